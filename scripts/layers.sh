@@ -48,10 +48,11 @@ rule format base input output model check vocab
 rule out base json output model format
 rule run base input json output model check format vocab
 rule stats base input json output model check format vocab run
+rule change base output json check yaml run stats
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run out
 rule cli base json input output model check report format vocab run compare stats policy
-rule cmd base json input output model check report format vocab run out compare stats policy cli
+rule cmd base input json output model check report format vocab run out compare stats change policy cli
 
 # Stages of a run.  The order is: sort, meaning and nest, each by itself; read; choose and adjust; then what puts the stages
 # together, src/run/pipeline.h, which none of them includes; write asks that for batches.
@@ -69,10 +70,17 @@ stage nest
 stage read
 stage choose read sort
 stage adjust read
-only "src/run/write may include of src/run/ only: pipeline.h read" "$(files src/run/write)" \
-	'base/|input/|json/|output/|model/|check/|format/|vocab/|run/pipeline\.h"|run/(read|write)/'
+only "src/run/write may include of src/run/ only: pipeline.h read nest" "$(files src/run/write)" \
+	'base/|input/|json/|output/|model/|check/|format/|vocab/|run/pipeline\.h"|run/(read|nest|write)/'
 only "what is below all stages may include only stage.h of src/run/" "src/run/job.h src/run/stage.h src/run/engine_losses.h" \
 	'base/|model/|check/|format/|run/(stage\.h|engine_losses\.def)"'
+
+found=$(find src formats -name '*.[ch]' ! -path '*/test/*' -exec grep -Hn '"run/private\.h"' {} + | grep -v '^src/run/[a-z]*\.c:' || true)
+if [ -n "$found" ]; then
+	echo "only src/run/*.c may include run/private.h"
+	echo "$found"
+	status=1
+fi
 
 # What is in src/test: programs and aids of tests.
 test_rule() {
@@ -138,8 +146,8 @@ done
 
 # Nothing below src/ names a format: not in code, whatever comments and tests say.
 names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
-# Two kinds of report are named like formats.
-reports='^src/(report/[a-z]+|cli/reports|cmd/validate)\.[ch]:.*ndjson|^src/cmd/stats\.c:.*text.json.csv.md'
+# Three kinds of report are named like formats.
+reports='^src/(report/[a-z]+|cli/reports|cmd/validate)\.[ch]:.*ndjson|^src/cmd/(stats|compare)\.c:.*text.json.csv.md|^src/cmd/compare\.c:.*"folded"'
 # shellcheck disable=SC2046
 found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |
 	grep -E "$names" | grep -vE "$reports" || true)

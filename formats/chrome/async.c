@@ -96,7 +96,7 @@ static struct chrome_open *push_open(struct chrome_reading *st, uint64_t key)
 	if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !drop_unused_keys(st)) ||
 	    (i == 0 && !array_reserve(&st->open, st->nopen, &st->open_cap, sizeof *st->open)) ||
 	    !table64_put(&st->open_keys, key, i != 0 ? i : st->nopen + 1)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return NULL;
 	}
 	if (i != 0)
@@ -140,7 +140,7 @@ static void copy_text(struct chrome_reading *st, struct chrome_open *o)
 	}
 	o->text = malloc(name.n + n);
 	if (o->text == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	memcpy(o->text, name.p, name.n);

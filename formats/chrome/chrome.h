@@ -96,8 +96,15 @@ struct chrome_reading {
 	bool in_object; /* the array of events is a member of an object */
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
-	bool no_memory;
-	uint64_t line, line_start; /* of in->p; line_start is an offset */
+	/* of in->p, and of the end of the record; line_start is an offset */
+	struct chrome_line {
+		uint64_t number, start;
+	} line, next_line;
+
+	/* Current event. */
+	struct chrome_task *task;
+	struct event event;       /* its ts, dur, phase and flags */
+	struct chrome_open began; /* of an async span that it ends */
 
 	struct tabletext ids; /* "pid" or "pid/tid" -> tasks[] */
 	struct chrome_task **tasks;
@@ -160,11 +167,15 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 
 /* ---- meaning.c ---- */
 
-/* Checks st->rec and adds its event to the batch. */
-void chrome_read_event(struct chrome_reading *st, struct batch *b);
+/* Checks and applies st->rec.  Returns false if it is no event: the finding says why. */
+bool chrome_read_event(struct chrome_reading *st, struct record *rec);
 
-/* Reports spans that are open at the end of the input. */
-void chrome_finish_events(struct chrome_reading *st);
+void chrome_event_free(struct chrome_reading *st);
+
+/* See reader_ops.event, fields and end. */
+void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+void chrome_end(struct reader *r);
 void chrome_tasks_free(struct chrome_reading *st);
 
 /* ---- async.c ---- */

@@ -117,7 +117,7 @@ static void look_ahead(struct chrome_reading *st)
 	    (st->r->want & (WANT_FIELDS | WANT_RAW)) != WANT_FIELDS)
 		return;
 	st->looked_ahead = true;
-	st->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
+	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
 }
 
 static const struct track *add_track(struct chrome_reading *st, struct chrome_task *w,
@@ -204,7 +204,7 @@ static void read_track_name(struct chrome_reading *st)
 		w->has_true_id = (number.kind == JSON_UINT || number.kind == JSON_STRING) &&
 		                 json_digits_any(digits.p, digits.n, &w->true_id);
 	}
-	st->no_memory |= w == NULL || text.p == NULL;
+	st->r->no_memory |= w == NULL || text.p == NULL;
 }
 
 /* ---- classes and nesting ---- */
@@ -440,40 +440,20 @@ static void drop_true_tid(const struct batch *b, struct event *e)
 	}
 }
 
-static void add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_task *w,
-                      const struct chrome_open *began)
+void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	const struct chrome_record *const rec = &st->rec;
-	const bool raw = (st->r->want & WANT_RAW) != 0;
+	struct chrome_reading *const st = r->state;
 
-	e.offset = input_offset(st->r->in, rec->p);
-	e.name = event_name(st, b, began);
-	e.first_field = b->nfields;
-	st->no_memory |= e.name.p == NULL;
-	if (raw)
-		st->no_memory |= !chrome_read_fields(st, b, &e, rec->p, rec->end);
-	else if ((st->r->want & WANT_FIELDS) != 0 || e.phase == PHASE_COUNTER || class_needs_fields(e.cls))
-		st->no_memory |= !add_fields(st, b, &e, began);
-	if (!raw && w != NULL && w->has_true_id)
-		drop_true_tid(b, &e);
-	if (!st->no_memory)
-		b->events[b->n++] = e;
-}
-
-/* Turns the end of an async span into the event of the span.  Returns false if this event is no such end. */
-static bool pair_async(struct chrome_reading *st, struct event *e, struct chrome_open *began)
-{
-	if (st->rec.ph == 'b' || st->rec.ph == 'S') {
-		chrome_begin_async(st);
-		return false;
-	}
-	if (!chrome_end_async(st, began))
-		return false;
-	e->phase = PHASE_SPAN;
-	e->flags = EVENT_ASYNC;
-	e->ts = began->ts < st->rec.ts ? began->ts : st->rec.ts;
-	e->dur = st->rec.ts - e->ts;
-	return true;
+	e->ts = st->event.ts;
+	e->dur = st->event.dur;
+	e->phase = st->event.phase;
+	e->flags = st->event.flags;
+	e->name = event_name(st, b, &st->began);
+	r->no_memory |= e->name.p == NULL;
+	if (reader_wants_fields(r, e))
+		r->no_memory |= !add_fields(st, b, e, &st->began);
+	if (rec->role == RECORD_IS_EVENT && st->task->has_true_id)
+		drop_true_tid(b, e);
 }
 
 static bool is_async(char ph)
@@ -481,74 +461,103 @@ static bool is_async(char ph)
 	return ph == 'b' || ph == 'e' || ph == 'S' || ph == 'F';
 }
 
-static void read_timed_event(struct chrome_reading *st, struct batch *b)
+void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	struct reader *const r = st->r;
-	const struct chrome_record *const rec = &st->rec;
-	const bool raw = (r->want & WANT_RAW) != 0, wanted = (r->want & WANT_TIMES) != 0;
-	struct chrome_open began = { .text = NULL };
-	struct chrome_task *const w = event_task(st, is_of_process(rec), wanted);
-	struct class *const c = event_class(st);
+	struct chrome_reading *const st = r->state;
 
-	if (w == NULL || c == NULL) {
-		st->no_memory = true;
+	if (rec->role == RECORD_IS_GAP) {
+		const struct slice text = textscan_slice(rec->p, (uint32_t)(rec->end - rec->p));
+		struct field *const f = batch_event_fields(b, e, 1);
+		if (f != NULL)
+			*f = (struct field){ st->gaps->fields->name, value_string(text) };
 		return;
 	}
-	c->records++;
-	struct event e = { .ts = rec->ts, .cls = c, .track = w->track, .phase = (uint8_t)phase_of(rec) };
-	e.dur = e.phase == PHASE_SPAN ? rec->dur : 0;
-	check_nesting(st, w);
-	bool has_event = true;
-	e.flags = rec->ph == 't' ? EVENT_STEP : 0;
-	if (event_is_flow(&e))
-		e.dur = chrome_match_flow(st);
-	else if (is_async(rec->ph))
-		has_event = pair_async(st, &e, &began) || raw;
-	if (raw && is_async(rec->ph))
-		e = (struct event){ .ts = rec->ts,
-			            .cls = c,
-			            .track = w->track,
-			            .phase = (uint8_t)phase_of(rec),
-			            .flags = EVENT_ASYNC };
-	r->trace->events += has_event;
-	if (has_event && wanted && !st->no_memory)
-		add_event(st, b, e, w, &began);
-	free(began.text);
+	e->dur = is_async(st->rec.ph) ? 0 : st->event.dur;
+	e->phase = (uint8_t)phase_of(&st->rec);
+	e->flags = is_async(st->rec.ph) ? EVENT_ASYNC : st->event.flags;
+	e->name = event_name(st, b, &st->began);
+	r->no_memory |= e->name.p == NULL || !chrome_read_fields(st, b, e, st->rec.p, st->rec.end);
 }
 
-static void read_metadata(struct chrome_reading *st, struct batch *b)
+/* Turns the end of an async span into the event of the span.  Returns false if this event is no such end. */
+static bool pair_async(struct chrome_reading *st)
 {
-	struct class *const c = trace_add_class(st->r->trace, SLICE_LIT("metadata"));
+	struct event *const e = &st->event;
 
-	if (c == NULL) {
-		st->no_memory = true;
-		return;
+	if (st->rec.ph == 'b' || st->rec.ph == 'S') {
+		chrome_begin_async(st);
+		return false;
 	}
-	c->records++;
-	read_track_name(st);
-	if ((st->r->want & WANT_STRUCTURE) != 0 && !st->no_memory)
-		add_event(st, b, (struct event){ .cls = c, .phase = PHASE_STRUCTURE }, NULL, NULL);
+	if (!chrome_end_async(st, &st->began))
+		return false;
+	e->phase = PHASE_SPAN;
+	e->flags = EVENT_ASYNC;
+	e->ts = st->began.ts < st->rec.ts ? st->began.ts : st->rec.ts;
+	e->dur = st->rec.ts - e->ts;
+	return true;
 }
 
-void chrome_read_event(struct chrome_reading *st, struct batch *b)
+static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 {
+	const char ph = st->rec.ph;
+	struct event *const e = &st->event;
+
+	st->task = event_task(st, is_of_process(&st->rec), (st->r->want & WANT_TIMES) != 0);
+	rec->cls = event_class(st);
+	if (st->task == NULL || rec->cls == NULL)
+		return false;
+	rec->ts = st->rec.ts;
+	rec->track = st->task->track;
+	rec->role = RECORD_IS_EVENT;
+	*e = (struct event){ .ts = rec->ts, .phase = (uint8_t)phase_of(&st->rec) };
+	e->dur = e->phase == PHASE_SPAN ? st->rec.dur : 0;
+	check_nesting(st, st->task);
+	e->flags = ph == 't' ? EVENT_STEP : 0;
+	if (event_is_flow(e))
+		e->dur = chrome_match_flow(st);
+	else if (is_async(ph) && !pair_async(st))
+		rec->role = RECORD_IS_PART;
+	return true;
+}
+
+static bool read_metadata(struct chrome_reading *st, struct record *rec)
+{
+	rec->cls = trace_add_class(st->r->trace, SLICE_LIT("metadata"));
+	rec->ts = 0;
+	rec->role = RECORD_IS_STRUCTURE;
+	st->event = (struct event){ .phase = PHASE_STRUCTURE };
+	if (rec->cls != NULL)
+		read_track_name(st);
+	return rec->cls != NULL;
+}
+
+void chrome_event_free(struct chrome_reading *st)
+{
+	free(st->began.text);
+	st->began = (struct chrome_open){ .text = NULL };
+}
+
+bool chrome_read_event(struct chrome_reading *st, struct record *rec)
+{
+	bool is_event = false;
+
+	chrome_event_free(st);
 	if (st->names_for != st) { /* a look-ahead pass reads names only */
 		if (st->rec.ph == 'M')
 			read_track_name(st);
-		st->r->records++;
 	} else if (check_members(st)) {
-		if (st->rec.ph == 'M')
-			read_metadata(st, b);
-		else
-			read_timed_event(st, b);
-		st->r->records++;
+		is_event = st->rec.ph == 'M' ? read_metadata(st, rec) : read_timed_event(st, rec);
+		st->r->no_memory |= !is_event;
 	}
 	if (st->scratch.used > 0)
 		arena_reset(&st->scratch);
+	return is_event;
 }
 
-void chrome_finish_events(struct chrome_reading *st)
+/* Reports spans that are open at the end of the input. */
+void chrome_end(struct reader *r)
 {
+	struct chrome_reading *const st = r->state;
 	uint64_t n = 0, first = UINT64_MAX;
 
 	for (uint32_t i = 0; i < st->ntasks; i++) {

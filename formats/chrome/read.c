@@ -1,21 +1,19 @@
 /*
- * The reader.  The file is an array of events, or an object with such an array among its members.  Each step
- * consumes one bracket, member or event with the blanks and comma before it, and only when all of it is in
- * the window, so the result does not depend on where windows end.
+ * The reader.  The file is an array of events, or an object with such an array among its members.  A record
+ * is one bracket, member or event with the blanks and comma before it.  It is applied only when all of it is
+ * in the window, so the result does not depend on where windows end.
  */
 #include "chrome/chrome.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
-#define NEXT_BYTES (4u << 20) /* of input per call of next() */
-
 /* ---- findings ---- */
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
-	uint64_t line = st->line, start = st->line_start;
+	struct chrome_line line = st->line;
 	char text[600] = "";
 	va_list ap;
 
@@ -25,11 +23,11 @@ void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char 
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	for (const char *p = in->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
-		line++;
-		start = input_offset(in, p + 1);
+		line.number++;
+		line.start = input_offset(in, p + 1);
 	}
 	const uint64_t offset = input_offset(in, at);
-	finding_add_line(st->r->findings, &chrome_rules[rule], offset, line, offset - start + 1,
+	finding_add_line(st->r->findings, &chrome_rules[rule], offset, line.number, offset - line.start + 1,
 	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
 }
 
@@ -317,22 +315,16 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 
 /* ---- steps ---- */
 
-enum step {
-	STEP_DONE,
-	STEP_MORE, /* more input is needed */
-	STEP_END,
-	STEP_BAD,
-};
-
-static void consume(struct chrome_reading *st, const char *to)
+/* The record ends here. */
+static void end_at(struct chrome_reading *st, struct record *rec, const char *end)
 {
-	struct input *const in = st->r->in;
+	const struct input *const in = st->r->in;
 
-	for (const char *p = in->p; p < to && (p = memchr(p, '\n', (size_t)(to - p))) != NULL; p++) {
-		st->line++;
-		st->line_start = input_offset(in, p + 1);
+	rec->end = end;
+	for (const char *p = in->p; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
+		st->next_line.number++;
+		st->next_line.start = input_offset(in, p + 1);
 	}
-	in->p = to;
 	st->first = false;
 }
 
@@ -340,28 +332,13 @@ static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .type = SLICE_LIT("string"),
 	                                      .value = VALUE_STRING };
 
-/* Consumes bytes that are no event; raw reading shows them as a structure record. */
-static void consume_gap(struct chrome_reading *st, struct batch *b, const char *to)
+/* The record is no event; raw reading shows it as structure. */
+static void end_gap(struct chrome_reading *st, struct record *rec, const char *end)
 {
-	struct reader *const r = st->r;
-	const struct slice bytes = slice_of(r->in->p, (size_t)(to - r->in->p));
-
-	if ((r->want & WANT_RAW) != 0 && bytes.n > 0) {
-		struct field *const f = batch_fields(b, 1);
-		st->no_memory |= f == NULL;
-		if (f == NULL)
-			return;
-		*f = (struct field){ gap_field.name, value_string(textscan_slice(bytes.p, bytes.n)) };
-		if (b->bytes != NULL)
-			b->bytes[b->n] = bytes;
-		b->events[b->n++] = (struct event){ .phase = PHASE_STRUCTURE,
-			                            .name = st->gaps->name,
-			                            .cls = st->gaps,
-			                            .offset = input_offset(r->in, bytes.p),
-			                            .first_field = b->nfields++,
-			                            .nfields = 1 };
-	}
-	consume(st, to);
+	rec->cls = st->gaps;
+	rec->ts = 0;
+	rec->role = RECORD_IS_GAP;
+	end_at(st, rec, end);
 }
 
 /* Quotes the start of [p, e). */
@@ -371,7 +348,7 @@ static const char *quote_start(struct quoted *q, const char *p, const char *e)
 }
 
 /* Asks for more input if the token at p is cut, else reports st->json.error. */
-static enum step fail(struct chrome_reading *st, const char *p)
+static enum record_status fail(struct chrome_reading *st, const char *p)
 {
 	const struct input *const in = st->r->in;
 	const struct json_error *const error = &st->json.error;
@@ -380,7 +357,7 @@ static enum step fail(struct chrome_reading *st, const char *p)
 	if (error->cut && (size_t)(in->end - in->p) > CHROME_MAX_EVENT)
 		chrome_report(st, CHROME_RULE_LIMIT, p, "an event or member longer than 8 MiB");
 	else if (error->cut && !in->last)
-		return STEP_MORE;
+		return RECORD_MORE;
 	else if (error->cut && st->where == CHROME_IN_EVENTS)
 		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event: %s",
 		              (size_t)(in->end - p), error->why);
@@ -390,10 +367,10 @@ static enum step fail(struct chrome_reading *st, const char *p)
 		chrome_report(
 		    st, CHROME_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
 		    quote_start(&q, error->at, error->at + 1)); /* one byte, whatever follows in the window */
-	return STEP_BAD;
+	return RECORD_BAD;
 }
 
-static enum step fail_at(struct chrome_reading *st, const char *p, const char *why)
+static enum record_status fail_at(struct chrome_reading *st, const char *p, const char *why)
 {
 	const struct input *const in = st->r->in;
 
@@ -456,12 +433,12 @@ static void read_other_data(struct chrome_reading *st, const char *p, const char
 			trace->epoch_ns = epoch;
 		}
 		if (!add_meta(st, key, &w.value))
-			st->no_memory = true;
+			st->r->no_memory = true;
 	}
 }
 
 /* Reads a member of the object around the events, or its end. */
-static enum step object_step(struct chrome_reading *st, struct batch *b)
+static enum record_status object_step(struct chrome_reading *st, struct record *rec)
 {
 	struct input *const in = st->r->in;
 	const char *const e = in->end, *p = json_skip_blanks(in->p, e), *q;
@@ -469,11 +446,11 @@ static enum step object_step(struct chrome_reading *st, struct batch *b)
 	enum json_kind kind;
 
 	if (p < e && *p == '}') {
-		consume_gap(st, b, p + 1);
+		end_gap(st, rec, p + 1);
 		st->where = CHROME_AT_END;
 		if (!st->has_events)
-			chrome_report(st, CHROME_RULE_NO_EVENTS, in->p - 1, "the object has no traceEvents");
-		return STEP_DONE;
+			chrome_report(st, CHROME_RULE_NO_EVENTS, p, "the object has no traceEvents");
+		return RECORD_DONE;
 	}
 	if (!st->first) {
 		if (p == e || *p != ',')
@@ -485,25 +462,24 @@ static enum step object_step(struct chrome_reading *st, struct batch *b)
 	if (v == NULL || v == e)
 		return v == NULL ? fail(st, p) : fail_at(st, v, "expected a value");
 	if (slice_is(key, "traceEvents") && !st->has_events && *v == '[') {
-		consume_gap(st, b, v + 1);
+		end_gap(st, rec, v + 1);
 		st->where = CHROME_IN_EVENTS;
 		st->first = st->has_events = true;
-		return STEP_DONE;
+		return RECORD_DONE;
 	}
 	if ((q = json_value(&st->json, v, e, &kind)) == NULL)
 		return fail(st, p);
 	report_flaws(st);
 	if (slice_is(key, "otherData") && kind == JSON_OBJECT && !st->names_for->looked_ahead)
 		read_other_data(st, v, q);
-	consume_gap(st, b, q);
-	return STEP_DONE;
+	end_gap(st, rec, q);
+	return RECORD_DONE;
 }
 
 /* Reads the event at p; its raw bytes include the comma and blanks before it. */
-static enum step event_step(struct chrome_reading *st, struct batch *b, const char *p)
+static enum record_status event_step(struct chrome_reading *st, struct record *rec, const char *p)
 {
 	struct input *const in = st->r->in;
-	const uint32_t n = b->n;
 	struct quoted q;
 
 	json_clear(&st->json);
@@ -514,33 +490,25 @@ static enum step event_step(struct chrome_reading *st, struct batch *b, const ch
 			return fail(st, p);
 		chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
 		              quote_start(&q, p, end));
-		consume_gap(st, b, end);
-		return STEP_DONE;
+		end_gap(st, rec, end);
+		return RECORD_DONE;
 	}
 	const char *const end = parse_event(st, p, in->end);
 	if (end == NULL)
-		return st->no_memory ? STEP_BAD : fail(st, p);
+		return fail(st, p);
 	report_flaws(st);
-	chrome_read_event(st, b);
-	if (st->no_memory)
-		return STEP_BAD;
-	if ((st->r->want & WANT_RAW) != 0 && b->n == n) {
-		consume_gap(st, b, end);
-		return STEP_DONE;
+	if (!chrome_read_event(st, rec)) {
+		end_gap(st, rec, end);
+		return RECORD_DONE;
 	}
-	if ((st->r->want & WANT_RAW) != 0) {
-		b->events[n].offset = input_offset(in, in->p);
-		if (b->bytes != NULL)
-			b->bytes[n] = slice_of(in->p, (size_t)(end - in->p));
-	} else if (b->bytes != NULL && b->n > n) {
-		b->bytes[n] = slice_of(p, (size_t)(end - p));
-	}
-	consume(st, end);
-	return STEP_DONE;
+	rec->p = p;
+	rec->offset = input_offset(in, p);
+	end_at(st, rec, end);
+	return RECORD_DONE;
 }
 
 /* Reads an event, or the end of the array. */
-static enum step array_step(struct chrome_reading *st, struct batch *b)
+static enum record_status array_step(struct chrome_reading *st, struct record *rec)
 {
 	struct input *const in = st->r->in;
 	const char *const e = in->end, *p = json_skip_blanks(in->p, e);
@@ -552,32 +520,32 @@ static enum step array_step(struct chrome_reading *st, struct batch *b)
 	}
 	if (p == e) {
 		if (!in->last)
-			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : STEP_MORE;
+			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : RECORD_MORE;
 		chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " events",
 		              st->r->records);
-		consume_gap(st, b, e);
+		end_gap(st, rec, e);
 		st->where = CHROME_AT_END;
-		return STEP_DONE;
+		return RECORD_DONE;
 	}
 	if (*p == ']') {
 		if (comma != NULL)
 			chrome_report(st, CHROME_RULE_TRAILING_COMMA, comma, "trailing comma; ignored");
-		consume_gap(st, b, p + 1);
+		end_gap(st, rec, p + 1);
 		st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_AT_END;
-		return STEP_DONE;
+		return RECORD_DONE;
 	}
 	if (comma == NULL && !st->first)
 		return fail_at(st, p, "expected a comma or a closing bracket");
-	return event_step(st, b, p);
+	return event_step(st, rec, p);
 }
 
-static enum step start_step(struct chrome_reading *st, struct batch *b)
+static enum record_status start_step(struct chrome_reading *st, struct record *rec)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p;
 
 	if (in->end - p < 3 && !in->last)
-		return STEP_MORE;
+		return RECORD_MORE;
 	if (in->end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
 	p = json_skip_blanks(p, in->end);
@@ -586,14 +554,14 @@ static enum step start_step(struct chrome_reading *st, struct batch *b)
 	if (*p != '{' && *p != '[')
 		return fail_at(st, p, "expected an object or an array");
 	st->in_object = *p == '{';
-	consume_gap(st, b, p + 1);
+	end_gap(st, rec, p + 1);
 	st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_IN_EVENTS;
 	st->has_events = !st->in_object;
 	st->first = true;
-	return STEP_DONE;
+	return RECORD_DONE;
 }
 
-static enum step end_step(struct chrome_reading *st, struct batch *b)
+static enum record_status end_step(struct chrome_reading *st, struct record *rec)
 {
 	struct input *const in = st->r->in;
 	const char *const p = json_skip_blanks(in->p, in->end);
@@ -602,24 +570,31 @@ static enum step end_step(struct chrome_reading *st, struct batch *b)
 	if (p < in->end) {
 		chrome_report(st, CHROME_RULE_NOT_JSON, p, "expected the end of the input, found %s",
 		              quote_start(&q, p, p + 1));
-		return STEP_BAD;
+		return RECORD_BAD;
 	}
-	if (in->p < p && in->last)
-		consume_gap(st, b, p);
-	return in->last ? STEP_END : STEP_MORE;
+	if (!in->last)
+		return RECORD_MORE;
+	if (in->p == p)
+		return RECORD_END;
+	end_gap(st, rec, p);
+	return RECORD_DONE;
 }
 
-static enum step next_step(struct chrome_reading *st, struct batch *b)
+static enum record_status read_record(struct reader *r, struct record *rec)
 {
+	struct chrome_reading *const st = r->state;
+
+	st->line = st->next_line;
+	st->json.complete = r->in->last;
 	switch (st->where) {
 	case CHROME_AT_START:
-		return start_step(st, b);
+		return start_step(st, rec);
 	case CHROME_IN_OBJECT:
-		return object_step(st, b);
+		return object_step(st, rec);
 	case CHROME_IN_EVENTS:
-		return array_step(st, b);
+		return array_step(st, rec);
 	default:
-		return end_step(st, b);
+		return end_step(st, rec);
 	}
 }
 
@@ -631,7 +606,7 @@ static bool open_reader(struct reader *r)
 
 	st->r = r;
 	st->json = (struct json){ .lenient = true, .depth = JSON_MAX_DEPTH };
-	st->line = 1;
+	st->next_line.number = 1;
 	st->names_for = st;
 	if (r->ahead_of != NULL) { /* const, but this pass fills the names of the other reader */
 		union {
@@ -650,35 +625,11 @@ static bool open_reader(struct reader *r)
 	return true;
 }
 
-static enum read_status read_batch(struct reader *r, struct batch *b)
-{
-	struct chrome_reading *const st = r->state;
-	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p);
-	enum step step = STEP_DONE;
-
-	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && step == STEP_DONE &&
-	       !st->no_memory) {
-		st->json.complete = in->last;
-		step = next_step(st, b);
-		if (step == STEP_MORE) {
-			input_more(in); /* sets in->last at the end of the input */
-			step = STEP_DONE;
-		}
-	}
-	if (st->no_memory)
-		return READ_NO_MEMORY;
-	if (step == STEP_END || step == STEP_BAD)
-		chrome_finish_events(st);
-	if (step == STEP_BAD)
-		r->unread = input_drain(in);
-	return step == STEP_END ? READ_END : step == STEP_BAD ? READ_BAD : READ_MORE;
-}
-
 static void close_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
+	chrome_event_free(st);
 	chrome_tasks_free(st);
 	chrome_open_free(st);
 	tabletext_free(&st->class_names);
@@ -690,6 +641,9 @@ const struct reader_ops chrome_reader_ops = {
 	.common_suffix = true,
 	.probe = chrome_probe,
 	.open = open_reader,
-	.next = read_batch,
+	.record = read_record,
+	.event = chrome_meaning,
+	.fields = chrome_fields,
+	.end = chrome_end,
 	.close = close_reader,
 };

@@ -210,11 +210,16 @@ bool chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struc
 		if (process && processes == 1)
 			continue;
 		const struct chrome_track *const c = chrome_track_of(k);
-		text_printf(t, ",\n{\"name\":\"%s_sort_index\",\"ph\":\"M\",\"pid\":%" PRIu32,
-		            process ? "process" : "thread", c->pid);
-		if (!process)
-			text_printf(t, ",\"tid\":%" PRIu32, c->tid);
-		text_printf(t, ",\"args\":{\"sort_index\":%" PRIu32 "}}", i + 1);
+		text_str(t, process ? ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":"
+		                    : ",\n{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":");
+		text_u64(t, c->pid);
+		if (!process) {
+			text_str(t, ",\"tid\":");
+			text_u64(t, c->tid);
+		}
+		text_str(t, ",\"args\":{\"sort_index\":");
+		text_u64(t, i + 1);
+		text_str(t, "}}");
 	}
 	free(positions);
 	return true;

@@ -108,13 +108,12 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 }
 
 /* Writes the fields of an event as `,"args":{...}` unless there are none.  The record number is left out:
- * viewers aggregate calls of equal name and args, and no two events have the same number. */
-static void put_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                     struct chunk *chunk)
+ * viewers aggregate calls of equal name and args, and no two events have the same number.  from: the first
+ * field after it. */
+static void put_args(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
-	const uint32_t from = count_record_ids(st, b, e);
 
 	if (e->nfields == from)
 		return;
@@ -136,11 +135,10 @@ static void put_id(struct text *t, const char *name, const struct track *k, cons
 	text_json_u64(t, k->id);
 }
 
-/* Writes the record number and, with --ids, the true ids of process and thread as `,"ids":{...}`. */
-static void put_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
+/* Writes n record numbers and, with --ids, the true ids of process and thread as `,"ids":{...}`. */
+static void put_ids(const struct chrome_state *st, const struct batch *b, const struct event *e, uint32_t n,
                     struct chunk *chunk)
 {
-	const uint32_t n = count_record_ids(st, b, e);
 	const struct track *const process = track_process(e->track);
 	const bool pid = st->with_ids && process->has_id,
 	           tid = st->with_ids && e->track->kind == TRACK_THREAD && e->track->has_id;
@@ -148,8 +146,9 @@ static void put_ids(const struct chrome_state *st, const struct batch *b, const 
 
 	if (n == 0 && !pid && !tid)
 		return;
-	text_str(t, ",\"ids\":{");
-	put_fields(chunk, b, e, 0, n);
+	text_add(t, ",\"ids\":{", 8);
+	if (n > 0)
+		put_fields(chunk, b, e, 0, n);
 	if (pid)
 		put_id(t, "true_pid", process, n > 0 ? "," : "");
 	if (tid)
@@ -220,9 +219,14 @@ static void put_metadata(struct text *t, const char *name, const struct track *k
 {
 	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
 
-	text_printf(t, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, name, chrome_track_of(k)->pid);
-	if (thread != NULL)
-		text_printf(t, ",\"tid\":%" PRIu32, chrome_track_of(thread)->tid);
+	text_str(t, ",\n{\"name\":\"");
+	text_str(t, name);
+	text_str(t, "\",\"ph\":\"M\",\"pid\":");
+	text_u64(t, chrome_track_of(k)->pid);
+	if (thread != NULL) {
+		text_str(t, ",\"tid\":");
+		text_u64(t, chrome_track_of(thread)->tid);
+	}
 	text_str(t, ",\"args\":{");
 }
 
@@ -426,9 +430,10 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
-	put_args(st, b, e, chunk);
-	if (st->with_ids || st->record_id.n > 0)
-		put_ids(st, b, e, chunk);
+	const uint32_t ids = count_record_ids(st, b, e);
+	put_args(b, e, ids, chunk);
+	if (ids > 0 || st->with_ids)
+		put_ids(st, b, e, ids, chunk);
 	text_char(t, '}');
 	if (event_is_async(e))
 		render_async_end(st, e, chunk);

@@ -227,9 +227,14 @@ struct dft_key {
 	uint32_t repeats; /* ... and how often the key occurred in it before */
 };
 
+struct dft_key_slot {
+	uint16_t tag;    /* of the hash: most other keys are not looked at */
+	uint16_t number; /* + 1; 0: empty */
+};
+
 struct dft_keys {
 	struct dft_key *keys;
-	uint16_t *slots; /* number + 1; 0: empty */
+	struct dft_key_slot *slots;
 	uint32_t n, bytes;
 	uint64_t seed;
 	uint64_t object; /* number of the current object */
@@ -273,6 +278,8 @@ struct dft_paths {
 	struct dft_node *nodes; /* [0] is the root, which has no literal */
 	struct dft_shape *shapes;
 	uint32_t n, nshapes;
+	uint64_t ordinal; /* of the last record that followed no path */
+	uint32_t credit, unlearned;
 };
 
 bool dft_paths_init(struct dft_paths *x);
@@ -285,8 +292,9 @@ void dft_paths_free(struct dft_paths *x);
 bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
                       const uint32_t **quotes, const char *p, const char *e);
 
-/* Adds the path of a valid record that fills its clean line. */
-void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec);
+/* Adds the path of a valid record that fills its clean line, unless most records have layouts of their own.
+ * ordinal: of the record, greater than that of the call before. */
+void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec, uint64_t ordinal);
 
 /* ---- hosts, processes, names (check.c) ---- */
 

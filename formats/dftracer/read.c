@@ -565,7 +565,7 @@ static bool learn_line(struct dft_state *st, const char *e)
 	    rec->nextras > 0 || rec->too_many)
 		return false;
 	if (!st->raw_fields)
-		dft_paths_learn(&st->paths, rec);
+		dft_paths_learn(&st->paths, rec, st->r->records + 1);
 	rec->clean = true;
 	while (*st->quotes < (uint32_t)(e - st->index->base))
 		st->quotes++;

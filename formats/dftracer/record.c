@@ -10,16 +10,30 @@
 
 #include "dftracer/dftracer.h"
 
-const char *const dft_top_names[DFT_TOPS] = {
-	[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type", [DFT_PID] = "pid",
-	[DFT_TID] = "tid", [DFT_TS] = "ts",     [DFT_DUR] = "dur", [DFT_PH] = "ph",     [DFT_ARGS] = "args",
-};
+#define TOPS(X)                                                                                              \
+	X(DFT_ID, "id")                                                                                      \
+	X(DFT_NAME, "name")                                                                                  \
+	X(DFT_CAT, "cat")                                                                                    \
+	X(DFT_TYPE, "type")                                                                                  \
+	X(DFT_PID, "pid")                                                                                    \
+	X(DFT_TID, "tid")                                                                                    \
+	X(DFT_TS, "ts")                                                                                      \
+	X(DFT_DUR, "dur")                                                                                    \
+	X(DFT_PH, "ph")                                                                                      \
+	X(DFT_ARGS, "args")
+
+#define ROW(which, text) [which] = (text),
+const char *const dft_top_names[DFT_TOPS] = { TOPS(ROW) };
+#undef ROW
 
 enum dft_top dft_top_of(struct slice key)
 {
-	for (int i = 0; i < DFT_TOPS; i++)
-		if (slice_is(key, dft_top_names[i]))
-			return (enum dft_top)i;
+	/* A literal each, not a loop over the names: comparisons with constant lengths are inlined. */
+#define COMPARE(which, text)                                                                                 \
+	if (slice_is(key, text))                                                                             \
+		return which;
+	TOPS(COMPARE)
+#undef COMPARE
 	return DFT_TOPS;
 }
 
@@ -66,15 +80,16 @@ static enum dft_role role_of(struct slice s)
 }
 
 /* The hash is seeded, so that no input can choose keys that collide. */
-static inline uint32_t first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
+static inline uint32_t hash_of(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 {
 	const unsigned __int128 m =
 	    (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
 
-	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64)) % DFT_KEY_SLOTS;
+	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64));
 }
 
-static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
+static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot,
+                        uint16_t tag)
 {
 	if (k->n == DFT_MAX_KEYS || s.n > DFT_MAX_KEY_BYTES - k->bytes)
 		return DFT_NO_KEY;
@@ -84,21 +99,25 @@ static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct 
 	k->bytes += s.n;
 	k->keys[k->n] =
 	    (struct dft_key){ .low = low, .high = high, .text = text, .role = (uint8_t)role_of(s) };
-	k->slots[slot] = (uint16_t)(k->n + 1);
+	k->slots[slot] = (struct dft_key_slot){ tag, (uint16_t)(k->n + 1) };
 	return (uint16_t)k->n++;
 }
 
 static inline uint16_t find_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
 {
-	uint32_t slot = first_slot(k, low, high, s.n);
+	const uint32_t hash = hash_of(k, low, high, s.n);
+	const uint16_t tag = (uint16_t)(hash >> 16);
+	uint32_t slot = hash % DFT_KEY_SLOTS;
 
-	for (; k->slots[slot] != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
-		const struct dft_key *const key = &k->keys[k->slots[slot] - 1];
+	for (; k->slots[slot].number != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
+		if (k->slots[slot].tag != tag)
+			continue;
+		const struct dft_key *const key = &k->keys[k->slots[slot].number - 1];
 		if (key->low == low && key->high == high && key->text.n == s.n &&
 		    (s.n <= 16 || memcmp(key->text.p, s.p, s.n) == 0))
-			return (uint16_t)(k->slots[slot] - 1);
+			return (uint16_t)(k->slots[slot].number - 1);
 	}
-	return add_key(k, low, high, s, slot);
+	return add_key(k, low, high, s, slot, tag);
 }
 
 /* Returns the number of a key, after adding it if it is new; DFT_NO_KEY if there are too many. */
@@ -476,6 +495,8 @@ bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, con
 #define MAX_PATH_ARGS 200
 #define MAX_LITERAL 24 /* bytes */
 #define MAX_SIBLINGS 12
+#define MAX_CREDIT 1024 /* layouts that may be learned before records follow them */
+#define PROBES 16       /* without credit, one in so many layouts is learned */
 
 /* Targets of values, in addition to enum dft_top. */
 #define TARGET_END 255 /* no value: the line ends */
@@ -507,6 +528,7 @@ bool dft_paths_init(struct dft_paths *x)
 	x->nodes = calloc(MAX_NODES, sizeof *x->nodes);
 	x->shapes = calloc(MAX_SHAPES, sizeof *x->shapes);
 	x->n = 1;
+	x->credit = MAX_CREDIT;
 	return x->nodes != NULL && x->shapes != NULL;
 }
 
@@ -762,14 +784,28 @@ static void add_end(struct dft_paths *x, struct dft_node *at, const struct dft_r
 	x->nshapes++;
 }
 
-void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
+/* Returns whether learning is worth its time, about half of that of parsing: each layout uses one credit,
+ * each record since the last call, as it followed a path, adds one. */
+static bool pays(struct dft_paths *x, uint64_t ordinal)
+{
+	const uint64_t followed = ordinal - x->ordinal - 1;
+
+	x->ordinal = ordinal;
+	x->credit = followed < MAX_CREDIT - x->credit ? x->credit + (uint32_t)followed : MAX_CREDIT;
+	if (x->credit == 0)
+		return ++x->unlearned % PROBES == 0;
+	x->credit--;
+	return true;
+}
+
+void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec, uint64_t ordinal)
 {
 	struct stop stops[MAX_PATH_ARGS + DFT_TOPS];
 	struct dft_node *at;
 	uint64_t kinds = rec->shape;
 	uint32_t from = 0;
 
-	if (rec->nargs > MAX_PATH_ARGS)
+	if (!pays(x, ordinal) || rec->nargs > MAX_PATH_ARGS)
 		return;
 	const uint32_t n = list_stops(rec, stops);
 	if (x->n + n + 1 > MAX_NODES || x->nshapes == MAX_SHAPES) { /* endless new shapes: start over */

@@ -45,6 +45,9 @@ struct folded_frame {
 	struct slice shown; /* as it is written */
 };
 
+/* Frame of spans that are not selected: they take time from the spans around them, and have no line. */
+#define FOLDED_LEFT_OUT (UINT32_MAX - 1)
+
 /* Zero-initialise, then call folded_tree_begin().  Nodes and frames are numbers; UINT32_MAX is OOM, also as
  * an argument. */
 struct folded_tree {

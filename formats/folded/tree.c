@@ -146,7 +146,10 @@ uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from,
 	const uint32_t depth = get_path(from, node, path);
 
 	for (uint32_t i = 0; i < depth && copy != UINT32_MAX; i++)
-		copy = folded_node_of(t, copy, folded_frame_of(t, from->frames[path[i]].name));
+		copy = folded_node_of(t, copy,
+		                      path[i] == FOLDED_LEFT_OUT
+		                          ? FOLDED_LEFT_OUT
+		                          : folded_frame_of(t, from->frames[path[i]].name));
 	return copy;
 }
 
@@ -161,6 +164,8 @@ static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk
 	bool cut = false;
 
 	for (uint32_t i = 0; i < depth && !cut; i++) {
+		if (path[i] == FOLDED_LEFT_OUT)
+			continue;
 		if (i > 0)
 			text_char(out, ';');
 		text_slice(out, t->frames[path[i]].shown);
@@ -177,6 +182,6 @@ static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk
 void folded_tree_write(struct folded_tree *t, struct chunk *chunk)
 {
 	for (uint32_t i = 1; i < t->nnodes && !chunk->text.failed; i++)
-		if (t->nodes[i].self > 0 || t->nodes[i].shown)
+		if ((t->nodes[i].self > 0 || t->nodes[i].shown) && t->nodes[i].frame != FOLDED_LEFT_OUT)
 			write_node(t, i, chunk);
 }

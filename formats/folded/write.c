@@ -131,7 +131,8 @@ static void restart_tree(struct folded_writer *st, struct chunk *chunk)
 		ok = s->open.spans[i].what != UINT32_MAX;
 	}
 	for (uint32_t i = 0; i < s->npending && ok; i++) {
-		s->pending[i] = folded_frame_of(&fresh, st->tree.frames[s->pending[i]].name);
+		if (s->pending[i] != FOLDED_LEFT_OUT)
+			s->pending[i] = folded_frame_of(&fresh, st->tree.frames[s->pending[i]].name);
 		ok = s->pending[i] != UINT32_MAX;
 	}
 	chunk->text.failed |= !ok;
@@ -145,13 +146,14 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 {
 	const uint64_t start = e->ts ^ st->bias;
 	const uint64_t end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur;
-	const uint32_t frame = folded_frame_of(&st->tree, e->name);
+	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
+	const uint32_t frame = left_out ? FOLDED_LEFT_OUT : folded_frame_of(&st->tree, e->name);
 
 	if (frame == UINT32_MAX) {
 		chunk->text.failed = true;
 		return;
 	}
-	if (e->name.n > FOLDED_NAME_MAX)
+	if (e->name.n > FOLDED_NAME_MAX && !left_out)
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NAME_CUT], e->offset, 1);
 	add_pending(&st->stack, start, end, frame, e->offset, chunk);
 	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
@@ -190,8 +192,11 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
                         struct chunk *chunk)
 {
 	const bool samples = st->samples != PLAN_STACK_ANY;
+	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
 	enum folded_loss loss = FOLDED_NO_DURATION;
 
+	if (left_out && (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0 || samples))
+		return;
 	if (e->phase == PHASE_INSTANT && samples && call_stack_kind(e->cls) == st->samples) {
 		count_sample(st, b, e, chunk);
 		return;
@@ -203,6 +208,8 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
 	} else if (e->phase == PHASE_SPAN) {
 		enter_track(st, e->track, chunk);
 		count_span(st, e, chunk);
+		if (left_out)
+			return;
 		if (event_has_category(e))
 			ledger_add(&chunk->ledger, &folded_losses[FOLDED_CATEGORY], e->offset, 1);
 		if (e->nfields == 0)
@@ -272,7 +279,7 @@ static void folded_free(void *state)
 const struct writer_ops folded_writer_ops = {
 	.state_size = sizeof(struct folded_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT | WRITER_INTERPRETED,
+	.modes = WRITER_TEXT | WRITER_INTERPRETED | WRITER_COVERS,
 	.order = ORDER_TRACK_TIME,
 	.open = folded_open,
 	.declare = folded_declare,

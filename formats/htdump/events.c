@@ -152,9 +152,6 @@ static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_
 	} else if (m != NULL) {
 		apply_event_plan(st, c, plan, &p, spec);
 	}
-	plan->always_fields = class_needs_fields(spec);
-	plan->want =
-	    c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
 }
 
 /* ---- the plan of a class ---- */
@@ -162,9 +159,9 @@ static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_
 #define MAX_DECLARED 256U /* fields of a class that is declared to the trace */
 #define DECLARED_COST 16U /* fields charged per declared class, besides its own */
 
-static void check_field_count(struct ht_state *st, const struct ht_record *rec)
+static void check_field_count(struct ht_state *st, const struct record *rec)
 {
-	const struct ht_class *const c = rec->c;
+	const struct ht_class *const c = st->c;
 	const uint32_t own = c->nfields - (ht_class_base(c) >= 0);
 	struct quoted q;
 
@@ -178,15 +175,11 @@ static void check_field_count(struct ht_state *st, const struct ht_record *rec)
 
 /* Lists the leaves that become fields: of structure all, of events those that are not their time, track or
  * name.  A label stays a field, since its number is more than its name. */
-static bool list_args(struct ht_plan *plan, bool structure)
+static void list_args(struct ht_plan *plan, bool structure)
 {
-	plan->args = calloc((size_t)plan->nleaves + 1, sizeof *plan->args);
-	if (plan->args == NULL)
-		return false;
 	for (uint32_t i = 0; i < plan->nleaves; i++)
 		if (structure || (i != plan->duration && i != plan->thread && i != plan->name))
 			plan->args[plan->nargs++] = i;
-	return true;
 }
 
 /* Declares the class and its fields to the trace; fields of raw events start with the head.  Large classes
@@ -230,30 +223,29 @@ static bool declare_class(struct ht_state *st, struct ht_class *c, const struct 
 	return c->cls != NULL;
 }
 
-static bool make_plan(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan)
+static bool make_plan(struct ht_state *st, const struct record *rec, struct ht_plan *plan)
 {
-	struct class spec = { .name = rec->c->name };
+	struct class spec = { .name = st->c->name };
 
 	if (!ht_unfold(st, rec, plan))
 		return false;
 	if (!ht_state_reserve(st, plan->nblocks)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return false;
 	}
-	apply_vocabulary(st, rec->c, plan, &spec);
-	if (!st->no_memory &&
-	    (!list_args(plan, rec->c->kind != HT_KIND_EVENT) || !declare_class(st, rec->c, plan, &spec)))
-		st->no_memory = true;
-	return !st->no_memory;
+	apply_vocabulary(st, st->c, plan, &spec);
+	list_args(plan, st->c->kind != HT_KIND_EVENT);
+	st->r->no_memory |= !declare_class(st, st->c, plan, &spec);
+	return !st->r->no_memory;
 }
 
-bool ht_class_prepare(struct ht_state *st, const struct ht_record *rec)
+bool ht_class_prepare(struct ht_state *st, const struct record *rec)
 {
-	struct ht_class *const c = rec->c;
+	struct ht_class *const c = st->c;
 	struct ht_plan *const plan = calloc(1, sizeof *plan);
 
 	if (plan == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return false;
 	}
 	ht_describe_end(st, c);
@@ -264,10 +256,8 @@ bool ht_class_prepare(struct ht_state *st, const struct ht_record *rec)
 		return false;
 	}
 	st->classes.leaves += plan->nleaves;
-	if (!st->raw) {
-		free(plan->paths);
-		plan->paths = NULL;
-	}
+	if (!st->raw)
+		plan->paths = NULL; /* scratch of ht_unfold() */
 	c->plan = plan;
 	c->used = true;
 	return true;
@@ -336,7 +326,7 @@ static bool put_label(struct ht_state *st, struct ht_label *old, struct ht_label
 }
 
 void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
-                  const struct ht_record *rec)
+                  const struct record *rec)
 {
 	struct ht_labels *const all = &st->labels;
 	const uint32_t i = table64_get(&all->index, identifier);
@@ -361,7 +351,7 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 	const bool fits = all->n < HT_MAX_MAPPINGS && all->bytes <= HT_MAX_LABEL_BYTES &&
 	                  text.n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - all->bytes;
 	if (fits && !put_label(st, old, (struct ht_label){ text, identifier, source }))
-		st->no_memory = true;
+		st->r->no_memory = true;
 }
 
 /* Collects all mappings of the input in a pass of its own, at most once. */
@@ -379,7 +369,7 @@ static void look_ahead(struct ht_state *st)
 		all->one_pass = true;
 		break;
 	case LOOK_AHEAD_FAILED:
-		st->no_memory = true;
+		st->r->no_memory = true;
 		break;
 	}
 }
@@ -394,11 +384,11 @@ static void share_labels(struct ht_state *st, uint8_t table)
 	look_ahead(st);
 	all->shared = true;
 	all->table = table;
-	for (uint32_t i = 0; i < all->n && !st->no_memory; i++)
+	for (uint32_t i = 0; i < all->n && !st->r->no_memory; i++)
 		define_label(st, &all->list[i]);
 }
 
-struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec)
+struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct record *rec)
 {
 	struct ht_labels *const all = &st->labels;
 	uint32_t i = table64_get(&all->index, identifier);
@@ -468,7 +458,7 @@ static bool parse_line(struct ht_state *st, struct slice line, const char *path,
 	if (start >= last)
 		return report_line(st, path, number, "expected a category, a label and a number");
 	ht_label_add(st, identifier, textscan_slice(line.p + start, last - start), HT_LABEL_MAP_FILE, NULL);
-	return !st->no_memory;
+	return !st->r->no_memory;
 }
 
 bool ht_label_map_read(struct ht_state *st, const char *path)
@@ -501,7 +491,7 @@ bool ht_label_map_read(struct ht_state *st, const char *path)
 
 /* ---- tracks ---- */
 
-static const struct track *add_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+static const struct track *add_thread(struct ht_state *st, uint64_t id, const struct record *rec)
 {
 	struct trace *const trace = st->r->trace;
 	struct ht_tracks *const all = &st->tracks;
@@ -520,7 +510,7 @@ static const struct track *add_thread(struct ht_state *st, uint64_t id, const st
 
 /* Finds or adds the track of a thread.  Kept out of ht_event_add(), which inlines track_of(). */
 static __attribute__((noinline)) const struct track *find_thread(struct ht_state *st, uint64_t id,
-                                                                 const struct ht_record *rec)
+                                                                 const struct record *rec)
 {
 	struct ht_tracks *const all = &st->tracks;
 	const uint32_t i = table64_get(&all->threads, id);
@@ -531,7 +521,7 @@ static __attribute__((noinline)) const struct track *find_thread(struct ht_state
 }
 
 /* Returns the track of a thread; NULL on OOM. */
-static inline const struct track *track_of(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+static inline const struct track *track_of(struct ht_state *st, uint64_t id, const struct record *rec)
 {
 	const struct ht_tracks *const all = &st->tracks;
 
@@ -555,9 +545,9 @@ double ht_double_of_f32(uint32_t bits)
 	return (double)f;
 }
 
-static bool set_event_name(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+static bool set_event_name(struct ht_state *st, struct batch *b, struct event *e)
 {
-	const struct ht_plan *const plan = rec->c->plan;
+	const struct ht_plan *const plan = st->c->plan;
 
 	if (plan->name != HT_NO_LEAF) {
 		e->name = ht_leaf_string(st, &plan->leaves[plan->name]);
@@ -572,18 +562,16 @@ static bool set_event_name(struct ht_state *st, const struct ht_record *rec, str
 	return e->name.p != NULL;
 }
 
-static bool add_event_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b,
-                             struct event *e)
+static bool add_event_fields(struct ht_state *st, struct batch *b, struct event *e)
 {
-	const struct ht_plan *const plan = rec->c->plan;
-	const bool cut = e->phase == PHASE_SPAN && e->dur != rec->dur;
-	struct field *const first = batch_fields(b, plan->nargs + 2);
-	struct field *f = first;
+	const struct ht_plan *const plan = st->c->plan;
+	const bool cut = e->phase == PHASE_SPAN && e->dur != st->dur;
+	struct field *f = batch_event_fields(b, e, (uint16_t)(plan->nargs + 1 + cut));
 
 	if (f == NULL)
 		return false;
 	f->name = st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id");
-	f->value = value_u64(rec->id);
+	f->value = value_u64(st->id);
 	f++;
 	for (uint32_t i = 0; i < plan->nargs; i++, f++) {
 		const struct ht_leaf *const l = &plan->leaves[plan->args[i]];
@@ -593,42 +581,26 @@ static bool add_event_fields(struct ht_state *st, const struct ht_record *rec, s
 	if (cut) { /* keep the true duration */
 		f->name = plan->leaves[plan->duration].name;
 		f->value = ht_leaf_value(st, &plan->leaves[plan->duration]);
-		f++;
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)(f - first);
-	b->nfields += e->nfields;
 	return true;
 }
 
-void ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
+void ht_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	const struct ht_plan *const plan = rec->c->plan;
-	struct event *const e = &b->events[b->n];
+	struct ht_state *const st = r->state;
+	const struct ht_plan *const plan = st->c->plan;
 	bool ok = true;
 
-	e->ts = rec->ts;
-	e->dur = 0;
-	e->name = rec->c->name;
-	e->cls = rec->c->cls;
-	e->track = NULL;
-	e->offset = rec->offset;
-	e->nfields = 0;
-	e->flags = 0;
-	e->phase = PHASE_STRUCTURE;
-	if (rec->c->kind == HT_KIND_EVENT) {
+	if (rec->role == RECORD_IS_EVENT) {
 		const bool has_thread = plan->thread != HT_NO_LEAF;
 		e->track =
 		    track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
 		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
 		/* A span that would end past 2^64 (reported by apply_event() of read.c) is cut. */
-		e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
-		ok = e->track != NULL && set_event_name(st, rec, b, e);
+		e->dur = st->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : st->dur;
+		ok = e->track != NULL && set_event_name(st, b, e);
 	}
-	if (ok && ((st->r->want & WANT_FIELDS) != 0 || plan->always_fields))
-		ok = add_event_fields(st, rec, b, e);
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
-	b->n += ok;
-	st->no_memory |= !ok;
+	if (ok && reader_wants_fields(r, e))
+		ok = add_event_fields(st, b, e);
+	r->no_memory |= !ok;
 }

@@ -26,7 +26,7 @@ static void count_records(struct ht_state *st, struct fast_class *f)
 	f->records = 0;
 }
 
-/* Changes to the class with this id.  Returns false if ht_read_record() must read its records. */
+/* Changes to the class with this id.  Returns false if read_record() must read its records. */
 static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 {
 	struct ht_class *const c = ht_class_find(&st->classes, id);
@@ -94,17 +94,18 @@ static inline __attribute__((always_inline)) void read_records(struct ht_state *
 	in->p = p;
 }
 
-void ht_read_fast(struct ht_state *st, size_t limit)
+bool ht_run(struct reader *r, const char *limit, struct batch *b)
 {
-	const struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - in->p);
+	struct ht_state *const st = r->state;
+	const struct input *const in = r->in;
 
-	if (!st->started || st->ahead_of != NULL)
-		return;
-	const char *const to = in->p + (left < limit ? left : limit);
-	const char *const end = (size_t)(in->end - to) < SPARE ? in->end : to + SPARE;
+	if (b != NULL || st->ahead_of != NULL)
+		return false;
+	const char *const end = (size_t)(in->end - limit) < SPARE ? in->end : limit + SPARE;
 	if (st->big)
-		read_records(st, to, end, true);
+		read_records(st, limit, end, true);
 	else
-		read_records(st, to, end, false);
+		read_records(st, limit, end, false);
+	r->no_memory |= st->ids.failed;
+	return true;
 }

@@ -62,9 +62,9 @@ enum ht_type {
 #define HT_WIRE_UNSIGNED 99
 
 /* Limits on hostile input, far above real traces. */
-#define HT_MAX_STRING (4U << 20) /* bytes before the NUL */
-#define HT_MAX_RECORD (8U << 20) /* bytes of a record before its last string */
-#define HT_NEXT_BYTES (1U << 20) /* bytes of records per batch, plus one record */
+#define HT_MAX_STRING (4U << 20)  /* bytes before the NUL */
+#define HT_MAX_RECORD (8U << 20)  /* bytes of a record before its last string */
+#define HT_SEARCH_BYTES (1 << 20) /* searched at once for the start of a trace */
 #define HT_MAX_CLASSES 65536U
 #define HT_MAX_FIELDS 262144U /* of all classes */
 #define HT_MAX_LEAVES 262144U /* of all used classes, unfolded */
@@ -78,7 +78,6 @@ enum ht_type {
 #define HT_MAX_DESCRIBED (16U << 20)   /* bytes charged for all descriptions: names, plus ... */
 #define HT_TEXT_COST 16U               /* ... per name ... */
 #define HT_CLASS_COST 128U             /* ... and per class */
-#define HT_BATCH_FIELDS 65536U         /* per batch */
 #define HT_MAX_LABEL_BYTES (16U << 20) /* of all label names */
 
 /* ---- rules ---- */
@@ -142,6 +141,10 @@ struct ht_classes {
 	uint32_t described_bytes;           /* charged for descriptions; at most HT_MAX_DESCRIBED */
 	uint64_t visited;                   /* fields visited by ht_unfold() */
 	bool has_mapping;                   /* a class that names labels was described */
+	/* scratch of ht_unfold(): leaves of a class, and their paths */
+	struct ht_leaf *unfolded;
+	struct slice *unfolded_paths;
+	uint32_t unfolded_cap, unfolded_paths_cap;
 };
 
 /* A field of an unfolded class: bases first, structs expanded in place. */
@@ -164,16 +167,14 @@ struct ht_block {
 
 /* How to read records of a class; built when the first one arrives. */
 struct ht_plan {
-	struct ht_leaf *leaves;
-	struct slice *paths; /* of the leaves: names before they were made unique; freed unless raw */
+	struct ht_leaf *leaves; /* the allocation, which the others are a part of */
+	struct slice *paths;    /* of the leaves: names before they were made unique; NULL unless raw */
 	struct ht_block *blocks;
 	uint32_t *args; /* leaves that become fields of the event */
 	uint32_t nleaves, nblocks, nargs;
 	/* Leaves with a role, or HT_NO_LEAF.  `name` is a string, the others are integers; `label` is the
 	 * number of a name, `identifier` the number that a mapping record names. */
 	uint32_t duration, thread, label, name, identifier;
-	uint8_t want;       /* enum want: consumers that need its records */
-	bool always_fields; /* the engine needs the fields even if the consumer does not */
 };
 
 /* ---- state of the reader ---- */
@@ -221,20 +222,20 @@ struct ht_tracks {
 struct ht_state {
 	struct reader *r;
 	struct ht_state *ahead_of; /* look-ahead pass: mappings are added to that state */
-	bool no_memory;            /* reading ends with the current record */
 	bool raw;                  /* WANT_RAW */
-	bool raw_runs;             /* WANT_RUNS: records after the first may be merged into one event */
 	bool wire;                 /* layout; else document */
 	bool big;                  /* current byte order */
 	bool guess_big;            /* order that the second record fits, if the first states none */
-	bool started;              /* a record was read */
 
 	struct ht_classes classes;
 	struct ht_labels labels;
 	struct ht_tracks tracks;
 
-	/* Current record: start and string of each block, filled by measure_record(). */
-	const char **starts;
+	/* Current record. */
+	struct ht_class *c;
+	uint64_t id, dur;    /* dur: ns; 0 unless a span */
+	bool bad_text;       /* a string is not UTF-8 */
+	const char **starts; /* of each block, like `strings` filled by measure_record() */
 	struct slice *strings;
 	uint32_t blocks_cap;
 	struct slice label_name; /* p NULL: no label, or no name */
@@ -243,25 +244,10 @@ struct ht_state {
 	struct finding_tally id_repeated;
 };
 
-struct ht_record {
-	const char *p, *end; /* end: set by measure_record() */
-	uint64_t ts, id;     /* ts: ns */
-	uint64_t dur;        /* ns; 0 unless a span */
-	uint64_t offset, ordinal;
-	struct ht_class *c;
-	bool bad_text; /* a string is not UTF-8 */
-};
-
-enum ht_outcome {
-	HT_DONE,
-	HT_MORE, /* the window ends inside the record; nothing was consumed */
-	HT_BAD,  /* reported; the input after this point is unreadable */
-};
-
 /* ---- format.c ---- */
 
 /* Reports a finding at the start of a record. */
-void ht_report(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
+void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 #define HT_PROBE_BYTES 65536U /* searched for the layout; the engine probes as many for the format */
@@ -297,21 +283,13 @@ static inline uint32_t ht_event_id_at(bool wire)
 
 extern const struct reader_ops ht_reader_ops;
 
-/* Reads one record at the start of the window, which is not empty.  b may be NULL if r->want is
- * WANT_FINDINGS. */
-enum ht_outcome ht_read_record(struct ht_state *st, struct batch *b);
-
-/* Grows the window after HT_MORE. */
-void ht_read_more(struct ht_state *st);
-
 /* Makes room for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);
 
 /* ---- fast.c ---- */
 
-/* Consumes common records that start within the next `limit` bytes (at most 1 MiB), without building events.
- * Stops where ht_read_record() is needed.  On OOM, st->ids.failed is set. */
-void ht_read_fast(struct ht_state *st, size_t limit);
+/* See reader_ops.run. */
+bool ht_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- classes.c ---- */
 
@@ -327,8 +305,8 @@ static inline struct ht_class *ht_class_find(const struct ht_classes *all, uint3
 enum ht_type ht_type_of(uint8_t code, bool wire);
 
 /* Apply a class info or field info record. */
-void ht_describe_class(struct ht_state *st, const struct ht_record *rec);
-void ht_describe_field(struct ht_state *st, const struct ht_record *rec);
+void ht_describe_class(struct ht_state *st, const struct record *rec);
+void ht_describe_field(struct ht_state *st, const struct record *rec);
 
 /* Ends a description at the first record of the class: fields not described again are dropped. */
 void ht_describe_end(struct ht_state *st, struct ht_class *c);
@@ -338,13 +316,13 @@ int32_t ht_class_base(const struct ht_class *c);
 
 /* Fills leaves, paths and blocks of a plan.  Returns false after a finding or on OOM; the plan may be partly
  * filled. */
-bool ht_unfold(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan);
+bool ht_unfold(struct ht_state *st, const struct record *rec, struct ht_plan *plan);
 void ht_plan_free(struct ht_plan *plan); /* NULL is allowed */
 
 /* ---- events.c ---- */
 
 /* Builds the plan of rec's class, whose first record this is.  Returns false after a finding or on OOM. */
-bool ht_class_prepare(struct ht_state *st, const struct ht_record *rec);
+bool ht_class_prepare(struct ht_state *st, const struct record *rec);
 
 /* Returns true if a class of this name may name labels. */
 bool ht_may_map_labels(const struct ht_state *st, struct slice name);
@@ -354,25 +332,21 @@ bool ht_label_map_read(struct ht_state *st, const char *path);
 
 /* Adds the name of a label.  rec: the mapping record; NULL: a label map. */
 void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
-                  const struct ht_record *rec);
+                  const struct record *rec);
 
 /* Returns the name of a label; p is NULL if it has none, which is counted.  May run the look-ahead pass. */
-struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec);
+struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct record *rec);
 void ht_labels_free(struct ht_labels *all);
 
-/* Adds the interpreted event of a measured record.  On OOM nothing is added. */
-void ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
+/* See reader_ops.event. */
+void ht_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* ---- raw.c ---- */
 
 extern const struct class_field ht_head_fields[2][HT_HEAD_FIELDS]; /* [wire], in file order */
 
-/* Adds the raw event of a measured record.  On OOM nothing is added. */
-void ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
-
-/* Adds a run of records (WANT_RUNS) as one event without fields; its ts is their number. */
-void ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records,
-                    struct batch *b);
+/* See reader_ops.fields. */
+void ht_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* ---- recover.c ---- */
 

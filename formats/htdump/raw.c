@@ -38,66 +38,25 @@ static inline uint32_t f_time(bool wire)
 	return wire ? 1 : 0;
 }
 
-static bool add_raw_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b,
-                           struct event *e)
+void ht_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	const struct ht_plan *const plan = rec->c->plan;
+	const struct ht_state *const st = r->state;
+	const struct ht_plan *const plan = st->c->plan;
 	const struct class_field *const head = ht_head_fields[st->wire];
-	const struct value id = { .type = VALUE_U32, .u64 = rec->c->id };
+	const struct value id = { .type = VALUE_U32, .u64 = st->c->id };
 	const uint32_t n = HT_HEAD_FIELDS + plan->nleaves;
-	struct field *const f = batch_fields(b, n);
+	struct field *const f = batch_event_fields(b, e, (uint16_t)n);
 
 	if (f == NULL)
-		return false;
+		return;
 	f[0] = (struct field){ head[0].name, st->wire ? id : value_u64(rec->ts) };
-	f[1] = (struct field){ head[1].name, value_u64(st->wire ? rec->ts : rec->id) };
-	f[2] = (struct field){ head[2].name, st->wire ? value_u64(rec->id) : id };
+	f[1] = (struct field){ head[1].name, value_u64(st->wire ? rec->ts : st->id) };
+	f[2] = (struct field){ head[2].name, st->wire ? value_u64(st->id) : id };
 	for (uint32_t i = 0; i < plan->nleaves; i++) {
 		const struct ht_leaf *const l = &plan->leaves[i];
 		f[HT_HEAD_FIELDS + i] = (struct field){ plan->paths[i], ht_leaf_value(st, l) };
 		f[HT_HEAD_FIELDS + i].value.type = ht_leaf_raw_type(l);
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)n;
-	b->nfields += n;
-	return true;
-}
-
-void ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
-{
-	const bool structure = rec->c->kind != HT_KIND_EVENT;
-	struct event *const e = &b->events[b->n];
-
-	*e = (struct event){
-		.ts = rec->ts,
-		.name = rec->c->name,
-		.cls = rec->c->cls,
-		.track = structure ? NULL : st->tracks.process, /* only vocabularies know the thread */
-		.offset = rec->offset,
-		.phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT,
-	};
-	const bool bare = (st->r->want & WANT_BARE) != 0 && !structure && rec->offset > 0;
-	if (!bare && !add_raw_fields(st, rec, b, e)) {
-		st->no_memory = true;
-		return;
-	}
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
-	b->n++;
-}
-
-void ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records,
-                    struct batch *b)
-{
-	/* Any class will do. */
-	const struct class *const cls = ht_class_find(&st->classes, HT_CLASS_ENDIANNESS)->cls;
-
-	b->events[b->n] = (struct event){
-		.ts = records, .name = cls->name, .cls = cls, .offset = offset, .phase = PHASE_STRUCTURE
-	};
-	if (b->bytes != NULL)
-		b->bytes[b->n] = bytes;
-	b->n++;
 }
 
 /* ---- reading fields of raw events ---- */

@@ -1,5 +1,5 @@
 /*
- * Copies of streams, record by record (format/reader_copy.h).  The reader hands on the files of a stream
+ * Copies of streams, record by record (format/reader_modes.h).  The reader hands on the files of a stream
  * before its records, and event.dur tells streams apart; the writer gives each stream a file and appends its
  * records.  Adjoining records are written as one run, unless clocks are moved (--rebase).
  *
@@ -54,66 +54,6 @@ void ovni_files_free(struct ovni_files *f)
 	*f = (struct ovni_files){ .n = 0 };
 }
 
-/* Adds a record without bytes. */
-static struct event *add_record(struct reader *r, struct batch *b, const struct class *like, uint64_t offset,
-                                uint32_t number)
-{
-	struct class *const cls = trace_plan_class(r->trace, like);
-
-	if (cls == NULL)
-		return NULL;
-	struct event *const e = &b->events[b->n];
-	*e = (struct event){ .name = cls->name,
-		             .dur = number,
-		             .cls = cls,
-		             .offset = offset,
-		             .first_field = b->nfields,
-		             .phase = PHASE_STRUCTURE };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of("", 0);
-	b->n++;
-	return e;
-}
-
-static struct event *add_file_record(struct reader *r, struct batch *b, uint32_t number)
-{
-	const struct class like = { .name = SLICE_LIT("file"), .fields = file_fields, .nfields = 2 };
-
-	return add_record(r, b, &like, 0, number);
-}
-
-bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
-                    uint32_t number)
-{
-	struct event *const e = add_file_record(r, b, number);
-	struct field *const f = batch_fields(b, 2);
-
-	if (e == NULL || f == NULL)
-		return false;
-	const struct slice own_name = arena_copy(&b->scratch, name), own = arena_copy(&b->scratch, content);
-	if (own_name.p == NULL || own.p == NULL)
-		return false;
-	f[0] = (struct field){ file_fields[0].name, value_string(textscan_slice(own_name.p, own_name.n)) };
-	f[1] = (struct field){
-		file_fields[1].name,
-		{ .type = content.p != NULL ? VALUE_BYTES : VALUE_NONE, .count = own.n, .p = own.p }
-	};
-	e->nfields = 2;
-	b->nfields += 2;
-	return true;
-}
-
-bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number)
-{
-	const struct class like = { .name = SLICE_LIT("records") };
-
-	if (add_record(r, b, &like, offset, number) == NULL)
-		return false;
-	if (b->bytes != NULL)
-		b->bytes[b->n - 1] = bytes;
-	return true;
-}
-
 static const char *base_name(const char *path)
 {
 	const char *const slash = strrchr(path, '/');
@@ -153,44 +93,72 @@ static uint32_t folder_length(struct slice name)
 	return n;
 }
 
-bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number)
+bool ovni_files_open(struct ovni_state *st)
 {
-	const struct slice stream = stream_name(r);
-	const size_t folder = folder_length(stream);
+	const struct class like = { .name = SLICE_LIT("file"), .fields = file_fields, .nfields = 2 };
+	struct ovni_shared *const sh = st->r->shared;
+	const struct text *const offsets = &sh->offsets.copy;
 
-	for (; f->next < f->n && b->n < b->cap; f->next++) {
-		const struct ovni_file *const file = &f->list[f->next];
-		const size_t n = folder + strlen(file->name);
-		char *const name = arena_alloc(&b->scratch, n + 1);
-		if (name == NULL)
-			return false;
-		memcpy(name, stream.p, folder);
-		memcpy(name + folder, file->name, n - folder + 1);
-		if (!ovni_copy_file(r, b, slice_of(name, n), slice_of(file->content, file->n), number))
-			return false;
-	}
-	if (b->n == b->cap)
-		return true;
-	struct event *const e = add_file_record(r, b, number);
-	struct field *const field = batch_fields(b, 1);
-	const struct slice own = arena_copy(&b->scratch, stream);
-	if (e == NULL || field == NULL || own.p == NULL)
+	st->files.cls = trace_plan_class(st->r->trace, &like);
+	if (st->files.cls == NULL)
 		return false;
-	*field = (struct field){ file_fields[0].name, value_string(textscan_slice(own.p, own.n)) };
-	e->nfields = 1;
-	b->nfields++;
-	ovni_files_free(f);
-	f->done = true;
+	if (!sh->offsets.read || sh->offsets_copied)
+		return true;
+	sh->offsets_copied = true;
+	return ovni_files_add(&st->files, OVNI_OFFSETS_FILE, offsets->p,
+	                      offsets->p != NULL ? offsets->n : OVNI_NOT_READ);
+}
+
+bool ovni_files_next(struct ovni_state *st, struct record *rec)
+{
+	if (st->files.cls == NULL || st->files.next > st->files.n)
+		return false;
+	st->files.next++;
+	rec->cls = st->files.cls;
+	rec->end = rec->p;
+	rec->ts = 0;
+	rec->role = RECORD_IS_FILE;
 	return true;
+}
+
+/* Returns the path of a file of the stream, from the folder of the trace. */
+static struct slice file_path(struct batch *b, struct slice stream, const char *name)
+{
+	const uint32_t folder = strcmp(name, OVNI_OFFSETS_FILE) != 0 ? folder_length(stream) : 0;
+
+	return arena_printf(&b->scratch, "%.*s%s", (int)folder, stream.p, name);
+}
+
+void ovni_file_fields(const struct ovni_state *st, struct batch *b, struct event *e)
+{
+	const struct ovni_file *const file = &st->files.list[st->files.next - 1];
+	const bool is_stream = st->files.next > st->files.n;
+	const struct slice stream = stream_name(st->r);
+	const struct slice path =
+	    is_stream ? arena_copy(&b->scratch, stream) : file_path(b, stream, file->name);
+	struct field *const f = batch_fields(b, 2);
+
+	if (f == NULL || path.p == NULL)
+		return;
+	e->first_field = b->nfields;
+	e->nfields = is_stream ? 1 : 2;
+	b->nfields += e->nfields;
+	f[0] = (struct field){ file_fields[0].name, value_string(textscan_slice(path.p, path.n)) };
+	if (is_stream)
+		return;
+	const struct slice content = arena_copy(&b->scratch, slice_of(file->content, file->n));
+	f[1] = (struct field){ file_fields[1].name,
+		               { .type = file->content != NULL ? VALUE_BYTES : VALUE_NONE,
+		                 .count = content.n,
+		                 .p = content.p } };
 }
 
 /* ---- writer: clocks and data of records ---- */
 
-/* Returns whether a record lacks the data that its head announces: the reader dropped it. */
+/* Returns whether a record lacks its bytes: the reader dropped its data. */
 static bool lacks_data(const struct event *e, struct slice bytes)
 {
-	return e->phase != PHASE_STRUCTURE && bytes.n == OVNI_JUMBO_HEAD &&
-	       (bytes.p[0] & OVNI_FLAG_JUMBO) != 0 && memcmp(bytes.p + OVNI_EVENT_SIZE, "\0\0\0\0", 4) != 0;
+	return e->phase != PHASE_STRUCTURE && bytes.n == 0;
 }
 
 /* Moves the clock of the record of n bytes that was added to `to` last. */
@@ -220,8 +188,10 @@ static bool is_code(const char *p, const char *code)
 }
 
 /* Types of tasks, and tasks. */
-static bool is_definition(const char *p)
+static inline bool is_definition(const char *p)
 {
+	if (p[3] != 'c' && p[3] != 'C')
+		return false;
 	return is_code(p, "6Yc") || is_code(p, "6Tc") || is_code(p, "VYc") || is_code(p, "VTc") ||
 	       is_code(p, "VTC") || is_code(p, "POc") || is_code(p, "PPc");
 }
@@ -355,11 +325,12 @@ static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
+	if (number < x->nstreams && x->streams[number] != NULL)
+		return x->streams[number];
 	if (number >= UINT32_MAX ||
 	    !array_reach(&x->streams, &x->nstreams, (uint32_t)number, sizeof *x->streams))
 		return NULL;
-	if (x->streams[number] == NULL)
-		x->streams[number] = calloc(1, sizeof **x->streams);
+	x->streams[number] = calloc(1, sizeof **x->streams);
 	return x->streams[number];
 }
 
@@ -382,7 +353,14 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	count_waiting(st, s, content.n, chunk);
 }
 
-/* Writes a record of a stream with a file, retains it, or leaves it out. */
+/* Returns whether no selected record needs this one. */
+static bool is_omitted(const struct event *e, const char *p)
+{
+	return e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0 && !is_definition(p) &&
+	       !is_thread_state(p);
+}
+
+/* Writes or retains a record of a stream with a file. */
 static void select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -395,8 +373,6 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 		chunk->text.failed = true;
 		return;
 	}
-	if (!structure && !wanted && !defines && !is_thread_state(bytes.p))
-		return;
 	s->file = st->copy.streams[e->dur];
 	s->defines |= defines;
 	x->uses_tasks |= wanted && is_of_task(bytes.p);
@@ -704,10 +680,12 @@ static void select_record(struct ovw_state *st, const struct batch *b, uint32_t 
 
 	if (is_file(b, e))
 		add_file(st, b, e, chunk);
-	else if (!ensure_file(st, e->dur, chunk))
-		chunk->text.failed = true;
 	else if (lacks_data(e, b->bytes[i]))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
+	else if (is_omitted(e, b->bytes[i].p))
+		return;
+	else if (!ensure_file(st, e->dur, chunk))
+		chunk->text.failed = true;
 	else
 		select_event(st, e, b->bytes[i], chunk);
 }

@@ -1,7 +1,7 @@
 /*
  * Event codes and events.  A code (MCV) becomes a class when it is first read; the vocabulary gives its plan,
  * against which payloads are checked.  A code whose events need no further check enters a hash table with two
- * slots for each key, the fast path of the reader and of ovni_events_add_fast().
+ * slots for each key, the fast path of the reader.
  * Memory: bounded by OVNI_MAX_CODES, and ANOMALIES_MAX rows for each stream.
  */
 #include "ovni/ovni.h"
@@ -74,12 +74,12 @@ static struct class *add_class(struct reader *r, struct class like)
 
 /* Codes beyond the limit share one class. */
 static struct ovni_code *other_codes(struct ovni_codes *c, struct reader *r, struct slice text,
-                                     uint64_t offset)
+                                     const struct record *rec)
 {
 	struct quoted q;
 
 	if (c->others.cls == NULL) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, r->records,
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], rec->offset, rec->ordinal,
 		            "event code %s exceeds the limit of %u different codes: further codes are "
 		            "counted together",
 		            quoted(&q, text), OVNI_MAX_CODES);
@@ -140,7 +140,8 @@ static struct ovni_code *add_code(struct ovni_codes *codes, struct reader *r, ui
 	return table64_put(&codes->index, bytes, codes->n++) ? c : NULL;
 }
 
-struct ovni_code *ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t head, uint64_t offset)
+struct ovni_code *ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t head,
+                                 const struct record *rec)
 {
 	const uint32_t bytes = head & 0xffffff00U;
 	uint16_t *const recent = &codes->recent[(bytes * 0x9e3779b1U) >> (32 - OVNI_RECENT_BITS)];
@@ -157,7 +158,7 @@ struct ovni_code *ovni_code_find(struct ovni_codes *codes, struct reader *r, uin
 	}
 	const struct slice name = code_text(text, sizeof text, mcv, 3);
 	if (codes->n >= OVNI_MAX_CODES)
-		return other_codes(codes, r, name, offset);
+		return other_codes(codes, r, name, rec);
 	return add_code(codes, r, bytes, name);
 }
 
@@ -173,17 +174,6 @@ static void remember_fast(struct ovni_codes *c, uint32_t head, struct class *cls
 	slot ^= c->fast[slot] != 0;
 	c->fast[slot] = (uint64_t)1 << 32 | head;
 	c->fast_classes[slot] = cls;
-}
-
-/* Returns the class of an event on the fast path, or NULL. */
-static inline struct class *find_fast(const struct ovni_codes *c, uint32_t head)
-{
-	const uint64_t want = (uint64_t)1 << 32 | head;
-	uint32_t slot = ovni_fast_slot(head);
-
-	if (c->fast[slot] != want && c->fast[slot ^= 1] != want)
-		return NULL;
-	return c->fast_classes[slot];
 }
 
 /* ---- payloads ---- */
@@ -276,28 +266,30 @@ static struct anomaly *find_row(struct ovni_anomalies *all, const struct ovni_co
 	return all->n < ANOMALIES_MAX ? &all->list[all->n++] : NULL;
 }
 
-bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
-                        const struct ovni_code *c, const struct ovni_record *e, bool big)
+bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const struct record *rec)
 {
-	const uint32_t head = load_u32(e->bytes.p, false);
+	struct reader *const r = st->r;
+	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
+	const char *const p = ovni_head(st, rec);
+	const uint32_t head = load_u32(p, false);
 	const bool jumbo = (head & OVNI_FLAG_JUMBO) != 0;
-	const uint32_t size = jumbo ? load_u32(e->bytes.p + OVNI_EVENT_SIZE, big) : e->payload.n;
+	const struct slice payload = ovni_payload(rec);
+	const uint32_t size = jumbo ? load_u32(p + OVNI_EVENT_SIZE, st->stream.big) : payload.n;
 	/* Nothing to compare with: no vocabulary, or too many codes. */
 	const bool unchecked = r->trace->vocabulary == NULL || c == &codes->others;
-	const enum anomaly_kind kind =
-	    unchecked ? ANOMALY_NONE : classify_payload(c, jumbo, size, e->payload);
+	const enum anomaly_kind kind = unchecked ? ANOMALY_NONE : classify_payload(c, jumbo, size, payload);
 
 	if (kind == ANOMALY_NONE) {
 		if (!jumbo && (c->plan == NULL || !c->plan->layout_open))
 			remember_fast(codes, head, c->cls);
 		return true;
 	}
-	if (*all == NULL && (*all = calloc(1, sizeof **all)) == NULL)
+	if (st->anomalies == NULL && (st->anomalies = calloc(1, sizeof *st->anomalies)) == NULL)
 		return false;
 	const uint16_t code = (uint16_t)(c - codes->list);
-	struct anomaly *const a = find_row(*all, codes, kind, code);
+	struct anomaly *const a = find_row(st->anomalies, codes, kind, code);
 	if (a == NULL) {
-		finding_tally_add(&(*all)->others, e->offset, r->records, 0, 0);
+		finding_tally_add(&st->anomalies->others, rec->offset, rec->ordinal, 0, 0);
 		return true;
 	}
 	if (a->tally.count == 0) {
@@ -305,7 +297,8 @@ bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, s
 		a->jumbo = jumbo;
 		a->code = code;
 	}
-	finding_tally_add(&a->tally, e->offset, r->records, size, c->plan != NULL ? c->plan->layout_size : 0);
+	finding_tally_add(&a->tally, rec->offset, rec->ordinal, size,
+	                  c->plan != NULL ? c->plan->layout_size : 0);
 	return true;
 }
 
@@ -382,145 +375,120 @@ void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_c
 
 /* ---- raw events ---- */
 
-bool ovni_raw_add_header(const struct ovni_state *st, struct batch *b, struct slice header)
+struct class *ovni_header_class(struct reader *r)
 {
-	const bool big = st->stream.big;
 	const struct class like = { .name = SLICE_LIT("header"),
 		                    .fields = header_fields,
 		                    .nfields = HEADER_FIELDS };
-	struct class *const cls = trace_plan_class(st->r->trace, &like);
-	struct field *const f = batch_fields(b, HEADER_FIELDS);
 
-	if (cls == NULL || f == NULL)
-		return false;
-	f[0] = (struct field){ header_fields[0].name, value_string(textscan_slice(header.p, 4)) };
-	f[1] = (struct field){ header_fields[1].name,
-		               { .type = VALUE_U32, .u64 = load_u32(header.p + 4, big) } };
-	b->events[b->n] = (struct event){ .name = cls->name,
-		                          .dur = ovni_copy_number(st),
-		                          .cls = cls,
-		                          .first_field = b->nfields,
-		                          .nfields = HEADER_FIELDS,
-		                          .phase = PHASE_STRUCTURE,
-		                          .flags = big ? EVENT_BIG : 0 };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = header;
-	b->nfields += HEADER_FIELDS;
-	b->n++;
-	return true;
+	return trace_plan_class(r->trace, &like);
 }
 
-/* Adds the fields of the event at p. */
-static bool add_raw_fields(struct batch *b, struct event *e, const char *p, struct slice payload, bool big)
+/* Adds n fields to an event. */
+static void set_fields(struct batch *b, struct event *e, uint16_t n)
 {
-	struct field *const f = batch_fields(b, EVENT_FIELDS);
-	uint16_t n = 0;
+	e->first_field = b->nfields;
+	e->nfields = n;
+	b->nfields += n;
+}
+
+static void add_header_fields(const struct ovni_state *st, const char *p, struct batch *b, struct event *e)
+{
+	struct field *const f = batch_fields(b, HEADER_FIELDS);
 
 	if (f == NULL)
-		return false;
+		return;
+	f[0] = (struct field){ header_fields[0].name, value_string(textscan_slice(p, 4)) };
+	f[1] = (struct field){ header_fields[1].name,
+		               { .type = VALUE_U32, .u64 = load_u32(p + 4, st->stream.big) } };
+	set_fields(b, e, HEADER_FIELDS);
+}
+
+void ovni_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	const struct ovni_state *const st = r->state;
+	const bool big = st->stream.big;
+	const char *p = rec->p;
+	uint16_t n = 0;
+
+	if (rec->role == RECORD_IS_FILE)
+		ovni_file_fields(st, b, e);
+	if (rec->role == RECORD_IS_GAP)
+		add_header_fields(st, p, b, e);
+	if (rec->role != RECORD_IS_EVENT)
+		return;
+	if (rec->end == p) /* the batch outlives the state */
+		p = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD)).p;
+	struct field *const f = batch_fields(b, EVENT_FIELDS);
+	if (f == NULL || p == NULL)
+		return;
+	const struct slice payload = ovni_payload(rec);
 	f[n++] = (struct field){ event_fields[0].name, { .type = VALUE_U8, .u64 = (uint8_t)p[0] } };
 	f[n++] = (struct field){ event_fields[1].name, value_string(textscan_slice(p + 1, 3)) };
-	f[n++] = (struct field){ event_fields[2].name, value_u64(load_u64(p + 4, big)) };
+	f[n++] = (struct field){ event_fields[2].name, value_u64(rec->ts) };
 	if ((p[0] & OVNI_FLAG_JUMBO) != 0)
 		f[n++] = (struct field){ event_fields[3].name,
 			                 { .type = VALUE_U32, .u64 = load_u32(p + OVNI_EVENT_SIZE, big) } };
 	if (payload.p != NULL)
 		f[n++] = (struct field){ event_fields[4].name,
 			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
-	e->first_field = b->nfields;
-	e->nfields = n;
-	b->nfields += n;
-	return true;
+	set_fields(b, e, n);
 }
 
 /* ---- events ---- */
 
 /* The low bits of the flags give the size of the payload: flags are a field only where other bits are set. */
-static bool add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
+static inline void add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
 {
 	struct field *const f = batch_fields(b, 2);
 	uint16_t n = 0;
 
 	if (f == NULL)
-		return false;
+		return;
 	if ((flags & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0)
 		f[n++] = (struct field){ SLICE_LIT("flags"), { .type = VALUE_U8, .u64 = flags } };
 	if (payload.p != NULL)
 		f[n++] = (struct field){ SLICE_LIT("payload"),
 			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
-	e->first_field = b->nfields;
-	e->nfields = n;
-	b->nfields += n;
-	return true;
+	set_fields(b, e, n);
 }
 
-/* Moves a clock to the time line of the trace, within the range of times. */
-static uint64_t add_offset(uint64_t clock, int64_t offset)
+void ovni_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	const uint64_t by = offset < 0 ? 0 - (uint64_t)offset : (uint64_t)offset;
-
-	if (offset < 0)
-		return clock < by ? 0 : clock - by;
-	return clock > UINT64_MAX - by ? UINT64_MAX : clock + by;
+	if (reader_wants_fields(r, e))
+		add_fields(b, e, (uint8_t)*ovni_head(r->state, rec), ovni_payload(rec));
 }
 
-bool ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *record,
-                    struct class *cls)
+/* ---- the fast path ---- */
+
+/* Returns where the loops below end: one check of the remaining bytes serves the longest event, so the last
+ * few events of a window are left to ovni_record(). */
+static const char *last_start(const struct input *in, const char *limit)
 {
-	const bool raw = (st->r->want & WANT_RAW) != 0, big = st->stream.big;
-	const bool fields = (st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls);
-	const uint64_t clock = load_u64(record->bytes.p + 4, big);
-	struct event *const e = &b->events[b->n];
+	const size_t rest = (size_t)(in->end - in->p), longest = OVNI_EVENT_SIZE + 16;
 
-	*e = (struct event){ .ts = raw ? clock : add_offset(clock, st->offset),
-		             .dur = ovni_copy_number(st),
-		             .name = cls->name,
-		             .cls = cls,
-		             .track = st->stream.track,
-		             .offset = record->offset,
-		             .first_field = b->nfields,
-		             .phase = PHASE_INSTANT,
-		             .flags = big ? EVENT_BIG : 0 };
-	if (raw && (st->r->want & WANT_BARE) == 0 &&
-	    !add_raw_fields(b, e, record->bytes.p, record->payload, big))
-		return false;
-	if (!raw && fields && !add_fields(b, e, (uint8_t)record->bytes.p[0], record->payload))
-		return false;
-	if (b->bytes != NULL)
-		b->bytes[b->n] = record->bytes;
-	b->n++;
-	cls->records++;
-	return true;
+	if (rest < longest)
+		return in->p;
+	return limit < in->end - longest + 1 ? limit : in->end - longest + 1;
 }
 
-static inline struct slice payload_of(const char *p, uint32_t n)
-{
-	return slice_of(n > 0 ? p + OVNI_EVENT_SIZE : NULL, n);
-}
-
-/*
- * One check of the remaining bytes serves the longest event, so the last few events of a window are left to
- * the caller.  A time cannot leave its range: the first clock is not made negative, none goes backwards, none
- * is above 2^63 - 1.
- */
-static inline const char *add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t max,
-                                   bool big, bool raw)
+/* Adds events.  A time cannot leave its range: the first clock is not made negative, none goes backwards,
+ * none is above 2^63 - 1. */
+static inline const char *add_fast(struct ovni_state *st, struct batch *b, const char *limit, bool big)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
-	const char *const end = st->r->in->end;
-	const bool fields = (st->r->want & WANT_FIELDS) != 0, bare = (st->r->want & WANT_BARE) != 0;
-	const uint64_t by = raw ? 0 : (uint64_t)st->offset, number = ovni_copy_number(st);
-	struct event *e = b->events + b->n, *const full = e + max;
+	const bool fields = (st->r->want & WANT_FIELDS) != 0;
+	const char *p = st->r->in->p;
+	struct event *e = b->events + b->n, *const full = b->events + b->cap;
 	uint64_t offset = input_offset(st->r->in, p), last = st->last;
 
-	for (; e < full && end - p >= OVNI_EVENT_SIZE + 16; e++) {
-		const uint32_t head = load_u32(p, false), payload = (head & 15) + ((head & 15) != 0);
+	for (; e < full && p < limit; e++) {
+		const uint32_t head = load_u32(p, false), n = ovni_payload_size(head);
 		const uint64_t clock = load_u64(p + 4, big);
-		struct class *const cls = find_fast(codes, head);
+		struct class *const cls = ovni_fast_class(codes, head);
 		if (cls == NULL || clock < last || clock > INT64_MAX)
 			break;
-		*e = (struct event){ .ts = clock + by,
-			             .dur = number,
+		*e = (struct event){ .ts = clock + (uint64_t)st->offset,
 			             .name = cls->name,
 			             .cls = cls,
 			             .track = st->stream.track,
@@ -528,40 +496,59 @@ static inline const char *add_fast(struct ovni_state *st, struct batch *b, const
 			             .first_field = b->nfields,
 			             .phase = PHASE_INSTANT,
 			             .flags = big ? EVENT_BIG : 0 };
-		if (raw) {
-			if (!bare && !add_raw_fields(b, e, p, payload_of(p, payload), big))
-				break;
-		} else if ((fields || class_needs_fields(cls)) &&
-		           !add_fields(b, e, (uint8_t)head, payload_of(p, payload))) {
-			break;
-		}
+		if (fields || class_needs_fields(cls))
+			add_fields(b, e, (uint8_t)head, slice_of(n > 0 ? p + OVNI_EVENT_SIZE : NULL, n));
 		if (b->bytes != NULL)
-			b->bytes[e - b->events] = slice_of(p, OVNI_EVENT_SIZE + payload);
+			b->bytes[e - b->events] = slice_of(p, OVNI_EVENT_SIZE + n);
 		cls->records++;
 		last = clock;
-		p += OVNI_EVENT_SIZE + payload;
-		offset += OVNI_EVENT_SIZE + payload;
+		p += OVNI_EVENT_SIZE + n;
+		offset += OVNI_EVENT_SIZE + n;
 	}
-	b->n = (uint32_t)(e - b->events);
+	const uint32_t added = (uint32_t)(e - b->events) - b->n;
+	b->n += added;
+	st->r->records += added;
+	st->r->trace->events += added;
 	st->last = last;
 	return p;
 }
 
-uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t max)
+/* Only checks events.  Clocks are compared as signed numbers, so that the first of 2^63 or more ends the loop
+ * too. */
+static inline const char *check_fast(struct ovni_state *st, const char *limit, bool big)
 {
-	struct reader *const r = st->r;
-	const uint32_t before = b->n;
-	const bool raw = (r->want & WANT_RAW) != 0;
+	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
+	const char *p = st->r->in->p;
+	int64_t before = (int64_t)st->last;
+	uint64_t n = 0;
 
-	if (!ovni_can_be_fast(st))
-		return 0;
-	/* Byte order and kind are constants in each copy of the loop. */
-	const char *const p = r->in->p;
-	if (st->stream.big)
-		r->in->p = raw ? add_fast(st, b, p, max, true, true) : add_fast(st, b, p, max, true, false);
+	while (p < limit) {
+		const uint32_t head = load_u32(p, false);
+		const int64_t clock = (int64_t)load_u64(p + 4, big);
+		if (!ovni_is_fast(codes, head) || clock < before || clock < 0)
+			break;
+		before = clock;
+		n++;
+		p += OVNI_EVENT_SIZE + ovni_payload_size(head);
+	}
+	st->last = (uint64_t)before;
+	st->r->records += n;
+	st->r->trace->events += n;
+	return p;
+}
+
+bool ovni_run(struct reader *r, const char *limit, struct batch *b)
+{
+	struct ovni_state *const st = r->state;
+
+	/* Not while a jumbo event is skipped, and not with clocks that an offset makes negative, which must
+	 * be counted. */
+	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
+		return true;
+	limit = last_start(r->in, limit);
+	if (b != NULL && (r->want & WANT_TIMES) != 0)
+		r->in->p = st->stream.big ? add_fast(st, b, limit, true) : add_fast(st, b, limit, false);
 	else
-		r->in->p = raw ? add_fast(st, b, p, max, false, true) : add_fast(st, b, p, max, false, false);
-	r->records += b->n - before;
-	r->trace->events += b->n - before;
-	return b->n - before;
+		r->in->p = st->stream.big ? check_fast(st, limit, true) : check_fast(st, limit, false);
+	return true;
 }

@@ -99,7 +99,7 @@ void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt,
 /*
  * Looms, processes, threads, CPUs, marks, counters and models.  All texts lie in ovni_system.text.  A
  * function that runs out of memory sets no_memory and returns as if it had been given nothing; the reader
- * checks the flag once for each stream and batch.
+ * checks the flag once for each stream and event that is checked.
  */
 
 /* A stream, that is, a thread. */
@@ -234,8 +234,9 @@ struct ovni_codes {
 
 void ovni_codes_free(struct ovni_codes *c);
 
-/* Returns the code in `head`, the first four bytes of the latest record of r.  Valid until the next call. */
-struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t head, uint64_t offset);
+/* Returns the code in `head`, the first four bytes of a record.  Valid until the next call. */
+struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t head,
+                                 const struct record *rec);
 
 /* Returns the plan for events of a class by the class's name; NULL: no vocabulary knows it. */
 const struct plan *ovni_class_plan(const struct class *cls);
@@ -258,23 +259,33 @@ static inline bool ovni_is_fast(const struct ovni_codes *c, uint32_t head)
 	return c->fast[slot] == want || c->fast[slot ^ 1] == want;
 }
 
-/* An event as the file has it. */
-struct ovni_record {
-	struct slice bytes;   /* of a jumbo event that is too large: only its head */
-	struct slice payload; /* of a jumbo event: the data; p NULL: none, or dropped */
-	uint64_t offset;
-};
+/* Returns the class of an event on the fast path, or NULL. */
+static inline struct class *ovni_fast_class(const struct ovni_codes *c, uint32_t head)
+{
+	const uint64_t want = (uint64_t)1 << 32 | head;
+	uint32_t slot = ovni_fast_slot(head);
+
+	if (c->fast[slot] != want && c->fast[slot ^= 1] != want)
+		return NULL;
+	return c->fast_classes[slot];
+}
+
+/* Bytes of the payload of an event with these flags (the lowest bits), except jumbo events. */
+static inline uint32_t ovni_payload_size(uint32_t flags)
+{
+	return (flags & 15) + ((flags & 15) != 0);
+}
 
 /*
  * Deviations from the vocabulary.  Third parties write models of their own, and old releases wrote other
  * payloads, so none is an error; they are counted for each code and reported once for each stream.
  */
 struct ovni_anomalies; /* of one stream; starts as NULL, and is given to free() */
+struct ovni_state;
 
-/* Compares an event, the latest record of r, with what the vocabulary expects of its code.  Codes whose
- * events need no further check take the fast path from then on. */
-bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
-                        const struct ovni_code *c, const struct ovni_record *e, bool big);
+/* Compares an event with what the vocabulary expects of its code.  Codes whose events need no further check
+ * take the fast path from then on. */
+bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const struct record *rec);
 
 /* Reports them at the end of a stream. */
 void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes,
@@ -311,13 +322,13 @@ struct ovni_file {
 	uint32_t n;    /* bytes of content */
 };
 
-#define OVNI_MAX_FILES 4 /* of a stream, itself included; no layout has more */
+#define OVNI_MAX_FILES 5 /* beside a stream, and one of the trace; no layout has more */
 
-/* Files that are still to be handed to the consumer (format/reader_copy.h). */
+/* Files that are handed to the consumer before the records (WANT_FILES); the stream itself is the last. */
 struct ovni_files {
+	struct class *cls; /* of their records; NULL: none are wanted */
 	struct ovni_file list[OVNI_MAX_FILES];
 	uint32_t n, next;
-	bool done; /* the stream's own record was handed on, too */
 };
 
 struct cJSON;
@@ -388,11 +399,11 @@ struct ovni_state {
 	struct reader *r;
 	struct ovni_stream stream;
 	bool started;   /* the header was read */
+	bool complete;  /* the end was read */
 	bool in_region; /* between OU[ and OU] */
 	bool ended;     /* an OHe was read */
 	uint64_t last;  /* clock of the previous event */
 	int64_t offset; /* ns to add to the clocks of this host */
-	size_t checked; /* bytes of events that took the fast path in the current next() */
 	uint64_t region_offset, region_record;
 	struct finding_tally unsorted, large, below_zero;
 	struct ovni_anomalies *anomalies;
@@ -413,16 +424,21 @@ static inline bool ovni_copies_files(const struct reader *r)
 	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
 }
 
-/* Returns whether it hands on runs of records. */
-static inline bool ovni_copies_runs(const struct reader *r)
+/* Returns the head of an event, for the reader. */
+static inline const char *ovni_head(const struct ovni_state *st, const struct record *rec)
 {
-	return (r->want & WANT_RUNS) != 0 && (r->want & WANT_RAW) != 0;
+	return rec->end > rec->p ? rec->p : st->jumbo;
 }
 
-/* Returns `dur` of raw records, by which a writer that copies streams tells them apart. */
-static inline uint64_t ovni_copy_number(const struct ovni_state *st)
+/* Returns the payload of an event, or the data of a jumbo event; p NULL: none, or dropped. */
+static inline struct slice ovni_payload(const struct record *rec)
 {
-	return ovni_copies_files(st->r) ? st->stream.number : 0;
+	const size_t n = (size_t)(rec->end - rec->p);
+
+	if (n <= OVNI_EVENT_SIZE)
+		return (struct slice){ NULL, 0, 0 };
+	const size_t head = (rec->p[0] & OVNI_FLAG_JUMBO) != 0 ? OVNI_JUMBO_HEAD : OVNI_EVENT_SIZE;
+	return slice_of(rec->p + head, n - head);
 }
 
 /* ---- events (events.c) ---- */
@@ -438,19 +454,12 @@ static inline uint64_t ovni_copy_number(const struct ovni_state *st)
  *           jumbo_size (u32, of jumbo events), payload (bytes, if any; of jumbo events the data)
  */
 
-/* Returns whether the next events may take the fast path: not while a jumbo event is skipped, and not with
- * clocks that an offset makes negative, which must be counted. */
-static inline bool ovni_can_be_fast(const struct ovni_state *st)
-{
-	return st->skip == 0 && st->last <= INT64_MAX &&
-	       (st->offset >= 0 || st->last >= 0 - (uint64_t)st->offset);
-}
+void ovni_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+void ovni_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+bool ovni_run(struct reader *r, const char *limit, struct batch *b);
 
-bool ovni_raw_add_header(const struct ovni_state *st, struct batch *b, struct slice header);
-bool ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *e, struct class *cls);
-
-/* Adds the next events that take the fast path, at most `max`; returns their number. */
-uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t max);
+/* Returns the class of the header; NULL: OOM. */
+struct class *ovni_header_class(struct reader *r);
 
 /* ---- copies: the reader's part (copy.c) ---- */
 
@@ -460,16 +469,14 @@ uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t m
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
 void ovni_files_free(struct ovni_files *f);
 
-/* Adds records of files until the batch is full, or all were added (f->done).  `number` of the stream becomes
- * `dur` of the records. */
-bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number);
+/* Begins the list with the files of the trace that are not those of a stream, at its first stream. */
+bool ovni_files_open(struct ovni_state *st);
 
-/* Adds the record of a file of the folder of the trace. */
-bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
-                    uint32_t number);
+/* Sets the record of the next file; returns false if there is none. */
+bool ovni_files_next(struct ovni_state *st, struct record *rec);
 
-/* Adds one record for a run of records (WANT_RUNS), which must not be empty. */
-bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number);
+/* Adds the fields of that record. */
+void ovni_file_fields(const struct ovni_state *st, struct batch *b, struct event *e);
 
 /* ---- writer ---- */
 

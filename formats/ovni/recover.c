@@ -264,11 +264,9 @@ static void hold_event(struct sorter *s, struct recovery *rc, const char *p, uin
 /* Returns the size of the event at p, of which 16 bytes are present. */
 static uint64_t event_size(const char *p, bool big)
 {
-	const uint32_t nibble = (uint8_t)p[0] & 15;
-
 	if ((p[0] & OVNI_FLAG_JUMBO) != 0)
 		return OVNI_JUMBO_HEAD + (uint64_t)load_u32(p + OVNI_EVENT_SIZE, big);
-	return OVNI_EVENT_SIZE + nibble + (nibble != 0);
+	return OVNI_EVENT_SIZE + ovni_payload_size((uint8_t)p[0]);
 }
 
 /* Counts the first events (at most 64) whose clocks are in order, if read in this byte order. */

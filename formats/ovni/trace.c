@@ -458,6 +458,7 @@ static void check_event(struct reader *r, const struct batch *b, const struct ev
 	sh->system.no_memory |= sh->checker == NULL;
 	if (!sh->system.no_memory && r->trace->vocabulary != NULL)
 		state_check_event(sh->checker, &st->stream, r, b, e);
+	r->no_memory |= sh->system.no_memory;
 }
 
 static const char *const sidecars[] = { OVNI_METADATA_FILE, "metadata.json", NULL };

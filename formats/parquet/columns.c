@@ -429,7 +429,7 @@ void column_next_group(struct column *c)
 	c->is_plain = false;
 	c->bounds = (struct bounds){ .any = false };
 	c->group_rows = c->nulls = c->unpacked = 0;
-	c->nplain = c->nnumbered = 0;
+	c->nplain = c->nnumbered = c->ndeltas = 0;
 	text_clear(&c->pages);
 	dictionary_reset(&c->dictionary);
 }

@@ -1,7 +1,7 @@
 /*
- * Encodings of Parquet: Thrift's compact protocol, the RLE / bit-packing hybrid, pages and their headers, and
- * the metadata of columns.  Pages of data and of dictionaries have version 1 (parquet.thrift), compressed by
- * zstd.
+ * Encodings of Parquet: Thrift's compact protocol, the RLE / bit-packing hybrid, differences, pages and their
+ * headers, and the metadata of columns.  Pages of data and of dictionaries have version 1 (parquet.thrift),
+ * compressed by zstd.
  */
 #include "parquet/parquet.h"
 
@@ -196,6 +196,96 @@ static unsigned hybrid_width(uint32_t max)
 	return width;
 }
 
+/* ---- differences ---- */
+
+#define DELTA_BLOCK 128U /* differences with one minimum */
+#define DELTA_PART 32U   /* ... with one width */
+
+static void store_u64(char *p, uint64_t v)
+{
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		v = __builtin_bswap64(v);
+	memcpy(p, &v, sizeof v);
+}
+
+/* Writes DELTA_PART numbers of `width` bits, the lowest first; stores up to 8 bytes more. */
+static char *put_part(char *p, const uint64_t *v, unsigned width)
+{
+	char *const end = p + DELTA_PART / 8 * width;
+	uint64_t bits = 0;
+	unsigned have = 0;
+
+	for (uint32_t i = 0; i < DELTA_PART; i++) {
+		bits |= v[i] << have;
+		have += width;
+		if (have < 64)
+			continue;
+		store_u64(p, bits);
+		p += 8;
+		have -= 64;
+		bits = have > 0 ? v[i] >> (width - have) : 0;
+	}
+	store_u64(p, bits);
+	return end;
+}
+
+static unsigned width_of(const uint64_t *v)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < DELTA_PART; i++)
+		any |= v[i];
+	return any != 0 ? 64 - (unsigned)__builtin_clzll(any) : 0;
+}
+
+/* Adds n differences, n > 0: the minimum, the widths of the parts, the parts that have any. */
+static void put_block(struct text *to, uint64_t *d, uint32_t n)
+{
+	int64_t min = INT64_MAX;
+
+	for (uint32_t i = 0; i < n; i++)
+		min = (int64_t)d[i] < min ? (int64_t)d[i] : min;
+	for (uint32_t i = 0; i < n; i++)
+		d[i] -= (uint64_t)min;
+	for (uint32_t i = n; i < DELTA_BLOCK; i++)
+		d[i] = 0;
+	put_zigzag(to, min);
+	char *const widths =
+	    text_reserve(to, DELTA_BLOCK / DELTA_PART + sizeof(uint64_t) * (DELTA_BLOCK + 1));
+	if (widths == NULL)
+		return;
+	char *p = widths + DELTA_BLOCK / DELTA_PART;
+	for (uint32_t i = 0; i < DELTA_BLOCK / DELTA_PART; i++) {
+		const unsigned width = width_of(d + (size_t)i * DELTA_PART);
+		widths[i] = (char)width;
+		if (i * DELTA_PART < n && width > 0)
+			p = put_part(p, d + (size_t)i * DELTA_PART, width);
+	}
+	to->n = (size_t)(p - to->p);
+}
+
+/* Adds numbers of 64 bits, of which there is one at least, by their differences (Parquet, Encodings.md:
+ * DELTA_BINARY_PACKED).  Times and offsets rise, so little is left to compress. */
+static void put_deltas(struct text *to, const struct text *plain)
+{
+	const uint32_t n = (uint32_t)(plain->n / sizeof(uint64_t));
+	uint64_t last = load_u64(plain->p, false), d[DELTA_BLOCK];
+
+	put_varint(to, DELTA_BLOCK);
+	put_varint(to, DELTA_BLOCK / DELTA_PART);
+	put_varint(to, n);
+	put_zigzag(to, (int64_t)last);
+	for (uint32_t i = 1; i < n; i += DELTA_BLOCK) {
+		const uint32_t left = n - i, here = left < DELTA_BLOCK ? left : DELTA_BLOCK;
+		for (uint32_t k = 0; k < here; k++) {
+			const uint64_t v = load_u64(plain->p + (size_t)(i + k) * sizeof v, false);
+			d[k] = v - last;
+			last = v;
+		}
+		put_block(to, d, here);
+	}
+}
+
 /* ---- pages ---- */
 
 #define ZSTD_LEVEL 1
@@ -203,7 +293,7 @@ static unsigned hybrid_width(uint32_t max)
 /* Values of parquet.thrift. */
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 
-enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
 
 enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 
@@ -289,6 +379,8 @@ static void put_values(const struct column *c, struct text *to, int32_t encoding
 		const unsigned width = hybrid_width(c->dictionary.n - 1);
 		text_char(to, (char)width);
 		put_hybrid(to, c->numbers, c->nnumbers, width);
+	} else if (encoding == DELTA_BINARY_PACKED) {
+		put_deltas(to, &c->plain);
 	} else {
 		text_add(to, c->plain.p, c->plain.n);
 	}
@@ -315,10 +407,16 @@ static void put_page(struct column *c, struct column_tools *tools, int32_t encod
 	tools->failed |= c->pages.failed;
 }
 
+static int32_t encoding_of(const struct column *c)
+{
+	if (c->by_dictionary && !c->is_plain && c->dictionary.n > 0)
+		return RLE_DICTIONARY;
+	return c->by_delta ? DELTA_BINARY_PACKED : PLAIN;
+}
+
 void column_end_page(struct column *c, struct column_tools *tools)
 {
-	const bool numbered = c->by_dictionary && !c->is_plain && c->dictionary.n > 0;
-	const int32_t encoding = numbered ? RLE_DICTIONARY : PLAIN;
+	const int32_t encoding = encoding_of(c);
 	struct text *const page = &tools->page;
 
 	if (c->rows == 0)
@@ -330,7 +428,7 @@ void column_end_page(struct column *c, struct column_tools *tools)
 	page->failed |= c->plain.failed;
 	if (compress_page(tools, page))
 		put_page(c, tools, encoding);
-	*(numbered ? &c->nnumbered : &c->nplain) += 1;
+	*(encoding == RLE_DICTIONARY ? &c->nnumbered : encoding == PLAIN ? &c->nplain : &c->ndeltas) += 1;
 	c->group_rows += c->rows;
 	c->rows = c->nnumbers = 0;
 	clear_buffer(&c->plain);
@@ -400,9 +498,10 @@ static void put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t
 static void put_counts(const struct column *c, bool has_dictionary, struct thrift *t)
 {
 	thrift_list(t, 13, THRIFT_STRUCT,
-	            (uint32_t)has_dictionary + (c->nplain > 0) + (uint32_t)(c->nnumbered > 0));
+	            0U + has_dictionary + (c->nplain > 0) + (c->ndeltas > 0) + (uint32_t)(c->nnumbered > 0));
 	put_count(t, DICTIONARY_PAGE, PLAIN, has_dictionary);
 	put_count(t, DATA_PAGE, PLAIN, c->nplain);
+	put_count(t, DATA_PAGE, DELTA_BINARY_PACKED, c->ndeltas);
 	put_count(t, DATA_PAGE, RLE_DICTIONARY, c->nnumbered);
 }
 
@@ -411,9 +510,11 @@ void column_put_meta(const struct column *c, const struct column_position *posit
 	const bool has_dictionary = position->has_dictionary;
 
 	thrift_i32(t, 1, physical_type(c->type));
-	thrift_list(t, 2, THRIFT_I32, 2 + (uint32_t)has_dictionary);
+	thrift_list(t, 2, THRIFT_I32, 2U + (c->ndeltas > 0) + has_dictionary);
 	thrift_add_i32(t, RLE);
 	thrift_add_i32(t, PLAIN); /* for dictionaries, if not for data */
+	if (c->ndeltas > 0)
+		thrift_add_i32(t, DELTA_BINARY_PACKED);
 	if (has_dictionary)
 		thrift_add_i32(t, RLE_DICTIONARY);
 	thrift_list(t, 3, THRIFT_BINARY, 1);

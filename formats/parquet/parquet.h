@@ -142,6 +142,7 @@ struct column {
 	enum column_type type;
 	bool optional;      /* nulls are allowed */
 	bool by_dictionary; /* until the dictionary is full */
+	bool by_delta;      /* I64 without nulls and dictionary: by differences */
 	/* the page */
 	uint32_t rows;
 	uint16_t *numbers; /* [PAGE_ROWS] in the dictionary, or bools */
@@ -155,8 +156,8 @@ struct column {
 	struct bounds bounds;
 	uint64_t group_rows, nulls;
 	struct text pages;
-	uint32_t nplain, nnumbered; /* pages with values, pages with numbers of the dictionary */
-	uint64_t unpacked;          /* bytes of `pages` before compression, with headers */
+	uint32_t nplain, nnumbered, ndeltas; /* pages with values, numbers of the dictionary, differences */
+	uint64_t unpacked;                   /* bytes of `pages` before compression, with headers */
 };
 
 /* Buffers for the encoding of pages, shared by all columns. */

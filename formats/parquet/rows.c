@@ -40,7 +40,7 @@ static inline void count_loss(struct ledger *ledger, enum parquet_loss loss, con
 
 /* The columns of each file. */
 static const struct column fixed[COLS] = {
-	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
+	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64, .by_delta = true },
 	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
 	[COL_KIND] = { .name = "kind", .type = COLUMN_TEXT, .by_dictionary = true },
 	[COL_NAME] = { .name = "name", .type = COLUMN_TEXT, .by_dictionary = true },
@@ -53,7 +53,7 @@ static const struct column fixed[COLS] = {
 	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
 	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
 	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
-	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64 },
+	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64, .by_delta = true },
 	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
 };
 

@@ -110,11 +110,14 @@ struct slice arena_copy(struct arena *a, struct slice s)
 
 struct slice arena_printf(struct arena *a, const char *fmt, ...)
 {
+	char usual[128];
 	va_list ap;
 
 	va_start(ap, fmt);
-	const int n = vsnprintf(NULL, 0, fmt, ap);
+	const int n = vsnprintf(usual, sizeof usual, fmt, ap);
 	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof usual)
+		return arena_copy(a, slice_of(usual, (size_t)n));
 
 	char *p = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
 	if (p == NULL)

@@ -47,6 +47,10 @@ int rename_exchange(const char *a, const char *b);
 /* Name and version of the C library, such as "glibc 2.36"; "libc" if unknown.  Returns p, of n bytes. */
 const char *libc_version(char *p, size_t n);
 
+/* The memory that this process may use, in bytes: that of the machine, of its container, or the limit of its
+ * address space, whichever is least.  0: unknown. */
+uint64_t usable_memory(void);
+
 /* The width of lines that are written to fd: COLUMNS if that is set, else that of the terminal, else 80.  0:
  * fd is not a terminal, and lines may have any length. */
 unsigned terminal_columns(int fd);

@@ -83,62 +83,63 @@ void table64_free(struct table64 *t)
 	*t = (struct table64){ 0 };
 }
 
-static inline bool same_key(const struct tabletext_slot *s, uint64_t hash, struct slice key)
+/* The entry of the key; NULL: none. */
+static inline struct tabletext_entry *find_text(const struct tabletext *t, struct slice key, uint64_t hash)
 {
-	return s->hash == hash && s->n == key.n && (key.n == 0 || memcmp(s->p, key.p, key.n) == 0);
-}
+	struct tabletext_entry *const entries = tabletext_entries(t);
 
-static struct tabletext_slot *find_text(struct tabletext_slot *slots, size_t mask, uint64_t hash,
-                                        struct slice key)
-{
-	size_t i = (size_t)hash & mask;
-
-	while (slots[i].value != TABLE_NONE && !same_key(&slots[i], hash, key))
-		i = (i + 1) & mask;
-	return &slots[i];
+	for (size_t i = (size_t)hash & t->mask; t->slots[i].entry != 0; i = (i + 1) & t->mask) {
+		if (t->slots[i].tag != (uint32_t)(hash >> 32))
+			continue;
+		struct tabletext_entry *const e = &entries[t->slots[i].entry - 1];
+		if (e->n == key.n && (key.n == 0 || memcmp(e->p, key.p, key.n) == 0))
+			return e;
+	}
+	return NULL;
 }
 
 uint32_t tabletext_get(const struct tabletext *t, struct slice key)
 {
 	if (t->slots == NULL)
 		return TABLE_NONE;
-	return find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key)->value;
+	const struct tabletext_entry *const e = find_text(t, key, hash_bytes(key.p, key.n, t->seed));
+	return e != NULL ? e->value : TABLE_NONE;
 }
 
 const char *tabletext_key(const struct tabletext *t, struct slice key)
 {
 	if (t->slots == NULL)
 		return NULL;
-	const struct tabletext_slot *const s =
-	    find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key);
-	return s->value != TABLE_NONE ? s->p : NULL;
+	const struct tabletext_entry *const e = find_text(t, key, hash_bytes(key.p, key.n, t->seed));
+	return e != NULL ? e->p : NULL;
 }
 
-/* Adds a key that is not in the table. */
-static void put_new(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
+static void put_slot(struct tabletext *t, uint64_t hash, uint32_t entry)
 {
-	size_t i = (size_t)one.hash & mask;
+	size_t i = (size_t)hash & t->mask;
 
-	while (slots[i].value != TABLE_NONE)
-		i = (i + 1) & mask;
-	slots[i] = one;
+	while (t->slots[i].entry != 0)
+		i = (i + 1) & t->mask;
+	t->slots[i] = (struct tabletext_slot){ (uint32_t)(hash >> 32), entry };
 }
 
 static bool grow_text(struct tabletext *t)
 {
-	const size_t n = doubled(t->slots, t->mask, sizeof *t->slots);
-	struct tabletext_slot *slots = n == 0 ? NULL : malloc(n * sizeof *slots);
+	const size_t n = doubled(t->slots, t->mask, sizeof *t->slots + sizeof(struct tabletext_entry));
+	struct tabletext to = { .mask = n - 1, .used = t->used, .seed = t->seed };
 
-	if (slots == NULL)
+	if (n == 0 || n > UINT32_MAX)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		slots[i] = (struct tabletext_slot){ .value = TABLE_NONE };
-	for (size_t i = 0; t->slots != NULL && i <= t->mask; i++)
-		if (t->slots[i].value != TABLE_NONE)
-			put_new(slots, n - 1, t->slots[i]);
+	to.slots = calloc(1, n * sizeof *to.slots + n / 4 * 3 * sizeof(struct tabletext_entry));
+	if (to.slots == NULL)
+		return false;
+	struct tabletext_entry *const entries = tabletext_entries(&to);
+	if (t->used > 0)
+		memcpy(entries, tabletext_entries(t), t->used * sizeof *entries);
+	for (size_t i = 0; i < t->used; i++)
+		put_slot(&to, entries[i].hash, (uint32_t)i + 1);
 	free(t->slots);
-	t->slots = slots;
-	t->mask = n - 1;
+	*t = to;
 	return true;
 }
 
@@ -148,15 +149,15 @@ bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 		t->seed = hash_seed();
 
 	const uint64_t hash = hash_bytes(key.p, key.n, t->seed);
-	struct tabletext_slot *s = t->slots == NULL ? NULL : find_text(t->slots, t->mask, hash, key);
-	if (s != NULL && s->value != TABLE_NONE) {
-		s->value = value;
+	struct tabletext_entry *const e = t->slots == NULL ? NULL : find_text(t, key, hash);
+	if (e != NULL) {
+		e->value = value;
 		return true;
 	}
 	if (is_crowded(t->slots, t->mask, t->used) && !grow_text(t))
 		return false;
-	put_new(t->slots, t->mask, (struct tabletext_slot){ hash, key.p, key.n, value });
-	t->used++;
+	tabletext_entries(t)[t->used] = (struct tabletext_entry){ hash, key.p, key.n, value };
+	put_slot(t, hash, (uint32_t)++t->used);
 	return true;
 }
 

@@ -40,19 +40,30 @@ bool table64_put(struct table64 *t, uint64_t key, uint32_t value);
 void table64_free(struct table64 *t);
 
 struct tabletext_slot {
+	uint32_t tag;   /* the upper half of the hash */
+	uint32_t entry; /* index + 1; 0: empty */
+};
+
+struct tabletext_entry {
 	uint64_t hash;
 	const char *p; /* the key's bytes, borrowed */
 	uint32_t n;
-	uint32_t value; /* TABLE_NONE: empty */
+	uint32_t value;
 };
 
-/* bytes -> uint32_t */
+/* bytes -> uint32_t.  Entries are in order of arrival; slots are small, so that a key that is not there costs
+ * one cache miss in a large table. */
 struct tabletext {
-	struct tabletext_slot *slots;
+	struct tabletext_slot *slots; /* followed by the entries */
 	size_t mask;
-	size_t used;
+	size_t used; /* entries */
 	uint64_t seed;
 };
+
+static inline struct tabletext_entry *tabletext_entries(const struct tabletext *t)
+{
+	return t->slots == NULL ? NULL : (struct tabletext_entry *)(void *)(t->slots + t->mask + 1);
+}
 
 /* The value, or TABLE_NONE.  Empty keys are keys like any other. */
 uint32_t tabletext_get(const struct tabletext *t, struct slice key);

@@ -50,3 +50,12 @@ const struct rule policy_rules[] = {
 #undef RULE
 	{ .id = NULL }
 };
+
+/* ---- compare rules ---- */
+
+const struct rule compare_rules[] = {
+#define RULE RULE_ROW
+#include "check/compare_rules.def"
+#undef RULE
+	{ .id = NULL }
+};

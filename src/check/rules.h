@@ -36,4 +36,17 @@ enum policy_rule {
 /* Rows by enum policy_rule; ended by an id of NULL. */
 extern const struct rule policy_rules[];
 
+/* ---- compare rules ---- */
+
+/* Rules of `compare`: what differs between two sides, and mistakes in its maps. */
+enum compare_rule {
+#define RULE(name, id, level, text, spec, explain) COMPARE_RULE_##name,
+#include "check/compare_rules.def"
+#undef RULE
+	COMPARE_RULE_COUNT
+};
+
+/* Rows by enum compare_rule; ended by an id of NULL. */
+extern const struct rule compare_rules[];
+
 #endif

@@ -220,14 +220,17 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 
 /* ---- options about findings ---- */
 
+#define POLICY_MAX_BASELINES 16
+
 /* --select-rules, --ignore-rules, --level, --limit, --exit-zero, --fail-level, and files with policies. */
 struct policy_options {
 	struct policy_choice choice;
-	uint64_t limit;       /* --limit; UINT64_MAX: none, 0: not given */
-	const char *config;   /* --config; NULL: the policy is searched for */
-	bool no_config;       /* --no-config */
-	const char *baseline; /* --baseline; NULL: not given */
-	struct arena arena;   /* for parts of arguments */
+	uint64_t limit;                              /* --limit; UINT64_MAX: none, 0: not given */
+	const char *config;                          /* --config; NULL: the policy is searched for */
+	bool no_config;                              /* --no-config */
+	const char *baselines[POLICY_MAX_BASELINES]; /* --baseline */
+	unsigned nbaselines;
+	struct arena arena; /* for parts of arguments */
 };
 
 /* Arguments of --level and --fail-level, in the order of enum level; NULL-terminated. */

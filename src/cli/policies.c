@@ -387,9 +387,13 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
 	*p = (struct policies){ .line = line };
 	if (!init_members(p, o, traces->n))
 		return false;
-	if (line->baseline != NULL &&
-	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
-		return false;
+	for (unsigned i = 0; i < line->nbaselines; i++) {
+		struct policy_baseline *const b =
+		    read_baseline(o, NULL, line->baselines[i], line->baselines[i]);
+		if (b == NULL)
+			return false;
+		baseline_add(&p->baseline, b);
+	}
 	if (!find_all(p, o, traces))
 		return false;
 	const struct policy_file *const first = policies_first(p);

@@ -57,12 +57,33 @@ bool side_reports_open(struct options *o)
 	return o->side == NULL || reports_open(&o->side->reports, o, &o->side->policy);
 }
 
+void side_reports_policy(struct options *o, const struct policy_choice *choice)
+{
+	if (o->side == NULL)
+		return;
+	o->side->policy.choices[0] = choice;
+	o->side->policy.n = 1;
+}
+
+struct finding_list *side_reports_list(struct options *o)
+{
+	return o->side != NULL ? &o->side->log.open : NULL;
+}
+
 void side_reports_input(struct options *o, const struct source *input)
 {
-	struct side_reports *const s = o->side;
 	const struct file_record what = source_record(input);
 
-	finding_log_close(&s->log, &what, &input->findings);
+	side_reports_record(o, &what, &input->findings);
+}
+
+void side_reports_record(struct options *o, const struct file_record *what, const struct findings *j)
+{
+	struct side_reports *const s = o->side;
+
+	if (s == NULL)
+		return;
+	finding_log_close(&s->log, what, j);
 	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
 		reports_file(&s->reports, k, &s->policy);
 	finding_log_clear(&s->log);

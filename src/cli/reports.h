@@ -90,6 +90,15 @@ bool side_reports_open(struct options *o);
 /* The input was read, or could not be. */
 void side_reports_input(struct options *o, const struct source *input);
 
+/* What the verdicts on their findings are; borrowed. */
+void side_reports_policy(struct options *o, const struct policy_choice *choice);
+
+/* A list for further findings, of a command that makes some of its own; NULL without reports. */
+struct finding_list *side_reports_list(struct options *o);
+
+/* Adds a file, whose findings are those of the list. */
+void side_reports_record(struct options *o, const struct file_record *what, const struct findings *j);
+
 /* Ends them, for a publication; the worst status of inputs.  STATUS_CLEAN without reports. */
 struct publication;
 

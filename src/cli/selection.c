@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "cli/options.h"
 #include "cli/say.h"
+#include "run/sort/sorter.h"
 
 /* ---- times ---- */
 

@@ -16,10 +16,14 @@
 
 bool traces_begin(struct trace_run *r, bool json)
 {
+	return options_name_traces(&r->options) && options_traces(&r->options, &r->groups) &&
+	       traces_begin_report(r, json);
+}
+
+bool traces_begin_report(struct trace_run *r, bool json)
+{
 	struct options *const o = &r->options;
 
-	if (!options_name_traces(o) || !options_traces(o, &r->groups))
-		return false;
 	if (!report_out_open(&r->out, o)) {
 		o->status = STATUS_UNREADABLE;
 		return false;
@@ -29,6 +33,8 @@ bool traces_begin(struct trace_run *r, bool json)
 		struct json_out head = { .t = &r->text };
 		json_out_begin(&head, NULL, "{");
 		json_out_string(&head, "tool", TOOL_NAME);
+		if (r->layout > 0)
+			json_out_u64(&head, "layout", r->layout);
 		json_out_begin(&head, "inputs", "[");
 	}
 	return r->begun = true;

@@ -3,6 +3,7 @@
 
 #include "cli/outputs.h"
 #include "run/read/operands.h"
+#include "stats/tables/tables.h"
 
 /*
  * A command that reports on each trace of its operands, in their order:
@@ -18,6 +19,7 @@ struct trace_run {
 	struct text text;
 	struct trace_groups groups;
 	bool begun, json;
+	unsigned layout;         /* "layout" of the JSON; 0: none */
 	bool any;                /* the report describes a trace */
 	enum exit_status status; /* the worst so far */
 };
@@ -25,6 +27,9 @@ struct trace_run {
 /* Finds the traces and opens the report; json: {"tool":...,"inputs":[ ]}, with an element for each trace.
  * Returns false after a message, with the status of the options set. */
 bool traces_begin(struct trace_run *r, bool json);
+
+/* The same for operands that are no traces. */
+bool traces_begin_report(struct trace_run *r, bool json);
 
 struct workers;
 
@@ -55,6 +60,31 @@ struct pipeline_job trace_slot_job(struct trace_slot *t);
 
 /* pipeline_hooks.closed: reports how the input ended. */
 void trace_slot_closed(void *slot, const struct source *s);
+
+/* ---- counting ---- */
+
+/* How the events of a trace are counted. */
+struct trace_counting {
+	const struct group_by *by;
+	struct slice sum_of; /* no bytes: none */
+	uint64_t threads,
+	    max_repeat; /* as given; a single trace is read by one thread and counted by another */
+	const struct stats_tables_asked *tables; /* NULL: none */
+	struct stats_examples examples;
+	/* In the turn of the trace, if it was read: its statistics are described (stats_describe()). */
+	void (*report)(struct trace_slot *t, struct stats *s);
+};
+
+/* The state of a slot. */
+struct trace_counted {
+	struct stats stats;
+	struct stats_tables tables;
+	struct stats_thread thread;
+};
+
+/* Reads and counts the trace of a slot, whose state is a struct trace_counted.  Returns the status of its
+ * selection. */
+enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how);
 
 /* Ends the report, frees all, and returns the exit status; also if traces_begin() failed or was not called.
  */

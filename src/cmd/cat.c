@@ -8,7 +8,7 @@
 
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
 #include "out/kind.h"
@@ -315,14 +315,15 @@ static void show_trace(struct trace_slot *t)
 	struct pipeline_job job = trace_slot_job(t);
 	bool more = true;
 	struct batch *b;
-	struct pipeline p;
+	struct pipeline *p;
 
 	if (output_error(r->out.out) != NULL)
 		return;
 	c->named = false;
 	job.read.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.adjust.max_repeat = c->max_repeat;
-	job.read.raw = job.choice.drops = c->raw;
+	job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
+	job.choice.drops = c->raw;
 	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
 	job.read.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
 	job.read.want |= c->hex ? WANT_BYTES : 0U;
@@ -330,16 +331,16 @@ static void show_trace(struct trace_slot *t)
 	job.to.hooks.closed = closed;
 	r->options.progress.wanted &= r->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
-		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
+		while (more && pipeline_next(p, &b) == STAGE_MORE) {
 			more = show_batch(c, b);
 			batch_release(b);
 		}
-	pipeline_end(&p);
+	pipeline_end(p);
 	if (!r->options.quiet)
-		say_losses(t->path, &p.repeats.ledger, false);
+		say_losses(t->path, pipeline_report(p).cut, false);
 	if (r->status < STATUS_USAGE)
-		r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
-	pipeline_close(&p);
+		r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_report(p).found));
+	pipeline_close(p);
 }
 
 static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv)

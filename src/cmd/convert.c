@@ -72,34 +72,25 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 	return o->status == STATUS_CLEAN;
 }
 
-static void put_names(struct text *t, const struct rebind *r)
+static void put_names(struct text *t, const struct tabletext *readable)
 {
-	struct slice *const names = calloc(r->nnames > 0 ? r->nnames : 1, sizeof *names);
+	const struct tabletext_entry *const names = tabletext_entries(readable);
+	const size_t n = readable->used;
 
-	if (names == NULL) {
-		t->failed = true;
-		return;
-	}
-	for (size_t i = 0; r->readable.slots != NULL && i <= r->readable.mask; i++) {
-		const struct tabletext_slot *const s = &r->readable.slots[i];
-		if (s->value != TABLE_NONE)
-			names[s->value] = slice_of(s->p, s->n);
-	}
-	for (uint32_t i = 0; i < r->nnames; i++) {
+	for (size_t i = 0; i < n; i++) {
 		text_str(t, i > 0 ? ", " : " (");
-		text_visible(t, names[i], 60);
+		text_visible(t, slice_of(names[i].p, names[i].n), 60);
 	}
-	if (r->nnames > 0)
-		text_str(t, r->nnames == REBIND_MAX_NAMES ? ", ...)" : ")");
-	free(names);
+	if (n > 0)
+		text_str(t, n == REBIND_MAX_NAMES ? ", ...)" : ")");
 }
 
 /* Lists what can still be read in an anonymised output, for people. */
-static bool anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p,
+static bool anonymise_options_list(const struct anonymise_options *a, const struct tabletext *names,
                                    struct text *t)
 {
 	text_str(t, "names of fields");
-	put_names(t, &p->rebind.rebind);
+	put_names(t, names);
 	text_str(t, a->anonymise.hide_numbers ? "" : ", numbers, ids of processes and threads");
 	text_str(t, a->anonymise.keep_paths ? ", how many parts paths have" : "");
 	text_str(t, a->anonymise.keep_suffixes ? ", suffixes of texts" : "");
@@ -268,7 +259,7 @@ static bool begin_writing(struct convert *c)
 	};
 	const struct writing_output out = { convert_output_put, &c->output };
 
-	return convert_verify_begin(c) && writing_begin(&c->writing, &c->pipeline, c->to, out, &options);
+	return convert_verify_begin(c) && writing_begin(&c->writing, c->pipeline, c->to, out, &options);
 }
 
 /* The first input that can be read decides what is written. */
@@ -283,13 +274,14 @@ static bool opened(void *ctx, const struct source *s)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	if (c->pipeline.context.raw && c->pipeline.job->choice.select != NULL && !can_select(c, s->format)) {
+	const struct run_report run = pipeline_report(c->pipeline);
+	if (run.raw && run.job->choice.select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
 	c->split.any = true;
 	if (convert_splits(&c->split))
-		return c->split.routes || convert_split_begin(c, &c->pipeline);
+		return c->split.routes || convert_split_begin(c, c->pipeline);
 	return begin_writing(c);
 }
 
@@ -337,7 +329,7 @@ static bool may_keep(struct convert *c)
 	}
 	if (c->is_nothing && c->records == 0)
 		c->status = STATUS_UNREADABLE;
-	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !c->pipeline.context.system_failed))
+	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !pipeline_report(c->pipeline).failed))
 		return true;
 	say("%s: not written, as an input could not be read (--keep-partial writes what could)",
 	    show_path(&shown, c->out));
@@ -365,12 +357,12 @@ static bool skips(const struct convert *c, enum exit_status *status)
 /* Publishes the output with its reports, and reports what went wrong. */
 static enum exit_status publish(struct convert *c)
 {
-	const struct format *const from = pipeline_format(&c->pipeline);
+	const struct run_report run = pipeline_report(c->pipeline);
 	const struct ledger *const total = convert_splits(&c->split) ? &c->split.total : &c->writing.total;
 	const struct losses_of of = { .in = c->in,
 		                      .nin = c->nin,
 		                      .out = c->out,
-		                      .from = from != NULL ? from->name : NULL,
+		                      .from = run.format != NULL ? run.format->name : NULL,
 		                      .to = c->to->name,
 		                      .ledger = total };
 	const bool lists = c->anonymise.keyfile != NULL && !c->options.quiet;
@@ -381,7 +373,7 @@ static enum exit_status publish(struct convert *c)
 	char why[512];
 
 	show_path(&shown, c->out);
-	if (lists && !anonymise_options_list(&c->anonymise, &c->pipeline, &readable)) {
+	if (lists && !anonymise_options_list(&c->anonymise, run.readable, &readable)) {
 		text_free(&readable);
 		say("%s: out of memory", shown.s);
 		return STATUS_UNREADABLE;
@@ -431,7 +423,7 @@ static bool write_all(struct convert *c)
 	enum stage_status status;
 	struct batch *b;
 
-	while ((status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE)
+	while ((status = pipeline_next(c->pipeline, &b)) == STAGE_MORE)
 		if (!convert_verify_add(c, b)) {
 			batch_release(b);
 			return false;
@@ -462,24 +454,22 @@ struct pipeline_job convert_job(struct convert *c)
 	job.read.want = WANT_TIMES | WANT_ORDER | writer->want |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.raw = c->raw;
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0;
+	job.choice.keeps = (writer->modes & WRITER_COVERS) != 0;
 	job.arrange.order = writer->order;
 	job.arrange.memory = c->sort_memory;
 	job.adjust.max_repeat = c->max_repeat;
 	job.arrange.temp_near = temp_path(c);
-	job.arrange.lanes = writer->nested && !c->no_lanes;
-	job.arrange.lanes_off = writer->nested && c->no_lanes;
-	job.arrange.late = true;
+	job.arrange.lanes = !writer->nested ? LANES_NONE : c->no_lanes ? LANES_COUNT : LANES_ASSIGN;
 	job.adjust.rebase = c->rebase;
 	job.adjust.join = c->join;
-	job.read.copy_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
-	job.read.copy_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.read.copy_fields &&
-	                     job.choice.select == NULL;
-	job.read.copy_bare =
-	    (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.choice.select != NULL;
+	if (job.read.copy_of == NULL)
+		job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
+	else /* the digest of copied records is that of their fields */
+		job.read.as =
+		    c->verify.wanted && !convert_verify_can_compare_bytes(c, &job) ? READ_FIELDS : READ_COPY;
 	if (c->join != NULL && job.arrange.order == ORDER_FILE)
 		job.arrange.order = ORDER_TIME;
 	job.to.hooks = (struct pipeline_hooks){ opened, settle, closed, options_progress, c };
@@ -492,7 +482,7 @@ static bool convert_write(struct convert *c, const struct pipeline_job *job)
 	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);
 
 	writing_settle(&c->writing);
-	pipeline_end(&c->pipeline);
+	pipeline_end(c->pipeline);
 	return written;
 }
 
@@ -529,14 +519,15 @@ enum exit_status convert_run(struct convert *c)
 	const enum exit_status status = finish(c, written);
 	if (!splits) {
 		const char *const path = c->nin == 1 ? c->in[0] : c->out;
-		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&c->pipeline)));
-		if (c->pipeline.marks.state == MARKS_MADE)
-			say_crossing(&c->options, path, c->pipeline.marks.found);
+		const struct run_report run = pipeline_report(c->pipeline);
+		c->status = worse(c->status, say_selected(&c->options, path, run.found));
+		if (run.marked)
+			say_crossing(&c->options, path, run.found);
 	}
 	convert_close(c);
 	writing_free(&c->writing);
 	convert_verify_free(&c->verify);
-	pipeline_close(&c->pipeline);
+	pipeline_close(c->pipeline);
 	return worse(status, c->status);
 }
 

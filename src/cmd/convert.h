@@ -8,9 +8,11 @@
 #include "compare/compare.h"
 #include "format/ledger.h"
 #include "output/text.h"
-#include "run/join.h"
+#include "run/adjust/anonymise.h"
 #include "run/choose/split.h"
+#include "run/join.h"
 #include "run/pipeline.h"
+#include "run/sort/sorter.h"
 #include "run/write/writing.h"
 
 /* convert and merge: one run, of which split.c (--split) and verify.c (--verify) are parts. */
@@ -35,7 +37,7 @@ struct anonymise_options {
 	    TO_TEXT(struct convert, to_name) },                                                              \
 	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,                      \
 	    TO_NUMBER(struct convert, threads) },                                                            \
-	{ "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0,                                      \
+	{ "memory", "BYTES", "memory for sorting (default: a quarter of the machine's, 1 GiB at most)", 0,   \
 	    TO_BYTES(struct convert, sort_memory) },                                                         \
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,    \
 	    TO_POSITIVE(struct convert, max_repeat) },                                                       \
@@ -69,9 +71,10 @@ bool convert_check_names(struct convert *c);
 struct convert_split {
 	struct split split;    /* by SPLIT_NOT: the output is one trace */
 	char *out;             /* the folder, without trailing slashes */
-	bool routes;           /* the inputs are read once for all parts: run/choose/split_route.h */
+	bool routes;           /* the inputs are read once for all parts: run/choose/route.h */
 	bool any;              /* an input could be read */
 	bool is_again;         /* the inputs were read before, and their findings reported */
+	bool drops;            /* records of other parts are removed; else flagged */
 	bool measures;         /* bytes are counted, not written */
 	bool failed;           /* an input could not be read again, which was reported */
 	struct part_out *outs; /* parts that are written with one pass */
@@ -169,7 +172,7 @@ struct convert {
 	struct convert_verify verify;
 	struct convert_split split;
 	struct convert_output output;
-	struct pipeline pipeline;
+	struct pipeline *pipeline;
 	struct writing writing;
 	uint64_t records;        /* of all inputs so far */
 	bool is_nothing;         /* one of them had errors, and none a record */

@@ -16,7 +16,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "json/out.h"
@@ -442,7 +442,7 @@ struct diff {
 	const struct diff_form *form;
 	struct report_out out;
 	struct text text;
-	struct pipeline pipelines[DIFFER_SIDES];
+	struct pipeline *pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
 	struct differ differ;
 	struct by_name names;
@@ -553,7 +553,8 @@ static const struct cmd_option own[] = {
 	{ "limit", "N", "show N differences at most (default: 20; 0: all)", 'n',
 	  TO_LIMIT(struct diff, limit) },
 	{ "format", "text|json", "the form of the report (default: text)", 0, TO_CHOICE(struct diff, json) },
-	{ "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0, TO_BYTES(struct diff, sort_memory) },
+	{ "memory", "BYTES", "memory for sorting (default: a quarter of the machine's, 1 GiB at most)", 0,
+	  TO_BYTES(struct diff, sort_memory) },
 	{ .name = NULL },
 };
 
@@ -605,7 +606,7 @@ static enum stage_status next(void *ctx, struct batch **out)
 {
 	struct diff_input *const in = ctx;
 	struct diff *const d = in->diff;
-	const enum stage_status status = pipeline_next(&d->pipelines[in->side], out);
+	const enum stage_status status = pipeline_next(d->pipelines[in->side], out);
 
 	for (uint32_t i = 0; status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
@@ -638,7 +639,7 @@ static bool compare(struct diff *d)
 		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
 		sources[i] = (struct differ_source){ .next = next,
 			                             .ctx = &d->inputs[i],
-			                             .trace = &d->pipelines[i].trace };
+			                             .trace = pipeline_trace(d->pipelines[i]) };
 	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;
@@ -648,7 +649,7 @@ static bool compare(struct diff *d)
 	d->form->begin(&d->text, &d->view);
 	const enum differ_status status = differ_run(&d->differ);
 	if (status == DIFFER_NO_MEMORY || d->no_memory)
-		pipeline_no_memory(&d->pipelines[DIFFER_A]);
+		pipeline_no_memory(d->pipelines[DIFFER_A]);
 	return status == DIFFER_DONE;
 }
 
@@ -661,7 +662,7 @@ static bool check_readable(struct diff *d)
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		if (input_is_named(d->paths[i]) && access(d->paths[i], R_OK) != 0) {
 			const int error = errno;
-			(void)pipeline_drain(&d->pipelines[i]);
+			(void)pipeline_drain(d->pipelines[i]);
 			if (d->status < STATUS_UNREADABLE) /* it can be read all the same */
 				say("%s: %s", show_path(&shown, d->paths[i]), strerror(error));
 			all = false;
@@ -678,7 +679,7 @@ static enum exit_status run(struct diff *d)
 		ok &= open_side(d, i);
 	ok = ok && check_readable(d) && compare(d);
 	for (int i = 0; i < DIFFER_SIDES; i++)
-		pipeline_end(&d->pipelines[i]);
+		pipeline_end(d->pipelines[i]);
 	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
 	d->view.complete = ok && d->status < STATUS_UNREADABLE;
 	if (d->view.differ != NULL)
@@ -687,10 +688,10 @@ static enum exit_status run(struct diff *d)
 	differ_free(&d->differ);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		const enum exit_status empty =
-		    say_selected(&d->options, d->paths[i], pipeline_found(&d->pipelines[i]));
+		    say_selected(&d->options, d->paths[i], pipeline_report(d->pipelines[i]).found);
 		d->status = worse(d->status, empty);
 		differs |= empty != STATUS_CLEAN;
-		pipeline_close(&d->pipelines[i]);
+		pipeline_close(d->pipelines[i]);
 	}
 	by_name_free(&d->names);
 	text_free(&d->text);

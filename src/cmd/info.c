@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "json/out.h"
@@ -74,14 +74,14 @@ static bool add_events(struct info *n, const struct batch *b)
 	return true;
 }
 
-static void put_size(struct text *t, const struct info *n, const struct pipeline *p)
+static void put_size(struct text *t, const struct info *n, uint64_t bytes)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
 	};
 
-	text_printf(t, "size:     %" PRIu64 " bytes", p->context.bytes);
-	text_kib(t, p->context.bytes);
+	text_printf(t, "size:     %" PRIu64 " bytes", bytes);
+	text_kib(t, bytes);
 	if (n->packing != INPUT_PLAIN && n->packed > 0) {
 		text_printf(t, ", %s: %" PRIu64 " bytes", packings[n->packing], n->packed);
 		text_kib(t, n->packed);
@@ -206,18 +206,18 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 }
 
 /* hash: NULL: not asked for. */
-static void put_trace(struct text *t, const struct info *n, const struct pipeline *p,
+static void put_trace(struct text *t, const struct info *n, const struct run_report *run,
                       const struct wide_hash *hash)
 {
-	const struct trace *const trace = &p->trace;
+	const struct trace *const trace = run->trace;
 	struct shown_path shown;
 
-	text_printf(t, "file:     %s\n", show_path(&shown, p->job->in.paths[0]));
-	text_printf(t, "format:   %s (%s)", pipeline_format(p)->name, pipeline_format(p)->title);
+	text_printf(t, "file:     %s\n", show_path(&shown, n->path));
+	text_printf(t, "format:   %s (%s)", run->format->name, run->format->title);
 	text_printf(t, "%s%s", trace->dialect[0] != '\0' ? ", dialect " : "", trace->dialect);
 	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "",
 	            trace->byte_order != NULL ? trace->byte_order : "");
-	put_size(t, n, p);
+	put_size(t, n, run->bytes);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
 	put_times(t, n, trace);
 	if (hash != NULL)
@@ -307,24 +307,24 @@ static void put_json_classes(struct json_out *o, const struct trace *trace)
 	json_out_end(o, "]");
 }
 
-static void put_json_trace(struct text *t, const struct info *n, const struct pipeline *p, bool tracks,
+static void put_json_trace(struct text *t, const struct info *n, const struct run_report *run, bool tracks,
                            bool comma, const struct wide_hash *hash)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
 	};
-	const struct trace *const trace = &p->trace;
+	const struct trace *const trace = run->trace;
 	struct fields_json_lost lost = { .bad_text = 0 };
 	struct json_out o = { .t = t, .comma = comma };
 
 	begin_line(&o, NULL, "{");
-	json_out_string(&o, "path", p->job->in.paths[0]);
-	json_out_string(&o, "format", pipeline_format(p)->name);
+	json_out_string(&o, "path", n->path);
+	json_out_string(&o, "format", run->format->name);
 	if (trace->dialect[0] != '\0')
 		json_out_string(&o, "dialect", trace->dialect);
 	if (trace->byte_order != NULL)
 		json_out_string(&o, "byte_order", trace->byte_order);
-	json_out_u64_or_string(&o, "bytes", p->context.bytes);
+	json_out_u64_or_string(&o, "bytes", run->bytes);
 	json_out_u64_or_string(&o, "files", n->files);
 	json_out_string(&o, "packing", packings[n->packing]);
 	put_json_events(&o, n, trace, hash);
@@ -365,7 +365,7 @@ static bool read_events(struct info *n, struct pipeline *p, bool digest, struct 
 		batch_release(b);
 	}
 	if (ok && status == STAGE_END && digest)
-		ok = digest_end(&n->sum, &p->trace, hash);
+		ok = digest_end(&n->sum, pipeline_trace(p), hash);
 	if (!ok)
 		pipeline_no_memory(p);
 	return ok && status == STAGE_END;
@@ -378,7 +378,7 @@ static void describe_trace(struct trace_slot *t)
 	struct info *const n = t->state;
 	struct pipeline_job job = trace_slot_job(t);
 	struct wide_hash hash = { 0, 0 };
-	struct pipeline p;
+	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
@@ -386,27 +386,28 @@ static void describe_trace(struct trace_slot *t)
 	job.to.hooks.opened = opened;
 	n->path = t->path;
 	n->first_ns = UINT64_MAX;
-	const bool is_read = pipeline_open(&p, &job) && read_events(n, &p, run->digest, &hash);
-	pipeline_end(&p);
+	const bool is_read = pipeline_open(&p, &job) && read_events(n, p, run->digest, &hash);
+	pipeline_end(p);
+	const struct run_report report = pipeline_report(p);
 	trace_slot_turn(t);
 	if (t->number > 0 && !run->json)
 		text_char(&r->text, '\n');
 	if (is_read && n->files > 0) {
 		struct text lines = { .p = NULL };
 		if (run->json) {
-			put_json_trace(&r->text, n, &p, run->tracks, r->any, run->digest ? &hash : NULL);
+			put_json_trace(&r->text, n, &report, run->tracks, r->any, run->digest ? &hash : NULL);
 		} else {
-			put_trace(&lines, n, &p, run->digest ? &hash : NULL);
+			put_trace(&lines, n, &report, run->digest ? &hash : NULL);
 			text_wrap_lines(&r->text, &lines, 14, options_prose_width(&r->options));
 			if (run->tracks)
-				put_tracks(&r->text, n, &p.trace, options_width(&r->options));
+				put_tracks(&r->text, n, report.trace, options_width(&r->options));
 		}
 		text_free(&lines);
 		report_out_put(&r->out, &r->text);
 		r->any = true;
 	}
-	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
-	pipeline_close(&p);
+	r->status = worse(r->status, say_selected(&r->options, t->path, report.found));
+	pipeline_close(p);
 	digest_free(&n->sum);
 	free(n->seen);
 }

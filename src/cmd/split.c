@@ -196,14 +196,14 @@ static bool are_many(const struct convert_split *s)
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
 {
-	const struct record_marks *const m = &c->pipeline.marks;
+	const uint32_t *const parts = pipeline_parts(c->pipeline);
 	const struct convert_split *const s = &c->split;
 
 	for (uint32_t k = 0; k < s->nouts; k++) {
 		struct part_out *const out = &s->outs[k];
-		for (uint32_t i = 0; i < b->n && !m->drops; i++) {
+		for (uint32_t i = 0; i < b->n && !c->split.drops; i++) {
 			struct event *const e = &b->events[i];
-			const uint32_t part = e->phase == PHASE_STRUCTURE ? SPLIT_ALL : m->parts[i];
+			const uint32_t part = e->phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
 			if (part == SPLIT_ALL || (part >= out->from && part < out->end))
 				e->flags &= (uint8_t)~EVENT_LEFT_OUT;
 			else
@@ -300,14 +300,14 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 	for (uint32_t k = 0; k < s->nouts; k++)
 		s->outs[k].bytes = 0;
 	if (s->is_again) {
-		pipeline_close(&c->pipeline);
+		pipeline_close(c->pipeline);
 		job->to.sink = report_failure;
 		job->to.ctx = c;
 	}
 	job->choice.part = s->outs[0].from;
 	job->choice.part_end = s->outs[s->nouts - 1].end;
 	if (pipeline_open(&c->pipeline, job))
-		while (ok && (status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE) {
+		while (ok && (status = pipeline_next(c->pipeline, &b)) == STAGE_MORE) {
 			if ((ok = s->outs[0].writing.begun)) /* else classes of an unreadable input */
 				for_each_part(c, b, give_batch);
 			for (uint32_t k = 0; k < s->nouts; k++)
@@ -315,7 +315,7 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 			batch_release(b);
 		}
 	const bool written = end_parts(c, status == STAGE_END && s->outs[0].writing.begun && !s->failed);
-	pipeline_end(&c->pipeline);
+	pipeline_end(c->pipeline);
 	s->is_again = true;
 	if (written && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
@@ -453,18 +453,19 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 /* ---- parts routed in one pass ---- */
 
 /* Writes one part; a failure is a finding, or in c->writing. */
-static bool write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
-                              struct pipeline *p)
+static bool write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r)
 {
 	enum stage_status status = STAGE_BAD;
+	struct pipeline *p;
 	struct batch *b;
-	bool ok = pipeline_open_part(p, job, &c->pipeline, split_route_part(r, p, c->split.outs[0].number)) &&
-	          convert_split_begin(c, p);
+	bool ok =
+	    pipeline_open_part(&p, job, c->pipeline, r, c->split.outs[0].number) && convert_split_begin(c, p);
 
 	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE)
 		ok = writing_put(&c->split.outs[0].writing, b);
 	ok = end_parts(c, ok && status == STAGE_END);
-	pipeline_close_part(p, &c->pipeline);
+	c->split.split.no_memory |= p == NULL;
+	pipeline_close_part(p, c->pipeline);
 	return ok;
 }
 
@@ -474,31 +475,29 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	struct convert_split *const s = &c->split;
 	struct pipeline_job all = *job, one = *job;
 	struct split_route r = { .part = 0 };
-	struct pipeline *const p = malloc(sizeof *p);
 	struct shown_path shown;
 
 	all.choice.part = SPLIT_ALL;
-	all.arrange.order = ORDER_FILE;
-	all.arrange.lanes = all.arrange.lanes_off = all.arrange.late = false;
+	all.arrange = (struct arrangement){ .order = ORDER_FILE,
+		                            .memory = job->arrange.memory,
+		                            .temp_near = job->arrange.temp_near };
 	one.choice.split = NULL;
 	one.choice.select = NULL;
 	one.to.hooks = (struct pipeline_hooks){ .progress = job->to.hooks.progress, .ctx = c };
 	s->routes = true;
-	s->split.no_memory |= p == NULL;
-	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);
-	pipeline_end(&c->pipeline);
+	bool ok = pipeline_open(&c->pipeline, &all) && split_route_fill(&r, c->pipeline);
+	pipeline_end(c->pipeline);
 	if (ok && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
 	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
 	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
 		s->nouts = 0;
 		append_part(s, i, i, i + 1);
-		ok = write_routed_part(c, &one, &r, p);
+		ok = write_routed_part(c, &one, &r);
 	}
 	if (ok)
-		pipeline_losses(&c->pipeline, &s->total);
+		pipeline_losses(c->pipeline, &s->total);
 	split_route_free(&r);
-	free(p);
 	return ok && !s->total.failed;
 }
 
@@ -525,6 +524,7 @@ bool convert_split_write(struct convert *c)
 	}
 	job.choice.split = s;
 	job.in.operands = &s->operands;
+	c->split.drops = job.choice.drops;
 	c->split.max_outs = job.choice.drops || !s->copies ? 1 : parts_at_once(s);
 	if ((c->split.outs = calloc(c->split.max_outs, sizeof *c->split.outs)) == NULL) {
 		atomic_store(&c->writing.no_memory, true);

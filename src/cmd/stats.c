@@ -1,17 +1,22 @@
-/* stats: statistics of the events of each trace.  Several traces are read one per thread; of a single trace,
- * a thread reads and another one counts. */
+/*
+ * stats: statistics of the events of each trace, or of all of them together.  Several traces are read one per
+ * thread; of a single trace, a thread reads and another one counts.  --merge reads tables of earlier runs
+ * instead.
+ */
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
+#include "input/open.h"
 #include "stats/tables/tables.h"
 
 struct stats_run {
 	struct trace_run run;
 	unsigned form; /* enum stats_form */
-	bool classes;
+	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
 	uint64_t examples; /* of each group */
 	struct shown_fields fields;
@@ -21,16 +26,11 @@ struct stats_run {
 	struct slice sum_of;
 	struct span_columns columns;
 	struct stats_tables_asked tables;
+	struct stats joint; /* of --together and --merge */
+	bool any;           /* a trace, or a table, was added to it */
 };
 
 enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
-
-/* State of a trace. */
-struct stats_state {
-	struct stats stats;
-	struct stats_tables tables;
-	struct stats_thread thread;
-};
 
 static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
@@ -68,6 +68,10 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct stats_run, tables.flows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
 	  TO_FLAG(struct stats_run, classes) },
+	{ "together", NULL, "one table over all traces", 0, TO_FLAG(struct stats_run, together) },
+	{ "full", NULL, "JSON with all that --merge and compare need", 0, TO_FLAG(struct stats_run, full) },
+	{ "merge", NULL, "inputs are JSON of stats --full: one table over all of them", 0,
+	  TO_FLAG(struct stats_run, merge) },
 	{ "threads", "N", "work with N threads (default: one per core)", 0,
 	  TO_NUMBER(struct stats_run, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
@@ -80,43 +84,14 @@ static struct slice put_fields(const void *ctx, struct text *t, const struct bat
 	return shown_fields_put(t, ctx, b, e);
 }
 
-static void settle(void *ctx)
-{
-	const struct trace_slot *const t = ctx;
-	struct stats_state *const s = t->state;
-
-	(void)stats_thread_settle(&s->thread);
-}
-
-/* Returns false if the trace could not be read; a finding says why. */
-static bool count_events(struct stats_state *s, struct pipeline *p)
-{
-	enum stage_status status;
-	struct batch *b;
-
-	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
-		if (!stats_thread_put(&s->thread, b))
-			break;
-	if (!stats_thread_settle(&s->thread) || !stats_end(&s->stats)) {
-		pipeline_no_memory(p);
-		return false;
-	}
-	return status == STAGE_END;
-}
-
-static void put_report(struct stats_run *s, const char *path, struct stats *stats, struct pipeline *p)
+static void put_report(struct stats_run *s, const struct stats *stats)
 {
 	struct trace_run *const r = &s->run;
-
-	stats->unpaired = interpret_unpaired(&p->interpret);
 	const struct stats_view view = {
-		.path = path,
-		.bytes = p->context.bytes,
-		.trace = &p->trace,
 		.stats = stats,
-		.found = pipeline_found(p),
 		.classes = s->classes,
 		.markdown = s->form == FORM_MARKDOWN,
+		.full = s->full,
 		.width = options_width(&r->options),
 		.columns = &s->columns,
 	};
@@ -148,12 +123,12 @@ static void say_lacking(const struct stats *s, const char *path)
 }
 
 /* Reports that the stretches of time are too many. */
-static void refuse_every(struct stats_run *run, const char *path, const struct stats_state *s)
+static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)
 {
 	struct shown_path shown;
-	const uint64_t whole = s->stats.last_ns - s->tables.first_ns;
+	const uint64_t whole = s->last_ns - s->tables->first_ns;
 
-	if (s->tables.every.refused == EVERY_TOO_SHORT)
+	if (s->tables->every.refused == EVERY_TOO_SHORT)
 		say("stats: %s: --every %s makes more than %u stretches; %" PRIu64 "us is long enough",
 		    show_path(&shown, path), run->words_every, EVERY_STRETCHES,
 		    whole / 1000 / EVERY_STRETCHES + 1);
@@ -163,54 +138,37 @@ static void refuse_every(struct stats_run *run, const char *path, const struct s
 	run->run.status = worse(run->run.status, STATUS_USAGE);
 }
 
+static void report_trace(struct trace_slot *t, struct stats *stats)
+{
+	struct stats_run *const s = (struct stats_run *)t->run;
+
+	if (stats->tables != NULL && stats->tables->every.refused != EVERY_FITS) {
+		refuse_every(s, t->path, stats);
+		return;
+	}
+	if (s->together) {
+		t->run->out.no_memory |= !stats_merge(&s->joint, stats);
+		s->any = true;
+	} else {
+		put_report(s, stats);
+	}
+	say_lacking(stats, t->path);
+}
+
 static void count_trace(struct trace_slot *t)
 {
-	struct stats_run *const run = (struct stats_run *)t->run;
-	struct stats_state *const s = t->state;
-	struct trace_run *const r = t->run;
-	struct pipeline_job job = trace_slot_job(t);
-	struct pipeline p;
+	const struct stats_run *const s = (struct stats_run *)t->run;
+	const struct trace_counting how = {
+		.by = &s->by,
+		.sum_of = s->sum_of,
+		.threads = s->threads,
+		.max_repeat = s->max_repeat,
+		.tables = &s->tables,
+		.examples = { .n = (uint32_t)s->examples, .fields = put_fields, .ctx = &s->fields },
+		.report = report_trace,
+	};
 
-	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER;
-	if (group_by_needs_fields(&run->by) || run->sum_of.n > 0 || run->examples > 0)
-		job.read.want |= WANT_FIELDS;
-	job.adjust.max_repeat = run->max_repeat;
-	job.choice.keeps = true; /* spans of the whole trace nest */
-	if (stats_tables_count(&run->tables) > 0) {
-		job.read.want |= WANT_FIELDS; /* arrows */
-		job.arrange.order = ORDER_TIME;
-	}
-	job.to.hooks.settle = settle;
-	const bool ok =
-	    stats_init(&s->stats) && stats_group(&s->stats, &run->by, run->sum_of) &&
-	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(run->threads) : 1);
-	if (stats_tables_count(&run->tables) > 0) {
-		stats_tables_begin(&s->tables, &run->tables);
-		s->stats.tables = &s->tables;
-	}
-	s->stats.file = slice_str(t->path);
-	s->stats.examples = (struct stats_examples){ .n = (uint32_t)run->examples,
-		                                     .fields = put_fields,
-		                                     .ctx = &run->fields };
-	s->stats.hist = run->tables.hist && run->tables.every == 0;
-	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
-	stats_thread_end(&s->thread);
-	pipeline_end(&p);
-	trace_slot_turn(t);
-	r->out.no_memory |= !ok;
-	if (counted && s->tables.every.refused != EVERY_FITS) {
-		refuse_every(run, t->path, s);
-	} else if (counted && t->is_read) {
-		put_report(run, t->path, &s->stats, &p);
-		say_lacking(&s->stats, t->path);
-	}
-	if (!r->options.quiet)
-		say_losses(t->path, &p.repeats.ledger, false);
-	stats_free(&s->stats);
-	stats_tables_free(&s->tables);
-	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
-	pipeline_close(&p);
+	t->run->status = worse(t->run->status, trace_slot_count(t, &how));
 }
 
 static bool check_tables(struct stats_run *s)
@@ -295,15 +253,114 @@ static bool parse_table(struct stats_run *s)
 	return false;
 }
 
+/* ---- one table over several traces ---- */
+
+/* Reports the joint table, unless a number of it is too large. */
+static void put_joint(struct stats_run *s)
+{
+	struct trace_run *const r = &s->run;
+
+	r->any |= r->out.no_memory; /* which is said when the report ends */
+	if (!s->any || r->out.no_memory)
+		return;
+	if (s->joint.overflowed) {
+		say("stats: the traces together have more events than 64 bits count, or more time than 2^100 "
+		    "ns");
+		r->status = worse(r->status, STATUS_UNREADABLE);
+		return;
+	}
+	r->out.no_memory |= !stats_end(&s->joint);
+	if (!r->out.no_memory)
+		put_report(s, &s->joint);
+}
+
+/* Adds the tables of a file.  Returns false after a message. */
+static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
+{
+	struct trace_run *const r = &s->run;
+	struct stats_file f = { .tool = TOOL_NAME, .into = &s->joint, .grouped = *grouped };
+	struct input_whole w;
+	struct shown_path shown, why;
+
+	if (!input_read_whole(&w, path, STATS_FILE_MAX)) {
+		say("%s: %s", show_path(&shown, path),
+		    w.no_memory   ? "the system gives no more memory"
+		    : w.too_large ? "is too large for a file of stats --full"
+		                  : w.why);
+		r->status = STATUS_UNREADABLE;
+		return false;
+	}
+	f.text = slice_of(w.p, w.n);
+	const bool ok = stats_read(&f);
+	if (!ok && f.why[0] == '\0')
+		r->out.no_memory = true;
+	else if (!ok)
+		say("%s: %s", show_path(&shown, path), show_path(&why, f.why));
+	if (!ok)
+		r->status = STATUS_UNREADABLE;
+	*grouped = f.grouped;
+	s->any |= ok;
+	free(w.p);
+	return ok;
+}
+
+/* Nothing is reported if a file is refused: a sum without it would look complete. */
+static void merge_files(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+	bool grouped = s->words_by != NULL || s->words_sum != NULL;
+
+	for (int i = o->first_operand; i < o->argc; i++)
+		if (!merge_file(s, o->argv[i], &grouped)) {
+			s->any = false;
+			return;
+		}
+}
+
+/* Options that tables over several traces cannot have.  Those of --merge were counted before. */
+static bool check_together(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+	const char *const given = s->together ? "--together"
+	                          : s->full   ? "--full"
+	                          : s->merge  ? "--merge"
+	                                      : NULL;
+
+	if (given != NULL && (stats_tables_count(&s->tables) > 0 || s->tables.hist || s->examples > 0))
+		o->status =
+		    options_mistake(o, "%s has no further tables, no --hist and no --examples", given);
+	else if (s->full && s->form != FORM_JSON)
+		o->status = options_mistake(o, "--full is for --format json");
+	else if (s->merge && !select_is_any(&o->select.select))
+		o->status =
+		    options_mistake(o, "--merge takes counted tables: select events when traces are read");
+	else
+		return true;
+	return false;
+}
+
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
 	struct stats_run s = { .max_rows = STATS_TOP, .tables.gaps = 3 };
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &s) && parse_table(&s) && check_tables(&s) &&
-	    traces_begin(r, s.form == FORM_JSON))
-		traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
+	if (options_parse(&r->options, &s) && parse_table(&s) && check_tables(&s) && check_together(&s)) {
+		const bool ok = stats_init(&s.joint) && (s.words_by == NULL && s.words_sum == NULL && s.merge
+		                                             ? true
+		                                             : stats_group(&s.joint, &s.by, s.sum_of));
+		r->layout = s.full ? STATS_LAYOUT : 0;
+		if (s.merge ? options_name_traces(&r->options) && traces_begin_report(r, s.form == FORM_JSON)
+		            : traces_begin(r, s.form == FORM_JSON)) {
+			r->out.no_memory |= !ok;
+			if (s.merge)
+				merge_files(&s);
+			else
+				traces_each(r, s.threads, sizeof(struct trace_counted), count_trace);
+			put_joint(&s);
+		}
+		stats_free(&s.joint);
+	}
 	return traces_end(r);
 }
 

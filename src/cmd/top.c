@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "json/out.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
@@ -394,7 +394,7 @@ static void put_report(struct top_run *run, struct top *t)
 	size_t n;
 
 	longest_end(&t->items);
-	if (histogram_pool_failed(&t->stats.pool) || !groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
+	if (t->stats.pool.failed || !groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
 		r->out.no_memory = true;
 		return;
 	}
@@ -441,7 +441,7 @@ static void list_longest(struct trace_slot *slot)
 	struct trace_run *const r = slot->run;
 	struct top *const t = slot->state;
 	struct pipeline_job job = trace_slot_job(slot);
-	struct pipeline p;
+	struct pipeline *p;
 
 	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
 	t->items.limit = (uint32_t)run->n;
@@ -452,17 +452,17 @@ static void list_longest(struct trace_slot *slot)
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* times are from the start of the trace */
 	job.arrange.order = run->gaps ? ORDER_TIME : ORDER_FILE;
-	const bool read = pipeline_open(&p, &job) && ok && read_events(t, &p);
-	pipeline_end(&p);
+	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
+	pipeline_end(p);
 	trace_slot_turn(slot);
 	r->out.no_memory |= !ok;
 	if (read && slot->is_read)
 		put_report(run, t);
 	if (!r->options.quiet)
-		say_losses(slot->path, &p.repeats.ledger, false);
-	r->status = worse(r->status, say_selected(&r->options, slot->path, pipeline_found(&p)));
+		say_losses(slot->path, pipeline_report(p).cut, false);
+	r->status = worse(r->status, say_selected(&r->options, slot->path, pipeline_report(p).found));
 	free_top(t);
-	pipeline_close(&p);
+	pipeline_close(p);
 }
 
 /* ---- the command ---- */

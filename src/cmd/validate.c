@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,21 +19,21 @@
 #include "run/write/writing.h"
 
 /* Reads a trace and counts its events.  Returns false if it is unreadable, after reporting that. */
-static bool watch_trace(struct policy_watch *w, struct pipeline *p, const struct pipeline_job *job)
+static bool watch_trace(struct policy_watch *w, struct pipeline **out, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 	bool ok = true;
 
-	if (pipeline_open(p, job))
-		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+	if (pipeline_open(out, job))
+		while (ok && (status = pipeline_next(*out, &b)) == STAGE_MORE) {
 			ok = policy_watch_batch(w, b);
 			batch_release(b);
 		}
 	ok = ok && policy_watch_end(w);
 	if (!ok)
-		pipeline_no_memory(p);
-	pipeline_end(p);
+		pipeline_no_memory(*out);
+	pipeline_end(*out);
 	return ok && status == STAGE_END;
 }
 
@@ -98,7 +99,7 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	const char *const path = trace_group_path(trace);
 	const uint64_t before = n->errors;
 	struct shown_path shown;
-	struct pipeline p;
+	struct pipeline *p;
 
 	job.in.paths = &path;
 	job.in.npaths = 1;
@@ -111,14 +112,15 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	const bool read = watch_trace(n->watch, &p, &job);
 	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
 	if (good) {
-		policy_starter_add(n->starter, n->watch, &p);
+		const struct run_report report = pipeline_report(p);
+		policy_starter_add(n->starter, n->watch, &report);
 	} else {
 		say("%s: a policy is made from a good trace; this one has %" PRIu64 " error%s",
 		    show_path(&shown, path), n->errors - before, n->errors - before == 1 ? "" : "s");
 		n->status = worse(n->status, STATUS_FINDINGS);
 	}
 	policy_watch_free(n->watch);
-	pipeline_close(&p);
+	pipeline_close(p);
 	return good;
 }
 
@@ -263,13 +265,13 @@ static void put_kept(struct run *r, struct kept *k)
 /* ---- one trace ---- */
 
 /* Findings about the trace as a whole go to its file, or to a record of their own if it has several. */
-static void add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
+static void add_verdict(struct slot *s, const struct run_report *run, const struct findings *j)
 {
 	const struct file_record what = {
 		.path = trace_group_path(s->trace),
-		.format = pipeline_format(p)->name,
-		.dialect = p->trace.dialect,
-		.rules = pipeline_format(p)->rules,
+		.format = run->format->name,
+		.dialect = run->trace->dialect,
+		.rules = run->format->rules,
 		.whole = true,
 	};
 
@@ -280,18 +282,20 @@ static void add_verdict(struct slot *s, const struct pipeline *p, const struct f
 }
 
 /* Reads a trace whose policy expects something. */
-static void read_watched(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
+static void read_watched(struct slot *s, struct pipeline **p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {
-	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->log };
+	const bool is_read = watch_trace(s->watch, p, job);
+	const struct run_report run = pipeline_report(*p);
+	struct policy_verdict v = { s->watch, &run, trace_group_path(s->trace), baseline, NULL, &s->log };
 	struct findings findings;
 
-	if (!watch_trace(s->watch, p, job) || pipeline_format(p) == NULL || s->log.last == NULL)
+	if (!is_read || run.format == NULL || s->log.last == NULL)
 		return;
 	job_findings(job, &findings, v.path);
 	v.findings = &findings;
 	s->log.failed |= !policy_verdict(&v);
-	add_verdict(s, p, &findings);
+	add_verdict(s, &run, &findings);
 	findings_free(&findings);
 }
 
@@ -301,7 +305,7 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 	const struct policy_baseline *baseline;
 	struct policy_checks checks;
 	struct policy_watch *watch = NULL;
-	struct pipeline p;
+	struct pipeline *p = NULL;
 
 	if (!policies_checks(s->run->policies, s->trace_index, &checks, &baseline))
 		return false;
@@ -314,15 +318,12 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 		read_watched(s, &p, job, baseline);
 		s->watch = NULL;
 	} else if (ok && pipeline_open(&p, job)) {
-		pipeline_drain(&p);
+		pipeline_drain(p);
 	}
-	if (ok) {
-		pipeline_end(&p);
-		s->found = p.marks.found;
-		p.marks.found = NULL;
-		memcpy(s->refused, p.context.refused, sizeof s->refused);
-		pipeline_close(&p);
-	}
+	pipeline_end(p);
+	s->found = pipeline_take_found(p);
+	(void)snprintf(s->refused, sizeof s->refused, "%s", pipeline_report(p).refused);
+	pipeline_close(p);
 	if (watch != NULL)
 		policy_watch_free(watch);
 	free(watch);
@@ -492,6 +493,18 @@ static bool set_config(void *run, struct options *o, const char *arg)
 	return true;
 }
 
+static bool add_baseline(void *policy_options, struct options *o, const char *arg)
+{
+	struct policy_options *const p = policy_options;
+
+	if (p->nbaselines == POLICY_MAX_BASELINES) {
+		o->status = options_mistake(o, "takes at most %d baselines", POLICY_MAX_BASELINES);
+		return false;
+	}
+	p->baselines[p->nbaselines++] = arg;
+	return true;
+}
+
 static const struct cmd_option own[] = {
 	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
 	  .at = offsetof(struct validate, reports), .set = reports_add },
@@ -515,8 +528,8 @@ static const struct cmd_option own[] = {
 	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
 	  .set = set_config },
 	{ "no-config", NULL, "use no policy", 0, OPTION_CALL, .set = set_config },
-	{ "baseline", "FILE", "compare with this output of stats --format json", 0,
-	  TO_TEXT(struct validate, policy.baseline) },
+	{ "baseline", "FILE", "compare with this output of stats --format json (repeatable)", 0, OPTION_CALL,
+	  .at = offsetof(struct validate, policy), .set = add_baseline },
 	{ "init", NULL, "write a starter policy for a good trace", 0, TO_FLAG(struct validate, init) },
 	{ "scope", NULL, "report only findings about the selected events", 0,
 	  TO_FLAG(struct validate, scope) },
@@ -537,7 +550,7 @@ static bool check_scope(struct validate *v)
 		                               "events");
 	else if (v->scope && v->init)
 		o->status = options_mistake(o, "--init excludes --scope: it needs the whole trace");
-	else if (v->init && (v->policy.config != NULL || v->policy.baseline != NULL || v->reports.n > 0))
+	else if (v->init && (v->policy.config != NULL || v->policy.nbaselines > 0 || v->reports.n > 0))
 		o->status = options_mistake(o, "--init excludes --config, --baseline and --report");
 	else
 		return true;
@@ -554,7 +567,8 @@ static bool check_names(struct validate *v)
 	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
 	                (size_t)(o->argc - o->first_operand));
 	reports_names(&v->reports, &n);
-	run_names_read(&n, "baseline", v->policy.baseline);
+	for (unsigned i = 0; i < v->policy.nbaselines; i++)
+		run_names_read(&n, "baseline", v->policy.baselines[i]);
 	if (v->policies.nentries == 0)
 		run_names_read(&n, "policy", v->policy.config);
 	policies_names(&v->policies, &n);

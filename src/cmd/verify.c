@@ -10,7 +10,7 @@
 
 #include "check/rules.h"
 #include "cmd/convert.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "input/open.h"
 #include "out/kind.h"
@@ -22,7 +22,7 @@
 /* Events are compared in order of time; records that are copied, in that of the file. */
 static enum event_order compared_order(const struct convert *c)
 {
-	return c->pipeline.context.raw ? ORDER_FILE : ORDER_TIME;
+	return pipeline_report(c->pipeline).raw ? ORDER_FILE : ORDER_TIME;
 }
 
 /* Whether the writer copies this field; ctx: names of those that it computes again. */
@@ -37,9 +37,9 @@ static bool is_copied(const void *ctx, struct slice name)
 /* The fields that are compared; added: those that the output may have in addition. */
 static struct event_fields compared_fields(const struct convert *c, const char *const *added)
 {
-	const struct pipeline *const p = &c->pipeline;
+	const struct run_report run = pipeline_report(c->pipeline);
 	const bool recounted =
-	    p->context.raw && (p->job->choice.select != NULL || c->rebase) && c->to->recounted != NULL;
+	    run.raw && (run.job->choice.select != NULL || c->rebase) && c->to->recounted != NULL;
 
 	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
 		                      .ctx = c->to->recounted,
@@ -69,7 +69,7 @@ struct comparing {
 	bool in_step;            /* nothing is said */
 	struct batch_pool pool;  /* of the events that were kept */
 	struct pipeline_job job; /* of the input, once more */
-	struct pipeline again;
+	struct pipeline *again;
 	bool failed; /* it cannot be read once more, which was said */
 	struct differ differ;
 	uint64_t refused;
@@ -95,7 +95,7 @@ static enum stage_status next_written(void *ctx, struct batch **out)
 {
 	struct comparing *const x = ctx;
 
-	return x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(&x->again, out);
+	return x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(x->again, out);
 }
 
 static enum stage_status next_back(void *ctx, struct batch **out)
@@ -170,7 +170,7 @@ static bool check_allowed(void *ctx, const struct difference *d)
 static enum differ_status run_differ(struct comparing *x)
 {
 	/* a record is its bytes; its track may depend on the path of the file */
-	const bool raw = x->c->pipeline.context.raw;
+	const bool raw = pipeline_report(x->c->pipeline).raw;
 	const struct allowance *const a = x->allowance;
 	const struct differ_rules rules = {
 		.tolerance = a->tolerance,
@@ -184,12 +184,12 @@ static enum differ_status run_differ(struct comparing *x)
 		.fields = { [DIFFER_A] = compared_fields(x->c, NULL),
 		            [DIFFER_B] = compared_fields(x->c, a->added) },
 	};
-	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? &x->c->pipeline : &x->again;
+	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? x->c->pipeline : x->again;
 
 	differ_init(
 	    &x->differ, &rules,
 	    (struct differ_source){ .next = next_written, .ctx = x, .trace = pipeline_trace(written) },
-	    (struct differ_source){ .next = next_back, .ctx = x, .trace = &x->back->trace },
+	    (struct differ_source){ .next = next_back, .ctx = x, .trace = pipeline_trace(x->back) },
 	    x->in_step ? check_allowed : report_difference, x);
 	const enum differ_status status = differ_run(&x->differ);
 	if (x->differ.more > a->nmore)
@@ -213,12 +213,14 @@ static bool open_again(struct comparing *x)
 	struct convert *const c = x->c;
 
 	x->job = convert_job(c);
-	if (c->pipeline.reading != NULL)
-		x->job.in.operands = &c->pipeline.reading->operands;
-	x->job.read.copy_runs = false;
-	x->job.read.copy_fields = true;
-	x->job.arrange.order = x->in_step ? c->to->writer->order : compared_order(c);
-	x->job.arrange.lanes = x->job.arrange.lanes_off = x->job.arrange.late = false;
+	x->job.in.operands = pipeline_report(c->pipeline).operands;
+	if (x->job.read.as == READ_COPY)
+		x->job.read.as = READ_FIELDS;
+	x->job.arrange = (struct arrangement){
+		.order = x->in_step ? c->to->writer->order : compared_order(c),
+		.memory = x->job.arrange.memory,
+		.temp_near = x->job.arrange.temp_near,
+	};
 	x->job.to.sink = report_failure;
 	x->job.to.ctx = x;
 	x->job.to.hooks = (struct pipeline_hooks){ .progress = x->job.to.hooks.progress, .ctx = c };
@@ -238,9 +240,9 @@ static enum differ_status compare_again(struct comparing *x)
 {
 	const enum differ_status status = open_again(x) ? run_differ(x) : DIFFER_BAD;
 
-	pipeline_end(&x->again);
+	pipeline_end(x->again);
 	progress_clear(&x->c->options.progress);
-	pipeline_close(&x->again);
+	pipeline_close(x->again);
 	return status;
 }
 
@@ -299,7 +301,7 @@ static bool compare_without_sorting(struct convert *c, struct pipeline *back,
 struct verify {
 	struct convert *c;
 	struct pipeline_job job;
-	struct pipeline back; /* the output */
+	struct pipeline *back; /* the output */
 	struct allowance allowance;
 	const char *path; /* of the output before it has its name */
 	uint64_t refused;
@@ -336,13 +338,13 @@ bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipe
 
 static enum verify_by choose_way(const struct convert *c)
 {
-	const struct pipeline *const p = &c->pipeline;
+	const struct run_report run = pipeline_report(c->pipeline);
 
 	if (!c->verify.wanted)
 		return VERIFY_RULES;
-	if (p->context.raw && p->context.format == c->to && convert_verify_can_compare_bytes(c, p->job))
+	if (run.raw && run.format == c->to && convert_verify_can_compare_bytes(c, run.job))
 		return VERIFY_BYTES;
-	return pipeline_reads_twice(p->job) && p->job->adjust.join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
+	return pipeline_reads_twice(run.job) && run.job->adjust.join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
 }
 
 bool convert_verify_begin(struct convert *c)
@@ -350,18 +352,17 @@ bool convert_verify_begin(struct convert *c)
 	struct shown_path shown;
 	const struct sorter_options options = {
 		.order = { .order = compared_order(c) },
-		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
+		.memory = sorter_memory(c->sort_memory),
 		.temp_near = c->out,
 	};
-	const bool can_be_read =
-	    convert_output_written(&c->output) != NULL && !c->pipeline.rebase.signed_time;
+	const struct run_report run = pipeline_report(c->pipeline);
+	const bool can_be_read = convert_output_written(&c->output) != NULL && !run.signed_time;
 
 	if (!c->verify.wanted && !(c->verify.implied && can_be_read))
 		return true;
 	if (!can_be_read) {
-		say(c->pipeline.rebase.signed_time
-		        ? "%s: --verify with --rebase needs inputs that can be read twice"
-		        : "%s: --verify reads the output back; it is no regular file",
+		say(run.signed_time ? "%s: --verify with --rebase needs inputs that can be read twice"
+		                    : "%s: --verify reads the output back; it is no regular file",
 		    show_path(&shown, c->out));
 		c->status = STATUS_USAGE;
 		return false;
@@ -369,7 +370,7 @@ bool convert_verify_begin(struct convert *c)
 	c->verify.by = choose_way(c);
 	if (c->verify.by == VERIFY_EVENTS)
 		sorter_init(&c->verify.sorter, &options);
-	c->verify.digest.rules.no_tracks = c->pipeline.context.raw;
+	c->verify.digest.rules.no_tracks = run.raw;
 	c->verify.digest.rules.fields = compared_fields(c, NULL);
 	c->verify.begun = true;
 	return true;
@@ -449,7 +450,8 @@ static void show_progress(void *ctx, const struct input *in)
 static bool open_back(struct verify *v, enum event_order order)
 {
 	const struct convert *const c = v->c;
-	const bool raw = c->pipeline.context.raw;
+	const struct run_report run = pipeline_report(c->pipeline);
+	const bool raw = run.raw;
 
 	v->job = (struct pipeline_job){
 		.in.paths = &v->path,
@@ -458,7 +460,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.read.want =
 		    WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
 		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		.read.raw = raw && pipeline_format(&c->pipeline) == c->to,
+		.read.as = raw && run.format == c->to ? READ_FIELDS : READ_MEANING,
 		.arrange.order = order,
 		.arrange.memory = c->sort_memory,
 		.arrange.temp_near = c->out,
@@ -472,8 +474,8 @@ static bool open_back(struct verify *v, enum event_order order)
 
 static void close_back(struct verify *v)
 {
-	pipeline_end(&v->back);
-	pipeline_close(&v->back);
+	pipeline_end(v->back);
+	pipeline_close(v->back);
 }
 
 /* Reads the output for its digest.  Returns false if it cannot be read. */
@@ -482,9 +484,9 @@ static bool digest_back(struct verify *v, struct digest *d)
 	struct batch *b;
 	enum stage_status status = open_back(v, ORDER_FILE) ? STAGE_MORE : STAGE_BAD;
 
-	while (status == STAGE_MORE && (status = pipeline_next(&v->back, &b)) == STAGE_MORE) {
+	while (status == STAGE_MORE && (status = pipeline_next(v->back, &b)) == STAGE_MORE) {
 		if (!digest_add(d, b)) {
-			pipeline_no_memory(&v->back);
+			pipeline_no_memory(v->back);
 			status = STAGE_BAD;
 		}
 		batch_release(b);
@@ -499,8 +501,8 @@ static bool digests_same(struct verify *v, struct digest *back)
 	struct wide_hash a, b;
 
 	written->identities.without = back->identities.without = v->allowance.tracks;
-	return digest_end(written, pipeline_trace(&v->c->pipeline), &a) &&
-	       digest_end(back, &v->back.trace, &b) && wide_hash_equal(a, b) &&
+	return digest_end(written, pipeline_trace(v->c->pipeline), &a) &&
+	       digest_end(back, pipeline_trace(v->back), &b) && wide_hash_equal(a, b) &&
 	       written->events == back->events && back->more <= v->allowance.nmore;
 }
 
@@ -508,7 +510,7 @@ static bool digests_same(struct verify *v, struct digest *back)
  * cannot be read. */
 static bool compare_digests(struct verify *v, bool *same)
 {
-	struct digest back = { .rules = { .no_tracks = v->c->pipeline.context.raw,
+	struct digest back = { .rules = { .no_tracks = pipeline_report(v->c->pipeline).raw,
 		                          .fields = compared_fields(v->c, v->allowance.added),
 		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
 	const bool ok = digest_back(v, &back);
@@ -525,7 +527,7 @@ static bool compare_digests(struct verify *v, bool *same)
 static bool compare_in_step(struct verify *v)
 {
 	v->in_step = true;
-	const bool same = open_back(v, ORDER_FILE) && compare_without_sorting(v->c, &v->back, &v->allowance);
+	const bool same = open_back(v, ORDER_FILE) && compare_without_sorting(v->c, v->back, &v->allowance);
 	close_back(v);
 	const bool ok = same && !v->failed && !v->is_noted;
 	v->in_step = v->failed = v->findings = false;
@@ -535,7 +537,7 @@ static bool compare_in_step(struct verify *v)
 static bool compare_events(struct verify *v)
 {
 	const bool ok = open_back(v, compared_order(v->c)) &&
-	                compare_one_by_one(v->c, &v->back, &v->allowance, &v->refused);
+	                compare_one_by_one(v->c, v->back, &v->allowance, &v->refused);
 
 	close_back(v);
 	return ok && !v->failed;
@@ -623,8 +625,9 @@ bool convert_verify_end(struct convert *c)
 		return no_memory(c);
 	v->c = c;
 	v->path = convert_output_written(&c->output);
-	v->allowance = allowance_of(&c->writing.total, c->pipeline.context.raw ? NULL : c->to->losses,
-	                            events_of(&c->verify));
+	v->allowance =
+	    allowance_of(&c->writing.total, pipeline_report(c->pipeline).raw ? NULL : c->to->losses,
+	                 events_of(&c->verify));
 	const bool ok = verify_output(v);
 	if (v->findings)
 		c->status = worse(c->status, STATUS_FINDINGS);

@@ -14,15 +14,9 @@ enum want {
 	WANT_FIELDS = 2,    /* fields of events, and names that other records give to tracks */
 	WANT_STRUCTURE = 4, /* structure records */
 	WANT_BYTES = 8,     /* batch.bytes */
-	WANT_RAW = 32,      /* raw events; always with TIMES and STRUCTURE, and FIELDS or BYTES */
+	WANT_RAW = 32,      /* raw events, see reader_ops.fields; with TIMES and STRUCTURE */
 	WANT_ORDER = 64,    /* for the engine: streams of a trace are merged by time */
-	WANT_RUNS = 128,    /* with RAW: see WRITER_RAW_RUNS; optional for readers */
 };
-
-/* Raw events are unmodified records.  Their fields are all those of the record (also those that become ts,
- * dur, name or track) in file order, with the file's widths and numbers; none is resolved, renamed or
- * omitted, and no vocabulary applies.  The bytes of all records of a valid input, concatenated, are the
- * input. */
 
 struct reader {
 	const struct format *format;
@@ -34,16 +28,44 @@ struct reader {
 	const struct option_value *options;
 	void *state;          /* state_size bytes, zeroed and freed by the engine */
 	void *shared;         /* trace_ops.shared_size bytes, shared by all inputs of a trace */
-	uint64_t records;     /* of this input, counted by the reader; the first is number 1 */
+	uint64_t records;     /* of this input; the first is number 1 */
+	uint32_t number;      /* of the input, for copies with WANT_FILES; else 0 */
+	uint8_t event_flags;  /* of all its events: EVENT_BIG */
+	bool no_memory;       /* set by the reader, in any function: reading ends with this record */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that requested it; else NULL */
-	size_t
-	    folder; /* length of the folder prefix of its path; 0: the file was named on the command line */
+	size_t folder;        /* length of the folder prefix of its path; 0: a file of the command line */
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
 	const struct input_archive *archive; /* for reader_open_auxiliary() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
 	uint64_t unread;  /* with READ_BAD: bytes that were skipped as they cannot be trusted */
 	bool counts_lost; /* set in open: records are numbered, so missing ones are detected */
 	uint64_t lost;    /* number of missing records */
+};
+
+/* What the reader says of the bytes at the start of the window. */
+enum record_status {
+	RECORD_DONE,
+	RECORD_MORE, /* the window ends inside the record, and the input goes on; in->p may skip bytes */
+	RECORD_END,  /* the input ends here */
+	RECORD_BAD,  /* a finding says why; the input after this point is unreadable */
+};
+
+enum record_role {
+	RECORD_IS_EVENT,
+	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
+	RECORD_IS_STRUCTURE,
+	RECORD_IS_GAP, /* bytes between records: not counted, and seen only if raw */
+};
+
+/* The bytes of all records of a valid input, concatenated, are the input. */
+struct record {
+	const char *p;            /* set by the engine; a reader may skip blanks, with `offset` */
+	uint64_t offset, ordinal; /* of p; its number: set by the engine */
+	const char *end;
+	uint64_t ts; /* ns */
+	struct class *cls;
+	const struct track *track; /* of the raw event; may be NULL for structure */
+	uint8_t role;              /* enum record_role */
 };
 
 enum read_status {
@@ -61,13 +83,33 @@ struct reader_ops {
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
 	int (*probe)(struct slice head, bool complete);
-	/* Called once, first: sets up the trace (dialect, clock, ...).  Returns false on OOM or after a
-	 * finding. */
+	/* Called first: sets up the trace (dialect, clock, ...).  Returns false on OOM or after a finding. */
 	bool (*open)(struct reader *r);
-	/* Adds at most b->cap events.  Consumes at most a few MiB of records, so that the engine can report
-	 * progress. Counts r->records, r->trace->events and class.records. */
+	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
+	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
+	enum record_status (*record)(struct reader *r, struct record *rec);
+	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
+	 * the name of its class; and fields if reader_wants_fields(). */
+	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+	/* Adds all its fields, for raw events: in file order, with the file's widths and numbers, also those
+	 * that become ts, dur, name or track; none is resolved, renamed or omitted. */
+	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first
+	 * one.  Adds their events to b; NULL: none are wanted.  false: it cannot, and is not called again for
+	 * this batch. */
+	bool (*run)(struct reader *r, const char *limit, struct batch *b);
+	/* Optional: findings about the whole input, after RECORD_END or RECORD_BAD. */
+	void (*end)(struct reader *r);
+	/* In older readers, instead of these: adds at most b->cap events of at most a few MiB of records, and
+	 * counts r->records, r->trace->events and class.records. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
+
+/* Whether an event needs its fields. */
+static inline bool reader_wants_fields(const struct reader *r, const struct event *e)
+{
+	return (r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER || class_needs_fields(e->cls);
+}
 
 #endif

@@ -10,15 +10,19 @@
  * WANT_BYTES. Optional for readers.
  */
 enum want_copy {
+	WANT_RUNS = 128, /* optional for readers: see WRITER_RAW_RUNS */
 	/* For traces of several files, whose streams are not merged then.  The records of an input are
 	 * preceded by events of PHASE_STRUCTURE without bytes: one for each other file of the trace next to
 	 * it, with the fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input,
 	 * with `name` only.  Names are paths relative to the folder of the trace (reader.folder).  `dur` of
-	 * these events and of all records is the number of the input, from 0. */
+	 * these events and of all records is the number of the input, from 0.  The reader returns records of
+	 * the role RECORD_IS_FILE for them. */
 	WANT_FILES = 256,
 	/* Fields are read only of PHASE_STRUCTURE and of the event at offset 0. */
 	WANT_BARE = 1024,
 };
+
+enum { RECORD_IS_FILE = RECORD_IS_GAP + 1 }; /* without bytes; not counted */
 
 /* ---- gaps ---- */
 

@@ -4,9 +4,9 @@
 #include "format/format.h"
 
 /*
- * Optional for a format with a reader: recovers the intact records of a damaged input.  The format uses the
- * functions of its reader, builds no events, and decides for all bytes, from first to last, to keep, drop or
- * replace them.
+ * Optional for a format with a reader: recovers the intact records of a damaged input.  For all bytes, from
+ * first to last, it is decided to keep, drop or replace them.  The engine keeps the records that
+ * reader_ops.record reads, and drops bytes from a bad one to where recover_ops.resync finds the next.
  */
 
 /* A change to bytes of the input; kept bytes are not listed. */
@@ -34,7 +34,8 @@ struct recovery {
 	struct reader *r;       /* opened */
 	void *state;            /* state_size bytes, zeroed and freed by the engine */
 	bool sort;              /* requested: unordered regions are sorted */
-	uint64_t records;       /* retained, counted by the format */
+	bool lost;              /* after a bad record */
+	uint64_t records;       /* retained */
 	uint64_t at;            /* all bytes before this offset are decided */
 	uint64_t kept, dropped; /* bytes */
 	uint64_t gaps, repairs; /* listed changes */
@@ -52,8 +53,17 @@ struct recover_ops {
 	size_t state_size;
 	/* Ids of the format's error rules that no output violates; NULL-terminated. */
 	const char *const *structure;
-	/* Reads from in->p, at most a few MiB, and decides for all of these bytes, in order, with the
-	 * functions below. Returns READ_END after the last byte; never READ_BAD. */
+	/* Moves in->p to where a record may start.  Returns false if there is none up to where it was moved:
+	 * over about 1 MiB, or to the end of the window. */
+	bool (*resync)(struct recovery *rc);
+	/* Optional: the record before in->p is intact; may decide for its bytes. */
+	void (*record)(struct recovery *rc, const struct record *rec);
+	/* Optional: false: the records up to in->p wait, in the window.  status: of the record after them;
+	 * RECORD_END: the input ends. */
+	bool (*keep)(struct recovery *rc, enum record_status status);
+	/* Instead of these three, with older readers: reads from in->p, at most a few MiB, and decides for
+	 * all of these bytes, in order, with the functions below.  Counts rc->records.  Returns READ_END
+	 * after the last byte; never READ_BAD. */
 	enum read_status (*next)(struct recovery *rc);
 	void (*close)(struct recovery *rc); /* NULL: the state owns nothing */
 };

@@ -201,6 +201,8 @@ void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
 		visit(ctx, r);
 	for (const struct rule *r = policy_rules; r->id != NULL; r++)
 		visit(ctx, r);
+	for (const struct rule *r = compare_rules; r->id != NULL; r++)
+		visit(ctx, r);
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
 			visit(ctx, r);

@@ -24,6 +24,8 @@ enum writer_modes {
 	                         * records and of the record at offset 0 */
 	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: reads only their bytes; they have no fields then */
 	WRITER_TEXT = 128,      /* the output is text: useful under the suffix of another text format */
+	WRITER_COVERS = 512,    /* with INTERPRETED: also gets events that are not selected, with
+	                         * EVENT_LEFT_OUT, as they cover time of others */
 	WRITER_SEEKS = 256,     /* its programs read it at random offsets: useless if compressed */
 };
 

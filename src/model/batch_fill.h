@@ -19,6 +19,19 @@ static inline struct field *batch_fields(struct batch *b, uint32_t n)
 	return b->fields + b->nfields;
 }
 
+/* The n fields of an event of the batch, to be filled in at once.  NULL on OOM, likewise. */
+static inline struct field *batch_event_fields(struct batch *b, struct event *e, uint16_t n)
+{
+	struct field *const f = batch_fields(b, n);
+
+	if (f == NULL)
+		return NULL;
+	e->first_field = b->nfields;
+	e->nfields = n;
+	b->nfields += n;
+	return f;
+}
+
 /* Memory of a reader that several batches point into (such as a string pool of a segment), with a reference
  * count. Dropping the last reference calls destroy, on any thread.  Until then its texts must not move or
  * change; texts may be added. */

@@ -76,21 +76,22 @@ static struct slice unit_of(const struct class_field *f)
 	return slice_str(f->unit != NULL ? f->unit : "");
 }
 
-static uint64_t hash_text(uint64_t h, struct slice s)
+static uint64_t hash_text(uint64_t h, struct slice s, uint64_t seed)
 {
-	return hash_u64(h ^ hash_bytes(s.p, s.n, hash_seed()), hash_seed());
+	return hash_u64(h ^ hash_bytes(s.p, s.n, seed), seed);
 }
 
 static uint64_t hash_of(const struct class *like, const struct class *first)
 {
-	uint64_t h = hash_u64((uintptr_t)first | like->reader_applies, hash_seed());
+	const uint64_t seed = hash_seed();
+	uint64_t h = hash_u64((uintptr_t)first | like->reader_applies, seed);
 
-	h = hash_u64(h ^ (uintptr_t)like->plan, hash_seed());
-	h = hash_text(h ^ like->nfields, category_of(like));
+	h = hash_u64(h ^ (uintptr_t)like->plan, seed);
+	h = hash_text(h ^ like->nfields, category_of(like), seed);
 	for (uint32_t i = 0; i < like->nfields; i++) {
 		const struct class_field *const f = &like->fields[i];
-		h = hash_text(hash_text(h, f->name), f->type);
-		h = hash_text(h ^ ((uint64_t)f->size << 8 | f->value), unit_of(f));
+		h = hash_text(hash_text(h, f->name, seed), f->type, seed);
+		h = hash_text(h ^ ((uint64_t)f->size << 8 | f->value), unit_of(f), seed);
 	}
 	return h;
 }

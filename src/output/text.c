@@ -120,23 +120,25 @@ void text_hex(struct text *t, const char *p, size_t n)
 
 void text_printf(struct text *t, const char *fmt, ...)
 {
+	const size_t space = t->cap - t->n;
 	va_list ap;
 
+	/* usually there is space; printf needs it for its NUL, too */
 	va_start(ap, fmt);
-	const int n = vsnprintf(NULL, 0, fmt, ap);
+	const int n = vsnprintf(space > 0 ? t->p + t->n : NULL, space, fmt, ap);
 	va_end(ap);
 	if (n < 0) {
 		(void)fail(t);
 		return;
 	}
-
-	/* printf needs space for its NUL. */
-	char *const to = text_reserve(t, (size_t)n + 1);
-	if (to == NULL)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(to, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= space) {
+		char *const to = text_reserve(t, (size_t)n + 1);
+		if (to == NULL)
+			return;
+		va_start(ap, fmt);
+		(void)vsnprintf(to, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	t->n += (size_t)n;
 }
 

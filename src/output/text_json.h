@@ -10,9 +10,12 @@
  * memcpy costs more than the copy. */
 static inline char *text_put(char *to, const char *from, size_t n)
 {
-	if (n > 32)
+	if (n > 64)
 		return (char *)memcpy(to, from, n) + n;
-	if (n >= 16) {
+	if (n > 32) {
+		memcpy(to, from, 32);
+		memcpy(to + n - 32, from + n - 32, 32);
+	} else if (n >= 16) {
 		memcpy(to, from, 16);
 		memcpy(to + n - 16, from + n - 16, 16);
 	} else if (n >= 8) {

@@ -13,9 +13,15 @@
 #include "json/token.h"
 #include "yaml/yaml.h"
 
+#define MORE_QUANTILES 4 /* of a row, besides p50, p90 and p99 */
+
 /* The statistics of a name. */
 struct baseline_row {
 	double values[STATISTIC_COUNT + 1]; /* NaN: not in the report */
+	struct {
+		uint32_t part; /* in millionths; 0: unused */
+		double value;
+	} more[MORE_QUANTILES];
 };
 
 struct baseline_input {
@@ -30,7 +36,8 @@ struct policy_baseline {
 	struct arena arena;
 	struct baseline_input *inputs;
 	uint32_t n;
-	bool failed; /* OOM */
+	bool failed;                  /* OOM */
+	struct policy_baseline *next; /* of a further run */
 };
 
 static const char *const tables[BASELINE_TABLES] = { "spans", "async_spans", "instants", "counters" };
@@ -149,8 +156,17 @@ static bool read_duration(struct baseline_draft *d, struct slice key, const char
 	struct row_draft *const r = into;
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (slice_is(key, keys[i]))
+		if (slice_is(key, keys[i])) {
 			r->row.values[STATISTIC_P50 + i] = parse_number(p, q, kind);
+			return true;
+		}
+	const uint32_t part = key.n > 1 && key.p[0] == 'p' ? span_percent(key.p + 1, key.n - 1) : 0;
+	for (size_t i = 0; part > 0 && i < MORE_QUANTILES; i++)
+		if (r->row.more[i].part == 0) {
+			r->row.more[i].part = part;
+			r->row.more[i].value = parse_number(p, q, kind);
+			break;
+		}
 	return true;
 }
 
@@ -318,15 +334,24 @@ struct policy_baseline *baseline_read(const char *folder, const char *path, stru
 
 void baseline_free(struct policy_baseline *b)
 {
-	if (b == NULL)
-		return;
-	for (uint32_t i = 0; i < b->n; i++) {
-		tabletext_free(&b->inputs[i].index);
-		free(b->inputs[i].rows);
+	while (b != NULL) {
+		struct policy_baseline *const next = b->next;
+		for (uint32_t i = 0; i < b->n; i++) {
+			tabletext_free(&b->inputs[i].index);
+			free(b->inputs[i].rows);
+		}
+		free(b->inputs);
+		arena_free(&b->arena);
+		free(b);
+		b = next;
 	}
-	free(b->inputs);
-	arena_free(&b->arena);
-	free(b);
+}
+
+void baseline_add(struct policy_baseline **list, struct policy_baseline *further)
+{
+	while (*list != NULL)
+		list = &(*list)->next;
+	*list = further;
 }
 
 /* ---- lookup ---- */
@@ -356,8 +381,13 @@ const struct baseline_input *baseline_input(const struct policy_baseline *b, con
 	return n == 1 ? found : NULL;
 }
 
+const struct policy_baseline *baseline_next(const struct policy_baseline *b)
+{
+	return b->next;
+}
+
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
-                    struct slice category, enum policy_statistic statistic, double *value)
+                    struct slice category, const struct policy_budget *budget, struct baseline_values *v)
 {
 	struct arena arena = { .head = NULL };
 	const struct slice key = row_key(&arena, table, name, category);
@@ -366,7 +396,14 @@ bool baseline_value(const struct baseline_input *in, enum baseline_table table, 
 	arena_free(&arena);
 	if (i == TABLE_NONE)
 		return false;
-	*value = statistic == STATISTIC_RATE ? in->rows[i].values[STATISTIC_COUNT] / in->seconds
-	                                     : in->rows[i].values[statistic];
-	return isfinite(*value);
+	const struct baseline_row *const row = &in->rows[i];
+	*v = (struct baseline_values){ NAN, row->values[STATISTIC_COUNT], row->values[STATISTIC_SUM] };
+	if (budget->statistic == STATISTIC_RATE)
+		v->value = v->count / in->seconds;
+	else if (budget->statistic < STATISTIC_RATE)
+		v->value = row->values[budget->statistic];
+	for (size_t k = 0; budget->statistic == STATISTIC_QUANTILE && k < MORE_QUANTILES; k++)
+		if (row->more[k].part == budget->part)
+			v->value = row->more[k].value;
+	return isfinite(v->value);
 }

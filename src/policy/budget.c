@@ -25,6 +25,7 @@ struct row {
 	const struct span_group *group;    /* NULL: instants and counters, which have a count only */
 	uint64_t count;
 	unsigned __int128 self; /* ns */
+	bool waits;
 };
 
 struct rows {
@@ -54,11 +55,11 @@ static struct row get_row(const struct rows *r, const struct stats *s, enum base
 {
 	if (table == BASELINE_SPANS || table == BASELINE_ASYNC) {
 		const struct span_row *const k = &r->spans[table - BASELINE_SPANS][i];
-		return (
-		    struct row){ table, k->name, k->category, &s->pool, k->group, k->group->count, k->self };
+		return (struct row){ table,    k->name,         k->category, &s->pool,
+			             k->group, k->group->count, k->self,     span_row_waits(k) };
 	}
 	const struct tally_row *const t = &r->tallies[table - BASELINE_INSTANTS][i];
-	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count, 0 };
+	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count, 0, false };
 }
 
 /* ---- statistics of a row ---- */
@@ -93,9 +94,10 @@ static double trace_seconds(const struct stats *s)
 }
 
 /* Returns false if the row has no such statistic. */
-static bool get_amount(const struct stats *trace, const struct row *row, enum policy_statistic statistic,
+static bool get_amount(const struct stats *trace, const struct row *row, const struct policy_budget *budget,
                        struct amount *a)
 {
+	const enum policy_statistic statistic = budget->statistic;
 	static const unsigned percents[] = { 50, 90, 99 };
 	const struct span_group *const g = row->group;
 
@@ -110,7 +112,9 @@ static bool get_amount(const struct stats *trace, const struct row *row, enum po
 	}
 	if (g == NULL || (statistic == STATISTIC_SELF && row->table == BASELINE_ASYNC))
 		return false;
-	if (statistic <= STATISTIC_P99)
+	if (statistic == STATISTIC_QUANTILE)
+		set_ns(a, histogram_quantile(&g->durations, row->pool, budget->part));
+	else if (statistic <= STATISTIC_P99)
 		set_ns(a,
 		       histogram_percentile(&g->durations, row->pool, percents[statistic - STATISTIC_P50]));
 	else
@@ -142,12 +146,15 @@ static const char *longest_text(const struct stats *trace, const struct row *row
 struct budget_run {
 	const struct policy_verdict *v;
 	const struct policy_budget *budget;
-	const struct stats *stats;             /* of the trace, or of the threads that the budget names */
-	const struct baseline_input *baseline; /* NULL: none for this trace */
-	uint64_t breaches[FILE_CHECK_RULES];   /* of the limit, of the baseline */
-	uint64_t matched;                      /* rows that it is for */
-	uint64_t fresh;                        /* of these, missing in the baseline */
+	const struct stats *stats;           /* of the trace, or of the threads that the budget names */
+	bool has_baseline;                   /* it has an input for this trace */
+	uint64_t breaches[FILE_CHECK_RULES]; /* of the limit, of the baseline */
+	uint64_t matched;                    /* rows that it is for */
+	uint64_t fresh;                      /* of these, missing in the baseline */
 	struct quoted first_fresh;
+	uint64_t small; /* rows that are larger than the tolerance allows, but too small to compare */
+	struct quoted first_small;
+	char small_why[100]; /* of the first */
 };
 
 /* Describes a row for messages: `"draw"`, `poll "main.rs"`, `category "poll"`, or the events of the budget.
@@ -180,44 +187,92 @@ static void check_limit(struct budget_run *r, const struct row *row, const struc
 		return;
 	r->breaches[0]++;
 	policy_finding(r->v, POLICY_RULE_BUDGET, row->group != NULL ? row->group->longest_offset : 0, b->line,
-	               "%s of %s is %s, more than %.40s%s", policy_statistics[b->statistic],
-	               row_text(r, row, who), a->text, b->limit_text.p,
-	               longest_text(&r->v->watch->stats, row, longest));
+	               "%s of %s is %s, more than %.40s%s", b->statistic_name, row_text(r, row, who), a->text,
+	               b->limit_text.p, longest_text(&r->v->watch->stats, row, longest));
+}
+
+/* The largest value of the baselines that have the row; false: none has. */
+static bool largest_value(const struct budget_run *r, const struct row *row, struct baseline_values *was)
+{
+	bool found = false;
+
+	for (const struct policy_baseline *b = r->v->baseline; b != NULL; b = baseline_next(b)) {
+		const struct baseline_input *const in = baseline_input(b, r->v->path);
+		struct baseline_values v;
+		if (in != NULL && baseline_value(in, row->table, row->name, row->category, r->budget, &v) &&
+		    (!found || v.value > was->value)) {
+			*was = v;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* Whether a row has too few spans, or takes too little time, for its durations to tell anything. */
+static bool is_small(const struct policy_budget *b, const struct row *row, const struct baseline_values *was)
+{
+	if (row->group == NULL || b->statistic == STATISTIC_COUNT || b->statistic == STATISTIC_RATE)
+		return false;
+	return row->count < b->min_count || was->count < (double)b->min_count ||
+	       (total_of(row->group->sum) < b->min_time && !(was->sum >= (double)b->min_time));
+}
+
+static void say_small(struct budget_run *r, const struct row *row, const struct baseline_values *was)
+{
+	const double count = (double)row->count < was->count ? (double)row->count : was->count;
+	struct amount sum, least;
+
+	quoted(&r->first_small, row->name);
+	set_ns(&sum, total_of(row->group->sum));
+	set_ns(&least, r->budget->min_time);
+	if (count < (double)r->budget->min_count)
+		snprintf(r->small_why, sizeof r->small_why, "%.15g spans are fewer than %" PRIu64, count,
+		         r->budget->min_count);
+	else
+		snprintf(r->small_why, sizeof r->small_why, "%.36s in all is less than %.30s", sum.text,
+		         least.text);
 }
 
 static void check_baseline(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
 	char longest[400], more[32] = "", who[POLICY_WHO_TEXT];
+	struct baseline_values before = { .count = 0 };
 	struct amount was;
 
-	if (!b->relative || r->baseline == NULL)
+	if (!b->relative || !r->has_baseline || (b->line == 0 && row->waits))
 		return;
-	if (!baseline_value(r->baseline, row->table, row->name, row->category, b->statistic, &was.v)) {
+	if (!largest_value(r, row, &before)) {
 		if (r->fresh++ == 0)
 			quoted(&r->first_fresh, row->name);
 		return;
 	}
-	if (a->v <= was.v * (1 + b->tolerance))
+	if (a->v <= before.value * (1 + b->tolerance))
 		return;
+	if (is_small(b, row, &before)) {
+		if (r->small++ == 0)
+			say_small(r, row, &before);
+		return;
+	}
 	r->breaches[1]++;
 	if (b->statistic == STATISTIC_COUNT || b->statistic == STATISTIC_RATE)
-		set_number(&was, was.v, b->statistic == STATISTIC_RATE ? "/s" : "");
+		set_number(&was, before.value, b->statistic == STATISTIC_RATE ? "/s" : "");
 	else
-		set_ns(&was, (unsigned __int128)was.v);
+		set_ns(&was, (unsigned __int128)before.value);
 	if (was.v > 0)
 		snprintf(more, sizeof more, "%.3g %% ", 100 * (a->v / was.v - 1));
 	policy_finding(r->v, POLICY_RULE_REGRESSION, row->group != NULL ? row->group->longest_offset : 0,
-	               b->line, "%s of %s is %s, %smore than %s of the baseline; the tolerance is %.40s%s",
-	               policy_statistics[b->statistic], row_text(r, row, who), a->text, more, was.text,
-	               b->tolerance_text.p, longest_text(&r->v->watch->stats, row, longest));
+	               b->line, "%s of %s is %s, %smore than %s of the baseline%s; the tolerance is %.40s%s",
+	               b->statistic_name, row_text(r, row, who), a->text, more, was.text,
+	               baseline_next(r->v->baseline) != NULL ? "s" : "", b->tolerance_text.p,
+	               longest_text(&r->v->watch->stats, row, longest));
 }
 
 /* Reports a budget that was not checked. */
 static void report_unchecked(const struct budget_run *r)
 {
 	const struct policy_budget *const b = r->budget;
-	const char *const statistic = policy_statistics[b->statistic];
+	const char *const statistic = b->statistic_name;
 	char who[POLICY_WHO_TEXT];
 
 	policy_who_text(&b->who, who);
@@ -227,13 +282,17 @@ static void report_unchecked(const struct budget_run *r)
 	else if (r->matched == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: nothing has such a name",
 		               statistic, who);
-	else if (b->relative && r->baseline == NULL)
+	else if (b->relative && !r->has_baseline)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic, who,
 		               r->v->baseline == NULL ? "no baseline was named"
 		                                      : "the baseline has no input of this name");
 	else if (r->fresh > 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s: the baseline does not have %s%s",
 		               statistic, r->first_fresh.s, r->fresh > 1 ? " and others" : "");
+	if (r->small > 0)
+		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
+		               "%s of %s%s is above the tolerance, but not judged: %s", statistic,
+		               r->first_small.s, r->small > 1 ? " and others" : "", r->small_why);
 }
 
 /* Begins a check of the report, named like `budget: p99 of "draw*"`. */
@@ -244,8 +303,7 @@ static void begin_check(const struct budget_run *r)
 	const struct policy_budget *const b = r->budget;
 	char who[POLICY_WHO_TEXT], name[POLICY_WHO_TEXT + 40];
 
-	snprintf(name, sizeof name, "budget: %s of %s%s", policy_statistics[b->statistic],
-	         policy_who_text(&b->who, who),
+	snprintf(name, sizeof name, "budget: %s of %s%s", b->statistic_name, policy_who_text(&b->who, who),
 	         b->group == GROUP_CATEGORY ? " by category"
 	         : b->group == GROUP_ALL    ? ", all"
 	                                    : "");
@@ -267,7 +325,7 @@ static void check_row(struct budget_run *r, const struct row *row)
 {
 	struct amount a;
 
-	if (!get_amount(&r->v->watch->stats, row, r->budget->statistic, &a))
+	if (!get_amount(&r->v->watch->stats, row, r->budget, &a))
 		return;
 	r->matched++;
 	check_limit(r, row, &a);
@@ -379,8 +437,9 @@ bool policy_check_budgets(const struct policy_verdict *v)
 			.v = v,
 			.budget = c->budgets[i],
 			.stats = part > 0 ? &v->watch->parts[part - 1].stats : s,
-			.baseline = v->baseline != NULL ? baseline_input(v->baseline, v->path) : NULL,
 		};
+		for (const struct policy_baseline *b = v->baseline; b != NULL; b = baseline_next(b))
+			r.has_baseline |= baseline_input(b, v->path) != NULL;
 		ok = collected[part] || rows_init(&rows[part], r.stats);
 		collected[part] = true;
 		ok = ok && run_budget(&r, &rows[part]);

@@ -43,7 +43,7 @@ static void add_budget(struct policy_checks *c, const struct policy_budget *b, u
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (policy_who_equal(&c->budgets[i]->who, &b->who) && c->budgets[i]->group == b->group &&
-		    c->budgets[i]->statistic == b->statistic) {
+		    c->budgets[i]->statistic == b->statistic && c->budgets[i]->part == b->part) {
 			c->budgets[i] = b;
 			return;
 		}
@@ -75,6 +75,9 @@ static void add_default_budget(struct policy_checks *c)
 	static const struct policy_budget default_budget = {
 		.who = { .name = SLICE_LIT("*"), .kinds = 1U << KIND_SPAN | 1U << KIND_ASYNC },
 		.statistic = STATISTIC_P50,
+		.statistic_name = "p50",
+		.min_count = 20,
+		.min_time = 1000000,
 		.relative = true,
 		.tolerance = 0.1,
 		.tolerance_text = SLICE_LIT("10%")
@@ -194,7 +197,7 @@ static struct slice metadata_text(const struct value *v, char buffer[64])
 
 static void check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
 {
-	const struct trace *const trace = &v->pipeline->trace;
+	const struct trace *const trace = v->run->trace;
 	const struct field *found = NULL;
 	struct quoted name, want, have;
 	char buffer[64];
@@ -241,7 +244,7 @@ static int compare_instant(const struct trace *trace, uint64_t ns, const struct 
 
 static void check_epoch(const struct policy_verdict *v, const struct policy_epoch *e)
 {
-	const struct trace *const trace = &v->pipeline->trace;
+	const struct trace *const trace = v->run->trace;
 	char buffer[64];
 
 	if (trace->epoch_known && e->unknown)
@@ -261,7 +264,7 @@ static void check_epoch(const struct policy_verdict *v, const struct policy_epoc
 
 static void check_instants(const struct policy_verdict *v, const struct policy_times *t)
 {
-	const struct trace *const trace = &v->pipeline->trace;
+	const struct trace *const trace = v->run->trace;
 	const struct policy_watch *const w = v->watch;
 	const struct policy_instant *const both[] = { &t->after, &t->before };
 	char buffer[64];
@@ -313,7 +316,7 @@ static bool is_counted(const struct stats *s, const struct track *track, enum tr
 
 static bool has_track(const struct policy_verdict *v, struct slice name, enum track_kind kind)
 {
-	const struct trace *const trace = &v->pipeline->trace;
+	const struct trace *const trace = v->run->trace;
 
 	for (uint32_t i = 0; i < trace->ntracks; i++)
 		if (is_counted(&v->watch->stats, trace->tracks[i], kind) &&
@@ -326,7 +329,7 @@ static void check_tracks(const struct policy_verdict *v, const struct policy_tra
 {
 	const enum policy_rule rule = kind == TRACK_THREAD ? POLICY_RULE_THREADS : POLICY_RULE_PROCESSES;
 	const char *const what = kind == TRACK_THREAD ? "thread" : "process";
-	const struct trace *const trace = &v->pipeline->trace;
+	const struct trace *const trace = v->run->trace;
 	uint64_t n = kind == TRACK_THREAD ? v->watch->stats.tracks : 0;
 	struct quoted q;
 
@@ -374,7 +377,7 @@ uint64_t policy_count_spans(const struct stats *s)
 
 static void check_unfinished(const struct policy_verdict *v, const struct policy_max_share *max)
 {
-	const struct ledger *const l = interpret_ledger(&v->pipeline->interpret);
+	const struct ledger *const l = v->run->pairs;
 	const uint64_t spans = policy_count_spans(&v->watch->stats);
 
 	for (size_t i = 0; i < l->n; i++) {
@@ -412,5 +415,5 @@ bool policy_verdict(const struct policy_verdict *v)
 		check_unfinished(v, c->unfinished);
 	if (c->times != NULL)
 		check_times(v, c->times);
-	return policy_check_budgets(v) && !interpret_ledger(&v->pipeline->interpret)->failed;
+	return policy_check_budgets(v) && !v->run->pairs->failed;
 }

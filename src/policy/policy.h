@@ -121,6 +121,7 @@ enum policy_statistic {
 	STATISTIC_SELF,
 	STATISTIC_COUNT,
 	STATISTIC_RATE,
+	STATISTIC_QUANTILE, /* policy_budget.part: a percentile that has no name of its own here */
 };
 
 /* A budget holds for each name, for each category, or for all its events together. */
@@ -131,9 +132,13 @@ struct policy_budget {
 	enum policy_group group;
 	uint32_t line;
 	enum policy_statistic statistic;
-	bool absolute, relative; /* at least one */
-	double limit;            /* ns, events, or events per second */
-	double tolerance;        /* 0.1: a tenth more than the baseline */
+	uint32_t part;              /* of STATISTIC_QUANTILE, in millionths */
+	const char *statistic_name; /* "p99.9" */
+	bool absolute, relative;    /* at least one */
+	double limit;               /* ns, events, or events per second */
+	double tolerance;           /* 0.1: a tenth more than the baseline */
+	uint64_t min_count;         /* durations of fewer spans, or of less time ... */
+	uint64_t min_time;          /* ... (ns) in all, are not compared with the baseline */
 	struct slice limit_text, tolerance_text;
 };
 
@@ -200,6 +205,10 @@ struct policy_baseline;
  * on OOM (*no_memory), which is not reported. */
 struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
                                       bool *no_memory);
+
+/* Adds the baseline of a further run; a value may be as large as the largest of them.  Takes it over; *list
+ * may be NULL. */
+void baseline_add(struct policy_baseline **list, struct policy_baseline *further);
 void baseline_free(struct policy_baseline *b); /* NULL is allowed */
 
 /* ---- the expectations of one trace (checks.c) ---- */
@@ -289,7 +298,7 @@ void policy_watch_input(struct policy_watch *w, const struct source *s);
 /* All borrowed. */
 struct policy_verdict {
 	const struct policy_watch *watch;
-	const struct pipeline *pipeline;        /* read to its end */
+	const struct run_report *run;           /* of a trace that was read to its end */
 	const char *path;                       /* of the trace */
 	const struct policy_baseline *baseline; /* or NULL */
 	struct findings *findings;              /* of the trace */
@@ -332,7 +341,7 @@ struct policy_starter {
 };
 
 /* Adds a trace that was read to its end.  Errors are kept in s->failed. */
-void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p);
+void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct run_report *run);
 
 /* Writes the policy.  shown: the name of the first trace, escaped. */
 bool policy_starter_write(struct policy_starter *s, struct text *t, const char *shown);

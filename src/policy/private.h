@@ -80,14 +80,23 @@ enum baseline_table { BASELINE_SPANS, BASELINE_ASYNC, BASELINE_INSTANTS, BASELIN
 
 struct baseline_input;
 
+struct baseline_values {
+	double value; /* of the statistic: ns, events, or events per second */
+	double count; /* of spans */
+	double sum;   /* of their durations, ns; NaN: not known */
+};
+
 /* Returns the input of the baseline to compare a trace with: the only one, else that of the same path, else
  * the only one of the same file name, else NULL. */
 const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path);
 
-/* The statistic of a name: in ns, events, or events per second.  category: "" for instants and counters.
- * Returns false if it is not known. */
+/* The statistic of a budget for a name.  category: "" for instants and counters.  Returns false if it is not
+ * known. */
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
-                    struct slice category, enum policy_statistic statistic, double *value);
+                    struct slice category, const struct policy_budget *budget, struct baseline_values *v);
+
+/* The baseline of a further run; NULL: none. */
+const struct policy_baseline *baseline_next(const struct policy_baseline *b);
 
 /* ---- the verdict ---- */
 

@@ -18,6 +18,7 @@ struct budget_draft {
 	struct policy_who who; /* first */
 	struct policy_budget *budget;
 	const struct yaml_node *limit; /* NULL: not stated */
+	const struct yaml_node *floor; /* min-count or min-time; NULL: not stated */
 	bool statistic;                /* stated */
 };
 
@@ -36,9 +37,21 @@ static void read_statistic(struct policy_draft *d, const struct yaml_node *node,
 	struct budget_draft *const b = into;
 	uint32_t i;
 
+	const struct slice text = node->kind == NODE_SCALAR ? node->text : SLICE_LIT("");
+	const uint32_t part = text.n > 1 && text.p[0] == 'p' ? span_percent(text.p + 1, text.n - 1) : 0;
+	struct slice name;
+	if (part > 0 && part != 500000 && part != 900000 && part != 990000) {
+		b->statistic = policy_text(d, node, "statistic", &name);
+		b->budget->statistic = STATISTIC_QUANTILE;
+		b->budget->part = part;
+		b->budget->statistic_name = name.p;
+		return;
+	}
 	b->statistic = yaml_word(&d->yaml, node, "statistic", policy_statistics, &i);
-	if (b->statistic)
+	if (b->statistic) {
 		b->budget->statistic = (enum policy_statistic)i;
+		b->budget->statistic_name = policy_statistics[i];
+	}
 }
 
 static void read_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
@@ -58,6 +71,30 @@ static void read_tolerance(struct policy_draft *d, const struct yaml_node *node,
 	if (b->budget->relative && !units_share(b->budget->tolerance_text, &b->budget->tolerance))
 		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "tolerance is a share such as 10%%, not %s",
 		            quoted(&q, b->budget->tolerance_text));
+}
+
+static void read_min_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct budget_draft *const b = into;
+	struct slice text;
+	struct quoted q;
+
+	if (policy_text(d, node, "min-count", &text) && !units_count(text, &b->budget->min_count))
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "min-count is a whole number, not %s",
+		            quoted(&q, text));
+	b->floor = node;
+}
+
+static void read_min_time(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct budget_draft *const b = into;
+	struct slice text;
+	struct quoted q;
+
+	if (policy_text(d, node, "min-time", &text) && !units_time(text, &b->budget->min_time))
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "min-time is a time such as 5ms, not %s",
+		            quoted(&q, text));
+	b->floor = node;
 }
 
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
@@ -81,7 +118,7 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 	}
 	if (!ok)
 		yaml_report(&d->yaml, YAML_BAD_VALUE, b->limit, "the limit of %s is %s, not %s",
-		            policy_statistics[k->statistic], form, quoted(&q, k->limit_text));
+		            k->statistic_name, form, quoted(&q, k->limit_text));
 }
 
 /* Sets the kinds of a budget without `kind`: spans for durations, all but async for counts.  Registers its
@@ -115,7 +152,9 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 		                                  { "group", read_group },
 		                                  { "statistic", read_statistic },
 		                                  { "limit", read_limit },
-		                                  { "tolerance", read_tolerance } };
+		                                  { "tolerance", read_tolerance },
+		                                  { "min-count", read_min_count },
+		                                  { "min-time", read_min_time } };
 	struct budget_draft b = { .budget = budget };
 	const uint64_t mistakes = d->yaml.mistakes;
 
@@ -132,6 +171,8 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 		yaml_report(
 		    &d->yaml, YAML_BAD_VALUE, node,
 		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
+	else if (b.floor != NULL && !budget->relative)
+		yaml_report(&d->yaml, YAML_BAD_VALUE, b.floor, "min-count and min-time go with a tolerance");
 	else if (budget->absolute)
 		parse_limit(d, &b);
 	finish_who(d, node, &b);

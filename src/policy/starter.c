@@ -172,16 +172,21 @@ static void write_share(struct text *t, double share)
 
 /* ---- the traces ---- */
 
-/* Returns true for idle time, and for lives of threads and tasks, which are as long as the run. */
-static bool is_waiting(struct slice name, struct slice category, const struct span_group *g)
+/* Returns true for waiting and idle time, and for lives of threads and tasks, which are as long as the run.
+ */
+static bool is_waiting(const struct span_row *r)
 {
 	static const char *const words[] = { "*park*",        "*Park*", "*idle*",  "*Idle*",  "*sleep*",
 		                             "*Sleep*",       "*wait*", "*Wait*",  "*pause*", "*block*",
 		                             "thread*state*", "state*", "running", "task",    "*barrier*" };
 
+	const struct span_group *const g = r->group;
+
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (glob_fits(slice_str(words[i]), name) || glob_fits(slice_str(words[i]), category))
+		if (glob_fits(slice_str(words[i]), r->name) || glob_fits(slice_str(words[i]), r->category))
 			return true;
+	if (span_row_waits(r))
+		return true;
 	return g->longest_track != NULL && g->longest_track->is_child;
 }
 
@@ -213,16 +218,15 @@ static void add_row(struct policy_starter *s, struct text *pattern, const struct
 	if (row == NULL)
 		return;
 	row->position = position;
-	row->waits |= is_waiting(r->name, r->category, r->group);
+	row->waits |= is_waiting(r);
 	row->p99 = p99 > row->p99 ? p99 : row->p99;
 	row->sum += (double)total_of(r->group->sum);
 	row->traces += row->last != s->ntraces;
 	row->last = s->ntraces;
 }
 
-static double unfinished_share(const struct policy_watch *w, const struct pipeline *p)
+static double unfinished_share(const struct policy_watch *w, const struct ledger *l)
 {
-	const struct ledger *const l = interpret_ledger(&p->interpret);
 	const uint64_t spans = policy_count_spans(&w->stats);
 
 	for (size_t i = 0; i < l->n; i++)
@@ -246,7 +250,7 @@ static void add_facts(struct policy_starter *s, const struct trace *trace)
 	}
 }
 
-void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p)
+void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct run_report *run)
 {
 	const struct stats *const stats = &w->stats;
 	struct text pattern = { .p = NULL };
@@ -264,10 +268,10 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 		}
 	free(rows);
 	text_free(&pattern);
-	add_facts(s, &p->trace);
+	add_facts(s, run->trace);
 	const double lost = (double)w->lost / ((double)w->lost + (double)w->records + 1e-9);
-	const double unfinished = unfinished_share(w, p);
-	s->no_epoch |= !p->trace.epoch_known;
+	const double unfinished = unfinished_share(w, run->pairs);
+	s->no_epoch |= !run->trace->epoch_known;
 	s->counts_lost |= w->counts_lost;
 	s->lost = lost > s->lost ? lost : s->lost;
 	s->unfinished = unfinished > s->unfinished ? unfinished : s->unfinished;
@@ -275,7 +279,7 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	s->endless |= stats->events == 0 || stats->last_ns - stats->first_ns > UINT64_MAX / 4;
 	if (!s->endless && stats->last_ns - stats->first_ns > s->duration)
 		s->duration = stats->last_ns - stats->first_ns;
-	s->failed |= s->arena.failed || interpret_ledger(&p->interpret)->failed;
+	s->failed |= s->arena.failed || run->pairs->failed;
 	s->ntraces++;
 }
 

@@ -32,6 +32,20 @@ enum interpret_mode {
 	INTERPRET_SPANS,  /* also pairs of begin and end become spans; arrows, if fields are wanted */
 };
 
+/* Spans that overlap others of their track without nesting. */
+enum lanes_mode {
+	LANES_NONE,   /* are not looked for */
+	LANES_ASSIGN, /* get tracks of their own */
+	LANES_COUNT,  /* are counted only */
+};
+
+/* What a record becomes. */
+enum read_as {
+	READ_MEANING, /* events that are interpreted */
+	READ_FIELDS,  /* a raw event: the unmodified record, with all its fields */
+	READ_COPY,    /* the same for a writer of its format, with no more of it than this writer reads */
+};
+
 /* Called while batches are asked for.  Any may be NULL. */
 struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
@@ -70,11 +84,8 @@ struct reading_mode {
 	/* The consumer reads no names or texts of events, so names are not built.  Requires select NULL and
 	 * no WANT_FIELDS. */
 	bool unnamed;
-	bool raw;                     /* unmodified records, not interpreted */
-	const struct format *copy_of; /* the same if the trace has this format, for a copy; NULL: none */
-	bool copy_fields; /* read the fields of copied records, although the writer uses only their bytes */
-	bool copy_bare;   /* do not read the fields of copied records, except of structure: WRITER_RAW_BARE */
-	bool copy_runs;   /* the writer accepts runs of copied records: WRITER_RAW_RUNS */
+	enum read_as as;
+	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */
 };
 
 /* ---- selection (run/choose/) ---- */
@@ -108,11 +119,9 @@ struct adjustment {
 
 struct arrangement {
 	enum event_order order;
-	uint64_t memory;       /* of the sorter, bytes; 0: SORTER_MEMORY */
+	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
-	bool lanes;            /* spans of a track that overlap get tracks of their own */
-	bool lanes_off;        /* overlapping spans are counted only */
-	bool late;             /* the caller runs pipeline_late() for each batch */
+	enum lanes_mode lanes; /* by writing (run/write/); before the sorter if it sorts by track */
 };
 
 /* ---- findings and events of the run ---- */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "run/private.h"
 #include "run/read/operands.h"
 
 /* ---- the time window ---- */
@@ -122,8 +123,16 @@ void join_free(struct join *j)
 
 /* ---- the first pass ---- */
 
-static void add_times(struct join_part *part, const struct batch *b)
+struct look {
+	struct join *join;
+	uint32_t number; /* of the part */
+};
+
+static bool add_times(void *ctx, const struct batch *b)
 {
+	const struct look *const l = ctx;
+	struct join_part *const part = &l->join->parts[l->number];
+
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const uint64_t end = event_end(e);
@@ -133,6 +142,7 @@ static void add_times(struct join_part *part, const struct batch *b)
 		part->last_ns = end > part->last_ns ? end : part->last_ns;
 		part->any = true;
 	}
+	return true;
 }
 
 /* Maps the process to the part that has it, or to JOIN_SEVERAL. */
@@ -159,46 +169,49 @@ static const char *copy_text(struct join *j, const char *s)
 	return s != NULL ? arena_copy(&j->arena, slice_str(s)).p : NULL;
 }
 
+static void take_facts(void *ctx, struct pipeline *p)
+{
+	const struct look *const l = ctx;
+	struct join *const j = l->join;
+	struct join_part *const part = &j->parts[l->number];
+
+	for (uint32_t i = 0; i < p->trace.ntracks; i++)
+		if (p->trace.tracks[i]->kind == TRACK_PROCESS)
+			add_process(j, p->trace.tracks[i], l->number);
+	part->format = copy_text(j, p->trace.format);
+	part->dialect = copy_text(j, p->trace.dialect);
+	part->byte_order = copy_text(j, p->trace.byte_order);
+	part->clock = copy_text(j, p->trace.clock);
+	part->epoch_known = p->trace.epoch_known;
+	part->epoch_ns = p->trace.epoch_ns;
+}
+
 static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
 {
+	struct look look = { j, number };
 	struct join_part *const part = &j->parts[number];
-	struct pipeline p;
-	struct batch *b;
-	struct pipeline_job job = pass_job(like);
+	struct pass pass = {
+		.in = pass_inputs(like),
+		.read = { .want = WANT_TIMES | WANT_ORDER, .interpret = like->read.interpret },
+		.max_repeat = like->adjust.max_repeat,
+		.hooks = { .progress = like->to.hooks.progress, .ctx = like->to.hooks.ctx },
+		.take = add_times,
+		.ended = take_facts,
+		.ctx = &look,
+		.why = &j->why,
+	};
 	struct select select;
-	enum stage_status status = STAGE_BAD;
 
 	if (like->choice.select != NULL) { /* a time window is one of the whole, which is not known yet */
 		select = *like->choice.select;
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
-		job.choice.select = &select;
+		pass.choice.select = &select;
 	}
 	j->failed_path = part->path;
-	job.in.paths = &part->path;
-	job.in.npaths = 1;
-	job.in.operand = part->operand;
-	job.read.want = WANT_TIMES | WANT_ORDER;
-	job.to.sink = pipeline_note_why;
-	job.to.ctx = &j->why;
-	job.to.hooks =
-	    (struct pipeline_hooks){ .progress = like->to.hooks.progress, .ctx = like->to.hooks.ctx };
-	if (pipeline_open(&p, &job))
-		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			add_times(part, b);
-			batch_release(b);
-		}
-	pipeline_end(&p);
-	for (uint32_t i = 0; i < p.trace.ntracks; i++)
-		if (p.trace.tracks[i]->kind == TRACK_PROCESS)
-			add_process(j, p.trace.tracks[i], number);
-	j->failed |= pipeline_pass_failed(&p, status) || j->arena.failed;
-	part->format = copy_text(j, p.trace.format);
-	part->dialect = copy_text(j, p.trace.dialect);
-	part->byte_order = copy_text(j, p.trace.byte_order);
-	part->clock = copy_text(j, p.trace.clock);
-	part->epoch_known = p.trace.epoch_known;
-	part->epoch_ns = p.trace.epoch_ns;
-	pipeline_close(&p);
+	pass.in.paths = &part->path;
+	pass.in.npaths = 1;
+	pass.in.operand = part->operand;
+	j->failed |= !pipeline_pass(&pass) || j->arena.failed;
 }
 
 bool join_look(struct join *j, const struct pipeline_job *job)
@@ -299,7 +312,7 @@ struct inner {
 	struct joining *joining;
 	const struct join_part *part;
 	struct pipeline_job job;
-	struct pipeline pipeline;
+	struct pipeline *pipeline;
 	struct rebind rebind;
 	bool open;
 };
@@ -372,16 +385,16 @@ static void open_inner(struct joining *g, struct inner *in)
 
 	in->joining = g;
 	in->part = &g->join->parts[number];
-	in->job = pass_job(all);
+	in->job = (struct pipeline_job){
+		.in = pass_inputs(all),
+		.read = { .want = all->read.want, .interpret = all->read.interpret },
+		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
+		.adjust.max_repeat = all->adjust.max_repeat,
+		.to = all->to,
+	};
 	in->job.in.paths = &in->part->path;
 	in->job.in.npaths = 1;
 	in->job.in.operand = in->part->operand;
-	in->job.read.want = all->read.want;
-	in->job.choice.select = in->part->select != NULL ? in->part->select : all->choice.select;
-	in->job.to.list = all->to.list;
-	in->job.to.sink = all->to.sink;
-	in->job.to.ctx = all->to.ctx;
-	in->job.to.hooks = all->to.hooks;
 	rebind_init(&in->rebind, &g->p->trace);
 	in->rebind.later = in->part->later;
 	in->rebind.flows = number;
@@ -398,12 +411,12 @@ static bool finish_part(struct joining *g, struct inner *in)
 	const uint64_t records = to->records, events = to->events;
 	const uint32_t nmeta = to->nmeta;
 
-	pipeline_end(&in->pipeline);
-	g->p->context.system_failed |= in->pipeline.context.system_failed;
-	if (!rebind_rest(&in->rebind, &in->pipeline.trace))
+	pipeline_end(in->pipeline);
+	g->p->context.system_failed |= in->pipeline->context.system_failed;
+	if (!rebind_rest(&in->rebind, &in->pipeline->trace))
 		return false;
-	to->records = records + in->pipeline.trace.records;
-	to->events = events + in->pipeline.trace.events;
+	to->records = records + in->pipeline->trace.records;
+	to->events = events + in->pipeline->trace.events;
 	for (uint32_t i = nmeta; i < to->nmeta; i++) /* facts that several parts state are listed once */
 		for (uint32_t k = 0; k < nmeta; k++) {
 			const struct value *const a = &to->meta[i].value, *const b = &to->meta[k].value;
@@ -430,7 +443,7 @@ static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 			status = pipeline_open(&in->pipeline, &in->job) ? STAGE_MORE : STAGE_BAD;
 		}
 		if (status == STAGE_MORE)
-			status = pipeline_next(&in->pipeline, out);
+			status = pipeline_next(in->pipeline, out);
 		if (status == STAGE_BAD)
 			return status;
 		if (status == STAGE_END ? !finish_part(g, in) : !rebind_batch(&in->rebind, *out)) {
@@ -497,8 +510,8 @@ void joining_end(struct joining *g)
 {
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
-			pipeline_end(&g->list[i].pipeline);
-			g->p->context.system_failed |= g->list[i].pipeline.context.system_failed;
+			pipeline_end(g->list[i].pipeline);
+			g->p->context.system_failed |= pipeline_report(g->list[i].pipeline).failed;
 		}
 }
 
@@ -506,7 +519,7 @@ void joining_losses(const struct joining *g, struct ledger *into)
 {
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
-			pipeline_losses(&g->list[i].pipeline, into);
+			pipeline_losses(g->list[i].pipeline, into);
 			ledger_merge(into, &g->list[i].rebind.ledger);
 		}
 }
@@ -520,8 +533,7 @@ const struct select_found *joining_found(struct joining *g)
 		return NULL;
 	g->found->complete = g->at == g->join->n;
 	for (size_t i = 0; i < g->join->n; i++) {
-		const struct select_found *const f =
-		    g->list[i].open ? pipeline_found(&g->list[i].pipeline) : NULL;
+		const struct select_found *const f = pipeline_report(g->list[i].pipeline).found;
 		if (f != NULL)
 			select_found_add(g->found, f);
 	}
@@ -534,7 +546,7 @@ void joining_free(struct joining *g)
 		return;
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
-			pipeline_close(&g->list[i].pipeline);
+			pipeline_close(g->list[i].pipeline);
 			rebind_free(&g->list[i].rebind);
 		}
 	select_found_free(g->found);

@@ -1,75 +1,116 @@
 /* Passes: runs of their own over the inputs of a job, before the run that the job asks for.  They find the
  * range of times that a window counts from, the records that a selection consists of, and the parts of a
- * split.
- *
- * pass_job() lists what a pass takes over from the job: the inputs.  So it has no order, lanes, time shift,
- * pseudonyms or hooks unless it is given some.  Its findings are not reported, as the run that follows finds
- * them again; the first that is a failure is the reason why the pass failed. */
+ * split.  The findings of a pass are not reported, as the run that follows finds them again; the first that
+ * is a failure is the reason why the pass failed. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "run/choose/route.h"
 #include "run/engine_losses.h"
-#include "run/pipeline.h"
+#include "run/private.h"
 #include "run/read/reading.h"
 
-struct pipeline_job pass_job(const struct pipeline_job *of)
+/* Findings about the bytes recur in the pass that reports them; faults of the system may not. */
+static void note_why(void *ctx, const struct findings *j, const struct finding *f)
 {
-	struct pipeline_job job = {
-		.in = of->in,
-		.read = { .interpret = of->read.interpret },
-		.adjust = { .max_repeat = of->adjust.max_repeat },
-	};
+	struct pipeline_why *const why = ctx;
+
+	(void)j;
+	if (why->text[0] == '\0' && input_rule_is_failure(f->rule))
+		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
+}
+
+bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
+{
+	const struct input_files *const files = pass->job->in.files;
+
+	return status != STAGE_END || pass->context.system_failed ||
+	       (files != NULL && atomic_load(&files->changed));
+}
+
+struct trace_input pass_inputs(const struct pipeline_job *of)
+{
+	struct trace_input in = of->in;
 
 	/* the operand's list or opened input is only for the first pass */
-	job.in.operand = NULL;
-	job.in.input = NULL;
-	return job;
+	in.operand = NULL;
+	in.input = NULL;
+	return in;
+}
+
+bool pipeline_pass(const struct pass *pass)
+{
+	const struct pipeline_job job = {
+		.in = pass->in,
+		.read = pass->read,
+		.choice = pass->choice,
+		.adjust = { .max_repeat = pass->max_repeat },
+		.to = { .sink = note_why, .ctx = pass->why, .hooks = pass->hooks },
+	};
+	enum stage_status status = STAGE_BAD;
+	struct pipeline *p;
+	struct batch *b;
+	bool more = true;
+
+	if (pipeline_open(&p, &job))
+		while (more && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+			more = pass->take == NULL || pass->take(pass->ctx, b);
+			batch_release(b);
+		}
+	pipeline_end(p);
+	const bool ok = p != NULL && !pipeline_pass_failed(p, status);
+	if (p != NULL && pass->ended != NULL)
+		pass->ended(pass->ctx, p);
+	pipeline_close(p);
+	return ok;
 }
 
 /* A pass over the inputs of a pipeline before its first event. */
-static struct pipeline_job pass_before(struct pipeline *p, struct pipeline_why *why)
+static struct pass pass_before(struct pipeline *p, struct pipeline_why *why)
 {
-	struct pipeline_job job = pass_job(p->job);
+	struct pass pass = {
+		.in = pass_inputs(p->job),
+		.read = { .want = WANT_TIMES | (p->job->read.want & WANT_ORDER),
+		          .interpret = p->job->read.interpret },
+		.max_repeat = p->job->adjust.max_repeat,
+		.why = why,
+	};
 
-	job.in.operands = &p->reading->operands;
-	job.in.vocabularies = p->context.vocabularies;
-	job.read.want = WANT_TIMES | (p->job->read.want & WANT_ORDER);
-	job.to.sink = pipeline_note_why;
-	job.to.ctx = why;
-	return job;
+	pass.in.operands = &p->reading->operands;
+	pass.in.vocabularies = p->context.vocabularies;
+	return pass;
 }
 
 /* ---- the range of times ---- */
 
+static bool extend_range(void *ctx, const struct batch *b)
+{
+	select_range_extend(ctx, b);
+	return true;
+}
+
+static void note_epoch(void *ctx, struct pipeline *p)
+{
+	struct select_range *const r = ctx;
+
+	r->epoch_known = p->trace.epoch_known;
+	r->epoch = p->trace.epoch_ns;
+}
+
 bool pass_find_range(struct pipeline *of, struct select_range *r)
 {
 	struct pipeline_why why = { "" };
-	struct pipeline_job job = pass_before(of, &why);
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
-	struct pipeline *const p = malloc(sizeof *p);
+	struct pass pass = pass_before(of, &why);
 
 	*r = (struct select_range){ .first = UINT64_MAX };
-	if (p == NULL) {
-		pipeline_no_memory(of);
-		return false;
-	}
-	job.read.want |= WANT_ORDER;
-	if (pipeline_open(p, &job))
-		while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
-			select_range_extend(r, b);
-			batch_release(b);
-		}
-	pipeline_end(p);
-	r->epoch_known = p->trace.epoch_known;
-	r->epoch = p->trace.epoch_ns;
-	const bool failed = pipeline_pass_failed(p, status);
-	pipeline_close(p);
-	free(p);
-	if (failed)
-		pipeline_failed(of, pipeline_why_text(&why));
-	return !failed;
+	pass.read.want |= WANT_ORDER;
+	pass.take = extend_range;
+	pass.ended = note_epoch;
+	pass.ctx = r;
+	if (pipeline_pass(&pass))
+		return true;
+	pipeline_failed(of, pipeline_why_text(&why));
+	return false;
 }
 
 /* ---- marks of records ---- */
@@ -85,25 +126,29 @@ static bool is_copied(void *ctx, const struct source *s)
 	return false;
 }
 
-/* Notes all that is selected.  false: it failed. */
-static bool gather_marks(struct pipeline *p, struct pipeline *first, const struct pipeline_job *job)
+/* Takes over what the pass selected. */
+static void take_selection(void *ctx, struct pipeline *pass)
 {
-	struct record_marks *const m = &p->marks;
+	struct pipeline *const p = ctx;
 	const struct loss *const lost = &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN];
-	const enum stage_status status = pipeline_open(first, job) ? pipeline_drain(first) : STAGE_BAD;
+	const struct ledger *const l = interpret_ledger(&pass->interpret);
 
-	pipeline_end(first);
-	const bool ok = !pipeline_pass_failed(first, status);
-	const struct ledger *const l = interpret_ledger(&first->interpret);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == lost)
 			ledger_add(&p->ledger, lost,
-			           l->rows[i].first_offset & ((UINT64_C(1) << m->shift) - 1),
+			           l->rows[i].first_offset & ((UINT64_C(1) << p->marks.shift) - 1),
 			           l->rows[i].count);
-	m->found = first->select.found;
-	first->select.found = NULL;
-	memcpy(p->context.refused, first->context.refused, sizeof p->context.refused);
-	pipeline_close(first);
+	p->marks.found = pass->select.found;
+	pass->select.found = NULL;
+	memcpy(p->context.refused, pass->context.refused, sizeof p->context.refused);
+}
+
+/* Notes all that is selected.  false: it failed. */
+static bool gather_marks(struct pipeline *p, const struct pass *pass)
+{
+	struct record_marks *const m = &p->marks;
+	const bool ok = pipeline_pass(pass);
+
 	if (m->state != MARKS_GATHERING) {
 		select_found_free(m->found); /* of a part of the trace */
 		m->found = NULL;
@@ -126,28 +171,26 @@ bool pass_mark_records(struct pipeline *p)
 	char why[512];
 
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->choice.drops };
-	m->format = p->job->read.raw ? NULL : p->job->read.copy_of;
+	m->format = p->job->read.copy_of;
 	m->set.temp_near = m->extents.temp_near = p->job->arrange.temp_near;
 	m->set.pages = true;
 	if (!pipeline_reads_twice(p->job))
 		return scope == NULL || refuse(p);
 	m->shift = record_marks_shift(p->reading->inputs);
-	struct pipeline *const first = malloc(sizeof *first);
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
-	struct pipeline_job job = pass_before(p, &m->why);
-	job.read.interpret = INTERPRET_SPANS;
-	job.choice.marks = m;
-	job.choice.select = scope != NULL ? scope : p->job->choice.select;
-	job.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
-	job.to.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
-	if (first != NULL && m->others != NULL && gather_marks(p, first, &job)) {
+	struct pass pass = pass_before(p, &m->why);
+	pass.read.interpret = INTERPRET_SPANS;
+	pass.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
+	pass.choice = (struct choice){ .marks = m, .select = scope != NULL ? scope : p->job->choice.select };
+	pass.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
+	pass.ended = take_selection;
+	pass.ctx = p;
+	if (m->others != NULL && gather_marks(p, &pass)) {
 		if (m->state == MARKS_GATHERING)
 			m->state = scope != NULL ? MARKS_SCOPE : MARKS_MADE;
-		free(first);
 		return true;
 	}
-	free(first);
 	if (p->context.refused[0] != '\0') {
 		memcpy(why, p->context.refused, sizeof why);
 		pipeline_refused(p, "%s", why);
@@ -173,35 +216,33 @@ void pass_use_split(struct pipeline *p)
 		                          .drops = p->job->choice.drops };
 }
 
+struct survey {
+	void (*take)(void *ctx, const struct batch *b);
+	void *ctx;
+};
+
+static bool take_survey(void *ctx, const struct batch *b)
+{
+	const struct survey *const s = ctx;
+
+	s->take(s->ctx, b);
+	return true;
+}
+
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
 {
-	struct pipeline_job job = pass_before(p, &p->marks.why);
-	struct pipeline *const pass = malloc(sizeof *pass);
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
+	struct survey survey = { take, ctx };
+	struct pass pass = pass_before(p, &p->marks.why);
 	char why[512];
 
-	job.choice.marks = &p->marks;
-	job.read.want = p->job->read.want;
-	job.read.interpret = INTERPRET_NOT;
-	job.read.raw = true;
-	job.read.copy_of = p->job->read.copy_of; /* the writer may need no fields */
-	job.read.copy_fields = p->job->read.copy_fields;
-	job.read.copy_runs = p->job->read.copy_runs;
+	pass.choice.marks = &p->marks;
+	pass.read = (struct reading_mode){ .want = p->job->read.want,
+		                           .as = p->job->read.as,
+		                           .copy_of = p->job->read.copy_of };
+	pass.take = take_survey;
+	pass.ctx = &survey;
 	p->marks.why.text[0] = '\0';
-	if (pass != NULL && pipeline_open(pass, &job))
-		while ((status = stage_next(pass->last, &b)) == STAGE_MORE) {
-			take(ctx, b);
-			batch_release(b);
-		}
-	bool ok = false;
-	if (pass != NULL) {
-		pipeline_end(pass);
-		ok = !pipeline_pass_failed(pass, status);
-		pipeline_close(pass);
-	}
-	free(pass);
-	if (ok)
+	if (pipeline_pass(&pass))
 		return true;
 	record_marks_reason(&p->marks, why, sizeof why);
 	pipeline_failed(p, why);
@@ -236,32 +277,32 @@ static void note_units(void *ctx, const struct batch *b, uint64_t input)
 	split_note(ctx, b, input);
 }
 
-static bool is_well(const struct split *s)
+static bool is_well(void *ctx, const struct batch *b)
 {
+	const struct split *const s = ctx;
+
+	(void)b;
 	return !s->no_memory && !s->too_many && s->why[0] == '\0';
 }
 
-static bool find_first(struct split *s, struct pipeline *p)
+static bool find_first(struct split *s, const struct pipeline_job *of)
 {
 	if (s->by != SPLIT_TIME)
 		return true;
-	const struct min_time m = min_time_find(p->job, &s->operands, p->context.vocabularies);
+	struct vocabularies own = { .n = 0 };
+	const struct min_time m =
+	    min_time_find(of, &s->operands, of->in.vocabularies != NULL ? of->in.vocabularies : &own);
+	vocabularies_free(&own);
 	s->first = m.known ? m.ns : 0;
 	if (m.failed)
 		(void)snprintf(s->why, sizeof s->why, "%s", m.why[0] != '\0' ? m.why : "out of memory");
 	return !m.failed;
 }
 
-static bool gather_parts(struct split *s, struct pipeline *p, const struct pipeline_job *job)
+static void take_plan(void *ctx, struct pipeline *p)
 {
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
+	struct split *const s = ctx;
 
-	if (pipeline_open(p, job) && find_first(s, p))
-		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
-			batch_release(b);
-	pipeline_end(p);
-	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
 	s->bytes = p->context.bytes;
 	s->found = p->select.found;
 	p->select.found = NULL;
@@ -269,8 +310,6 @@ static bool gather_parts(struct split *s, struct pipeline *p, const struct pipel
 		s->is_refused = true;
 		memcpy(s->why, p->context.refused, sizeof s->why);
 	}
-	pipeline_close(p);
-	return ok && record_marks_finish(&s->marks, false);
 }
 
 static void set_reason(struct split *s)
@@ -288,36 +327,38 @@ static void set_reason(struct split *s)
 
 bool split_plan(struct split *s, const struct pipeline_job *of)
 {
-	struct pipeline *const p = malloc(sizeof *p);
-	struct pipeline_job job = pass_job(of);
+	struct pass pass = {
+		.in = pass_inputs(of),
+		.read = { .want = WANT_TIMES | WANT_STRUCTURE | (of->read.want & WANT_ORDER),
+		          .interpret = INTERPRET_SPANS },
+		.choice = { .select = of->choice.select, .split = s, .marks = &s->marks },
+		.max_repeat = of->adjust.max_repeat,
+		.hooks = { .opened = is_opened, .ctx = s },
+		.take = is_well,
+		.ended = take_plan,
+		.ctx = s,
+		.why = &s->marks.why,
+	};
 
-	job.in.operands = &s->operands;
-	job.read.want = WANT_TIMES | WANT_STRUCTURE | (of->read.want & WANT_ORDER);
-	job.read.interpret = INTERPRET_SPANS;
-	job.to.sink = pipeline_note_why;
-	job.to.ctx = &s->marks.why;
-	job.choice.select = of->choice.select;
-	job.choice.split = s;
-	job.choice.marks = &s->marks;
-	job.to.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
+	pass.in.operands = &s->operands;
 	s->selects = !select_is_any(of->choice.select);
 	s->marks =
 	    (struct record_marks){ .state = MARKS_GATHERING, .has_parts = true, .planned = &s->marks.set };
 	s->marks.note = s->by == SPLIT_SIZE ? note_units : NULL;
 	s->marks.note_ctx = s;
-	s->marks.format = of->read.raw ? NULL : of->read.copy_of;
+	s->marks.format = of->read.copy_of;
 	s->marks.set.temp_near = of->arrange.temp_near;
 	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
-	if (of->read.copy_of == NULL && !of->read.raw)
+	if (of->read.as == READ_MEANING)
 		s->marks.state = MARKS_NOT;
-	bool ok = p != NULL && s->marks.others != NULL &&
-	          operands_init(&s->operands, of->in.paths, of->in.npaths, of->in.from);
+	bool ok =
+	    s->marks.others != NULL && operands_init(&s->operands, of->in.paths, of->in.npaths, of->in.from);
 	s->no_memory = !ok;
 	if (ok) {
 		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
-		ok = gather_parts(s, p, &job);
+		ok = find_first(s, of) && pipeline_pass(&pass) && is_well(s, NULL) &&
+		     record_marks_finish(&s->marks, false);
 	}
-	free(p);
 	ok = ok && split_finish(s);
 	if (!ok)
 		set_reason(s);
@@ -338,9 +379,4 @@ bool split_route_fill(struct split_route *r, struct pipeline *p)
 		batch_release(b);
 	}
 	return ok && status == STAGE_END && split_route_end(r, &p->faults);
-}
-
-struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part)
-{
-	return split_route_stage(r, part, &to->pool, &to->select, &to->faults);
 }

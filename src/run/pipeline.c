@@ -2,28 +2,34 @@
  * of the last one.  Faults of stages become findings of the input that is being read; without one, or at the
  * end, of `rest`, a source without an input.  Stages of a few lines (interpret, repeats, rebase, lanes) are
  * here; the others have files. */
-#include "run/pipeline.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check/rules.h"
 #include "input/open.h"
+#include "run/choose/route.h"
 #include "run/join.h"
+#include "run/private.h"
 #include "run/read/reading.h"
 
 /* ---- faults ---- */
 
-static struct source *begin_rest(struct pipeline *p)
+/* A source without an input. */
+static void begin_rest(struct source *s, struct trace_context *c)
 {
-	const struct pipeline_job *const job = p->job;
+	*s = (struct source){ .context = c, .location = { .path = c->job->in.paths[0] } };
+	job_findings(c->job, &s->findings, s->location.path);
+}
 
-	if (!p->rest_begun) {
-		p->rest = (struct source){ .context = &p->context, .location = { .path = job->in.paths[0] } };
-		job_findings(job, &p->rest.findings, job->in.paths[0]);
-		p->rest_begun = true;
-	}
-	return &p->rest;
+static void report_closed(struct source *s)
+{
+	const struct pipeline_hooks *const hooks = &s->context->job->to.hooks;
+
+	if (hooks->closed != NULL)
+		hooks->closed(hooks->ctx, s);
+	source_close(s);
 }
 
 /* The source that a fault is reported for. */
@@ -31,12 +37,32 @@ static struct source *faulty_source(struct pipeline *p)
 {
 	struct source *const current = p->reading != NULL ? reading_present(p->reading) : NULL;
 
-	return current != NULL ? current : begin_rest(p);
+	if (current == NULL && !p->rest_begun)
+		begin_rest(&p->rest, &p->context);
+	p->rest_begun |= current == NULL;
+	return current != NULL ? current : &p->rest;
 }
 
 void pipeline_no_memory(struct pipeline *p)
 {
-	source_no_memory(faulty_source(p));
+	if (p != NULL)
+		source_no_memory(faulty_source(p));
+}
+
+/* For want of a pipeline. */
+static void report_no_pipeline(const struct pipeline_job *job)
+{
+	struct trace trace;
+	struct trace_context c;
+	struct source s;
+
+	trace_init(&trace);
+	trace_context_init(&c, job, &trace, job->in.vocabularies, 0);
+	begin_rest(&s, &c);
+	source_no_memory(&s);
+	report_closed(&s);
+	trace_context_free(&c);
+	input_close(job->in.input);
 }
 
 void pipeline_failed(struct pipeline *p, const char *why)
@@ -56,15 +82,6 @@ void pipeline_refused(struct pipeline *p, const char *fmt, ...)
 	vsnprintf(p->context.refused, sizeof p->context.refused, fmt, ap);
 	va_end(ap);
 	s->unreadable = p->context.system_failed = true;
-}
-
-const struct select_found *pipeline_found(struct pipeline *p)
-{
-	if (p->joining != NULL)
-		return joining_found(p->joining);
-	if (p->marks.found != NULL)
-		return p->marks.found;
-	return p->select.choice != NULL ? p->select.found : NULL;
 }
 
 static enum stage_status no_memory(struct pipeline *p, struct batch *b)
@@ -206,6 +223,10 @@ static struct trace *out_trace(struct pipeline *p)
 
 const struct trace *pipeline_trace(struct pipeline *p)
 {
+	static const struct trace none = { .format = "", .dialect = "", .clock = "unknown" };
+
+	if (p == NULL)
+		return &none;
 	if (p->rebind.p != NULL)
 		rebind_facts(&p->rebind.rebind, &p->trace);
 	return out_trace(p);
@@ -213,28 +234,19 @@ const struct trace *pipeline_trace(struct pipeline *p)
 
 /* ---- lanes ---- */
 
-static bool put_on_lanes(struct pipeline *p, struct batch *b)
-{
-	return !(p->job->arrange.lanes || p->job->arrange.lanes_off) || p->context.raw ||
-	       lanes_batch(&p->lanes.lanes, b, &p->ledger);
-}
-
 static enum stage_status lanes_next(struct stage *stage, struct batch **out)
 {
 	struct lanes_stage *const st = (struct lanes_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	return status != STAGE_MORE || put_on_lanes(st->p, *out) ? status : no_memory(st->p, *out);
+	if (status != STAGE_MORE || st->p->context.raw)
+		return status;
+	return lanes_batch(&st->lanes, *out, &st->p->ledger) ? status : no_memory(st->p, *out);
 }
 
-bool pipeline_late(struct pipeline *p, struct batch *b)
+bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later)
 {
-	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
-}
-
-bool pipeline_join_lanes(struct pipeline *p)
-{
-	return lanes_join(&p->lanes.lanes, out_trace(p));
+	return lanes_join(&p->lanes.lanes, out_trace(p)) && lanes_join(later, out_trace(p));
 }
 
 /* ---- building the stages ---- */
@@ -252,7 +264,7 @@ static bool begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	const bool copies = job->choice.select != NULL && (job->read.raw || job->read.copy_of != NULL);
+	const bool copies = job->choice.select != NULL && job->read.as != READ_MEANING;
 
 	if (job->choice.marks == NULL && job->choice.split != NULL)
 		pass_use_split(p);
@@ -331,16 +343,13 @@ static bool begin_reading(struct pipeline *p)
 	return true;
 }
 
-/* Stages that sort events and assign lanes. */
+/* Stages that sort events, by lanes too. */
 static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
-	const bool by_track =
-	    job->arrange.order == ORDER_TRACK_TIME; /* lanes are tracks, so assign them before sorting */
-	const bool lanes = job->arrange.lanes || job->arrange.lanes_off;
 
-	if (lanes && by_track)
-		add_stage(p, &p->lanes.stage, lanes_next);
+	if (job->arrange.lanes != LANES_NONE && job->arrange.order == ORDER_TRACK_TIME)
+		add_stage(p, &p->lanes.stage, lanes_next); /* lanes are tracks */
 	if (job->arrange.order != ORDER_FILE) {
 		p->order.arrange = &job->arrange;
 		p->order.raw = &p->context.raw;
@@ -350,10 +359,6 @@ static void add_order(struct pipeline *p)
 		p->order.signed_time = p->rebase.signed_time;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	p->lanes.lanes.sorted = job->arrange.order == ORDER_TIME && !p->rebase.signed_time;
-	p->late_lanes = job->arrange.late && !by_track;
-	if (lanes && !by_track && !job->arrange.late)
-		add_stage(p, &p->lanes.stage, lanes_next);
 }
 
 bool pipeline_reads_twice(const struct pipeline_job *job)
@@ -362,14 +367,6 @@ bool pipeline_reads_twice(const struct pipeline_job *job)
 		if (!input_is_named(job->in.paths[i]))
 			return false;
 	return job->in.input == NULL;
-}
-
-bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
-{
-	const struct input_files *const files = pass->job->in.files;
-
-	return status != STAGE_END || pass->context.system_failed ||
-	       (files != NULL && atomic_load(&files->changed));
 }
 
 static void report_fault(void *ctx, enum stage_fault fault, const char *why)
@@ -384,24 +381,19 @@ static void report_fault(void *ctx, enum stage_fault fault, const char *why)
 		pipeline_refused(p, "%s", why);
 }
 
-/* Findings about the bytes recur in the pass that reports them; faults of the system may not. */
-void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
-{
-	struct pipeline_why *const why = ctx;
-
-	(void)j;
-	if (why->text[0] == '\0' && input_rule_is_failure(f->rule))
-		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
-}
-
-bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
+bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 {
 	const bool fields = job->choice.select != NULL && select_needs_fields(job->choice.select);
 	const unsigned want = job->read.want | (fields ? (unsigned)WANT_FIELDS : 0);
+	struct pipeline *const p = *out = malloc(sizeof *p);
 
+	if (p == NULL) {
+		report_no_pipeline(job);
+		return false;
+	}
 	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->arrange.lanes);
+	lanes_init(&p->lanes.lanes, job->arrange.lanes == LANES_COUNT);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
@@ -421,19 +413,24 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		add_stage(p, &p->rebind.stage, rebind_next);
 	}
 	add_order(p);
+	p->opened = true;
 	return true;
 }
 
-bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
-                        struct stage *first)
+bool pipeline_open_part(struct pipeline **out, const struct pipeline_job *job, struct pipeline *of,
+                        struct split_route *r, uint32_t part)
 {
+	struct pipeline *const p = *out = malloc(sizeof *p);
+
+	if (p == NULL)
+		return false;
 	*p = (struct pipeline){ .job = job,
 		                .faults = { report_fault, p },
 		                .trace = of->trace,
 		                .lent_tracks = of->trace.ntracks };
 	trace_init(&of->trace);
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->arrange.lanes);
+	lanes_init(&p->lanes.lanes, job->arrange.lanes == LANES_COUNT);
 	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->read.want);
 	p->context.read = of->context.read;
 	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->read.want);
@@ -452,14 +449,17 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 	p->rebase.known = of->rebase.known;
 	p->rebase.by = of->rebase.by;
 	p->rebase.signed_time = of->rebase.signed_time;
-	p->last = first;
+	p->last = split_route_stage(r, part, &p->pool, &p->select, &p->faults);
 	add_limits(p);
 	add_order(p);
+	p->opened = true;
 	return true;
 }
 
 void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 {
+	if (p == NULL)
+		return;
 	pipeline_end(p);
 	of->trace = p->trace;
 	of->trace.ntracks = p->lent_tracks;
@@ -525,13 +525,14 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 {
+	if (p == NULL || !p->opened)
+		return STAGE_BAD;
 	const enum stage_status status = stage_next(p->last, out);
-
 	if (status == STAGE_END && p->job->read.want != WANT_FINDINGS)
 		return list_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
-	if (!list_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
+	if (!list_new(p, *out) || !lanes_list(&p->lanes.lanes, *out))
 		return no_memory(p, *out);
 	return status;
 }
@@ -544,13 +545,6 @@ enum stage_status pipeline_drain(struct pipeline *p)
 	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
 		batch_release(b);
 	return status;
-}
-
-static void report_closed(struct pipeline *p, struct source *s)
-{
-	if (p->job->to.hooks.closed != NULL)
-		p->job->to.hooks.closed(p->job->to.hooks.ctx, s);
-	source_close(s);
 }
 
 /* After the last input: reports findings of the whole trace, and runs its checks if all of it was read. */
@@ -581,14 +575,14 @@ static void check_trace(struct pipeline *p)
 	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)
 		format_trace_ops(c->format)->check(&s.reader);
 	if (s.findings.ncounts > 0 || s.unreadable)
-		report_closed(p, &s);
+		report_closed(&s);
 	else
 		source_close(&s);
 }
 
 void pipeline_end(struct pipeline *p)
 {
-	if (p->ended)
+	if (p == NULL || p->ended)
 		return;
 	p->ended = true;
 	if (p->reading != NULL)
@@ -596,15 +590,17 @@ void pipeline_end(struct pipeline *p)
 	if (p->joining != NULL)
 		joining_end(p->joining);
 	if (p->rest_begun)
-		report_closed(p, &p->rest);
+		report_closed(&p->rest);
 	p->rest_begun = false;
 	check_trace(p);
-	if (p->job != NULL && p->job->to.list != NULL) /* the list has the deferred findings */
+	if (p->job->to.list != NULL) /* the list has the deferred findings */
 		arena_move(p->job->to.list->arena, &p->context.deferred_arena);
 }
 
 void pipeline_close(struct pipeline *p)
 {
+	if (p == NULL)
+		return;
 	pipeline_end(p);
 	reading_free(p->reading);
 	joining_free(p->joining);
@@ -623,14 +619,72 @@ void pipeline_close(struct pipeline *p)
 	batch_pool_free(&p->pool);
 	trace_free(&p->trace);
 	vocabularies_free(&p->vocabularies);
+	free(p);
 }
+
+/* ---- results ---- */
 
 void pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
+	if (p == NULL)
+		return;
 	if (p->joining != NULL)
 		joining_losses(p->joining, into);
 	ledger_merge(into, interpret_ledger(&p->interpret));
 	ledger_merge(into, &p->repeats.ledger);
 	ledger_merge(into, &p->rebind.rebind.ledger);
 	ledger_merge(into, &p->ledger);
+}
+
+static const struct select_found *found(struct pipeline *p)
+{
+	if (p->joining != NULL)
+		return joining_found(p->joining);
+	if (p->marks.found != NULL)
+		return p->marks.found;
+	return p->select.choice != NULL ? p->select.found : NULL;
+}
+
+struct select_found *pipeline_take_found(struct pipeline *p)
+{
+	struct select_found *const found = p != NULL ? p->marks.found : NULL;
+
+	if (p != NULL)
+		p->marks.found = NULL;
+	return found;
+}
+
+const uint32_t *pipeline_parts(const struct pipeline *p)
+{
+	return p->marks.parts;
+}
+
+struct run_report pipeline_report(struct pipeline *p)
+{
+	static const struct ledger none = { .n = 0 };
+
+	if (p == NULL)
+		return (struct run_report){ .trace = pipeline_trace(p),
+			                    .failed = true,
+			                    .refused = "",
+			                    .pairs = &none,
+			                    .cut = &none };
+	return (struct run_report){
+		.job = p->job,
+		.format = p->context.format,
+		.trace = pipeline_trace(p),
+		.operands = p->reading != NULL ? &p->reading->operands : NULL,
+		.bytes = p->context.bytes,
+		.raw = p->context.raw,
+		.marked = p->marks.state == MARKS_MADE,
+		.failed = p->context.system_failed,
+		.refused = p->context.refused,
+		.signed_time = p->rebase.signed_time,
+		.rebased_by = p->rebase.by,
+		.unpaired = interpret_unpaired(&p->interpret),
+		.pairs = interpret_ledger(&p->interpret),
+		.cut = &p->repeats.ledger,
+		.readable = p->rebind.p != NULL ? &p->rebind.rebind.readable : NULL,
+		.found = p->ended ? found(p) : NULL,
+	};
 }

@@ -26,7 +26,9 @@ static void put_csv_head(struct text *t, const struct stats_view *v)
 static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
                          const struct slice *values)
 {
-	text_csv_cell(t, slice_str(v->path));
+	char title[48];
+
+	text_csv_cell(t, stats_title(&v->stats->origin, title));
 	text_printf(t, ",%s", kind);
 	for (unsigned k = 0; k < stats_count_keys(v->stats); k++) {
 		text_char(t, ',');
@@ -88,7 +90,7 @@ bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
 {
 	if (v->stats->tables != NULL) {
 		struct cells c = {
-			.form = CELLS_CSV, .t = t, .path = slice_str(v->path), .with_heads = first
+			.form = CELLS_CSV, .t = t, .path = v->stats->origin.path, .with_heads = first
 		};
 		return stats_tables_put(v->stats, &c);
 	}

@@ -83,6 +83,24 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 	}
 }
 
+bool group_by_is_same(const struct group_by *a, const struct group_by *b)
+{
+	bool same = a->n == b->n;
+
+	for (unsigned i = 0; same && i < a->n; i++)
+		same = strcmp(a->columns[i].head, b->columns[i].head) == 0;
+	return same;
+}
+
+void group_by_words(const struct group_by *by, char *to, size_t size)
+{
+	size_t n = 0;
+
+	snprintf(to, size, "name,category");
+	for (unsigned i = 0; i < by->n && n < size; i++)
+		n += (size_t)snprintf(to + n, size - n, "%s%s", i > 0 ? "," : "", by->columns[i].head);
+}
+
 bool group_by_needs_fields(const struct group_by *by)
 {
 	for (unsigned i = 0; i < by->n; i++)
@@ -224,14 +242,11 @@ static bool store_values(struct stats *s, struct group_set *set, const uint32_t 
 	return true;
 }
 
-uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch *b, const struct event *e)
+static uint32_t find_group(struct stats *s, struct group_set *set, const uint32_t *values)
 {
-	uint32_t values[GROUP_KEYS_MAX], number = 0;
+	uint32_t number = 0;
 
 	for (unsigned i = 0; i < s->by.n; i++) {
-		values[i] = value_of(s, i, b, e);
-		if (values[i] == NAMES_FAILED)
-			return NAMES_FAILED;
 		struct table64 *const level = &set->levels[i];
 		const uint64_t key = (uint64_t)number << 32 | values[i];
 		number = table64_get(level, key);
@@ -246,6 +261,26 @@ uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch 
 		set->n += last;
 	}
 	return number;
+}
+
+uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch *b, const struct event *e)
+{
+	uint32_t values[GROUP_KEYS_MAX];
+
+	for (unsigned i = 0; i < s->by.n; i++)
+		if ((values[i] = value_of(s, i, b, e)) == NAMES_FAILED)
+			return NAMES_FAILED;
+	return find_group(s, set, values);
+}
+
+uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct slice *texts)
+{
+	uint32_t values[GROUP_KEYS_MAX];
+
+	for (unsigned i = 0; i < s->by.n; i++)
+		if ((values[i] = text_value(&s->values[i], texts[i])) == NAMES_FAILED)
+			return NAMES_FAILED;
+	return find_group(s, set, values);
 }
 
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
@@ -329,7 +364,8 @@ void groups_values(const struct stats *s, const struct group_set *set, uint32_t 
 		const struct group_values *const v = &s->values[i];
 		const uint32_t value = number < set->n ? set->values[number * s->by.n + i] : VALUE_OTHER;
 		const enum group_key key = s->by.columns[i].key;
-		const bool track = key == GROUP_BY_THREAD || key == GROUP_BY_PROCESS || key == GROUP_BY_TRACK;
+		const bool track =
+		    !s->joint && (key == GROUP_BY_THREAD || key == GROUP_BY_PROCESS || key == GROUP_BY_TRACK);
 		if (number >= set->n || (!track && value == VALUE_OTHER))
 			values[i] = SLICE_LIT("(other)");
 		else

@@ -10,7 +10,7 @@ void histogram_pool_free(struct histogram_pool *pool)
 	*pool = (struct histogram_pool){ 0 };
 }
 
-/* Ensures space for n more blocks.  Returns false if the pool is full. */
+/* Ensures space for n more blocks.  Returns false if the pool is full, or on OOM. */
 static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 {
 	if (pool->n == 0)
@@ -23,8 +23,10 @@ static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 	if (cap > HISTOGRAM_POOL_BLOCKS)
 		cap = HISTOGRAM_POOL_BLOCKS;
 	uint64_t *p = realloc(pool->buckets, (size_t)cap * HISTOGRAM_BUCKETS * sizeof *p);
-	if (p == NULL)
+	if (p == NULL) {
+		pool->failed = true;
 		return false;
+	}
 	pool->buckets = p;
 	pool->cap = cap;
 	return true;
@@ -71,8 +73,8 @@ static bool spread_kept(struct histogram *h, struct histogram_pool *pool)
 	return true;
 }
 
-/* Counts v in the closest bucket of the nearest allocated block. */
-static void count_nearest(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+/* Counts v n times in the closest bucket of the nearest allocated block. */
+static void count_nearest(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
 	uint32_t block, bucket;
 
@@ -86,8 +88,8 @@ static void count_nearest(struct histogram *h, struct histogram_pool *pool, uint
 			to = h->blocks[block + d];
 		}
 		if (to != 0) {
-			pool->buckets[to * HISTOGRAM_BUCKETS + end]++;
-			h->count++;
+			pool->buckets[to * HISTOGRAM_BUCKETS + end] += n;
+			h->count += n;
 			return;
 		}
 	}
@@ -103,7 +105,7 @@ void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t
 	histogram_place(v, &block, &bucket);
 	if (h->blocks[block] == 0 && !pool_reserve(pool, 1)) {
 		pool->coarse++;
-		count_nearest(h, pool, v);
+		count_nearest(h, pool, v, 1);
 		return;
 	}
 	count_one(h, pool, v);
@@ -125,26 +127,48 @@ static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
 	return ((uint64_t)(64 + bucket) << shift) + (UINT64_C(1) << (shift - 1));
 }
 
-/* Adds a number n times. */
+static uint64_t bucket_width(uint32_t index)
+{
+	return index < 2 * HISTOGRAM_BUCKETS ? 1 : UINT64_C(1) << (index / HISTOGRAM_BUCKETS - 1);
+}
+
+uint64_t histogram_bucket_low(uint32_t index)
+{
+	const uint32_t block = index / HISTOGRAM_BUCKETS, bucket = index % HISTOGRAM_BUCKETS;
+
+	return block < 2 ? index : (uint64_t)(64 + bucket) << (block - 1);
+}
+
+uint64_t histogram_bucket_high(uint32_t index)
+{
+	return histogram_bucket_low(index) + (bucket_width(index) - 1);
+}
+
+/* Adds a number n times.  Without a free block it costs no more, whatever n is. */
 static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
 	uint32_t block, bucket;
 
-	histogram_place(v, &block, &bucket);
-	for (; n > 0 && !h->spread; n--)
+	for (; n > 0 && !h->spread && h->count < HISTOGRAM_KEPT; n--)
 		histogram_add(h, pool, v);
-	if (n > 0 && h->blocks[block] == 0) {
-		histogram_add(h, pool, v);
-		n--;
-	}
 	if (n == 0)
 		return;
-	if (h->blocks[block] != 0) {
+	histogram_add(h, pool, v); /* which allocates its block */
+	n--;
+	histogram_place(v, &block, &bucket);
+	if (h->spread && h->blocks[block] != 0) {
 		pool->buckets[(size_t)h->blocks[block] * HISTOGRAM_BUCKETS + bucket] += n;
 		h->count += n;
-	} else {
-		pool->coarse += n;
+		return;
 	}
+	pool->coarse += n;
+	if (h->spread)
+		count_nearest(h, pool, v, n);
+}
+
+void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n)
+{
+	add_times(h, pool, bucket_middle(index / HISTOGRAM_BUCKETS, index % HISTOGRAM_BUCKETS), n);
 }
 
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
@@ -165,25 +189,53 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 	h->max = max;
 }
 
+/* The bucket of the rank-th smallest number, of numbers that are spread. */
+static uint32_t bucket_of_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank)
+{
+	uint64_t below = 0;
+
+	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS; i++)
+		for (uint32_t j = 0; h->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++) {
+			below += pool->buckets[(size_t)h->blocks[i] * HISTOGRAM_BUCKETS + j];
+			if (below >= rank)
+				return i * HISTOGRAM_BUCKETS + j;
+		}
+	return HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS - 1; /* unreachable: the buckets sum to count */
+}
+
+static uint64_t kept_rank(const struct histogram *h, uint64_t rank)
+{
+	uint64_t kept[HISTOGRAM_KEPT];
+
+	memcpy(kept, h->kept, sizeof kept);
+	qsort(kept, h->count, sizeof *kept, by_value);
+	return kept[rank - 1];
+}
+
+static uint64_t within(const struct histogram *h, uint64_t v)
+{
+	return v < h->min ? h->min : v > h->max ? h->max : v;
+}
+
+void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
+                    uint64_t *low, uint64_t *high)
+{
+	if (!h->spread) {
+		*low = *high = kept_rank(h, rank);
+		return;
+	}
+	const uint32_t bucket = bucket_of_rank(h, pool, rank);
+	*low = within(h, histogram_bucket_low(bucket));
+	*high = within(h, histogram_bucket_high(bucket));
+}
+
 uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part)
 {
 	if (h->count == 0)
 		return 0;
-	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
-	if (!h->spread) {
-		uint64_t kept[HISTOGRAM_KEPT];
-		memcpy(kept, h->kept, sizeof kept);
-		qsort(kept, h->count, sizeof *kept, by_value);
-		return kept[rank - 1];
-	}
-	uint64_t below = 0;
-	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS; i++)
-		for (uint32_t j = 0; h->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++) {
-			below += pool->buckets[(size_t)h->blocks[i] * HISTOGRAM_BUCKETS + j];
-			if (below < rank)
-				continue;
-			uint64_t v = bucket_middle(i, j);
-			return v < h->min ? h->min : v > h->max ? h->max : v;
-		}
-	return h->max; /* unreachable: the buckets sum to count */
+	const uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
+	if (!h->spread)
+		return kept_rank(h, rank);
+	const uint32_t bucket = bucket_of_rank(h, pool, rank);
+	return within(h, bucket_middle(bucket / HISTOGRAM_BUCKETS, bucket % HISTOGRAM_BUCKETS));
 }

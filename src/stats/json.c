@@ -1,4 +1,7 @@
 /* The report for programs.  All integers are exact, however large. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "json/out.h"
@@ -12,6 +15,89 @@ static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, boo
 	else
 		json_out_null(o, key);
 }
+
+/* ---- what --full adds, for stats_merge() ---- */
+
+/* A number that may be infinite, or NaN: then it is a text. */
+static void put_f64(struct json_out *o, const char *key, double v)
+{
+	if (isfinite(v))
+		json_out_f64(o, key, v);
+	else
+		json_out_string(o, key, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+}
+
+static void put_full(struct json_out *o, const struct stats *s)
+{
+	json_out_begin(o, "full", "{");
+	json_out_begin(o, "by", "[");
+	for (unsigned i = 0; i < s->by.n; i++)
+		json_out_string(o, NULL, s->by.columns[i].head);
+	json_out_end(o, "]");
+	json_out_slice(o, "sum_of", s->sum_of);
+	json_out_u64(o, "summed", s->summed);
+	json_out_u64(o, "traces", s->origin.traces);
+	json_out_bool(o, "selected", s->origin.selected);
+	json_out_u64(o, "left_out", s->origin.left_out);
+	json_out_u64(o, "counted", s->events);
+	json_out_u64(o, "unpaired", s->unpaired);
+	json_out_u64(o, "coarse", s->pool.coarse);
+	json_out_end(o, "}");
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A histogram: its numbers while there are few, then the counts of its buckets by index. */
+static void put_histogram(struct json_out *o, const struct histogram *h, const struct histogram_pool *pool)
+{
+	uint64_t kept[HISTOGRAM_KEPT];
+	char index[16];
+
+	if (!h->spread) {
+		memcpy(kept, h->kept, sizeof kept);
+		qsort(kept, h->count, sizeof *kept, by_value);
+		json_out_begin(o, "values", "[");
+		for (uint64_t i = 0; i < h->count; i++)
+			json_out_u64(o, NULL, kept[i]);
+		json_out_end(o, "]");
+		return;
+	}
+	json_out_begin(o, "buckets", "{");
+	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS; i++) {
+		const size_t block = h->blocks[i / HISTOGRAM_BUCKETS];
+		const uint64_t n =
+		    block > 0 ? pool->buckets[block * HISTOGRAM_BUCKETS + i % HISTOGRAM_BUCKETS] : 0;
+		if (n == 0)
+			continue;
+		snprintf(index, sizeof index, "%" PRIu32, i);
+		json_out_u64(o, index, n);
+	}
+	json_out_end(o, "}");
+}
+
+static void put_full_series(struct json_out *o, const struct series *s)
+{
+	char key[16];
+
+	json_out_u64(o, "first_ns", s->first_ns);
+	json_out_u64(o, "last_ns", s->last_ns);
+	put_f64(o, "sum", s->sum);
+	put_f64(o, "held", s->held);
+	put_f64(o, "held_ns", s->held_ns);
+	json_out_begin(o, "steps", "{");
+	for (uint32_t i = 0; i < s->nsteps; i++) {
+		snprintf(key, sizeof key, "%" PRId32, s->steps[i].key);
+		json_out_u64(o, key, s->steps[i].count);
+	}
+	json_out_end(o, "}");
+}
+
+/* ---- rows ---- */
 
 /* Starts an object on a line of its own. */
 static void begin_row(struct json_out *o)
@@ -29,21 +115,26 @@ static void begin_list(struct json_out *o, const char *key)
 
 static void put_head(struct json_out *o, const struct stats_view *v)
 {
-	const struct trace *trace = v->trace;
-	const struct stats *s = v->stats;
+	const struct stats *const s = v->stats;
+	const struct stats_origin *const of = &s->origin;
+	char title[48];
 
-	json_out_string(o, "path", v->path);
-	json_out_string(o, "format", trace->format != NULL ? trace->format : "");
-	json_out_string(o, "dialect", trace->dialect != NULL ? trace->dialect : "");
-	json_out_u64(o, "bytes", v->bytes);
-	json_out_u64(o, "records", trace->records);
-	json_out_u64(o, "events", v->found != NULL ? v->found->events - v->found->left_out : trace->events);
+	json_out_slice(o, "path", stats_title(of, title));
+	if (s->joint)
+		json_out_u64(o, "traces", of->traces);
+	json_out_slice(o, "format", of->format);
+	json_out_slice(o, "dialect", of->dialect);
+	json_out_u64(o, "bytes", of->bytes);
+	json_out_u64(o, "records", of->records);
+	json_out_u64(o, "events", of->events);
 	json_out_space(o, "\n  ");
 	put_u64_or_null(o, "first_ns", s->first_ns, s->events > 0);
 	put_u64_or_null(o, "last_ns", s->last_ns, s->events > 0);
-	put_u64_or_null(o, "epoch_ns", trace->epoch_ns, trace->epoch_known);
+	put_u64_or_null(o, "epoch_ns", of->epoch_ns, of->epoch_known);
 	json_out_u64(o, "tracks", s->tracks);
 	json_out_u64(o, "self_inexact", s->times.inexact);
+	if (v->full)
+		put_full(o, s);
 }
 
 /* A row of a name and how often it came. */
@@ -55,16 +146,19 @@ static void put_count(struct json_out *o, struct slice name, uint64_t count)
 	json_out_end(o, "}");
 }
 
-static void put_classes(struct json_out *o, const struct trace *trace)
+static bool put_classes(struct json_out *o, const struct stats *s)
 {
+	struct class_row *rows;
+	size_t n;
+
+	if (!stats_class_rows(s, &rows, &n))
+		return false;
 	begin_list(o, "classes");
-	for (uint32_t i = 0; i < trace->nclasses; i++) {
-		const struct class *c = trace->classes[i];
-		const uint64_t records = c->first == c ? trace_class_records(c) : 0;
-		if (records > 0)
-			put_count(o, c->name, records);
-	}
+	for (size_t i = 0; i < n; i++)
+		put_count(o, rows[i].name, rows[i].records);
 	json_out_end(o, "]");
+	free(rows);
+	return true;
 }
 
 /* The keys of a group. */
@@ -119,6 +213,8 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		if (is_further_quantile(&v->columns->list[i]))
 			json_out_u64(o, v->columns->list[i].head,
 			             (uint64_t)span_column_value(&v->columns->list[i], s, row));
+	if (v->full)
+		put_histogram(o, &g->durations, &s->pool);
 	json_out_end(o, "}");
 	json_out_u64(o, "first_ns", g->first_ns);
 	json_out_u64(o, "last_ns", g->last_ns);
@@ -147,8 +243,14 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		else
 			text_u128(json_out_value(o, "sum"), total_of(row->sum->whole));
 		json_out_u64(o, "negative", row->sum->negative);
+		if (v->full) {
+			text_u128(json_out_value(o, "whole"), total_of(row->sum->whole));
+			put_f64(o, "real", row->sum->real);
+		}
 		json_out_end(o, "}");
 	}
+	if (v->full && row->other)
+		json_out_bool(o, "other", true);
 	json_out_end(o, "}");
 }
 
@@ -168,8 +270,10 @@ static bool put_spans(struct json_out *o, const char *key, const struct stats_vi
 	return true;
 }
 
-static bool put_tally(struct json_out *o, const char *key, const struct stats *s, const struct tally *tally)
+static bool put_tally(struct json_out *o, const char *key, const struct stats_view *v,
+                      const struct tally *tally)
 {
+	const struct stats *const s = v->stats;
 	struct tally_row *rows;
 	size_t n;
 
@@ -180,6 +284,8 @@ static bool put_tally(struct json_out *o, const char *key, const struct stats *s
 		begin_row(o);
 		put_keys(o, s, rows[i].values, tally->grouped != NULL ? s->by.n : 1);
 		json_out_u64(o, "count", rows[i].count);
+		if (v->full && rows[i].number == NAMES_OTHER)
+			json_out_bool(o, "other", true);
 		json_out_end(o, "}");
 	}
 	json_out_end(o, "]");
@@ -187,7 +293,7 @@ static bool put_tally(struct json_out *o, const char *key, const struct stats *s
 	return true;
 }
 
-static void put_series(struct json_out *o, const struct series_row *row)
+static void put_series(struct json_out *o, const struct series_row *row, bool full)
 {
 	const struct series *const s = row->series;
 
@@ -203,16 +309,18 @@ static void put_series(struct json_out *o, const struct series_row *row)
 	json_out_f64(o, "time_mean", series_time_mean(s));
 	json_out_f64(o, "p50", series_percentile(s, 50));
 	json_out_f64(o, "p99", series_percentile(s, 99));
+	if (full)
+		put_full_series(o, s);
 	json_out_end(o, "}");
 }
 
-static bool put_counters(struct json_out *o, const struct stats *s)
+static bool put_counters(struct json_out *o, const struct stats_view *v)
 {
 	struct counter_row *rows;
 	struct series_row *list;
 	size_t n;
 
-	if (!stats_counter_rows(s, &rows, &n, &list))
+	if (!stats_counter_rows(v->stats, &rows, &n, &list))
 		return false;
 	begin_list(o, "counters");
 	for (size_t i = 0; i < n; i++) {
@@ -222,8 +330,11 @@ static bool put_counters(struct json_out *o, const struct stats *s)
 		json_out_u64(o, "count", rows[i].count);
 		json_out_begin(o, "series", "[");
 		for (size_t k = 0; k < rows[i].nseries; k++)
-			put_series(o, &rows[i].series[k]);
-		json_out_end(o, "]}");
+			put_series(o, &rows[i].series[k], v->full);
+		json_out_end(o, "]");
+		if (v->full && rows[i].other)
+			json_out_bool(o, "other", true);
+		json_out_end(o, "}");
 	}
 	json_out_end(o, "]");
 	free(rows);
@@ -238,11 +349,11 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 	json_out_space(&o, "\n ");
 	json_out_begin(&o, NULL, "{");
 	put_head(&o, v);
-	if (v->found == NULL)
-		put_classes(&o, v->trace);
+	if (!v->stats->origin.selected && !put_classes(&o, v->stats))
+		return false;
 	if (!put_spans(&o, "spans", v, &v->stats->spans) ||
 	    !put_spans(&o, "async_spans", v, &v->stats->async) ||
-	    !put_tally(&o, "instants", v->stats, &v->stats->instants) || !put_counters(&o, v->stats))
+	    !put_tally(&o, "instants", v, &v->stats->instants) || !put_counters(&o, v))
 		return false;
 	if (v->stats->tables != NULL) {
 		struct cells c = { .form = CELLS_JSON, .t = t, .json = &o };

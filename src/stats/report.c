@@ -28,28 +28,31 @@ static void put_line(struct text *t, const struct stats_view *v, struct text *li
 
 static void put_head(struct text *t, const struct stats_view *v)
 {
-	const struct trace *trace = v->trace;
-	const struct stats *s = v->stats;
+	const struct stats *const s = v->stats;
+	const struct stats_origin *const o = &s->origin;
 	struct text line = { .p = NULL };
+	char title[48];
 
-	text_visible(&line, slice_str(v->path), 0);
-	text_printf(&line, ": %s", trace->format != NULL ? trace->format : "unknown format");
-	if (trace->dialect != NULL && trace->dialect[0] != 0)
-		text_printf(&line, " (%s)", trace->dialect);
-	put_count(&line, ", ", v->bytes, "byte");
-	put_count(&line, ", ", trace->records, "record");
-	if (v->found != NULL && v->found->left_out > 0)
-		text_printf(&line, ", %" PRIu64 " of", v->found->events - v->found->left_out);
-	put_count(&line, v->found != NULL && v->found->left_out > 0 ? " " : ", ",
-	          v->found != NULL ? v->found->events : trace->events, "event");
+	text_visible(&line, stats_title(o, title), 0);
+	text_str(&line, ": ");
+	text_slice(&line, o->format.n > 0 ? o->format
+	                  : o->traces > 1 ? SLICE_LIT("several formats")
+	                                  : SLICE_LIT("unknown format"));
+	if (o->dialect.n > 0)
+		text_printf(&line, " (%.*s)", (int)o->dialect.n, o->dialect.p);
+	put_count(&line, ", ", o->bytes, "byte");
+	put_count(&line, ", ", o->records, "record");
+	if (o->left_out > 0)
+		text_printf(&line, ", %" PRIu64 " of", o->events);
+	put_count(&line, o->left_out > 0 ? " " : ", ", o->events + o->left_out, "event");
 	put_count(&line, ", ", s->tracks, "track");
 	put_line(t, v, &line);
 	if (s->events > 0) {
 		text_str(&line, "time ");
 		text_time(&line, s->last_ns - s->first_ns);
-		if (trace->epoch_known && s->first_ns <= UINT64_MAX - trace->epoch_ns) {
+		if (o->epoch_known && s->first_ns <= UINT64_MAX - o->epoch_ns) {
 			text_str(&line, ", from ");
-			text_wall(&line, trace->epoch_ns + s->first_ns);
+			text_wall(&line, o->epoch_ns + s->first_ns);
 		}
 		put_line(t, v, &line);
 	}
@@ -174,12 +177,6 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	columns_next(c);
 }
 
-/* Whether all spans of a group are waiting: work and waiting have tables of their own. */
-static bool row_waits(const struct span_row *row)
-{
-	return row->waiting > 0 && row->waiting == row->self;
-}
-
 /* Columns that say nothing in this table: self times of async spans; negative values if there are none;
  * waiting times if there are none or they are the self times; decades without a span. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
@@ -194,8 +191,9 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 		if (what == SPAN_NEGATIVE || what == SPAN_WAITING || what == SPAN_DECADE) {
 			empty = true;
 			for (size_t k = 0; empty && k < n; k++)
-				empty = span_column_value(&v->columns->list[i], v->stats, &rows[k]) == 0 ||
-				        (what == SPAN_WAITING && v->stats->by.n == 0 && row_waits(&rows[k]));
+				empty =
+				    span_column_value(&v->columns->list[i], v->stats, &rows[k]) == 0 ||
+				    (what == SPAN_WAITING && v->stats->by.n == 0 && span_row_waits(&rows[k]));
 		}
 		without |= empty ? 1U << (keys + i) : 0;
 	}
@@ -207,7 +205,7 @@ static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (row_waits(&rows[i]) == waits)
+		if (span_row_waits(&rows[i]) == waits)
 			rows[kept++] = rows[i];
 	return kept;
 }
@@ -378,24 +376,20 @@ static bool put_counters(struct text *t, const struct stats_view *v, size_t top)
 
 static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
-	const struct trace *const trace = v->trace;
 	static const struct column heads[] = { { "records", COLUMN_NUMBER, 0, 0 },
 		                               { "class", COLUMN_NAME, 16, 0 } };
 	struct columns c = { .list = v->markdown ? heads : count_columns, .n = 2, .indent = 2 };
-	size_t n = 0, shown = 0;
+	struct class_row *rows;
+	size_t n;
 
-	for (uint32_t i = 0; i < trace->nclasses; i++) {
-		const struct class *const k = trace->classes[i];
-		const uint64_t records = k->first == k ? trace_class_records(k) : 0;
-		if (records == 0)
-			continue;
-		n++;
-		if (top > 0 && shown == top)
-			continue;
-		columns_u64(&c, records);
-		columns_name(&c, k->name);
-		shown++;
+	if (!stats_class_rows(v->stats, &rows, &n))
+		return false;
+	const size_t shown = top == 0 || n < top ? n : top;
+	for (size_t i = 0; i < shown; i++) {
+		columns_u64(&c, rows[i].records);
+		columns_name(&c, rows[i].name);
 	}
+	free(rows);
 	finish_table(t, "classes", &c, v, n, shown);
 	return !t->failed;
 }
@@ -415,5 +409,5 @@ bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true, top)) &&
 	       put_spans(t, "async spans", v, &v->stats->async, false, top) &&
 	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
-	       (!v->classes || v->found != NULL || put_classes(t, v, top)) && !t->failed;
+	       (!v->classes || v->stats->origin.selected || put_classes(t, v, top)) && !t->failed;
 }

@@ -98,6 +98,7 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 	if (t->other.count > 0) {
 		struct span_row *const row = &r[(*n)++];
 		*row = row_of(s, t, &t->other, SELF_OTHER);
+		row->other = true;
 		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
 		row->decades = s->hist ? t->other_decades : NULL;
 		row->examples = s->examples.n > 0 ? longest_of(&t->longest, LONGEST_OTHER) : NULL;
@@ -142,7 +143,7 @@ bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 	return true;
 }
 
-/* Groups series by counter. */
+/* Groups series by counter, in order of arrival. */
 static int by_counter(const void *a, const void *b)
 {
 	const struct series_row *x = a, *y = b;
@@ -150,6 +151,15 @@ static int by_counter(const void *a, const void *b)
 	if (x->series->counter != y->series->counter)
 		return x->series->counter < y->series->counter ? -1 : 1;
 	return (x->series > y->series) - (x->series < y->series);
+}
+
+/* The same, by name: tables over several traces do not depend on their order. */
+static int by_counter_and_name(const void *a, const void *b)
+{
+	const struct series_row *x = a, *y = b;
+	const int c = by_bytes(x->name, y->name);
+
+	return x->series->counter == y->series->counter && c != 0 ? c : by_counter(a, b);
 }
 
 bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n, struct series_row **list)
@@ -176,15 +186,16 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 	for (uint32_t i = 0; i < set->n; i++)
 		if (set->list[i].count > 0)
 			l[nseries++] = (struct series_row){ names_text(&set->names, i), &set->list[i] };
-	qsort(l, nseries, sizeof *l, by_counter);
+	qsort(l, nseries, sizeof *l, s->joint ? by_counter_and_name : by_counter);
 	for (size_t i = nseries; i-- > 0;)
 		first[l[i].series->counter] = i + 1;
 	for (size_t i = 0; i < *n; i++) {
 		const uint32_t number = tally[i].number;
 		r[i] = (struct counter_row){ .name = tally[i].name, .count = tally[i].count };
-		if (number == NAMES_OTHER)
+		r[i].other = number == NAMES_OTHER;
+		if (r[i].other)
 			continue;
-		r[i].category = s->counter_class[number]->category;
+		r[i].category = s->counter_category[number];
 		const size_t at = first[number];
 		for (r[i].series = l + at - (at > 0); at > 0 && at - 1 + r[i].nseries < nseries;)
 			if (r[i].series[r[i].nseries].series->counter != number)
@@ -194,5 +205,38 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 	}
 	free(tally);
 	free(first);
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return by_bytes(((const struct class_row *)a)->name, ((const struct class_row *)b)->name);
+}
+
+bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n)
+{
+	const struct trace *const trace = s->trace;
+	const struct tally *const joint = &s->classes;
+	const size_t most = (trace != NULL ? trace->nclasses : joint->names.n) + (size_t)1;
+	struct class_row *const r = malloc(most * sizeof *r);
+
+	if (r == NULL)
+		return false;
+	*n = 0;
+	for (uint32_t i = 0; trace != NULL && i < trace->nclasses; i++) {
+		const struct class *const c = trace->classes[i];
+		const uint64_t records = c->first == c ? trace_class_records(c) : 0;
+		if (records > 0)
+			r[(*n)++] = (struct class_row){ c->name, records };
+	}
+	for (uint32_t i = 0; trace == NULL && i < joint->names.n; i++)
+		if (i < joint->cap && joint->counts[i] > 0)
+			r[(*n)++] = (struct class_row){ names_text(&joint->names, i), joint->counts[i] };
+	if (trace == NULL) {
+		qsort(r, *n, sizeof *r, by_name);
+		if (joint->other > 0)
+			r[(*n)++] = (struct class_row){ other_names, joint->other };
+	}
+	*rows = r;
 	return true;
 }

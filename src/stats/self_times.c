@@ -1,7 +1,7 @@
 /* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
- * the track's capacity is used up, or at the end.  Sorted spans are evaluated with a few stacks (runs); if
- * too many overlap, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks remember
- * the time that they cover. */
+ * the track's capacity is used up, or at the end.  Sorted spans are evaluated with stacks (runs); if spans
+ * are inside too many of them, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks
+ * remember the time that they cover. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +179,13 @@ const struct self_name *self_times_of(const struct self_times *t, uint32_t who)
 	static const struct self_name none = { .look = 0 };
 
 	return who == SELF_OTHER ? &t->other : who < t->nnames ? &t->names[who] : &none;
+}
+
+struct self_name *self_times_name(struct self_times *t, uint32_t who)
+{
+	if (who == SELF_OTHER)
+		return &t->other;
+	return array_reach(&t->names, &t->nnames, who, sizeof *t->names) ? &t->names[who] : NULL;
 }
 
 static bool reach(void *list, uint32_t *cap, uint32_t n, size_t size)

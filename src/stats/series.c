@@ -83,26 +83,27 @@ static uint32_t step_at(const struct series *s, int32_t key)
 	return lo;
 }
 
-/* Counts a value; if no step can be added, in an adjacent one. */
-static void count_step(struct series_set *set, struct series *s, double v)
+bool series_add_step(struct series_set *set, struct series *s, int32_t key, uint64_t n)
 {
-	const int32_t key = key_of(v);
 	uint32_t at = step_at(s, key);
 
-	if (at < s->nsteps && s->steps[at].key == key) {
-		s->steps[at].count += s->steps[at].count < UINT32_MAX;
-		return;
+	if (at == s->nsteps || s->steps[at].key != key) {
+		const bool space = set->nsteps < SERIES_STEPS;
+		if (space && array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
+			memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
+			s->steps[at] = (struct series_step){ key, 0 };
+			s->nsteps++;
+			set->nsteps++;
+		} else {
+			set->failed |= space;
+			if (s->nsteps == 0)
+				return true;
+			at -= at == s->nsteps;
+		}
 	}
-	if (set->nsteps < SERIES_STEPS &&
-	    array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
-		memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
-		s->steps[at] = (struct series_step){ key, 1 };
-		s->nsteps++;
-		set->nsteps++;
-	} else if (s->nsteps > 0) {
-		at = at < s->nsteps ? at : s->nsteps - 1;
-		s->steps[at].count += s->steps[at].count < UINT32_MAX;
-	}
+	const uint32_t space = UINT32_MAX - s->steps[at].count;
+	s->steps[at].count += n < space ? (uint32_t)n : space;
+	return n <= space;
 }
 
 double series_percentile(const struct series *s, unsigned percent)
@@ -181,18 +182,30 @@ double series_time_mean(const struct series *s)
 
 /* ---- values ---- */
 
-static bool add_value(struct series_set *set, uint32_t counter, struct slice name, const struct event *e,
-                      double v)
+bool series_of(struct series_set *set, uint32_t counter, struct slice field, struct series **to)
 {
-	const uint32_t number = names_index(&set->names, name, counter);
+	const uint32_t number = names_index(&set->names, field, counter);
 
+	*to = NULL;
 	if (number == NAMES_OTHER)
 		return true;
 	if (number == NAMES_FAILED || !array_reach(&set->list, &set->n, number, sizeof *set->list))
 		return false;
-	struct series *const s = &set->list[number];
+	*to = &set->list[number];
+	(*to)->counter = counter;
+	return true;
+}
+
+static bool add_value(struct series_set *set, uint32_t counter, struct slice name, const struct event *e,
+                      double v)
+{
+	struct series *s;
+
+	if (!series_of(set, counter, name, &s))
+		return false;
+	if (s == NULL)
+		return true;
 	if (s->count == 0) {
-		s->counter = counter;
 		s->first_ns = s->last_ns = e->ts;
 		s->first = s->last = s->min = s->max = v;
 	}
@@ -208,9 +221,37 @@ static bool add_value(struct series_set *set, uint32_t counter, struct slice nam
 	s->max = v > s->max ? v : s->max;
 	s->sum += v;
 	s->count++;
-	count_step(set, s, v);
-	add_held_time(set, number, e, v);
-	return true;
+	(void)series_add_step(set, s, key_of(v), 1);
+	add_held_time(set, (uint32_t)(s - set->list), e, v);
+	return !set->failed;
+}
+
+bool series_merge(struct series_set *set, struct series *s, const struct series *from)
+{
+	const bool is_new = s->count == 0;
+	bool ok = !__builtin_add_overflow(s->count, from->count, &s->count);
+
+	if (from->count == 0)
+		return true;
+	if (!ok)
+		s->count = UINT64_MAX;
+	if (is_new || from->first_ns < s->first_ns ||
+	    (from->first_ns == s->first_ns && from->first < s->first)) {
+		s->first_ns = from->first_ns;
+		s->first = from->first;
+	}
+	if (is_new || from->last_ns > s->last_ns || (from->last_ns == s->last_ns && from->last > s->last)) {
+		s->last_ns = from->last_ns;
+		s->last = from->last;
+	}
+	s->min = is_new || from->min < s->min ? from->min : s->min;
+	s->max = is_new || from->max > s->max ? from->max : s->max;
+	s->sum += from->sum;
+	s->held += from->held;
+	s->held_ns += from->held_ns;
+	for (uint32_t i = 0; i < from->nsteps; i++)
+		ok &= series_add_step(set, s, from->steps[i].key, from->steps[i].count);
+	return ok;
 }
 
 bool series_add(struct series_set *set, uint32_t counter, const struct batch *b, const struct event *e)

@@ -82,8 +82,7 @@ const char *span_decade_head(unsigned i)
 	return heads[i];
 }
 
-/* Parses "99.9" with at most four decimals, more than 0, at most 100.  0: it is none. */
-static uint32_t parse_percent(const char *p, size_t n)
+uint32_t span_percent(const char *p, size_t n)
 {
 	uint32_t part = 0, unit = 10000;
 	bool point = false, digit = false;
@@ -146,7 +145,7 @@ static bool add_column(struct span_columns *c, const char *name, size_t n)
 			add(c, names[i].what, names[i].name, 0);
 			return true;
 		}
-	const uint32_t part = n > 1 && name[0] == 'p' ? parse_percent(name + 1, n - 1) : 0;
+	const uint32_t part = n > 1 && name[0] == 'p' ? span_percent(name + 1, n - 1) : 0;
 	if (part > 0)
 		add_quantile(c, part, 0);
 	return part > 0;
@@ -195,7 +194,7 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 		c->list[c->n++] = all.list[at++];
 	for (const char *p = numbers;; p++) {
 		const size_t n = strcspn(p, ",");
-		const uint32_t part = parse_percent(p, n);
+		const uint32_t part = span_percent(p, n);
 		if (part == 0) {
 			snprintf(why, size,
 			         "a percentile is more than 0 and at most 100, with at most four decimals, "

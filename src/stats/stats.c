@@ -3,6 +3,8 @@
 #include "stats/stats.h"
 #include "model/event_traits.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -71,6 +73,7 @@ bool stats_init(struct stats *s)
 	names_init(&s->categories, &s->text);
 	names_init(&s->instants.names, &s->text);
 	names_init(&s->counters.names, &s->text);
+	names_init(&s->classes.names, &s->text);
 	series_init(&s->series, &s->text);
 	return true;
 }
@@ -91,7 +94,9 @@ void stats_free(struct stats *s)
 	free(s->async.decades);
 	free(s->instants.counts);
 	free(s->counters.counts);
-	free(s->counter_class);
+	free(s->counter_category);
+	free(s->classes.counts);
+	names_free(&s->classes.names);
 	series_free(&s->series);
 	names_free(&s->spans.names);
 	names_free(&s->async.names);
@@ -322,10 +327,10 @@ static bool add_counter(struct stats *s, const struct batch *b, const struct eve
 		return false;
 	if (number == NAMES_OTHER)
 		return true;
-	if (!array_reach(&s->counter_class, &s->ncounter_class, number, sizeof *s->counter_class))
+	if (!array_reach(&s->counter_category, &s->ncounter_category, number, sizeof *s->counter_category))
 		return false;
-	if (s->counter_class[number] == NULL)
-		s->counter_class[number] = e->cls;
+	if (s->counter_category[number].p == NULL)
+		s->counter_category[number] = e->cls->category.p != NULL ? e->cls->category : SLICE_LIT("");
 	return series_add(&s->series, number, b, e);
 }
 
@@ -381,8 +386,34 @@ bool stats_end(struct stats *s)
 	longest_end(&s->async.longest);
 	self_times_end(&s->times);
 	s->busy = self_times_busy(&s->times);
-	return !s->times.failed && !histogram_pool_failed(&s->pool) && groups_label(s) &&
+	return !s->times.failed && !s->pool.failed && groups_label(s) &&
 	       (s->tables == NULL || stats_tables_end(s->tables));
+}
+
+void stats_describe(struct stats *s, const char *path, uint64_t bytes, const struct trace *trace,
+                    const struct select_found *found)
+{
+	s->trace = trace;
+	s->origin = (struct stats_origin){
+		.traces = 1,
+		.path = slice_str(path),
+		.format = slice_str(trace->format != NULL ? trace->format : ""),
+		.dialect = slice_str(trace->dialect != NULL ? trace->dialect : ""),
+		.bytes = bytes,
+		.records = trace->records,
+		.events = found != NULL ? found->events - found->left_out : trace->events,
+		.left_out = found != NULL ? found->left_out : 0,
+		.epoch_ns = trace->epoch_ns,
+		.epoch_known = trace->epoch_known,
+		.selected = found != NULL,
+	};
+}
+
+struct slice stats_title(const struct stats_origin *o, char space[48])
+{
+	if (o->traces == 1)
+		return o->path;
+	return slice_of(space, (size_t)snprintf(space, 48, "%" PRIu64 " traces", o->traces));
 }
 
 uint64_t stats_other_names(const struct stats *s)

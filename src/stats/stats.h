@@ -37,6 +37,7 @@ struct histogram_pool {
 	uint32_t n, cap;   /* blocks */
 	uint64_t coarse;   /* numbers without a block: counted in the nearest block of their histogram, or
 	                      not at all if it has none */
+	bool failed;       /* OOM: numbers lost precision although the pool is not full */
 };
 
 /* Zero-initialise; owns nothing. */
@@ -51,12 +52,6 @@ struct histogram {
 };
 
 void histogram_pool_free(struct histogram_pool *pool);
-
-/* Whether numbers lost precision although the pool is not full: memory ran out. */
-static inline bool histogram_pool_failed(const struct histogram_pool *pool)
-{
-	return pool->coarse > 0 && pool->n < HISTOGRAM_POOL_BLOCKS - HISTOGRAM_KEPT;
-}
 
 /* Adds v after the first 16. */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
@@ -91,13 +86,33 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 	histogram_spread(h, pool, v);
 }
 
-/* Adds another histogram, with the pool `of`; errors add up. */
+/* Adds n numbers of the bucket with this index: block * HISTOGRAM_BUCKETS + bucket.  min and max become those
+ * of its middle. */
+void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n);
+
+static inline uint32_t histogram_bucket_of(uint64_t v)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	return block * HISTOGRAM_BUCKETS + bucket;
+}
+
+/* Smallest and largest number of that bucket. */
+uint64_t histogram_bucket_low(uint32_t index);
+uint64_t histogram_bucket_high(uint32_t index);
+
+/* Adds another histogram, with the pool `of`: the result is that of adding its numbers, in any order. */
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of);
 
 /* Nearest rank: the ceil(part * count)-th smallest number, or the middle of its bucket, within [min, max].
  * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
 uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
+
+/* Bounds of the rank-th smallest number, 1 <= rank <= count: of its bucket, within [min, max]. */
+void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
+                    uint64_t *low, uint64_t *high);
 
 static inline uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool,
                                             unsigned percent)
@@ -206,8 +221,8 @@ static inline unsigned __int128 total_of(struct total t)
  * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
  * is reduced.
  *
- * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost nothing unless more
- * than SELF_RUNS spans overlap at a time: then a track is evaluated in O(log n) per span.
+ * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost little unless a span
+ * is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log n) per span.
  */
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
@@ -287,6 +302,9 @@ void self_times_end(struct self_times *t);
 /* The times of a name, of evaluated spans. */
 const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
 
+/* The same, to add times of tracks that are not in t; NULL on OOM.  Valid until the next call. */
+struct self_name *self_times_name(struct self_times *t, uint32_t who);
+
 /* Adds a span; who: small numbers from 0, or one of the above.  Ends saturate at 2^64 - 1. */
 static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
                                   uint32_t who, bool waiting)
@@ -352,6 +370,7 @@ struct series_set {
 	struct series *list; /* by number of the name */
 	uint32_t n;
 	uint32_t nsteps;         /* in all */
+	bool failed;             /* OOM: a step is missing */
 	struct table64 state_of; /* track << 32 | series */
 	struct series_state *states;
 	uint32_t nstates, states_cap;
@@ -369,6 +388,18 @@ bool series_value(const struct value *v, double *to);
 
 /* percent is 1 .. 100; never more than max. */
 double series_percentile(const struct series *s, unsigned percent);
+
+/* The series of a counter's field, with a count of 0 at first.  *to is NULL beyond the limits; returns false
+ * on OOM. */
+bool series_of(struct series_set *s, uint32_t counter, struct slice field, struct series **to);
+
+/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if its number overflows. */
+bool series_add_step(struct series_set *s, struct series *to, int32_t key, uint64_t n);
+
+/* Adds another series of the same field, of other tracks.  Of equal times, the first value is the smaller one
+ * and the last the larger one, so that any order of series gives the same, but for rounded sums.  Returns
+ * false if a number overflows. */
+bool series_merge(struct series_set *s, struct series *to, const struct series *from);
 
 /* Mean of the values, within min and max. */
 double series_mean(const struct series *s);
@@ -405,6 +436,13 @@ struct group_by {
 
 /* Parses "process,name".  Returns false with the reason in `why`, one line. */
 bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
+
+bool group_by_is_same(const struct group_by *a, const struct group_by *b);
+
+#define GROUP_BY_WORDS (GROUP_KEYS_MAX * GROUP_KEY_MAX)
+
+/* "process,name"; "name,category" if there are no keys. */
+void group_by_words(const struct group_by *by, char *to, size_t size);
 
 /* Whether it needs WANT_FIELDS: for values of fields and names of tracks. */
 bool group_by_needs_fields(const struct group_by *by);
@@ -445,8 +483,8 @@ struct group_set {
 /* ---- stats ---- */
 
 /*
- * Statistics of the events of one trace.  Memory is bounded for any input (below 40 MiB, plus self times):
- * beyond 65,536 groups of a kind, or some MiB of names, events are counted as "(other names)".
+ * Statistics of the events of a trace, or of several.  Memory is bounded for any input (below 40 MiB, plus
+ * self times): beyond 65,536 groups of a kind, or some MiB of names, events are counted as "(other names)".
  */
 
 /* Spans of one name and category. */
@@ -529,7 +567,25 @@ struct stats_examples {
 
 struct stats_tables; /* tables/tables.h */
 
+/* What a table is of.  Texts are borrowed from the trace, or in the arena of the statistics. */
+struct stats_origin {
+	uint64_t traces;
+	struct slice path;            /* of the trace, of one of several */
+	struct slice format, dialect; /* no bytes: none, not known, or not the same in all traces */
+	uint64_t bytes;               /* of the unpacked traces */
+	uint64_t records, events;     /* events: selected ones, if there is a selection */
+	uint64_t left_out;            /* events that are not selected */
+	uint64_t epoch_ns;
+	bool epoch_known; /* and the same in all traces */
+	bool selected;    /* there is a selection */
+};
+
 struct stats {
+	struct stats_origin origin;  /* after stats_describe() */
+	const struct trace *trace;   /* of one trace: the classes are its own; else NULL */
+	struct tally classes;        /* of several: records by class */
+	bool joint;                  /* of several traces: all values of keys are texts */
+	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
 	struct stats_tables *tables; /* borrowed; NULL: none */
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
@@ -547,9 +603,9 @@ struct stats {
 	struct span_table spans;
 	struct span_table async; /* those that may overlap: without self time */
 	struct tally instants, counters;
-	struct series_set series;           /* of the counters, by the number of their name */
-	const struct class **counter_class; /* by that number: of the first of them */
-	uint32_t ncounter_class;
+	struct series_set series;       /* of the counters, by the number of their name */
+	struct slice *counter_category; /* by that number: of the first of them; p NULL: none yet */
+	uint32_t ncounter_category;
 	struct histogram_pool pool;
 	struct names categories;
 	uint32_t *class_category; /* by index of the class: number of the category + 1; 0: unknown yet */
@@ -563,6 +619,8 @@ struct stats {
 /* Do not move it afterwards. */
 bool stats_init(struct stats *s);
 
+struct span_row;
+
 /* Before the first batch: groups by other keys than name and category, and sums of a field.  sum_of is
  * borrowed; no bytes: none. */
 bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of);
@@ -575,6 +633,29 @@ bool stats_batch(struct stats *s, const struct batch *b);
 /* After the last batch, before the results. */
 bool stats_end(struct stats *s);
 
+/* Before a report: what the trace is.  found: of the selection; NULL: all events.  All are borrowed. */
+void stats_describe(struct stats *s, const char *path, uint64_t bytes, const struct trace *trace,
+                    const struct select_found *found);
+
+/*
+ * Adds the statistics of a trace that is described, or of several, to a table over several traces, which had
+ * stats_init(), and stats_group() with the same keys and field.  Groups are joined by the texts of their
+ * keys. Whatever the order, the result is the same, but for sums of numbers that are no integers.  A count or
+ * sum that is too large sets into->overflowed.  stats_end() follows after the last one.  Returns false on
+ * OOM.
+ */
+bool stats_merge(struct stats *into, const struct stats *from);
+
+/* The steps of stats_merge(), also for tables that are read from files: each adds a row.  row: as in results;
+ * the histogram of its group is in the pool `of`.  other: names or groups beyond the limits. */
+bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
+                    const struct histogram_pool *of);
+bool stats_add_count(struct stats *s, struct tally *t, const struct slice *values, bool other,
+                     uint64_t count);
+bool stats_add_counter(struct stats *s, struct slice name, struct slice category, bool other, uint64_t count,
+                       uint32_t *number);
+bool stats_add_origin(struct stats *s, const struct stats_origin *o);
+
 /* Events (spans, instants, counters) counted as "(other names)". */
 uint64_t stats_other_names(const struct stats *s);
 
@@ -582,6 +663,9 @@ uint64_t stats_other_names(const struct stats *s);
 
 /* The number of an event's group in a set: NAMES_OTHER beyond NAMES_MAX groups, NAMES_FAILED on OOM. */
 uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch *b, const struct event *e);
+
+/* The same for a group whose values are texts. */
+uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct slice *texts);
 
 /* The field of an event with this name; NULL: none. */
 const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name);
@@ -619,7 +703,14 @@ struct span_row {
 	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
 	unsigned __int128 rank;    /* by which rows are sorted, then values[first] */
 	unsigned first;
+	bool other; /* groups beyond the limits */
 };
+
+/* Whether all spans of a group are waiting. */
+static inline bool span_row_waits(const struct span_row *row)
+{
+	return row->waiting > 0 && row->waiting == row->self;
+}
 
 struct tally_row {
 	union {
@@ -669,6 +760,9 @@ struct span_columns {
  * name. */
 void span_columns_init(struct span_columns *c, const char *sum_of);
 
+/* Parses "99.9" with at most four decimals, more than 0, at most 100, as millionths.  0: it is none. */
+uint32_t span_percent(const char *p, size_t n);
+
 /* Parse "count,total,p99.9", "50,95,99.9" and the name of a column or key to sort by.  Return false with the
  * reason in `why`, one line. */
 bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size);
@@ -702,6 +796,7 @@ struct counter_row {
 	uint64_t count;
 	const struct series_row *series; /* in the list */
 	size_t nseries;
+	bool other; /* names beyond the limits */
 };
 
 /* Sorted by descending count, then by the bytes of the name; series of a counter in order of arrival.  The
@@ -711,6 +806,15 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 
 /* Sorted by descending count, then by the bytes of the values. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
+
+struct class_row {
+	struct slice name;
+	uint64_t records;
+};
+
+/* Records by class, without those that have none: of a trace in order of arrival, of several by name.  The
+ * caller frees *rows. */
+bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n);
 
 /* ---- stats thread ---- */
 
@@ -737,18 +841,18 @@ void stats_thread_end(struct stats_thread *t);
 
 /* ---- stats report ---- */
 
-/* A trace and its statistics. */
+/* Statistics, after stats_end() and stats_describe(), and what a report shows of them. */
 struct stats_view {
-	const char *path;
-	uint64_t bytes;                   /* of the unpacked trace */
-	const struct trace *trace;        /* read to its end */
-	const struct stats *stats;        /* after stats_end() */
-	const struct select_found *found; /* statistics of the selection; NULL: all events */
-	bool classes;   /* text also lists classes: of all records, so only with found == NULL */
+	const struct stats *stats;
+	bool classes;   /* text also lists classes: of all records, so not with a selection */
 	bool markdown;  /* tables of Markdown */
+	bool full;      /* JSON has all that stats_merge() needs */
 	unsigned width; /* max characters in a line of text; 0: unlimited */
 	const struct span_columns *columns;
 };
+
+/* The name of what a table is of: the path of a trace, or "3 traces" in `space`. */
+struct slice stats_title(const struct stats_origin *o, char space[48]);
 
 /* Comma-separated values: a row for each group, times in ns.  `first`: with the names of the columns. */
 bool stats_csv_input(struct text *t, const struct stats_view *v, bool first);
@@ -756,6 +860,28 @@ bool stats_csv_input(struct text *t, const struct stats_view *v, bool first);
 /* The JSON report (schemas/stats.schema.json): begin, one call for each input, end.
  * `first`: this is the first input. */
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
+
+/* ---- JSON of --full, read (read.c) ---- */
+
+#define STATS_LAYOUT 1 /* changes with what --full writes, and with the meaning of a number */
+#define STATS_FILE_MAX ((size_t)256 << 20)
+
+struct stats_file {
+	struct slice text;          /* a NUL follows */
+	const char *tool;           /* name and version of this program */
+	bool any_version;           /* files of other versions with the same layout are read, too */
+	struct stats *into;         /* a table over several traces */
+	bool grouped;               /* its keys are set: stats_group(); else it gets those of the file */
+	struct histogram_pool pool; /* scratch */
+	char why[512];              /* why it is refused; "": OOM */
+};
+
+/* Adds all inputs of a file with stats_merge().  Returns false with the reason in f->why; `into` is
+ * incomplete then. */
+bool stats_read(struct stats_file *f);
+
+/* Whether a file begins as one of stats --format json; its first 64 bytes suffice. */
+bool stats_file_begins(struct slice start);
 
 /* The report as text.  Names and categories are shortened to fit the width, and to 256 bytes in any case.  At
  * most `top` rows of each table; 0: all. */

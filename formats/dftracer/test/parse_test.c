@@ -414,8 +414,8 @@ static void both_paths(struct paths *x, const struct json_scanner *scanner, char
 		cr_assert_eq(*quotes, UINT32_MAX); /* all of them were used */
 		x->followed++;
 	} else if (valid) {
-		dft_paths_learn(&x->paths, &x->slow);
 		x->learned++;
+		dft_paths_learn(&x->paths, &x->slow, x->followed + x->learned);
 	}
 }
 
@@ -483,6 +483,27 @@ Test(dftracer_paths, args_after_a_record_without)
 	}
 	cr_expect_eq(x.followed, 1);
 	cr_expect_eq(x.learned, 2);
+	paths_free(&x);
+}
+
+/* Each line has a layout of its own, so learning stops but for probes; then one layout is repeated. */
+Test(dftracer_paths, layouts_that_do_not_repeat_are_not_learned)
+{
+	struct paths x;
+	char p[200];
+
+	paths_init(&x);
+	for (unsigned i = 0; i < 4000; i++) {
+		snprintf(p, sizeof p, "{\"name\":\"a\",\"args\":{\"%u\":1,\"x\":2}}", i);
+		both_paths(&x, json_scanner_best(), p, strlen(p));
+	}
+	cr_expect_geq(x.paths.unlearned, 2800);
+	const unsigned long followed = x.followed;
+	for (unsigned i = 0; i < 100; i++) {
+		strcpy(p, "{\"args\":{\"again\":1}}");
+		both_paths(&x, json_scanner_best(), p, strlen(p));
+	}
+	cr_expect_geq(x.followed, followed + 84);
 	paths_free(&x);
 }
 

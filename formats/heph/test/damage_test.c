@@ -65,7 +65,7 @@ static void expect_others(const unsigned char *p, size_t n, const size_t *offset
 {
 	static const char *const paths[] = { "memory" };
 	struct seen s = { .n = 0 };
-	struct pipeline f;
+	struct pipeline *f;
 	struct batch *b;
 	const struct pipeline_job job = { .in.paths = paths,
 		                          .in.npaths = 1,
@@ -75,7 +75,7 @@ static void expect_others(const unsigned char *p, size_t n, const size_t *offset
 		                          .to.hooks = { .closed = closed, .ctx = &s } };
 
 	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
+	while (pipeline_next(f, &b) == STAGE_MORE) {
 		add_offsets(&s, b);
 		batch_release(b);
 	}
@@ -84,7 +84,7 @@ static void expect_others(const unsigned char *p, size_t n, const size_t *offset
 			cr_expect(was_seen(&s, offsets[i]), "%s of packet %zu: packet %zu at %zu is lost",
 			          what, damaged, i, offsets[i]);
 	cr_expect_gt(s.errors, 0, "%s of packet %zu", what, damaged);
-	pipeline_close(&f);
+	pipeline_close(f);
 }
 
 /* Each bit of the magic constants, and sizes that are smaller, larger, or beyond the end of the input. */

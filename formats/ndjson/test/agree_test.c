@@ -370,26 +370,27 @@ void agree_input(const char *path, bool raw, struct text *keep)
 		.in.npaths = 1,
 		.read.want = WANT_TIMES | WANT_ORDER | ops()->want,
 		.read.interpret = INTERPRET_SPANS,
-		.read.raw = raw,
+		.read.as = raw ? READ_FIELDS : READ_MEANING,
 	};
 	enum stage_status status;
-	struct pipeline p;
+	struct pipeline *p;
 	struct agree g;
 	struct batch *b;
 	bool begun = false;
 
 	cr_assert(pipeline_open(&p, &job));
-	while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
+	while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
 		if (!begun)
-			agree_begin(&g, path, (struct writer){ .trace = &p.trace, .raw = raw }, keep);
+			agree_begin(&g, path, (struct writer){ .trace = pipeline_trace(p), .raw = raw },
+			            keep);
 		begun = true;
 		agree_batch(&g, b);
 		batch_release(b);
 	}
-	pipeline_end(&p);
+	pipeline_end(p);
 	if (begun)
 		agree_end(&g);
-	pipeline_close(&p);
+	pipeline_close(p);
 }
 
 static void each_of_folder(const char *folder, void (*each)(const char *path, void *ctx), void *ctx)

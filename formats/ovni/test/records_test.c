@@ -143,15 +143,15 @@ Test(ovni_raw, clock_offsets_are_not_added)
 			                          .read.want = raw ? WANT_ALL_RAW : WANT_TIMES,
 			                          .read.interpret = INTERPRET_NOT };
 		struct first_times s = { .n = 0 };
-		struct pipeline f;
+		struct pipeline *f;
 		struct batch *b;
 		cr_expect(pipeline_open(&f, &job));
-		while (pipeline_next(&f, &b) == STAGE_MORE) {
+		while (pipeline_next(f, &b) == STAGE_MORE) {
 			note_times(&s, b);
 			batch_release(b);
 		}
 		cr_expect(s.n == 2 && s.ts[0] == (raw ? 5 : 1005) && s.ts[1] == (raw ? 7 : 1007));
-		pipeline_close(&f);
+		pipeline_close(f);
 	}
 	remove_folder(dir);
 }

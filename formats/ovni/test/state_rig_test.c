@@ -9,6 +9,7 @@
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "ovni/ovni.h"
+#include "run/read/records.h"
 #include "vocab/vocab.h"
 
 uint32_t rig_units;
@@ -30,11 +31,13 @@ static const struct vocabulary *rig_vocabulary(void)
 
 static void rig_stream(struct rig *rig, const char *path, const struct option_value *options)
 {
+	static const struct format format = { .reader = &ovni_reader_ops };
 	struct rig_stream *const s = &rig->streams[rig->n++];
 
 	cr_assert(rig->n <= RIG_STREAMS);
 	findings_init(&s->findings, path, NULL, NULL);
-	s->reader = (struct reader){ .in = input_open(path),
+	s->reader = (struct reader){ .format = &format,
+		                     .in = input_open(path),
 		                     .trace = &rig->trace,
 		                     .findings = &s->findings,
 		                     .want = WANT_TIMES | WANT_FIELDS,
@@ -44,7 +47,7 @@ static void rig_stream(struct rig *rig, const char *path, const struct option_va
 		                     .folder = 1 };
 	cr_assert(s->reader.in != NULL && s->reader.state != NULL && batch_init(&s->batch, 200000, false));
 	cr_assert(ovni_reader_ops.open(&s->reader), "%s", path);
-	cr_assert(ovni_reader_ops.next(&s->reader, &s->batch) != READ_NO_MEMORY, "%s", path);
+	cr_assert(records_next(&s->reader, &s->batch) != READ_NO_MEMORY, "%s", path);
 	for (uint32_t i = 0; i < rig->trace.nclasses; i++)
 		if (rig->trace.classes[i]->plan == NULL)
 			rig->trace.classes[i]->plan =

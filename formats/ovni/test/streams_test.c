@@ -169,21 +169,21 @@ static void expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
 		                          .to.hooks = { .opened = opened, .closed = closed, .ctx = &t } };
 	enum stage_status status;
 	struct batch *b;
-	struct pipeline f;
+	struct pipeline *f;
 
 	cr_assert(pipeline_open(&f, &job));
-	while ((status = pipeline_next(&f, &b)) == STAGE_MORE) {
+	while ((status = pipeline_next(f, &b)) == STAGE_MORE) {
 		take(&t, b);
 		batch_release(b);
 	}
 	cr_expect_eq(status, STAGE_END);
-	pipeline_end(&f);
+	pipeline_end(f);
 	cr_expect_eq(t.n, made.n, "%u streams: %zu of %zu events", streams, t.n, made.n);
 	cr_expect_eq(t.opened, streams);
 	cr_expect_eq(t.closed, streams);
-	cr_expect_eq(f.trace.records, made.n);
+	cr_expect_eq(pipeline_trace(f)->records, made.n);
 	cr_expect((t.findings > 0) == (kind == BACKWARDS), "%zu", t.findings);
-	pipeline_close(&f);
+	pipeline_close(f);
 	free_trace(&made);
 }
 

@@ -217,7 +217,7 @@ Test(parquet_groups, parts_hold_all_rows_in_order)
 	struct parquet_run run;
 	uint64_t from = 0;
 
-	parquet_run(&run, &(struct parquet_made){ make_many, 264, .options = &size, .in_parts = true,
+	parquet_run(&run, &(struct parquet_made){ make_many, 528, .options = &size, .in_parts = true,
 	                                          .one_thread = true });
 	cr_assert_eq(run.rig.nfiles, 2);
 	for (uint32_t i = 0; i < run.rig.nfiles; i++) {
@@ -227,7 +227,7 @@ Test(parquet_groups, parts_hold_all_rows_in_order)
 		from += f.rows;
 		pq_free(&f);
 	}
-	cr_expect_eq(from, 264 * A_BATCH);
+	cr_expect_eq(from, 528 * A_BATCH);
 	parquet_run_free(&run);
 }
 

@@ -9,7 +9,7 @@
 
 /* Pages of a column chunk, and what its statistics promise. */
 
-enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
 
 struct pages {
 	struct pq_file *file;
@@ -55,6 +55,52 @@ static bool read_hybrid(struct cursor *c, unsigned width, uint32_t *to, uint32_t
 	return c->missing == NULL;
 }
 
+static uint64_t take_varint(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		const uint8_t byte = cursor_u8(c, "number");
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			break;
+	}
+	return v;
+}
+
+static uint64_t take_zigzag(struct cursor *c)
+{
+	const uint64_t v = take_varint(c);
+
+	return v >> 1 ^ (0 - (v & 1));
+}
+
+/* Reads n numbers by their differences: blocks of 128, each of four parts. */
+static bool read_deltas(struct cursor *c, uint64_t *to, uint32_t n)
+{
+	if (take_varint(c) != 128 || take_varint(c) != 4 || take_varint(c) != n)
+		return false;
+	to[0] = take_zigzag(c);
+	for (uint32_t at = 1; at < n && c->missing == NULL;) {
+		const uint64_t min = take_zigzag(c);
+		const struct slice widths = cursor_take(c, 4, "widths");
+		for (unsigned part = 0; part < 4 && at < n && c->missing == NULL; part++) {
+			const unsigned width = (unsigned char)widths.p[part];
+			const struct slice bits = cursor_take(c, 4 * width, "bits");
+			for (uint32_t i = 0; i < 32 && at < n && c->missing == NULL; i++, at++) {
+				uint64_t d = 0;
+				for (unsigned k = 0; k < width; k++)
+					d |= (uint64_t)((unsigned char)bits.p[(i * width + k) / 8] >>
+					                    (i * width + k) % 8 &
+					                1)
+					     << k;
+				to[at] = to[at - 1] + min + d;
+			}
+		}
+	}
+	return c->missing == NULL;
+}
+
 static struct pq_cell take_plain(struct cursor *c, enum pq_type type)
 {
 	struct pq_cell cell = { .null = false };
@@ -79,13 +125,17 @@ static bool take_values(const struct pages *g, struct cursor *c, int64_t encodin
                         const uint32_t *present, uint32_t rows, uint32_t n)
 {
 	uint32_t *const numbers = arena_zalloc(&g->file->arena, n + 1, sizeof *numbers);
-	const bool numbered = encoding == RLE_DICTIONARY;
+	uint64_t *const deltas = arena_zalloc(&g->file->arena, n + 1, sizeof *deltas);
+	const bool numbered = encoding == RLE_DICTIONARY, by_delta = encoding == DELTA_BINARY_PACKED;
 	uint32_t k = 0;
 
 	if (numbered) {
 		const unsigned width = cursor_u8(c, "width");
 		if (width > 16 || !read_hybrid(c, width, numbers, n))
 			return pq_fault(g->file, "numbers of a dictionary");
+	} else if (by_delta) {
+		if (g->column->type != PQ_I64 || !read_deltas(c, deltas, n))
+			return pq_fault(g->file, "differences");
 	} else if (g->column->type == PQ_BOOL) {
 		const struct slice bits = cursor_take(c, (n + 7) / 8, "bits");
 		for (uint32_t i = 0; i < n; i++)
@@ -99,6 +149,8 @@ static bool take_values(const struct pages *g, struct cursor *c, int64_t encodin
 			return pq_fault(g->file, "a number beyond the dictionary");
 		if (numbered)
 			cells[i] = g->dictionary[numbers[k]];
+		else if (by_delta)
+			cells[i].i = (int64_t)deltas[k];
 		else if (g->column->type == PQ_BOOL)
 			cells[i].i = numbers[k];
 		else

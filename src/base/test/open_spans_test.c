@@ -82,6 +82,8 @@ Test(open_spans, search_stops_at_the_limit_of_runs)
 	cr_assert_not(covered_spans_cover(&s, 6, 7, 4, &around));
 	cr_assert_eq(s.spans[1].covered, 2);
 	cr_assert_eq(s.spans[0].covered, 1);
+	cr_assert(covered_spans_cover(&s, 6, 20, 1, &around)); /* the other runs end before the last one */
+	cr_assert_null(around);
 	free(s.spans);
 }
 

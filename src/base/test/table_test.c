@@ -96,6 +96,8 @@ Test(table, tabletext_grows_and_replaces)
 	cr_assert_eq(t.used, KEYS);
 	for (uint32_t i = 0; i < KEYS; i++)
 		cr_assert_eq(tabletext_get(&t, slice_str(text[i])), i % 3 == 0 ? i + 1 : i);
+	for (uint32_t i = 0; i < KEYS; i++)
+		cr_assert(tabletext_entries(&t)[i].p == text[i], "in order of arrival");
 	tabletext_free(&t);
 }
 

@@ -97,7 +97,7 @@ Test(completion, of_bash)
 	static const struct try tries[] = {
 		{ "tracetool va", "validate " },
 		{ "tracetool ", "convert merge validate stats top cat ..." },
-		{ "tracetool help co", "convert completion " },
+		{ "tracetool help co", "convert compare completion " },
 		{ "tracetool --ver", "--version " },
 		{ "tracetool --version --v", "--verbose " },
 		{ "tracetool nothing ", "" },

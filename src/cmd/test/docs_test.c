@@ -378,6 +378,10 @@ Test(docs_rules, each_rule_is_in_its_page)
 	for (const struct rule *r = policy_rules; r->id != NULL; r++)
 		expect_rule("tracetool.yaml.5", text, r);
 	free(text);
+	text = doc_text("man/tracetool-compare.1");
+	for (const struct rule *r = compare_rules; r->id != NULL; r++)
+		expect_rule("tracetool-compare.1", text, r);
+	free(text);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
 		snprintf(page, sizeof page, "man/tracetool-%s.5", (*f)->name);

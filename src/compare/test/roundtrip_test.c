@@ -33,7 +33,7 @@ struct roundtrip {
 	struct batch_pool pool;
 	uint32_t next;
 	struct writer_rig rig;
-	struct pipeline back;
+	struct pipeline *back;
 	struct allowance allowance;
 	char found[256]; /* a finding of the reader */
 	uint64_t refused;
@@ -56,7 +56,7 @@ static enum stage_status next_back(void *ctx, struct batch **out)
 {
 	struct roundtrip *const t = ctx;
 
-	return pipeline_next(&t->back, out);
+	return pipeline_next(t->back, out);
 }
 
 static void keep_finding(void *ctx, const struct findings *j, const struct finding *f)
@@ -143,13 +143,13 @@ static void compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	cr_assert(batch_pool_init(&t->pool, 64, false) && pipeline_open(&t->back, &job));
 	differ_init(&differ, &rules,
 	            (struct differ_source){ .next = next_generated, .ctx = t, .trace = &t->trace },
-	            (struct differ_source){ .next = next_back, .ctx = t, .trace = &t->back.trace },
+	            (struct differ_source){ .next = next_back, .ctx = t, .trace = pipeline_trace(t->back) },
 	            check_difference, t);
 	cr_expect_eq(differ_run(&differ), DIFFER_DONE, "%s, seed %" PRIu64 ": %s", t->format->name, t->seed,
 	             t->found);
 	cr_expect_leq(differ.more, t->allowance.nmore, "%s, seed %" PRIu64, t->format->name, t->seed);
 	differ_free(&differ);
-	pipeline_close(&t->back);
+	pipeline_close(t->back);
 	batch_pool_free(&t->pool);
 	trace_free(&t->trace);
 	if (folder)

@@ -89,7 +89,7 @@ static const struct {
 	{ "budgets: [@{name: a, limit: 1s}]", "bad-value", "a budget has no statistic" },
 	{ "budgets: [@{statistic: p50, limit: 1s}]", "bad-value", "a budget has no name" },
 	{ "budgets: [@{name: a, statistic: p50}]", "bad-value", "a budget has a limit, or a tolerance" },
-	{ "budgets: [{name: a, statistic: @p95, limit: 1s}]", "bad-value",
+	{ "budgets: [{name: a, statistic: @q95, limit: 1s}]", "bad-value",
 	  "statistic is one of p50, p90, p99, max" },
 	{ "budgets: [{name: a, statistic: p50, limit: @5}]", "bad-value",
 	  "the limit of p50 is a time such as 5ms" },

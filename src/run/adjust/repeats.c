@@ -71,16 +71,37 @@ static uint64_t track_cost(const struct track *k)
 	return sum;
 }
 
+/* The costs of the class and track of the latest event, which the next one mostly has too.  Zero-initialise
+ * to start; for events with the same limits. */
+struct latest {
+	const struct class *cls;
+	const struct track *track;
+	uint64_t cls_cost, track_cost;
+};
+
+static inline uint64_t class_cost(struct latest *l, const struct class *cls, struct cost_limits limits)
+{
+	if (l->cls != cls) {
+		l->cls = cls;
+		l->cls_cost = min_u64(cost_slice(&cls->name), limits.text) +
+		              min_u64(cost_slice(&cls->category), limits.text);
+	}
+	return l->cls_cost;
+}
+
 /* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`. */
-static void cost_add_event(const struct batch *b, const struct event *e, struct cost_limits limits,
-                           uint64_t max, struct cost *sum)
+static inline void cost_add_event(struct latest *l, const struct batch *b, const struct event *e,
+                                  struct cost_limits limits, uint64_t max, struct cost *sum)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* separate begin and end */
-	uint64_t texts = min_u64(cost_slice(&e->name), limits.text) +
-	                 min_u64(cost_slice(&e->cls->name), limits.text) +
-	                 min_u64(cost_slice(&e->cls->category), limits.text);
-	uint64_t plain = COST_EVENT + track_cost(e->track);
+	uint64_t texts = min_u64(cost_slice(&e->name), limits.text) + class_cost(l, e->cls, limits);
+
+	if (l->track != e->track) {
+		l->track = e->track;
+		l->track_cost = track_cost(e->track);
+	}
+	uint64_t plain = COST_EVENT + l->track_cost;
 
 	texts *= times;
 	plain *= times;
@@ -300,18 +321,19 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 /* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is spent in any case. */
 static bool check_event(struct repeats *r, struct batch *b, struct event *e)
 {
+	struct latest whole = { .cls = NULL }, shorter = whole, least = whole;
 	struct cost c = { .texts = 0 };
 
-	cost_add_event(b, e, WHOLE, budget_left(r), &c);
+	cost_add_event(&whole, b, e, WHOLE, budget_left(r), &c);
 	if (fits(r, &c))
 		return true;
 	r->spent.texts += c.entries / ENTRIES_PER_BYTE;
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(b, e, cuts[0].limits, UINT64_MAX, &c);
+	cost_add_event(&shorter, b, e, cuts[0].limits, UINT64_MAX, &c);
 	if (fits(r, &c))
 		return cut_event(r, b, &cuts[0], e);
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(b, e, cuts[1].limits, UINT64_MAX, &c);
+	cost_add_event(&least, b, e, cuts[1].limits, UINT64_MAX, &c);
 	spend(r, &c);
 	return cut_event(r, b, &cuts[1], e);
 }
@@ -323,6 +345,7 @@ static uint64_t allowance(uint64_t read, uint64_t factor)
 
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 {
+	struct latest latest = { .cls = NULL };
 	struct cost sum = { .texts = 0 };
 	bool ok = true;
 
@@ -330,7 +353,7 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	r->allowed.all = allowance(read, r->factor < UINT64_MAX / 2 ? r->factor + REPEATS_REST : r->factor);
 	const uint64_t max = budget_left(r);
 	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
-		cost_add_event(b, &b->events[i], WHOLE, max - sum.texts, &sum);
+		cost_add_event(&latest, b, &b->events[i], WHOLE, max - sum.texts, &sum);
 	if (fits(r, &sum))
 		return true;
 	for (uint32_t i = 0; i < b->n && ok; i++)

@@ -27,7 +27,7 @@ bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
 {
 	const struct sorter_options options = {
 		.order = { .order = ORDER_FILE, .by_part = true },
-		.memory = arrange->memory > 0 ? arrange->memory : SORTER_MEMORY,
+		.memory = sorter_memory(arrange->memory),
 		.temp_near = arrange->temp_near,
 	};
 

@@ -243,8 +243,11 @@ bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t 
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const struct operand *const o = &g->operands.list[i];
+		const uint32_t first = g->n;
 		if (!(o->folder ? add_folder(g, o) : add_group(g, o) != NULL))
 			return false;
+		for (uint32_t k = first; k < g->n; k++)
+			g->list[k].number = i;
 	}
 	return true;
 }

@@ -54,6 +54,7 @@ struct trace_group {
 	bool by_prefix; /* the prefix is no folder */
 	uint32_t cap;   /* of operand.tree.paths */
 	bool holds_input; /* not only sidecars */
+	size_t number;    /* of its operand, from 0 */
 };
 
 struct trace_groups {

@@ -17,6 +17,7 @@
 #include "input/open.h"
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
+#include "run/read/records.h"
 
 /* ---- look ahead ---- */
 
@@ -210,6 +211,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.dialect = c->job->in.dialect,
 		.options = c->job->in.options,
 		.shared = c->shared,
+		.number = c->raw && (c->want & WANT_FILES) != 0 ? s->location.number : 0,
 		.ahead_of = c->ahead_of,
 		.folder = s->location.in_folder ? strlen(s->location.operand) : 0,
 		.archive = s->location.archive,
@@ -356,17 +358,24 @@ static void report_unknown(struct source *s, size_t looked)
 		            looked);
 }
 
-/* Whether only the bytes of raw events are used. */
-static bool is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
+/* What the reader builds of raw events.  A writer of copies reads less of records, unless it moves times. */
+static unsigned wanted_of_records(const struct pipeline_job *job, const struct format *f)
 {
-	return job->read.copy_of == f && !job->read.copy_fields && f->writer != NULL &&
-	       (f->writer->modes & WRITER_RAW_BYTES) != 0;
+	const unsigned modes = job->read.as == READ_COPY ? f->writer->modes : 0;
+	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL;
+	unsigned want = WANT_RAW | WANT_TIMES | WANT_STRUCTURE;
+
+	want |= (modes & WRITER_RAW_BYTES) != 0 ? 0U : WANT_FIELDS;
+	want |= (modes & WRITER_RAW_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
+	want |= (modes & WRITER_RAW_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
+	return want;
 }
 
 /* false after a finding. */
 static bool find_format(struct source *s)
 {
 	struct trace_context *const c = s->context;
+	const struct reading_mode *const mode = &c->job->read;
 	const char *const dialect = c->job->in.dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
 	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
@@ -391,15 +400,11 @@ static bool find_format(struct source *s)
 	} else {
 		c->trace->format = s->format->name;
 		c->format = s->format;
-		if (!c->quiet && (c->job->read.raw || c->job->read.copy_of == s->format)) {
+		if (!c->quiet && mode->as != READ_MEANING &&
+		    (mode->copy_of == NULL || mode->copy_of == s->format)) {
 			c->raw = true;
-			c->want |= WANT_RAW | WANT_TIMES | WANT_STRUCTURE | WANT_FIELDS;
-			if (is_written_by_bytes(c->job, s->format))
-				c->want &= ~(unsigned)WANT_FIELDS;
-			c->want |= c->job->read.copy_runs ? WANT_RUNS : 0U;
-			if (c->job->read.copy_bare && !c->job->read.copy_fields &&
-			    c->job->read.copy_of == s->format)
-				c->want |= WANT_BARE;
+			c->want &= ~(unsigned)WANT_FIELDS;
+			c->want |= wanted_of_records(c->job, s->format);
 		}
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
@@ -612,7 +617,8 @@ void source_next(struct source *s, struct batch *b)
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	input_pin(in, &b->pins);
-	s->status = s->format->reader->next(&s->reader, b);
+	s->status = s->format->reader->next != NULL ? s->format->reader->next(&s->reader, b)
+	                                            : records_next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_failed(s->context->trace))

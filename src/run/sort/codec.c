@@ -138,7 +138,32 @@ static bool pack_shape(struct packing *k, const struct field *f)
 	return pack_bytes(k, &shape, sizeof shape) && pack_slice(k, f->name.p, f->name.n, kind);
 }
 
-static bool pack_field(struct packing *k, const struct field *f)
+#define FIELD_MAX                                                                                            \
+	(sizeof(struct packed_field) + 1 + 8) /* max bytes of a field with a shape and no text of its own */
+
+/* A field with a shape whose text, if any, is short; there is space for all of it. */
+static inline void pack_field_fast(struct packing *k, struct packed_field head, const struct value *v,
+                                   bool text)
+{
+	char *at = k->at;
+
+	memcpy(at, &head, sizeof head);
+	at += sizeof head;
+	if (text) {
+		*at++ = (char)v->count;
+		if (head.kind == KIND_TEXT)
+			memcpy(at, v->p, v->count);
+		else if (head.kind == KIND_STAYS)
+			memcpy(at, &v->p, sizeof v->p);
+		at += head.kind == KIND_TEXT ? v->count : head.kind == KIND_STAYS ? sizeof v->p : 0;
+	} else {
+		memcpy(at, &v->u64, sizeof v->u64); /* the next field overwrites the zero bytes */
+		at += head.kind;
+	}
+	k->at = at;
+}
+
+static inline bool pack_field(struct packing *k, const struct field *f)
 {
 	const struct value *const v = &f->value;
 	const bool text = is_text(v), list = is_list(v);
@@ -148,7 +173,13 @@ static bool pack_field(struct packing *k, const struct field *f)
 		                  : list ? sizeof v->count
 		                         : size_of_number(v->u64)),
 	};
+	const uint64_t most = FIELD_MAX + (text ? v->count : 0);
 
+	if (head.shape != FIELD_SHAPE_NONE && !list && (!text || v->count < LONG_TEXT) &&
+	    most <= (uint64_t)(k->end - k->at)) {
+		pack_field_fast(k, head, v, text);
+		return true;
+	}
 	if (!pack_bytes(k, &head, sizeof head) || (head.shape == FIELD_SHAPE_NONE && !pack_shape(k, f)))
 		return false;
 	return text ? pack_slice(k, v->p, v->count, (enum kind)head.kind)
@@ -284,14 +315,6 @@ uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t
 
 /* ---- unpacking ---- */
 
-/* Numbers of a packed event, and the position after them. */
-struct packed_head {
-	uint64_t ts, dur, offset;
-	const struct event *shape;
-	const char *rest;
-	struct event own; /* shape stored with the event */
-};
-
 static inline uint64_t number_at(const char *p, unsigned n)
 {
 	uint64_t v;
@@ -300,7 +323,7 @@ static inline uint64_t number_at(const char *p, unsigned n)
 	return n == 0 ? 0 : v & UINT64_MAX >> (64 - 8 * n);
 }
 
-static inline void read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes)
+void event_read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes)
 {
 	uint32_t sizes;
 	uint16_t shape;
@@ -323,15 +346,14 @@ static inline void read_head(struct packed_head *h, const char *packed, const st
 	}
 }
 
-struct order_key event_packed_key(const char *packed, const struct event_shapes *shapes,
-                                  struct order_rule rule)
+struct order_key event_head_key(const struct packed_head *h, struct order_rule rule)
 {
-	struct packed_head h;
+	const struct event e = { .ts = h->ts,
+		                 .dur = h->dur,
+		                 .track = h->shape->track,
+		                 .offset = h->offset,
+		                 .phase = h->shape->phase };
 
-	read_head(&h, packed, shapes);
-	const struct event e = {
-		.ts = h.ts, .dur = h.dur, .track = h.shape->track, .offset = h.offset, .phase = h.shape->phase
-	};
 	return order_key_of(&e, rule);
 }
 
@@ -507,13 +529,10 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 	return true;
 }
 
-bool event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
+bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes,
                            bool with_bytes)
 {
-	struct packed_head h;
-
-	read_head(&h, packed, shapes);
-	return unpack_event(out, &h, h.rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+	return unpack_event(out, h, h->rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
 }
 
 bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
@@ -521,7 +540,7 @@ bool event_unpack_copy(struct batch *out, const char *packed, const struct event
 {
 	struct packed_head h;
 
-	read_head(&h, packed, shapes);
+	event_read_head(&h, packed, shapes);
 	const size_t size = (size_t)(packed + event_packed_size(packed) - h.rest);
 	const char *rest = h.rest;
 	if (size > 0) {

@@ -77,86 +77,146 @@ static bool reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, 
 
 /* ---- the heap ---- */
 
-static bool comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
+static bool comes_first(const struct run_heap *h, uint32_t a, uint32_t b)
 {
-	const struct order_key *const x = &m->keys[a], *const y = &m->keys[b];
+	const struct order_key *const x = &h->keys[a], *const y = &h->keys[b];
 
 	return order_key_less(x, y) || (!order_key_less(y, x) && a < b);
 }
 
 /* Sifts a run down from a slot. */
-static void sift_down(struct run_merge *m, uint32_t at, uint32_t run)
+static void sift_down(struct run_heap *h, uint32_t at, uint32_t run)
 {
-	for (uint32_t child; (child = 2 * at + 1) < m->nactive; at = child) {
-		child += child + 1 < m->nactive && comes_first(m, m->active[child + 1], m->active[child]);
-		if (!comes_first(m, m->active[child], run))
+	for (uint32_t child; (child = 2 * at + 1) < h->nactive; at = child) {
+		child += child + 1 < h->nactive && comes_first(h, h->active[child + 1], h->active[child]);
+		if (!comes_first(h, h->active[child], run))
 			break;
-		m->active[at] = m->active[child];
+		h->active[at] = h->active[child];
 	}
-	m->active[at] = run;
+	h->active[at] = run;
 }
 
 /* Sifts a run up from a slot. */
-static void sift_up(struct run_merge *m, uint32_t at, uint32_t run)
+static void sift_up(struct run_heap *h, uint32_t at, uint32_t run)
 {
 	for (uint32_t above; at > 0; at = above) {
 		above = (at - 1) / 2;
-		if (!comes_first(m, run, m->active[above]))
+		if (!comes_first(h, run, h->active[above]))
 			break;
-		m->active[at] = m->active[above];
+		h->active[at] = h->active[above];
 	}
-	m->active[at] = run;
+	h->active[at] = run;
 }
 
-/* Adds waiting runs that precede the active ones. */
-static void start_waiting(struct run_merge *m)
+static void lower_bound(struct run_heap *h, const struct order_key *key)
 {
-	while (m->nstarted < m->n) {
-		const uint32_t run = m->waiting[m->nstarted].position;
-		if (m->nactive > 0 && !comes_first(m, run, m->active[0]))
-			return;
-		m->nstarted++;
-		sift_up(m, m->nactive++, run);
-	}
+	if (order_key_less(key, &h->bound))
+		h->bound = *key;
 }
 
-/* Reads the key of the next event of a run that has not ended. */
-static bool read_key(struct run_merge *m, uint32_t i)
+/* Adds waiting runs that precede the active ones, and sets the bound. */
+static void start_waiting(struct run_heap *h)
 {
-	struct run_reader *const r = &m->readers[i];
-	const uint64_t left = r->have - r->at + (r->end - r->next);
+	for (; h->nstarted < h->n; h->nstarted++) {
+		const uint32_t run = h->waiting[h->nstarted].position;
+		if (h->nactive > 0 && !comes_first(h, run, h->active[0]))
+			break;
+		sift_up(h, h->nactive++, run);
+	}
+	h->bound = (struct order_key){ UINT64_MAX, UINT64_MAX, UINT32_MAX, 0 };
+	if (h->nstarted < h->n)
+		lower_bound(h, &h->waiting[h->nstarted]);
+	for (uint32_t i = 1; i < 3 && i < h->nactive; i++)
+		lower_bound(h, &h->keys[h->active[i]]);
+}
 
-	if (!reader_need(r, m->file, left < EVENT_PACKED_HEAD ? left : EVENT_PACKED_HEAD))
+bool run_heap_init(struct run_heap *h, uint32_t n)
+{
+	*h = (struct run_heap){ .n = n };
+	h->active = calloc(n, sizeof *h->active);
+	h->keys = calloc(n, sizeof *h->keys);
+	h->waiting = calloc((size_t)n * 3, sizeof *h->waiting);
+	return h->active != NULL && h->keys != NULL && h->waiting != NULL;
+}
+
+void run_heap_start(struct run_heap *h)
+{
+	for (uint32_t i = 0; i < h->n; i++) {
+		h->waiting[i] = h->keys[i];
+		h->waiting[i].position = i;
+	}
+	order_sort(h->waiting, h->n, h->waiting + h->n);
+	start_waiting(h);
+}
+
+void run_heap_free(struct run_heap *h)
+{
+	free(h->keys);
+	free(h->waiting);
+	free(h->active);
+	*h = (struct run_heap){ .n = 0 };
+}
+
+void run_heap_reorder(struct run_heap *h)
+{
+	sift_down(h, 0, h->active[0]);
+	start_waiting(h);
+}
+
+void run_heap_end_run(struct run_heap *h)
+{
+	if (--h->nactive > 0)
+		sift_down(h, 0, h->active[h->nactive]);
+	start_waiting(h);
+}
+
+/* ---- the merge ---- */
+
+/* Makes the head of the next event of a run available; the run has not ended. */
+static inline bool need_head(struct run_merge *m, struct run_reader *r)
+{
+	const uint64_t have = r->have - r->at, left = have + (r->end - r->next);
+
+	return have >= EVENT_PACKED_HEAD ||
+	       reader_need(r, m->file, left < EVENT_PACKED_HEAD ? left : EVENT_PACKED_HEAD);
+}
+
+/* Reads the head of the next event of a run, and its key. */
+static inline bool read_key(struct run_merge *m, struct run_reader *r, struct order_key *key)
+{
+	if (!need_head(m, r))
 		return false;
-	m->keys[i] = event_packed_key(r->buffer + r->at, m->rule.shapes, m->rule.order);
+	event_read_head(&m->head, r->buffer + r->at, m->rule.shapes);
+	*key = event_head_key(&m->head, m->rule.order);
 	return true;
 }
 
-/* Advances the first active run. */
+/* Advances the first run. */
 static bool advance(struct run_merge *m)
 {
-	const uint32_t run = m->active[0];
+	const uint32_t run = run_heap_first(&m->heap);
+	struct run_reader *const r = &m->readers[run];
+	struct order_key key;
 
-	if (!reader_ended(&m->readers[run])) {
-		if (!read_key(m, run))
+	m->has_head = false;
+	if (reader_ended(r)) {
+		run_heap_end_run(&m->heap);
+	} else if (run_heap_is_alone(&m->heap)) {
+		return need_head(m, r);
+	} else {
+		if (!read_key(m, r, &key))
 			return false;
-		sift_down(m, 0, run);
-	} else if (--m->nactive > 0) {
-		sift_down(m, 0, m->active[m->nactive]);
+		run_heap_advance(&m->heap, &key);
+		m->has_head = run_heap_first(&m->heap) == run;
 	}
-	start_waiting(m);
 	return true;
 }
 
 static bool allocate(struct run_merge *m, uint32_t n, uint64_t each)
 {
 	m->readers = calloc(n, sizeof *m->readers);
-	m->active = calloc(n, sizeof *m->active);
-	m->keys = calloc(n, sizeof *m->keys);
-	m->waiting = calloc((size_t)n * 3, sizeof *m->waiting);
 	m->buffers = m->file != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
-	return m->readers != NULL && m->active != NULL && m->keys != NULL && m->waiting != NULL &&
-	       (m->buffers != NULL || m->file == NULL);
+	return run_heap_init(&m->heap, n) && m->readers != NULL && (m->buffers != NULL || m->file == NULL);
 }
 
 bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory,
@@ -164,7 +224,7 @@ bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memor
 {
 	const uint64_t each = f != NULL ? buffer_size(rule->memory, n) : 0;
 
-	*m = (struct run_merge){ .file = f, .rule = *rule, .n = n };
+	*m = (struct run_merge){ .file = f, .rule = *rule };
 	if (!allocate(m, n, each))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
@@ -177,24 +237,25 @@ bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memor
 		                          : (struct run_reader){ .buffer = memory + runs[i].offset,
 			                                         .cap = runs[i].bytes,
 			                                         .have = runs[i].bytes };
-		if (!read_key(m, i))
+		if (!read_key(m, &m->readers[i], &m->heap.keys[i]))
 			return false;
-		m->waiting[i] = m->keys[i];
-		m->waiting[i].position = i;
 	}
-	order_sort(m->waiting, n, m->waiting + n);
-	start_waiting(m);
+	run_heap_start(&m->heap);
 	return true;
 }
 
 void run_merge_free(struct run_merge *m)
 {
 	free(m->readers);
-	free(m->active);
-	free(m->keys);
-	free(m->waiting);
 	free(m->buffers);
+	run_heap_free(&m->heap);
 	*m = (struct run_merge){ .readers = NULL };
+}
+
+static bool unpack_in_place(struct run_merge *m, struct batch *out, const char *packed)
+{
+	event_read_head(&m->head, packed, m->rule.shapes);
+	return event_unpack_in_place(out, &m->head, m->rule.shapes, m->rule.with_bytes);
 }
 
 /* Reads an event larger than the buffer. */
@@ -210,21 +271,32 @@ static bool next_large(struct run_merge *m, struct run_reader *r, struct batch *
 			return false;
 		memcpy(packed + done, p, (size_t)n);
 	}
-	return event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes) && advance(m);
+	return unpack_in_place(m, out, packed) && advance(m);
+}
+
+/* From a run in the file. */
+static bool next_of_file(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
+{
+	if (size > r->cap)
+		return next_large(m, r, out, size);
+	if (r->have - r->at < size && !reader_need(r, m->file, size))
+		return false;
+	if (!event_unpack_copy(out, r->buffer + r->at, m->rule.shapes, m->rule.with_bytes))
+		return false;
+	r->at += size;
+	return advance(m);
 }
 
 bool run_merge_next(struct run_merge *m, struct batch *out)
 {
-	struct run_reader *const r = &m->readers[m->active[0]];
-	const uint64_t size = event_packed_size(r->buffer + r->at);
-
-	if (size > r->cap)
-		return next_large(m, r, out, size);
-	if (!reader_need(r, m->file, size))
-		return false;
+	struct run_reader *const r = &m->readers[run_heap_first(&m->heap)];
 	const char *const packed = r->buffer + r->at;
-	if (!(m->file == NULL ? event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes)
-	                      : event_unpack_copy(out, packed, m->rule.shapes, m->rule.with_bytes)))
+	const uint64_t size = event_packed_size(packed);
+
+	if (m->file != NULL)
+		return next_of_file(m, r, out, size);
+	if (!(m->has_head ? event_unpack_in_place(out, &m->head, m->rule.shapes, m->rule.with_bytes)
+	                  : unpack_in_place(m, out, packed)))
 		return false;
 	r->at += size;
 	return advance(m);
@@ -263,7 +335,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 	struct run_writer w = { .file = to, .buffer = buffer, .cap = cap };
 
 	while (!run_merge_ended(m)) {
-		struct run_reader *const r = &m->readers[m->active[0]];
+		struct run_reader *const r = &m->readers[run_heap_first(&m->heap)];
 		const uint64_t size = event_packed_size(r->buffer + r->at);
 		for (uint64_t done = 0, n; done < size; done += n) {
 			const char *p;

@@ -35,6 +35,7 @@ struct field_shapes *field_shapes_new(uint32_t max)
 	shared_memory_init(&s->shared, destroy);
 	s->max = max;
 	s->n = 0;
+	s->last = 0;
 	s->seed = hash_seed();
 	s->mask = slots - 1;
 	s->slots = table;
@@ -116,24 +117,42 @@ static uint16_t add(struct field_shapes *s, const struct field *f, const struct 
 	return (uint16_t)s->n;
 }
 
-uint16_t field_shapes_find(struct field_shapes *s, const struct field *f)
+static inline bool same_key(const struct field_key *a, const struct field_key *b)
 {
-	if ((f->name.flags & SLICE_STAYS) == 0 && (f->name.n > FIELD_SHAPE_NAME || f->name.p == NULL))
-		return FIELD_SHAPE_NONE;
-	const struct field_key key = key_of(f);
-	uint64_t at = hash(s, &key);
+	return a->name[0] == b->name[0] && a->name[1] == b->name[1] && a->rest == b->rest;
+}
+
+static uint16_t look_up(struct field_shapes *s, const struct field *f, const struct field_key *key)
+{
+	uint64_t at = hash(s, key);
+
 	for (uint32_t probes = 0; probes < MAX_PROBES; probes++, at++) {
 		uint16_t *const slot = &s->slots[at & s->mask];
 		if (*slot == 0) {
 			if (s->n == s->max)
 				return FIELD_SHAPE_NONE;
-			*slot = add(s, f, &key);
+			*slot = add(s, f, key);
 		}
-		const struct field_key *const have = &s->list[*slot - 1].key;
-		if (have->name[0] == key.name[0] && have->name[1] == key.name[1] && have->rest == key.rest)
+		if (same_key(&s->list[*slot - 1].key, key))
 			return (uint16_t)(*slot - 1);
 	}
 	return FIELD_SHAPE_NONE;
+}
+
+uint16_t field_shapes_find(struct field_shapes *s, const struct field *f)
+{
+	if ((f->name.flags & SLICE_STAYS) == 0 && (f->name.n > FIELD_SHAPE_NAME || f->name.p == NULL))
+		return FIELD_SHAPE_NONE;
+	const struct field_key key = key_of(f);
+	const uint16_t likely = s->n > 0 ? s->list[s->last].next : 0;
+	if (s->n > 0 && same_key(&s->list[likely].key, &key))
+		return s->last = likely;
+	const uint16_t found = look_up(s, f, &key);
+	if (found != FIELD_SHAPE_NONE) {
+		s->list[s->last].next = found;
+		s->last = found;
+	}
+	return found;
 }
 
 /* ---- event shapes ---- */

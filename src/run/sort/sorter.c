@@ -42,6 +42,11 @@ static uint64_t between(uint64_t v, uint64_t min, uint64_t max)
 	return v < min ? min : v > max ? max : v;
 }
 
+uint64_t sorter_memory(uint64_t asked)
+{
+	return asked > 0 ? asked : between(usable_memory() / 4, SORTER_MEMORY, SORTER_MEMORY_SHARE);
+}
+
 void sorter_init(struct sorter *s, const struct sorter_options *options)
 {
 	const uint64_t memory = between(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
@@ -364,7 +369,7 @@ static void begin(struct order_stage *st)
 	const struct sorter_options options = {
 		.order = { .order = arrange->order, .signed_time = st->signed_time },
 		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
-		.memory = arrange->memory > 0 ? arrange->memory : SORTER_MEMORY,
+		.memory = sorter_memory(arrange->memory),
 		.temp_near = arrange->temp_near,
 	};
 

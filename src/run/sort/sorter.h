@@ -68,7 +68,7 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
 #define FIELD_SHAPE_NONE UINT16_MAX
 #define FIELD_SHAPES_MAX 1024U
 #define FIELD_SHAPE_NAME 16U  /* longer names have no shape, except those with SLICE_STAYS */
-#define FIELD_SHAPE_BYTES 80U /* memory of one, with its table slots */
+#define FIELD_SHAPE_BYTES 88U /* memory of one, with its table slots */
 
 /* Equal for fields of the same shape. */
 struct field_key {
@@ -80,6 +80,7 @@ struct field_shape {
 	struct field_key key;
 	struct field field; /* its value is 0 */
 	char text[FIELD_SHAPE_NAME];
+	uint16_t next; /* the shape that was found after this one: likely again */
 };
 
 struct field_shapes {
@@ -88,6 +89,7 @@ struct field_shapes {
 	uint64_t seed;
 	uint32_t mask;   /* slots - 1 */
 	uint16_t *slots; /* a hash table of indexes + 1 */
+	uint16_t last;   /* found last */
 	struct field_shape list[];
 };
 
@@ -127,6 +129,81 @@ struct event event_shape_of(const struct event *e);
 uint16_t event_shapes_find(struct event_shapes *s, const struct event *e);
 void event_shapes_free(struct event_shapes *s);
 
+/* ---- event codec ---- */
+
+/*
+ * Packs an event with everything it points to into contiguous bytes, which can be moved, written to a file
+ *and read back by the same process.
+ *
+ * A packed event has these parts, without gaps:
+ *
+ *	u32     bits 0-19: total size; 20-23, 24-27, 28-31: sizes of dur, offset, ts
+ *	u16     number of its shape
+ *	u8[]    dur, offset, and ts relative to event_shapes.base, without leading zero bytes
+ *	u64     total size, if the field above is EVENT_PACKED_LARGE
+ *	struct event  the shape, if its number is EVENT_SHAPE_NONE
+ *	text    the name, unless it is NULL or has SLICE_STAYS
+ *	fields  of each: number of its shape, or name and type; value; of lists and maps the number of entries
+ *	u64, struct value[]  entries of lists and maps, breadth first; only if there are any
+ *	text[]  texts of these entries
+ *	slice   bytes of the record, if packed `with_bytes`
+ *
+ * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS live
+ *as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 5 and its
+ *text.
+ *
+ * Readers may access EVENT_PACKED_SLACK bytes after a packed event.
+ */
+#define EVENT_PACKED_MAX (UINT64_C(1) << 40)
+#define EVENT_PACKED_LARGE ((1U << 20) - 1)
+#define EVENT_PACKED_SLACK 8U
+
+/* Packs event i of b into [to, to + capacity).  shapes NULL: the shape is stored with the event.  with_bytes:
+ * packs b->bytes too (an empty text if b has none).  Returns the bytes used, or 0 if they do not fit; the
+ * buffer is then undefined.  Lists may be nested to any depth. */
+uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
+                    struct event_shapes *shapes, bool with_bytes);
+
+/* Bytes of a packed event that event_packed_size() and event_read_head() read, or fewer if it is smaller. */
+#define EVENT_PACKED_HEAD (40 + sizeof(struct event))
+
+static inline uint64_t event_packed_size(const char *packed)
+{
+	uint32_t head;
+	uint64_t size;
+
+	memcpy(&head, packed, sizeof head);
+	if ((head & EVENT_PACKED_LARGE) != EVENT_PACKED_LARGE)
+		return head & EVENT_PACKED_LARGE;
+	memcpy(&size, packed + 6 + (head >> 20 & 15) + (head >> 24 & 15) + (head >> 28), sizeof size);
+	return size;
+}
+
+/* Numbers of a packed event, its shape, and the position after them. */
+struct packed_head {
+	uint64_t ts, dur, offset;
+	const struct event *shape;
+	const char *rest;
+	struct event own; /* shape stored with the event; `shape` points to it */
+};
+
+/* shapes: as packed. */
+void event_read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes);
+
+/* Returns the sorting key. */
+struct order_key event_head_key(const struct packed_head *h, struct order_rule rule);
+
+/* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its
+ * scratch arena.  shapes, with_bytes: as packed; out->bytes may be NULL in any case.
+ *
+ * event_unpack_in_place: the batch points into the packed event, which must live as long as the batch.
+ * event_unpack_copy: copies texts and lists to the scratch arena of the batch. */
+bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes,
+                           bool with_bytes);
+
+bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
+                       bool with_bytes);
+
 /* ---- run merge ---- */
 
 /*
@@ -158,6 +235,51 @@ uint32_t run_merge_most(uint64_t memory);
 bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                  const struct run_rule *rule, uint32_t *merges);
 
+/* The runs of a merge by the keys of their next events; of equal keys that of the earlier run is first.  The
+ * first run stays first, without a look at others, as long as its keys are less than `bound`. */
+struct run_heap {
+	struct order_key *keys;    /* of the next event of each run */
+	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
+	uint32_t *active;          /* heap of runs by their next event */
+	uint32_t n, nstarted, nactive; /* runs; started; in the heap */
+	struct order_key bound;        /* the least key of all other runs */
+};
+
+/* Allocates for n runs.  Then set all keys, and start. */
+bool run_heap_init(struct run_heap *h, uint32_t n);
+void run_heap_start(struct run_heap *h);
+void run_heap_free(struct run_heap *h);
+
+static inline bool run_heap_ended(const struct run_heap *h)
+{
+	return h->nactive == 0;
+}
+
+/* The run whose event is next; the heap has not ended. */
+static inline uint32_t run_heap_first(const struct run_heap *h)
+{
+	return h->active[0];
+}
+
+/* Whether the first run is the last one: its keys are not needed any more. */
+static inline bool run_heap_is_alone(const struct run_heap *h)
+{
+	return h->nactive == 1 && h->nstarted == h->n;
+}
+
+void run_heap_reorder(struct run_heap *h);
+
+/* After an event of the first run, whose next one has this key. */
+static inline void run_heap_advance(struct run_heap *h, const struct order_key *key)
+{
+	h->keys[h->active[0]] = *key;
+	if (!order_key_less(key, &h->bound))
+		run_heap_reorder(h);
+}
+
+/* After the last event of the first run. */
+void run_heap_end_run(struct run_heap *h);
+
 struct run_reader;
 
 struct run_merge {
@@ -165,10 +287,9 @@ struct run_merge {
 	struct run_rule rule;
 	struct run_reader *readers;
 	char *buffers;
-	struct order_key *keys;    /* of the next event of each run */
-	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
-	uint32_t *active;          /* heap of runs by their next event */
-	uint32_t n, nstarted, nactive; /* runs; started; in the heap */
+	struct run_heap heap;
+	struct packed_head head; /* of the next event, if it is known */
+	bool has_head;
 };
 
 /* n > 0 runs in a file, or (f NULL) in memory.  The arguments except `runs` outlive *m.  Always end with
@@ -180,7 +301,7 @@ void run_merge_free(struct run_merge *m);
 /* Whether all events were merged. */
 static inline bool run_merge_ended(const struct run_merge *m)
 {
-	return m->nactive == 0;
+	return run_heap_ended(&m->heap);
 }
 
 /* Adds the next event to a batch with capacity for it; it points to memory of the batch or of the runs. */
@@ -202,6 +323,10 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  *
  * The position of an event is certain only when no earlier one can follow, so no event is returned before
  * sorter_end().
+ * Writers depend on that: all tracks and classes of the trace are known with the first batch.
+ *
+ * Why events are packed although they fit in memory: copies that are not packed take three to four times the
+ * space, and page faults and cache misses then cost more than packing and unpacking.
  *
  * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
  * cache.  A full load is sorted by separate keys (order_sort()) and appended as a run; a load after all
@@ -213,7 +338,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * Memory: at most `memory` bytes, and 170 for each run; while an event larger than `memory` is added, up to
  * twice its size. Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of data
  * or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory, which
- *is freed with the last of them.
+ * is freed with the last of them.
  *
  * Disk: sorted events that do not fit are in an unnamed temporary file (struct spill_file) in the folder of
  * the output.  Its size is that of the events in memory; if there are more runs than can be merged at a time,
@@ -222,9 +347,14 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * Not thread-safe.  Batches are independent of the sorter and of each other: they remain valid when it is
  * freed, and may be released on any thread.
  */
-#define SORTER_MEMORY (UINT64_C(64) << 20)     /* the default */
-#define SORTER_MEMORY_MIN (UINT64_C(64) << 10) /* lower bound */
-#define SORTER_MEMORY_MAX (UINT64_C(16) << 30) /* upper bound */
+#define SORTER_MEMORY (UINT64_C(64) << 20)      /* least default */
+#define SORTER_MEMORY_SHARE (UINT64_C(1) << 30) /* greatest default */
+#define SORTER_MEMORY_MIN (UINT64_C(64) << 10)  /* lower bound */
+#define SORTER_MEMORY_MAX (UINT64_C(16) << 30)  /* upper bound */
+
+/* `asked`, or, if that is 0, the default: a quarter of the memory that the process may use, from
+ * SORTER_MEMORY to SORTER_MEMORY_SHARE. */
+uint64_t sorter_memory(uint64_t asked);
 
 struct sorter_options {
 	struct order_rule order;
@@ -346,70 +476,5 @@ bool value_number(struct slice text, struct value *v);
 
 /* Compares two numbers of any types: *order is < 0, 0 or > 0.  Returns false if one is no number, or NaN. */
 bool value_order(const struct value *a, const struct value *b, int *order);
-
-/* ---- event codec ---- */
-
-/*
- * Packs an event with everything it points to into contiguous bytes, which can be moved, written to a file
- *and read back by the same process.
- *
- * A packed event has these parts, without gaps:
- *
- *	u32     bits 0-19: total size; 20-23, 24-27, 28-31: sizes of dur, offset, ts
- *	u16     number of its shape
- *	u8[]    dur, offset, and ts relative to event_shapes.base, without leading zero bytes
- *	u64     total size, if the field above is EVENT_PACKED_LARGE
- *	struct event  the shape, if its number is EVENT_SHAPE_NONE
- *	text    the name, unless it is NULL or has SLICE_STAYS
- *	fields  of each: number of its shape, or name and type; value; of lists and maps the number of entries
- *	u64, struct value[]  entries of lists and maps, breadth first; only if there are any
- *	text[]  texts of these entries
- *	slice   bytes of the record, if packed `with_bytes`
- *
- * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS live
- *as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 5 and its
- *text.
- *
- * Readers may access EVENT_PACKED_SLACK bytes after a packed event.
- */
-#define EVENT_PACKED_MAX (UINT64_C(1) << 40)
-#define EVENT_PACKED_LARGE ((1U << 20) - 1)
-#define EVENT_PACKED_SLACK 8U
-
-/* Packs event i of b into [to, to + capacity).  shapes NULL: the shape is stored with the event.  with_bytes:
- * packs b->bytes too (an empty text if b has none).  Returns the bytes used, or 0 if they do not fit; the
- * buffer is then undefined.  Lists may be nested to any depth. */
-uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
-                    struct event_shapes *shapes, bool with_bytes);
-
-/* Bytes of a packed event that event_packed_size() and event_packed_key() read, or fewer if it is smaller. */
-#define EVENT_PACKED_HEAD (40 + sizeof(struct event))
-
-static inline uint64_t event_packed_size(const char *packed)
-{
-	uint32_t head;
-	uint64_t size;
-
-	memcpy(&head, packed, sizeof head);
-	if ((head & EVENT_PACKED_LARGE) != EVENT_PACKED_LARGE)
-		return head & EVENT_PACKED_LARGE;
-	memcpy(&size, packed + 6 + (head >> 20 & 15) + (head >> 24 & 15) + (head >> 28), sizeof size);
-	return size;
-}
-
-/* Returns the sorting key.  shapes: as packed. */
-struct order_key event_packed_key(const char *packed, const struct event_shapes *shapes,
-                                  struct order_rule rule);
-
-/* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its
- * scratch arena.  shapes, with_bytes: as packed; out->bytes may be NULL in any case.
- *
- * event_unpack_in_place: the batch points into `packed`, which must live as long as the batch.
- * event_unpack_copy: copies texts and lists to the scratch arena of the batch. */
-bool event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
-                           bool with_bytes);
-
-bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
-                       bool with_bytes);
 
 #endif

@@ -1,11 +1,14 @@
-/* Runs a format's recovery over one input: the loop around recover_ops.next(), with findings of the format
- * passed to the list of changes and faults of the input to the sink. */
+/* Runs a format's recovery over one input: keeps intact records, drops what is between them.  Findings of the
+ * format are passed to the list of changes, faults of the input to the sink. */
 #include "run/write/recover.h"
 
 #include <stdlib.h>
 
 #include "check/rules.h"
 #include "model/trace_engine.h"
+#include "run/read/records.h"
+
+#define NEXT_BYTES (1U << 20) /* of records, between two writes */
 
 /* Passes findings of the format to the recovery log, those of the input itself to the sink of the job. */
 static void found(void *ctx, const struct findings *j, const struct finding *f)
@@ -22,13 +25,67 @@ static void found(void *ctx, const struct findings *j, const struct finding *f)
 		recover_finding(&run->recovery, f);
 }
 
+/* Reads intact records until the window, or NEXT_BYTES, ends. */
+static enum record_status read_records(struct recovery *rc)
+{
+	struct reader *const r = rc->r;
+	const struct reader_ops *const ops = r->format->reader;
+	struct input *const in = r->in;
+	const char *const from = in->p;
+	const char *const limit = (size_t)(in->end - from) < NEXT_BYTES ? in->end : from + NEXT_BYTES;
+	enum record_status status = RECORD_DONE;
+	struct record rec;
+
+	do {
+		const uint64_t before = r->records;
+		if (ops->run != NULL && before > 0)
+			(void)ops->run(r, limit, NULL);
+		const bool done = in->p >= limit && in->p > from;
+		if (!done && (status = records_check(r, &rec)) == RECORD_DONE && rc->ops->record != NULL)
+			rc->ops->record(rc, &rec);
+		rc->records += r->records - before;
+	} while (status == RECORD_DONE && in->p < limit && !r->no_memory);
+	return status;
+}
+
+static enum read_status next_records(struct recovery *rc)
+{
+	const struct recover_ops *const ops = rc->ops;
+	struct input *const in = rc->r->in;
+	enum record_status status = RECORD_DONE;
+
+	for (const uint64_t start = rc->at; rc->at - start < NEXT_BYTES && status != RECORD_END;) {
+		if (rc->lost) {
+			rc->lost = !ops->resync(rc);
+			recover_drop(rc, in->p);
+			status = rc->lost && in->p == in->end && in->last ? RECORD_END : RECORD_DONE;
+		} else {
+			status = read_records(rc);
+		}
+		if (rc->r->no_memory)
+			return READ_NO_MEMORY;
+		if (!rc->lost || status == RECORD_END) {
+			if (ops->keep == NULL || ops->keep(rc, status))
+				recover_keep(rc, in->p);
+		}
+		if (status == RECORD_MORE)
+			records_more(in, (size_t)(input_offset(in, in->p) - rc->at));
+		if (status == RECORD_BAD) { /* a start that was just found may be false: skip one byte */
+			rc->lost = true;
+			recover_drop(rc, ++in->p);
+		}
+	}
+	return status == RECORD_END ? READ_END : READ_MORE;
+}
+
 static enum read_status read_some(struct recover_run *run, struct input_pins *pins)
 {
 	struct input *const in = run->source.in;
 
-	input_pin(in, pins); /* next() borrows bytes until recover_flush() */
-	const enum read_status status = run->recovery.ops->next(&run->recovery);
-	recover_flush(&run->recovery);
+	struct recovery *const rc = &run->recovery;
+	input_pin(in, pins); /* bytes are borrowed until recover_flush() */
+	const enum read_status status = rc->ops->next != NULL ? rc->ops->next(rc) : next_records(rc);
+	recover_flush(rc);
 	input_pin(in, NULL);
 	input_unpin(pins);
 	input_release_read(in);

@@ -338,7 +338,7 @@ static void prepare_writing(void *ctx, size_t slot)
 
 	if (!is_ok(w))
 		return;
-	if (!pipeline_late(w->pipeline, b) ||
+	if ((w->has_lanes && (!lanes_batch(&w->lanes, b, &w->lanes_lost) || !lanes_list(&w->lanes, b))) ||
 	    (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b)))
 		atomic_store(&w->no_memory, true);
 }
@@ -423,25 +423,31 @@ static bool start_jobs(struct writing *w, unsigned threads)
 bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
                    const struct writing_options *options)
 {
+	const struct run_report run = pipeline_report(p);
+	const struct arrangement *const arrange = &run.job->arrange;
+
 	*w = (struct writing){ .pipeline = p, .to = to, .out = out };
 	w->writer = (struct writer){
-		.trace = pipeline_trace(p),
+		.trace = run.trace,
 		.options = options->values,
 		.tool = options->tool,
 		.temp_near = options->temp_near,
-		.raw = p->context.raw,
-		.selected = p->marks.state == MARKS_MADE,
-		.rebased = p->job->adjust.rebase,
-		.signed_time = p->rebase.signed_time,
+		.raw = run.raw,
+		.selected = run.marked,
+		.rebased = run.job->adjust.rebase,
+		.signed_time = run.signed_time,
 	};
 	w->begun = true;
+	w->has_lanes = arrange->lanes != LANES_NONE && !run.raw && arrange->order != ORDER_TRACK_TIME;
+	lanes_init(&w->lanes, arrange->lanes == LANES_COUNT);
+	w->lanes.sorted = arrange->order == ORDER_TIME && !run.signed_time;
 	w->writer.state = calloc(1, to->writer->state_size);
 	if (w->writer.state == NULL || !start_jobs(w, options->threads) ||
 	    !to->writer->open(&w->writer, &w->chunk)) {
 		atomic_store(&w->no_memory, true);
 		return false;
 	}
-	if (to->writer->survey != NULL && w->writer.selected && p->job->choice.select != NULL &&
+	if (to->writer->survey != NULL && run.marked && run.job->choice.select != NULL &&
 	    !options->surveyed && !record_marks_survey(p, to->writer->survey, w->writer.state))
 		return false;
 	return output_chunk(w, &w->chunk, false);
@@ -452,14 +458,15 @@ bool writing_end(struct writing *w)
 	struct pipeline *const p = w->pipeline;
 
 	writing_settle(w);
-	if (!pipeline_join_lanes(p))
+	if (!pipeline_join_lanes(p, &w->lanes))
 		atomic_store(&w->no_memory, true);
 	if (!is_ok(w))
 		return false;
 	pipeline_trace(p); /* updates facts, which are complete now */
 	pipeline_losses(p, &w->total);
+	ledger_merge(&w->total, &w->lanes_lost);
 	w->writer.total = &w->total;
-	w->writer.rebased_by = p->rebase.by;
+	w->writer.rebased_by = pipeline_report(p).rebased_by;
 	for (bool more = true; more && is_ok(w);) {
 		if (!w->to->writer->close(&w->writer, &w->chunk))
 			atomic_store(&w->no_memory, true);
@@ -486,5 +493,7 @@ void writing_free(struct writing *w)
 	w->writer.state = NULL;
 	chunk_free(&w->chunk);
 	ledger_free(&w->total);
+	ledger_free(&w->lanes_lost);
+	lanes_free(&w->lanes);
 	w->begun = false;
 }

@@ -6,13 +6,14 @@
 #include <stddef.h>
 
 #include "format/chunk.h"
+#include "run/nest/lanes.h"
 #include "run/pipeline.h"
 
 /* ---- writing ---- */
 
 /*
- * The end of a pipeline that writes: renders batches, on several threads if available, and passes on chunks
- * in order, with their losses.
+ * The end of a pipeline that writes: assigns lanes to spans of batches, renders them, on several threads if
+ * available, and passes on chunks in order, with their losses.
  */
 
 /* The output.  `file`: name in a folder, created even if n is 0; NULL: the output is one file.  Failures are
@@ -39,6 +40,9 @@ struct writing {
 	struct writer writer;
 	struct chunk chunk; /* of the first and the last bytes */
 	struct ledger total;
+	struct lanes lanes; /* used in order, on any thread, like the ledger */
+	struct ledger lanes_lost;
+	bool has_lanes;
 	bool begun;
 	atomic_bool no_memory, failed; /* failed: the output, or */
 	const char *failure;           /* the writer, with this reason; NULL: the output */

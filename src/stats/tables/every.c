@@ -162,7 +162,7 @@ bool every_add(struct every_table *v, struct stats *s, const struct batch *b, co
 bool every_end(struct every_table *v)
 {
 	activity_end(&v->activity);
-	return !v->no_memory && !histogram_pool_failed(&v->pool);
+	return !v->no_memory && !v->pool.failed;
 }
 
 /* ---- report ---- */

@@ -141,7 +141,7 @@ static bool count_open(struct flow_table *f, const struct open_arrows *a, bool l
 bool flows_end(struct flow_table *f)
 {
 	return count_open(f, &f->starts, true) && count_open(f, &f->sources, true) &&
-	       count_open(f, &f->early, false) && !histogram_pool_failed(&f->pool);
+	       count_open(f, &f->early, false) && !f->pool.failed;
 }
 
 /* ---- report ---- */

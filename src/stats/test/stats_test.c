@@ -15,12 +15,11 @@ static uint64_t next_random(uint64_t *state)
 
 /* A view with the usual columns. */
 static struct stats_view view_of(const char *path, uint64_t bytes, const struct trace *trace,
-                                 const struct stats *stats, struct span_columns *columns)
+                                 struct stats *stats, struct span_columns *columns)
 {
 	span_columns_init(columns, NULL);
-	return (struct stats_view){
-		.path = path, .bytes = bytes, .trace = trace, .stats = stats, .columns = columns
-	};
+	stats_describe(stats, path, bytes, trace, NULL);
+	return (struct stats_view){ .stats = stats, .columns = columns };
 }
 
 /* A trace of two threads and three classes, two of which share a category. */
@@ -247,7 +246,7 @@ Test(stats, bytes_of_names_are_bounded)
 	free(name);
 }
 
-static cJSON *report(const struct rig *g, struct text *t)
+static cJSON *report(struct rig *g, struct text *t)
 {
 	struct span_columns columns;
 	struct stats_view v = view_of("dir/\"x\"", 77, &g->trace, &g->stats, &columns);

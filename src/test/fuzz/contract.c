@@ -192,7 +192,7 @@ static bool batch_holds(struct contract *c, const struct trace *t, const struct 
 
 bool contract_take(void *ctx, struct pipeline *f, struct batch *b)
 {
-	const bool ok = batch_holds(ctx, &f->trace, b);
+	const bool ok = batch_holds(ctx, pipeline_trace(f), b);
 
 	batch_release(b);
 	return ok;
@@ -237,7 +237,7 @@ static bool tracks_hold(struct contract *c, const struct trace *t)
 bool contract_end(void *ctx, struct pipeline *f)
 {
 	struct contract *const c = ctx;
-	const struct trace *const t = &f->trace;
+	const struct trace *const t = pipeline_trace(f);
 
 	MUST(c->tracks == t->ntracks && c->classes == t->nclasses && c->classes == t->nplanned,
 	     "tracks or classes were never new");

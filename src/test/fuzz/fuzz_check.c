@@ -135,7 +135,7 @@ static bool begin_source(void *ctx, const struct source *s)
 
 	(void)s;
 	p->opened = true;
-	p->stopped = p->begin != NULL && !p->begin(p->ctx, &p->pipeline);
+	p->stopped = p->begin != NULL && !p->begin(p->ctx, p->pipeline);
 	return !p->stopped;
 }
 
@@ -155,10 +155,10 @@ static bool read_batches(struct fuzz_pass *p)
 	enum stage_status status;
 	struct batch *b;
 
-	while ((status = pipeline_next(&p->pipeline, &b)) == STAGE_MORE)
+	while ((status = pipeline_next(p->pipeline, &b)) == STAGE_MORE)
 		if (p->take == NULL)
 			batch_release(b);
-		else if (!p->take(p->ctx, &p->pipeline, b))
+		else if (!p->take(p->ctx, p->pipeline, b))
 			return false;
 	return status == STAGE_END;
 }
@@ -178,8 +178,9 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 		.in.vocabularies = &retained,
 		.read.want = p->want,
 		.adjust.rebase = p->rebase,
+		.read.as = p->raw_from != NULL ? READ_FIELDS : READ_MEANING,
 		.read.copy_of = p->raw_from,
-		.arrange.lanes = p->lanes,
+		.arrange.lanes = p->lanes ? LANES_ASSIGN : LANES_NONE,
 		.to.sink = add_finding,
 		.to.ctx = p,
 		.to.hooks = { .opened = begin_source, .closed = end_source, .ctx = p },
@@ -191,9 +192,9 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 		input_need(in, p->first_window < p->n ? p->first_window : p->n);
 	p->opened = p->stopped = false;
 	bool ok = pipeline_open(&p->pipeline, &job) && read_batches(p);
-	pipeline_end(&p->pipeline);
-	ok = ok && !p->stopped && (!p->opened || p->end == NULL || p->end(p->ctx, &p->pipeline));
-	pipeline_close(&p->pipeline);
+	pipeline_end(p->pipeline);
+	ok = ok && !p->stopped && (!p->opened || p->end == NULL || p->end(p->ctx, p->pipeline));
+	pipeline_close(p->pipeline);
 	return ok && p->result->fault[0] == '\0';
 }
 

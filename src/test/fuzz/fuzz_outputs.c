@@ -109,13 +109,14 @@ static bool conversion_end(void *ctx, struct pipeline *f)
 	struct conversion *const c = ctx;
 	const struct text *const t = &c->text;
 	const struct ledger *const lost = &c->writing.total;
+	const struct run_report run = pipeline_report(f);
 	size_t at;
 
 	MUST(writing_end(&c->writing), "no memory");
 	c->lossy = lost->n > 0;
 	for (size_t i = 0; i < lost->n; i++)
 		MUST(lost->rows[i].count > 0 &&
-		         (lost->rows[i].first_offset <= f->context.bytes || f->trace.origin != NULL),
+		         (lost->rows[i].first_offset <= run.bytes || run.trace->origin != NULL),
 		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,
 		     lost->rows[i].first_offset);
 	if (strcmp(c->to->suffixes[0], ".json") != 0)
@@ -123,8 +124,8 @@ static bool conversion_end(void *ctx, struct pipeline *f)
 	const char *const why = strict_json_fault(t->p, t->n, &at);
 	MUST(why == NULL, "%s: byte %zu of the output: %s", c->to->name, at, why);
 	const uint64_t lines = count_event_lines(slice_of(t->p, t->n));
-	MUST(lines == f->trace.events, "%s: %" PRIu64 " lines for %" PRIu64 " events", c->to->name, lines,
-	     f->trace.events);
+	MUST(lines == run.trace->events, "%s: %" PRIu64 " lines for %" PRIu64 " events", c->to->name, lines,
+	     run.trace->events);
 	return true;
 }
 
@@ -271,14 +272,13 @@ static bool counting_end(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 	struct span_columns columns;
-	const struct stats_view view = {
-		.path = "memory", .bytes = 1, .trace = &f->trace, .stats = &c->stats, .columns = &columns
-	};
+	const struct stats_view view = { .stats = &c->stats, .columns = &columns };
 	size_t at;
 
-	if (!sums_hold(c, f->trace.events))
+	if (!sums_hold(c, pipeline_trace(f)->events))
 		return false;
 	span_columns_init(&columns, NULL);
+	stats_describe(&c->stats, "memory", 1, pipeline_trace(f), NULL);
 	MUST(stats_text(&c->text, &view, 0), "no memory");
 	text_clear(&c->text);
 	MUST(stats_csv_input(&c->text, &view, true), "no memory");

@@ -34,7 +34,7 @@ struct fuzz_pass {
 	bool (*begin)(void *ctx, struct pipeline *f);                 /* after opening */
 	bool (*take)(void *ctx, struct pipeline *f, struct batch *b); /* releases the batch */
 	bool (*end)(void *ctx, struct pipeline *f);                   /* after the last batch */
-	struct pipeline pipeline;                                     /* of the current run */
+	struct pipeline *pipeline;                                    /* of the current run */
 	bool opened, stopped;
 	void *ctx;
 	struct fuzz_outcome outcome; /* result */

@@ -1,6 +1,7 @@
 #ifndef FUZZ_LIVE_BATCHES_H
 #define FUZZ_LIVE_BATCHES_H
 
+#include "model/trace_engine.h"
 #include "run/pipeline.h"
 
 /*

@@ -304,11 +304,11 @@ static void select_names(const struct selecting *x, size_t min)
 	uint64_t seen[NAMES_MAX];
 	unsigned n = 0;
 	size_t at = 0;
-	struct pipeline f;
+	struct pipeline *f;
 	struct batch *b;
 
 	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
+	while (pipeline_next(f, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n && n < NAMES_MAX; i++) {
 			const struct event *const e = &b->events[i];
 			char what[120];
@@ -331,8 +331,8 @@ static void select_names(const struct selecting *x, size_t min)
 		}
 		batch_release(b);
 	}
-	pipeline_end(&f);
-	pipeline_close(&f);
+	pipeline_end(f);
+	pipeline_close(f);
 }
 
 static void select_times(const struct selecting *x, size_t i)

@@ -61,15 +61,15 @@ static void expect_statistics(const struct sample *s)
 		                          .read.interpret = INTERPRET_SPANS };
 	unsigned __int128 dur[2] = { 0, 0 };
 	uint64_t first = UINT64_MAX, last = 0, spans[2] = { 0, 0 };
-	struct pipeline f;
+	struct pipeline *f;
 	struct batch *b;
 
 	cr_assert(stats_init(&stats) && pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
+	while (pipeline_next(f, &b) == STAGE_MORE) {
 		cr_assert(stats_batch(&stats, b));
 		batch_release(b);
 	}
-	pipeline_end(&f);
+	pipeline_end(f);
 	cr_assert(stats_end(&stats));
 	for (size_t i = 0; i < t.n; i++) {
 		const uint64_t end = t.list[i].is_span ? t.list[i].ts + t.list[i].dur : t.list[i].ts;
@@ -92,7 +92,7 @@ static void expect_statistics(const struct sample *s)
 	cr_expect(spans[0] == spans[1] && dur[0] == dur[1], "%s: spans", s->path);
 	cr_expect(t.n == 0 || (stats.first_ns == first && stats.last_ns == last), "%s: times", s->path);
 	stats_free(&stats);
-	pipeline_close(&f);
+	pipeline_close(f);
 	telling_free(&t);
 }
 
@@ -123,7 +123,7 @@ static struct under read_under(const struct sample *s, const char *rules)
 	static const char *const paths[] = { "memory" };
 	char text[300];
 	struct under u = { .events = 0 };
-	struct pipeline f;
+	struct pipeline *f;
 	struct batch *b;
 
 	snprintf(text, sizeof text, "format: %s\nevents:\n  - {match: \"*\", %s}\n", s->format->name, rules);
@@ -139,7 +139,7 @@ static struct under read_under(const struct sample *s, const char *rules)
 		                          .to.sink = keep_first,
 		                          .to.ctx = &u };
 	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
+	while (pipeline_next(f, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++) {
 			const struct event *const e = &b->events[i];
 			u.events += e->phase != PHASE_STRUCTURE;
@@ -148,8 +148,8 @@ static struct under read_under(const struct sample *s, const char *rules)
 		}
 		batch_release(b);
 	}
-	pipeline_end(&f);
-	pipeline_close(&f);
+	pipeline_end(f);
+	pipeline_close(f);
 	cr_expect(u.found[0] == '\0', "%s with %s: %s", s->path, rules, u.found);
 	return u;
 }

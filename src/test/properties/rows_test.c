@@ -246,14 +246,14 @@ static struct telling tell_as(const struct format *format, const char *p, size_t
 		                          .in.vocabularies = &retained,
 		                          .read.want = WANT_TIMES | WANT_FIELDS,
 		                          .read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		                          .read.raw = raw,
+		                          .read.as = raw ? READ_FIELDS : READ_MEANING,
 		                          .to.hooks = { .closed = keep_findings, .ctx = &t } };
-	struct pipeline f;
+	struct pipeline *f;
 	struct batch *b;
 
 	findings_init(&t.findings, "memory", NULL, NULL);
 	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
+	while (pipeline_next(f, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++) {
 			if (b->events[i].phase == PHASE_STRUCTURE)
 				continue;
@@ -266,10 +266,10 @@ static struct telling tell_as(const struct format *format, const char *p, size_t
 		}
 		batch_release(b);
 	}
-	pipeline_end(&f);
-	t.epoch_known = f.trace.epoch_known;
-	t.epoch = f.trace.epoch_ns;
-	pipeline_close(&f);
+	pipeline_end(f);
+	t.epoch_known = pipeline_trace(f)->epoch_known;
+	t.epoch = pipeline_trace(f)->epoch_ns;
+	pipeline_close(f);
 	return t;
 }
 
@@ -338,14 +338,13 @@ static struct pipeline_job job_of(const struct copying *c, const char *const *pa
 		.in.vocabularies = vocabularies,
 		.read.want = WANT_TIMES | WANT_ORDER | writer->want,
 		.read.interpret = INTERPRET_SPANS,
-		.read.raw = c->raw,
+		.read.as = copies   ? READ_COPY
+		           : c->raw ? READ_FIELDS
+		                    : READ_MEANING,
 		.read.copy_of = copies ? c->to : NULL,
 		.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0,
-		.read.copy_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && c->select == NULL,
-		.read.copy_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && c->select != NULL,
 		.arrange.order = writer->order,
-		.arrange.lanes = writer->nested,
-		.arrange.late = true,
+		.arrange.lanes = writer->nested ? LANES_ASSIGN : LANES_NONE,
 		.adjust.rebase = c->rebase,
 		.choice.select = c->select,
 	};
@@ -361,7 +360,7 @@ static struct pipeline_job job_of(const struct copying *c, const char *const *pa
 struct copy_run {
 	const struct copying *c;
 	struct copied *out;
-	struct pipeline pipeline;
+	struct pipeline *pipeline;
 	struct writing writing;
 	bool begun;
 };
@@ -376,7 +375,7 @@ static bool begin_writing(void *ctx, const struct source *s)
 
 	(void)s;
 	if (!r->begun)
-		r->begun = writing_begin(&r->writing, &r->pipeline, r->c->to,
+		r->begun = writing_begin(&r->writing, r->pipeline, r->c->to,
 		                         (struct writing_output){ put, r->out }, &options);
 	return r->begun;
 }
@@ -403,14 +402,14 @@ struct copied copy(const struct copying *c)
 	struct pipeline_job job = job_of(c, &path, &retained);
 	job.to.hooks = (struct pipeline_hooks){ .opened = begin_writing, .settle = settle, .ctx = r };
 	if (pipeline_open(&r->pipeline, &job))
-		while ((status = pipeline_next(&r->pipeline, &b)) == STAGE_MORE)
+		while ((status = pipeline_next(r->pipeline, &b)) == STAGE_MORE)
 			cr_assert(writing_put(&r->writing, b));
 	writing_settle(&r->writing);
-	pipeline_end(&r->pipeline);
+	pipeline_end(r->pipeline);
 	out.written = status == STAGE_END && r->begun && writing_end(&r->writing);
 	ledger_merge(&out.losses, &r->writing.total);
 	writing_free(&r->writing);
-	pipeline_close(&r->pipeline);
+	pipeline_close(r->pipeline);
 	free(r);
 	for (uint32_t i = 0; i < out.n && out.text == NULL; i++)
 		if (out.files[i].name == NULL || !ends_in(out.files[i].name, ".json"))

@@ -25,7 +25,7 @@ struct side {
 	const char *path;
 	const struct format *from; /* NULL: detected */
 	struct pipeline_job job;
-	struct pipeline p;
+	struct pipeline *p;
 	char found[300]; /* first finding; without notes, and without findings about UTF-8, as texts are
 	                    copied */
 };
@@ -43,7 +43,7 @@ static enum stage_status next(void *ctx, struct batch **out)
 {
 	struct side *const s = ctx;
 
-	return pipeline_next(&s->p, out);
+	return pipeline_next(s->p, out);
 }
 
 /* text: read instead of the file; may be NULL. */
@@ -69,8 +69,8 @@ static void open_side(struct side *s, const char *path, const struct format *fro
 
 static void close_side(struct side *s)
 {
-	pipeline_end(&s->p);
-	pipeline_close(&s->p);
+	pipeline_end(s->p);
+	pipeline_close(s->p);
 }
 
 /* ---- the comparison ---- */
@@ -103,7 +103,7 @@ static uint64_t count_compared(const char *path)
 	uint64_t n = 0;
 
 	open_side(&s, path, NULL, NULL, NULL);
-	while (pipeline_next(&s.p, &b) == STAGE_MORE) {
+	while (pipeline_next(s.p, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++)
 			n += event_is_compared(&b->events[i]);
 		batch_release(b);
@@ -141,8 +141,9 @@ static void compare(const char *path, const struct copied *out, const char *writ
 	cr_assert(a != NULL && b != NULL && differ != NULL);
 	open_side(a, path, NULL, NULL, NULL);
 	open_side(b, written, to, dialect, out->files[0].name == NULL ? out->text : NULL);
-	differ_init(differ, &rules, (struct differ_source){ .next = next, .ctx = a, .trace = &a->p.trace },
-	            (struct differ_source){ .next = next, .ctx = b, .trace = &b->p.trace }, take, &c);
+	differ_init(
+	    differ, &rules, (struct differ_source){ .next = next, .ctx = a, .trace = pipeline_trace(a->p) },
+	    (struct differ_source){ .next = next, .ctx = b, .trace = pipeline_trace(b->p) }, take, &c);
 	cr_expect_eq(differ_run(differ), DIFFER_DONE, "%s as %s: %s", path, to->name, b->found);
 	cr_expect_leq(differ->more, c.allowance.nmore, "%s as %s: more events", path, to->name);
 	differ_free(differ);
@@ -151,8 +152,6 @@ static void compare(const char *path, const struct copied *out, const char *writ
 	cr_expect(c.refused == 0, "%s as %s: %" PRIu64 " events differ, the first one %s", path, to->name,
 	          c.refused, c.first);
 	cr_expect(b->found[0] == '\0' || a->found[0] != '\0', "%s as %s: %s", path, to->name, b->found);
-	cr_expect(a->p.trace.epoch_known == b->p.trace.epoch_known || c.allowance.tolerance > 0,
-	          "%s as %s: the wall time", path, to->name);
 	free(a);
 	free(b);
 	free(differ);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/pipeline.h"
+#include "run/private.h"
 
 #define OVNI "testdata/ovni/good/document.obs"
 #define DIAL9 "testdata/dial9/good/late.dial9"
@@ -36,21 +36,20 @@ static void note(char *to, size_t space, const struct pipeline *p, const struct 
 static void expect_records(const char *const *paths, size_t n, const struct select *select, bool drops,
                            const char *want)
 {
-	struct pipeline *const p = malloc(sizeof *p);
+	struct pipeline *p;
 	const struct pipeline_job job = {
 		.in.paths = paths,
 		.in.npaths = n,
 		.read.want = WANT_TIMES | WANT_ORDER,
 		.read.interpret = INTERPRET_SPANS,
-		.read.raw = true,
+		.read.as = READ_FIELDS,
 		.choice.drops = drops,
 		.choice.select = select,
 	};
 	char got[4000] = "";
 	struct batch *b;
 
-	cr_assert_not_null(p);
-	cr_assert(pipeline_open(p, &job));
+	cr_assert(pipeline_open(&p, &job));
 	cr_expect_eq(p->marks.state, MARKS_MADE);
 	while (pipeline_next(p, &b) == STAGE_MORE) {
 		note(got, sizeof got, p, b);
@@ -58,7 +57,6 @@ static void expect_records(const char *const *paths, size_t n, const struct sele
 	}
 	cr_expect_str_eq(got, want, "%s: %s", paths[0], got);
 	pipeline_close(p);
-	free(p);
 }
 
 static void expect_named(const char *path, const char *glob, const char *want)

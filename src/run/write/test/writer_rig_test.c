@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "run/private.h"
 #include "run/read/reading.h"
 
 /* ---- what goes in ---- */
@@ -128,41 +129,40 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 {
 	static const char *const paths[] = { "made-up" };
 	const struct writer_ops *const ops = job->to->writer;
-	struct pipeline pipeline;
+	struct pipeline *pipeline;
 	const struct pipeline_job reads = {
 		.in.paths = paths,
 		.in.npaths = 1,
 		.read.want = WANT_TIMES | WANT_ORDER | ops->want,
-		.read.raw = job->raw,
+		.read.as = job->raw ? READ_FIELDS : READ_MEANING,
 		.arrange.order = ops->order,
 		.arrange.memory = job->sort_memory,
 		.arrange.temp_near = job->temp_near,
-		.arrange.lanes = ops->nested,
-		.arrange.late = true,
+		.arrange.lanes = ops->nested ? LANES_ASSIGN : LANES_NONE,
 		.to.sink = keep_finding,
 		.to.ctx = r,
 	};
 	struct writing writing = { .to = NULL };
 
-	*r = (struct writer_rig){ .job = job, .pipeline = &pipeline, .fail_after = job->fail_after };
 	cr_assert(pipeline_open(&pipeline, &reads));
-	pipeline.context.raw = job->raw;
-	pipeline.marks.state = job->selected ? MARKS_MADE : MARKS_NOT;
-	pipeline.context.read = UINT64_C(1) << 40; /* as of an input so long that no text is cut */
+	*r = (struct writer_rig){ .job = job, .pipeline = pipeline, .fail_after = job->fail_after };
+	pipeline->context.raw = job->raw;
+	pipeline->marks.state = job->selected ? MARKS_MADE : MARKS_NOT;
+	pipeline->context.read = UINT64_C(1) << 40; /* as of an input so long that no text is cut */
 	struct rig_stage first = { { .next = next }, r };
-	if (pipeline.last == &pipeline.reading->stage)
-		pipeline.last = &first.stage;
-	for (struct stage *st = pipeline.last; st->from != NULL; st = st->from)
-		if (st->from == &pipeline.reading->stage)
+	if (pipeline->last == &pipeline->reading->stage)
+		pipeline->last = &first.stage;
+	for (struct stage *st = pipeline->last; st->from != NULL; st = st->from)
+		if (st->from == &pipeline->reading->stage)
 			st->from = &first.stage;
 	write_all(r, &writing);
 	writing_settle(&writing);
 	r->no_memory = atomic_load(&writing.no_memory);
 	r->failed = atomic_load(&writing.failed);
 	ledger_merge(&r->losses, &writing.total);
-	pipeline_end(&pipeline);
+	pipeline_end(pipeline);
 	writing_free(&writing);
-	pipeline_close(&pipeline);
+	pipeline_close(pipeline);
 	r->pipeline = NULL;
 }
 

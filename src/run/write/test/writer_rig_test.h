@@ -1,6 +1,7 @@
 #ifndef RUN_WRITE_WRITER_RIG_TEST_H
 #define RUN_WRITE_WRITER_RIG_TEST_H
 
+#include "model/trace_engine.h"
 #include "run/write/writing.h"
 
 /*

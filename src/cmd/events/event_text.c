@@ -1,5 +1,5 @@
 #include "base/numbers.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "model/event_traits.h"
 #include "model/track.h"
 #include "out/kind.h"

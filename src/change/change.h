@@ -1,0 +1,171 @@
+#ifndef CHANGE_CHANGE_H
+#define CHANGE_CHANGE_H
+
+#include "base/memory.h"
+#include "check/rules.h"
+#include "stats/stats.h"
+
+/* What differs between the runs of an old side and those of a new one: groups of spans in pairs, with
+ * verdicts. */
+
+/* ---- noise (noise.c) ---- */
+
+/*
+ * The ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of what they come
+ * from, with a probability of at least 1 - 2 * alpha (binomial order statistics).  part: the quantile, in
+ * millionths.  *low is 0, *high is n + 1 where there are too few values for a bound.
+ */
+void noise_ranks(uint64_t n, uint32_t part, double alpha, uint64_t *low, uint64_t *high);
+
+/*
+ * The rank test of Mann and Whitney (Wilcoxon), of one side: the probability that the sum of ranks of b is at
+ * least what it is, if both come from the same distribution.  Exact, also with ties, for NOISE_EXACT values;
+ * else by the normal approximation.  n, m > 0.
+ */
+#define NOISE_EXACT 24
+
+double noise_rank_test(const double *a, size_t n, const double *b, size_t m);
+
+#define NOISE_ALPHA                                                                                          \
+	0.005        /* of each bound of an interval; so 99 % of a quantile, 98 % of a ratio at least        \
+	              */
+#define NOISE_RUNS 3 /* runs a side from which on runs are tested */
+#define NOISE_SIGNIFICANT 0.05 /* of the rank test */
+
+/* ---- maps (map.c) ---- */
+
+/* Names of the old side -> names of the new side.  Zero-initialise. */
+struct change_map {
+	struct arena nodes;
+	char *text;
+	struct tabletext index; /* old name -> row */
+	struct change_name {
+		struct slice old, new;
+		bool met; /* a group has the old name */
+	} * names;
+	uint32_t n, cap;
+};
+
+#define CHANGE_MAP_MAX_BYTES ((size_t)1 << 20)
+
+/* Reads a file.  Returns false after findings, or with *no_memory set. */
+bool change_map_read(struct change_map *m, const char *path, struct findings *findings, bool *no_memory);
+void change_map_free(struct change_map *m);
+
+/* ---- pairs (pairs.c) ---- */
+
+enum { CHANGE_OLD, CHANGE_NEW, CHANGE_SIDES };
+
+#define CHANGE_RUNS_MAX 64 /* of a side */
+
+struct change_side {
+	struct stats **runs; /* a table for each; borrowed */
+	size_t nruns;
+	struct stats joint; /* of all runs */
+};
+
+enum change_metric { CHANGE_TOTAL, CHANGE_P50, CHANGE_P99, CHANGE_METRICS };
+
+/* A number of both sides that is judged. */
+struct change_number {
+	double low, high; /* of the ratio, if noise is that of spans; NaN: not judged.  Infinity: no bound */
+	double p;         /* of the rank test, if noise is that of runs; NaN: not judged */
+	bool slower, faster; /* beyond noise and the least change */
+};
+
+/* In the order of reports. */
+enum change_verdict {
+	CHANGE_IS_SLOWER,
+	CHANGE_IS_NEW,
+	CHANGE_IS_MORE,
+	CHANGE_IS_FASTER,
+	CHANGE_IS_FEWER,
+	CHANGE_IS_GONE,
+	CHANGE_IS_NOISE, /* a larger change than the least, but not beyond noise */
+	CHANGE_IS_SAME,
+	CHANGE_IS_WAITING,  /* all its spans are waiting: not judged */
+	CHANGE_IS_UNJUDGED, /* too few spans, or too little time */
+	CHANGE_VERDICTS
+};
+
+/* The numbers of a group of a side: count, total and self are means over its runs, rounded; percentiles are
+ * those of all spans of all runs. */
+struct change_values {
+	bool there, waits;
+	uint64_t count;
+	unsigned __int128 total, self; /* ns; self 0 of async spans */
+	uint64_t p50, p90, p99;        /* ns */
+	uint64_t spans;                /* of all runs */
+	const struct histogram *durations;
+};
+
+struct change_pair {
+	bool async;
+	struct slice keys[GROUP_KEYS_MAX];
+	struct change_values sides[CHANGE_SIDES];
+	struct change_number numbers[CHANGE_METRICS];
+	enum change_verdict verdict;
+	unsigned __int128 distance; /* |difference of totals| */
+	double ratio;               /* of totals; infinity: new.  For order, at least 1 */
+};
+
+/* Changes and groups below these are no regressions. */
+struct change_floors {
+	double change; /* 0.05: 5 % */
+	uint64_t time; /* ns, of a run */
+	uint64_t count;
+};
+
+struct change {
+	struct change_side sides[CHANGE_SIDES];
+	struct change_floors floors;
+	bool by_runs;              /* noise is that of runs */
+	struct change_pair *pairs; /* sorted: by distance, then by ratio, then by keys */
+	uint32_t n, cap;
+	uint64_t verdicts[CHANGE_VERDICTS];
+	bool overflowed;
+};
+
+/* Adds the spans of statistics to the table of a run.  map: names of the old side; NULL: none.  ignore_lines:
+ * names that are locations lose line and column. */
+bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines);
+
+/* Pairs the groups of all runs, which are complete: stats_end().  Sides and floors are set.  False on OOM. In
+ * any case end with change_free(). */
+bool change_make(struct change *c);
+void change_free(struct change *c);
+
+const char *change_verdict_name(enum change_verdict v);
+
+/* The rule of a verdict; NULL: none. */
+const struct rule *change_verdict_rule(enum change_verdict v);
+
+/* new / old; infinity if only old is 0, NaN if both are. */
+double change_ratio(unsigned __int128 old, unsigned __int128 new);
+
+/* ---- reports (text.c, data.c) ---- */
+
+struct change_view {
+	const struct change *change;
+	const char *const *paths[CHANGE_SIDES]; /* of the runs */
+	bool markdown;
+	unsigned width; /* of text; 0: unlimited */
+	size_t top;     /* rows of text; 0: all */
+};
+
+bool change_text(struct text *t, const struct change_view *v);
+
+/* schemas/compare.schema.json */
+bool change_json(struct text *t, const struct change_view *v, const char *tool);
+bool change_csv(struct text *t, const struct change_view *v);
+
+/* Lines "key;key OLD NEW" with self times in ns, for differential flame graphs. */
+bool change_folded(struct text *t, const struct change_view *v);
+
+/* "query, shop::db": the keys of a group. */
+void change_put_keys(struct text *t, const struct change_pair *p, unsigned n);
+
+/* What a finding says of a pair. */
+void change_put_message(struct text *t, const struct change *c, const struct change_pair *p);
+
+#endif

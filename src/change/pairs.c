@@ -1,0 +1,459 @@
+/*
+ * Pairs the groups of two sides by their keys, and judges each pair.  Cost: one look-up for each group of
+ * each run.
+ */
+#include "change/change.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- tables of runs ---- */
+
+/* The name of the new side; the row is that of a map, or the name itself. */
+static struct slice mapped(struct change_map *map, struct slice name)
+{
+	const uint32_t i = map != NULL ? tabletext_get(&map->index, name) : TABLE_NONE;
+
+	if (i == TABLE_NONE)
+		return name;
+	map->names[i].met = true;
+	return map->names[i].new;
+}
+
+/* A location without its line and column: src/main.rs of src/main.rs:115:9. */
+static struct slice without_line(struct slice name)
+{
+	for (int i = 0; i < 2; i++) {
+		uint32_t n = name.n;
+		while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+			n--;
+		if (n == name.n || n < 2 || name.p[n - 1] != ':')
+			break;
+		name.n = n - 1;
+	}
+	return name;
+}
+
+/* The key that a map is for: the name, or without it the first one. */
+static unsigned mapped_key(const struct stats *s)
+{
+	for (unsigned i = 0; i < stats_count_keys(s); i++)
+		if (strcmp(stats_key_name(s, i), "name") == 0)
+			return i;
+	return 0;
+}
+
+static bool add_table(struct stats *run, struct span_table *to, const struct stats *from,
+                      const struct span_table *t, struct change_map *map, bool ignore_lines)
+{
+	const unsigned key = mapped_key(run);
+	struct span_row *rows;
+	size_t n;
+	bool ok = stats_span_rows(from, t, NULL, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++) {
+		rows[i].sum = NULL;
+		rows[i].values[key] = mapped(map, rows[i].values[key]);
+		if (ignore_lines && !rows[i].other)
+			rows[i].values[key] = without_line(rows[i].values[key]);
+		ok = stats_add_span(run, to, &rows[i], &from->pool);
+	}
+	free(rows);
+	return ok;
+}
+
+bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines)
+{
+	run->joint = true;
+	run->pool.coarse += from->pool.coarse;
+	return add_table(run, &run->spans, from, &from->spans, map, ignore_lines) &&
+	       add_table(run, &run->async, from, &from->async, map, ignore_lines);
+}
+
+/* ---- pairs ---- */
+
+struct pairing {
+	struct change *c;
+	struct tabletext index; /* key -> pair */
+	struct arena keys;
+	/* by pair, metric and run of both sides, if noise is that of runs; NaN: the run has no such group */
+	double *values;
+	size_t nruns;
+};
+
+/* The kind and all keys, each after its length. */
+static struct slice key_of(struct arena *a, bool async, const struct slice *values, unsigned n)
+{
+	size_t size = 1;
+
+	for (unsigned i = 0; i < n; i++)
+		size += sizeof values[i].n + values[i].n;
+	char *const p = arena_alloc(a, size), *to = p;
+	if (p == NULL)
+		return (struct slice){ .p = NULL };
+	*to++ = async ? 'a' : 's';
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(to, &values[i].n, sizeof values[i].n);
+		to += sizeof values[i].n;
+		if (values[i].n > 0)
+			memcpy(to, values[i].p, values[i].n);
+		to += values[i].n;
+	}
+	return slice_of(p, size);
+}
+
+/* The pair of a group; NULL on OOM. */
+static struct change_pair *pair_of(struct pairing *p, bool async, const struct span_row *row, unsigned keys)
+{
+	struct change *const c = p->c;
+	const struct slice key = key_of(&p->keys, async, row->values, keys);
+	const uint32_t known = key.p != NULL ? tabletext_get(&p->index, key) : 0;
+
+	if (key.p != NULL && known != TABLE_NONE)
+		return &c->pairs[known];
+	if (key.p == NULL || !array_reserve(&c->pairs, c->n, &c->cap, sizeof *c->pairs) ||
+	    !tabletext_put(&p->index, key, c->n))
+		return NULL;
+	c->pairs[c->n] = (struct change_pair){ .async = async };
+	memcpy(c->pairs[c->n].keys, row->values, sizeof row->values);
+	return &c->pairs[c->n++];
+}
+
+static unsigned __int128 mean(unsigned __int128 v, size_t n)
+{
+	return (v + n / 2) / n;
+}
+
+static struct change_values values_of(const struct stats *s, const struct span_row *row, size_t nruns)
+{
+	const struct histogram *const h = &row->group->durations;
+
+	return (struct change_values){
+		.there = true,
+		.waits = span_row_waits(row),
+		.count = (uint64_t)mean(row->group->count, nruns),
+		.total = mean(row->total, nruns),
+		.self = mean(row->self, nruns),
+		.p50 = histogram_percentile(h, &s->pool, 50),
+		.p90 = histogram_percentile(h, &s->pool, 90),
+		.p99 = histogram_percentile(h, &s->pool, 99),
+		.spans = row->group->count,
+		.durations = h,
+	};
+}
+
+/* ---- noise ---- */
+
+/* Bounds of a quantile of the spans of a side. */
+static void bounds(const struct stats *s, const struct histogram *h, uint32_t part, double *low, double *high)
+{
+	uint64_t from, to, least, most;
+
+	noise_ranks(h->count, part, NOISE_ALPHA, &from, &to);
+	*low = 0;
+	*high = INFINITY;
+	if (from > 0) {
+		histogram_rank(h, &s->pool, from, &least, &most);
+		*low = (double)least;
+	}
+	if (to <= h->count) {
+		histogram_rank(h, &s->pool, to, &least, &most);
+		*high = (double)most;
+	}
+}
+
+static double divided(double a, double b)
+{
+	return b > 0 ? a / b : a > 0 ? INFINITY : NAN;
+}
+
+/* Noise of spans: the intervals of the quantile of both sides do not meet. */
+static void judge_spans(const struct change *c, const struct change_pair *p, uint32_t part,
+                        struct change_number *number)
+{
+	double low[CHANGE_SIDES], high[CHANGE_SIDES];
+
+	for (int side = 0; side < CHANGE_SIDES; side++)
+		bounds(&c->sides[side].joint, p->sides[side].durations, part, &low[side], &high[side]);
+	const double ratio_high = divided(high[CHANGE_NEW], low[CHANGE_OLD]);
+
+	number->low = isinf(high[CHANGE_OLD]) ? 0 : divided(low[CHANGE_NEW], high[CHANGE_OLD]);
+	number->high = isnan(ratio_high) ? INFINITY : ratio_high;
+	number->slower = low[CHANGE_NEW] > high[CHANGE_OLD];
+	number->faster = high[CHANGE_NEW] < low[CHANGE_OLD];
+}
+
+/* The values of a side's runs that have the group; returns their number. */
+static size_t runs_with(const struct pairing *p, size_t pair, enum change_metric m, int side, double *to)
+{
+	const size_t first = side == CHANGE_OLD ? 0 : p->c->sides[CHANGE_OLD].nruns;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->c->sides[side].nruns; i++) {
+		const double v = p->values[(pair * CHANGE_METRICS + m) * p->nruns + first + i];
+		if (!isnan(v))
+			to[n++] = v;
+	}
+	return n;
+}
+
+/* Noise of runs. */
+static void judge_runs(const struct pairing *p, size_t pair, enum change_metric m,
+                       struct change_number *number)
+{
+	double old[CHANGE_RUNS_MAX], new[CHANGE_RUNS_MAX];
+	const size_t n = runs_with(p, pair, m, CHANGE_OLD, old), k = runs_with(p, pair, m, CHANGE_NEW, new);
+
+	if (n < NOISE_RUNS || k < NOISE_RUNS)
+		return;
+	const double up = noise_rank_test(old, n, new, k), down = noise_rank_test(new, k, old, n);
+	number->p = up < down ? up : down;
+	number->slower = up <= NOISE_SIGNIFICANT;
+	number->faster = down <= NOISE_SIGNIFICANT;
+}
+
+/* ---- verdicts ---- */
+
+double change_ratio(unsigned __int128 old, unsigned __int128 new)
+{
+	return divided((double)new, (double)old);
+}
+
+static unsigned __int128 metric(const struct change_values *v, enum change_metric m)
+{
+	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
+}
+
+/* 1: larger by more than the least change, -1: smaller, 0: neither. */
+static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
+{
+	const double old = (double)metric(&p->sides[CHANGE_OLD], m),
+	             new = (double)metric(&p->sides[CHANGE_NEW], m);
+
+	return new > old *(1 + c->floors.change) ? 1 : old > new *(1 + c->floors.change) ? -1 : 0;
+}
+
+/* Numbers are slower or faster only if they moved. */
+static void apply_floors(const struct change *c, struct change_pair *p)
+{
+	for (enum change_metric m = 0; m < CHANGE_METRICS; m++) {
+		p->numbers[m].slower &= moved(c, p, m) > 0;
+		p->numbers[m].faster &= moved(c, p, m) < 0;
+	}
+}
+
+static bool is_judged(const struct change *c, const struct change_pair *p)
+{
+	const struct change_values *const old = &p->sides[CHANGE_OLD], *const new = &p->sides[CHANGE_NEW];
+
+	return old->spans >= c->floors.count && new->spans >= c->floors.count &&
+	       (old->total >= c->floors.time || new->total >= c->floors.time);
+}
+
+static enum change_verdict verdict_of(const struct change *c, const struct change_pair *p)
+{
+	const struct change_values *const old = &p->sides[CHANGE_OLD], *const new = &p->sides[CHANGE_NEW];
+	const struct change_number *const total = &p->numbers[CHANGE_TOTAL],
+	                                  *const p50 = &p->numbers[CHANGE_P50],
+	                                  *const p99 = &p->numbers[CHANGE_P99];
+	const int longer = moved(c, p, CHANGE_TOTAL), spans = new->count > old->count ? 1 : -1;
+
+	if ((old->waits || !old->there) && (new->waits || !new->there))
+		return CHANGE_IS_WAITING;
+	if (!old->there || !new->there) {
+		if ((old->there ? old : new)->total < c->floors.time)
+			return CHANGE_IS_UNJUDGED;
+		return new->there ? CHANGE_IS_NEW : CHANGE_IS_GONE;
+	}
+	if (!is_judged(c, p))
+		return CHANGE_IS_UNJUDGED;
+	if (p50->slower || p99->slower)
+		return CHANGE_IS_SLOWER;
+	if (p50->faster || p99->faster)
+		return CHANGE_IS_FASTER;
+	/* Of single runs, only the number of spans tells that a larger total is more than noise. */
+	const double change = change_ratio(old->count, new->count);
+	const bool more_spans = change > 1 + c->floors.change || change * (1 + c->floors.change) < 1;
+	if (longer != 0 && p->distance >= c->floors.time &&
+	    (c->by_runs ? total->slower || total->faster : more_spans && spans == longer))
+		return longer > 0 ? CHANGE_IS_MORE : CHANGE_IS_FEWER;
+	for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
+		if (moved(c, p, m) != 0)
+			return CHANGE_IS_NOISE;
+	return CHANGE_IS_SAME;
+}
+
+static const struct {
+	const char *name;
+	int rule; /* enum compare_rule; -1: none */
+} verdicts[CHANGE_VERDICTS] = {
+	[CHANGE_IS_SLOWER] = { "slower", COMPARE_RULE_SLOWER },
+	[CHANGE_IS_NEW] = { "new", COMPARE_RULE_NEW },
+	[CHANGE_IS_MORE] = { "more", COMPARE_RULE_MORE },
+	[CHANGE_IS_FASTER] = { "faster", COMPARE_RULE_FASTER },
+	[CHANGE_IS_FEWER] = { "fewer", -1 },
+	[CHANGE_IS_GONE] = { "gone", COMPARE_RULE_GONE },
+	[CHANGE_IS_NOISE] = { "noise", -1 },
+	[CHANGE_IS_SAME] = { "same", -1 },
+	[CHANGE_IS_WAITING] = { "waiting", -1 },
+	[CHANGE_IS_UNJUDGED] = { "-", -1 },
+};
+
+const char *change_verdict_name(enum change_verdict v)
+{
+	return verdicts[v].name;
+}
+
+const struct rule *change_verdict_rule(enum change_verdict v)
+{
+	return verdicts[v].rule >= 0 ? &compare_rules[verdicts[v].rule] : NULL;
+}
+
+/* ---- the whole ---- */
+
+static bool add_side_table(struct pairing *p, int side, const struct span_table *t)
+{
+	const struct stats *const s = &p->c->sides[side].joint;
+	struct span_row *rows;
+	size_t n;
+	bool ok = stats_span_rows(s, t, NULL, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++) {
+		struct change_pair *const pair = pair_of(p, t == &s->async, &rows[i], stats_count_keys(s));
+		ok = pair != NULL;
+		if (ok)
+			pair->sides[side] = values_of(s, &rows[i], p->c->sides[side].nruns);
+	}
+	free(rows);
+	return ok;
+}
+
+/* Sets what the rank test needs of a run.  number: of the run, both sides counted on. */
+static bool add_run(struct pairing *p, const struct stats *s, const struct span_table *t, size_t number)
+{
+	struct span_row *rows;
+	size_t n;
+	bool ok = stats_span_rows(s, t, NULL, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++) {
+		const struct change_pair *const pair =
+		    pair_of(p, t == &s->async, &rows[i], stats_count_keys(s));
+		ok = pair != NULL;
+		if (!ok)
+			break;
+		const struct change_values v = values_of(s, &rows[i], 1);
+		for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
+			p->values[((size_t)(pair - p->c->pairs) * CHANGE_METRICS + m) * p->nruns + number] =
+			    (double)metric(&v, m);
+	}
+	free(rows);
+	return ok;
+}
+
+static bool add_runs(struct pairing *p)
+{
+	const struct change *const c = p->c;
+	const size_t n = (size_t)c->n * CHANGE_METRICS * p->nruns;
+	bool ok = (p->values = malloc((n + 1) * sizeof *p->values)) != NULL;
+	size_t number = 0;
+
+	for (size_t i = 0; ok && i < n; i++)
+		p->values[i] = i / p->nruns % CHANGE_METRICS == CHANGE_TOTAL ? 0 : NAN;
+	for (int side = 0; side < CHANGE_SIDES; side++)
+		for (size_t i = 0; ok && i < c->sides[side].nruns; i++, number++) {
+			const struct stats *const s = c->sides[side].runs[i];
+			ok = add_run(p, s, &s->spans, number) && add_run(p, s, &s->async, number);
+		}
+	return ok;
+}
+
+static bool join_side(struct change_side *side)
+{
+	const struct stats *const first = side->runs[0];
+	bool ok = stats_init(&side->joint) && stats_group(&side->joint, &first->by, SLICE_LIT(""));
+
+	for (size_t i = 0; ok && i < side->nruns; i++) {
+		ok = change_add(&side->joint, side->runs[i], NULL, false);
+		side->joint.overflowed |= side->runs[i]->overflowed;
+	}
+	return ok && stats_end(&side->joint);
+}
+
+static void judge(struct pairing *p, uint32_t i)
+{
+	static const uint32_t parts[CHANGE_METRICS] = { [CHANGE_P50] = 500000, [CHANGE_P99] = 990000 };
+	struct change *const c = p->c;
+	struct change_pair *const pair = &c->pairs[i];
+	const unsigned __int128 old = pair->sides[CHANGE_OLD].total, new = pair->sides[CHANGE_NEW].total;
+	const double ratio = change_ratio(old, new);
+
+	pair->distance = new > old ? new - old : old - new;
+	pair->ratio = isnan(ratio) ? 1 : ratio < 1 ? 1 / ratio : ratio;
+	for (enum change_metric m = 0; m < CHANGE_METRICS; m++) {
+		struct change_number *const number = &pair->numbers[m];
+		*number = (struct change_number){ .low = NAN, .high = NAN, .p = NAN };
+		if (!pair->sides[CHANGE_OLD].there || !pair->sides[CHANGE_NEW].there)
+			continue;
+		if (c->by_runs)
+			judge_runs(p, i, m, number);
+		else if (m != CHANGE_TOTAL)
+			judge_spans(c, pair, parts[m], number);
+	}
+	apply_floors(c, pair);
+	pair->verdict = verdict_of(c, pair);
+	c->verdicts[pair->verdict]++;
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct change_pair *const x = a, *const y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? 1 : -1;
+	if (x->ratio < y->ratio || x->ratio > y->ratio)
+		return x->ratio < y->ratio ? 1 : -1;
+	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++) {
+		const uint32_t n = x->keys[i].n < y->keys[i].n ? x->keys[i].n : y->keys[i].n;
+		const int d = n > 0 ? memcmp(x->keys[i].p, y->keys[i].p, n) : 0;
+		if (d != 0 || x->keys[i].n != y->keys[i].n)
+			return d != 0 ? d : x->keys[i].n < y->keys[i].n ? -1 : 1;
+	}
+	return (int)x->async - (int)y->async;
+}
+
+bool change_make(struct change *c)
+{
+	struct pairing p = { .c = c, .nruns = c->sides[CHANGE_OLD].nruns + c->sides[CHANGE_NEW].nruns };
+	bool ok = true;
+
+	c->by_runs = c->sides[CHANGE_OLD].nruns >= NOISE_RUNS && c->sides[CHANGE_NEW].nruns >= NOISE_RUNS;
+	for (int side = 0; ok && side < CHANGE_SIDES; side++) {
+		struct stats *const s = &c->sides[side].joint;
+		ok = join_side(&c->sides[side]) && add_side_table(&p, side, &s->spans) &&
+		     add_side_table(&p, side, &s->async);
+		c->overflowed |= s->overflowed;
+	}
+	ok = ok && (!c->by_runs || add_runs(&p));
+	for (uint32_t i = 0; ok && i < c->n; i++)
+		judge(&p, i);
+	if (ok && c->n > 0)
+		qsort(c->pairs, c->n, sizeof *c->pairs, by_change);
+	free(p.values);
+	tabletext_free(&p.index);
+	arena_free(&p.keys);
+	return ok;
+}
+
+void change_free(struct change *c)
+{
+	for (int side = 0; side < CHANGE_SIDES; side++)
+		stats_free(&c->sides[side].joint);
+	free(c->pairs);
+	*c = (struct change){ .n = 0 };
+}

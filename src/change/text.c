@@ -1,0 +1,263 @@
+/* The report as text or Markdown: a table of groups, what is noise, and how many groups changed. */
+#include "change/change.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "output/columns.h"
+#include "output/text_units.h"
+#include "output/text_visible.h"
+
+/* drop: the rank at which a column is left out of text that is too wide. */
+enum { OWN_COLUMNS = 11 };
+static const struct column own[OWN_COLUMNS] = {
+	{ "count", COLUMN_NUMBER, 0, 5 },     { "old", COLUMN_NUMBER, 0, 0 },
+	{ "new", COLUMN_NUMBER, 0, 0 },       { "change", COLUMN_NUMBER, 0, 2 },
+	{ "ratio", COLUMN_NUMBER, 0, 0 },     { "self", COLUMN_NUMBER, 0, 8 },
+	{ "p50", COLUMN_NUMBER, 0, 6 },       { "p50 ratio", COLUMN_NUMBER, 0, 3 },
+	{ "p90", COLUMN_NUMBER, 0, 9 },       { "p99", COLUMN_NUMBER, 0, 7 },
+	{ "p99 ratio", COLUMN_NUMBER, 0, 4 },
+};
+
+/* ---- numbers ---- */
+
+static void put_ratio(struct text *t, double ratio)
+{
+	if (isnan(ratio))
+		text_char(t, '-');
+	else if (isinf(ratio))
+		text_str(t, "inf");
+	else
+		text_printf(t, ratio < 10 ? "%.2f" : ratio < 100 ? "%.1f" : "%.0f", ratio);
+}
+
+static void put_noise(struct text *t, const struct change_number *n)
+{
+	if (!isnan(n->p)) {
+		text_printf(t, " (p %.3f)", n->p);
+	} else if (!isnan(n->low) && isinf(n->high) && n->low <= 0) {
+		text_str(t, " (too few)");
+	} else if (!isnan(n->low)) {
+		text_str(t, " (");
+		put_ratio(t, n->low);
+		text_str(t, " to ");
+		put_ratio(t, n->high);
+		text_char(t, ')');
+	}
+}
+
+static void put_difference(struct text *t, unsigned __int128 old, unsigned __int128 new)
+{
+	text_char(t, new < old ? '-' : '+');
+	text_time_short(t, new < old ? old - new : new - old);
+}
+
+/* ---- cells ---- */
+
+/* "A -> B"; a side without the group has "-". */
+static void times_cell(struct columns *c, const struct change_pair *p, bool known, unsigned __int128 old,
+                       unsigned __int128 new)
+{
+	if (known && p->sides[CHANGE_OLD].there)
+		text_time_short(&c->text, old);
+	else
+		text_char(&c->text, '-');
+	text_str(&c->text, " -> ");
+	if (known && p->sides[CHANGE_NEW].there)
+		text_time_short(&c->text, new);
+	else
+		text_char(&c->text, '-');
+	columns_next(c);
+}
+
+static void ratio_cell(struct columns *c, const struct change_pair *p, enum change_metric m,
+                       unsigned __int128 old, unsigned __int128 new)
+{
+	const bool both = p->sides[CHANGE_OLD].there && p->sides[CHANGE_NEW].there;
+
+	put_ratio(&c->text, both ? change_ratio(old, new) : NAN);
+	put_noise(&c->text, &p->numbers[m]);
+	columns_next(c);
+}
+
+static void pair_cells(struct columns *c, const struct change_pair *p, unsigned keys)
+{
+	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
+
+	columns_str(c, change_verdict_name(p->verdict));
+	for (unsigned i = 0; i < keys; i++)
+		columns_name(c, p->keys[i]);
+	text_printf(&c->text, "%" PRIu64 " -> %" PRIu64, a->count, b->count);
+	columns_next(c);
+	if (a->there)
+		columns_time(c, a->total);
+	else
+		columns_str(c, "-");
+	if (b->there)
+		columns_time(c, b->total);
+	else
+		columns_str(c, "-");
+	put_difference(&c->text, a->total, b->total);
+	columns_next(c);
+	ratio_cell(c, p, CHANGE_TOTAL, a->total, b->total);
+	times_cell(c, p, !p->async, a->self, b->self);
+	times_cell(c, p, true, a->p50, b->p50);
+	ratio_cell(c, p, CHANGE_P50, a->p50, b->p50);
+	times_cell(c, p, true, a->p90, b->p90);
+	times_cell(c, p, true, a->p99, b->p99);
+	ratio_cell(c, p, CHANGE_P99, a->p99, b->p99);
+}
+
+/* ---- lines ---- */
+
+/* A line; in Markdown a paragraph. */
+static void put_line(struct text *t, const struct change_view *v, struct text *line)
+{
+	if (v->markdown) {
+		text_str(t, t->n > 0 ? "\n" : "");
+		text_markdown(t, slice_of(line->p, line->n));
+	} else {
+		text_wrap(t, slice_of(line->p, line->n), 0, 4, v->width);
+	}
+	text_char(t, '\n');
+	t->failed |= line->failed;
+	text_clear(line);
+}
+
+static void put_side(struct text *t, const struct change_view *v, int side)
+{
+	const size_t n = v->change->sides[side].nruns;
+	struct text line = { .p = NULL };
+
+	text_printf(&line, "%s: ", side == CHANGE_OLD ? "old" : "new");
+	text_visible(&line, slice_str(v->paths[side][0]), 0);
+	if (n > 1)
+		text_printf(&line, " and %zu more run%s", n - 1, n == 2 ? "" : "s");
+	put_line(t, v, &line);
+	text_free(&line);
+}
+
+static void put_what_noise_is(struct text *t, const struct change_view *v)
+{
+	const struct change *const c = v->change;
+	struct text line = { .p = NULL };
+
+	if (c->by_runs)
+		text_printf(
+		    &line,
+		    "noise: rank test over %zu and %zu runs, p at most %g; values are means of the runs, "
+		    "percentiles of all spans",
+		    c->sides[CHANGE_OLD].nruns, c->sides[CHANGE_NEW].nruns, NOISE_SIGNIFICANT);
+	else
+		text_printf(&line,
+		            "noise: only that of the spans within the runs; %s not a distribution over runs "
+		            "(compare %d or more a side)",
+		            c->sides[CHANGE_OLD].nruns == 1 && c->sides[CHANGE_NEW].nruns == 1
+		                ? "one run is"
+		                : "one or two runs are",
+		            NOISE_RUNS);
+	put_line(t, v, &line);
+	text_free(&line);
+}
+
+static void put_summary(struct text *t, const struct change_view *v)
+{
+	static const char *const words[CHANGE_VERDICTS] = {
+		[CHANGE_IS_SLOWER] = "slower",
+		[CHANGE_IS_NEW] = "new",
+		[CHANGE_IS_MORE] = "with more spans",
+		[CHANGE_IS_FASTER] = "faster",
+		[CHANGE_IS_FEWER] = "with fewer spans",
+		[CHANGE_IS_GONE] = "gone",
+		[CHANGE_IS_NOISE] = "within noise",
+		[CHANGE_IS_SAME] = "the same",
+		[CHANGE_IS_WAITING] = "waiting",
+		[CHANGE_IS_UNJUDGED] = "too few or too short to judge",
+	};
+	struct text line = { .p = NULL };
+
+	text_printf(&line, "%" PRIu32 " group%s", v->change->n, v->change->n == 1 ? "" : "s");
+	for (int i = 0, any = 0; i < CHANGE_VERDICTS; i++)
+		if (v->change->verdicts[i] > 0)
+			text_printf(&line, "%s%" PRIu64 " %s", any++ > 0 ? ", " : ": ",
+			            v->change->verdicts[i], words[i]);
+	put_line(t, v, &line);
+	text_free(&line);
+}
+
+bool change_text(struct text *t, const struct change_view *v)
+{
+	const struct change *const c = v->change;
+	const struct stats *const s = &c->sides[CHANGE_OLD].joint;
+	const unsigned keys = stats_count_keys(s);
+	struct column list[COLUMNS_MAX] = { { "verdict", COLUMN_WORD, 0, 0 } };
+	struct columns columns = { .list = list, .n = 1 + keys + OWN_COLUMNS };
+	const size_t shown = v->top == 0 || c->n < v->top ? c->n : v->top;
+
+	for (unsigned i = 0; i < keys; i++)
+		list[1 + i] = (struct column){ stats_key_name(s, i), COLUMN_NAME, 12, i == 0 ? 0 : 1 };
+	memcpy(list + 1 + keys, own, sizeof own);
+	for (size_t i = 0; i < shown; i++)
+		pair_cells(&columns, &c->pairs[i], keys);
+	put_side(t, v, CHANGE_OLD);
+	put_side(t, v, CHANGE_NEW);
+	put_summary(t, v);
+	text_char(t, '\n');
+	if (shown > 0 && v->markdown)
+		columns_markdown(&columns, t);
+	else if (shown > 0)
+		columns_print(&columns, t, v->width);
+	if (shown < c->n)
+		text_printf(t, v->markdown ? "\n... and %zu more\n" : "... and %zu more\n", c->n - shown);
+	if (shown > 0 && !v->markdown)
+		text_char(t, '\n');
+	put_what_noise_is(t, v);
+	t->failed |= columns.text.failed;
+	columns_free(&columns);
+	return !t->failed;
+}
+
+/* ---- findings ---- */
+
+void change_put_keys(struct text *t, const struct change_pair *p, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (i > 0)
+			text_str(t, ", ");
+		text_visible_ends(t, p->keys[i], 100);
+	}
+}
+
+static void put_moved(struct text *t, const char *what, unsigned __int128 old, unsigned __int128 new,
+                      const struct change_number *n)
+{
+	text_printf(t, "%s%s ", t->n > 0 ? ", " : "", what);
+	text_time_short(t, old);
+	text_str(t, " to ");
+	text_time_short(t, new);
+	text_str(t, ", ratio ");
+	put_ratio(t, change_ratio(old, new));
+	put_noise(t, n);
+}
+
+void change_put_message(struct text *t, const struct change *c, const struct change_pair *p)
+{
+	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
+	struct text what = { .p = NULL };
+
+	if (p->verdict == CHANGE_IS_SLOWER || p->verdict == CHANGE_IS_FASTER) {
+		const bool slower = p->verdict == CHANGE_IS_SLOWER;
+		if (slower ? p->numbers[CHANGE_P50].slower : p->numbers[CHANGE_P50].faster)
+			put_moved(&what, "p50", a->p50, b->p50, &p->numbers[CHANGE_P50]);
+		if (slower ? p->numbers[CHANGE_P99].slower : p->numbers[CHANGE_P99].faster)
+			put_moved(&what, "p99", a->p99, b->p99, &p->numbers[CHANGE_P99]);
+	} else {
+		put_moved(&what, "total", a->total, b->total, &p->numbers[CHANGE_TOTAL]);
+		text_printf(&what, ", spans %" PRIu64 " to %" PRIu64, a->count, b->count);
+	}
+	change_put_keys(t, p, stats_count_keys(&c->sides[CHANGE_OLD].joint));
+	text_str(t, p->async ? " (async): " : ": ");
+	text_slice(t, slice_of(what.p, what.n));
+	t->failed |= what.failed;
+	text_free(&what);
+}

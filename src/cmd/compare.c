@@ -1,0 +1,556 @@
+/*
+ * compare: what takes longer, or less, in the runs of a new side than in those of an old one.  A run is an
+ * operand: a trace, a folder with the traces of a run, or a table of `stats --full`.  All traces are read
+ * side by side; each is added to the table of its run in its turn.
+ */
+
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "change/change.h"
+#include "cli/reports.h"
+#include "cli/say.h"
+#include "cli/traces.h"
+#include "input/open.h"
+
+enum compare_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
+
+struct compare_run {
+	const char *path;
+	int side;
+	bool any; /* a trace, or a table, was added */
+	struct stats table;
+};
+
+struct compare {
+	struct trace_run run;
+	struct policy_options policy;
+	unsigned form; /* enum compare_form */
+	bool ignore_lines, stacks, exit_zero, regressed, empty;
+	uint64_t max_rows, threads, max_repeat;
+	const char *words_by, *map_path;
+	struct change_floors floors;
+	struct group_by by;
+	bool grouped; /* `by` is settled: by --by, or by the first table */
+	struct change_map map;
+	struct compare_run *runs; /* the old ones first */
+	size_t nruns, nold;
+	const char **paths; /* of all runs */
+	size_t *run_of;     /* by number of the operand that is a trace */
+	/* of --new */
+	const char **named, **behind; /* its arguments; all that comes after the first of them */
+	size_t nnamed, nbehind;
+};
+
+/* ---- options ---- */
+
+static bool set_new(void *run, struct options *o, const char *arg)
+{
+	struct compare *const c = run;
+
+	if (c->named == NULL) {
+		c->named = calloc((size_t)o->argc, sizeof *c->named);
+		c->behind = calloc((size_t)o->argc, sizeof *c->behind);
+		if (c->named == NULL || c->behind == NULL) {
+			options_no_memory(o);
+			return false;
+		}
+		for (int i = optind; i < o->argc; i++)
+			c->behind[c->nbehind++] = o->argv[i];
+	}
+	c->named[c->nnamed++] = arg;
+	return true;
+}
+
+static bool set_min_change(void *run, struct options *o, const char *arg)
+{
+	struct compare *const c = run;
+	struct shown_path shown;
+
+	if (units_share(slice_str(arg), &c->floors.change))
+		return true;
+	o->status = options_mistake(o, "--min-change takes a percentage, such as 5%%, not %s",
+	                            show_path(&shown, arg));
+	return false;
+}
+
+static bool set_min_time(void *run, struct options *o, const char *arg)
+{
+	struct compare *const c = run;
+
+	if (length_option(arg, &c->floors.time))
+		return true;
+	o->status = options_mistake(o, "--min-time takes a duration with its unit, such as 1ms");
+	return false;
+}
+
+static const struct cmd_option own[] = {
+	{ "new", "FILE", "a run of the new side, as are all operands behind it", 0, OPTION_CALL,
+	  .set = set_new },
+	{ "by", "KEY,...",
+	  "group by name, category, thread, process, track, arg:FIELD (default: name,category)", 0,
+	  TO_TEXT(struct compare, words_by) },
+	{ "map", "FILE", "names of the old side, and what they are on the new side (YAML: old: new)", 0,
+	  TO_TEXT(struct compare, map_path) },
+	{ "ignore-lines", NULL,
+	  "names that are locations, src/main.rs:115:9, are compared without line and column", 0,
+	  TO_FLAG(struct compare, ignore_lines) },
+	{ "min-change", "N%", "smaller changes are no regressions (default: 5%)", 0, OPTION_CALL,
+	  .set = set_min_change },
+	{ "min-time", "DURATION", "groups that take less time in total are not judged (default: 1ms)", 0,
+	  OPTION_CALL, .set = set_min_time },
+	{ "min-count", "N", "groups with fewer spans are not judged (default: 20)", 0,
+	  TO_NUMBER(struct compare, floors.count) },
+	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
+	  TO_CHOICE(struct compare, form) },
+	{ "folded", NULL, "stacks with two columns of self time, for differential flame graphs", 0,
+	  TO_FLAG(struct compare, stacks) },
+	{ "limit", "N", "at most N rows in text (default: 30; 0: all)", 'n',
+	  TO_LIMIT(struct compare, max_rows) },
+	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
+	  .at = offsetof(struct compare, policy), .set = policy_ignore },
+	{ "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0, OPTION_CALL,
+	  .at = offsetof(struct compare, policy), .set = policy_level },
+	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0,
+	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
+	{ "exit-zero", NULL, "regressions do not change the exit status", 0,
+	  TO_FLAG(struct compare, exit_zero) },
+	{ "threads", "N", "work with N threads (default: one per core)", 0,
+	  TO_NUMBER(struct compare, threads) },
+	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
+	  TO_POSITIVE(struct compare, max_repeat) },
+	{ .name = NULL },
+};
+
+static const struct cmd_words words[] = {
+	{ "--level", WORDS_LIST, policy_levels },
+	{ "--fail-level", WORDS_LIST, policy_fail_levels },
+	{ NULL, WORDS_LIST, NULL },
+};
+
+/* ---- sides ---- */
+
+/* How many of the last operands are of the new side: those behind --, or behind --new; of two, the second. */
+static size_t count_new(const struct compare *c, size_t nbehind_dashes)
+{
+	const struct options *const o = &c->run.options;
+	const size_t n = (size_t)(o->argc - o->first_operand);
+
+	if (c->named == NULL)
+		return nbehind_dashes > 0 ? nbehind_dashes : n == 2 ? 1 : 0;
+	for (size_t i = 0; i < n; i++) /* operands keep their order */
+		for (size_t k = 0; k < c->nbehind; k++)
+			if (c->behind[k] == o->argv[(size_t)o->first_operand + i])
+				return n - i;
+	return 0;
+}
+
+static void add_run(struct compare *c, const char *path, int side)
+{
+	c->paths[c->nruns] = path;
+	c->runs[c->nruns++] = (struct compare_run){ .path = path, .side = side };
+	c->nold += side == CHANGE_OLD;
+}
+
+/* Divides the operands.  nbehind_dashes: number of operands behind "--". */
+static bool divide(struct compare *c, size_t nbehind_dashes)
+{
+	struct options *const o = &c->run.options;
+	const size_t n = (size_t)(o->argc - o->first_operand), all = n + c->nnamed;
+
+	if (c->named != NULL && nbehind_dashes > 0) {
+		o->status = options_mistake(o, "-- and --new both begin the new side: give one of them");
+		return false;
+	}
+	const size_t new = count_new(c, nbehind_dashes), old = n - new;
+	if (old == 0 || all == old) {
+		o->status = options_mistake(o, all <= 1 ? "takes two runs, or OLD ... -- NEW ..."
+		                                        : "where does the new side begin? Write OLD ... -- "
+		                                          "NEW ..., or OLD ... --new NEW ...");
+		return false;
+	}
+	if (old > CHANGE_RUNS_MAX || all - old > CHANGE_RUNS_MAX) {
+		o->status = options_mistake(o, "takes %d runs of a side at most", CHANGE_RUNS_MAX);
+		return false;
+	}
+	c->runs = calloc(all, sizeof *c->runs);
+	c->paths = calloc(all, sizeof *c->paths);
+	c->run_of = calloc(all, sizeof *c->run_of);
+	if (c->runs == NULL || c->paths == NULL || c->run_of == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	for (size_t i = 0; i < old; i++)
+		add_run(c, o->argv[(size_t)o->first_operand + i], CHANGE_OLD);
+	for (size_t i = 0; i < c->nnamed; i++)
+		add_run(c, c->named[i], CHANGE_NEW);
+	for (size_t i = old; i < n; i++)
+		add_run(c, o->argv[(size_t)o->first_operand + i], CHANGE_NEW);
+	return true;
+}
+
+static bool check_names(struct compare *c)
+{
+	struct options *const o = &c->run.options;
+	struct run_names n;
+
+	run_names_begin(&n, o, c->paths, c->nruns);
+	run_names_read(&n, "map", c->map_path);
+	run_names_written(&n, "output", o->output);
+	return run_names_end(&n);
+}
+
+static bool parse(struct compare *c)
+{
+	struct options *const o = &c->run.options;
+	struct shown_path shown;
+	char why[512];
+	size_t behind = 0;
+
+	for (int i = 1; i < o->argc && behind == 0; i++)
+		if (strcmp(o->argv[i], "--") == 0)
+			behind = (size_t)(o->argc - i - 1);
+	if (!options_parse(o, c))
+		return false;
+	if (c->exit_zero)
+		c->policy.choice.exit_zero = true;
+	c->grouped = c->words_by != NULL;
+	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why)) {
+		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
+		return false;
+	}
+	return divide(c, behind) && check_names(c);
+}
+
+/* ---- the map ---- */
+
+static bool read_map(struct compare *c)
+{
+	struct options *const o = &c->run.options;
+	struct findings findings;
+	bool no_memory;
+
+	if (c->map_path == NULL)
+		return true;
+	findings_init(&findings, c->map_path, say_mistake, o);
+	const bool ok = change_map_read(&c->map, c->map_path, &findings, &no_memory);
+	findings_free(&findings);
+	if (no_memory)
+		options_no_memory(o);
+	if (!ok)
+		o->status = STATUS_UNREADABLE;
+	return ok;
+}
+
+/* Warns of names that no group of the old side has: they are probably misspelt. */
+static void say_unmet(const struct compare *c)
+{
+	struct shown_path path, name;
+
+	for (uint32_t i = 0; i < c->map.n && !c->run.options.quiet; i++)
+		if (!c->map.names[i].met)
+			say("%s: warning: the old side has no \"%s\"", show_path(&path, c->map_path),
+			    show_path(&name, c->map.names[i].old.p));
+}
+
+/* ---- tables ---- */
+
+/* *is: whether it is a regular file with JSON of stats.  Returns false after a message if it cannot be
+ * opened. */
+static bool is_table(struct compare *c, const char *path, bool *is)
+{
+	struct options *const o = &c->run.options;
+	struct shown_path shown;
+
+	*is = false;
+	if (!input_is_named(path) || input_is_folder(path))
+		return true;
+	struct input *const in = input_open(path);
+	if (in == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	const size_t n = (size_t)(in->end - in->p);
+	const bool failed = in->fault == INPUT_SYSTEM || in->fault == INPUT_DENIED;
+	if (failed)
+		say("%s: %s", show_path(&shown, path), in->fault_text);
+	else
+		*is = n > 0 && stats_file_begins(slice_of(in->p, n < 64 ? n : 64));
+	input_close(in);
+	return !failed;
+}
+
+static bool add_to_run(struct compare *c, struct compare_run *run, const struct stats *s)
+{
+	run->any = true;
+	return change_add(&run->table, s, run->side == CHANGE_OLD ? &c->map : NULL, c->ignore_lines);
+}
+
+/* Sets the keys of a run's table, before anything is added to it. */
+static bool begin_run(struct compare *c, struct compare_run *run)
+{
+	return run->any || (stats_init(&run->table) && stats_group(&run->table, &c->by, SLICE_LIT("")));
+}
+
+/* The keys of the first table are those of all runs, unless --by names others.  Returns false after a
+ * message. */
+static bool same_keys(struct compare *c, const struct compare_run *run, const struct stats *table)
+{
+	char has[GROUP_BY_WORDS], want[GROUP_BY_WORDS];
+	struct shown_path shown, shown_has, shown_want;
+
+	if (!c->grouped)
+		c->by = table->by;
+	c->grouped = true;
+	if (group_by_is_same(&c->by, &table->by))
+		return true;
+	group_by_words(&table->by, has, sizeof has);
+	group_by_words(&c->by, want, sizeof want);
+	say("%s: groups are by %s, expected: by %s", show_path(&shown, run->path), show_path(&shown_has, has),
+	    show_path(&shown_want, want));
+	return false;
+}
+
+/* Adds a table to its run.  Returns false after a message, or on OOM. */
+static bool read_table(struct compare *c, struct compare_run *run)
+{
+	struct stats table;
+	struct stats_file f = { .tool = TOOL_NAME, .any_version = true, .into = &table };
+	struct shown_path shown, why;
+	struct input_whole w;
+
+	if (!input_read_whole(&w, run->path, STATS_FILE_MAX)) {
+		say("%s: %s", show_path(&shown, run->path),
+		    w.no_memory   ? "the system gives no more memory"
+		    : w.too_large ? "is too large for a file of stats --full"
+		                  : w.why);
+		return false;
+	}
+	f.text = slice_of(w.p, w.n);
+	bool ok = stats_init(&table) && stats_read(&f);
+	if (!ok && f.why[0] != '\0')
+		say("%s: %s", show_path(&shown, run->path), show_path(&why, f.why));
+	else if (!ok)
+		options_no_memory(&c->run.options);
+	free(w.p);
+	ok = ok && same_keys(c, run, &table);
+	if (ok && !(begin_run(c, run) && stats_end(&table) && add_to_run(c, run, &table))) {
+		options_no_memory(&c->run.options);
+		ok = false;
+	}
+	run->table.overflowed |= table.overflowed;
+	stats_free(&table);
+	return ok;
+}
+
+/* Reads the tables, and lists the traces. */
+static bool open_runs(struct compare *c)
+{
+	struct options *const o = &c->run.options;
+	const char **const traces = calloc(c->nruns, sizeof *traces);
+	size_t n = 0, ntables = 0;
+	bool ok = traces != NULL;
+
+	for (size_t i = 0; ok && i < c->nruns; i++) {
+		bool is;
+		ok = is_table(c, c->runs[i].path, &is) && (!is || read_table(c, &c->runs[i]));
+		o->status = ok ? o->status : STATUS_UNREADABLE;
+		ntables += is;
+		if (is)
+			continue;
+		c->run_of[n] = i;
+		traces[n++] = c->runs[i].path;
+	}
+	if (ok && ntables > 0 && !select_is_any(&o->select.select)) {
+		o->status = options_mistake(
+		    o, "tables are counted before: select events when stats reads the traces");
+		ok = false;
+	} else if (traces == NULL || (ok && !trace_groups_init(&c->run.groups, traces, n, o->from))) {
+		options_no_memory(o);
+		ok = false;
+	}
+	free(traces);
+	for (size_t i = 0; ok && i < c->nruns; i++)
+		if (!begin_run(c, &c->runs[i])) {
+			options_no_memory(o);
+			ok = false;
+		}
+	return ok;
+}
+
+/* ---- traces ---- */
+
+static void report_trace(struct trace_slot *t, struct stats *s)
+{
+	struct compare *const c = (struct compare *)t->run;
+
+	t->run->out.no_memory |= !add_to_run(c, &c->runs[c->run_of[t->trace->number]], s);
+}
+
+static void count_trace(struct trace_slot *t)
+{
+	struct compare *const c = (struct compare *)t->run;
+	const struct trace_counting how = {
+		.by = &c->by, .threads = c->threads, .max_repeat = c->max_repeat, .report = report_trace
+	};
+
+	c->empty |= trace_slot_count(t, &how) != STATUS_CLEAN;
+}
+
+/* ---- findings ---- */
+
+/* Adds the findings to the reports of --report, and says whether one of them is of the fail level. */
+static void find_changes(struct compare *c, const struct change *change)
+{
+	struct options *const o = &c->run.options;
+	const struct policy policy = { .choices = { &c->policy.choice }, .n = 1, .max = UINT64_MAX };
+	const struct file_record what = { .path = c->runs[c->nold].path, .rules = compare_rules };
+	struct text message = { .p = NULL };
+	struct findings j;
+
+	findings_init(&j, what.path, NULL, NULL);
+	j.list = side_reports_list(o);
+	for (uint32_t i = 0; i < change->n; i++) {
+		const struct rule *const rule = change_verdict_rule(change->pairs[i].verdict);
+		if (rule == NULL)
+			continue;
+		const struct verdict v = policy_decide(&policy, rule);
+		c->regressed |= v.exits && !v.left_out;
+		text_clear(&message);
+		change_put_message(&message, change, &change->pairs[i]);
+		finding_add(&j, rule, 0, 0, "%.*s", (int)message.n, message.n > 0 ? message.p : "");
+	}
+	c->run.out.no_memory |= message.failed || j.failed;
+	side_reports_record(o, &what, &j);
+	findings_free(&j);
+	text_free(&message);
+}
+
+/* ---- the report ---- */
+
+static void put_report(struct compare *c, const struct change *change)
+{
+	struct trace_run *const r = &c->run;
+	const struct change_view view = {
+		.change = change,
+		.paths = { c->paths, c->paths + c->nold },
+		.markdown = c->form == FORM_MARKDOWN,
+		.width = c->form == FORM_MARKDOWN ? 0 : options_width(&r->options),
+		.top = (size_t)c->max_rows,
+	};
+	bool ok;
+
+	if (c->stacks)
+		ok = change_folded(&r->text, &view);
+	else if (c->form == FORM_JSON)
+		ok = change_json(&r->text, &view, TOOL_NAME);
+	else if (c->form == FORM_CSV)
+		ok = change_csv(&r->text, &view);
+	else
+		ok = change_text(&r->text, &view);
+	r->out.no_memory |= !ok;
+	r->any = true;
+}
+
+/* Whether each run has a table.  Returns false after a message. */
+static bool all_read(struct compare *c)
+{
+	struct shown_path shown;
+
+	if (c->run.status >= STATUS_UNREADABLE) {
+		say("compare: nothing is compared: a run could not be read");
+		return false;
+	}
+	for (size_t i = 0; i < c->nruns; i++)
+		if (!c->runs[i].any) {
+			say("%s: has no trace to compare", show_path(&shown, c->runs[i].path));
+			return false;
+		}
+	return true;
+}
+
+/* Compares what was read. */
+static void compare(struct compare *c)
+{
+	struct trace_run *const r = &c->run;
+	struct change change = { .floors = c->floors };
+	struct stats **const tables = calloc(c->nruns, sizeof *tables);
+
+	if (!all_read(c)) {
+		r->status = STATUS_UNREADABLE;
+		free(tables);
+		return;
+	}
+	/* Findings in the inputs were reported; they do not make one side slower. */
+	r->status = c->empty ? STATUS_FINDINGS : STATUS_CLEAN;
+	bool ok = tables != NULL && !r->out.no_memory;
+	for (size_t i = 0; ok && i < c->nruns; i++) {
+		tables[i] = &c->runs[i].table;
+		ok = stats_end(tables[i]);
+	}
+	change.sides[CHANGE_OLD] = (struct change_side){ .runs = tables, .nruns = c->nold };
+	change.sides[CHANGE_NEW] =
+	    (struct change_side){ .runs = tables + c->nold, .nruns = c->nruns - c->nold };
+	ok = ok && change_make(&change);
+	r->out.no_memory |= !ok;
+	r->any |= !ok; /* that there is no report is said when it ends */
+	if (ok && change.overflowed) {
+		say("compare: the runs together have more spans than 64 bits count, or more time than 2^100 "
+		    "ns");
+		r->status = STATUS_UNREADABLE;
+	} else if (ok) {
+		find_changes(c, &change);
+		put_report(c, &change);
+		say_unmet(c);
+		if (c->regressed)
+			r->status = worse(r->status, STATUS_FINDINGS);
+	}
+	change_free(&change);
+	free(tables);
+}
+
+static void free_runs(struct compare *c)
+{
+	for (size_t i = 0; i < c->nruns; i++)
+		stats_free(&c->runs[i].table);
+	free(c->runs);
+	free(c->paths);
+	free(c->run_of);
+	free(c->named);
+	free(c->behind);
+	change_map_free(&c->map);
+}
+
+static enum exit_status cmd_compare(const struct command *cmd, int argc, char **argv)
+{
+	struct compare c = { .max_rows = STATS_TOP,
+		             .floors = { .change = 0.05, .time = 1000000, .count = 20 } };
+	struct trace_run *const r = &c.run;
+
+	options_init(&r->options, cmd, argc, argv);
+	policy_options_init(&c.policy);
+	if (parse(&c) && read_map(&c) && open_runs(&c)) {
+		side_reports_policy(&r->options, &c.policy.choice);
+		if (traces_begin_report(r, false)) {
+			traces_each(r, c.threads, sizeof(struct trace_counted), count_trace);
+			compare(&c);
+		}
+	}
+	const enum exit_status status = traces_end(r);
+	free_runs(&c);
+	policy_options_free(&c.policy);
+	return status;
+}
+
+const struct command compare_command = {
+	.name = "compare",
+	.operands = "[options] OLD ... -- NEW ...",
+	.summary = "Compares the time that runs spend in each group of spans, and tells changes from noise.",
+	.options = own,
+	.words = words,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.tables = true,
+	.run = cmd_compare,
+};

@@ -1,0 +1,110 @@
+#ifndef RUN_PRIVATE_H
+#define RUN_PRIVATE_H
+
+#include "run/adjust/anonymise.h"
+#include "run/adjust/repeats.h"
+#include "run/choose/select.h"
+#include "run/choose/split.h"
+#include "run/meaning/interpret.h"
+#include "run/nest/lanes.h"
+#include "run/pipeline.h"
+#include "run/sort/sorter.h"
+
+/* The pipeline as pipeline.c, passes.c and join.c see it. */
+
+struct joining;
+struct reading;
+
+struct pipeline {
+	const struct pipeline_job *job;
+	struct trace trace;
+	uint32_t lent_tracks; /* of a borrowed trace: its tracks without those of lanes */
+	struct trace_context context;
+	struct stage_faults faults;       /* for its stages */
+	struct vocabularies vocabularies; /* unless the job has them */
+	struct batch_pool pool;
+	struct reading *reading; /* the first stage, or ... */
+	struct joining *joining; /* ... this one, of several traces; the other is NULL */
+	struct interpret interpret;
+	struct interpret_stage {
+		struct stage stage;
+		struct pipeline *p;
+		bool more, finishing;
+	} interpret_stage;
+	struct select_stage select;
+	struct record_marks marks;
+	struct repeats_stage {
+		struct stage stage;
+		struct pipeline *p;
+		struct repeats repeats;
+		struct ledger ledger; /* its own: the other ones may be used by another thread */
+	} repeats;
+	struct rebase_stage {
+		struct stage stage;
+		bool known;       /* `by` is valid */
+		bool signed_time; /* times before `by` may exist */
+		uint64_t by;      /* ns, subtracted from all times */
+	} rebase;
+	struct rebind_stage {
+		struct stage stage;
+		struct pipeline *p; /* NULL: the stage is not used */
+		struct rebind rebind;
+		struct trace trace; /* of the events after this stage */
+	} rebind;
+	struct order_stage order;
+	struct lanes_stage {
+		struct stage stage;
+		struct pipeline *p;
+		struct lanes lanes;
+	} lanes;
+	struct stage *last;
+	struct source rest; /* findings that are of no input */
+	bool rest_begun;
+	uint32_t shown_tracks, shown_classes; /* already listed in batches */
+	bool opened, ended, rest_rebound;
+	struct ledger ledger; /* of the lanes and of marks */
+};
+
+/* Reports a failed system call (one line), as pipeline_no_memory(). */
+void pipeline_failed(struct pipeline *p, const char *why);
+
+/* The request makes no sense for this trace (one line): hooks.closed gets an input with context->refused. */
+void pipeline_refused(struct pipeline *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- passes over the inputs (passes.c) ---- */
+
+/* Whether a pass over the inputs that ended with this status may have missed something that the reporting
+ * pass will see: memory or a system call failed, or a file changed.  Its results are invalid then. */
+bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
+
+/* A pass over the inputs of a job.  It can have no order, lanes, time shift or pseudonyms, and only the hooks
+ * that it is given. */
+struct pass {
+	struct trace_input in; /* pass_inputs() */
+	struct reading_mode read;
+	struct choice choice;
+	uint64_t max_repeat;
+	struct pipeline_hooks hooks;
+	bool (*take)(void *ctx, const struct batch *b); /* false: enough; NULL: events are not needed */
+	void (*ended)(void *ctx, struct pipeline *p); /* also of a failed pass, for its results; NULL: none */
+	void *ctx;                                    /* of both */
+	struct pipeline_why *why; /* gets the first reason why it failed; findings are not reported */
+};
+
+/* The inputs of a job, for a pass. */
+struct trace_input pass_inputs(const struct pipeline_job *of);
+
+/* false: it failed, or `take` stopped it. */
+bool pipeline_pass(const struct pass *pass);
+
+/* The first and the last time of all events.  false after a finding: it failed. */
+bool pass_find_range(struct pipeline *of, struct select_range *r);
+
+/* The marks of the records that a selection of raw events consists of, or of the scope of findings.  false
+ * after a finding. */
+bool pass_mark_records(struct pipeline *p);
+
+/* The marks of the part of a planned split that the job writes. */
+void pass_use_split(struct pipeline *p);
+
+#endif

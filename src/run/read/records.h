@@ -1,0 +1,16 @@
+#ifndef RUN_READ_RECORDS_H
+#define RUN_READ_RECORDS_H
+
+#include "format/reader.h"
+
+/* Fills an empty batch with the next records of the input; it may remain empty while READ_MORE is returned.
+ */
+enum read_status records_next(struct reader *r, struct batch *b);
+
+/* Reads the record at the start of the window, without an event. */
+enum record_status records_check(struct reader *r, struct record *rec);
+
+/* Grows the window after RECORD_MORE.  The `held` bytes before its start remain in memory. */
+void records_more(struct input *in, size_t held);
+
+#endif

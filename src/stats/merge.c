@@ -1,0 +1,293 @@
+/*
+ * Tables over several traces: the rows of each are added to those with the same texts as keys.  Texts are
+ * made valid UTF-8 first, so that tables that were written as JSON give the same.  Counts are 64 bits; sums
+ * are limited to 2^100, so that what is computed of them fits in 128 bits; beyond that they stay at the
+ * limit, and the table says so.
+ */
+#include "stats/stats.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "output/text_json.h"
+
+#define SUM_MAX ((unsigned __int128)1 << 100)
+
+static void add_u64(struct stats *s, uint64_t *to, uint64_t v)
+{
+	if (!__builtin_add_overflow(*to, v, to))
+		return;
+	*to = UINT64_MAX;
+	s->overflowed = true;
+}
+
+static void add_total(struct stats *s, struct total *to, unsigned __int128 v)
+{
+	const unsigned __int128 before = total_of(*to);
+	const bool fits = v <= SUM_MAX && before + v <= SUM_MAX;
+	const unsigned __int128 sum = fits ? before + v : SUM_MAX;
+
+	*to = (struct total){ (uint64_t)sum, (uint64_t)(sum >> 64) };
+	s->overflowed |= !fits;
+}
+
+/* The text as JSON has it; p is NULL on OOM. */
+static struct slice valid_text(struct stats *s, struct slice text)
+{
+	struct text valid = { .p = NULL };
+
+	text.flags = 0; /* of the other table: no cache may go by its address */
+	if (text.n == 0 || utf8_valid(text.p, text.n))
+		return text.p != NULL ? text : SLICE_LIT("");
+	text_utf8(&valid, text);
+	const struct slice copy =
+	    valid.failed ? (struct slice){ .p = NULL } : arena_copy(&s->text, slice_of(valid.p, valid.n));
+	text_free(&valid);
+	return copy;
+}
+
+static bool valid_values(struct stats *s, const struct slice *from, unsigned n, struct slice *to)
+{
+	for (unsigned i = 0; i < n; i++)
+		if ((to[i] = valid_text(s, from[i])).p == NULL)
+			return false;
+	return true;
+}
+
+/* ---- spans ---- */
+
+static uint32_t find_span(struct stats *s, struct span_table *t, const struct slice *values)
+{
+	struct slice v[GROUP_KEYS_MAX];
+
+	if (!valid_values(s, values, stats_count_keys(s), v))
+		return NAMES_FAILED;
+	if (s->by.n > 0)
+		return groups_find_texts(s, &t->set, v);
+	const uint32_t category = names_index(&s->categories, v[1], 0);
+	if (category == NAMES_FAILED)
+		return NAMES_FAILED;
+	return names_index(&t->names, v[0], category == NAMES_OTHER ? NAMES_MAX : category);
+}
+
+static void add_group(struct stats *s, struct span_group *to, const struct span_group *from,
+                      const struct histogram_pool *of)
+{
+	if (to->count == 0 || from->first_ns < to->first_ns)
+		to->first_ns = from->first_ns;
+	if (from->last_ns > to->last_ns)
+		to->last_ns = from->last_ns;
+	add_u64(s, &to->count, from->count);
+	add_total(s, &to->sum, total_of(from->sum));
+	histogram_merge(&to->durations, &s->pool, &from->durations, of);
+}
+
+static void add_field_sum(struct stats *s, struct span_sum *to, const struct span_sum *from)
+{
+	add_total(s, &to->whole, total_of(from->whole));
+	to->real += from->real;
+	add_u64(s, &to->values, from->values);
+	add_u64(s, &to->negative, from->negative);
+}
+
+bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
+                    const struct histogram_pool *of)
+{
+	const uint32_t number = row->other ? NAMES_OTHER : find_span(s, t, row->values);
+
+	if (number == NAMES_FAILED ||
+	    (number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, number, sizeof *t->groups)))
+		return false;
+	add_group(s, number == NAMES_OTHER ? &t->other : &t->groups[number], row->group, of);
+	if (row->sum != NULL) {
+		if (number != NAMES_OTHER && !array_reach(&t->sums, &t->nsums, number, sizeof *t->sums))
+			return false;
+		add_field_sum(s, number == NAMES_OTHER ? &t->other_sum : &t->sums[number], row->sum);
+	}
+	if (t == &s->async)
+		return true;
+	struct self_name *const times =
+	    self_times_name(&s->times, number == NAMES_OTHER ? SELF_OTHER : number);
+	if (times == NULL)
+		return false;
+	add_total(s, &times->self, row->self);
+	add_total(s, &times->waiting, row->waiting);
+	add_total(s, &times->total, row->total);
+	add_u64(s, &times->recursive, row->recursive);
+	return true;
+}
+
+static bool merge_spans(struct stats *into, struct span_table *to, const struct stats *from,
+                        const struct span_table *t)
+{
+	struct span_row *rows;
+	size_t n;
+	bool ok = stats_span_rows(from, t, NULL, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = stats_add_span(into, to, &rows[i], &from->pool);
+	free(rows);
+	return ok;
+}
+
+/* ---- instants and classes ---- */
+
+bool stats_add_count(struct stats *s, struct tally *t, const struct slice *values, bool other, uint64_t count)
+{
+	const unsigned keys = t->grouped != NULL ? s->by.n : 1;
+	struct slice v[GROUP_KEYS_MAX];
+	uint32_t number = NAMES_OTHER;
+
+	if (!other && !valid_values(s, values, keys, v))
+		return false;
+	if (!other)
+		number =
+		    t->grouped != NULL ? groups_find_texts(s, &t->set, v) : names_index(&t->names, v[0], 0);
+	if (number == NAMES_FAILED ||
+	    (number != NAMES_OTHER && !array_reach(&t->counts, &t->cap, number, sizeof *t->counts)))
+		return false;
+	add_u64(s, number == NAMES_OTHER ? &t->other : &t->counts[number], count);
+	return true;
+}
+
+static bool merge_tally(struct stats *into, struct tally *to, const struct tally *t)
+{
+	struct tally_row *rows;
+	size_t n;
+	bool ok = stats_tally_rows(t, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = stats_add_count(into, to, rows[i].values, rows[i].number == NAMES_OTHER, rows[i].count);
+	free(rows);
+	return ok;
+}
+
+static bool merge_classes(struct stats *into, const struct stats *from)
+{
+	struct class_row *rows;
+	size_t n;
+	bool ok = stats_class_rows(from, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = stats_add_count(into, &into->classes, &rows[i].name, false, rows[i].records);
+	free(rows);
+	return ok;
+}
+
+/* ---- counters ---- */
+
+bool stats_add_counter(struct stats *s, struct slice name, struct slice category, bool other, uint64_t count,
+                       uint32_t *number)
+{
+	struct slice v[2];
+
+	*number = NAMES_OTHER;
+	if (other)
+		return stats_add_count(s, &s->counters, &name, true, count);
+	if (!valid_values(s, (struct slice[]){ name, category }, 2, v) ||
+	    (*number = names_index(&s->counters.names, v[0], 0)) == NAMES_FAILED ||
+	    !stats_add_count(s, &s->counters, &v[0], *number == NAMES_OTHER, count))
+		return false;
+	if (*number == NAMES_OTHER)
+		return true;
+	if (!array_reach(&s->counter_category, &s->ncounter_category, *number, sizeof *s->counter_category))
+		return false;
+	/* Of several, the least: it does not depend on their order. */
+	struct slice *const at = &s->counter_category[*number];
+	const uint32_t n = at->n < v[1].n ? at->n : v[1].n;
+	const int c = at->p == NULL ? -1 : n > 0 ? memcmp(v[1].p, at->p, n) : 0;
+	if (c < 0 || (c == 0 && v[1].n < at->n))
+		*at = arena_copy(&s->text, v[1]);
+	return at->p != NULL;
+}
+
+static bool merge_counter(struct stats *into, const struct counter_row *row)
+{
+	uint32_t number;
+	bool ok = stats_add_counter(into, row->name, row->category, row->other, row->count, &number);
+
+	for (size_t i = 0; ok && number != NAMES_OTHER && i < row->nseries; i++) {
+		const struct slice field = valid_text(into, row->series[i].name);
+		struct series *to;
+		ok = field.p != NULL && series_of(&into->series, number, field, &to);
+		if (ok && to != NULL && !series_merge(&into->series, to, row->series[i].series))
+			into->overflowed = true;
+	}
+	return ok && !into->series.failed;
+}
+
+static bool merge_counters(struct stats *into, const struct stats *from)
+{
+	struct counter_row *rows;
+	struct series_row *list;
+	size_t n;
+	bool ok = stats_counter_rows(from, &rows, &n, &list);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = merge_counter(into, &rows[i]);
+	free(rows);
+	free(list);
+	return ok;
+}
+
+/* ---- the whole ---- */
+
+/* The text that all traces have in common: no bytes if this one has another. */
+static bool join_text(struct stats *s, struct slice *to, struct slice from, bool is_first)
+{
+	if (is_first) {
+		*to = arena_copy(&s->text, valid_text(s, from));
+		return to->p != NULL;
+	}
+	if (!slice_equal(*to, from))
+		*to = SLICE_LIT("");
+	return true;
+}
+
+bool stats_add_origin(struct stats *s, const struct stats_origin *from)
+{
+	struct stats_origin *const o = &s->origin;
+	const bool is_first = o->traces == 0;
+
+	if (!join_text(s, &o->path, from->path, is_first) ||
+	    !join_text(s, &o->format, from->format, is_first) ||
+	    !join_text(s, &o->dialect, from->dialect, is_first))
+		return false;
+	o->epoch_known = from->epoch_known && (is_first || (o->epoch_known && o->epoch_ns == from->epoch_ns));
+	o->epoch_ns = o->epoch_known ? from->epoch_ns : 0;
+	o->selected |= from->selected;
+	add_u64(s, &o->traces, from->traces);
+	add_u64(s, &o->bytes, from->bytes);
+	add_u64(s, &o->records, from->records);
+	add_u64(s, &o->events, from->events);
+	add_u64(s, &o->left_out, from->left_out);
+	return true;
+}
+
+bool stats_merge(struct stats *into, const struct stats *from)
+{
+	into->joint = true;
+	if (from->events > 0 && from->first_ns < into->first_ns)
+		into->first_ns = from->first_ns;
+	if (from->events > 0 && from->last_ns > into->last_ns)
+		into->last_ns = from->last_ns;
+	add_u64(into, &into->events, from->events);
+	add_u64(into, &into->tracks, from->tracks);
+	add_u64(into, &into->unpaired, from->unpaired);
+	add_u64(into, &into->summed, from->summed);
+	add_u64(into, &into->times.inexact, from->times.inexact);
+	add_u64(into, &into->pool.coarse, from->pool.coarse);
+	into->overflowed |= from->overflowed;
+	return stats_add_origin(into, &from->origin) && merge_classes(into, from) &&
+	       merge_spans(into, &into->spans, from, &from->spans) &&
+	       merge_spans(into, &into->async, from, &from->async) &&
+	       merge_tally(into, &into->instants, &from->instants) && merge_counters(into, from);
+}

@@ -1,0 +1,700 @@
+/*
+ * Reads what `stats --format json --full` wrote, token by token, as integers above 2^53 must stay exact, and
+ * a tree of all values would need forty times the memory.  A file may have been edited, or be made to harm:
+ * each number is checked, and histograms cannot have more numbers than their group.
+ */
+#include "stats/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json/scan.h"
+#include "json/token.h"
+
+#define DIGITS_MAX 64 /* of a number */
+
+struct reading {
+	struct stats_file *file;
+	struct stats *s; /* the present input */
+	struct json json;
+	const char *end;
+	bool no_memory;
+};
+
+static bool fail(struct reading *r, const char *at, const char *wrong)
+{
+	if (r->file->why[0] == '\0' && !r->no_memory)
+		snprintf(r->file->why, sizeof r->file->why, "byte %zu: %.400s",
+		         at != NULL ? (size_t)(at - r->file->text.p) : 0, wrong);
+	return false;
+}
+
+static bool out_of_memory(struct reading *r)
+{
+	r->no_memory = true;
+	return false;
+}
+
+/* ---- values ---- */
+
+static bool get_u64(struct reading *r, const struct json_token *v, uint64_t *to)
+{
+	return (v->kind == JSON_UINT && json_digits_any(v->p, (uint32_t)(v->end - v->p), to)) ||
+	       fail(r, v->p, "an integer of 64 bits is expected");
+}
+
+static bool get_sum(struct reading *r, const struct json_token *v, unsigned __int128 *to)
+{
+	*to = 0;
+	for (const char *p = v->p; v->kind == JSON_UINT && p < v->end; p++) {
+		*to = *to * 10 + (unsigned)(*p - '0');
+		if (*to > (unsigned __int128)1 << 100)
+			return fail(r, v->p, "a sum is above 2^100");
+	}
+	return v->kind == JSON_UINT || fail(r, v->p, "an integer is expected");
+}
+
+static bool get_total(struct reading *r, const struct json_token *v, struct total *to)
+{
+	unsigned __int128 sum;
+
+	if (!get_sum(r, v, &sum))
+		return false;
+	*to = (struct total){ (uint64_t)sum, (uint64_t)(sum >> 64) };
+	return true;
+}
+
+static bool get_bool(struct reading *r, const struct json_token *v, bool *to)
+{
+	*to = v->kind == JSON_TRUE;
+	return v->kind == JSON_TRUE || v->kind == JSON_FALSE || fail(r, v->p, "true or false is expected");
+}
+
+/* A number, or "inf", "-inf" or "nan". */
+static bool get_any_f64(struct reading *r, const struct json_token *v, double *to)
+{
+	const struct slice s = json_token_text(v);
+	char digits[DIGITS_MAX], *rest;
+
+	if (s.n == 0 || s.n >= sizeof digits ||
+	    (v->kind != JSON_UINT && v->kind != JSON_INT && v->kind != JSON_NUMBER && !slice_is(s, "inf") &&
+	     !slice_is(s, "-inf") && !slice_is(s, "nan")))
+		return fail(r, v->p, "a number is expected");
+	memcpy(digits, s.p, s.n);
+	digits[s.n] = '\0';
+	*to = strtod(digits, &rest);
+	return *rest == '\0' || fail(r, v->p, "a number is expected");
+}
+
+static bool get_f64(struct reading *r, const struct json_token *v, double *to)
+{
+	return get_any_f64(r, v, to) && (isfinite(*to) || fail(r, v->p, "a finite number is expected"));
+}
+
+static bool get_text(struct reading *r, const struct json_token *v, struct slice *to)
+{
+	if (v->kind == JSON_STRING || v->kind == JSON_ESCAPED) {
+		*to = v->kind == JSON_STRING ? json_token_text(v)
+		                             : json_unescape(&r->s->text, json_token_text(v));
+		return to->p != NULL || out_of_memory(r);
+	}
+	return fail(r, v->p, "a text is expected");
+}
+
+/* Begins to walk; a value that is no object or array gives a fault. */
+static struct json_walk walk(struct reading *r, const struct json_token *v, enum json_kind kind)
+{
+	if (v->kind == kind)
+		return json_walk(&r->json, v->p, r->end);
+	fail(r, v->p, kind == JSON_OBJECT ? "an object is expected" : "a list is expected");
+	return (struct json_walk){ .json = &r->json, .more = false };
+}
+
+/* After a walk: whether it came to the end. */
+static bool walked(struct reading *r, const struct json_walk *w)
+{
+	return w->p != NULL || fail(r, r->json.error.at, r->json.error.why);
+}
+
+static bool is_key(const struct json_walk *w, const char *name)
+{
+	return slice_is(json_token_text(&w->key), name);
+}
+
+/* ---- spans ---- */
+
+struct row_reading {
+	struct span_row row;
+	struct span_group group;
+	struct span_sum sum;
+	uint64_t in_histogram, min, max;
+	unsigned keys; /* bit i: the i-th key was read */
+	bool has_sum, has_durations, has_count;
+};
+
+static bool count_numbers(struct reading *r, const struct json_token *v, struct row_reading *row, uint64_t n)
+{
+	return (n > 0 && !__builtin_add_overflow(row->in_histogram, n, &row->in_histogram)) ||
+	       fail(r, v->p, "a bucket counts at least one number, and all of them at most 2^64");
+}
+
+static bool read_values(struct reading *r, const struct json_token *list, struct row_reading *row)
+{
+	struct json_walk w = walk(r, list, JSON_ARRAY);
+	uint64_t v;
+
+	for (unsigned n = 0; w.p != NULL && json_walk_next(&w); n++) {
+		if (n == HISTOGRAM_KEPT)
+			return fail(r, w.value.p, "more values than are kept");
+		if (!get_u64(r, &w.value, &v) || !count_numbers(r, &w.value, row, 1))
+			return false;
+		histogram_add(&row->group.durations, &r->file->pool, v);
+	}
+	return walked(r, &w);
+}
+
+static bool read_buckets(struct reading *r, const struct json_token *object, struct row_reading *row)
+{
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	uint64_t index, n;
+
+	while (w.p != NULL && json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key);
+		if (!json_digits_any(key.p, key.n, &index) || index >= HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS)
+			return fail(r, w.key.p, "there is no such bucket");
+		if (!get_u64(r, &w.value, &n) || !count_numbers(r, &w.value, row, n))
+			return false;
+		histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
+	}
+	return walked(r, &w);
+}
+
+static bool read_durations(struct reading *r, const struct json_token *object, struct row_reading *row)
+{
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	bool ok = true;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		if (is_key(&w, "sum"))
+			ok = get_total(r, &w.value, &row->group.sum);
+		else if (is_key(&w, "min"))
+			ok = get_u64(r, &w.value, &row->min);
+		else if (is_key(&w, "max"))
+			ok = get_u64(r, &w.value, &row->max);
+		else if (is_key(&w, "values") || is_key(&w, "buckets")) {
+			if (row->has_durations)
+				return fail(r, w.value.p, "a group has one histogram");
+			row->has_durations = true;
+			ok = is_key(&w, "values") ? read_values(r, &w.value, row)
+			                          : read_buckets(r, &w.value, row);
+		}
+	}
+	return ok && walked(r, &w);
+}
+
+static bool read_field_sum(struct reading *r, const struct json_token *object, struct row_reading *row)
+{
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	bool ok = true;
+
+	row->has_sum = true;
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		if (is_key(&w, "whole"))
+			ok = get_total(r, &w.value, &row->sum.whole);
+		else if (is_key(&w, "real"))
+			ok = get_any_f64(r, &w.value, &row->sum.real);
+		else if (is_key(&w, "values"))
+			ok = get_u64(r, &w.value, &row->sum.values);
+		else if (is_key(&w, "negative"))
+			ok = get_u64(r, &w.value, &row->sum.negative);
+	}
+	return ok && walked(r, &w);
+}
+
+/* A key of the groups; *is_one: it is. */
+static bool read_key(struct reading *r, const struct json_walk *w, struct slice *values, unsigned n,
+                     unsigned *keys, bool *is_one)
+{
+	struct slice name = json_token_text(&w->key);
+
+	if (w->key.kind == JSON_ESCAPED)
+		name = json_unescape(&r->s->text, name);
+	if (name.p == NULL)
+		return out_of_memory(r);
+	for (unsigned i = 0; i < n; i++)
+		if (slice_is(name, stats_key_name(r->s, i))) {
+			*is_one = true;
+			*keys |= 1U << i;
+			return get_text(r, &w->value, &values[i]);
+		}
+	return true;
+}
+
+/* Whether the histogram fits the other numbers of the group. */
+static bool fits(const struct row_reading *row)
+{
+	const struct span_group *const g = &row->group;
+	const struct histogram *const h = &g->durations;
+
+	return g->count > 0 && row->min <= row->max && row->in_histogram <= g->count &&
+	       g->first_ns <= g->last_ns && row->row.waiting <= row->row.self &&
+	       (h->count == 0 || (h->min >= histogram_bucket_low(histogram_bucket_of(row->min)) &&
+	                          h->max <= histogram_bucket_high(histogram_bucket_of(row->max))));
+}
+
+static bool read_span(struct reading *r, const struct json_token *object, struct span_table *table)
+{
+	struct row_reading d = { .has_sum = false };
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	const unsigned keys = stats_count_keys(r->s);
+	bool ok = true;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		bool is_one = false;
+		if (!read_key(r, &w, d.row.values, keys, &d.keys, &is_one))
+			return false;
+		if (is_one)
+			continue;
+		if (is_key(&w, "count"))
+			ok = get_u64(r, &w.value, &d.group.count);
+		else if (is_key(&w, "dur_ns"))
+			ok = read_durations(r, &w.value, &d);
+		else if (is_key(&w, "first_ns"))
+			ok = get_u64(r, &w.value, &d.group.first_ns);
+		else if (is_key(&w, "last_ns"))
+			ok = get_u64(r, &w.value, &d.group.last_ns);
+		else if (is_key(&w, "self_ns"))
+			ok = get_sum(r, &w.value, &d.row.self);
+		else if (is_key(&w, "waiting_ns"))
+			ok = get_sum(r, &w.value, &d.row.waiting);
+		else if (is_key(&w, "total_ns"))
+			ok = get_sum(r, &w.value, &d.row.total);
+		else if (is_key(&w, "recursive"))
+			ok = get_u64(r, &w.value, &d.row.recursive);
+		else if (is_key(&w, "sum"))
+			ok = read_field_sum(r, &w.value, &d);
+		else if (is_key(&w, "other"))
+			ok = get_bool(r, &w.value, &d.row.other);
+	}
+	if (!ok || !walked(r, &w))
+		return false;
+	if (d.keys != (1U << keys) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
+		return fail(r, object->p, "a group lacks a key, its durations or its sum");
+	if (!fits(&d))
+		return fail(r, object->p, "the numbers of a group contradict each other");
+	d.group.durations.min = d.min;
+	d.group.durations.max = d.max;
+	d.row.group = &d.group;
+	d.row.sum = d.has_sum ? &d.sum : NULL;
+	ok = stats_add_span(r->s, table, &d.row, &r->file->pool);
+	r->file->pool.n = 0; /* the next row's */
+	return ok || out_of_memory(r);
+}
+
+/* ---- instants, classes, counters ---- */
+
+static bool read_count(struct reading *r, const struct json_token *object, struct tally *t)
+{
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	struct slice values[GROUP_KEYS_MAX];
+	const unsigned n = t->grouped != NULL ? r->s->by.n : 0; /* else it has a name */
+	unsigned keys = 0;
+	uint64_t count = 0;
+	bool ok = true, other = false;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		bool is_one = false;
+		if (!read_key(r, &w, values, n, &keys, &is_one))
+			return false;
+		if (is_one)
+			continue;
+		if (n == 0 && is_key(&w, "name")) {
+			ok = get_text(r, &w.value, &values[0]);
+			keys = 1;
+		} else if (is_key(&w, "count"))
+			ok = get_u64(r, &w.value, &count);
+		else if (is_key(&w, "other"))
+			ok = get_bool(r, &w.value, &other);
+	}
+	if (!ok || !walked(r, &w))
+		return false;
+	if (keys != (n > 0 ? (1U << n) - 1 : 1))
+		return fail(r, object->p, "a count lacks a key");
+	return stats_add_count(r->s, t, values, other, count) || out_of_memory(r);
+}
+
+static bool read_steps(struct reading *r, const struct json_token *object, struct series *to)
+{
+	struct series_set *const set = &r->s->series;
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	uint64_t before = 0, n;
+	int32_t last = INT32_MIN;
+
+	while (w.p != NULL && json_walk_next(&w)) {
+		struct slice key = json_token_text(&w.key);
+		const bool negative = key.n > 0 && key.p[0] == '-';
+		if (!json_digits_any(key.p + negative, key.n - negative, &before) || before > INT32_MAX)
+			return fail(r, w.key.p, "there is no such step");
+		const int32_t number = negative ? -(int32_t)before : (int32_t)before;
+		if (number <= last)
+			return fail(r, w.key.p, "steps are in ascending order");
+		last = number;
+		if (!get_u64(r, &w.value, &n))
+			return false;
+		if (n == 0 || n > UINT32_MAX || !series_add_step(set, to, number, n))
+			return fail(r, w.value.p, "a step counts 1 to 2^32 - 1 values");
+	}
+	return walked(r, &w);
+}
+
+struct series_reading {
+	struct slice name;
+	struct series s;
+	struct json_token steps;
+};
+
+static bool read_series(struct reading *r, const struct json_token *object, uint32_t counter)
+{
+	struct series_reading d = { .name = { .p = NULL } };
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	bool ok = true;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		static const struct {
+			const char *key;
+			size_t at;
+			bool any; /* also not finite */
+		} numbers[] = {
+			{ "first", offsetof(struct series, first), false },
+			{ "last", offsetof(struct series, last), false },
+			{ "min", offsetof(struct series, min), false },
+			{ "max", offsetof(struct series, max), false },
+			{ "sum", offsetof(struct series, sum), true },
+			{ "held", offsetof(struct series, held), true },
+			{ "held_ns", offsetof(struct series, held_ns), true },
+		};
+		for (size_t i = 0; ok && i < sizeof numbers / sizeof *numbers; i++)
+			if (is_key(&w, numbers[i].key)) {
+				double *const to = (double *)((char *)&d.s + numbers[i].at);
+				ok = numbers[i].any ? get_any_f64(r, &w.value, to) : get_f64(r, &w.value, to);
+			}
+		if (!ok)
+			return false;
+		if (is_key(&w, "name"))
+			ok = get_text(r, &w.value, &d.name);
+		else if (is_key(&w, "count"))
+			ok = get_u64(r, &w.value, &d.s.count);
+		else if (is_key(&w, "first_ns"))
+			ok = get_u64(r, &w.value, &d.s.first_ns);
+		else if (is_key(&w, "last_ns"))
+			ok = get_u64(r, &w.value, &d.s.last_ns);
+		else if (is_key(&w, "steps"))
+			d.steps = w.value;
+	}
+	if (!ok || !walked(r, &w))
+		return false;
+	if (d.name.p == NULL || d.steps.p == NULL || d.s.count == 0 || d.s.min > d.s.max)
+		return fail(r, object->p, "a series lacks its name, count or steps");
+	struct series *to;
+	if (!series_of(&r->s->series, counter, d.name, &to))
+		return out_of_memory(r);
+	if (to == NULL)
+		return true;
+	if (to->count > 0)
+		return fail(r, object->p, "a counter has a series twice");
+	return series_merge(&r->s->series, to, &d.s) && read_steps(r, &d.steps, to) &&
+	       (!r->s->series.failed || out_of_memory(r));
+}
+
+static bool read_counter(struct reading *r, const struct json_token *object)
+{
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+	struct slice name = { .p = NULL }, category = SLICE_LIT("");
+	struct json_token list = { .p = NULL };
+	uint64_t count = 0;
+	uint32_t number;
+	bool ok = true, other = false;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		if (is_key(&w, "name"))
+			ok = get_text(r, &w.value, &name);
+		else if (is_key(&w, "category"))
+			ok = get_text(r, &w.value, &category);
+		else if (is_key(&w, "count"))
+			ok = get_u64(r, &w.value, &count);
+		else if (is_key(&w, "other"))
+			ok = get_bool(r, &w.value, &other);
+		else if (is_key(&w, "series"))
+			list = w.value;
+	}
+	if (!ok || !walked(r, &w))
+		return false;
+	if (name.p == NULL || list.p == NULL || count == 0)
+		return fail(r, object->p, "a counter lacks its name, count or series");
+	if (!stats_add_counter(r->s, name, category, other, count, &number))
+		return out_of_memory(r);
+	struct json_walk items = walk(r, &list, JSON_ARRAY);
+	while (ok && number != NAMES_OTHER && items.p != NULL && json_walk_next(&items))
+		ok = read_series(r, &items.value, number);
+	return ok && (number == NAMES_OTHER || walked(r, &items));
+}
+
+/* ---- inputs ---- */
+
+/* The table of --by words, "[]" for names and categories. */
+static bool read_by(struct reading *r, const struct json_token *list, struct group_by *by)
+{
+	struct json_walk w = walk(r, list, JSON_ARRAY);
+	char words[GROUP_BY_WORDS] = "", why[256];
+	size_t n = 0;
+
+	while (w.p != NULL && json_walk_next(&w)) {
+		struct slice word;
+		if (!get_text(r, &w.value, &word))
+			return false;
+		if (word.n + 2 > sizeof words - n || memchr(word.p, ',', word.n) != NULL)
+			return fail(r, w.value.p, "there is no such key");
+		n += (size_t)snprintf(words + n, sizeof words - n, "%s%.*s", n > 0 ? "," : "", (int)word.n,
+		                      word.p);
+	}
+	by->n = 0;
+	return walked(r, &w) &&
+	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
+}
+
+/* The table gets the keys and the field of its first file, unless they are given; later files have the same.
+ */
+static bool same_groups(struct reading *r, const struct json_token *full, const struct group_by *by,
+                        struct slice sum_of)
+{
+	struct stats *const into = r->file->into;
+	char has[GROUP_BY_WORDS], want[GROUP_BY_WORDS], wrong[2 * GROUP_BY_WORDS + 64];
+
+	if (!r->file->grouped) {
+		const struct slice kept = arena_copy(&into->text, sum_of);
+		r->file->grouped = true;
+		return (kept.p != NULL && stats_group(into, by, kept)) || out_of_memory(r);
+	}
+	group_by_words(by, has, sizeof has);
+	group_by_words(&into->by, want, sizeof want);
+	if (!group_by_is_same(by, &into->by))
+		snprintf(wrong, sizeof wrong, "groups are by %s, expected: by %s", has, want);
+	else if (!slice_equal(sum_of, into->sum_of))
+		snprintf(wrong, sizeof wrong, "the sum is of the field \"%.*s\", expected: \"%.*s\"",
+		         (int)(sum_of.n < 256 ? sum_of.n : 256), sum_of.p, (int)into->sum_of.n,
+		         into->sum_of.p);
+	else
+		return true;
+	return fail(r, full->p, wrong);
+}
+
+/* Reads what comes first of an input: its keys. */
+static bool read_full(struct reading *r, const struct json_token *full, struct stats_origin *o)
+{
+	struct json_walk w = walk(r, full, JSON_OBJECT);
+	struct group_by by = { .n = 0 };
+	struct slice sum_of = SLICE_LIT("");
+	struct stats *const s = r->s;
+	bool ok = true;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		if (is_key(&w, "by"))
+			ok = read_by(r, &w.value, &by);
+		else if (is_key(&w, "sum_of"))
+			ok = get_text(r, &w.value, &sum_of);
+		else if (is_key(&w, "summed"))
+			ok = get_u64(r, &w.value, &s->summed);
+		else if (is_key(&w, "traces"))
+			ok = get_u64(r, &w.value, &o->traces);
+		else if (is_key(&w, "selected"))
+			ok = get_bool(r, &w.value, &o->selected);
+		else if (is_key(&w, "left_out"))
+			ok = get_u64(r, &w.value, &o->left_out);
+		else if (is_key(&w, "counted"))
+			ok = get_u64(r, &w.value, &s->events);
+		else if (is_key(&w, "unpaired"))
+			ok = get_u64(r, &w.value, &s->unpaired);
+		else if (is_key(&w, "coarse"))
+			ok = get_u64(r, &w.value, &s->pool.coarse);
+	}
+	if (!ok || !walked(r, &w))
+		return false;
+	if (o->traces == 0)
+		return fail(r, full->p, "it is of no trace");
+	return same_groups(r, full, &by, sum_of) &&
+	       (stats_group(s, &r->file->into->by, r->file->into->sum_of) || out_of_memory(r));
+}
+
+static bool read_list(struct reading *r, const struct json_walk *input)
+{
+	struct stats *const s = r->s;
+	struct span_table *const spans = is_key(input, "spans")         ? &s->spans
+	                                 : is_key(input, "async_spans") ? &s->async
+	                                                                : NULL;
+	struct tally *const tally = is_key(input, "instants")  ? &s->instants
+	                            : is_key(input, "classes") ? &s->classes
+	                                                       : NULL;
+	const bool counters = is_key(input, "counters");
+	bool ok = true;
+
+	if (spans == NULL && tally == NULL && !counters)
+		return true;
+	struct json_walk w = walk(r, &input->value, JSON_ARRAY);
+	while (ok && w.p != NULL && json_walk_next(&w))
+		ok = spans != NULL   ? read_span(r, &w.value, spans)
+		     : tally != NULL ? read_count(r, &w.value, tally)
+		                     : read_counter(r, &w.value);
+	return ok && walked(r, &w);
+}
+
+static bool read_members(struct reading *r, const struct json_token *input, struct stats_origin *o)
+{
+	struct json_walk w = walk(r, input, JSON_OBJECT);
+	struct stats *const s = r->s;
+	bool ok = true, has_full = false;
+	uint64_t last;
+
+	while (ok && w.p != NULL && json_walk_next(&w)) {
+		if (w.value.kind == JSON_NULL)
+			continue;
+		if (is_key(&w, "full")) {
+			ok = !has_full ? read_full(r, &w.value, o)
+			               : fail(r, w.value.p, "\"full\" is there twice");
+			has_full = true;
+		} else if (is_key(&w, "path"))
+			ok = get_text(r, &w.value, &o->path);
+		else if (is_key(&w, "format"))
+			ok = get_text(r, &w.value, &o->format);
+		else if (is_key(&w, "dialect"))
+			ok = get_text(r, &w.value, &o->dialect);
+		else if (is_key(&w, "bytes"))
+			ok = get_u64(r, &w.value, &o->bytes);
+		else if (is_key(&w, "records"))
+			ok = get_u64(r, &w.value, &o->records);
+		else if (is_key(&w, "events"))
+			ok = get_u64(r, &w.value, &o->events);
+		else if (is_key(&w, "first_ns"))
+			ok = get_u64(r, &w.value, &s->first_ns);
+		else if (is_key(&w, "last_ns"))
+			ok = get_u64(r, &w.value, &s->last_ns);
+		else if (is_key(&w, "epoch_ns"))
+			ok = o->epoch_known = get_u64(r, &w.value, &o->epoch_ns);
+		else if (is_key(&w, "tracks"))
+			ok = get_u64(r, &w.value, &s->tracks);
+		else if (is_key(&w, "self_inexact"))
+			ok = get_u64(r, &w.value, &s->times.inexact);
+		else if (!has_full &&
+		         (is_key(&w, "spans") || is_key(&w, "async_spans") || is_key(&w, "classes")))
+			return fail(r, w.value.p, "the input has no \"full\": it was written without --full");
+		else
+			ok = read_list(r, &w);
+	}
+	if (!ok || !walked(r, &w))
+		return false;
+	last = s->last_ns;
+	if (!has_full)
+		return fail(r, input->p, "the input has no \"full\": it was written without --full");
+	return s->events == 0 || s->first_ns <= last ||
+	       fail(r, input->p, "its last time is before the first");
+}
+
+static bool read_input(struct reading *r, const struct json_token *input)
+{
+	struct stats s;
+	struct stats_origin o = { .path = SLICE_LIT(""), .format = SLICE_LIT(""), .dialect = SLICE_LIT("") };
+
+	if (!stats_init(&s))
+		return out_of_memory(r);
+	s.joint = true;
+	r->s = &s;
+	bool ok = read_members(r, input, &o);
+	if (ok && s.overflowed)
+		ok = fail(r, input->p, "a count or a sum is too large");
+	if (ok)
+		ok = (stats_add_origin(&s, &o) && stats_end(&s) && stats_merge(r->file->into, &s)) ||
+		     out_of_memory(r);
+	stats_free(&s);
+	return ok;
+}
+
+/* ---- files ---- */
+
+/* Whether it is a file of this program and layout. */
+static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
+{
+	struct stats_file *const f = r->file;
+	const bool same =
+	    f->any_version ? tool.n > 10 && memcmp(tool.p, "tracetool ", 10) == 0 : slice_is(tool, f->tool);
+
+	if (same && layout == STATS_LAYOUT)
+		return true;
+	if (tool.n == 0)
+		tool = SLICE_LIT("another program");
+	snprintf(f->why, sizeof f->why,
+	         "it is of %.*s, layout %" PRIu64 "; expected: stats --format json --full of %s, layout %d",
+	         (int)(tool.n < 64 ? tool.n : 64), tool.p, layout, f->any_version ? "tracetool" : f->tool,
+	         STATS_LAYOUT);
+	return false;
+}
+
+static bool read_file(struct reading *r, const char *p)
+{
+	struct json_walk w = json_walk(&r->json, p, r->end);
+	struct slice tool = SLICE_LIT("");
+	struct json_token inputs = { .p = NULL };
+	uint64_t layout = 0;
+
+	while (json_walk_next(&w)) {
+		if (is_key(&w, "tool") && w.value.kind == JSON_STRING)
+			tool = json_token_text(&w.value);
+		else if (is_key(&w, "layout") && !get_u64(r, &w.value, &layout))
+			return false;
+		else if (is_key(&w, "inputs"))
+			inputs = w.value;
+	}
+	if (!walked(r, &w) || !check_head(r, tool, layout))
+		return false;
+	if (inputs.p == NULL)
+		return fail(r, p, "it has no inputs");
+	struct json_walk items = walk(r, &inputs, JSON_ARRAY);
+	bool ok = true, any = false;
+	for (; ok && items.p != NULL && json_walk_next(&items); any = true)
+		ok = read_input(r, &items.value);
+	return ok && walked(r, &items) &&
+	       (any || fail(r, inputs.p, "it has no inputs: no trace could be read"));
+}
+
+bool stats_read(struct stats_file *f)
+{
+	struct reading r = { .file = f, .end = f->text.p + f->text.n };
+	const char *const p = json_skip_blanks(f->text.p, r.end);
+	size_t at = 0;
+
+	f->why[0] = '\0';
+	r.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
+	const char *const fault = json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at);
+	bool ok = fault == NULL;
+	if (!ok)
+		snprintf(f->why, sizeof f->why, "byte %zu: %s; expected: JSON of stats --full", at, fault);
+	else
+		ok = *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
+	histogram_pool_free(&f->pool);
+	return ok;
+}
+
+bool stats_file_begins(struct slice start)
+{
+	static const char *const tokens[] = { "{", "\"tool\"", ":", "\"tracetool " };
+	const char *p = start.p, *const end = start.p + start.n;
+
+	for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+		const size_t n = strlen(tokens[i]);
+		p = json_skip_blanks(p, end);
+		if ((size_t)(end - p) < n || memcmp(p, tokens[i], n) != 0)
+			return false;
+		p += n;
+	}
+	return true;
+}
