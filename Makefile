@@ -160,7 +160,7 @@ check: deps check-bench check-readme check-layers check-names check-width check-
 	@$(MAKE) --no-print-directory check-faults FAULTS_EVERY=2
 
 # What takes longer than CI may, one after the other.
-check-sweeps: check-threads check-viewers check-fuzz check-faults ## all samples on several threads and in viewers; fuzzing; all failing calls
+check-sweeps: check-threads check-viewers check-tables check-fuzz check-faults ## all samples on several threads and in viewers; fuzzing; all failing calls
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' check-faults FAULTS_EVERY=8
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
@@ -183,6 +183,10 @@ THREADS_EVERY := 7
 check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with
 	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
+
+check-tables: tracetool ## the further tables of stats and top, beside a slow computation from NDJSON
+	@python3 src/stats/tables/test/oracle.py $(BUILD)/tracetool
+	@python3 src/stats/tables/test/oracle.py $(BUILD)/tracetool testdata/dial9/service.bin testdata/dftracer/checkpoint.pfw
 
 check-reports: tracetool ## reports of all samples, judged by the SARIF schema and multitool (npm) and xmllint
 	@sh scripts/reports.sh $(BUILD)/tracetool
@@ -338,6 +342,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: testdata mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

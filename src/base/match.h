@@ -2,6 +2,7 @@
 #define BASE_MATCH_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/slice.h"
 
@@ -19,6 +20,17 @@ bool glob_is_linear(struct slice pattern);
 
 /* The number of * that are any text: each costs a search. */
 uint32_t glob_stars(struct slice pattern);
+
+/* ---- order ---- */
+
+/* The order of bytes; a text comes before those that begin with it. */
+static inline int slice_compare(struct slice a, struct slice b)
+{
+	const uint32_t n = a.n < b.n ? a.n : b.n;
+	const int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
+
+	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
+}
 
 /* ---- edit distance ---- */
 

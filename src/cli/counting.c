@@ -37,14 +37,26 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER;
-	if (group_by_needs_fields(how->by) || how->sum_of.n > 0)
+	if (group_by_needs_fields(how->by) || how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
 	job.adjust.max_repeat = how->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
+	const bool tables = how->tables != NULL && stats_tables_count(how->tables) > 0;
+	if (tables) {
+		job.read.want |= WANT_FIELDS; /* arrows */
+		job.arrange.order = ORDER_TIME;
+	}
 	job.to.hooks.settle = settle;
 	const bool ok =
 	    stats_init(&s->stats) && stats_group(&s->stats, how->by, how->sum_of) &&
 	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(how->threads) : 1);
+	if (tables) {
+		stats_tables_begin(&s->tables, how->tables);
+		s->stats.tables = &s->tables;
+	}
+	s->stats.file = slice_str(t->path);
+	s->stats.examples = how->examples;
+	s->stats.hist = how->tables != NULL && how->tables->hist && how->tables->every == 0;
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);
 	stats_thread_end(&s->thread);
 	pipeline_end(p);
@@ -59,6 +71,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	if (!r->options.quiet)
 		say_losses(t->path, run.cut, false);
 	stats_free(&s->stats);
+	stats_tables_free(&s->tables);
 	const enum exit_status status = say_selected(&r->options, t->path, run.found);
 	pipeline_close(p);
 	return status;

@@ -3,7 +3,7 @@
 
 #include "cli/outputs.h"
 #include "run/read/operands.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 /*
  * A command that reports on each trace of its operands, in their order:
@@ -66,9 +66,11 @@ void trace_slot_closed(void *slot, const struct source *s);
 /* How the events of a trace are counted. */
 struct trace_counting {
 	const struct group_by *by;
-	struct slice sum_of;
+	struct slice sum_of; /* no bytes: none */
 	uint64_t threads,
 	    max_repeat; /* as given; a single trace is read by one thread and counted by another */
+	const struct stats_tables_asked *tables; /* NULL: none */
+	struct stats_examples examples;
 	/* In the turn of the trace, if it was read: its statistics are described (stats_describe()). */
 	void (*report)(struct trace_slot *t, struct stats *s);
 };
@@ -76,6 +78,7 @@ struct trace_counting {
 /* The state of a slot. */
 struct trace_counted {
 	struct stats stats;
+	struct stats_tables tables;
 	struct stats_thread thread;
 };
 

@@ -390,7 +390,9 @@ static void report_trace(struct trace_slot *t, struct stats *s)
 static void count_trace(struct trace_slot *t)
 {
 	struct compare *const c = (struct compare *)t->run;
-	const struct trace_counting how = { &c->by, SLICE_LIT(""), c->threads, c->max_repeat, report_trace };
+	const struct trace_counting how = {
+		.by = &c->by, .threads = c->threads, .max_repeat = c->max_repeat, .report = report_trace
+	};
 
 	c->empty |= trace_slot_count(t, &how) != STATUS_CLEAN;
 }

@@ -4,22 +4,28 @@
  * instead.
  */
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/say.h"
 #include "cli/traces.h"
+#include "cmd/events/event_text.h"
 #include "input/open.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 struct stats_run {
 	struct trace_run run;
 	unsigned form; /* enum stats_form */
 	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
+	uint64_t examples; /* of each group */
+	struct shown_fields fields;
+	const char *words_every, *words_imbalance, *words_overlap, *words_longer;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
 	struct group_by by;
 	struct slice sum_of;
 	struct span_columns columns;
+	struct stats_tables_asked tables;
 	struct stats joint; /* of --together and --merge */
 	bool any;           /* a trace, or a table, was added to it */
 };
@@ -30,7 +36,7 @@ static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
 	  TO_CHOICE(struct stats_run, form) },
 	{ "by", "KEY,...",
-	  "group by name, category, thread, process, track, arg:FIELD (default: name,category)", 0,
+	  "group by name, category, thread, process, track, file, arg:FIELD (default: name,category)", 0,
 	  TO_TEXT(struct stats_run, words_by) },
 	{ "columns", "NAME,...", "columns: count, total, self, mean, min, max, p50, share, ...", 0,
 	  TO_TEXT(struct stats_run, words_columns) },
@@ -42,6 +48,24 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_sum) },
 	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
+	{ "examples", "N", "list the N slowest spans of each group, with offset and fields (text, JSON)", 0,
+	  TO_POSITIVE(struct stats_run, examples) },
+	{ "every", "TIME", "statistics of each stretch of this length (10ms, 1s), and of counters", 0,
+	  TO_TEXT(struct stats_run, words_every) },
+	{ "hist", NULL, "columns with the number of durations below 1 us, 10 us, ..., 10 s", 0,
+	  TO_FLAG(struct stats_run, tables.hist) },
+	{ "share", NULL, "time of each track: busy, waiting, idle; its longest gaps, and what ran meanwhile",
+	  0, TO_FLAG(struct stats_run, tables.share) },
+	{ "gaps", "N", "with --share: list N gaps of each track (default: 3)", 0,
+	  TO_NUMBER(struct stats_run, tables.gaps) },
+	{ "imbalance", "thread|process", "max/mean of each name over threads or processes, and which is last",
+	  0, TO_TEXT(struct stats_run, words_imbalance) },
+	{ "overlap", "A,B", "time in which spans A and B run at once; each is GLOB or category:GLOB", 0,
+	  TO_TEXT(struct stats_run, words_overlap) },
+	{ "longer", "TIME", "with --overlap: events of B inside spans of A longer than TIME", 0,
+	  TO_TEXT(struct stats_run, words_longer) },
+	{ "flows", NULL, "delays of arrows by the names of their ends, and ends without a partner", 0,
+	  TO_FLAG(struct stats_run, tables.flows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
 	  TO_FLAG(struct stats_run, classes) },
 	{ "together", NULL, "one table over all traces", 0, TO_FLAG(struct stats_run, together) },
@@ -54,6 +78,11 @@ static const struct cmd_option own[] = {
 	  TO_POSITIVE(struct stats_run, max_repeat) },
 	{ .name = NULL },
 };
+
+static struct slice put_fields(const void *ctx, struct text *t, const struct batch *b, const struct event *e)
+{
+	return shown_fields_put(t, ctx, b, e);
+}
 
 static void put_report(struct stats_run *s, const struct stats *stats)
 {
@@ -93,10 +122,30 @@ static void say_lacking(const struct stats *s, const char *path)
 	}
 }
 
+/* Reports that the stretches of time are too many. */
+static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)
+{
+	struct shown_path shown;
+	const uint64_t whole = s->last_ns - s->tables->first_ns;
+
+	if (s->tables->every.refused == EVERY_TOO_SHORT)
+		say("stats: %s: --every %s makes more than %u stretches; %" PRIu64 "us is long enough",
+		    show_path(&shown, path), run->words_every, EVERY_STRETCHES,
+		    whole / 1000 / EVERY_STRETCHES + 1);
+	else
+		say("stats: %s: --every %s makes more than %u rows: a longer time, or fewer groups",
+		    show_path(&shown, path), run->words_every, EVERY_ROWS);
+	run->run.status = worse(run->run.status, STATUS_USAGE);
+}
+
 static void report_trace(struct trace_slot *t, struct stats *stats)
 {
 	struct stats_run *const s = (struct stats_run *)t->run;
 
+	if (stats->tables != NULL && stats->tables->every.refused != EVERY_FITS) {
+		refuse_every(s, t->path, stats);
+		return;
+	}
 	if (s->together) {
 		t->run->out.no_memory |= !stats_merge(&s->joint, stats);
 		s->any = true;
@@ -109,9 +158,62 @@ static void report_trace(struct trace_slot *t, struct stats *stats)
 static void count_trace(struct trace_slot *t)
 {
 	const struct stats_run *const s = (struct stats_run *)t->run;
-	const struct trace_counting how = { &s->by, s->sum_of, s->threads, s->max_repeat, report_trace };
+	const struct trace_counting how = {
+		.by = &s->by,
+		.sum_of = s->sum_of,
+		.threads = s->threads,
+		.max_repeat = s->max_repeat,
+		.tables = &s->tables,
+		.examples = { .n = (uint32_t)s->examples, .fields = put_fields, .ctx = &s->fields },
+		.report = report_trace,
+	};
 
 	t->run->status = worse(t->run->status, trace_slot_count(t, &how));
+}
+
+static bool check_tables(struct stats_run *s)
+{
+	static const char *const units[] = { "thread", "process", NULL };
+	struct options *const o = &s->run.options;
+	struct overlap_asked *const overlap = &s->tables.overlap;
+	struct shown_path shown;
+
+	if (s->words_imbalance != NULL) {
+		const int unit = options_word(o, "--imbalance", s->words_imbalance, units);
+		if (unit < 0)
+			return false;
+		s->tables.imbalance = unit == 0 ? IMBALANCE_THREADS : IMBALANCE_PROCESSES;
+	}
+	s->fields.json = s->form == FORM_JSON;
+	overlap->longer_given = s->words_longer != NULL;
+
+	if (s->words_every != NULL &&
+	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
+		o->status =
+		    options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
+		                    show_path(&shown, s->words_every));
+	else if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
+		o->status = options_mistake(o, "--share is by track: --by thread is all that it takes");
+	else if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
+		o->status =
+		    options_mistake(o, "--overlap takes two patterns A,B, each GLOB or category:GLOB, not %s",
+		                    show_path(&shown, s->words_overlap));
+	else if (s->words_longer != NULL && s->words_overlap == NULL)
+		o->status = options_mistake(o, "--longer is for --overlap");
+	else if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
+		o->status = options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
+		                            show_path(&shown, s->words_longer));
+	else if (s->examples > STATS_EXAMPLES_MAX)
+		o->status = options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
+	else if (s->examples > 0 && s->form == FORM_CSV)
+		o->status = options_mistake(o, "--examples is for text, Markdown and JSON");
+	else if (s->tables.gaps > SHARE_GAPS_MAX)
+		o->status = options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
+	else if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
+		o->status = options_mistake(o, "comma-separated values have one table at a time");
+	else
+		return true;
+	return false;
 }
 
 /* Reads the options of groups and columns.  Returns false after a message. */
@@ -141,6 +243,8 @@ static bool parse_table(struct stats_run *s)
 	else if (s->words_percentiles != NULL &&
 	         !span_columns_percentiles(&s->columns, s->words_percentiles, why, sizeof why))
 		o->status = options_mistake(o, "--percentiles: %s", show_path(&shown, why));
+	else if (s->tables.hist && !span_columns_hist(&s->columns, s->words_columns != NULL, why, sizeof why))
+		o->status = options_mistake(o, "--hist: %s", show_path(&shown, why));
 	else if (s->words_sort != NULL &&
 	         !span_columns_sort(&s->columns, &s->by, s->words_sort, why, sizeof why))
 		o->status = options_mistake(o, "--sort: %s", show_path(&shown, why));
@@ -213,12 +317,19 @@ static void merge_files(struct stats_run *s)
 		}
 }
 
-/* Options that --merge cannot have: the tables were counted before. */
+/* Options that tables over several traces cannot have.  Those of --merge were counted before. */
 static bool check_together(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;
+	const char *const given = s->together ? "--together"
+	                          : s->full   ? "--full"
+	                          : s->merge  ? "--merge"
+	                                      : NULL;
 
-	if (s->full && s->form != FORM_JSON)
+	if (given != NULL && (stats_tables_count(&s->tables) > 0 || s->tables.hist || s->examples > 0))
+		o->status =
+		    options_mistake(o, "%s has no further tables, no --hist and no --examples", given);
+	else if (s->full && s->form != FORM_JSON)
 		o->status = options_mistake(o, "--full is for --format json");
 	else if (s->merge && !select_is_any(&o->select.select))
 		o->status =
@@ -230,11 +341,11 @@ static bool check_together(struct stats_run *s)
 
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
-	struct stats_run s = { .max_rows = STATS_TOP };
+	struct stats_run s = { .max_rows = STATS_TOP, .tables.gaps = 3 };
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &s) && parse_table(&s) && check_together(&s)) {
+	if (options_parse(&r->options, &s) && parse_table(&s) && check_tables(&s) && check_together(&s)) {
 		const bool ok = stats_init(&s.joint) && (s.words_by == NULL && s.words_sum == NULL && s.merge
 		                                             ? true
 		                                             : stats_group(&s.joint, &s.by, s.sum_of));

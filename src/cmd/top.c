@@ -1,7 +1,7 @@
 /*
- * top: the longest single spans of each trace, gaps between the spans of a thread, or arrows.  A heap holds
- * the N longest so far, with copies of their texts; gaps need the spans in order of time, which the engine
- * sorts.
+ * top: the longest single spans of each trace or of each group of spans, gaps between the spans of a thread,
+ * or arrows.  Outliers are the longest spans of a group that exceed its p99, which is known at the end.  Gaps
+ * need the spans in order of time, which the engine sorts.
  */
 
 #include <inttypes.h>
@@ -17,34 +17,25 @@
 #include "output/columns.h"
 #include "output/text_units.h"
 #include "stats/stats.h"
+#include "stats/tables/arrows.h"
+#include "stats/tables/longest.h"
 
 #define TOP_DEFAULT 10
-#define TOP_MAX 10000         /* items of a trace */
-#define MAX_OPEN_ARROWS 65536 /* starts without an end yet */
-#define MAX_FIELDS 32         /* of --fields */
-#define MAX_NAME 4096         /* bytes of a name that are kept */
-#define MAX_COVERED_NAME 256  /* likewise, for each track of --gaps */
-#define MAX_FIELDS_TEXT 8192  /* bytes of the fields of a span; further fields are left out */
+#define TOP_MAX 10000        /* items of a trace */
+#define MAX_COVERED_NAME 256 /* likewise, for each track of --gaps */
 
 enum form { FORM_TEXT, FORM_JSON };
 
 struct top_run {
 	struct trace_run run;
 	unsigned form; /* enum form */
-	bool gaps, arrows;
+	bool gaps, arrows, outliers;
 	uint64_t n, threads, max_repeat;
 	const char *words; /* of --fields; NULL: not given */
-	struct slice fields[MAX_FIELDS];
-	unsigned nfields;
-};
-
-/* A span, gap or arrow of the report.  Owns its texts. */
-struct item {
-	uint64_t length, ts, offset;    /* of a gap: offset of the span after it */
-	uint64_t number;                /* in order of arrival */
-	const struct track *track, *to; /* to: where an arrow ends; NULL: none */
-	char *texts;                    /* name, second, fields, one after the other */
-	uint32_t name, second, fields;  /* their bytes.  second: category; of a gap the span before it */
+	const char *words_by, *words_times;
+	struct group_by by; /* n 0: no groups */
+	uint32_t times;     /* of --times, in thousandths */
+	struct shown_fields fields;
 };
 
 /* End of the spans of a track so far, for --gaps. */
@@ -54,146 +45,48 @@ struct covered {
 	uint32_t n;
 };
 
-/* The start of an arrow whose end is not read yet. */
-struct arrow {
-	uint64_t id, ts;
-	const struct track *track;
-	uint32_t next; /* index + 1 in its bucket or in the list of free ones; 0: none */
-};
-
 struct top {
 	const struct top_run *run;
 	const char *path;
-	struct item *heap; /* the shortest first */
-	uint32_t n, cap;
-	uint64_t first_ns, arrived;
+	struct longest items; /* of group 0, or by group */
+	struct stats stats;   /* the groups, and durations for their p99 */
+	uint64_t first_ns;
 	struct covered *covered; /* by index of the track */
 	uint32_t ncovered;
-	struct arrow *starts; /* MAX_OPEN_ARROWS; NULL before the first */
-	uint32_t *buckets;    /* likewise; index + 1 of the first start with an id of this hash; 0: none */
-	uint32_t nstarts, free_start;
-	uint64_t seed;
+	struct open_arrows arrows;
 	struct text scratch;
 };
 
-/* ---- the heap ---- */
-
-/* Of equal lengths the first one is kept. */
-static bool is_shorter(const struct item *a, const struct item *b)
-{
-	return a->length != b->length ? a->length < b->length : a->number > b->number;
-}
-
-static void sift_down(struct item *h, size_t n, size_t i)
-{
-	const struct item moved = h[i];
-
-	for (size_t child; (child = 2 * i + 1) < n; i = child) {
-		child += child + 1 < n && is_shorter(&h[child + 1], &h[child]);
-		if (!is_shorter(&h[child], &moved))
-			break;
-		h[i] = h[child];
-	}
-	h[i] = moved;
-}
-
-static void sift_up(struct item *h, size_t i)
-{
-	const struct item moved = h[i];
-
-	for (; i > 0 && is_shorter(&moved, &h[(i - 1) / 2]); i = (i - 1) / 2)
-		h[i] = h[(i - 1) / 2];
-	h[i] = moved;
-}
-
-static bool is_among_longest(const struct top *t, uint64_t length)
-{
-	return t->n < t->run->n || (t->n > 0 && length > t->heap[0].length);
-}
-
-/* Adds an item that is_among_longest(), with copies of its texts. */
-static bool add_item(struct top *t, struct item item, struct slice name, struct slice second,
-                     struct slice fields)
-{
-	item.name = (uint32_t)utf8_cut(name.p, name.n, MAX_NAME);
-	item.second = (uint32_t)utf8_cut(second.p, second.n, MAX_NAME);
-	item.fields = fields.n;
-	item.number = t->arrived++;
-	item.texts = malloc((size_t)item.name + item.second + item.fields + 1);
-	if (item.texts == NULL)
-		return false;
-	if (item.name > 0)
-		memcpy(item.texts, name.p, item.name);
-	if (item.second > 0)
-		memcpy(item.texts + item.name, second.p, item.second);
-	if (item.fields > 0)
-		memcpy(item.texts + item.name + item.second, fields.p, item.fields);
-	if (t->n == t->run->n) {
-		free(t->heap[0].texts);
-		t->heap[0] = item;
-		sift_down(t->heap, t->n, 0);
-		return true;
-	}
-	if (!array_reserve(&t->heap, t->n, &t->cap, sizeof *t->heap)) {
-		free(item.texts);
-		return false;
-	}
-	t->heap[t->n] = item;
-	sift_up(t->heap, t->n++);
-	return true;
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	return is_shorter(a, b) ? 1 : -1;
-}
-
 /* ---- spans ---- */
 
-static bool is_wanted(const struct top_run *r, const struct field *f)
+/* The group of a span, whose durations it counts.  Returns false on OOM. */
+static bool find_group(struct top *t, const struct batch *b, const struct event *e, uint32_t *group)
 {
-	if (r->words == NULL)
-		return f->value.type == VALUE_STRING || r->form == FORM_JSON;
-	for (unsigned i = 0; i < r->nfields; i++)
-		if (slice_equal(f->name, r->fields[i]))
-			return true;
-	return false;
-}
+	struct span_table *const table = &t->stats.spans;
 
-/* The fields of an event: in text "k=v k=v", in JSON the members of an object. */
-static struct slice put_fields(struct top *t, const struct batch *b, const struct event *e)
-{
-	struct fields_json_lost lost = { 0 };
-
-	text_clear(&t->scratch);
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		const size_t before = t->scratch.n;
-		if (!is_wanted(t->run, f))
-			continue;
-		if (t->scratch.n > 0)
-			text_char(&t->scratch, t->run->form == FORM_JSON ? ',' : ' ');
-		if (t->run->form == FORM_JSON) {
-			fields_json(&t->scratch, f, 1, &lost);
-		} else {
-			value_text_word(&t->scratch, f->name);
-			text_char(&t->scratch, '=');
-			value_text_put(&t->scratch, &f->value);
-		}
-		if (t->scratch.n > MAX_FIELDS_TEXT)
-			t->scratch.n = before;
-	}
-	return slice_of(t->scratch.p, t->scratch.n);
+	*group = groups_find(&t->stats, &table->set, b, e);
+	if (*group == NAMES_FAILED || (*group != NAMES_OTHER && !array_reach(&table->groups, &table->cap,
+	                                                                     *group, sizeof *table->groups)))
+		return false;
+	struct span_group *const g = *group == NAMES_OTHER ? &table->other : &table->groups[*group];
+	g->count++;
+	histogram_add(&g->durations, &t->stats.pool, e->dur);
+	return true;
 }
 
 static bool add_span(struct top *t, const struct batch *b, const struct event *e)
 {
-	const struct item item = { .length = e->dur, .ts = e->ts, .offset = e->offset, .track = e->track };
+	const struct longest_item item = {
+		.length = e->dur, .ts = e->ts, .offset = e->offset, .track = e->track
+	};
+	uint32_t group = 0;
 
-	if (!is_among_longest(t, e->dur))
+	if (t->run->by.n > 0 && !find_group(t, b, e, &group))
+		return false;
+	if (!longest_wants(&t->items, group, e->dur))
 		return true;
-	const struct slice fields = put_fields(t, b, e);
-	return !t->scratch.failed && add_item(t, item, e->name, e->cls->category, fields);
+	const struct slice fields = shown_fields_put(&t->scratch, &t->run->fields, b, e);
+	return !t->scratch.failed && longest_add(&t->items, group, item, e->name, e->cls->category, fields);
 }
 
 /* ---- gaps ---- */
@@ -206,11 +99,11 @@ static bool add_gap(struct top *t, const struct event *e)
 	if (!array_reach(&t->covered, &t->ncovered, e->track->index, sizeof *t->covered))
 		return false;
 	struct covered *const c = &t->covered[e->track->index];
-	if (c->name != NULL && e->ts > c->until && is_among_longest(t, e->ts - c->until)) {
-		const struct item item = {
+	if (c->name != NULL && e->ts > c->until && longest_wants(&t->items, 0, e->ts - c->until)) {
+		const struct longest_item item = {
 			.length = e->ts - c->until, .ts = c->until, .offset = e->offset, .track = e->track
 		};
-		if (!add_item(t, item, e->name, slice_of(c->name, c->n), SLICE_LIT("")))
+		if (!longest_add(&t->items, 0, item, e->name, slice_of(c->name, c->n), SLICE_LIT("")))
 			return false;
 	}
 	if (c->name != NULL && end <= c->until)
@@ -227,55 +120,23 @@ static bool add_gap(struct top *t, const struct event *e)
 
 /* ---- arrows ---- */
 
-static uint32_t *bucket_of(const struct top *t, uint64_t id)
-{
-	return &t->buckets[hash_u64(id, t->seed) % MAX_OPEN_ARROWS];
-}
-
-/* Too many open ones: further starts are not remembered. */
-static bool start_arrow(struct top *t, uint64_t id, const struct event *e)
-{
-	if (t->starts == NULL) {
-		t->seed = hash_seed();
-		t->starts = malloc(MAX_OPEN_ARROWS * sizeof *t->starts);
-		t->buckets = calloc(MAX_OPEN_ARROWS, sizeof *t->buckets);
-		if (t->starts == NULL || t->buckets == NULL)
-			return false;
-	}
-	uint32_t at = t->free_start;
-	if (at != 0)
-		t->free_start = t->starts[at - 1].next;
-	else if (t->nstarts < MAX_OPEN_ARROWS)
-		at = ++t->nstarts;
-	else
-		return true;
-	uint32_t *const bucket = bucket_of(t, id);
-	t->starts[at - 1] = (struct arrow){ id, e->ts, e->track, *bucket };
-	*bucket = at;
-	return true;
-}
-
 static bool end_arrow(struct top *t, const struct event *e)
 {
-	if (t->starts == NULL)
+	struct open_arrow start;
+
+	if (!open_arrows_end(&t->arrows, e, &start))
 		return true;
-	for (uint32_t *at = bucket_of(t, e->dur); *at != 0; at = &t->starts[*at - 1].next) {
-		struct arrow *const a = &t->starts[*at - 1];
-		if (a->id != e->dur)
-			continue;
-		const uint64_t length = e->ts > a->ts ? e->ts - a->ts : 0;
-		const struct item item = {
-			.length = length, .ts = a->ts, .offset = e->offset, .track = a->track, .to = e->track
-		};
-		const uint32_t freed = *at;
-		*at = a->next;
-		a->next = t->free_start;
-		t->free_start = freed;
-		if (is_among_longest(t, length) && !add_item(t, item, e->name, SLICE_LIT(""), SLICE_LIT("")))
-			return false;
-		return !event_is_step(e) || start_arrow(t, e->dur, e);
-	}
-	return true;
+	const struct longest_item item = {
+		.length = open_arrow_delay(&start, e),
+		.ts = start.ts,
+		.offset = e->offset,
+		.track = start.track,
+		.to = e->track,
+	};
+	if (longest_wants(&t->items, 0, item.length) &&
+	    !longest_add(&t->items, 0, item, e->name, SLICE_LIT(""), SLICE_LIT("")))
+		return false;
+	return !event_is_step(e) || open_arrows_start(&t->arrows, e, 0);
 }
 
 /* ---- reading ---- */
@@ -290,7 +151,7 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return true;
 	if (r->arrows)
-		return e->phase == PHASE_FLOW_OUT  ? start_arrow(t, e->dur, e)
+		return e->phase == PHASE_FLOW_OUT  ? open_arrows_start(&t->arrows, e, 0)
 		       : e->phase == PHASE_FLOW_IN ? end_arrow(t, e)
 		                                   : true;
 	if (e->phase != PHASE_SPAN || (r->gaps && event_is_async(e)))
@@ -317,21 +178,6 @@ static bool read_events(struct top *t, struct pipeline *p)
 
 /* ---- report ---- */
 
-static struct slice name_of(const struct item *i)
-{
-	return slice_of(i->texts, i->name);
-}
-
-static struct slice second_of(const struct item *i)
-{
-	return slice_of(i->texts + i->name, i->second);
-}
-
-static struct slice fields_of(const struct item *i)
-{
-	return slice_of(i->texts + i->name + i->second, i->fields);
-}
-
 static const struct column span_heads[] = {
 	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
 	{ "process", COLUMN_NAME, 10, 2 },   { "thread", COLUMN_NAME, 10, 3 },
@@ -347,46 +193,138 @@ static const struct column arrow_heads[] = {
 	{ "from", COLUMN_NAME, 16, 0 },   { "to", COLUMN_NAME, 16, 0 },
 };
 
-static void put_text(struct text *out, const struct top *t, unsigned width)
+/* The items of a group that are shown. */
+struct group_row {
+	uint32_t number;
+	const struct longest_item *items;
+	uint32_t n;
+	const struct span_group *group; /* NULL: there are no groups */
+};
+
+static int longest_group_first(const void *a, const void *b)
+{
+	const struct longest_item *const x = ((const struct group_row *)a)->items,
+	                                 *const y = ((const struct group_row *)b)->items;
+
+	return x->length != y->length ? (x->length < y->length ? 1 : -1) : (x->number > y->number ? 1 : -1);
+}
+
+static uint64_t row_p99(const struct top *t, const struct group_row *g)
+{
+	return histogram_percentile(&g->group->durations, &t->stats.pool, 99);
+}
+
+/* Leaves the items that are longer than the p99 of their group, times --times. */
+static void keep_outliers(const struct top *t, struct group_row *g)
+{
+	const unsigned __int128 least = (unsigned __int128)row_p99(t, g) * t->run->times;
+
+	while (g->n > 0 && (unsigned __int128)g->items[g->n - 1].length * 1000 <= least)
+		g->n--;
+}
+
+static void add_row(const struct top *t, struct group_row *rows, size_t *n, uint32_t number,
+                    const struct longest_group *items)
+{
+	const struct span_table *const table = &t->stats.spans;
+	struct group_row g = { .number = number, .items = items->list, .n = items->n };
+
+	if (t->run->by.n > 0)
+		g.group = number < table->cap ? &table->groups[number] : &table->other;
+	if (t->run->outliers)
+		keep_outliers(t, &g);
+	if (g.n > 0)
+		rows[(*n)++] = g;
+}
+
+/* The groups that have items to show, the longest first.  The caller frees *rows. */
+static bool group_rows(const struct top *t, struct group_row **rows, size_t *n)
+{
+	*n = 0;
+	*rows = malloc(((size_t)t->items.ngroups + 1) * sizeof **rows);
+	if (*rows == NULL)
+		return false;
+	for (uint32_t i = 0; i < t->items.ngroups; i++)
+		add_row(t, *rows, n, i, &t->items.groups[i]);
+	add_row(t, *rows, n, NAMES_OTHER, &t->items.other);
+	if (*n > 0)
+		qsort(*rows, *n, sizeof **rows, longest_group_first);
+	return true;
+}
+
+/* Keys of which the rows have no column anyway. */
+static bool is_further_key(const struct top_run *r, unsigned i)
+{
+	return r->by.columns[i].key >= GROUP_BY_TRACK;
+}
+
+static void put_text_row(struct columns *c, const struct top *t, const struct group_row *g,
+                         const struct longest_item *i)
 {
 	const struct top_run *const r = t->run;
-	struct columns c = { .list = r->gaps     ? gap_heads
-		                     : r->arrows ? arrow_heads
-		                                 : span_heads,
-		             .n = r->gaps     ? 6
-		                  : r->arrows ? 5
-		                              : 7,
-		             .indent = 2 };
+	struct slice values[GROUP_KEYS_MAX];
 
-	for (size_t k = 0; k < t->n; k++) {
-		const struct item *const i = &t->heap[k];
-		columns_time(&c, i->length);
-		text_since(&c.text, i->ts - t->first_ns);
-		columns_next(&c);
-		if (r->arrows) {
-			columns_name(&c, name_of(i));
-			columns_name(&c, i->track->name);
-			columns_name(&c, i->to->name);
-			continue;
-		}
-		columns_name(&c, track_process(i->track)->name);
-		columns_name(&c, i->track->name);
-		if (r->gaps) {
-			columns_name(&c, second_of(i));
-			columns_name(&c, name_of(i));
-		} else {
-			columns_name(&c, name_of(i));
-			columns_name(&c, second_of(i));
-			text_slice(&c.text, fields_of(i)); /* visible text */
-			columns_next(&c);
-		}
+	columns_time(c, i->length);
+	if (r->by.n > 0)
+		columns_time(c, row_p99(t, g));
+	text_since(&c->text, i->ts - t->first_ns);
+	columns_next(c);
+	if (r->arrows) {
+		columns_name(c, longest_name(i));
+		columns_name(c, i->track->name);
+		columns_name(c, i->to->name);
+		return;
 	}
+	columns_name(c, track_process(i->track)->name);
+	columns_name(c, i->track->name);
+	if (r->gaps) {
+		columns_name(c, longest_second(i));
+		columns_name(c, longest_name(i));
+		return;
+	}
+	columns_name(c, longest_name(i));
+	columns_name(c, longest_second(i));
+	if (r->by.n > 0)
+		groups_values(&t->stats, &t->stats.spans.set, g->number, values);
+	for (unsigned k = 0; k < r->by.n; k++)
+		if (is_further_key(r, k))
+			columns_name(c, values[k]);
+	text_slice(&c->text, longest_fields(i)); /* visible text */
+	columns_next(c);
+}
+
+static unsigned put_heads(struct column *list, const struct top_run *r)
+{
+	const struct column *const heads = r->gaps ? gap_heads : r->arrows ? arrow_heads : span_heads;
+	const unsigned nheads = r->gaps ? 6 : r->arrows ? 5 : 7;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < nheads; i++) {
+		if (i == 1 && r->by.n > 0)
+			list[n++] = (struct column){ "p99", COLUMN_NUMBER, 0, 0 };
+		for (unsigned k = 0; i == 6 && k < r->by.n; k++)
+			if (is_further_key(r, k))
+				list[n++] = (struct column){ r->by.columns[k].head, COLUMN_NAME, 12, 0 };
+		list[n++] = heads[i];
+	}
+	return n;
+}
+
+static void put_text(struct text *out, const struct top *t, const struct group_row *rows, size_t n,
+                     unsigned width)
+{
+	struct column list[COLUMNS_MAX];
+	struct columns c = { .list = list, .n = put_heads(list, t->run), .indent = 2 };
+
+	for (size_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < rows[k].n; i++)
+			put_text_row(&c, t, &rows[k], &rows[k].items[i]);
 	columns_print(&c, out, width);
 	out->failed |= c.text.failed;
 	columns_free(&c);
 }
 
-static void put_item(struct json_out *o, const struct top *t, const struct item *i)
+static void put_item(struct json_out *o, const struct top *t, const struct longest_item *i)
 {
 	const struct top_run *const r = t->run;
 
@@ -401,40 +339,67 @@ static void put_item(struct json_out *o, const struct top *t, const struct item 
 	if (r->arrows)
 		json_out_slice(o, "to", i->to->name);
 	if (r->gaps)
-		json_out_slice(o, "after", second_of(i));
-	json_out_slice(o, r->gaps ? "before" : "name", name_of(i));
+		json_out_slice(o, "after", longest_second(i));
+	json_out_slice(o, r->gaps ? "before" : "name", longest_name(i));
 	if (!r->gaps && !r->arrows) {
-		json_out_slice(o, "category", second_of(i));
+		json_out_slice(o, "category", longest_second(i));
 		json_out_begin(o, "args", "{");
-		text_slice(o->t, fields_of(i));
+		text_slice(o->t, longest_fields(i));
 		json_out_end(o, "}");
 	}
 	json_out_end(o, "}");
 }
 
-static void put_json(struct text *out, const struct top *t, bool first)
+static void put_group(struct json_out *o, const struct top *t, const struct group_row *g)
 {
-	static const char *const keys[] = { "spans", "gaps", "arrows" };
+	struct slice values[GROUP_KEYS_MAX];
+
+	groups_values(&t->stats, &t->stats.spans.set, g->number, values);
+	json_out_space(o, "\n   ");
+	json_out_begin(o, NULL, "{");
+	for (unsigned k = 0; k < t->run->by.n; k++)
+		json_out_slice(o, t->run->by.columns[k].head, values[k]);
+	json_out_u64(o, "count", g->group->count);
+	json_out_u64(o, "p99_ns", row_p99(t, g));
+	json_out_begin(o, "spans", "[");
+	for (uint32_t i = 0; i < g->n; i++)
+		put_item(o, t, &g->items[i]);
+	json_out_end(o, "]}");
+}
+
+static void put_json(struct text *out, const struct top *t, const struct group_row *rows, size_t n,
+                     bool first)
+{
+	const struct top_run *const r = t->run;
 	struct json_out o = { .t = out, .comma = !first };
 
 	json_out_space(&o, "\n ");
 	json_out_begin(&o, NULL, "{");
 	json_out_string(&o, "path", t->path);
+	if (r->by.n > 0)
+		json_out_u64(&o, "limit", t->items.limit);
 	json_out_space(&o, "\n  ");
-	json_out_begin(&o, keys[t->run->gaps ? 1 : t->run->arrows ? 2 : 0], "[");
-	for (size_t i = 0; i < t->n; i++)
-		put_item(&o, t, &t->heap[i]);
+	json_out_begin(&o, r->gaps ? "gaps" : r->arrows ? "arrows" : r->by.n > 0 ? "groups" : "spans", "[");
+	for (size_t k = 0; k < n && r->by.n > 0; k++)
+		put_group(&o, t, &rows[k]);
+	for (uint32_t i = 0; r->by.n == 0 && n > 0 && i < rows[0].n; i++)
+		put_item(&o, t, &rows[0].items[i]);
 	json_out_end(&o, "]}");
 }
 
 static void put_report(struct top_run *run, struct top *t)
 {
 	struct trace_run *const r = &run->run;
+	struct group_row *rows;
+	size_t n;
 
-	if (t->n > 0)
-		qsort(t->heap, t->n, sizeof *t->heap, longest_first);
+	longest_end(&t->items);
+	if (t->stats.pool.failed || !groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
+		r->out.no_memory = true;
+		return;
+	}
 	if (run->form == FORM_JSON) {
-		put_json(&r->text, t, !r->any);
+		put_json(&r->text, t, rows, n, !r->any);
 	} else {
 		if (r->any)
 			text_char(&r->text, '\n');
@@ -442,28 +407,31 @@ static void put_report(struct top_run *run, struct top *t)
 			text_visible(&r->text, slice_str(t->path), 0);
 			text_char(&r->text, '\n');
 		}
-		if (t->n > 0)
-			put_text(&r->text, t, options_width(&r->options));
+		if (n > 0)
+			put_text(&r->text, t, rows, n, options_width(&r->options));
 		else
 			text_printf(&r->text, "  no %s\n",
-			            run->gaps     ? "gaps"
-			            : run->arrows ? "arrows"
-			                          : "spans");
+			            run->gaps       ? "gaps"
+			            : run->arrows   ? "arrows"
+			            : run->outliers ? "outliers"
+			                            : "spans");
+		if (t->items.limit < run->n)
+			text_printf(&r->text, "  too many groups: only %" PRIu32 " of each\n",
+			            t->items.limit);
 	}
+	free(rows);
 	r->any = true;
 	report_out_put(&r->out, &r->text);
 }
 
 static void free_top(struct top *t)
 {
-	for (size_t i = 0; i < t->n; i++)
-		free(t->heap[i].texts);
 	for (uint32_t i = 0; i < t->ncovered; i++)
 		free(t->covered[i].name);
-	free(t->heap);
 	free(t->covered);
-	free(t->starts);
-	free(t->buckets);
+	longest_free(&t->items);
+	open_arrows_free(&t->arrows);
+	stats_free(&t->stats);
 	text_free(&t->scratch);
 }
 
@@ -476,14 +444,18 @@ static void list_longest(struct trace_slot *slot)
 	struct pipeline *p;
 
 	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
+	t->items.limit = (uint32_t)run->n;
+	const bool ok = stats_init(&t->stats) && stats_group(&t->stats, &run->by, SLICE_LIT(""));
+	t->stats.file = slice_str(slot->path);
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* times are from the start of the trace */
 	job.arrange.order = run->gaps ? ORDER_TIME : ORDER_FILE;
-	const bool read = pipeline_open(&p, &job) && read_events(t, p);
+	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
 	pipeline_end(p);
 	trace_slot_turn(slot);
+	r->out.no_memory |= !ok;
 	if (read && slot->is_read)
 		put_report(run, t);
 	if (!r->options.quiet)
@@ -496,9 +468,15 @@ static void list_longest(struct trace_slot *slot)
 /* ---- the command ---- */
 
 static const struct cmd_option own[] = {
-	{ "limit", "N", "list N of each trace (default: 10)", 'n', TO_POSITIVE(struct top_run, n) },
+	{ "limit", "N", "list N of each trace or group (default: 10)", 'n', TO_POSITIVE(struct top_run, n) },
 	{ "gaps", NULL, "list gaps: time of a thread between spans", 0, TO_FLAG(struct top_run, gaps) },
 	{ "arrows", NULL, "list arrows: from a cause to its effect", 0, TO_FLAG(struct top_run, arrows) },
+	{ "by", "KEY,...", "list the longest spans of each group: by name, category, thread, arg:FIELD, ...",
+	  0, TO_TEXT(struct top_run, words_by) },
+	{ "outliers", NULL, "list spans longer than the p99 of their group (default: by name,category)", 0,
+	  TO_FLAG(struct top_run, outliers) },
+	{ "times", "K", "with --outliers: longer than K times the p99 (default: 1)", 0,
+	  TO_TEXT(struct top_run, words_times) },
 	{ "fields", "NAME,...", "show these fields (default: those with text)", 0,
 	  TO_TEXT(struct top_run, words) },
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct top_run, form) },
@@ -517,6 +495,10 @@ static bool check(struct top_run *t)
 		o->status = options_mistake(o, "--gaps and --arrows exclude each other");
 	else if (t->words != NULL && (t->gaps || t->arrows))
 		o->status = options_mistake(o, "--fields is for spans");
+	else if ((t->words_by != NULL || t->outliers) && (t->gaps || t->arrows))
+		o->status = options_mistake(o, "--by and --outliers are for spans");
+	else if (t->words_times != NULL && !t->outliers)
+		o->status = options_mistake(o, "--times is for --outliers");
 	else if (t->n > TOP_MAX)
 		o->status = options_mistake(o, "--limit is at most %d", TOP_MAX);
 	else
@@ -524,21 +506,46 @@ static bool check(struct top_run *t)
 	return false;
 }
 
-static bool parse_fields(struct top_run *t)
+/* Parses "1.5" with at most three decimals into thousandths; 0: it is none, or not 0.001 to 1000. */
+static uint32_t parse_times(const char *p)
+{
+	uint32_t v = 0, unit = 1000;
+
+	for (bool point = false; *p != '\0'; p++) {
+		if (*p == '.' && !point && unit == 1000 && p[1] != '\0') {
+			point = true;
+			continue;
+		}
+		if (*p < '0' || *p > '9' || unit == 1 || v > 1000000)
+			return 0;
+		unit /= point ? 10 : 1;
+		v = point ? v + (uint32_t)(*p - '0') * unit : v * 10 + (uint32_t)(*p - '0') * 1000;
+	}
+	return v <= 1000000 ? v : 0;
+}
+
+static bool parse_words(struct top_run *t)
 {
 	struct options *const o = &t->run.options;
+	struct shown_path shown;
+	char why[512];
 
-	for (const char *p = t->words; p != NULL;) {
-		const size_t n = strcspn(p, ",");
-		if (t->nfields == MAX_FIELDS || n == 0) {
-			o->status = options_mistake(
-			    o, "--fields takes 1 to %d names with commas between them", MAX_FIELDS);
-			return false;
-		}
-		t->fields[t->nfields++] = slice_of(p, n);
-		p = p[n] == ',' ? p + n + 1 : NULL;
-	}
-	return true;
+	t->fields.json = t->form == FORM_JSON;
+	t->times = t->words_times != NULL ? parse_times(t->words_times) : 1000;
+	if (t->words != NULL && !shown_fields_parse(&t->fields, t->words))
+		o->status = options_mistake(o, "--fields takes 1 to %d names with commas between them",
+		                            SHOWN_FIELDS_MAX);
+	else if (t->times == 0)
+		o->status = options_mistake(
+		    o, "--times takes a factor of 0.001 to 1000 with at most three decimals, not %s",
+		    show_path(&shown, t->words_times));
+	else if ((t->words_by != NULL || t->outliers) &&
+	         !group_by_parse(&t->by, t->words_by != NULL ? t->words_by : "name,category", why,
+	                         sizeof why))
+		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
+	else
+		return true;
+	return false;
 }
 
 static enum exit_status cmd_top(const struct command *cmd, int argc, char **argv)
@@ -547,7 +554,7 @@ static enum exit_status cmd_top(const struct command *cmd, int argc, char **argv
 	struct trace_run *const r = &t.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &t) && check(&t) && parse_fields(&t) &&
+	if (options_parse(&r->options, &t) && check(&t) && parse_words(&t) &&
 	    traces_begin(r, t.form == FORM_JSON))
 		traces_each(r, t.threads, sizeof(struct top), list_longest);
 	return traces_end(r);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "output/text_visible.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 static void put_csv_head(struct text *t, const struct stats_view *v)
 {
@@ -17,7 +17,7 @@ static void put_csv_head(struct text *t, const struct stats_view *v)
 		text_char(t, ',');
 		text_csv_cell(t, slice_str(v->columns->list[i].head));
 		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
-		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
+		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY && what != SPAN_DECADE)
 			text_str(t, "_ns");
 	}
 	text_char(t, '\n');
@@ -88,6 +88,12 @@ static bool put_csv_tally(struct text *t, const struct stats_view *v, const char
 
 bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
 {
+	if (v->stats->tables != NULL) {
+		struct cells c = {
+			.form = CELLS_CSV, .t = t, .path = v->stats->origin.path, .with_heads = first
+		};
+		return stats_tables_put(v->stats, &c);
+	}
 	if (first)
 		put_csv_head(t, v);
 	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&

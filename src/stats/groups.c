@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
 
 static const char *const words[] = {
 	[GROUP_BY_NAME] = "name",       [GROUP_BY_CATEGORY] = "category", [GROUP_BY_THREAD] = "thread",
-	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_ARG] = "arg:",
+	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_FILE] = "file",
+	[GROUP_BY_ARG] = "arg:",
 };
 
 static bool parse_key(struct group_column *c, const char *name, size_t n)
@@ -35,6 +37,18 @@ static bool parse_key(struct group_column *c, const char *name, size_t n)
 	return strncmp(c->head, "arg:", 4) == 0 && n > 4;
 }
 
+/* The key that is probably meant; NULL: none. */
+static const char *nearest_key(const char *name)
+{
+	const char *best = NULL;
+
+	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
+		if (edit_distance_plausible(name, words[i]) != 0 &&
+		    (best == NULL || edit_distance(name, words[i]) < edit_distance(name, best)))
+			best = words[i];
+	return best;
+}
+
 bool group_by_parse(struct group_by *by, const char *list, char *why, size_t size)
 {
 	by->n = 0;
@@ -46,10 +60,15 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 		}
 		struct group_column *const c = &by->columns[by->n];
 		if (!parse_key(c, p, n)) {
-			snprintf(
-			    why, size,
-			    "keys are name, category, thread, process, track and arg:FIELD, not \"%.*s\"",
-			    n > 64 ? 64 : (int)n, p);
+			char name[65];
+			snprintf(name, sizeof name, "%.*s", n > 64 ? 64 : (int)n, p);
+			const char *const near = nearest_key(name);
+			snprintf(why, size,
+			         "keys are name, category, thread, process, track, file and arg:FIELD, "
+			         "not "
+			         "\"%s\"%s%s%s",
+			         name, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+			         near != NULL ? "?" : "");
 			return false;
 		}
 		for (unsigned i = 0; i < by->n; i++)
@@ -85,7 +104,8 @@ void group_by_words(const struct group_by *by, char *to, size_t size)
 bool group_by_needs_fields(const struct group_by *by)
 {
 	for (unsigned i = 0; i < by->n; i++)
-		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY)
+		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY &&
+		    by->columns[i].key != GROUP_BY_FILE)
 			return true;
 	return false;
 }
@@ -202,6 +222,8 @@ static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, con
 		return track_value(v, track_process(e->track));
 	case GROUP_BY_TRACK:
 		return track_value(v, e->track);
+	case GROUP_BY_FILE:
+		return text_value(v, s->file);
 	case GROUP_BY_ARG:
 		break;
 	}

@@ -10,7 +10,7 @@ void histogram_pool_free(struct histogram_pool *pool)
 	*pool = (struct histogram_pool){ 0 };
 }
 
-/* Ensures space for n more blocks.  Returns false if the pool is full. */
+/* Ensures space for n more blocks.  Returns false if the pool is full, or on OOM. */
 static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 {
 	if (pool->n == 0)
@@ -23,8 +23,10 @@ static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 	if (cap > HISTOGRAM_POOL_BLOCKS)
 		cap = HISTOGRAM_POOL_BLOCKS;
 	uint64_t *p = realloc(pool->buckets, (size_t)cap * HISTOGRAM_BUCKETS * sizeof *p);
-	if (p == NULL)
+	if (p == NULL) {
+		pool->failed = true;
 		return false;
+	}
 	pool->buckets = p;
 	pool->cap = cap;
 	return true;

@@ -6,7 +6,7 @@
 
 #include "json/out.h"
 #include "output/text_units.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
 {
@@ -174,6 +174,25 @@ static bool is_further_quantile(const struct span_column_row *c)
 	return c->what == SPAN_QUANTILE && c->part != 500000 && c->part != 900000 && c->part != 990000;
 }
 
+/* The slowest spans of a group. */
+static void put_examples(struct json_out *o, const struct longest_group *g)
+{
+	json_out_begin(o, "examples", "[");
+	for (uint32_t i = 0; i < g->n; i++) {
+		json_out_begin(o, NULL, "{");
+		json_out_u64(o, "dur_ns", g->list[i].length);
+		json_out_u64(o, "ts_ns", g->list[i].ts);
+		json_out_u64(o, "offset", g->list[i].offset);
+		json_out_slice(o, "process", track_process(g->list[i].track)->name);
+		json_out_slice(o, "track", g->list[i].track->name);
+		json_out_slice(o, "name", longest_name(&g->list[i]));
+		json_out_begin(o, "args", "{");
+		text_slice(o->t, longest_fields(&g->list[i]));
+		json_out_end(o, "}}");
+	}
+	json_out_end(o, "]");
+}
+
 static void put_span(struct json_out *o, const struct stats_view *v, const struct span_row *row, bool self)
 {
 	const struct stats *const s = v->stats;
@@ -206,6 +225,14 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		text_u128(json_out_value(o, "total_ns"), row->total);
 		if (row->recursive > 0)
 			json_out_u64(o, "recursive", row->recursive);
+	}
+	if (row->examples != NULL)
+		put_examples(o, row->examples);
+	if (row->decades != NULL) {
+		json_out_begin(o, "hist", "{");
+		for (unsigned i = 0; i < SPAN_DECADES; i++)
+			json_out_u64(o, span_decade_head(i), row->decades[i]);
+		json_out_end(o, "}");
 	}
 	if (row->sum != NULL) {
 		json_out_begin(o, "sum", "{");
@@ -328,6 +355,11 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 	    !put_spans(&o, "async_spans", v, &v->stats->async) ||
 	    !put_tally(&o, "instants", v, &v->stats->instants) || !put_counters(&o, v))
 		return false;
+	if (v->stats->tables != NULL) {
+		struct cells c = { .form = CELLS_JSON, .t = t, .json = &o };
+		if (!stats_tables_put(v->stats, &c))
+			return false;
+	}
 	json_out_end(&o, "}");
 	return !t->failed;
 }

@@ -1,11 +1,12 @@
 /* The report as text or Markdown: tables of spans, instants, counters and classes. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/columns.h"
 #include "output/text_units.h"
 #include "output/text_visible.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 static void put_count(struct text *t, const char *before, uint64_t n, const char *what)
 {
@@ -81,6 +82,10 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	put_note(t, v, s->times.inexact,
 	         "span is too far out of order: total and self times may not be exact",
 	         "spans are too far out of order: total and self times may not be exact");
+	if (s->spans.longest.limit < s->examples.n && s->spans.longest.limit > 0)
+		put_note(t, v, s->spans.longest.limit,
+		         "example of each group is kept, as there are too many groups",
+		         "examples of each group are kept, as there are too many groups");
 	put_note(t, v, s->pool.coarse, "duration of too many names is not exact to 1 % in percentiles",
 	         "durations of too many names are not exact to 1 % in percentiles");
 }
@@ -155,6 +160,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	case SPAN_NEGATIVE:
 	case SPAN_FIELD_SUM:
 	case SPAN_RATE:
+	case SPAN_DECADE:
 		text_u128(&c->text, v);
 		break;
 	case SPAN_SHARE:
@@ -172,7 +178,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 }
 
 /* Columns that say nothing in this table: self times of async spans; negative values if there are none;
- * waiting times if there are none or they are the self times. */
+ * waiting times if there are none or they are the self times; decades without a span. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
 {
@@ -182,7 +188,7 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
 		bool empty = table == &v->stats->async && (what == SPAN_SELF || what == SPAN_BUSY);
-		if (what == SPAN_NEGATIVE || what == SPAN_WAITING) {
+		if (what == SPAN_NEGATIVE || what == SPAN_WAITING || what == SPAN_DECADE) {
 			empty = true;
 			for (size_t k = 0; empty && k < n; k++)
 				empty =
@@ -202,6 +208,43 @@ static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
 		if (span_row_waits(&rows[i]) == waits)
 			rows[kept++] = rows[i];
 	return kept;
+}
+
+/* Columns of an example, after its keys. */
+static const struct column example_columns[] = {
+	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
+	{ "track", COLUMN_NAME, 10, 2 },     { "offset", COLUMN_NUMBER, 0, 3 },
+	{ "fields", COLUMN_NAME, 12, 1 },
+};
+
+/* The slowest spans of the rows that are shown. */
+static void put_examples(struct text *t, const char *title, const struct stats_view *v,
+                         const struct span_row *rows, size_t n)
+{
+	const unsigned keys = stats_count_keys(v->stats);
+	struct column list[COLUMNS_MAX];
+	struct columns c = { .list = list, .n = keys + 5, .indent = 2 };
+	char head[48];
+	size_t shown = 0;
+
+	key_columns(list, v->stats);
+	memcpy(list + keys, example_columns, sizeof example_columns);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; rows[i].examples != NULL && k < rows[i].examples->n; k++) {
+			const struct longest_item *const e = &rows[i].examples->list[k];
+			for (unsigned j = 0; j < keys; j++)
+				columns_name(&c, rows[i].values[j]);
+			columns_time(&c, e->length);
+			text_since(&c.text, e->ts - v->stats->first_ns);
+			columns_next(&c);
+			columns_name(&c, e->track->name);
+			columns_u64(&c, e->offset);
+			text_slice(&c.text, longest_fields(e)); /* visible text */
+			columns_next(&c);
+			shown++;
+		}
+	snprintf(head, sizeof head, "slowest %s", title);
+	finish_table(t, head, &c, v, shown, shown);
 }
 
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
@@ -232,6 +275,8 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 	finish_table(t, title, &c, v, n, shown);
 	if (v->stats->by.n == 0) /* of other groups it is no surprise */
 		put_recursive(t, v, rows, shown);
+	if (v->stats->examples.n > 0)
+		put_examples(t, title, v, rows, shown);
 	free(rows);
 	return !t->failed;
 }
@@ -353,6 +398,13 @@ bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
 	put_notes(t, v);
+	if (v->stats->tables != NULL) {
+		struct cells c = { .form = v->markdown ? CELLS_MARKDOWN : CELLS_TEXT,
+			           .t = t,
+			           .width = v->width,
+			           .max_rows = top };
+		return stats_tables_put(v->stats, &c);
+	}
 	return put_spans(t, "spans", v, &v->stats->spans, false, top) &&
 	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true, top)) &&
 	       put_spans(t, "async spans", v, &v->stats->async, false, top) &&

@@ -1,16 +1,14 @@
 /* The results as rows: groups of spans, instants and counters, in the order of a report. */
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "stats/stats.h"
 
 static const struct slice other_names = SLICE_LIT("(other names)");
 
 static int by_bytes(struct slice a, struct slice b)
 {
-	uint32_t n = a.n < b.n ? a.n : b.n;
-	int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
-
-	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
+	return slice_compare(a, b);
 }
 
 static int by_values(const struct slice *a, const struct slice *b)
@@ -88,6 +86,8 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		struct span_row *const row = &r[(*n)++];
 		*row = row_of(s, t, &t->groups[i], i);
 		row->sum = i < t->nsums ? &t->sums[i] : NULL;
+		row->decades = i < t->ndecades ? t->decades[i] : NULL;
+		row->examples = s->examples.n > 0 ? longest_of(&t->longest, i) : NULL;
 		if (s->by.n > 0) {
 			groups_values(s, &t->set, i, row->values);
 		} else {
@@ -100,6 +100,8 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		*row = row_of(s, t, &t->other, SELF_OTHER);
 		row->other = true;
 		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
+		row->decades = s->hist ? t->other_decades : NULL;
+		row->examples = s->examples.n > 0 ? longest_of(&t->longest, LONGEST_OTHER) : NULL;
 		if (s->by.n > 0)
 			groups_values(s, &t->set, NAMES_OTHER, row->values);
 		else

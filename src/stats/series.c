@@ -29,7 +29,7 @@ void series_free(struct series_set *s)
 }
 
 /* Converts a value.  Returns false if it is no finite number. */
-static bool number_of(const struct value *v, double *to)
+bool series_value(const struct value *v, double *to)
 {
 	struct value number; /* never JSON */
 
@@ -40,7 +40,7 @@ static bool number_of(const struct value *v, double *to)
 	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
 		*to = v->f64;
 	else if (v->type == VALUE_JSON && value_number(value_text(v), &number))
-		return number_of(&number, to);
+		return series_value(&number, to);
 	else
 		return false;
 	return isfinite(*to);
@@ -260,7 +260,7 @@ bool series_add(struct series_set *set, uint32_t counter, const struct batch *b,
 
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
-		if (number_of(&f->value, &v) && !add_value(set, counter, f->name, e, v))
+		if (series_value(&f->value, &v) && !add_value(set, counter, f->name, e, v))
 			return false;
 	}
 	return true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "stats/stats.h"
 
 /* drop: the rank at which a column is left out of text that is too wide, unless it was asked for. */
@@ -73,6 +74,14 @@ void span_columns_init(struct span_columns *c, const char *sum_of)
 	add(c, SPAN_MAX, "max", 0);
 }
 
+const char *span_decade_head(unsigned i)
+{
+	static const char *const heads[SPAN_DECADES] = { "<1us",   "<10us", "<100us", "<1ms", "<10ms",
+		                                         "<100ms", "<1s",   "<10s",   ">=10s" };
+
+	return heads[i];
+}
+
 uint32_t span_percent(const char *p, size_t n)
 {
 	uint32_t part = 0, unit = 10000;
@@ -104,6 +113,22 @@ static const char *list_names(char *to, size_t size)
 	if (n < size)
 		snprintf(to + n, size - n, "p50 or any percentile");
 	return to;
+}
+
+/* Appends the column that is probably meant, if there is one. */
+static void suggest(char *why, size_t size, const char *name, size_t n)
+{
+	char typed[65];
+	const char *best = NULL;
+
+	snprintf(typed, sizeof typed, "%.*s", n > 64 ? 64 : (int)n, name);
+	for (size_t i = 0; i < NAMES; i++)
+		if (edit_distance_plausible(typed, names[i].name) != 0 &&
+		    (best == NULL || edit_distance(typed, names[i].name) < edit_distance(typed, best)))
+			best = names[i].name;
+	const size_t used = strlen(why);
+	if (best != NULL && used < size)
+		snprintf(why + used, size - used, "; did you mean %s?", best);
 }
 
 static bool refuse(char *why, size_t size)
@@ -141,6 +166,7 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 		if (!add_column(c, p, n)) {
 			snprintf(why, size, "columns are %s, not \"%.*s\"", list_names(list, sizeof list),
 			         n > 64 ? 64 : (int)n, p);
+			suggest(why, size, p, n);
 			return false;
 		}
 		struct span_column_row *const row = &c->list[c->n - 1];
@@ -193,6 +219,25 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 	return true;
 }
 
+bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
+{
+	if (!own) {
+		c->n = 0;
+		add(c, SPAN_COUNT, "count", 0);
+	}
+	if (c->n + SPAN_DECADES > SPAN_COLUMNS_MAX)
+		return refuse(why, size);
+	for (unsigned i = 0; i < SPAN_DECADES; i++) {
+		add(c, SPAN_DECADE, span_decade_head(i), 0);
+		c->list[c->n - 1].part = i;
+	}
+	if (!own) {
+		add_quantile(c, 990000, 1);
+		add(c, SPAN_MAX, "max", 0);
+	}
+	return true;
+}
+
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size)
 {
@@ -209,6 +254,7 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 	if (!add_column(&one, name, strlen(name))) {
 		snprintf(why, size, "rows are sorted by a key or one of %s, not \"%.64s\"",
 		         list_names(list, sizeof list), name);
+		suggest(why, size, name, strlen(name));
 		return false;
 	}
 	c->sort = 0;
@@ -261,6 +307,8 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 		return g->first_ns;
 	case SPAN_LAST:
 		return g->last_ns;
+	case SPAN_DECADE:
+		return row->decades != NULL ? row->decades[c->part] : 0;
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "model/batch_pool.h"
 #include "run/write/writing.h"
+#include "stats/tables/tables.h"
 
 /* ---- stats thread ---- */
 
@@ -86,6 +87,11 @@ void stats_free(struct stats *s)
 	free(s->async.groups);
 	free(s->spans.sums);
 	free(s->async.sums);
+	longest_free(&s->spans.longest);
+	longest_free(&s->async.longest);
+	text_free(&s->examples.text);
+	free(s->spans.decades);
+	free(s->async.decades);
 	free(s->instants.counts);
 	free(s->counters.counts);
 	free(s->counter_category);
@@ -180,6 +186,30 @@ static inline void count_span(struct stats *s, struct span_group *g, const struc
 	histogram_add(&g->durations, &s->pool, e->dur);
 }
 
+static bool add_decade(struct span_table *t, uint32_t number, uint64_t ns)
+{
+	if (number != NAMES_OTHER && !array_reach(&t->decades, &t->ndecades, number, sizeof *t->decades))
+		return false;
+	(number == NAMES_OTHER ? t->other_decades : t->decades[number])[span_decade(ns)]++;
+	return true;
+}
+
+static bool add_example(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
+                        const struct event *e)
+{
+	const struct longest_item item = {
+		.length = e->dur, .ts = e->ts, .offset = e->offset, .track = e->track
+	};
+
+	number = number == NAMES_OTHER ? LONGEST_OTHER : number;
+	t->longest.limit = t->longest.limit > 0 ? t->longest.limit : s->examples.n;
+	if (!longest_wants(&t->longest, number, e->dur))
+		return true;
+	const struct slice fields = s->examples.fields(s->examples.ctx, &s->examples.text, b, e);
+	return !s->examples.text.failed &&
+	       longest_add(&t->longest, number, item, e->name, e->cls->category, fields);
+}
+
 static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
                     const struct event *e)
 {
@@ -202,7 +232,9 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 		    (*number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *number, sizeof *t->groups)))
 			return false;
 	}
-	return s->sum_of.n == 0 || add_sum(s, t, *number, b, e);
+	return (s->sum_of.n == 0 || add_sum(s, t, *number, b, e)) &&
+	       (!s->hist || add_decade(t, *number, e->dur)) &&
+	       (s->examples.n == 0 || add_example(s, t, *number, b, e));
 }
 
 static bool add_span(struct stats *s, const struct batch *b, const struct event *e)
@@ -331,6 +363,8 @@ bool stats_batch(struct stats *s, const struct batch *b)
 
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
+		if (s->tables != NULL && !stats_tables_add(s->tables, s, b, e))
+			return false;
 		if ((e->flags & EVENT_LEFT_OUT) != 0) {
 			if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
 				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY, false);
@@ -348,9 +382,12 @@ bool stats_batch(struct stats *s, const struct batch *b)
 
 bool stats_end(struct stats *s)
 {
+	longest_end(&s->spans.longest);
+	longest_end(&s->async.longest);
 	self_times_end(&s->times);
 	s->busy = self_times_busy(&s->times);
-	return !s->times.failed && groups_label(s);
+	return !s->times.failed && !s->pool.failed && groups_label(s) &&
+	       (s->tables == NULL || stats_tables_end(s->tables));
 }
 
 void stats_describe(struct stats *s, const char *path, uint64_t bytes, const struct trace *trace,

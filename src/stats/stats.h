@@ -14,6 +14,7 @@
 #include "model/trace_engine.h"
 #include "output/text_visible.h"
 #include "run/choose/select.h"
+#include "stats/tables/longest.h"
 
 /* ---- histogram ---- */
 
@@ -36,6 +37,7 @@ struct histogram_pool {
 	uint32_t n, cap;   /* blocks */
 	uint64_t coarse;   /* numbers without a block: counted in the nearest block of their histogram, or
 	                      not at all if it has none */
+	bool failed;       /* OOM: numbers lost precision although the pool is not full */
 };
 
 /* Zero-initialise; owns nothing. */
@@ -381,6 +383,9 @@ void series_free(struct series_set *s);
 /* Adds the fields of an event of this counter. */
 bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, const struct event *e);
 
+/* Whether a value is a finite number. */
+bool series_value(const struct value *v, double *to);
+
 /* percent is 1 .. 100; never more than max. */
 double series_percentile(const struct series *s, unsigned percent);
 
@@ -411,7 +416,8 @@ enum group_key {
 	GROUP_BY_THREAD, /* the process, for events of no thread */
 	GROUP_BY_PROCESS,
 	GROUP_BY_TRACK,
-	GROUP_BY_ARG, /* the value of a field, as `cat` shows it */
+	GROUP_BY_FILE, /* path of the trace, as given */
+	GROUP_BY_ARG,  /* the value of a field, as `cat` shows it */
 };
 
 #define GROUP_KEYS_MAX 4
@@ -498,6 +504,21 @@ static inline uint64_t span_mean(const struct span_group *g)
 	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
 }
 
+/* Decades of durations: below 1 us, 10 us, ..., 10 s, and the rest. */
+#define SPAN_DECADES 9
+
+static inline unsigned span_decade(uint64_t ns)
+{
+	unsigned i = 0;
+
+	for (uint64_t edge = 1000; i < SPAN_DECADES - 1 && ns >= edge; edge *= 10)
+		i++;
+	return i;
+}
+
+/* "<1us", ..., ">=10s" */
+const char *span_decade_head(unsigned i);
+
 /* Sum of a numeric field over the spans of a group.  Negative values are not added: they are error codes of
  * calls that return a size. */
 struct span_sum {
@@ -525,10 +546,26 @@ struct span_table {
 	struct span_group *groups; /* by number of the name or group */
 	uint32_t cap;
 	struct span_group other;
+	uint64_t (*decades)[SPAN_DECADES]; /* likewise, with stats.hist */
+	uint32_t ndecades;
+	uint64_t other_decades[SPAN_DECADES];
 	struct span_sum *sums; /* likewise, with stats.sum_of */
 	uint32_t nsums;
 	struct span_sum other_sum;
+	struct longest longest; /* likewise, with stats.examples */
 };
+
+#define STATS_EXAMPLES_MAX 1000
+
+/* The slowest spans of each group: how many, and what writes their fields. */
+struct stats_examples {
+	uint32_t n; /* 0: none */
+	struct slice (*fields)(const void *ctx, struct text *t, const struct batch *b, const struct event *e);
+	const void *ctx;
+	struct text text; /* of the fields of one */
+};
+
+struct stats_tables; /* tables/tables.h */
 
 /* What a table is of.  Texts are borrowed from the trace, or in the arena of the statistics. */
 struct stats_origin {
@@ -544,19 +581,23 @@ struct stats_origin {
 };
 
 struct stats {
-	struct stats_origin origin; /* after stats_describe() */
-	const struct trace *trace;  /* of one trace: the classes are its own; else NULL */
-	struct tally classes;       /* of several: records by class */
-	bool joint;                 /* of several traces: all values of keys are texts */
-	bool overflowed;            /* joint: a count or a sum is too large, and stays at its limit */
+	struct stats_origin origin;  /* after stats_describe() */
+	const struct trace *trace;   /* of one trace: the classes are its own; else NULL */
+	struct tally classes;        /* of several: records by class */
+	bool joint;                  /* of several traces: all values of keys are texts */
+	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
+	struct stats_tables *tables; /* borrowed; NULL: none */
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;            /* threads that have events */
 	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */
 	struct group_by by;
-	struct slice sum_of;         /* the field whose values are added up; no bytes: none */
-	uint64_t summed;             /* events that have it */
-	struct group_values *values; /* by.n */
+	struct stats_examples examples; /* set before the first batch */
+	struct slice file;              /* of GROUP_BY_FILE; borrowed */
+	bool hist;                      /* count durations by decade; set before the first batch */
+	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
+	uint64_t summed;                /* events that have it */
+	struct group_values *values;    /* by.n */
 
 	struct arena text; /* all names */
 	struct span_table spans;
@@ -653,12 +694,14 @@ struct span_row {
 		};
 	};
 	const struct span_group *group;
-	const struct span_sum *sum; /* NULL: none */
-	unsigned __int128 total;    /* ns; union of the spans, or, of async ones, sum of durations */
-	unsigned __int128 self;     /* ns not covered by spans inside; 0 for async ones */
-	unsigned __int128 waiting;  /* ns; of self, in spans that are waiting */
-	uint64_t recursive;         /* spans inside another one of the same group; 0 for async ones */
-	unsigned __int128 rank;     /* by which rows are sorted, then values[first] */
+	const struct span_sum *sum;           /* NULL: none */
+	const uint64_t *decades;              /* likewise */
+	const struct longest_group *examples; /* likewise; the longest first */
+	unsigned __int128 total;   /* ns; union of the spans, or, of async ones, sum of durations */
+	unsigned __int128 self;    /* ns not covered by spans inside; 0 for async ones */
+	unsigned __int128 waiting; /* ns; of self, in spans that are waiting */
+	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
+	unsigned __int128 rank;    /* by which rows are sorted, then values[first] */
 	unsigned first;
 	bool other; /* groups beyond the limits */
 };
@@ -696,6 +739,7 @@ enum span_column {
 	SPAN_BUSY,  /* self without waiting, as a part of all such time */
 	SPAN_FIRST,
 	SPAN_LAST,
+	SPAN_DECADE, /* durations of a decade, with stats.hist */
 };
 
 #define SPAN_COLUMNS_MAX 12
@@ -705,7 +749,7 @@ struct span_columns {
 	unsigned n;
 	struct span_column_row {
 		enum span_column what;
-		uint32_t part; /* of SPAN_QUANTILE, in millionths */
+		uint32_t part; /* of SPAN_QUANTILE, in millionths; of SPAN_DECADE its number */
 		uint8_t drop;  /* columns.h */
 		char head[GROUP_KEY_MAX];
 	} list[SPAN_COLUMNS_MAX], sort_by;
@@ -725,6 +769,9 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 bool span_columns_percentiles(struct span_columns *c, const char *numbers, char *why, size_t size);
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size);
+
+/* Adds the decades; without `own` columns, the rest is count, total, p99 and max. */
+bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size);
 
 /* Sorted as `order` says, NULL: by descending total; equal ones by the bytes of the values.  Texts and groups
  * are valid until the next batch; the caller frees *rows.  t: one of s. */

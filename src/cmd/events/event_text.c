@@ -138,3 +138,56 @@ void event_json(struct text *t, const struct event *e, struct fields_json_lost *
 	}
 	put_number(t, "offset", e->offset);
 }
+
+/* ---- fields in tables ---- */
+
+#define MAX_FIELDS_TEXT 8192 /* bytes of the fields of an event; further fields are left out */
+
+bool shown_fields_parse(struct shown_fields *f, const char *words)
+{
+	f->named = true;
+	for (const char *p = words; p != NULL;) {
+		const size_t n = strcspn(p, ",");
+		if (f->n == SHOWN_FIELDS_MAX || n == 0)
+			return false;
+		f->names[f->n++] = slice_of(p, n);
+		p = p[n] == ',' ? p + n + 1 : NULL;
+	}
+	return f->n > 0;
+}
+
+static bool is_wanted(const struct shown_fields *which, const struct field *f)
+{
+	if (!which->named)
+		return f->value.type == VALUE_STRING || which->json;
+	for (unsigned i = 0; i < which->n; i++)
+		if (slice_equal(f->name, which->names[i]))
+			return true;
+	return false;
+}
+
+struct slice shown_fields_put(struct text *t, const struct shown_fields *which, const struct batch *b,
+                              const struct event *e)
+{
+	struct fields_json_lost lost = { 0 };
+
+	text_clear(t);
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		const size_t before = t->n;
+		if (!is_wanted(which, f))
+			continue;
+		if (t->n > 0)
+			text_char(t, which->json ? ',' : ' ');
+		if (which->json) {
+			fields_json(t, f, 1, &lost);
+		} else {
+			value_text_word(t, f->name);
+			text_char(t, '=');
+			value_text_put(t, &f->value);
+		}
+		if (t->n > MAX_FIELDS_TEXT)
+			t->n = before;
+	}
+	return slice_of(t->p, t->n);
+}

@@ -198,6 +198,9 @@ static void add_plain(struct fault_cases *all, const char *input, const char *ou
 		                                "top",
 		                                "top --gaps --format json",
 		                                "top --arrows",
+		                                "top --by name,thread",
+		                                "stats --every 1s --hist --share --flows --examples 2",
+		                                "stats --imbalance thread --overlap *,* --longer 1ns --json",
 		                                "stats --together --format json --full",
 		                                NULL };
 

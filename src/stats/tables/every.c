@@ -1,0 +1,364 @@
+/*
+ * Statistics by stretch of time: of spans that start in it, by group; the time that they are busy, which a
+ * span has in each stretch that it lasts in; and values of counters.  Rows exist for stretches in which
+ * something happens.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/match.h"
+#include "model/event_traits.h"
+#include "stats/tables/tables.h"
+
+#define NOBODY (UINT64_MAX >> 1) /* a span that is left out */
+#define NO_SERIES UINT32_MAX
+
+enum kind { KIND_SPAN, KIND_ASYNC, KIND_COUNTER };
+
+struct every_row {
+	uint32_t who, stretch; /* who: kind, then number of the group or of the series of a counter */
+	uint64_t count;
+	struct total sum, busy;
+	struct histogram durations;
+	uint64_t decades[SPAN_DECADES];
+	double least, most, added; /* of a counter */
+};
+
+static uint32_t who_of(enum kind kind, uint32_t number)
+{
+	return (number == NAMES_OTHER ? NAMES_MAX : number) << 2 | kind;
+}
+
+static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what);
+
+void every_begin(struct every_table *v, struct arena *text, uint64_t every)
+{
+	v->every = every;
+	v->activity = (struct activity){ .spent = spent, .ctx = v };
+	names_init(&v->counters, text);
+	names_init(&v->series, text);
+}
+
+void every_free(struct every_table *v)
+{
+	activity_free(&v->activity);
+	table64_free(&v->row_of);
+	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++)
+		table64_free(&v->set.levels[i]);
+	free(v->set.values);
+	names_free(&v->counters);
+	names_free(&v->series);
+	histogram_pool_free(&v->pool);
+	free(v->rows);
+}
+
+/* The row of a stretch; NULL if there are too many, or on OOM. */
+static struct every_row *row_at(struct every_table *v, uint32_t who, uint64_t stretch)
+{
+	if (v->refused != EVERY_FITS)
+		return NULL;
+	if (stretch >= EVERY_STRETCHES) {
+		v->refused = EVERY_TOO_SHORT;
+		return NULL;
+	}
+	if (v->last < v->nrows && v->rows[v->last].who == who && v->rows[v->last].stretch == stretch)
+		return &v->rows[v->last];
+	const uint64_t key = (uint64_t)who << 32 | stretch;
+	uint32_t at = table64_get(&v->row_of, key);
+	if (at == TABLE_NONE) {
+		at = v->nrows;
+		if (at == EVERY_ROWS) {
+			v->refused = EVERY_TOO_MANY;
+			return NULL;
+		}
+		if (!array_reserve(&v->rows, at, &v->rows_cap, sizeof *v->rows) ||
+		    !table64_put(&v->row_of, key, at)) {
+			v->no_memory = true;
+			return NULL;
+		}
+		v->rows[v->nrows++] = (struct every_row){ .who = who, .stretch = (uint32_t)stretch };
+	}
+	v->last = at;
+	return &v->rows[at];
+}
+
+static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
+{
+	struct every_table *const v = ctx;
+
+	(void)track;
+	if (what == ACTIVITY_IDLE || what == NOBODY)
+		return;
+	for (uint64_t i = (from - v->first_ns) / v->every; from < to; i++) {
+		const uint64_t left = v->every - (from - v->first_ns) % v->every,
+		               part = left < to - from ? left : to - from;
+		struct every_row *const r = row_at(v, (uint32_t)what, i);
+		if (r == NULL)
+			return;
+		total_add(&r->busy, part);
+		from += part;
+	}
+}
+
+static bool add_span(struct every_table *v, struct stats *s, const struct batch *b, const struct event *e)
+{
+	const bool async = event_is_async(e);
+	uint32_t number = 0;
+
+	if (s->by.n > 0)
+		number = groups_find(s, &v->set, b, e);
+	if (number == NAMES_FAILED)
+		return false;
+	const uint32_t who = who_of(async ? KIND_ASYNC : KIND_SPAN, number);
+	struct every_row *const r = row_at(v, who, (e->ts - v->first_ns) / v->every);
+	if (r == NULL)
+		return !v->no_memory;
+	r->count++;
+	total_add(&r->sum, e->dur);
+	histogram_add(&r->durations, &v->pool, e->dur);
+	r->decades[span_decade(e->dur)]++;
+	return async ||
+	       activity_add(&v->activity, e->track, e->ts, event_end(e), event_is_waiting(e) ? NOBODY : who);
+}
+
+static bool add_value(struct every_table *v, const struct event *e, struct slice field, double value)
+{
+	const uint32_t counter = names_index(&v->counters, e->name, 0);
+	const uint32_t series = counter < NAMES_FAILED ? names_index(&v->series, field, counter) : counter;
+
+	if (series >= NAMES_FAILED)
+		return series == NAMES_OTHER;
+	struct every_row *const r = row_at(v, who_of(KIND_COUNTER, series), (e->ts - v->first_ns) / v->every);
+	if (r == NULL)
+		return !v->no_memory;
+	r->least = r->count == 0 || value < r->least ? value : r->least;
+	r->most = r->count == 0 || value > r->most ? value : r->most;
+	r->added += value;
+	r->count++;
+	return true;
+}
+
+bool every_add(struct every_table *v, struct stats *s, const struct batch *b, const struct event *e,
+               uint64_t first_ns)
+{
+	double value;
+
+	v->first_ns = first_ns;
+	if (v->refused != EVERY_FITS)
+		return true;
+	if ((e->flags & EVENT_LEFT_OUT) != 0)
+		return e->phase != PHASE_SPAN || event_is_async(e) ||
+		       activity_add(&v->activity, e->track, e->ts, event_end(e), NOBODY);
+	if (e->phase == PHASE_SPAN)
+		return add_span(v, s, b, e) && !v->no_memory;
+	for (uint32_t i = 0; e->phase == PHASE_COUNTER && i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (series_value(&f->value, &value) && !add_value(v, e, f->name, value))
+			return false;
+	}
+	return true;
+}
+
+bool every_end(struct every_table *v)
+{
+	activity_end(&v->activity);
+	return !v->no_memory && !v->pool.failed;
+}
+
+/* ---- report ---- */
+
+struct sorted {
+	struct slice texts[GROUP_KEYS_MAX]; /* of a counter its name and series */
+	const struct every_row *row;
+	double size, low, high; /* of the bar, and of all bars of its group */
+};
+
+/* By group, then by time. */
+static int by_group(const void *a, const void *b)
+{
+	const struct sorted *const x = a, *const y = b;
+	int c = 0;
+
+	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
+		c = slice_compare(x->texts[i], y->texts[i]);
+	if (c == 0 && x->row->who != y->row->who)
+		return x->row->who < y->row->who ? -1 : 1;
+	return c != 0 ? c : (x->row->stretch > y->row->stretch) - (x->row->stretch < y->row->stretch);
+}
+
+/* What the bar of a row shows: of spans the busy time, of async ones their number, of a counter its mean. */
+static double bar_size(const struct every_row *r, enum kind kind)
+{
+	return kind == KIND_SPAN      ? (double)total_of(r->busy)
+	       : kind == KIND_COUNTER ? r->added / (double)r->count
+	                              : (double)r->count;
+}
+
+/* Sets the range of the bars of each group: from 0, those of a counter from its least mean. */
+static void scale_bars(struct sorted *rows, size_t n, enum kind kind)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		double low = kind == KIND_COUNTER ? rows[i].size : 0, high = rows[i].size;
+		for (end = i; end < n && rows[end].row->who == rows[i].row->who; end++) {
+			low = rows[end].size < low ? rows[end].size : low;
+			high = rows[end].size > high ? rows[end].size : high;
+		}
+		for (size_t k = i; k < end; k++) {
+			rows[k].low = low;
+			rows[k].high = high;
+		}
+	}
+}
+
+static size_t sort_rows(const struct every_table *v, const struct stats *s, enum kind kind,
+                        struct sorted *rows)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < v->nrows; i++) {
+		const uint32_t number = v->rows[i].who >> 2;
+		if ((v->rows[i].who & 3) != kind)
+			continue;
+		struct sorted *const to = &rows[n++];
+		*to = (struct sorted){ .row = &v->rows[i], .size = bar_size(&v->rows[i], kind) };
+		if (kind == KIND_COUNTER) {
+			to->texts[0] = names_text(&v->counters, v->series.names[number].with);
+			to->texts[1] = names_text(&v->series, number);
+		} else if (s->by.n > 0) {
+			groups_values(s, &v->set, number == NAMES_MAX ? NAMES_OTHER : number, to->texts);
+		}
+	}
+	if (n > 0)
+		qsort(rows, n, sizeof *rows, by_group);
+	scale_bars(rows, n, kind);
+	return n;
+}
+
+enum { COLUMNS_EVERY = 15 + GROUP_KEYS_MAX + SPAN_DECADES };
+
+/* The columns of all kinds; in text those of one. */
+static unsigned list_columns(struct cell_column *list, const struct stats *s, enum kind kind, bool hist,
+                             const bool *used)
+{
+	const bool spans = kind != KIND_COUNTER;
+	unsigned n = 0;
+
+#define ADD(when, head, type, min, drop, key)                                                                \
+	list[n++] = (struct cell_column){ { (when) ? head : NULL, type, min, drop }, key }
+	ADD(false, "", COLUMN_WORD, 0, 0, "kind");
+	ADD(true, "from", COLUMN_NUMBER, 0, 0, "from_ns");
+	for (unsigned i = 0; i < s->by.n; i++)
+		ADD(spans, s->by.columns[i].head, COLUMN_NAME, 12, 0, s->by.columns[i].head);
+	ADD(!spans, "counter", COLUMN_NAME, 12, 0, "counter");
+	ADD(!spans, "series", COLUMN_NAME, 8, 0, "series");
+	ADD(true, "count", COLUMN_NUMBER, 0, 0, "count");
+	ADD(kind == KIND_SPAN && !hist, "busy", COLUMN_NUMBER, 0, 0, "busy_ns");
+	ADD(!hist || !spans, "", COLUMN_WORD, 0, 6, NULL);
+	ADD(spans && !hist, "sum", COLUMN_NUMBER, 0, 4, "sum_ns");
+	for (unsigned i = 0; i < SPAN_DECADES && hist; i++)
+		ADD(spans && used[i], span_decade_head(i), COLUMN_NUMBER, 0, 0, span_decade_head(i));
+	ADD(spans && !hist, "p50", COLUMN_NUMBER, 0, 3, "p50_ns");
+	ADD(spans && !hist, "p90", COLUMN_NUMBER, 0, 2, "p90_ns");
+	ADD(spans, "p99", COLUMN_NUMBER, 0, 1, "p99_ns");
+	ADD(spans && !hist, "max", COLUMN_NUMBER, 0, 0, "max_ns");
+	ADD(!spans, "min", COLUMN_NUMBER, 0, 0, "min");
+	ADD(!spans, "mean", COLUMN_NUMBER, 0, 0, "mean");
+	ADD(!spans, "max", COLUMN_NUMBER, 0, 0, "max");
+#undef ADD
+	return n;
+}
+
+static void put_row(const struct every_table *v, struct cells *c, const struct stats *s, enum kind kind,
+                    const struct sorted *row, bool hist)
+{
+	static const char *const kinds[] = { "span", "async", "counter" };
+	static const uint32_t parts[] = { 500000, 900000, 990000 };
+	const struct every_row *const r = row->row;
+	const bool spans = kind != KIND_COUNTER;
+
+	cells_row(c);
+	cells_name(c, slice_str(kinds[kind]));
+	cells_at(c, v->first_ns + r->stretch * v->every);
+	for (unsigned i = 0; i < s->by.n; i++)
+		if (spans)
+			cells_name(c, row->texts[i]);
+		else
+			cells_none(c);
+	for (unsigned i = 0; i < 2; i++)
+		if (spans)
+			cells_none(c);
+		else
+			cells_name(c, row->texts[i]);
+	cells_count(c, r->count);
+	if (kind == KIND_SPAN)
+		cells_time(c, total_of(r->busy));
+	else
+		cells_none(c);
+	cells_bar(c, row->high > row->low ? (row->size - row->low) / (row->high - row->low) : 0);
+	if (spans)
+		cells_time(c, total_of(r->sum));
+	else
+		cells_none(c);
+	for (unsigned i = 0; i < SPAN_DECADES && hist; i++)
+		if (spans)
+			cells_count(c, r->decades[i]);
+		else
+			cells_none(c);
+	for (unsigned i = 0; i < 4; i++)
+		if (r->durations.count == 0)
+			cells_none(c);
+		else
+			cells_time(c, i < 3 ? histogram_quantile(&r->durations, &v->pool, parts[i])
+			                    : r->durations.max);
+	if (spans) {
+		for (unsigned i = 0; i < 3; i++)
+			cells_none(c);
+		return;
+	}
+	cells_real(c, r->least);
+	const double mean = r->added / (double)r->count; /* sums are rounded, or infinite */
+	cells_real(c, mean < r->least ? r->least : mean <= r->most ? mean : r->most);
+	cells_real(c, r->most);
+}
+
+static bool put_kind(const struct every_table *v, struct cells *c, const struct stats *s, enum kind kind,
+                     struct sorted *rows, bool hist)
+{
+	static const char *const titles[] = { "spans by time", "async spans by time", "counters by time" };
+	struct cell_column list[COLUMNS_EVERY];
+	const size_t n = sort_rows(v, s, kind, rows);
+	bool used[SPAN_DECADES] = { false };
+
+	if (n == 0 && (kind != KIND_SPAN || c->form == CELLS_JSON))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < SPAN_DECADES; k++)
+			used[k] |= rows[i].row->decades[k] > 0;
+	cells_begin(c, titles[kind], NULL, list, list_columns(list, s, kind, hist, used));
+	for (size_t i = 0; i < n; i++)
+		put_row(v, c, s, kind, &rows[i], hist);
+	return cells_end(c);
+}
+
+bool every_put(const struct every_table *v, struct cells *c, const struct stats *s, bool hist)
+{
+	struct sorted *const rows = malloc(((size_t)v->nrows + 1) * sizeof *rows);
+	bool ok = rows != NULL;
+
+	if (c->form == CELLS_JSON) {
+		json_out_space(c->json, "\n  ");
+		json_out_u64(c->json, "every_ns", v->every);
+		json_out_begin(c->json, "stretches", "[");
+	}
+	for (unsigned kind = KIND_SPAN; ok && kind <= KIND_COUNTER; kind++)
+		ok = put_kind(v, c, s, (enum kind)kind, rows, hist);
+	if (c->form == CELLS_JSON)
+		json_out_end(c->json, "]");
+	free(rows);
+	if (v->activity.missed > 0)
+		cells_note(c, "not in the busy time, as too many spans are open: %" PRIu64,
+		           v->activity.missed);
+	if (v->pool.coarse > 0)
+		cells_note(c, "not exact to 1 %% in percentiles: %" PRIu64 " durations", v->pool.coarse);
+	return ok;
+}

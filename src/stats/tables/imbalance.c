@@ -1,0 +1,175 @@
+/*
+ * How evenly the spans of each name are spread over threads or processes: the total of each unit that has the
+ * name, their mean and maximum, which unit has most, and which one ends its last span of the name last.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/match.h"
+#include "model/event_traits.h"
+#include "stats/tables/tables.h"
+
+struct unit_share {
+	uint32_t name, next; /* next: index + 1 of another unit of the name; 0: none */
+	const struct track *unit;
+	uint64_t count, last_ns;
+	struct total sum;
+};
+
+void imbalance_begin(struct imbalance_table *m, struct arena *text, enum imbalance_of of)
+{
+	m->of = of;
+	names_init(&m->names, text);
+	names_init(&m->categories, text);
+}
+
+void imbalance_free(struct imbalance_table *m)
+{
+	names_free(&m->names);
+	names_free(&m->categories);
+	table64_free(&m->share_of);
+	free(m->shares);
+	free(m->first);
+}
+
+bool imbalance_add(struct imbalance_table *m, const struct event *e)
+{
+	if (e->phase != PHASE_SPAN || event_is_async(e) || (e->flags & EVENT_LEFT_OUT) != 0)
+		return true;
+	const struct track *const unit =
+	    m->of == IMBALANCE_THREADS ? select_thread_of(e->track) : track_process(e->track);
+	const uint32_t category = names_index(&m->categories, e->cls->category, 0);
+	const uint32_t name = category < NAMES_FAILED ? names_index(&m->names, e->name, category) : category;
+	if (name == NAMES_FAILED)
+		return false;
+	m->missed += name == NAMES_OTHER;
+	if (name == NAMES_OTHER)
+		return true;
+	const uint64_t key = (uint64_t)name << 32 | unit->index;
+	uint32_t at = table64_get(&m->share_of, key);
+	if (at == TABLE_NONE) {
+		at = m->nshares;
+		if (at == IMBALANCE_SHARES) {
+			m->missed++;
+			return true;
+		}
+		if (!array_reserve(&m->shares, at, &m->shares_cap, sizeof *m->shares) ||
+		    !array_reach(&m->first, &m->nfirst, name, sizeof *m->first) ||
+		    !table64_put(&m->share_of, key, at))
+			return false;
+		m->shares[m->nshares++] =
+		    (struct unit_share){ .name = name, .next = m->first[name], .unit = unit };
+		m->first[name] = at + 1;
+	}
+	struct unit_share *const s = &m->shares[at];
+	s->count++;
+	s->last_ns = event_end(e) > s->last_ns ? event_end(e) : s->last_ns;
+	total_add(&s->sum, e->dur);
+	return true;
+}
+
+/* ---- report ---- */
+
+struct imbalance_row {
+	struct slice name, category;
+	uint64_t units, count;
+	unsigned __int128 sum, most, least, lost; /* ns; lost: by which the largest exceeds the mean */
+	const struct unit_share *largest, *last;
+	uint64_t lag; /* ns; from the unit that ends first to that which ends last */
+};
+
+/* Of equal units the first one of the trace. */
+static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t name)
+{
+	struct imbalance_row r = { .name = names_text(&m->names, name) };
+	uint64_t first_end = UINT64_MAX;
+
+	r.category = names_text(&m->categories, m->names.names[name].with);
+	for (uint32_t at = m->first[name]; at != 0; at = m->shares[at - 1].next) {
+		const struct unit_share *const s = &m->shares[at - 1];
+		const unsigned __int128 sum = total_of(s->sum);
+		r.units++;
+		r.count += s->count;
+		r.sum += sum;
+		r.least = r.units == 1 || sum < r.least ? sum : r.least;
+		if (r.largest == NULL || sum > r.most ||
+		    (sum == r.most && s->unit->index < r.largest->unit->index)) {
+			r.most = sum;
+			r.largest = s;
+		}
+		if (r.last == NULL || s->last_ns > r.last->last_ns ||
+		    (s->last_ns == r.last->last_ns && s->unit->index < r.last->unit->index))
+			r.last = s;
+		first_end = s->last_ns < first_end ? s->last_ns : first_end;
+	}
+	r.lost = r.units > 0 ? r.most - r.sum / r.units : 0;
+	r.lag = r.units > 0 ? r.last->last_ns - first_end : 0;
+	return r;
+}
+
+static int most_lost_first(const void *a, const void *b)
+{
+	const struct imbalance_row *const x = a, *const y = b;
+	const int c = slice_compare(x->name, y->name);
+
+	if (x->lost != y->lost)
+		return x->lost < y->lost ? 1 : -1;
+	return c != 0 ? c : slice_compare(x->category, y->category);
+}
+
+static const struct cell_column heads[] = {
+	{ { "name", COLUMN_NAME, 16, 0 }, "name" },
+	{ { "category", COLUMN_NAME, 8, 6 }, "category" },
+	{ { "units", COLUMN_NUMBER, 0, 5 }, "units" },
+	{ { "count", COLUMN_NUMBER, 0, 4 }, "count" },
+	{ { "min", COLUMN_NUMBER, 0, 3 }, "min_ns" },
+	{ { "mean", COLUMN_NUMBER, 0, 0 }, "mean_ns" },
+	{ { "max", COLUMN_NUMBER, 0, 0 }, "max_ns" },
+	{ { "max/mean", COLUMN_NUMBER, 0, 0 }, "max_per_mean" },
+	{ { "largest", COLUMN_NAME, 12, 0 }, "largest" },
+	{ { "last", COLUMN_NAME, 12, 2 }, "last" },
+	{ { "lag", COLUMN_NUMBER, 0, 1 }, "lag_ns" },
+};
+
+static void put_row(struct cells *c, const struct imbalance_row *r)
+{
+	const unsigned __int128 thousandths =
+	    r->sum > 0 ? (r->most * r->units * 1000 + r->sum / 2) / r->sum : 1000;
+
+	cells_row(c);
+	cells_name(c, r->name);
+	cells_name(c, r->category);
+	cells_count(c, r->units);
+	cells_count(c, r->count);
+	cells_time(c, r->least);
+	cells_time(c, (r->sum + r->units / 2) / r->units);
+	cells_time(c, r->most);
+	cells_real(c, (double)(uint64_t)thousandths / 1000);
+	cells_name(c, r->largest->unit->name);
+	cells_name(c, r->last->unit->name);
+	cells_time(c, r->lag);
+}
+
+bool imbalance_put(const struct imbalance_table *m, struct cells *c)
+{
+	struct imbalance_row *const rows = malloc(((size_t)m->nfirst + 1) * sizeof *rows);
+	size_t n = 0;
+
+	if (rows == NULL)
+		return false;
+	for (uint32_t i = 0; i < m->nfirst; i++)
+		if (m->first[i] != 0)
+			rows[n++] = row_of(m, i);
+	if (n > 0)
+		qsort(rows, n, sizeof *rows, most_lost_first);
+	cells_begin(c, m->of == IMBALANCE_THREADS ? "imbalance of threads" : "imbalance of processes",
+	            "imbalance", heads, sizeof heads / sizeof *heads);
+	for (size_t i = 0; i < n; i++)
+		put_row(c, &rows[i]);
+	free(rows);
+	const bool ok = cells_end(c);
+	if (m->missed > 0)
+		cells_note(c, "not counted, as there are too many names or units: %" PRIu64 " spans",
+		           m->missed);
+	return ok;
+}

@@ -1,0 +1,312 @@
+/*
+ * Two kinds of spans, A and B, in order of time: for how long some of both run at once in each process; and
+ * the events of B that begin inside a long span of A on the same track.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/match.h"
+#include "model/event_traits.h"
+#include "stats/tables/tables.h"
+
+enum { A, B, KINDS };
+
+/* An open span of a process: a heap, the earliest end first. */
+struct overlap_end {
+	uint64_t end;
+	uint32_t kind;
+};
+
+struct overlap_process {
+	const struct track *process; /* NULL: no span yet */
+	struct overlap_end *ends;
+	uint32_t n, cap;
+	uint32_t open[KINDS];
+	uint64_t at, count[KINDS];
+	struct total time[KINDS], both;
+};
+
+/* Open long spans of A of a track; their ends descend. */
+struct overlap_track {
+	struct nested_spans open; /* what: number of the name */
+};
+
+/* Events of a name in spans of a name. */
+struct overlap_inside {
+	uint32_t outer, inner;
+	uint64_t count;
+};
+
+bool overlap_parse(struct overlap_asked *o, const char *words)
+{
+	for (unsigned i = 0; i < KINDS; i++) {
+		const size_t n = strcspn(words, ",");
+		const bool category = strncmp(words, "category:", 9) == 0;
+		o->patterns[i].category = category;
+		o->patterns[i].glob = slice_of(words + (category ? 9 : 0), n - (category ? 9 : 0));
+		if (n == (category ? 9U : 0U) || words[n] != (i + 1 < KINDS ? ',' : '\0') ||
+		    !glob_is_linear(o->patterns[i].glob))
+			return false;
+		words += n + 1;
+	}
+	return true;
+}
+
+void overlap_begin(struct overlap_table *o, struct arena *text, const struct overlap_asked *asked)
+{
+	o->asked = *asked;
+	names_init(&o->names, text);
+}
+
+void overlap_free(struct overlap_table *o)
+{
+	for (uint32_t i = 0; i < o->nprocesses; i++)
+		free(o->processes[i].ends);
+	for (uint32_t i = 0; i < o->ntracks; i++)
+		free(o->tracks[i].open.spans);
+	free(o->processes);
+	free(o->tracks);
+	free(o->inside);
+	table64_free(&o->inside_of);
+	names_free(&o->names);
+}
+
+static bool fits(const struct overlap_table *o, unsigned kind, const struct event *e)
+{
+	const struct overlap_pattern *const p = &o->asked.patterns[kind];
+
+	return glob_fits(p->glob, p->category ? e->cls->category : e->name);
+}
+
+/* ---- at the same time ---- */
+
+static void pop(struct overlap_process *p)
+{
+	const struct overlap_end last = p->ends[--p->n];
+
+	p->open[p->ends[0].kind]--;
+	uint32_t i = 0;
+	for (uint32_t child; (child = 2 * i + 1) < p->n; i = child) {
+		child += child + 1 < p->n && p->ends[child + 1].end < p->ends[child].end;
+		if (last.end <= p->ends[child].end)
+			break;
+		p->ends[i] = p->ends[child];
+	}
+	p->ends[i] = last;
+}
+
+static void add_time(struct overlap_process *p, uint64_t until)
+{
+	const uint64_t ns = until - p->at;
+
+	for (unsigned i = 0; i < KINDS; i++)
+		if (p->open[i] > 0)
+			total_add(&p->time[i], ns);
+	if (p->open[A] > 0 && p->open[B] > 0)
+		total_add(&p->both, ns);
+	p->at = until;
+}
+
+static void run_until(struct overlap_table *o, struct overlap_process *p, uint64_t time)
+{
+	while (p->n > 0 && p->ends[0].end <= time) {
+		add_time(p, p->ends[0].end);
+		pop(p);
+		o->open--;
+	}
+	if (p->n > 0)
+		add_time(p, time);
+	p->at = time;
+}
+
+static bool add_span(struct overlap_table *o, unsigned kind, const struct event *e)
+{
+	const struct track *const process = track_process(e->track);
+
+	if (!array_reach(&o->processes, &o->nprocesses, process->index, sizeof *o->processes))
+		return false;
+	struct overlap_process *const p = &o->processes[process->index];
+	p->process = process;
+	p->count[kind]++;
+	run_until(o, p, e->ts);
+	if (e->dur == 0)
+		return true;
+	if (o->open == OVERLAP_OPEN) {
+		o->missed++;
+		return true;
+	}
+	if (!array_reserve(&p->ends, p->n, &p->cap, sizeof *p->ends))
+		return false;
+	const struct overlap_end end = { event_end(e), kind };
+	uint32_t i = p->n++;
+	for (; i > 0 && p->ends[(i - 1) / 2].end > end.end; i = (i - 1) / 2)
+		p->ends[i] = p->ends[(i - 1) / 2];
+	p->ends[i] = end;
+	p->open[kind]++;
+	o->open++;
+	return true;
+}
+
+/* ---- inside ---- */
+
+static struct overlap_track *track_at(struct overlap_table *o, const struct event *e)
+{
+	if (!array_reach(&o->tracks, &o->ntracks, e->track->index, sizeof *o->tracks))
+		return NULL;
+	struct overlap_track *const k = &o->tracks[e->track->index];
+	while (nested_spans_pop(&k->open, e->ts) != NULL)
+		o->nested--;
+	return k;
+}
+
+/* Counts an event of B in the innermost long span of A around its start. */
+static bool add_inside(struct overlap_table *o, const struct event *e)
+{
+	struct overlap_track *const k = track_at(o, e);
+	const struct nested_span *const around = k != NULL ? nested_spans_last(&k->open) : NULL;
+
+	if (around == NULL)
+		return k != NULL;
+	const uint32_t inner = names_index(&o->names, e->name, 0), outer = (uint32_t)around->what;
+	if (inner == NAMES_FAILED)
+		return false;
+	const uint64_t key = (uint64_t)outer << 32 | inner;
+	uint32_t at = table64_get(&o->inside_of, key);
+	if (at == TABLE_NONE) {
+		at = o->ninside;
+		if (at == NAMES_MAX) {
+			o->missed++;
+			return true;
+		}
+		if (!array_reserve(&o->inside, at, &o->inside_cap, sizeof *o->inside) ||
+		    !table64_put(&o->inside_of, key, at))
+			return false;
+		o->inside[o->ninside++] = (struct overlap_inside){ .outer = outer, .inner = inner };
+	}
+	o->inside[at].count++;
+	return true;
+}
+
+/* Of spans that overlap without nesting, the later one is around what follows. */
+static bool open_long(struct overlap_table *o, const struct event *e)
+{
+	struct overlap_track *const k = track_at(o, e);
+	const uint32_t name = names_index(&o->names, e->name, 0);
+	const uint64_t end = event_end(e);
+
+	if (k == NULL || name == NAMES_FAILED)
+		return false;
+	o->nlong++;
+	while (nested_spans_last(&k->open) != NULL && nested_spans_last(&k->open)->end < end)
+		if (nested_spans_pop(&k->open, end) != NULL)
+			o->nested--;
+	if (o->nested == OVERLAP_OPEN) {
+		o->missed++;
+		return true;
+	}
+	o->nested++;
+	return nested_spans_push(&k->open, (struct nested_span){ end, name });
+}
+
+bool overlap_add(struct overlap_table *o, const struct event *e)
+{
+	const bool span = e->phase == PHASE_SPAN;
+	const bool a = span && fits(o, A, e), b = fits(o, B, e);
+
+	if ((e->flags & EVENT_LEFT_OUT) != 0)
+		return true;
+	if (o->asked.longer_given && b && !event_is_flow(e) && !add_inside(o, e))
+		return false;
+	if (span && ((a && !add_span(o, A, e)) || (b && !add_span(o, B, e))))
+		return false;
+	return !o->asked.longer_given || !a || event_is_async(e) || e->dur <= o->asked.longer ||
+	       open_long(o, e);
+}
+
+bool overlap_end(struct overlap_table *o)
+{
+	for (uint32_t i = 0; i < o->nprocesses; i++)
+		while (o->processes[i].n > 0)
+			run_until(o, &o->processes[i], o->processes[i].ends[0].end);
+	return true;
+}
+
+/* ---- report ---- */
+
+static const struct cell_column heads[] = {
+	{ { "process", COLUMN_NAME, 12, 0 }, "process" }, { { "A", COLUMN_NUMBER, 0, 3 }, "a_count" },
+	{ { "B", COLUMN_NUMBER, 0, 3 }, "b_count" },      { { "time A", COLUMN_NUMBER, 0, 0 }, "a_ns" },
+	{ { "time B", COLUMN_NUMBER, 0, 0 }, "b_ns" },    { { "both", COLUMN_NUMBER, 0, 0 }, "both_ns" },
+	{ { "of A", COLUMN_NUMBER, 0, 1 }, "of_a" },      { { "of B", COLUMN_NUMBER, 0, 2 }, "of_b" },
+};
+static const struct cell_column inside_heads[] = {
+	{ { "count", COLUMN_NUMBER, 0, 0 }, "count" },
+	{ { "event", COLUMN_NAME, 16, 0 }, "event" },
+	{ { "inside", COLUMN_NAME, 16, 0 }, "inside" },
+};
+
+static struct slice text_of(const struct overlap_table *o, uint32_t name)
+{
+	return name == NAMES_OTHER ? SLICE_LIT("(other names)") : names_text(&o->names, name);
+}
+
+static unsigned __int128 part_of(struct total part, struct total whole)
+{
+	const unsigned __int128 all = total_of(whole);
+
+	return all > 0 ? (total_of(part) * 1000000 + all / 2) / all : 0;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct overlap_inside *const x = a, *const y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->outer != y->outer ? (x->outer < y->outer ? -1 : 1)
+	                            : (x->inner > y->inner) - (x->inner < y->inner);
+}
+
+static bool put_inside(struct overlap_table *o, struct cells *c)
+{
+	if (o->ninside > 0)
+		qsort(o->inside, o->ninside, sizeof *o->inside, most_first);
+	cells_begin(c, "events of B in long spans of A", "inside", inside_heads,
+	            sizeof inside_heads / sizeof *inside_heads);
+	for (uint32_t i = 0; i < o->ninside; i++) {
+		cells_row(c);
+		cells_count(c, o->inside[i].count);
+		cells_name(c, text_of(o, o->inside[i].inner));
+		cells_name(c, text_of(o, o->inside[i].outer));
+	}
+	const bool ok = cells_end(c);
+	cells_note(c, "long spans of A: %" PRIu64, o->nlong);
+	if (c->form == CELLS_JSON)
+		json_out_u64(c->json, "long_spans", o->nlong);
+	return ok;
+}
+
+bool overlap_put(struct overlap_table *o, struct cells *c)
+{
+	cells_begin(c, "overlap", "overlap", heads, sizeof heads / sizeof *heads);
+	for (uint32_t i = 0; i < o->nprocesses; i++) {
+		const struct overlap_process *const p = &o->processes[i];
+		if (p->process == NULL)
+			continue;
+		cells_row(c);
+		cells_name(c, p->process->name);
+		cells_count(c, p->count[A]);
+		cells_count(c, p->count[B]);
+		cells_time(c, total_of(p->time[A]));
+		cells_time(c, total_of(p->time[B]));
+		cells_time(c, total_of(p->both));
+		cells_share(c, part_of(p->both, p->time[A]));
+		cells_share(c, part_of(p->both, p->time[B]));
+	}
+	bool ok = cells_end(c);
+	if (ok && o->asked.longer_given && c->form != CELLS_CSV)
+		ok = put_inside(o, c);
+	if (o->missed > 0)
+		cells_note(c, "not counted, as too many are open, or too many names: %" PRIu64, o->missed);
+	return ok;
+}

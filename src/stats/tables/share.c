@@ -1,0 +1,318 @@
+/*
+ * What each track does with its time: busy, waiting, or idle, and its longest gaps, in which it is not busy,
+ * with the spans that were busy on other tracks of the process meanwhile.  A ring of the last busy periods of
+ * all tracks remembers these; a gap looks at no more than SHARE_LOOKS of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/match.h"
+#include "model/event_traits.h"
+#include "output/text_units.h"
+#include "stats/tables/tables.h"
+
+#define SHARE_RING 65536U
+#define SHARE_LOOKS 8192U
+#define SHARE_TRACKS 4096U /* after a process, whose open spans are seen in a gap */
+#define SHARE_NAMES 64U    /* of a gap */
+#define SHARE_SHOWN 3U     /* likewise, those that took most time */
+
+struct share_track {
+	struct total busy, waiting;
+	uint64_t gap_from; /* end of the last busy period */
+	bool worked, selected;
+};
+
+/* A busy period. */
+struct share_period {
+	uint64_t from, to, given; /* given: the time of the event after which it was known, at least `to` */
+	uint32_t process, track, name;
+};
+
+struct share_gap {
+	const struct track *track;
+	uint64_t from, to;
+};
+
+/* In the texts of a gap: a name, and its time. */
+struct share_name {
+	uint64_t ns;
+	uint32_t name;
+};
+
+static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
+{
+	struct share_table *const h = ctx;
+
+	if (what == ACTIVITY_IDLE || h->no_memory)
+		return;
+	if (!array_reach(&h->tracks, &h->ntracks, track->index, sizeof *h->tracks)) {
+		h->no_memory = true;
+		return;
+	}
+	struct share_track *const k = &h->tracks[track->index];
+	if ((what & 1) != 0) {
+		total_add(&k->waiting, to - from);
+		return;
+	}
+	total_add(&k->busy, to - from);
+	if (k->worked && from > k->gap_from && h->gaps.limit > 0) {
+		if (!array_reserve(&h->found, h->nfound, &h->found_cap, sizeof *h->found)) {
+			h->no_memory = true;
+			return;
+		}
+		h->found[h->nfound++] = (struct share_gap){ track, k->gap_from, from };
+	}
+	k->worked = true;
+	k->gap_from = to;
+	h->ring[h->given++ % SHARE_RING] = (struct share_period){ from,         to,
+		                                                  h->now,       track_process(track)->index,
+		                                                  track->index, (uint32_t)(what >> 1) };
+}
+
+void share_begin(struct share_table *h, struct arena *text, uint64_t gaps)
+{
+	h->activity = (struct activity){ .spent = spent, .ctx = h };
+	h->gaps.limit = (uint32_t)gaps;
+	names_init(&h->names, text);
+}
+
+void share_free(struct share_table *h)
+{
+	activity_free(&h->activity);
+	longest_free(&h->gaps);
+	names_free(&h->names);
+	free(h->tracks);
+	free(h->found);
+	free(h->ring);
+}
+
+/* ---- gaps ---- */
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct share_name *const x = a, *const y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* Sums the busy periods of other tracks of the process in a gap, by name. */
+static unsigned busy_meanwhile(const struct share_table *h, const struct share_gap *gap,
+                               struct share_name *names)
+{
+	const uint32_t process = track_process(gap->track)->index;
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < SHARE_LOOKS && i < h->given && i < SHARE_RING; i++) {
+		const struct share_period *const p = &h->ring[(h->given - 1 - i) % SHARE_RING];
+		if (p->given < gap->from)
+			break;
+		const uint64_t from = p->from > gap->from ? p->from : gap->from,
+		               to = p->to < gap->to ? p->to : gap->to;
+		if (from >= to || p->process != process || p->track == gap->track->index)
+			continue;
+		unsigned k = 0;
+		while (k < n && names[k].name != p->name)
+			k++;
+		if (k == SHARE_NAMES)
+			continue;
+		if (k == n)
+			names[n++] = (struct share_name){ 0, p->name };
+		names[k].ns += to - from;
+	}
+	qsort(names, n, sizeof *names, longest_first);
+	return n;
+}
+
+static bool add_gap(struct share_table *h, const struct share_gap *gap)
+{
+	const struct longest_item item = { .length = gap->to - gap->from,
+		                           .ts = gap->from,
+		                           .track = gap->track };
+	struct share_name names[SHARE_NAMES];
+
+	memset(names, 0, sizeof names); /* also between the members */
+	if (!longest_wants(&h->gaps, gap->track->index, item.length))
+		return true;
+	const struct track *const process = track_process(gap->track);
+	for (uint32_t i = process->index; i < h->activity.ntracks && i - process->index < SHARE_TRACKS; i++) {
+		const struct track *const other = h->activity.tracks[i].track;
+		if (other != NULL && other != gap->track && track_process(other) == process)
+			activity_advance(&h->activity, i, gap->to);
+	}
+	const unsigned n = busy_meanwhile(h, gap, names);
+	return longest_add(
+	    &h->gaps, gap->track->index, item, SLICE_LIT(""), SLICE_LIT(""),
+	    slice_of((const char *)names, sizeof *names * (n < SHARE_SHOWN ? n : SHARE_SHOWN)));
+}
+
+/* Handles the gaps that were found; this may find gaps of other tracks. */
+static bool add_gaps(struct share_table *h)
+{
+	for (uint32_t i = 0; i < h->nfound && !h->no_memory; i++) {
+		const struct share_gap gap = h->found[i]; /* the list may move */
+		h->no_memory |= !add_gap(h, &gap);
+	}
+	h->nfound = 0;
+	return !h->no_memory;
+}
+
+bool share_add(struct share_table *h, const struct event *e)
+{
+	const bool selected = (e->flags & EVENT_LEFT_OUT) == 0;
+
+	h->first_ns = h->any ? h->first_ns : e->ts;
+	h->any = true;
+	h->last_ns = event_end(e) > h->last_ns ? event_end(e) : h->last_ns;
+	if (e->phase != PHASE_SPAN || event_is_async(e))
+		return true;
+	h->now = e->ts;
+	if (h->ring == NULL && (h->ring = calloc(SHARE_RING, sizeof *h->ring)) == NULL)
+		return false;
+	if (!array_reach(&h->tracks, &h->ntracks, e->track->index, sizeof *h->tracks))
+		return false;
+	h->tracks[e->track->index].selected |= selected;
+	uint32_t name = names_index(&h->names, e->name, 0);
+	if (name == NAMES_FAILED)
+		return false;
+	name = name == NAMES_OTHER ? NAMES_MAX : name;
+	return activity_add(&h->activity, e->track, e->ts, event_end(e),
+	                    (uint64_t)name << 1 | event_is_waiting(e)) &&
+	       add_gaps(h);
+}
+
+bool share_end(struct share_table *h)
+{
+	h->now = UINT64_MAX;
+	activity_end(&h->activity);
+	if (!add_gaps(h))
+		return false;
+	longest_end(&h->gaps);
+	return true;
+}
+
+/* ---- report ---- */
+
+struct share_row {
+	const struct track *track;
+	unsigned __int128 busy, waiting;
+};
+
+static int busiest_first(const void *a, const void *b)
+{
+	const struct share_row *const x = a, *const y = b;
+
+	if (x->busy != y->busy)
+		return x->busy < y->busy ? 1 : -1;
+	return (x->track->index > y->track->index) - (x->track->index < y->track->index);
+}
+
+static const struct cell_column heads[] = {
+	{ { "process", COLUMN_NAME, 10, 3 }, "process" },
+	{ { "track", COLUMN_NAME, 12, 0 }, "track" },
+	{ { "busy", COLUMN_NUMBER, 0, 2 }, "busy_ns" },
+	{ { "share", COLUMN_NUMBER, 0, 0 }, "busy" },
+	{ { "", COLUMN_WORD, 0, 4 }, NULL },
+	{ { "waiting", COLUMN_NUMBER, 0, 2 }, "waiting_ns" },
+	{ { "share", COLUMN_NUMBER, 0, 0 }, "waiting" },
+	{ { "idle", COLUMN_NUMBER, 0, 2 }, "idle_ns" },
+	{ { "share", COLUMN_NUMBER, 0, 0 }, "idle" },
+};
+static const struct cell_column gap_heads[] = {
+	{ { "gap", COLUMN_NUMBER, 0, 0 }, "gap_ns" },
+	{ { "at", COLUMN_NUMBER, 0, 0 }, "ts_ns" },
+	{ { "process", COLUMN_NAME, 10, 3 }, "process" },
+	{ { "track", COLUMN_NAME, 12, 0 }, "track" },
+	{ { "busy meanwhile", COLUMN_NAME, 20, 0 }, "meanwhile" },
+};
+
+static void put_time(struct cells *c, unsigned __int128 ns, uint64_t whole, bool bar)
+{
+	const unsigned __int128 share = whole > 0 ? (ns * 1000000 + whole / 2) / whole : 0;
+
+	cells_time(c, ns);
+	cells_share(c, share);
+	if (bar)
+		cells_bar(c, (double)(uint64_t)share / 1e6);
+}
+
+/* "query 3.20 ms, search 1.00 ms"; in JSON a list. */
+static void put_names(const struct share_table *h, struct cells *c, const struct longest_item *i)
+{
+	struct text line = { .p = NULL };
+
+	if (c->form == CELLS_JSON)
+		json_out_begin(c->json, "meanwhile", "[");
+	for (uint32_t at = 0; at + sizeof(struct share_name) <= i->fields; at += sizeof(struct share_name)) {
+		struct share_name n;
+		memcpy(&n, longest_fields(i).p + at, sizeof n);
+		const struct slice name =
+		    n.name == NAMES_MAX ? SLICE_LIT("(other names)") : names_text(&h->names, n.name);
+		if (c->form == CELLS_JSON) {
+			json_out_begin(c->json, NULL, "{");
+			json_out_slice(c->json, "name", name);
+			json_out_u64(c->json, "busy_ns", n.ns);
+			json_out_end(c->json, "}");
+			continue;
+		}
+		text_str(&line, at > 0 ? ", " : "");
+		text_shorten(&line, name, 32);
+		text_char(&line, ' ');
+		text_time_short(&line, n.ns);
+	}
+	if (c->form == CELLS_JSON)
+		json_out_end(c->json, "]");
+	else
+		cells_name(c, slice_of(line.p, line.n));
+	c->t->failed |= line.failed;
+	text_free(&line);
+}
+
+static bool put_gaps(const struct share_table *h, struct cells *c, const struct share_row *rows, size_t n)
+{
+	cells_begin(c, "longest gaps", "gaps", gap_heads, sizeof gap_heads / sizeof *gap_heads);
+	for (size_t i = 0; i < n; i++) {
+		const struct longest_group *const g = longest_of(&h->gaps, rows[i].track->index);
+		for (uint32_t k = 0; k < g->n; k++) {
+			cells_row(c);
+			cells_time(c, g->list[k].length);
+			cells_at(c, g->list[k].ts);
+			cells_name(c, track_process(rows[i].track)->name);
+			cells_name(c, rows[i].track->name);
+			put_names(h, c, &g->list[k]);
+		}
+	}
+	return cells_end(c);
+}
+
+bool share_put(const struct share_table *h, struct cells *c)
+{
+	struct share_row *const rows = malloc(((size_t)h->ntracks + 1) * sizeof *rows);
+	const uint64_t whole = h->last_ns - h->first_ns;
+	size_t n = 0;
+
+	if (rows == NULL)
+		return false;
+	for (uint32_t i = 0; i < h->ntracks && i < h->activity.ntracks; i++)
+		if (h->tracks[i].selected && h->activity.tracks[i].track != NULL)
+			rows[n++] =
+			    (struct share_row){ h->activity.tracks[i].track, total_of(h->tracks[i].busy),
+				                total_of(h->tracks[i].waiting) };
+	if (n > 0)
+		qsort(rows, n, sizeof *rows, busiest_first);
+	cells_begin(c, "time of tracks", "shares", heads, sizeof heads / sizeof *heads);
+	for (size_t i = 0; i < n; i++) {
+		cells_row(c);
+		cells_name(c, track_process(rows[i].track)->name);
+		cells_name(c, rows[i].track->name);
+		put_time(c, rows[i].busy, whole, true);
+		put_time(c, rows[i].waiting, whole, false);
+		put_time(c, whole - rows[i].busy - rows[i].waiting, whole, false);
+	}
+	bool ok = cells_end(c);
+	if (ok && h->gaps.limit > 0 && c->form != CELLS_CSV)
+		ok = put_gaps(h, c, rows, n);
+	free(rows);
+	return ok;
+}
