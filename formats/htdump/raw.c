@@ -127,7 +127,33 @@ struct htw_source_label {
 	bool used;
 };
 
-void htw_select_free(struct htw_select *s)
+/* Structure records that a selection needs. */
+struct htw_select {
+	struct arena arena;
+	uint32_t input;   /* current input, from 1 */
+	uint32_t stream;  /* EndiannessInfoEvents and inputs so far */
+	uint32_t changes; /* descriptions so far */
+	uint32_t visit;   /* calls of need_class() that queued classes */
+	struct htw_description *descriptions;
+	uint32_t ndescriptions, descriptions_cap;
+	struct htw_source_class **classes;
+	uint32_t nclasses, classes_cap;
+	struct htw_source_class *last; /* class of the last event, whose id is last_id; NULL: none */
+	uint32_t last_id;
+	struct table64 by_id;     /* class id -> classes[] */
+	struct tabletext by_name; /* class name -> classes[] */
+	uint32_t *queue;          /* of need_class(): indexes of classes[] */
+	uint32_t queue_cap;
+	struct htw_source_label *labels;
+	uint32_t nlabels, labels_cap;
+	struct table64 by_label; /* label -> labels[] */
+	struct table64 needed;   /* position of a record -> 1 */
+	bool done;               /* the survey is over */
+	bool keep_all;           /* a limit was reached: all structure is written */
+	bool failed;             /* OOM */
+};
+
+static void select_free(struct htw_select *s)
 {
 	for (uint32_t i = 0; i < s->nclasses; i++) {
 		free(s->classes[i]->parts);
@@ -381,14 +407,6 @@ static void scan_record(struct htw_select *s, const struct batch *b, const struc
 	}
 }
 
-void htw_survey(void *state, const struct batch *b)
-{
-	struct htw_state *const st = state;
-
-	for (uint32_t i = 0; i < b->n; i++)
-		scan_record(&st->select, b, &b->events[i]);
-}
-
 /* Ends the survey: keeps the marks and frees the rest.  From here on the same events come again. */
 static void end_survey(struct htw_select *s)
 {
@@ -399,7 +417,7 @@ static void end_survey(struct htw_select *s)
 	if (s->done)
 		return;
 	s->needed = (struct table64){ .slots = NULL };
-	htw_select_free(s);
+	select_free(s);
 	*s = kept;
 }
 
@@ -419,31 +437,43 @@ static bool is_needed(struct htw_select *s, const struct event *e)
  * from their record on.
  */
 
-/* Decides at the first record of an input whether the input can follow what was written. */
-static void begin_input(struct htw_copy *copy, const struct batch *b, const struct event *e,
-                        struct slice bytes, struct chunk *chunk)
+struct htw_copy {
+	bool any; /* something was written */
+	bool wire;
+	bool big;      /* byte order of the current record */
+	bool skipping; /* the current input has the other layout */
+	struct htw_select select;
+};
+
+/* Whether the input can follow what was written. */
+static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	static const char little[HT_ENDIANNESS_SIZE];
+	struct htw_copy *const copy = c->state;
 	const bool wire = is_wire(b, e);
 
 	copy->skipping = copy->any && wire != copy->wire;
 	if (!copy->any)
 		copy->wire = wire;
 	else if (!copy->skipping && load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS)
-		text_add(&chunk->text, little, sizeof little); /* it was read as little endian */
+		text_add(copier_text(c), little, sizeof little); /* it was read as little endian */
+	end_survey(&copy->select);
+	c->chunk->text.failed |= copy->select.failed;
 }
 
-/* Changes the time of the last record of the chunk to that of e. */
-static void move_time(struct htw_copy *copy, const struct batch *b, const struct event *e, uint32_t size,
-                      struct chunk *chunk)
+/* Writes a record with the time of its event. */
+static void put_moved(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
+	struct htw_copy *const copy = c->state;
+	struct text *const t = copier_text(c);
 	const uint64_t before = number_at(b, e, f_time(copy->wire));
-	char *const at = chunk->text.p + chunk->text.n - size + ht_time_at(copy->wire);
 	const bool negative = e->ts > before;
 	const uint64_t ts = negative ? 0 : e->ts;
 
-	if (chunk->text.failed)
+	text_slice(t, bytes);
+	if (t->failed)
 		return;
+	char *const at = t->p + t->n - bytes.n + ht_time_at(copy->wire);
 	if (load_u64(at, copy->big) != before)
 		copy->big =
 		    !copy->big; /* a new input, or an invalid EndiannessInfoEvent, changed the order */
@@ -451,49 +481,49 @@ static void move_time(struct htw_copy *copy, const struct batch *b, const struct
 	    copy->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? ts : __builtin_bswap64(ts);
 	memcpy(at, &stored, sizeof stored);
 	if (negative && e->phase != PHASE_STRUCTURE)
-		ledger_add(&chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
+		ledger_add(&c->chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
+	if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)
+		copy->big = number_at(b, e, 3) == 1;
 }
 
-/* Returns true if a record is written: selected, and of the output's layout. */
-static bool is_copied(struct htw_state *st, const struct event *e, struct chunk *chunk)
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	if (st->selected && !is_needed(&st->select, e))
-		return false;
-	if (st->copy.skipping) /* a run of records has no fields; its ts is their number */
-		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
+	struct htw_copy *const copy = c->state;
+
+	if (c->selected && !is_needed(&copy->select, e))
+		return;
+	if (copy->skipping) { /* a run of records has no fields; its ts is their number */
+		ledger_add(&c->chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
 		           e->nfields == 0 ? e->ts : 1);
-	return !st->copy.skipping;
-}
-
-void htw_copy(struct htw_state *st, const struct batch *b, struct chunk *chunk)
-{
-	struct htw_copy *const copy = &st->copy;
-	struct slice run = { NULL, 0, 0 }; /* adjacent records */
-
-	if (st->selected)
-		end_survey(&st->select);
-	chunk->text.failed |= st->select.failed;
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct event *const e = &b->events[i];
-		const struct slice bytes = b->bytes[i];
-		const bool adjoins = run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n;
-		if (!adjoins || e->offset == 0) {
-			chunk_borrow(chunk, run);
-			run = slice_of(bytes.p, 0);
-		}
-		if (e->offset == 0)
-			begin_input(copy, b, e, bytes, chunk);
-		if (!is_copied(st, e, chunk))
-			continue;
-		copy->any = true;
-		run.n += bytes.n;
-		if (!st->rebased)
-			continue;
-		text_slice(&chunk->text, run);
-		run.n = 0;
-		move_time(copy, b, e, bytes.n, chunk);
-		if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)
-			copy->big = number_at(b, e, 3) == 1;
+		return;
 	}
-	chunk_borrow(chunk, run);
+	copy->any = true;
+	if (c->run->rebased)
+		put_moved(c, b, e, bytes);
+	else
+		copier_keep(c, bytes);
 }
+
+static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	struct htw_copy *const copy = c->state;
+
+	(void)bytes;
+	scan_record(&copy->select, b, e);
+}
+
+static void copy_free(void *state)
+{
+	struct htw_copy *const copy = state;
+
+	select_free(&copy->select);
+}
+
+const struct copier_ops htw_copier_ops = {
+	.state_size = sizeof(struct htw_copy),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE,
+	.input = copy_input,
+	.record = copy_record,
+	.survey = copy_survey,
+	.free = copy_free,
+};
