@@ -21,6 +21,8 @@ enum copier_modes {
 	                     * the record at offset 0 */
 	COPIER_BYTES = 8,   /* no fields at all */
 	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
+	COPIER_REFERS = 32, /* survey states references: structure that no kept record needs then has
+	                     * EVENT_LEFT_OUT */
 };
 
 /* Some formats count their records, or store the time of each one in a field.  format.recounted names the
@@ -30,9 +32,10 @@ struct copier {
 	void *state; /* state_size bytes, zeroed and freed by the engine */
 	const struct run_facts *run;
 	const struct option_value *options;
-	bool selected;       /* records may have EVENT_LEFT_OUT */
-	struct chunk *chunk; /* the output: see copier_text() */
-	struct slice kept;   /* adjacent bytes that are not in the chunk yet */
+	bool selected;           /* records may have EVENT_LEFT_OUT */
+	struct closure *closure; /* in survey: see copier_defines() */
+	struct chunk *chunk;     /* the output: see copier_text() */
+	struct slice kept;       /* adjacent bytes that are not in the chunk yet */
 };
 
 struct copier_ops {
@@ -43,12 +46,19 @@ struct copier_ops {
 	void (*input)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	/* Keeps, changes or omits a record. */
 	void (*record)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
-	/* In a pass of its own before the first record, if events are selected: for copiers that must know
-	 * the references of selected events before they write records before them.  NULL: none. */
+	/* In a pass of its own before the first record, if events are selected: what the record refers to, as
+	 * definitions may precede the events that need them.  NULL: there is no such pass. */
 	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	void (*end)(struct copier *c); /* writes the end of the output; NULL: it has none */
 	void (*free)(void *state);     /* NULL: the state owns nothing */
 };
+
+/* For survey, with COPIER_REFERS: the record defines or uses a key, the hash of what is defined; or it is
+ * needed in any case.  A definition is kept if a kept record uses its key, before it or after it. */
+void copier_defines(struct copier *c, uint64_t key);
+void copier_redefines(struct copier *c, uint64_t key); /* in place of earlier ones that are not kept yet */
+void copier_uses(struct copier *c, uint64_t key);
+void copier_needs(struct copier *c);
 
 /* The text of the output, after all that was kept. */
 static inline struct text *copier_text(struct copier *c)

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "format/closure.h"
+
 /* ---- workers ---- */
 
 /*
@@ -289,18 +291,41 @@ static bool flush(void *ctx, struct chunk *c)
 
 /* ---- copying ---- */
 
+/* Returns whether a record is the first of an input. */
+static bool begins_input(struct writing *w, const struct event *e)
+{
+	const bool begins = w->input == 0 || e->offset == 0 || e->offset <= w->offset;
+
+	w->input += begins;
+	w->offset = e->offset;
+	return begins;
+}
+
+/* Before the first record: ends the survey, whose records come again. */
+static void begin_copy(struct writing *w, struct chunk *chunk)
+{
+	w->copying = true;
+	w->input = 0;
+	w->copier.closure = NULL;
+	if (w->closure != NULL)
+		chunk->text.failed |= !closure_end(w->closure);
+}
+
 /* Passes the records of a batch to the copier, and joins the bytes that it keeps. */
 static void copy_records(struct writing *w, const struct batch *b, struct chunk *chunk)
 {
 	const struct copier_ops *const ops = w->to->copier;
 	struct copier *const c = &w->copier;
 
+	if (!w->copying)
+		begin_copy(w, chunk);
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
-		const struct event *const e = &b->events[i];
-		const bool begins = !w->any || e->offset == 0 || e->offset <= w->offset;
-		w->any = true;
-		w->offset = e->offset;
+		struct event *const e = &b->events[i];
+		const bool begins = begins_input(w, e);
+		if (w->closure != NULL && e->phase == PHASE_STRUCTURE &&
+		    !closure_keeps(w->closure, w->input, e->offset))
+			e->flags |= EVENT_LEFT_OUT;
 		if (begins && ops->input != NULL)
 			ops->input(c, b, e, b->bytes[i]);
 		ops->record(c, b, e, b->bytes[i]);
@@ -466,9 +491,16 @@ bool writing_needs_survey(const struct writing *w)
 void writing_survey(void *writing, const struct batch *b)
 {
 	struct writing *const w = writing;
+	const struct copier_ops *const ops = w->to->copier;
 
-	for (uint32_t i = 0; i < b->n; i++)
-		w->to->copier->survey(&w->copier, b, &b->events[i], b->bytes[i]);
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		(void)begins_input(w, e);
+		if (w->closure != NULL)
+			closure_record(w->closure, w->input, e->offset, e->phase != PHASE_STRUCTURE,
+			               (e->flags & EVENT_LEFT_OUT) == 0);
+		ops->survey(&w->copier, b, e, b->bytes[i]);
+	}
 }
 
 static bool open_output(struct writing *w)
@@ -478,6 +510,9 @@ static bool open_output(struct writing *w)
 	if (!w->copies)
 		return w->to->writer->open(&w->writer, &w->chunk);
 	w->copier.chunk = &w->chunk;
+	if (writing_needs_survey(w) && (copier->modes & COPIER_REFERS) != 0 &&
+	    (w->copier.closure = w->closure = closure_new()) == NULL)
+		return false;
 	return copier->open == NULL || copier->open(&w->copier);
 }
 
@@ -565,6 +600,8 @@ void writing_free(struct writing *w)
 		free_state(w->state);
 	free(w->state);
 	w->state = NULL;
+	closure_free(w->closure);
+	w->closure = NULL;
 	chunk_free(&w->chunk);
 	ledger_free(&w->total);
 	ledger_free(&w->lanes_lost);

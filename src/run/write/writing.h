@@ -43,9 +43,10 @@ struct writing {
 	void *state; /* of the one in use */
 	struct writer writer;
 	struct copier copier;
-	bool any;           /* a record was copied, ... */
-	uint64_t offset;    /* the last one from here */
-	struct chunk chunk; /* of the first and the last bytes */
+	struct closure *closure; /* of a selection, if the copier states references; or NULL */
+	bool copying;            /* the survey is over */
+	uint64_t input, offset;  /* of the copier: number of the current input, from 1; the last record */
+	struct chunk chunk;      /* of the first and the last bytes */
 	struct ledger total;
 	struct lanes lanes; /* used in order, on any thread, like the ledger */
 	struct ledger lanes_lost;
