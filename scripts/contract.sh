@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many lines of headers the author of a format has to read: at most 420 for a reader, 230 for a writer.  Which
+# How many lines of headers the author of a format has to read: at most 420 for a reader, 275 for a writer.  Which
 # headers these are, the documentation says: in a paragraph that begins with "Before you write a reader, read" (or "a
 # writer").  Counted are all lines but blank ones, guards, includes, marks for clang-format, and the bodies of inline
 # functions.
@@ -50,5 +50,5 @@ role() {
 }
 
 role reader 420
-role writer 230
+role writer 275
 exit $status

@@ -219,10 +219,10 @@ struct chrome_ids {
 
 /* Progress of chrome-dir.  "Current" is the part that is being written. */
 struct chrome_parts {
-	uint64_t max_bytes, bytes;   /* limit of a part; size of the current one */
-	uint32_t begun, ended;       /* number of parts */
-	bool has_event, needs_comma; /* of the current part */
-	const char **names;          /* file names of all parts */
+	uint64_t max_bytes, bytes; /* limit of a part; size of the current one */
+	uint32_t begun, ended;     /* number of parts */
+	bool has_event;            /* the current part has one */
+	const char **names;        /* file names of all parts */
 	uint32_t names_cap;
 	const struct track **tracks; /* named by the current part */
 	uint32_t ntracks, tracks_cap;
@@ -233,6 +233,7 @@ struct chrome_state {
 	bool signed_time;       /* ts may be before 0; set by open */
 	bool with_ids;          /* --ids */
 	bool declared;          /* record_id is set */
+	bool named;             /* the name of a track was written */
 	struct slice record_id; /* name of the first field if it numbers events, else empty */
 	struct arena arena;     /* of what tracks and classes are declared as */
 	struct chrome_ids ids;
@@ -275,7 +276,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
                          struct chunk *chunk);
 
 /* first: of a process, its first thread, or NULL. */
-void chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk);
+void chrome_render_track(const struct track *k, const struct track *first, bool comma, struct chunk *chunk);
 void chrome_free(void *state);
 
 /* ---- parts.c ---- */

@@ -25,12 +25,9 @@ void chrome_parts_free(struct chrome_parts *p)
 
 static void append_text(struct chrome_parts *p, const struct text *from, struct chunk *chunk)
 {
-	const size_t skip = p->needs_comma || from->n == 0 ? 0 : 1;
-
-	text_add(&chunk->text, from->p + skip, from->n - skip);
+	text_add(&chunk->text, from->p, from->n);
 	chunk->text.failed |= from->failed;
-	p->bytes += from->n - skip;
-	p->needs_comma |= from->n > 0;
+	p->bytes += from->n;
 }
 
 static bool begin_part(struct chrome_state *st, struct chunk *chunk)
@@ -48,7 +45,7 @@ static bool begin_part(struct chrome_state *st, struct chunk *chunk)
 	chunk_file(chunk, name);
 	chrome_put_head(&chunk->text);
 	p->bytes = chunk->text.n - before;
-	p->has_event = p->needs_comma = false;
+	p->has_event = false;
 	p->ntracks = 0;
 	return true;
 }
@@ -77,7 +74,7 @@ static bool name_track(struct chrome_parts *p, const struct track *k, const stru
 		return false;
 	*named_in = p->begun;
 	p->tracks[p->ntracks++] = k;
-	chrome_render_track(k, first, &p->title);
+	chrome_render_track(k, first, p->ntracks > 1, &p->title);
 	return true;
 }
 
@@ -116,6 +113,12 @@ static void move_losses(struct chunk *chunk, struct ledger *from)
 	from->n = 0;
 }
 
+static bool declare_parts(struct writer *w, const struct batch *b, struct chunk *chunk)
+{
+	(void)chunk; /* a part names its tracks itself */
+	return chrome_declare(w, b);
+}
+
 static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct chrome_state *const st = state;
@@ -129,30 +132,29 @@ static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 	move_losses(chunk, &p->title.ledger);
 }
 
-/* Writes the end of one part per call. */
 static bool close_parts(struct writer *w, struct chunk *chunk)
 {
 	struct chrome_state *const st = w->state;
 	struct chrome_parts *const p = &st->parts;
 
-	chunk_file(chunk, p->names[p->ended]);
-	if (p->ended + 1 == p->begun && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
-		return false;
-	chrome_put_facts(w, p, chunk);
-	p->ended++;
-	chunk->end.more = p->ended < p->begun;
+	do {
+		chunk_file(chunk, p->names[p->ended]);
+		if (p->ended + 1 == p->begun && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
+			return false;
+		chrome_put_facts(w, p, chunk);
+		p->ended++;
+	} while (p->ended < p->begun && chunk_flush(chunk));
 	return true;
 }
 
 const struct writer_ops chrome_dir_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,
 	.open = open_parts,
-	.declare = chrome_declare,
+	.declare = declare_parts,
 	.write = write_parts,
 	.close = close_parts,
 	.free = chrome_free,

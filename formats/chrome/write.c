@@ -200,8 +200,8 @@ bool chrome_declare(struct writer *w, const struct batch *b)
 {
 	struct chrome_state *const st = w->state;
 
-	if (!st->declared && w->trace->record_id != NULL)
-		st->record_id = slice_str(w->trace->record_id);
+	if (!st->declared && w->run->trace->record_id != NULL)
+		st->record_id = slice_str(w->run->trace->record_id);
 	st->declared = true;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!chrome_declare_track(st, b->tracks[i]))
@@ -219,7 +219,7 @@ static void put_metadata(struct text *t, const char *name, const struct track *k
 {
 	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
 
-	text_str(t, ",\n{\"name\":\"");
+	text_str(t, "\n{\"name\":\"");
 	text_str(t, name);
 	text_str(t, "\",\"ph\":\"M\",\"pid\":");
 	text_u64(t, chrome_track_of(k)->pid);
@@ -230,12 +230,13 @@ static void put_metadata(struct text *t, const char *name, const struct track *k
 	text_str(t, ",\"args\":{");
 }
 
-void chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk)
+void chrome_render_track(const struct track *k, const struct track *first, bool comma, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct chrome_track *const c = chrome_track_of(k);
 	const bool process = k->kind == TRACK_PROCESS;
 
+	text_str(t, comma ? "," : "");
 	put_metadata(t, process ? "process_name" : "thread_name", k, first);
 	text_str(t, "\"name\":");
 	(void)text_json_string(t, k->name); /* a repaired name is counted with its events */
@@ -447,7 +448,7 @@ void chrome_set_options(struct writer *w)
 {
 	struct chrome_state *const st = w->state;
 
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	st->with_ids = option_find(w->options, "ids") != NULL;
 }
 
@@ -468,15 +469,26 @@ bool chrome_is_rendered(const struct event *e)
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
 }
 
-/* The first thread of a process usually follows it in the batch. */
-static void render_batch(const void *state, const struct batch *b, struct chunk *chunk)
+/* The name of a track precedes all events, so the first one alone has no comma before it.  The first thread
+ * of a process usually follows it in the batch. */
+static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
+	struct chrome_state *const st = w->state;
+
+	if (!chrome_declare(w, b))
+		return false;
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		const struct track *const k = b->tracks[i], *const next =
 		                                                i + 1 < b->ntracks ? b->tracks[i + 1] : NULL;
 		const bool own = next != NULL && next->kind == TRACK_THREAD && track_process(next) == k;
-		chrome_render_track(k, own ? next : NULL, chunk);
+		chrome_render_track(k, own ? next : NULL, st->named, chunk);
+		st->named = true;
 	}
+	return true;
+}
+
+static void render_batch(const void *state, const struct batch *b, struct chunk *chunk)
+{
 	for (uint32_t i = 0; i < b->n; i++)
 		if (chrome_is_rendered(&b->events[i]))
 			chrome_render_event(state, b, &b->events[i], chunk);
@@ -515,10 +527,10 @@ static void put_meta(struct chunk *chunk, const struct trace *trace)
 void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	const struct trace *const trace = w->trace;
+	const struct trace *const trace = w->run->trace;
 
 	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
-	text_json_string(t, slice_str(w->tool));
+	text_json_string(t, slice_str(w->run->tool));
 	put_text_member(t, "format", trace->format);
 	if (trace->dialect[0] != '\0')
 		put_text_member(t, "dialect", trace->dialect);
@@ -530,25 +542,26 @@ void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, 
 		text_json_u64(t, trace->epoch_ns);
 	else
 		text_str(t, "null");
-	if (w->rebased) {
+	if (w->run->rebased) {
 		text_str(t, ",\n\"rebased_by_ns\":");
-		text_json_u64(t, w->rebased_by);
+		text_json_u64(t, w->run->rebased_by);
 	}
 	if (parts != NULL)
 		text_printf(t, ",\n\"part\":%" PRIu32 ",\n\"parts\":%" PRIu32, parts->ended, parts->begun);
 	put_meta(chunk, trace);
 	text_str(t, ",\n\"losses\":{");
-	for (size_t i = 0; i < w->total->n; i++)
-		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id,
-		            w->total->rows[i].count);
+	for (size_t i = 0; i < w->run->total->n; i++)
+		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->run->total->rows[i].loss->id,
+		            w->run->total->rows[i].count);
 	text_str(t, "}\n}}\n");
 }
 
 static bool close_writer(struct writer *w, struct chunk *chunk)
 {
-	const struct track *const *const tracks = (const struct track *const *)w->trace->tracks;
+	const struct chrome_state *const st = w->state;
+	const struct track *const *const tracks = (const struct track *const *)w->run->trace->tracks;
 
-	if (w->any && !chrome_put_order(tracks, w->trace->ntracks, &chunk->text))
+	if (st->named && !chrome_put_order(tracks, w->run->trace->ntracks, &chunk->text))
 		return false;
 	chrome_put_facts(w, NULL, chunk);
 	return true;
@@ -566,11 +579,10 @@ void chrome_free(void *state)
 const struct writer_ops chrome_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT | WRITER_INTERPRETED,
+	.modes = WRITER_TEXT,
 	.nested = true,
-	.joint = 1, /* the comma */
 	.open = open_writer,
-	.declare = chrome_declare,
+	.declare = declare_batch,
 	.render = render_batch,
 	.close = close_writer,
 	.free = chrome_free,

@@ -489,7 +489,7 @@ static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 {
 	struct csv_state *const st = w->state;
 
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	st->tabs = tabs;
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
 		if (i > 0)
@@ -517,8 +517,9 @@ static bool tsv_open(struct writer *w, struct chunk *chunk)
 	return write_header(w, chunk, true);
 }
 
-static bool csv_declare(struct writer *w, const struct batch *b)
+static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
+	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;
@@ -561,9 +562,9 @@ static void csv_free(void *state)
 
 #define OPS(open_function)                                                                                   \
 	{                                                                                                    \
-		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS,                                 \
-		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true, .open = open_function,            \
-		.declare = csv_declare, .render = csv_render, .close = csv_close, .free = csv_free,          \
+		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS, .modes = WRITER_TEXT,           \
+		.nested = true, .open = open_function, .declare = csv_declare, .render = csv_render,         \
+		.close = csv_close, .free = csv_free,                                                        \
 	}
 
 const struct writer_ops csv_writer_ops = OPS(csv_open);

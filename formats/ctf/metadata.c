@@ -242,10 +242,10 @@ static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
 
 static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct facts facts =
-	    facts_of(w, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	struct facts facts = facts_of(w->run, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) |
+	                                          FACTS_OF(FACT_LOSS));
 	struct text *const t = &chunk->text;
-	const uint32_t n = w->trace->nmeta;
+	const uint32_t n = w->run->trace->nmeta;
 	struct fact f;
 
 	text_str(t, "\nenv {\n");
@@ -265,13 +265,13 @@ static __int128 clock_offset(const struct ctf_state *st, const struct writer *w,
 	__int128 offset = (int64_t)st->base;
 
 	if (with_epoch)
-		offset += (__int128)w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
+		offset += (__int128)w->run->trace->epoch_ns + (w->run->rebased ? w->run->rebased_by : 0);
 	return offset;
 }
 
 static void put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	bool absolute = w->trace->epoch_known;
+	bool absolute = w->run->trace->epoch_known;
 	__int128 offset = clock_offset(st, w, absolute);
 
 	if (absolute && offset + st->last > (__int128)CTF_MAX_TIME) {

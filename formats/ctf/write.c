@@ -414,15 +414,16 @@ static bool ctf_open(struct writer *w, struct chunk *chunk)
 	struct ctf_state *const st = w->state;
 
 	(void)chunk;
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	return true;
 }
 
-static bool ctf_declare(struct writer *w, const struct batch *b)
+static bool ctf_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct ctf_state *const st = w->state;
 	bool ok = shapes_declare(&st->shapes, b);
 
+	(void)chunk;
 	for (uint32_t i = 0; ok && i < b->ntracks; i++)
 		ok = declare_track(st, b->tracks[i]);
 	return ok;
@@ -463,7 +464,6 @@ static void ctf_free(void *state)
 const struct writer_ops ctf_writer_ops = {
 	.state_size = sizeof(struct ctf_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.open = ctf_open,

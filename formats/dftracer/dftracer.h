@@ -810,8 +810,6 @@ extern const struct loss dfw_losses[DFW_LOSSES + 1];
 
 #define DFW_DIALECT_OPTION "to-dialect"
 
-struct dfw_copy;
-
 enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 
 #define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record, within the limit of the reader */
@@ -843,7 +841,6 @@ struct dfw_track {
 };
 
 struct dfw_state {
-	struct dfw_copy *copy; /* NULL: events are interpreted */
 	bool signed_time;
 	bool own; /* the input is a DFTracer trace */
 	enum dfw_dialect dialect;
@@ -908,14 +905,7 @@ void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
 
 /* ---- the writer: copies (raw.c) ---- */
 
-/* Records of a DFTracer trace are copied, with their bytes. */
-struct dfw_copy *dfw_copy_open(const struct writer *w);
-void dfw_copy_write(struct dfw_copy *copy, const struct batch *b, struct chunk *chunk);
-void dfw_copy_close(struct dfw_copy *copy, struct chunk *chunk);
-void dfw_copy_free(struct dfw_copy *copy); /* NULL: nothing to do */
-
-/* Finds the metadata that a selection needs (writer_ops.survey). */
-void dfw_copy_survey(struct dfw_copy *copy, const struct batch *b);
+extern const struct copier_ops dfw_copier_ops;
 
 /* ---- interfaces ---- */
 

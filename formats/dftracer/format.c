@@ -462,6 +462,7 @@ const struct format dftracer_format = {
 	.trace = &dft_trace_ops,
 	.recover = &dft_recover_ops,
 	.writer = &dfw_ops,
+	.copier = &dfw_copier_ops,
 	.rules = dft_rules,
 	.losses = dfw_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL |

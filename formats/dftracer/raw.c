@@ -655,11 +655,11 @@ static enum verdict judge(struct selection *s, struct parser *x, const struct ev
 #define MAX_END (1U << 20) /* max bytes after the records of an input that are held back */
 
 struct dfw_copy {
-	bool selected, rebased, signed_time; /* as in struct writer */
-	uint32_t inputs;                     /* started */
-	bool at_start;                       /* before the first record of the current input */
-	bool opened;                         /* the output starts with a bracket */
-	bool commas;                         /* records are separated by commas, as in an array */
+	bool rebased, signed_time; /* as in struct run_facts */
+	uint32_t inputs;           /* started */
+	bool at_start;             /* before the first record of the current input */
+	bool opened;               /* the output starts with a bracket */
+	bool commas;               /* records are separated by commas, as in an array */
 	bool sealed;       /* more than MAX_END bytes follow the records of the first input: written */
 	bool closed_later; /* an input after the first has a closing bracket */
 	bool selecting;    /* records are left out */
@@ -710,14 +710,17 @@ static void put_rebased(struct dfw_copy *copy, const struct event *e, struct sli
 
 /* ---- copies of selected records ---- */
 
-static void remember_tail(struct dfw_copy *copy, const struct text *t)
+/* Notes bytes at the end of the output. */
+static void add_tail(struct dfw_copy *copy, const char *p, size_t n)
 {
-	const size_t n = t->n < TAIL_BYTES ? t->n : TAIL_BYTES;
+	const uint32_t added = n < TAIL_BYTES ? (uint32_t)n : TAIL_BYTES;
+	const uint32_t kept = copy->ntail < TAIL_BYTES - added ? copy->ntail : TAIL_BYTES - added;
 
-	if (n == 0 || t->failed)
+	if (added == 0)
 		return;
-	memcpy(copy->tail, t->p + t->n - n, n);
-	copy->ntail = (uint32_t)n;
+	memmove(copy->tail, copy->tail + copy->ntail - kept, kept);
+	memcpy(copy->tail + kept, p + n - added, added);
+	copy->ntail = kept + added;
 }
 
 static bool ends_in_comma(const char *p, uint32_t n)
@@ -730,7 +733,6 @@ static bool ends_in_comma(const char *p, uint32_t n)
 /* Ends the line if the output ends within one. */
 static void end_line(struct dfw_copy *copy, struct chunk *chunk)
 {
-	remember_tail(copy, &chunk->text);
 	if (copy->ntail > 0 && copy->tail[copy->ntail - 1] != '\n')
 		text_char(&chunk->text, '\n');
 }
@@ -836,28 +838,104 @@ static void begin_input(struct dfw_copy *copy, struct chunk *chunk)
 	copy->inputs++;
 	copy->at_start = true;
 	if (copy->sealed)
-		chunk->end.failed = "the first input is an object with more than 1 MiB after its records: "
-		                    "records of other inputs cannot follow them";
+		chunk->failed = "the first input is an object with more than 1 MiB after its records: "
+		                "records of other inputs cannot follow them";
 }
 
-/* ---- the copy ---- */
+/* ---- the copier ---- */
 
-struct dfw_copy *dfw_copy_open(const struct writer *w)
+static bool copy_open(struct copier *c)
 {
-	struct dfw_copy *const copy = calloc(1, sizeof *copy);
+	struct dfw_copy *const copy = c->state;
 
-	if (copy == NULL)
-		return NULL;
-	copy->selected = w->selected;
-	copy->rebased = w->rebased;
-	copy->signed_time = w->signed_time;
-	return copy;
+	copy->rebased = c->run->rebased;
+	copy->signed_time = c->run->signed_time;
+	return true;
 }
 
-void dfw_copy_free(struct dfw_copy *copy)
+static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	if (copy == NULL)
+	struct dfw_copy *const copy = c->state;
+
+	(void)b;
+	(void)e;
+	(void)bytes;
+	end_survey(&copy->selection);
+	copy->selecting = c->selected && copy->selection.left_out;
+	c->chunk->text.failed |= copy->selection.failed;
+	begin_input(copy, c->chunk);
+}
+
+static void put_record(struct copier *c, const struct event *e, struct slice bytes)
+{
+	struct dfw_copy *const copy = c->state;
+	struct text *const t = copier_text(c);
+	const size_t before = t->n;
+
+	if (e->phase == PHASE_STRUCTURE && is_gap(e->cls)) {
+		put_gap(copy, bytes, is_unreadable(e->cls), c->chunk);
+	} else {
+		if (copy->at_start || copy->end.n > 0)
+			prepare_record(copy, bytes, c->chunk);
+		if (copy->selecting)
+			put_selected(copy, e, bytes, c->chunk);
+		else if (copy->rebased)
+			put_rebased(copy, e, bytes, c->chunk);
+	}
+	if (!t->failed)
+		add_tail(copy, t->p + before, t->n - before);
+}
+
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	struct dfw_copy *const copy = c->state;
+	const bool gap = e->phase == PHASE_STRUCTURE && is_gap(e->cls);
+	const bool changed = gap || copy->selecting || copy->rebased;
+
+	(void)b;
+	if (changed || copy->at_start || copy->end.n > 0)
+		put_record(c, e, bytes);
+	if (changed)
 		return;
+	copier_keep(c, bytes);
+	add_tail(copy, bytes.p, bytes.n);
+}
+
+static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	struct dfw_copy *const copy = c->state;
+
+	(void)b;
+	if (e->phase != PHASE_STRUCTURE || !is_gap(e->cls))
+		survey_record(&copy->selection, &copy->parser, e, bytes);
+}
+
+static void copy_end(struct copier *c)
+{
+	struct dfw_copy *const copy = c->state;
+	struct text *const t = copier_text(c);
+	const bool closed = copy->end.n > 0 || copy->closed_later;
+	const bool closes = copy->inputs > 1 ? copy->opened && closed : closed;
+	const size_t before = t->n;
+
+	if (copy->selecting && !copy->sealed && (closes || copy->line_end))
+		end_selected(copy, c->chunk, false);
+	if (!closes)
+		return;
+	if (!t->failed)
+		add_tail(copy, t->p + before, t->n - before);
+	if (copy->inputs > 1)
+		end_line(copy, c->chunk);
+	if (copy->end.n > 0)
+		text_add(t, copy->end.p, copy->end.n);
+	else if (copy->closed_later)
+		text_char(t, ']');
+}
+
+static void copy_free(void *state)
+{
+	struct dfw_copy *const copy = state;
+
 	text_free(&copy->end);
 	if (copy->parser.ready) {
 		dft_record_free(&copy->parser.rec);
@@ -868,77 +946,15 @@ void dfw_copy_free(struct dfw_copy *copy)
 	free(copy->selection.entities);
 	free(copy->selection.references);
 	free(copy->selection.tracks);
-	free(copy);
 }
 
-void dfw_copy_survey(struct dfw_copy *copy, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->n; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE || !is_gap(b->events[i].cls))
-			survey_record(&copy->selection, &copy->parser, &b->events[i], b->bytes[i]);
-}
-
-/* Borrows the bytes of adjacent records, but copies the last TAIL_BYTES: see remember_tail(). */
-static void put_run(struct slice run, struct chunk *chunk)
-{
-	const uint32_t n = run.n > TAIL_BYTES ? run.n - TAIL_BYTES : 0;
-
-	if (n > 0)
-		chunk_borrow(chunk, slice_of(run.p, n));
-	if (run.n > 0)
-		text_add(&chunk->text, run.p + n, run.n - n);
-}
-
-void dfw_copy_write(struct dfw_copy *copy, const struct batch *b, struct chunk *chunk)
-{
-	struct slice run = { NULL, 0, 0 }; /* adjacent records, not yet written */
-
-	end_survey(&copy->selection);
-	copy->selecting = copy->selected && copy->selection.left_out;
-	chunk->text.failed |= copy->selection.failed;
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct event *const e = &b->events[i];
-		const struct slice bytes = b->bytes[i];
-		const bool gap = e->phase == PHASE_STRUCTURE && is_gap(e->cls);
-		if (run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n && !gap &&
-		    e->offset != 0) {
-			run.n += bytes.n;
-			continue;
-		}
-		put_run(run, chunk);
-		run.n = 0;
-		if (e->offset == 0)
-			begin_input(copy, chunk);
-		if (gap) {
-			put_gap(copy, bytes, is_unreadable(e->cls), chunk);
-			continue;
-		}
-		if (copy->at_start || copy->end.n > 0)
-			prepare_record(copy, bytes, chunk);
-		if (copy->selecting)
-			put_selected(copy, e, bytes, chunk);
-		else if (copy->rebased)
-			put_rebased(copy, e, bytes, chunk);
-		else
-			run = bytes;
-	}
-	put_run(run, chunk);
-	remember_tail(copy, &chunk->text);
-}
-
-void dfw_copy_close(struct dfw_copy *copy, struct chunk *chunk)
-{
-	const bool closed = copy->end.n > 0 || copy->closed_later;
-	const bool closes = copy->inputs > 1 ? copy->opened && closed : closed;
-
-	if (copy->selecting && !copy->sealed && (closes || copy->line_end))
-		end_selected(copy, chunk, false);
-	if (!closes)
-		return;
-	if (copy->inputs > 1)
-		end_line(copy, chunk);
-	if (copy->end.n > 0)
-		text_add(&chunk->text, copy->end.p, copy->end.n);
-	else if (copy->closed_later)
-		text_char(&chunk->text, ']');
-}
+const struct copier_ops dfw_copier_ops = {
+	.state_size = sizeof(struct dfw_copy),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES,
+	.open = copy_open,
+	.input = copy_input,
+	.record = copy_record,
+	.survey = copy_survey,
+	.end = copy_end,
+	.free = copy_free,
+};

@@ -563,41 +563,29 @@ static bool dfw_open(struct writer *w, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 
-	if (w->raw)
-		return (st->copy = dfw_copy_open(w)) != NULL;
-	st->signed_time = w->signed_time;
-	st->own = strcmp(w->trace->format, "dftracer") == 0;
+	st->signed_time = w->run->signed_time;
+	st->own = strcmp(w->run->trace->format, "dftracer") == 0;
 	st->dialect = dialect_of(w->options);
 	if (st->dialect != DFW_D5)
 		text_str(&chunk->text, "[\n");
 	return true;
 }
 
-static bool dfw_declare(struct writer *w, const struct batch *b)
+static bool dfw_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 
-	return w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
+	(void)chunk;
+	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 }
 
 static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct dfw_state *const st = state;
 
-	if (st->copy != NULL) {
-		dfw_copy_write(st->copy, b, chunk);
-		return;
-	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			put_event(st, b, &b->events[i], chunk);
-}
-
-static void dfw_survey(void *state, const struct batch *b)
-{
-	struct dfw_state *const st = state;
-
-	dfw_copy_survey(st->copy, b);
 }
 
 /* ---- facts of the trace ---- */
@@ -647,9 +635,10 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 /* Metadata of the trace precedes metadata of this writer: readers keep the last value of a name. */
 static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct facts of_trace = facts_of(w, FACTS_OF(FACT_TRACE));
-	struct facts own = facts_of(w, (FACTS_WORDS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
-	                                   FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS));
+	struct facts of_trace = facts_of(w->run, FACTS_OF(FACT_TRACE));
+	struct facts own =
+	    facts_of(w->run, (FACTS_WORDS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
+	                         FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS));
 	struct fact f;
 
 	while (facts_next(&of_trace, &f))
@@ -663,14 +652,10 @@ static bool dfw_close(struct writer *w, struct chunk *chunk)
 	struct dfw_state *const st = w->state;
 	struct dfw_process nobody = { .next_id = 1 };
 
-	if (w->raw) {
-		dfw_copy_close(st->copy, chunk);
-		return true;
-	}
 	if (st->first == NULL)
 		st->first = &nobody;
-	if (st->dialect == DFW_D1 && w->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &dfw_losses[DFW_NO_METADATA], 0, w->trace->nmeta);
+	if (st->dialect == DFW_D1 && w->run->trace->nmeta > 0)
+		ledger_add(&chunk->ledger, &dfw_losses[DFW_NO_METADATA], 0, w->run->trace->nmeta);
 	if (st->dialect != DFW_D1)
 		put_facts(st, w, chunk);
 	st->first = NULL;
@@ -693,18 +678,15 @@ static void dfw_free(void *state)
 	}
 	free(st->hashes);
 	text_free(&st->scratch);
-	dfw_copy_free(st->copy);
 }
 
 const struct writer_ops dfw_ops = {
 	.state_size = sizeof(struct dfw_state),
-	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_TEXT | WRITER_RAW_SAME | WRITER_RAW_BYTES | WRITER_RAW_RUNS | WRITER_RAW_SELECT |
-	         WRITER_INTERPRETED,
+	.want = WANT_FIELDS,
+	.modes = WRITER_TEXT,
 	.open = dfw_open,
 	.declare = dfw_declare,
 	.write = dfw_write,
-	.survey = dfw_survey,
 	.close = dfw_close,
 	.free = dfw_free,
 };

@@ -837,6 +837,9 @@ struct d9w_values {
 /* Returns the encoding of a field; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
 
+/* Whether dialect 0.3 is asked for. */
+bool d9w_is_0_3(const struct option_value *options);
+
 void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset);
 
@@ -846,10 +849,7 @@ void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chu
 
 /* raw.c: copies of all records, or of a selection with what it refers to */
 
-struct d9w_copy *d9w_copy_open(const struct writer *w, bool as_0_3);
-void d9w_copy_write(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk);
-void d9w_copy_close(struct d9w_copy *copy, struct chunk *chunk);
-void d9w_copy_free(struct d9w_copy *copy); /* NULL: nothing to do */
+extern const struct copier_ops d9w_copier_ops;
 
 /* ---- interfaces ---- */
 

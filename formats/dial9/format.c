@@ -149,6 +149,7 @@ const struct format dial9_format = {
 	.options = options,
 	.reader = &d9_reader_ops,
 	.writer = &d9w_ops,
+	.copier = &d9w_copier_ops,
 	.recover = &d9_recover_ops,
 	.rules = d9_rules,
 	.losses = d9w_losses,

@@ -64,7 +64,7 @@ struct selection {
 };
 
 struct d9w_copy {
-	bool selected, rebased, signed_time; /* as in struct writer */
+	bool rebased, signed_time; /* as in struct run_facts */
 	bool as_0_3;
 	uint64_t base;       /* timestamp_base_ns of the output */
 	uint64_t input_base; /* that of the input; only if times are rebased */
@@ -87,7 +87,7 @@ enum record_kind {
 	RECORD_ENTRY, /* a later entry */
 	RECORD_RESET,
 	RECORD_EVENT,
-	RECORD_RUN, /* events and resets: WRITER_RAW_RUNS */
+	RECORD_RUN, /* events and resets: COPIER_RUNS */
 };
 
 static enum record_kind record_of(const struct batch *b, const struct event *e)
@@ -274,54 +274,33 @@ static void write_moved(struct d9w_copy *copy, const struct batch *b, const stru
 	}
 }
 
-/* Returns true if the record is adjacent to the run, and nothing must be written between them. */
-static bool continues_run(const struct d9w_copy *copy, const struct event *e, enum record_kind kind,
-                          struct slice run, struct slice bytes)
+static void copy_any(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	return run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n &&
-	       copy->next == e->offset && (kind == RECORD_ENTRY) == (copy->left > 0);
-}
+	struct d9w_copy *const copy = c->state;
+	const enum record_kind kind = record_of(b, e);
 
-static bool is_left_out(struct d9w_copy *copy, const struct event *e, struct chunk *chunk)
-{
-	if (e->offset == 0) { /* start of another input */
-		copy->skipping |= copy->left > 0;
-		copy->next = 0;
+	if (copy->skipping) {
+		ledger_add(&c->chunk->ledger, &d9w_losses[D9W_AFTER_CUT], e->offset,
+		           kind == RECORD_RUN ? e->ts : 1);
+		return;
 	}
-	if (copy->skipping)
-		d9w_lose(chunk, D9W_AFTER_CUT, e->offset);
-	return copy->skipping;
-}
-
-static void copy_all(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk)
-{
-	struct slice run = { NULL, 0, 0 }; /* adjacent records */
-	enum record_kind kind = RECORD_EVENT;
-
-	for (uint32_t i = 0; i < b->n && !is_left_out(copy, &b->events[i], chunk); i++) {
-		const struct event *const e = &b->events[i];
-		const struct slice bytes = b->bytes[i];
-		kind = record_of(b, e);
-		if (!continues_run(copy, e, kind, run, bytes)) {
-			chunk_borrow(chunk, run);
-			run = slice_of(bytes.p, 0);
-		}
-		if (copy->as_0_3)
-			count_newer(copy, b, e, bytes, kind, chunk);
-		follow_frame(copy, b, e, kind, chunk);
-		if (copy->next != e->offset && kind != RECORD_ENTRY && !copy->rebased)
-			d9w_reset(&copy->base, base_before(b, e, kind),
-			          chunk); /* a dropped event moved the time base */
-		copy->any = true;
-		copy->next = e->offset + bytes.n;
-		if (copy->rebased)
-			write_moved(copy, b, e, bytes, kind, chunk);
-		else
-			run.n += bytes.n;
+	if (copy->as_0_3)
+		count_newer(copy, b, e, bytes, kind, c->chunk);
+	if ((kind == RECORD_ENTRY) != (copy->left > 0))
+		(void)copier_text(c);
+	follow_frame(copy, b, e, kind, c->chunk);
+	if (copy->next != e->offset && kind != RECORD_ENTRY && !copy->rebased) {
+		(void)copier_text(c); /* a dropped event moved the time base */
+		d9w_reset(&copy->base, base_before(b, e, kind), c->chunk);
 	}
-	chunk_borrow(chunk, run);
-	if (copy->left > 0 && b->n > 0 && !copy->skipping)
-		remember_entry(copy, kind, b->bytes[b->n - 1], chunk);
+	copy->any = true;
+	copy->next = e->offset + bytes.n;
+	if (copy->rebased)
+		write_moved(copy, b, e, bytes, kind, c->chunk);
+	else
+		copier_keep(c, bytes);
+	if (copy->left > 0)
+		remember_entry(copy, kind, bytes, c->chunk);
 }
 
 /* ---- symbols of a selection ---- */
@@ -752,61 +731,70 @@ static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
 	s->header_pending = true;
 }
 
-static void copy_selected(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk)
+static void copy_selected(struct d9w_copy *copy, const struct batch *b, const struct event *e,
+                          struct slice bytes, struct chunk *chunk)
 {
-	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
-		const struct event *const e = &b->events[i];
-		const enum record_kind kind = record_of(b, e);
-		if (copy->rebased)
-			follow_time(copy, b, e, kind);
-		if (kind == RECORD_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
-			select_or_retain(copy, e, b->bytes[i], chunk);
-		else if (kind == RECORD_HEADER)
-			begin_segment(copy, chunk);
-		else if (kind == RECORD_SCHEMA)
-			define_schema(copy, b->bytes[i], chunk);
-		else if (kind == RECORD_HEAD || kind == RECORD_ENTRY)
-			read_entry(copy, b->bytes[i], kind == RECORD_HEAD, chunk);
-	}
+	const enum record_kind kind = record_of(b, e);
+
+	if (copy->rebased)
+		follow_time(copy, b, e, kind);
+	if (kind == RECORD_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
+		select_or_retain(copy, e, bytes, chunk);
+	else if (kind == RECORD_HEADER)
+		begin_segment(copy, chunk);
+	else if (kind == RECORD_SCHEMA)
+		define_schema(copy, bytes, chunk);
+	else if (kind == RECORD_HEAD || kind == RECORD_ENTRY)
+		read_entry(copy, bytes, kind == RECORD_HEAD, chunk);
 }
 
-/* ---- the copy ---- */
+/* ---- the copier ---- */
 
-struct d9w_copy *d9w_copy_open(const struct writer *w, bool as_0_3)
+static bool copy_open(struct copier *c)
 {
-	struct d9w_copy *const copy = calloc(1, sizeof *copy);
+	struct d9w_copy *const copy = c->state;
 
-	if (copy == NULL)
-		return NULL;
-	copy->selected = w->selected;
-	copy->rebased = w->rebased;
-	copy->signed_time = w->signed_time;
-	copy->as_0_3 = as_0_3;
-	return copy;
+	copy->rebased = c->run->rebased;
+	copy->signed_time = c->run->signed_time;
+	copy->as_0_3 = d9w_is_0_3(c->options);
+	return true;
 }
 
-void d9w_copy_write(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk)
+static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	if (copy->selected)
-		copy_selected(copy, b, chunk);
+	struct d9w_copy *const copy = c->state;
+
+	(void)b;
+	(void)e;
+	(void)bytes;
+	copy->skipping |= copy->left > 0;
+	copy->next = 0;
+}
+
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	if (c->selected)
+		copy_selected(c->state, b, e, bytes, c->chunk);
 	else
-		copy_all(copy, b, chunk);
+		copy_any(c, b, e, bytes);
 }
 
-void d9w_copy_close(struct d9w_copy *copy, struct chunk *chunk)
+static void copy_end(struct copier *c)
 {
-	if (!copy->selected)
+	struct d9w_copy *const copy = c->state;
+
+	if (!c->selected)
 		return;
-	write_symbols(copy, false, chunk);
+	write_symbols(copy, false, c->chunk);
 	if (!copy->selection.any)
-		write_header(copy, chunk);
+		write_header(copy, c->chunk);
 }
 
-void d9w_copy_free(struct d9w_copy *copy)
+static void copy_free(void *state)
 {
-	if (copy == NULL)
-		return;
+	struct d9w_copy *const copy = state;
 	struct selection *const s = &copy->selection;
+
 	text_free(&copy->last);
 	arena_free(&s->arena);
 	table64_free(&s->index);
@@ -815,5 +803,14 @@ void d9w_copy_free(struct d9w_copy *copy)
 	arena_free(&s->symbols.arena);
 	table64_free(&s->symbols.needed);
 	free(s->symbols.retained);
-	free(copy);
 }
+
+const struct copier_ops d9w_copier_ops = {
+	.state_size = sizeof(struct d9w_copy),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE,
+	.open = copy_open,
+	.input = copy_input,
+	.record = copy_record,
+	.end = copy_end,
+	.free = copy_free,
+};

@@ -39,7 +39,6 @@ struct out_track {
 };
 
 struct d9w_state {
-	struct d9w_copy *copy; /* NULL: events are interpreted */
 	bool signed_time;
 	uint64_t base; /* timestamp_base_ns of the output */
 	struct d9w_values values;
@@ -468,7 +467,7 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 
 static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct facts facts = facts_of(w, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
+	struct facts facts = facts_of(w->run, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
 	struct text *const t = &chunk->text;
 	struct fact_map m = { .st = st, .chunk = chunk };
 	struct fact fact;
@@ -486,9 +485,9 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 /* Adds the wall time of the last time of the output, or of 0. */
 static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const uint64_t at_0 = w->trace->epoch_ns, by = w->rebased ? w->rebased_by : 0;
+	const uint64_t at_0 = w->run->trace->epoch_ns, by = w->run->rebased ? w->run->rebased_by : 0;
 
-	if (!w->trace->epoch_known || by > UINT64_MAX - at_0)
+	if (!w->run->trace->epoch_known || by > UINT64_MAX - at_0)
 		return;
 	if (st->base > UINT64_MAX - at_0 - by)
 		d9w_reset(&st->base, 0, chunk);
@@ -501,9 +500,9 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 /* Adds the tracks without events, the facts of the trace, its wall time. */
 static void put_end(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	for (uint32_t i = 0; i < w->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
-		if (!w->trace->tracks[i]->hidden)
-			(void)number_track(st, w->trace->tracks[i], chunk);
+	for (uint32_t i = 0; i < w->run->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
+		if (!w->run->trace->tracks[i]->hidden)
+			(void)number_track(st, w->run->trace->tracks[i], chunk);
 	put_facts(st, w, chunk);
 	put_clock(st, w, chunk);
 }
@@ -607,38 +606,38 @@ const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #undef LOSS
 };
 
+bool d9w_is_0_3(const struct option_value *options)
+{
+	const char *const version = option_find(options, "to-dialect");
+
+	return version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
+}
+
 static bool d9w_open(struct writer *w, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
-	const char *const version = option_find(w->options, "to-dialect");
-
-	st->values.as_0_3 = version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
-	if (w->raw)
-		return (st->copy = d9w_copy_open(w, st->values.as_0_3)) != NULL;
-	st->signed_time = w->signed_time;
+	st->values.as_0_3 = d9w_is_0_3(w->options);
+	st->signed_time = w->run->signed_time;
 	st->next_id = ID_FREE;
 	put_prologue(chunk);
 	return true;
 }
 
 /* Extends the arrays by new tracks and classes. */
-static bool d9w_declare(struct writer *w, const struct batch *b)
+static bool d9w_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
-	return w->raw || (tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
-	                  shapes_declare(&st->shapes, b));
+	(void)chunk;
+	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
+	       shapes_declare(&st->shapes, b);
 }
 
 static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_state *const st = state;
 
-	if (st->copy != NULL) {
-		d9w_copy_write(st->copy, b, chunk);
-		return;
-	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			put_event(st, b, &b->events[i], chunk);
@@ -648,10 +647,7 @@ static bool d9w_close(struct writer *w, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
-	if (st->copy != NULL)
-		d9w_copy_close(st->copy, chunk);
-	else
-		put_end(st, w, chunk);
+	put_end(st, w, chunk);
 	return true;
 }
 
@@ -659,7 +655,6 @@ static void d9w_free(void *state)
 {
 	struct d9w_state *const st = state;
 
-	d9w_copy_free(st->copy);
 	arena_free(&st->values.arena);
 	free(st->tracks);
 	shapes_free(&st->shapes);
@@ -670,8 +665,7 @@ static void d9w_free(void *state)
 
 const struct writer_ops d9w_ops = {
 	.state_size = sizeof(struct d9w_state),
-	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_BARE | WRITER_RAW_RUNS | WRITER_INTERPRETED,
+	.want = WANT_FIELDS,
 	.open = d9w_open,
 	.declare = d9w_declare,
 	.write = d9w_write,

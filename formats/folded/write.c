@@ -236,16 +236,9 @@ static bool folded_open(struct writer *w, struct chunk *chunk)
 	              : strcmp(stacks, "off-cpu") == 0 ? PLAN_STACK_OFF_CPU
 	              : strcmp(stacks, "alloc") == 0   ? PLAN_STACK_ALLOC
 	                                               : PLAN_STACK_ANY;
-	st->bias = (uint64_t)w->signed_time << 63;
+	st->bias = (uint64_t)w->run->signed_time << 63;
 	st->stack.tree = &st->tree;
 	return folded_tree_begin(&st->tree);
-}
-
-static bool folded_declare(struct writer *w, const struct batch *b)
-{
-	(void)w;
-	(void)b; /* names are read from the events */
-	return true;
 }
 
 static void folded_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -262,8 +255,8 @@ static bool folded_close(struct writer *w, struct chunk *chunk)
 	finish_all(&st->stack, chunk);
 	if (!chunk->text.failed)
 		folded_tree_write(&st->tree, chunk);
-	if (w->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_FACTS], 0, w->trace->nmeta);
+	if (w->run->trace->nmeta > 0)
+		ledger_add(&chunk->ledger, &folded_losses[FOLDED_FACTS], 0, w->run->trace->nmeta);
 	return true;
 }
 
@@ -279,10 +272,9 @@ static void folded_free(void *state)
 const struct writer_ops folded_writer_ops = {
 	.state_size = sizeof(struct folded_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT | WRITER_INTERPRETED | WRITER_COVERS,
+	.modes = WRITER_TEXT | WRITER_COVERS,
 	.order = ORDER_TRACK_TIME,
 	.open = folded_open,
-	.declare = folded_declare,
 	.write = folded_write,
 	.close = folded_close,
 	.free = folded_free,

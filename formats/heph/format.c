@@ -60,6 +60,7 @@ const struct format heph_format = {
 	.reader = &heph_reader_ops,
 	.recover = &heph_recover_ops,
 	.writer = &hpw_ops,
+	.copier = &hpw_copier_ops,
 	.rules = heph_rules,
 	.losses = hpw_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS | HAS_LISTS |

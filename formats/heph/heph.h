@@ -603,20 +603,16 @@ struct hpw_copy {
 	bool rebased;
 	struct hpw_streams streams;
 	struct hpw_pending pending;
+	struct copier *to;
 	bool any, any_event; /* a packet, an event was read */
 	uint32_t input;      /* number of the current one, from 0 */
-	uint64_t offset;     /* of the last record */
 	bool epoch_known;    /* it was read ... */
 	bool epoch_pending;  /* ... and is written before the next event */
 	uint32_t epoch_of;   /* number of the input that has the epoch */
 	uint64_t epoch;      /* ns, of the input */
 	uint64_t rebased_by; /* ns subtracted from times */
-	struct slice run;    /* adjacent packets of the input, not written yet */
-	struct chunk *chunk;
 };
 
-void hpw_copy_batch(struct hpw_copy *copy, const struct batch *b, struct chunk *chunk);
-void hpw_copy_end(struct hpw_copy *copy, struct chunk *chunk);
-void hpw_copy_free(struct hpw_copy *copy);
+extern const struct copier_ops hpw_copier_ops;
 
 #endif

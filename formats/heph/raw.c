@@ -289,34 +289,15 @@ static uint32_t count_pending(const struct hpw_pending *h)
 
 static void add_loss(struct hpw_copy *copy, enum hpw_loss loss, const struct event *e)
 {
-	ledger_add(&copy->chunk->ledger, &hpw_losses[loss], e->offset, 1);
-}
-
-static void flush_run(struct hpw_copy *copy)
-{
-	chunk_borrow(copy->chunk, copy->run);
-	copy->run.n = 0;
-}
-
-/* Writes packets unchanged; those that are adjacent in the input are written together. */
-static void write_unchanged(struct hpw_copy *copy, struct slice bytes)
-{
-	struct slice *const run = &copy->run;
-
-	if (run->n == 0 || run->p + run->n != bytes.p || bytes.n > UINT32_MAX - run->n) {
-		flush_run(copy);
-		*run = slice_of(bytes.p, 0);
-	}
-	run->n += bytes.n;
+	ledger_add(&copy->to->chunk->ledger, &hpw_losses[loss], e->offset, 1);
 }
 
 /* Writes a copy of a packet, to be changed.  Its size becomes that of `bytes`. */
 static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 {
-	struct text *const t = &copy->chunk->text;
-
-	flush_run(copy);
+	struct text *const t = copier_text(copy->to);
 	char *const p = text_reserve(t, bytes.n);
+
 	if (p == NULL)
 		return NULL;
 	memcpy(p, bytes.p, bytes.n);
@@ -367,14 +348,14 @@ static void copy_epoch(struct hpw_copy *copy, const struct event *e, struct slic
 		if (copy->rebased && copy->any_event)
 			write_epoch(copy, bytes);
 		else if (!copy->rebased)
-			write_unchanged(copy, bytes);
+			copier_keep(copy->to, bytes);
 	} else if (copy->input != copy->epoch_of && (!copy->epoch_known || value != copy->epoch)) {
 		add_loss(copy, HPW_OTHER_EPOCH, e);
 	} else if (copy->rebased && value == copy->epoch) {
 		write_pending_epoch(copy);
 		write_epoch(copy, bytes);
 	} else {
-		write_unchanged(copy, bytes);
+		copier_keep(copy->to, bytes);
 	}
 }
 
@@ -384,11 +365,11 @@ static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream 
 {
 	if (copy->pending.next.n == 0 && copy->pending.used == 0)
 		return;
-	flush_run(copy);
+	struct text *const t = copier_text(copy->to);
 	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected))
-		write_pending(&copy->pending, &copy->chunk->text);
+		write_pending(&copy->pending, t);
 	if (s != NULL)
-		write_pending_of(&copy->pending, &copy->chunk->text, s);
+		write_pending_of(&copy->pending, t, s);
 }
 
 static void copy_option(struct hpw_copy *copy, const struct event *e, struct slice bytes)
@@ -397,12 +378,11 @@ static void copy_option(struct hpw_copy *copy, const struct event *e, struct sli
 		add_loss(copy, HPW_DAMAGED_PACKET, e);
 		write_copy(copy, bytes);
 	} else if (is_track_option(bytes)) {
-		flush_run(copy);
 		text_slice(&copy->pending.next, bytes);
-		copy->chunk->text.failed |= copy->pending.next.failed;
+		copy->to->chunk->text.failed |= copy->pending.next.failed;
 	} else {
 		write_pending_tracks(copy, NULL);
-		write_unchanged(copy, bytes);
+		copier_keep(copy->to, bytes);
 	}
 }
 
@@ -442,7 +422,7 @@ static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event 
 	bool renumbered;
 	struct hpw_stream *const s = stream_of(&copy->streams, id, counter, copy->input, &renumbered);
 
-	copy->chunk->text.failed |= s == NULL;
+	copy->to->chunk->text.failed |= s == NULL;
 	if (s != NULL && renumbered)
 		add_loss(copy, HPW_STREAM_NUMBER, e);
 	return s;
@@ -457,7 +437,7 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
 		s->left_out++;
-		defer_pending(&copy->pending, &copy->chunk->text);
+		defer_pending(&copy->pending, &copy->to->chunk->text);
 		return;
 	}
 	write_pending_tracks(copy, s);
@@ -472,7 +452,7 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 	if (damaged)
 		add_loss(copy, HPW_DAMAGED_PACKET, e);
 	if (!damaged && s->out == s->id && counter == was && t.start == read.start && t.end == read.end) {
-		write_unchanged(copy, bytes);
+		copier_keep(copy->to, bytes);
 		return;
 	}
 	char *const p = write_copy(copy, bytes);
@@ -513,7 +493,7 @@ static uint32_t copy_fast(struct hpw_copy *copy, struct slice bytes)
 	}
 	if (n > 0) {
 		copy->any_event = true;
-		write_unchanged(copy, slice_of(bytes.p, n));
+		copier_keep(copy->to, slice_of(bytes.p, n));
 	}
 	return n;
 }
@@ -523,7 +503,7 @@ static void copy_events(struct hpw_copy *copy, const struct event *e, struct sli
 {
 	struct event one = *e;
 
-	while (bytes.n > 0 && !copy->chunk->text.failed) {
+	while (bytes.n > 0 && !copy->to->chunk->text.failed) {
 		uint32_t n = copy_fast(copy, bytes);
 		if (n == 0) {
 			const uint32_t size = load_u32(bytes.p + HPW_AT_SIZE, true);
@@ -535,38 +515,65 @@ static void copy_events(struct hpw_copy *copy, const struct event *e, struct sli
 	}
 }
 
-/* ---- the copy of a batch ---- */
+/* ---- the copier ---- */
 
-void hpw_copy_batch(struct hpw_copy *copy, const struct batch *b, struct chunk *chunk)
+static bool copy_open(struct copier *c)
 {
-	copy->chunk = chunk;
-	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
-		const struct event *const e = &b->events[i];
-		if (copy->any && e->offset <= copy->offset)
-			copy->input++;
-		copy->any = true;
-		copy->offset = e->offset;
-		if (load_u32(b->bytes[i].p, true) == HEPH_MAGIC_EVENT)
-			copy_events(copy, e, b->bytes[i]);
-		else if (is_epoch(b->bytes[i]))
-			copy_epoch(copy, e, b->bytes[i]);
-		else
-			copy_option(copy, e, b->bytes[i]);
-	}
-	flush_run(copy);
+	struct hpw_copy *const copy = c->state;
+
+	copy->to = c;
+	copy->streams.selected = c->selected;
+	copy->rebased = c->run->rebased;
+	return true;
 }
 
-void hpw_copy_end(struct hpw_copy *copy, struct chunk *chunk)
+static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	copy->chunk = chunk;
+	struct hpw_copy *const copy = c->state;
+
+	(void)b;
+	(void)e;
+	(void)bytes;
+	copy->input += copy->any;
+	copy->any = true;
+}
+
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	(void)b;
+	if (load_u32(bytes.p, true) == HEPH_MAGIC_EVENT)
+		copy_events(c->state, e, bytes);
+	else if (is_epoch(bytes))
+		copy_epoch(c->state, e, bytes);
+	else
+		copy_option(c->state, e, bytes);
+}
+
+static void copy_end(struct copier *c)
+{
+	struct hpw_copy *const copy = c->state;
+
 	write_pending_tracks(copy, NULL);
 	if (!copy->streams.selected && count_pending(&copy->pending) > 0)
-		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, count_pending(&copy->pending));
+		ledger_add(&c->chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0,
+		           count_pending(&copy->pending));
 	write_pending_epoch(copy);
 }
 
-void hpw_copy_free(struct hpw_copy *copy)
+static void copy_free(void *state)
 {
+	struct hpw_copy *const copy = state;
+
 	free_streams(&copy->streams);
 	free_pending(&copy->pending);
 }
+
+const struct copier_ops hpw_copier_ops = {
+	.state_size = sizeof(struct hpw_copy),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES,
+	.open = copy_open,
+	.input = copy_input,
+	.record = copy_record,
+	.end = copy_end,
+	.free = copy_free,
+};

@@ -50,8 +50,7 @@ struct hpw_tracks {
 };
 
 struct hpw_state {
-	bool is_raw, signed_time;
-	struct hpw_copy copy;
+	bool signed_time;
 	struct hpw_tracks tracks;
 	uint64_t latest;         /* greatest time of an event */
 	struct word_types types; /* of the current packet */
@@ -402,7 +401,7 @@ static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_TRACE, 0);
-	struct facts facts = facts_of(w, FACTS_WORDS);
+	struct facts facts = facts_of(w->run, FACTS_WORDS);
 	struct fact f;
 
 	put_number_attribute(&k, SLICE_LIT("version"), HEPH_OWN_VERSION);
@@ -428,11 +427,11 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 /* Writes the epoch, which is certain only at the end; it applies to the whole trace wherever it is. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const uint64_t epoch = w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
+	const uint64_t epoch = w->run->trace->epoch_ns + (w->run->rebased ? w->run->rebased_by : 0);
 
-	if (!w->trace->epoch_known)
+	if (!w->run->trace->epoch_known)
 		return;
-	if (epoch < w->trace->epoch_ns || st->latest > UINT64_MAX - epoch) {
+	if (epoch < w->run->trace->epoch_ns || st->latest > UINT64_MAX - epoch) {
 		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], 0, 1);
 		return;
 	}
@@ -444,7 +443,7 @@ static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk
 static void put_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct facts facts =
-	    facts_of(w, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	    facts_of(w->run, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct fact f;
 
 	put_epoch(st, w, chunk);
@@ -667,19 +666,8 @@ static bool hpw_open(struct writer *w, struct chunk *chunk)
 {
 	struct hpw_state *const st = w->state;
 
-	st->is_raw = w->raw;
-	st->copy.streams.selected = w->selected;
-	st->copy.rebased = w->rebased;
-	st->signed_time = w->signed_time;
-	if (!w->raw)
-		put_first_facts(st, w, chunk);
-	return true;
-}
-
-static bool hpw_declare(struct writer *w, const struct batch *b)
-{
-	(void)w;
-	(void)b; /* tracks are reported before their first events, classes with each event */
+	st->signed_time = w->run->signed_time;
+	put_first_facts(st, w, chunk);
 	return true;
 }
 
@@ -687,10 +675,6 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct hpw_state *const st = state;
 
-	if (st->is_raw) {
-		hpw_copy_batch(&st->copy, b, chunk);
-		return;
-	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			put_event(st, b, &b->events[i], chunk);
@@ -700,11 +684,7 @@ static bool hpw_close(struct writer *w, struct chunk *chunk)
 {
 	struct hpw_state *const st = w->state;
 
-	if (w->raw) {
-		hpw_copy_end(&st->copy, chunk);
-		return true;
-	}
-	put_remaining_tracks(st, w->trace, chunk);
+	put_remaining_tracks(st, w->run->trace, chunk);
 	put_last_facts(st, w, chunk);
 	return true;
 }
@@ -713,7 +693,6 @@ static void hpw_free(void *state)
 {
 	struct hpw_state *const st = state;
 
-	hpw_copy_free(&st->copy);
 	free_tracks(&st->tracks);
 	text_free(&st->types.text);
 	text_free(&st->scratch);
@@ -721,11 +700,8 @@ static void hpw_free(void *state)
 
 const struct writer_ops hpw_ops = {
 	.state_size = sizeof(struct hpw_state),
-	.want = WANT_FIELDS | WANT_BYTES,
-	.modes =
-	    WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_RAW_BYTES | WRITER_INTERPRETED,
+	.want = WANT_FIELDS,
 	.open = hpw_open,
-	.declare = hpw_declare,
 	.write = hpw_write,
 	.close = hpw_close,
 	.free = hpw_free,

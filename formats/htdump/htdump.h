@@ -422,38 +422,6 @@ static inline struct value ht_leaf_value(const struct ht_state *st, const struct
 
 /* ---- writer: selections of copies (raw.c) ---- */
 
-struct htw_description;
-struct htw_source_class;
-struct htw_source_label;
-
-/* Structure records that a selection needs. */
-struct htw_select {
-	struct arena arena;
-	uint32_t input;   /* current input, from 1 */
-	uint32_t stream;  /* EndiannessInfoEvents and inputs so far */
-	uint32_t changes; /* descriptions so far */
-	uint32_t visit;   /* calls of need_class() that queued classes */
-	struct htw_description *descriptions;
-	uint32_t ndescriptions, descriptions_cap;
-	struct htw_source_class **classes;
-	uint32_t nclasses, classes_cap;
-	struct htw_source_class *last; /* class of the last event, whose id is last_id; NULL: none */
-	uint32_t last_id;
-	struct table64 by_id;     /* class id -> classes[] */
-	struct tabletext by_name; /* class name -> classes[] */
-	uint32_t *queue;          /* of need_class(): indexes of classes[] */
-	uint32_t queue_cap;
-	struct htw_source_label *labels;
-	uint32_t nlabels, labels_cap;
-	struct table64 by_label; /* label -> labels[] */
-	struct table64 needed;   /* position of a record -> 1 */
-	bool done;               /* the survey is over */
-	bool keep_all;           /* a limit was reached: all structure is written */
-	bool failed;             /* OOM */
-};
-
-void htw_select_free(struct htw_select *s);
-
 /* ---- writer: classes, state ---- */
 
 /* Records of a .htdump are copied unchanged.  Events of other formats become records of HawkTracer classes:
@@ -513,18 +481,8 @@ struct htw_track {
 	bool changed;  /* readers show another number */
 };
 
-/* State of a copy (raw.c). */
-struct htw_copy {
-	bool any; /* something was written */
-	bool wire;
-	bool big;      /* byte order of the current record */
-	bool skipping; /* the current input has the other layout */
-};
-
 struct htw_state {
-	bool is_raw, selected, rebased, signed_time;
-	struct htw_copy copy;
-	struct htw_select select;
+	bool signed_time;
 	struct arena arena;
 	struct htw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
@@ -611,11 +569,8 @@ void htw_prologue(struct htw_state *st, struct chunk *chunk);
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* ---- writer: copies (raw.c) ---- */
+/* ---- copies (raw.c) ---- */
 
-void htw_copy(struct htw_state *st, const struct batch *b, struct chunk *chunk);
-
-/* Finds the structure that a selection needs (writer_ops.survey). */
-void htw_survey(void *state, const struct batch *b);
+extern const struct copier_ops htw_copier_ops;
 
 #endif

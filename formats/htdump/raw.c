@@ -7,8 +7,6 @@
  */
 #include "htdump/htdump.h"
 
-#include <stdlib.h>
-
 /* ---- raw events ---- */
 
 #define TEXT(s)                                                                                              \
@@ -89,327 +87,149 @@ static bool number_named(const struct batch *b, const struct event *e, struct sl
 	return false;
 }
 
+/* ---- the state of a copy ---- */
+
+struct htw_copy {
+	bool any; /* something was written */
+	bool wire;
+	bool big;      /* byte order of the current record */
+	bool skipping; /* the current input has the other layout */
+	/* of the survey */
+	uint32_t input, stream; /* inputs so far; and EndiannessInfoEvents, as these start streams */
+	struct table64 classes; /* class id -> stream of its latest description, and flags */
+	struct table64 names;   /* hash of a class name -> the same */
+};
+
 /* ---- selection ---- */
 
 /*
  * A copy of selected events also needs the byte order of each stream, descriptions of the classes of these
- * events and of their bases and structs, names of their labels, and all facts.  A survey of the whole input
- * finds these records, so that the output keeps the order of the input.
- *
- * Memory: at most MAX_DESCRIPTIONS, MAX_LABELS, and twice as many marks.  Beyond that all structure is
- * written.
+ * events and of their bases and structs, names of their labels, and all facts.
  */
-#define MAX_DESCRIPTIONS (1U << 19)
-#define MAX_LABELS (1U << 19)
 
-#define INPUT_SHIFT 48 /* position of a record: its offset, and the number of the input in the high bits */
+#define USED 1U   /* events of the class came: readers ignore further descriptions in this stream */
+#define NEEDED 2U /* one of them is kept */
+#define FLAG_BITS 2
 
-/* A class info or field info record. */
-struct htw_description {
-	uint64_t position;
-	uint32_t next; /* number + 1 of the next one of the class; 0: none */
-};
+enum key_kind { KEY_CLASS, KEY_NAME, KEY_LABEL };
 
-struct htw_source_class {
-	uint32_t first, last; /* descriptions that are not marked yet: number + 1 */
-	uint32_t nparts, parts_cap;
-	struct slice *parts; /* names of its base and structs */
-	uint32_t stream;     /* in which it was described */
-	uint32_t closed;     /* htw_select.changes when it and its parts were last marked */
-	uint32_t visit;      /* htw_select.visit when it was last queued */
-	bool used;
-};
-
-struct htw_source_label {
-	uint64_t position; /* of its mapping record, if `pending` */
-	uint32_t class_id; /* of that record */
-	bool pending;      /* named, but not used yet */
-	bool used;
-};
-
-void htw_select_free(struct htw_select *s)
+static uint64_t make_key(enum key_kind kind, uint64_t scope, uint64_t id)
 {
-	for (uint32_t i = 0; i < s->nclasses; i++) {
-		free(s->classes[i]->parts);
-		free(s->classes[i]);
-	}
-	arena_free(&s->arena);
-	free(s->descriptions);
-	free(s->classes);
-	free(s->queue);
-	free(s->labels);
-	table64_free(&s->by_id);
-	tabletext_free(&s->by_name);
-	table64_free(&s->by_label);
-	table64_free(&s->needed);
-	*s = (struct htw_select){ .input = 0 };
+	return hash_u64(id, hash_u64(scope << 2 | kind, hash_seed()));
 }
 
-static uint64_t position_of(const struct htw_select *s, const struct event *e)
+/* The key of what the table has at this number: of the stream that described it. */
+static uint64_t described_key(const struct htw_copy *copy, const struct table64 *in, enum key_kind kind,
+                              uint64_t number)
 {
-	return (uint64_t)s->input << INPUT_SHIFT ^ e->offset;
+	const uint32_t known = table64_get(in, number);
+
+	return make_key(kind, known != TABLE_NONE ? known >> FLAG_BITS : copy->stream, number);
 }
 
-static void mark_needed(struct htw_select *s, uint64_t position)
+static uint64_t class_key(const struct htw_copy *copy, uint64_t id)
 {
-	s->failed |= !table64_put(&s->needed, position, 1);
+	return described_key(copy, &copy->classes, KEY_CLASS, id);
 }
 
-static struct htw_source_class *find_class(const struct htw_select *s, uint32_t id)
+static uint64_t name_key(const struct htw_copy *copy, struct slice name)
 {
-	const uint32_t i = table64_get(&s->by_id, id);
-
-	return i != TABLE_NONE ? s->classes[i] : NULL;
+	return described_key(copy, &copy->names, KEY_NAME, hash_bytes(name.p, name.n, hash_seed()));
 }
 
-/* Returns the class of this id, a new one if needed; NULL on OOM. */
-static struct htw_source_class *get_class(struct htw_select *s, uint32_t id)
+static void survey_class(struct copier *c, const struct batch *b, const struct event *e)
 {
-	struct htw_source_class *c = find_class(s, id);
+	struct htw_copy *const copy = c->state;
+	const uint64_t id = number_at(b, e, F_ID);
+	const uint32_t known = table64_get(&copy->classes, id);
+	const struct slice name = text_at(b, e, F_NAME);
 
-	if (c != NULL)
-		return c;
-	if (array_reserve(&s->classes, s->nclasses, &s->classes_cap, sizeof(struct htw_source_class *)))
-		c = calloc(1, sizeof *c);
-	if (c == NULL || !table64_put(&s->by_id, id, s->nclasses)) {
-		free(c);
-		s->failed = true;
-		return NULL;
-	}
-	s->classes[s->nclasses++] = c;
-	return c;
-}
-
-static void add_description(struct htw_select *s, struct htw_source_class *c, const struct event *e)
-{
-	if (s->ndescriptions == MAX_DESCRIPTIONS) {
-		s->keep_all = true;
+	if (known != TABLE_NONE && known >> FLAG_BITS == copy->stream && (known & USED) != 0)
 		return;
-	}
-	if (!array_reserve(&s->descriptions, s->ndescriptions, &s->descriptions_cap,
-	                   sizeof *s->descriptions)) {
-		s->failed = true;
-		return;
-	}
-	s->descriptions[s->ndescriptions++] = (struct htw_description){ position_of(s, e), 0 };
-	if (c->first == 0)
-		c->first = s->ndescriptions;
-	else
-		s->descriptions[c->last - 1].next = s->ndescriptions;
-	c->last = s->ndescriptions;
-	s->changes++;
+	c->chunk->text.failed |=
+	    !table64_put(&copy->classes, id, copy->stream << FLAG_BITS) ||
+	    !table64_put(&copy->names, hash_bytes(name.p, name.n, hash_seed()), copy->stream << FLAG_BITS);
+	copier_defines(c, class_key(copy, id));
+	copier_defines(c, name_key(copy, name));
+	copier_uses(c, class_key(copy, id));              /* who needs the name needs the fields */
+	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++) /* descriptions are records of these */
+		copier_uses(c, class_key(copy, i));
 }
 
-static void scan_class_info(struct htw_select *s, const struct batch *b, const struct event *e)
+static void survey_field(struct copier *c, const struct batch *b, const struct event *e, bool wire)
 {
-	const uint32_t id = (uint32_t)number_at(b, e, F_ID);
-	struct htw_source_class *const c = get_class(s, id);
+	struct htw_copy *const copy = c->state;
+	const uint64_t id = number_at(b, e, F_ID);
 
-	/* Readers ignore descriptions of a class in use. */
-	if (c == NULL || (c->used && c->stream == s->stream))
+	if (table64_get(&copy->classes, id) != copy->stream << FLAG_BITS)
 		return;
-	if (c->stream != s->stream) {
-		c->first = c->nparts = 0;
-		c->used = false;
-	}
-	c->stream = s->stream;
-	struct slice name = text_at(b, e, F_NAME);
-	if (tabletext_get(&s->by_name, name) == TABLE_NONE)
-		name = arena_copy(&s->arena, name);
-	s->failed |= name.p == NULL || !tabletext_put(&s->by_name, name, table64_get(&s->by_id, id));
-	add_description(s, c, e);
+	copier_defines(c, class_key(copy, id));
+	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) == HT_STRUCT)
+		copier_uses(c, name_key(copy, text_at(b, e, F_TYPE_NAME)));
 }
 
-static void scan_field_info(struct htw_select *s, const struct batch *b, const struct event *e, bool wire)
-{
-	struct htw_source_class *const c = find_class(s, (uint32_t)number_at(b, e, F_ID));
-
-	if (c == NULL || c->stream != s->stream || c->used || s->keep_all)
-		return;
-	add_description(s, c, e);
-	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) != HT_STRUCT)
-		return;
-	const struct slice part = arena_copy(&s->arena, text_at(b, e, F_TYPE_NAME));
-	if (part.p != NULL && array_reserve(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts))
-		c->parts[c->nparts++] = part;
-	else
-		s->failed = true;
-}
-
-/* Queues a class unless it was queued by this visit or is marked already. */
-static void queue_class(struct htw_select *s, uint32_t i, uint32_t *n)
-{
-	struct htw_source_class *const c = i != TABLE_NONE ? s->classes[i] : NULL;
-
-	if (c == NULL || c->visit == s->visit || c->closed == s->changes)
-		return;
-	c->visit = s->visit;
-	if (array_reserve(&s->queue, *n, &s->queue_cap, sizeof *s->queue))
-		s->queue[(*n)++] = i;
-	else
-		s->failed = true;
-}
-
-/* Marks the descriptions of a class, of its parts, and of the built-in classes: descriptions are records of
- * these. */
-static void need_class(struct htw_select *s, uint32_t id)
-{
-	const struct htw_source_class *const c = find_class(s, id);
-	uint32_t n = 0;
-
-	if (c == NULL || c->closed == s->changes)
-		return;
-	s->visit++;
-	queue_class(s, table64_get(&s->by_id, id), &n);
-	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++)
-		queue_class(s, table64_get(&s->by_id, i), &n);
-	for (uint32_t i = 0; i < n; i++) {
-		struct htw_source_class *const k = s->classes[s->queue[i]];
-		for (uint32_t p = 0; p < k->nparts; p++)
-			queue_class(s, tabletext_get(&s->by_name, k->parts[p]), &n);
-		for (uint32_t d = k->first; d != 0; d = s->descriptions[d - 1].next)
-			mark_needed(s, s->descriptions[d - 1].position);
-		k->first = 0;
-		k->closed = s->changes;
-	}
-}
-
-/* Returns a label, a new one if needed; NULL on OOM or at the limit. */
-static struct htw_source_label *get_label(struct htw_select *s, uint64_t number)
-{
-	const uint32_t i = table64_get(&s->by_label, number);
-
-	if (i != TABLE_NONE)
-		return &s->labels[i];
-	if (s->nlabels == MAX_LABELS) {
-		s->keep_all = true;
-		return NULL;
-	}
-	if (!array_reserve(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
-	    !table64_put(&s->by_label, number, s->nlabels)) {
-		s->failed = true;
-		return NULL;
-	}
-	s->labels[s->nlabels] = (struct htw_source_label){ .position = 0 };
-	return &s->labels[s->nlabels++];
-}
-
-/* Returns true if e is a mapping record whose label was not used yet; then it is marked at the first use. */
-static bool defer_mapping(struct htw_select *s, const struct batch *b, const struct event *e,
-                          uint32_t class_id)
+/* Returns true if e maps a label to its name. */
+static bool survey_mapping(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
 {
 	const struct plan_define *const d = e->cls->plan != NULL ? e->cls->plan->defines : NULL;
-	uint64_t number;
+	struct htw_copy *const copy = c->state;
+	uint64_t label;
 
 	if (d == NULL || e->cls->plan->ndefines != 1 || d->nkeys != 1 ||
-	    !number_named(b, e, d->key[0], &number))
+	    !number_named(b, e, d->key[0], &label))
 		return false;
-	struct htw_source_label *const l = get_label(s, number);
-	if (l == NULL || l->used)
-		return false;
-	l->position = position_of(s, e);
-	l->class_id = class_id;
-	l->pending = true;
+	copier_redefines(c, make_key(KEY_LABEL, copy->input, label));
+	copier_uses(c, class_key(copy, id));
 	return true;
 }
 
-static void use_label(struct htw_select *s, uint64_t number)
+/* The class of an event, and labels that may name it. */
+static void survey_event(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
 {
-	struct htw_source_label *const l = get_label(s, number);
+	struct htw_copy *const copy = c->state;
+	const bool kept = (e->flags & EVENT_LEFT_OUT) == 0;
+	const uint32_t known = table64_get(&copy->classes, id), flags = USED | (kept ? NEEDED : 0U);
+	uint64_t label;
 
-	if (l == NULL)
-		return;
-	if (l->pending) {
-		need_class(s, l->class_id);
-		mark_needed(s, l->position);
+	if (known != TABLE_NONE && (known | flags) != known) {
+		c->chunk->text.failed |= !table64_put(&copy->classes, id, known | flags);
+		if (kept)
+			copier_uses(c, class_key(copy, id));
 	}
-	l->pending = false;
-	l->used = true;
-}
-
-static void scan_event(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t id)
-{
-	struct htw_source_class *const c = s->last != NULL && s->last_id == id ? s->last : find_class(s, id);
-	uint64_t number;
-
-	s->last = c;
-	s->last_id = id;
-	if (c != NULL)
-		c->used = true;
-	if ((e->flags & EVENT_LEFT_OUT) != 0)
+	if (!kept)
 		return;
-	if (c != NULL && c->closed != s->changes)
-		need_class(s, id);
-	/* Labels that may name the event. */
 	for (const struct plan *m = e->cls->plan; m != NULL; m = m->otherwise)
 		for (uint32_t i = 0; i < m->nnames; i++)
 			for (uint32_t p = 0; p < m->names[i].nparts; p++) {
 				const struct plan_ref *const ref = &m->names[i].parts[p].ref;
 				if (ref->nfields == 1 && ref->ntables > 0 &&
-				    number_named(b, e, ref->field[0], &number))
-					use_label(s, number);
+				    number_named(b, e, ref->field[0], &label))
+					copier_uses(c, make_key(KEY_LABEL, copy->input, label));
 			}
 }
 
-static void scan_record(struct htw_select *s, const struct batch *b, const struct event *e)
+static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
+	struct htw_copy *const copy = c->state;
 	const bool wire = is_wire(b, e);
 	const uint32_t id = (uint32_t)number_at(b, e, f_class_id(wire));
 
-	if (e->offset == 0) { /* a new input: labels of the previous one do not count */
-		table64_free(&s->by_label);
-		s->nlabels = 0;
-		s->stream++;
-		s->input++;
-	}
-	if (e->offset >> INPUT_SHIFT != 0)
-		s->keep_all = true;
-	if (s->keep_all || s->failed)
-		return;
+	(void)bytes;
+	copy->input += e->offset == 0; /* labels of the previous one do not count */
+	copy->stream += e->offset == 0;
 	if (e->phase != PHASE_STRUCTURE) {
-		scan_event(s, b, e, id);
+		survey_event(c, b, e, id);
 	} else if (id == HT_CLASS_INFO) {
-		scan_class_info(s, b, e);
+		survey_class(c, b, e);
 	} else if (id == HT_CLASS_FIELD) {
-		scan_field_info(s, b, e, wire);
+		survey_field(c, b, e, wire);
 	} else if (id == HT_CLASS_ENDIANNESS) {
-		s->stream += e->offset != 0;
-		mark_needed(s, position_of(s, e));
-	} else if (!defer_mapping(s, b, e, id)) {
-		need_class(s, id);
-		mark_needed(s, position_of(s, e));
+		copy->stream += e->offset != 0;
+		copier_needs(c);
+	} else if (!survey_mapping(c, b, e, id)) {
+		copier_uses(c, class_key(copy, id));
+		copier_needs(c);
 	}
-}
-
-void htw_survey(void *state, const struct batch *b)
-{
-	struct htw_state *const st = state;
-
-	for (uint32_t i = 0; i < b->n; i++)
-		scan_record(&st->select, b, &b->events[i]);
-}
-
-/* Ends the survey: keeps the marks and frees the rest.  From here on the same events come again. */
-static void end_survey(struct htw_select *s)
-{
-	const struct htw_select kept = {
-		.done = true, .needed = s->needed, .keep_all = s->keep_all, .failed = s->failed
-	};
-
-	if (s->done)
-		return;
-	s->needed = (struct table64){ .slots = NULL };
-	htw_select_free(s);
-	*s = kept;
-}
-
-/* Returns true if the selection needs the next record. */
-static bool is_needed(struct htw_select *s, const struct event *e)
-{
-	s->input += e->offset == 0;
-	if (e->phase != PHASE_STRUCTURE)
-		return (e->flags & EVENT_LEFT_OUT) == 0;
-	return s->keep_all || table64_get(&s->needed, position_of(s, e)) != TABLE_NONE;
 }
 
 /* ---- copying ---- */
@@ -419,31 +239,33 @@ static bool is_needed(struct htw_select *s, const struct event *e)
  * from their record on.
  */
 
-/* Decides at the first record of an input whether the input can follow what was written. */
-static void begin_input(struct htw_copy *copy, const struct batch *b, const struct event *e,
-                        struct slice bytes, struct chunk *chunk)
+/* Whether the input can follow what was written. */
+static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	static const char little[HT_ENDIANNESS_SIZE];
+	struct htw_copy *const copy = c->state;
 	const bool wire = is_wire(b, e);
 
 	copy->skipping = copy->any && wire != copy->wire;
 	if (!copy->any)
 		copy->wire = wire;
 	else if (!copy->skipping && load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS)
-		text_add(&chunk->text, little, sizeof little); /* it was read as little endian */
+		text_add(copier_text(c), little, sizeof little); /* it was read as little endian */
 }
 
-/* Changes the time of the last record of the chunk to that of e. */
-static void move_time(struct htw_copy *copy, const struct batch *b, const struct event *e, uint32_t size,
-                      struct chunk *chunk)
+/* Writes a record with the time of its event. */
+static void put_moved(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
+	struct htw_copy *const copy = c->state;
+	struct text *const t = copier_text(c);
 	const uint64_t before = number_at(b, e, f_time(copy->wire));
-	char *const at = chunk->text.p + chunk->text.n - size + ht_time_at(copy->wire);
 	const bool negative = e->ts > before;
 	const uint64_t ts = negative ? 0 : e->ts;
 
-	if (chunk->text.failed)
+	text_slice(t, bytes);
+	if (t->failed)
 		return;
+	char *const at = t->p + t->n - bytes.n + ht_time_at(copy->wire);
 	if (load_u64(at, copy->big) != before)
 		copy->big =
 		    !copy->big; /* a new input, or an invalid EndiannessInfoEvent, changed the order */
@@ -451,49 +273,42 @@ static void move_time(struct htw_copy *copy, const struct batch *b, const struct
 	    copy->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? ts : __builtin_bswap64(ts);
 	memcpy(at, &stored, sizeof stored);
 	if (negative && e->phase != PHASE_STRUCTURE)
-		ledger_add(&chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
+		ledger_add(&c->chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
+	if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)
+		copy->big = number_at(b, e, 3) == 1;
 }
 
-/* Returns true if a record is written: selected, and of the output's layout. */
-static bool is_copied(struct htw_state *st, const struct event *e, struct chunk *chunk)
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	if (st->selected && !is_needed(&st->select, e))
-		return false;
-	if (st->copy.skipping) /* a run of records has no fields; its ts is their number */
-		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
+	struct htw_copy *const copy = c->state;
+
+	if ((e->flags & EVENT_LEFT_OUT) != 0)
+		return;
+	if (copy->skipping) { /* a run of records has no fields; its ts is their number */
+		ledger_add(&c->chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
 		           e->nfields == 0 ? e->ts : 1);
-	return !st->copy.skipping;
-}
-
-void htw_copy(struct htw_state *st, const struct batch *b, struct chunk *chunk)
-{
-	struct htw_copy *const copy = &st->copy;
-	struct slice run = { NULL, 0, 0 }; /* adjacent records */
-
-	if (st->selected)
-		end_survey(&st->select);
-	chunk->text.failed |= st->select.failed;
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct event *const e = &b->events[i];
-		const struct slice bytes = b->bytes[i];
-		const bool adjoins = run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n;
-		if (!adjoins || e->offset == 0) {
-			chunk_borrow(chunk, run);
-			run = slice_of(bytes.p, 0);
-		}
-		if (e->offset == 0)
-			begin_input(copy, b, e, bytes, chunk);
-		if (!is_copied(st, e, chunk))
-			continue;
-		copy->any = true;
-		run.n += bytes.n;
-		if (!st->rebased)
-			continue;
-		text_slice(&chunk->text, run);
-		run.n = 0;
-		move_time(copy, b, e, bytes.n, chunk);
-		if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)
-			copy->big = number_at(b, e, 3) == 1;
+		return;
 	}
-	chunk_borrow(chunk, run);
+	copy->any = true;
+	if (c->run->rebased)
+		put_moved(c, b, e, bytes);
+	else
+		copier_keep(c, bytes);
 }
+
+static void copy_free(void *state)
+{
+	struct htw_copy *const copy = state;
+
+	table64_free(&copy->classes);
+	table64_free(&copy->names);
+}
+
+const struct copier_ops htw_copier_ops = {
+	.state_size = sizeof(struct htw_copy),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_REFERS,
+	.input = copy_input,
+	.record = copy_record,
+	.survey = copy_survey,
+	.free = copy_free,
+};

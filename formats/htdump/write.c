@@ -322,32 +322,25 @@ static bool htw_open(struct writer *w, struct chunk *chunk)
 {
 	struct htw_state *const st = w->state;
 
-	st->is_raw = w->raw;
-	st->selected = w->selected;
-	st->rebased = w->rebased;
-	st->signed_time = w->signed_time;
-	if (!w->raw)
-		htw_prologue(st, chunk);
+	st->signed_time = w->run->signed_time;
+	htw_prologue(st, chunk);
 	return true;
 }
 
 /* Extends the arrays by new tracks and classes. */
-static bool htw_declare(struct writer *w, const struct batch *b)
+static bool htw_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct htw_state *const st = w->state;
 
-	return w->raw || (tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
-	                  shapes_declare(&st->shapes, b));
+	(void)chunk;
+	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
+	       shapes_declare(&st->shapes, b);
 }
 
 static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct htw_state *const st = state;
 
-	if (st->is_raw) {
-		htw_copy(st, b, chunk);
-		return;
-	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			put_event(st, b, &b->events[i], chunk);
@@ -372,13 +365,11 @@ static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fac
 
 static bool htw_close(struct writer *w, struct chunk *chunk)
 {
-	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_RECORDS) | FACTS_OF(FACT_EVENTS)));
+	struct facts facts = facts_of(w->run, ~(FACTS_OF(FACT_RECORDS) | FACTS_OF(FACT_EVENTS)));
 	struct htw_state *const st = w->state;
 	struct fact fact;
 
-	if (w->raw)
-		return true;
-	put_remaining_tracks(st, w->trace, chunk);
+	put_remaining_tracks(st, w->run->trace, chunk);
 	while (facts_next(&facts, &fact))
 		put_fact(st, chunk, &fact);
 	return true;
@@ -393,15 +384,12 @@ static void htw_free(void *state)
 	shapes_free(&st->shapes);
 	track_numbers_free(&st->numbers);
 	text_free(&st->scratch);
-	htw_select_free(&st->select);
 }
 
 const struct writer_ops htw_ops = {
 	.state_size = sizeof(struct htw_state),
-	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_BARE | WRITER_RAW_RUNS | WRITER_INTERPRETED,
+	.want = WANT_FIELDS,
 	.open = htw_open,
-	.survey = htw_survey,
 	.declare = htw_declare,
 	.write = htw_write,
 	.close = htw_close,

@@ -96,15 +96,15 @@ static struct trace_facts facts_of(const struct trace *t)
 
 static void put_trace(struct text *t, const struct writer *w)
 {
-	const struct trace_origin *const origin = w->trace->origin;
-	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->trace);
+	const struct trace_origin *const origin = w->run->trace->origin;
+	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->run->trace);
 	if (origin == NULL)
 		facts.dialect = ""; /* known at the end: later records, or inputs, may be of another */
-	const bool rebased = w->rebased || (origin != NULL && origin->rebased);
+	const bool rebased = w->run->rebased || (origin != NULL && origin->rebased);
 
 	text_printf(t, "{\"type\":\"trace\",\"version\":%d", NDJSON_VERSION);
-	put_member(t, "tool", slice_str(w->tool));
-	put_member(t, "mode", slice_str(w->raw ? "raw" : "interpreted"));
+	put_member(t, "tool", slice_str(w->run->tool));
+	put_member(t, "mode", slice_str(w->run->raw ? "raw" : "interpreted"));
 	text_printf(t, ",\"rebased\":%s", rebased ? "true" : "false");
 	put_facts(t, &facts);
 	text_str(t, "}\n");
@@ -284,15 +284,15 @@ static void put_clock(struct text *t, const struct writer *w, const struct trace
 {
 	const uint64_t before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
 
-	if (w->trace->epoch_known)
-		put_member_u64(t, "epoch_ns", w->trace->epoch_ns - before);
-	if (w->rebased || (origin != NULL && origin->rebased))
-		put_member_u64(t, "rebased_by_ns", before + (w->rebased ? w->rebased_by : 0));
+	if (w->run->trace->epoch_known)
+		put_member_u64(t, "epoch_ns", w->run->trace->epoch_ns - before);
+	if (w->run->rebased || (origin != NULL && origin->rebased))
+		put_member_u64(t, "rebased_by_ns", before + (w->run->rebased ? w->run->rebased_by : 0));
 }
 
 static void put_end(struct chunk *c, const struct writer *w)
 {
-	const struct trace *const trace = w->trace;
+	const struct trace *const trace = w->run->trace;
 	const struct trace_origin *const origin =
 	    trace->origin != NULL && trace->origin->last.format != NULL ? trace->origin : NULL;
 	const struct trace_facts facts = origin != NULL ? origin->last : facts_of(trace);
@@ -304,7 +304,7 @@ static void put_end(struct chunk *c, const struct writer *w)
 	put_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
 	put_facts(t, &facts);
 	put_clock(t, w, trace->origin);
-	put_losses(t, w->total, origin);
+	put_losses(t, w->run->total, origin);
 	ndjson_shapes_init(&shapes);
 	ndjson_fields(&shapes, 0, NULL, trace->meta, trace->nmeta, 0, c);
 	text_str(t, "}\n");
@@ -417,13 +417,14 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 {
 	struct ndjson_state *const st = w->state;
 
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	put_trace(&chunk->text, w);
 	return true;
 }
 
-static bool declare_batch(struct writer *w, const struct batch *b)
+static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
+	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;
@@ -464,7 +465,7 @@ static void free_writer(void *state)
 const struct writer_ops ndjson_writer_ops = {
 	.state_size = sizeof(struct ndjson_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT | WRITER_INTERPRETED | WRITER_RAW,
+	.modes = WRITER_TEXT | WRITER_RAW,
 	.open = open_writer,
 	.declare = declare_batch,
 	.render = render_batch,

@@ -403,7 +403,8 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 	return needed;
 }
 
-void ovw_selection_end(struct ovw_state *st, struct chunk *chunk)
+/* Writes streams without selected records that kept streams need. */
+static void end_selection(struct ovw_state *st, struct chunk *chunk)
 {
 	/* A needed stream may be of a loom or process of which nothing was kept before: it brings in streams
 	 * of the loom, those bring in some of their processes, and nothing more follows. */
@@ -674,66 +675,76 @@ static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chu
 	return number < c->nstreams && c->streams[number] != NULL;
 }
 
-static void select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct chunk *chunk)
+static void select_record(struct ovw_state *st, const struct event *e, struct slice bytes,
+                          struct chunk *chunk)
 {
-	const struct event *const e = &b->events[i];
-
-	if (is_file(b, e))
-		add_file(st, b, e, chunk);
-	else if (lacks_data(e, b->bytes[i]))
+	if (lacks_data(e, bytes))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
-	else if (is_omitted(e, b->bytes[i].p))
+	else if (is_omitted(e, bytes.p))
 		return;
 	else if (!ensure_file(st, e->dur, chunk))
 		chunk->text.failed = true;
 	else
-		select_event(st, e, b->bytes[i], chunk);
+		select_event(st, e, bytes, chunk);
 }
 
-void ovw_copy(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
-{
-	struct slice run = { NULL, 0, 0 }; /* adjoining records of one stream */
-	uint64_t number = UINT64_MAX;
+/* ---- the copier ---- */
 
-	for (uint32_t i = 0; st->is_selection && i < b->n && !chunk->text.failed; i++)
-		select_record(st, b, i, chunk);
-	for (uint32_t i = 0; !st->is_selection && i < b->n && !chunk->text.failed; i++) {
-		const struct event *const e = &b->events[i];
-		const struct slice bytes = b->bytes[i];
-		const bool adjoins = number == e->dur && run.n > 0 && run.p + run.n == bytes.p &&
-		                     bytes.n <= UINT32_MAX - run.n;
-		if (!adjoins || is_file(b, e)) {
-			text_slice(&chunk->text, run);
-			run = slice_of(bytes.p, 0);
-		}
-		if (is_file(b, e)) {
-			add_file(st, b, e, chunk);
-			number = UINT64_MAX;
-			continue;
-		}
-		if (number != e->dur && !ensure_file(st, e->dur, chunk)) {
-			chunk->text.failed = true;
-			return;
-		}
-		if (number != e->dur)
-			chunk_file(chunk, st->copy.streams[e->dur]);
-		number = e->dur;
-		if (lacks_data(e, bytes)) {
-			ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
-			continue;
-		}
-		run.n += bytes.n;
-		if (!st->rebased)
-			continue;
-		text_slice(&chunk->text, run);
-		run.n = 0;
-		move_clock(st, e, &chunk->text, bytes.n, chunk);
+static bool copy_open(struct copier *c)
+{
+	struct ovw_state *const st = c->state;
+
+	st->is_selection = c->selected;
+	st->rebased = c->run->rebased;
+	st->signed_time = c->run->signed_time;
+	return true;
+}
+
+static void put_record(struct ovw_state *st, struct copier *c, const struct event *e, struct slice bytes)
+{
+	const char *const file = st->copy.streams[e->dur];
+
+	if (c->chunk->nparts == 0 || c->chunk->parts[c->chunk->nparts - 1].name != file) {
+		(void)copier_text(c);
+		chunk_file(c->chunk, file);
 	}
-	text_slice(&chunk->text, run);
+	if (lacks_data(e, bytes)) {
+		ovw_lose(c->chunk, OVW_JUMBO_LEFT_OUT, e->offset);
+	} else if (!st->rebased) {
+		copier_keep(c, bytes);
+	} else {
+		text_slice(&c->chunk->text, bytes);
+		move_clock(st, e, &c->chunk->text, bytes.n, c->chunk);
+	}
 }
 
-void ovw_copy_free(struct ovw_copy *c)
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
+	struct ovw_state *const st = c->state;
+
+	if (is_file(b, e)) {
+		(void)copier_text(c);
+		add_file(st, b, e, c->chunk);
+	} else if (st->is_selection) {
+		select_record(st, e, bytes, c->chunk);
+	} else if (!ensure_file(st, e->dur, c->chunk)) {
+		c->chunk->text.failed = true;
+	} else {
+		put_record(st, c, e, bytes);
+	}
+}
+
+static void copy_end(struct copier *c)
+{
+	if (c->selected)
+		end_selection(c->state, c->chunk);
+}
+
+static void copy_free(void *state)
+{
+	struct ovw_state *const st = state;
+	struct ovw_copy *const c = &st->copy;
+
 	for (uint32_t i = 0; i < OVW_MAX_SIDECARS; i++)
 		text_free(&c->sidecars[i].content);
 	free_selection(&c->selection);
@@ -742,4 +753,14 @@ void ovw_copy_free(struct ovw_copy *c)
 	tabletext_free(&c->names);
 	tabletext_free(&c->folders);
 	text_free(&c->scratch);
+	arena_free(&st->arena);
 }
+
+const struct copier_ops ovw_copier_ops = {
+	.state_size = sizeof(struct ovw_state),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_FILES,
+	.open = copy_open,
+	.record = copy_record,
+	.end = copy_end,
+	.free = copy_free,
+};

@@ -594,16 +594,16 @@ struct ovw_marks {
 	struct slice titles[OVNI_MARK_TYPES - OVW_COUNTERS];
 	uint32_t ntitles;
 	struct tabletext title_of;
-	uint64_t held;              /* bytes, of all streams */
-	uint32_t nended, ndeclared; /* streams that were ended; labels that they declare */
-	uint32_t nopen;             /* open spans of all streams */
+	uint64_t held;      /* bytes, of all streams */
+	uint32_t ndeclared; /* labels that ended streams declare */
+	uint32_t nopen;     /* open spans of all streams */
 	struct text scratch;
 	struct text refusal; /* message about too many streams */
 };
 
 struct ovw_state {
-	bool is_raw, is_selection, rebased, signed_time;
-	const char *output; /* its path, for messages; NULL: standard output */
+	bool is_selection, rebased, signed_time; /* is_selection, copy: of the copier alone */
+	const char *output;                      /* its path, for messages; NULL: standard output */
 	struct arena arena;
 	struct ovw_copy copy;
 	struct ovw_marks marks;
@@ -623,11 +623,7 @@ static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 
 /* ---- writer: copies (copy.c) ---- */
 
-void ovw_copy(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
-void ovw_copy_free(struct ovw_copy *c);
-
-/* Writes streams without selected records that kept streams need. */
-void ovw_selection_end(struct ovw_state *st, struct chunk *chunk);
+extern const struct copier_ops ovw_copier_ops;
 
 /* ---- writer: streams (write.c) ---- */
 

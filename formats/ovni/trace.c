@@ -517,6 +517,7 @@ const struct format ovni_format = {
 	.recover = &ovni_recover_ops,
 	.trace = &ovni_trace_ops,
 	.writer = &ovw_ops,
+	.copier = &ovw_copier_ops,
 	.rules = ovni_rules,
 	.losses = ovw_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ENDS | HAS_LISTS | HAS_PARTS |

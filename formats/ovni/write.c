@@ -152,7 +152,7 @@ static void refuse(struct ovw_state *st, struct chunk *chunk)
 		text_char(t, '\0');
 	}
 	chunk->text.failed |= t->failed;
-	chunk->end.failed = t->p;
+	chunk->failed = t->p;
 }
 
 /* Returns the index in m->streams + 1, or 0 if there are too many, or on OOM (text.failed). */
@@ -286,30 +286,24 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 	struct ovw_state *const st = w->state;
 
 	(void)chunk;
-	st->is_raw = w->raw;
-	st->is_selection = w->raw && w->selected;
-	st->rebased = w->rebased;
-	st->signed_time = w->signed_time;
+	st->rebased = w->run->rebased;
+	st->signed_time = w->run->signed_time;
 	st->output = w->temp_near;
 	return true;
 }
 
-static bool ovw_declare(struct writer *w, const struct batch *b)
+static bool ovw_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	return w->raw || declare_tracks(w->state, b);
+	(void)chunk;
+	return declare_tracks(w->state, b);
 }
 
 static void ovw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
-	struct ovw_state *const st = state;
-
-	if (st->is_raw)
-		ovw_copy(st, b, chunk);
-	else
-		ovw_events(st, b, chunk);
+	ovw_events(state, b, chunk);
 }
 
-/* The end is written in several steps, so that its memory does not grow with the number of streams. */
+/* Ends of streams in memory. */
 #define STREAMS_AT_ONCE 16
 
 static bool ovw_close(struct writer *w, struct chunk *chunk)
@@ -317,22 +311,18 @@ static bool ovw_close(struct writer *w, struct chunk *chunk)
 	struct ovw_state *const st = w->state;
 	struct ovw_marks *const m = &st->marks;
 
-	if (w->raw && w->selected)
-		ovw_selection_end(st, chunk);
-	if (w->raw)
-		return true;
 	if (m->nstreams == 0)
 		add_empty_stream(st, chunk);
-	if (m->nended == 0 && w->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &ovw_losses[OVW_FACTS], 0, w->trace->nmeta);
-	if (m->nended == 0 && w->trace->epoch_known)
+	if (w->run->trace->nmeta > 0)
+		ledger_add(&chunk->ledger, &ovw_losses[OVW_FACTS], 0, w->run->trace->nmeta);
+	if (w->run->trace->epoch_known)
 		ovw_lose(chunk, OVW_EPOCH, 0);
-	for (uint32_t i = 0; i < STREAMS_AT_ONCE && m->nended < m->nstreams; i++) {
-		struct ovw_stream *const s = m->streams[m->nended++];
-		ovw_end_stream(st, s, chunk);
-		ovw_metadata(st, w, s, &m->ndeclared, chunk);
+	for (uint32_t i = 0; i < m->nstreams; i++) {
+		ovw_end_stream(st, m->streams[i], chunk);
+		ovw_metadata(st, w, m->streams[i], &m->ndeclared, chunk);
+		if (i % STREAMS_AT_ONCE == STREAMS_AT_ONCE - 1 && !chunk_flush(chunk))
+			break;
 	}
-	chunk->end.more = m->nended < m->nstreams && !chunk->text.failed;
 	return true;
 }
 
@@ -340,15 +330,13 @@ static void ovw_free(void *state)
 {
 	struct ovw_state *const st = state;
 
-	ovw_copy_free(&st->copy);
 	free_marks(&st->marks);
 	arena_free(&st->arena);
 }
 
 const struct writer_ops ovw_ops = {
 	.state_size = sizeof(struct ovw_state),
-	.want = WANT_FIELDS | WANT_BYTES | WANT_FILES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_RUNS | WRITER_RAW_SELECT | WRITER_RAW_BARE | WRITER_INTERPRETED,
+	.want = WANT_FIELDS,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,

@@ -30,7 +30,7 @@ static void put_member(struct text *t, const char *key, struct slice value)
 static void put_lib(struct text *t, const struct writer *w)
 {
 	text_str(t, "\"lib\":{");
-	put_member(t, "version", slice_str(w->tool));
+	put_member(t, "version", slice_str(w->run->tool));
 	text_str(t, ",\"commit\":\"unknown\"},");
 }
 

@@ -214,7 +214,6 @@ struct paraver_state {
 	uint32_t ntracks, tracks_cap, ncategories;
 	struct arena arena;
 	struct text scratch;
-	bool closing;
 	uint64_t written; /* bytes of the store */
 	uint32_t narrows; /* in these */
 	char why[256];    /* the reason of a failure; "": none */

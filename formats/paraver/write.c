@@ -325,9 +325,9 @@ static void write_date(const struct paraver_state *st, const struct writer *w, s
 {
 	unsigned __int128 ns = 0;
 
-	if (w->trace->epoch_known)
-		ns = (unsigned __int128)w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0) +
-		     (w->signed_time && (int64_t)st->base < 0 ? 0 : st->base);
+	if (w->run->trace->epoch_known)
+		ns = (unsigned __int128)w->run->trace->epoch_ns + (w->run->rebased ? w->run->rebased_by : 0) +
+		     (w->run->signed_time && (int64_t)st->base < 0 ? 0 : st->base);
 	const uint64_t minutes = (uint64_t)(ns / 60000000000U);
 	/* years start in March, so that a leap day is the last day of its year */
 	const uint64_t days = minutes / 1440 + 719468, era = days / 146097, in_era = days % 146097;
@@ -402,7 +402,7 @@ static bool check_failure(struct paraver_state *st, struct chunk *chunk)
 	else if (st->arrows.failed)
 		spill_reason(&st->arrows.file, "the arrows", st->why, sizeof st->why);
 	if (st->why[0] != '\0')
-		chunk->end.failed = st->why;
+		chunk->failed = st->why;
 	return !chunk->text.failed && st->why[0] == '\0';
 }
 
@@ -415,11 +415,12 @@ static bool paraver_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool paraver_declare(struct writer *w, const struct batch *b)
+static bool paraver_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct paraver_state *const st = w->state;
 	bool ok = true;
 
+	(void)chunk;
 	for (uint32_t i = 0; ok && i < b->nclasses; i++)
 		ok = array_reach(&st->categories, &st->ncategories, b->classes[i]->index,
 		                 sizeof *st->categories);
@@ -439,28 +440,23 @@ static void paraver_write(void *state, const struct batch *b, struct chunk *chun
 	(void)check_failure(st, chunk);
 }
 
-/* Called again until chunk->end.more is false: each call writes a piece of the records. */
 static bool paraver_close(struct writer *w, struct chunk *chunk)
 {
 	struct paraver_state *const st = w->state;
 
 	chunk_file(chunk, PARAVER_PRV);
-	if (!st->closing) {
-		paraver_spans_end(st, chunk);
-		write_date(st, w, &chunk->text);
-		text_printf(&chunk->text, "%" PRIu64 "_ns:0:", st->spans.now);
-		paraver_write_objects(&st->rows, &chunk->text);
-		text_char(&chunk->text, '\n');
-		if (w->trace->nmeta > 0)
-			ledger_add(&chunk->ledger, &paraver_losses[PARAVER_FACTS], 0, w->trace->nmeta);
-		st->closing = true;
-	}
-	write_piece(st, chunk);
-	if (!check_failure(st, chunk))
-		return true;
-	chunk->end.more = st->written < paraver_store_size(&st->store);
-	if (chunk->end.more)
-		return true;
+	paraver_spans_end(st, chunk);
+	write_date(st, w, &chunk->text);
+	text_printf(&chunk->text, "%" PRIu64 "_ns:0:", st->spans.now);
+	paraver_write_objects(&st->rows, &chunk->text);
+	text_char(&chunk->text, '\n');
+	if (w->run->trace->nmeta > 0)
+		ledger_add(&chunk->ledger, &paraver_losses[PARAVER_FACTS], 0, w->run->trace->nmeta);
+	do {
+		write_piece(st, chunk);
+		if (!check_failure(st, chunk) || !chunk_flush(chunk))
+			return true;
+	} while (st->written < paraver_store_size(&st->store));
 	chunk_file(chunk, PARAVER_PCF);
 	paraver_write_pcf(&st->names, chunk);
 	chunk_file(chunk, PARAVER_ROW);
@@ -486,7 +482,6 @@ static void paraver_free(void *state)
 const struct writer_ops paraver_writer_ops = {
 	.state_size = sizeof(struct paraver_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,

@@ -321,7 +321,7 @@ const char *parquet_arg_mistake(const char *arg);
 const char *parquet_part_size_mistake(const char *arg);
 
 bool parquet_open_columns(struct parquet_state *st, const struct option_value *options);
-bool parquet_declare(struct writer *w, const struct batch *b);
+bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chunk);
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
                        struct ledger *ledger);

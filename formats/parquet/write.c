@@ -248,13 +248,13 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 /* Facts known at the end, the same in each part. */
 static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
-	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
+	struct facts facts = facts_of(w->run, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
 	struct fact f;
 
 	while (facts_next(&facts, &f))
 		put_fact(st, &f);
-	put_losses(st, w->total);
-	put_facts(st, w->trace);
+	put_losses(st, w->run->total);
+	put_facts(st, w->run->trace);
 }
 
 /* ---- footer ---- */
@@ -382,7 +382,7 @@ static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more
 static bool report_failure(const struct parquet_state *st, struct chunk *chunk, bool ok)
 {
 	if (st->why[0] != '\0')
-		chunk->end.failed = st->why;
+		chunk->failed = st->why;
 	return ok || st->why[0] != '\0';
 }
 
@@ -392,9 +392,9 @@ static bool open_writer(struct writer *w, struct chunk *chunk, bool in_parts)
 	const char *const size = option_find(w->options, "part-size");
 
 	st->in_parts = in_parts;
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	st->temp_near = w->temp_near;
-	st->tool = w->tool;
+	st->tool = w->run->tool;
 	st->part_bytes = PART_BYTES;
 	if (size != NULL)
 		(void)units_bytes(slice_str(size), &st->part_bytes);
@@ -441,19 +441,17 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 	struct parquet_state *const st = w->state;
 	bool more = true;
 
-	if (st->nabout == 0) {
-		if (!end_group(st, chunk))
-			return report_failure(st, chunk, false);
-		count_empty_columns(st, &chunk->ledger);
-		parquet_put_about(st, w);
-	}
-	if (drain_group(st, chunk, GROUP_PIECE)) {
-		chunk->end.more = true;
-		return true;
-	}
-	const bool ok = put_footer(st, chunk, &more);
-	chunk->end.more = ok && more;
-	return report_failure(st, chunk, ok);
+	if (!end_group(st, chunk))
+		return report_failure(st, chunk, false);
+	count_empty_columns(st, &chunk->ledger);
+	parquet_put_about(st, w);
+	while (drain_group(st, chunk, GROUP_PIECE))
+		if (!chunk_flush(chunk))
+			return true;
+	while (more && put_footer(st, chunk, &more))
+		if (!chunk_flush(chunk))
+			return true;
+	return report_failure(st, chunk, !more);
 }
 
 static void parquet_free(void *state)
@@ -477,10 +475,10 @@ static void parquet_free(void *state)
 
 #define OPS(begins, shapes)                                                                                  \
 	{                                                                                                    \
-		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS,                             \
-		.modes = WRITER_SEEKS | WRITER_INTERPRETED, .order = ORDER_TIME, .shape = (shapes),          \
-		.nested = true, .open = begins, .declare = parquet_declare, .write = parquet_write,          \
-		.close = parquet_close, .free = parquet_free,                                                \
+		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS, .modes = WRITER_SEEKS,      \
+		.order = ORDER_TIME, .shape = (shapes), .nested = true, .open = begins,                      \
+		.declare = parquet_declare, .write = parquet_write, .close = parquet_close,                  \
+		.free = parquet_free,                                                                        \
 	}
 
 const struct writer_ops parquet_writer_ops = OPS(parquet_open, WRITER_FILE);

@@ -294,14 +294,13 @@ struct perfetto_shape {
 };
 
 struct perfetto_state {
-	bool signed_time;       /* ts may be before 0; set by open */
-	struct chunk *chunk;    /* of the current call */
-	struct ledger declared; /* losses of new tracks, for the next chunk */
-	uint64_t offset;        /* of the current event, for losses */
-	uint64_t uuid;          /* of the last track */
-	struct text body;       /* of the current track event */
-	struct text defs;       /* interned data, for the next track event */
-	struct text clean;      /* a repaired text */
+	bool signed_time;    /* ts may be before 0; set by open */
+	struct chunk *chunk; /* of the current call */
+	uint64_t offset;     /* of the current event, for losses */
+	uint64_t uuid;       /* of the last track */
+	struct text body;    /* of the current track event */
+	struct text defs;    /* interned data, for the next track event */
+	struct text clean;   /* a repaired text */
 	struct arena arena;
 	struct perfetto_table tables[KINDS];
 	uint32_t *seen;                 /* hashes of strings that occurred once */

@@ -26,12 +26,13 @@ static void put_clock(struct text *t, unsigned id, uint64_t ns)
  * one the importer has no wall time. */
 static void put_clocks(struct text *t, const struct writer *w)
 {
-	const uint64_t zero = w->rebased ? w->rebased_by : 0;
-	const bool monotonic = strcmp(w->trace->clock, "monotonic") == 0;
-	const bool unix_time = strcmp(w->trace->clock, "unix") == 0;
-	const uint64_t epoch = (w->trace->epoch_known ? w->trace->epoch_ns : 0) + zero;
+	const uint64_t zero = w->run->rebased ? w->run->rebased_by : 0;
+	const bool monotonic = strcmp(w->run->trace->clock, "monotonic") == 0;
+	const bool unix_time = strcmp(w->run->trace->clock, "unix") == 0;
+	const uint64_t epoch = (w->run->trace->epoch_known ? w->run->trace->epoch_ns : 0) + zero;
 
-	if (zero > LAST_TIME || epoch > LAST_TIME || (!monotonic && !unix_time && !w->trace->epoch_known))
+	if (zero > LAST_TIME || epoch > LAST_TIME ||
+	    (!monotonic && !unix_time && !w->run->trace->epoch_known))
 		return;
 	const size_t packet = wire_open(t, TRACE_PACKET);
 	wire_number(t, PACKET_SEQUENCE, 1);
@@ -39,7 +40,7 @@ static void put_clocks(struct text *t, const struct writer *w)
 	put_clock(t, PERFETTO_CLOCK_TRACE, 0);
 	if (monotonic)
 		put_clock(t, PERFETTO_CLOCK_MONOTONIC, zero);
-	if (unix_time || w->trace->epoch_known)
+	if (unix_time || w->run->trace->epoch_known)
 		put_clock(t, PERFETTO_CLOCK_REALTIME, epoch);
 	wire_close(t, at);
 	wire_close(t, packet);
@@ -130,14 +131,15 @@ static void put_fact(struct about *a, const struct fact *f)
 
 static void put_facts(struct about *a, const struct writer *w)
 {
-	struct facts words = facts_of(w, FACTS_WORDS);
-	struct facts others = facts_of(w, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY) |
-	                                      FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	struct facts words = facts_of(w->run, FACTS_WORDS);
+	struct facts others = facts_of(w->run, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY) |
+	                                           FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct fact f;
 
 	while (facts_next(&words, &f))
 		put_fact(a, &f);
-	put_text(a, SLICE_LIT("epoch"), w->trace->epoch_known ? SLICE_LIT("known") : SLICE_LIT("unknown"));
+	put_text(a, SLICE_LIT("epoch"),
+	         w->run->trace->epoch_known ? SLICE_LIT("known") : SLICE_LIT("unknown"));
 	while (facts_next(&others, &f))
 		put_fact(a, &f);
 }

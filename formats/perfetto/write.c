@@ -523,7 +523,7 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 	struct perfetto_state *const st = w->state;
 	struct text *const t = &chunk->text;
 
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	st->seed = hash_seed();
 	st->chunk = chunk;
 	const size_t at = wire_open(t, TRACE_PACKET);
@@ -536,17 +536,14 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 }
 
 /* Losses of new tracks belong to the next chunk, which does not exist yet. */
-static bool declare_batch(struct writer *w, const struct batch *b)
+static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct perfetto_state *const st = w->state;
-	struct chunk lost = { .text = { .n = 0 } };
 	bool ok = true;
 
-	st->chunk = &lost;
+	st->chunk = chunk;
 	for (uint32_t i = 0; i < b->ntracks && ok; i++)
 		ok = perfetto_declare_track(st, b->tracks[i]);
-	ledger_merge(&st->declared, &lost.ledger);
-	ledger_free(&lost.ledger);
 	return ok;
 }
 
@@ -556,9 +553,6 @@ static void write_batch(void *state, const struct batch *b, struct chunk *chunk)
 
 	st->chunk = chunk;
 	st->offset = 0;
-	ledger_merge(&chunk->ledger, &st->declared);
-	ledger_free(&st->declared);
-	st->declared = (struct ledger){ .rows = NULL };
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		perfetto_put_track(st, b->tracks[i]);
 	for (uint32_t i = 0; i < b->n; i++)
@@ -591,7 +585,6 @@ static void free_writer(void *state)
 	idset_free(&st->arrows);
 	tabletext_free(&st->stacks);
 	text_free(&st->stack);
-	ledger_free(&st->declared);
 	text_free(&st->body);
 	text_free(&st->defs);
 	text_free(&st->clean);
@@ -601,7 +594,6 @@ static void free_writer(void *state)
 const struct writer_ops perfetto_writer_ops = {
 	.state_size = sizeof(struct perfetto_state),
 	.want = WANT_FIELDS | WANT_GAPS,
-	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.nested = true,
 	.open = open_writer,

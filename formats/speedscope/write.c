@@ -357,17 +357,18 @@ static bool speedscope_open(struct writer *w, struct chunk *chunk)
 {
 	struct speedscope_writer *const st = w->state;
 
-	st->clock.bias = (uint64_t)w->signed_time << 63;
-	st->trace = w->trace;
+	st->clock.bias = (uint64_t)w->run->signed_time << 63;
+	st->trace = w->run->trace;
 	text_str(&chunk->text, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	                       "\"profiles\":[");
 	return true;
 }
 
-static bool speedscope_declare(struct writer *w, const struct batch *b)
+static bool speedscope_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct speedscope_writer *const st = w->state;
 
+	(void)chunk;
 	for (uint32_t i = 0; i < b->nclasses; i++) {
 		struct speedscope_class *const c = arena_alloc(&st->arena, sizeof *c);
 		if (c == NULL)
@@ -408,15 +409,15 @@ static bool speedscope_close(struct writer *w, struct chunk *chunk)
 	struct text *const t = &chunk->text;
 
 	end_track(st, chunk);
-	if (w->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FACTS], 0, w->trace->nmeta);
+	if (w->run->trace->nmeta > 0)
+		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FACTS], 0, w->run->trace->nmeta);
 	text_str(t, "],\n\"shared\":{\"frames\":[");
 	text_add(t, st->frames.json.p, st->frames.json.n);
 	t->failed |= st->frames.json.failed;
 	text_printf(t, "]},\n\"activeProfileIndex\":%" PRIu32 ",\n\"name\":", st->largest);
-	text_json_string(t, slice_str(w->trace->format != NULL ? w->trace->format : ""));
+	text_json_string(t, slice_str(w->run->trace->format != NULL ? w->run->trace->format : ""));
 	text_str(t, ",\n\"exporter\":");
-	text_json_string(t, slice_str(w->tool));
+	text_json_string(t, slice_str(w->run->tool));
 	text_str(t, "}\n");
 	return true;
 }
@@ -436,7 +437,7 @@ static void speedscope_free(void *state)
 const struct writer_ops speedscope_writer_ops = {
 	.state_size = sizeof(struct speedscope_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT | WRITER_INTERPRETED,
+	.modes = WRITER_TEXT,
 	.order = ORDER_TRACK_TIME,
 	.nested = true,
 	.open = speedscope_open,

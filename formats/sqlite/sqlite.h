@@ -101,9 +101,7 @@ struct sqlite_state {
 	bool signed_time;     /* ts may be before 0 */
 	int64_t last;         /* id of an event */
 	bool no_memory;
-	bool complete;    /* the database is closed and can be written */
-	uint64_t written; /* bytes of the database */
-	char why[700];    /* the first failure; "": none */
+	char why[700]; /* the first failure; "": none */
 };
 
 /* After a failure all functions below do nothing; false means failed, too. */

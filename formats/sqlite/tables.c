@@ -503,6 +503,5 @@ bool sqlite_finish(struct sqlite_state *st)
 	if (!sqlite_failed(st))
 		(void)create_indexes_and_views(st);
 	sqlite_disconnect(st);
-	st->complete = !sqlite_failed(st);
-	return st->complete;
+	return !sqlite_failed(st);
 }

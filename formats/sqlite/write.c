@@ -246,7 +246,7 @@ static void add_empty_columns(struct sqlite_state *st, struct ledger *ledger)
 /* Source of a fact: tracetool, or metadata of the trace. */
 static bool add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
-	struct facts facts = facts_of(w, ~FACTS_OF(FACT_LOSS));
+	struct facts facts = facts_of(w->run, ~FACTS_OF(FACT_LOSS));
 	struct fact f;
 
 	while (facts_next(&facts, &f)) {
@@ -256,7 +256,7 @@ static bool add_facts(struct sqlite_state *st, const struct writer *w, struct le
 		sqlite_bind_value(st, (struct sqlite_target){ TABLE_META, 3, ledger, 0 }, &f.value);
 		(void)sqlite_insert(st, TABLE_META);
 	}
-	add_losses(st, w->total);
+	add_losses(st, w->run->total);
 	add_empty_columns(st, ledger);
 	return !sqlite_failed(st);
 }
@@ -299,11 +299,11 @@ static bool declare_class(struct sqlite_state *st, struct class *c)
 	return true;
 }
 
-/* A failure of the database is reported by the next chunk. */
-static bool sqlite_declare(struct writer *w, const struct batch *b)
+static bool sqlite_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
+	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		(void)declare_track(st, b->tracks[i]);
 	for (uint32_t i = 0; i < b->nclasses; i++)
@@ -314,7 +314,7 @@ static bool sqlite_declare(struct writer *w, const struct batch *b)
 
 /* ---- writer ---- */
 
-#define PIECE (1U << 20) /* bytes of the database, written in one call */
+#define PIECE (1U << 20) /* bytes of the database in memory */
 
 /* Sets the failure of the chunk. */
 static void report_failure(const struct sqlite_state *st, struct chunk *chunk)
@@ -322,14 +322,14 @@ static void report_failure(const struct sqlite_state *st, struct chunk *chunk)
 	if (st->no_memory)
 		chunk->text.failed = true;
 	else if (st->why[0] != '\0')
-		chunk->end.failed = st->why;
+		chunk->failed = st->why;
 }
 
 static bool sqlite_open(struct writer *w, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
-	st->signed_time = w->signed_time;
+	st->signed_time = w->run->signed_time;
 	lifted_open(&st->lifted, w->options);
 	/* used by one thread at a time; creating a lock may fail, which the library does not expect */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
@@ -349,33 +349,34 @@ static void sqlite_write(void *state, const struct batch *b, struct chunk *chunk
 	report_failure(st, chunk);
 }
 
-/* Writes the next part of the database file. */
-static void write_piece(struct sqlite_state *st, struct chunk *chunk)
+/* Writes the database file. */
+static void write_file(struct sqlite_state *st, struct chunk *chunk)
 {
 	struct spill_file *const f = &st->files.database;
-	const uint64_t left = f->size - st->written;
-	const size_t n = left < PIECE ? (size_t)left : PIECE;
-	char *const p = text_reserve(&chunk->text, n);
 
-	if (p == NULL)
-		return;
-	if (!spill_read(f, st->written, p, n)) {
-		spill_reason(f, "the database", st->why, sizeof st->why);
-		return;
+	for (uint64_t at = 0; at < f->size;) {
+		const size_t n = f->size - at < PIECE ? (size_t)(f->size - at) : PIECE;
+		char *const p = text_reserve(&chunk->text, n);
+		if (p == NULL)
+			return;
+		if (!spill_read(f, at, p, n)) {
+			spill_reason(f, "the database", st->why, sizeof st->why);
+			return;
+		}
+		chunk->text.n += n;
+		spill_discard(f, at, n);
+		at += n;
+		if (!chunk_flush(chunk))
+			return;
 	}
-	chunk->text.n += n;
-	spill_discard(f, st->written, n);
-	st->written += n;
-	chunk->end.more = st->written < f->size;
 }
 
-/* Called again until chunk->end.more is false. */
 static bool sqlite_close(struct writer *w, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
-	if (st->complete || (add_facts(st, w, &chunk->ledger) && sqlite_finish(st)))
-		write_piece(st, chunk);
+	if (add_facts(st, w, &chunk->ledger) && sqlite_finish(st))
+		write_file(st, chunk);
 	report_failure(st, chunk);
 	return true;
 }
@@ -396,7 +397,7 @@ static void sqlite_free(void *state)
 const struct writer_ops sqlite_writer_ops = {
 	.state_size = sizeof(struct sqlite_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_SEEKS | WRITER_INTERPRETED,
+	.modes = WRITER_SEEKS,
 	.order = ORDER_TIME,
 	.nested = true,
 	.open = sqlite_open,

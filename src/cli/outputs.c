@@ -207,7 +207,7 @@ bool output_format_fits(struct options *o, const struct format *to, const char *
 	struct shown_path shown;
 
 	show_path(&shown, out);
-	if (raw && (to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
+	if (raw && (to->writer->modes & WRITER_RAW) == 0 && to->copier == NULL)
 		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
 	else if (to->writer->shape != WRITER_FOLDER)
 		return file_fits(o, to, out);

@@ -2,7 +2,7 @@
 #define CLI_OUTPUTS_H
 
 #include "cli/options.h"
-#include "format/writer_modes.h"
+#include "format/writer.h"
 #include "output/output.h"
 
 /* ---- output format ---- */

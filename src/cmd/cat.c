@@ -8,9 +8,9 @@
 
 #include "cli/say.h"
 #include "cli/traces.h"
+#include "format/registry.h"
 #include "cmd/events/event_text.h"
 #include "format/trace_ops.h"
-#include "format/writer_modes.h"
 #include "out/kind.h"
 #include "out/types.h"
 
@@ -228,8 +228,7 @@ static bool can_find(struct cat *c, const struct source *s)
 /* Formats that cannot leave out records show all raw records. */
 static bool can_select(struct cat *c, const struct format *of)
 {
-	if (!c->raw || select_is_any(&c->run.options.select.select) ||
-	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
+	if (!c->raw || select_is_any(&c->run.options.select.select) || (format_omits_records(of)))
 		return true;
 	say("--raw: format %s cannot omit records; without --raw, events can be selected", of->name);
 	c->run.status = worse(c->run.status, STATUS_USAGE);

@@ -183,8 +183,8 @@ static bool check_options(struct convert *c)
 
 	if (!convert_check_names(c))
 		return false;
-	if (c->raw && !select_is_any(&o->select.select) &&
-	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
+	if (c->raw && !select_is_any(&o->select.select) && (c->to->writer->modes & WRITER_RAW) == 0 &&
+	    !format_omits_records(c->to)) {
 		o->status = options_mistake(
 		    o, "--raw: format %s cannot omit records; without --raw, the selected events are written",
 		    c->to->name);
@@ -238,7 +238,7 @@ static const char *temp_path(const struct convert *c)
 /* Whether selected records of this format can be copied.  Returns false after a message. */
 static bool can_select(const struct convert *c, const struct format *of)
 {
-	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
+	if (!format_omits_records(of)) {
 		say("--raw: format %s cannot omit records; without --raw, events can be selected", of->name);
 		return false;
 	}
@@ -435,11 +435,8 @@ static bool write_all(struct convert *c)
 /* Whether records of the output's format are written as they are. */
 static bool copies_records(const struct convert *c, const struct select *select)
 {
-	const unsigned modes = c->to->writer->modes;
-
-	return c->join == NULL && c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
-	       !output_is_made_anew(&c->options, c->to) &&
-	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
+	return c->join == NULL && c->anonymise.keyfile == NULL && c->to->copier != NULL &&
+	       !output_is_made_anew(&c->options, c->to) && (select == NULL || format_omits_records(c->to));
 }
 
 struct pipeline_job convert_job(struct convert *c)
@@ -451,12 +448,12 @@ struct pipeline_job convert_job(struct convert *c)
 		job.choice.select = &c->options.select.select;
 	job.in.paths = c->in;
 	job.in.npaths = c->nin;
-	job.read.want = WANT_TIMES | WANT_ORDER | writer->want |
+	job.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(c->to) |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
-	job.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0;
+	job.choice.drops = !format_omits_records(c->to);
 	job.choice.keeps = (writer->modes & WRITER_COVERS) != 0;
 	job.arrange.order = writer->order;
 	job.arrange.memory = c->sort_memory;

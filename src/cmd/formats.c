@@ -17,7 +17,7 @@
 /* Whether records are copied as they are. */
 static bool copies(const struct format *from, const struct format *to)
 {
-	return from == to && (to->writer->modes & WRITER_RAW_SAME) != 0;
+	return from == to && to->copier != NULL;
 }
 
 static bool can_lose(const struct loss *l, const struct format *from, const struct format *to)

@@ -215,7 +215,7 @@ static void for_each_part(struct convert *c, const struct batch *b,
 
 static void give_survey(struct part_out *out, const struct batch *b)
 {
-	out->writing.to->writer->survey(out->writing.writer.state, b);
+	writing_survey(&out->writing, b);
 }
 
 static void survey_parts(void *ctx, const struct batch *b)
@@ -248,7 +248,7 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put_part, out },
 		                   &options);
 	}
-	return ok && (s->routes || c->to->writer->survey == NULL || !s->outs[0].writing.writer.selected ||
+	return ok && (s->routes || !writing_needs_survey(&s->outs[0].writing) ||
 	              record_marks_survey(p, survey_parts, c));
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "check/rules.h"
+#include "format/registry.h"
 #include "cmd/convert.h"
 #include "cmd/events/event_text.h"
 #include "compare/compare.h"
@@ -457,8 +458,8 @@ static bool open_back(struct verify *v, enum event_order order)
 		.in.paths = &v->path,
 		.in.npaths = 1,
 		.in.from = c->to,
-		.read.want =
-		    WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
+		.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER |
+		             (raw ? format_output_wants(c->to) & WANT_FILES : 0U),
 		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
 		.read.as = raw && run.format == c->to ? READ_FIELDS : READ_MEANING,
 		.arrange.order = order,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "format/chunk.h"
 
 /* ---- ledger ---- */
@@ -47,43 +48,50 @@ void ledger_free(struct ledger *l)
 
 void chunk_file(struct chunk *c, const char *name)
 {
-	if (c->files.n > 0 && c->files.parts[c->files.n - 1].name == name)
+	if (c->nparts > 0 && c->parts[c->nparts - 1].name == name)
 		return;
-	if (!array_reserve(&c->files.parts, c->files.n, &c->files.cap, sizeof *c->files.parts)) {
+	if (!array_reserve(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts)) {
 		c->text.failed = true;
 		return;
 	}
-	c->files.parts[c->files.n++] = (struct chunk_part){ name, c->text.n };
+	c->parts[c->nparts++] = (struct chunk_part){ name, c->text.n };
+}
+
+bool chunk_flush(struct chunk *c)
+{
+	const char *const file = c->nparts > 0 ? c->parts[c->nparts - 1].name : NULL;
+	const bool ok = c->flush == NULL || c->flush(c->flush_ctx, c);
+
+	if (file != NULL)
+		chunk_file(c, file);
+	return ok && !c->text.failed;
 }
 
 void chunk_borrow(struct chunk *c, struct slice s)
 {
-	struct chunk_files *const f = &c->files;
-
-	if (s.n < BORROW_LEAST) {
+	if (s.n < BORROW_LEAST || c->nparts > 0) {
 		text_slice(&c->text, s);
 		return;
 	}
-	if (!array_reserve(&f->borrowed, f->nborrowed, &f->borrowed_cap, sizeof *f->borrowed)) {
+	if (!array_reserve(&c->borrowed, c->nborrowed, &c->borrowed_cap, sizeof *c->borrowed)) {
 		c->text.failed = true;
 		return;
 	}
-	f->borrowed[f->nborrowed++] = (struct chunk_borrowed){ c->text.n, s };
+	c->borrowed[c->nborrowed++] = (struct chunk_borrowed){ c->text.n, s };
 }
 
 void chunk_clear(struct chunk *c)
 {
-	c->files.nborrowed = 0;
 	text_clear(&c->text);
 	c->ledger.n = 0;
-	c->files.n = 0;
-	c->end = (struct chunk_end){ .more = false };
+	c->failed = NULL;
+	c->nparts = c->nborrowed = 0;
 }
 
 void chunk_free(struct chunk *c)
 {
 	text_free(&c->text);
 	ledger_free(&c->ledger);
-	free(c->files.parts);
-	free(c->files.borrowed);
+	free(c->parts);
+	free(c->borrowed);
 }

@@ -6,11 +6,10 @@
 /* ---- copies of records ---- */
 
 /*
- * Further needs of a writer that copies raw records of its own format (WRITER_RAW_SAME), with WANT_RAW and
- * WANT_BYTES. Optional for readers.
+ * Further needs of a copier (format/copier.h), with WANT_RAW and WANT_BYTES.  Optional for readers.
  */
 enum want_copy {
-	WANT_RUNS = 128, /* see WRITER_RAW_RUNS; structure is never part of a run */
+	WANT_RUNS = 128, /* optional for readers: see COPIER_RUNS; structure is never part of a run */
 	/* For traces of several files, whose streams are not merged then.  The records of an input are
 	 * preceded by events of PHASE_STRUCTURE without bytes: one for each other file of the trace next to
 	 * it, with the fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input,

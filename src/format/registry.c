@@ -165,6 +165,18 @@ const struct format *format_of_name(const char *name)
 	return best;
 }
 
+unsigned format_output_wants(const struct format *to)
+{
+	const bool files = to->copier != NULL && (to->copier->modes & COPIER_FILES) != 0;
+
+	return to->writer->want | (to->copier != NULL ? WANT_BYTES : 0U) | (files ? WANT_FILES : 0U);
+}
+
+bool format_omits_records(const struct format *f)
+{
+	return f->copier != NULL && (f->copier->modes & COPIER_SELECTS) != 0;
+}
+
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory)
 {
 	const struct format *best = NULL;

@@ -27,6 +27,12 @@ const struct format *format_of_sidecar(const struct format *format, const char *
 /* Whether readers of the format (any if NULL) open files of this name next to their inputs. */
 bool format_opens_auxiliary(const struct format *format, const char *name);
 
+/* What a run reads that writes the format, with either the writer or the copier: enum want. */
+unsigned format_output_wants(const struct format *to);
+
+/* Whether records of the format can be copied with some of them omitted. */
+bool format_omits_records(const struct format *f);
+
 /* The readable format that recognises the bytes.  Returns NULL if none does, or on OOM (*no_memory is set).
  */
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory);

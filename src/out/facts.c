@@ -4,20 +4,19 @@
 #include "out/facts.h"
 #include "output/text.h"
 
-static const char *word_of(const struct writer *w, enum fact_kind kind)
+static const char *word_of(const struct run_facts *run, enum fact_kind kind)
 {
-	const struct trace *const t = w->trace;
+	const struct trace *const t = run->trace;
 	const char *const words[] = {
-		[FACT_TOOL] = w->tool,       [FACT_FORMAT] = t->format,
-		[FACT_DIALECT] = t->dialect, [FACT_BYTE_ORDER] = t->byte_order,
-		[FACT_CLOCK] = t->clock,
+		[FACT_TOOL] = run->tool,           [FACT_FORMAT] = t->format, [FACT_DIALECT] = t->dialect,
+		[FACT_BYTE_ORDER] = t->byte_order, [FACT_CLOCK] = t->clock,
 	};
 
 	return words[kind];
 }
 
 /* A fact that comes at most once.  Returns false if it is not known. */
-static bool own_fact(const struct writer *w, struct fact *fact)
+static bool own_fact(const struct run_facts *run, struct fact *fact)
 {
 	static const char *const names[] = {
 		[FACT_TOOL] = "tool",
@@ -30,41 +29,41 @@ static bool own_fact(const struct writer *w, struct fact *fact)
 		[FACT_RECORDS] = "records",
 		[FACT_EVENTS] = "events",
 	};
-	const struct trace *const t = w->trace;
+	const struct trace *const t = run->trace;
 
 	fact->name = slice_str(names[fact->kind]);
 	if (fact->kind <= FACT_CLOCK) {
-		const char *const word = word_of(w, fact->kind);
+		const char *const word = word_of(run, fact->kind);
 		fact->value = value_string(word != NULL ? slice_str(word) : slice_of("", 0));
 		return fact->value.count > 0;
 	}
 	fact->value = value_u64(fact->kind == FACT_EPOCH        ? t->epoch_ns
-	                        : fact->kind == FACT_REBASED_BY ? w->rebased_by
+	                        : fact->kind == FACT_REBASED_BY ? run->rebased_by
 	                        : fact->kind == FACT_RECORDS    ? t->records
 	                                                        : t->events);
-	return fact->kind == FACT_EPOCH ? t->epoch_known : fact->kind != FACT_REBASED_BY || w->rebased;
+	return fact->kind == FACT_EPOCH ? t->epoch_known : fact->kind != FACT_REBASED_BY || run->rebased;
 }
 
 bool facts_next(struct facts *f, struct fact *fact)
 {
-	const struct writer *const w = f->w;
+	const struct run_facts *const run = f->run;
 
 	for (; f->kind < FACT_KINDS; f->kind++, f->index = 0) {
 		const uint32_t i = f->index++;
 		*fact = (struct fact){ .kind = (enum fact_kind)f->kind, .index = i };
 		if ((f->kinds & FACTS_OF(f->kind)) == 0)
 			continue;
-		if (f->kind == FACT_TRACE && i < w->trace->nmeta) {
-			fact->name = w->trace->meta[i].name;
-			fact->value = w->trace->meta[i].value;
+		if (f->kind == FACT_TRACE && i < run->trace->nmeta) {
+			fact->name = run->trace->meta[i].name;
+			fact->value = run->trace->meta[i].value;
 			return true;
 		}
-		if (f->kind == FACT_LOSS && i < w->total->n) {
-			fact->name = slice_str(w->total->rows[i].loss->id);
-			fact->value = value_u64(w->total->rows[i].count);
+		if (f->kind == FACT_LOSS && i < run->total->n) {
+			fact->name = slice_str(run->total->rows[i].loss->id);
+			fact->value = value_u64(run->total->rows[i].count);
 			return true;
 		}
-		if (f->kind < FACT_TRACE && i == 0 && own_fact(w, fact))
+		if (f->kind < FACT_TRACE && i == 0 && own_fact(run, fact))
 			return true;
 	}
 	return false;

@@ -33,14 +33,14 @@ struct fact {
 };
 
 struct facts {
-	const struct writer *w;
+	const struct run_facts *run;
 	unsigned kinds, kind; /* which are wanted; the next one */
 	uint32_t index;
 };
 
-static inline struct facts facts_of(const struct writer *w, unsigned kinds)
+static inline struct facts facts_of(const struct run_facts *run, unsigned kinds)
 {
-	return (struct facts){ .w = w, .kinds = kinds };
+	return (struct facts){ .run = run, .kinds = kinds };
 }
 
 /* Returns false when there are no more.  The end of the output is where they are complete: writer_ops.close.

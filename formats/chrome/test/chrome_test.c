@@ -73,7 +73,7 @@ Test(chrome, ends_of_async_spans_before_the_first_time)
 	struct chrome_rig r;
 
 	chrome_rig_begin(&r);
-	r.writer.rebased = r.writer.signed_time = true;
+	r.run.rebased = r.run.signed_time = true;
 	text_clear(&r.chunk.text);
 	cr_assert(r.chrome->writer->open(&r.writer, &r.chunk));
 	const struct track *const a = chrome_rig_thread(&r, 7, "a");

@@ -14,7 +14,8 @@ void chrome_rig_begin(struct chrome_rig *r)
 	r->cls = trace_add_class(&r->trace, SLICE_LIT("first"));
 	r->other = trace_add_class(&r->trace, SLICE_LIT("second \"class\""));
 	r->process = trace_add_process(&r->trace, SLICE_LIT("process"));
-	r->writer = (struct writer){ .trace = &r->trace, .tool = "test" };
+	r->run = (struct run_facts){ .trace = &r->trace, .tool = "test" };
+	r->writer = (struct writer){ .run = &r->run };
 	r->writer.state = calloc(1, r->chrome->writer->state_size);
 	cr_assert(r->writer.state != NULL && r->chrome->writer->open(&r->writer, &r->chunk));
 }
@@ -56,20 +57,13 @@ void chrome_rig_field(struct chrome_rig *r, const char *name, struct value v)
 void chrome_rig_render(struct chrome_rig *r)
 {
 	const struct writer_ops *const ops = r->chrome->writer;
-	struct text *const t = &r->chunk.text;
-	const size_t start = t->n;
 
 	r->batch.tracks = r->trace.tracks + r->tracks;
 	r->batch.ntracks = r->trace.ntracks - r->tracks;
 	r->batch.classes = r->trace.classes + r->classes;
 	r->batch.nclasses = r->trace.nclasses - r->classes;
-	cr_assert(ops->declare(&r->writer, &r->batch));
+	cr_assert(ops->declare(&r->writer, &r->batch, &r->chunk));
 	ops->render(r->writer.state, &r->batch, &r->chunk);
-	if (!r->writer.any && t->n > start) {
-		memmove(t->p + start, t->p + start + ops->joint, t->n - start - ops->joint);
-		t->n -= ops->joint;
-		r->writer.any = true;
-	}
 	r->tracks = r->trace.ntracks;
 	r->classes = r->trace.nclasses;
 	batch_recycle(&r->batch);
@@ -82,7 +76,7 @@ void chrome_rig_parse(struct chrome_rig *r)
 
 	chrome_rig_render(r);
 	ledger_merge(&r->total, &r->chunk.ledger);
-	r->writer.total = &r->total;
+	r->run.total = &r->total;
 	cr_assert(r->chrome->writer->close(&r->writer, &r->chunk) && !t->failed);
 	text_char(t, '\0'); /* for strstr */
 	t->n--;

@@ -11,6 +11,7 @@
 struct chrome_rig {
 	struct trace trace;
 	const struct format *chrome;
+	struct run_facts run;
 	struct writer writer;
 	struct chunk chunk;
 	struct ledger total;
@@ -32,7 +33,7 @@ struct event *chrome_rig_event(struct chrome_rig *r, enum phase phase, const cha
 /* Adds a field to the latest event. */
 void chrome_rig_field(struct chrome_rig *r, const char *name, struct value v);
 
-/* Renders new tracks, classes and events, and drops the first comma as the engine does. */
+/* Renders new tracks, classes and events. */
 void chrome_rig_render(struct chrome_rig *r);
 
 /* Ends the output and expects strict JSON without repeated keys in an object. */

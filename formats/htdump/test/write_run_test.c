@@ -17,7 +17,8 @@ void htw_run_begin_with(struct htw_run *r, bool signed_time)
 	r->cls = trace_add_class(&r->trace, SLICE_LIT("first"));
 	r->process = trace_add_process(&r->trace, SLICE_LIT("process"));
 	r->thread = trace_add_thread(&r->trace, r->process, 7, SLICE_LIT("worker"));
-	r->writer = (struct writer){ .trace = &r->trace, .tool = "test", .signed_time = signed_time };
+	r->run = (struct run_facts){ .trace = &r->trace, .tool = "test", .signed_time = signed_time };
+	r->writer = (struct writer){ .run = &r->run };
 	r->writer.state = calloc(1, r->ops->state_size);
 	cr_assert(r->writer.state != NULL && r->ops->open(&r->writer, &r->chunk));
 }
@@ -33,7 +34,7 @@ void htw_run_flush(struct htw_run *r)
 	r->batch.ntracks = r->trace.ntracks - r->tracks;
 	r->batch.classes = r->trace.classes + r->classes;
 	r->batch.nclasses = r->trace.nclasses - r->classes;
-	cr_assert(r->ops->declare(&r->writer, &r->batch));
+	cr_assert(r->ops->declare(&r->writer, &r->batch, &r->chunk));
 	r->ops->write(r->writer.state, &r->batch, &r->chunk);
 	r->tracks = r->trace.ntracks;
 	r->classes = r->trace.nclasses;
@@ -79,7 +80,7 @@ void htw_run_finish_output(struct htw_run *r)
 
 	htw_run_flush(r);
 	ledger_merge(&r->total, &r->chunk.ledger);
-	r->writer.total = &r->total;
+	r->run.total = &r->total;
 	cr_assert(r->ops->close(&r->writer, &r->chunk) && !t->failed);
 	live_batches_read(&r->live, htdump, input_from_memory(t->p, t->n),
 	                  WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE, RUN_EVENTS);

@@ -11,6 +11,7 @@
 struct htw_run {
 	struct trace trace;
 	const struct writer_ops *ops;
+	struct run_facts run;
 	struct writer writer;
 	struct chunk chunk;
 	struct ledger total;

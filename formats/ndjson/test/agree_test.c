@@ -193,7 +193,7 @@ static void expect_event(struct agree *g, struct slice line, const struct oracle
 	                                         : words[e->phase]));
 	MUST(oracle_member(json, "type") == NULL, "an event with a type");
 	expect_integer(g, line, json, "ts_ns", true, e->ts);
-	MUST(g->writer.signed_time || oracle_member(json, "ts_ns")->raw.p[0] != '-', "a time below 0");
+	MUST(g->run.signed_time || oracle_member(json, "ts_ns")->raw.p[0] != '-', "a time below 0");
 	expect_integer(g, line, json, "dur_ns",
 	               e->phase == PHASE_SPAN || (!flow && (e->flags & EVENT_ARROW) == 0 && e->dur > 0),
 	               e->dur);
@@ -250,21 +250,22 @@ static void keep_lines(struct agree *g)
 	chunk_clear(&g->chunk);
 }
 
-void agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep)
+void agree_begin(struct agree *g, const char *what, struct run_facts run, struct text *keep)
 {
 	struct oracle_json json;
 	size_t at = 0;
 
-	*g = (struct agree){ .what = what, .trace = w.trace, .writer = w, .keep = keep };
-	g->writer.tool = "test 1";
+	*g = (struct agree){ .what = what, .trace = run.trace, .run = run, .keep = keep };
+	g->writer.run = &g->run;
+	g->run.tool = "test 1";
 	g->writer.state = calloc(1, ops()->state_size);
 	cr_assert(g->writer.state != NULL && ops()->open(&g->writer, &g->chunk));
 	const struct slice line = next_line(g, &at, &g->arena, &json);
 	expect_text(g, line, &json, "type", slice_str("trace"));
 	expect_integer(g, line, &json, "version", true, 1);
 	expect_text(g, line, &json, "tool", slice_str("test 1"));
-	expect_text(g, line, &json, "mode", slice_str(w.raw ? "raw" : "interpreted"));
-	expect_text(g, line, &json, "format", slice_str(w.trace->format));
+	expect_text(g, line, &json, "mode", slice_str(g->run.raw ? "raw" : "interpreted"));
+	expect_text(g, line, &json, "format", slice_str(run.trace->format));
 	MUST(at == g->chunk.text.n, "more than one line");
 	keep_lines(g);
 }
@@ -294,7 +295,7 @@ void agree_batch(struct agree *g, const struct batch *b)
 	struct oracle_json json;
 	size_t at = 0;
 
-	cr_assert(ops()->declare(&g->writer, b));
+	cr_assert(ops()->declare(&g->writer, b, &g->chunk));
 	ops()->render(g->writer.state, b, &g->chunk);
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		line = next_line(g, &at, &g->arena, &json);
@@ -330,7 +331,7 @@ static void expect_last(struct agree *g, size_t *at)
 		expect_text(g, line, &json, "byte_order", slice_str(t->byte_order));
 	expect_text(g, line, &json, "clock", slice_str(t->clock));
 	expect_integer(g, line, &json, "epoch_ns", t->epoch_known, t->epoch_ns);
-	expect_integer(g, line, &json, "rebased_by_ns", g->writer.rebased, g->writer.rebased_by);
+	expect_integer(g, line, &json, "rebased_by_ns", g->run.rebased, g->run.rebased_by);
 	const struct oracle_json *const losses = oracle_member(&json, "losses");
 	MUST(losses != NULL && losses->form == ORACLE_OBJECT && losses->n == g->total.n, "other losses");
 	expect_fields(g, line, &json, NULL, t->meta, t->nmeta);
@@ -341,7 +342,7 @@ void agree_end(struct agree *g)
 {
 	size_t at = 0;
 
-	g->writer.total = &g->total;
+	g->run.total = &g->total;
 	cr_assert(ops()->close(&g->writer, &g->chunk));
 	while (at + 16 < g->chunk.text.n && memcmp(g->chunk.text.p + at, "{\"type\":\"class\"", 15) == 0)
 		take_class(g, &at);
@@ -381,7 +382,7 @@ void agree_input(const char *path, bool raw, struct text *keep)
 	cr_assert(pipeline_open(&p, &job));
 	while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
 		if (!begun)
-			agree_begin(&g, path, (struct writer){ .trace = pipeline_trace(p), .raw = raw },
+			agree_begin(&g, path, (struct run_facts){ .trace = pipeline_trace(p), .raw = raw },
 			            keep);
 		begun = true;
 		agree_batch(&g, b);

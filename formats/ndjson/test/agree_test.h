@@ -11,6 +11,7 @@
 struct agree {
 	const char *what; /* for messages */
 	const struct trace *trace;
+	struct run_facts run;
 	struct writer writer;
 	struct chunk chunk, alone; /* alone: rendered event by event */
 	struct arena arena;        /* of one line */
@@ -25,7 +26,7 @@ struct agree {
 };
 
 /* Uses trace, raw, rebased, rebased_by and signed_time of w.  keep: receives a copy of the lines, or NULL. */
-void agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep);
+void agree_begin(struct agree *g, const char *what, struct run_facts run, struct text *keep);
 
 /* The caller keeps the batch. */
 void agree_batch(struct agree *g, const struct batch *b);

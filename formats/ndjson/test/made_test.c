@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-void made_begin(struct made *r, struct writer w)
+void made_begin(struct made *r, struct run_facts run)
 {
 	*r = (struct made){ .state = 7 };
 	trace_init(&r->trace);
@@ -14,8 +14,8 @@ void made_begin(struct made *r, struct writer w)
 	r->process = trace_add_process(&r->trace, SLICE_LIT("process"));
 	r->track = trace_add_thread(&r->trace, r->process, 7, SLICE_LIT("thread"));
 	cr_assert(r->cls != NULL && r->track != NULL);
-	w.trace = &r->trace;
-	agree_begin(&r->g, "made by hand", w, &r->lines);
+	run.trace = &r->trace;
+	agree_begin(&r->g, "made by hand", run, &r->lines);
 }
 
 struct event *made_event(struct made *r, enum phase phase, const char *name)

@@ -15,7 +15,7 @@ struct made {
 	uint64_t state;           /* of the random generator */
 };
 
-void made_begin(struct made *r, struct writer w);
+void made_begin(struct made *r, struct run_facts run);
 
 /* Adds an event, which receives the fields added next. */
 struct event *made_event(struct made *r, enum phase phase, const char *name);

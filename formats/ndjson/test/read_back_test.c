@@ -286,7 +286,7 @@ Test(ndjson_random, reads_back)
 {
 	for (int round = 0; round < 60; round++) {
 		struct made r;
-		made_begin(&r, (struct writer){
+		made_begin(&r, (struct run_facts){
 		                   .raw = round % 2 == 0, .signed_time = round % 3 == 0, .rebased = true });
 		r.state = 1000 + (uint64_t)round;
 		for (int batch = 0; batch < 8; batch++) {

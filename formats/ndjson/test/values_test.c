@@ -14,7 +14,7 @@ Test(ndjson_values, types_that_the_form_tells)
 {
 	struct made r;
 
-	made_begin(&r, (struct writer){ .raw = false });
+	made_begin(&r, (struct run_facts){ .raw = false });
 	made_event(&r, PHASE_INSTANT, "x");
 	made_field(&r, NAME("a"), value_u64(UINT64_MAX));
 	made_field(&r, NAME("b"), made_integer(VALUE_I64, INT64_MIN));
@@ -33,7 +33,7 @@ Test(ndjson_values, types_that_are_said)
 {
 	struct made r;
 
-	made_begin(&r, (struct writer){ .raw = false });
+	made_begin(&r, (struct run_facts){ .raw = false });
 	made_event(&r, PHASE_INSTANT, "x");
 	made_field(&r, NAME("a"), made_integer(VALUE_U8, 255));
 	made_field(&r, NAME("b"), made_integer(VALUE_I64, 5));
@@ -56,7 +56,7 @@ Test(ndjson_values, types_that_the_class_declares)
 {
 	struct made r;
 
-	made_begin(&r, (struct writer){ .raw = true });
+	made_begin(&r, (struct run_facts){ .raw = true });
 	made_declare(&r, "a", VALUE_U8);
 	made_declare(&r, "b", VALUE_F32);
 	made_declare(&r, "c", VALUE_BYTES);
@@ -92,7 +92,7 @@ Test(ndjson_values, lists_and_maps)
 		                      value_u64(2) };
 	struct made r;
 
-	made_begin(&r, (struct writer){ .raw = false });
+	made_begin(&r, (struct run_facts){ .raw = false });
 	made_event(&r, PHASE_INSTANT, "x");
 	made_field(&r, NAME("a"),
 	           (struct value){ .type = VALUE_LIST, .element = VALUE_U8, .count = 2, .values = small });
@@ -116,7 +116,7 @@ Test(ndjson_values, pairs)
 {
 	struct made r;
 
-	made_begin(&r, (struct writer){ .raw = true });
+	made_begin(&r, (struct run_facts){ .raw = true });
 	made_declare(&r, "a", VALUE_U8);
 	made_event(&r, PHASE_INSTANT, "x");
 	made_field(&r, NAME("a"), made_integer(VALUE_U8, 1));
@@ -137,7 +137,7 @@ Test(ndjson_values, members_of_events)
 	struct made r;
 	struct event *e;
 
-	made_begin(&r, (struct writer){ .rebased = true, .rebased_by = 77, .signed_time = true });
+	made_begin(&r, (struct run_facts){ .rebased = true, .rebased_by = 77, .signed_time = true });
 	e = made_event(&r, PHASE_SPAN, "s");
 	e->ts = (uint64_t)-9;
 	e->dur = UINT64_MAX;
@@ -175,7 +175,7 @@ Test(ndjson_values, deep)
 		    (struct value){ .type = VALUE_MAP, .count = i < 63, .values = &maps[2 * i + 2] };
 	}
 	lists[63].values = maps[127].values = NULL;
-	made_begin(&r, (struct writer){ .raw = true });
+	made_begin(&r, (struct run_facts){ .raw = true });
 	r.g.deep = true;
 	made_event(&r, PHASE_INSTANT, "deep");
 	made_field(&r, NAME("lists"), lists[0]);

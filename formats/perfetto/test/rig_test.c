@@ -18,7 +18,8 @@ void perf_rig_begin(struct rig *r)
 	r->cls = trace_add_class(&r->trace, SLICE_LIT("class"));
 	r->process = trace_add_process(&r->trace, SLICE_LIT("process"));
 	r->thread = trace_add_thread(&r->trace, r->process, 7, SLICE_LIT("thread"));
-	r->writer = (struct writer){ .trace = &r->trace, .tool = "test", .total = &r->total };
+	r->run = (struct run_facts){ .trace = &r->trace, .tool = "test", .total = &r->total };
+	r->writer = (struct writer){ .run = &r->run };
 	r->writer.state = calloc(1, r->to->writer->state_size);
 	cr_assert(r->writer.state != NULL && r->to->writer->open(&r->writer, &r->chunk));
 }
@@ -31,9 +32,8 @@ void perf_rig_write(struct rig *r)
 	r->batch.ntracks = r->trace.ntracks - r->tracks;
 	r->batch.classes = r->trace.classes + r->classes;
 	r->batch.nclasses = r->trace.nclasses - r->classes;
-	cr_assert(ops->declare(&r->writer, &r->batch));
+	cr_assert(ops->declare(&r->writer, &r->batch, &r->chunk));
 	ops->write(r->writer.state, &r->batch, &r->chunk);
-	r->writer.any = true;
 	r->tracks = r->trace.ntracks;
 	r->classes = r->trace.nclasses;
 	ledger_merge(&r->total, &r->chunk.ledger);

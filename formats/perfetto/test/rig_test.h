@@ -10,6 +10,7 @@
 struct rig {
 	struct trace trace;
 	const struct format *to;
+	struct run_facts run;
 	struct writer writer;
 	struct chunk chunk;
 	struct ledger total;

@@ -104,7 +104,7 @@ Test(perfetto_write, times_before_0)
 	r.to->writer->free(r.writer.state);
 	memset(r.writer.state, 0, r.to->writer->state_size);
 	text_clear(&r.chunk.text);
-	r.writer.signed_time = r.writer.rebased = true;
+	r.run.signed_time = r.run.rebased = true;
 	cr_assert(r.to->writer->open(&r.writer, &r.chunk));
 	perf_rig_event(&r, PHASE_SPAN, "before", r.thread, (uint64_t)-20, 10);
 	perf_rig_event(&r, PHASE_INSTANT, "before", r.thread, (uint64_t)-10, 0);
@@ -299,8 +299,8 @@ Test(perfetto_write, facts)
 	r.trace.clock = "monotonic";
 	r.trace.epoch_known = true;
 	r.trace.epoch_ns = UINT64_C(1700000000000000000);
-	r.writer.rebased = true;
-	r.writer.rebased_by = 1000;
+	r.run.rebased = true;
+	r.run.rebased_by = 1000;
 	cr_assert(trace_add_meta(&r.trace, SLICE_LIT("host"), value_string(SLICE_LIT("node 1"))));
 	cr_assert(trace_add_meta(&r.trace, SLICE_LIT("host"), value_u64(UINT64_MAX)));
 	perf_rig_event(&r, PHASE_END, "", r.thread, 1, 0);

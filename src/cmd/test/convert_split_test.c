@@ -192,11 +192,6 @@ static bool two_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool two_declare(struct writer *w, const struct batch *b)
-{
-	return true;
-}
-
 static void two_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -216,10 +211,8 @@ static bool two_close(struct writer *w, struct chunk *chunk)
 
 static const struct writer_ops two_ops = {
 	.state_size = 1,
-	.modes = WRITER_INTERPRETED,
 	.shape = WRITER_FOLDER,
 	.open = two_open,
-	.declare = two_declare,
 	.render = two_render,
 	.close = two_close,
 };

@@ -205,7 +205,6 @@ Test(roundtrip, random_events)
 		struct vocabularies vocabularies = { 0 };
 		int wrong = 0;
 		if ((*f)->reader == NULL || (*f)->writer == NULL ||
-		    ((*f)->writer->modes & WRITER_INTERPRETED) == 0 ||
 		    (only != NULL && strcmp(only, (*f)->name) != 0))
 			continue;
 		for (uint64_t i = 0; i < cases && wrong < 5; i += at_once)

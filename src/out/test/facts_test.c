@@ -23,7 +23,7 @@ static struct trace make_trace(void)
 }
 
 /* "name=value name=value ", with a question mark for values that are no text. */
-static void list(const struct writer *w, unsigned kinds, struct text *t)
+static void list(const struct run_facts *w, unsigned kinds, struct text *t)
 {
 	struct facts facts = facts_of(w, kinds);
 	struct fact f;
@@ -44,7 +44,7 @@ Test(out_facts, all_in_order_without_unknown_ones)
 {
 	const struct trace trace = make_trace();
 	const struct ledger total = { .rows = rows, .n = 1 };
-	struct writer w = { .trace = &trace, .tool = "t", .total = &total };
+	struct run_facts w = { .trace = &trace, .tool = "t", .total = &total };
 	struct text t = { .p = NULL };
 
 	list(&w, ~0U, &t);
@@ -65,7 +65,7 @@ Test(out_facts, index_counts_those_of_a_kind)
 {
 	const struct trace trace = make_trace();
 	const struct ledger total = { .rows = rows, .n = 1 };
-	const struct writer w = { .trace = &trace, .tool = "t", .total = &total };
+	const struct run_facts w = { .trace = &trace, .tool = "t", .total = &total };
 	struct facts facts = facts_of(&w, FACTS_OF(FACT_CLOCK) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	const struct {
 		enum fact_kind kind;

@@ -358,16 +358,16 @@ static void report_unknown(struct source *s, size_t looked)
 		            looked);
 }
 
-/* What the reader builds of raw events.  A writer of copies reads less of records, unless it moves times. */
+/* What the reader builds of raw events.  A copier reads less of records, unless it moves times. */
 static unsigned wanted_of_records(const struct pipeline_job *job, const struct format *f)
 {
-	const unsigned modes = job->read.as == READ_COPY ? f->writer->modes : 0;
+	const unsigned modes = job->read.as == READ_COPY ? f->copier->modes : 0;
 	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL;
 	unsigned want = WANT_RAW | WANT_TIMES | WANT_STRUCTURE;
 
-	want |= (modes & WRITER_RAW_BYTES) != 0 ? 0U : WANT_FIELDS;
-	want |= (modes & WRITER_RAW_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
-	want |= (modes & WRITER_RAW_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
+	want |= (modes & COPIER_BYTES) != 0 ? 0U : WANT_FIELDS;
+	want |= (modes & COPIER_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
+	want |= (modes & COPIER_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
 	return want;
 }
 

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "format/closure.h"
+
 /* ---- workers ---- */
 
 /*
@@ -224,15 +226,16 @@ static bool pass_bytes(struct writing *w, const char *file, const char *p, size_
 	return !atomic_load(&w->failed);
 }
 
-/* Writes borrowed bytes of the batch and the text between, from byte `from`. */
-static void output_borrowed(struct writing *w, const struct chunk *c, size_t from)
+/* Writes borrowed bytes of the batch and the text between. */
+static void output_borrowed(struct writing *w, const struct chunk *c)
 {
-	const struct chunk_borrowed *const b = c->files.borrowed;
+	const struct chunk_borrowed *const b = c->borrowed;
+	size_t from = 0;
 
-	for (uint32_t i = 0; i < c->files.nborrowed; i++) {
+	for (uint32_t i = 0; i < c->nborrowed; i++) {
 		if (b[i].at > from && !pass_bytes(w, NULL, c->text.p + from, b[i].at - from))
 			return;
-		from = b[i].at > from ? b[i].at : from;
+		from = b[i].at;
 		if (!pass_bytes(w, NULL, b[i].bytes.p, b[i].bytes.n))
 			return;
 	}
@@ -240,23 +243,22 @@ static void output_borrowed(struct writing *w, const struct chunk *c, size_t fro
 		pass_bytes(w, NULL, c->text.p + from, c->text.n - from);
 }
 
-/* Outputs the parts of a chunk, from byte `from` on.  Empty files of a folder are created too. */
-static void output_text(struct writing *w, const struct chunk *c, size_t from)
+/* Outputs the parts of a chunk.  Empty files of a folder are created too. */
+static void output_text(struct writing *w, const struct chunk *c)
 {
-	const struct chunk_part *const parts = c->files.parts;
-	const size_t first = c->files.n > 0 ? parts[0].at : c->text.n;
+	const struct chunk_part *const parts = c->parts;
+	const size_t first = c->nparts > 0 ? parts[0].at : c->text.n;
 
-	if (c->files.nborrowed > 0) {
-		output_borrowed(w, c, from);
+	if (c->nborrowed > 0) {
+		output_borrowed(w, c);
 		return;
 	}
-	if (first > from && !pass_bytes(w, NULL, c->text.p + from, first - from))
+	if (first > 0 && !pass_bytes(w, NULL, c->text.p, first))
 		return;
-	for (uint32_t i = 0; i < c->files.n; i++) {
-		const size_t at = parts[i].at > from ? parts[i].at : from;
-		const size_t end = i + 1 < c->files.n ? parts[i + 1].at : c->text.n;
-		if (end >= at &&
-		    !pass_bytes(w, parts[i].name, c->text.p != NULL ? c->text.p + at : "", end - at))
+	for (uint32_t i = 0; i < c->nparts; i++) {
+		const size_t end = i + 1 < c->nparts ? parts[i + 1].at : c->text.n;
+		if (!pass_bytes(w, parts[i].name, c->text.p != NULL ? c->text.p + parts[i].at : "",
+		                end - parts[i].at))
 			return;
 	}
 }
@@ -267,25 +269,77 @@ static bool is_ok(const struct writing *w)
 }
 
 /* Outputs a chunk; called in order, by one thread at a time. */
-static bool output_chunk(struct writing *w, struct chunk *c, bool rendered)
+static bool output_chunk(struct writing *w, struct chunk *c)
 {
-	const uint32_t joint = rendered && !w->writer.any && c->text.n > 0 ? w->to->writer->joint : 0;
-
 	ledger_merge(&w->total, &c->ledger);
 	if (c->text.failed || c->ledger.failed || w->total.failed)
 		atomic_store(&w->no_memory, true);
-	if (c->end.failed != NULL && w->failure == NULL) {
-		w->failure = c->end.failed;
+	if (c->failed != NULL && w->failure == NULL) {
+		w->failure = c->failed;
 		atomic_store(&w->failed, true);
 	}
-	w->writer.any |= rendered && (c->text.n > 0 || c->files.nborrowed > 0);
 	if (is_ok(w))
-		output_text(w, c, joint);
+		output_text(w, c);
 	chunk_clear(c);
 	return is_ok(w);
 }
 
+static bool flush(void *ctx, struct chunk *c)
+{
+	return output_chunk(ctx, c);
+}
+
+/* ---- copying ---- */
+
+/* Returns whether a record is the first of an input. */
+static bool begins_input(struct writing *w, const struct event *e)
+{
+	const bool begins = w->input == 0 || e->offset == 0 || e->offset <= w->offset;
+
+	w->input += begins;
+	w->offset = e->offset;
+	return begins;
+}
+
+/* Before the first record: ends the survey, whose records come again. */
+static void begin_copy(struct writing *w, struct chunk *chunk)
+{
+	w->copying = true;
+	w->input = 0;
+	w->copier.closure = NULL;
+	if (w->closure != NULL)
+		chunk->text.failed |= !closure_end(w->closure);
+}
+
+/* Passes the records of a batch to the copier, and joins the bytes that it keeps. */
+static void copy_records(struct writing *w, const struct batch *b, struct chunk *chunk)
+{
+	const struct copier_ops *const ops = w->to->copier;
+	struct copier *const c = &w->copier;
+
+	if (!w->copying)
+		begin_copy(w, chunk);
+	c->chunk = chunk;
+	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
+		struct event *const e = &b->events[i];
+		const bool begins = begins_input(w, e);
+		if (w->closure != NULL && e->phase == PHASE_STRUCTURE &&
+		    !closure_keeps(w->closure, w->input, e->offset))
+			e->flags |= EVENT_LEFT_OUT;
+		if (begins && ops->input != NULL)
+			ops->input(c, b, e, b->bytes[i]);
+		ops->record(c, b, e, b->bytes[i]);
+	}
+	(void)copier_text(c);
+}
+
 /* ---- rendering ---- */
+
+/* Whether batches are rendered on several threads. */
+static bool in_parallel(const struct writing *w)
+{
+	return !w->copies && w->to->writer->render != NULL;
+}
 
 /* Returns the end of the events from the i-th on that are rendered together: labels of several MiB each must
  * not be rendered all at once. */
@@ -315,19 +369,28 @@ static void render_slices(struct writing_job *job, size_t slot)
 		part.events = job->batch->events + i;
 		part.bytes = job->batch->bytes != NULL ? job->batch->bytes + i : NULL;
 		part.n = slice_end(job->batch, i) - i;
-		if (ops->render != NULL)
+		if (w->copies)
+			copy_records(w, &part, &job->chunk);
+		else if (ops->render != NULL)
 			ops->render(w->writer.state, &part, &job->chunk);
 		else
 			ops->write(w->writer.state, &part, &job->chunk);
 		part.ntracks = part.nclasses = 0;
 		i += part.n;
 		if (i < job->batch->n && job->chunk.text.n >= SLICE_BYTES) {
-			if (w->workers != NULL && ops->render != NULL)
+			if (w->workers != NULL && in_parallel(w))
 				workers_turn(w->workers, slot);
-			if (!output_chunk(w, &job->chunk, true))
+			if (!output_chunk(w, &job->chunk))
 				return;
 		}
 	} while (i < job->batch->n);
+}
+
+static bool declare(struct writing *w, struct writing_job *job)
+{
+	const struct writer_ops *const ops = w->to->writer;
+
+	return w->copies || ops->declare == NULL || ops->declare(&w->writer, job->batch, &job->chunk);
 }
 
 /* Runs the steps that depend on earlier batches; called in order. */
@@ -339,7 +402,7 @@ static void prepare_writing(void *ctx, size_t slot)
 	if (!is_ok(w))
 		return;
 	if ((w->has_lanes && (!lanes_batch(&w->lanes, b, &w->lanes_lost) || !lanes_list(&w->lanes, b))) ||
-	    (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b)))
+	    (in_parallel(w) && !declare(w, &w->jobs[slot])))
 		atomic_store(&w->no_memory, true);
 }
 
@@ -347,7 +410,7 @@ static void run_job(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 
-	if (w->to->writer->render != NULL && is_ok(w))
+	if (in_parallel(w) && is_ok(w))
 		render_slices(&w->jobs[slot], slot);
 }
 
@@ -356,13 +419,13 @@ static void finish_job(void *ctx, size_t slot)
 	struct writing *const w = ctx;
 	struct writing_job *const job = &w->jobs[slot];
 
-	if (w->to->writer->render == NULL && is_ok(w)) {
-		if (!w->to->writer->declare(&w->writer, job->batch))
-			atomic_store(&w->no_memory, true);
-		else
+	if (!in_parallel(w) && is_ok(w)) {
+		if (declare(w, job))
 			render_slices(job, slot);
+		else
+			atomic_store(&w->no_memory, true);
 	}
-	output_chunk(w, &job->chunk, true);
+	output_chunk(w, &job->chunk);
 	if (!job->lent)
 		batch_release(job->batch);
 	job->batch = NULL;
@@ -420,37 +483,86 @@ static bool start_jobs(struct writing *w, unsigned threads)
 	return true;
 }
 
+bool writing_needs_survey(const struct writing *w)
+{
+	return w->copies && w->copier.selected && w->to->copier->survey != NULL;
+}
+
+void writing_survey(void *writing, const struct batch *b)
+{
+	struct writing *const w = writing;
+	const struct copier_ops *const ops = w->to->copier;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		(void)begins_input(w, e);
+		if (w->closure != NULL)
+			closure_record(w->closure, w->input, e->offset, e->phase != PHASE_STRUCTURE,
+			               (e->flags & EVENT_LEFT_OUT) == 0);
+		ops->survey(&w->copier, b, e, b->bytes[i]);
+	}
+}
+
+static bool open_output(struct writing *w)
+{
+	const struct copier_ops *const copier = w->to->copier;
+
+	if (!w->copies)
+		return w->to->writer->open(&w->writer, &w->chunk);
+	w->copier.chunk = &w->chunk;
+	if (writing_needs_survey(w) && (copier->modes & COPIER_REFERS) != 0 &&
+	    (w->copier.closure = w->closure = closure_new()) == NULL)
+		return false;
+	return copier->open == NULL || copier->open(&w->copier);
+}
+
+static bool close_output(struct writing *w)
+{
+	const struct copier_ops *const copier = w->to->copier;
+
+	if (!w->copies)
+		return w->to->writer->close(&w->writer, &w->chunk);
+	w->copier.chunk = &w->chunk;
+	if (copier->end != NULL)
+		copier->end(&w->copier);
+	(void)copier_text(&w->copier);
+	return true;
+}
+
 bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
                    const struct writing_options *options)
 {
 	const struct run_report run = pipeline_report(p);
 	const struct arrangement *const arrange = &run.job->arrange;
 
-	*w = (struct writing){ .pipeline = p, .to = to, .out = out };
-	w->writer = (struct writer){
+	*w = (struct writing){ .pipeline = p, .to = to, .out = out, .begun = true };
+	w->copies = run.raw && to->copier != NULL;
+	w->run = (struct run_facts){
 		.trace = run.trace,
-		.options = options->values,
 		.tool = options->tool,
-		.temp_near = options->temp_near,
 		.raw = run.raw,
-		.selected = run.marked,
 		.rebased = run.job->adjust.rebase,
 		.signed_time = run.signed_time,
 	};
-	w->begun = true;
+	w->writer =
+	    (struct writer){ .run = &w->run, .options = options->values, .temp_near = options->temp_near };
+	w->copier = (struct copier){ .run = &w->run, .options = options->values, .selected = run.marked };
+	w->chunk.flush = flush;
+	w->chunk.flush_ctx = w;
 	w->has_lanes = arrange->lanes != LANES_NONE && !run.raw && arrange->order != ORDER_TRACK_TIME;
 	lanes_init(&w->lanes, arrange->lanes == LANES_COUNT);
 	w->lanes.sorted = arrange->order == ORDER_TIME && !run.signed_time;
-	w->writer.state = calloc(1, to->writer->state_size);
-	if (w->writer.state == NULL || !start_jobs(w, options->threads) ||
-	    !to->writer->open(&w->writer, &w->chunk)) {
+	const size_t state_size = w->copies ? to->copier->state_size : to->writer->state_size;
+	w->state = calloc(1, state_size > 0 ? state_size : 1);
+	w->writer.state = w->copier.state = w->state;
+	if (w->state == NULL || !start_jobs(w, options->threads) || !open_output(w)) {
 		atomic_store(&w->no_memory, true);
 		return false;
 	}
-	if (to->writer->survey != NULL && run.marked && run.job->choice.select != NULL &&
-	    !options->surveyed && !record_marks_survey(p, to->writer->survey, w->writer.state))
+	if (writing_needs_survey(w) && run.job->choice.select != NULL && !options->surveyed &&
+	    !record_marks_survey(p, writing_survey, w))
 		return false;
-	return output_chunk(w, &w->chunk, false);
+	return output_chunk(w, &w->chunk);
 }
 
 bool writing_end(struct writing *w)
@@ -465,15 +577,11 @@ bool writing_end(struct writing *w)
 	pipeline_trace(p); /* updates facts, which are complete now */
 	pipeline_losses(p, &w->total);
 	ledger_merge(&w->total, &w->lanes_lost);
-	w->writer.total = &w->total;
-	w->writer.rebased_by = pipeline_report(p).rebased_by;
-	for (bool more = true; more && is_ok(w);) {
-		if (!w->to->writer->close(&w->writer, &w->chunk))
-			atomic_store(&w->no_memory, true);
-		more = w->chunk.end.more;
-		output_chunk(w, &w->chunk, false);
-	}
-	return is_ok(w);
+	w->run.total = &w->total;
+	w->run.rebased_by = pipeline_report(p).rebased_by;
+	if (!close_output(w))
+		atomic_store(&w->no_memory, true);
+	return output_chunk(w, &w->chunk);
 }
 
 void writing_free(struct writing *w)
@@ -487,10 +595,13 @@ void writing_free(struct writing *w)
 		chunk_free(&w->jobs[i].chunk);
 	free(w->jobs);
 	w->jobs = NULL;
-	if (w->writer.state != NULL && w->to->writer->free != NULL)
-		w->to->writer->free(w->writer.state);
-	free(w->writer.state);
-	w->writer.state = NULL;
+	void (*const free_state)(void *) = w->copies ? w->to->copier->free : w->to->writer->free;
+	if (w->state != NULL && free_state != NULL)
+		free_state(w->state);
+	free(w->state);
+	w->state = NULL;
+	closure_free(w->closure);
+	w->closure = NULL;
 	chunk_free(&w->chunk);
 	ledger_free(&w->total);
 	ledger_free(&w->lanes_lost);

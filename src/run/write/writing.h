@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "format/chunk.h"
+#include "format/copier.h"
+#include "format/format.h"
 #include "run/nest/lanes.h"
 #include "run/pipeline.h"
 
@@ -37,8 +38,15 @@ struct writing {
 	struct pipeline *pipeline;
 	const struct format *to;
 	struct writing_output out;
+	struct run_facts run;
+	bool copies; /* records of its own format: with the copier, not the writer */
+	void *state; /* of the one in use */
 	struct writer writer;
-	struct chunk chunk; /* of the first and the last bytes */
+	struct copier copier;
+	struct closure *closure; /* of a selection, if the copier states references; or NULL */
+	bool copying;            /* the survey is over */
+	uint64_t input, offset;  /* of the copier: number of the current input, from 1; the last record */
+	struct chunk chunk;      /* of the first and the last bytes */
 	struct ledger total;
 	struct lanes lanes; /* used in order, on any thread, like the ledger */
 	struct ledger lanes_lost;
@@ -55,6 +63,11 @@ struct writing {
  * below. */
 bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
                    const struct writing_options *options);
+
+/* If events are selected: whether the copier needs a survey, and the survey of a batch
+ * (record_marks_survey()). */
+bool writing_needs_survey(const struct writing *w);
+void writing_survey(void *writing, const struct batch *b);
 
 /* Takes over the batch. */
 bool writing_put(struct writing *w, struct batch *b);

@@ -161,7 +161,7 @@ static bool accepts_raw(const struct format *f, const char *input)
 	const char *const name = slash != NULL ? slash + 1 : input;
 
 	return (f->writer->modes & WRITER_RAW) != 0 ||
-	       ((f->writer->modes & WRITER_RAW_SAME) != 0 && strncmp(name, f->name, strlen(f->name)) == 0);
+	       (f->copier != NULL && strncmp(name, f->name, strlen(f->name)) == 0);
 }
 
 /* Adds conversions to every nth writer (every), from number `first` on.  packing: of the output. */

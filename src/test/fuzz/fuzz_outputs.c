@@ -55,7 +55,7 @@ static bool conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 	struct conversion *const c = ctx;
 
 	(void)f;
-	for (uint32_t i = 0; c->writing.writer.raw && b->bytes != NULL && i < b->n; i++)
+	for (uint32_t i = 0; c->writing.run.raw && b->bytes != NULL && i < b->n; i++)
 		text_slice(&c->records, b->bytes[i]);
 	MUST(writing_put(&c->writing, b) && !c->records.failed, "no memory");
 	return true;
@@ -120,7 +120,7 @@ static bool conversion_end(void *ctx, struct pipeline *f)
 		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,
 		     lost->rows[i].first_offset);
 	if (strcmp(c->to->suffixes[0], ".json") != 0)
-		return c->writing.writer.raw || reads_back(c);
+		return c->writing.run.raw || reads_back(c);
 	const char *const why = strict_json_fault(t->p, t->n, &at);
 	MUST(why == NULL, "%s: byte %zu of the output: %s", c->to->name, at, why);
 	const uint64_t lines = count_event_lines(slice_of(t->p, t->n));
@@ -150,7 +150,7 @@ static bool convert_to(struct fuzz_pass pass, const struct format *to, bool raw,
 {
 	struct conversion conversion = { .result = pass.result, .to = to }, *const c = &conversion;
 
-	pass.want = WANT_TIMES | to->writer->want;
+	pass.want = WANT_TIMES | format_output_wants(to);
 	pass.raw_from = raw ? to : NULL;
 	pass.lanes = to->writer->nested;
 	pass.begin = conversion_begin;
@@ -172,7 +172,7 @@ bool fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const struct writer_ops *const w = (*f)->writer;
-		const bool raw = w != NULL && want->format == *f && (w->modes & WRITER_RAW_SAME) != 0;
+		const bool raw = want->format == *f && (*f)->copier != NULL;
 		if (pass.few && ((size_t)(f - formats) + pass.n) % FUZZ_FEW_OF != 0)
 			continue;
 		if ((w != NULL && !convert_to(pass, *f, false, want)) ||

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/registry.h"
 #include "run/pipeline.h"
 #include "cmd/test/cli_test_util.h"
 #include "input/open.h"
@@ -353,7 +354,7 @@ static void expect_selections(const struct sample *s)
 	struct selecting x = { .s = s, .row = s->row };
 	char path[600];
 
-	if (!sample_is_copied(s) || (s->format->writer->modes & WRITER_RAW_SELECT) == 0 || s->n > SELECT_MAX)
+	if (!sample_is_copied(s) || !format_omits_records(s->format) || s->n > SELECT_MAX)
 		return;
 	x.path = file_of(s, path);
 	x.all = tell(s->format, s->p, s->n);

@@ -110,7 +110,7 @@ static void add_random(struct sample **list, size_t *n, const struct row *row)
 {
 	const struct format *const format = format_by_name(row->format);
 
-	if (format->writer == NULL || (format->writer->modes & WRITER_INTERPRETED) == 0)
+	if (format->writer == NULL)
 		return;
 	for (uint64_t seed = 1; seed <= RANDOM_SAMPLES; seed++) {
 		struct random_events events;
@@ -329,20 +329,20 @@ static struct pipeline_job job_of(const struct copying *c, const char *const *pa
                                   struct vocabularies *vocabularies)
 {
 	const struct writer_ops *const writer = c->to->writer;
-	const bool copies = !c->interpreted && (writer->modes & WRITER_RAW_SAME) != 0 &&
-	                    (c->select == NULL || (writer->modes & WRITER_RAW_SELECT) != 0);
+	const bool copies =
+	    !c->interpreted && c->to->copier != NULL && (c->select == NULL || format_omits_records(c->to));
 	struct pipeline_job job = {
 		.in.paths = path,
 		.in.npaths = 1,
 		.in.from = c->from,
 		.in.vocabularies = vocabularies,
-		.read.want = WANT_TIMES | WANT_ORDER | writer->want,
+		.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(c->to),
 		.read.interpret = INTERPRET_SPANS,
 		.read.as = copies   ? READ_COPY
 		           : c->raw ? READ_FIELDS
 		                    : READ_MEANING,
 		.read.copy_of = copies ? c->to : NULL,
-		.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0,
+		.choice.drops = !format_omits_records(c->to),
 		.arrange.order = writer->order,
 		.arrange.lanes = writer->nested ? LANES_ASSIGN : LANES_NONE,
 		.adjust.rebase = c->rebase,

@@ -61,7 +61,7 @@ extern const struct row rows[]; /* terminated by a format of NULL */
 
 static inline bool sample_is_copied(const struct sample *s)
 {
-	return s->format->writer != NULL && (s->format->writer->modes & WRITER_RAW_SAME) != 0;
+	return s->format->copier != NULL;
 }
 
 /* ---- events ---- */

@@ -274,7 +274,7 @@ static void write_in_dialects(const char *path, const struct format *to)
 
 static bool can_be_read_back(const struct format *f)
 {
-	return f->reader != NULL && f->writer != NULL && (f->writer->modes & WRITER_INTERPRETED) != 0;
+	return f->reader != NULL && f->writer != NULL;
 }
 
 /* Writes the intact part of a damaged trace, in formats with stable outputs. */

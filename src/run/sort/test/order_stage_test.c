@@ -9,11 +9,6 @@ static bool list_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool list_declare(struct writer *w, const struct batch *b)
-{
-	return true;
-}
-
 static void list_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n; i++)
@@ -27,9 +22,7 @@ static bool list_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-#define LIST                                                                                                 \
-	.state_size = 1, .open = list_open, .declare = list_declare, .render = list_render,                  \
-	.close = list_close
+#define LIST .state_size = 1, .open = list_open, .render = list_render, .close = list_close
 static const struct writer_ops in_time = { LIST, .order = ORDER_TIME };
 static const struct writer_ops in_tracks = { LIST, .order = ORDER_TRACK_TIME };
 static const struct writer_ops in_file = { LIST, .order = ORDER_FILE };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "format/registry.h"
 #include "run/private.h"
 #include "run/read/reading.h"
 
@@ -133,7 +134,7 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 	const struct pipeline_job reads = {
 		.in.paths = paths,
 		.in.npaths = 1,
-		.read.want = WANT_TIMES | WANT_ORDER | ops->want,
+		.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(job->to),
 		.read.as = job->raw ? READ_FIELDS : READ_MEANING,
 		.arrange.order = ops->order,
 		.arrange.memory = job->sort_memory,

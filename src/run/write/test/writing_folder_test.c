@@ -16,7 +16,7 @@ static bool split_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool split_declare(struct writer *w, const struct batch *b)
+static bool split_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		b->tracks[i]->declared = names[b->tracks[i]->id];
@@ -40,7 +40,9 @@ static void split_write(void *state, const struct batch *b, struct chunk *chunk)
 static bool split_close(struct writer *w, struct chunk *chunk)
 {
 	chunk_file(chunk, "index");
-	text_str(&chunk->text, "end\n");
+	text_str(&chunk->text, "en");
+	if (chunk_flush(chunk)) /* what follows is of the same file */
+		text_str(&chunk->text, "d\n");
 	return true;
 }
 

@@ -1,0 +1,83 @@
+#ifndef FORMAT_COPIER_H
+#define FORMAT_COPIER_H
+
+#include "format/chunk.h"
+#include "format/writer.h"
+
+/*
+ * Copies records into a new file of their format.  The engine passes raw events (reader_ops.fields) in the
+ * order of the input, on one thread at a time, and joins adjacent bytes that are kept, so that whole
+ * stretches of the input are written without a copy.
+ */
+
+/* What the reader may omit, so that copying costs little. */
+enum copier_modes {
+	COPIER_SELECTS = 1, /* it can omit records.  Without it, selections are written by the writer.  Raw
+	                     * and interpreted events of a record must have the same offset, and no event may
+	                     * combine several records: the engine marks records by offset */
+	COPIER_RUNS = 2,    /* unless records are omitted or times moved, one event may stand for several
+	                     * adjacent records: only bytes, offset and, as their number, ts are valid */
+	COPIER_BARE = 4,    /* if records are omitted and times not moved: no fields but of structure and of
+	                     * the record at offset 0 */
+	COPIER_BYTES = 8,   /* no fields at all */
+	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
+	COPIER_REFERS = 32, /* survey states references: structure that no kept record needs then has
+	                     * EVENT_LEFT_OUT */
+};
+
+/* Some formats count their records, or store the time of each one in a field.  format.recounted names the
+ * fields that a copier recomputes when records are left out or times are moved: that is no difference. */
+
+struct copier {
+	void *state; /* state_size bytes, zeroed and freed by the engine */
+	const struct run_facts *run;
+	const struct option_value *options;
+	bool selected;           /* records may have EVENT_LEFT_OUT */
+	struct closure *closure; /* in survey: see copier_defines() */
+	struct chunk *chunk;     /* the output: see copier_text() */
+	struct slice kept;       /* adjacent bytes that are not in the chunk yet */
+};
+
+struct copier_ops {
+	size_t state_size;
+	unsigned modes;
+	bool (*open)(struct copier *c); /* false: OOM; NULL: nothing to do */
+	/* At the first record of each input, before it.  NULL: any input can follow another. */
+	void (*input)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
+	/* Keeps, changes or omits a record. */
+	void (*record)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
+	/* In a pass of its own before the first record, if events are selected: what the record refers to, as
+	 * definitions may precede the events that need them.  NULL: there is no such pass. */
+	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
+	void (*end)(struct copier *c); /* writes the end of the output; NULL: it has none */
+	void (*free)(void *state);     /* NULL: the state owns nothing */
+};
+
+/* For survey, with COPIER_REFERS: the record defines or uses a key, the hash of what is defined; or it is
+ * needed in any case.  A definition is kept if a kept record uses its key, before it or after it. */
+void copier_defines(struct copier *c, uint64_t key);
+void copier_redefines(struct copier *c, uint64_t key); /* in place of earlier ones that are not kept yet */
+void copier_uses(struct copier *c, uint64_t key);
+void copier_needs(struct copier *c);
+
+/* The text of the output, after all that was kept. */
+static inline struct text *copier_text(struct copier *c)
+{
+	if (c->kept.n > 0)
+		chunk_borrow(c->chunk, c->kept);
+	c->kept.n = 0;
+	return &c->chunk->text;
+}
+
+/* Writes bytes of the batch unchanged. */
+static inline void copier_keep(struct copier *c, struct slice bytes)
+{
+	if (c->kept.n == 0 || c->kept.p + c->kept.n != bytes.p || bytes.n > UINT32_MAX - c->kept.n) {
+		(void)copier_text(c);
+		c->kept = bytes;
+	} else {
+		c->kept.n += bytes.n;
+	}
+}
+
+#endif
