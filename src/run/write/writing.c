@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "format/closure.h"
+#include "run/write/closure.h"
 
 /* ---- workers ---- */
 

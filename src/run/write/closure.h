@@ -1,5 +1,5 @@
-#ifndef FORMAT_CLOSURE_H
-#define FORMAT_CLOSURE_H
+#ifndef RUN_WRITE_CLOSURE_H
+#define RUN_WRITE_CLOSURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
