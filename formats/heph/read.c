@@ -45,6 +45,8 @@ void heph_report_text(struct heph_state *st, const struct heph_packet *k, const 
 
 /* ---- starts of packets ---- */
 
+/* Returns the minimum size of a packet whose magic constant is cut off after 0 to 3 bytes; 0: none begins so.
+ */
 uint32_t heph_packet_min_of_part(const char *p, const char *end)
 {
 	static const char metadata[3] = { 0x75, (char)0xD1, 0x1D },
@@ -100,8 +102,8 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct reco
 		st->r->no_memory = true;
 }
 
-/* Adds the fields of an event: the counter, the end of an event that ends before it starts, since its span
- * has no length, and the attributes. */
+/* Adds the counter and the attributes of an event.  If it ends before it starts, its span has no length: then
+ * the end is a field, too. */
 static void add_fields(struct heph_state *st, const struct heph_packet *k, struct batch *b, struct event *e)
 {
 	const uint32_t own = heph_own_fields(k);
@@ -214,8 +216,8 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 		                  size, (uint64_t)(st->r->in->end - k->p));
 }
 
-/* Reads the content of a packet that is complete in the window.  Of a damaged one only the bytes that were
- * read are a record, as the search skips the others. */
+/* Reads the content of a packet that is complete in the window.  The record of a
+ * damaged packet ends at the damage: the search skips the rest. */
 static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct record *rec)
 {
 	const uint32_t size = (uint32_t)(k->end - k->p);

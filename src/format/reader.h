@@ -106,7 +106,6 @@ struct reader_ops {
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
 
-/* Whether an event needs its fields. */
 static inline bool reader_wants_fields(const struct reader *r, const struct event *e)
 {
 	return (r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER || class_needs_fields(e->cls);

@@ -1,8 +1,8 @@
 /*
  * An output of several files: a folder that grows under a temporary name, and gets its own when it is
- * complete (publish.c).  Writers put small pieces into thousands of files in any order, so each file gathers
- * 32 KiB before it is written, and at most 64 are open: the least recently used one is closed for the next,
- * and reopened to be appended to.  Memory: 2 MiB, and the names.
+ * complete (folder_publish.c).  Writers put small pieces into thousands of files in any order, so each file
+ * gathers 32 KiB before it is written, and at most 64 are open: the least recently used one is closed for the
+ * next, and reopened to be appended to.  Memory: 2 MiB, and the names.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -112,7 +112,7 @@ char *output_follow_links(const char *path);
  * or output_folder_discard() removes it.
  *
  * The list OUTPUT_FOLDER_LIST in it names its files, with their sizes and sums
- * (publish.c).  With OUTPUT_FORCE, an existing folder is replaced only if it is
+ * (folder_publish.c).  With OUTPUT_FORCE, an existing folder is replaced only if it is
  * empty, or its list names every file in it as it is: then tracetool made all
  * files that are removed.  Nothing else is ever removed.
  *

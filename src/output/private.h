@@ -8,12 +8,12 @@
 /*
  * What the files of an output share:
  *
- *     file.c     an output of one file
- *     folder.c   an output of several files
- *     publish.c  the name of a folder: its list of files, what it replaces
- *     temp.c     temporary names, and their removal by signals
- *     pack.c     compression
- *     failure.c  the first failure, as a message
+ *     file.c            an output of one file
+ *     folder.c          an output of several files
+ *     folder_publish.c  the name of a folder: its list of files, what it replaces
+ *     file_publish.c    temporary names, the step to the final one, removal by signals
+ *     pack.c            compression
+ *     failure.c         the first failure, as a message
  */
 
 /* ---- failure.c ---- */
@@ -77,7 +77,7 @@ const char *output_pack_feed(struct output_pack *k, const char *p, size_t n, boo
                              output_pack_sink *sink, void *to);
 void output_pack_close(struct output_pack *k); /* NULL is fine */
 
-/* ---- temp.c ---- */
+/* ---- file_publish.c ---- */
 
 /* An entry in the list of files and folders that the handlers of output_handle_signals() remove. */
 struct output_registered;
@@ -130,7 +130,7 @@ void output_temp_forget(struct output_temp *t);
  * registered as inside. */
 void output_temp_remove(struct output_temp *t);
 
-/* ---- publish.c ---- */
+/* ---- folder_publish.c ---- */
 
 /* A file of an output folder, as its line in the list OUTPUT_FOLDER_LIST describes it. */
 struct folder_file {

@@ -96,7 +96,12 @@ static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, ui
 	return changed;
 }
 
-bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self)
+/* Visits items from the last to the first, and keeps for each point in time the least end of the visited
+ * items that cover it.  Visited items begin no earlier than the current one, so a point belongs to the
+ * current item unless its least end is inside the item.  Lowering the ends to that of the current item
+ * changes just the points that belong to it: one walk over a segment tree of times, in which each node has
+ * its largest end, the time with that end, and the next smaller end ("segment tree beats"). */
+bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self)
 {
 	struct tree t = { .times = malloc(((size_t)n * 2 + 1) * sizeof *t.times) };
 
@@ -218,7 +223,7 @@ static inline bool comes_first(const struct self_item *a, const struct self_item
 	return a->start != b->start ? a->start < b->start : a->end >= b->end;
 }
 
-/* Lists spans and blocks in the order of self_chmin(); returns their number. */
+/* Lists spans and blocks in the order of self_tree(); returns their number. */
 static uint32_t list_items(struct self_times *t, const struct self_track *k, bool backwards)
 {
 	uint32_t n = 0, b = 0;
@@ -562,7 +567,7 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		return;
 	}
 	const uint32_t nitems = list_items(t, k, backwards);
-	if (!sweep(t, nitems) && !self_chmin(t->items, nitems, t->self))
+	if (!sweep(t, nitems) && !self_tree(t->items, nitems, t->self))
 		t->failed = true;
 	uint64_t time = last ? UINT64_MAX : drop_time(k, keep, backwards);
 	uint32_t nended = 0;

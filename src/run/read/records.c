@@ -1,6 +1,6 @@
-/* The loop over the records of an input, for all readers: bounds of a batch, counters, raw events, runs of
- * records in copies.  A reader frames one record (reader_ops.record), and says what it means (event) or what
- * it has (fields).
+/* The loop over the records of an input, for all readers (records_next() at the end is its entry): ends
+ * batches, counts, adds raw events, joins records of copies.  A reader frames one record (reader_ops.record)
+ * and states its meaning (event) or its content (fields).
  *
  * Counting bytes bounds the buffers of a pipe that a batch retains, and the time until progress is reported.
  * The end of a batch shows in outputs, which have new tracks before its events, so it does not depend on how
@@ -105,7 +105,7 @@ static void add_run(struct reader *r, const char *from, const char *to, uint64_t
 
 	if (to == from)
 		return;
-	b->events[b->n] = (struct event){ .ts = n,
+	b->events[b->n] = (struct event){ .ts = n, /* number of records, for copiers */
 		                          .name = cls->name,
 		                          .dur = r->number,
 		                          .cls = cls,
@@ -116,8 +116,8 @@ static void add_run(struct reader *r, const char *from, const char *to, uint64_t
 	b->n++;
 }
 
-/* Reads records up to where the window may move, or to structure or another one that is an event of its own
- * (writers may have to know structure), and adds the others as one event. */
+/* Adds adjacent records as one event, which ends where the window may move, or before a record that needs an
+ * event of its own: structure, which copiers may have to know, or record.alone.  That record is read, too. */
 static enum record_status read_run(struct reader *r, unsigned want, struct batch *b)
 {
 	const struct reader_ops *const ops = r->format->reader;
@@ -167,7 +167,8 @@ static inline uint64_t batch_bytes(const struct reader *r)
 	return input_offset(r->in, r->in->p) + r->referred;
 }
 
-/* Whether the batch ends here, where events, fields or bytes reach their limit.  A run takes space for two.
+/* Whether events, fields or bytes of the batch have reached their limit.  A run of records may add two
+ * events.
  */
 static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, bool runs)
 {
@@ -192,6 +193,7 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 			if (b->n == b->cap)
 				break;
 		}
+		/* the reader may have cleared WANT_RUNS */
 		const bool run = runs && (r->want & WANT_RUNS) != 0 && input_offset(in, in->p) > 0;
 		const enum record_status status =
 		    run ? read_run(r, want, b) : read_record(r, ops, want, raw, &rec, to);

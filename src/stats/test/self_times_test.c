@@ -150,7 +150,7 @@ Test(self_times, the_tree_of_times_agrees)
 		qsort(s, n, sizeof *s, by_start);
 		for (size_t i = 0; i < n; i++)
 			items[i] = (struct self_item){ s[i].start, s[i].end, (uint32_t)i };
-		cr_assert(self_chmin(items, (uint32_t)n, self));
+		cr_assert(self_tree(items, (uint32_t)n, self));
 		for (size_t i = 0; i < n; i++) {
 			uint64_t own = 0;
 			for (uint64_t at = s[i].start; at < s[i].end; at++) {

@@ -1,7 +1,7 @@
 /*
- * Files and folders with a temporary name: ".out.json.tracetool-x7c2..." next to "out.json".  Each is in a
- * register, from which the handler of ending signals removes what is left.  Creation and registration are one
- * step for the handler (output_register_begin()): it waits for threads in between.
+ * Temporary names of outputs (".out.json.tracetool-x7c2..." next to "out.json"), and the step to the final
+ * one.  Each is in a register, from which the handler of ending signals removes what is left.  Creation and
+ * registration are one step for the handler (output_register_begin()): it waits for threads in between.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,427 @@
+#ifndef STATS_PARTS_H
+#define STATS_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/open_spans.h"
+#include "base/table.h"
+#include "model/batch.h"
+
+/*
+ * What statistics are made of:
+ *
+ *   histogram.c    percentiles of 64-bit numbers
+ *   names.c        numbers for names
+ *   self_times.c   time of spans that no other span of their track covers
+ *   series.c       values of counters
+ */
+
+/* ---- histogram ---- */
+
+/*
+ * Percentiles of 64-bit numbers with a relative error of at most 1 %.
+ *
+ * A log-linear histogram: each power of two has 64 buckets of equal width, so the middle of a bucket differs
+ * from its numbers by at most 1/128 (0.8 %); numbers below 128 are exact.  The first 16 numbers are stored
+ * exactly; then blocks of buckets are allocated, one for each power of two that occurs, from a bounded pool
+ * that is shared by many histograms.
+ */
+#define HISTOGRAM_KEPT 16
+#define HISTOGRAM_BLOCKS 59         /* 0 .. 63, 64 .. 127, 128 .. 255, ..., 2^63 .. 2^64 - 1 */
+#define HISTOGRAM_BUCKETS 64        /* of a block */
+#define HISTOGRAM_POOL_BLOCKS 24576 /* of 512 bytes: 12 MiB */
+
+/* Zero-initialise to start. */
+struct histogram_pool {
+	uint64_t *buckets; /* block 0 is not used */
+	uint32_t n, cap;   /* blocks */
+	uint64_t coarse;   /* numbers without a block: counted in the nearest block of their histogram, or
+	                      not at all if it has none */
+	bool failed;       /* OOM: numbers lost precision although the pool is not full */
+};
+
+/* Zero-initialise; owns nothing. */
+struct histogram {
+	uint64_t count; /* numbers in the percentiles */
+	uint64_t min, max;
+	bool spread; /* blocks are in use */
+	union {
+		uint64_t kept[HISTOGRAM_KEPT];
+		uint16_t blocks[HISTOGRAM_BLOCKS]; /* in the pool; 0: none */
+	};
+};
+
+void histogram_pool_free(struct histogram_pool *pool);
+
+/* Adds v after the first 16. */
+void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
+
+static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
+{
+	uint32_t log = v < 64 ? 6 : 63 - (uint32_t)__builtin_clzll(v);
+
+	*block = v < 64 ? 0 : log - 5;
+	*bucket = (uint32_t)(v >> (log - 6)) & 63;
+}
+
+/* Never fails: on OOM precision is lost and counted in pool->coarse. */
+static inline void histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+{
+	if (v < h->min || h->count == 0)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+	if (h->spread) {
+		uint32_t block, bucket;
+		histogram_place(v, &block, &bucket);
+		if (h->blocks[block] != 0) {
+			pool->buckets[h->blocks[block] * (size_t)HISTOGRAM_BUCKETS + bucket]++;
+			h->count++;
+			return;
+		}
+	} else if (h->count < HISTOGRAM_KEPT) {
+		h->kept[h->count++] = v;
+		return;
+	}
+	histogram_spread(h, pool, v);
+}
+
+/* Adds n numbers of the bucket with this index: block * HISTOGRAM_BUCKETS + bucket.  min and max become those
+ * of its middle. */
+void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n);
+
+static inline uint32_t histogram_bucket_of(uint64_t v)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	return block * HISTOGRAM_BUCKETS + bucket;
+}
+
+/* Smallest and largest number of that bucket. */
+uint64_t histogram_bucket_low(uint32_t index);
+uint64_t histogram_bucket_high(uint32_t index);
+
+/* Adds another histogram, with the pool `of`: the result is that of adding its numbers, in any order. */
+void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
+                     const struct histogram_pool *of);
+
+/* Nearest rank: the ceil(part * count)-th smallest number, or the middle of its bucket, within [min, max].
+ * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
+uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
+
+/* Bounds of the rank-th smallest number, 1 <= rank <= count: of its bucket, within [min, max]. */
+void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
+                    uint64_t *low, uint64_t *high);
+
+static inline uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool,
+                                            unsigned percent)
+{
+	return histogram_quantile(h, pool, percent * 10000);
+}
+
+/* ---- names ---- */
+
+/*
+ * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a small number (a category): one
+ * look-up for both, as it is done for each event.  Bounded in number and in bytes: further names share
+ * NAMES_OTHER.
+ */
+#define NAMES_MAX 65536
+#define NAMES_MAX_BYTES (6 << 20) /* of one arena */
+#define NAMES_OTHER UINT32_MAX    /* beyond the limits */
+#define NAMES_FAILED (UINT32_MAX - 1)
+
+struct name {
+	const char *p; /* in the arena */
+	uint32_t n;
+	uint32_t with; /* the small number */
+};
+
+struct names_slot {
+	uint32_t tag;  /* the upper half of the hash */
+	uint32_t next; /* index + 1 of the name; 0: empty */
+};
+
+struct names {
+	struct arena *text; /* may be shared */
+	struct name *names;
+	uint32_t n, cap;
+	struct names_slot *slots;
+	size_t mask;
+	uint64_t seed;
+};
+
+void names_init(struct names *t, struct arena *text);
+void names_free(struct names *t); /* does not free the arena */
+
+/* Adds a new name: returns its number, NAMES_OTHER, or NAMES_FAILED on OOM. */
+uint32_t names_add(struct names *t, struct slice name, uint32_t with, uint64_t hash);
+
+static inline uint64_t names_hash(const struct names *t, struct slice name, uint32_t with)
+{
+	/* A different seed for each `with`; `seed` is secret. */
+	return hash_bytes(name.p, name.n, t->seed + with * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Finds or adds a name: returns its number, NAMES_OTHER, or NAMES_FAILED on OOM. */
+static inline uint32_t names_index(struct names *t, struct slice name, uint32_t with)
+{
+	uint64_t hash = names_hash(t, name, with);
+
+	if (t->slots == NULL)
+		return names_add(t, name, with, hash);
+	for (size_t i = hash & t->mask; t->slots[i].next != 0; i = (i + 1) & t->mask) {
+		if (t->slots[i].tag != (uint32_t)(hash >> 32))
+			continue;
+		const struct name *k = &t->names[t->slots[i].next - 1];
+		if (k->with == with && k->n == name.n && (name.n == 0 || memcmp(k->p, name.p, name.n) == 0))
+			return t->slots[i].next - 1;
+	}
+	return names_add(t, name, with, hash);
+}
+
+static inline struct slice names_text(const struct names *t, uint32_t index)
+{
+	return slice_of(t->names[index].p, t->names[index].n);
+}
+
+/* ---- total ---- */
+
+/* A 128-bit sum in two halves: compilers keep __int128 in memory. */
+struct total {
+	uint64_t low, high;
+};
+
+static inline void total_add(struct total *t, uint64_t v)
+{
+	t->high += __builtin_add_overflow(t->low, v, &t->low);
+}
+
+static inline void total_subtract(struct total *t, uint64_t v)
+{
+	t->high -= __builtin_sub_overflow(t->low, v, &t->low);
+}
+
+static inline unsigned __int128 total_of(struct total t)
+{
+	return (unsigned __int128)t.high << 64 | t.low;
+}
+
+/* ---- self times ---- */
+
+/*
+ * Time of the spans of each name on all tracks: `self`, not covered by spans of the track inside them, and
+ * `total`, the union of the spans of the name, so that recursive spans count once.  Of two equal spans the
+ * later contains the earlier.
+ *
+ * Spans are collected and evaluated together when the capacity of their track is used up, or at the end:
+ * exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks those that end first are
+ * counted and dropped, except for the time that they cover, in blocks.  A later span that begins inside a
+ * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
+ * is reduced.
+ *
+ * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost little unless a span
+ * is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log n) per span.
+ */
+#define SELF_ROOM 65536U
+#define SELF_TOTAL_ROOM (3U << 18)
+#define SELF_RUNS 32U
+#define SELF_BLOCKS 4096U          /* of one track */
+#define SELF_ALL_BLOCKS (1U << 19) /* of all tracks; beyond it each has 16 */
+#define SELF_PIECES (1U << 17)
+#define SELF_NOBODY (UINT32_MAX >> 1) /* a span without a name: it only covers others */
+#define SELF_OTHER (SELF_NOBODY - 1)  /* spans of different names, added up */
+
+struct self_name {
+	struct total self, total; /* ns */
+	struct total waiting;     /* ns; of `self`, in spans that are waiting */
+	uint64_t recursive;       /* spans inside another one of the same name and track */
+	uint64_t until;           /* latest end of the name in the current evaluation */
+	uint32_t look;            /* the evaluation that `until` belongs to */
+	uint32_t piece_track;     /* track of `piece` */
+	uint32_t piece;           /* index + 1; 0: none */
+};
+
+struct self_span {
+	uint64_t start, end; /* start < end */
+	uint32_t who : 31, waiting : 1;
+	uint32_t number; /* in order of arrival */
+};
+
+/* Time covered by dropped spans; blocks do not overlap. */
+struct self_block {
+	uint64_t start, end, covered;
+};
+
+struct self_track {
+	struct self_span *spans;
+	uint32_t n, cap;
+	uint32_t number;
+	bool by_start, by_end; /* the spans are in this order */
+	struct self_block *blocks;
+	uint32_t nblocks, blocks_cap, blocks_counted;
+};
+
+struct self_item;
+struct self_piece;
+
+struct self_times {
+	struct self_track *tracks; /* by index */
+	uint32_t ntracks;
+	struct self_name *names; /* by who */
+	uint32_t nnames;
+	struct self_name other;
+	uint64_t inexact; /* spans */
+	uint32_t limit, space, blocks_cap;
+	uint32_t look;
+	struct self_piece *pieces;
+	uint32_t npieces, pieces_cap;
+	struct table64 piece_of; /* track << 32 | who */
+	/* scratch of an evaluation */
+	struct self_item *items;
+	uint32_t items_cap;
+	struct covered_spans open; /* `what` is self_item.index */
+	uint64_t *self;
+	uint32_t self_cap;
+	bool failed; /* OOM: the results are invalid */
+};
+
+void self_times_init(struct self_times *t);
+void self_times_free(struct self_times *t);
+
+/* Capacity for one more span of the track. */
+bool self_times_reserve(struct self_times *t, uint32_t track);
+
+/* Sum of the self times of all names without waiting, of evaluated spans, ns. */
+unsigned __int128 self_times_busy(const struct self_times *t);
+
+/* Evaluates all spans; later ones are independent of them. */
+void self_times_end(struct self_times *t);
+
+/* The times of a name, of evaluated spans. */
+const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
+
+/* The same, to add times of tracks that are not in t; NULL on OOM.  Valid until the next call. */
+struct self_name *self_times_name(struct self_times *t, uint32_t who);
+
+/* Adds a span; who: small numbers from 0, or one of the above.  Ends saturate at 2^64 - 1. */
+static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
+                                  uint32_t who, bool waiting)
+{
+	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+
+	if (start == end)
+		return;
+	if ((track >= t->ntracks || t->tracks[track].n == t->tracks[track].cap) &&
+	    !self_times_reserve(t, track))
+		return;
+	struct self_track *const k = &t->tracks[track];
+	struct self_span *const to = k->spans + k->n;
+	if (k->n > 0) {
+		const struct self_span *const last = to - 1;
+		k->by_start &= start > last->start || (start == last->start && end < last->end);
+		k->by_end &= end > last->end || (end == last->end && start <= last->start);
+	}
+	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };
+	k->n++;
+}
+
+/* ---- self times of any overlaps ---- */
+
+/* A span of a track, or a block. */
+struct self_item {
+	uint64_t start, end; /* start < end */
+	uint32_t index;      /* of the span; SELF_NOBODY: a block */
+};
+
+/*
+ * Self times of items with any overlaps, in O(log n) per item: sets self[index] of all items with an index.
+ * Items are sorted by start, then by descending end, then the containing one first.
+ */
+bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self);
+
+/* ---- series ---- */
+
+/*
+ * The values of counters, by series: a numeric field of a counter, with a value of its own on each track.
+ * Values are doubles; NaN and infinities are not counted.
+ *
+ * Percentiles are by nearest rank of the values, not weighted by time, with a relative error of at most 0.8
+ * %; integers below 256 are exact.  Memory is bounded: SERIES_STEPS in all series, beyond which values are
+ * counted at the nearest known one, and SERIES_STATES pairs of series and track, beyond which there is no
+ * mean over time.
+ */
+#define SERIES_STEPS (1U << 19)
+#define SERIES_STATES (1U << 18)
+
+/* Number of values with equal sign, exponent and first 7 bits. */
+struct series_step {
+	int32_t key; /* in the order of the values */
+	uint32_t count;
+};
+
+struct series {
+	uint32_t counter; /* of series_add() */
+	uint64_t count;
+	uint64_t first_ns, last_ns;
+	double first, last; /* by time, then by arrival */
+	double min, max, sum;
+	double held;               /* sum of value * ns until the next value on its track */
+	double held_ns;            /* sum of these ns */
+	struct series_step *steps; /* by key */
+	uint32_t nsteps, steps_cap;
+	uint32_t state_track, state; /* of the last value; index + 1 */
+};
+
+struct series_state {
+	uint64_t ns;
+	double value;
+};
+
+struct series_set {
+	struct names names;  /* of fields, with the number of their counter */
+	struct series *list; /* by number of the name */
+	uint32_t n;
+	uint32_t nsteps;         /* in all */
+	bool failed;             /* OOM: a step is missing */
+	struct table64 state_of; /* track << 32 | series */
+	struct series_state *states;
+	uint32_t nstates, states_cap;
+};
+
+/* text: for names, may be shared. */
+void series_init(struct series_set *s, struct arena *text);
+void series_free(struct series_set *s);
+
+/* Adds the fields of an event of this counter. */
+bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, const struct event *e);
+
+/* Whether a value is a finite number. */
+bool series_value(const struct value *v, double *to);
+
+/* percent is 1 .. 100; never more than max. */
+double series_percentile(const struct series *s, unsigned percent);
+
+/* The series of a counter's field, with a count of 0 at first.  *to is NULL beyond the limits; returns false
+ * on OOM. */
+bool series_of(struct series_set *s, uint32_t counter, struct slice field, struct series **to);
+
+/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if its number overflows. */
+bool series_add_step(struct series_set *s, struct series *to, int32_t key, uint64_t n);
+
+/* Adds another series of the same field, of other tracks.  Of equal times, the first value is the smaller one
+ * and the last the larger one, so that any order of series gives the same, but for rounded sums.  Returns
+ * false if a number overflows. */
+bool series_merge(struct series_set *s, struct series *to, const struct series *from);
+
+/* Mean of the values, within min and max. */
+double series_mean(const struct series *s);
+
+/* Mean over the time from the first value of each track to its last; without time, of the values. */
+double series_time_mean(const struct series *s);
+
+#endif
