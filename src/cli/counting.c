@@ -39,11 +39,12 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	job.read.want = WANT_TIMES | WANT_ORDER;
 	if (group_by_needs_fields(how->by) || how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
+	job.read.no_arrows = how->tables == NULL || !how->tables->flows;
 	job.adjust.max_repeat = how->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
 	const bool tables = how->tables != NULL && stats_tables_count(how->tables) > 0;
 	if (tables) {
-		job.read.want |= WANT_FIELDS; /* arrows */
+		job.read.want |= WANT_FIELDS;
 		job.arrange.order = ORDER_TIME;
 	}
 	job.to.hooks.settle = settle;

@@ -450,6 +450,7 @@ static void list_longest(struct trace_slot *slot)
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
 	job.adjust.max_repeat = run->max_repeat;
+	job.read.no_arrows = !run->arrows;
 	job.choice.keeps = true; /* times are from the start of the trace */
 	job.arrange.order = run->gaps ? ORDER_TIME : ORDER_FILE;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);

@@ -84,6 +84,7 @@ struct reading_mode {
 	/* The consumer reads no names or texts of events, so names are not built.  Requires select NULL and
 	 * no WANT_FIELDS. */
 	bool unnamed;
+	bool no_arrows; /* the consumer reads fields, but no arrows */
 	enum read_as as;
 	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */
 };

@@ -84,7 +84,7 @@ static void interpret_learn(struct interpret *in, const struct batch *b, const s
 static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                              const struct plan *m)
 {
-	if (m->flow_name.p == NULL || !in->spans || !in->fields || in->others != NULL)
+	if (m->flow_name.p == NULL || !in->spans || !in->fields || in->no_arrows || in->others != NULL)
 		return;
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
 	const struct value *const arrives = m->flow_in.p != NULL ? interpret_field(b, e, m->flow_in) : NULL;

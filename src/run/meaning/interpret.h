@@ -311,8 +311,9 @@ struct line_cached;
 struct interpret {
 	struct trace *trace;
 	unsigned want;
-	bool spans, fields;          /* build spans; fields are wanted */
-	bool unnamed;                /* events have the names of their classes */
+	bool spans, fields; /* build spans; fields are wanted */
+	bool unnamed;       /* events have the names of their classes */
+	bool no_arrows;
 	bool checks_payloads;        /* done by the reader */
 	struct known_class *classes; /* cache by index of the class */
 	uint32_t nclasses;
