@@ -273,8 +273,10 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
                                     const struct span_row *row)
 {
 	const struct span_group *const g = row->group;
+	/* a sum of real values beyond 2^126 is that */
+	const double real = row->sum == NULL ? 0 : row->sum->real < 0x1p126 ? row->sum->real + 0.5 : 0x1p126;
 	const unsigned __int128 sum =
-	    row->sum == NULL ? 0 : total_of(row->sum->whole) + (unsigned __int128)(row->sum->real + 0.5);
+	    row->sum == NULL ? 0 : total_of(row->sum->whole) + (unsigned __int128)real;
 
 	switch (c->what) {
 	case SPAN_COUNT:
