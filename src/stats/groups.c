@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/match.h"
+#include "run/sort/sorter.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
@@ -290,7 +291,9 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 	if (f == NULL)
 		return;
 	s->summed++;
-	const struct value *const v = &f->value;
+	struct value number;
+	const struct value *const v = /* JSON: a number that is no 64-bit integer */
+	    f->value.type == VALUE_JSON && value_number(value_text(&f->value), &number) ? &number : &f->value;
 	if (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0) {
 		sum->negative++;
 	} else if (v->type >= VALUE_U8 && v->type <= VALUE_I64) {

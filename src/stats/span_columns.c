@@ -269,14 +269,18 @@ static unsigned __int128 part_of(unsigned __int128 v, unsigned __int128 of)
 	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
 }
 
+/* Values from 2^126 on are that. */
+static unsigned __int128 saturated(double v)
+{
+	return (unsigned __int128)(v < 0x1p126 ? v : 0x1p126);
+}
+
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row)
 {
 	const struct span_group *const g = row->group;
-	/* a sum of real values beyond 2^126 is that */
-	const double real = row->sum == NULL ? 0 : row->sum->real < 0x1p126 ? row->sum->real + 0.5 : 0x1p126;
 	const unsigned __int128 sum =
-	    row->sum == NULL ? 0 : total_of(row->sum->whole) + (unsigned __int128)real;
+	    row->sum == NULL ? 0 : total_of(row->sum->whole) + saturated(row->sum->real + 0.5);
 
 	switch (c->what) {
 	case SPAN_COUNT:
@@ -288,7 +292,7 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	case SPAN_FIELD_SUM:
 		return sum;
 	case SPAN_RATE:
-		return row->total > 0 ? (unsigned __int128)((double)sum / ((double)row->total / 1e9)) : 0;
+		return row->total > 0 ? saturated((double)sum / ((double)row->total / 1e9)) : 0;
 	case SPAN_NEGATIVE:
 		return row->sum != NULL ? row->sum->negative : 0;
 	case SPAN_MEAN:
