@@ -269,8 +269,12 @@ static void put_block(struct text *to, uint64_t *d, uint32_t n)
 static void put_deltas(struct text *to, const struct text *plain)
 {
 	const uint32_t n = (uint32_t)(plain->n / sizeof(uint64_t));
-	uint64_t last = load_u64(plain->p, false), d[DELTA_BLOCK];
+	uint64_t last, d[DELTA_BLOCK];
 
+	to->failed |= plain->failed;
+	if (n == 0)
+		return; /* OOM */
+	last = load_u64(plain->p, false);
 	put_varint(to, DELTA_BLOCK);
 	put_varint(to, DELTA_BLOCK / DELTA_PART);
 	put_varint(to, n);

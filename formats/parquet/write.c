@@ -448,10 +448,13 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 	while (drain_group(st, chunk, GROUP_PIECE))
 		if (!chunk_flush(chunk))
 			return true;
-	while (more && put_footer(st, chunk, &more))
-		if (!chunk_flush(chunk))
+	bool ok = true;
+	while (ok && more) {
+		ok = put_footer(st, chunk, &more);
+		if (ok && !chunk_flush(chunk))
 			return true;
-	return report_failure(st, chunk, !more);
+	}
+	return report_failure(st, chunk, ok);
 }
 
 static void parquet_free(void *state)
