@@ -922,7 +922,7 @@ static void copy_end(struct copier *c)
 		end_selected(copy, c->chunk, false);
 	if (!closes)
 		return;
-	if (!t->failed)
+	if (!t->failed && t->n > before)
 		add_tail(copy, t->p + before, t->n - before);
 	if (copy->inputs > 1)
 		end_line(copy, c->chunk);
