@@ -882,7 +882,7 @@ static void put_record(struct copier *c, const struct event *e, struct slice byt
 		else if (copy->rebased)
 			put_rebased(copy, e, bytes, c->chunk);
 	}
-	if (!t->failed)
+	if (!t->failed && t->n > before)
 		add_tail(copy, t->p + before, t->n - before);
 }
 
