@@ -5,8 +5,8 @@
 #include "check/rules.h"
 #include "stats/stats.h"
 
-/* What differs between the runs of an old side and those of a new one: groups of spans in pairs, with
- * verdicts. */
+/* Comparison of two sides, old and new, each of one or several runs: pairs of groups of spans, and a verdict
+ * on each. */
 
 /* ---- noise (noise.c) ---- */
 
@@ -32,7 +32,7 @@ double noise_rank_test(const double *a, size_t n, const double *b, size_t m);
 #define NOISE_RUNS 3 /* runs a side from which on runs are tested */
 #define NOISE_SIGNIFICANT 0.05 /* of the rank test */
 
-/* ---- maps (map.c) ---- */
+/* ---- maps (runs.c) ---- */
 
 /* Names of the old side -> names of the new side.  Zero-initialise. */
 struct change_map {
@@ -165,7 +165,7 @@ bool change_folded(struct text *t, const struct change_view *v);
 /* "query, shop::db": the keys of a group. */
 void change_put_keys(struct text *t, const struct change_pair *p, unsigned n);
 
-/* What a finding says of a pair. */
+/* The text of a finding about a pair. */
 void change_put_message(struct text *t, const struct change *c, const struct change_pair *p);
 
 #endif

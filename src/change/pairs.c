@@ -7,71 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- tables of runs ---- */
-
-/* The name of the new side; the row is that of a map, or the name itself. */
-static struct slice mapped(struct change_map *map, struct slice name)
-{
-	const uint32_t i = map != NULL ? tabletext_get(&map->index, name) : TABLE_NONE;
-
-	if (i == TABLE_NONE)
-		return name;
-	map->names[i].met = true;
-	return map->names[i].new;
-}
-
-/* A location without its line and column: src/main.rs of src/main.rs:115:9. */
-static struct slice without_line(struct slice name)
-{
-	for (int i = 0; i < 2; i++) {
-		uint32_t n = name.n;
-		while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
-			n--;
-		if (n == name.n || n < 2 || name.p[n - 1] != ':')
-			break;
-		name.n = n - 1;
-	}
-	return name;
-}
-
-/* The key that a map is for: the name, or without it the first one. */
-static unsigned mapped_key(const struct stats *s)
-{
-	for (unsigned i = 0; i < stats_count_keys(s); i++)
-		if (strcmp(stats_key_name(s, i), "name") == 0)
-			return i;
-	return 0;
-}
-
-static bool add_table(struct stats *run, struct span_table *to, const struct stats *from,
-                      const struct span_table *t, struct change_map *map, bool ignore_lines)
-{
-	const unsigned key = mapped_key(run);
-	struct span_row *rows;
-	size_t n;
-	bool ok = stats_span_rows(from, t, NULL, &rows, &n);
-
-	if (!ok)
-		return false;
-	for (size_t i = 0; ok && i < n; i++) {
-		rows[i].sum = NULL;
-		rows[i].values[key] = mapped(map, rows[i].values[key]);
-		if (ignore_lines && !rows[i].other)
-			rows[i].values[key] = without_line(rows[i].values[key]);
-		ok = stats_add_span(run, to, &rows[i], &from->pool);
-	}
-	free(rows);
-	return ok;
-}
-
-bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines)
-{
-	run->joint = true;
-	run->pool.coarse += from->pool.coarse;
-	return add_table(run, &run->spans, from, &from->spans, map, ignore_lines) &&
-	       add_table(run, &run->async, from, &from->async, map, ignore_lines);
-}
-
 /* ---- pairs ---- */
 
 struct pairing {
@@ -273,7 +208,7 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 		return CHANGE_IS_SLOWER;
 	if (p50->faster || p99->faster)
 		return CHANGE_IS_FASTER;
-	/* Of single runs, only the number of spans tells that a larger total is more than noise. */
+	/* With single runs, a larger total is beyond noise only if the number of spans changed. */
 	const double change = change_ratio(old->count, new->count);
 	const bool more_spans = change > 1 + c->floors.change || change * (1 + c->floors.change) < 1;
 	if (longer != 0 && p->distance >= c->floors.time &&

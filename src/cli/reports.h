@@ -90,7 +90,7 @@ bool side_reports_open(struct options *o);
 /* The input was read, or could not be. */
 void side_reports_input(struct options *o, const struct source *input);
 
-/* What the verdicts on their findings are; borrowed. */
+/* Inputs of the verdicts on findings; borrowed. */
 void side_reports_policy(struct options *o, const struct policy_choice *choice);
 
 /* A list for further findings, of a command that makes some of its own; NULL without reports. */

@@ -493,7 +493,7 @@ static void compare(struct compare *c)
 	    (struct change_side){ .runs = tables + c->nold, .nruns = c->nruns - c->nold };
 	ok = ok && change_make(&change);
 	r->out.no_memory |= !ok;
-	r->any |= !ok; /* that there is no report is said when it ends */
+	r->any |= !ok; /* the end of the report states the failure */
 	if (ok && change.overflowed) {
 		say("compare: the runs together have more spans than 64 bits count, or more time than 2^100 "
 		    "ns");

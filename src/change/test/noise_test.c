@@ -56,7 +56,7 @@ Test(noise, ranks_of_many_values)
 	cr_assert(near[0] == 0 && near[1] == 1);
 }
 
-/* Of all divisions of the values into n and m, the part whose rank sum of the m is at least that of b. */
+/* Share of all divisions of the values into n and m whose rank sum of the m is at least that of b. */
 static double slow_test(const double *all, unsigned n, unsigned m)
 {
 	double rank[16];

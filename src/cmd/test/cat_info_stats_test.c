@@ -174,7 +174,7 @@ Test(stats_command, two_passes_over_a_thread)
 	ran_free(&r);
 }
 
-/* Of classes with equal names, and no records, only the first is shown. */
+/* Classes with equal names and no records are shown once. */
 Test(info, classes_with_equal_names)
 {
 	static const char trace[] =

@@ -1,0 +1,115 @@
+/*
+ * The table of a run: spans of its statistics, with names of the old side mapped to those of the new one (a
+ * YAML mapping), and source lines removed from names.
+ */
+#include "change/change.h"
+
+#include <stdlib.h>
+
+#include "yaml/yaml.h"
+
+/* ---- maps of names ---- */
+
+static bool add_name(struct change_map *m, struct slice old, struct slice new)
+{
+	if (!array_reserve(&m->names, m->n, &m->cap, sizeof *m->names) ||
+	    !tabletext_put(&m->index, old, m->n))
+		return false;
+	m->names[m->n++] = (struct change_name){ .old = old, .new = new };
+	return true;
+}
+
+bool change_map_read(struct change_map *m, const char *path, struct findings *findings, bool *no_memory)
+{
+	struct yaml_file f = { .rules = compare_rules, .findings = findings };
+	size_t n;
+
+	*no_memory = false;
+	if (!yaml_read(path, CHANGE_MAP_MAX_BYTES, compare_rules, findings, &m->text, &n))
+		return false;
+	f.text = slice_of(m->text, n);
+	const struct yaml_node *const root = yaml_root(&f);
+	if (root != NULL && root->kind != NODE_MAP)
+		yaml_report(&f, YAML_BAD_VALUE, root, "a map has lines \"old: new\"");
+	for (const struct yaml_node *key = root != NULL && root->kind == NODE_MAP ? root->child : NULL;
+	     key != NULL && !f.no_memory; key = key->next->next)
+		if (yaml_is_text(&f, key, "an old name") && yaml_is_text(&f, key->next, "a new name"))
+			f.no_memory |= !add_name(m, key->text, key->next->text);
+	m->nodes = f.nodes;
+	*no_memory = f.no_memory;
+	return f.mistakes == 0 && root != NULL && !f.no_memory;
+}
+
+void change_map_free(struct change_map *m)
+{
+	arena_free(&m->nodes);
+	free(m->text);
+	free(m->names);
+	tabletext_free(&m->index);
+	*m = (struct change_map){ .text = NULL };
+}
+
+/* ---- tables of runs ---- */
+
+/* The name of the new side; the row is that of a map, or the name itself. */
+static struct slice mapped(struct change_map *map, struct slice name)
+{
+	const uint32_t i = map != NULL ? tabletext_get(&map->index, name) : TABLE_NONE;
+
+	if (i == TABLE_NONE)
+		return name;
+	map->names[i].met = true;
+	return map->names[i].new;
+}
+
+/* A location without its line and column: src/main.rs of src/main.rs:115:9. */
+static struct slice without_line(struct slice name)
+{
+	for (int i = 0; i < 2; i++) {
+		uint32_t n = name.n;
+		while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+			n--;
+		if (n == name.n || n < 2 || name.p[n - 1] != ':')
+			break;
+		name.n = n - 1;
+	}
+	return name;
+}
+
+/* The key that a map is for: the name, or without it the first one. */
+static unsigned mapped_key(const struct stats *s)
+{
+	for (unsigned i = 0; i < stats_count_keys(s); i++)
+		if (strcmp(stats_key_name(s, i), "name") == 0)
+			return i;
+	return 0;
+}
+
+static bool add_table(struct stats *run, struct span_table *to, const struct stats *from,
+                      const struct span_table *t, struct change_map *map, bool ignore_lines)
+{
+	const unsigned key = mapped_key(run);
+	struct span_row *rows;
+	size_t n;
+	bool ok = stats_span_rows(from, t, NULL, &rows, &n);
+
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < n; i++) {
+		rows[i].sum = NULL;
+		rows[i].values[key] = mapped(map, rows[i].values[key]);
+		if (ignore_lines && !rows[i].other)
+			rows[i].values[key] = without_line(rows[i].values[key]);
+		ok = stats_add_span(run, to, &rows[i], &from->pool);
+	}
+	free(rows);
+	return ok;
+}
+
+bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines)
+{
+	run->joint = true;
+	run->pool.coarse += from->pool.coarse;
+	return add_table(run, &run->spans, from, &from->spans, map, ignore_lines) &&
+	       add_table(run, &run->async, from, &from->async, map, ignore_lines);
+}
