@@ -38,8 +38,8 @@ struct compare {
 	const char **paths; /* of all runs */
 	size_t *run_of;     /* by number of the operand that is a trace */
 	/* of --new */
-	const char **named, **behind; /* its arguments; all that comes after the first of them */
-	size_t nnamed, nbehind;
+	const char **named, **after; /* its arguments; all operands after the first of them */
+	size_t nnamed, nafter;
 };
 
 /* ---- options ---- */
@@ -50,13 +50,13 @@ static bool set_new(void *run, struct options *o, const char *arg)
 
 	if (c->named == NULL) {
 		c->named = calloc((size_t)o->argc, sizeof *c->named);
-		c->behind = calloc((size_t)o->argc, sizeof *c->behind);
-		if (c->named == NULL || c->behind == NULL) {
+		c->after = calloc((size_t)o->argc, sizeof *c->after);
+		if (c->named == NULL || c->after == NULL) {
 			options_no_memory(o);
 			return false;
 		}
 		for (int i = optind; i < o->argc; i++)
-			c->behind[c->nbehind++] = o->argv[i];
+			c->after[c->nafter++] = o->argv[i];
 	}
 	c->named[c->nnamed++] = arg;
 	return true;
@@ -85,7 +85,7 @@ static bool set_min_time(void *run, struct options *o, const char *arg)
 }
 
 static const struct cmd_option own[] = {
-	{ "new", "FILE", "a run of the new side, as are all operands behind it", 0, OPTION_CALL,
+	{ "new", "FILE", "a run of the new side, as are all operands after it", 0, OPTION_CALL,
 	  .set = set_new },
 	{ "by", "KEY,...",
 	  "group by name, category, thread, process, track, arg:FIELD (default: name,category)", 0,
@@ -130,17 +130,17 @@ static const struct cmd_words words[] = {
 
 /* ---- sides ---- */
 
-/* How many of the last operands are of the new side: those behind --, or behind --new; of two, the second. */
-static size_t count_new(const struct compare *c, size_t nbehind_dashes)
+/* How many of the last operands are of the new side: those after --, or after --new; of two, the second. */
+static size_t count_new(const struct compare *c, size_t nafter_dashes)
 {
 	const struct options *const o = &c->run.options;
 	const size_t n = (size_t)(o->argc - o->first_operand);
 
 	if (c->named == NULL)
-		return nbehind_dashes > 0 ? nbehind_dashes : n == 2 ? 1 : 0;
+		return nafter_dashes > 0 ? nafter_dashes : n == 2 ? 1 : 0;
 	for (size_t i = 0; i < n; i++) /* operands keep their order */
-		for (size_t k = 0; k < c->nbehind; k++)
-			if (c->behind[k] == o->argv[(size_t)o->first_operand + i])
+		for (size_t k = 0; k < c->nafter; k++)
+			if (c->after[k] == o->argv[(size_t)o->first_operand + i])
 				return n - i;
 	return 0;
 }
@@ -152,17 +152,17 @@ static void add_run(struct compare *c, const char *path, int side)
 	c->nold += side == CHANGE_OLD;
 }
 
-/* Divides the operands.  nbehind_dashes: number of operands behind "--". */
-static bool divide(struct compare *c, size_t nbehind_dashes)
+/* Divides the operands.  nafter_dashes: number of operands after "--". */
+static bool divide(struct compare *c, size_t nafter_dashes)
 {
 	struct options *const o = &c->run.options;
 	const size_t n = (size_t)(o->argc - o->first_operand), all = n + c->nnamed;
 
-	if (c->named != NULL && nbehind_dashes > 0) {
+	if (c->named != NULL && nafter_dashes > 0) {
 		o->status = options_mistake(o, "-- and --new both begin the new side: give one of them");
 		return false;
 	}
-	const size_t new = count_new(c, nbehind_dashes), old = n - new;
+	const size_t new = count_new(c, nafter_dashes), old = n - new;
 	if (old == 0 || all == old) {
 		o->status = options_mistake(o, all <= 1 ? "takes two runs, or OLD ... -- NEW ..."
 		                                        : "where does the new side begin? Write OLD ... -- "
@@ -205,11 +205,11 @@ static bool parse(struct compare *c)
 	struct options *const o = &c->run.options;
 	struct shown_path shown;
 	char why[512];
-	size_t behind = 0;
+	size_t after = 0;
 
-	for (int i = 1; i < o->argc && behind == 0; i++)
+	for (int i = 1; i < o->argc && after == 0; i++)
 		if (strcmp(o->argv[i], "--") == 0)
-			behind = (size_t)(o->argc - i - 1);
+			after = (size_t)(o->argc - i - 1);
 	if (!options_parse(o, c))
 		return false;
 	if (c->exit_zero)
@@ -219,7 +219,7 @@ static bool parse(struct compare *c)
 		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
 		return false;
 	}
-	return divide(c, behind) && check_names(c);
+	return divide(c, after) && check_names(c);
 }
 
 /* ---- the map ---- */
@@ -517,7 +517,7 @@ static void free_runs(struct compare *c)
 	free(c->paths);
 	free(c->run_of);
 	free(c->named);
-	free(c->behind);
+	free(c->after);
 	change_map_free(&c->map);
 }
 

@@ -385,6 +385,7 @@ static bool say_no_trace(struct recover *c)
 	findings_init(&j, c->in, say_finding, &c->options);
 	finding_add(&j, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
 	            "the directory has no trace: all files with the suffix of a format are empty");
+	findings_free(&j);
 	c->status = worse(c->status, STATUS_UNREADABLE);
 	return false;
 }

@@ -50,7 +50,7 @@ static const struct cmd_option own[] = {
 	  TO_LIMIT(struct stats_run, max_rows) },
 	{ "examples", "N", "list the N slowest spans of each group, with offset and fields (text, JSON)", 0,
 	  TO_POSITIVE(struct stats_run, examples) },
-	{ "every", "TIME", "statistics of each stretch of this length (10ms, 1s), and of counters", 0,
+	{ "every", "TIME", "statistics of each interval of this length (10ms, 1s), and of counters", 0,
 	  TO_TEXT(struct stats_run, words_every) },
 	{ "hist", NULL, "columns with the number of durations below 1 us, 10 us, ..., 10 s", 0,
 	  TO_FLAG(struct stats_run, tables.hist) },
@@ -122,16 +122,16 @@ static void say_lacking(const struct stats *s, const char *path)
 	}
 }
 
-/* Reports that the stretches of time are too many. */
+/* Reports that the intervals of time are too many. */
 static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)
 {
 	struct shown_path shown;
 	const uint64_t whole = s->last_ns - s->tables->first_ns;
 
 	if (s->tables->every.refused == EVERY_TOO_SHORT)
-		say("stats: %s: --every %s makes more than %u stretches; %" PRIu64 "us is long enough",
-		    show_path(&shown, path), run->words_every, EVERY_STRETCHES,
-		    whole / 1000 / EVERY_STRETCHES + 1);
+		say("stats: %s: --every %s makes more than %u intervals; %" PRIu64 "us is long enough",
+		    show_path(&shown, path), run->words_every, EVERY_INTERVALS,
+		    whole / 1000 / EVERY_INTERVALS + 1);
 	else
 		say("stats: %s: --every %s makes more than %u rows: a longer time, or fewer groups",
 		    show_path(&shown, path), run->words_every, EVERY_ROWS);

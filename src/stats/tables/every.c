@@ -1,6 +1,6 @@
 /*
- * Statistics by stretch of time: of spans that start in it, by group; the time that they are busy, which a
- * span has in each stretch that it lasts in; and values of counters.  Rows exist for stretches in which
+ * Statistics by interval: of spans that start in it, by group; the time that they are busy, which a
+ * span has in each interval that it lasts in; and values of counters.  Rows exist for intervals in which
  * something happens.
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 enum kind { KIND_SPAN, KIND_ASYNC, KIND_COUNTER };
 
 struct every_row {
-	uint32_t who, stretch; /* who: kind, then number of the group or of the series of a counter */
+	uint32_t who, interval; /* who: kind, then number of the group or of the series of a counter */
 	uint64_t count;
 	struct total sum, busy;
 	struct histogram durations;
@@ -52,18 +52,18 @@ void every_free(struct every_table *v)
 	free(v->rows);
 }
 
-/* The row of a stretch; NULL if there are too many, or on OOM. */
-static struct every_row *row_at(struct every_table *v, uint32_t who, uint64_t stretch)
+/* The row of an interval; NULL if there are too many, or on OOM. */
+static struct every_row *row_at(struct every_table *v, uint32_t who, uint64_t interval)
 {
 	if (v->refused != EVERY_FITS)
 		return NULL;
-	if (stretch >= EVERY_STRETCHES) {
+	if (interval >= EVERY_INTERVALS) {
 		v->refused = EVERY_TOO_SHORT;
 		return NULL;
 	}
-	if (v->last < v->nrows && v->rows[v->last].who == who && v->rows[v->last].stretch == stretch)
+	if (v->last < v->nrows && v->rows[v->last].who == who && v->rows[v->last].interval == interval)
 		return &v->rows[v->last];
-	const uint64_t key = (uint64_t)who << 32 | stretch;
+	const uint64_t key = (uint64_t)who << 32 | interval;
 	uint32_t at = table64_get(&v->row_of, key);
 	if (at == TABLE_NONE) {
 		at = v->nrows;
@@ -76,7 +76,7 @@ static struct every_row *row_at(struct every_table *v, uint32_t who, uint64_t st
 			v->no_memory = true;
 			return NULL;
 		}
-		v->rows[v->nrows++] = (struct every_row){ .who = who, .stretch = (uint32_t)stretch };
+		v->rows[v->nrows++] = (struct every_row){ .who = who, .interval = (uint32_t)interval };
 	}
 	v->last = at;
 	return &v->rows[at];
@@ -183,7 +183,7 @@ static int by_group(const void *a, const void *b)
 		c = slice_compare(x->texts[i], y->texts[i]);
 	if (c == 0 && x->row->who != y->row->who)
 		return x->row->who < y->row->who ? -1 : 1;
-	return c != 0 ? c : (x->row->stretch > y->row->stretch) - (x->row->stretch < y->row->stretch);
+	return c != 0 ? c : (x->row->interval > y->row->interval) - (x->row->interval < y->row->interval);
 }
 
 /* What the bar of a row shows: of spans the busy time, of async ones their number, of a counter its mean. */
@@ -278,7 +278,7 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
 
 	cells_row(c);
 	cells_name(c, slice_str(kinds[kind]));
-	cells_at(c, v->first_ns + r->stretch * v->every);
+	cells_at(c, v->first_ns + r->interval * v->every);
 	for (unsigned i = 0; i < s->by.n; i++)
 		if (spans)
 			cells_name(c, row->texts[i]);
@@ -348,7 +348,7 @@ bool every_put(const struct every_table *v, struct cells *c, const struct stats 
 	if (c->form == CELLS_JSON) {
 		json_out_space(c->json, "\n  ");
 		json_out_u64(c->json, "every_ns", v->every);
-		json_out_begin(c->json, "stretches", "[");
+		json_out_begin(c->json, "intervals", "[");
 	}
 	for (unsigned kind = KIND_SPAN; ok && kind <= KIND_COUNTER; kind++)
 		ok = put_kind(v, c, s, (enum kind)kind, rows, hist);

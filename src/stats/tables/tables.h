@@ -30,7 +30,7 @@ bool overlap_parse(struct overlap_asked *o, const char *words);
 /* What is asked for. */
 struct stats_tables_asked {
 	bool flows;
-	bool hist;      /* of stretches; without them of the groups of spans */
+	bool hist;      /* of intervals; without them of the groups of spans */
 	uint64_t every; /* ns; 0: not asked for */
 	bool share;
 	uint64_t gaps; /* of each track, with `share` */
@@ -52,14 +52,14 @@ struct flow_table {
 	struct histogram_pool pool;
 };
 
-/* ---- stretches of time (every.c) ---- */
+/* ---- intervals of time (every.c) ---- */
 
-#define EVERY_STRETCHES 10000U
+#define EVERY_INTERVALS 10000U
 #define EVERY_ROWS 65536U
 
 enum every_refused {
 	EVERY_FITS,
-	EVERY_TOO_SHORT, /* more than EVERY_STRETCHES */
+	EVERY_TOO_SHORT, /* more than EVERY_INTERVALS */
 	EVERY_TOO_MANY,  /* more than EVERY_ROWS of all groups and counters */
 };
 
@@ -68,7 +68,7 @@ struct every_table {
 	struct activity activity;
 	struct group_set set; /* with stats.by */
 	struct names counters, series;
-	struct table64 row_of; /* who << 32 | stretch */
+	struct table64 row_of; /* who << 32 | interval */
 	struct every_row *rows;
 	uint32_t nrows, rows_cap, last;
 	struct histogram_pool pool;

@@ -131,11 +131,11 @@ def check_every(t):
                 if isinstance(v, (int, float)) and not isinstance(v, bool):
                     want["counter", e["name"], k, (e["ts_ns"] - t.first) // every]["values"].append(v)
         seen = set()
-        for row in got["stretches"]:
+        for row in got["intervals"]:
             who = row["counter"] if row["kind"] == "counter" else row.get("name")
             key = row["kind"], who, row.get("series"), (row["from_ns"] - t.first) // every
             seen.add(key)
-            w, what = want[key], f"{t.path}: stretch {key}"
+            w, what = want[key], f"{t.path}: interval {key}"
             if row["kind"] == "counter":
                 v = w["values"]
                 same(what, row["count"], len(v))
@@ -151,7 +151,7 @@ def check_every(t):
             for d in w["durations"]:
                 counts[decade(d)] += 1
             same(what + " hist", [row[h] for h in HEADS], counts)
-        same("stretches", seen, {k for k, w in want.items() if w["durations"] or w["busy"] or w["values"]})
+        same("intervals", seen, {k for k, w in want.items() if w["durations"] or w["busy"] or w["values"]})
 
 
 def check_hist(t):
