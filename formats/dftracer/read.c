@@ -811,7 +811,7 @@ static enum read_status dft_next(struct reader *r, struct batch *b)
 
 	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
-		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_FAILED;
+		st->no_memory |= reader_look_ahead(r) == LOOK_AHEAD_FAILED;
 	}
 	st->index->base = NULL; /* the window may have moved */
 	while (b->n < b->cap && input_offset(in, in->p) - start < max && !st->no_memory) {

@@ -196,16 +196,17 @@ static bool is_newer_type(const struct value *v)
 static void count_newer(const struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, enum record_kind kind, struct chunk *chunk)
 {
-	const struct value *const fields = &b->fields[e->first_field + 3].value;
 	bool newer = false;
 
-	if (kind == RECORD_HEADER)
+	if (kind == RECORD_HEADER) {
 		newer = copy->any;
-	else if (kind == RECORD_HEAD)
+	} else if (kind == RECORD_HEAD) {
 		newer = bytes.p[0] != D9_TAG_STRINGS;
-	else if (kind == RECORD_SCHEMA)
+	} else if (kind == RECORD_SCHEMA) {
+		const struct value *const fields = &b->fields[e->first_field + 3].value;
 		for (uint32_t i = 0; i < fields->count; i++)
 			newer |= is_newer_type(&fields->values[2 * i + 1]);
+	}
 	if (newer)
 		d9w_lose(chunk, D9W_NEWER, e->offset);
 }

@@ -277,14 +277,15 @@ static bool add_run(struct pairing *p, const struct stats *s, const struct span_
 	if (!ok)
 		return false;
 	for (size_t i = 0; ok && i < n; i++) {
-		const struct change_pair *const pair =
-		    pair_of(p, t == &s->async, &rows[i], stats_count_keys(s));
-		ok = pair != NULL;
-		if (!ok)
-			break;
+		const struct slice key =
+		    key_of(&p->keys, t == &s->async, rows[i].values, stats_count_keys(s));
+		const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
+		ok = key.p != NULL;
+		if (at == TABLE_NONE)
+			continue; /* the joint table has it among "(other names)" */
 		const struct change_values v = values_of(s, &rows[i], 1);
 		for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
-			p->values[((size_t)(pair - p->c->pairs) * CHANGE_METRICS + m) * p->nruns + number] =
+			p->values[((size_t)at * CHANGE_METRICS + m) * p->nruns + number] =
 			    (double)metric(&v, m);
 	}
 	free(rows);

@@ -22,6 +22,7 @@ enum want_copy {
 };
 
 enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted */
+
 /* ---- records that are too large ---- */
 
 /*
@@ -59,20 +60,17 @@ bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap
 
 /* ---- look ahead ---- */
 
-struct reader;
-
 enum look_ahead {
 	LOOK_AHEAD_DONE,
 	LOOK_AHEAD_ONE_PASS, /* the input can be read only once */
-	LOOK_AHEAD_FAILED, /* no memory or thread, or a read error: return READ_NO_MEMORY, the engine reports
-	                      which */
+	LOOK_AHEAD_FAILED, /* no memory or thread, or a read error: set r->no_memory; the engine reports it */
 };
 
 /*
  * For names that are defined after their use: reads the input of r once more, from start to end, with a
  * second reader. Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
- * and shared memory are its own.  It should skip records that it does not need, and return READ_END when it
- * has what it looks for.
+ * and shared memory are its own.  It should skip records that it does not need, and return RECORD_END
+ * (older readers: READ_END) when it has what it looks for.
  */
 enum look_ahead reader_look_ahead(struct reader *r);
 

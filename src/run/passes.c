@@ -164,6 +164,16 @@ static bool refuse(struct pipeline *p)
 	return false;
 }
 
+/* Reports why the pass for the marks failed. */
+static bool fail_marks(struct pipeline *p)
+{
+	char why[512];
+
+	record_marks_reason(&p->marks, why, sizeof why);
+	pipeline_failed(p, why);
+	return false;
+}
+
 bool pass_mark_records(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
@@ -196,9 +206,7 @@ bool pass_mark_records(struct pipeline *p)
 		pipeline_refused(p, "%s", why);
 		return false;
 	}
-	record_marks_reason(m, why, sizeof why);
-	pipeline_failed(p, why);
-	return false;
+	return fail_marks(p);
 }
 
 void pass_use_split(struct pipeline *p)
@@ -233,7 +241,6 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 {
 	struct survey survey = { take, ctx };
 	struct pass pass = pass_before(p, &p->marks.why);
-	char why[512];
 
 	pass.choice.marks = &p->marks;
 	pass.read = (struct reading_mode){ .want = p->job->read.want,
@@ -244,9 +251,7 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	p->marks.why.text[0] = '\0';
 	if (pipeline_pass(&pass))
 		return true;
-	record_marks_reason(&p->marks, why, sizeof why);
-	pipeline_failed(p, why);
-	return false;
+	return fail_marks(p);
 }
 
 /* ---- the plan of a split ---- */

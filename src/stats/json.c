@@ -1,4 +1,5 @@
 /* The report for programs.  All integers are exact, however large. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -239,7 +240,8 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		json_out_slice(o, "field", s->sum_of);
 		json_out_u64(o, "values", row->sum->values);
 		if (row->sum->real > 0)
-			json_out_f64(o, "sum", (double)total_of(row->sum->whole) + row->sum->real);
+			json_out_f64(o, "sum",
+			             fmin((double)total_of(row->sum->whole) + row->sum->real, DBL_MAX));
 		else
 			text_u128(json_out_value(o, "sum"), total_of(row->sum->whole));
 		json_out_u64(o, "negative", row->sum->negative);

@@ -243,13 +243,15 @@ static bool merge_counters(struct stats *into, const struct stats *from)
 /* The text that all traces have in common: no bytes if this one has another. */
 static bool join_text(struct stats *s, struct slice *to, struct slice from, bool is_first)
 {
-	if (is_first) {
-		*to = arena_copy(&s->text, valid_text(s, from));
-		return to->p != NULL;
-	}
-	if (!slice_equal(*to, from))
+	const struct slice text = valid_text(s, from);
+
+	if (text.p == NULL)
+		return false;
+	if (is_first)
+		*to = arena_copy(&s->text, text);
+	else if (!slice_equal(*to, text))
 		*to = SLICE_LIT("");
-	return true;
+	return to->p != NULL;
 }
 
 bool stats_add_origin(struct stats *s, const struct stats_origin *from)

@@ -204,7 +204,8 @@ static bool read_field_sum(struct reading *r, const struct json_token *object, s
 		if (is_key(&w, "whole"))
 			ok = get_total(r, &w.value, &row->sum.whole);
 		else if (is_key(&w, "real"))
-			ok = get_any_f64(r, &w.value, &row->sum.real);
+			ok = get_any_f64(r, &w.value, &row->sum.real) &&
+			     (row->sum.real >= 0 || fail(r, w.value.p, "a sum is not negative"));
 		else if (is_key(&w, "values"))
 			ok = get_u64(r, &w.value, &row->sum.values);
 		else if (is_key(&w, "negative"))
@@ -288,7 +289,7 @@ static bool read_span(struct reading *r, const struct json_token *object, struct
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
 	d.row.sum = d.has_sum ? &d.sum : NULL;
-	ok = stats_add_span(r->s, table, &d.row, &r->file->pool);
+	ok = stats_add_span(r->s, table, &d.row, &r->file->pool) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* the next row's */
 	return ok || out_of_memory(r);
 }
@@ -335,7 +336,8 @@ static bool read_steps(struct reading *r, const struct json_token *object, struc
 	while (w.p != NULL && json_walk_next(&w)) {
 		struct slice key = json_token_text(&w.key);
 		const bool negative = key.n > 0 && key.p[0] == '-';
-		if (!json_digits_any(key.p + negative, key.n - negative, &before) || before > INT32_MAX)
+		if (!json_digits_any(key.p + negative, key.n - negative, &before) ||
+		    before > (UINT64_C(0x7ff) << 7) - !negative) /* NaN and infinities */
 			return fail(r, w.key.p, "there is no such step");
 		const int32_t number = negative ? -(int32_t)before : (int32_t)before;
 		if (number <= last)

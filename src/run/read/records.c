@@ -101,7 +101,7 @@ static const char *position_after(const struct input *in, size_t n)
 /* Adds an event for the n records in [from, to). */
 static void add_run(struct reader *r, const char *from, const char *to, uint64_t n, struct batch *b)
 {
-	const struct class *const cls = r->trace->classes[0]; /* any will do */
+	const struct class *const cls = r->trace->classes[0]; /* copiers do not read it */
 
 	if (to == from)
 		return;

@@ -67,8 +67,7 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
  */
 #define FIELD_SHAPE_NONE UINT16_MAX
 #define FIELD_SHAPES_MAX 1024U
-#define FIELD_SHAPE_NAME 16U  /* longer names have no shape, except those with SLICE_STAYS */
-#define FIELD_SHAPE_BYTES 88U /* memory of one, with its table slots */
+#define FIELD_SHAPE_NAME 16U /* longer names have no shape, except those with SLICE_STAYS */
 
 /* Equal for fields of the same shape. */
 struct field_key {

@@ -435,11 +435,7 @@ bool writing_put(struct writing *w, struct batch *b)
 {
 	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
 
-	if (!w->begun) { /* batch of an input that could not be read */
-		batch_release(b);
-		return false;
-	}
-	if (!is_ok(w)) {
+	if (!w->begun || !is_ok(w)) { /* not begun: the input could not be read */
 		batch_release(b);
 		return false;
 	}
@@ -456,8 +452,10 @@ bool writing_put(struct writing *w, struct batch *b)
 
 bool writing_lend(struct writing *w, struct batch *b)
 {
+	if (!w->begun || !is_ok(w))
+		return false;
 	w->jobs[0].lent = true;
-	return is_ok(w) && writing_put(w, b);
+	return writing_put(w, b);
 }
 
 void writing_settle(struct writing *w)

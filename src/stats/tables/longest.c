@@ -66,6 +66,8 @@ static void reduce(struct longest *l)
 		for (uint32_t i = 0; i < l->ngroups; i++)
 			while (l->groups[i].n > l->limit)
 				drop_shortest(l, &l->groups[i]);
+		while (l->other.n > l->limit)
+			drop_shortest(l, &l->other);
 	}
 	l->full |= is_used_up(l);
 }

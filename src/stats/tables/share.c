@@ -313,6 +313,9 @@ bool share_put(const struct share_table *h, struct cells *c)
 	bool ok = cells_end(c);
 	if (ok && h->gaps.limit > 0 && c->form != CELLS_CSV)
 		ok = put_gaps(h, c, rows, n);
+	if (h->activity.missed > 0)
+		cells_note(c, "not in the busy time, as too many spans are open: %" PRIu64,
+		           h->activity.missed);
 	free(rows);
 	return ok;
 }
