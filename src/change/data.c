@@ -107,9 +107,7 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 	json_out_string(&o, "noise", c->by_runs ? "runs" : "spans");
 	json_out_begin(&o, "verdicts", "{");
 	for (int i = 0; i < CHANGE_VERDICTS; i++)
-		json_out_u64(
-		    &o, i == CHANGE_IS_UNJUDGED ? "unjudged" : change_verdict_name((enum change_verdict)i),
-		    c->verdicts[i]);
+		json_out_u64(&o, change_verdict_name((enum change_verdict)i), c->verdicts[i]);
 	json_out_end(&o, "}");
 	json_out_space(&o, "\n ");
 	json_out_begin(&o, "groups", "[");
@@ -117,9 +115,7 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 		const struct change_pair *const p = &c->pairs[i];
 		json_out_space(&o, "\n  ");
 		json_out_begin(&o, NULL, "{");
-		json_out_string(&o, "verdict",
-		                p->verdict == CHANGE_IS_UNJUDGED ? "unjudged"
-		                                                 : change_verdict_name(p->verdict));
+		json_out_string(&o, "verdict", change_verdict_name(p->verdict));
 		json_out_string(&o, "kind", p->async ? "async" : "span");
 		for (unsigned k = 0; k < stats_count_keys(s); k++)
 			json_out_slice(&o, stats_key_name(s, k), p->keys[k]);
@@ -186,9 +182,7 @@ bool change_csv(struct text *t, const struct change_view *v)
 	text_char(t, '\n');
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct change_pair *const p = &c->pairs[i];
-		text_printf(t, "%s,%s",
-		            p->verdict == CHANGE_IS_UNJUDGED ? "unjudged" : change_verdict_name(p->verdict),
-		            p->async ? "async" : "span");
+		text_printf(t, "%s,%s", change_verdict_name(p->verdict), p->async ? "async" : "span");
 		for (unsigned k = 0; k < stats_count_keys(s); k++) {
 			text_char(t, ',');
 			text_csv_cell(t, p->keys[k]);

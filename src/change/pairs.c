@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/match.h"
+
 /* ---- pairs ---- */
 
 struct pairing {
@@ -233,7 +235,7 @@ static const struct {
 	[CHANGE_IS_NOISE] = { "noise", -1 },
 	[CHANGE_IS_SAME] = { "same", -1 },
 	[CHANGE_IS_WAITING] = { "waiting", -1 },
-	[CHANGE_IS_UNJUDGED] = { "-", -1 },
+	[CHANGE_IS_UNJUDGED] = { "unjudged", -1 },
 };
 
 const char *change_verdict_name(enum change_verdict v)
@@ -355,10 +357,9 @@ static int by_change(const void *a, const void *b)
 	if (x->ratio < y->ratio || x->ratio > y->ratio)
 		return x->ratio < y->ratio ? 1 : -1;
 	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++) {
-		const uint32_t n = x->keys[i].n < y->keys[i].n ? x->keys[i].n : y->keys[i].n;
-		const int d = n > 0 ? memcmp(x->keys[i].p, y->keys[i].p, n) : 0;
-		if (d != 0 || x->keys[i].n != y->keys[i].n)
-			return d != 0 ? d : x->keys[i].n < y->keys[i].n ? -1 : 1;
+		const int d = slice_compare(x->keys[i], y->keys[i]);
+		if (d != 0)
+			return d;
 	}
 	return (int)x->async - (int)y->async;
 }

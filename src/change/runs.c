@@ -51,7 +51,7 @@ void change_map_free(struct change_map *m)
 
 /* ---- tables of runs ---- */
 
-/* The name of the new side; the row is that of a map, or the name itself. */
+/* The name on the new side: that of the map, or else the same. */
 static struct slice mapped(struct change_map *map, struct slice name)
 {
 	const uint32_t i = map != NULL ? tabletext_get(&map->index, name) : TABLE_NONE;

@@ -84,7 +84,7 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 {
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
 
-	columns_str(c, change_verdict_name(p->verdict));
+	columns_str(c, p->verdict == CHANGE_IS_UNJUDGED ? "-" : change_verdict_name(p->verdict));
 	for (unsigned i = 0; i < keys; i++)
 		columns_name(c, p->keys[i]);
 	text_printf(&c->text, "%" PRIu64 " -> %" PRIu64, a->count, b->count);

@@ -86,6 +86,11 @@ struct trace_counted {
  * selection. */
 enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how);
 
+struct input_whole;
+
+/* Reads a file of stats --full.  Returns false after a message. */
+bool table_file_read(struct input_whole *w, const char *path);
+
 /* Ends the report, frees all, and returns the exit status; also if traces_begin() failed or was not called.
  */
 enum exit_status traces_end(struct trace_run *r);

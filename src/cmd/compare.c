@@ -95,15 +95,15 @@ static const struct cmd_option own[] = {
 	{ "ignore-lines", NULL,
 	  "names that are locations, src/main.rs:115:9, are compared without line and column", 0,
 	  TO_FLAG(struct compare, ignore_lines) },
-	{ "min-change", "N%", "smaller changes are no regressions (default: 5%)", 0, OPTION_CALL,
+	{ "min-change", "N%", "ignore changes smaller than N percent (default: 5%)", 0, OPTION_CALL,
 	  .set = set_min_change },
-	{ "min-time", "DURATION", "groups that take less time in total are not judged (default: 1ms)", 0,
+	{ "min-time", "DURATION", "do not judge groups whose total time is less (default: 1ms)", 0,
 	  OPTION_CALL, .set = set_min_time },
-	{ "min-count", "N", "groups with fewer spans are not judged (default: 20)", 0,
+	{ "min-count", "N", "do not judge groups with fewer spans (default: 20)", 0,
 	  TO_NUMBER(struct compare, floors.count) },
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
 	  TO_CHOICE(struct compare, form) },
-	{ "folded", NULL, "stacks with two columns of self time, for differential flame graphs", 0,
+	{ "folded", NULL, "print folded stacks with both self times, for differential flame graphs", 0,
 	  TO_FLAG(struct compare, stacks) },
 	{ "limit", "N", "at most N rows in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct compare, max_rows) },
@@ -319,13 +319,8 @@ static bool read_table(struct compare *c, struct compare_run *run)
 	struct shown_path shown, why;
 	struct input_whole w;
 
-	if (!input_read_whole(&w, run->path, STATS_FILE_MAX)) {
-		say("%s: %s", show_path(&shown, run->path),
-		    w.no_memory   ? "the system gives no more memory"
-		    : w.too_large ? "is too large for a file of stats --full"
-		                  : w.why);
+	if (!table_file_read(&w, run->path))
 		return false;
-	}
 	f.text = slice_of(w.p, w.n);
 	bool ok = stats_init(&table) && stats_read(&f);
 	if (!ok && f.why[0] != '\0')

@@ -282,11 +282,7 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 	struct input_whole w;
 	struct shown_path shown, why;
 
-	if (!input_read_whole(&w, path, STATS_FILE_MAX)) {
-		say("%s: %s", show_path(&shown, path),
-		    w.no_memory   ? "the system gives no more memory"
-		    : w.too_large ? "is too large for a file of stats --full"
-		                  : w.why);
+	if (!table_file_read(&w, path)) {
 		r->status = STATUS_UNREADABLE;
 		return false;
 	}
@@ -332,8 +328,8 @@ static bool check_together(struct stats_run *s)
 	else if (s->full && s->form != FORM_JSON)
 		o->status = options_mistake(o, "--full is for --format json");
 	else if (s->merge && !select_is_any(&o->select.select))
-		o->status =
-		    options_mistake(o, "--merge takes counted tables: select events when traces are read");
+		o->status = options_mistake(
+		    o, "--merge: the tables are already counted; select events when traces are read");
 	else
 		return true;
 	return false;

@@ -262,7 +262,7 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 		return;
 	}
 	for (size_t i = 0; i < n && added < MAX_TRACE_ROWS; i++)
-		if (rows[i].name.n > 0 && !slice_is(rows[i].name, "(other names)")) {
+		if (rows[i].name.n > 0 && !slice_is(rows[i].name, NAMES_OTHER_TEXT)) {
 			add_row(s, &pattern, &rows[i], stats);
 			added++;
 		}

@@ -4,6 +4,7 @@
  * are limited to 2^100, so that what is computed of them fits in 128 bits; beyond that they stay at the
  * limit, and the table says so.
  */
+#include "base/match.h"
 #include "stats/stats.h"
 
 #include <stdlib.h>
@@ -198,11 +199,9 @@ bool stats_add_counter(struct stats *s, struct slice name, struct slice category
 		return true;
 	if (!array_reach(&s->counter_category, &s->ncounter_category, *number, sizeof *s->counter_category))
 		return false;
-	/* Of several, the least: it does not depend on their order. */
+	/* Of several, the first in byte order, whatever the order of the traces. */
 	struct slice *const at = &s->counter_category[*number];
-	const uint32_t n = at->n < v[1].n ? at->n : v[1].n;
-	const int c = at->p == NULL ? -1 : n > 0 ? memcmp(v[1].p, at->p, n) : 0;
-	if (c < 0 || (c == 0 && v[1].n < at->n))
+	if (at->p == NULL || slice_compare(v[1], *at) < 0)
 		*at = arena_copy(&s->text, v[1]);
 	return at->p != NULL;
 }

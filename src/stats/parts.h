@@ -134,6 +134,7 @@ static inline uint64_t histogram_percentile(const struct histogram *h, const str
 #define NAMES_MAX_BYTES (6 << 20) /* of one arena */
 #define NAMES_OTHER UINT32_MAX    /* beyond the limits */
 #define NAMES_FAILED (UINT32_MAX - 1)
+#define NAMES_OTHER_TEXT "(other names)"
 
 struct name {
 	const char *p; /* in the arena */
@@ -209,6 +210,12 @@ static inline void total_subtract(struct total *t, uint64_t v)
 static inline unsigned __int128 total_of(struct total t)
 {
 	return (unsigned __int128)t.high << 64 | t.low;
+}
+
+/* A part of a whole, rounded; 0 without a whole. */
+static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int128 of)
+{
+	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
 }
 
 /* ---- self times ---- */

@@ -4,19 +4,14 @@
 #include "base/match.h"
 #include "stats/stats.h"
 
-static const struct slice other_names = SLICE_LIT("(other names)");
-
-static int by_bytes(struct slice a, struct slice b)
-{
-	return slice_compare(a, b);
-}
+static const struct slice other_names = SLICE_LIT(NAMES_OTHER_TEXT);
 
 static int by_values(const struct slice *a, const struct slice *b)
 {
 	int c = 0;
 
 	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
-		c = by_bytes(a[i], b[i]);
+		c = slice_compare(a[i], b[i]);
 	return c;
 }
 
@@ -24,7 +19,7 @@ static int by_values(const struct slice *a, const struct slice *b)
 static int by_rank(const void *a, const void *b)
 {
 	const struct span_row *const x = a, *const y = b;
-	const int c = by_bytes(x->values[x->first], y->values[y->first]);
+	const int c = slice_compare(x->values[x->first], y->values[y->first]);
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
@@ -157,7 +152,7 @@ static int by_counter(const void *a, const void *b)
 static int by_counter_and_name(const void *a, const void *b)
 {
 	const struct series_row *x = a, *y = b;
-	const int c = by_bytes(x->name, y->name);
+	const int c = slice_compare(x->name, y->name);
 
 	return x->series->counter == y->series->counter && c != 0 ? c : by_counter(a, b);
 }
@@ -210,7 +205,7 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 
 static int by_name(const void *a, const void *b)
 {
-	return by_bytes(((const struct class_row *)a)->name, ((const struct class_row *)b)->name);
+	return slice_compare(((const struct class_row *)a)->name, ((const struct class_row *)b)->name);
 }
 
 bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n)

@@ -6,7 +6,7 @@
 #include "base/match.h"
 #include "stats/stats.h"
 
-/* drop: the rank at which a column is left out of text that is too wide, unless it was asked for. */
+/* Columns by the names that --columns and --sort take. */
 static const struct span_name {
 	const char *name;
 	enum span_column what;
@@ -23,6 +23,7 @@ static const struct span_name {
 
 /* ---- lists ---- */
 
+/* drop: the rank at which a column is left out of text that is too wide, unless it was asked for. */
 static void add(struct span_columns *c, enum span_column what, const char *head, uint8_t drop)
 {
 	struct span_column_row *const row = &c->list[c->n++];
@@ -264,11 +265,6 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 
 /* ---- values ---- */
 
-static unsigned __int128 part_of(unsigned __int128 v, unsigned __int128 of)
-{
-	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
-}
-
 /* Values from 2^126 on are that. */
 static unsigned __int128 saturated(double v)
 {
@@ -304,11 +300,11 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	case SPAN_MAX:
 		return g->durations.max;
 	case SPAN_SHARE:
-		return part_of(row->total, s->last_ns - s->first_ns);
+		return millionths(row->total, s->last_ns - s->first_ns);
 	case SPAN_WAITING:
 		return row->waiting;
 	case SPAN_BUSY:
-		return part_of(row->self - row->waiting, s->busy);
+		return millionths(row->self - row->waiting, s->busy);
 	case SPAN_FIRST:
 		return g->first_ns;
 	case SPAN_LAST:

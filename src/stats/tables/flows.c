@@ -157,7 +157,7 @@ static void put_texts(const struct flow_table *f, uint32_t end, struct slice *te
 	if (end == FLOW_NONE) {
 		texts[0] = SLICE_LIT("(none)");
 	} else if (end == NAMES_OTHER) {
-		texts[0] = SLICE_LIT("(other names)");
+		texts[0] = SLICE_LIT(NAMES_OTHER_TEXT);
 	} else {
 		texts[0] = names_text(&f->names, end);
 		texts[1] = names_text(&f->categories, f->names.names[end].with);

@@ -210,11 +210,11 @@ static bool open_long(struct overlap_table *o, const struct event *e)
 
 bool overlap_add(struct overlap_table *o, const struct event *e)
 {
-	const bool span = e->phase == PHASE_SPAN;
-	const bool a = span && fits(o, A, e), b = fits(o, B, e);
-
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return true;
+	const bool span = e->phase == PHASE_SPAN;
+	const bool a = span && fits(o, A, e), b = (span || o->asked.longer_given) && fits(o, B, e);
+
 	if (o->asked.longer_given && b && !event_is_flow(e) && !add_inside(o, e))
 		return false;
 	if (span && ((a && !add_span(o, A, e)) || (b && !add_span(o, B, e))))
@@ -247,14 +247,7 @@ static const struct cell_column inside_heads[] = {
 
 static struct slice text_of(const struct overlap_table *o, uint32_t name)
 {
-	return name == NAMES_OTHER ? SLICE_LIT("(other names)") : names_text(&o->names, name);
-}
-
-static unsigned __int128 part_of(struct total part, struct total whole)
-{
-	const unsigned __int128 all = total_of(whole);
-
-	return all > 0 ? (total_of(part) * 1000000 + all / 2) / all : 0;
+	return name == NAMES_OTHER ? SLICE_LIT(NAMES_OTHER_TEXT) : names_text(&o->names, name);
 }
 
 static int most_first(const void *a, const void *b)
@@ -300,8 +293,8 @@ bool overlap_put(struct overlap_table *o, struct cells *c)
 		cells_time(c, total_of(p->time[A]));
 		cells_time(c, total_of(p->time[B]));
 		cells_time(c, total_of(p->both));
-		cells_share(c, part_of(p->both, p->time[A]));
-		cells_share(c, part_of(p->both, p->time[B]));
+		cells_share(c, millionths(total_of(p->both), total_of(p->time[A])));
+		cells_share(c, millionths(total_of(p->both), total_of(p->time[B])));
 	}
 	bool ok = cells_end(c);
 	if (ok && o->asked.longer_given && c->form != CELLS_CSV)

@@ -229,7 +229,7 @@ static const struct cell_column gap_heads[] = {
 
 static void put_time(struct cells *c, unsigned __int128 ns, uint64_t whole, bool bar)
 {
-	const unsigned __int128 share = whole > 0 ? (ns * 1000000 + whole / 2) / whole : 0;
+	const unsigned __int128 share = millionths(ns, whole);
 
 	cells_time(c, ns);
 	cells_share(c, share);
@@ -248,7 +248,7 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 		struct share_name n;
 		memcpy(&n, longest_fields(i).p + at, sizeof n);
 		const struct slice name =
-		    n.name == NAMES_MAX ? SLICE_LIT("(other names)") : names_text(&h->names, n.name);
+		    n.name == NAMES_MAX ? SLICE_LIT(NAMES_OTHER_TEXT) : names_text(&h->names, n.name);
 		if (c->form == CELLS_JSON) {
 			json_out_begin(c->json, NULL, "{");
 			json_out_slice(c->json, "name", name);

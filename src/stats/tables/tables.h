@@ -173,7 +173,7 @@ bool stats_tables_add(struct stats_tables *t, struct stats *s, const struct batc
 /* After the last event. */
 bool stats_tables_end(struct stats_tables *t);
 
-/* Whether there is any table; how many. */
+/* The number of tables that are asked for. */
 unsigned stats_tables_count(const struct stats_tables_asked *asked);
 
 /* Writes the tables.  Returns false on OOM. */
