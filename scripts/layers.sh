@@ -49,6 +49,7 @@ rule out base json output model format
 rule run base input json output model check format vocab
 rule stats base input json output model check format vocab run
 rule change base output json check yaml run stats
+rule page base output json model check format run stats change
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run out
 rule cli base json input output model check report format vocab run compare stats policy

@@ -70,6 +70,6 @@ void version_put(struct text *t, bool verbose)
 const struct command *const commands[] = {
 	&convert_command, &merge_command,      &validate_command,   &stats_command,
 	&top_command,     &cat_command,        &info_command,       &diff_command,
-	&compare_command, &recover_command,    &formats_command,    &explain_command,
+	&compare_command, &report_command, &recover_command,    &formats_command,    &explain_command,
 	&rules_command,   &vocabulary_command, &completion_command, NULL,
 };
