@@ -196,7 +196,7 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 		.by_wall = by_wall,
 	};
 	ok = ok && page_facts(&out->facts, &v);
-	if (ok && run->format != NULL)
+	if (ok && run->trace != NULL && (run->format != NULL || traces->n > 1))
 		ok = page_sections(&out->sections, &v) && page_data(&out->data, &v);
 	free(list);
 	free(old_paths);

@@ -144,12 +144,14 @@ for (const name of fs.readFileSync(path.join(folder, 'pages'), 'utf8').split('\n
 		const answers = (await page.evaluate(() => performance.getEntriesByName('answer').map(e => e.duration))).sort((a, b) => a - b);
 		if (process.env.VERBOSE)
 			console.log(`${name}: ready in ${took} ms, answers ${answers.map(a => a.toFixed(0)).join(' ')} ms`);
+		await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
 		for (const width of [360, 800, 1440]) {
 			await page.setViewport({ width, height: 900 });
 			await rest(150);
 			const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 			if (wide > 0)
 				fail(name, `${wide} px too wide at ${width}`);
+			await page.evaluate(() => scrollTo(0, 0));
 			if (shots)
 				await page.screenshot({ path: path.join(shots, `${name}-${width}.png`) });
 		}
