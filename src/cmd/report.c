@@ -269,6 +269,8 @@ static bool make(struct making *m, const char **paths)
 		stats_describe(&m->stats, paths[0], run.bytes, run.trace, run.found);
 	}
 	ok = ok && put_page(m, &run, paths, by_wall);
+	if (m->run->closed != NULL)
+		m->run->status = say_selected(m->run->options, paths[0], run.found);
 	pipeline_close(p);
 	return ok;
 }
@@ -418,7 +420,7 @@ static enum exit_status run(struct report_run *r)
 	enum exit_status status = reports_end(&r->reports, !ok || r->log.failed, &p);
 	(void)publication_end(&p, NULL, NULL, 0);
 	report_page_free(&page.page);
-	return worse(status, p.status);
+	return worse(worse(status, page.status), p.status);
 }
 
 static enum exit_status cmd_report(const struct command *cmd, int argc, char **argv)

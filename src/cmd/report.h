@@ -18,6 +18,7 @@ struct page_run {
 	struct finding_list *list;
 	void *ctx;
 	uint64_t threads; /* one reads, another counts; 0: one per core */
+	enum exit_status status; /* of the selection */
 	struct report_page page; /* the result; report_page_free() */
 };
 

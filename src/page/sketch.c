@@ -79,9 +79,10 @@ void sketch_coarsen(struct page *p, unsigned by)
 	counters_coarsen(p, by);
 }
 
-static uint64_t bins_of(const struct page *p, uint64_t until)
+/* The number of bins of the whole time, at most PAGE_BINS. */
+static uint64_t count_bins(const struct page *p)
 {
-	return (until >> p->shift) - (p->first_ns >> p->shift) + 1;
+	return (p->last_ns >> p->shift) - (p->first_ns >> p->shift) + 1;
 }
 
 /* Widens the time of the page. */
@@ -91,7 +92,7 @@ bool sketch_reach(struct page *p, uint64_t until)
 
 	if (until > p->last_ns)
 		p->last_ns = until;
-	while ((p->last_ns >> (p->shift + by)) - (p->first_ns >> (p->shift + by)) + 1 > PAGE_BINS)
+	while ((p->last_ns >> (p->shift + by)) - (p->first_ns >> (p->shift + by)) >= PAGE_BINS)
 		by++;
 	if (by > 0)
 		sketch_coarsen(p, by);
@@ -127,7 +128,7 @@ bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint
 			return true;
 		p->nbinned++;
 	}
-	while (p->all_bins > PAGE_ALL_BINS && bins_of(p, p->last_ns) >= 2 * LEAST_BINS)
+	while (p->all_bins > PAGE_ALL_BINS && count_bins(p) >= 2 * LEAST_BINS)
 		sketch_coarsen(p, 1);
 	for (uint64_t at = from; at < to;) {
 		const uint64_t bin = at >> p->shift;
