@@ -1,7 +1,7 @@
 /*
- * report: a page that shows a trace.  One trace is read once; several are read as one, with their clocks aligned
- * by wall time if all know it, else at their starts, after a first pass for their times.  A comparison reads its
- * old side (of two traces both) for stacks and spans.
+ * report: a page that shows a trace.  One trace is read once; several are read as one, with their clocks
+ * aligned by wall time if all know it, else at their starts, after a first pass for their times.  A
+ * comparison reads its old side (of two traces both) for stacks and spans.
  */
 #include "cmd/report.h"
 
@@ -84,8 +84,8 @@ static struct pipeline_job job_of(struct making *m, bool first)
 }
 
 /* Reads all events into the page and the statistics.  Returns false on OOM. */
-static bool read_events(struct making *m, struct pipeline **p, const struct pipeline_job *job, struct stats *s,
-                        unsigned parts, unsigned side)
+static bool read_events(struct making *m, struct pipeline **p, const struct pipeline_job *job,
+                        struct stats *s, unsigned parts, unsigned side)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
@@ -106,7 +106,8 @@ static bool read_events(struct making *m, struct pipeline **p, const struct pipe
 }
 
 /* Reads the traces of a side of the comparison. */
-static bool read_side(struct making *m, const struct trace_groups *traces, size_t from, size_t to, unsigned side)
+static bool read_side(struct making *m, const struct trace_groups *traces, size_t from, size_t to,
+                      unsigned side)
 {
 	for (size_t i = from; i < to; i++) {
 		struct pipeline_job job = job_of(m, false);
@@ -138,14 +139,16 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
 static bool compare(struct making *m)
 {
 	static const struct change_floors floors = { .change = 0.05, .time = 1000000, .count = 20 };
-	const struct trace_groups *const new = m->run->traces, *const old =
-	                                                           m->run->against != NULL ? m->run->against : new;
+	const struct trace_groups *const new = m->run->traces, *const old = m->run->against != NULL
+	                                                                        ? m->run->against
+	                                                                        : new;
 	const bool two = m->run->against == NULL;
 	struct stats *sides[CHANGE_SIDES] = { &m->sides[CHANGE_OLD], &m->sides[CHANGE_NEW] };
 
 	m->compared = true;
 	for (int i = 0; i < CHANGE_SIDES; i++)
-		if (!stats_init(sides[i]) || !stats_group(sides[i], &(struct group_by){ .n = 0 }, SLICE_LIT("")))
+		if (!stats_init(sides[i]) ||
+		    !stats_group(sides[i], &(struct group_by){ .n = 0 }, SLICE_LIT("")))
 			return false;
 	if (!read_side(m, old, 0, two ? 1 : old->n, CHANGE_OLD) ||
 	    !read_side(m, new, two ? 1 : 0, new->n, CHANGE_NEW))
@@ -213,7 +216,7 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 	*by_wall = true;
 	for (size_t i = 0; i < j->n; i++)
 		*by_wall &= j->parts[i].epoch_known || !j->parts[i].any;
-	return (*by_wall ? join_by_epoch(j) : join_by_start(j)) && 
+	return (*by_wall ? join_by_epoch(j) : join_by_start(j)) &&
 	       join_window(j, &m->run->options->select.select) == NULL;
 }
 
@@ -331,13 +334,18 @@ static bool add_against(void *run, struct options *o, const char *arg)
 }
 
 static const struct cmd_option own[] = {
-	{ "against", "OLD", "compare with this trace, the old side (repeatable)", 0, OPTION_CALL, .set = add_against },
-	{ "threads", "N", "work with N threads (default: one per core)", 0, TO_NUMBER(struct report_run, threads) },
+	{ "report", "FORMAT=FILE", "also write the findings in this format to FILE", 0, OPTION_CALL,
+	  .at = offsetof(struct report_run, reports), .set = reports_add },
+	{ "against", "OLD", "compare with this trace, the old side (repeatable)", 0, OPTION_CALL,
+	  .set = add_against },
+	{ "threads", "N", "work with N threads (default: one per core)", 0,
+	  TO_NUMBER(struct report_run, threads) },
 	{ .name = NULL },
 };
 
 static const struct cmd_words words[] = {
 	{ "--against", WORDS_FILES, NULL },
+	{ "--report", WORDS_LIST, report_words },
 	{ NULL, WORDS_LIST, NULL },
 };
 
@@ -372,6 +380,7 @@ static bool parse(struct report_run *r)
 		return false;
 	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
 	                (size_t)(o->argc - o->first_operand));
+	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
 	if (!run_names_end(&n) || !options_traces(o, &r->traces))
@@ -386,7 +395,8 @@ static bool parse(struct report_run *r)
 static const char *title_of(const struct report_run *r, char *space, size_t size)
 {
 	if (r->traces.n == 1) {
-		const char *const path = trace_group_path(&r->traces.list[0]), *const slash = strrchr(path, '/');
+		const char *const path = trace_group_path(&r->traces.list[0]), *const slash =
+		                                                                   strrchr(path, '/');
 		return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 	}
 	snprintf(space, size, "%u traces", (unsigned)r->traces.n);
@@ -446,6 +456,7 @@ const struct command report_command = {
 	.words = words,
 	.reads = true,
 	.writes = true,
+	.reports = true,
 	.selects = true,
 	.run = cmd_report,
 };

@@ -17,13 +17,13 @@ struct page_run {
 	void (*closed)(void *ctx, const struct source *s);
 	struct finding_list *list;
 	void *ctx;
-	uint64_t threads; /* one reads, another counts; 0: one per core */
+	uint64_t threads;        /* one reads, another counts; 0: one per core */
 	enum exit_status status; /* of the selection */
 	struct report_page page; /* the result; report_page_free() */
 };
 
-/* Reads the traces and makes the page; of traces that cannot be read it shows what was read.  Returns false on
- * OOM. */
+/* Reads the traces and makes the page; of traces that cannot be read it shows what was read.  Returns false
+ * on OOM. */
 bool page_run(struct page_run *r);
 
 #endif

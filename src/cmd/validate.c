@@ -510,8 +510,8 @@ static const struct cmd_option own[] = {
 	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
 	  .at = offsetof(struct validate, reports), .set = reports_add },
 	{ "format", "FORMAT",
-	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, html, auto", 0, OPTION_CALL,
-	  .set = set_format },
+	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, html, auto", 0,
+	  OPTION_CALL, .set = set_format },
 	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
 	  .at = offsetof(struct validate, policy), .set = policy_select },
 	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
@@ -628,14 +628,16 @@ static bool wants_page(const struct validate *v)
 	return false;
 }
 
-/* Reads the traces again for the page, if they can be; their findings were reported.  Returns false on OOM. */
+/* Reads the traces again for the page, if they can be; their findings were reported.  Returns false on OOM.
+ */
 static bool make_page(struct validate *v, struct page_run *page)
 {
 	struct pipeline_job job = options_job(&v->options, NULL, NULL);
 
 	job.in.paths = (const char *const *)v->options.argv + v->options.first_operand;
 	job.in.npaths = (size_t)(v->options.argc - v->options.first_operand);
-	*page = (struct page_run){ .options = &v->options, .traces = &v->traces, .page.findings_first = true };
+	*page =
+	    (struct page_run){ .options = &v->options, .traces = &v->traces, .page.findings_first = true };
 	v->reports.context.page = &page->page;
 	return !pipeline_reads_twice(&job) || page_run(page);
 }

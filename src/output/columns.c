@@ -274,7 +274,7 @@ static void html_cell(const struct columns *c, struct text *out, unsigned k, con
 	if ((c->without >> k & 1) != 0)
 		return;
 	text_printf(out, "<%s%s%s>", name, name[1] == 'h' ? " scope=\"col\"" : "",
-	            c->list[k].kind == COLUMN_NUMBER                    ? " class=\"n\""
+	            c->list[k].kind == COLUMN_NUMBER                   ? " class=\"n\""
 	            : c->list[k].kind == COLUMN_NAME && name[1] == 'd' ? " class=\"t\""
 	                                                               : "");
 	text_html(out, s);

@@ -7,9 +7,8 @@
  *   tracks                process, track, busy, waiting, spans, depth, first bin, bins
  *   planes                for each bin: colour, busy, waiting (square roots of shares), name
  *   spans                 for each track its number of spans; gap, duration, name, depth * 2 + waiting
- *   stacks                preorder: depth, name, self, waiting, count, with two sides self and waiting of the old
- *   rows                  the table of spans; hist: the first octave, and counts
- *   counters, matrix, flows
+ *   stacks                preorder: depth, name, self, waiting, count, with two sides self and waiting of the
+ * old rows                  the table of spans; hist: the first octave, and counts counters, matrix, flows
  *
  * An octave is 0 to 63 ns, 64 to 127 ns, and so on.
  */
@@ -46,7 +45,7 @@ struct data {
 	bool by_name;    /* colours are of names */
 	uint32_t legend[COLORS];
 	uint32_t nlegend;
-	bool rest; /* the last colour is that of all others */
+	bool rest;        /* the last colour is that of all others */
 	uint32_t *tracks; /* numbers of those that are shown */
 	uint32_t ntracks;
 	struct text bytes;
@@ -72,9 +71,10 @@ static void put_bytes(struct data *d, const char *key)
 	text_char(t, '"');
 	for (size_t i = 0; i < d->bytes.n; i += 3) {
 		const size_t left = d->bytes.n - i;
-		const uint32_t v =
-		    (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (left > 2 ? p[i + 2] : 0);
-		const char four[4] = { digits[v >> 18], digits[v >> 12 & 63], left > 1 ? digits[v >> 6 & 63] : '=',
+		const uint32_t v = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
+		                   (left > 2 ? p[i + 2] : 0);
+		const char four[4] = { digits[v >> 18], digits[v >> 12 & 63],
+			               left > 1 ? digits[v >> 6 & 63] : '=',
 			               left > 2 ? digits[v & 63] : '=' };
 		text_add(t, four, 4);
 	}
@@ -140,8 +140,8 @@ static bool choose_colors(struct data *d)
 {
 	const struct page *const p = d->page;
 	const uint32_t most = NAMES_MAX + 2;
-	struct matrix_sum *const categories = calloc(most, sizeof *categories),
-	                         *const names = calloc(most, sizeof *names);
+	struct matrix_sum *const categories = calloc(most, sizeof *categories), *const names = calloc(
+	                                                                            most, sizeof *names);
 	uint8_t *const color_of = calloc(most, 1);
 	uint32_t ncategories = 0;
 	const bool ok = categories != NULL && names != NULL && color_of != NULL;
@@ -430,8 +430,8 @@ static void put_node(struct data *d, const struct page_node *k)
 	}
 }
 
-/* The nodes in preorder, the larger children first; those beyond the limit, the smallest ones, count for their
- * parents. */
+/* The nodes in preorder, the larger children first; those beyond the limit, the smallest ones, count for
+ * their parents. */
 static bool put_stacks(struct data *d)
 {
 	struct page *const p = d->page;

@@ -33,9 +33,9 @@ uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
 		p->no_memory = true;
 		return parent;
 	}
-	p->nodes[p->nnodes] = (struct page_node){
-		.parent = parent, .name = name, .depth = (uint16_t)(p->nodes[parent].depth + 1)
-	};
+	p->nodes[p->nnodes] = (struct page_node){ .parent = parent,
+		                                  .name = name,
+		                                  .depth = (uint16_t)(p->nodes[parent].depth + 1) };
 	return p->nnodes++;
 }
 
@@ -54,7 +54,8 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	if (what == ACTIVITY_IDLE || p->no_memory)
 		return;
 	if ((p->parts & PAGE_STACKS) != 0)
-		page_saturate(waiting ? &p->nodes[node].waiting[p->side] : &p->nodes[node].self[p->side], to - from);
+		page_saturate(waiting ? &p->nodes[node].waiting[p->side] : &p->nodes[node].self[p->side],
+		              to - from);
 	if ((p->parts & PAGE_TIME) == 0)
 		return;
 	p->no_memory |= !sketch_spent(p, track, from, to, name, waiting) ||
@@ -122,8 +123,9 @@ static bool name_of(struct page *p, const struct event *e, uint32_t *name)
 /* The open spans of a track; NULL: none yet. */
 static const struct activity_track *open_spans(const struct page *p, uint32_t track)
 {
-	return track < p->activity.ntracks && p->activity.tracks[track].track != NULL ? &p->activity.tracks[track]
-	                                                                             : NULL;
+	return track < p->activity.ntracks && p->activity.tracks[track].track != NULL
+	           ? &p->activity.tracks[track]
+	           : NULL;
 }
 
 static bool add_span(struct page *p, const struct event *e)

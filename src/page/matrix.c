@@ -120,8 +120,8 @@ struct slice page_name(const struct page *p, uint32_t name)
 bool matrix_html(struct text *t, const struct page *p)
 {
 	static const struct column heads[] = {
-		{ "name", COLUMN_NAME, 10, 0 },  { "max", COLUMN_NUMBER, 0, 0 },
-		{ "mean", COLUMN_NUMBER, 0, 0 }, { "max/mean", COLUMN_NUMBER, 0, 0 },
+		{ "name", COLUMN_NAME, 10, 0 },    { "max", COLUMN_NUMBER, 0, 0 },
+		{ "mean", COLUMN_NUMBER, 0, 0 },   { "max/mean", COLUMN_NUMBER, 0, 0 },
 		{ "most in", COLUMN_NAME, 10, 0 },
 	};
 	struct matrix *const m = malloc(sizeof *m);
@@ -144,11 +144,13 @@ bool matrix_html(struct text *t, const struct page *p)
 		columns_name(&c, page_name(p, m->rows[i]));
 		columns_time(&c, m->ns[i][most]);
 		columns_time(&c, mean);
-		text_printf(&c.text, mean > 0 ? "%.2f" : "-", (double)m->ns[i][most] / (double)(mean > 0 ? mean : 1));
+		text_printf(&c.text, mean > 0 ? "%.2f" : "-",
+		            (double)m->ns[i][most] / (double)(mean > 0 ? mean : 1));
 		columns_next(&c);
 		columns_name(&c, m->columns[most]->name);
 	}
-	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows, m->nrows);
+	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
+	             m->nrows);
 	t->failed |= c.text.failed;
 	columns_free(&c);
 	free(m);

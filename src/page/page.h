@@ -27,12 +27,12 @@
 
 /* ---- time (sketch.c) ---- */
 
-#define PAGE_BINS 2048U                /* of the whole time; at least half as many, once there are more events */
-#define PAGE_TRACKS 1024U              /* with bins: the first ones with spans */
-#define PAGE_ALL_BINS (1U << 20)       /* of all tracks */
-#define PAGE_SPANS (1U << 18)          /* kept while reading */
-#define PAGE_CANDIDATES 2              /* categories, and names, that a bin tells apart */
-#define PAGE_NAME_OTHER NAMES_MAX      /* number of names beyond the limits */
+#define PAGE_BINS 2048U           /* of the whole time; at least half as many, once there are more events */
+#define PAGE_TRACKS 1024U         /* with bins: the first ones with spans */
+#define PAGE_ALL_BINS (1U << 20)  /* of all tracks */
+#define PAGE_SPANS (1U << 18)     /* kept while reading */
+#define PAGE_CANDIDATES 2         /* categories, and names, that a bin tells apart */
+#define PAGE_NAME_OTHER NAMES_MAX /* number of names beyond the limits */
 
 /* The names that took most of a bin (Misra-Gries): the one with more than a third of it is among them. */
 struct page_most {
@@ -123,11 +123,11 @@ struct page {
 	/* time */
 	bool any;
 	uint64_t first_ns, last_ns;
-	unsigned shift; /* width of a bin: 2^shift ns */
-	struct page_track *tracks; /* by index of the track */
+	unsigned shift;                   /* width of a bin: 2^shift ns */
+	struct page_track *tracks;        /* by index of the track */
 	uint32_t ntracks, nbinned, nwith; /* nbinned: those with bins; nwith: with spans */
 	uint32_t all_bins, all_spans;
-	uint32_t quota;      /* longest spans that are kept in 2^stretch bins of a track; 0: all */
+	uint32_t quota; /* longest spans that are kept in 2^stretch bins of a track; 0: all */
 	unsigned stretch;
 	uint64_t instants, async;
 	/* stacks */
@@ -194,8 +194,8 @@ struct matrix_sum {
 };
 
 struct matrix {
-	bool by_process;    /* else by thread */
-	uint32_t all_units; /* also those that are not shown */
+	bool by_process;                             /* else by thread */
+	uint32_t all_units;                          /* also those that are not shown */
 	uint32_t nrows, ncolumns, rows[MATRIX_ROWS]; /* rows: numbers of names */
 	const struct track *columns[MATRIX_COLUMNS];
 	uint64_t ns[MATRIX_ROWS][MATRIX_COLUMNS];
@@ -234,12 +234,12 @@ struct page_trace {
 
 struct page_view {
 	struct page *page;
-	const struct stats *stats;      /* with the tables `share` and `flows` */
+	const struct stats *stats;       /* with the tables `share` and `flows` */
 	const struct page_trace *traces; /* each trace of the page */
 	size_t ntraces;
-	uint64_t bytes, files;            /* of all */
-	const struct ledger *pairs, *cut; /* losses of interpretation; NULL: none */
-	const struct change *change;    /* NULL: nothing is compared */
+	uint64_t bytes, files;               /* of all */
+	const struct ledger *pairs, *cut;    /* losses of interpretation; NULL: none */
+	const struct change *change;         /* NULL: nothing is compared */
 	const char *const *old, *const *new; /* paths of both sides */
 	bool by_wall; /* of several traces: their clocks are aligned by wall time, else at their starts */
 };

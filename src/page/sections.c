@@ -154,7 +154,8 @@ bool page_facts(struct text *t, const struct page_view *v)
 	const struct page_trace *const k = &v->traces[0];
 	const struct stats *const s = v->stats;
 
-	text_str(t, "<section id=\"facts\" aria-labelledby=\"h-facts\">\n<h2 id=\"h-facts\">Trace</h2>\n<dl>\n");
+	text_str(t,
+	         "<section id=\"facts\" aria-labelledby=\"h-facts\">\n<h2 id=\"h-facts\">Trace</h2>\n<dl>\n");
 	if (v->ntraces == 1) {
 		put_fact(t, "file", k->path);
 		if (k->format != NULL)
@@ -165,7 +166,8 @@ bool page_facts(struct text *t, const struct page_view *v)
 			put_fact(t, "clock", k->trace->clock);
 	} else {
 		put_count(t, "traces", v->ntraces);
-		put_fact(t, "clocks", v->by_wall ? "aligned by wall time" : "aligned at the start of each trace");
+		put_fact(t, "clocks",
+		         v->by_wall ? "aligned by wall time" : "aligned at the start of each trace");
 	}
 	if (v->bytes > 0) {
 		put_term(t, "size");
@@ -202,7 +204,8 @@ bool page_facts(struct text *t, const struct page_view *v)
 
 static void begin_section(struct text *t, const char *id, const char *title)
 {
-	text_printf(t, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n", id, id, id, title);
+	text_printf(t, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n", id, id, id,
+	            title);
 }
 
 static void put_picture(struct text *t, const char *id)
@@ -233,7 +236,9 @@ static bool put_flame(struct text *t, const struct page_view *v)
 	put_picture(t, "flame-picture");
 	text_str(t, "<p>Self time is the time in which a span is the innermost one of its track. ");
 	if (v->page->nodes_full)
-		text_str(t, "There are too many stacks: the time of further ones counts for the span around them. ");
+		text_str(
+		    t,
+		    "There are too many stacks: the time of further ones counts for the span around them. ");
 	text_str(t, "The table of spans has self times by name.</p>\n</section>\n");
 	return !t->failed;
 }
@@ -294,6 +299,6 @@ static bool put_change(struct text *t, const struct page_view *v)
 
 bool page_sections(struct text *t, const struct page_view *v)
 {
-	return put_change(t, v) && put_timeline(t, v) && put_flame(t, v) && put_spans(t, v) && put_balance(t, v) &&
-	       put_flows(t, v) && !t->failed;
+	return put_change(t, v) && put_timeline(t, v) && put_flame(t, v) && put_spans(t, v) &&
+	       put_balance(t, v) && put_flows(t, v) && !t->failed;
 }

@@ -1,8 +1,8 @@
 /*
  * What each track does over time: bins with busy and waiting time and the names that took most of it, and its
  * longest spans.  A period of the innermost span (stats/tables/activity.h) touches the bins that it covers;
- * periods of a track do not overlap, so each period and each bin is touched about once.  If more than PAGE_BINS
- * bins are needed, or all tracks together have too many, pairs of bins are added up.
+ * periods of a track do not overlap, so each period and each bin is touched about once.  If more than
+ * PAGE_BINS bins are needed, or all tracks together have too many, pairs of bins are added up.
  */
 #include "page/page.h"
 
@@ -167,7 +167,8 @@ static bool thin_track(struct page *p, struct page_track *k, const struct page_s
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0, end; i < k->nspans; i = end) {
-		for (end = i + 1; end < k->nspans && k->spans[end].start >> shift == k->spans[i].start >> shift;)
+		for (end = i + 1;
+		     end < k->nspans && k->spans[end].start >> shift == k->spans[i].start >> shift;)
 			end++;
 		const uint32_t n = end - i;
 		if (n > p->quota) {

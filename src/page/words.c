@@ -1,7 +1,7 @@
 /*
- * Text of a trace as the page shows it.  Hidden characters are escaped as in all reports (output/text_visible.h);
- * besides, a letter has at most three combining marks, which could draw over other lines, and a long text loses
- * its middle.
+ * Text of a trace as the page shows it.  Hidden characters are escaped as in all reports
+ * (output/text_visible.h); besides, a letter has at most three combining marks, which could draw over other
+ * lines, and a long text loses its middle.
  */
 #include "page/page.h"
 

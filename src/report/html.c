@@ -1,8 +1,8 @@
 /*
- * The page as one HTML file: style, script and data are in it, and its Content-Security-Policy lets nothing else
- * run or load.  Text of the trace is visible text with markup escaped; the data is JSON in an element that no
- * browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be taken for a
- * placeholder.
+ * The page as one HTML file: style, script and data are in it, and its Content-Security-Policy lets nothing
+ * else run or load.  Text of the trace is visible text with markup escaped; the data is JSON in an element
+ * that no browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be
+ * taken for a placeholder.
  */
 #include "report/page.h"
 
@@ -119,13 +119,15 @@ static void put_head(struct report *r)
 
 	text_str(t, HTML_HEAD "<meta name=\"generator\" content=\"");
 	put_visible(t, r->context->tool);
-	text_printf(t,
-	            "\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '%s'; "
-	            "style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
-	            "trusted-types 'none'\">\n"
-	            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-	            page_asset_page_js.hash, page_asset_page_css.hash);
+	text_printf(
+	    t,
+	    "\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+	    "'%s'; "
+	    "style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
+	    "trusted-types 'none'\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+	    page_asset_page_js.hash, page_asset_page_css.hash);
 	put_visible(t, title);
 	text_str(t, "</title>\n<style>");
 	text_add(t, page_asset_page_css.text, page_asset_page_css.n);
@@ -163,21 +165,25 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 	const struct html_state *const s = r->state;
 	struct text *const t = &r->out;
 
-	text_str(t, "<section id=\"findings\" aria-labelledby=\"h-findings\">\n<h2 id=\"h-findings\">Findings</h2>\n<p>");
+	text_str(t, "<section id=\"findings\" aria-labelledby=\"h-findings\">\n<h2 "
+	            "id=\"h-findings\">Findings</h2>\n<p>");
 	report_put_sum(t, totals);
 	if (r->dropped > 0)
 		text_printf(t, "; %" PRIu64 " do not fit on this page", r->dropped);
 	text_str(t, "</p>\n");
 	if (s->nfiles > 1 || s->nrules > 0) {
-		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Files\"><table>\n"
-		            "<thead><tr><th scope=\"col\">file</th><th scope=\"col\">format</th>"
-		            "<th scope=\"col\" class=\"n\">records</th><th scope=\"col\">verdict</th></tr></thead>\n"
-		            "<tbody>\n");
+		text_str(
+		    t,
+		    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Files\"><table>\n"
+		    "<thead><tr><th scope=\"col\">file</th><th scope=\"col\">format</th>"
+		    "<th scope=\"col\" class=\"n\">records</th><th scope=\"col\">verdict</th></tr></thead>\n"
+		    "<tbody>\n");
 		text_add(t, s->files.p, s->files.n);
 		text_str(t, "</tbody></table></div>\n");
 	}
 	if (s->nrules > 0) {
-		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"List of findings\"><table>\n"
+		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"List of "
+		            "findings\"><table>\n"
 		            "<thead><tr><th scope=\"col\">level</th><th scope=\"col\">file</th>"
 		            "<th scope=\"col\">place</th><th scope=\"col\">finding</th>"
 		            "<th scope=\"col\">rule</th></tr></thead>\n<tbody>\n");

@@ -15,9 +15,9 @@ struct report_context {
 	const struct policy *policy; /* of the run as a whole; a file may obey another */
 	bool quiet;                  /* text: errors only */
 	/* set by report_context_place() */
-	const char *root;   /* absolute; reports name files relative to it */
-	const char *folder; /* absolute; names of the command line are relative to it */
-	bool in_actions;    /* GitHub Actions parses the log for commands */
+	const char *root;               /* absolute; reports name files relative to it */
+	const char *folder;             /* absolute; names of the command line are relative to it */
+	bool in_actions;                /* GitHub Actions parses the log for commands */
 	const struct report_page *page; /* of report_html (report/page.h); NULL: findings only */
 };
 

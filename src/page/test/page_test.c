@@ -42,8 +42,10 @@ static struct made *make(uint64_t seed)
 	for (uint32_t k = 0; k < TRACKS; k++) {
 		m->tracks[k] = (struct track){ .index = k, .kind = TRACK_THREAD, .name = slice_str("t") };
 		for (uint32_t i = 0; i < SPANS; i++) {
-			const uint64_t name = splitmix_next(&state) % NAMES, ts = splitmix_next(&state) % (MOMENTS - 1);
-			const uint64_t dur = 1 + splitmix_next(&state) % (splitmix_next(&state) % 7 == 0 ? 900 : 30);
+			const uint64_t name = splitmix_next(&state) % NAMES,
+			               ts = splitmix_next(&state) % (MOMENTS - 1);
+			const uint64_t dur =
+			    1 + splitmix_next(&state) % (splitmix_next(&state) % 7 == 0 ? 900 : 30);
 			m->events[m->n++] = (struct event){
 				.ts = ts,
 				.dur = ts + dur <= MOMENTS ? dur : MOMENTS - ts,
@@ -77,8 +79,7 @@ static void read_all(struct page *p, struct made *m, uint32_t step)
 	page_init(p);
 	page_begin(p, PAGE_TIME | PAGE_STACKS, PAGE_NEW);
 	for (uint32_t i = 0; i < m->n; i += step) {
-		const struct batch b = { .events = &m->events[i],
-			                 .n = i + step <= m->n ? step : m->n - i };
+		const struct batch b = { .events = &m->events[i], .n = i + step <= m->n ? step : m->n - i };
 		cr_assert(page_batch(p, &b));
 	}
 	cr_assert(page_end(p));
@@ -99,7 +100,8 @@ Test(page, bins_are_the_time_of_innermost_spans)
 			for (uint32_t b = 0; b < t->nbins; b++) {
 				const uint64_t from = (t->first_bin + b) << p.shift;
 				double want[2] = { 0, 0 };
-				for (uint64_t i = from; i < from + (UINT64_C(1) << p.shift) && i < MOMENTS; i++)
+				for (uint64_t i = from; i < from + (UINT64_C(1) << p.shift) && i < MOMENTS;
+				     i++)
 					if (m->what[k][i] != 0)
 						want[m->what[k][i] == NAMES]++;
 				cr_assert_float_eq((double)t->bins[b].busy, want[0], 1e-3);
@@ -153,7 +155,8 @@ Test(page, batches_make_no_difference)
 	cr_assert_eq(a.nnodes, b.nnodes);
 	for (uint32_t k = 0; k < TRACKS; k++) {
 		cr_assert_eq(a.tracks[k].nbins, b.tracks[k].nbins);
-		cr_assert_arr_eq(a.tracks[k].bins, b.tracks[k].bins, a.tracks[k].nbins * sizeof(struct page_bin));
+		cr_assert_arr_eq(a.tracks[k].bins, b.tracks[k].bins,
+		                 a.tracks[k].nbins * sizeof(struct page_bin));
 	}
 	page_free(&a);
 	page_free(&b);
@@ -190,8 +193,17 @@ Test(page, times_near_the_end_of_the_clock)
 	struct class plain = { .category = slice_str("c") };
 	struct track track = { .index = 0, .kind = TRACK_THREAD, .name = slice_str("t") };
 	struct event e[] = {
-		{ .ts = 0, .dur = 5, .name = slice_str("a"), .cls = &plain, .track = &track, .phase = PHASE_SPAN },
-		{ .ts = UINT64_MAX - 10, .dur = UINT64_MAX, .name = slice_str("b"), .cls = &plain, .track = &track,
+		{ .ts = 0,
+		  .dur = 5,
+		  .name = slice_str("a"),
+		  .cls = &plain,
+		  .track = &track,
+		  .phase = PHASE_SPAN },
+		{ .ts = UINT64_MAX - 10,
+		  .dur = UINT64_MAX,
+		  .name = slice_str("b"),
+		  .cls = &plain,
+		  .track = &track,
 		  .phase = PHASE_SPAN },
 	};
 	const struct batch b = { .events = e, .n = 2 };
@@ -216,8 +228,12 @@ Test(page, too_many_tracks_and_stacks)
 
 	for (uint32_t i = 0; i < MANY; i++) {
 		tracks[i] = (struct track){ .index = i, .kind = TRACK_THREAD, .name = slice_str("t") };
-		events[i] = (struct event){ .ts = i * 10, .dur = 1 << 20, .name = slice_str("a"), .cls = &plain,
-			                    .track = &tracks[i], .phase = PHASE_SPAN };
+		events[i] = (struct event){ .ts = i * 10,
+			                    .dur = 1 << 20,
+			                    .name = slice_str("a"),
+			                    .cls = &plain,
+			                    .track = &tracks[i],
+			                    .phase = PHASE_SPAN };
 	}
 	const struct batch b = { .events = events, .n = MANY };
 	page_init(&p);
@@ -247,8 +263,14 @@ Test(page, words)
 	shows("<b>&\"", 5, "&lt;b&gt;&amp;&quot;");
 	shows("", 0, "(no name)");
 	shows("a\0b", 3, "a\\x00b");
-	shows("\xe2\x80\xae" "x", 4, "\\u{202e}x");
-	shows("a\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81" "b", 12, "a\xcc\x81\xcc\x81\xcc\x81" "b");
+	shows("\xe2\x80\xae"
+	      "x",
+	      4, "\\u{202e}x");
+	shows("a\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81"
+	      "b",
+	      12,
+	      "a\xcc\x81\xcc\x81\xcc\x81"
+	      "b");
 	shows("\xff", 1, "\\xff");
 }
 
