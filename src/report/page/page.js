@@ -44,7 +44,7 @@ const THIN = '\u2009';
 const group = digits => digits.replace(/\B(?=(\d{3})+$)/g, THIN);
 const number = v => group(String(v));
 const exact = ns => number(ns) + ' ns';
-const UNITS = [['s', 1e9], ['ms', 1e6], ['µs', 1e3], ['ns', 1]];
+const UNITS = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
 
 // Four digits and a unit.
 function time(ns) {
