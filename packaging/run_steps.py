@@ -6,9 +6,9 @@
 
 FILE is an action.yml (composite), a workflow of GitHub Actions, or a GitLab CI file.  Steps that use this project's
 action run the action.yml beside this program's folder; of foreign actions it knows what those in docs/ci.md need: the
-checkout (the workspace is there already), the uploads of SARIF and of an artifact (the file has to be there).  The exit status is 0 when
-the job would be green, 1 when it would be red, and 2 when FILE itself is wrong.  --scripts writes the scripts to DIR
-instead, for a linter.
+checkout (the workspace is there already), the uploads of SARIF and of an artifact (the file has to be there).  The exit
+status is 0 when the job would be green, 1 when it would be red, and 2 when FILE itself is wrong.  --scripts writes the
+scripts to DIR instead, for a linter.
 """
 import argparse
 import json
