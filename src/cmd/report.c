@@ -72,6 +72,7 @@ static struct pipeline_job job_of(struct making *m, bool first)
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER | WANT_FIELDS;
 	job.arrange.order = ORDER_TIME;
+	job.arrange.memory = m->run->memory > 0 ? m->run->memory : PAGE_SORT_MEMORY;
 	job.choice.keeps = true;
 	job.to.list = first ? m->run->list : NULL;
 	job.to.hooks = (struct pipeline_hooks){ .settle = settle, .ctx = m };
@@ -317,7 +318,7 @@ struct report_run {
 	struct policy policy;
 	const char *against[MAX_AGAINST];
 	size_t nagainst;
-	uint64_t threads;
+	uint64_t threads, memory;
 	struct trace_groups traces, old;
 };
 
@@ -340,6 +341,8 @@ static const struct cmd_option own[] = {
 	  .set = add_against },
 	{ "threads", "N", "work with N threads (default: one per core)", 0,
 	  TO_NUMBER(struct report_run, threads) },
+	{ "memory", "BYTES", "memory for sorting (default: 64 MiB); more needs a temporary file", 0,
+	  TO_BYTES(struct report_run, memory) },
 	{ .name = NULL },
 };
 
@@ -414,6 +417,7 @@ static enum exit_status run(struct report_run *r)
 		.list = &r->log.open,
 		.ctx = r,
 		.threads = r->threads,
+		.memory = r->memory,
 	};
 	struct publication p = { .n = 0 };
 	char title[64];

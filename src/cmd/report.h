@@ -9,6 +9,8 @@
 
 /* The page of `report` and of `validate --report html=FILE`. */
 
+#define PAGE_SORT_MEMORY ((uint64_t)64 << 20)
+
 struct page_run {
 	struct options *options;
 	const struct trace_groups *traces;
@@ -18,6 +20,7 @@ struct page_run {
 	struct finding_list *list;
 	void *ctx;
 	uint64_t threads;        /* one reads, another counts; 0: one per core */
+	uint64_t memory;         /* for sorting, bytes; 0: PAGE_SORT_MEMORY */
 	enum exit_status status; /* of the selection */
 	struct report_page page; /* the result; report_page_free() */
 };
