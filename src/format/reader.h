@@ -46,15 +46,17 @@ struct reader {
 
 enum record_status {
 	RECORD_DONE,
-	RECORD_MORE, /* the window ends inside the record, and the input goes on; in->p may skip bytes */
-	RECORD_END,  /* the input ends here */
-	RECORD_BAD,  /* a finding says why; the input after this point is unreadable */
+	RECORD_MORE,  /* the window ends inside the record, and the input goes on; in->p may skip bytes */
+	RECORD_END,   /* the input ends here */
+	RECORD_BAD,   /* a finding says why; the input after this point is unreadable */
+	RECORD_BREAK, /* not applied: read it again, as the first of a batch; with WANT_TIMES, not RAW */
 };
 
 enum record_role {
 	RECORD_IS_EVENT,
 	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
 	RECORD_IS_STRUCTURE,
+	RECORD_IS_OTHER,   /* structure only if raw, which copiers need not know */
 	RECORD_IS_GAP,     /* not counted, as those below: bytes between records, only if raw */
 	RECORD_IS_SKIPPED, /* damaged bytes: in no copy */
 	RECORD_IS_MISSING, /* no bytes: records are missing here, see enum want_gaps */
@@ -72,12 +74,8 @@ struct record {
 	bool alone;                /* copies need it as an event of its own, not in a run; false before */
 };
 
-enum read_status {
-	READ_MORE,      /* call again */
-	READ_END,       /* the batch has the last events */
-	READ_BAD,       /* the same, but the rest cannot be read; a finding says why */
-	READ_NO_MEMORY, /* the engine reports this, or why a look-ahead pass failed */
-};
+/* Of older readers: call again; it has the last events; likewise, after a finding; the engine says why. */
+enum read_status { READ_MORE, READ_END, READ_BAD, READ_NO_MEMORY };
 
 enum { PROBE_NO_MEMORY = -1 };
 
@@ -92,7 +90,7 @@ struct reader_ops {
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
 	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
-	 * the name of its class; and fields if reader_wants_fields(). */
+	 * the name of its class; and fields if reader_wants_fields().  May replace its bytes. */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* With WANT_FIELDS: adds all its fields, for raw events: in file order, with the file's widths and
 	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
