@@ -218,7 +218,7 @@ static struct dft_name *find_name(struct dft_state *st, struct dft_shared *sh, c
 		return NULL;
 	}
 	if (!array_reserve(&n->names, n->n, &n->cap, sizeof *n->names) || !table64_put(index, key, n->n)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return NULL;
 	}
 	struct dft_name *const e = &n->names[n->n++];
@@ -243,7 +243,7 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
 	const bool ok = array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
 	const struct slice copy = ok ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
 	if (copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return (struct slice){ NULL, 0, 0 };
 	}
 	n->bytes += text.n;
@@ -756,7 +756,7 @@ static void check_process(struct dft_state *st, const struct dft_record *rec, st
 		return;
 	p = f->process = process_of(st, rec, f->pid, host_of(rec));
 	if (p == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	p->records++;

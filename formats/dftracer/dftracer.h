@@ -585,7 +585,6 @@ struct dft_classes {
 	struct tabletext index;           /* category -> trace.classes[] */
 	struct class *recent[DFT_RECENT]; /* cache, by the last byte of the name */
 	struct class *overflow;           /* categories past the limits */
-	struct class *run;                /* of raw events that cover several records */
 	struct class *gaps[2];            /* of raw events: bytes between records; unreadable bytes */
 	uint32_t bytes;                   /* of all names */
 };
@@ -603,21 +602,38 @@ struct dft_shared {
 	bool limits_reported[DFT_LIMITS];
 };
 
+#define DFT_NAMES 8 /* hashes of a record whose names are retained */
+
+/* Properties of a record, set by check.c. */
+struct dft_facts {
+	enum dft_phase phase;
+	bool has_id, has_pid, has_tid, has_ts, has_dur;
+	uint64_t id, pid, tid; /* negative ones as two's complement */
+	uint64_t ts, dur;      /* ns */
+	bool negative_pid;
+	struct dft_process *process;   /* NULL: no pid */
+	struct slice names[DFT_NAMES]; /* of its first hashes, in order; p NULL: unknown */
+	uint32_t nnames;
+};
+
 #define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see read.c */
 
 struct dft_state {
 	struct reader *r;
 	struct dft_shared *sh;
-	bool no_memory; /* checked once a record */
 
 	const struct json_scanner *scanner;
-	struct json_index *index; /* base NULL: none for this window */
-	const uint32_t *quotes;   /* in the index: the first quote not yet used */
+	struct json_index *index;
+	uint64_t indexed;       /* offset of its base */
+	uint64_t uncommon;      /* offset of the last line that is left to the general path */
+	const uint32_t *quotes; /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
 	struct dft_paths paths;
 	struct dft_keys keys;
 	struct dft_record record;
+	struct dft_facts facts; /* of this record */
 	struct dft_line line;
+	struct class no_class; /* of records whose events nobody wants */
 
 	bool opened, closed; /* a `[` was read; a `]`, and no record after it */
 	struct dft_position closed_at;
@@ -640,10 +656,6 @@ struct dft_state {
 	bool keep_ids;
 	bool raw;             /* raw events ... */
 	bool raw_fields;      /* ... with fields */
-	bool no_events;       /* not even structure */
-	bool runs;            /* raw: one event may cover all records but the first ... */
-	bool in_run;          /* ... and the current records belong to such an event */
-	uint64_t covered;     /* raw: end of the bytes of the last event */
 	struct arena scratch; /* for one record */
 };
 
@@ -694,20 +706,6 @@ void dft_tallies_report(struct dft_state *st);
 
 /* ---- records ---- */
 
-#define DFT_NAMES 8 /* hashes of a record whose names are retained */
-
-/* Properties of a record, set by check.c. */
-struct dft_facts {
-	enum dft_phase phase;
-	bool has_id, has_pid, has_tid, has_ts, has_dur;
-	uint64_t id, pid, tid; /* negative ones as two's complement */
-	uint64_t ts, dur;      /* ns */
-	bool negative_pid;
-	struct dft_process *process;   /* NULL: no pid */
-	struct slice names[DFT_NAMES]; /* of its first hashes, in order; p NULL: unknown */
-	uint32_t nnames;
-};
-
 /* check.c */
 
 void dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
@@ -730,8 +728,14 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 /* Returns whether only WANT_STRUCTURE shows the record. */
 bool dft_event_is_structure(const struct dft_facts *f);
 
-void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                   struct batch *b);
+/* Sets time, class, track and role of the last record. */
+void dft_event_begin(struct dft_state *st, struct record *rec);
+
+/* reader_ops.event */
+void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+
+/* For raw events: the rest of what an event has. */
+void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e);
 
 /* format.c: dialects, the versions of the tracer. */
 
@@ -763,14 +767,6 @@ int dft_probe(struct slice head, bool complete);
 
 /* ---- lines (read.c) ---- */
 
-/* Consumes one item at the start of the window: a record, or bytes between records.  Returns false if the
- * window ends too early; nothing changes then. */
-bool dft_line_next(struct dft_state *st, struct batch *b);
-
-/* Reads as many common lines as the batch and the next piece of the window contain; dft_line_next() must read
- * the line at which it stops. */
-void dft_lines_fast(struct dft_state *st, struct batch *b);
-
 /* At the end of an input: reports unfinished lines and brackets. */
 void dft_line_finish(struct dft_state *st);
 
@@ -783,17 +779,14 @@ void dft_line_finish(struct dft_state *st);
  * field is the text.  The bytes of all events, joined, are the input.
  */
 
-void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e);
+/* reader_ops.fields */
+void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
-/* Gives the last event of the batch, the record's, the bytes up to `to`; NULL: the part of its line that
- * belongs to it. */
-void dft_raw_set_bytes(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
+/* Returns the end of the bytes of an item, which ends where the window starts. */
+const char *dft_raw_end(const struct dft_state *st, bool is_record);
 
-/* Adds one event for the whole lines `bytes`, which end where the window starts: see WRITER_RAW_RUNS. */
-void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes);
-
-/* Adds an event for the bytes consumed since the last event, if any. */
-void dft_raw_add_gap(struct dft_state *st, struct batch *b);
+/* Sets the class of bytes between records, or of unreadable ones. */
+void dft_raw_gap(struct dft_state *st, struct record *rec, bool dropped);
 
 /* ---- the writer ---- */
 

@@ -144,7 +144,7 @@ static struct slice arg_text(struct dft_state *st, const struct dft_record *rec,
 	if (a->kind != JSON_ESCAPED && a->kind != JSON_BAD_STRING)
 		return textscan_slice(raw.p, raw.n);
 	const struct slice text = json_unescape(&st->scratch, raw);
-	st->no_memory |= text.p == NULL;
+	st->r->no_memory |= text.p == NULL;
 	return text;
 }
 
@@ -166,7 +166,7 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 	key.n = key.n < 200 ? key.n : 200;
 	const struct slice printed = arena_printf(&st->scratch, "%s.%.*s", prefix, (int)key.n, key.p);
 	if (printed.p == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	const struct slice name = textscan_slice(printed.p, printed.n);
@@ -178,9 +178,9 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 	if (json) {
 		const struct slice copy = arena_copy(&trace->arena, text);
 		v = (struct value){ .type = VALUE_JSON, .count = copy.n, .p = copy.p };
-		st->no_memory |= copy.p == NULL;
+		st->r->no_memory |= copy.p == NULL;
 	}
-	st->no_memory |= !trace_add_meta(trace, name, v);
+	st->r->no_memory |= !trace_add_meta(trace, name, v);
 }
 
 /* Adds the arguments of a record, with names in place of hashes. */
@@ -260,7 +260,7 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 	const uint64_t small = thread ? dft_small_number(&sh->numbers, f->tid) : 0;
 	if (!store_title(&sh->titles, sh->arena, dft_process_key(&sh->numbers, f->pid, number),
 	                 thread ? &small : NULL, text))
-		st->no_memory = true;
+		st->r->no_memory = true;
 }
 
 static void name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
@@ -272,7 +272,7 @@ static void name_rank(struct dft_state *st, const struct dft_record *rec, const 
 	const struct slice rank = dft_token_text(rec, value->value);
 	const struct slice text =
 	    arena_printf(&st->scratch, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
-	st->no_memory |= text.p == NULL;
+	st->r->no_memory |= text.p == NULL;
 	add_title(st, rec, f, false, text);
 }
 
@@ -597,7 +597,7 @@ struct fields {
 /* Checks a text that was created in the batch. */
 static struct slice checked_text(struct fields *x, struct slice s)
 {
-	x->st->no_memory |= s.p == NULL;
+	x->st->r->no_memory |= s.p == NULL;
 	return textscan_slice(s.p, s.n);
 }
 
@@ -609,7 +609,7 @@ static struct value value_of(struct fields *x, const struct dft_arg *a)
 		return dft_json_value(slice_of(s.p - 1, s.n + 2));
 	if (a->kind == JSON_BAD_STRING) {
 		const struct slice text = json_unescape(&x->b->scratch, s);
-		x->st->no_memory |= text.p == NULL;
+		x->st->r->no_memory |= text.p == NULL;
 		return value_string(text);
 	}
 	return dft_value_of(x->rec, a->value, (enum json_kind)a->kind);
@@ -622,7 +622,7 @@ static struct slice key_of(struct fields *x, const struct dft_arg *a)
 	if (x->rec->clean || key.n == 0 || memchr(key.p, '\\', key.n) == NULL)
 		return key;
 	const struct slice text = json_unescape(&x->b->scratch, key);
-	x->st->no_memory |= text.p == NULL;
+	x->st->r->no_memory |= text.p == NULL;
 	return text.p != NULL ? text : key;
 }
 
@@ -774,7 +774,7 @@ static void add_fields(struct dft_state *st, const struct dft_record *rec, const
 	const struct field *const first = x.to;
 
 	if (first == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	if (e->phase == PHASE_COUNTER) {
@@ -842,8 +842,7 @@ static struct class *metadata_class(struct dft_state *st, const struct dft_recor
 	return find_class(st, rec, SLICE_LIT("metadata"), SLICE_LIT("dftracer"));
 }
 
-static struct class *class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                              struct batch *b)
+static struct class *class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_CAT);
 	struct slice cat = kind != JSON_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
@@ -854,10 +853,11 @@ static struct class *class_of(struct dft_state *st, const struct dft_record *rec
 	    &st->sh->classes.recent[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
 	if (kind == JSON_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
 		return *recent;
+	arena_reset(&st->scratch);
 	if (kind == JSON_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
-		cat = text_of(&b->scratch, rec, rec->top[DFT_CAT], kind);
+		cat = text_of(&st->scratch, rec, rec->top[DFT_CAT], kind);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
 	if (kind == JSON_STRING)
 		*recent = c;
@@ -899,36 +899,43 @@ static struct slice name_of(struct batch *b, const struct dft_record *rec)
 	return kind == JSON_ABSENT ? SLICE_LIT("") : text_of(&b->scratch, rec, rec->top[DFT_NAME], kind);
 }
 
-void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                   struct batch *b)
+void dft_event_begin(struct dft_state *st, struct record *rec)
 {
-	struct event *const e = &b->events[b->n];
-	const enum phase phase = phase_of(f);
-	struct class *const c = class_of(st, rec, f, b);
+	const struct dft_facts *const f = &st->facts;
+	const unsigned want = st->r->want;
+	const bool structure = dft_event_is_structure(f);
 
-	if (c == NULL) {
-		st->no_memory = true;
+	rec->ts = f->has_ts ? f->ts : 0;
+	if (!structure)
+		rec->role = RECORD_IS_EVENT;
+	else if (!st->raw && (want & WANT_STRUCTURE) != 0)
+		rec->role = RECORD_IS_STRUCTURE;
+	if (want == WANT_FINDINGS)
 		return;
-	}
-	c->records++;
-	if ((st->r->want & (phase == PHASE_STRUCTURE ? WANT_STRUCTURE : WANT_TIMES)) == 0)
-		return;
-	*e = (struct event){ .ts = f->has_ts ? f->ts : 0,
-		             .dur = phase == PHASE_SPAN ? f->dur : 0,
-		             .name = name_of(b, rec),
-		             .cls = c,
-		             .offset = rec->offset,
-		             .first_field = b->nfields,
-		             .phase = (uint8_t)phase };
-	if (phase != PHASE_STRUCTURE)
-		e->track = thread_track(st, rec, f->process, f->has_tid, f->tid, f->negative_pid);
-	st->no_memory |= e->name.p == NULL || (e->track == NULL && phase != PHASE_STRUCTURE);
-	if (st->raw_fields)
-		dft_raw_fields(st, rec, b, e);
-	else if ((st->r->want & WANT_FIELDS) != 0 ||
-	         ((phase == PHASE_COUNTER || class_needs_fields(c)) && !st->raw))
-		add_fields(st, rec, f, b, e);
+	struct class *const c = class_of(st, &st->record, f);
+	if (!structure && (want & WANT_TIMES) != 0)
+		rec->track = thread_track(st, &st->record, f->process, f->has_tid, f->tid, f->negative_pid);
+	if (c != NULL)
+		rec->cls = c;
+	st->r->no_memory |= c == NULL || (!structure && (want & WANT_TIMES) != 0 && rec->track == NULL);
+}
+
+void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e)
+{
+	const enum phase phase = phase_of(&st->facts);
+
+	e->name = name_of(b, &st->record);
+	e->phase = (uint8_t)phase;
+	e->dur = phase == PHASE_SPAN ? st->facts.dur : 0;
+}
+
+void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct dft_state *const st = r->state;
+
+	dft_event_raw(st, b, e);
 	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
-	b->n++;
+		b->bytes[b->n].n = (uint32_t)(st->record.end - rec->p);
+	if (reader_wants_fields(r, e))
+		add_fields(st, &st->record, &st->facts, b, e);
 }

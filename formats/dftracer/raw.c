@@ -33,22 +33,14 @@ static struct value value_of(const struct dft_record *rec, const struct dft_memb
 	return dft_value_of(rec, m->value, m->kind);
 }
 
-void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e)
+static void add_members(const struct dft_record *rec, struct batch *b, struct event *e)
 {
-	struct field *const to = batch_fields(b, rec->nmembers);
+	struct field *const to = batch_event_fields(b, e, (uint16_t)rec->nmembers);
 
-	st->no_memory |= to == NULL;
-	if (to == NULL)
-		return;
-	for (uint32_t i = 0; i < rec->nmembers; i++) {
+	for (uint32_t i = 0; to != NULL && i < rec->nmembers; i++) {
 		const struct dft_member *const m = &rec->members[i];
 		to[i] = (struct field){ text_of(rec, m->key, &b->scratch), value_of(rec, m, &b->scratch) };
-		st->no_memory |=
-		    to[i].name.p == NULL || (to[i].value.type == VALUE_STRING && to[i].value.p == NULL);
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)rec->nmembers;
-	b->nfields += rec->nmembers;
 }
 
 /* ---- bytes of records ---- */
@@ -64,31 +56,13 @@ static const char *skip_set(const struct dft_state *st, const char *p, const cha
 	return p == e && e < in->end ? e + 1 : p;
 }
 
-void dft_raw_set_bytes(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to)
+const char *dft_raw_end(const struct dft_state *st, bool is_record)
 {
-	if (to == NULL)
-		to = st->line.end_known ? skip_set(st, rec->end, " \t\r,") : rec->end;
-	st->covered = input_offset(st->r->in, to);
-	if (b->bytes != NULL)
-		b->bytes[b->n - 1].n = (uint32_t)(to - rec->p);
-}
+	const struct dft_line *const l = &st->line;
+	const bool whole_line = l->end_known && (is_record || (l->begun && !l->skipping && !st->trailer));
+	const char *const p = st->r->in->p;
 
-void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes)
-{
-	const struct class like = { .name = SLICE_LIT("records") };
-	struct class **const c = &st->sh->classes.run;
-
-	if (*c == NULL && (*c = trace_plan_class(st->r->trace, &like)) == NULL) {
-		st->no_memory = true;
-		return;
-	}
-	st->covered = input_offset(st->r->in, bytes.p + bytes.n);
-	b->events[b->n] = (struct event){
-		.phase = PHASE_STRUCTURE, .name = (*c)->name, .cls = *c, .offset = st->covered - bytes.n
-	};
-	if (b->bytes != NULL)
-		b->bytes[b->n] = bytes;
-	b->n++;
+	return whole_line ? skip_set(st, p, is_record ? " \t\r," : " \t\r,[]") : p;
 }
 
 /* ---- bytes between records ---- */
@@ -108,7 +82,7 @@ static bool is_unreadable(const struct class *c)
 	return is_gap(c) && slice_is(c->name, "unreadable bytes");
 }
 
-static struct class *gap_class(struct dft_state *st, bool dropped)
+void dft_raw_gap(struct dft_state *st, struct record *rec, bool dropped)
 {
 	struct class **const c = &st->sh->classes.gaps[dropped];
 	const struct class like = { .name = dropped ? SLICE_LIT("unreadable bytes")
@@ -118,38 +92,24 @@ static struct class *gap_class(struct dft_state *st, bool dropped)
 
 	if (*c == NULL)
 		*c = trace_plan_class(st->r->trace, &like);
-	return *c;
+	st->r->no_memory |= *c == NULL;
+	rec->cls = *c != NULL ? *c : &st->no_class;
+	rec->ts = 0;
 }
 
-void dft_raw_add_gap(struct dft_state *st, struct batch *b)
+void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	struct input *const in = st->r->in;
-	const uint64_t now = input_offset(in, in->p);
-	const bool dropped = st->line.dropped;
+	const struct dft_state *const st = r->state;
 
-	st->line.dropped = false;
-	if (now <= st->covered)
+	if (rec->role < RECORD_IS_GAP) {
+		dft_event_raw(st, b, e);
+		add_members(&st->record, b, e);
 		return;
-	const char *const from = in->p - (now - st->covered);
-	const bool whole_line = st->line.begun && st->line.end_known && !st->line.skipping && !st->trailer;
-	const char *const to = whole_line ? skip_set(st, in->p, " \t\r,[]") : in->p;
-	const struct class *const c = gap_class(st, dropped);
-	struct field *const f = batch_fields(b, 1);
-	st->no_memory |= c == NULL || f == NULL;
-	if (st->no_memory)
-		return;
-	const struct slice bytes = slice_of(from, (size_t)(to - from));
-	*f = (struct field){ gap_field.name, value_string(textscan_slice(bytes.p, bytes.n)) };
-	b->events[b->n] = (struct event){ .phase = PHASE_STRUCTURE,
-		                          .name = c->name,
-		                          .cls = c,
-		                          .offset = st->covered,
-		                          .first_field = b->nfields++,
-		                          .nfields = 1 };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = bytes;
-	b->n++;
-	st->covered += bytes.n;
+	}
+	struct field *const f = batch_event_fields(b, e, 1);
+	if (f != NULL)
+		*f = (struct field){ gap_field.name,
+			             value_string(textscan_slice(rec->p, (uint32_t)(rec->end - rec->p))) };
 }
 
 /* ---- parsing copied records ---- */
@@ -641,11 +601,12 @@ static enum verdict judge(struct selection *s, struct parser *x, const struct ev
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return DROP;
-	if (e->phase != PHASE_STRUCTURE)
-		return slice_is(e->cls->category, "dftracer") && slice_is(e->name, "start") ? DROP_START
-		                                                                            : KEEP;
+	if (e->phase != PHASE_STRUCTURE && !slice_is(e->cls->category, "dftracer"))
+		return KEEP;
 	if (!parse_record(x, bytes))
 		return KEEP;
+	if (e->phase != PHASE_STRUCTURE)
+		return top_is(&x->rec, DFT_NAME, "start") ? DROP_START : KEEP;
 	return s->keep_all || keeps_metadata(s, x) ? KEEP : DROP;
 }
 

@@ -13,29 +13,41 @@
 
 /* ---- one record ---- */
 
-/* Checks the record in st->record, applies it, and adds its event if wanted. */
-static void process_record(struct dft_state *st, struct batch *b)
+/* Checks the record in st->record, and applies it. */
+static void check_record(struct dft_state *st)
 {
-	struct trace *const trace = st->r->trace;
-	const struct dft_record *const rec = &st->record;
-	struct dft_facts f;
+	dft_check(st, &st->record, &st->facts);
+	if (!st->r->no_memory)
+		dft_meta_apply(st, &st->record, &st->facts);
+	if (!st->r->no_memory)
+		dft_dialect_check(st, &st->record, &st->facts);
+}
 
-	/* a look-ahead pass collects names only */
-	if (st->ahead && !dft_is_metadata(rec)) {
-		st->r->records++;
+/* Returns true for records that a look-ahead pass, which collects names only, does not read. */
+static inline bool is_passed_over(const struct dft_state *st)
+{
+	return st->ahead && !dft_is_metadata(&st->record);
+}
+
+static void no_memory_of_tables(struct dft_state *st)
+{
+	st->r->no_memory |= st->keys.text.failed | st->sh->ids.failed;
+}
+
+/* Reads the record in st->record. */
+static void take_record(struct dft_state *st, struct record *rec)
+{
+	rec->ts = 0;
+	rec->cls = &st->no_class;
+	rec->track = NULL;
+	rec->role = RECORD_IS_OTHER;
+	rec->alone = st->r->records == 0;
+	if (is_passed_over(st))
 		return;
-	}
-	dft_check(st, rec, &f);
-	if (st->no_memory)
-		return;
-	dft_meta_apply(st, rec, &f);
-	if (st->no_memory)
-		return;
-	dft_dialect_check(st, rec, &f);
-	st->r->records++;
-	trace->events += !dft_event_is_structure(&f);
-	if (st->r->want != WANT_FINDINGS && !st->in_run)
-		dft_event_add(st, rec, &f, b);
+	check_record(st);
+	no_memory_of_tables(st);
+	if (!st->r->no_memory)
+		dft_event_begin(st, rec);
 }
 
 /* ---- general path: one item at a time ---- */
@@ -221,18 +233,12 @@ static bool read_wrapper(struct dft_state *st, const char *e)
 }
 
 /* Skips the input after the array of a wrapper. */
-static bool skip_trailer(struct dft_state *st)
+static void skip_trailer(struct dft_state *st, const char *to)
 {
-	struct input *const in = st->r->in;
-	const char *const limit = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
-
-	if (may_continue(st, limit))
-		return false;
-	for (const char *p = in->p; p < limit; p++)
+	for (const char *p = st->r->in->p; p < to; p++)
 		if (*p != '}' && *p != '\n' && *p != '\r' && *p != ' ' && *p != '\t')
 			st->trailer_bytes++;
-	consume(st, limit);
-	return true;
+	consume(st, to);
 }
 
 static void read_byte_order_mark(struct dft_state *st)
@@ -247,7 +253,7 @@ static bool parse(struct dft_state *st, const char *p, const char *e)
 {
 	const bool ok = dft_parse(&st->record, &st->keys, p, e);
 
-	st->no_memory |= st->record.no_memory;
+	st->r->no_memory |= st->record.no_memory;
 	return ok;
 }
 
@@ -302,7 +308,7 @@ static void drop_record(struct dft_state *st, const char *e)
 	const bool cut = st->record.json.error.cut;
 	struct quoted q;
 
-	if (st->no_memory) /* the record may be valid */
+	if (st->r->no_memory) /* the record may be valid */
 		return;
 	if (cut && !st->line.end_known) { /* longer than DFT_MAX_LINE: reported at the end of the line */
 		st->line.skip_start = offset_of(st, p);
@@ -331,7 +337,7 @@ static void drop_record(struct dft_state *st, const char *e)
 /* ---- records, and any item ---- */
 
 /* Reads a record.  Returns false if more input is needed. */
-static bool read_record(struct dft_state *st, struct batch *b, const char *e)
+static bool read_record(struct dft_state *st, struct record *to, const char *e)
 {
 	struct dft_record *const rec = &st->record;
 	struct input *const in = st->r->in;
@@ -340,7 +346,7 @@ static bool read_record(struct dft_state *st, struct batch *b, const char *e)
 	if (!parse(st, in->p, e)) {
 		/* the record may continue, as the end of its line is unknown */
 		if (rec->json.error.cut && !l->end_known && e == in->end &&
-		    e - in->p < (ptrdiff_t)DFT_MAX_LINE && !st->no_memory)
+		    e - in->p < (ptrdiff_t)DFT_MAX_LINE && !st->r->no_memory)
 			return false;
 		drop_record(st, e);
 		return true;
@@ -348,11 +354,9 @@ static bool read_record(struct dft_state *st, struct batch *b, const char *e)
 	rec->offset = offset_of(st, in->p);
 	rec->line = l->number;
 	rec->column = rec->offset - l->start + 1;
-	rec->ordinal = st->r->records + 1;
+	rec->ordinal = to->ordinal;
 	report_closed_early(st);
-	process_record(st, b);
-	if (st->raw && !st->no_memory)
-		dft_raw_set_bytes(st, b, rec, NULL);
+	take_record(st, to);
 	if (++l->records == 2)
 		l->second = rec->offset;
 	l->comma = false;
@@ -379,13 +383,20 @@ static void read_other(struct dft_state *st, const char *e)
 		drop_garbage(st, e);
 }
 
-static bool read_item(struct dft_state *st, struct batch *b)
+/* Reads one item at the start of the window: a record, or bytes between records.  Returns false if the window
+ * ends too early; nothing changes then. */
+static bool read_item(struct dft_state *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
 	const char *e;
 
-	if (st->trailer)
-		return skip_trailer(st);
+	if (st->trailer) {
+		e = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
+		if (may_continue(st, e))
+			return false;
+		skip_trailer(st, e);
+		return true;
+	}
 	if (*in->p == '\0' && !st->line.skipping)
 		return read_nul_run(st);
 	report_nul_run(st);
@@ -400,20 +411,49 @@ static bool read_item(struct dft_state *st, struct batch *b)
 			st->line.skipped += (uint64_t)(e - in->p);
 		drop(st, e, e);
 	} else if (*in->p == '{') {
-		return read_wrapper(st, e) || read_record(st, b, e);
+		return read_wrapper(st, e) || read_record(st, rec, e);
 	} else {
 		read_other(st, e);
 	}
 	return true;
 }
 
-bool dft_line_next(struct dft_state *st, struct batch *b)
+/* Reads the items of the line that a raw record includes, as dft_raw_end() says. */
+static void read_rest(struct dft_state *st, struct record *rec)
 {
-	const bool done = read_item(st, b);
+	struct reader *const r = st->r;
+	const bool counts = rec->role < RECORD_IS_GAP;
+	const char *const to = dft_raw_end(st, counts);
 
-	if (done && st->raw && !st->no_memory)
-		dft_raw_add_gap(st, b);
-	return done;
+	r->records += counts; /* for findings */
+	while (r->in->p < to)
+		if (st->trailer)
+			skip_trailer(st, to);
+		else
+			(void)read_item(st, rec);
+	r->records -= counts;
+}
+
+/* Reads an item as a record. */
+static enum record_status read_any(struct dft_state *st, struct record *rec)
+{
+	struct input *const in = st->r->in;
+
+	if (in->p == in->end)
+		return in->last ? RECORD_END : RECORD_MORE;
+	st->line.dropped = false;
+	rec->role = RECORD_IS_GAP;
+	rec->alone = true;
+	if (!read_item(st, rec))
+		return RECORD_MORE;
+	const bool dropped = st->line.dropped;
+	if (st->raw && !st->r->no_memory)
+		read_rest(st, rec);
+	rec->end = in->p;
+	in->p = rec->p;
+	if (st->raw && rec->role == RECORD_IS_GAP)
+		dft_raw_gap(st, rec, dropped);
+	return RECORD_DONE;
 }
 
 void dft_line_finish(struct dft_state *st)
@@ -435,7 +475,7 @@ void dft_line_finish(struct dft_state *st)
 
 /*
  * Most records of a trace are complete events of the same process as the record before, with known hashes.
- * Their only possible finding is a repeated id: process_record() would change the same counts.
+ * Their only possible finding is a repeated id: check_record() would change the same counts.
  */
 
 /* Digits of ts and dur whose sum fits 64 bits as ns ... */
@@ -499,7 +539,7 @@ static inline bool has_defined_hashes(struct dft_state *st, const struct dft_rec
 	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].found.count > 0;
 }
 
-/* Replaces process_record() for a common record if no events are wanted.  Returns false, having done
+/* Replaces check_record() for a common record if no events are wanted.  Returns false, having done
  * nothing, for other records.  DFT_SPARE bytes after the record must be readable. */
 static bool count_common(struct dft_state *st, const struct dft_record *rec)
 {
@@ -523,8 +563,6 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 
 /* ---- fast path: lines ---- */
 
-#define FAST_BYTES (256 << 10) /* per call, about: bytes that are copied stay in the cache */
-
 /* Skips positions of the index that are before the window. */
 static void skip_positions(struct dft_state *st)
 {
@@ -538,18 +576,29 @@ static void skip_positions(struct dft_state *st)
 		st->odd++;
 }
 
+/* Returns whether the index is of bytes at the start of the window, which may have moved. */
+static bool has_index(const struct dft_state *st)
+{
+	const struct input *const in = st->r->in;
+	const struct json_index *const ix = st->index;
+
+	return ix->base != NULL && input_offset(in, ix->base) == st->indexed && ix->base <= in->p &&
+	       (size_t)(in->p - ix->base) < ix->n && (size_t)(in->end - ix->base) >= ix->n;
+}
+
 /* Makes an index of the start of the window unless there is one.  Returns false if it has no line end. */
 static bool index_window(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 	struct json_index *const ix = st->index;
 
-	if (ix->base != NULL && (size_t)(in->p - ix->base) < ix->n) {
+	if (has_index(st)) {
 		skip_positions(st);
 		if (*st->lines != UINT32_MAX)
 			return true;
 	}
 	json_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
+	st->indexed = input_offset(in, in->p);
 	st->lines = ix->lines.at;
 	st->quotes = ix->quotes.at;
 	st->odd = ix->odd.at;
@@ -572,58 +621,101 @@ static bool learn_line(struct dft_state *st, const char *e)
 	return true;
 }
 
-/* Reads the lines of the index.  Returns false at a line that is left to dft_line_next(), or if the batch is
- * full. */
-static bool read_indexed_lines(struct dft_state *st, struct batch *b)
+/* Returns whether the window starts with a line, not yet known to be uncommon, that an index has. */
+static bool is_fast(struct dft_state *st)
 {
-	struct input *const in = st->r->in;
-	struct dft_record *const rec = &st->record;
-	const char *const base = st->index->base;
-	const bool raw = st->raw && !st->in_run, members = st->raw_fields;
-	const bool count_only = st->no_events || st->in_run;
+	const struct input *const in = st->r->in;
 
-	for (; *st->lines != UINT32_MAX; st->lines++) {
-		const char *const e = base + *st->lines;
-		for (const char *q = in->p; q < e; q += 64)
-			__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
-		if (b->n == b->cap || *in->p != '{' || *st->odd < *st->lines ||
-		    (size_t)(in->end - e) < DFT_SPARE)
-			return false;
-		if ((members || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
-		    !learn_line(st, e))
-			return false;
-		rec->offset = input_offset(in, in->p);
-		rec->line = st->line.number;
-		rec->column = 1;
-		rec->ordinal = st->r->records + 1;
-		if (!count_only || !count_common(st, rec))
-			process_record(st, b);
-		if (st->no_memory)
-			return false;
-		if (raw)
-			dft_raw_set_bytes(st, b, rec, e + 1);
-		in->p = e + 1;
-		st->line.number++;
-		st->line.start = rec->offset + (uint64_t)(in->p - rec->p);
+	return !st->line.begun && !st->closed && !st->trailer && in->p < in->end &&
+	       input_offset(in, in->p) != st->uncommon && index_window(st);
+}
+
+/* Parses the first line of the index, which is at the start of the window.  Returns its line feed; NULL: it
+ * is not a clean record, so the general path must read it. */
+static inline const char *parse_line(struct dft_state *st)
+{
+	const struct input *const in = st->r->in;
+	struct dft_record *const rec = &st->record;
+	const char *const base = st->index->base, *const e = base + *st->lines;
+
+	for (const char *q = in->p; q < e; q += 64)
+		__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
+	rec->offset = input_offset(in, in->p);
+	if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE ||
+	    ((st->raw_fields || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
+	     !learn_line(st, e))) {
+		st->uncommon = rec->offset;
+		return NULL;
 	}
+	rec->line = st->line.number;
+	rec->column = 1;
+	rec->ordinal = st->r->records + 1;
+	return e;
+}
+
+/* Reads a line with its line feed as a record.  Returns false if the general path must read it. */
+static bool read_line(struct dft_state *st, struct record *rec)
+{
+	const char *const e = parse_line(st);
+
+	if (e == NULL)
+		return false;
+	take_record(st, rec);
+	rec->end = e + 1;
+	st->line.number++;
+	st->line.start = input_offset(st->r->in, rec->end);
+	st->lines++;
 	return true;
 }
 
-void dft_lines_fast(struct dft_state *st, struct batch *b)
+/* Adds the event of the record in st->record. */
+static void add_event(struct dft_state *st, struct batch *b)
 {
-	struct input *const in = st->r->in;
-	const char *const from = in->p;
-	/* a look-ahead pass skips lines before each call */
-	const ptrdiff_t max = st->ahead ? 1 : FAST_BYTES;
+	struct reader *const r = st->r;
+	struct record rec = { .p = st->record.p, .offset = st->record.offset, .end = st->record.end };
+	struct event *const e = &b->events[b->n];
 
-	if (b->n == b->cap || st->line.begun || st->closed || st->trailer)
+	take_record(st, &rec);
+	rec.cls->records++;
+	r->trace->events += rec.role == RECORD_IS_EVENT;
+	if (r->no_memory || rec.role == RECORD_IS_OTHER ||
+	    (rec.role == RECORD_IS_EVENT && (r->want & WANT_TIMES) == 0))
 		return;
-	st->in_run = st->runs && st->r->records > 0;
-	while (in->p < in->end && in->p - from < max && index_window(st) && read_indexed_lines(st, b))
-		;
-	if (st->in_run && in->p > from && !st->no_memory)
-		dft_raw_add_run(st, b, slice_of(from, (size_t)(in->p - from)));
-	st->in_run = false;
+	*e = (struct event){ .ts = rec.ts, .cls = rec.cls, .track = rec.track, .offset = rec.offset };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(rec.p, (size_t)(rec.end - rec.p));
+	dft_event(r, &rec, b, e);
+	b->n++;
+}
+
+/* Reads the lines of the index that start before the limit; b NULL: counts them.  Returns false at a line for
+ * the general path, or if the batch is full. */
+static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
+{
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+
+	for (; *st->lines != UINT32_MAX && in->p < limit; st->lines++) {
+		if (r->no_memory || (b != NULL && b->n == b->cap))
+			return false;
+		const char *const e = parse_line(st);
+		if (e == NULL)
+			return false;
+		if (b != NULL) {
+			add_event(st, b);
+			r->records++;
+		} else if (is_passed_over(st)) {
+			r->records++;
+		} else if (st->ahead || !count_common(st, &st->record)) {
+			check_record(st);
+			r->records++;
+			r->trace->events += !dft_event_is_structure(&st->facts);
+		}
+		in->p = e + 1;
+		st->line.number++;
+		st->line.start = input_offset(in, in->p);
+	}
+	return true;
 }
 
 /* ---- look-ahead pass ---- */
@@ -702,9 +794,6 @@ static void skip_lines_ahead(struct dft_state *st)
 
 /* ---- the reader ---- */
 
-#define NEXT_BYTES (4u << 20)   /* of input per batch */
-#define RUNS_BYTES (512u << 10) /* likewise, if one event covers many records: batches wait for a thread */
-
 static bool dft_open(struct reader *r)
 {
 	struct dft_state *const st = r->state;
@@ -718,8 +807,6 @@ static bool dft_open(struct reader *r)
 	st->ahead = asking != NULL;
 	st->names_owner = asking != NULL ? asking->sh : st->sh;
 	st->raw = (r->want & WANT_RAW) != 0;
-	st->no_events = r->want == WANT_FINDINGS && asking == NULL;
-	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
 	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
 	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-hashes") != NULL;
@@ -741,7 +828,8 @@ static bool dft_open(struct reader *r)
 	trace->record_id = "id";
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
-	return true;
+	/* The engine gives runs of records the first class, which must not be that of a gap. */
+	return (r->want & WANT_RUNS) == 0 || trace_add_class(trace, SLICE_LIT("records")) != NULL;
 }
 
 static void dft_close(struct reader *r)
@@ -767,69 +855,54 @@ static void dft_shared_close(void *shared)
 	idset_free(&sh->ids);
 }
 
-static bool no_memory(const struct dft_state *st)
+static enum record_status dft_read(struct reader *r, struct record *rec)
 {
-	return st->no_memory || st->keys.text.failed || st->sh->ids.failed;
+	struct dft_state *const st = r->state;
+
+	if (st->resolve && !st->looked_ahead) {
+		st->looked_ahead = true;
+		r->no_memory |= reader_look_ahead(r) == LOOK_AHEAD_FAILED;
+	}
+	if (r->records > 0 && is_fast(st) && read_line(st, rec))
+		return RECORD_DONE;
+	return read_any(st, rec);
 }
 
-static enum read_status finish(struct dft_state *st)
+static bool dft_run(struct reader *r, const char *limit, struct batch *b)
 {
+	struct dft_state *const st = r->state;
+	const struct input *const in = r->in;
+	bool goes_on = true;
+
+	while (goes_on && in->p < limit) {
+		if (st->ahead)
+			skip_lines_ahead(st);
+		/* a look-ahead pass skips lines before each one that it reads */
+		goes_on = is_fast(st) && read_lines(st, st->ahead ? in->p + 1 : limit, b);
+	}
+	no_memory_of_tables(st);
+	return true;
+}
+
+static void dft_end(struct reader *r)
+{
+	struct dft_state *const st = r->state;
+
 	dft_line_finish(st);
 	dft_meta_finish(st);
 	dft_names_finish(st);
 	dft_tallies_report(st);
-	return no_memory(st) ? READ_NO_MEMORY : READ_END;
-}
-
-/* Returns whether there is input left; fills an empty window. */
-static bool any_left(struct dft_state *st)
-{
-	struct input *const in = st->r->in;
-
-	if (in->p < in->end)
-		return true;
-	st->index->base = NULL;
-	return !in->last && input_more(in);
-}
-
-static void read_lines(struct dft_state *st, struct batch *b)
-{
-	struct input *const in = st->r->in;
-
-	dft_lines_fast(st, b);
-	if (b->n < b->cap && in->p < in->end && !st->no_memory && !dft_line_next(st, b)) {
-		st->index->base = NULL;
-		input_more(in);
-	}
-}
-
-static enum read_status dft_next(struct reader *r, struct batch *b)
-{
-	struct dft_state *const st = r->state;
-	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p), max = st->runs ? RUNS_BYTES : NEXT_BYTES;
-
-	if (st->resolve && !st->looked_ahead) {
-		st->looked_ahead = true;
-		st->no_memory |= reader_look_ahead(r) == LOOK_AHEAD_FAILED;
-	}
-	st->index->base = NULL; /* the window may have moved */
-	while (b->n < b->cap && input_offset(in, in->p) - start < max && !st->no_memory) {
-		if (!any_left(st))
-			return finish(st);
-		if (st->ahead)
-			skip_lines_ahead(st);
-		if (in->p < in->end)
-			read_lines(st, b);
-	}
-	return no_memory(st) ? READ_NO_MEMORY : READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {
 	.state_size = sizeof(struct dft_state),
 	.probe = dft_probe,
 	.open = dft_open,
-	.next = dft_next,
+	.record = dft_read,
+	.event = dft_event,
+	.fields = dft_raw_fields,
+	.run = dft_run,
+	.end = dft_end,
 	.close = dft_close,
 };
 
