@@ -37,7 +37,7 @@ struct reader {
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
 	const struct input_archive *archive; /* for reader_open_auxiliary() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
-	uint64_t unread;   /* with READ_BAD: bytes that were skipped as they cannot be trusted */
+	uint64_t unread;   /* with RECORD_BAD: bytes that were skipped as they cannot be trusted */
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
 	bool recovers;     /* reading goes on after RECORD_BAD */
 	bool counts_lost;  /* set in open: records are numbered, so missing ones are detected */
@@ -74,9 +74,6 @@ struct record {
 	bool alone;                /* copies need it as an event of its own, not in a run; false before */
 };
 
-/* Of older readers: call again; it has the last events; likewise, after a finding; the engine says why. */
-enum read_status { READ_MORE, READ_END, READ_BAD, READ_NO_MEMORY };
-
 enum { PROBE_NO_MEMORY = -1 };
 
 struct reader_ops {
@@ -98,9 +95,7 @@ struct reader_ops {
 	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first;
 	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
-	void (*end)(struct reader *r); /* optional: findings about the whole input, at its end */
-	/* In older readers, instead of these: adds at most b->cap events, and counts them and records. */
-	enum read_status (*next)(struct reader *r, struct batch *b);
+	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
 

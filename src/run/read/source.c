@@ -17,7 +17,6 @@
 #include "input/open.h"
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
-#include "run/read/records.h"
 
 /* ---- look ahead ---- */
 
@@ -617,8 +616,7 @@ void source_next(struct source *s, struct batch *b)
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	input_pin(in, &b->pins);
-	s->status = s->format->reader->next != NULL ? s->format->reader->next(&s->reader, b)
-	                                            : records_next(&s->reader, b);
+	s->status = records_next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_failed(s->context->trace))
