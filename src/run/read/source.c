@@ -18,6 +18,15 @@
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
 
+/* ---- faults ---- */
+
+/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct input_files).
+ */
+static bool is_failure(enum input_fault fault)
+{
+	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
+}
+
 /* ---- look ahead ---- */
 
 #define BATCH_EVENTS 1024
@@ -28,9 +37,7 @@ static bool copy_fault(struct input *to, const struct source *s, bool started)
 {
 	const struct input *const from = s->in;
 
-	if (from == NULL || from->fault == INPUT_OK ||
-	    (started && from->fault != INPUT_SYSTEM && from->fault != INPUT_SHRUNK &&
-	     from->fault != INPUT_CHANGED))
+	if (from == NULL || from->fault == INPUT_OK || (started && !is_failure(from->fault)))
 		return false;
 	to->fault = from->fault;
 	to->fault_offset = from->fault_offset;
@@ -270,13 +277,6 @@ void source_no_memory(struct source *s)
 static bool is_damage(const struct input *in)
 {
 	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
-}
-
-/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct input_files).
- */
-static bool is_failure(enum input_fault fault)
-{
-	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
 }
 
 /* Reports a fault of the input itself.  Returns true if the input is unusable. */
