@@ -4,9 +4,10 @@
 /*
  * Private header of the writers of DFTracer.
  *
- * write.c  events of any format as records
- * args.c   their arguments
- * copy.c   copies of records
+ * write.c   events of any format as records
+ * args.c    their arguments
+ * select.c  which records a copy keeps
+ * copy.c    copies of records
  */
 #include "dftracer/dftracer.h"
 
@@ -115,6 +116,74 @@ const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b,
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 
 void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
+
+/* ---- selections of records (select.c) ---- */
+
+/* Kind of a copied record. */
+enum dfw_copied_kind {
+	DFW_COPIED_CALL,        /* not metadata */
+	DFW_COPIED_HASH,        /* HH, FH, SH */
+	DFW_COPIED_TIME_METRIC, /* CM with the unit of times */
+	DFW_COPIED_THREAD_NAME,
+	DFW_COPIED_ENTITY, /* EH, ET, ER */
+	DFW_COPIED_ENTITY_TYPE,
+	DFW_COPIED_ENTITY_RELATION,
+	DFW_COPIED_METADATA, /* other metadata */
+};
+
+/* Parser of copied records, with the last record. */
+struct dfw_parser {
+	bool ready;
+	struct dft_keys keys;
+	struct dft_record rec; /* points into the bytes */
+	enum dfw_copied_kind kind;
+	bool has_pid, has_tid;
+	uint64_t pid, tid;
+	struct slice host;    /* as written; n 0: absent */
+	struct table64 units; /* hash of pid and host, or of pid only -> ns per unit of times */
+};
+
+/* Returns false if the bytes are not a record, or on OOM. */
+bool dfw_parse_record(struct dfw_parser *x, struct slice bytes);
+
+/* Applies a TIME_METRIC.  Records without a host belong to the first process of their pid.  Returns false on
+ * OOM. */
+bool dfw_apply_metric(struct dfw_parser *x);
+
+/* Returns ns per unit of the record's times. */
+uint64_t dfw_time_unit(const struct dfw_parser *x);
+
+void dfw_parser_free(struct dfw_parser *x);
+
+/* Zero-initialise to start. */
+struct dfw_selection {
+	struct table64 needed; /* mark -> 1; mark of a written definition -> hash of its text */
+	bool *tracks;          /* by index: process and thread are marked */
+	uint32_t ntracks;
+	struct dfw_entity *entities;
+	uint32_t nentities, entities_cap;
+	struct dfw_reference *references; /* from metadata to hosts */
+	uint32_t nreferences, references_cap;
+	bool left_out; /* a record was not selected */
+	bool keep_all; /* limits exceeded: all metadata is written */
+	bool ended;    /* the survey has ended */
+	bool failed;   /* OOM */
+};
+
+enum dfw_verdict { DFW_DROP, DFW_KEEP, DFW_DROP_START /* of a process: counted as a loss */ };
+
+/* Adds the next raw record of the survey; x is used if the record must be parsed. */
+void dfw_survey_record(struct dfw_selection *s, struct dfw_parser *x, const struct event *e,
+                       struct slice bytes);
+
+/* Ends the survey; may be called again. */
+void dfw_end_survey(struct dfw_selection *s);
+
+/* Returns whether the next raw record is written. */
+enum dfw_verdict dfw_judge(struct dfw_selection *s, struct dfw_parser *x, const struct event *e,
+                           struct slice bytes);
+
+void dfw_selection_free(struct dfw_selection *s);
 
 /* ---- copies of records (copy.c) ---- */
 
