@@ -466,7 +466,7 @@ static bool dft_open(struct reader *r)
 	trace->record_id = "id";
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
-	/* The engine gives runs of records the first class, which must not be that of a gap. */
+	/* For runs of records, which have the first class: the copier must not take it for that of a gap. */
 	return (r->want & WANT_RUNS) == 0 || trace_add_class(trace, SLICE_LIT("records")) != NULL;
 }
 

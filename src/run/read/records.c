@@ -101,7 +101,8 @@ static const char *position_after(const struct input *in, size_t n)
 /* Adds an event for the n records in [from, to). */
 static void add_run(struct reader *r, const char *from, const char *to, uint64_t n, struct batch *b)
 {
-	const struct class *const cls = r->trace->classes[0]; /* copiers do not read it */
+	/* Any class: where the copier reads it, the reader has planned one for this. */
+	const struct class *const cls = r->trace->classes[0];
 
 	if (to == from)
 		return;
