@@ -51,46 +51,39 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 
 #define LIST_MAX 65536U /* values of a repeated field; a value takes more memory than its bytes */
 
-static uint64_t load_bytes(const char *p, uint32_t n, bool big)
-{
-	switch (n) {
-	case 1:
-		return (uint8_t)*p;
-	case 2:
-		return load_u16(p, big);
-	case 4:
-		return load_u32(p, big);
-	default:
-		return load_u64(p, big);
-	}
-}
-
 /* Loads a value of a type of fixed size. */
-static struct value value_at(const char *p, uint8_t type, bool big)
+static inline struct value value_at(const char *p, uint8_t type, bool big)
 {
-	const uint64_t raw = load_bytes(p, plan_width(type), big);
-	struct value v = { .type = type, .u64 = raw };
-	uint32_t raw32 = (uint32_t)raw;
+	struct value v = { .type = type };
+	uint32_t raw;
 	float f;
 
 	switch ((enum value_type)type) {
+	case VALUE_U8:
+		v.u64 = (uint8_t)*p;
+		break;
+	case VALUE_U16:
+		v.u64 = load_u16(p, big);
+		break;
+	case VALUE_U32:
+		v.u64 = load_u32(p, big);
+		break;
 	case VALUE_I8:
-		v.i64 = (int8_t)raw;
+		v.i64 = (int8_t)*p;
 		break;
 	case VALUE_I16:
-		v.i64 = (int16_t)raw;
+		v.i64 = (int16_t)load_u16(p, big);
 		break;
 	case VALUE_I32:
-		v.i64 = (int32_t)raw;
+		v.i64 = (int32_t)load_u32(p, big);
 		break;
 	case VALUE_F32:
-		memcpy(&f, &raw32, sizeof f);
+		raw = load_u32(p, big);
+		memcpy(&f, &raw, sizeof f);
 		v.f64 = f;
 		break;
-	case VALUE_F64:
-		memcpy(&v.f64, &raw, sizeof v.f64);
-		break;
-	default:
+	default: /* U64, I64, F64, ADDRESS */
+		v.u64 = load_u64(p, big);
 		break;
 	}
 	return v;
@@ -169,6 +162,18 @@ static const struct field *find_payload(const struct batch *b, const struct even
 	return NULL;
 }
 
+/* Decodes a payload of the right size into the only fields of the event. */
+static void decode_fixed(struct batch *b, struct event *e, const struct plan *m, const char *p)
+{
+	const bool big = (e->flags & EVENT_BIG) != 0;
+	struct field *const to = batch_event_fields(b, e, (uint16_t)m->nlayout);
+
+	for (uint32_t i = 0; to != NULL && i < m->nlayout; i++) {
+		to[i] = (struct field){ m->layout[i].name, value_at(p, m->layout[i].type, big) };
+		p += plan_width(m->layout[i].type);
+	}
+}
+
 void interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
 {
 	const struct field *from = find_payload(b, e, m);
@@ -179,6 +184,10 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 
 	if (from == NULL && m->nlayout == 0)
 		return;
+	if (e->nfields == 1 && !m->layout_open && bytes.n == m->layout_size && m->nlayout < UINT16_MAX) {
+		decode_fixed(b, e, m, bytes.p);
+		return;
+	}
 	struct field *const to = (uint64_t)e->nfields + m->nlayout < UINT16_MAX
 	                             ? batch_fields(b, e->nfields + m->nlayout + 1)
 	                             : NULL;
