@@ -139,9 +139,8 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	return k != NULL ? k : base;
 }
 
-/* Finds the track by one rule; *track is unchanged if a field is missing. */
-static void try_line(struct interpret *in, struct batch *b, const struct event *e,
-                     const struct plan_track *how, const struct track **track)
+void interpret_line(struct interpret *in, struct batch *b, const struct event *e,
+                    const struct plan_track *how, const struct track **track)
 {
 	const struct track *const base = how->child ? e->track : track_process(e->track);
 	const struct value v = interpret_ref(in, b, e, &how->number);
@@ -176,16 +175,6 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 	*track = found;
 	if (lasts)
 		cache_track(pair, key, found);
-}
-
-const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e,
-                                   const struct plan *m)
-{
-	const struct track *track = NULL;
-
-	for (uint32_t i = 0; i < m->ntracks && track == NULL; i++)
-		try_line(in, b, e, &m->tracks[i], &track);
-	return track != NULL ? track : e->track;
 }
 
 const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,
