@@ -31,6 +31,14 @@ enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted *
  * then be copied one by one.
  */
 
+/* ---- bytes ---- */
+
+/*
+ * Of spans whose class has plan_bytes, at least these fields: of readers whose built-in vocabulary names
+ * some.
+ */
+enum want_sizes { WANT_SIZES = 2048 };
+
 /* ---- gaps ---- */
 
 /*

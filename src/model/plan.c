@@ -2,6 +2,7 @@
  * except the functions for call stacks. */
 #include "model/plan.h"
 
+#include "base/match.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
@@ -354,7 +355,7 @@ bool plan_uses(const struct plan *m, struct slice *field)
 		for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
 			if (is_field(single[i], field))
 				return true;
-		if (ref_uses(&m->key, field) || parts_use(m, field))
+		if (ref_uses(&m->key, field) || parts_use(m, field) || plan_bytes_use(m, *field))
 			return true;
 		if (m->phase == PLAN_COUNTER && m->nvalues == 0)
 			return true;
@@ -362,6 +363,30 @@ bool plan_uses(const struct plan *m, struct slice *field)
 			if (is_field(m->values[i], field))
 				return true;
 	}
+	return false;
+}
+
+/* ---- bytes ---- */
+
+const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name)
+{
+	for (uint32_t i = 0; i < m->nbytes; i++) {
+		const struct plan_bytes *const bytes = &m->bytes[i];
+		uint32_t k = 0;
+		while (k < bytes->nnamed && !glob_fits(bytes->named[k], name))
+			k++;
+		if (k < bytes->nnamed || bytes->nnamed == 0)
+			return bytes;
+	}
+	return NULL;
+}
+
+bool plan_bytes_use(const struct plan *m, struct slice field)
+{
+	for (uint32_t i = 0; i < m->nbytes; i++)
+		for (uint32_t k = 0; k < m->bytes[i].nfields; k++)
+			if (slice_equal(m->bytes[i].field[k], field))
+				return true;
 	return false;
 }
 

@@ -274,6 +274,8 @@ static bool read_span(struct reading *r, const struct json_token *object, struct
 			ok = get_sum(r, &w.value, &d.row.total);
 		else if (is_key(&w, "recursive"))
 			ok = get_u64(r, &w.value, &d.row.recursive);
+		else if (is_key(&w, "bytes"))
+			ok = r->s->has_bytes = get_sum(r, &w.value, &d.row.bytes);
 		else if (is_key(&w, "sum"))
 			ok = read_field_sum(r, &w.value, &d);
 		else if (is_key(&w, "other"))

@@ -365,7 +365,7 @@ static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
                         struct pairing_end_of how)
 {
-	how.fields = in->fields;
+	how.fields = in->fields || (m->nbytes > 0 && (in->want & WANT_SIZES) != 0);
 	switch ((enum plan_phase)m->phase) {
 	case PLAN_AS_READ:
 		return own_phase(in, b, e, how);
