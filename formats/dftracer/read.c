@@ -721,7 +721,7 @@ static bool dft_open(struct reader *r)
 	st->no_events = r->want == WANT_FINDINGS && asking == NULL;
 	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
 	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
-	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
+	st->resolve = (r->want & (WANT_FIELDS | WANT_NAMES)) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-hashes") != NULL;
 	st->line.number = 1;
 	st->scanner = json_scanner_best();

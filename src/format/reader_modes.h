@@ -31,13 +31,16 @@ enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted *
  * then be copied one by one.
  */
 
-/* ---- bytes ---- */
+/* ---- parts of WANT_FIELDS ---- */
 
-/*
- * Of spans whose class has plan_bytes, at least these fields: of readers whose built-in vocabulary names
- * some.
- */
-enum want_sizes { WANT_SIZES = 2048 };
+/* For statistics, which are faster without all fields. */
+enum want_parts {
+	/* Of spans whose class has plan_bytes, at least these fields: of readers whose built-in vocabulary
+	 * names some. */
+	WANT_SIZES = 2048,
+	WANT_NAMES = 4096,  /* names that other records give to tracks */
+	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
+};
 
 /* ---- gaps ---- */
 

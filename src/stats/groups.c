@@ -101,13 +101,23 @@ void group_by_words(const struct group_by *by, char *to, size_t size)
 		n += (size_t)snprintf(to + n, size - n, "%s%s", i > 0 ? "," : "", by->columns[i].head);
 }
 
-bool group_by_needs_fields(const struct group_by *by)
+static bool has_key(const struct group_by *by, unsigned keys)
 {
 	for (unsigned i = 0; i < by->n; i++)
-		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY &&
-		    by->columns[i].key != GROUP_BY_FILE)
+		if ((keys >> by->columns[i].key & 1) != 0)
 			return true;
 	return false;
+}
+
+bool group_by_needs_fields(const struct group_by *by)
+{
+	return has_key(by, 1U << GROUP_BY_ARG);
+}
+
+bool group_by_needs_names(const struct group_by *by)
+{
+	return has_key(by, 1U << GROUP_BY_THREAD | 1U << GROUP_BY_PROCESS | 1U << GROUP_BY_TRACK |
+	                       1U << GROUP_BY_HOST);
 }
 
 unsigned stats_count_keys(const struct stats *s)

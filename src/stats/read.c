@@ -75,7 +75,7 @@ static bool get_bool(struct reading *r, const struct json_token *v, bool *to)
 /* A number, or "inf", "-inf" or "nan". */
 static bool get_any_f64(struct reading *r, const struct json_token *v, double *to)
 {
-	const struct slice s = json_token_text(v);
+	const struct slice s = v->end != NULL ? json_token_text(v) : slice_of(v->p, 0);
 	char digits[DIGITS_MAX], *rest;
 
 	if (s.n == 0 || s.n >= sizeof digits ||
@@ -106,15 +106,19 @@ static bool get_text(struct reading *r, const struct json_token *v, struct slice
 /* Begins to walk; a value that is no object or array gives a fault. */
 static struct json_walk walk(struct reading *r, const struct json_token *v, enum json_kind kind)
 {
-	if (v->kind == kind)
-		return json_walk(&r->json, v->p, r->end);
+	if (v->kind == kind) {
+		struct json_walk w = json_walk(&r->json, v->p, r->end);
+		w.lazy = true;
+		return w;
+	}
 	fail(r, v->p, kind == JSON_OBJECT ? "an object is expected" : "a list is expected");
 	return (struct json_walk){ .json = &r->json, .more = false };
 }
 
-/* After a walk: whether it came to the end. */
-static bool walked(struct reading *r, const struct json_walk *w)
+/* After a walk through v: whether it came to the end. */
+static bool walked(struct reading *r, const struct json_walk *w, struct json_token *v)
 {
+	v->end = w->p;
 	return w->p != NULL || fail(r, r->json.error.at, r->json.error.why);
 }
 
@@ -140,7 +144,7 @@ static bool count_numbers(struct reading *r, const struct json_token *v, struct 
 	       fail(r, v->p, "a bucket counts at least one number, and all of them at most 2^64");
 }
 
-static bool read_values(struct reading *r, const struct json_token *list, struct row_reading *row)
+static bool read_values(struct reading *r, struct json_token *list, struct row_reading *row)
 {
 	struct json_walk w = walk(r, list, JSON_ARRAY);
 	uint64_t v;
@@ -152,10 +156,10 @@ static bool read_values(struct reading *r, const struct json_token *list, struct
 			return false;
 		histogram_add(&row->group.durations, &r->file->pool, v);
 	}
-	return walked(r, &w);
+	return walked(r, &w, list);
 }
 
-static bool read_buckets(struct reading *r, const struct json_token *object, struct row_reading *row)
+static bool read_buckets(struct reading *r, struct json_token *object, struct row_reading *row)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	uint64_t index, n;
@@ -168,10 +172,10 @@ static bool read_buckets(struct reading *r, const struct json_token *object, str
 			return false;
 		histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
 	}
-	return walked(r, &w);
+	return walked(r, &w, object);
 }
 
-static bool read_durations(struct reading *r, const struct json_token *object, struct row_reading *row)
+static bool read_durations(struct reading *r, struct json_token *object, struct row_reading *row)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	bool ok = true;
@@ -191,10 +195,10 @@ static bool read_durations(struct reading *r, const struct json_token *object, s
 			                          : read_buckets(r, &w.value, row);
 		}
 	}
-	return ok && walked(r, &w);
+	return ok && walked(r, &w, object);
 }
 
-static bool read_field_sum(struct reading *r, const struct json_token *object, struct row_reading *row)
+static bool read_field_sum(struct reading *r, struct json_token *object, struct row_reading *row)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	bool ok = true;
@@ -211,7 +215,7 @@ static bool read_field_sum(struct reading *r, const struct json_token *object, s
 		else if (is_key(&w, "negative"))
 			ok = get_u64(r, &w.value, &row->sum.negative);
 	}
-	return ok && walked(r, &w);
+	return ok && walked(r, &w, object);
 }
 
 /* A key of the groups; *is_one: it is. */
@@ -245,7 +249,7 @@ static bool fits(const struct row_reading *row)
 	                          h->max <= histogram_bucket_high(histogram_bucket_of(row->max))));
 }
 
-static bool read_span(struct reading *r, const struct json_token *object, struct span_table *table)
+static bool read_span(struct reading *r, struct json_token *object, struct span_table *table)
 {
 	struct row_reading d = { .has_sum = false };
 	struct json_walk w = walk(r, object, JSON_OBJECT);
@@ -281,7 +285,7 @@ static bool read_span(struct reading *r, const struct json_token *object, struct
 		else if (is_key(&w, "other"))
 			ok = get_bool(r, &w.value, &d.row.other);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (d.keys != (1U << keys) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
 		return fail(r, object->p, "a group lacks a key, its durations or its sum");
@@ -298,7 +302,7 @@ static bool read_span(struct reading *r, const struct json_token *object, struct
 
 /* ---- instants, classes, counters ---- */
 
-static bool read_count(struct reading *r, const struct json_token *object, struct tally *t)
+static bool read_count(struct reading *r, struct json_token *object, struct tally *t)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	struct slice values[GROUP_KEYS_MAX];
@@ -321,14 +325,14 @@ static bool read_count(struct reading *r, const struct json_token *object, struc
 		else if (is_key(&w, "other"))
 			ok = get_bool(r, &w.value, &other);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (keys != (n > 0 ? (1U << n) - 1 : 1))
 		return fail(r, object->p, "a count lacks a key");
 	return stats_add_count(r->s, t, values, other, count) || out_of_memory(r);
 }
 
-static bool read_steps(struct reading *r, const struct json_token *object, struct series *to)
+static bool read_steps(struct reading *r, struct json_token *object, struct series *to)
 {
 	struct series_set *const set = &r->s->series;
 	struct json_walk w = walk(r, object, JSON_OBJECT);
@@ -350,7 +354,7 @@ static bool read_steps(struct reading *r, const struct json_token *object, struc
 		if (n == 0 || n > UINT32_MAX || !series_add_step(set, to, number, n))
 			return fail(r, w.value.p, "a step counts 1 to 2^32 - 1 values");
 	}
-	return walked(r, &w);
+	return walked(r, &w, object);
 }
 
 struct series_reading {
@@ -359,7 +363,7 @@ struct series_reading {
 	struct json_token steps;
 };
 
-static bool read_series(struct reading *r, const struct json_token *object, uint32_t counter)
+static bool read_series(struct reading *r, struct json_token *object, uint32_t counter)
 {
 	struct series_reading d = { .name = { .p = NULL } };
 	struct json_walk w = walk(r, object, JSON_OBJECT);
@@ -397,7 +401,7 @@ static bool read_series(struct reading *r, const struct json_token *object, uint
 		else if (is_key(&w, "steps"))
 			d.steps = w.value;
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (d.name.p == NULL || d.steps.p == NULL || d.s.count == 0 || d.s.min > d.s.max)
 		return fail(r, object->p, "a series lacks its name, count or steps");
@@ -412,7 +416,7 @@ static bool read_series(struct reading *r, const struct json_token *object, uint
 	       (!r->s->series.failed || out_of_memory(r));
 }
 
-static bool read_counter(struct reading *r, const struct json_token *object)
+static bool read_counter(struct reading *r, struct json_token *object)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	struct slice name = { .p = NULL }, category = SLICE_LIT("");
@@ -433,7 +437,7 @@ static bool read_counter(struct reading *r, const struct json_token *object)
 		else if (is_key(&w, "series"))
 			list = w.value;
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (name.p == NULL || list.p == NULL || count == 0)
 		return fail(r, object->p, "a counter lacks its name, count or series");
@@ -442,13 +446,13 @@ static bool read_counter(struct reading *r, const struct json_token *object)
 	struct json_walk items = walk(r, &list, JSON_ARRAY);
 	while (ok && number != NAMES_OTHER && items.p != NULL && json_walk_next(&items))
 		ok = read_series(r, &items.value, number);
-	return ok && (number == NAMES_OTHER || walked(r, &items));
+	return ok && (number == NAMES_OTHER || walked(r, &items, &list));
 }
 
 /* ---- inputs ---- */
 
 /* The table of --by words, "[]" for names and categories. */
-static bool read_by(struct reading *r, const struct json_token *list, struct group_by *by)
+static bool read_by(struct reading *r, struct json_token *list, struct group_by *by)
 {
 	struct json_walk w = walk(r, list, JSON_ARRAY);
 	char words[GROUP_BY_WORDS] = "", why[256];
@@ -464,13 +468,13 @@ static bool read_by(struct reading *r, const struct json_token *list, struct gro
 		                      word.p);
 	}
 	by->n = 0;
-	return walked(r, &w) &&
+	return walked(r, &w, list) &&
 	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
 }
 
 /* The table gets the keys and the field of its first file, unless they are given; later files have the same.
  */
-static bool same_groups(struct reading *r, const struct json_token *full, const struct group_by *by,
+static bool same_groups(struct reading *r, struct json_token *full, const struct group_by *by,
                         struct slice sum_of)
 {
 	struct stats *const into = r->file->into;
@@ -495,7 +499,7 @@ static bool same_groups(struct reading *r, const struct json_token *full, const 
 }
 
 /* Reads what comes first of an input: its keys. */
-static bool read_full(struct reading *r, const struct json_token *full, struct stats_origin *o)
+static bool read_full(struct reading *r, struct json_token *full, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, full, JSON_OBJECT);
 	struct group_by by = { .n = 0 };
@@ -523,7 +527,7 @@ static bool read_full(struct reading *r, const struct json_token *full, struct s
 		else if (is_key(&w, "coarse"))
 			ok = get_u64(r, &w.value, &s->pool.coarse);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, full))
 		return false;
 	if (o->traces == 0)
 		return fail(r, full->p, "it is of no trace");
@@ -531,7 +535,7 @@ static bool read_full(struct reading *r, const struct json_token *full, struct s
 	       (stats_group(s, &r->file->into->by, r->file->into->sum_of) || out_of_memory(r));
 }
 
-static bool read_list(struct reading *r, const struct json_walk *input)
+static bool read_list(struct reading *r, struct json_walk *input)
 {
 	struct stats *const s = r->s;
 	struct span_table *const spans = is_key(input, "spans")         ? &s->spans
@@ -550,10 +554,10 @@ static bool read_list(struct reading *r, const struct json_walk *input)
 		ok = spans != NULL   ? read_span(r, &w.value, spans)
 		     : tally != NULL ? read_count(r, &w.value, tally)
 		                     : read_counter(r, &w.value);
-	return ok && walked(r, &w);
+	return ok && walked(r, &w, &input->value);
 }
 
-static bool read_members(struct reading *r, const struct json_token *input, struct stats_origin *o)
+static bool read_members(struct reading *r, struct json_token *input, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, input, JSON_OBJECT);
 	struct stats *const s = r->s;
@@ -595,7 +599,7 @@ static bool read_members(struct reading *r, const struct json_token *input, stru
 		else
 			ok = read_list(r, &w);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, input))
 		return false;
 	last = s->last_ns;
 	if (!has_full)
@@ -604,7 +608,7 @@ static bool read_members(struct reading *r, const struct json_token *input, stru
 	       fail(r, input->p, "its last time is before the first");
 }
 
-static bool read_input(struct reading *r, const struct json_token *input)
+static bool read_input(struct reading *r, struct json_token *input)
 {
 	struct stats s;
 	struct stats_origin o = { .path = SLICE_LIT(""), .format = SLICE_LIT(""), .dialect = SLICE_LIT("") };
@@ -643,31 +647,45 @@ static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
 	return false;
 }
 
+static bool read_inputs(struct reading *r, struct json_token *inputs)
+{
+	struct json_walk w = walk(r, inputs, JSON_ARRAY);
+	bool ok = true, any = false;
+
+	for (; ok && w.p != NULL && json_walk_next(&w); any = true)
+		ok = read_input(r, &w.value);
+	return ok && walked(r, &w, inputs) &&
+	       (any || fail(r, inputs->p, "it has no inputs: no trace could be read"));
+}
+
+/* The head comes first as written; a file that was edited may have it later. */
 static bool read_file(struct reading *r, const char *p)
 {
-	struct json_walk w = json_walk(&r->json, p, r->end);
+	struct json_token file = { .p = p, .kind = JSON_OBJECT }, inputs = { .p = NULL };
+	struct json_walk w = walk(r, &file, JSON_OBJECT);
 	struct slice tool = SLICE_LIT("");
-	struct json_token inputs = { .p = NULL };
 	uint64_t layout = 0;
+	bool is_read = false;
 
 	while (json_walk_next(&w)) {
 		if (is_key(&w, "tool") && w.value.kind == JSON_STRING)
 			tool = json_token_text(&w.value);
 		else if (is_key(&w, "layout") && !get_u64(r, &w.value, &layout))
 			return false;
-		else if (is_key(&w, "inputs"))
-			inputs = w.value;
+		if (!is_key(&w, "inputs") || is_read)
+			continue;
+		inputs = w.value;
+		if (tool.n > 0 && layout > 0) {
+			is_read = true;
+			if (!check_head(r, tool, layout) || !read_inputs(r, &w.value))
+				return false;
+		}
 	}
-	if (!walked(r, &w) || !check_head(r, tool, layout))
+	if (!walked(r, &w, &file) || !check_head(r, tool, layout))
 		return false;
 	if (inputs.p == NULL)
 		return fail(r, p, "it has no inputs");
-	struct json_walk items = walk(r, &inputs, JSON_ARRAY);
-	bool ok = true, any = false;
-	for (; ok && items.p != NULL && json_walk_next(&items); any = true)
-		ok = read_input(r, &items.value);
-	return ok && walked(r, &items) &&
-	       (any || fail(r, inputs.p, "it has no inputs: no trace could be read"));
+	return is_read || read_inputs(r, &inputs);
 }
 
 bool stats_read(struct stats_file *f)

@@ -54,8 +54,9 @@ bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 /* "process,name"; "name,category" if there are no keys. */
 void group_by_words(const struct group_by *by, char *to, size_t size);
 
-/* Whether it needs WANT_FIELDS: for values of fields and names of tracks. */
+/* Whether it needs WANT_FIELDS for values of fields, WANT_NAMES for names of tracks. */
 bool group_by_needs_fields(const struct group_by *by);
+bool group_by_needs_names(const struct group_by *by);
 
 /* Cache of numbers of names, by the address of their text. */
 struct stats_known {

@@ -48,7 +48,8 @@ struct flow_table {
 	struct open_arrows sources;     /* instants from which an arrow leaves if it arrives somewhere */
 	struct table64 pair_of;         /* leaving << 32 | arriving */
 	struct flow_pair *pairs;
-	uint32_t npairs, pairs_cap;
+	uint32_t npairs, pairs_cap, last;      /* last: the pair that was found last */
+	struct stats_known known[STATS_KNOWN]; /* ends */
 	struct histogram_pool pool;
 };
 
