@@ -138,10 +138,10 @@ struct row_reading {
 	bool has_sum, has_durations, has_count;
 };
 
-static bool count_numbers(struct reading *r, const struct json_token *v, struct row_reading *row, uint64_t n)
+static bool count_numbers(struct reading *r, const char *at, struct row_reading *row, uint64_t n)
 {
 	return (n > 0 && !__builtin_add_overflow(row->in_histogram, n, &row->in_histogram)) ||
-	       fail(r, v->p, "a bucket counts at least one number, and all of them at most 2^64");
+	       fail(r, at, "a bucket counts at least one number, and all of them at most 2^64");
 }
 
 static bool read_values(struct reading *r, struct json_token *list, struct row_reading *row)
@@ -152,25 +152,70 @@ static bool read_values(struct reading *r, struct json_token *list, struct row_r
 	for (unsigned n = 0; w.p != NULL && json_walk_next(&w); n++) {
 		if (n == HISTOGRAM_KEPT)
 			return fail(r, w.value.p, "more values than are kept");
-		if (!get_u64(r, &w.value, &v) || !count_numbers(r, &w.value, row, 1))
+		if (!get_u64(r, &w.value, &v) || !count_numbers(r, w.value.p, row, 1))
 			return false;
 		histogram_add(&row->group.durations, &r->file->pool, v);
 	}
 	return walked(r, &w, list);
 }
 
+static bool add_bucket(struct reading *r, const char *at, struct row_reading *row, uint64_t index, uint64_t n)
+{
+	if (index >= HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS)
+		return fail(r, at, "there is no such bucket");
+	if (!count_numbers(r, at, row, n))
+		return false;
+	histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
+	return true;
+}
+
+/* Reads digits, at most 19.  Returns their end; NULL: there are none, or more. */
+static const char *plain_digits(const char *p, const char *end, uint64_t *to)
+{
+	const char *const first = p;
+
+	for (*to = 0; p < end && *p >= '0' && *p <= '9'; p++)
+		*to = *to * 10 + (uint64_t)(*p - '0');
+	return p > first && p - first <= 19 && (*first != '0' || p - first == 1) ? p : NULL;
+}
+
+/* Reads `"317":2` as it is written.  Returns its end; NULL: it has another form. */
+static const char *plain_bucket(const char *p, const char *end, uint64_t *index, uint64_t *n)
+{
+	if (p == end || *p != '"' || (p = plain_digits(p + 1, end, index)) == NULL || end - p < 2 ||
+	    p[0] != '"' || p[1] != ':' || (p = plain_digits(p + 2, end, n)) == NULL || p == end ||
+	    (*p != ',' && *p != '}'))
+		return NULL;
+	return p;
+}
+
+/* Most of a file is buckets: those in the usual form are read without tokens. */
 static bool read_buckets(struct reading *r, struct json_token *object, struct row_reading *row)
 {
-	struct json_walk w = walk(r, object, JSON_OBJECT);
 	uint64_t index, n;
+	const char *p = object->p + 1, *to;
 
+	if (object->kind == JSON_OBJECT)
+		while ((to = plain_bucket(p, r->end, &index, &n)) != NULL) {
+			if (!add_bucket(r, p, row, index, n))
+				return false;
+			p = to + 1;
+			if (*to == '}') {
+				object->end = p;
+				return true;
+			}
+		}
+	/* the others: from the start of the object, those that are counted are passed over */
+	const char *const done = p;
+	struct json_walk w = walk(r, object, JSON_OBJECT);
 	while (w.p != NULL && json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
-		if (!json_digits_any(key.p, key.n, &index) || index >= HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS)
+		if (w.key.p < done)
+			continue;
+		if (!json_digits_any(key.p, key.n, &index))
 			return fail(r, w.key.p, "there is no such bucket");
-		if (!get_u64(r, &w.value, &n) || !count_numbers(r, &w.value, row, n))
+		if (!get_u64(r, &w.value, &n) || !add_bucket(r, w.key.p, row, index, n))
 			return false;
-		histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
 	}
 	return walked(r, &w, object);
 }
@@ -295,7 +340,7 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
 	d.row.sum = d.has_sum ? &d.sum : NULL;
-	ok = stats_add_span(r->s, table, &d.row, &r->file->pool) && !r->file->pool.failed;
+	ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* the next row's */
 	return ok || out_of_memory(r);
 }
@@ -538,8 +583,10 @@ static bool read_full(struct reading *r, struct json_token *full, struct stats_o
 static bool read_list(struct reading *r, struct json_walk *input)
 {
 	struct stats *const s = r->s;
-	struct span_table *const spans = is_key(input, "spans")         ? &s->spans
-	                                 : is_key(input, "async_spans") ? &s->async
+	/* Spans go to the joint table at once: they are most of a file. */
+	struct stats *const into = r->file->into;
+	struct span_table *const spans = is_key(input, "spans")         ? &into->spans
+	                                 : is_key(input, "async_spans") ? &into->async
 	                                                                : NULL;
 	struct tally *const tally = is_key(input, "instants")  ? &s->instants
 	                            : is_key(input, "classes") ? &s->classes
@@ -683,6 +730,8 @@ static bool read_file(struct reading *r, const char *p)
 	}
 	if (!walked(r, &w, &file) || !check_head(r, tool, layout))
 		return false;
+	if (json_skip_blanks(w.p, r->end) < r->end)
+		return fail(r, w.p, "data after the end of the value");
 	if (inputs.p == NULL)
 		return fail(r, p, "it has no inputs");
 	return is_read || read_inputs(r, &inputs);
@@ -696,12 +745,12 @@ bool stats_read(struct stats_file *f)
 
 	f->why[0] = '\0';
 	r.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
-	const char *const fault = json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at);
-	bool ok = fault == NULL;
-	if (!ok)
+	bool ok = p < r.end && *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
+	/* What is no JSON is said first. */
+	const char *const fault =
+	    !ok && !r.no_memory ? json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at) : NULL;
+	if (fault != NULL)
 		snprintf(f->why, sizeof f->why, "byte %zu: %s; expected: JSON of stats --full", at, fault);
-	else
-		ok = *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
 	histogram_pool_free(&f->pool);
 	return ok;
 }

@@ -507,7 +507,7 @@ struct stats_file {
 	struct slice text;          /* a NUL follows */
 	const char *tool;           /* name and version of this program */
 	bool any_version;           /* files of other versions with the same layout are read, too */
-	struct stats *into;         /* a table over several traces */
+	struct stats *into;         /* a table over several traces; incomplete if the file is refused */
 	bool grouped;               /* its keys are set: stats_group(); else it gets those of the file */
 	struct histogram_pool pool; /* scratch */
 	char why[512];              /* why it is refused; "": OOM */
