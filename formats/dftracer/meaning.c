@@ -802,16 +802,22 @@ static void add_fields(struct dft_state *st, const struct dft_record *rec, const
 static void add_sizes(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
                       struct batch *b, struct event *e)
 {
+	const struct plan_bytes *const bytes = plan_bytes_cached(&st->sizes, e->cls, e->name);
+
+	if (bytes == NULL)
+		return;
 	struct fields x = { st, b, rec, f, batch_fields(b, rec->nargs), 0 };
 	const struct field *const first = x.to;
-
 	if (first == NULL) {
 		st->no_memory = true;
 		return;
 	}
 	for (uint32_t i = 0; i < rec->nargs; i++)
-		if (plan_bytes_use(e->cls->plan, dft_token_text(rec, rec->args[i].key)))
-			put_arg(&x, &rec->args[i]);
+		for (uint32_t k = 0; k < bytes->nfields; k++)
+			if (slice_equal(dft_token_text(rec, rec->args[i].key), bytes->field[k])) {
+				put_arg(&x, &rec->args[i]);
+				break;
+			}
 	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
 	b->nfields += e->nfields;
 }

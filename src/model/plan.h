@@ -181,8 +181,22 @@ bool plan_uses(const struct plan *m, struct slice *field);
 /* What counts the bytes of an event of this name; NULL: nothing. */
 const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name);
 
-/* Whether the bytes of some event are in a field of this name. */
-bool plan_bytes_use(const struct plan *m, struct slice field);
+/* A cache of that by class and name.  Zero-initialise. */
+#define PLAN_BYTES_NAME 22
+#define PLAN_BYTES_KNOWN 64
+
+struct plan_bytes_cache {
+	struct plan_bytes_known {
+		const struct class *cls; /* NULL: an empty slot */
+		const struct plan_bytes *bytes;
+		uint8_t n;
+		char name[PLAN_BYTES_NAME];
+	} known[PLAN_BYTES_KNOWN];
+};
+
+/* cls has a plan. */
+const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const struct class *cls,
+                                           struct slice name);
 
 /* ---- class plan ---- */
 

@@ -1,6 +1,6 @@
 /*
  * Numbers of fields that are added up: those of --sum, and the bytes of spans, whose fields the vocabulary
- * names (`bytes`).  Which fields these are depends on class and name of a span; a cache holds short names.
+ * names (`bytes`).
  */
 #include "base/match.h"
 #include "run/sort/sorter.h"
@@ -11,25 +11,6 @@ bool stats_number(const struct value *v, struct value *number)
 	*number = *v;
 	return (v->type >= VALUE_U8 && v->type <= VALUE_F64) ||
 	       ((v->type == VALUE_JSON || v->type == VALUE_STRING) && value_number(value_text(v), number));
-}
-
-/* What counts the bytes of a span; NULL: nothing. */
-static const struct plan_bytes *bytes_of(struct stats *s, const struct event *e)
-{
-	const struct slice name = e->name;
-
-	if (name.n == 0 || name.n > STATS_BYTES_NAME)
-		return plan_bytes_of(e->cls->plan, name);
-	struct stats_bytes_known *const k =
-	    &s->bytes_known[(name.n * 7U + (unsigned char)name.p[0] * 3U + (unsigned char)name.p[name.n - 1] +
-	                     e->cls->index) %
-	                    STATS_BYTES_KNOWN];
-	if (k->cls != e->cls || k->n != name.n || memcmp(k->name, name.p, name.n) != 0) {
-		*k = (struct stats_bytes_known){ .cls = e->cls, .n = (uint8_t)name.n };
-		memcpy(k->name, name.p, name.n);
-		k->bytes = plan_bytes_of(e->cls->plan, name);
-	}
-	return k->bytes;
 }
 
 /* The product of the fields: 0 if one is missing, negative or no integer, or the product has more than 64
@@ -51,7 +32,7 @@ static uint64_t bytes_in(const struct plan_bytes *bytes, const struct batch *b, 
 bool stats_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
                        const struct event *e)
 {
-	const struct plan_bytes *const bytes = bytes_of(s, e);
+	const struct plan_bytes *const bytes = plan_bytes_cached(&s->bytes_known, e->cls, e->name);
 
 	if (bytes == NULL)
 		return true;

@@ -169,17 +169,6 @@ struct span_table {
 	struct longest longest; /* likewise, with stats.examples */
 };
 
-/* What counts the bytes of spans of a class and name. */
-#define STATS_BYTES_NAME 22
-#define STATS_BYTES_KNOWN 64
-
-struct stats_bytes_known {
-	const struct class *cls; /* NULL: an empty slot */
-	const struct plan_bytes *bytes;
-	uint8_t n;
-	char name[STATS_BYTES_NAME];
-};
-
 #define STATS_EXAMPLES_MAX 1000
 
 /* The slowest spans of each group: how many, and what writes their fields. */
@@ -223,7 +212,7 @@ struct stats {
 	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
 	uint64_t summed;                /* events that have it */
 	bool has_bytes;                 /* the vocabulary says for some spans which field counts bytes */
-	struct stats_bytes_known bytes_known[STATS_BYTES_KNOWN];
+	struct plan_bytes_cache bytes_known;
 	struct group_values *values; /* by.n */
 
 	struct arena text; /* all names */
