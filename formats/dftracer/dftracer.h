@@ -654,6 +654,7 @@ struct dft_state {
 	bool ahead;                           /* this is a look-ahead pass */
 	uint64_t ahead_next[DFT_AHEAD_NAMES]; /* ahead: each keyword does not occur before this offset */
 	bool looked_ahead;
+	struct plan_bytes_cache sizes;
 	bool resolve; /* show names in place of hashes and numbers */
 	bool keep_ids;
 	bool raw;             /* raw events ... */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
+#include "model/trace_origin.h"
 
 /* ---- values ---- */
 
@@ -69,27 +70,33 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 
 /* ---- tracks ---- */
 
-/* Returns "the title (host)", or "process 12 (host)". */
-static struct slice process_name(struct dft_state *st, const struct dft_process *p, bool negative,
-                                 char *buffer, size_t size)
+/* Returns the name of the host of a process, or its hash; empty: not known. */
+static struct slice host_name(struct dft_state *st, const struct dft_process *p)
 {
-	const struct slice title = dft_title_find(st, p->pid, p->host, NULL);
-	struct slice host = p->host != 0 ? dft_host_text(&st->sh->numbers, p->host) : slice_of("", 0);
+	const struct slice host = p->host != 0 ? dft_host_text(&st->sh->numbers, p->host) : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
+	struct slice name = { .p = NULL };
 	struct dft_hash h;
-	struct slice number;
-	int n;
 
 	/* the host is as written: a name or a hash */
 	const enum json_kind kind =
 	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? JSON_UINT
 	                                                                                   : JSON_STRING;
-	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
-		const struct slice name = dft_name_find(st, DFT_HASH_HOST, h, p->pid);
-		host = name.p != NULL ? name : host;
-	}
-	if (host.n > DFT_MAX_TITLE)
-		host.n = DFT_MAX_TITLE;
+	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h))
+		name = dft_name_find(st, DFT_HASH_HOST, h, p->pid);
+	name = name.p != NULL ? name : host;
+	name.n = name.n < DFT_MAX_TITLE ? name.n : DFT_MAX_TITLE;
+	return name;
+}
+
+/* Returns "the title (host)", or "process 12 (host)". */
+static struct slice process_name(struct dft_state *st, const struct dft_process *p, struct slice host,
+                                 bool negative, char *buffer, size_t size)
+{
+	const struct slice title = dft_title_find(st, p->pid, p->host, NULL);
+	struct slice number;
+	int n;
+
 	if (title.p != NULL)
 		n = snprintf(buffer, size, "%.*s", (int)title.n, title.p);
 	else if (negative)
@@ -110,13 +117,16 @@ static const struct track *process_track(struct dft_state *st, struct dft_proces
 
 	if (p->track != NULL)
 		return p->track;
-	const struct slice name = process_name(st, p, negative, buffer, sizeof buffer);
+	const struct slice host = host_name(st, p);
+	const struct slice name = process_name(st, p, host, negative, buffer, sizeof buffer);
 	struct track *const t = name.p != NULL ? trace_add_process(st->r->trace, name) : NULL;
 	if (t == NULL)
 		return NULL;
 	t->has_id = true;
 	t->id = p->pid;
 	t->global = p->host != 0; /* ranks write files of their own */
+	if (!trace_set_host(st->r->trace, t, host))
+		return NULL;
 	p->track = t;
 	return t;
 }
@@ -381,6 +391,30 @@ static void add_fields(struct dft_state *st, const struct dft_record *rec, const
 	b->nfields += e->nfields;
 }
 
+/* Adds only the fields that count the bytes of a span. */
+static void add_sizes(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                      struct batch *b, struct event *e)
+{
+	const struct plan_bytes *const bytes = plan_bytes_cached(&st->sizes, e->cls, e->name);
+
+	if (bytes == NULL)
+		return;
+	struct fields x = { st, b, rec, f, batch_fields(b, rec->nargs), 0 };
+	const struct field *const first = x.to;
+	if (first == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	for (uint32_t i = 0; i < rec->nargs; i++)
+		for (uint32_t k = 0; k < bytes->nfields; k++)
+			if (slice_equal(dft_token_text(rec, rec->args[i].key), bytes->field[k])) {
+				put_arg(&x, &rec->args[i]);
+				break;
+			}
+	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
+	b->nfields += e->nfields;
+}
+
 /* ---- classes ---- */
 
 static struct class *find_class(struct dft_state *st, const struct dft_record *rec, struct slice name,
@@ -547,4 +581,6 @@ void dft_event(struct reader *r, const struct record *rec, struct batch *b, stru
 		b->bytes[b->n].n = (uint32_t)(st->record.end - rec->p);
 	if (reader_wants_fields(r, e))
 		add_fields(st, &st->record, &st->facts, b, e);
+	else if ((r->want & WANT_SIZES) != 0 && e->cls->plan != NULL && e->cls->plan->nbytes > 0)
+		add_sizes(st, &st->record, &st->facts, b, e);
 }

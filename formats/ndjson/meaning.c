@@ -244,6 +244,11 @@ bool ndjson_read_track(struct ndjson_reading *st)
 		ndjson_report(st, NDJSON_RULE_LIMIT, line->of[NDJSON_M_PARENT].p,
 		              "the track is below more than %d others, it is shown below the last of so many",
 		              TRACE_MAX_DEPTH);
+	if (process && ndjson_has(line, NDJSON_M_HOST)) {
+		const struct slice host = read_member_text(st, NDJSON_M_HOST, &st->scratch);
+		if (host.p == NULL || !trace_set_host(trace, track, host))
+			return drop_entry(st, &st->tracks);
+	}
 	track->has_id = has_id;
 	track->id = id;
 	track->lane = (uint16_t)lane;

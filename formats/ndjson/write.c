@@ -145,7 +145,9 @@ static void put_track_line(struct text *t, const struct track *k)
 	text_str(t, "{\"type\":\"track\"");
 	put_member_u64(t, "index", k->index);
 	put_member(t, "kind", slice_str(k->kind == TRACK_PROCESS ? "process" : "thread"));
-	const bool escaped = put_member(t, "name", k->name);
+	bool escaped[] = { put_member(t, "name", k->name), false };
+	if (k->host.n > 0)
+		escaped[1] = put_member(t, "host", k->host);
 	if (k->has_id)
 		put_member_u64(t, "id", k->id);
 	if (k->parent != NULL)
@@ -154,7 +156,7 @@ static void put_track_line(struct text *t, const struct track *k)
 		put_member_u64(t, "lane", k->lane);
 	if (k->is_child)
 		text_str(t, ",\"child\":true");
-	put_escaped_names(t, (const char *const[]){ "name" }, &escaped, 1);
+	put_escaped_names(t, (const char *const[]){ "name", "host" }, escaped, 2);
 	text_str(t, "}\n");
 }
 

@@ -544,8 +544,7 @@ void ovni_offsets_free(struct ovni_offsets *o)
 	tabletext_free(&o->host_index);
 }
 
-/* The host of a loom is its name up to the first dot. */
-static struct slice host_of(struct slice loom)
+struct slice ovni_host_of(struct slice loom)
 {
 	const char *const dot = loom.n > 0 ? memchr(loom.p, '.', loom.n) : NULL;
 
@@ -555,7 +554,7 @@ static struct slice host_of(struct slice loom)
 int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom)
 {
 	const uint32_t known =
-	    loom.p != NULL && o->nhosts > 0 ? tabletext_get(&o->host_index, host_of(loom)) : TABLE_NONE;
+	    loom.p != NULL && o->nhosts > 0 ? tabletext_get(&o->host_index, ovni_host_of(loom)) : TABLE_NONE;
 
 	if (known == TABLE_NONE)
 		return 0;
@@ -574,7 +573,7 @@ void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *
 	if (o->read || s->nlooms == 0)
 		return;
 	for (uint32_t i = 1; i < s->nlooms; i++)
-		if (!slice_equal(host_of(s->looms[i].name), host_of(s->looms[0].name))) {
+		if (!slice_equal(ovni_host_of(s->looms[i].name), ovni_host_of(s->looms[0].name))) {
 			ovni_report(
 			    r, OVNI_RULE_NO_CLOCK_OFFSETS,
 			    "looms %s and %s are on different hosts, but there is no clock-offsets.txt",

@@ -309,6 +309,9 @@ struct ovni_offsets {
 bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r);
 void ovni_offsets_free(struct ovni_offsets *o);
 
+/* The host of a loom: its name up to the first dot. */
+struct slice ovni_host_of(struct slice loom);
+
 /* Returns what to add to the clocks of a loom (its name; p NULL: unknown), ns. */
 int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom);
 

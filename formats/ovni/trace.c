@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "model/trace_origin.h"
 #include "ovni/state/check.h"
 
 #define LOOMS_SEARCHED 256 /* for a process whose loom is not given */
@@ -145,7 +146,7 @@ static const struct track *add_process_track(struct reader *r, const struct ovni
 		k->has_id = true;
 		k->id = (uint64_t)t->pid;
 	}
-	return k;
+	return k != NULL && trace_set_host(r->trace, k, ovni_host_of(t->loom)) ? k : NULL;
 }
 
 static uint64_t process_key(uint32_t loom, int64_t pid)

@@ -94,6 +94,7 @@ struct change_values {
 	bool there, waits;
 	uint64_t count;
 	unsigned __int128 total, self; /* ns; self 0 of async spans */
+	unsigned __int128 bytes;       /* likewise; see change_has_bytes() */
 	uint64_t p50, p90, p99;        /* ns */
 	uint64_t spans;                /* of all runs */
 	const struct histogram *durations;
@@ -134,6 +135,9 @@ bool change_add(struct stats *run, const struct stats *from, struct change_map *
  * any case end with change_free(). */
 bool change_make(struct change *c);
 void change_free(struct change *c);
+
+/* Whether the vocabulary says for spans of a side which field counts bytes. */
+bool change_has_bytes(const struct change *c);
 
 const char *change_verdict_name(enum change_verdict v);
 

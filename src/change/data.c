@@ -9,24 +9,27 @@
 #include "output/text_visible.h"
 
 /* The numbers of a side, in the order of reports. */
-enum { NUMBERS = 6 };
+enum { NUMBERS = 7, NUMBER_SELF = 2, NUMBER_BYTES = 6 };
 static const struct {
 	const char *name;
 	int metric; /* enum change_metric; -1: not judged */
 } numbers[NUMBERS] = { { "count", -1 },   { "total_ns", CHANGE_TOTAL },
 	               { "self_ns", -1 }, { "p50_ns", CHANGE_P50 },
-	               { "p90_ns", -1 },  { "p99_ns", CHANGE_P99 } };
+	               { "p90_ns", -1 },  { "p99_ns", CHANGE_P99 },
+	               { "bytes", -1 } };
 
 static unsigned __int128 number_of(const struct change_values *v, unsigned i)
 {
-	const unsigned __int128 all[NUMBERS] = { v->count, v->total, v->self, v->p50, v->p90, v->p99 };
+	const unsigned __int128 all[NUMBERS] = {
+		v->count, v->total, v->self, v->p50, v->p90, v->p99, v->bytes
+	};
 
 	return all[i];
 }
 
-static bool has_self(const struct change_pair *p, unsigned i)
+static bool has_number(const struct change *c, const struct change_pair *p, unsigned i)
 {
-	return i != 2 || !p->async;
+	return (i != NUMBER_SELF || !p->async) && (i != NUMBER_BYTES || change_has_bytes(c));
 }
 
 static void put_difference(struct text *t, unsigned __int128 old, unsigned __int128 new)
@@ -120,7 +123,7 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 		for (unsigned k = 0; k < stats_count_keys(s); k++)
 			json_out_slice(&o, stats_key_name(s, k), p->keys[k]);
 		for (unsigned k = 0; k < NUMBERS; k++)
-			if (has_self(p, k))
+			if (has_number(c, p, k))
 				put_number(&o, p, k);
 		json_out_end(&o, "}");
 	}
@@ -139,17 +142,18 @@ static void put_csv_ratio(struct text *t, double v)
 		text_add(t, digits, (size_t)(decimal_f64(digits, v) - digits));
 }
 
-static void put_csv_number(struct text *t, const struct change_pair *p, unsigned i)
+static void put_csv_number(struct text *t, const struct change *c, const struct change_pair *p, unsigned i)
 {
+	const bool known = has_number(c, p, i);
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
 	const unsigned __int128 old = number_of(a, i), new = number_of(b, i);
-	const bool both = a->there && b->there && has_self(p, i);
+	const bool both = a->there && b->there && known;
 
 	text_char(t, ',');
-	if (a->there && has_self(p, i))
+	if (a->there && known)
 		text_u128(t, old);
 	text_char(t, ',');
-	if (b->there && has_self(p, i))
+	if (b->there && known)
 		text_u128(t, new);
 	text_char(t, ',');
 	if (both)
@@ -188,7 +192,7 @@ bool change_csv(struct text *t, const struct change_view *v)
 			text_csv_cell(t, p->keys[k]);
 		}
 		for (unsigned k = 0; k < NUMBERS; k++)
-			put_csv_number(t, p, k);
+			put_csv_number(t, c, p, k);
 		text_char(t, '\n');
 	}
 	return !t->failed;

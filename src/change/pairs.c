@@ -73,6 +73,7 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 		.count = (uint64_t)mean(row->group->count, nruns),
 		.total = mean(row->total, nruns),
 		.self = mean(row->self, nruns),
+		.bytes = mean(row->bytes, nruns),
 		.p50 = histogram_percentile(h, &s->pool, 50),
 		.p90 = histogram_percentile(h, &s->pool, 90),
 		.p99 = histogram_percentile(h, &s->pool, 99),
@@ -246,6 +247,11 @@ const char *change_verdict_name(enum change_verdict v)
 const struct rule *change_verdict_rule(enum change_verdict v)
 {
 	return verdicts[v].rule >= 0 ? &compare_rules[verdicts[v].rule] : NULL;
+}
+
+bool change_has_bytes(const struct change *c)
+{
+	return c->sides[CHANGE_OLD].joint.has_bytes || c->sides[CHANGE_NEW].joint.has_bytes;
 }
 
 /* ---- the whole ---- */

@@ -110,6 +110,7 @@ bool change_add(struct stats *run, const struct stats *from, struct change_map *
 {
 	run->joint = true;
 	run->pool.coarse += from->pool.coarse;
+	run->has_bytes |= from->has_bytes;
 	return add_table(run, &run->spans, from, &from->spans, map, ignore_lines) &&
 	       add_table(run, &run->async, from, &from->async, map, ignore_lines);
 }

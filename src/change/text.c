@@ -9,14 +9,14 @@
 #include "output/text_visible.h"
 
 /* drop: the rank at which a column is left out of text that is too wide. */
-enum { OWN_COLUMNS = 11 };
+enum { OWN_COLUMNS = 12, BYTES_COLUMN = 6 };
 static const struct column own[OWN_COLUMNS] = {
 	{ "count", COLUMN_NUMBER, 0, 5 },     { "old", COLUMN_NUMBER, 0, 0 },
 	{ "new", COLUMN_NUMBER, 0, 0 },       { "change", COLUMN_NUMBER, 0, 2 },
 	{ "ratio", COLUMN_NUMBER, 0, 0 },     { "self", COLUMN_NUMBER, 0, 8 },
-	{ "p50", COLUMN_NUMBER, 0, 6 },       { "p50 ratio", COLUMN_NUMBER, 0, 3 },
-	{ "p90", COLUMN_NUMBER, 0, 9 },       { "p99", COLUMN_NUMBER, 0, 7 },
-	{ "p99 ratio", COLUMN_NUMBER, 0, 4 },
+	{ "bytes", COLUMN_NUMBER, 0, 6 },     { "p50", COLUMN_NUMBER, 0, 6 },
+	{ "p50 ratio", COLUMN_NUMBER, 0, 3 }, { "p90", COLUMN_NUMBER, 0, 9 },
+	{ "p99", COLUMN_NUMBER, 0, 7 },       { "p99 ratio", COLUMN_NUMBER, 0, 4 },
 };
 
 /* ---- numbers ---- */
@@ -70,6 +70,21 @@ static void times_cell(struct columns *c, const struct change_pair *p, bool know
 	columns_next(c);
 }
 
+/* "A -> B"; "-" if neither side has any. */
+static void bytes_cell(struct columns *c, const struct change_pair *p)
+{
+	const unsigned __int128 old = p->sides[CHANGE_OLD].bytes, new = p->sides[CHANGE_NEW].bytes;
+
+	if (old > 0 || new > 0) {
+		text_bytes_short(&c->text, old);
+		text_str(&c->text, " -> ");
+		text_bytes_short(&c->text, new);
+	} else {
+		text_char(&c->text, '-');
+	}
+	columns_next(c);
+}
+
 static void ratio_cell(struct columns *c, const struct change_pair *p, enum change_metric m,
                        unsigned __int128 old, unsigned __int128 new)
 {
@@ -101,6 +116,7 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 	columns_next(c);
 	ratio_cell(c, p, CHANGE_TOTAL, a->total, b->total);
 	times_cell(c, p, !p->async, a->self, b->self);
+	bytes_cell(c, p);
 	times_cell(c, p, true, a->p50, b->p50);
 	ratio_cell(c, p, CHANGE_P50, a->p50, b->p50);
 	times_cell(c, p, true, a->p90, b->p90);
@@ -201,6 +217,7 @@ bool change_text(struct text *t, const struct change_view *v)
 	for (unsigned i = 0; i < keys; i++)
 		list[1 + i] = (struct column){ stats_key_name(s, i), COLUMN_NAME, 12, i == 0 ? 0 : 1 };
 	memcpy(list + 1 + keys, own, sizeof own);
+	columns.without = change_has_bytes(c) ? 0 : 1U << (1 + keys + BYTES_COLUMN);
 	for (size_t i = 0; i < shown; i++)
 		pair_cells(&columns, &c->pairs[i], keys);
 	put_side(t, v, CHANGE_OLD);

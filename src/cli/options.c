@@ -334,6 +334,11 @@ static bool check_output(struct options *o)
 	return false;
 }
 
+unsigned options_want_sizes(const struct options *o)
+{
+	return o->nschemas > 0 ? WANT_FIELDS : WANT_SIZES;
+}
+
 /* Mistakes in a vocabulary are reported before anything is read or written. */
 static bool read_schemas(struct options *o)
 {

@@ -201,6 +201,10 @@ const char *duration_option_why(const char *s);
 
 /* ---- vocabularies of the user ---- */
 
+/* What a job wants so that statistics count bytes: with WANT_SIZES, readers have the fields that built-in
+ * vocabularies name; with WANT_FIELDS also those that a file of the user may name. */
+unsigned options_want_sizes(const struct options *o);
+
 /* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
 bool schema_read(struct options *o, struct schema_file *s);
 void schema_free(struct schema_file *s);

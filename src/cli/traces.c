@@ -216,7 +216,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by);
+	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(&r->options);
 	if (how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
 	job.read.no_arrows = how->tables == NULL || !how->tables->flows;
@@ -226,10 +226,10 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	const bool tables = asked != NULL && stats_tables_count(asked) > 0;
 	if (tables)
 		job.arrange.order = ORDER_TIME;
-	/* arrows, and names of tracks */
-	if (tables && (asked->flows || asked->share || asked->imbalance != IMBALANCE_NOT ||
-	               asked->overlap.patterns[0].glob.n > 0))
-		job.read.want |= WANT_FIELDS;
+	if (tables)
+		job.read.want |= WANT_NAMES | (asked->flows ? (unsigned)WANT_ARROWS : 0);
+	job.arrange.bare = (job.read.want & WANT_FIELDS) == 0;
+	job.arrange.arrows_alone = tables && asked->flows && stats_tables_count(asked) == 1;
 	job.to.hooks.settle = settle;
 	const bool ok =
 	    stats_init(&s->stats) && stats_group(&s->stats, how->by, how->sum_of) &&

@@ -17,13 +17,18 @@
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "output/text_units.h"
+#include "stats/tables/cells.h"
 
 struct info_run {
 	struct trace_run run;
-	unsigned json; /* of text|json */
-	bool digest, tracks;
+	unsigned form; /* enum info_form */
+	bool digest, tracks, table;
 	uint64_t threads;
+	struct cells cells; /* of --table */
+	struct json_out json_out;
 };
+
+enum info_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
 /* Events of a track. */
 struct seen_track {
@@ -36,15 +41,20 @@ struct info {
 	const char *path;
 	struct digest sum;
 	uint64_t first_ns, last_ns;
+	uint64_t spans;
 	uint64_t tracks;         /* threads that have events, as stats counts them */
 	struct seen_track *seen; /* by index of the track */
 	uint32_t nseen;
+	uint64_t findings[LEVEL_COUNT];
 	uint64_t files, packed;     /* packed: bytes */
 	enum input_packing packing; /* of the last file */
 };
 
 static const struct cmd_option own[] = {
-	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct info_run, json) },
+	{ "format", "text|json|csv|md", "the report's form (default: text; csv, md: of --table)", 0,
+	  TO_CHOICE(struct info_run, form) },
+	{ "table", NULL, "one line for each trace: its size, duration, processes and findings", 0,
+	  TO_FLAG(struct info_run, table) },
 	{ "digest", NULL, "a hash of all events, the same in every format that holds them", 0,
 	  TO_FLAG(struct info_run, digest) },
 	{ "tracks", NULL, "list processes and threads, with their events and times", 0,
@@ -63,6 +73,7 @@ static bool add_events(struct info *n, const struct batch *b)
 			continue;
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
+		n->spans += e->phase == PHASE_SPAN;
 		if (!array_reach(&n->seen, &n->nseen, e->track->index, sizeof *n->seen))
 			return false;
 		struct seen_track *const k = &n->seen[e->track->index];
@@ -174,11 +185,13 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 {
 	static const struct column heads[] = {
 		{ "process", COLUMN_NAME, 10, 0 }, { "pid", COLUMN_NUMBER, 0, 2 },
-		{ "track", COLUMN_NAME, 10, 0 },   { "tid", COLUMN_NUMBER, 0, 1 },
-		{ "events", COLUMN_NUMBER, 0, 0 }, { "first", COLUMN_NUMBER, 0, 0 },
-		{ "last", COLUMN_NUMBER, 0, 0 },
+		{ "host", COLUMN_NAME, 6, 3 },     { "track", COLUMN_NAME, 10, 0 },
+		{ "tid", COLUMN_NUMBER, 0, 1 },    { "events", COLUMN_NUMBER, 0, 0 },
+		{ "first", COLUMN_NUMBER, 0, 0 },  { "last", COLUMN_NUMBER, 0, 0 },
 	};
 	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads, .indent = 2 };
+	const unsigned host_column = 2;
+	bool any_host = false;
 
 	for (uint32_t i = 0; i < trace->ntracks && i < n->nseen; i++) {
 		const struct track *const k = trace->tracks[i], *const process = track_process(k);
@@ -189,6 +202,8 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 		if (process->has_id)
 			text_u64(&c.text, process->id);
 		columns_next(&c);
+		columns_name(&c, process->host);
+		any_host |= process->host.n > 0;
 		columns_name(&c, k->name);
 		if (k->kind == TRACK_THREAD && k->has_id)
 			text_u64(&c.text, k->id);
@@ -199,6 +214,7 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 		text_since(&c.text, seen->last_ns - n->first_ns);
 		columns_next(&c);
 	}
+	c.without = any_host ? 0 : 1U << host_column;
 	if (c.ncells > 0)
 		columns_print(&c, t, width);
 	t->failed |= c.text.failed;
@@ -274,6 +290,8 @@ static void put_json_tracks(struct json_out *o, const struct info *n, const stru
 		json_out_slice(o, "process", process->name);
 		if (process->has_id)
 			json_out_u64_or_string(o, "pid", process->id);
+		if (process->host.n > 0)
+			json_out_slice(o, "host", process->host);
 		json_out_slice(o, "track", k->name);
 		if (k->kind == TRACK_THREAD && k->has_id)
 			json_out_u64_or_string(o, "tid", k->id);
@@ -342,6 +360,70 @@ static void put_json_trace(struct text *t, const struct info *n, const struct ru
 	json_out_end(&o, "}");
 }
 
+/* ---- --table ---- */
+
+static const struct cell_column table_columns[] = {
+	{ { "trace", COLUMN_NAME, 16, 0 }, "path" },
+	{ { "format", COLUMN_WORD, 0, 0 }, "format" },
+	{ { "dialect", COLUMN_WORD, 0, 6 }, "dialect" },
+	{ { "events", COLUMN_NUMBER, 0, 0 }, "events" },
+	{ { "spans", COLUMN_NUMBER, 0, 5 }, "spans" },
+	{ { "duration", COLUMN_NUMBER, 0, 2 }, "duration_ns" },
+	{ { "processes", COLUMN_NUMBER, 0, 4 }, "processes" },
+	{ { "threads", COLUMN_NUMBER, 0, 3 }, "threads" },
+	{ { "errors", COLUMN_NUMBER, 0, 0 }, "errors" },
+	{ { "warnings", COLUMN_NUMBER, 0, 1 }, "warnings" },
+};
+
+static void begin_table(struct info_run *run)
+{
+	static const enum cell_form forms[] = { CELLS_TEXT, CELLS_JSON, CELLS_CSV, CELLS_MARKDOWN };
+	const bool has_path = run->form == FORM_CSV; /* of its own, in each row */
+
+	run->json_out = (struct json_out){ .t = &run->run.text };
+	run->cells = (struct cells){ .form = forms[run->form],
+		                     .t = &run->run.text,
+		                     .width = options_width(&run->run.options),
+		                     .json = &run->json_out,
+		                     .with_heads = has_path };
+	cells_begin(&run->cells, NULL, NULL, table_columns + has_path,
+	            sizeof table_columns / sizeof *table_columns - has_path);
+}
+
+/* A trace that no format recognises, or that is not there, has one error and nothing else. */
+static void put_table_row(struct info_run *run, const struct info *n, const struct run_report *report)
+{
+	struct cells *const c = &run->cells;
+	const bool known = n->files > 0;
+
+	c->path = slice_str(n->path);
+	cells_row(c);
+	if (run->form != FORM_CSV)
+		cells_name(c, c->path);
+	cells_name(c, slice_str(known ? report->format->name : ""));
+	cells_name(c, slice_str(known ? report->trace->dialect : ""));
+	cells_count(c, known ? report->trace->events : 0);
+	cells_count(c, n->spans);
+	if (n->first_ns <= n->last_ns)
+		cells_time(c, n->last_ns - n->first_ns);
+	else
+		cells_none(c);
+	cells_count(c, known ? count_processes(report->trace) : 0);
+	cells_count(c, n->tracks);
+	cells_count(c, known ? n->findings[LEVEL_ERROR] : 1);
+	cells_count(c, n->findings[LEVEL_WARNING]);
+}
+
+static void closed(void *ctx, const struct source *s)
+{
+	const struct trace_slot *const t = ctx;
+	struct info *const n = t->state;
+
+	for (int i = 0; i < LEVEL_COUNT; i++)
+		n->findings[i] += s->findings.levels[i];
+	trace_slot_closed(ctx, s);
+}
+
 static bool opened(void *ctx, const struct source *s)
 {
 	const struct trace_slot *const t = ctx;
@@ -384,17 +466,22 @@ static void describe_trace(struct trace_slot *t)
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
 	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
 	job.to.hooks.opened = opened;
+	job.to.hooks.closed = closed;
 	n->path = t->path;
 	n->first_ns = UINT64_MAX;
 	const bool is_read = pipeline_open(&p, &job) && read_events(n, p, run->digest, &hash);
 	pipeline_end(p);
 	const struct run_report report = pipeline_report(p);
 	trace_slot_turn(t);
-	if (t->number > 0 && !run->json)
-		text_char(&r->text, '\n');
-	if (is_read && n->files > 0) {
+	if (run->table) {
+		put_table_row(run, n, &report);
+		report_out_put(&r->out, &r->text);
+		r->any = true;
+	} else if (is_read && n->files > 0) {
 		struct text lines = { .p = NULL };
-		if (run->json) {
+		if (run->form == FORM_TEXT && t->number > 0)
+			text_char(&r->text, '\n');
+		if (run->form == FORM_JSON) {
 			put_json_trace(&r->text, n, &report, run->tracks, r->any, run->digest ? &hash : NULL);
 		} else {
 			put_trace(&lines, n, &report, run->digest ? &hash : NULL);
@@ -412,14 +499,31 @@ static void describe_trace(struct trace_slot *t)
 	free(n->seen);
 }
 
+static bool check_form(struct info_run *n)
+{
+	struct options *const o = &n->run.options;
+
+	if (n->table && (n->digest || n->tracks))
+		o->status = options_mistake(o, "--table has no --digest and no --tracks");
+	else if (!n->table && n->form > FORM_JSON)
+		o->status = options_mistake(o, "this --format is for --table");
+	else
+		return true;
+	return false;
+}
+
 static enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)
 {
-	struct info_run n = { .json = 0 };
+	struct info_run n = { .form = FORM_TEXT };
 	struct trace_run *const r = &n.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &n) && traces_begin(r, n.json))
+	if (options_parse(&r->options, &n) && check_form(&n) && traces_begin(r, n.form == FORM_JSON)) {
+		if (n.table)
+			begin_table(&n);
 		traces_each(r, n.threads, sizeof(struct info), describe_trace);
+		r->out.no_memory |= n.table && !cells_end(&n.cells);
+	}
 	return traces_end(r);
 }
 

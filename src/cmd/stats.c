@@ -36,8 +36,8 @@ static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
 	  TO_CHOICE(struct stats_run, form) },
 	{ "by", "KEY,...",
-	  "group by name, category, thread, process, track, file, arg:FIELD (default: name,category)", 0,
-	  TO_TEXT(struct stats_run, words_by) },
+	  "group by name, category, thread, process, track, host, file, arg:FIELD (default: name,category)",
+	  0, TO_TEXT(struct stats_run, words_by) },
 	{ "columns", "NAME,...", "columns: count, total, self, mean, min, max, p50, share, ...", 0,
 	  TO_TEXT(struct stats_run, words_columns) },
 	{ "percentiles", "P,...", "percentiles instead of 50,90,99", 0,
@@ -58,8 +58,9 @@ static const struct cmd_option own[] = {
 	  0, TO_FLAG(struct stats_run, tables.share) },
 	{ "gaps", "N", "with --share: list N gaps of each track (default: 3)", 0,
 	  TO_NUMBER(struct stats_run, tables.gaps) },
-	{ "imbalance", "thread|process", "max/mean of each name over threads or processes, and which is last",
-	  0, TO_TEXT(struct stats_run, words_imbalance) },
+	{ "imbalance", "thread|process|host",
+	  "max/mean of each name over threads, processes or hosts, and which is last", 0,
+	  TO_TEXT(struct stats_run, words_imbalance) },
 	{ "overlap", "A,B", "time in which spans A and B run at once; each is GLOB or category:GLOB", 0,
 	  TO_TEXT(struct stats_run, words_overlap) },
 	{ "longer", "TIME", "with --overlap: events of B inside spans of A longer than TIME", 0,
@@ -173,7 +174,7 @@ static void count_trace(struct trace_slot *t)
 
 static bool check_tables(struct stats_run *s)
 {
-	static const char *const units[] = { "thread", "process", NULL };
+	static const char *const units[] = { "thread", "process", "host", NULL };
 	struct options *const o = &s->run.options;
 	struct overlap_asked *const overlap = &s->tables.overlap;
 	struct shown_path shown;
@@ -182,7 +183,9 @@ static bool check_tables(struct stats_run *s)
 		const int unit = options_word(o, "--imbalance", s->words_imbalance, units);
 		if (unit < 0)
 			return false;
-		s->tables.imbalance = unit == 0 ? IMBALANCE_THREADS : IMBALANCE_PROCESSES;
+		s->tables.imbalance = unit == 0   ? IMBALANCE_THREADS
+		                      : unit == 1 ? IMBALANCE_PROCESSES
+		                                  : IMBALANCE_HOSTS;
 	}
 	s->fields.json = s->form == FORM_JSON;
 	overlap->longer_given = s->words_longer != NULL;

@@ -448,7 +448,11 @@ static void list_longest(struct trace_slot *slot)
 	const bool ok = stats_init(&t->stats) && stats_group(&t->stats, &run->by, SLICE_LIT(""));
 	t->stats.file = slice_str(slot->path);
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
+	job.read.want = WANT_TIMES | WANT_ORDER |
+	                (run->gaps     ? (unsigned)WANT_NAMES
+	                 : run->arrows ? (unsigned)(WANT_NAMES | WANT_ARROWS)
+	                               : (unsigned)WANT_FIELDS);
+	job.arrange.bare = run->gaps;
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
 	job.choice.keeps = true; /* times are from the start of the trace */

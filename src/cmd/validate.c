@@ -313,7 +313,7 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 	const bool ok =
 	    !checks.any || ((watch = malloc(sizeof *watch)) != NULL && policy_watch_init(watch, &checks));
 	if (ok && watch != NULL) {
-		job->read.want = WANT_TIMES | WANT_ORDER;
+		job->read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(s->run->options);
 		job->read.interpret = INTERPRET_SPANS;
 		s->watch = watch;
 		read_watched(s, &p, job, baseline);

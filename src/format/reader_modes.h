@@ -31,6 +31,17 @@ enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted *
  * then be copied one by one.
  */
 
+/* ---- parts of WANT_FIELDS ---- */
+
+/* For statistics, which are faster without all fields. */
+enum want_parts {
+	/* Of spans whose class has plan_bytes, at least these fields: of readers whose built-in vocabulary
+	 * names some. */
+	WANT_SIZES = 2048,
+	WANT_NAMES = 16,    /* names that other records give to tracks */
+	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
+};
+
 /* ---- gaps ---- */
 
 /*
@@ -59,9 +70,6 @@ const struct track *reader_gap_track(struct reader *r, const struct track *track
 bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap *g, struct event *e);
 
 /* ---- look ahead ---- */
-
-/* Names that other records give to tracks, without fields: part of WANT_FIELDS. */
-enum want_names { WANT_NAMES = 16 };
 
 static inline bool reader_wants_names(const struct reader *r)
 {

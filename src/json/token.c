@@ -449,19 +449,30 @@ const char *json_value(struct json *x, const char *p, const char *e, enum json_k
 
 bool json_walk_next(struct json_walk *w)
 {
+	struct json_token *const v = &w->value;
 	struct slice name;
 
-	if (w->value.end != NULL)
-		w->p = json_next(w->json, w->value.end, w->e, w->close, &w->more);
+	if (v->p != NULL && v->end == NULL) /* nobody walked through it */
+		v->end = json_value(w->json, v->p, w->e, &v->kind);
+	if (v->p != NULL)
+		w->p = v->end != NULL ? json_next(w->json, v->end, w->e, w->close, &w->more) : NULL;
 	if (w->p == NULL || !w->more)
 		return false;
-	w->key.p = w->value.p = w->p;
+	w->key.p = v->p = w->p;
 	if (w->close == '}') {
-		w->value.p = json_key(w->json, w->p, w->e, &name, &w->key.kind);
-		w->key.end = w->value.p != NULL ? name.p + name.n + 1 : NULL;
+		v->p = json_key(w->json, w->p, w->e, &name, &w->key.kind);
+		w->key.end = v->p != NULL ? name.p + name.n + 1 : NULL;
 	}
-	w->value.end = w->value.p != NULL ? json_value(w->json, w->value.p, w->e, &w->value.kind) : NULL;
-	w->p = w->value.end;
+	v->end = NULL;
+	w->p = v->p;
+	if (v->p == NULL)
+		return false;
+	if (w->lazy && v->p < w->e && (*v->p == '{' || *v->p == '[')) {
+		v->kind = *v->p == '{' ? JSON_OBJECT : JSON_ARRAY;
+		return true;
+	}
+	v->end = json_value(w->json, v->p, w->e, &v->kind);
+	w->p = v->end;
 	return w->p != NULL;
 }
 

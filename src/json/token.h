@@ -165,12 +165,15 @@ const char *json_next(struct json *x, const char *p, const char *e, char close, 
  *		(w.key, w.value)
  *
  * After the loop w.p is the end of the object or array, or NULL after an error.
+ *
+ * A lazy walk does not read objects and arrays among its values: their end is NULL, until whoever walks
+ * through one sets it.  Those that nobody walks through are skipped.
  */
 struct json_walk {
 	struct json *json;
 	const char *p, *e; /* p: the next key or value */
 	char close;
-	bool more;
+	bool more, lazy;
 	struct json_token key; /* of objects */
 	struct json_token value;
 };

@@ -2,6 +2,7 @@
  * except the functions for call stacks. */
 #include "model/plan.h"
 
+#include "base/match.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
@@ -334,6 +335,15 @@ static bool parts_use(const struct plan *m, struct slice *field)
 	return uses;
 }
 
+static bool bytes_use(const struct plan *m, struct slice *field)
+{
+	for (uint32_t i = 0; i < m->nbytes; i++)
+		for (uint32_t k = 0; k < m->bytes[i].nfields; k++)
+			if (is_field(m->bytes[i].field[k], field))
+				return true;
+	return false;
+}
+
 bool plan_uses(const struct plan *m, struct slice *field)
 {
 	for (; m != NULL; m = m->otherwise) {
@@ -343,7 +353,7 @@ bool plan_uses(const struct plan *m, struct slice *field)
 		for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
 			if (is_field(single[i], field))
 				return true;
-		if (ref_uses(&m->key, field) || parts_use(m, field))
+		if (ref_uses(&m->key, field) || parts_use(m, field) || bytes_use(m, field))
 			return true;
 		if (m->phase == PLAN_COUNTER && m->nvalues == 0)
 			return true;
@@ -352,6 +362,37 @@ bool plan_uses(const struct plan *m, struct slice *field)
 				return true;
 	}
 	return false;
+}
+
+/* ---- bytes ---- */
+
+const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name)
+{
+	for (uint32_t i = 0; i < m->nbytes; i++) {
+		const struct plan_bytes *const bytes = &m->bytes[i];
+		uint32_t k = 0;
+		while (k < bytes->nnamed && !glob_fits(bytes->named[k], name))
+			k++;
+		if (k < bytes->nnamed || bytes->nnamed == 0)
+			return bytes;
+	}
+	return NULL;
+}
+
+const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const struct class *cls,
+                                           struct slice name)
+{
+	if (name.n == 0 || name.n > PLAN_BYTES_NAME)
+		return plan_bytes_of(cls->plan, name);
+	struct plan_bytes_known *const k = &c->known[(name.n * 7U + (unsigned char)name.p[0] * 3U +
+	                                              (unsigned char)name.p[name.n - 1] + cls->index) %
+	                                             PLAN_BYTES_KNOWN];
+	if (k->cls != cls || k->n != name.n || memcmp(k->name, name.p, name.n) != 0) {
+		*k = (struct plan_bytes_known){ .cls = cls, .n = (uint8_t)name.n };
+		memcpy(k->name, name.p, name.n);
+		k->bytes = plan_bytes_of(cls->plan, name);
+	}
+	return k->bytes;
 }
 
 /* ---- call stacks ---- */

@@ -95,6 +95,14 @@ struct plan_track {
 /* Purpose of a call stack: the thread ran, waited or allocated. */
 enum plan_stack { PLAN_STACK_ANY, PLAN_STACK_CPU, PLAN_STACK_OFF_CPU, PLAN_STACK_ALLOC };
 
+/* Fields whose product is the number of bytes that a span moved. */
+struct plan_bytes {
+	const struct slice *named; /* names of events, globs */
+	uint32_t nnamed;           /* 0: any */
+	struct slice field[2];
+	uint8_t nfields;
+};
+
 struct plan {
 	uint8_t phase; /* enum plan_phase */
 	bool async;    /* spans that may overlap (the life of a task): not nested on a track */
@@ -129,8 +137,10 @@ struct plan {
 	bool layout_open;     /* it has fields of variable size */
 	const struct plan_define *defines;
 	uint32_t ndefines;
-	struct slice stack; /* field: a list of frames, leaf first; see model/call_stack.h */
-	uint8_t stack_of;   /* enum plan_stack */
+	struct slice stack;             /* field: a list of frames, leaf first; see model/call_stack.h */
+	uint8_t stack_of;               /* enum plan_stack */
+	const struct plan_bytes *bytes; /* the first whose names fit */
+	uint32_t nbytes;
 	struct slice epoch; /* field: wall time at this event, ns since 1970 */
 	struct slice facts; /* field: a map of facts of the whole trace */
 	const struct field
@@ -176,6 +186,26 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
 /* Whether the plan reads a field of this name even if the consumer wants no fields: readers need not build
  * others then. The name is replaced by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
+
+/* What counts the bytes of an event of this name; NULL: nothing. */
+const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name);
+
+/* A cache of that by class and name.  Zero-initialise. */
+#define PLAN_BYTES_NAME 22
+#define PLAN_BYTES_KNOWN 64
+
+struct plan_bytes_cache {
+	struct plan_bytes_known {
+		const struct class *cls; /* NULL: an empty slot */
+		const struct plan_bytes *bytes;
+		uint8_t n;
+		char name[PLAN_BYTES_NAME];
+	} known[PLAN_BYTES_KNOWN];
+};
+
+/* cls has a plan. */
+const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const struct class *cls,
+                                           struct slice name);
 
 /* ---- class plan ---- */
 

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/scan.h"
 #include "model/class.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"
+#include "model/trace_origin.h"
 
 /* ---- classes ---- */
 
@@ -244,6 +246,18 @@ static void put_below(struct track *k, const struct track *above)
 	while (above->depth >= TRACE_MAX_DEPTH)
 		above = above->parent;
 	track_put_below(k, above);
+}
+
+bool trace_set_host(struct trace *t, struct track *process, struct slice host)
+{
+	if (host.n == 0)
+		return true;
+	const struct slice copy = arena_copy(&t->arena, host);
+	if (copy.p == NULL)
+		return false;
+	process->host = textscan_slice(copy.p, copy.n);
+	process->host.flags |= SLICE_STAYS;
+	return true;
 }
 
 struct track *trace_add_process(struct trace *t, struct slice name)

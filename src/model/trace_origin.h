@@ -6,6 +6,9 @@
 
 #include "base/slice.h"
 
+struct trace;
+struct track;
+
 /* Metadata of an input about the trace that it was converted from.  Offsets of its events refer to that
  * trace. */
 struct trace_facts {
@@ -25,5 +28,8 @@ struct trace_origin {
 	struct trace_loss *losses;
 	uint32_t nlosses;
 };
+
+/* Sets the host of a process, a copy; empty: not known.  false: OOM. */
+bool trace_set_host(struct trace *t, struct track *process, struct slice host);
 
 #endif

@@ -14,7 +14,7 @@ struct track {
 	bool is_child;        /* a part of its parent, a thread or process: its states, its marks */
 	uint16_t lane, depth; /* the n-th extra lane, "name (n + 1)", or 0; tracks above it */
 	uint64_t id;          /* pid or tid as the trace says, all 64 bits */
-	struct slice name;
+	struct slice name, host;              /* host: of a process, where the trace says it; else p NULL */
 	const void *declared;                 /* set by the writer's declare; NULL before */
 	const struct track *parent, *process; /* next ancestor; topmost ancestor; NULL: a process */
 };

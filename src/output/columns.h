@@ -9,7 +9,7 @@
  * Cells are written one after the other.
  */
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 20
 
 enum column_kind {
 	COLUMN_NUMBER, /* right-aligned; the others left-aligned */

@@ -413,6 +413,17 @@ void text_since(struct text *t, uint64_t ns)
 		text_printf(t, ".%09u s", rest);
 }
 
+void text_bytes_short(struct text *t, unsigned __int128 bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+	unsigned i = 0;
+	double v = (double)bytes;
+
+	for (; v >= 999.5 && i + 1 < sizeof units / sizeof *units; i++)
+		v /= 1000;
+	text_printf(t, i == 0 || v >= 99.95 ? "%.0f %s" : v >= 9.995 ? "%.1f %s" : "%.2f %s", v, units[i]);
+}
+
 void text_kib(struct text *t, uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };

@@ -21,6 +21,9 @@ void text_time_short(struct text *t, unsigned __int128 ns);
 /* A time after the start, exact: +0.241 s, +1.500002 s, below 1 ms +123.456 us, +7 ns. */
 void text_since(struct text *t, uint64_t ns);
 
+/* Bytes with three digits, 1000 by 1000: 512 B, 1.57 MB. */
+void text_bytes_short(struct text *t, unsigned __int128 bytes);
+
 /* " (35.8 KiB)"; nothing below 1 KiB. */
 void text_kib(struct text *t, uint64_t bytes);
 

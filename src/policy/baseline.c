@@ -17,7 +17,7 @@
 
 /* The statistics of a name. */
 struct baseline_row {
-	double values[STATISTIC_COUNT + 1]; /* NaN: not in the report */
+	double values[STATISTIC_BYTES + 1]; /* NaN: not in the report */
 	struct {
 		uint32_t part; /* in millionths; 0: unused */
 		double value;
@@ -183,6 +183,8 @@ static bool read_row_member(struct baseline_draft *d, struct slice key, const ch
 		r->row.values[STATISTIC_SELF] = parse_number(p, q, kind);
 	else if (slice_is(key, "count"))
 		r->row.values[STATISTIC_COUNT] = parse_number(p, q, kind);
+	else if (slice_is(key, "bytes"))
+		r->row.values[STATISTIC_BYTES] = parse_number(p, q, kind);
 	else if (slice_is(key, "dur_ns") && kind == JSON_OBJECT)
 		return walk(d, p, read_duration, r);
 	return !d->b->failed;

@@ -25,7 +25,8 @@ struct row {
 	const struct span_group *group;    /* NULL: instants and counters, which have a count only */
 	uint64_t count;
 	unsigned __int128 self; /* ns */
-	bool waits;
+	unsigned __int128 bytes;
+	bool waits, has_bytes;
 };
 
 struct rows {
@@ -55,17 +56,25 @@ static struct row get_row(const struct rows *r, const struct stats *s, enum base
 {
 	if (table == BASELINE_SPANS || table == BASELINE_ASYNC) {
 		const struct span_row *const k = &r->spans[table - BASELINE_SPANS][i];
-		return (struct row){ table,    k->name,         k->category, &s->pool,
-			             k->group, k->group->count, k->self,     span_row_waits(k) };
+		return (struct row){ .table = table,
+			             .name = k->name,
+			             .category = k->category,
+			             .pool = &s->pool,
+			             .group = k->group,
+			             .count = k->group->count,
+			             .self = k->self,
+			             .bytes = k->bytes,
+			             .waits = span_row_waits(k),
+			             .has_bytes = s->has_bytes };
 	}
 	const struct tally_row *const t = &r->tallies[table - BASELINE_INSTANTS][i];
-	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count, 0, false };
+	return (struct row){ .table = table, .name = t->name, .category = SLICE_LIT(""), .count = t->count };
 }
 
 /* ---- statistics of a row ---- */
 
 struct amount {
-	double v;      /* ns, events, or events per second */
+	double v;      /* ns, events, bytes, or events per second */
 	char text[96]; /* exact, with its unit */
 };
 
@@ -104,6 +113,10 @@ static bool get_amount(const struct stats *trace, const struct row *row, const s
 	if (statistic == STATISTIC_COUNT) {
 		set_number(a, (double)row->count, "");
 		return true;
+	}
+	if (statistic == STATISTIC_BYTES) {
+		set_number(a, (double)row->bytes, " bytes");
+		return row->has_bytes;
 	}
 	if (statistic == STATISTIC_RATE) {
 		if (trace_seconds(trace) > 0)
@@ -211,7 +224,7 @@ static bool largest_value(const struct budget_run *r, const struct row *row, str
 /* Whether a row has too few spans, or takes too little time, for its durations to tell anything. */
 static bool is_small(const struct policy_budget *b, const struct row *row, const struct baseline_values *was)
 {
-	if (row->group == NULL || b->statistic == STATISTIC_COUNT || b->statistic == STATISTIC_RATE)
+	if (row->group == NULL || (b->statistic >= STATISTIC_COUNT && b->statistic <= STATISTIC_RATE))
 		return false;
 	return row->count < b->min_count || was->count < (double)b->min_count ||
 	       (total_of(row->group->sum) < b->min_time && !(was->sum >= (double)b->min_time));
@@ -255,8 +268,11 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 		return;
 	}
 	r->breaches[1]++;
-	if (b->statistic == STATISTIC_COUNT || b->statistic == STATISTIC_RATE)
-		set_number(&was, before.value, b->statistic == STATISTIC_RATE ? "/s" : "");
+	if (b->statistic >= STATISTIC_COUNT && b->statistic <= STATISTIC_RATE)
+		set_number(&was, before.value,
+		           b->statistic == STATISTIC_RATE    ? "/s"
+		           : b->statistic == STATISTIC_BYTES ? " bytes"
+		                                             : "");
 	else
 		set_ns(&was, (unsigned __int128)before.value);
 	if (was.v > 0)
@@ -378,6 +394,7 @@ static void check_groups(struct budget_run *r, struct row *list, size_t n)
 		for (end = i; end < n && same_group(r->budget, &list[i], &list[end]); end++) {
 			one.count += list[end].count;
 			one.self += end > i ? list[end].self : 0;
+			one.bytes += end > i ? list[end].bytes : 0;
 			if (one.group != NULL)
 				add_group(&sum, &pool, &list[end]);
 		}

@@ -120,6 +120,7 @@ enum policy_statistic {
 	STATISTIC_MEAN,
 	STATISTIC_SELF,
 	STATISTIC_COUNT,
+	STATISTIC_BYTES,
 	STATISTIC_RATE,
 	STATISTIC_QUANTILE, /* policy_budget.part: a percentile that has no name of its own here */
 };
@@ -135,7 +136,7 @@ struct policy_budget {
 	uint32_t part;              /* of STATISTIC_QUANTILE, in millionths */
 	const char *statistic_name; /* "p99.9" */
 	bool absolute, relative;    /* at least one */
-	double limit;               /* ns, events, or events per second */
+	double limit;               /* ns, events, bytes, or events per second */
 	double tolerance;           /* 0.1: a tenth more than the baseline */
 	uint64_t min_count;         /* durations of fewer spans, or of less time ... */
 	uint64_t min_time;          /* ... (ns) in all, are not compared with the baseline */

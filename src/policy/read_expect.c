@@ -10,8 +10,8 @@
 
 /* ---- budgets ---- */
 
-const char *const policy_statistics[] = { "p50",  "p90",  "p99",   "max",  "sum",
-	                                  "mean", "self", "count", "rate", NULL };
+const char *const policy_statistics[] = { "p50",  "p90",   "p99",   "max",  "sum", "mean",
+	                                  "self", "count", "bytes", "rate", NULL };
 
 /* A budget while it is read: the limit's unit depends on the statistic. */
 struct budget_draft {
@@ -108,6 +108,10 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 	if (k->statistic == STATISTIC_RATE) {
 		form = "a rate such as 100/s";
 		ok = units_rate(k->limit_text, &k->limit);
+	} else if (k->statistic == STATISTIC_BYTES) {
+		form = "a number of bytes such as 10MB";
+		ok = units_bytes(k->limit_text, &n);
+		k->limit = (double)n;
 	} else if (k->statistic == STATISTIC_COUNT) {
 		form = "a whole number";
 		ok = units_count(k->limit_text, &n);

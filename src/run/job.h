@@ -120,6 +120,9 @@ struct adjustment {
 
 struct arrangement {
 	enum event_order order;
+	/* What a consumer does without, so that sorting costs less. */
+	bool bare;             /* fields other than those of counters and of plan_bytes */
+	bool arrows_alone;     /* any order but that of arrow ends: the other events come first, as read */
 	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
 	enum lanes_mode lanes; /* by writing (run/write/); before the sorter if it sorts by track */

@@ -396,7 +396,7 @@ bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->read.interpret, want);
 	p->interpret.unnamed = job->read.unnamed;
-	p->interpret.no_arrows = job->read.no_arrows;
+	p->interpret.no_arrows |= job->read.no_arrows;
 	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->read.want & WANT_BYTES) != 0)) {
 		pipeline_no_memory(p);
 		return false;

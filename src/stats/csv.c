@@ -17,7 +17,8 @@ static void put_csv_head(struct text *t, const struct stats_view *v)
 		text_char(t, ',');
 		text_csv_cell(t, slice_str(v->columns->list[i].head));
 		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
-		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY && what != SPAN_DECADE)
+		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY && what != SPAN_DECADE &&
+		    what != SPAN_BYTES && what != SPAN_BYTES_RATE)
 			text_str(t, "_ns");
 	}
 	text_char(t, '\n');
@@ -52,6 +53,8 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 			text_char(t, ',');
 			if (async &&
 			    (c->what == SPAN_SELF || c->what == SPAN_WAITING || c->what == SPAN_BUSY))
+				continue;
+			if (!v->stats->has_bytes && (c->what == SPAN_BYTES || c->what == SPAN_BYTES_RATE))
 				continue;
 			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
 				text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(value / 1000000),

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/match.h"
-#include "run/sort/sorter.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
@@ -17,7 +16,7 @@
 static const char *const words[] = {
 	[GROUP_BY_NAME] = "name",       [GROUP_BY_CATEGORY] = "category", [GROUP_BY_THREAD] = "thread",
 	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_FILE] = "file",
-	[GROUP_BY_ARG] = "arg:",
+	[GROUP_BY_HOST] = "host",       [GROUP_BY_ARG] = "arg:",
 };
 
 static bool parse_key(struct group_column *c, const char *name, size_t n)
@@ -65,7 +64,7 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 			snprintf(name, sizeof name, "%.*s", n > 64 ? 64 : (int)n, p);
 			const char *const near = nearest_key(name);
 			snprintf(why, size,
-			         "keys are name, category, thread, process, track, file and arg:FIELD, "
+			         "keys are name, category, thread, process, track, host, file and arg:FIELD, "
 			         "not "
 			         "\"%s\"%s%s%s",
 			         name, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
@@ -111,6 +110,7 @@ unsigned group_by_wants(const struct group_by *by)
 		case GROUP_BY_THREAD:
 		case GROUP_BY_PROCESS:
 		case GROUP_BY_TRACK:
+		case GROUP_BY_HOST:
 			want |= WANT_NAMES;
 			break;
 		case GROUP_BY_ARG:
@@ -135,7 +135,7 @@ const char *stats_key_name(const struct stats *s, unsigned i)
 /* ---- values ---- */
 
 #define VALUE_OTHER NAMES_MAX /* a text beyond the limits */
-#define NO_FIELD "(none)"     /* value of an event without the field */
+#define UNKNOWN "(none)"      /* value of an event without the field, or of an unknown host */
 
 bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of)
 {
@@ -210,7 +210,7 @@ static uint32_t field_value(struct group_values *v, const struct batch *b, const
 	char space[SELECT_VALUE_TEXT];
 
 	if (f == NULL)
-		return text_value(v, SLICE_LIT(NO_FIELD));
+		return text_value(v, SLICE_LIT(UNKNOWN));
 	if (f->value.type == VALUE_LIST || f->value.type == VALUE_MAP)
 		return text_value(v, SLICE_LIT("(list)"));
 	struct slice text = select_value_text(&f->value, space);
@@ -236,6 +236,10 @@ static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, con
 		return track_value(v, e->track);
 	case GROUP_BY_FILE:
 		return text_value(v, s->file);
+	case GROUP_BY_HOST: {
+		const struct slice host = track_process(e->track)->host;
+		return text_value(v, host.n > 0 ? host : SLICE_LIT(UNKNOWN));
+	}
 	case GROUP_BY_ARG:
 		break;
 	}
@@ -303,8 +307,9 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 		return;
 	s->summed++;
 	struct value number;
-	const struct value *const v = /* JSON: a number that is no 64-bit integer */
-	    f->value.type == VALUE_JSON && value_number(value_text(&f->value), &number) ? &number : &f->value;
+	if (!stats_number(&f->value, &number))
+		return;
+	const struct value *const v = &number;
 	if (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0) {
 		sum->negative++;
 	} else if (v->type >= VALUE_U8 && v->type <= VALUE_I64) {
@@ -324,7 +329,7 @@ bool groups_lacks_field(const struct stats *s, unsigned i)
 		return s->sum_of.n > 0 && s->summed == 0 && s->spans.set.n + s->spans.names.n > 0;
 	const struct names *const seen = &s->values[i].texts;
 	return s->by.columns[i].key == GROUP_BY_ARG && seen->n == 1 &&
-	       slice_equal(names_text(seen, 0), SLICE_LIT(NO_FIELD));
+	       slice_equal(names_text(seen, 0), SLICE_LIT(UNKNOWN));
 }
 
 /* ---- texts ---- */

@@ -171,6 +171,17 @@ void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint
 	add_times(h, pool, bucket_middle(index / HISTOGRAM_BUCKETS, index % HISTOGRAM_BUCKETS), n);
 }
 
+static void add_block(struct histogram *h, uint64_t *to, const uint64_t *counts)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t j = 0; j < HISTOGRAM_BUCKETS; j++) {
+		to[j] += counts[j];
+		sum += counts[j];
+	}
+	h->count += sum;
+}
+
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of)
 {
@@ -181,10 +192,17 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 		return;
 	for (uint32_t i = 0; !from->spread && i < from->count; i++)
 		histogram_add(h, pool, from->kept[i]);
-	for (uint32_t i = 0; from->spread && i < HISTOGRAM_BLOCKS; i++)
-		for (uint32_t j = 0; from->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++)
-			add_times(h, pool, bucket_middle(i, j),
-			          of->buckets[(size_t)from->blocks[i] * HISTOGRAM_BUCKETS + j]);
+	for (uint32_t i = 0; from->spread && i < HISTOGRAM_BLOCKS; i++) {
+		const uint64_t *const counts = &of->buckets[(size_t)from->blocks[i] * HISTOGRAM_BUCKETS];
+		if (from->blocks[i] == 0)
+			continue;
+		if (h->spread && h->blocks[i] != 0) {
+			add_block(h, &pool->buckets[(size_t)h->blocks[i] * HISTOGRAM_BUCKETS], counts);
+			continue;
+		}
+		for (uint32_t j = 0; j < HISTOGRAM_BUCKETS; j++)
+			add_times(h, pool, bucket_middle(i, j), counts[j]);
+	}
 	h->min = min; /* the middle of a bucket may be outside */
 	h->max = max;
 }

@@ -227,6 +227,11 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		if (row->recursive > 0)
 			json_out_u64(o, "recursive", row->recursive);
 	}
+	if (s->has_bytes) {
+		static const struct span_column_row rate = { .what = SPAN_BYTES_RATE };
+		text_u128(json_out_value(o, "bytes"), row->bytes);
+		text_u128(json_out_value(o, "bytes_per_s"), span_column_value(&rate, s, row));
+	}
 	if (row->examples != NULL)
 		put_examples(o, row->examples);
 	if (row->decades != NULL) {

@@ -105,6 +105,11 @@ bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row
 			return false;
 		add_field_sum(s, number == NAMES_OTHER ? &t->other_sum : &t->sums[number], row->sum);
 	}
+	if (row->bytes > 0) {
+		if (number != NAMES_OTHER && !array_reach(&t->bytes, &t->nbytes, number, sizeof *t->bytes))
+			return false;
+		add_total(s, number == NAMES_OTHER ? &t->other_bytes : &t->bytes[number], row->bytes);
+	}
 	if (t == &s->async)
 		return true;
 	struct self_name *const times =
@@ -287,6 +292,7 @@ bool stats_merge(struct stats *into, const struct stats *from)
 	add_u64(into, &into->times.inexact, from->times.inexact);
 	add_u64(into, &into->pool.coarse, from->pool.coarse);
 	into->overflowed |= from->overflowed;
+	into->has_bytes |= from->has_bytes;
 	return stats_add_origin(into, &from->origin) && merge_classes(into, from) &&
 	       merge_spans(into, &into->spans, from, &from->spans) &&
 	       merge_spans(into, &into->async, from, &from->async) &&

@@ -75,7 +75,7 @@ static bool get_bool(struct reading *r, const struct json_token *v, bool *to)
 /* A number, or "inf", "-inf" or "nan". */
 static bool get_any_f64(struct reading *r, const struct json_token *v, double *to)
 {
-	const struct slice s = json_token_text(v);
+	const struct slice s = v->end != NULL ? json_token_text(v) : slice_of(v->p, 0);
 	char digits[DIGITS_MAX], *rest;
 
 	if (s.n == 0 || s.n >= sizeof digits ||
@@ -106,15 +106,19 @@ static bool get_text(struct reading *r, const struct json_token *v, struct slice
 /* Begins to walk; a value that is no object or array gives a fault. */
 static struct json_walk walk(struct reading *r, const struct json_token *v, enum json_kind kind)
 {
-	if (v->kind == kind)
-		return json_walk(&r->json, v->p, r->end);
+	if (v->kind == kind) {
+		struct json_walk w = json_walk(&r->json, v->p, r->end);
+		w.lazy = true;
+		return w;
+	}
 	fail(r, v->p, kind == JSON_OBJECT ? "an object is expected" : "a list is expected");
 	return (struct json_walk){ .json = &r->json, .more = false };
 }
 
-/* After a walk: whether it came to the end. */
-static bool walked(struct reading *r, const struct json_walk *w)
+/* After a walk through v: whether it came to the end. */
+static bool walked(struct reading *r, const struct json_walk *w, struct json_token *v)
 {
+	v->end = w->p;
 	return w->p != NULL || fail(r, r->json.error.at, r->json.error.why);
 }
 
@@ -134,13 +138,13 @@ struct row_reading {
 	bool has_sum, has_durations, has_count;
 };
 
-static bool count_numbers(struct reading *r, const struct json_token *v, struct row_reading *row, uint64_t n)
+static bool count_numbers(struct reading *r, const char *at, struct row_reading *row, uint64_t n)
 {
 	return (n > 0 && !__builtin_add_overflow(row->in_histogram, n, &row->in_histogram)) ||
-	       fail(r, v->p, "a bucket counts at least one number, and all of them at most 2^64");
+	       fail(r, at, "a bucket counts at least one number, and all of them at most 2^64");
 }
 
-static bool read_values(struct reading *r, const struct json_token *list, struct row_reading *row)
+static bool read_values(struct reading *r, struct json_token *list, struct row_reading *row)
 {
 	struct json_walk w = walk(r, list, JSON_ARRAY);
 	uint64_t v;
@@ -148,30 +152,75 @@ static bool read_values(struct reading *r, const struct json_token *list, struct
 	for (unsigned n = 0; w.p != NULL && json_walk_next(&w); n++) {
 		if (n == HISTOGRAM_KEPT)
 			return fail(r, w.value.p, "more values than are kept");
-		if (!get_u64(r, &w.value, &v) || !count_numbers(r, &w.value, row, 1))
+		if (!get_u64(r, &w.value, &v) || !count_numbers(r, w.value.p, row, 1))
 			return false;
 		histogram_add(&row->group.durations, &r->file->pool, v);
 	}
-	return walked(r, &w);
+	return walked(r, &w, list);
 }
 
-static bool read_buckets(struct reading *r, const struct json_token *object, struct row_reading *row)
+static bool add_bucket(struct reading *r, const char *at, struct row_reading *row, uint64_t index, uint64_t n)
 {
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	uint64_t index, n;
+	if (index >= HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS)
+		return fail(r, at, "there is no such bucket");
+	if (!count_numbers(r, at, row, n))
+		return false;
+	histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
+	return true;
+}
 
+/* Reads digits, at most 19.  Returns their end; NULL: there are none, or more. */
+static const char *plain_digits(const char *p, const char *end, uint64_t *to)
+{
+	const char *const first = p;
+
+	for (*to = 0; p < end && *p >= '0' && *p <= '9'; p++)
+		*to = *to * 10 + (uint64_t)(*p - '0');
+	return p > first && p - first <= 19 && (*first != '0' || p - first == 1) ? p : NULL;
+}
+
+/* Reads `"317":2` as it is written.  Returns its end; NULL: it has another form. */
+static const char *plain_bucket(const char *p, const char *end, uint64_t *index, uint64_t *n)
+{
+	if (p == end || *p != '"' || (p = plain_digits(p + 1, end, index)) == NULL || end - p < 2 ||
+	    p[0] != '"' || p[1] != ':' || (p = plain_digits(p + 2, end, n)) == NULL || p == end ||
+	    (*p != ',' && *p != '}'))
+		return NULL;
+	return p;
+}
+
+/* Most of a file is buckets: those in the usual form are read without tokens. */
+static bool read_buckets(struct reading *r, struct json_token *object, struct row_reading *row)
+{
+	uint64_t index, n;
+	const char *p = object->p + 1, *to;
+
+	if (object->kind == JSON_OBJECT)
+		while ((to = plain_bucket(p, r->end, &index, &n)) != NULL) {
+			if (!add_bucket(r, p, row, index, n))
+				return false;
+			p = to + 1;
+			if (*to == '}') {
+				object->end = p;
+				return true;
+			}
+		}
+	/* the others: from the start of the object, those that are counted are passed over */
+	const char *const done = p;
+	struct json_walk w = walk(r, object, JSON_OBJECT);
 	while (w.p != NULL && json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
-		if (!json_digits_any(key.p, key.n, &index) || index >= HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS)
+		if (w.key.p < done)
+			continue;
+		if (!json_digits_any(key.p, key.n, &index))
 			return fail(r, w.key.p, "there is no such bucket");
-		if (!get_u64(r, &w.value, &n) || !count_numbers(r, &w.value, row, n))
+		if (!get_u64(r, &w.value, &n) || !add_bucket(r, w.key.p, row, index, n))
 			return false;
-		histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
 	}
-	return walked(r, &w);
+	return walked(r, &w, object);
 }
 
-static bool read_durations(struct reading *r, const struct json_token *object, struct row_reading *row)
+static bool read_durations(struct reading *r, struct json_token *object, struct row_reading *row)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	bool ok = true;
@@ -191,10 +240,10 @@ static bool read_durations(struct reading *r, const struct json_token *object, s
 			                          : read_buckets(r, &w.value, row);
 		}
 	}
-	return ok && walked(r, &w);
+	return ok && walked(r, &w, object);
 }
 
-static bool read_field_sum(struct reading *r, const struct json_token *object, struct row_reading *row)
+static bool read_field_sum(struct reading *r, struct json_token *object, struct row_reading *row)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	bool ok = true;
@@ -211,7 +260,7 @@ static bool read_field_sum(struct reading *r, const struct json_token *object, s
 		else if (is_key(&w, "negative"))
 			ok = get_u64(r, &w.value, &row->sum.negative);
 	}
-	return ok && walked(r, &w);
+	return ok && walked(r, &w, object);
 }
 
 /* A key of the groups; *is_one: it is. */
@@ -245,7 +294,7 @@ static bool fits(const struct row_reading *row)
 	                          h->max <= histogram_bucket_high(histogram_bucket_of(row->max))));
 }
 
-static bool read_span(struct reading *r, const struct json_token *object, struct span_table *table)
+static bool read_span(struct reading *r, struct json_token *object, struct span_table *table)
 {
 	struct row_reading d = { .has_sum = false };
 	struct json_walk w = walk(r, object, JSON_OBJECT);
@@ -274,12 +323,14 @@ static bool read_span(struct reading *r, const struct json_token *object, struct
 			ok = get_sum(r, &w.value, &d.row.total);
 		else if (is_key(&w, "recursive"))
 			ok = get_u64(r, &w.value, &d.row.recursive);
+		else if (is_key(&w, "bytes"))
+			ok = r->s->has_bytes = get_sum(r, &w.value, &d.row.bytes);
 		else if (is_key(&w, "sum"))
 			ok = read_field_sum(r, &w.value, &d);
 		else if (is_key(&w, "other"))
 			ok = get_bool(r, &w.value, &d.row.other);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (d.keys != (1U << keys) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
 		return fail(r, object->p, "a group lacks a key, its durations or its sum");
@@ -289,14 +340,14 @@ static bool read_span(struct reading *r, const struct json_token *object, struct
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
 	d.row.sum = d.has_sum ? &d.sum : NULL;
-	ok = stats_add_span(r->s, table, &d.row, &r->file->pool) && !r->file->pool.failed;
+	ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* the next row's */
 	return ok || out_of_memory(r);
 }
 
 /* ---- instants, classes, counters ---- */
 
-static bool read_count(struct reading *r, const struct json_token *object, struct tally *t)
+static bool read_count(struct reading *r, struct json_token *object, struct tally *t)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	struct slice values[GROUP_KEYS_MAX];
@@ -319,14 +370,14 @@ static bool read_count(struct reading *r, const struct json_token *object, struc
 		else if (is_key(&w, "other"))
 			ok = get_bool(r, &w.value, &other);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (keys != (n > 0 ? (1U << n) - 1 : 1))
 		return fail(r, object->p, "a count lacks a key");
 	return stats_add_count(r->s, t, values, other, count) || out_of_memory(r);
 }
 
-static bool read_steps(struct reading *r, const struct json_token *object, struct series *to)
+static bool read_steps(struct reading *r, struct json_token *object, struct series *to)
 {
 	struct series_set *const set = &r->s->series;
 	struct json_walk w = walk(r, object, JSON_OBJECT);
@@ -348,7 +399,7 @@ static bool read_steps(struct reading *r, const struct json_token *object, struc
 		if (n == 0 || n > UINT32_MAX || !series_add_step(set, to, number, n))
 			return fail(r, w.value.p, "a step counts 1 to 2^32 - 1 values");
 	}
-	return walked(r, &w);
+	return walked(r, &w, object);
 }
 
 struct series_reading {
@@ -357,7 +408,7 @@ struct series_reading {
 	struct json_token steps;
 };
 
-static bool read_series(struct reading *r, const struct json_token *object, uint32_t counter)
+static bool read_series(struct reading *r, struct json_token *object, uint32_t counter)
 {
 	struct series_reading d = { .name = { .p = NULL } };
 	struct json_walk w = walk(r, object, JSON_OBJECT);
@@ -395,7 +446,7 @@ static bool read_series(struct reading *r, const struct json_token *object, uint
 		else if (is_key(&w, "steps"))
 			d.steps = w.value;
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (d.name.p == NULL || d.steps.p == NULL || d.s.count == 0 || d.s.min > d.s.max)
 		return fail(r, object->p, "a series lacks its name, count or steps");
@@ -410,7 +461,7 @@ static bool read_series(struct reading *r, const struct json_token *object, uint
 	       (!r->s->series.failed || out_of_memory(r));
 }
 
-static bool read_counter(struct reading *r, const struct json_token *object)
+static bool read_counter(struct reading *r, struct json_token *object)
 {
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	struct slice name = { .p = NULL }, category = SLICE_LIT("");
@@ -431,7 +482,7 @@ static bool read_counter(struct reading *r, const struct json_token *object)
 		else if (is_key(&w, "series"))
 			list = w.value;
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, object))
 		return false;
 	if (name.p == NULL || list.p == NULL || count == 0)
 		return fail(r, object->p, "a counter lacks its name, count or series");
@@ -440,13 +491,13 @@ static bool read_counter(struct reading *r, const struct json_token *object)
 	struct json_walk items = walk(r, &list, JSON_ARRAY);
 	while (ok && number != NAMES_OTHER && items.p != NULL && json_walk_next(&items))
 		ok = read_series(r, &items.value, number);
-	return ok && (number == NAMES_OTHER || walked(r, &items));
+	return ok && (number == NAMES_OTHER || walked(r, &items, &list));
 }
 
 /* ---- inputs ---- */
 
 /* The table of --by words, "[]" for names and categories. */
-static bool read_by(struct reading *r, const struct json_token *list, struct group_by *by)
+static bool read_by(struct reading *r, struct json_token *list, struct group_by *by)
 {
 	struct json_walk w = walk(r, list, JSON_ARRAY);
 	char words[GROUP_BY_WORDS] = "", why[256];
@@ -462,13 +513,13 @@ static bool read_by(struct reading *r, const struct json_token *list, struct gro
 		                      word.p);
 	}
 	by->n = 0;
-	return walked(r, &w) &&
+	return walked(r, &w, list) &&
 	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
 }
 
 /* The table gets the keys and the field of its first file, unless they are given; later files have the same.
  */
-static bool same_groups(struct reading *r, const struct json_token *full, const struct group_by *by,
+static bool same_groups(struct reading *r, struct json_token *full, const struct group_by *by,
                         struct slice sum_of)
 {
 	struct stats *const into = r->file->into;
@@ -493,7 +544,7 @@ static bool same_groups(struct reading *r, const struct json_token *full, const 
 }
 
 /* Reads what comes first of an input: its keys. */
-static bool read_full(struct reading *r, const struct json_token *full, struct stats_origin *o)
+static bool read_full(struct reading *r, struct json_token *full, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, full, JSON_OBJECT);
 	struct group_by by = { .n = 0 };
@@ -521,7 +572,7 @@ static bool read_full(struct reading *r, const struct json_token *full, struct s
 		else if (is_key(&w, "coarse"))
 			ok = get_u64(r, &w.value, &s->pool.coarse);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, full))
 		return false;
 	if (o->traces == 0)
 		return fail(r, full->p, "it is of no trace");
@@ -529,11 +580,13 @@ static bool read_full(struct reading *r, const struct json_token *full, struct s
 	       (stats_group(s, &r->file->into->by, r->file->into->sum_of) || out_of_memory(r));
 }
 
-static bool read_list(struct reading *r, const struct json_walk *input)
+static bool read_list(struct reading *r, struct json_walk *input)
 {
 	struct stats *const s = r->s;
-	struct span_table *const spans = is_key(input, "spans")         ? &s->spans
-	                                 : is_key(input, "async_spans") ? &s->async
+	/* Spans go to the joint table at once: they are most of a file. */
+	struct stats *const into = r->file->into;
+	struct span_table *const spans = is_key(input, "spans")         ? &into->spans
+	                                 : is_key(input, "async_spans") ? &into->async
 	                                                                : NULL;
 	struct tally *const tally = is_key(input, "instants")  ? &s->instants
 	                            : is_key(input, "classes") ? &s->classes
@@ -548,10 +601,10 @@ static bool read_list(struct reading *r, const struct json_walk *input)
 		ok = spans != NULL   ? read_span(r, &w.value, spans)
 		     : tally != NULL ? read_count(r, &w.value, tally)
 		                     : read_counter(r, &w.value);
-	return ok && walked(r, &w);
+	return ok && walked(r, &w, &input->value);
 }
 
-static bool read_members(struct reading *r, const struct json_token *input, struct stats_origin *o)
+static bool read_members(struct reading *r, struct json_token *input, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, input, JSON_OBJECT);
 	struct stats *const s = r->s;
@@ -593,7 +646,7 @@ static bool read_members(struct reading *r, const struct json_token *input, stru
 		else
 			ok = read_list(r, &w);
 	}
-	if (!ok || !walked(r, &w))
+	if (!ok || !walked(r, &w, input))
 		return false;
 	last = s->last_ns;
 	if (!has_full)
@@ -602,7 +655,7 @@ static bool read_members(struct reading *r, const struct json_token *input, stru
 	       fail(r, input->p, "its last time is before the first");
 }
 
-static bool read_input(struct reading *r, const struct json_token *input)
+static bool read_input(struct reading *r, struct json_token *input)
 {
 	struct stats s;
 	struct stats_origin o = { .path = SLICE_LIT(""), .format = SLICE_LIT(""), .dialect = SLICE_LIT("") };
@@ -641,31 +694,47 @@ static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
 	return false;
 }
 
+static bool read_inputs(struct reading *r, struct json_token *inputs)
+{
+	struct json_walk w = walk(r, inputs, JSON_ARRAY);
+	bool ok = true, any = false;
+
+	for (; ok && w.p != NULL && json_walk_next(&w); any = true)
+		ok = read_input(r, &w.value);
+	return ok && walked(r, &w, inputs) &&
+	       (any || fail(r, inputs->p, "it has no inputs: no trace could be read"));
+}
+
+/* The head comes first as written; a file that was edited may have it later. */
 static bool read_file(struct reading *r, const char *p)
 {
-	struct json_walk w = json_walk(&r->json, p, r->end);
+	struct json_token file = { .p = p, .kind = JSON_OBJECT }, inputs = { .p = NULL };
+	struct json_walk w = walk(r, &file, JSON_OBJECT);
 	struct slice tool = SLICE_LIT("");
-	struct json_token inputs = { .p = NULL };
 	uint64_t layout = 0;
+	bool is_read = false;
 
 	while (json_walk_next(&w)) {
 		if (is_key(&w, "tool") && w.value.kind == JSON_STRING)
 			tool = json_token_text(&w.value);
 		else if (is_key(&w, "layout") && !get_u64(r, &w.value, &layout))
 			return false;
-		else if (is_key(&w, "inputs"))
-			inputs = w.value;
+		if (!is_key(&w, "inputs") || is_read)
+			continue;
+		inputs = w.value;
+		if (tool.n > 0 && layout > 0) {
+			is_read = true;
+			if (!check_head(r, tool, layout) || !read_inputs(r, &w.value))
+				return false;
+		}
 	}
-	if (!walked(r, &w) || !check_head(r, tool, layout))
+	if (!walked(r, &w, &file) || !check_head(r, tool, layout))
 		return false;
+	if (json_skip_blanks(w.p, r->end) < r->end)
+		return fail(r, w.p, "data after the end of the value");
 	if (inputs.p == NULL)
 		return fail(r, p, "it has no inputs");
-	struct json_walk items = walk(r, &inputs, JSON_ARRAY);
-	bool ok = true, any = false;
-	for (; ok && items.p != NULL && json_walk_next(&items); any = true)
-		ok = read_input(r, &items.value);
-	return ok && walked(r, &items) &&
-	       (any || fail(r, inputs.p, "it has no inputs: no trace could be read"));
+	return is_read || read_inputs(r, &inputs);
 }
 
 bool stats_read(struct stats_file *f)
@@ -676,12 +745,12 @@ bool stats_read(struct stats_file *f)
 
 	f->why[0] = '\0';
 	r.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
-	const char *const fault = json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at);
-	bool ok = fault == NULL;
-	if (!ok)
+	bool ok = p < r.end && *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
+	/* What is no JSON is said first. */
+	const char *const fault =
+	    !ok && !r.no_memory ? json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at) : NULL;
+	if (fault != NULL)
 		snprintf(f->why, sizeof f->why, "byte %zu: %s; expected: JSON of stats --full", at, fault);
-	else
-		ok = *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
 	histogram_pool_free(&f->pool);
 	return ok;
 }

@@ -171,6 +171,13 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	case SPAN_DECADE:
 		text_u128(&c->text, v);
 		break;
+	case SPAN_BYTES:
+	case SPAN_BYTES_RATE:
+		if (v > 0)
+			text_bytes_short(&c->text, v);
+		else
+			text_char(&c->text, '-');
+		break;
 	case SPAN_SHARE:
 	case SPAN_BUSY:
 		put_share(&c->text, v);
@@ -185,7 +192,8 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	columns_next(c);
 }
 
-/* Columns that say nothing in this table: self times of async spans; negative values if there are none;
+/* Columns that say nothing in this table: self times of async spans; negative values and bytes if there are
+ * none;
  * waiting times if there are none or they are the self times; decades without a span. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
@@ -196,7 +204,8 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
 		bool empty = table == &v->stats->async && (what == SPAN_SELF || what == SPAN_BUSY);
-		if (what == SPAN_NEGATIVE || what == SPAN_WAITING || what == SPAN_DECADE) {
+		if (what == SPAN_NEGATIVE || what == SPAN_WAITING || what == SPAN_DECADE ||
+		    what == SPAN_BYTES || what == SPAN_BYTES_RATE) {
 			empty = true;
 			for (size_t k = 0; empty && k < n; k++)
 				empty =

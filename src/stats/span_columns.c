@@ -11,11 +11,12 @@ static const struct span_name {
 	const char *name;
 	enum span_column what;
 } names[] = {
-	{ "count", SPAN_COUNT },       { "total", SPAN_TOTAL },     { "self", SPAN_SELF },
-	{ "mean", SPAN_MEAN },         { "min", SPAN_MIN },         { "max", SPAN_MAX },
-	{ "share", SPAN_SHARE },       { "busy", SPAN_BUSY },       { "first", SPAN_FIRST },
-	{ "last", SPAN_LAST },         { "sum", SPAN_FIELD_SUM },   { "rate", SPAN_RATE },
-	{ "negative", SPAN_NEGATIVE }, { "waiting", SPAN_WAITING },
+	{ "count", SPAN_COUNT },        { "total", SPAN_TOTAL },     { "self", SPAN_SELF },
+	{ "mean", SPAN_MEAN },          { "min", SPAN_MIN },         { "max", SPAN_MAX },
+	{ "share", SPAN_SHARE },        { "busy", SPAN_BUSY },       { "first", SPAN_FIRST },
+	{ "last", SPAN_LAST },          { "sum", SPAN_FIELD_SUM },   { "rate", SPAN_RATE },
+	{ "negative", SPAN_NEGATIVE },  { "waiting", SPAN_WAITING }, { "bytes", SPAN_BYTES },
+	{ "bytes/s", SPAN_BYTES_RATE },
 };
 
 #define NAMES (sizeof names / sizeof *names)
@@ -61,6 +62,8 @@ void span_columns_init(struct span_columns *c, const char *sum_of)
 	add(c, SPAN_TOTAL, "total", 0);
 	add(c, SPAN_SELF, "self", 0);
 	add(c, SPAN_WAITING, "waiting", 2);
+	add(c, SPAN_BYTES, "bytes", 1);
+	add(c, SPAN_BYTES_RATE, "bytes/s", 2);
 	if (sum_of != NULL) {
 		add(c, SPAN_FIELD_SUM, "", 0);
 		name_sum(&c->list[c->n - 1], sum_of);
@@ -277,6 +280,7 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	const struct span_group *const g = row->group;
 	const unsigned __int128 sum =
 	    row->sum == NULL ? 0 : total_of(row->sum->whole) + saturated(row->sum->real + 0.5);
+	const double seconds = (double)row->total / 1e9;
 
 	switch (c->what) {
 	case SPAN_COUNT:
@@ -288,7 +292,11 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	case SPAN_FIELD_SUM:
 		return sum;
 	case SPAN_RATE:
-		return row->total > 0 ? saturated((double)sum / ((double)row->total / 1e9)) : 0;
+		return row->total > 0 ? saturated((double)sum / seconds) : 0;
+	case SPAN_BYTES:
+		return row->bytes;
+	case SPAN_BYTES_RATE:
+		return row->total > 0 ? saturated((double)row->bytes / seconds) : 0;
 	case SPAN_NEGATIVE:
 		return row->sum != NULL ? row->sum->negative : 0;
 	case SPAN_MEAN:

@@ -87,6 +87,8 @@ void stats_free(struct stats *s)
 	free(s->async.groups);
 	free(s->spans.sums);
 	free(s->async.sums);
+	free(s->spans.bytes);
+	free(s->async.bytes);
 	longest_free(&s->spans.longest);
 	longest_free(&s->async.longest);
 	text_free(&s->examples.text);
@@ -232,7 +234,9 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 		    (*number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *number, sizeof *t->groups)))
 			return false;
 	}
+	const struct plan *const m = e->cls->plan;
 	return (s->sum_of.n == 0 || add_sum(s, t, *number, b, e)) &&
+	       (m == NULL || m->nbytes == 0 || stats_count_bytes(s, t, *number, b, e)) &&
 	       (!s->hist || add_decade(t, *number, e->dur)) &&
 	       (s->examples.n == 0 || add_example(s, t, *number, b, e));
 }

@@ -26,6 +26,7 @@ enum group_key {
 	GROUP_BY_PROCESS,
 	GROUP_BY_TRACK,
 	GROUP_BY_FILE, /* path of the trace, as given */
+	GROUP_BY_HOST, /* of the process, where the trace says it */
 	GROUP_BY_ARG,  /* the value of a field, as `cat` shows it */
 };
 
@@ -161,6 +162,9 @@ struct span_table {
 	struct span_sum *sums; /* likewise, with stats.sum_of */
 	uint32_t nsums;
 	struct span_sum other_sum;
+	struct total *bytes; /* likewise, of spans whose class has `bytes` in the vocabulary */
+	uint32_t nbytes;
+	struct total other_bytes;
 	struct longest longest; /* likewise, with stats.examples */
 };
 
@@ -206,7 +210,9 @@ struct stats {
 	bool hist;                      /* count durations by decade; set before the first batch */
 	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
 	uint64_t summed;                /* events that have it */
-	struct group_values *values;    /* by.n */
+	bool has_bytes;                 /* the vocabulary says for some spans which field counts bytes */
+	struct plan_bytes_cache bytes_known;
+	struct group_values *values; /* by.n */
 
 	struct arena text; /* all names */
 	struct span_table spans;
@@ -282,6 +288,13 @@ const struct field *groups_field(const struct batch *b, const struct event *e, s
 /* Adds the value of stats.sum_of, if the event has it. */
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
 
+/* The number in a value, also if it is a text or JSON; false: none. */
+bool stats_number(const struct value *v, struct value *number);
+
+/* Adds the bytes of a span; its class has a plan (bytes.c). */
+bool stats_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
+                       const struct event *e);
+
 /* After the last batch: whether no event has the field of the i-th key, or of stats.sum_of (i == by.n). */
 bool groups_lacks_field(const struct stats *s, unsigned i);
 
@@ -309,6 +322,7 @@ struct span_row {
 	unsigned __int128 total;   /* ns; union of the spans, or, of async ones, sum of durations */
 	unsigned __int128 self;    /* ns not covered by spans inside; 0 for async ones */
 	unsigned __int128 waiting; /* ns; of self, in spans that are waiting */
+	unsigned __int128 bytes;   /* with stats.has_bytes */
 	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
 	unsigned __int128 rank;    /* by which rows are sorted, then values[first] */
 	unsigned first;
@@ -340,6 +354,8 @@ enum span_column {
 	SPAN_FIELD_SUM, /* of stats.sum_of; NEGATIVE and RATE likewise */
 	SPAN_RATE,      /* sum a second of total time */
 	SPAN_NEGATIVE,
+	SPAN_BYTES,
+	SPAN_BYTES_RATE, /* bytes a second of total time */
 	SPAN_MEAN,
 	SPAN_MIN,
 	SPAN_QUANTILE,
@@ -351,7 +367,7 @@ enum span_column {
 	SPAN_DECADE, /* durations of a decade, with stats.hist */
 };
 
-#define SPAN_COLUMNS_MAX 12
+#define SPAN_COLUMNS_MAX 14
 #define SPAN_SORT_KEYS 64 /* span_columns.sort from here on: a key of the groups */
 
 struct span_columns {
@@ -365,8 +381,8 @@ struct span_columns {
 	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */
 };
 
-/* The default: count, total, self, waiting, mean, p50, p90, p99, max; sum: also the sum of a field of this
- * name. */
+/* The default: count, total, self, waiting, bytes, bytes/s, mean, p50, p90, p99, max; sum: also the sum of a
+ * field of this name. */
 void span_columns_init(struct span_columns *c, const char *sum_of);
 
 /* Parses "99.9" with at most four decimals, more than 0, at most 100, as millionths.  0: it is none. */
@@ -480,7 +496,7 @@ struct stats_file {
 	struct slice text;          /* a NUL follows */
 	const char *tool;           /* name and version of this program */
 	bool any_version;           /* files of other versions with the same layout are read, too */
-	struct stats *into;         /* a table over several traces */
+	struct stats *into;         /* a table over several traces; incomplete if the file is refused */
 	bool grouped;               /* its keys are set: stats_group(); else it gets those of the file */
 	struct histogram_pool pool; /* scratch */
 	char why[512];              /* why it is refused; "": OOM */

@@ -27,6 +27,7 @@
 #define VOCAB_MAX_CHAINS 32768U    /* combined plans, see struct vocab_chains */
 #define VOCAB_MAX_LAYOUT 256U      /* fields of a layout */
 #define VOCAB_MAX_READER 64U       /* entries of `reader` */
+#define VOCAB_MAX_BYTES_OF 16U     /* entries of `bytes` */
 #define VOCAB_MAX_NONE 64U         /* fields with null values; null values of a field */
 #define VOCAB_MAX_KEYS 32          /* of a mapping */
 
@@ -148,6 +149,10 @@ bool vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const cha
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
 
+/* Reports a pattern that is slow to compare. */
+void vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                      struct slice glob);
+
 /* *out: the number of a table that the file declares. */
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out);
 
@@ -181,6 +186,7 @@ void vocab_read_flow(struct vocab_draft *d, const struct yaml_node *value, void 
 void vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, void *row);
 void vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
 void vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_read_bytes(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
 
 /* ---- load.c ---- */
 

@@ -17,17 +17,6 @@ static void read_event(struct vocab_draft *d, const struct yaml_node *value, voi
 	vocab_texts(d, value, "event", &row->exact, &row->nexact);
 }
 
-/* Reports a pattern that is slow to compare. */
-static void check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                       struct slice glob)
-{
-	if (glob_stars(glob) > VOCAB_MAX_STARS)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
-	else if (!glob_is_linear(glob))
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u bytes between two *", what,
-		             GLOB_LINEAR);
-}
-
 static void read_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct vocab_row *const row = ctx;
@@ -42,7 +31,7 @@ static void read_match(struct vocab_draft *d, const struct yaml_node *value, voi
 	d->v->nglobs += n;
 	vocab_texts(d, value, "match", &row->globs, &row->nglobs);
 	for (uint32_t i = 0; i < row->nglobs; i++)
-		check_glob(d, value, "match", row->globs[i]);
+		vocab_check_glob(d, value, "match", row->globs[i]);
 }
 
 static void read_fields(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
@@ -57,7 +46,7 @@ static void read_named(struct vocab_draft *d, const struct yaml_node *value, voi
 	struct vocab_row *const row = ctx;
 
 	if (vocab_text(d, value, "named", &row->plan.named))
-		check_glob(d, value, "named", row->plan.named);
+		vocab_check_glob(d, value, "named", row->plan.named);
 	if (d->v->nnamed == VOCAB_MAX_NAMED)
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "there are more than %u rules with named in all",
 		             VOCAB_MAX_NAMED);
@@ -175,6 +164,17 @@ static void read_stack(struct vocab_draft *d, const struct yaml_node *value, voi
 		vocab_text(d, value, "stack", &row->plan.stack);
 }
 
+static void read_bytes(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	struct vocab_row *const row = ctx;
+
+	check_phase(d, value, row, "bytes", 1U << PLAN_SPAN | 1U << PLAN_BEGIN, "span or begin");
+	if (row->plan.named.p != NULL)
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+		             "bytes does not go with named: it has names of its own");
+	vocab_read_bytes(d, value, &row->plan);
+}
+
 static void read_category(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct vocab_row *const row = ctx;
@@ -261,7 +261,7 @@ static const struct vocab_key rule_keys[] = {
 	{ "duration", read_duration }, { "values", read_values },     { "flow", vocab_read_flow },
 	{ "payload", read_payload },   { "layout", read_layout },     { "define", vocab_read_define },
 	{ "epoch", read_epoch },       { "facts", read_facts },       { "reader", vocab_read_reader },
-	{ "series", read_series },
+	{ "series", read_series },     { "bytes", read_bytes },
 };
 
 static bool template_needs_fields(const struct plan_template *t)

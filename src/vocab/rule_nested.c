@@ -401,3 +401,53 @@ void vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, s
 	for (uint32_t i = 0; i < m->ncategories; i++)
 		check_category(d, value, m, &m->categories[i]);
 }
+
+/* ---- bytes ---- */
+
+static void read_bytes_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	struct plan_bytes *const bytes = ctx;
+
+	vocab_texts(d, value, "named", &bytes->named, &bytes->nnamed);
+	for (uint32_t i = 0; i < bytes->nnamed; i++)
+		vocab_check_glob(d, value, "named", bytes->named[i]);
+}
+
+/* A field, or two that are multiplied. */
+static void read_bytes_field(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	struct plan_bytes *const bytes = ctx;
+	const struct slice *fields = NULL;
+	uint32_t n = 0;
+
+	vocab_texts(d, value, "bytes", &fields, &n);
+	if (n > 2)
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "bytes is one field, or the product of two");
+	for (uint32_t i = 0; i < n && i < 2; i++)
+		bytes->field[bytes->nfields++] = fields[i];
+}
+
+void vocab_read_bytes(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+{
+	static const struct vocab_key keys[] = { { "named", read_bytes_named },
+		                                 { "field", read_bytes_field } };
+	const bool is_list = value->kind == NODE_LIST;
+	const struct yaml_node *item = is_list ? value->child : value;
+	const uint32_t n = is_list ? value->n : 1;
+
+	if (n > VOCAB_MAX_BYTES_OF) {
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "bytes has more than %u entries",
+		             VOCAB_MAX_BYTES_OF);
+		return;
+	}
+	struct plan_bytes *const bytes = vocab_alloc(d, n, sizeof *bytes);
+	for (uint32_t i = 0; bytes != NULL && i < n; i++, item = item->next) {
+		if (item->kind != NODE_MAP)
+			read_bytes_field(d, item, &bytes[i]);
+		else if (vocab_map(d, item, "bytes", keys, sizeof keys / sizeof keys[0], &bytes[i]) &&
+		         bytes[i].nfields == 0)
+			vocab_report(d, VOCAB_RULE_BAD_VALUE, item, "bytes does not say which field");
+	}
+	m->bytes = bytes;
+	m->nbytes = bytes != NULL ? n : 0;
+}

@@ -143,6 +143,16 @@ bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice
 	return false;
 }
 
+void vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                      struct slice glob)
+{
+	if (glob_stars(glob) > VOCAB_MAX_STARS)
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
+	else if (!glob_is_linear(glob))
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u bytes between two *", what,
+		             GLOB_LINEAR);
+}
+
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                const struct vocab_key *keys, size_t nkeys, void *ctx)
 {

@@ -188,6 +188,8 @@ static const struct plan *plan_named(const struct vocab *v, uint32_t row, const 
 		m->nshapes = otherwise->nshapes;
 		m->stack_of = m->stack.p == NULL ? otherwise->stack_of : m->stack_of;
 		m->stack = m->stack.p == NULL ? otherwise->stack : m->stack;
+		m->bytes = otherwise->bytes;
+		m->nbytes = otherwise->nbytes;
 		m->needs_fields |= otherwise->needs_fields;
 	}
 	inherit_reader(m, reader);

@@ -97,6 +97,8 @@ static void put_io(struct run *r, const char *category, const char *name, uint64
 
 	if (key != NULL)
 		n += snprintf(args + n, sizeof args - (size_t)n, ",\"%s\":%" PRId64, key, ret);
+	if (key != NULL && strcmp(category, "STDIO") == 0) /* items, of one byte each */
+		n += snprintf(args + n, sizeof args - (size_t)n, ",\"size\":1");
 	snprintf(args + n, sizeof args - (size_t)n, ",\"ret\":%" PRId64, ret);
 	put_call(r, category, name, us, args);
 }
@@ -132,7 +134,7 @@ static void log_step(struct run *r, unsigned step)
 		name_hash(r, "FH", file);
 	put_io(r, "STDIO", "fopen", random_duration(r, 60), file, NULL, 1);
 	for (unsigned i = 0; i < 4; i++)
-		put_io(r, "STDIO", "fwrite", random_duration(r, 3), file, "size",
+		put_io(r, "STDIO", "fwrite", random_duration(r, 3), file, "count",
 		       96 + (int64_t)random_below(r, 20));
 	put_io(r, "STDIO", "fclose", random_duration(r, 25), file, NULL, 0);
 }

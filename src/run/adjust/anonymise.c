@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "json/token.h"
 #include "model/event_traits.h"
+#include "model/trace_origin.h"
 #include "output/text_json.h"
 #include "run/engine_losses.h"
 #include "run/read/source.h"
@@ -272,7 +273,7 @@ static struct track *add_track(struct rebind *r, const struct track *t, const st
 		return NULL;
 	struct track *const k = t->kind == TRACK_PROCESS ? trace_add_process(r->to, name)
 	                                                 : trace_add_thread(r->to, parent, 0, name);
-	if (k == NULL)
+	if (k == NULL || !trace_set_host(r->to, k, t->host.n > 0 ? text_of(r, t->host) : t->host))
 		return NULL;
 	k->has_id = t->has_id;
 	k->id = id_of(r, t);

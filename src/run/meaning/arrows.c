@@ -55,6 +55,7 @@ static uint32_t number_of_name(struct arrows *a, struct slice name)
 	a->list = list;
 	if (!tabletext_put(&a->names, name, a->nnames))
 		return TABLE_NONE;
+	name.flags |= SLICE_STAYS; /* texts of the vocabulary */
 	list[a->nnames] = name;
 	return a->nnames++;
 }

@@ -65,7 +65,7 @@ static void interpret_learn(struct interpret *in, const struct batch *b, const s
 static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                              const struct plan *m)
 {
-	if (m->flow_name.p == NULL || !in->spans || !in->fields || in->no_arrows || in->others != NULL)
+	if (m->flow_name.p == NULL || !in->spans || in->no_arrows || in->others != NULL)
 		return;
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
 	const struct value *const arrives = m->flow_in.p != NULL ? interpret_field(b, e, m->flow_in) : NULL;
@@ -108,6 +108,7 @@ void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mo
 	*in = (struct interpret){ .trace = trace, .want = want };
 	in->spans = mode == INTERPRET_SPANS;
 	in->fields = (want & WANT_FIELDS) != 0;
+	in->no_arrows = (want & (WANT_FIELDS | WANT_ARROWS)) == 0;
 	pairing_init(&in->pairing, trace);
 	arrows_init(&in->arrows); /* allocates nothing yet */
 }
@@ -277,7 +278,7 @@ static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
                         struct pairing_end_of how)
 {
-	how.fields = in->fields;
+	how.fields = in->fields || (m->nbytes > 0 && (in->want & WANT_SIZES) != 0);
 	switch ((enum plan_phase)m->phase) {
 	case PLAN_AS_READ:
 		return own_phase(in, b, e, how);

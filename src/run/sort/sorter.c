@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
+#include "model/event_traits.h"
 
 #define FIRST_MEMORY (UINT64_C(64) << 10)
 #define LOAD_PART 128U /* of the memory */
@@ -295,6 +296,31 @@ bool sorter_add(struct sorter *s, const struct batch *b)
 	return true;
 }
 
+static bool is_arrow_end(const struct event *e)
+{
+	return event_is_flow(e) || (e->phase == PHASE_INSTANT && (e->flags & EVENT_ARROW) != 0);
+}
+
+bool sorter_take_arrows(struct sorter *s, struct batch *b)
+{
+	uint32_t kept = 0;
+
+	if (s->state != SORTER_FILLING || !begin_load(s))
+		return false;
+	for (uint32_t i = 0; i < b->n; i++) {
+		if (!is_arrow_end(&b->events[i])) {
+			b->events[kept++] = b->events[i];
+			continue;
+		}
+		if (s->counts.events++ == 0)
+			s->shapes.base = b->events[i].ts;
+		if (!add_one(s, b, i))
+			return false;
+	}
+	b->n = kept;
+	return true;
+}
+
 /* ---- output ---- */
 
 static bool merge_file(struct sorter *s)
@@ -405,15 +431,43 @@ static void note_times(struct order_stage *st, const struct batch *b)
 	}
 }
 
+static void drop_fields(struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase != PHASE_COUNTER && (e->cls->plan == NULL || e->cls->plan->nbytes == 0))
+			e->nfields = 0;
+	}
+}
+
 /* Adds a batch of the stage before, or its end. */
 static bool add_input(struct order_stage *st, enum stage_status status, struct batch *b)
 {
 	if (status == STAGE_END)
 		return sorter_end(&st->sorter);
 	note_times(st, b);
+	if (st->arrange->bare)
+		drop_fields(b);
 	const bool ok = sorter_add(&st->sorter, b);
 	batch_release(b);
 	return ok;
+}
+
+/* Passes on what is not sorted.  STAGE_END: nothing is left, all arrow ends are in the sorter. */
+static enum stage_status pass_others(struct order_stage *st, enum stage_status status, struct batch **b)
+{
+	for (; status == STAGE_MORE; status = stage_next(st->stage.from, b)) {
+		note_times(st, *b);
+		if (!sorter_take_arrows(&st->sorter, *b))
+			return sorter_failed(st);
+		if ((*b)->n > 0)
+			return STAGE_MORE;
+		batch_release(*b);
+	}
+	st->passed = true;
+	if (status == STAGE_END && !sorter_end(&st->sorter))
+		return sorter_failed(st);
+	return status;
 }
 
 /* Reads input until the batch can be filled. */
@@ -444,8 +498,17 @@ enum stage_status order_stage_next(struct stage *stage, struct batch **out)
 		if (status == STAGE_BAD || *st->raw)
 			return status;
 		begin(st);
-		if (!add_input(st, status, *out))
+		if (st->arrange->arrows_alone) {
+			status = pass_others(st, status, out);
+			if (status != STAGE_END)
+				return status;
+		} else if (!add_input(st, status, *out))
 			return sorter_failed(st);
+	}
+	if (st->arrange->arrows_alone && !st->passed) {
+		status = pass_others(st, stage_next(stage->from, out), out);
+		if (status != STAGE_END)
+			return status;
 	}
 	*out = batch_pool_take(st->pool);
 	if (*out == NULL) {

@@ -421,6 +421,9 @@ void sorter_init(struct sorter *s, const struct sorter_options *options);
  * then. */
 bool sorter_add(struct sorter *s, const struct batch *b);
 
+/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false as sorter_add(). */
+bool sorter_take_arrows(struct sorter *s, struct batch *b);
+
 /* Ends the input.  Returns false as sorter_add(). */
 bool sorter_end(struct sorter *s);
 
@@ -453,7 +456,8 @@ struct order_stage {
 	const struct stage_faults *faults;
 	bool signed_time; /* see order_rule */
 	struct sorter sorter;
-	bool begun; /* the sorter is */
+	bool begun;  /* the sorter is */
+	bool passed; /* all events that are not sorted are passed on */
 };
 
 enum stage_status order_stage_next(struct stage *stage, struct batch **out);

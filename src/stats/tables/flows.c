@@ -42,10 +42,13 @@ void flows_free(struct flow_table *f)
 static struct flow_pair *find_pair(struct flow_table *f, uint32_t leaving, uint32_t arriving)
 {
 	const uint64_t key = (uint64_t)leaving << 32 | arriving;
-	uint32_t at = table64_get(&f->pair_of, key);
 
+	if (f->last < f->npairs && f->pairs[f->last].leaving == leaving &&
+	    f->pairs[f->last].arriving == arriving)
+		return &f->pairs[f->last];
+	uint32_t at = table64_get(&f->pair_of, key);
 	if (at != TABLE_NONE)
-		return &f->pairs[at];
+		return &f->pairs[f->last = at];
 	if (f->npairs >= NAMES_MAX && (leaving != NAMES_OTHER || arriving != NAMES_OTHER))
 		return find_pair(f, NAMES_OTHER, NAMES_OTHER);
 	at = f->npairs;
@@ -84,8 +87,15 @@ static uint32_t end_name(struct flow_table *f, const struct event *e)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return FLOW_LEFT_OUT;
+	const bool stays = (e->name.flags & SLICE_STAYS) != 0;
+	struct stats_known *const k = stats_known_slot(f->known, e->name, e->cls->index);
+	if (stays && k->p == e->name.p && k->n == e->name.n && k->cls == e->cls)
+		return k->name;
 	const uint32_t category = names_index(&f->categories, e->cls->category, 0);
-	return category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
+	const uint32_t name = category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
+	if (stays && name != NAMES_FAILED)
+		*k = (struct stats_known){ e->name.p, e->cls, e->name.n, name };
+	return name;
 }
 
 static bool leave(struct flow_table *f, const struct event *e, uint32_t name)

@@ -1,6 +1,7 @@
 /*
- * How evenly the spans of each name are spread over threads or processes: the total of each unit that has the
- * name, their mean and maximum, which unit has most, and which one ends its last span of the name last.
+ * How evenly the spans of each name are spread over threads, processes or hosts: the total of each unit that
+ * has the name, their mean and maximum, which unit has most, and which one ends its last span of the name
+ * last.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,15 +22,30 @@ void imbalance_begin(struct imbalance_table *m, struct arena *text, enum imbalan
 	m->of = of;
 	names_init(&m->names, text);
 	names_init(&m->categories, text);
+	names_init(&m->hosts, text);
 }
 
 void imbalance_free(struct imbalance_table *m)
 {
 	names_free(&m->names);
 	names_free(&m->categories);
+	names_free(&m->hosts);
 	table64_free(&m->share_of);
 	free(m->shares);
 	free(m->first);
+}
+
+/* The number of the unit of a track: of its host, or the index of a track. */
+static uint32_t unit_number(struct imbalance_table *m, const struct track *unit)
+{
+	return m->of == IMBALANCE_HOSTS ? names_index(&m->hosts, unit->host, 0) : unit->index;
+}
+
+static struct slice unit_name(const struct imbalance_table *m, const struct unit_share *s)
+{
+	if (m->of == IMBALANCE_HOSTS)
+		return s->unit->host.n > 0 ? s->unit->host : SLICE_LIT("(none)");
+	return s->unit->name;
 }
 
 bool imbalance_add(struct imbalance_table *m, const struct event *e)
@@ -40,12 +56,13 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 	    m->of == IMBALANCE_THREADS ? select_thread_of(e->track) : track_process(e->track);
 	const uint32_t category = names_index(&m->categories, e->cls->category, 0);
 	const uint32_t name = category < NAMES_FAILED ? names_index(&m->names, e->name, category) : category;
-	if (name == NAMES_FAILED)
+	const uint32_t number = unit_number(m, unit);
+	if (name == NAMES_FAILED || number == NAMES_FAILED)
 		return false;
 	m->missed += name == NAMES_OTHER;
 	if (name == NAMES_OTHER)
 		return true;
-	const uint64_t key = (uint64_t)name << 32 | unit->index;
+	const uint64_t key = (uint64_t)name << 32 | number;
 	uint32_t at = table64_get(&m->share_of, key);
 	if (at == TABLE_NONE) {
 		at = m->nshares;
@@ -131,7 +148,7 @@ static const struct cell_column heads[] = {
 	{ { "lag", COLUMN_NUMBER, 0, 1 }, "lag_ns" },
 };
 
-static void put_row(struct cells *c, const struct imbalance_row *r)
+static void put_row(struct cells *c, const struct imbalance_table *m, const struct imbalance_row *r)
 {
 	const unsigned __int128 thousandths =
 	    r->sum > 0 ? (r->most * r->units * 1000 + r->sum / 2) / r->sum : 1000;
@@ -145,14 +162,17 @@ static void put_row(struct cells *c, const struct imbalance_row *r)
 	cells_time(c, (r->sum + r->units / 2) / r->units);
 	cells_time(c, r->most);
 	cells_real(c, (double)(uint64_t)thousandths / 1000);
-	cells_name(c, r->largest->unit->name);
-	cells_name(c, r->last->unit->name);
+	cells_name(c, unit_name(m, r->largest));
+	cells_name(c, unit_name(m, r->last));
 	cells_time(c, r->lag);
 }
 
 bool imbalance_put(const struct imbalance_table *m, struct cells *c)
 {
 	struct imbalance_row *const rows = malloc(((size_t)m->nfirst + 1) * sizeof *rows);
+	static const char *const titles[] = { [IMBALANCE_THREADS] = "imbalance of threads",
+		                              [IMBALANCE_PROCESSES] = "imbalance of processes",
+		                              [IMBALANCE_HOSTS] = "imbalance of hosts" };
 	size_t n = 0;
 
 	if (rows == NULL)
@@ -162,10 +182,9 @@ bool imbalance_put(const struct imbalance_table *m, struct cells *c)
 			rows[n++] = row_of(m, i);
 	if (n > 0)
 		qsort(rows, n, sizeof *rows, most_lost_first);
-	cells_begin(c, m->of == IMBALANCE_THREADS ? "imbalance of threads" : "imbalance of processes",
-	            "imbalance", heads, sizeof heads / sizeof *heads);
+	cells_begin(c, titles[m->of], "imbalance", heads, sizeof heads / sizeof *heads);
 	for (size_t i = 0; i < n; i++)
-		put_row(c, &rows[i]);
+		put_row(c, m, &rows[i]);
 	free(rows);
 	const bool ok = cells_end(c);
 	if (m->missed > 0)

@@ -12,7 +12,7 @@
  * those that are left out as well, and write their rows with cells.h.
  */
 
-enum imbalance_of { IMBALANCE_NOT, IMBALANCE_THREADS, IMBALANCE_PROCESSES };
+enum imbalance_of { IMBALANCE_NOT, IMBALANCE_THREADS, IMBALANCE_PROCESSES, IMBALANCE_HOSTS };
 
 /* Spans of A and B: globs of their names, or of their categories. */
 struct overlap_asked {
@@ -48,7 +48,8 @@ struct flow_table {
 	struct open_arrows sources;     /* instants from which an arrow leaves if it arrives somewhere */
 	struct table64 pair_of;         /* leaving << 32 | arriving */
 	struct flow_pair *pairs;
-	uint32_t npairs, pairs_cap;
+	uint32_t npairs, pairs_cap, last;      /* last: the pair that was found last */
+	struct stats_known known[STATS_KNOWN]; /* ends */
 	struct histogram_pool pool;
 };
 
@@ -107,14 +108,15 @@ bool share_end(struct share_table *h);
 bool share_put(const struct share_table *h, struct cells *c);
 void share_free(struct share_table *h);
 
-/* ---- spans of a name over threads or processes (imbalance.c) ---- */
+/* ---- spans of a name over threads, processes or hosts (imbalance.c) ---- */
 
 #define IMBALANCE_SHARES (1U << 18) /* pairs of name and unit */
 
 struct imbalance_table {
 	enum imbalance_of of;
 	struct names names, categories; /* names: with the number of their category */
-	struct table64 share_of;        /* name << 32 | index of the unit */
+	struct names hosts;             /* units, of IMBALANCE_HOSTS */
+	struct table64 share_of;        /* name << 32 | number of the unit */
 	struct unit_share *shares;
 	uint32_t nshares, shares_cap;
 	uint32_t *first; /* by name: index + 1 of one of its units */

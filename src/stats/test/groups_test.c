@@ -231,14 +231,16 @@ Test(span_columns, lists)
 	char text[512], why[256];
 
 	span_columns_init(&c, NULL);
-	cr_expect_str_eq(heads(&c, text, sizeof text), "count total self waiting mean p50 p90 p99 max");
+	cr_expect_str_eq(heads(&c, text, sizeof text),
+	                 "count total self waiting bytes bytes/s mean p50 p90 p99 max");
 	cr_expect(span_columns_percentiles(&c, "50,99.9,100,0.0001", why, sizeof why), "%s", why);
 	cr_expect_str_eq(heads(&c, text, sizeof text),
-	                 "count total self waiting mean p50 p99.9 p100 p0.0001 max");
-	cr_expect_eq(c.list[6].part, 999000);
+	                 "count total self waiting bytes bytes/s mean p50 p99.9 p100 p0.0001 max");
+	cr_expect_eq(c.list[8].part, 999000);
 	span_columns_init(&c, "ret");
-	cr_expect_str_eq(heads(&c, text, sizeof text),
-	                 "count total self waiting sum(ret) ret/s negative mean p50 p90 p99 max");
+	cr_expect_str_eq(
+	    heads(&c, text, sizeof text),
+	    "count total self waiting bytes bytes/s sum(ret) ret/s negative mean p50 p90 p99 max");
 	cr_expect(span_columns_parse(&c, "rate,p75,first,last,share,busy,min,sum", why, sizeof why), "%s",
 	          why);
 	cr_expect_str_eq(heads(&c, text, sizeof text), "ret/s p75 first last share busy min sum(ret)");

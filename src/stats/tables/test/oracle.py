@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""oracle.py TRACETOOL TRACE...: the further tables of stats and top, computed the slow way from NDJSON.
+"""oracle.py TRACETOOL TRACE...: the tables of stats, top and compare, computed the slow way from NDJSON.
 
-Without traces, on random Chrome traces.  Percentiles of tracetool are off by at most 1 %.
+Without traces, on random Chrome and DFTracer traces.  Percentiles of tracetool are off by at most 1 %.
 """
 import collections
 import json
@@ -240,13 +240,16 @@ def check_share(t):
 
 
 def check_imbalance(t):
-    for of in ("thread", "process"):
+    for of in ("thread", "process", "host"):
         shares = collections.defaultdict(lambda: collections.defaultdict(list))
         for e in t.spans:
             track = e["track_index"]
             while of == "thread" and t.tracks[track].get("child"):
                 track = t.tracks[track]["parent"]
-            shares[e["name"], e["category"]][t.process(track) if of == "process" else track].append(e)
+            unit = track if of == "thread" else t.process(track)
+            if of == "host":
+                unit = KEYS["host"](t, e)
+            shares[e["name"], e["category"]][unit].append(e)
         got = report("stats", t.path, "--imbalance", of)["imbalance"]
         same(f"{t.path}: names", len(got), len(shares))
         for row in got:
@@ -256,8 +259,12 @@ def check_imbalance(t):
             most, last = max(sums.values()), max(ends.values())
             same(what, (row["units"], row["count"]), (len(units), sum(map(len, units.values()))))
             same(what, (row["min_ns"], row["max_ns"]), (min(sums.values()), most))
-            same(what, row["largest"], t.tracks[min(u for u in sums if sums[u] == most)]["name"])
-            same(what, row["last"], t.tracks[min(u for u in ends if ends[u] == last)]["name"])
+            if of == "host":
+                same(what, sums[row["largest"]], most)
+                same(what, ends[row["last"]], last)
+            else:
+                same(what, row["largest"], t.tracks[min(u for u in sums if sums[u] == most)]["name"])
+                same(what, row["last"], t.tracks[min(u for u in ends if ends[u] == last)]["name"])
             same(what, row["lag_ns"], last - min(ends.values()))
             if sum(sums.values()) > 0 and abs(row["max_per_mean"] - most * len(sums) / sum(sums.values())) > 0.001:
                 sys.exit(f"{what}: {row}")
@@ -333,6 +340,148 @@ def check_top(t):
     same(f"{t.path}: outliers", have, {k: v for k, v in want.items() if v})
 
 
+def bytes_of(e):
+    """By the built-in vocabulary of DFTracer, for the names that samples have."""
+    args, fields = e.get("args") or {}, {"read": ["ret"], "write": ["ret"], "fread": ["ret", "size"], "fwrite": ["ret", "size"]}
+    values = [args.get(f, -1) for f in fields.get(e["name"], ["?"])] if e["category"] in ("POSIX", "STDIO") else [-1]
+    values = [int(v) if isinstance(v, str) and v.lstrip("-").isdigit() else v for v in values]
+    return math.prod(values) if all(isinstance(v, int) and v >= 0 for v in values) else 0
+
+
+def union(spans):
+    """Time that spans take together, thread by thread."""
+    by_track, total = collections.defaultdict(list), 0
+    for s in spans:
+        by_track[s["track_index"]].append((s["ts_ns"], s["ts_ns"] + s["dur_ns"]))
+    for times in by_track.values():
+        until = 0
+        for a, b in sorted(times):
+            total += max(0, b - max(a, until))
+            until = max(until, b)
+    return total
+
+
+def rate(amount, total):
+    return amount / (total / 1e9) if total else 0
+
+
+KEYS = {
+    "name": lambda t, e: e["name"],
+    "category": lambda t, e: e["category"],
+    "process": lambda t, e: t.process(e["track_index"]),
+    "host": lambda t, e: t.tracks[t.process(e["track_index"])].get("host", "(none)"),
+}
+
+
+def groups_of(t, events, keys):
+    groups = collections.defaultdict(list)
+    for e in events:
+        groups[tuple(KEYS[k](t, e) for k in keys)].append(e)
+    return groups
+
+
+def key_of(t, row, keys, processes):
+    return tuple(processes.get(row[k]) if k == "process" else row[k] for k in keys)
+
+
+def check_groups(t):
+    names = collections.Counter(k["name"] for i, k in t.tracks.items() if "parent" not in k)
+    processes = {k["name"]: i for i, k in t.tracks.items() if "parent" not in k and names[k["name"]] == 1}
+    for keys in (["name", "category"], ["host"], ["host", "name"], ["process", "category"], ["category"]):
+        if "process" in keys and len(processes) < len(names):
+            continue
+        got = report("stats", t.path, "--by", ",".join(keys))
+        for key, events in (("spans", t.spans), ("async_spans", t.asyncs)):
+            groups = groups_of(t, events, keys)
+            same(f"{t.path}: groups by {keys}", len(got[key]), len(groups))
+            for row in got[key]:
+                own, what = groups[key_of(t, row, keys, processes)], f"{t.path}: {row}"
+                d = [e["dur_ns"] for e in own]
+                same(what, row["count"], len(own))
+                dur = row["dur_ns"]
+                same(what, (dur["sum"], dur["min"], dur["max"]), (sum(d), min(d), max(d)))
+                same(what, dur["mean"], (sum(d) + len(d) // 2) // len(d))
+                for part in (50, 90, 99):
+                    near(what, dur[f"p{part}"], d, part)
+                same(what, row["first_ns"], min(e["ts_ns"] for e in own))
+                same(what, row["last_ns"], max(e["ts_ns"] + e["dur_ns"] for e in own))
+                if key == "spans":
+                    same(what, row["total_ns"], union(own))
+                if "bytes" in row:
+                    moved, total = sum(map(bytes_of, own)), row.get("total_ns", sum(d))
+                    same(what, row["bytes"], moved)
+                    if abs(row["bytes_per_s"] - rate(moved, total)) > 1:
+                        sys.exit(f"{what}: {rate(moved, total)} bytes a second")
+                elif t.formatted == "dftracer":
+                    same(what, sum(map(bytes_of, t.spans)), 0)
+
+
+def check_compare(t):
+    """The trace, and a part of it as the new side."""
+    keys = ["name", "category"]
+    name = max((e["name"] for e in t.spans), default=None)
+    if name is None or t.formatted not in ("chrome", "dftracer"):
+        return
+    with tempfile.TemporaryDirectory() as d:
+        part = os.path.join(d, "part")
+        run("convert", "-q", "--lanes", "off", "--not", "--name", name, "--to", t.formatted, t.path, part)
+        got = json.loads(run("compare", "-q", "--json", "--exit-zero", "--by", "name,category", t.path, part))
+    sides = [groups_of(t, t.spans + t.asyncs, keys), groups_of(t, [e for e in t.spans + t.asyncs if e["name"] != name], keys)]
+    spans = {tuple(KEYS[k](t, e) for k in keys) for e in t.spans}
+    for row in got["groups"]:
+        key, what = (row["name"], row["category"]), f"{t.path}: compare {row}"
+        if (row["kind"] == "span") != (key in spans) or key in {tuple(KEYS[k](t, e) for k in keys) for e in t.asyncs} & spans:
+            continue
+        total = union if row["kind"] == "span" else lambda v: sum(e["dur_ns"] for e in v)
+        for side, groups in zip(("old", "new"), sides):
+            own = groups.get(key, [])
+            if not own:
+                same(what, row["total_ns"][side], None)
+                continue
+            same(what, (row["count"][side], row["total_ns"][side]), (len(own), total(own)))
+            for percent in (50, 90, 99):
+                near(what, row[f"p{percent}_ns"][side], [e["dur_ns"] for e in own], percent)
+            if "bytes" in row:
+                same(what, row["bytes"][side], sum(map(bytes_of, own)))
+        for number in ("count", "total_ns", "self_ns", "p50_ns", "p90_ns", "p99_ns", "bytes"):
+            n = row.get(number)
+            if n and n["old"] is not None and n["new"] is not None:
+                same(what, n["difference"], n["new"] - n["old"])
+                same(what, n["ratio"], n["new"] / n["old"] if n["old"] else None)
+
+
+def check_merge(t):
+    """Any number of copies of a table is that of as many traces."""
+    with tempfile.TemporaryDirectory() as d:
+        full = os.path.join(d, "full.json")
+        with open(full, "w", encoding="utf-8") as f:
+            f.write(run("stats", "-q", "--json", "--full", t.path))
+        got = json.loads(run("stats", "--json", "--merge", full, full, full))["inputs"][0]
+    one = report("stats", t.path)
+    for row, want in zip(sorted(got["spans"], key=lambda r: (r["name"], r["category"])),
+                         sorted(one["spans"], key=lambda r: (r["name"], r["category"])), strict=True):
+        for k in ("count", "total_ns", "self_ns", "bytes", "waiting_ns"):
+            same(f"{t.path}: merged {k}", row.get(k), 3 * want[k] if k in want else None)
+
+
+def random_pfw(path, seed):
+    r = random.Random(seed)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("[\n")
+        at = 1700000000000000
+        for i in range(r.choice([3, 40, 800])):
+            at += r.choice([0, 1, 3, 20])
+            pid = r.randrange(4) + 1
+            args = {"hostname": f"node{pid % 3}"}
+            if r.randrange(6):
+                args["ret"] = r.choice([0, 1, -1, 4096, "4096", "-1", 2.5, 65536, r.randrange(1 << 20)])
+            if r.randrange(3):
+                args["size"] = r.choice([1, 8, -1, 4096])
+            f.write(json.dumps({"id": i, "name": r.choice(["read", "write", "fread", "fwrite", "open", "readlink"]),
+                                "cat": r.choice(["POSIX", "STDIO", "C_APP"]), "pid": pid, "tid": pid * 10 + r.randrange(2),
+                                "ts": at, "dur": r.choice([0, 1, 2, 7, 30, 400]), "ph": "X", "args": args}) + "\n")
+
+
 def random_trace(path, seed):
     r = random.Random(seed)
     events, at = [], 0
@@ -352,7 +501,7 @@ def random_trace(path, seed):
         json.dump(events, f)
 
 
-CHECKS = [check_top, check_flows, check_hist, check_every, check_share, check_imbalance, check_overlap, check_examples]
+CHECKS = [check_groups, check_compare, check_merge, check_top, check_flows, check_hist, check_every, check_share, check_imbalance, check_overlap, check_examples]
 
 
 def check(path):
@@ -371,4 +520,6 @@ else:
             p = os.path.join(d, f"{seed}.json")
             random_trace(p, seed)
             check(p)
+            random_pfw(p[:-5] + ".pfw", seed)
+            check(p[:-5] + ".pfw")
 print(f"{checked} figures agree")
