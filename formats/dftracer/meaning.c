@@ -402,7 +402,7 @@ static void add_sizes(struct dft_state *st, const struct dft_record *rec, const 
 	struct fields x = { st, b, rec, f, batch_fields(b, rec->nargs), 0 };
 	const struct field *const first = x.to;
 	if (first == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	for (uint32_t i = 0; i < rec->nargs; i++)
@@ -411,6 +411,7 @@ static void add_sizes(struct dft_state *st, const struct dft_record *rec, const 
 				put_arg(&x, &rec->args[i]);
 				break;
 			}
+	e->first_field = b->nfields;
 	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
 	b->nfields += e->nfields;
 }
