@@ -137,6 +137,7 @@ struct chrome_reading {
 	struct json_records records;
 	bool repaired;                /* the text of the item is repair->text */
 	bool borrowed;                /* st->rec is in memory that the next record changes */
+	bool misnamed;                /* the key of the events is damaged */
 	bool lost;                    /* the bytes before were dropped */
 	bool no_array, has_no_commas; /* events a line */
 	unsigned documents;

@@ -40,24 +40,29 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 
 /* ---- events as tokens ---- */
 
+#define MEMBERS(X)                                                                                           \
+	X("ph", CHROME_PH)                                                                                   \
+	X("ts", CHROME_TS)                                                                                   \
+	X("pid", CHROME_PID)                                                                                 \
+	X("tid", CHROME_TID)                                                                                 \
+	X("dur", CHROME_DUR)                                                                                 \
+	X("cat", CHROME_CAT)                                                                                 \
+	X("name", CHROME_NAME)                                                                               \
+	X("args", CHROME_ARGS)                                                                               \
+	X("id", CHROME_ID)                                                                                   \
+	X("id2", CHROME_ID2)                                                                                 \
+	X("s", CHROME_S)                                                                                     \
+	X("scope", CHROME_SCOPE)                                                                             \
+	X("ids", CHROME_IDS)
+
 enum chrome_member chrome_find_member(struct slice key)
 {
-	static const struct {
-		struct slice key;
-		enum chrome_member member;
-	} rows[] = {
-		{ SLICE_LIT("name"), CHROME_NAME }, { SLICE_LIT("cat"), CHROME_CAT },
-		{ SLICE_LIT("ph"), CHROME_PH },     { SLICE_LIT("ts"), CHROME_TS },
-		{ SLICE_LIT("dur"), CHROME_DUR },   { SLICE_LIT("pid"), CHROME_PID },
-		{ SLICE_LIT("tid"), CHROME_TID },   { SLICE_LIT("args"), CHROME_ARGS },
-		{ SLICE_LIT("id"), CHROME_ID },     { SLICE_LIT("id2"), CHROME_ID2 },
-		{ SLICE_LIT("s"), CHROME_S },       { SLICE_LIT("scope"), CHROME_SCOPE },
-		{ SLICE_LIT("ids"), CHROME_IDS },
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (slice_equal(rows[i].key, key))
-			return rows[i].member;
+	/* A literal each, not a loop over the names: comparisons with constant lengths are inlined. */
+#define COMPARE(text, member)                                                                                \
+	if (slice_is(key, text))                                                                             \
+		return member;
+	MEMBERS(COMPARE)
+#undef COMPARE
 	return CHROME_MEMBERS;
 }
 
@@ -85,20 +90,25 @@ const char *chrome_parse_event(struct chrome_reading *st, const char *p, const c
 	struct chrome_record *const rec = &st->rec;
 	struct json *const json = &st->json;
 	struct slice key;
-	enum json_kind kind;
 	bool more;
 
 	*rec = (struct chrome_record){ .p = p };
 	for (p = json_first(json, p, e, &more); p != NULL && more; p = json_next(json, p, e, '}', &more)) {
-		const char *const v = json_key(json, p, e, &key, &kind);
-		p = v != NULL ? json_value(json, v, e, &kind) : NULL;
+		struct json_token value;
+		const char *end = json_plain_member(p, e, &key, &value);
+		if (end == NULL) {
+			value.p = json_key(json, p, e, &key, &value.kind);
+			end = value.p != NULL ? json_value(json, value.p, e, &value.kind) : NULL;
+			value.end = end;
+		}
+		p = end;
 		if (p == NULL)
 			return NULL;
 		const enum chrome_member m = chrome_find_member(key);
 		if (m == CHROME_MEMBERS)
 			continue;
 		if (rec->of[m].kind == JSON_ABSENT)
-			rec->of[m] = (struct json_token){ v, p, kind };
+			rec->of[m] = value;
 		else
 			rec->has_duplicates = true;
 	}
@@ -136,10 +146,32 @@ static int parse_exponent(const char *p, const char *e)
 	return minus ? -v : v;
 }
 
+/* The same for the usual form: at most 15 digits, a point and three more. */
+static inline bool parse_plain_usec(struct slice s, uint64_t *ns)
+{
+	uint64_t v = 0;
+	uint32_t i = 0;
+
+	for (; i < s.n && (unsigned char)(s.p[i] - '0') <= 9; i++)
+		v = v * 10 + (uint64_t)(s.p[i] - '0');
+	if (i == 0 || i > 15 || i + 4 != s.n || s.p[i] != '.')
+		return false;
+	for (i++; i < s.n; i++) {
+		if ((unsigned char)(s.p[i] - '0') > 9)
+			return false;
+		v = v * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	*ns = v;
+	return true;
+}
+
 /* Converts decimal microseconds to nanoseconds exactly, truncating fractions of a nanosecond.  Returns false
  * if the result does not fit; *ns is the nearest value that does. */
 static bool parse_usec(struct slice s, uint64_t *ns)
 {
+	if (parse_plain_usec(s, ns))
+		return true;
+
 	const char *p = s.p, *const e = s.p + s.n;
 	const bool minus = p < e && *p == '-';
 	int shift = 3; /* decimal places still to be read */

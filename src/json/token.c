@@ -350,6 +350,156 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 	return q != NULL && ends_value(q, e) ? q : read_bad_word(x, p, e, kind);
 }
 
+/* ---- plain values ---- */
+
+/* Returns the closing quote of the text that begins at p; NULL: it is not plain. */
+static inline const char *plain_text_end(const char *p, const char *e)
+{
+#if defined(__SSE2__)
+	const __m128i control = _mm_set1_epi8(0x20), quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\');
+
+	for (; e - p >= 16; p += 16) {
+		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+		/* as signed bytes, those that are not ASCII are below 0x20, too */
+		const __m128i odd =
+		    _mm_or_si128(_mm_cmplt_epi8(v, control),
+		                 _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)));
+		const unsigned found = (unsigned)_mm_movemask_epi8(odd);
+		if (found == 0)
+			continue;
+		p += __builtin_ctz(found);
+		return *p == '"' ? p : NULL;
+	}
+#endif
+	p = textscan_plain_end(p, e);
+	return p < e && *p == '"' ? p : NULL;
+}
+
+/* Skips blanks; *p is any byte at e. */
+static inline const char *skip_some_blanks(const char *p, const char *e)
+{
+	if (p < e && (unsigned char)*p > ' ')
+		return p;
+	return json_skip_blanks(p, e);
+}
+
+/* Returns the end of a number or word, or NULL. */
+static inline const char *plain_scalar(const char *p, const char *e, enum json_kind *kind)
+{
+	const char *const start = p;
+
+	if (e - p < 32)
+		return NULL;
+	if (*p == 't' || *p == 'f' || *p == 'n') {
+		*kind = *p == 't' ? JSON_TRUE : *p == 'f' ? JSON_FALSE : JSON_NULL;
+		return memcmp(p, "true", 4) == 0 || memcmp(p, "null", 4) == 0 ? p + 4
+		       : memcmp(p, "false", 5) == 0                           ? p + 5
+		                                                              : NULL;
+	}
+	p += *p == '-';
+	*kind = p > start ? JSON_INT : JSON_UINT;
+	const char *const first = p;
+	while (p < e && (unsigned char)(*p - '0') <= 9)
+		p++;
+	if (p == first || p - first > 18 || (*first == '0' && p - first > 1) || p == e)
+		return NULL;
+	if (*p == '.') {
+		const char *const fraction = ++p;
+		while (p < e && (unsigned char)(*p - '0') <= 9)
+			p++;
+		*kind = JSON_NUMBER;
+		if (p == fraction || p == e)
+			return NULL;
+	}
+	return *p != 'e' && *p != 'E' ? p : NULL;
+}
+
+/* Returns the end of an object or array, or NULL. */
+static const char *plain_nested(const char *p, const char *e)
+{
+	uint64_t objects = 0; /* as in struct json_nest */
+	unsigned depth = 0;
+	enum json_kind kind;
+
+value:
+	if (p == e)
+		return NULL;
+	if (*p == '"') {
+		p = plain_text_end(p + 1, e);
+		if (p == NULL)
+			return NULL;
+		p++;
+	} else if (*p == '{' || *p == '[') {
+		if (depth++ == 64)
+			return NULL;
+		objects = objects << 1 | (*p == '{');
+		p = skip_some_blanks(p + 1, e);
+		if (p == e)
+			return NULL;
+		if (*p != ((objects & 1) != 0 ? '}' : ']'))
+			goto item;
+	} else {
+		p = plain_scalar(p, e, &kind);
+		if (p == NULL)
+			return NULL;
+	}
+	for (;;) {
+		p = skip_some_blanks(p, e);
+		if (p == e)
+			return NULL;
+		if (*p == ',')
+			break;
+		if (*p != ((objects & 1) != 0 ? '}' : ']'))
+			return NULL;
+		p++;
+		objects >>= 1;
+		if (--depth == 0)
+			return p;
+	}
+	p = skip_some_blanks(p + 1, e);
+item:
+	if ((objects & 1) == 0)
+		goto value;
+	if (p == e || *p != '"' || (p = plain_text_end(p + 1, e)) == NULL)
+		return NULL;
+	p = skip_some_blanks(p + 1, e);
+	if (p == e || *p != ':')
+		return NULL;
+	p = skip_some_blanks(p + 1, e);
+	goto value;
+}
+
+const char *json_plain_value(const char *p, const char *e, enum json_kind *kind)
+{
+	if (p == e)
+		return NULL;
+	if (*p == '"') {
+		p = plain_text_end(p + 1, e);
+		*kind = JSON_STRING;
+		return p != NULL ? p + 1 : NULL;
+	}
+	if (*p != '{' && *p != '[')
+		return plain_scalar(p, e, kind);
+	*kind = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+	return plain_nested(p, e);
+}
+
+const char *json_plain_member(const char *p, const char *e, struct slice *key, struct json_token *value)
+{
+	if (p == e || *p != '"')
+		return NULL;
+	const char *const end = plain_text_end(p + 1, e);
+	if (end == NULL)
+		return NULL;
+	*key = slice_of(p + 1, (size_t)(end - p) - 1);
+	p = skip_some_blanks(end + 1, e);
+	if (p == e || *p != ':')
+		return NULL;
+	p = skip_some_blanks(p + 1, e);
+	value->p = p;
+	return value->end = json_plain_value(p, e, &value->kind);
+}
+
 /* ---- walking through an object or array ---- */
 
 static const char *unterminated(struct json *x, const char *p, bool object)

@@ -129,6 +129,13 @@ const char *json_nested_part(struct json *x, struct json_nest *n, const char *p,
 /* Reads any value. */
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
+/* The same for values as most files have them: valid, texts of ASCII without escapes, integers below 10^18,
+ * nested at most 64 deep.  Returns NULL, without an error, if the value is not so, or ends at e. */
+const char *json_plain_value(const char *p, const char *e, enum json_kind *kind);
+
+/* Likewise, reads `"key":value`.  value->p is the value's first byte. */
+const char *json_plain_member(const char *p, const char *e, struct slice *key, struct json_token *value);
+
 /* Reads a valid number.  Returns NULL without setting an error if it is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
 

@@ -193,14 +193,14 @@ static bool begins_object(const struct chrome_reading *st, const char *p, bool *
 	return false;
 }
 
-/* Whether reading can go on at p, after damage. */
-static bool resumes(struct chrome_reading *st, const char *p, bool *more)
+/* Whether reading can go on at p, after damage from `from` on. */
+static bool resumes(struct chrome_reading *st, const char *from, const char *p, bool *more)
 {
 	struct slice key;
 
 	switch (*p) {
 	case '{':
-		return starts(st, st->p, p, st->end, more) ||
+		return starts(st, from, p, st->end, more) ||
 		       (st->where != CHROME_IN_EVENTS && st->where != CHROME_IN_OBJECT &&
 		        begins_object(st, p, more));
 	case '[':
@@ -223,7 +223,7 @@ static enum record_status skip_damage(struct chrome_reading *st, struct record *
 	bool more = false;
 	struct quoted q;
 
-	for (p++; p < e && !more && !resumes(st, p, &more); p++)
+	for (p++; p < e && !more && !resumes(st, at + 1, p, &more); p++)
 		;
 	if (!st->last && (p == e || more)) {
 		if ((size_t)(e - at) < PIECE)
@@ -630,6 +630,12 @@ static enum record_status read_part(struct chrome_reading *st, struct record *re
 	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
+/* Lists of objects like events that are none of the trace. */
+static bool is_other_list(struct slice key)
+{
+	return slice_is(key, "systemTraceEvents") || slice_is(key, "samples");
+}
+
 static enum record_status read_member(struct chrome_reading *st, struct record *rec, const char *p)
 {
 	const char *const e = st->end, *q = NULL;
@@ -640,9 +646,19 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	const char *const v = json_key(&st->json, p, e, &key, &kind);
 	if ((v == NULL ? st->json.error.cut : v == e) && may_grow(st))
 		return RECORD_MORE;
-	if (v != NULL && v < e && slice_is(key, "traceEvents") && *v == '[') {
-		if (st->has_events)
+	bool more = false;
+	const bool named = v != NULL && slice_is(key, "traceEvents"), list = v != NULL && v < e && *v == '[';
+	const bool lists =
+	    list && (named || (!st->has_events && !is_other_list(key) && begins_array(st, v, &more)));
+	if (more && !lists && may_grow(st))
+		return RECORD_MORE;
+	if (lists) {
+		if (!named)
+			chrome_report(st, CHROME_RULE_BAD_KEY, p,
+			              "a list of events that is not called traceEvents");
+		else if (st->has_events)
 			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, p, "a second array of events");
+		st->misnamed = !named;
 		st->where = CHROME_IN_EVENTS;
 		st->has_events = true;
 		(void)end_gap(st, rec, CHROME_LISTS, p, v + 1);

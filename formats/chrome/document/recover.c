@@ -39,6 +39,8 @@ struct chrome_recovery {
 	bool any;          /* the array or object has an element */
 	bool keeps_member; /* the member that is read in parts */
 	bool closed;       /* the last bracket was read */
+	bool lacks_events; /* of an object without events ... */
+	bool has_members;  /* ... but others */
 	bool sealed;       /* no decision waits any more */
 	bool reopened;     /* `tail` is written at the end */
 	struct decision *decisions;
@@ -174,15 +176,17 @@ static void reopen(struct recovery *rc)
 	struct chrome_recovery *const s = rc->state;
 	const char *const to = before(rc, rc->at + s->waiting_bytes);
 
+	if (s->lacks_events)
+		text_char(&s->tail, ']');
 	text_add(&s->tail, s->waiting.p, s->waiting.n);
 	rc->r->no_memory |= s->tail.failed;
 	s->ndecisions = 0;
 	s->waiting_bytes = 0;
 	text_clear(&s->waiting);
-	s->out = s->object ? OUT_EVENTS : OUT_ARRAY;
+	s->out = s->lacks_events ? OUT_OBJECT : s->object ? OUT_EVENTS : OUT_ARRAY;
 	s->reopened = true;
 	replace(rc, to, "", 0, CHROME_RULE_CONCATENATED, "events follow: moved behind them");
-	s->any = rc->records > 0;
+	s->any = s->lacks_events ? s->has_members : rc->records > 0;
 }
 
 /* ---- what is written ---- */
@@ -214,6 +218,10 @@ static bool open_array(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
 
+	if (s->out == OUT_AFTER && s->sealed)
+		return false;
+	if (s->out == OUT_AFTER)
+		reopen(rc);
 	switch (s->out) {
 	case OUT_NOTHING:
 		insert(rc, "[\n", CHROME_RULE_NO_ARRAY, "the opening bracket is missing");
@@ -225,11 +233,6 @@ static bool open_array(struct recovery *rc)
 		       "the array of events does not begin");
 		s->out = OUT_EVENTS;
 		s->any = false;
-		return true;
-	case OUT_AFTER:
-		if (s->sealed)
-			return false;
-		reopen(rc);
 		return true;
 	default:
 		return true;
@@ -387,7 +390,11 @@ static void take_list(struct recovery *rc, const char *end)
 		return;
 	}
 	put_comma(rc, st->item_at);
-	keep(rc, end);
+	if (st->misnamed)
+		replace(rc, end, "\"traceEvents\":[", 15, CHROME_RULE_BAD_KEY,
+		        "the name of the list of events");
+	else
+		keep(rc, end);
 	s->out = OUT_EVENTS;
 	s->any = false;
 }
@@ -408,7 +415,8 @@ static void take_closing(struct recovery *rc, const char *end)
 		close_events(rc);
 	if (memchr(rc->r->in->p, ',', (size_t)(st->item_at - rc->r->in->p)) != NULL)
 		replace(rc, st->item_at, "", 0, CHROME_RULE_TRAILING_COMMA, "a comma before the end");
-	s->sealed |= s->out == OUT_OBJECT;
+	s->lacks_events |= s->out == OUT_OBJECT;
+	s->has_members = s->any;
 	s->out = OUT_AFTER;
 	s->any = true;
 	s->closed = !array || !s->object;
