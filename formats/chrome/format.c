@@ -21,9 +21,11 @@
 /* Returns true for members that precede traceEvents in some files. */
 static bool is_known_member(struct slice key)
 {
-	static const char *const keys[] = { "displayTimeUnit", "otherData",         "stackFrames",
-		                            "samples",         "systemTraceEvents", "controllerTraceDataKey",
-		                            "schemaVersion" };
+	static const char *const keys[] = { "displayTimeUnit",  "otherData",         "stackFrames",
+		                            "samples",          "systemTraceEvents", "controllerTraceDataKey",
+		                            "schemaVersion",    "file_info",         "viztracer_metadata",
+		                            "deviceProperties", "distributedInfo",   "baseTimeNanoseconds",
+		                            "beginningOfTime" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (slice_is(key, keys[i]))

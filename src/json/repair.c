@@ -393,13 +393,18 @@ static const char *skip_decimals(struct json_repair *x, const char *from, const 
 	return q > p + 1 && !at_end(x, next, e) && (*next == ',' || *next == '}') ? q : p;
 }
 
+static bool begins_comment(const char *p, const char *e)
+{
+	return e - p >= 2 && p[0] == '/' && (p[1] == '/' || p[1] == '*');
+}
+
 /* Reads a value that is no text, object or array. */
 static const char *read_word(struct json_repair *x, const char *p, const char *e)
 {
 	const char *q = p;
 	enum json_kind kind;
 
-	while (q < e && strchr(",}]{[\"\n\r", *q) == NULL)
+	while (q < e && strchr(",}]{[\"\n\r", *q) == NULL && !begins_comment(q, e))
 		q++;
 	while (q > p + 1 && (q[-1] == ' ' || q[-1] == '\t'))
 		q--;
@@ -508,7 +513,7 @@ static const char *skip_foreign(struct walk *w, const char *p)
 	const char *const e = w->e;
 
 	add_fault(w->x, JSON_FAULT_FOREIGN, p);
-	if (e - p >= 2 && p[0] == '/' && (p[1] == '/' || p[1] == '*')) {
+	if (begins_comment(p, e)) {
 		const char stop = p[1] == '/' ? '\n' : '/';
 		for (p += 2; p < e && (*p != stop || (stop == '/' && p[-1] != '*')); p++)
 			;
@@ -644,7 +649,7 @@ static const char *read_part(struct walk *w, const char *p)
 	case '\0':
 		return skip_foreign(w, p);
 	case '/':
-		if (w->e - p >= 2 && (p[1] == '*' || p[1] == '/'))
+		if (begins_comment(p, w->e))
 			return skip_foreign(w, p);
 		break;
 	case '"':

@@ -98,8 +98,8 @@ static const char *find_phase(struct chrome_phases *c, const char *p, const char
 	return e;
 }
 
-/* Whether the object at p has a ph in [p, e).  Its texts may have stray quotes. */
-static bool has_phase(const char *p, const char *e)
+/* Whether the object at p has the key, with its quotes, in [p, e).  Its texts may have stray quotes. */
+static bool has_key(const char *p, const char *e, struct slice key)
 {
 	unsigned depth = 0;
 
@@ -109,7 +109,7 @@ static bool has_phase(const char *p, const char *e)
 		} else if ((*p == '}' || *p == ']') && --depth == 0) {
 			return false;
 		} else if (*p == '"') {
-			if (depth == 1 && e - p >= 4 && memcmp(p, "\"ph\"", 4) == 0)
+			if (depth == 1 && (size_t)(e - p) >= key.n && memcmp(p, key.p, key.n) == 0)
 				return true;
 			for (p++; p < e && *p != '"' && *p != '\n'; p++)
 				p += *p == '\\' && p + 1 < e;
@@ -129,7 +129,7 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 		*more |= cut;
 		return false;
 	}
-	const bool starts = find_phase(c, p, limit) < limit && has_phase(p, limit);
+	const bool starts = find_phase(c, p, limit) < limit && has_key(p, limit, SLICE_LIT("\"ph\""));
 	*more |= !starts && limit == e;
 	return starts;
 }
@@ -426,15 +426,28 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 	return end_gap(st, rec, CHROME_DROPPED, p, item_end);
 }
 
-/* Whether an event starts in (p, e). */
-static bool has_start(struct chrome_reading *st, const char *p, const char *e)
+/* Returns where an event starts in (p, e), or NULL. */
+static const char *find_start(struct chrome_reading *st, const char *p, const char *e)
 {
 	bool more = false;
 
 	for (p++; p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL; p++)
 		if (starts(st, st->p, p, st->end, &more))
-			return true;
-	return false;
+			return p;
+	return NULL;
+}
+
+/* Reads an object that has no ph.  Events in it were drawn into it by damage. */
+static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
+                                        const char *end)
+{
+	const char *const start = find_start(st, p, end);
+
+	if (start == NULL)
+		return end_event(st, rec, p, end);
+	chrome_report(st, CHROME_RULE_CUT_EVENT, p, "%zu bytes into the event something else begins",
+	              (size_t)(start - p));
+	return end_gap(st, rec, CHROME_DROPPED, p, start);
 }
 
 /* Reads the event at p. */
@@ -452,11 +465,12 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 	st->json.suspect = st->json.big = NULL;
 	if (!careful || limit - p <= (ptrdiff_t)CAREFUL ||
 	    (end = chrome_parse_event(st, p, p + CAREFUL)) != NULL ||
-	    (st->json.error.cut && !has_start(st, p, p + CAREFUL)))
+	    (st->json.error.cut && find_start(st, p, p + CAREFUL) == NULL))
 		end = end != NULL ? end : chrome_parse_event(st, p, limit);
 	if (end != NULL) {
 		report_commas(st, commas, p);
-		return end_event(st, rec, p, end);
+		return st->rec.of[CHROME_PH].kind != JSON_ABSENT ? end_event(st, rec, p, end)
+		                                                 : read_no_event(st, rec, p, end);
 	}
 	if (st->json.error.cut && limit == e && !st->last && !careful)
 		return RECORD_MORE;
@@ -776,10 +790,11 @@ static enum record_status start_step(struct chrome_reading *st, struct record *r
 		st->where = CHROME_AT_END;
 		return end_gap(st, rec, CHROME_BLANKS, e, e);
 	}
+	const char *const limit = e - p > (ptrdiff_t)START_LOOK ? p + START_LOOK : e;
 	const bool event = *p == '{' && chrome_event_starts(&st->phases, p, e, &more);
-	if (more && !event && may_grow(st))
+	if ((more || limit == e) && !st->last)
 		return RECORD_MORE;
-	if (event) {
+	if (event && !has_key(p, limit, SLICE_LIT("\"traceEvents\""))) {
 		if (!st->lost)
 			chrome_report(st, CHROME_RULE_NO_ARRAY, p, "the first event stands in no array");
 		return begin_lines(st, rec);
