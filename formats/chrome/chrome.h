@@ -130,9 +130,12 @@ struct chrome_reading {
 	const char *p, *end;
 	bool last;
 
+	struct chrome_wide *wide; /* NULL: the input is UTF-8 */
+
 	/* Damage. */
 	enum chrome_item item;
-	const char *item_at;        /* after blanks and commas */
+	const char *item_at; /* after blanks and commas */
+	const char *item_end;
 	struct json_repair *repair; /* NULL: nothing was repaired yet */
 	struct json_records records;
 	bool repaired;                /* the text of the item is repair->text */
@@ -206,6 +209,22 @@ const char *chrome_origin(const struct chrome_reading *st, const char *at);
 enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
 
 void chrome_damage_free(struct chrome_reading *st);
+
+/* ---- document/wide.c ---- */
+
+/* Reads on as UTF-16.  false: no memory. */
+bool chrome_wide_begin(struct chrome_reading *st, bool big);
+void chrome_wide_free(struct chrome_wide *w);
+
+/* Sets the window, to the text of the next bytes; `more`: of further ones, too.  Returns false if the input's
+ * window has none. */
+bool chrome_wide_window(struct chrome_reading *st, bool more);
+
+/* Returns the number of bytes of the input that [st->p, at) was. */
+uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *at);
+
+/* Makes positions of the record, in the text, those of the input. */
+void chrome_wide_end(struct chrome_reading *st, struct record *rec);
 
 /* ---- document/recover.c ---- */
 

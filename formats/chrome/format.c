@@ -137,6 +137,17 @@ static int probe_damaged(const char *p, const char *e)
 	return 0;
 }
 
+/* Returns the score of a file in UTF-16: that of its ASCII characters, without its mark. */
+static int probe_wide(struct slice head, bool big)
+{
+	char text[2048];
+	uint32_t n = 0;
+
+	for (uint32_t i = 2; i + 1 < head.n && n < sizeof text; i += 2)
+		text[n++] = head.p[i + !big] == '\0' ? head.p[i + big] : '?';
+	return chrome_probe(slice_of(text, n), n < sizeof text);
+}
+
 int chrome_probe(struct slice head, bool complete)
 {
 	struct json x = { .lenient = true, .complete = complete, .depth = JSON_MAX_DEPTH };
@@ -145,6 +156,8 @@ int chrome_probe(struct slice head, bool complete)
 
 	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
+	if (head.n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0))
+		return probe_wide(head, *p == '\xfe');
 	p = json_skip_blanks(p, e);
 	if (p == e)
 		return 0;

@@ -503,6 +503,8 @@ static const char *read_close(struct walk *w, const char *p)
 		add_fault(x, JSON_FAULT_BRACKET, p);
 		close_level(w);
 	}
+	if (x->member && x->depth == 1)
+		return p; /* of the object around the member */
 	close_level(w);
 	return p + 1;
 }

@@ -27,7 +27,10 @@ const char *chrome_origin(const struct chrome_reading *st, const char *at)
 
 uint64_t chrome_offset(const struct chrome_reading *st, const char *at)
 {
-	return input_offset(st->r->in, chrome_origin(st, at));
+	const struct input *const in = st->r->in;
+
+	at = chrome_origin(st, at);
+	return st->wide != NULL ? input_offset(in, in->p) + chrome_wide_bytes(st, at) : input_offset(in, at);
 }
 
 /* ---- items ---- */
@@ -41,6 +44,7 @@ static enum record_status end_item(struct chrome_reading *st, struct record *rec
 	}
 	st->item = item;
 	st->item_at = at;
+	st->item_end = end;
 	st->lost = item == CHROME_DROPPED;
 	st->first &= item == CHROME_DROPPED;
 	rec->end = end;
@@ -134,14 +138,31 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 	return starts;
 }
 
+/* Whether the brace after the colon begins no value: it is on the next line, or the key takes no object. */
+static bool is_no_value(const char *from, const char *colon, const char *brace)
+{
+	static const char *const keys[] = { "\"name\"", "\"cat\"", "\"ph\"", "\"ts\"",
+		                            "\"dur\"",  "\"pid\"", "\"tid\"" };
+
+	if (memchr(colon, '\n', (size_t)(brace - colon)) != NULL)
+		return true;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const size_t n = strlen(keys[i]);
+		if ((size_t)(colon - from) >= n && memcmp(colon - n, keys[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
 {
 	struct chrome_reading *const st = ctx;
 	const char *q = p;
 
-	while (q > from && strchr(" \t\r\n", q[-1]) != NULL && q[-1] != '\0')
+	while (q > from && (q[-1] == ' ' || q[-1] == '\t' || q[-1] == '\r' || q[-1] == '\n'))
 		q--;
-	return (q == from || q[-1] != ':') && chrome_event_starts(&st->phases, p, e, more);
+	return (q == from || q[-1] != ':' || is_no_value(from, q - 1, p)) &&
+	       chrome_event_starts(&st->phases, p, e, more);
 }
 
 static bool is_key(struct slice key)
@@ -308,7 +329,7 @@ static void report_commas(struct chrome_reading *st, const struct commas *c, con
 static enum record_status end_event(struct chrome_reading *st, struct record *rec, const char *p,
                                     const char *end)
 {
-	st->borrowed = st->repaired;
+	st->borrowed = st->repaired || st->wide != NULL;
 	if (st->rec.has_duplicates)
 		chrome_report_duplicates(st);
 	if (st->json.suspect != NULL)
@@ -458,7 +479,7 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 	const char *const limit = e - p > (ptrdiff_t)CHROME_MAX_EVENT ? p + CHROME_MAX_EVENT : e;
 	/* A bracket that is missing may let many events pass for arguments of one.  Where that happens often,
 	 * reading them all each time would cost much. */
-	const bool careful = st->wasted > (PIECE + input_offset(st->r->in, p)) / 4;
+	const bool careful = st->wasted > (PIECE + chrome_offset(st, p)) / 4;
 	const char *end = NULL;
 
 	st->json.complete = st->last && limit == e;
@@ -538,17 +559,19 @@ static enum record_status close_array(struct chrome_reading *st, struct record *
 /* Passes over the rest of an event in which others stand. */
 static bool skip_rest(struct chrome_reading *st, struct record *rec, enum record_status *status)
 {
-	const uint64_t at = input_offset(st->r->in, st->p);
+	const uint64_t at = chrome_offset(st, st->p);
 	struct chrome_range *const s = &st->skips[0];
 
 	while (st->nskips > 0 && s->from < at)
 		memmove(s, s + 1, --st->nskips * sizeof *s);
 	if (st->nskips == 0 || s->from != at)
 		return false;
-	const uint64_t n = s->to - s->from;
+	const char *end =
+	    st->wide == NULL && s->to - at <= (uint64_t)(st->end - st->p) ? st->p + (s->to - at) : st->p;
+	while (end < st->end && chrome_offset(st, end) < s->to)
+		end++;
 	*status = RECORD_MORE;
-	if (n <= (uint64_t)(st->end - st->p) || st->last) {
-		const char *const end = n <= (uint64_t)(st->end - st->p) ? st->p + n : st->end;
+	if (chrome_offset(st, end) >= s->to || st->last) {
 		*status = end_gap(st, rec, CHROME_DROPPED, st->p, end);
 		memmove(s, s + 1, --st->nskips * sizeof *s);
 	}
@@ -782,6 +805,13 @@ static enum record_status start_step(struct chrome_reading *st, struct record *r
 		st->lost = false;
 		return RECORD_DONE;
 	}
+	if (e - st->p >= 2 && (memcmp(st->p, "\xff\xfe", 2) == 0 || memcmp(st->p, "\xfe\xff", 2) == 0) &&
+	    st->wide == NULL && chrome_offset(st, st->p) == 0) {
+		chrome_report(st, CHROME_RULE_UTF_16, st->p, "a byte order mark of UTF-16");
+		(void)end_gap(st, rec, CHROME_DROPPED, st->p, st->p + 2);
+		st->lost = false;
+		return chrome_wide_begin(st, *st->p == '\xfe') ? RECORD_DONE : RECORD_BAD;
+	}
 	if (p == e) {
 		if (!st->last)
 			return (size_t)(e - st->p) < PIECE ? RECORD_MORE
@@ -829,14 +859,8 @@ static enum record_status end_step(struct chrome_reading *st, struct record *rec
 	return document ? begin_document(st, rec, p) : begin_lines(st, rec);
 }
 
-enum record_status chrome_next_record(struct reader *r, struct record *rec)
+static enum record_status next_step(struct chrome_reading *st, struct record *rec)
 {
-	struct chrome_reading *const st = r->state;
-
-	st->line = st->next_line;
-	st->p = r->in->p;
-	st->end = r->in->end;
-	st->last = r->in->last;
 	st->phases.from = NULL;
 	st->repaired = st->borrowed = false;
 	switch (st->where) {
@@ -851,9 +875,37 @@ enum record_status chrome_next_record(struct reader *r, struct record *rec)
 	}
 }
 
+static enum record_status next_wide(struct chrome_reading *st, struct record *rec)
+{
+	enum record_status status = RECORD_MORE;
+
+	for (bool more = false; status == RECORD_MORE; more = true) {
+		if (!chrome_wide_window(st, more))
+			return st->r->no_memory ? RECORD_BAD : RECORD_MORE;
+		status = next_step(st, rec);
+	}
+	if (status == RECORD_DONE)
+		chrome_wide_end(st, rec);
+	return status;
+}
+
+enum record_status chrome_next_record(struct reader *r, struct record *rec)
+{
+	struct chrome_reading *const st = r->state;
+
+	st->line = st->next_line;
+	if (st->wide != NULL)
+		return next_wide(st, rec);
+	st->p = r->in->p;
+	st->end = r->in->end;
+	st->last = r->in->last;
+	return next_step(st, rec);
+}
+
 void chrome_damage_free(struct chrome_reading *st)
 {
 	if (st->repair != NULL)
 		text_free(&st->repair->text);
 	free(st->repair);
+	chrome_wide_free(st->wide);
 }

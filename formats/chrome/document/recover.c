@@ -47,6 +47,7 @@ struct chrome_recovery {
 	uint32_t ndecisions, decisions_cap;
 	uint64_t waiting_bytes; /* of the input */
 	struct text waiting, tail;
+	const char *decided; /* of the item, up to here */
 };
 
 static const char *const structure[] = {
@@ -75,6 +76,8 @@ static const struct rule *rule_of(enum chrome_rule rule)
 }
 
 /* ---- decisions ---- */
+
+static const char written_as_utf8[] = "written as UTF-8";
 
 static const char *before(struct recovery *rc, uint64_t offset)
 {
@@ -133,27 +136,48 @@ static void add_decision(struct recovery *rc, const char *to, const char *text, 
 	}
 }
 
+/* Returns the position in the input of one in the reader's window. */
+static const char *raw(struct recovery *rc, const char *at)
+{
+	return before(rc, chrome_offset(rc->r->state, at));
+}
+
 static void keep(struct recovery *rc, const char *to)
 {
-	const struct chrome_recovery *const s = rc->state;
-	const uint64_t n = input_offset(rc->r->in, to) - rc->at - s->waiting_bytes;
+	const struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+	const char *const from = s->decided;
 
+	s->decided = to;
+	if (to == from)
+		return;
 	if (waits(s))
-		add_decision(rc, to, to - n, (size_t)n, (struct decision){ .kind = KEEP });
+		add_decision(rc, raw(rc, to), from, (size_t)(to - from),
+		             (struct decision){ .kind = st->wide != NULL ? REPLACE : KEEP,
+		                                .rule = CHROME_RULE_UTF_16,
+		                                .why = written_as_utf8 });
+	else if (st->wide != NULL)
+		recover_replace(rc, raw(rc, to), from, (size_t)(to - from), rule_of(CHROME_RULE_UTF_16), "%s",
+		                written_as_utf8);
 	else
 		recover_keep(rc, to);
 }
 
 static void drop(struct recovery *rc, const char *to, enum chrome_rule rule, const char *why)
 {
-	if (waits(rc->state))
+	struct chrome_recovery *const s = rc->state;
+
+	s->decided = to;
+	to = raw(rc, to);
+	if (waits(s))
 		add_decision(rc, to, "", 0, (struct decision){ .kind = DROP, .rule = rule, .why = why });
 	else
 		recover_drop_for(rc, to, rule_of(rule), why);
 }
 
-static void replace(struct recovery *rc, const char *to, const char *text, size_t n, enum chrome_rule rule,
-                    const char *why)
+/* The same for a position in the input. */
+static void replace_raw(struct recovery *rc, const char *to, const char *text, size_t n,
+                        enum chrome_rule rule, const char *why)
 {
 	const struct chrome_recovery *const s = rc->state;
 
@@ -163,11 +187,20 @@ static void replace(struct recovery *rc, const char *to, const char *text, size_
 		recover_replace(rc, to, text, n, rule_of(rule), "%s", why);
 }
 
+static void replace(struct recovery *rc, const char *to, const char *text, size_t n, enum chrome_rule rule,
+                    const char *why)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	s->decided = to;
+	replace_raw(rc, raw(rc, to), text, n, rule, why);
+}
+
 static void insert(struct recovery *rc, const char *text, enum chrome_rule rule, const char *why)
 {
 	const struct chrome_recovery *const s = rc->state;
 
-	replace(rc, before(rc, rc->at + s->waiting_bytes), text, strlen(text), rule, why);
+	replace_raw(rc, before(rc, rc->at + s->waiting_bytes), text, strlen(text), rule, why);
 }
 
 /* Events follow: the bytes after the array are removed. */
@@ -185,7 +218,7 @@ static void reopen(struct recovery *rc)
 	text_clear(&s->waiting);
 	s->out = s->lacks_events ? OUT_OBJECT : s->object ? OUT_EVENTS : OUT_ARRAY;
 	s->reopened = true;
-	replace(rc, to, "", 0, CHROME_RULE_CONCATENATED, "events follow: moved behind them");
+	replace_raw(rc, to, "", 0, CHROME_RULE_CONCATENATED, "events follow: moved behind them");
 	s->any = s->lacks_events ? s->has_members : rc->records > 0;
 }
 
@@ -195,7 +228,8 @@ static void reopen(struct recovery *rc)
 static void put_comma(struct recovery *rc, const char *at)
 {
 	struct chrome_recovery *const s = rc->state;
-	const char *const from = rc->r->in->p;
+	const struct chrome_reading *const st = rc->r->state;
+	const char *const from = st->p;
 	unsigned commas = 0;
 	bool blank = true;
 
@@ -300,7 +334,7 @@ static void take_event(struct recovery *rc, const char *end)
 	struct text fixed = { .p = NULL };
 
 	if (!is_whole(&st->rec) || !open_array(rc)) {
-		recover_drop(rc, end);
+		recover_drop(rc, raw(rc, end));
 		return;
 	}
 	put_comma(rc, st->item_at);
@@ -413,7 +447,7 @@ static void take_closing(struct recovery *rc, const char *end)
 	}
 	if (!array && s->out == OUT_EVENTS)
 		close_events(rc);
-	if (memchr(rc->r->in->p, ',', (size_t)(st->item_at - rc->r->in->p)) != NULL)
+	if (memchr(st->p, ',', (size_t)(st->item_at - st->p)) != NULL)
 		replace(rc, st->item_at, "", 0, CHROME_RULE_TRAILING_COMMA, "a comma before the end");
 	s->lacks_events |= s->out == OUT_OBJECT;
 	s->has_members = s->any;
@@ -427,9 +461,10 @@ static void take_closing(struct recovery *rc, const char *end)
 static void take_rest(struct recovery *rc, const char *end)
 {
 	const struct chrome_reading *const st = rc->r->state;
-	const char *const from = rc->r->in->p;
+	const char *const from = st->p;
 
-	if (st->item == CHROME_DROPPED && !(end - from == 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0))
+	const bool mark = st->where == CHROME_AT_START && (unsigned char)*from >= 0xef;
+	if (st->item == CHROME_DROPPED && !mark)
 		drop(rc, end, CHROME_RULE_FOREIGN_BYTES, "not part of the trace");
 	else if (st->item == CHROME_DROPPED)
 		replace(rc, end, "", 0, CHROME_RULE_BYTE_ORDER_MARK, "a byte order mark");
@@ -466,11 +501,13 @@ static void finish(struct recovery *rc)
 	insert(rc, text, CHROME_RULE_UNCLOSED, "the closing bracket is missing");
 }
 
-static void take_item(struct recovery *rc, const char *end)
+static void take_item(struct recovery *rc)
 {
 	const struct chrome_reading *const st = rc->r->state;
-	const struct chrome_recovery *const s = rc->state;
+	struct chrome_recovery *const s = rc->state;
+	const char *const end = st->item_end;
 
+	s->decided = st->p;
 	switch (st->item) {
 	case CHROME_OPENS:
 		take_opening(rc, end);
@@ -515,7 +552,7 @@ static enum read_status recover_next(struct recovery *rc)
 			const size_t n = (size_t)(in->end - in->p);
 			(void)input_need(in, n + n / 4 + 1);
 		} else if (status == RECORD_DONE) {
-			take_item(rc, rec.end);
+			take_item(rc);
 			in->p = rec.end;
 			if (rec.role < RECORD_IS_GAP)
 				r->records = rec.ordinal;

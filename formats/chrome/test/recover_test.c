@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 #include "chrome/chrome.h"
+#include "cmd/test/cli_test_util.h"
 #include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/strict_json.h"
 #include "test/properties/rows_test.h"
 #include "test/support/splitmix.h"
 #include "test/support/strength.h"
 
+/* RECOVER_SAVE: a file for the first input of which an event is lost. */
 #define LARGEST 20000
 #define MAX_EVENTS 4096
 
@@ -60,6 +62,8 @@ static void expect(const struct sample *s, const struct events *events, const ch
 		if (!(end < from || begin > to))
 			continue;
 		const char *const next = found != NULL ? find(found, r.p + r.n, e) : NULL;
+		if (next == NULL && getenv("RECOVER_SAVE") != NULL)
+			write_whole(getenv("RECOVER_SAVE"), p, n);
 		cr_assert_not_null(next, "%s, %s %llu: the event at %zu is lost:\n%.*s\n%.*s", s->path, how,
 		                   (unsigned long long)number, begin, (int)n, p, (int)r.n, r.p);
 		found = next + e.n;
