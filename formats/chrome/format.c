@@ -107,6 +107,20 @@ static const char *find_key(const char *p, const char *e, const char *key)
 	return NULL;
 }
 
+/* Returns true if a key of an event stands at p without quotes, or with others: `ph:`, `'ph':`. */
+static bool is_bare_key(const char *p, const char *e)
+{
+	p = json_skip_blanks(p, e);
+	p += p < e && *p == '\'';
+	const char *const name = p;
+	while (p < e && ((*p >= 'a' && *p <= 'z') || *p == '2'))
+		p++;
+	const struct slice key = slice_of(name, (size_t)(p - name));
+	p += p < e && (*p == '\'' || *p == '"');
+	p = json_skip_blanks(p, e);
+	return p < e && *p == ':' && chrome_find_member(key) != CHROME_MEMBERS;
+}
+
 /* Returns true if an event starts at the brace p, though it may be damaged. */
 static bool starts_event(const char *p, const char *e)
 {
@@ -133,6 +147,8 @@ static int probe_damaged(const char *p, const char *e)
 		braces++;
 		if (starts_event(p, e))
 			return p == start || p[-1] == '[' || p[-1] == '\n' ? LINES_BITS : DAMAGED_BITS;
+		if (is_bare_key(p + 1, e))
+			return DAMAGED_BITS;
 	}
 	return 0;
 }

@@ -46,6 +46,7 @@ static const struct {
 	{ "[\n" X "\n" X "\n", "chrome" },
 	{ X "\n" X "\n", "chrome" },
 	{ "[]", "chrome" },
+	{ "[{'name':'a','ph':'X','ts':1}]", "chrome" },
 	{ "/* c */\n[" X "]", "chrome" },
 	{ "[\n", "dftracer" },
 	{ "{\"traceEvents\":{}}", "none" },
