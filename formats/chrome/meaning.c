@@ -273,7 +273,7 @@ static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 		break;
 	case 'B':
 		if (w->nopen++ == 0)
-			w->open_at = input_offset(st->r->in, rec->p);
+			w->open_at = chrome_offset(st, rec->p);
 		break;
 	case 'E':
 		if (w->nopen > 0)
