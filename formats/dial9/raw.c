@@ -304,6 +304,19 @@ static void copy_any(struct copier *c, const struct batch *b, const struct event
 		remember_entry(copy, kind, bytes, c->chunk);
 }
 
+static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
+{
+	struct d9w_copy *const copy = c->state;
+
+	if (copy->skipping)
+		return false;
+	copy->any = true;
+	copy->next = e->offset + bytes.n;
+	copy->left = e->ts; /* entries of its frame */
+	text_clear(&copy->last);
+	return true;
+}
+
 /* ---- symbols of a selection ---- */
 
 /* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  A
@@ -812,6 +825,7 @@ const struct copier_ops d9w_copier_ops = {
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,
+	.passed = copy_passed,
 	.end = copy_end,
 	.free = copy_free,
 };

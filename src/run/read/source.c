@@ -46,6 +46,7 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 	struct source s;
 	struct batch b;
 	const struct pipeline_job job = { .in.dialect = asking->dialect,
+		                          .in.max_record = asking->max_record,
 		                          .in.options = asking->options,
 		                          .in.from = asking->format,
 		                          .in.files = asking->files };
@@ -209,6 +210,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.findings = findings,
 		.want = c->want,
 		.dialect = c->job->in.dialect,
+		.max_record = c->job->in.max_record > 0 ? c->job->in.max_record : READER_USUAL_RECORD,
 		.options = c->job->in.options,
 		.shared = c->shared,
 		.number = c->raw && (c->want & WANT_FILES) != 0 ? s->location.number : 0,
