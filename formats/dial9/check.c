@@ -24,7 +24,8 @@ const struct d9_type_info d9_types[D9_TYPES] = {
 	[D9_STRING] = { NAMES("String"), "string length", D9_SHAPE_TEXT, 1, .value = VALUE_STRING },
 	[D9_BYTES] = { NAMES("Bytes"), "bytes length", D9_SHAPE_RUN, 1, .value = VALUE_BYTES },
 	[D9_POOLED_STACK] = { NAMES("PooledStackFrames"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STACKS,
-	                      .value = VALUE_U32, .newer = "field type 6 (PooledStackFrames)" },
+	                      .value = VALUE_U32, .newer = "field type 6 (PooledStackFrames)",
+	                      .since = D9_0_3_6 },
 	[D9_POOLED_STRING] = { NAMES("PooledString"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STRINGS,
 	                       .value = VALUE_U32 },
 	[D9_STACK] = { NAMES("StackFrames"), "frame count", D9_SHAPE_RUN, 8, .value = VALUE_LIST },
@@ -34,9 +35,9 @@ const struct d9_type_info d9_types[D9_TYPES] = {
 	[D9_U16] = { NAMES("U16"), "U16", D9_SHAPE_FIXED, 2, .value = VALUE_U16 },
 	[D9_U32] = { NAMES("U32"), "U32", D9_SHAPE_FIXED, 4, .value = VALUE_U32 },
 	[D9_LIST] = { NAMES("DynamicList"), "list count", D9_SHAPE_VALUES, 2, 1, .tagged = true,
-	              .value = VALUE_LIST, .newer = "field type 14 (DynamicList)" },
+	              .value = VALUE_LIST, .newer = "field type 14 (DynamicList)", .since = D9_0_4 },
 	[D9_MAP] = { NAMES("DynamicMap"), "map count", D9_SHAPE_VALUES, 4, 2, .tagged = true,
-	             .value = VALUE_MAP, .newer = "field type 15 (DynamicMap)" },
+	             .value = VALUE_MAP, .newer = "field type 15 (DynamicMap)", .since = D9_0_4 },
 };
 
 /* ---- bytes ---- */

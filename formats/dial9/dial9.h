@@ -31,8 +31,8 @@
 
 /*
  * All integers are little-endian.  A stream is a header and frames; each frame begins with its tag and has no
- * length of its own.  Features marked 0.4 occur in files of crate 0.4 and later, under the same version byte,
- * and are not in the document.
+ * length of its own.  Features marked 0.3.6 or 0.4 occur in files of these crates, under the same version
+ * byte, and are not in the document.
  */
 
 /* "Header": TRC, NUL and the version.  Since 0.4 a header may replace any frame and begins a segment. */
@@ -50,7 +50,7 @@ enum d9_tag {
 	D9_TAG_SCHEMA = 0x01,
 	D9_TAG_EVENT = 0x02,
 	D9_TAG_STRINGS = 0x03,
-	D9_TAG_STACKS = 0x04, /* 0.4 */
+	D9_TAG_STACKS = 0x04, /* 0.3.6 */
 	D9_TAG_RESET = 0x05,
 	D9_TAG_ANNOTATIONS = 0x06, /* 0.4 */
 	D9_TAG_HEADER = 'T',       /* 0.4: the first byte of another header */
@@ -69,7 +69,7 @@ enum d9_type {
 	D9_BOOL = 3,
 	D9_STRING = 4,
 	D9_BYTES = 5,
-	D9_POOLED_STACK = 6, /* 0.4 */
+	D9_POOLED_STACK = 6, /* 0.3.6 */
 	D9_POOLED_STRING = 7,
 	D9_STACK = 8,
 	D9_VARINT = 9,
@@ -107,6 +107,16 @@ enum d9_type {
 #define D9_ADDRESS_COST 20U            /* bytes of these charged for an address without a name */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
 
+/* ---- dialects ---- */
+
+/* The documents of crates 0.3.2 and 0.3.6, and what crate 0.4 writes; all under the same version. */
+enum d9_dialect { D9_0_3_2, D9_0_3_6, D9_0_4, D9_DIALECTS };
+
+extern const char *const d9_dialects[]; /* their names, then others for the first, ended by NULL */
+
+/* The dialect of this name; D9_0_4 if it is NULL. */
+enum d9_dialect d9_dialect_of(const char *name);
+
 /* ---- types ---- */
 
 enum d9_pool_kind { D9_STRINGS, D9_STACKS, D9_POOLS };
@@ -134,7 +144,8 @@ struct d9_type_info {
 	uint8_t pool; /* enum d9_pool_kind */
 	bool tagged;
 	uint8_t value;     /* enum value_type of raw values */
-	const char *newer; /* its name in findings if the document of 0.3 lacks it, or NULL */
+	const char *newer; /* its name in findings if the document of 0.3.2 lacks it, or NULL ... */
+	uint8_t since;     /* ... and the dialect that has it */
 };
 
 extern const struct d9_type_info d9_types[D9_TYPES];
@@ -484,7 +495,7 @@ struct d9_tallies {
 /* The state of a reader, shared by all of its files. */
 struct d9_state {
 	struct reader *r;
-	bool strict;          /* check by the document of 0.3 */
+	uint8_t asked;        /* enum d9_dialect: check by this document; D9_0_4 unless asked otherwise */
 	bool begun;           /* the first header was read */
 	uint64_t base;        /* timestamp_base_ns */
 	uint64_t segment;     /* number of the current segment, from 1 */
@@ -581,14 +592,10 @@ void d9_report_tallies(struct d9_state *st);
 
 /* ---- format.c: dialects, detection ---- */
 
-/* The document of 0.3, and what crate 0.4 writes under the same version. */
-enum d9_dialect { D9_0_3, D9_0_4 };
-
-extern const char *const d9_dialects[]; /* their names, ended by NULL */
-
-/* Notes a feature at `at` that only 0.4 has: the trace is of 0.4; with --from-dialect 0.3 each is an error.
- */
-void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what);
+/* Notes a feature at `at` that only dialects from `since` on have: the trace is of that one at least, and if
+ * an older one is asked for, it is an error. */
+void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
+                   enum d9_dialect since);
 
 void d9_begin_dialect(struct d9_state *st);
 
@@ -853,8 +860,8 @@ struct d9w_values {
 /* Returns the encoding of a field; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
 
-/* Whether dialect 0.3 is asked for. */
-bool d9w_is_0_3(const struct option_value *options);
+/* The dialect of the output. */
+enum d9_dialect d9w_dialect(const struct option_value *options);
 
 void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset);

@@ -487,7 +487,7 @@ enum record_status d9_pool_frame(struct d9_state *st, struct record *f)
 		define_entry(st, kind, st->entry.id, *data, f);
 	}
 	if (st->first && kind == D9_STACKS)
-		d9_note_newer(st, f, f->p, "stack pool frame 0x04");
+		d9_note_newer(st, f, f->p, "stack pool frame 0x04", D9_0_3_6);
 	return RECORD_DONE;
 }
 

@@ -119,7 +119,7 @@ static struct slice read_text(struct cursor *c)
 static void check_type(struct d9_state *st, const struct record *f, struct d9_schema *s,
                        const struct d9_field *field, const char *at)
 {
-	const char *const newer = d9_type(field->type)->newer;
+	const struct d9_type_info *const type = d9_type(field->type);
 	struct quoted q, q2;
 
 	if (!d9_type_known(field->type)) {
@@ -129,8 +129,8 @@ static void check_type(struct d9_state *st, const struct record *f, struct d9_sc
 		                                       : D9_RULE_UNKNOWN_FIELD_TYPE,
 		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
 		           quoted(&q2, s->name), field->type);
-	} else if (newer != NULL) {
-		d9_note_newer(st, f, at, newer);
+	} else if (type->newer != NULL) {
+		d9_note_newer(st, f, at, type->newer, (enum d9_dialect)type->since);
 	}
 }
 
@@ -457,7 +457,7 @@ static enum record_status read_annotations(struct d9_state *st, struct record *f
 	f->end = bytes.p;
 	st->open = open;
 	if (st->first) {
-		d9_note_newer(st, f, f->p, "annotations frame 0x06");
+		d9_note_newer(st, f, f->p, "annotations frame 0x06", D9_0_4);
 		if (d9_schema_find(&st->schemas, open.type_id) == NULL)
 			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
 			        "type_id %" PRIu64 " has no schema in this segment; count is %" PRIu32,
@@ -588,7 +588,7 @@ static enum record_status report_unknown(struct d9_state *st, const struct recor
 static void begin_segment(struct d9_state *st, const struct record *f)
 {
 	if (st->begun) {
-		d9_note_newer(st, f, f->p, "a header in mid-stream");
+		d9_note_newer(st, f, f->p, "a header in mid-stream", D9_0_4);
 		d9_pools_check(st);
 		d9_pools_forget(st);
 		forget_schemas(&st->schemas);
