@@ -523,6 +523,7 @@ struct d9_state {
 	struct d9_ahead *ahead;     /* names that a look-ahead pass found, or NULL */
 	struct d9_ahead *collects;  /* in such a pass: receives the names; else NULL */
 	struct d9_threads *threads; /* during the pass for threads: receives them */
+	enum d9_dialect *dialect;   /* during the pass for the dialect: receives it */
 	bool threads_pass;          /* this reader is that pass */
 	bool asked_threads;
 	bool asked_ahead;  /* the pass was tried; the input may not be readable twice */
@@ -597,6 +598,7 @@ void d9_report_tallies(struct d9_state *st);
 void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
                    enum d9_dialect since);
 
+/* May make a pass over the input, for WANT_DIALECT. */
 void d9_begin_dialect(struct d9_state *st);
 
 /* reader_ops.probe */

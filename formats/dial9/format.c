@@ -103,6 +103,19 @@ enum d9_dialect d9_dialect_of(const char *name)
 	return name == NULL ? D9_0_4 : D9_0_3_2;
 }
 
+static void look_for_dialect(struct d9_state *st)
+{
+	struct trace *const trace = st->r->trace;
+	enum d9_dialect found = D9_0_3_2;
+
+	st->dialect = &found;
+	const enum look_ahead done = reader_look_ahead(st->r);
+	st->dialect = NULL;
+	st->r->no_memory |= done == LOOK_AHEAD_FAILED;
+	trace->dialect_known = done == LOOK_AHEAD_DONE;
+	trace->dialect = d9_dialects[found];
+}
+
 void d9_begin_dialect(struct d9_state *st)
 {
 	const char *const asked = st->r->dialect;
@@ -113,6 +126,10 @@ void d9_begin_dialect(struct d9_state *st)
 		trace->dialect = d9_dialects[st->asked];
 	else if (trace->dialect[0] == '\0') /* another input of the same trace may be newer */
 		trace->dialect = d9_dialects[D9_0_3_2];
+	trace->dialect_known = asked != NULL && reader_is_alone(st->r);
+	if (st->r->ahead_of == NULL && asked == NULL && (st->r->want & WANT_DIALECT) != 0 &&
+	    reader_is_alone(st->r))
+		look_for_dialect(st);
 }
 
 void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
@@ -120,6 +137,8 @@ void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, 
 {
 	struct trace *const trace = st->r->trace;
 
+	if (st->dialect != NULL && since > *st->dialect)
+		*st->dialect = since;
 	if (since > st->asked)
 		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of %s", what,
 		           d9_dialects[st->asked]);

@@ -811,6 +811,8 @@ static enum record_status read_record(struct reader *r, struct record *f)
 		return RECORD_END;
 	if (st->pass.open)
 		return pass_piece(st, f);
+	if (st->dialect != NULL && *st->dialect == D9_0_4 && r->ahead_of != NULL)
+		return RECORD_END;
 	f->end = window > r->max_record ? f->p + r->max_record : in->end;
 	st->first = st->open.left == 0;
 	st->tag = (uint8_t)*f->p;
@@ -888,6 +890,7 @@ static bool open_reader(struct reader *r)
 	st->r = r;
 	st->threads = asking != NULL ? asking->threads : NULL;
 	st->threads_pass = st->threads != NULL;
+	st->dialect = asking != NULL ? asking->dialect : NULL;
 	st->collects = asking != NULL && !st->threads_pass ? asking->ahead : NULL;
 	st->seed = hash_seed();
 	d9_begin_dialect(st);

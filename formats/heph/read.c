@@ -408,6 +408,7 @@ static bool heph_open(struct reader *r)
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->tracks.seed = st->own.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
+	r->trace->dialect_known = reader_is_alone(r);
 	r->trace->record_id = HEPH_COUNTER_FIELD;
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";

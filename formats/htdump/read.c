@@ -35,6 +35,7 @@ static bool set_up_trace(struct ht_state *st)
 
 	trace->record_id = st->wire ? "id" : "event_id";
 	trace->dialect = st->wire ? "wire" : "document";
+	trace->dialect_known = reader_is_alone(st->r);
 	trace->byte_order = st->big ? "big" : "little";
 	st->tracks.process = trace_add_process(trace, input_name(st->r->in));
 	return st->tracks.process != NULL;

@@ -87,6 +87,18 @@ const struct track *reader_gap_track(struct reader *r, const struct track *track
 /* Makes the event of RECORD_IS_MISSING the span.  Returns false on OOM. */
 bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap *g, struct event *e);
 
+/* ---- dialects ---- */
+
+/* The consumer names the dialect before the events: a reader that finds it in the records should look ahead,
+ * and set trace.dialect_known. */
+enum want_dialect { WANT_DIALECT = 2048 };
+
+/* Whether the input is all of its trace, as far as the reader knows. */
+static inline bool reader_is_alone(const struct reader *r)
+{
+	return r->folder == 0 && r->archive == NULL;
+}
+
 /* ---- look ahead ---- */
 
 enum look_ahead {

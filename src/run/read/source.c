@@ -164,7 +164,8 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 #define SURE_BITS 32 /* of a probe, to prefer the format of earlier files */
 #define PROBED 65536 /* bytes */
 
-_Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have a bit each");
+_Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,
+               "optional wants have a bit each");
 
 /* ---- state of the trace ---- */
 
@@ -573,6 +574,7 @@ bool source_start(struct source *s)
 	if (!ok && s->findings.levels[LEVEL_ERROR] == 0)
 		source_no_memory(s);
 	s->unreadable |= !ok;
+	c->trace->dialect_known &= c->job->in.npaths == 1; /* others may be of another */
 	s->open = ok;
 	s->status = ok ? READ_MORE : READ_BAD;
 	return ok;
