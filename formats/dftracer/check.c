@@ -283,13 +283,19 @@ static void check_times(struct dft_state *st, const struct dft_record *rec, stru
 	}
 }
 
-static struct slice host_of(const struct dft_record *rec)
+static struct slice host_of(struct dft_state *st, const struct dft_record *rec)
 {
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_HOSTNAME);
 	const struct dft_arg *const a = hash != NULL ? hash : name;
 
-	return a != NULL && a->kind <= JSON_BAD_STRING ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+	if (a == NULL || a->kind > JSON_BAD_STRING)
+		return slice_of(NULL, 0);
+	const struct slice s = dft_token_text(rec, a->value);
+	if (a->kind != JSON_ESCAPED)
+		return s;
+	arena_reset(&st->scratch);
+	return json_unescape(&st->scratch, s);
 }
 
 static void check_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
@@ -302,7 +308,7 @@ static void check_process(struct dft_state *st, const struct dft_record *rec, st
 	f->process = NULL;
 	if (!f->has_pid)
 		return;
-	p = f->process = dft_process_of(st, rec, f->pid, host_of(rec));
+	p = f->process = dft_process_of(st, rec, f->pid, host_of(st, rec));
 	if (p == NULL) {
 		st->r->no_memory = true;
 		return;

@@ -24,7 +24,8 @@ const struct d9_type_info d9_types[D9_TYPES] = {
 	[D9_STRING] = { NAMES("String"), "string length", D9_SHAPE_TEXT, 1, .value = VALUE_STRING },
 	[D9_BYTES] = { NAMES("Bytes"), "bytes length", D9_SHAPE_RUN, 1, .value = VALUE_BYTES },
 	[D9_POOLED_STACK] = { NAMES("PooledStackFrames"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STACKS,
-	                      .value = VALUE_U32, .newer = "field type 6 (PooledStackFrames)" },
+	                      .value = VALUE_U32, .newer = "field type 6 (PooledStackFrames)",
+	                      .since = D9_0_3_6 },
 	[D9_POOLED_STRING] = { NAMES("PooledString"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STRINGS,
 	                       .value = VALUE_U32 },
 	[D9_STACK] = { NAMES("StackFrames"), "frame count", D9_SHAPE_RUN, 8, .value = VALUE_LIST },
@@ -34,9 +35,9 @@ const struct d9_type_info d9_types[D9_TYPES] = {
 	[D9_U16] = { NAMES("U16"), "U16", D9_SHAPE_FIXED, 2, .value = VALUE_U16 },
 	[D9_U32] = { NAMES("U32"), "U32", D9_SHAPE_FIXED, 4, .value = VALUE_U32 },
 	[D9_LIST] = { NAMES("DynamicList"), "list count", D9_SHAPE_VALUES, 2, 1, .tagged = true,
-	              .value = VALUE_LIST, .newer = "field type 14 (DynamicList)" },
+	              .value = VALUE_LIST, .newer = "field type 14 (DynamicList)", .since = D9_0_4 },
 	[D9_MAP] = { NAMES("DynamicMap"), "map count", D9_SHAPE_VALUES, 4, 2, .tagged = true,
-	             .value = VALUE_MAP, .newer = "field type 15 (DynamicMap)" },
+	             .value = VALUE_MAP, .newer = "field type 15 (DynamicMap)", .since = D9_0_4 },
 };
 
 /* ---- bytes ---- */
@@ -54,58 +55,25 @@ static bool lack_length(struct d9_bytes *b, const char *what, uint64_t n, uint64
 	return false;
 }
 
-bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
+bool d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what)
 {
-	bool ok = false;
-
-	if (b->pieces) {
-		b->in->p = b->p;
-		ok = input_need(b->in, n);
-		b->p = b->in->p;
-		b->end = b->in->end;
-	}
-	return ok || lack_bytes(b, what, n - (size_t)(b->end - b->p));
+	return lack_bytes(b, what, n - (size_t)(b->end - b->p));
 }
 
-/* Returns whether n items of at least `each` bytes fit into the rest; true if the size is unknown (pieces).
- */
+/* Returns whether n items of at least `each` bytes fit into the rest. */
 static bool bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
 {
 	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);
 
-	return b->pieces || bytes <= left || lack_length(b, what, n, bytes - left, left);
-}
-
-/* Drops so many bytes; n: the length in the input that they follow from. */
-static bool drop_bytes(struct d9_bytes *b, uint64_t bytes, uint32_t n, const char *what)
-{
-	struct input *const in = b->in;
-	uint64_t left = bytes;
-	bool more = true;
-
-	in->p = b->p;
-	while (left > 0 && more) {
-		const size_t window = (size_t)(in->end - in->p);
-		const size_t step = left < window ? (size_t)left : window;
-		in->p += step;
-		left -= step;
-		more = left == 0 || input_more(in);
-	}
-	b->p = in->p;
-	b->end = in->end;
-	return more || lack_length(b, what, n, left, bytes - left);
+	return bytes <= left || lack_length(b, what, n, bytes - left, left);
 }
 
 bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p)
 {
-	const uint64_t bytes = (uint64_t)n * each;
-
-	*p = b->pieces ? NULL : b->p;
-	if (b->pieces)
-		return drop_bytes(b, bytes, n, what);
+	*p = b->p;
 	if (!bytes_fit(b, n, each, what))
 		return false;
-	b->p += bytes;
+	b->p += (uint64_t)n * each;
 	return true;
 }
 
@@ -135,6 +103,16 @@ static bool charge_event(struct d9_state *st, uint32_t bytes, struct finding_tal
 		return false;
 	}
 	st->event_pooled += bytes;
+	st->r->referred += bytes;
+	return true;
+}
+
+/* Charges a long text, if it is the first of its event. */
+static bool charge_long(struct d9_state *st, uint32_t bytes)
+{
+	if (bytes <= D9_MAX_EVENT_POOLED || st->event_pooled > 0)
+		return false;
+	st->event_pooled = D9_MAX_EVENT_POOLED;
 	st->r->referred += bytes;
 	return true;
 }
@@ -205,7 +183,7 @@ void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const
 
 	if (kind == D9_STACKS || e == NULL)
 		set_other(st, kind, id, f, b, v);
-	else if (charge_event(st, e->cost, &st->tallies.pool_limit, id, f))
+	else if (charge_long(st, e->cost) || charge_event(st, e->cost, &st->tallies.pool_limit, id, f))
 		*v = value_string((struct slice){ e->text, e->n, e->flags });
 	else
 		set_number(id, v);
@@ -283,7 +261,7 @@ static bool walk_leb128(struct d9_walk *w, const struct d9_type_info *t, struct 
 {
 	uint64_t number;
 
-	if (v != NULL || (w->mode == D9_WALK_OVER && !w->bytes.pieces)) { /* checked before */
+	if (v != NULL || w->mode == D9_WALK_OVER) { /* checked before */
 		number = d9_varint(&w->bytes.p);
 		if (v != NULL)
 			*v = value_u64(number);
@@ -472,13 +450,19 @@ static enum record_status report_stuck(const struct d9_walk *w)
 	if (w->rule == D9_RULE_LEB128_TOO_LONG)
 		snprintf(shown, sizeof shown, "has no end within %d bytes", D9_VARINT_MAX);
 	else if (w->rule == D9_RULE_NESTING)
-		snprintf(shown, sizeof shown, "is %" PRIu64, w->value);
+		snprintf(shown, sizeof shown, "is more than %u", D9_MAX_NESTING);
 	else
 		snprintf(shown, sizeof shown, "is 0x%02" PRIx64, w->value);
 	finding_add(w->st->r->findings, &d9_rules[w->rule], w->at, w->f->ordinal,
 	            "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
 	            quoted(&q, w->field->in_file), quoted(&q2, w->s->name), shown, w->f->offset);
 	return RECORD_BAD;
+}
+
+/* A limit of this reader: the event is legal. */
+static bool is_too_deep(const struct d9_walk *w)
+{
+	return w->stuck && w->rule == D9_RULE_NESTING;
 }
 
 static enum record_status report_failure(const struct d9_walk *w)
@@ -495,8 +479,10 @@ enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s,
 	struct d9_walk w = walk_frame(st, s, f);
 
 	w.mode = D9_WALK_CHECK;
-	if (!walk_fields(&w))
-		return report_failure(&w);
+	if (!walk_fields(&w)) {
+		const enum record_status status = report_failure(&w);
+		return is_too_deep(&w) ? d9_pass_rest(st, f) : status;
+	}
 	f->end = w.bytes.p;
 	if (w.odd) {
 		w.mode = D9_WALK_REPORT;
@@ -506,12 +492,130 @@ enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s,
 	return RECORD_DONE;
 }
 
-enum record_status d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct record *f)
-{
-	struct d9_walk w = walk_frame(st, s, f);
+/* ---- events longer than --max-record ---- */
 
-	w.bytes = d9_bytes_pieces(st);
-	const bool ok = walk_fields(&w);
-	st->r->in->p = w.bytes.p;
-	return ok ? RECORD_DONE : report_failure(&w);
+/* Passes the next value, or the head of it that says what follows.  Nothing is changed unless all of that is
+ * in the window. */
+static bool pass_value(struct d9_walk *w, struct d9_pass *pass, uint8_t type)
+{
+	const struct d9_type_info *const t = d9_type(type);
+	const char *const present =
+	    d9_is_optional(type) ? d9_bytes_read(&w->bytes, 1, "presence byte") : "\1";
+	uint64_t number;
+	uint32_t n;
+
+	if (present == NULL)
+		return false;
+	if ((uint8_t)*present > 1)
+		return stop_at(w, D9_RULE_PRESENCE_BYTE, 1, (uint8_t)*present);
+	if (*present == 0)
+		return true;
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_LEB128: {
+		const unsigned size = d9_bytes_leb128(&w->bytes, &number, t->missing);
+		return size <= D9_VARINT_MAX ? size > 0
+		                             : stop_at(w, D9_RULE_LEB128_TOO_LONG, D9_VARINT_MAX, 0);
+	}
+	case D9_SHAPE_TEXT:
+	case D9_SHAPE_RUN:
+		if (!d9_bytes_u32(&w->bytes, &n, t->missing))
+			return false;
+		pass->run = (uint64_t)n * t->size;
+		pass->total = pass->run;
+		pass->length = n;
+		pass->missing = t->missing;
+		return true;
+	case D9_SHAPE_VALUES:
+		if (pass->depth == D9_MAX_NESTING)
+			return stop_at(w, D9_RULE_NESTING, 0, pass->depth + 1);
+		if (!d9_bytes_u32(&w->bytes, &n, t->missing))
+			return false;
+		pass->levels[pass->depth++] = (struct d9_pass_level){ (uint64_t)n * t->each, t->tagged };
+		return true;
+	default:
+		return d9_bytes_read(&w->bytes, t->size, t->missing) != NULL;
+	}
+}
+
+static bool pass_element(struct d9_walk *w, struct d9_pass *pass)
+{
+	struct d9_pass_level *const level = &pass->levels[pass->depth - 1];
+	uint8_t type = D9_STRING;
+
+	if (level->tagged) {
+		const char *const p = d9_bytes_read(&w->bytes, 1, "element tag");
+		if (p == NULL)
+			return false;
+		type = (uint8_t)*p;
+		if (!d9_is_element_type(type))
+			return stop_at(w, D9_RULE_UNKNOWN_ELEMENT_TYPE, 1, type);
+	}
+	if (!pass_value(w, pass, type))
+		return false;
+	level->values--;
+	return true;
+}
+
+static bool pass_next(struct d9_walk *w, struct d9_pass *pass)
+{
+	if (pass->depth > 0)
+		return pass_element(w, pass);
+	w->field = &pass->schema->fields[pass->field];
+	if (!pass_value(w, pass, w->field->type))
+		return false;
+	pass->field++;
+	pass->value_of = w->field;
+	return true;
+}
+
+/* Leaves the lists and maps that have no further values; returns whether the record ends. */
+static bool is_passed(struct d9_pass *pass)
+{
+	while (pass->depth > 0 && pass->levels[pass->depth - 1].values == 0)
+		pass->depth--;
+	return pass->run == 0 && pass->depth == 0 &&
+	       (pass->schema == NULL || pass->field == pass->schema->nfields);
+}
+
+/* A unit of a value, such as a number, has fewer bytes. */
+#define UNIT_BYTES 16
+
+enum record_status d9_pass(struct d9_state *st, struct record *f)
+{
+	struct d9_pass *const pass = &st->pass;
+	const char *const end = st->r->in->end;
+	struct d9_walk w = { .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = pass->schema };
+	const char *p = f->p;
+
+	if ((size_t)(end - p) < READER_PIECE + UNIT_BYTES && !st->r->in->last)
+		return RECORD_MORE;
+	f->end = w.bytes.end = end;
+	if (pass->schema != NULL && pass->field < pass->schema->nfields)
+		w.field = &pass->schema->fields[pass->field];
+	while (p - f->p < (ptrdiff_t)READER_PIECE && !is_passed(pass)) {
+		const size_t window = (size_t)(end - p), piece = READER_PIECE - (size_t)(p - f->p);
+		const size_t left = window < piece ? window : piece;
+		const size_t run = pass->run < left ? (size_t)pass->run : left;
+		p += run;
+		pass->run -= run;
+		if (pass->run > 0)
+			break;
+		w.bytes.p = p;
+		if (is_passed(pass) || !pass_next(&w, pass))
+			break;
+		p = w.bytes.p;
+	}
+	if (w.stuck && p == f->p) {
+		const enum record_status status = report_stuck(&w);
+		return is_too_deep(&w) ? d9_pass_rest(st, f) : status;
+	}
+	if (p == f->p && pass->run > 0) {
+		(void)lack_length(&w.bytes, pass->missing, pass->length, pass->run, pass->total - pass->run);
+		w.field = pass->value_of;
+	}
+	st->lack.schema = w.s;
+	st->lack.field = w.field;
+	f->end = p;
+	pass->open = !is_passed(pass);
+	return p > f->p ? RECORD_DONE : RECORD_MORE;
 }

@@ -30,8 +30,8 @@
 
 /*
  * All integers are little-endian.  A stream is a header and frames; each frame begins with its tag and has no
- * length of its own.  Features marked 0.4 occur in files of crate 0.4 and later, under the same version byte,
- * and are not in the document.
+ * length of its own.  Features marked 0.3.6 or 0.4 occur in files of these crates, under the same version
+ * byte, and are not in the document.
  */
 
 /* "Header": TRC, NUL and the version.  Since 0.4 a header may replace any frame and begins a segment. */
@@ -49,7 +49,7 @@ enum d9_tag {
 	D9_TAG_SCHEMA = 0x01,
 	D9_TAG_EVENT = 0x02,
 	D9_TAG_STRINGS = 0x03,
-	D9_TAG_STACKS = 0x04, /* 0.4 */
+	D9_TAG_STACKS = 0x04, /* 0.3.6 */
 	D9_TAG_RESET = 0x05,
 	D9_TAG_ANNOTATIONS = 0x06, /* 0.4 */
 	D9_TAG_HEADER = 'T',       /* 0.4: the first byte of another header */
@@ -68,7 +68,7 @@ enum d9_type {
 	D9_BOOL = 3,
 	D9_STRING = 4,
 	D9_BYTES = 5,
-	D9_POOLED_STACK = 6, /* 0.4 */
+	D9_POOLED_STACK = 6, /* 0.3.6 */
 	D9_POOLED_STRING = 7,
 	D9_STACK = 8,
 	D9_VARINT = 9,
@@ -88,10 +88,10 @@ enum d9_type {
 
 /* Limits on hostile input, far above real traces; they bound memory and time. */
 #define D9_MAX_NESTING 64U           /* of lists and maps in one field */
-#define D9_MAX_FRAME (4U << 20)      /* bytes of an event, a schema or a pool entry */
+#define D9_FAST_FRAME (4U << 20)     /* bytes of an event that is measured at full speed, at most */
 #define D9_MAX_SCHEMAS 65536U        /* different ones in the whole trace */
-#define D9_MAX_DESCRIBED (16U << 20) /* bytes of memory of all schemas */
-#define D9_MAX_POOLED (16U << 20)    /* bytes of memory of the pools of one segment */
+#define D9_MAX_DESCRIBED (16U << 20) /* bytes of memory of all schemas, without long ones */
+#define D9_MAX_POOLED (16U << 20)    /* bytes of memory of the pools of one segment, likewise */
 #define D9_AHEAD_POOLED (1U << 20)   /* bytes of pools above which the look-ahead pass comes first */
 #define D9_MAX_PENDING 16384U        /* ids of one segment that wait for their definition */
 #define D9_MAX_LATE 16384U           /* definitions after their use, in the whole trace */
@@ -102,9 +102,19 @@ enum d9_type {
 #define D9_MAX_WORKERS 65536U
 #define D9_MAX_META 64U /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
-#define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that pools may add to one event */
+#define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that pools may add to one event, if by several values */
 #define D9_ADDRESS_COST 20U            /* bytes of these charged for an address without a name */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
+
+/* ---- dialects ---- */
+
+/* The documents of crates 0.3.2 and 0.3.6, and what crate 0.4 writes; all under the same version. */
+enum d9_dialect { D9_0_3_2, D9_0_3_6, D9_0_4, D9_DIALECTS };
+
+extern const char *const d9_dialects[]; /* their names, then others for the first, ended by NULL */
+
+/* The dialect of this name; D9_0_4 if it is NULL. */
+enum d9_dialect d9_dialect_of(const char *name);
 
 /* ---- types ---- */
 
@@ -133,7 +143,8 @@ struct d9_type_info {
 	uint8_t pool; /* enum d9_pool_kind */
 	bool tagged;
 	uint8_t value;     /* enum value_type of raw values */
-	const char *newer; /* its name in findings if the document of 0.3 lacks it, or NULL */
+	const char *newer; /* its name in findings if the document of 0.3.2 lacks it, or NULL ... */
+	uint8_t since;     /* ... and the dialect that has it */
 };
 
 extern const struct d9_type_info d9_types[D9_TYPES];
@@ -199,31 +210,30 @@ struct d9_lack {
 	bool has_length;
 };
 
-/* The bytes of a frame, read from the front.  They are in the window; those of a frame that is too large for
- * it are read in pieces, and earlier bytes are then invalid. */
+/* The bytes of a frame in the window, read from the front. */
 struct d9_bytes {
 	const char *p, *end;
 	struct input *in;
 	struct d9_lack *lack;
-	bool pieces;
 };
 
-/* Reads n more bytes into the window, or records the lack. */
-bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what);
+/* Records the lack of n bytes; returns false. */
+bool d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what);
 
-/* Reads n items of `each` bytes; *p is their position, or NULL if they came in pieces.  Returns false if they
- * do not fit. */
+/* Reads n items of `each` bytes; *p is their position.  Returns false if they do not fit. */
 bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p);
 
 /* Reads a LEB128 number and returns its size.  0: incomplete; D9_VARINT_MAX + 1: it has no end within
  * D9_VARINT_MAX bytes.  Bits above 64 are dropped. */
 unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
 
-/* Returns n bytes, 64 KiB at most, or NULL. */
+/* Returns n bytes, or NULL. */
 static inline const char *d9_bytes_read(struct d9_bytes *b, size_t n, const char *what)
 {
-	if (n > (size_t)(b->end - b->p) && !d9_bytes_fetch(b, n, what))
+	if (n > (size_t)(b->end - b->p)) {
+		(void)d9_bytes_lack(b, n, what);
 		return NULL;
+	}
 	b->p += n;
 	return b->p - n;
 }
@@ -324,11 +334,11 @@ struct d9_schema {
 struct d9_schemas {
 	struct d9_schema **all; /* in order of arrival; owned */
 	uint32_t n, cap;
-	struct tabletext index;     /* bytes after the type_id in the frame -> all[] */
-	uint32_t memory;            /* bytes charged against D9_MAX_DESCRIBED */
-	struct d9_schema **by_type; /* type_id -> schema of this segment, or NULL */
-	uint32_t ntypes;            /* size of by_type */
-	uint16_t *registered;       /* the type_ids of this segment */
+	struct tabletext index;       /* bytes after the type_id in the frame -> all[] */
+	struct reader_charges memory; /* against D9_MAX_DESCRIBED */
+	struct d9_schema **by_type;   /* type_id -> schema of this segment, or NULL */
+	uint32_t ntypes;              /* size of by_type */
+	uint16_t *registered;         /* the type_ids of this segment */
 	uint32_t nregistered, registered_cap;
 };
 
@@ -402,12 +412,32 @@ struct d9_open_frame {
 
 struct d9_pool_entry {
 	uint32_t id;
-	struct slice data; /* p NULL: absent, or read in pieces */
+	struct slice data; /* p NULL: absent */
 };
 
 struct d9_annotation {
 	uint16_t field;
-	struct slice key, value; /* p NULL: absent, or read in pieces */
+	struct slice key, value; /* p NULL: absent */
+};
+
+/* A frame or entry longer than --max-record, which is passed over in pieces: what is left of it. */
+struct d9_pass {
+	bool open;
+	bool rest;                       /* all of the input: what follows cannot be read without it */
+	uint64_t run;                    /* bytes, of `total` ... */
+	uint64_t total, length;          /* ... that follow from this length or count */
+	const char *missing;             /* its name ... */
+	const struct d9_field *value_of; /* ... and field */
+	const struct d9_schema *schema;  /* of an event, whose values follow; NULL: none follow */
+	uint32_t field;                  /* the next */
+	uint32_t depth;
+	struct d9_pass_level {
+		uint64_t values; /* of a list or map that are left */
+		bool tagged;
+	} levels[D9_MAX_NESTING];
+	uint64_t offset, ordinal; /* of the record */
+	uint64_t size;            /* of what was passed, bytes */
+	const char *what;
 };
 
 /* Kinds of frames, as classes of structure records. */
@@ -464,7 +494,7 @@ struct d9_tallies {
 /* The state of a reader, shared by all of its files. */
 struct d9_state {
 	struct reader *r;
-	bool strict;          /* check by the document of 0.3 */
+	uint8_t asked;        /* enum d9_dialect: check by this document; D9_0_4 unless asked otherwise */
 	bool begun;           /* the first header was read */
 	uint64_t base;        /* timestamp_base_ns */
 	uint64_t segment;     /* number of the current segment, from 1 */
@@ -474,9 +504,10 @@ struct d9_state {
 	struct d9_schemas schemas;
 	struct d9_pool pools[D9_POOLS];
 	struct d9_pool_memory *pool_memory; /* content of both pools, or NULL */
-	uint64_t pooled_bytes;              /* charged against D9_MAX_POOLED */
+	struct reader_charges pooled;       /* against D9_MAX_POOLED */
 	bool pools_full;                    /* some entry of this segment was not retained */
 	struct d9_open_frame open;
+	struct d9_pass pass;
 	struct d9_lack lack;
 
 	/* The last record, for the event that it becomes. */
@@ -491,6 +522,7 @@ struct d9_state {
 	struct d9_ahead *ahead;     /* names that a look-ahead pass found, or NULL */
 	struct d9_ahead *collects;  /* in such a pass: receives the names; else NULL */
 	struct d9_threads *threads; /* during the pass for threads: receives them */
+	enum d9_dialect *dialect;   /* during the pass for the dialect: receives it */
 	bool threads_pass;          /* this reader is that pass */
 	bool asked_threads;
 	bool asked_ahead;  /* the pass was tried; the input may not be readable twice */
@@ -523,14 +555,6 @@ static inline bool d9_wants_raw(const struct d9_state *st)
 static inline struct d9_bytes d9_bytes_of(struct d9_state *st, const struct record *f)
 {
 	return (struct d9_bytes){ .p = f->p, .end = f->end, .in = st->r->in, .lack = &st->lack };
-}
-
-/* The same of a frame that is too large to hold; the caller moves the input's p afterwards. */
-static inline struct d9_bytes d9_bytes_pieces(struct d9_state *st)
-{
-	struct input *const in = st->r->in;
-
-	return (struct d9_bytes){ .p = in->p, .end = in->end, .in = in, .lack = &st->lack, .pieces = true };
 }
 
 /* ---- format.c: findings ---- */
@@ -568,15 +592,12 @@ void d9_report_tallies(struct d9_state *st);
 
 /* ---- format.c: dialects, detection ---- */
 
-/* The document of 0.3, and what crate 0.4 writes under the same version. */
-enum d9_dialect { D9_0_3, D9_0_4 };
+/* Notes a feature at `at` that only dialects from `since` on have: the trace is of that one at least, and if
+ * an older one is asked for, it is an error. */
+void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
+                   enum d9_dialect since);
 
-extern const char *const d9_dialects[]; /* their names, ended by NULL */
-
-/* Notes a feature at `at` that only 0.4 has: the trace is of 0.4; with --from-dialect 0.3 each is an error.
- */
-void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what);
-
+/* May make a pass over the input, for WANT_DIALECT. */
 void d9_begin_dialect(struct d9_state *st);
 
 /* reader_ops.probe */
@@ -594,13 +615,13 @@ void d9_structure_fields(struct d9_state *st, const struct record *f, struct bat
 
 /*
  * Each of these reads the frame, or an entry of it, at f->p, and sets f->end.  A head reads the frame's head
- * with the first entry, if there is one, and sets st->open.  A skip drops an event or entry that is too large
- * to hold in pieces; its bytes are gone then, even if it is cut.
+ * with the first entry, if there is one, and sets st->open.  A pass begins to pass over an event or entry
+ * that is longer than --max-record: it sets st->pass.
  */
 
 /* meaning.c */
 enum record_status d9_event_frame(struct d9_state *st, struct record *f);
-enum record_status d9_event_skip(struct d9_state *st, struct record *f);
+enum record_status d9_event_pass(struct d9_state *st, struct record *f);
 
 /* reader_ops.event, .fields */
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e);
@@ -614,12 +635,12 @@ void d9_schemas_declare(struct d9_state *st);
 
 /* pools.c */
 enum record_status d9_pool_frame(struct d9_state *st, struct record *f);
-enum record_status d9_pool_skip(struct d9_state *st, const struct record *f);
+enum record_status d9_pool_pass(struct d9_state *st, const struct record *f);
 uint32_t d9_pool_fields(struct d9_state *st, struct batch *b, struct field *to); /* 3 at most */
 
 /* recover.c.  Whether the frame at the start of the window is complete; RECORD_BAD: it is cut. */
 bool d9_has_entries(char tag);
-enum record_status d9_entries_status(const struct input *in);
+enum record_status d9_entries_status(const struct reader *r);
 
 /* ---- pools.c ---- */
 
@@ -705,8 +726,12 @@ bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value
  * a window is walked more than once. */
 enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct record *f);
 
-/* Walks over an event in pieces, from the start of the window. */
-enum record_status d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct record *f);
+/* Passes over bytes of st->pass at f->p, which is open until the last of them, and sets f->end.  RECORD_MORE:
+ * none of them are in the window. */
+enum record_status d9_pass(struct d9_state *st, struct record *f);
+
+/* Passes over everything from the record on, after a finding that says why. */
+enum record_status d9_pass_rest(struct d9_state *st, struct record *f);
 
 /* Sets *v to the text or stack of an id, or to the number.  Not for raw events. */
 void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,

@@ -43,7 +43,7 @@ enum op_kind {
 };
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
-#define MAX_TEXT (32U << 10) /* longer values too, so that no event exceeds D9_MAX_FRAME unseen */
+#define MAX_TEXT (32U << 10) /* longer values too, so that no event exceeds D9_FAST_FRAME */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- making the steps ---- */
@@ -397,8 +397,10 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 	const uint64_t records = r->records, resets = reset->records;
 	const char *const end = in->end - D9_RESET_SIZE;
 
-	if (b != NULL)
+	if (b != NULL || r->max_record < D9_FAST_FRAME)
 		return false;
+	if (st->pass.open)
+		return true;
 	if (st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
 		return true;
 	if (st->threads_pass && limit - in->p > THREADS_STEP)

@@ -1,8 +1,8 @@
 /*
  * Registration, findings, dialects, detection.
  *
- * A dialect is the document of 0.3, or what crate 0.4 writes under the same version byte.  It does not
- * change how frames are read: a trace is of 0.4 as soon as it has a feature that only 0.4 has.
+ * A dialect is the document of 0.3.2 or 0.3.6, or what crate 0.4 writes, all under the same version byte.  It
+ * does not change how frames are read: a trace is of the first dialect that has all its features.
  */
 #include <stdarg.h>
 
@@ -91,27 +91,59 @@ void d9_report_tallies(struct d9_state *st)
 
 /* ---- dialects ---- */
 
-const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
+const char *const d9_dialects[] = {
+	[D9_0_3_2] = "0.3.2", [D9_0_3_6] = "0.3.6", [D9_0_4] = "0.4", [D9_DIALECTS] = "0.3", NULL
+};
+
+enum d9_dialect d9_dialect_of(const char *name)
+{
+	for (int i = 0; name != NULL && i < D9_DIALECTS; i++)
+		if (strcmp(name, d9_dialects[i]) == 0)
+			return (enum d9_dialect)i;
+	return name == NULL ? D9_0_4 : D9_0_3_2;
+}
+
+static void look_for_dialect(struct d9_state *st)
+{
+	struct trace *const trace = st->r->trace;
+	enum d9_dialect found = D9_0_3_2;
+
+	st->dialect = &found;
+	const enum look_ahead done = reader_look_ahead(st->r);
+	st->dialect = NULL;
+	st->r->no_memory |= done == LOOK_AHEAD_FAILED;
+	trace->dialect_known = done == LOOK_AHEAD_DONE;
+	trace->dialect = d9_dialects[found];
+}
 
 void d9_begin_dialect(struct d9_state *st)
 {
 	const char *const asked = st->r->dialect;
 	struct trace *const trace = st->r->trace;
 
-	st->strict = asked != NULL && strcmp(asked, d9_dialects[D9_0_3]) == 0;
-	/* another input of the same trace may be newer */
-	if (asked == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
-		trace->dialect = d9_dialects[D9_0_3];
-	else
-		trace->dialect = d9_dialects[D9_0_4];
+	st->asked = d9_dialect_of(asked);
+	if (asked != NULL)
+		trace->dialect = d9_dialects[st->asked];
+	else if (trace->dialect[0] == '\0') /* another input of the same trace may be newer */
+		trace->dialect = d9_dialects[D9_0_3_2];
+	trace->dialect_known = asked != NULL && reader_is_alone(st->r);
+	if (st->r->ahead_of == NULL && asked == NULL && (st->r->want & WANT_DIALECT) != 0 &&
+	    reader_is_alone(st->r))
+		look_for_dialect(st);
 }
 
-void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what)
+void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
+                   enum d9_dialect since)
 {
-	if (st->strict)
-		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
-	else
-		st->r->trace->dialect = d9_dialects[D9_0_4];
+	struct trace *const trace = st->r->trace;
+
+	if (st->dialect != NULL && since > *st->dialect)
+		*st->dialect = since;
+	if (since > st->asked)
+		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of %s", what,
+		           d9_dialects[st->asked]);
+	else if (st->r->dialect == NULL && d9_dialect_of(trace->dialect) < since)
+		trace->dialect = d9_dialects[since];
 }
 
 /* ---- the format ---- */
@@ -131,7 +163,7 @@ static const char *const suffixes[] = { ".bin", NULL };
 static const struct format_option options[] = {
 	{ .name = "to-dialect",
 	  .arg = "NAME",
-	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
+	  .help = "the dialect of the output: d1, d3 or d5; 0.3.2, 0.3.6 or 0.4 (default: the last)",
 	  .words = d9_dialects,
 	  .of_output = true },
 	{ .name = NULL },

@@ -836,7 +836,7 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 		f->end = end;
 	} else {
 		const enum record_status status = d9_walk_event(st, s, f);
-		if (status != RECORD_DONE)
+		if (status != RECORD_DONE || st->pass.open)
 			return status;
 	}
 	if (s->timed)
@@ -846,12 +846,16 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 	return end_event(st, s, f);
 }
 
-enum record_status d9_event_skip(struct d9_state *st, struct record *f)
+enum record_status d9_event_pass(struct d9_state *st, struct record *f)
 {
 	struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
 
+	if (f->end - f->p < (ptrdiff_t)d9_schema_head(s))
+		return RECORD_MORE;
 	if (s->timed)
 		advance_time(st, f);
-	const enum record_status status = d9_walk_pieces(st, s, f);
-	return status == RECORD_DONE ? end_event(st, s, f) : status;
+	st->pass = (struct d9_pass){
+		.run = d9_schema_head(s), .total = d9_schema_head(s), .schema = s, .what = "an event"
+	};
+	return end_event(st, s, f);
 }

@@ -296,7 +296,7 @@ static bool needs_content(const struct d9_state *st, enum d9_pool_kind kind)
 static void retain_content(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
 {
 	/* The first stack needs symbols.  Two passes at once should not both hold large pools. */
-	if (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED)
+	if (kind == D9_STACKS || st->pooled.used + st->pooled.used_long > D9_AHEAD_POOLED)
 		d9_look_ahead(st);
 	if (kind == D9_STRINGS && st->collects == NULL) {
 		const struct slice text = trace_text(st->r->trace, data);
@@ -341,12 +341,11 @@ static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t i
 		return;
 	if (old != NULL)
 		d9_tally(&st->tallies.redefined, f, id);
-	if (costs > D9_MAX_POOLED - st->pooled_bytes) {
+	if (!reader_charge(&st->pooled, costs, D9_MAX_POOLED, D9_MAX_POOLED + 3 * st->r->max_record)) {
 		d9_tally(&st->tallies.pool_limit, f, id);
 		st->pools_full = true;
 		return;
 	}
-	st->pooled_bytes += costs;
 	struct d9_entry *const e = old != NULL ? &pool->entries[old - pool->entries] : add_entry(pool, id);
 	if (e == NULL) {
 		st->r->no_memory = true;
@@ -399,7 +398,7 @@ void d9_pools_forget(struct d9_state *st)
 	for (int k = 0; k < D9_POOLS; k++)
 		forget_pool(&st->pools[k]);
 	drop_memory(st);
-	st->pooled_bytes = 0;
+	st->pooled = (struct reader_charges){ 0 };
 	st->pools_full = false;
 }
 
@@ -431,8 +430,7 @@ static bool read_pool_entry(struct d9_bytes *b, bool strings, struct d9_pool_ent
 	if (!d9_bytes_u32(b, &e->id, "pool_id") || !d9_bytes_u32(b, &n, what) ||
 	    !d9_bytes_run(b, n, size, what, &p))
 		return false;
-	if (p != NULL)
-		e->data = strings ? textscan_slice(p, n) : slice_of(p, (size_t)n * size);
+	e->data = strings ? textscan_slice(p, n) : slice_of(p, (size_t)n * size);
 	return true;
 }
 
@@ -489,21 +487,26 @@ enum record_status d9_pool_frame(struct d9_state *st, struct record *f)
 		define_entry(st, kind, st->entry.id, *data, f);
 	}
 	if (st->first && kind == D9_STACKS)
-		d9_note_newer(st, f, f->p, "stack pool frame 0x04");
+		d9_note_newer(st, f, f->p, "stack pool frame 0x04", D9_0_3_6);
 	return RECORD_DONE;
 }
 
-enum record_status d9_pool_skip(struct d9_state *st, const struct record *f)
+enum record_status d9_pool_pass(struct d9_state *st, const struct record *f)
 {
-	struct d9_bytes bytes = d9_bytes_pieces(st);
-	uint32_t left;
+	const bool strings = st->tag == D9_TAG_STRINGS;
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	uint32_t left = st->open.left, id, n;
 
-	const bool ok = read_pool(st, &bytes, &left);
-	st->r->in->p = bytes.p;
-	if (!ok)
+	if (st->first && (d9_bytes_read(&bytes, 1, "tag") == NULL || !d9_bytes_u32(&bytes, &left, "count")))
+		return RECORD_MORE;
+	if (!d9_bytes_u32(&bytes, &id, "pool_id") || !d9_bytes_u32(&bytes, &n, "data_len"))
 		return RECORD_MORE;
 	set_left(st, left);
+	st->pass = (struct d9_pass){ .run = (uint64_t)(bytes.p - f->p) + (uint64_t)n * (strings ? 1 : 8),
+		                     .total = (uint64_t)n * (strings ? 1 : 8),
+		                     .length = n,
+		                     .missing = strings ? "data_len" : "frame_count",
+		                     .what = strings ? "a pooled string" : "a pooled stack" };
 	st->pools_full = true; /* its id is defined, but not retained */
-	d9_tally(&st->tallies.pool_limit, f, st->entry.id);
 	return RECORD_DONE;
 }

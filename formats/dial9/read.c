@@ -3,8 +3,8 @@
  * header, then frames.  No frame has a length, so reading ends at the first one that cannot be understood.
  * A further header begins a new segment, in which schemas, pools and the time base are reset.
  *
- * Memory is bounded by the limits of dial9.h.  Frames and pool entries above D9_MAX_FRAME are walked over
- * in pieces and dropped.
+ * Memory is bounded by the limits of dial9.h.  Frames and entries longer than --max-record are passed over in
+ * pieces.
  */
 #include <stdlib.h>
 
@@ -119,7 +119,7 @@ static struct slice read_text(struct cursor *c)
 static void check_type(struct d9_state *st, const struct record *f, struct d9_schema *s,
                        const struct d9_field *field, const char *at)
 {
-	const char *const newer = d9_type(field->type)->newer;
+	const struct d9_type_info *const type = d9_type(field->type);
 	struct quoted q, q2;
 
 	if (!d9_type_known(field->type)) {
@@ -129,8 +129,8 @@ static void check_type(struct d9_state *st, const struct record *f, struct d9_sc
 		                                       : D9_RULE_UNKNOWN_FIELD_TYPE,
 		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
 		           quoted(&q2, s->name), field->type);
-	} else if (newer != NULL) {
-		d9_note_newer(st, f, at, newer);
+	} else if (type->newer != NULL) {
+		d9_note_newer(st, f, at, type->newer, (enum d9_dialect)type->since);
 	}
 }
 
@@ -315,14 +315,14 @@ static bool reserve_schema(struct d9_state *st, const struct record *f, struct s
 	const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
 	const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
 
-	if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->memory) {
+	if (all->n == D9_MAX_SCHEMAS ||
+	    !reader_charge(&all->memory, cost, D9_MAX_DESCRIBED, D9_MAX_DESCRIBED + 4 * st->r->max_record)) {
 		d9_find(st, D9_RULE_LIMIT, f,
-		        "schema %" PRIu32 " of the trace needs %" PRIu64 " bytes of memory; %" PRIu32
-		        " are in use",
-		        all->n + 1, cost, all->memory);
+		        "schema %" PRIu32 " of the trace needs %" PRIu64 " bytes of memory; %" PRIu64
+		        " are in use: from here on nothing was checked",
+		        all->n + 1, cost, all->memory.used + all->memory.used_long);
 		return false;
 	}
-	all->memory += (uint32_t)cost;
 	return true;
 }
 
@@ -337,7 +337,7 @@ static enum record_status read_schema(struct d9_state *st, struct record *f)
 	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
 	if (s == NULL) {
 		if (!reserve_schema(st, f, bytes))
-			return RECORD_BAD;
+			return d9_pass_rest(st, f);
 		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
 		s = key.p != NULL ? new_schema(st, f, key) : NULL;
 	}
@@ -366,12 +366,10 @@ static bool read_annotation(struct d9_bytes *b, struct d9_annotation *a)
 	if (!d9_bytes_u16(b, &a->field, "field_index") || !d9_bytes_u16(b, &key_len, "key_len") ||
 	    (key = d9_bytes_read(b, key_len, "key")) == NULL)
 		return false;
-	if (!b->pieces)
-		a->key = textscan_slice(key, key_len);
+	a->key = textscan_slice(key, key_len);
 	if (!d9_bytes_u32(b, &n, "value_len") || !d9_bytes_run(b, n, 1, "value_len", &value))
 		return false;
-	if (!b->pieces)
-		a->value = textscan_slice(value, n);
+	a->value = textscan_slice(value, n);
 	return true;
 }
 
@@ -459,7 +457,7 @@ static enum record_status read_annotations(struct d9_state *st, struct record *f
 	f->end = bytes.p;
 	st->open = open;
 	if (st->first) {
-		d9_note_newer(st, f, f->p, "annotations frame 0x06");
+		d9_note_newer(st, f, f->p, "annotations frame 0x06", D9_0_4);
 		if (d9_schema_find(&st->schemas, open.type_id) == NULL)
 			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
 			        "type_id %" PRIu64 " has no schema in this segment; count is %" PRIu32,
@@ -470,13 +468,26 @@ static enum record_status read_annotations(struct d9_state *st, struct record *f
 	return RECORD_DONE;
 }
 
-static enum record_status skip_annotation(struct d9_state *st)
+/* Begins to pass over an annotation, after the frame's head. */
+static enum record_status pass_annotation(struct d9_state *st, const struct record *f)
 {
-	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	const enum record_status status =
+	    st->first ? read_annotations_head(st, f, &bytes, &st->open) : RECORD_DONE;
+	uint16_t key_len;
+	uint32_t n;
 
-	const bool ok = read_annotation(&bytes, &st->annotation);
-	st->r->in->p = bytes.p;
-	return ok ? RECORD_DONE : RECORD_MORE;
+	if (status != RECORD_DONE)
+		return status;
+	if (d9_bytes_read(&bytes, 2, "field_index") == NULL || !d9_bytes_u16(&bytes, &key_len, "key_len") ||
+	    d9_bytes_read(&bytes, key_len, "key") == NULL || !d9_bytes_u32(&bytes, &n, "value_len"))
+		return RECORD_MORE;
+	st->pass = (struct d9_pass){ .run = (uint64_t)(bytes.p - f->p) + n,
+		                     .total = n,
+		                     .length = n,
+		                     .missing = "value_len",
+		                     .what = "an annotation" };
+	return RECORD_DONE;
 }
 
 /* ---- inputs that end inside a frame ---- */
@@ -577,7 +588,7 @@ static enum record_status report_unknown(struct d9_state *st, const struct recor
 static void begin_segment(struct d9_state *st, const struct record *f)
 {
 	if (st->begun) {
-		d9_note_newer(st, f, f->p, "a header in mid-stream");
+		d9_note_newer(st, f, f->p, "a header in mid-stream", D9_0_4);
 		d9_pools_check(st);
 		d9_pools_forget(st);
 		forget_schemas(&st->schemas);
@@ -671,47 +682,74 @@ static enum record_status read_frame(struct d9_state *st, struct record *f)
 	}
 }
 
-static enum record_status skip_by_tag(struct d9_state *st, struct record *f)
+/* ---- frames longer than --max-record ---- */
+
+static enum record_status pass_by_tag(struct d9_state *st, struct record *f)
 {
 	switch (st->tag) {
 	case D9_TAG_EVENT:
-		return d9_event_skip(st, f);
+		return d9_event_pass(st, f);
 	case D9_TAG_ANNOTATIONS:
-		return end_entry(st, f, skip_annotation(st));
+		return end_entry(st, f, pass_annotation(st, f));
 	default:
-		return end_entry(st, f, d9_pool_skip(st, f));
+		return end_entry(st, f, d9_pool_pass(st, f));
 	}
 }
 
-/* Walks over a frame or entry above D9_MAX_FRAME, which is legal, reports, counts and drops it.  Its bytes
- * leave the window, so this cannot start over, and copies must note the gap.  at: of its first byte. */
-static COLD enum record_status skip_large(struct d9_state *st, struct record *f, uint64_t at)
+/* Passes over some bytes of a frame or entry.  Copies of pools count the entries that follow (ts). */
+static COLD enum record_status pass_piece(struct d9_state *st, struct record *f)
 {
 	struct reader *const r = st->r;
-	struct input *const in = r->in;
-	struct input_pins *const pins = in->pins;
+	struct d9_pass *const pass = &st->pass;
+	enum record_status status = d9_pass(st, f);
 
-	if (r->recovers || (st->first && (st->tag == D9_TAG_SCHEMA || st->tag == D9_TAG_ANNOTATIONS))) {
-		d9_find(st, D9_RULE_LIMIT, f, "the frame is longer than %u bytes", D9_MAX_FRAME);
-		return RECORD_BAD;
+	if (status == RECORD_MORE && r->in->last && pass->rest)
+		return RECORD_END;
+	if (status == RECORD_MORE && r->in->last) {
+		f->offset = pass->offset;
+		f->ordinal = pass->ordinal;
+		status = report_cut(st, f);
 	}
-	input_pin(in, NULL); /* nothing points into skipped bytes */
-	const enum record_status status = skip_by_tag(st, f);
-	input_pin(in, pins);
-	const uint64_t dropped = input_offset(in, in->p) - at;
-	if (status != RECORD_DONE) {
-		r->unread += dropped;
+	if (status != RECORD_DONE)
 		return status;
+	const uint64_t n = (uint64_t)(f->end - f->p);
+	pass->size += n;
+	if (pass->rest) {
+		r->unread += n;
+	} else if (!pass->open) {
+		reader_report_long(r, pass->offset, pass->ordinal, pass->what, pass->size);
 	}
+	status = reader_pass_to(r, f, f->end);
+	f->ts = st->open.left;
+	return status;
+}
+
+enum record_status d9_pass_rest(struct d9_state *st, struct record *f)
+{
+	st->pass = (struct d9_pass){ .open = true, .rest = true, .run = UINT64_MAX, .offset = f->offset };
+	return pass_piece(st, f);
+}
+
+/* Reports and counts a frame or entry, which is legal, and begins to pass over it.  at: of its first byte. */
+static COLD enum record_status begin_pass(struct d9_state *st, struct record *f, uint64_t at)
+{
+	struct reader *const r = st->r;
+
+	f->end = r->in->end;
+	if (st->first && st->tag == D9_TAG_SCHEMA) {
+		reader_report_long(r, at, f->ordinal, "a schema, with all that follows it,", 0);
+		return d9_pass_rest(st, f);
+	}
+	const enum record_status status = pass_by_tag(st, f);
+	if (status != RECORD_DONE)
+		return status;
 	r->records++;
 	f->cls->records++;
 	r->trace->events += f->role == RECORD_IS_EVENT;
-	r->want &= ~(unsigned)WANT_RUNS;
-	finding_add(r->findings, &d9_rules[D9_RULE_LIMIT], at, f->ordinal,
-	            "%" PRIu64 " bytes dropped: the limit is %u", dropped, D9_MAX_FRAME);
-	f->p = f->end = in->p;
-	f->role = RECORD_IS_GAP;
-	return RECORD_DONE;
+	st->pass.open = true;
+	st->pass.offset = at;
+	st->pass.ordinal = f->ordinal;
+	return pass_piece(st, f);
 }
 
 /* Checks that the input ends between frames. */
@@ -740,7 +778,7 @@ static COLD enum record_status read_other(struct d9_state *st, struct record *f)
 
 	if (st->r->recovers && st->begun && (!st->first || d9_has_entries(*f->p))) {
 		f->end = in->end; /* all of a frame is in the window, so that it can be repaired */
-		status = st->first ? d9_entries_status(in) : RECORD_DONE;
+		status = st->first ? d9_entries_status(st->r) : RECORD_DONE;
 	}
 	if (status != RECORD_DONE || st->first)
 		return status == RECORD_DONE ? read_frame(st, f) : status;
@@ -749,16 +787,15 @@ static COLD enum record_status read_other(struct d9_state *st, struct record *f)
 	return read_entry(st, f);
 }
 
-/* Drops a record that is too large, or reports one that is cut. */
+/* Passes over a record that is too long, or reports one that is cut. */
 static COLD enum record_status read_incomplete(struct d9_state *st, struct record *f, uint64_t at)
 {
 	const struct input *const in = st->r->in;
-	const bool large = in->end - in->p >= D9_MAX_FRAME;
+	const bool can_pass = st->begun && st->tag != D9_TAG_RESET && st->tag != D9_TAG_HEADER;
+	const bool large = can_pass && (uint64_t)(in->end - in->p) >= st->r->max_record;
+	const enum record_status status = large ? begin_pass(st, f, at) : RECORD_MORE;
 
-	if (!large && !in->last)
-		return RECORD_MORE;
-	const enum record_status status = large ? skip_large(st, f, at) : RECORD_MORE;
-	return status == RECORD_MORE ? report_cut(st, f) : status;
+	return status == RECORD_MORE && in->last ? report_cut(st, f) : status;
 }
 
 static enum record_status read_record(struct reader *r, struct record *f)
@@ -768,19 +805,24 @@ static enum record_status read_record(struct reader *r, struct record *f)
 	const size_t window = (size_t)(in->end - f->p);
 	const uint64_t at = f->offset;
 
-	if (window == 0)
+	if (window == 0 && !(st->pass.open && in->last))
 		return in->last ? check_end(st) : RECORD_MORE;
 	if (st->threads_pass && d9_threads_end(st->threads, at))
 		return RECORD_END;
-	f->end = window > D9_MAX_FRAME ? f->p + D9_MAX_FRAME : in->end;
+	if (st->pass.open)
+		return pass_piece(st, f);
+	if (st->dialect != NULL && *st->dialect == D9_0_4 && r->ahead_of != NULL)
+		return RECORD_END;
+	f->end = window > r->max_record ? f->p + r->max_record : in->end;
 	st->first = st->open.left == 0;
 	st->tag = (uint8_t)*f->p;
 	const bool event = st->first && st->tag == D9_TAG_EVENT && st->begun;
 	enum record_status status = event ? d9_event_frame(st, f) : read_other(st, f);
 	if (status == RECORD_MORE)
 		status = read_incomplete(st, f, at);
+	else if (!st->pass.open)
+		f->ts = st->base;
 	f->offset = at;
-	f->ts = st->base;
 	return status;
 }
 
@@ -848,6 +890,7 @@ static bool open_reader(struct reader *r)
 	st->r = r;
 	st->threads = asking != NULL ? asking->threads : NULL;
 	st->threads_pass = st->threads != NULL;
+	st->dialect = asking != NULL ? asking->dialect : NULL;
 	st->collects = asking != NULL && !st->threads_pass ? asking->ahead : NULL;
 	st->seed = hash_seed();
 	d9_begin_dialect(st);

@@ -3,11 +3,10 @@
  *
  * Frames have no lengths: after one that cannot be read, the next is known only where a header begins
  * another segment, which defines schemas and pools again.
- * Memory is the window, at most LARGEST_FRAME for a frame of entries: these are read when all are there.
+ * Memory is the window, at most --max-record for a frame of entries: these are read when all are there.
  */
 #include "dial9/dial9.h"
 
-#define LARGEST_FRAME (64U << 20) /* bytes of a frame of entries that are held at a time */
 #define SEARCHED_BYTES (1U << 20)
 
 static const char *const structure[] = {
@@ -20,7 +19,6 @@ static const char *const structure[] = {
 	"dial9/optional-unknown-type",
 	"dial9/has-timestamp",
 	"dial9/unknown-element-type",
-	"dial9/nesting",
 	"dial9/presence-byte",
 	"dial9/leb128-too-long",
 	"dial9/length-past-end",
@@ -112,15 +110,16 @@ static void repair_count(struct recovery *rc, const struct entries *e)
 	rc->records += e->whole;
 }
 
-enum record_status d9_entries_status(const struct input *in)
+enum record_status d9_entries_status(const struct reader *r)
 {
+	const struct input *const in = r->in;
 	struct entries e;
 	const bool head = walk_entries(&e, in->p, in->end);
 
 	if (!e.more)
 		return RECORD_DONE;
-	if (!in->last && in->end - in->p <= LARGEST_FRAME)
-		return RECORD_MORE;
+	if (!in->last) /* a longer frame is read entry by entry: its count cannot be repaired */
+		return (uint64_t)(in->end - in->p) < r->max_record ? RECORD_MORE : RECORD_DONE;
 	return head ? RECORD_BAD : RECORD_DONE; /* the reader reports the head */
 }
 
@@ -152,8 +151,7 @@ static bool keep_entries(struct recovery *rc, enum record_status status)
 	recover_keep(rc, in->p);
 	if (e.whole > 0)
 		repair_count(rc, &e);
-	recover_drop_for(rc, in->p, &d9_rules[D9_RULE_CUT_FRAME],
-	                 in->last ? "the input ends inside an entry" : "the frame is longer than 64 MiB");
+	recover_drop_for(rc, in->p, &d9_rules[D9_RULE_CUT_FRAME], "the input ends inside an entry");
 	rc->lost = true;
 	return false;
 }

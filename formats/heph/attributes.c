@@ -204,12 +204,12 @@ static inline struct value load_number(uint8_t type, const char *p)
 	return (struct value){ .type = value_types[type & 3], .u64 = load_u64(p, true) };
 }
 
-/* Charges n elements of an array against HEPH_MAX_ELEMENTS, also if no values are wanted: findings must not
+/* Charges n elements of an array against the limit, also if no values are wanted: findings must not
  * depend on the consumer. */
 static bool charge_elements(struct heph_state *st, struct heph_packet *k, const struct attribute *a,
                             uint32_t n)
 {
-	if (n <= HEPH_MAX_ELEMENTS - k->nelements) {
+	if (n <= heph_max_elements(st->r) - k->nelements) {
 		k->nelements += n;
 		return true;
 	}

@@ -101,8 +101,8 @@ static inline bool check_attributes(const char *p, const char *end)
 /* ---- packets ---- */
 
 /* Returns the end of the event at p if all of it, and 4 bytes after it, are in the window; NULL if it is not
- * of the common form.  Times must not exceed `latest`. */
-static inline const char *check_event(const char *p, const char *end, uint64_t latest)
+ * of the common form.  Times must not exceed `latest`, nor its size `max`. */
+static inline const char *check_event(const char *p, const char *end, uint64_t latest, uint32_t max)
 {
 	const size_t left = (size_t)(end - p);
 
@@ -110,8 +110,8 @@ static inline const char *check_event(const char *p, const char *end, uint64_t l
 		return NULL;
 	const uint32_t size = load_u32(p + 4, true), n = load_u16(p + 40, true);
 	const uint64_t stop = load_u64(p + 32, true);
-	if (size > MAX_BYTES || size > left - 4 || size < HEPH_EVENT_MIN + n ||
-	    stop < load_u64(p + 24, true) || stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
+	if (size > max || size > left - 4 || size < HEPH_EVENT_MIN + n || stop < load_u64(p + 24, true) ||
+	    stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
 	    !check_attributes(p + HEPH_EVENT_MIN + n, p + size))
 		return NULL;
 	return p + size;
@@ -198,15 +198,16 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b)
 	struct heph_state *const st = r->state;
 	const char *const end = r->in->end;
 	const uint64_t latest = st->epoch.known ? UINT64_MAX - st->epoch.ns : UINT64_MAX;
+	const uint32_t max = r->max_record < MAX_BYTES ? (uint32_t)r->max_record : MAX_BYTES;
 	const uint64_t before = r->records;
 	const bool tracks = (r->want & WANT_TIMES) != 0;
 	const char *p = r->in->p, *next;
 
 	if (b != NULL && (heph_builds_fields(st) || b->bytes != NULL || reader_wants_gaps(r)))
 		return false;
-	if (st->search.open)
+	if (st->search.open || st->long_packet.left > 0)
 		return true;
-	while (p < limit && !r->no_memory && (next = check_event(p, end, latest)) != NULL) {
+	while (p < limit && !r->no_memory && (next = check_event(p, end, latest, max)) != NULL) {
 		count_packet(st, p);
 		if (tracks) {
 			const struct track *const track = find_track(st, p);

@@ -14,7 +14,7 @@ static int probe_packet(const char *p, const char *end, bool complete)
 	if (end - p < HEPH_START)
 		return 32;
 	const uint32_t size = load_u32(p + 4, true);
-	if (size < min || size > HEPH_MAX_PACKET)
+	if (size < min)
 		return 32;
 	const size_t left = (size_t)(end - p);
 	if (left < size)

@@ -57,9 +57,8 @@ enum heph_type {
 };
 
 /* Limits, far above real traces, so that hostile input costs little. */
-#define HEPH_MAX_PACKET (2U << 20) /* bytes; arrays of 65,535 numbers of each type fit */
 #define HEPH_MAX_ATTRIBUTES 65000U /* retained of one event */
-#define HEPH_MAX_ELEMENTS 262144U  /* retained of all arrays of one event */
+#define HEPH_MAX_ELEMENTS 262144U  /* of all arrays of one event; see heph_max_elements() */
 #define HEPH_MAX_STREAMS 65536U    /* distinguished */
 
 /* Names of the fields that an event has besides its attributes. */
@@ -280,6 +279,10 @@ struct heph_state {
 	uint32_t fields_cap;
 	struct class *event_class, *metadata_class;
 	struct heph_search search;
+	struct heph_long {
+		uint64_t size, left; /* of a packet that is passed over: its bytes, those to come */
+		uint64_t offset, record;
+	} long_packet;
 	struct heph_streams streams;
 	struct heph_counters counters;
 	struct heph_gaps gaps;
@@ -292,6 +295,13 @@ struct heph_state {
 };
 
 /* Functions without a result set r->no_memory on OOM. */
+
+/* Returns the number of elements of arrays that are retained of one event: all numbers of the longest packet.
+ */
+static inline uint64_t heph_max_elements(const struct reader *r)
+{
+	return r->max_record / 8 > HEPH_MAX_ELEMENTS ? r->max_record / 8 : HEPH_MAX_ELEMENTS;
+}
 
 /* ---- format.c ---- */
 
@@ -338,6 +348,10 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b);
 void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
                        const char *at, const char *from, const char *fmt, ...)
     __attribute__((cold, format(printf, 6, 7)));
+
+/* Returns true if a packet starts in [p, end), is followed by another one, and both begin there.  ends: the
+ * input ends at `end`. */
+bool heph_has_packet(const char *p, const char *end, bool ends);
 
 /* Skips bytes that start no packet, at most 1 MiB; clears st->search.open at a packet or the end. */
 enum record_status heph_search(struct heph_state *st, struct record *rec);

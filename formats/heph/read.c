@@ -68,17 +68,22 @@ bool heph_is_packet(const char *p, const char *inside, const char *end)
 
 /* ---- events ---- */
 
+static inline void read_numbers(struct heph_packet *k)
+{
+	k->stream = load_u32(k->p + 8, true);
+	k->counter = load_u32(k->p + 12, true);
+	k->substream = load_u64(k->p + 16, true);
+	k->start = load_u64(k->p + 24, true);
+	k->stop = load_u64(k->p + 32, true);
+}
+
 static void read_event(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
 	const unsigned want = st->r->want;
 	const uint32_t n = load_u16(k->p + 40, true);
 	const size_t left = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
 
-	k->stream = load_u32(k->p + 8, true);
-	k->counter = load_u32(k->p + 12, true);
-	k->substream = load_u64(k->p + 16, true);
-	k->start = load_u64(k->p + 24, true);
-	k->stop = load_u64(k->p + 32, true);
+	read_numbers(k);
 	k->build = heph_builds_fields(st);
 	heph_check_counter(st, k);
 	if (n > left) {
@@ -206,10 +211,9 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 	else if (size < min)
 		heph_search_begin(st, HEPH_RULE_PACKET_TOO_SMALL, k, k->p + 4, k->p,
 		                  "%s packet of %" PRIu32 " bytes, the minimum is %" PRIu32, kind, size, min);
-	else if (size > HEPH_MAX_PACKET)
-		heph_search_begin(st, HEPH_RULE_LIMIT, k, k->p + 4, k->p,
-		                  "%s packet of %" PRIu32 " bytes, the maximum is %u", kind, size,
-		                  HEPH_MAX_PACKET);
+	else if ((uint64_t)(st->r->in->end - k->p) > st->r->max_record)
+		heph_search_begin(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4, k->p,
+		                  "%s packet of %" PRIu32 " bytes, in which other packets are", kind, size);
 	else
 		heph_search_begin(st, HEPH_RULE_CUT_PACKET, k, k->p, k->p,
 		                  "%s packet of %" PRIu32 " bytes, of which the input holds %" PRIu64, kind,
@@ -238,6 +242,58 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 		st->r->records++;
 }
 
+/* ---- packets longer than --max-record ---- */
+
+static HEPH_COLD enum record_status pass_packet(struct heph_state *st, struct record *rec)
+{
+	struct heph_long *const l = &st->long_packet;
+	const enum record_status status = reader_pass(st->r, rec, &l->left);
+
+	if (status == RECORD_END) {
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_CUT_PACKET], l->offset, l->record,
+		            "a packet of %" PRIu64 " bytes, of which the input holds %" PRIu64, l->size,
+		            l->size - l->left);
+		l->left = 0;
+	}
+	return status;
+}
+
+/* Whether a size above the limit is that of a packet, or damaged: then packets follow soon, or the input
+ * ends.  As much is looked at as may be held.  RECORD_BAD: it is damaged. */
+static HEPH_COLD enum record_status check_long(const struct heph_state *st, const struct heph_packet *k)
+{
+	const struct input *const in = st->r->in;
+	const size_t left = (size_t)(in->end - k->p);
+	const bool all = left <= st->r->max_record;
+	const char *const end = all ? in->end : k->p + st->r->max_record;
+
+	if (left < HEPH_EVENT_MIN || all)
+		return in->last ? RECORD_BAD : RECORD_MORE;
+	return end - k->p > HEPH_START && heph_has_packet(k->p + HEPH_START, end, false) ? RECORD_BAD
+	                                                                                 : RECORD_DONE;
+}
+
+/* The counter of an event is checked, so that it is not missing. */
+static HEPH_COLD enum record_status begin_long(struct heph_state *st, struct heph_packet *k, uint32_t size,
+                                               bool event, struct record *rec)
+{
+	struct class *const cls = event ? st->event_class : st->metadata_class;
+
+	reader_report_long(st->r, k->offset, k->ordinal, event ? "an event packet" : "a metadata packet",
+	                   size);
+	if (event) {
+		read_numbers(k);
+		heph_check_counter(st, k);
+	}
+	st->r->records++;
+	st->r->trace->events += event;
+	cls->records++;
+	st->long_packet = (struct heph_long){ size, size, k->offset, k->ordinal };
+	return pass_packet(st, rec);
+}
+
+/* ---- packets ---- */
+
 /* Reads the packet at the start of the window, or skips the start of a damaged one. */
 static inline enum record_status read_packet(struct heph_state *st, struct record *rec)
 {
@@ -259,9 +315,16 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 		return RECORD_DONE;
 	}
 	const uint32_t min = heph_packet_min(k->p, in->end), size = load_u32(k->p + 4, true);
-	const bool possible = min != 0 && size >= min && size <= HEPH_MAX_PACKET;
+	const bool possible = min != 0 && size >= min && size <= st->r->max_record;
+	if (min != 0 && size > st->r->max_record && size >= min) {
+		const enum record_status status = check_long(st, k);
+		if (status == RECORD_DONE)
+			return begin_long(st, k, size, min == HEPH_EVENT_MIN, rec);
+		if (status == RECORD_MORE)
+			return RECORD_MORE;
+	}
 	/* a damaged packet is compared with the magic constant of the next one */
-	if (possible && left < size + 4 && !in->last)
+	if (possible && left < (size_t)size + 4 && !in->last)
 		return RECORD_MORE;
 	if (possible && left >= size) {
 		k->end = k->p + size;
@@ -287,6 +350,8 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	}
 	if (st->search.open)
 		return heph_search(st, rec);
+	if (st->long_packet.left > 0)
+		return pass_packet(st, rec);
 	if (left < HEPH_START && !r->in->last)
 		return RECORD_MORE;
 	if (left == 0)
@@ -343,6 +408,7 @@ static bool heph_open(struct reader *r)
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->tracks.seed = st->own.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
+	r->trace->dialect_known = reader_is_alone(r);
 	r->trace->record_id = HEPH_COUNTER_FIELD;
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";

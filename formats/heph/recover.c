@@ -60,6 +60,14 @@ static void end_search(struct heph_state *st, const char *p, bool found)
 	}
 }
 
+bool heph_has_packet(const char *p, const char *end, bool ends)
+{
+	for (p = find_magic(p, end); end - p >= HEPH_START; p = find_magic(p + 1, end))
+		if (heph_is_packet(p, end, end) && (ends || load_u32(p + 4, true) < (size_t)(end - p)))
+			return true;
+	return false;
+}
+
 enum record_status heph_search(struct heph_state *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
@@ -73,11 +81,11 @@ enum record_status heph_search(struct heph_state *st, struct record *rec)
 	for (; limit - p >= 4 || limit == in->end; p = find_magic(p + 1, limit)) {
 		const size_t left = (size_t)(in->end - p);
 		const uint32_t size = left < HEPH_START ? HEPH_START : load_u32(p + 4, true);
-		if (size <= HEPH_MAX_PACKET && left < (size_t)size + 4 && !in->last)
+		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
 			return RECORD_MORE; /* from the start, as the finding precedes what is skipped */
 		if (left < HEPH_START)
 			p = in->end;
-		if (p == in->end || (size <= HEPH_MAX_PACKET && heph_is_packet(p, in->end, in->end))) {
+		if (p == in->end || (size <= st->r->max_record && heph_is_packet(p, in->end, in->end))) {
 			end_search(st, p, p < in->end);
 			break;
 		}

@@ -313,7 +313,6 @@ static bool put_label(struct ht_state *st, struct ht_label *old, struct ht_label
 		return false;
 	if (all->shared)
 		define_label(st, &label);
-	all->bytes += label.text.n + HT_TEXT_COST;
 	if (old != NULL) {
 		*old = label;
 		return true;
@@ -347,9 +346,16 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 		else
 			ht_report(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
 	}
-	/* Beyond the limits a label stays a number, and its uses are counted. */
-	const bool fits = all->n < HT_MAX_MAPPINGS && all->bytes <= HT_MAX_LABEL_BYTES &&
-	                  text.n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - all->bytes;
+	/* Beyond the limits a label stays a number. */
+	const bool fits =
+	    all->n < HT_MAX_MAPPINGS && reader_charge(&all->bytes, text.n + HT_TEXT_COST, HT_MAX_LABEL_BYTES,
+	                                              HT_MAX_LABEL_BYTES + st->r->max_record);
+	if (!fits && !all->full)
+		finding_add(st->r->findings, &ht_rules[HT_RULE_LIMIT], rec != NULL ? rec->offset : 0,
+		            rec != NULL ? rec->ordinal : 0,
+		            "%" PRIu32 " labels of %" PRIu64 " bytes are retained: others stay numbers",
+		            all->n, all->bytes.used + all->bytes.used_long);
+	all->full |= !fits;
 	if (fits && !put_label(st, old, (struct ht_label){ text, identifier, source }))
 		st->r->no_memory = true;
 }
@@ -470,11 +476,11 @@ bool ht_label_map_read(struct ht_state *st, const char *path)
 
 	while (ok && (in->p < in->end || input_more(in))) {
 		const char *nl = memchr(in->p, '\n', (size_t)(in->end - in->p));
-		while (nl == NULL && in->end - in->p < HT_MAX_STRING && input_more(in))
+		while (nl == NULL && in->end - in->p < HT_MAX_LINE && input_more(in))
 			nl = memchr(in->p, '\n', (size_t)(in->end - in->p));
 		const size_t n = (size_t)((nl != NULL ? nl : in->end) - in->p);
 		number++;
-		if (n > HT_MAX_STRING)
+		if (n > HT_MAX_LINE)
 			ok = report_line(st, path, number, "longer than 4 MiB");
 		else
 			ok = parse_line(st, slice_of(in->p, n), path, number);

@@ -99,8 +99,10 @@ bool ht_run(struct reader *r, const char *limit, struct batch *b)
 	struct ht_state *const st = r->state;
 	const struct input *const in = r->in;
 
-	if (b != NULL || st->ahead_of != NULL)
+	if (b != NULL || st->ahead_of != NULL || r->max_record < HT_FAST_RECORD)
 		return false;
+	if (st->long_record.open)
+		return true;
 	const char *const end = (size_t)(in->end - limit) < SPARE ? in->end : limit + SPARE;
 	if (st->big)
 		read_records(st, limit, end, true);

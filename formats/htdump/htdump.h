@@ -62,8 +62,8 @@ enum ht_type {
 #define HT_WIRE_UNSIGNED 99
 
 /* Limits on hostile input, far above real traces. */
-#define HT_MAX_STRING (4U << 20)  /* bytes before the NUL */
-#define HT_MAX_RECORD (8U << 20)  /* bytes of a record before its last string */
+#define HT_MAX_LINE (4U << 20)    /* bytes of a line of a label map */
+#define HT_FAST_RECORD (8U << 20) /* bytes of a record that the fast path reads, at most */
 #define HT_SEARCH_BYTES (1 << 20) /* searched at once for the start of a trace */
 #define HT_MAX_CLASSES 65536U
 #define HT_MAX_FIELDS 262144U /* of all classes */
@@ -138,7 +138,8 @@ struct ht_classes {
 	uint64_t stream;                    /* EndiannessInfoEvents after the first: concatenated files */
 	uint32_t fields, leaves;            /* in use, of all classes */
 	uint32_t declared_fields;           /* charged for struct class, ever; at most HT_MAX_LEAVES */
-	uint32_t described_bytes;           /* charged for descriptions; at most HT_MAX_DESCRIBED */
+	struct reader_charges described;    /* against HT_MAX_DESCRIBED ... */
+	uint64_t max_name;                  /* ... and for long names */
 	uint64_t visited;                   /* fields visited by ht_unfold() */
 	bool has_mapping;                   /* a class that names labels was described */
 	/* scratch of ht_unfold(): leaves of a class, and their paths */
@@ -202,7 +203,8 @@ struct ht_labels {
 	struct table64 index; /* identifier -> list[] */
 	struct ht_label *list;
 	uint32_t n, cap;
-	uint32_t bytes;               /* charged for all texts, replaced ones included */
+	struct reader_charges bytes;  /* of all texts, replaced ones included */
+	bool full;                    /* some label was dropped */
 	struct ht_label_texts *texts; /* one reference; NULL before the first label */
 	bool shared;                  /* labels are also definitions of the trace, for the engine ... */
 	uint8_t table;                /* ... in this table */
@@ -242,6 +244,16 @@ struct ht_state {
 
 	struct idset ids;
 	struct finding_tally id_repeated;
+
+	/* A record longer than --max-record, which is passed over in pieces; or all of the input. */
+	struct ht_long {
+		bool open;
+		bool rest;      /* of the input: what follows cannot be read without what was dropped */
+		bool in_string; /* its NUL comes */
+		uint32_t block;
+		uint64_t fixed; /* bytes before the string of the block, or before the end */
+		uint64_t offset, ordinal, size;
+	} long_record;
 };
 
 /* ---- format.c ---- */
@@ -463,8 +475,8 @@ static inline enum event_kind htw_kind_of(const struct event *e)
 #define HTW_MAX_FIELDS 131072U        /* of all classes together */
 #define HTW_MAX_DESCRIBED (12U << 20) /* bytes that a reader is charged for all descriptions */
 #define HTW_CLASS_FIELDS 250U         /* of one class: field_count has 8 bits */
-#define HTW_MAX_TEXT (HT_MAX_STRING - 1)
-#define HTW_MAX_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event, without numbers */
+#define HTW_MAX_TEXT ((4U << 20) - 1)
+#define HTW_MAX_RECORD ((8U << 20) - 8192U) /* bytes of all texts of one event, without numbers */
 
 /* A class of the output: events of the same class and kind, with the same names and types of fields. */
 struct htw_layout {

@@ -35,6 +35,7 @@ static bool set_up_trace(struct ht_state *st)
 
 	trace->record_id = st->wire ? "id" : "event_id";
 	trace->dialect = st->wire ? "wire" : "document";
+	trace->dialect_known = reader_is_alone(st->r);
 	trace->byte_order = st->big ? "big" : "little";
 	st->tracks.process = trace_add_process(trace, input_name(st->r->in));
 	return st->tracks.process != NULL;
@@ -70,6 +71,7 @@ static bool ht_open(struct reader *r)
 	} else {
 		find_layout(st);
 	}
+	st->classes.max_name = HT_MAX_DESCRIBED + r->max_record;
 	if (!set_up_trace(st) || !ht_classes_init(st) || !ht_state_reserve(st, FIRST_BLOCKS))
 		return false;
 	return map == NULL || ahead_of != NULL || ht_label_map_read(st, map);
@@ -106,8 +108,7 @@ static inline bool read_head(struct ht_state *st, struct record *rec)
 	return true;
 }
 
-/* Finds the blocks of a record and its end.  RECORD_BAD: the record exceeds a limit; report_cut() says which.
- */
+/* Finds the blocks of a record and its end, which is not after `end`. */
 static inline enum record_status measure_record(struct ht_state *st, struct record *rec,
                                                 const struct ht_plan *plan, const char *end)
 {
@@ -116,17 +117,13 @@ static inline enum record_status measure_record(struct ht_state *st, struct reco
 	for (uint32_t i = 0; i < plan->nblocks; i++) {
 		const struct ht_block block = plan->blocks[i];
 		if (block.fixed > (size_t)(end - p))
-			return (uint64_t)(p - rec->p) + block.fixed > HT_MAX_RECORD ? RECORD_BAD
-			                                                            : RECORD_MORE;
+			return RECORD_MORE;
 		st->starts[i] = p;
 		p += block.fixed;
 		if (block.string == 0)
 			continue;
-		if (p - rec->p > HT_MAX_RECORD)
-			return RECORD_BAD;
-		const size_t left = (size_t)(end - p);
-		if (!textscan_cstring(p, left > HT_MAX_STRING ? p + HT_MAX_STRING : end, &st->strings[i]))
-			return left >= HT_MAX_STRING ? RECORD_BAD : RECORD_MORE;
+		if (!textscan_cstring(p, end, &st->strings[i]))
+			return RECORD_MORE;
 		if ((st->strings[i].flags & SLICE_UTF8) == 0)
 			st->bad_text = true;
 		p += st->strings[i].n + 1;
@@ -138,24 +135,16 @@ static inline enum record_status measure_record(struct ht_state *st, struct reco
 /* Moves the cursor past a string of the record.  Returns false after a finding: the string has no end. */
 static bool skip_string(struct ht_state *st, const struct record *rec, struct cursor *c, const char *name)
 {
-	const bool bounded = cursor_left(c) > HT_MAX_STRING;
 	struct slice s;
 	struct quoted q;
 
-	if (c->p - rec->p > HT_MAX_RECORD) {
-		ht_report(st, HT_RULE_LIMIT, rec,
-		          "%s of class %s begins more than 8 MiB after the start of its event", name,
-		          quoted(&q, st->c->name));
-		return false;
-	}
-	if (textscan_cstring(c->p, bounded ? c->p + HT_MAX_STRING : c->end, &s)) {
+	if (textscan_cstring(c->p, c->end, &s)) {
 		cursor_take(c, s.n + 1, name);
 		return true;
 	}
 	ht_report(st, HT_RULE_STRING_UNTERMINATED, rec,
-	          "%s of class %s has no NUL in the remaining %" PRIu64 " bytes%s", name,
-	          quoted(&q, st->c->name), (uint64_t)cursor_left(c),
-	          bounded ? ", the first 4 MiB were searched" : "");
+	          "%s of class %s has no NUL in the remaining %" PRIu64 " bytes", name,
+	          quoted(&q, st->c->name), (uint64_t)cursor_left(c));
 	return false;
 }
 
@@ -178,16 +167,84 @@ static COLD enum record_status report_cut(struct ht_state *st, const struct reco
 	}
 	if (st->c != NULL)
 		quoted(&class_name, st->c->name);
-	if (!st->r->in->last) /* the input goes on, so a limit was exceeded */
-		ht_report(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers",
-		          class_name.s);
-	else
-		ht_report(st, HT_RULE_CUT_RECORD, rec,
-		          "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",
-		          c.missing != NULL ? c.missing : "?", st->c != NULL ? " of class " : "",
-		          class_name.s, c.missing_bytes, c.missing_bytes == 1 ? "" : "s",
-		          (size_t)(c.end - rec->p));
+	ht_report(st, HT_RULE_CUT_RECORD, rec,
+	          "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",
+	          c.missing != NULL ? c.missing : "?", st->c != NULL ? " of class " : "", class_name.s,
+	          c.missing_bytes, c.missing_bytes == 1 ? "" : "s", (size_t)(c.end - rec->p));
 	return RECORD_BAD;
+}
+
+/* ---- records longer than --max-record ---- */
+
+/* Returns the end of the bytes of the record at p, or as much of it as is before `end`. */
+static const char *pass_blocks(const struct ht_plan *plan, struct ht_long *l, const char *p, const char *end)
+{
+	while (p < end && l->open) {
+		const size_t left = (size_t)(end - p);
+		if (l->in_string) {
+			const char *const nul = memchr(p, '\0', left);
+			l->in_string = nul == NULL;
+			p = nul != NULL ? nul + 1 : end;
+		} else {
+			const size_t n = l->fixed < left ? (size_t)l->fixed : left;
+			p += n;
+			l->fixed -= n;
+			if (l->fixed > 0)
+				break;
+			l->in_string = l->block < plan->nblocks && plan->blocks[l->block].string != 0;
+		}
+		if (l->in_string || l->fixed > 0)
+			continue;
+		l->open = ++l->block < plan->nblocks;
+		l->fixed = l->open ? plan->blocks[l->block].fixed : 0;
+	}
+	return p;
+}
+
+/* Passes over some bytes of the record, or of the rest of the input. */
+static COLD enum record_status pass_piece(struct ht_state *st, struct record *rec)
+{
+	const struct input *const in = st->r->in;
+	struct ht_long *const l = &st->long_record;
+	const size_t left = (size_t)(in->end - rec->p);
+	const char *const end = rec->p + (left < READER_PIECE ? left : READER_PIECE);
+
+	if (left < READER_PIECE && !in->last)
+		return RECORD_MORE;
+	if (left == 0 && l->rest)
+		return RECORD_END;
+	if (left == 0) {
+		ht_report(st, l->in_string ? HT_RULE_STRING_UNTERMINATED : HT_RULE_CUT_RECORD,
+		          &(struct record){ .offset = l->offset, .ordinal = l->ordinal },
+		          "the input ends after %" PRIu64 " bytes of the event", l->size);
+		return RECORD_BAD;
+	}
+	const char *const to = l->rest ? end : pass_blocks(st->c->plan, l, rec->p, end);
+	l->size += (uint64_t)(to - rec->p);
+	if (l->rest)
+		st->r->unread += (uint64_t)(to - rec->p);
+	else if (!l->open)
+		reader_report_long(st->r, l->offset, l->ordinal, "an event", l->size);
+	return reader_pass_to(st->r, rec, to);
+}
+
+static COLD enum record_status begin_long(struct ht_state *st, struct record *rec)
+{
+	const bool describes = st->c->kind == HT_KIND_INFO || st->c->kind == HT_KIND_FIELD;
+	const struct ht_plan *const plan = st->c->plan;
+
+	st->long_record = (struct ht_long){ .open = true,
+		                            .rest = describes,
+		                            .fixed = HT_HEAD_SIZE + plan->blocks[0].fixed,
+		                            .offset = rec->offset,
+		                            .ordinal = rec->ordinal };
+	if (describes)
+		reader_report_long(st->r, rec->offset, rec->ordinal,
+		                   "a description of a class, with all that follows it,", 0);
+	st->r->records++;
+	st->c->cls->records++;
+	st->r->trace->events += st->c->kind == HT_KIND_EVENT;
+	return pass_piece(st, rec);
 }
 
 /* ---- checks ---- */
@@ -328,25 +385,38 @@ static inline void apply_event(struct ht_state *st, const struct ht_plan *plan, 
 
 /* ---- the reader ---- */
 
+/* Finds out why a record does not fit, and passes over one that is too long. */
+static COLD enum record_status read_incomplete(struct ht_state *st, struct record *rec)
+{
+	const struct input *const in = st->r->in;
+
+	if ((uint64_t)(in->end - rec->p) >= st->r->max_record)
+		return begin_long(st, rec);
+	return in->last ? report_cut(st, rec) : RECORD_MORE;
+}
+
 static enum record_status read_record(struct reader *r, struct record *rec)
 {
 	struct ht_state *const st = r->state;
 	const struct input *const in = r->in;
+	const size_t window = (size_t)(in->end - in->p);
 
+	if (st->long_record.open)
+		return pass_piece(st, rec);
 	st->c = NULL;
-	if (in->end - in->p < HT_HEAD_SIZE) {
+	if (window < HT_HEAD_SIZE) {
 		if (!in->last)
 			return RECORD_MORE;
 		return in->p == in->end ? RECORD_END : report_cut(st, rec);
 	}
-	if (!read_head(st, rec) || (st->c->plan == NULL && !ht_class_prepare(st, rec)))
+	if (!read_head(st, rec))
 		return RECORD_BAD;
+	if (st->c->plan == NULL && !ht_class_prepare(st, rec))
+		return st->long_record.open ? pass_piece(st, rec) : RECORD_BAD;
 	const struct ht_class *const c = st->c;
-	const enum record_status status = measure_record(st, rec, c->plan, in->end);
-	if (status == RECORD_BAD || (status == RECORD_MORE && in->last))
-		return report_cut(st, rec);
-	if (status == RECORD_MORE)
-		return RECORD_MORE;
+	const char *const end = window > r->max_record ? in->p + r->max_record : in->end;
+	if (measure_record(st, rec, c->plan, end) != RECORD_DONE)
+		return read_incomplete(st, rec);
 	check_record(st, rec);
 	rec->cls = c->cls;
 	rec->track = st->tracks.process; /* only vocabularies know the thread */
@@ -367,7 +437,7 @@ static void ht_end(struct reader *r)
 	finding_add_times(r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
 	                  "event id %" PRIu64 " is repeated", t->now);
 	t = &st->labels.unresolved;
-	if (st->classes.has_mapping)
+	if (st->classes.has_mapping && !st->labels.full)
 		finding_add_times(r->findings, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record,
 		                  t->count, "label %" PRIu64 " has no name%s", t->now,
 		                  st->labels.one_pass ? " yet, and the input cannot be read twice" : "");

@@ -98,7 +98,7 @@ static void put_trace(struct text *t, const struct writer *w)
 {
 	const struct trace_origin *const origin = w->run->trace->origin;
 	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->run->trace);
-	if (origin == NULL)
+	if (origin == NULL && !w->run->trace->dialect_known)
 		facts.dialect = ""; /* known at the end: later records, or inputs, may be of another */
 	const bool rebased = w->run->rebased || (origin != NULL && origin->rebased);
 
@@ -466,7 +466,7 @@ static void free_writer(void *state)
 
 const struct writer_ops ndjson_writer_ops = {
 	.state_size = sizeof(struct ndjson_state),
-	.want = WANT_FIELDS,
+	.want = WANT_FIELDS | WANT_DIALECT,
 	.modes = WRITER_TEXT | WRITER_RAW,
 	.open = open_writer,
 	.declare = declare_batch,

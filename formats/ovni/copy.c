@@ -697,16 +697,24 @@ static bool copy_open(struct copier *c)
 	return true;
 }
 
-static void put_record(struct ovw_state *st, struct copier *c, const struct event *e, struct slice bytes)
+/* What is written next is of the stream of this number. */
+static void begin_file(struct copier *c, uint64_t number)
 {
-	const char *const file = st->copy.streams[e->dur];
+	const struct ovw_state *const st = c->state;
+	const char *const file = st->copy.streams[number];
 
 	if (c->chunk->nparts == 0 || c->chunk->parts[c->chunk->nparts - 1].name != file) {
 		(void)copier_text(c);
 		chunk_file(c->chunk, file);
 	}
-	if (lacks_data(e, bytes)) {
-		ovw_lose(c->chunk, OVW_JUMBO_LEFT_OUT, e->offset);
+}
+
+static void put_record(struct ovw_state *st, struct copier *c, const struct event *e, struct slice bytes)
+{
+	begin_file(c, e->dur);
+	if (lacks_data(e, bytes)) { /* its bytes were passed before, unless times are moved */
+		if (st->rebased)
+			ovw_lose(c->chunk, OVW_JUMBO_LEFT_OUT, e->offset);
 	} else if (!st->rebased) {
 		copier_keep(c, bytes);
 	} else {
@@ -729,6 +737,17 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	} else {
 		put_record(st, c, e, bytes);
 	}
+}
+
+static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
+{
+	(void)bytes;
+	if (!ensure_file(c->state, e->dur, c->chunk)) {
+		c->chunk->text.failed = true;
+		return false;
+	}
+	begin_file(c, e->dur);
+	return true;
 }
 
 static void copy_end(struct copier *c)
@@ -758,6 +777,7 @@ const struct copier_ops ovw_copier_ops = {
 	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_FILES,
 	.open = copy_open,
 	.record = copy_record,
+	.passed = copy_passed,
 	.end = copy_end,
 	.free = copy_free,
 };

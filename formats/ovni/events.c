@@ -540,9 +540,9 @@ bool ovni_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct ovni_state *const st = r->state;
 
-	/* Not while a jumbo event is skipped, and not with clocks that an offset makes negative, which must
-	 * be counted. */
-	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
+	/* Not while a jumbo event is passed over, and not with clocks that an offset makes negative, which
+	 * must be counted. */
+	if (st->is_long || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
 		return true;
 	limit = last_start(r->in, limit);
 	if (b != NULL && (r->want & WANT_TIMES) != 0)

@@ -58,7 +58,6 @@
 
 /* ---- limits for hostile input ---- */
 
-#define OVNI_MAX_JUMBO (4U << 20)   /* bytes of data that are retained */
 #define OVNI_MAX_CODES 4096U        /* different MCVs with classes of their own */
 #define OVNI_MAX_JSON (512U << 10)  /* bytes of one file */
 #define OVNI_MAX_OFFSETS (1U << 20) /* bytes of clock-offsets.txt */
@@ -412,7 +411,8 @@ struct ovni_state {
 	struct ovni_anomalies *anomalies;
 	struct ovni_files files; /* for WANT_FILES */
 
-	/* A jumbo event that is too large to be retained: its head, and the bytes still to be skipped. */
+	/* A jumbo event longer than --max-record: its head, and the bytes still to be passed over. */
+	bool is_long;
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 };

@@ -1,7 +1,7 @@
 /*
  * The reader of one stream: the files beside it, header, framing and checks of events.  Most events take the
  * fast path (events.c): their codes were checked before, so only the clock is compared.
- * Memory: a jumbo event of more than OVNI_MAX_JUMBO is skipped, and its head kept.
+ * Memory: a jumbo event longer than --max-record is passed over, and its head kept.
  */
 #include "ovni/ovni.h"
 
@@ -222,25 +222,23 @@ COLD static enum record_status report_cut(struct ovni_state *st, const struct re
 	return RECORD_BAD;
 }
 
-/* Skips the data of a jumbo event that is too large to be retained; the event, which has no bytes then,
- * counts once all of it was present. */
-COLD static enum record_status skip_jumbo(struct ovni_state *st, struct record *rec)
+/* Passes over a jumbo event that is too long; an event without bytes follows, for its code and clock. */
+COLD static enum record_status pass_jumbo(struct ovni_state *st, struct record *rec)
 {
 	struct reader *const r = st->r;
-	struct input *const in = r->in;
-	const uint32_t size = load_u32(st->jumbo + OVNI_EVENT_SIZE, st->stream.big);
-	const size_t rest = (size_t)(in->end - in->p), n = rest < st->skip ? rest : (size_t)st->skip;
+	const uint64_t size =
+	    (uint64_t)OVNI_JUMBO_HEAD + load_u32(st->jumbo + OVNI_EVENT_SIZE, st->stream.big);
 
-	in->p += n;
-	st->skip -= n;
-	rec->p = rec->end = in->p;
+	if (st->skip > 0) {
+		const enum record_status status = reader_pass(r, rec, &st->skip);
+		rec->offset = status == RECORD_END ? st->skip_offset : rec->offset;
+		return status == RECORD_END ? report_cut(st, rec, "jumbo data", size - st->skip, size)
+		                            : status;
+	}
+	st->is_long = false;
+	rec->end = rec->p;
 	rec->offset = st->skip_offset;
-	if (st->skip > 0)
-		return report_cut(st, rec, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
-		                  (uint64_t)OVNI_JUMBO_HEAD + size);
-	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], rec->offset, rec->ordinal,
-	            "the data of a jumbo event has %" PRIu32 " bytes, more than %u: it was dropped", size,
-	            OVNI_MAX_JUMBO);
+	reader_report_long(r, rec->offset, rec->ordinal, "a jumbo event", size);
 	return check_code(st, rec, st->jumbo);
 }
 
@@ -249,12 +247,13 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 	if (rest < OVNI_JUMBO_HEAD)
 		return report_cut(st, rec, "jumbo size", rest, OVNI_JUMBO_HEAD);
 	const uint32_t size = load_u32(rec->p + OVNI_EVENT_SIZE, st->stream.big);
-	if (size > OVNI_MAX_JUMBO) {
+	/* a damaged size is larger than what follows, which need not be held to find that out */
+	if ((uint64_t)OVNI_JUMBO_HEAD + size > st->r->max_record && rest >= st->r->max_record) {
 		memcpy(st->jumbo, rec->p, OVNI_JUMBO_HEAD);
-		st->skip = size;
+		st->is_long = true;
+		st->skip = (uint64_t)OVNI_JUMBO_HEAD + size;
 		st->skip_offset = rec->offset;
-		st->r->in->p += OVNI_JUMBO_HEAD;
-		return skip_jumbo(st, rec);
+		return pass_jumbo(st, rec);
 	}
 	if (size > rest - OVNI_JUMBO_HEAD)
 		return report_cut(st, rec, "jumbo data", rest, (uint64_t)OVNI_JUMBO_HEAD + size);
@@ -272,8 +271,8 @@ COLD static enum record_status read_other(struct ovni_state *st, struct record *
 
 	if (!st->started)
 		return ovni_files_next(st, rec) ? RECORD_DONE : read_header(st, rec);
-	if (st->skip > 0)
-		return skip_jumbo(st, rec);
+	if (st->is_long)
+		return pass_jumbo(st, rec);
 	if (rest > 0 || !st->r->in->last)
 		return report_cut(st, rec, "event header", rest, OVNI_EVENT_SIZE);
 	st->complete = true;
@@ -285,7 +284,7 @@ static enum record_status ovni_record(struct reader *r, struct record *rec)
 	struct ovni_state *const st = r->state;
 	const size_t rest = (size_t)(r->in->end - rec->p);
 
-	if (!st->started || st->skip > 0 || rest < OVNI_EVENT_SIZE)
+	if (!st->started || st->is_long || rest < OVNI_EVENT_SIZE)
 		return read_other(st, rec);
 	const uint32_t head = load_u32(rec->p, false), n = OVNI_EVENT_SIZE + ovni_payload_size(head);
 	if ((head & OVNI_FLAG_JUMBO) != 0)

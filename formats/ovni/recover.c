@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define RECOVER_BYTES (1U << 20) /* of input that one next() reads */
-#define EVENT_MAX (64U << 20)    /* bytes of a jumbo event that the window holds at once */
 #define HELD_MAX (32U << 20)     /* bytes of buffered events; then half of them are written */
 #define REGION_MAX (128U << 20)  /* bytes with the events of a region, which is not sorted if it is longer */
 
@@ -51,7 +50,8 @@ struct sorter {
 struct ovni_recover {
 	bool started; /* the header was written */
 	bool big;
-	uint64_t skip; /* bytes of an event that are still to be dropped */
+	uint64_t skip; /* bytes of an event that are still to be dropped ... */
+	bool passes;   /* ... or kept, as it is longer than --max-record */
 	struct sorter sorter;
 };
 
@@ -375,17 +375,30 @@ static void recover_event(struct recovery *rc, uint64_t n)
 }
 
 /* Drops an event of `expected` bytes, of which the window holds the first. */
-static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected, const struct rule *rule)
+static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected)
 {
 	struct ovni_recover *const s = rc->state;
 	char why[100];
 
 	if (rc->sort)
 		write_all_held(&s->sorter, rc);
-	snprintf(why, sizeof why, "%" PRIu64 " of the event's %" PRIu64 " bytes are %s", present, expected,
-	         rule == &ovni_rules[OVNI_RULE_LIMIT] ? "held at most" : "present");
-	recover_drop_for(rc, rc->r->in->p, rule, why);
+	snprintf(why, sizeof why, "%" PRIu64 " of the event's %" PRIu64 " bytes are present", present,
+	         expected);
+	recover_drop_for(rc, rc->r->in->p, &ovni_rules[OVNI_RULE_CUT_EVENT], why);
 	s->skip = expected;
+}
+
+/* Begins to keep an event longer than --max-record. */
+static void pass_event(struct recovery *rc, uint64_t n)
+{
+	struct ovni_recover *const s = rc->state;
+
+	if (rc->sort)
+		write_all_held(&s->sorter, rc);
+	reader_report_long(rc->r, input_offset(rc->r->in, rc->r->in->p), rc->records + 1, "a jumbo event", n);
+	rc->records++;
+	s->passes = true;
+	s->skip = n;
 }
 
 /* Recovers the events of the window, at most RECOVER_BYTES of them.  Returns false if the window must grow
@@ -407,9 +420,12 @@ static bool recover_events(struct recovery *rc)
 		}
 		if (!rc->sort)
 			recover_keep(rc, in->p);
-		if (!in->last && (n <= EVENT_MAX || present < EVENT_MAX))
+		if (!in->last && present < rc->r->max_record)
 			return false;
-		drop_event(rc, present, n, &ovni_rules[in->last ? OVNI_RULE_CUT_EVENT : OVNI_RULE_LIMIT]);
+		if (in->last)
+			drop_event(rc, present, n);
+		else
+			pass_event(rc, n);
 		return true;
 	}
 	if (!rc->sort)
@@ -417,7 +433,7 @@ static bool recover_events(struct recovery *rc)
 	return true;
 }
 
-/* Drops further bytes of an event. */
+/* Drops or keeps further bytes of an event. */
 static void skip_bytes(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
@@ -426,7 +442,11 @@ static void skip_bytes(struct recovery *rc)
 
 	in->p += n;
 	s->skip -= n;
-	recover_drop(rc, in->p);
+	if (s->passes)
+		recover_keep(rc, in->p);
+	else
+		recover_drop(rc, in->p);
+	s->passes = s->passes && s->skip > 0;
 }
 
 static bool next(struct recovery *rc)

@@ -158,7 +158,7 @@ bool finding_is_shown(const struct findings *j, const struct rule *rule)
 
 const char *level_name(enum level level)
 {
-	static const char *const names[] = { "note", "warning", "error" };
+	static const char *const names[] = { "note", "warning", "limit", "error" };
 
 	return names[level];
 }

@@ -8,7 +8,7 @@
 /* Reporting a finding: what is wrong, or worth knowing, at one offset of one input.  The function that
  * detects it reports it, once; its callers only return the result. */
 
-enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
+enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_LIMIT, LEVEL_ERROR, LEVEL_COUNT }; /* LIMIT: not checked */
 
 /* The kind of a finding.  An id never changes its meaning. */
 struct rule {

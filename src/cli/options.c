@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +268,18 @@ static bool set_report(void *run, struct options *o, const char *arg)
 	return side_reports_add(o, arg);
 }
 
+static bool set_max_record(void *run, struct options *o, const char *arg)
+{
+	(void)run; /* its common options are `o` */
+	if (!options_bytes(o, "--max-record", arg, &o->max_record))
+		return false;
+	if (o->max_record >= READER_MIN_RECORD && o->max_record <= READER_MAX_RECORD)
+		return true;
+	o->status = options_mistake(o, "--max-record takes %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64 "M)",
+	                            READER_MIN_RECORD, READER_MAX_RECORD, READER_MAX_RECORD >> 20);
+	return false;
+}
+
 const char *const options_color_words[] = { "auto", "always", "never", NULL };
 
 const struct cmd_option options_common[COMMON_COUNT] = {
@@ -279,6 +292,8 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	[COMMON_VOCABULARY] = { "vocabulary", "FILE",
 	                        "what the events mean; of several, the first given wins", 0, OPTION_CALL,
 	                        .set = set_vocabulary },
+	[COMMON_MAX_RECORD] = { "max-record", "BYTES", "read records of up to so many bytes (default: 64M)",
+	                        0, OPTION_CALL, .set = set_max_record },
 	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q', TO_FLAG(struct options, quiet) },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0, OPTION_CALL,
 	                   .set = set_color },
@@ -606,6 +621,7 @@ struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx
 	return (struct pipeline_job){
 		.in.from = o->from,
 		.in.dialect = o->dialect,
+		.in.max_record = o->max_record,
 		.in.options = options_values(o),
 		.in.schemas = o->schemas,
 		.in.nschemas = o->nschemas,

@@ -55,6 +55,7 @@ struct options {
 	/* reading */
 	const struct format *from;
 	const char *dialect;
+	uint64_t max_record; /* of --max-record; 0: not given */
 	bool quiet;
 	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
 	size_t nschemas;
@@ -140,6 +141,7 @@ enum common {
 	COMMON_FROM,
 	COMMON_FROM_DIALECT,
 	COMMON_VOCABULARY,
+	COMMON_MAX_RECORD,
 	COMMON_QUIET,
 	COMMON_COLOR,
 	COMMON_WIDTH,

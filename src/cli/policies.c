@@ -19,8 +19,8 @@
 
 /* ---- options ---- */
 
-const char *const policy_levels[] = { "note", "warning", "error", NULL };
-const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
+const char *const policy_levels[] = { "note", "warning", "limit", "error", NULL };
+const char *const policy_fail_levels[] = { "note", "warning", "limit", "error", "never", NULL };
 
 void policy_options_init(struct policy_options *p)
 {

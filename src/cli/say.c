@@ -319,14 +319,6 @@ const char *show_path(struct shown_path *p, const char *path)
 	return p->s;
 }
 
-/* A limit of this program is no warning of the trace: events may be shown otherwise for it. */
-static bool is_limit(const struct rule *rule)
-{
-	const size_t n = strlen(rule->id);
-
-	return n > 5 && strcmp(rule->id + n - 5, "limit") == 0;
-}
-
 static void say_from(const struct options *o, enum level min, const struct findings *j,
                      const struct finding *f)
 {
@@ -339,7 +331,8 @@ static void say_from(const struct options *o, enum level min, const struct findi
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		finding_list_add(&o->side->log.open, &plain);
-	if (f->rule->level < min && (o->quiet || !is_limit(f->rule)))
+	/* beyond a limit of this program, events may lack or be shown otherwise */
+	if (f->rule->level < min && (o->quiet || f->rule->level != LEVEL_LIMIT))
 		return;
 	if (report_text_is_system(f))
 		text_str(&t, "tracetool: ");
@@ -390,7 +383,7 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	if (o->side != NULL)
 		side_reports_input(o, s);
 	if (!o->quiet)
-		report_text_rest(&t, &s->findings, LEVEL_ERROR);
+		report_text_rest(&t, &s->findings, LEVEL_LIMIT);
 	if (s->reader.unread > 0) {
 		struct shown_path shown;
 		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),

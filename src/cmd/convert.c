@@ -300,6 +300,10 @@ static void closed(void *ctx, const struct source *s)
 	if (c->split.is_again)
 		return; /* reported with the first pass */
 	c->status = worse(c->status, say_end(&c->options, s));
+	/* what is not read is in no output but a copy */
+	if (c->losses.fail && c->losses.kinds == NULL && s->findings.levels[LEVEL_LIMIT] > 0 &&
+	    !s->context->raw)
+		c->status = worse(c->status, STATUS_FINDINGS);
 	c->records += s->reader.records;
 	if (!is_nothing_read(s))
 		return;

@@ -320,7 +320,7 @@ static const struct cmd_option own_rules[] = {
 	  TO_CHOICE(struct rules_run, form) },
 	{ "findings", NULL, "rules only, no kinds of loss", 0, TO_FLAG(struct rules_run, kinds.findings) },
 	{ "losses", NULL, "kinds of loss only", 0, TO_FLAG(struct rules_run, kinds.losses) },
-	{ "level", "note|warning|error", "rules of this level only", 0, OPTION_CALL, .set = set_level },
+	{ "level", "note|warning|limit|error", "rules of this level only", 0, OPTION_CALL, .set = set_level },
 	{ .name = NULL },
 };
 

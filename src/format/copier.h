@@ -46,6 +46,9 @@ struct copier_ops {
 	void (*input)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	/* Keeps, changes or omits a record. */
 	void (*record)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
+	/* Optional: whether to keep bytes of a record that was not read (RECORD_IS_LONG).  Not called if
+	 * records are selected or times moved, as these are left out then. */
+	bool (*passed)(struct copier *c, const struct event *e, struct slice bytes);
 	/* In a pass of its own before the first record, if events are selected: what the record refers to, as
 	 * definitions may precede the events that need them.  NULL: there is no such pass. */
 	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);

@@ -25,6 +25,7 @@ struct reader {
 	struct findings *findings; /* NULL: a quiet pass */
 	unsigned want;             /* enum want */
 	const char *dialect;       /* requested by the user, or NULL */
+	uint64_t max_record;       /* bytes; longer ones are not read: reader_report_long() */
 	const struct option_value *options;
 	void *state;          /* state_size bytes, zeroed and freed by the engine */
 	void *shared;         /* trace_ops.shared_size bytes, shared by all inputs of a trace */
@@ -39,9 +40,8 @@ struct reader {
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
 	uint64_t unread;   /* with RECORD_BAD: bytes that were skipped as they cannot be trusted */
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
-	bool recovers;     /* reading goes on after RECORD_BAD */
-	bool counts_lost;  /* set in open: records are numbered, so missing ones are detected */
-	uint64_t lost;     /* number of missing records */
+	bool recovers, counts_lost; /* reading goes on after RECORD_BAD; set in open: records are numbered */
+	uint64_t lost;              /* number of missing records */
 };
 
 enum record_status {

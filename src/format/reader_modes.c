@@ -1,8 +1,72 @@
-/* Spans for gaps in the numbers of records. */
+/* What readers share: records that are too long, and spans for gaps in the numbers of records. */
 #include "format/reader_modes.h"
 
+#include <inttypes.h>
+
+#include "check/rules.h"
 #include "model/class.h"
 #include "model/trace_engine.h"
+
+/* ---- records that are too long ---- */
+
+void reader_report_long(struct reader *r, uint64_t offset, uint64_t ordinal, const char *what, uint64_t size)
+{
+	const struct rule *const rule = &limit_rules[LIMIT_RULE_RECORD];
+
+	if (size > 0)
+		finding_add(r->findings, rule, offset, ordinal,
+		            "%s of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64, what, size,
+		            r->max_record);
+	else
+		finding_add(r->findings, rule, offset, ordinal,
+		            "%s was not checked: it is longer than --max-record, %" PRIu64 " bytes", what,
+		            r->max_record);
+}
+
+enum record_status reader_pass_to(struct reader *r, struct record *rec, const char *end)
+{
+	static const struct class like = { .name = SLICE_LIT("record not read") };
+
+	rec->cls = NULL;
+	if ((r->want & WANT_RAW) != 0) {
+		rec->cls = trace_plan_class(r->trace, &like);
+		r->no_memory |= rec->cls == NULL;
+	}
+	rec->end = end;
+	rec->ts = 0;
+	rec->track = NULL;
+	rec->role = RECORD_IS_LONG;
+	rec->alone = true;
+	return r->no_memory ? RECORD_BAD : RECORD_DONE;
+}
+
+enum record_status reader_pass(struct reader *r, struct record *rec, uint64_t *left)
+{
+	const size_t present = (size_t)(r->in->end - rec->p);
+	size_t n = *left < READER_PIECE ? (size_t)*left : READER_PIECE;
+
+	if (present < n && !r->in->last)
+		return RECORD_MORE;
+	n = present < n ? present : n;
+	if (n == 0)
+		return RECORD_END;
+	*left -= n;
+	return reader_pass_to(r, rec, rec->p + n);
+}
+
+bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_t long_limit)
+{
+	const bool is_long = n > READER_LONG_CHARGE;
+	uint64_t *const used = is_long ? &c->used_long : &c->used;
+	const uint64_t max = is_long ? long_limit : limit;
+
+	if (n > max || *used > max - n)
+		return false;
+	*used += n;
+	return true;
+}
+
+/* ---- gaps ---- */
 
 const struct track *reader_gap_track(struct reader *r, const struct track *track)
 {

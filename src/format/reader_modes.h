@@ -21,14 +21,16 @@ enum want_copy {
 	WANT_BARE = 1024,
 };
 
-enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted */
+enum {
+	RECORD_IS_FILE = RECORD_IS_MISSING + 1, /* without bytes; not counted */
+	RECORD_IS_LONG, /* bytes of a record that is not read: copied as they are; not counted */
+};
 
-/* ---- records that are too large ---- */
+/* ---- records that are too long ---- */
 
 /*
- * A reader drops a record that is too large to hold in pieces: it moves in->p, counts the record, and returns
- * RECORD_DONE with a RECORD_IS_GAP without bytes.  It clears WANT_RUNS in reader.want if later records must
- * then be copied one by one.
+ * A record longer than reader.max_record is reported (limit/record) and passed over in pieces, so that it
+ * needs no memory: the reader counts it, and returns RECORD_DONE with a RECORD_IS_LONG for each piece.
  */
 
 /* ---- parts of WANT_FIELDS ---- */
@@ -41,6 +43,33 @@ enum want_parts {
 	WANT_NAMES = 16,    /* names that other records give to tracks */
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
 };
+
+#define READER_USUAL_RECORD (UINT64_C(64) << 20) /* reader.max_record unless asked otherwise */
+#define READER_MIN_RECORD UINT64_C(64)           /* heads of records fit */
+/* A slice has 32 bits for its length, and the records of a copy may be one with 1 MiB of others. */
+#define READER_MAX_RECORD (UINT64_C(4000) << 20)
+#define READER_PIECE ((size_t)1 << 20) /* bytes; pieces must not depend on how the input arrives */
+
+/* Reports the record; size: in bytes, 0 if it is only known to be above the limit. */
+void reader_report_long(struct reader *r, uint64_t offset, uint64_t ordinal, const char *what, uint64_t size);
+
+/* Makes `rec` the piece from rec->p to `end`, which is not empty.  Sets r->no_memory on OOM. */
+enum record_status reader_pass_to(struct reader *r, struct record *rec, const char *end);
+
+/* Makes `rec` the next piece of the `*left` bytes that are left of a long record, in the window; RECORD_MORE:
+ * it is empty; RECORD_END: the input ends before them. */
+enum record_status reader_pass(struct reader *r, struct record *rec, uint64_t *left);
+
+/* Bytes of memory that records take as long as the trace or a segment; long ones are counted by themselves,
+ * so that each limit holds for short ones, and a record of reader.max_record bytes fits. */
+struct reader_charges {
+	uint64_t used, used_long;
+};
+
+#define READER_LONG_CHARGE (UINT64_C(1) << 20) /* bytes; more are long */
+
+/* Returns false if the limit is reached. */
+bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_t long_limit);
 
 /* ---- gaps ---- */
 
@@ -68,6 +97,18 @@ const struct track *reader_gap_track(struct reader *r, const struct track *track
 
 /* Makes the event of RECORD_IS_MISSING the span.  Returns false on OOM. */
 bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap *g, struct event *e);
+
+/* ---- dialects ---- */
+
+/* The consumer names the dialect before the events: a reader that finds it in the records should look ahead,
+ * and set trace.dialect_known. */
+enum want_dialect { WANT_DIALECT = 4096 };
+
+/* Whether the input is all of its trace, as far as the reader knows. */
+static inline bool reader_is_alone(const struct reader *r)
+{
+	return r->folder == 0 && r->archive == NULL;
+}
 
 /* ---- look ahead ---- */
 

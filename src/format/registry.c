@@ -209,6 +209,8 @@ void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
 {
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		visit(ctx, &input_rules[i]);
+	for (size_t i = 0; i < LIMIT_RULE_COUNT; i++)
+		visit(ctx, &limit_rules[i]);
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
 		visit(ctx, r);
 	for (const struct rule *r = policy_rules; r->id != NULL; r++)

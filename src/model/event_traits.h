@@ -10,6 +10,7 @@
 
 enum event_traits {
 	EVENT_STEP = 16,     /* of a FLOW_IN: its arrow continues from here */
+	EVENT_LONG = 64,     /* of raw events: bytes of a record that was not read, which copies keep */
 	EVENT_REFERRED = 32, /* of raw events: selected with any record that refers to it */
 };
 

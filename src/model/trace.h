@@ -14,10 +14,10 @@
 struct trace {
 	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
-	const char *byte_order; /* "little", "big"; NULL: not applicable */
-	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
-	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
-	bool epoch_known;
+	const char *byte_order;            /* "little", "big"; NULL: not applicable */
+	const char *clock;                 /* e.g. "monotonic", "unix", "unknown" */
+	const char *record_id;             /* name of the first field of events if it numbers them; or NULL */
+	bool epoch_known, dialect_known;   /* dialect_known: no record of this input changes it */
 	uint64_t epoch_ns;                 /* wall time at ts 0, ns since 1970; only if epoch_known */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none */

@@ -264,7 +264,7 @@ static void read_ignore(struct policy_draft *d, const struct yaml_node *node, vo
 
 static void read_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const char *const keywords[] = { "note", "warning", "error", NULL }; /* enum level */
+	static const char *const keywords[] = { "note", "warning", "limit", "error", NULL }; /* enum level */
 	struct policy_section *const s = into;
 	uint32_t level;
 
@@ -281,7 +281,7 @@ static void read_level(struct policy_draft *d, const struct yaml_node *node, voi
 
 static void read_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const char *const keywords[] = { "note", "warning", "error", "never", NULL };
+	static const char *const keywords[] = { "note", "warning", "limit", "error", "never", NULL };
 	struct policy_section *const s = into;
 	uint32_t level;
 

@@ -35,7 +35,7 @@ static void put_value(struct text *t, const char *s, bool property)
 static void put_command(struct report *r, struct text *t, const struct report_file *file,
                         const struct finding *f)
 {
-	static const char *const commands[] = { "notice", "warning", "error" };
+	static const char *const commands[LEVEL_COUNT] = { "notice", "warning", "warning", "error" };
 	struct text raw = { .p = NULL }, path = { .p = NULL };
 
 	report_put_path(&raw, r->context, file->record->path);
@@ -80,8 +80,9 @@ static void finding(struct report *r, const struct report_file *file, const stru
 {
 	struct github_state *const s = r->state;
 
-	if (s->n[f->level]++ < MAX_OF_LEVEL)
-		put_command(r, &s->commands[f->level], file, f);
+	const enum level shown = f->level == LEVEL_LIMIT ? LEVEL_WARNING : f->level; /* as GitHub counts */
+	if (s->n[shown]++ < MAX_OF_LEVEL)
+		put_command(r, &s->commands[shown], file, f);
 }
 
 static void file_end(struct report *r, const struct report_file *file)

@@ -10,7 +10,7 @@ struct gitlab_state {
 
 static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
-	static const char *const severity[] = { "info", "minor", "major" };
+	static const char *const severity[LEVEL_COUNT] = { "info", "minor", "minor", "major" };
 	struct gitlab_state *const s = r->state;
 	struct json_out o = { .t = &r->out, .comma = s->any };
 

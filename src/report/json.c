@@ -19,6 +19,8 @@ static void put_counts(struct json_out *o, const uint64_t *levels, uint64_t left
 {
 	json_out_begin(o, "counts", "{");
 	json_out_u64(o, "error", levels[LEVEL_ERROR]);
+	if (levels[LEVEL_LIMIT] > 0)
+		json_out_u64(o, "limit", levels[LEVEL_LIMIT]);
 	json_out_u64(o, "warning", levels[LEVEL_WARNING]);
 	json_out_u64(o, "note", levels[LEVEL_NOTE]);
 	json_out_end(o, "}");

@@ -85,6 +85,8 @@ void report_put_sum(struct text *t, const struct report_totals *totals)
 	uint64_t sum = 0;
 
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
+		if (level == LEVEL_LIMIT && totals->levels[level] == 0)
+			continue;
 		put_number(t, level == LEVEL_COUNT - 1 ? "" : ", ", totals->levels[level],
 		           level_name((enum level)level));
 		sum += totals->levels[level];

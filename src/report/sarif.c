@@ -81,6 +81,12 @@ static void put_region(struct text *t, const struct finding *f)
 	            line, column, line, column + 1, f->offset);
 }
 
+/* SARIF has no level for what was not checked. */
+static const char *sarif_level(enum level level)
+{
+	return level_name(level == LEVEL_LIMIT ? LEVEL_WARNING : level);
+}
+
 static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 {
 	struct sarif_state *const s = r->state;
@@ -89,7 +95,7 @@ static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 	text_str(t, "{\"ruleId\":");
 	report_put_json(t, f->rule->id);
 	text_printf(t, ",\"ruleIndex\":%" PRIu32 ",\"level\":\"%s\",\"message\":{\"text\":", rule,
-	            level_name(f->level));
+	            sarif_level(f->level));
 	report_put_json(t, f->message);
 	text_str(t, "},\n\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
 	put_uri(t, s->path.p);
@@ -188,7 +194,7 @@ static void put_sentence(struct text *t, const char *s)
 
 static void put_rule(struct report *r, const struct rule *rule)
 {
-	static const char *const severity[] = { "recommendation", "warning", "error" };
+	static const char *const severity[LEVEL_COUNT] = { "recommendation", "warning", "warning", "error" };
 	struct text *const t = &r->out;
 	const enum level level = policy_decide(r->context->policy, rule).level;
 
@@ -212,7 +218,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 	text_printf(t,
 	            "},\n\"defaultConfiguration\":{\"level\":\"%s\"},\"properties\":{\"tags\":[\"trace\"],"
 	            "\"precision\":\"very-high\",\"problem.severity\":\"%s\"}}",
-	            level_name(level), severity[level]);
+	            sarif_level(level), severity[level]);
 }
 
 /* Notes what is missing in the results. */

@@ -12,6 +12,7 @@
 static const char *const level_colors[LEVEL_COUNT] = {
 	[LEVEL_NOTE] = "\033[36m",
 	[LEVEL_WARNING] = "\033[35m",
+	[LEVEL_LIMIT] = "\033[33m",
 	[LEVEL_ERROR] = "\033[31m",
 };
 
@@ -92,6 +93,8 @@ static void put_summary(struct text *t, const struct summary *s)
 {
 	put_path(t, s->path);
 	text_str(t, s->valid ? ": valid" : ": not valid");
+	if (s->valid && s->levels[LEVEL_LIMIT] > 0)
+		text_str(t, s->format != NULL ? " as far as it was read:" : " as far as it was read");
 	if (s->format != NULL)
 		text_printf(t, " %s%s%s%s", s->format, s->dialect[0] != '\0' ? " (" : "", s->dialect,
 		            s->dialect[0] != '\0' ? ")" : "");

@@ -69,6 +69,7 @@ struct trace_input {
 	struct input *input;             /* opened before, taken over; paths[0] is its name.  NULL: open it */
 	const struct format *from;       /* NULL: recognised by content */
 	const char *dialect;             /* NULL: recognised by content */
+	uint64_t max_record;             /* bytes; 0: READER_USUAL_RECORD */
 	const struct option_value *options;
 	const struct schema_file *schemas; /* in descending precedence; all precede the built-in one */
 	size_t nschemas;

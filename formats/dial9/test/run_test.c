@@ -22,9 +22,12 @@ void d9t_open(struct d9t_run *t, struct input *in, unsigned want)
 	t->vocabulary = vocab_new("dial9");
 	cr_assert(t->vocabulary != NULL && vocab_add_text(t->vocabulary, text.p, text.n, &t->findings, NULL));
 	t->trace.vocabulary = t->vocabulary;
-	t->r = (struct reader){
-		.format = format, .in = in, .trace = &t->trace, .findings = &t->findings, .want = want
-	};
+	t->r = (struct reader){ .format = format,
+		                .in = in,
+		                .trace = &t->trace,
+		                .findings = &t->findings,
+		                .want = want,
+		                .max_record = READER_USUAL_RECORD };
 	t->r.state = calloc(1, format->reader->state_size);
 	cr_assert(t->r.state != NULL && format->reader->open(&t->r));
 }

@@ -65,9 +65,9 @@ struct selection {
 
 struct d9w_copy {
 	bool rebased, signed_time; /* as in struct run_facts */
-	bool as_0_3;
-	uint64_t base;       /* timestamp_base_ns of the output */
-	uint64_t input_base; /* that of the input; only if times are rebased */
+	enum d9_dialect to;        /* dialect of the output */
+	uint64_t base;             /* timestamp_base_ns of the output */
+	uint64_t input_base;       /* that of the input; only if times are rebased */
 	/* of a copy of all records */
 	bool any;         /* output is not empty */
 	bool skipping;    /* records of this input are left out */
@@ -185,14 +185,14 @@ static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct s
 
 /* ---- copies of all records ---- */
 
-static bool is_newer_type(const struct value *v)
+static bool is_newer_type(const struct value *v, enum d9_dialect than)
 {
-	const uint64_t type = v->u64 & ~(uint64_t)D9_OPTIONAL;
+	const struct d9_type_info *const type = d9_type((uint8_t)v->u64);
 
-	return type == D9_POOLED_STACK || type == D9_LIST || type == D9_MAP;
+	return type->newer != NULL && type->since > than;
 }
 
-/* Counts features that only 0.4 has. */
+/* Counts features that the dialect of the output does not have. */
 static void count_newer(const struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, enum record_kind kind, struct chunk *chunk)
 {
@@ -201,11 +201,12 @@ static void count_newer(const struct d9w_copy *copy, const struct batch *b, cons
 	if (kind == RECORD_HEADER) {
 		newer = copy->any;
 	} else if (kind == RECORD_HEAD) {
-		newer = bytes.p[0] != D9_TAG_STRINGS;
+		newer =
+		    bytes.p[0] == D9_TAG_ANNOTATIONS || (bytes.p[0] == D9_TAG_STACKS && copy->to < D9_0_3_6);
 	} else if (kind == RECORD_SCHEMA) {
 		const struct value *const fields = &b->fields[e->first_field + 3].value;
 		for (uint32_t i = 0; i < fields->count; i++)
-			newer |= is_newer_type(&fields->values[2 * i + 1]);
+			newer |= is_newer_type(&fields->values[2 * i + 1], copy->to);
 	}
 	if (newer)
 		d9w_lose(chunk, D9W_NEWER, e->offset);
@@ -285,7 +286,7 @@ static void copy_any(struct copier *c, const struct batch *b, const struct event
 		           kind == RECORD_RUN ? e->ts : 1);
 		return;
 	}
-	if (copy->as_0_3)
+	if (copy->to < D9_0_4)
 		count_newer(copy, b, e, bytes, kind, c->chunk);
 	if ((kind == RECORD_ENTRY) != (copy->left > 0))
 		(void)copier_text(c);
@@ -302,6 +303,19 @@ static void copy_any(struct copier *c, const struct batch *b, const struct event
 		copier_keep(c, bytes);
 	if (copy->left > 0)
 		remember_entry(copy, kind, bytes, c->chunk);
+}
+
+static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
+{
+	struct d9w_copy *const copy = c->state;
+
+	if (copy->skipping)
+		return false;
+	copy->any = true;
+	copy->next = e->offset + bytes.n;
+	copy->left = e->ts; /* entries of its frame */
+	text_clear(&copy->last);
+	return true;
 }
 
 /* ---- symbols of a selection ---- */
@@ -757,7 +771,7 @@ static bool copy_open(struct copier *c)
 
 	copy->rebased = c->run->rebased;
 	copy->signed_time = c->run->signed_time;
-	copy->as_0_3 = d9w_is_0_3(c->options);
+	copy->to = d9w_dialect(c->options);
 	return true;
 }
 
@@ -812,6 +826,7 @@ const struct copier_ops d9w_copier_ops = {
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,
+	.passed = copy_passed,
 	.end = copy_end,
 	.free = copy_free,
 };

@@ -606,18 +606,16 @@ const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #undef LOSS
 };
 
-bool d9w_is_0_3(const struct option_value *options)
+enum d9_dialect d9w_dialect(const struct option_value *options)
 {
-	const char *const version = option_find(options, "to-dialect");
-
-	return version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
+	return d9_dialect_of(option_find(options, "to-dialect"));
 }
 
 static bool d9w_open(struct writer *w, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
-	st->values.as_0_3 = d9w_is_0_3(w->options);
+	st->values.as_0_3 = d9w_dialect(w->options) < D9_0_4;
 	st->signed_time = w->run->signed_time;
 	st->next_id = ID_FREE;
 	put_prologue(chunk);

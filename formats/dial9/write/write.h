@@ -71,7 +71,7 @@ struct d9w_values {
 struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
 
 /* Whether dialect 0.3 is asked for. */
-bool d9w_is_0_3(const struct option_value *options);
+enum d9_dialect d9w_dialect(const struct option_value *options);
 
 void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset);

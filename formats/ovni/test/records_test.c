@@ -183,18 +183,20 @@ Test(ovni_lifetime, streams_with_metadata)
 }
 
 /* The head of a jumbo event whose data is dropped is a copy, not memory of the input. */
+#define LONG_DATA (4U << 20)
+
 Test(ovni_lifetime, jumbo_events_that_are_too_large)
 {
-	const size_t n = OVNI_HEADER_SIZE + 2 * (OVNI_JUMBO_HEAD + (size_t)OVNI_MAX_JUMBO + 1);
+	const size_t n = OVNI_HEADER_SIZE + 2 * (OVNI_JUMBO_HEAD + (size_t)LONG_DATA + 1);
 	char *const p = calloc(1, n);
 
 	cr_assert_not_null(p);
 	memcpy(p, "ovni\1", 5);
 	for (int i = 0; i < 2; i++) {
-		char *const e = p + OVNI_HEADER_SIZE + (size_t)i * (OVNI_JUMBO_HEAD + OVNI_MAX_JUMBO + 1);
+		char *const e = p + OVNI_HEADER_SIZE + (size_t)i * (OVNI_JUMBO_HEAD + LONG_DATA + 1);
 		memcpy(e, i == 0 ? "\x13OUj" : "\x13VYc", 4);
 		for (int k = 0; k < 4; k++)
-			e[OVNI_EVENT_SIZE + k] = (char)((OVNI_MAX_JUMBO + 1) >> 8 * k & 0xff);
+			e[OVNI_EVENT_SIZE + k] = (char)((LONG_DATA + 1) >> 8 * k & 0xff);
 	}
 	expect_lasting(input_from_memory_slowly(p, n, 1 << 20), SHOWN, 1, "in steps");
 	expect_lasting(input_from_memory(p, n), SHOWN | WANT_RAW, 8, "at once");

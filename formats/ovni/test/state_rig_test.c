@@ -41,6 +41,7 @@ static void rig_stream(struct rig *rig, const char *path, const struct option_va
 		                     .trace = &rig->trace,
 		                     .findings = &s->findings,
 		                     .want = WANT_TIMES | WANT_FIELDS,
+		                     .max_record = READER_USUAL_RECORD,
 		                     .options = options,
 		                     .state = calloc(1, ovni_reader_ops.state_size),
 		                     .shared = rig->shared,

@@ -110,7 +110,7 @@ Test(completion, of_bash)
 		{ "tracetool validate --report =",
 		  "text gcc json ndjson sarif junit github markdown gitlab html auto " },
 		{ "tracetool validate --format mark", "markdown " },
-		{ "tracetool validate --fail-level ", "note warning error never " },
+		{ "tracetool validate --fail-level ", "note warning limit error never " },
 		{ "tracetool stats --format ", "text json csv md " },
 		{ "tracetool convert --lanes ", "on off " },
 		{ "tracetool convert --to ct", "ctf " },

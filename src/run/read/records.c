@@ -8,6 +8,7 @@
 #include "run/read/records.h"
 
 #include "format/format.h"
+#include "model/event_traits.h"
 
 #define NEXT_BYTES (4U << 20)      /* of records per batch, plus one record ... */
 #define RUNS_BYTES (1U << 20)      /* ... in runs, as such batches wait for a thread */
@@ -31,7 +32,7 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
 	if (raw)
 		return rec->role < RECORD_IS_GAP || rec->role == RECORD_IS_FILE ||
-		       (rec->role == RECORD_IS_GAP && rec->end > rec->p);
+		       (rec->role == RECORD_IS_GAP && rec->end > rec->p) || rec->role == RECORD_IS_LONG;
 	if (rec->role == RECORD_IS_EVENT)
 		return (want & WANT_TIMES) != 0;
 	if (rec->role != RECORD_IS_STRUCTURE)
@@ -58,6 +59,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
 	if (!raw)
 		ops->event(r, rec, b, e);
+	else if (rec->role == RECORD_IS_LONG)
+		e->flags |= EVENT_LONG;
 	else if (rec->role == RECORD_IS_FILE ||
 	         ((want & WANT_FIELDS) != 0 && (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)))
 		ops->fields(r, rec, b, e);

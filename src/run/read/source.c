@@ -52,6 +52,7 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 	struct source s;
 	struct batch b;
 	const struct pipeline_job job = { .in.dialect = asking->dialect,
+		                          .in.max_record = asking->max_record,
 		                          .in.options = asking->options,
 		                          .in.from = asking->format,
 		                          .in.files = asking->files };
@@ -169,7 +170,8 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 #define SURE_BITS 32 /* of a probe, to prefer the format of earlier files */
 #define PROBED 65536 /* bytes */
 
-_Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have a bit each");
+_Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,
+               "optional wants have a bit each");
 
 /* ---- state of the trace ---- */
 
@@ -215,6 +217,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.findings = findings,
 		.want = c->want,
 		.dialect = c->job->in.dialect,
+		.max_record = c->job->in.max_record > 0 ? c->job->in.max_record : READER_USUAL_RECORD,
 		.options = c->job->in.options,
 		.shared = c->shared,
 		.number = c->raw && (c->want & WANT_FILES) != 0 ? s->location.number : 0,
@@ -570,6 +573,7 @@ bool source_start(struct source *s)
 	if (!ok && s->findings.levels[LEVEL_ERROR] == 0)
 		source_no_memory(s);
 	s->unreadable |= !ok;
+	c->trace->dialect_known &= c->job->in.npaths == 1; /* others may be of another */
 	s->open = ok;
 	s->status = ok ? READ_MORE : READ_BAD;
 	return ok;

@@ -2,7 +2,7 @@
 #define RUN_READ_SOURCE_H
 
 #include "check/findings.h"
-#include "format/reader.h"
+#include "format/reader_modes.h"
 #include "run/read/marks.h"
 #include "run/read/operands.h"
 #include "run/read/records.h"

@@ -25,9 +25,13 @@ static void found(void *ctx, const struct findings *j, const struct finding *f)
 		recover_finding(&run->recovery, f);
 }
 
-/* The record before in->p. */
-static void take_record(struct recovery *rc, const struct record *rec)
+/* The record before in->p; n: records that were counted with it. */
+static void take_record(struct recovery *rc, const struct record *rec, uint64_t n)
 {
+	if (rec->role == RECORD_IS_LONG) {
+		rc->records += n;
+		return;
+	}
 	if (rec->role == RECORD_IS_SKIPPED) {
 		recover_keep(rc, rec->p);
 		recover_drop(rc, rec->end);
@@ -50,12 +54,13 @@ static enum record_status read_records(struct recovery *rc)
 	struct record rec;
 
 	do {
-		const uint64_t before = r->records;
+		uint64_t before = r->records;
 		if (ops->run != NULL && before > 0)
 			(void)ops->run(r, limit, NULL);
 		rc->records += r->records - before;
+		before = r->records;
 		if ((in->p < limit || in->p == from) && (status = records_check(r, &rec)) == RECORD_DONE)
-			take_record(rc, &rec);
+			take_record(rc, &rec, r->records - before);
 	} while (status == RECORD_DONE && in->p < limit && !r->no_memory);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "model/event_traits.h"
 #include "run/write/closure.h"
 
 /* ---- workers ---- */
@@ -311,6 +312,12 @@ static void begin_copy(struct writing *w, struct chunk *chunk)
 		chunk->text.failed |= !closure_end(w->closure);
 }
 
+/* Whether records that were not read are kept: their times and what they refer to are not known. */
+static bool keeps_long(const struct copier *c)
+{
+	return !c->selected && !c->run->rebased;
+}
+
 /* Passes the records of a batch to the copier, and joins the bytes that it keeps. */
 static void copy_records(struct writing *w, const struct batch *b, struct chunk *chunk)
 {
@@ -322,13 +329,16 @@ static void copy_records(struct writing *w, const struct batch *b, struct chunk 
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		struct event *const e = &b->events[i];
-		const bool begins = begins_input(w, e);
-		if (w->closure != NULL && e->phase == PHASE_STRUCTURE &&
+		const bool begins = begins_input(w, e), is_long = (e->flags & EVENT_LONG) != 0;
+		if (!is_long && w->closure != NULL && e->phase == PHASE_STRUCTURE &&
 		    !closure_keeps(w->closure, w->input, e->offset))
 			e->flags |= EVENT_LEFT_OUT;
 		if (begins && ops->input != NULL)
 			ops->input(c, b, e, b->bytes[i]);
-		ops->record(c, b, e, b->bytes[i]);
+		if (!is_long)
+			ops->record(c, b, e, b->bytes[i]);
+		else if (keeps_long(c) && (ops->passed == NULL || ops->passed(c, e, b->bytes[i])))
+			copier_keep(c, b->bytes[i]);
 	}
 	(void)copier_text(c);
 }
@@ -494,6 +504,8 @@ void writing_survey(void *writing, const struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		(void)begins_input(w, e);
+		if ((e->flags & EVENT_LONG) != 0)
+			continue;
 		if (w->closure != NULL)
 			closure_record(w->closure, w->input, e->offset, e->phase != PHASE_STRUCTURE,
 			               (e->flags & EVENT_LEFT_OUT) == 0);
