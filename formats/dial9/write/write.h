@@ -70,7 +70,7 @@ struct d9w_values {
 /* Returns the encoding of a field; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
 
-/* Whether dialect 0.3 is asked for. */
+/* The dialect of the output. */
 enum d9_dialect d9w_dialect(const struct option_value *options);
 
 void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
