@@ -41,7 +41,7 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 
 /* ---- events as tokens ---- */
 
-static enum chrome_member find_member(struct slice key)
+enum chrome_member chrome_find_member(struct slice key)
 {
 	static const struct {
 		struct slice key;
@@ -53,7 +53,11 @@ static enum chrome_member find_member(struct slice key)
 		{ SLICE_LIT("tid"), CHROME_TID },   { SLICE_LIT("args"), CHROME_ARGS },
 		{ SLICE_LIT("id"), CHROME_ID },     { SLICE_LIT("id2"), CHROME_ID2 },
 		{ SLICE_LIT("s"), CHROME_S },       { SLICE_LIT("scope"), CHROME_SCOPE },
-		{ SLICE_LIT("ids"), CHROME_IDS },
+		{ SLICE_LIT("ids"), CHROME_IDS },   { SLICE_LIT("bp"), CHROME_BP },
+		{ SLICE_LIT("bind_id"), CHROME_BIND_ID },
+		{ SLICE_LIT("flow_in"), CHROME_FLOW_IN },
+		{ SLICE_LIT("flow_out"), CHROME_FLOW_OUT },
+		{ SLICE_LIT("sf"), CHROME_SF },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -73,7 +77,7 @@ static void report_duplicates(struct chrome_reading *st)
 
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
-		const enum chrome_member m = find_member(key);
+		const enum chrome_member m = chrome_find_member(key);
 		if (m == CHROME_MEMBERS)
 			continue;
 		if (seen[m])
@@ -98,13 +102,13 @@ static const char *parse_event(struct chrome_reading *st, const char *p, const c
 		p = v != NULL ? json_value(json, v, e, &kind) : NULL;
 		if (p == NULL)
 			return NULL;
-		const enum chrome_member m = find_member(key);
-		if (m == CHROME_MEMBERS)
+		const enum chrome_member m = chrome_find_member(key);
+		if (m == CHROME_MEMBERS) {
+			rec->has_others = true;
 			continue;
-		if (rec->of[m].kind == JSON_ABSENT)
-			rec->of[m] = (struct json_token){ v, p, kind };
-		else
-			rec->has_duplicates = true;
+		}
+		rec->has_duplicates |= rec->of[m].kind != JSON_ABSENT;
+		rec->of[m] = (struct json_token){ v, p, kind };
 	}
 	if (p == NULL)
 		return NULL;
@@ -142,51 +146,57 @@ static int parse_exponent(const char *p, const char *e)
 	return minus ? -v : v;
 }
 
-/* Converts decimal microseconds to nanoseconds exactly, truncating fractions of a nanosecond.  Returns false
- * if the result does not fit; *ns is the nearest value that does. */
-static bool parse_usec(struct slice s, uint64_t *ns)
-{
-	const char *p = s.p, *const e = s.p + s.n;
-	const bool minus = p < e && *p == '-';
-	int shift = 3; /* decimal places still to be read */
-	bool fraction = false, fits = true, zero = true;
-	const char *exp = p;
+#define BELOW UINT64_C(1000000000000000000) /* units of time.below in a nanosecond */
 
-	p += minus;
+/* A time: whole nanoseconds, and what is below one. */
+struct usec {
+	uint64_t ns, below;
+};
+
+static uint64_t add_digit(uint64_t v, char c, bool *fits)
+{
+	const uint64_t d = (uint64_t)(c - '0');
+
+	*fits &= v < INT64_MAX / 10 || (v == INT64_MAX / 10 && d <= INT64_MAX % 10);
+	return *fits ? v * 10 + d : INT64_MAX;
+}
+
+/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond 2^63 ns. */
+static bool parse_usec(const char *p, const char *e, struct usec *t)
+{
+	const char *exp = p;
+	int place = 3; /* decimal places of ns still to be read; below 0: of `below` */
+	uint64_t unit = BELOW / 10;
+	bool fraction = false, fits = true;
+
+	*t = (struct usec){ 0, 0 };
 	while (exp < e && *exp != 'e' && *exp != 'E')
 		exp++;
+	const char *const point = memchr(p, '.', (size_t)(exp - p));
 	if (exp < e)
-		shift += parse_exponent(exp + 1, e);
-	*ns = 0;
+		place += parse_exponent(exp + 1, e);
+	int left = (int)((point != NULL ? point : exp) - p) + place; /* digits of ns */
+	for (; left < 0 && unit > 0; left++)
+		unit /= 10;
 	for (; p < exp; p++) {
-		if (*p == '.') {
-			fraction = true;
+		fraction |= *p == '.';
+		if (*p == '.')
 			continue;
+		if (left > 0) {
+			left--;
+			t->ns = add_digit(t->ns, *p, &fits);
+		} else {
+			t->below += (uint64_t)(*p - '0') * unit;
+			unit /= 10;
 		}
-		if (fraction)
-			shift--;
-		if (fraction && shift < 0)
-			continue;
-		if (*ns > (UINT64_MAX - (uint64_t)(*p - '0')) / 10)
-			fits = false;
-		*ns = *ns * 10 + (uint64_t)(*p - '0');
-		zero &= *p == '0';
 	}
-	for (; shift > 0 && fits && *ns != 0; shift--) {
-		fits = *ns <= UINT64_MAX / 10;
-		*ns *= 10;
-	}
-	for (; shift < 0 && !fraction && *ns != 0; shift++)
-		*ns /= 10;
-	if (!fits)
-		*ns = UINT64_MAX;
-	if (minus && !zero)
-		*ns = 0;
-	return fits && !(minus && !zero);
+	for (; left > 0 && fits && t->ns != 0; left--)
+		t->ns = add_digit(t->ns, '0', &fits);
+	return fits;
 }
 
 /* Returns false if the member is absent or, after a finding, not a number. */
-static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, uint64_t *ns)
+static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, struct usec *time)
 {
 	const struct json_token *const t = &st->rec.of[m];
 	const struct slice s = chrome_token_text(t);
@@ -207,25 +217,41 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		              quoted(&q, s));
 		return false;
 	}
-	if (!parse_usec(s, ns))
-		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %" PRIu64 " ns", name,
-		              quoted(&q, s), *ns);
+	const bool minus = s.n > 0 && *s.p == '-';
+	if (!parse_usec(s.p + minus, s.p + s.n, time))
+		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %s%" PRIu64 " ns", name,
+		              quoted(&q, s), minus ? "-" : "", time->ns);
+	if (!minus || (time->ns == 0 && time->below == 0))
+		return true;
+	if (m == CHROME_DUR || !st->r->trace->signed_time) {
+		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as 0", name, quoted(&q, s));
+		*time = (struct usec){ 0, 0 };
+		return true;
+	}
+	/* down to the nanosecond before */
+	*time = (struct usec){ -(time->ns + (time->below > 0)), time->below > 0 ? BELOW - time->below : 0 };
+	chrome_tally(st, CHROME_TALLY_NEGATIVE, input_offset(st->r->in, st->rec.p));
 	return true;
 }
 
+/* The end of a span is rounded down, not its duration: spans of which one ends where the next begins do not
+ * overlap then. */
 void chrome_read_times(struct chrome_reading *st)
 {
 	struct chrome_record *const rec = &st->rec;
+	struct usec ts = { 0, 0 }, dur = { 0, 0 };
 	struct quoted q;
 
-	rec->has_ts = read_time(st, CHROME_TS, "ts", &rec->ts);
-	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &rec->dur);
-	if (rec->has_ts && rec->has_dur && rec->dur > UINT64_MAX - rec->ts) {
-		if (rec->dur < UINT64_MAX) /* else read_time() reported it */
+	rec->has_ts = read_time(st, CHROME_TS, "ts", &ts);
+	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
+	rec->ts = ts.ns;
+	rec->dur = dur.ns + (ts.below + dur.below >= BELOW);
+	if (rec->has_ts && rec->has_dur && rec->dur > (uint64_t)INT64_MAX - ts.ns && ts.ns <= INT64_MAX) {
+		if (dur.ns < INT64_MAX) /* else read_time() reported it */
 			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
-			              "dur %s and ts together are beyond 2^64 ns; shortened",
+			              "dur %s and ts together are beyond 2^63 ns; shortened",
 			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
-		rec->dur = UINT64_MAX - rec->ts;
+		rec->dur = INT64_MAX - ts.ns;
 	}
 }
 
@@ -236,7 +262,33 @@ static struct value json_value_of(struct slice s)
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-static struct value read_value(struct arena *a, const struct json_token *t)
+/* Returns JSON without blanks between its tokens; on OOM as it is. */
+static struct slice compact(struct arena *a, struct slice s)
+{
+	const char *p = s.p, *const e = s.p + s.n;
+	bool in_text = false;
+
+	for (; p < e && (in_text || (unsigned char)*p > ' '); p++) {
+		in_text ^= *p == '"';
+		p += in_text && *p == '\\';
+	}
+	char *const copy = p < e ? arena_alloc(a, s.n) : NULL;
+	if (copy == NULL)
+		return s;
+	uint32_t n = (uint32_t)(p - s.p);
+	memcpy(copy, s.p, n);
+	for (; p < e; p++) {
+		if (!in_text && (unsigned char)*p <= ' ')
+			continue;
+		in_text ^= *p == '"';
+		copy[n++] = *p;
+		if (in_text && *p == '\\' && p + 1 < e)
+			copy[n++] = *++p;
+	}
+	return slice_of(copy, n);
+}
+
+struct value chrome_read_value(struct arena *a, const struct json_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 	const bool minus = t->kind == JSON_INT;
@@ -256,9 +308,10 @@ static struct value read_value(struct arena *a, const struct json_token *t)
 	case JSON_ABSENT:
 		return (struct value){ .type = VALUE_NONE };
 	case JSON_NUMBER:
+		return json_value_of(s);
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return json_value_of(s);
+		return json_value_of(compact(a, s));
 	default:
 		return value_string(chrome_text(a, t));
 	}
@@ -266,12 +319,13 @@ static struct value read_value(struct arena *a, const struct json_token *t)
 
 #define COMPARED 64 /* latest fields whose names are compared: linear time for any number of fields */
 
-static bool has_field(const struct field *f, uint32_t n, struct slice name)
+/* Returns the index of the field of this name, or n. */
+static uint32_t find_field(const struct field *f, uint32_t n, struct slice name)
 {
 	for (uint32_t i = n > COMPARED ? n - COMPARED : 0; i < n; i++)
 		if (slice_equal(f[i].name, name))
-			return true;
-	return false;
+			return i;
+	return n;
 }
 
 bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
@@ -302,11 +356,12 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 		if (batch_fields(b, n - before + 1) == NULL)
 			return false;
 		struct field *const f = b->fields + e->first_field;
-		f[n] = (struct field){ chrome_text(&b->scratch, &key), read_value(&b->scratch, &t) };
+		f[n] = (struct field){ chrome_text(&b->scratch, &key), chrome_read_value(&b->scratch, &t) };
 		if (f[n].name.p == NULL || (f[n].value.type == VALUE_STRING && f[n].value.p == NULL))
 			return false;
-		if (!has_field(f, n, f[n].name))
-			n++;
+		const uint32_t same = find_field(f, n, f[n].name);
+		f[same].value = f[n].value; /* the last of a name */
+		n += same == n;
 	}
 	b->nfields += n - before;
 	e->nfields = (uint16_t)n;
@@ -401,42 +456,6 @@ static void report_flaws(struct chrome_reading *st)
 		              rows[st->json.flaws[i].kind].texts);
 }
 
-static bool add_meta(struct chrome_reading *st, struct slice key, const struct json_token *t)
-{
-	struct trace *const trace = st->r->trace;
-	const struct slice name = arena_copy(&trace->arena, key);
-	const bool number = t->kind >= JSON_UINT && t->kind <= JSON_NUMBER;
-
-	if (trace->nmeta >= CHROME_MAX_META || t->end - t->p > 4096 || key.n > CHROME_MAX_ID ||
-	    !(number || json_is_string(t->kind)))
-		return true;
-	const struct slice text = arena_copy(&trace->arena, chrome_text(&st->scratch, t));
-	if (name.p == NULL || text.p == NULL)
-		return false;
-	const struct value v = number ? (struct value){ .type = VALUE_JSON, .count = text.n, .p = text.p }
-	                              : value_string(textscan_slice(text.p, text.n));
-	return trace_add_meta(trace, textscan_slice(name.p, name.n), v);
-}
-
-/* Reads facts of the whole trace, and the epoch that the writer of this program puts there. */
-static void read_other_data(struct chrome_reading *st, const char *p, const char *e)
-{
-	struct trace *const trace = st->r->trace;
-	struct json_walk w = json_walk(&st->json, p, e);
-	uint64_t epoch;
-
-	while (json_walk_next(&w)) {
-		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
-		if (slice_is(key, "epoch_ns") && w.value.kind == JSON_UINT &&
-		    json_digits_any(text.p, text.n, &epoch)) {
-			trace->epoch_known = true;
-			trace->epoch_ns = epoch;
-		}
-		if (!add_meta(st, key, &w.value))
-			st->r->no_memory = true;
-	}
-}
-
 /* Reads a member of the object around the events, or its end. */
 static enum record_status object_step(struct chrome_reading *st, struct record *rec)
 {
@@ -470,8 +489,7 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 	if ((q = json_value(&st->json, v, e, &kind)) == NULL)
 		return fail(st, p);
 	report_flaws(st);
-	if (slice_is(key, "otherData") && kind == JSON_OBJECT && !st->names_for->looked_ahead)
-		read_other_data(st, v, q);
+	chrome_read_fact(st, key, &(struct json_token){ v, q, kind });
 	end_gap(st, rec, q);
 	return RECORD_DONE;
 }
@@ -615,8 +633,8 @@ static bool open_reader(struct reader *r)
 		} of = { .state = r->ahead_of };
 		st->names_for = of.asking;
 	}
-	r->trace->dialect = "";
-	r->trace->clock = "unknown";
+	r->trace->free_order = true;
+	chrome_look_at_head(st);
 	st->gaps = trace_add_class(r->trace, SLICE_LIT("between events"));
 	if (st->gaps == NULL)
 		return false;
@@ -629,10 +647,11 @@ static void close_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
-	chrome_event_free(st);
 	chrome_tasks_free(st);
-	chrome_open_free(st);
-	tabletext_free(&st->class_names);
+	chrome_pairs_free(st);
+	chrome_frames_free(&st->frames);
+	tabletext_free(&st->class_names[0]);
+	tabletext_free(&st->class_names[1]);
 	arena_free(&st->scratch);
 }
 
@@ -645,5 +664,6 @@ const struct reader_ops chrome_reader_ops = {
 	.event = chrome_meaning,
 	.fields = chrome_fields,
 	.end = chrome_end,
+	.extra = 2,
 	.close = close_reader,
 };

@@ -83,6 +83,7 @@ enum { PROBE_NO_MEMORY = -1 };
 
 struct reader_ops {
 	size_t state_size;
+	uint32_t extra;     /* events that `event` may add behind `e`: it increases b->n by their number */
 	bool common_suffix; /* other files have the suffix, too: not read in folders by default */
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */

@@ -18,6 +18,8 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
+	bool signed_time; /* ts is an int64_t: times before 0 occur; set when the input is opened */
+	bool free_order;  /* begins and ends come in any order, and pair by time */
 	uint64_t epoch_ns;                 /* wall time at ts 0, ns since 1970; only if epoch_known */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none */
@@ -27,6 +29,7 @@ struct trace {
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
+	uint64_t facts_lost; /* facts that are too large, or too many, for meta */
 	uint64_t records, events; /* all records; those that are not structure */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
@@ -37,6 +40,17 @@ struct trace {
 	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
+
+/* A time as a number that is greater for later times. */
+static inline uint64_t trace_time(const struct trace *t, uint64_t ts)
+{
+	return ts ^ (uint64_t)t->signed_time << 63;
+}
+
+static inline bool trace_is_later(const struct trace *t, uint64_t ts, uint64_t than)
+{
+	return trace_time(t, ts) > trace_time(t, than);
+}
 
 /* Texts are copied into the trace's arena. */
 /* Finds or creates the class with the name, fields (copied, but not their texts), plan, reader_applies and
