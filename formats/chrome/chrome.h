@@ -57,7 +57,7 @@ struct chrome_record {
 	struct json_token of[CHROME_MEMBERS]; /* kind JSON_ABSENT: no such member */
 	const char *p, *end;                  /* the object with its brackets */
 	char ph;                              /* '\0': absent, or not a string of one byte */
-	uint64_t ts, dur;                     /* ns; ts as int64_t if the trace has signed times */
+	uint64_t ts, dur;                     /* ns; ts from trace.zero_ns on */
 	bool has_ts, has_dur;
 	bool has_duplicates; /* a member occurs more than once */
 	bool has_others;     /* members that are not in `of` */
@@ -99,6 +99,7 @@ enum chrome_tally {
 	CHROME_TALLY_ASYNC_E,
 	CHROME_TALLY_S,
 	CHROME_TALLY_F,
+	CHROME_TALLY_CROSSING,
 	CHROME_TALLY_IN_ALONE,
 	CHROME_TALLY_OUT_AGAIN,
 	CHROME_TALLY_LATE,
@@ -278,7 +279,10 @@ static inline bool chrome_is_dialect(const struct chrome_reading *st, enum chrom
 
 extern const char *const chrome_dialects[CHROME_DIALECTS + 1]; /* ended by NULL */
 
-/* Sets the dialect, the clock and signed times by the start of the input, at its opening. */
+/* See reader_ops.zero. */
+uint64_t chrome_zero(struct input *in);
+
+/* Sets the dialect, the clock and time 0 by the start of the input, at its opening. */
 void chrome_look_at_head(struct chrome_reading *st);
 
 /* Sets the dialect unless the user did. */

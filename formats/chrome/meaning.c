@@ -293,13 +293,13 @@ static bool overlaps(struct chrome_task *w, uint64_t from, uint64_t to)
 static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const uint64_t from = trace_time(st->r->trace, rec->ts);
+	const uint64_t zero = st->r->trace->zero_ns;
 
 	if (rec->ph == 'X') {
-		if (rec->has_dur && rec->dur > 0 && overlaps(w, from, from + rec->dur))
+		if (rec->has_dur && rec->dur > 0 && overlaps(w, rec->ts, rec->ts + rec->dur))
 			chrome_report(st, CHROME_RULE_OVERLAP, rec->p,
 			              "a span from %" PRId64 " to %" PRId64 " ns overlaps one before in part",
-			              (int64_t)rec->ts, (int64_t)(rec->ts + rec->dur));
+			              (int64_t)(rec->ts - zero), (int64_t)(rec->ts + rec->dur - zero));
 	} else if (strchr("BEbeSFstf", rec->ph) != NULL) {
 		chrome_check_end(st, w);
 	}

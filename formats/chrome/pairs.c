@@ -130,7 +130,7 @@ uint64_t chrome_bound_number(struct chrome_reading *st)
 enum chrome_end_kind { END_B, END_E, END_ASYNC_B, END_ASYNC_E, END_S, END_F, END_OUT, END_STEP, END_IN, END_KINDS };
 
 struct chrome_end {
-	uint64_t ts; /* as trace_time() */
+	uint64_t ts;
 	uint64_t key, offset;
 	uint32_t name, cat; /* hashes; 0: any */
 	uint32_t task;      /* of B and E the thread, of others the process */
@@ -261,6 +261,8 @@ static bool pop_open(struct chrome_reading *st, const struct chrome_end *end)
 	}
 	if (found == 0)
 		return false;
+	if (before_found != 0 && end->kind == END_E)
+		chrome_tally(st, CHROME_TALLY_CROSSING, end->offset);
 	if (before_found != 0)
 		st->open[before_found - 1].next = st->open[found - 1].next;
 	else
@@ -348,7 +350,7 @@ void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const enum chrome_end_kind kind = end_kind(rec->ph);
-	struct chrome_end end = { .ts = trace_time(st->r->trace, rec->ts),
+	struct chrome_end end = { .ts = rec->ts,
 		                  .offset = input_offset(st->r->in, rec->p),
 		                  .kind = (uint8_t)kind };
 
@@ -368,7 +370,7 @@ void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *tas
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool in = rec->of[CHROME_FLOW_IN].kind == JSON_TRUE, out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
-	struct chrome_end end = { .ts = trace_time(st->r->trace, rec->ts),
+	struct chrome_end end = { .ts = rec->ts,
 		                  .key = hash_text(4, chrome_token_text(&rec->of[CHROME_BIND_ID])),
 		                  .offset = input_offset(st->r->in, rec->p) };
 
@@ -391,6 +393,8 @@ static const struct {
 	[CHROME_TALLY_ASYNC_E] = { CHROME_RULE_UNBALANCED, "an async span (ph e) ends here and did not begin" },
 	[CHROME_TALLY_S] = { CHROME_RULE_UNBALANCED, "an async span (ph S) begins here and does not end" },
 	[CHROME_TALLY_F] = { CHROME_RULE_UNBALANCED, "an async span (ph F) ends here and did not begin" },
+	[CHROME_TALLY_CROSSING] = { CHROME_RULE_OVERLAP,
+	                            "a span (ph E) ends here, but others that began after it are open" },
 	[CHROME_TALLY_IN_ALONE] = { CHROME_RULE_ARROW_ALONE, "an arrow ends or continues here and did not begin" },
 	[CHROME_TALLY_OUT_AGAIN] = { CHROME_RULE_DUPLICATE_ID,
 	                             "an arrow begins here and has the category, name and id of one that has "

@@ -223,7 +223,7 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		              quoted(&q, s), minus ? "-" : "", time->ns);
 	if (!minus || (time->ns == 0 && time->below == 0))
 		return true;
-	if (m == CHROME_DUR || !st->r->trace->signed_time) {
+	if (m == CHROME_DUR || time->ns >= st->r->trace->zero_ns) {
 		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as 0", name, quoted(&q, s));
 		*time = (struct usec){ 0, 0 };
 		return true;
@@ -244,7 +244,7 @@ void chrome_read_times(struct chrome_reading *st)
 
 	rec->has_ts = read_time(st, CHROME_TS, "ts", &ts);
 	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
-	rec->ts = ts.ns;
+	rec->ts = st->r->trace->zero_ns + ts.ns;
 	rec->dur = dur.ns + (ts.below + dur.below >= BELOW);
 	if (rec->has_ts && rec->has_dur && rec->dur > (uint64_t)INT64_MAX - ts.ns && ts.ns <= INT64_MAX) {
 		if (dur.ns < INT64_MAX) /* else read_time() reported it */
@@ -659,6 +659,7 @@ const struct reader_ops chrome_reader_ops = {
 	.state_size = sizeof(struct chrome_reading),
 	.common_suffix = true,
 	.probe = chrome_probe,
+	.zero = chrome_zero,
 	.open = open_reader,
 	.record = read_record,
 	.event = chrome_meaning,

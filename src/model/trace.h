@@ -18,9 +18,9 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
-	bool signed_time; /* ts is an int64_t: times before 0 occur; set when the input is opened */
 	bool free_order;  /* begins and ends come in any order, and pair by time */
-	uint64_t epoch_ns;                 /* wall time at ts 0, ns since 1970; only if epoch_known */
+	uint64_t epoch_ns;                 /* wall time at ts zero_ns, ns since 1970; only if epoch_known */
+	uint64_t zero_ns; /* the ts of time 0; not 0: earlier times occur.  Set when the input is opened */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none */
 	struct class **classes, **planned; /* planned: by their index */
@@ -41,16 +41,9 @@ struct trace {
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
-/* A time as a number that is greater for later times. */
-static inline uint64_t trace_time(const struct trace *t, uint64_t ts)
-{
-	return ts ^ (uint64_t)t->signed_time << 63;
-}
-
-static inline bool trace_is_later(const struct trace *t, uint64_t ts, uint64_t than)
-{
-	return trace_time(t, ts) > trace_time(t, than);
-}
+/* zero_ns of traces with times before 0: all times that occur are far from the ends of the range, so that only
+ * what shows or writes times must know it. */
+#define TRACE_ZERO (UINT64_C(1) << 62)
 
 /* Texts are copied into the trace's arena. */
 /* Finds or creates the class with the name, fields (copied, but not their texts), plan, reader_applies and

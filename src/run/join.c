@@ -184,6 +184,7 @@ static void take_facts(void *ctx, struct pipeline *p)
 	part->clock = copy_text(j, p->trace.clock);
 	part->epoch_known = p->trace.epoch_known;
 	part->epoch_ns = p->trace.epoch_ns;
+	part->zero_ns = p->trace.zero_ns;
 }
 
 static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
@@ -218,6 +219,12 @@ bool join_look(struct join *j, const struct pipeline_job *job)
 {
 	for (size_t i = 0; i < j->n && !j->failed; i++)
 		look_at_part(j, (uint32_t)i, job);
+	for (size_t i = 0; i < j->n; i++)
+		j->zero_ns = j->parts[i].zero_ns > j->zero_ns ? j->parts[i].zero_ns : j->zero_ns;
+	for (size_t i = 0; i < j->n; i++) {
+		j->parts[i].first_ns += j->zero_ns - j->parts[i].zero_ns;
+		j->parts[i].last_ns += j->zero_ns - j->parts[i].zero_ns;
+	}
 	j->failed |= j->arena.failed;
 	return !j->failed;
 }
@@ -390,6 +397,7 @@ static void open_inner(struct joining *g, struct inner *in)
 		.read = { .want = all->read.want, .interpret = all->read.interpret },
 		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
 		.adjust.max_repeat = all->adjust.max_repeat,
+		.adjust.zero_ns = g->join->zero_ns,
 		.to = all->to,
 	};
 	in->job.in.paths = &in->part->path;

@@ -5,7 +5,7 @@
  */
 #include "chrome/chrome.h"
 
-#define HEAD (1u << 20)     /* bytes that are searched at the start of the input */
+#define HEAD (1u << 18)     /* bytes that are searched at the start of the input */
 #define TAIL 4096u          /* and at its end, if that is in the window */
 #define MARKED_EVENTS 4096u /* events that are looked at */
 
@@ -95,18 +95,28 @@ static bool holds_negative_time(struct slice s)
 	return false;
 }
 
+uint64_t chrome_zero(struct input *in)
+{
+	if ((size_t)(in->end - in->p) < HEAD)
+		input_need(in, HEAD);
+	const size_t n = (size_t)(in->end - in->p);
+
+	return holds_negative_time(slice_of(in->p, n < HEAD ? n : HEAD)) ? TRACE_ZERO : 0;
+}
+
 static const char own_head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
 
 void chrome_look_at_head(struct chrome_reading *st)
 {
 	struct reader *const r = st->r;
+	const uint64_t zero = chrome_zero(r->in);
 	const char *const p = r->in->p;
 	const size_t n = (size_t)(r->in->end - p);
-	const struct slice head = slice_of(p, n < HEAD ? n : HEAD), marks = slice_of(p, n < TAIL ? n : TAIL);
+	const struct slice marks = slice_of(p, n < TAIL ? n : TAIL);
 
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
-	r->trace->signed_time = holds_negative_time(head);
+	r->trace->zero_ns = zero;
 	for (unsigned i = 1; r->dialect != NULL && i < CHROME_DIALECTS; i++)
 		if (strcmp(r->dialect, chrome_dialects[i]) == 0)
 			chrome_set_dialect(st, (enum chrome_dialect)i);
@@ -176,7 +186,7 @@ void chrome_mark_event(struct chrome_reading *st)
 	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
 		chrome_set_dialect(st, event_mark(&st->rec));
 	if (st->dialect == CHROME_DIALECT_KINETO && !trace->epoch_known && !st->has_base && st->rec.has_ts &&
-	    st->rec.ts >= YEAR_2001_NS && st->rec.ts <= INT64_MAX)
+	    st->rec.ts - trace->zero_ns >= YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX)
 		trace->epoch_known = true; /* of time 0: microseconds since 1970 */
 	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
 		chrome_set_dialect(st, CHROME_DIALECT_NODE);

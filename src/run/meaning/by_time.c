@@ -127,10 +127,10 @@ static void compact(struct by_time *w)
 	w->at = w->due = 0;
 }
 
-static void sort(const struct trace *trace, struct by_time *w)
+static void sort(struct by_time *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
-		w->order[i] = (struct timed){ trace_time(trace, w->ends[i].event.ts), i };
+		w->order[i] = (struct timed){ w->ends[i].event.ts, i };
 	timed_sort(w->order, w->n, w->order + w->cap);
 }
 
@@ -148,7 +148,7 @@ bool by_time_give(struct interpret *in, struct batch *b, bool end)
 			compact(w);
 		if (w->n == 0 || (!end && w->n < BY_TIME_WINDOW && w->bytes < BY_TIME_BYTES))
 			return false;
-		sort(in->trace, w);
+		sort(w);
 		w->due = end ? w->n : w->n / 2 + 1;
 	}
 }

@@ -228,7 +228,7 @@ static inline void pairing_see(struct pairing *p, const struct track *track, uin
 {
 	uint64_t *const last = track->index < p->ntracks ? &p->tracks[track->index].last : &p->last;
 
-	if (trace_is_later(p->trace, ts, *last))
+	if (ts > *last)
 		*last = ts;
 }
 

@@ -509,7 +509,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 		return PAIRING_DROPPED;
 	}
 	struct open_span *const s = &p->spans[*link - 1];
-	if (trace_is_later(p->trace, s->ts, e->ts)) {
+	if (e->ts < s->ts) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_BACKWARDS], s->offset, 1);
 		e->ts = s->ts;
 	}
@@ -552,9 +552,9 @@ static uint64_t end_of_open(const struct pairing *p, const struct open_span *s)
 	uint64_t last = s->ts;
 
 	if ((s->flags & PAIRING_STATE) == 0)
-		return trace_is_later(p->trace, p->last, last) ? p->last : last;
+		return p->last > last ? p->last : last;
 	for (const struct track *t = s->track; t != NULL; t = t->is_child ? t->parent : NULL)
-		if (trace_is_later(p->trace, last_of(p, t), last))
+		if (last_of(p, t) > last)
 			last = last_of(p, t);
 	return last;
 }
@@ -617,7 +617,7 @@ static bool emit_all_open(struct pairing *p, struct batch *b, bool fields)
 bool pairing_finish(struct pairing *p, struct batch *b, bool fields)
 {
 	for (uint32_t i = 0; i < p->ntracks && p->at == 0; i++)
-		if (trace_is_later(p->trace, p->tracks[i].last, p->last))
+		if (p->tracks[i].last > p->last)
 			p->last = p->tracks[i].last;
 	return emit_all_open(p, b, fields) || finish_ends(&p->pending, p, b);
 }
