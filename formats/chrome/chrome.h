@@ -173,6 +173,7 @@ struct chrome_reading {
 
 	enum chrome_dialect dialect;
 	bool forced_dialect; /* by the user */
+	bool unit_ns;        /* displayTimeUnit is ns */
 	bool has_base;       /* the file says the wall time of its ts 0 */
 	uint32_t fact_bytes;
 	struct chrome_frames frames;
@@ -183,7 +184,8 @@ struct chrome_reading {
 	uint32_t nends, ends_cap;
 	uint64_t checked_to;        /* ends before it come too late */
 	struct table64 open_keys;   /* key -> open[] + 1; 0: it was open */
-	struct table64 arrow_kinds; /* hash -> number */
+	struct table64 arrows;      /* key -> number */
+	uint32_t narrows;
 	struct chrome_open *open;
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
 	uint32_t in_use;
@@ -350,6 +352,7 @@ struct chrome_state {
 	bool with_ids;          /* --ids */
 	bool declared;          /* record_id is set */
 	bool named;             /* the name of a track was written */
+	bool of_chrome;         /* the input has this format */
 	struct slice record_id; /* name of the first field if it numbers events, else empty */
 	struct arena arena;     /* of what tracks and classes are declared as */
 	struct chrome_ids ids;

@@ -67,62 +67,62 @@ static bool parse_hex(struct slice s, uint64_t *v)
 	return s.n > 0 && s.n <= 16;
 }
 
-/* Ids in text are hexadecimal, as in viewers.  Returns false if it is no number. */
-static bool read_arrow_id(const struct json_token *t, uint64_t *v)
+/* Reads an id of our own output: the number of the arrow. */
+static bool read_own_number(const struct json_token *t, uint64_t *v)
 {
 	const struct slice s = chrome_token_text(t);
 
 	if (t->kind == JSON_UINT)
 		return json_digits_any(s.p, s.n, v);
-	if (s.n > 2 && s.p[0] == '0' && (s.p[1] | 0x20) == 'x')
-		return parse_hex(slice_of(s.p + 2, s.n - 2), v);
-	return json_is_string(t->kind) && parse_hex(s, v);
+	return s.n > 2 && s.p[0] == '0' && s.p[1] == 'x' && parse_hex(slice_of(s.p + 2, s.n - 2), v);
 }
 
-#define KIND_SHIFT 44 /* bits of an id below the number of its kind */
+#define MAX_NUMBERS (1u << 19) /* keys that are known; of more, the older half is forgotten */
 
-/* Returns the number of this kind of arrow, from 0 in order of arrival; UINT32_MAX if there are too many. */
-static uint32_t arrow_kind(struct chrome_reading *st, uint64_t kind)
+static bool forget_older(struct chrome_reading *st)
 {
-	const uint32_t known = table64_get(&st->arrow_kinds, kind);
+	struct table64 kept = { .slots = NULL };
+	bool ok = true;
 
-	if (known != TABLE_NONE || st->arrow_kinds.used >= 1u << 16)
+	for (size_t i = 0; ok && i <= st->arrows.mask; i++) {
+		const struct table64_slot *const s = &st->arrows.slots[i];
+		if (s->value != TABLE_NONE && st->narrows - s->value <= MAX_NUMBERS / 2)
+			ok = table64_put(&kept, s->key, s->value);
+	}
+	table64_free(ok ? &st->arrows : &kept);
+	if (ok)
+		st->arrows = kept;
+	return ok;
+}
+
+/* Returns 1, 2, 3 ... in order of arrival: numbers that are close are cheap to keep for writers. */
+static uint64_t number_of_key(struct chrome_reading *st, uint64_t key)
+{
+	const uint32_t known = table64_get(&st->arrows, key);
+
+	if (known != TABLE_NONE)
 		return known;
-	const uint32_t n = (uint32_t)st->arrow_kinds.used;
-	st->r->no_memory |= !table64_put(&st->arrow_kinds, kind, n);
-	return n;
-}
-
-/* The number is the id itself for the first kind of arrows of a file, so that one kind keeps its ids. */
-static uint64_t arrow_number(struct chrome_reading *st, uint64_t kind, uint64_t key, const struct json_token *id)
-{
-	uint64_t v;
-
-	if (!read_arrow_id(id, &v))
-		return key;
-	const uint32_t n = arrow_kind(st, kind);
-	return n == 0 ? v : n == UINT32_MAX || v >> KIND_SHIFT != 0 ? key : v | (uint64_t)n << KIND_SHIFT;
+	if ((st->arrows.used >= MAX_NUMBERS && !forget_older(st)) || st->narrows == TABLE_NONE - 1 ||
+	    !table64_put(&st->arrows, key, st->narrows + 1)) {
+		st->r->no_memory = true;
+		return 0;
+	}
+	return ++st->narrows;
 }
 
 uint64_t chrome_arrow_number(struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const struct chrome_id id = chrome_find_id(rec);
-	uint64_t kind = hash_text(1, chrome_token_text(&rec->of[CHROME_CAT]));
+	uint64_t v;
 
-	if (chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && read_arrow_id(&id.token, &kind))
-		return kind; /* of our own output: the number of the arrow in the model */
-	kind = hash_text(kind, chrome_token_text(&rec->of[CHROME_NAME]));
-	if (id.local)
-		kind = hash_text(kind, chrome_token_text(&rec->of[CHROME_PID]));
-	return arrow_number(st, kind, end_key(rec, 1, true), &id.token);
+	if (chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && read_own_number(&rec->of[CHROME_ID], &v))
+		return v;
+	return number_of_key(st, end_key(rec, 1, true));
 }
 
 uint64_t chrome_bound_number(struct chrome_reading *st)
 {
-	const struct json_token *const id = &st->rec.of[CHROME_BIND_ID];
-
-	return arrow_number(st, 4, hash_text(4, chrome_token_text(id)), id);
+	return number_of_key(st, hash_text(4, chrome_token_text(&st->rec.of[CHROME_BIND_ID])));
 }
 
 /* ---- the window ---- */
@@ -426,5 +426,5 @@ void chrome_pairs_free(struct chrome_reading *st)
 	free(st->order);
 	free(st->open);
 	table64_free(&st->open_keys);
-	table64_free(&st->arrow_kinds);
+	table64_free(&st->arrows);
 }

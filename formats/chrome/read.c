@@ -153,16 +153,16 @@ struct usec {
 	uint64_t ns, below;
 };
 
-static uint64_t add_digit(uint64_t v, char c, bool *fits)
+static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
 {
 	const uint64_t d = (uint64_t)(c - '0');
 
-	*fits &= v < INT64_MAX / 10 || (v == INT64_MAX / 10 && d <= INT64_MAX % 10);
-	return *fits ? v * 10 + d : INT64_MAX;
+	*fits &= v < max / 10 || (v == max / 10 && d <= max % 10);
+	return *fits ? v * 10 + d : max;
 }
 
-/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond 2^63 ns. */
-static bool parse_usec(const char *p, const char *e, struct usec *t)
+/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`. */
+static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *exp = p;
 	int place = 3; /* decimal places of ns still to be read; below 0: of `below` */
@@ -184,15 +184,21 @@ static bool parse_usec(const char *p, const char *e, struct usec *t)
 			continue;
 		if (left > 0) {
 			left--;
-			t->ns = add_digit(t->ns, *p, &fits);
+			t->ns = add_digit(t->ns, *p, max, &fits);
 		} else {
 			t->below += (uint64_t)(*p - '0') * unit;
 			unit /= 10;
 		}
 	}
 	for (; left > 0 && fits && t->ns != 0; left--)
-		t->ns = add_digit(t->ns, '0', &fits);
+		t->ns = add_digit(t->ns, '0', max, &fits);
 	return fits;
+}
+
+/* Other formats have times of 64 bits, and our own output all of them. */
+static uint64_t max_time(const struct chrome_reading *st)
+{
+	return chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && st->r->trace->zero_ns == 0 ? UINT64_MAX : INT64_MAX;
 }
 
 /* Returns false if the member is absent or, after a finding, not a number. */
@@ -218,7 +224,7 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		return false;
 	}
 	const bool minus = s.n > 0 && *s.p == '-';
-	if (!parse_usec(s.p + minus, s.p + s.n, time))
+	if (!parse_usec(s.p + minus, s.p + s.n, max_time(st), time))
 		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %s%" PRIu64 " ns", name,
 		              quoted(&q, s), minus ? "-" : "", time->ns);
 	if (!minus || (time->ns == 0 && time->below == 0))
@@ -246,12 +252,13 @@ void chrome_read_times(struct chrome_reading *st)
 	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
 	rec->ts = st->r->trace->zero_ns + ts.ns;
 	rec->dur = dur.ns + (ts.below + dur.below >= BELOW);
-	if (rec->has_ts && rec->has_dur && rec->dur > (uint64_t)INT64_MAX - ts.ns && ts.ns <= INT64_MAX) {
-		if (dur.ns < INT64_MAX) /* else read_time() reported it */
+	const uint64_t max = max_time(st);
+	if (rec->has_ts && rec->has_dur && ts.ns <= max && rec->dur > max - ts.ns) {
+		if (dur.ns < max) /* else read_time() reported it */
 			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
-			              "dur %s and ts together are beyond 2^63 ns; shortened",
+			              "dur %s and ts together are beyond the last time; shortened",
 			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
-		rec->dur = INT64_MAX - ts.ns;
+		rec->dur = max - ts.ns;
 	}
 }
 

@@ -429,7 +429,8 @@ static bool finish_part(struct joining *g, struct inner *in)
 		for (uint32_t k = 0; k < nmeta; k++) {
 			const struct value *const a = &to->meta[i].value, *const b = &to->meta[k].value;
 			if (!slice_equal(to->meta[i].name, to->meta[k].name) || a->type != b->type ||
-			    (a->type == VALUE_STRING ? !slice_equal(value_text(a), value_text(b))
+			    (a->type == VALUE_STRING || a->type == VALUE_JSON
+			         ? !slice_equal(value_text(a), value_text(b))
 			                             : a->type > VALUE_ADDRESS || a->u64 != b->u64))
 				continue;
 			to->meta[i--] = to->meta[--to->nmeta];

@@ -47,7 +47,6 @@ static const struct mark head_marks[] = {
 	{ "\"baseTimeNanoseconds\"", CHROME_DIALECT_KINETO },
 	{ "\"trace_processor_stats\"", CHROME_DIALECT_PERFETTO },
 	{ "\"beginningOfTime\"", CHROME_DIALECT_CLANG },
-	{ "\"highres-ticks\"", CHROME_DIALECT_JAX },
 	{ "\"build_id\"", CHROME_DIALECT_BAZEL },
 	{ "\"clientInfo\"", CHROME_DIALECT_CHROME },
 	{ "\"clock-domain\"", CHROME_DIALECT_CHROME },

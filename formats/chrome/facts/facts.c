@@ -91,7 +91,7 @@ static void read_metadata(struct chrome_reading *st, const struct json_token *t)
 
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
-		if (slice_is(key, "highres-ticks"))
+		if (slice_is(key, "highres-ticks") && st->unit_ns)
 			chrome_set_dialect(st, CHROME_DIALECT_JAX);
 		else if (slice_is(key, "trace_processor_stats"))
 			chrome_set_dialect(st, CHROME_DIALECT_PERFETTO);
@@ -143,6 +143,8 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 		return;
 	}
 	read_known(st, key, t);
-	if (!slice_is(key, "displayTimeUnit"))
+	if (slice_is(key, "displayTimeUnit"))
+		st->unit_ns = slice_is(json_token_text(t), "ns");
+	else
 		add_fact(st, key, t, true);
 }

@@ -44,7 +44,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
                              const struct record *rec, const char *from, struct batch *b)
 {
 	const bool is_event = rec->role <= RECORD_IS_PART;
-	struct event *const e = &b->events[b->n];
+	const uint32_t at = b->n;
+	struct event *const e = &b->events[at];
 
 	*e = (struct event){ .ts = rec->ts,
 		             .name = rec->cls->name,
@@ -59,9 +60,9 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 	else if (rec->role == RECORD_IS_FILE ||
 	         ((want & WANT_FIELDS) != 0 && (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)))
 		ops->fields(r, rec, b, e);
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
 	b->n++;
+	for (uint32_t i = at; b->bytes != NULL && i < b->n; i++)
+		b->bytes[i] = slice_of(from, (size_t)(rec->end - from));
 }
 
 /* Reads the record at the start of the window; b NULL: without an event.  `want` is that of the reader. */
