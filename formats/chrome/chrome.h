@@ -80,11 +80,12 @@ struct chrome_task {
 	struct slice title; /* from metadata; p NULL: none */
 	uint64_t id, true_id;
 	bool has_id, has_true_id;
+	bool labelled;             /* the title is its label */
 	bool checked;              /* the id was checked in this pass */
 	const struct track *track; /* NULL: no event yet */
 	struct chrome_task *owner; /* the process of a thread; NULL: not looked up yet */
-	uint32_t index; /* in tasks[] */
-	uint32_t open;  /* innermost B without its E, for pairs.c: index + 1; 0: none */
+	uint32_t index;            /* in tasks[] */
+	uint32_t open;             /* innermost B without its E, for pairs.c: index + 1; 0: none */
 	struct chrome_span spans[CHROME_SPANS];
 	uint32_t nspans;
 };
@@ -173,8 +174,10 @@ struct chrome_reading {
 
 	enum chrome_dialect dialect;
 	bool forced_dialect; /* by the user */
-	bool unit_ns;        /* displayTimeUnit is ns */
-	bool has_base;       /* the file says the wall time of its ts 0 */
+	bool has_rank;       /* rank is known */
+	uint64_t rank;
+	bool unit_ns;  /* displayTimeUnit is ns */
+	bool has_base; /* the file says the wall time of its ts 0 */
 	uint32_t fact_bytes;
 	struct chrome_frames frames;
 
@@ -182,9 +185,9 @@ struct chrome_reading {
 	struct chrome_end *ends; /* the window */
 	struct timed *order;     /* 2 * CHROME_WINDOW elements */
 	uint32_t nends, ends_cap;
-	uint64_t checked_to;        /* ends before it come too late */
-	struct table64 open_keys;   /* key -> open[] + 1; 0: it was open */
-	struct table64 arrows;      /* key -> number */
+	uint64_t checked_to;      /* ends before it come too late */
+	struct table64 open_keys; /* key -> open[] + 1; 0: it was open */
+	struct table64 arrows;    /* key -> number */
 	uint32_t narrows;
 	struct chrome_open *open;
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
@@ -298,6 +301,12 @@ void chrome_mark_event(struct chrome_reading *st);
 
 /* Adds the members of st->rec that have no other place as fields, after the args. */
 bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct event *e);
+
+/* Returns the name of a process: in a folder of ranks or objects with the part of the job before it. */
+struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
+
+/* Reads distributedInfo. */
+void chrome_read_ranks(struct chrome_reading *st, const struct json_token *t);
 
 /* Reads stackFrames. */
 void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);

@@ -107,9 +107,11 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 	if (w == st->overflow)
 		return SLICE_LIT("more threads");
 	if (w->title.p != NULL)
-		return w->title;
-	if (w->has_id)
-		return trace_track_name(trace, process, noun, w->id);
+		return process ? chrome_labelled(st, w->title) : w->title;
+	if (w->has_id) {
+		const struct slice name = trace_track_name(trace, process, noun, w->id);
+		return process && name.p != NULL ? chrome_labelled(st, name) : name;
+	}
 	const struct slice text = arena_printf(&trace->arena, "%s %.*s", noun, (int)id.n, id.p);
 	return text.p != NULL ? textscan_slice(text.p, text.n) : text;
 }
@@ -188,12 +190,17 @@ static struct json_token find_arg(struct chrome_reading *st, const char *name)
 static void read_track_name(struct chrome_reading *st)
 {
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
-	const bool process = slice_is(name, "process_name");
+	const bool labels = slice_is(name, "process_labels"),
+	           process = labels || slice_is(name, "process_name");
 
 	if (!process && !slice_is(name, "thread_name"))
 		return;
 	struct chrome_reading *const to = st->names_for;
-	const struct json_token title = find_arg(st, "name");
+	const struct json_token title = find_arg(st, labels ? "labels" : "name");
+	/* PyTorch: all processes are "python", of a GPU the label says which */
+	if (labels &&
+	    !(chrome_token_text(&title).n > 4 && memcmp(chrome_token_text(&title).p, "GPU ", 4) == 0))
+		return;
 	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
 	if (!json_is_string(title.kind))
 		return;
@@ -201,7 +208,9 @@ static void read_track_name(struct chrome_reading *st)
 	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
 	struct slice text = chrome_text(&st->scratch, &title);
 	text.n = text.n < CHROME_MAX_TITLE ? text.n : CHROME_MAX_TITLE;
-	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL) {
+	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL &&
+	    (labels || !w->labelled)) {
+		w->labelled |= labels;
 		text = arena_copy(&to->r->trace->arena, text);
 		w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
 		const struct slice digits = chrome_token_text(&number);
@@ -234,7 +243,8 @@ static struct slice find_category(struct chrome_reading *st)
 	struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
 	/* sums that clang writes beside the events */
-	if (none && chrome_is_dialect(st, CHROME_DIALECT_CLANG) && name.n > 6 && memcmp(name.p, "Total ", 6) == 0)
+	if (none && chrome_is_dialect(st, CHROME_DIALECT_CLANG) && name.n > 6 &&
+	    memcmp(name.p, "Total ", 6) == 0)
 		return SLICE_LIT("total");
 	cat.n = cat.n < CHROME_MAX_TITLE ? cat.n : CHROME_MAX_TITLE;
 	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;
@@ -262,8 +272,8 @@ static struct class *event_class(struct chrome_reading *st)
 		return st->recent = trace_add_class(trace, SLICE_LIT("more categories"));
 	}
 	const struct slice name = textscan_slice(cat.p, cat.n);
-	struct class *const c = trace_plan_class(
-	    trace, &(struct class){ .name = name, .plan = find_plan(st, name, has_stack) });
+	struct class *const c =
+	    trace_plan_class(trace, &(struct class){ .name = name, .plan = find_plan(st, name, has_stack) });
 	if (c == NULL || !tabletext_put(names, c->name, c->index))
 		return NULL;
 	return st->recent = c;
@@ -394,8 +404,9 @@ static bool check_members(struct chrome_reading *st)
 static struct slice event_name(struct chrome_reading *st, struct batch *b)
 {
 	const struct json_token *const t = &st->rec.of[CHROME_NAME];
-	const struct chrome_id id = st->rec.ph == 'C' ? chrome_find_id(&st->rec)
-	                                              : (struct chrome_id){ .token = { .kind = JSON_ABSENT } };
+	const struct chrome_id id = st->rec.ph == 'C'
+	                                ? chrome_find_id(&st->rec)
+	                                : (struct chrome_id){ .token = { .kind = JSON_ABSENT } };
 	const struct slice name = t->kind == JSON_NULL ? SLICE_LIT("") : chrome_text(&b->scratch, t);
 
 	if (id.token.kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
@@ -465,8 +476,11 @@ static void drop_true_tid(const struct batch *b, struct event *e)
 }
 
 /* Adds the end of an arrow that bind_id makes of a span. */
-static void add_bound(struct chrome_reading *st, struct batch *b, const struct event *e, enum phase phase, bool step)
+static void add_bound(struct chrome_reading *st, struct batch *b, const struct event *e, enum phase phase,
+                      bool step)
 {
+	if (b->n + 1 >= b->cap) /* of a batch of one event */
+		return;
 	b->events[++b->n] = (struct event){ .ts = e->ts,
 		                            .dur = chrome_bound_number(st),
 		                            .name = SLICE_LIT("flow"), /* viewers compare it at both ends */

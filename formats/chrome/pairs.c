@@ -1,8 +1,8 @@
 /*
- * Begins, ends and arrows: their keys, and the check that none is alone.  The order of the file is free, so the
- * check is in order of time: ends wait in a window, whose earlier half is sorted and checked when it is full.
- * The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is bounded: the
- * window, CHROME_MAX_OPEN open ends, and a table of keys without those that are no longer open.
+ * Begins, ends and arrows: their keys, and the check that none is alone.  The order of the file is free, so
+ * the check is in order of time: ends wait in a window, whose earlier half is sorted and checked when it is
+ * full. The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is
+ * bounded: the window, CHROME_MAX_OPEN open ends, and a table of keys without those that are no longer open.
  */
 #include "chrome/chrome.h"
 
@@ -127,7 +127,18 @@ uint64_t chrome_bound_number(struct chrome_reading *st)
 
 /* ---- the window ---- */
 
-enum chrome_end_kind { END_B, END_E, END_ASYNC_B, END_ASYNC_E, END_S, END_F, END_OUT, END_STEP, END_IN, END_KINDS };
+enum chrome_end_kind {
+	END_B,
+	END_E,
+	END_ASYNC_B,
+	END_ASYNC_E,
+	END_S,
+	END_F,
+	END_OUT,
+	END_STEP,
+	END_IN,
+	END_KINDS
+};
 
 struct chrome_end {
 	uint64_t ts;
@@ -215,8 +226,9 @@ static void push_open(struct chrome_reading *st, const struct chrome_end *end)
 	uint32_t i = st->free_open;
 
 	if (st->in_use == CHROME_MAX_OPEN) {
-		chrome_report_limit(st, CHROME_LIMIT_OPEN,
-		                    "more than 262,144 spans and arrows are open: the others are not checked");
+		chrome_report_limit(
+		    st, CHROME_LIMIT_OPEN,
+		    "more than 262,144 spans and arrows are open: the others are not checked");
 		return;
 	}
 	if (i == 0 && !array_reserve(&st->open, st->nopen, &st->open_cap, sizeof *st->open)) {
@@ -369,7 +381,8 @@ void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *task)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const bool in = rec->of[CHROME_FLOW_IN].kind == JSON_TRUE, out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
+	const bool in = rec->of[CHROME_FLOW_IN].kind == JSON_TRUE,
+	           out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
 	struct chrome_end end = { .ts = rec->ts,
 		                  .key = hash_text(4, chrome_token_text(&rec->of[CHROME_BIND_ID])),
 		                  .offset = input_offset(st->r->in, rec->p) };
@@ -389,17 +402,21 @@ static const struct {
 } tally_rows[CHROME_TALLIES] = {
 	[CHROME_TALLY_B] = { CHROME_RULE_UNBALANCED, "a span (ph B) begins here and does not end" },
 	[CHROME_TALLY_E] = { CHROME_RULE_UNBALANCED, "a span (ph E) ends here and did not begin" },
-	[CHROME_TALLY_ASYNC_B] = { CHROME_RULE_UNBALANCED, "an async span (ph b) begins here and does not end" },
-	[CHROME_TALLY_ASYNC_E] = { CHROME_RULE_UNBALANCED, "an async span (ph e) ends here and did not begin" },
+	[CHROME_TALLY_ASYNC_B] = { CHROME_RULE_UNBALANCED,
+	                           "an async span (ph b) begins here and does not end" },
+	[CHROME_TALLY_ASYNC_E] = { CHROME_RULE_UNBALANCED,
+	                           "an async span (ph e) ends here and did not begin" },
 	[CHROME_TALLY_S] = { CHROME_RULE_UNBALANCED, "an async span (ph S) begins here and does not end" },
 	[CHROME_TALLY_F] = { CHROME_RULE_UNBALANCED, "an async span (ph F) ends here and did not begin" },
 	[CHROME_TALLY_CROSSING] = { CHROME_RULE_OVERLAP,
 	                            "a span (ph E) ends here, but others that began after it are open" },
-	[CHROME_TALLY_IN_ALONE] = { CHROME_RULE_ARROW_ALONE, "an arrow ends or continues here and did not begin" },
+	[CHROME_TALLY_IN_ALONE] = { CHROME_RULE_ARROW_ALONE,
+	                            "an arrow ends or continues here and did not begin" },
 	[CHROME_TALLY_OUT_AGAIN] = { CHROME_RULE_DUPLICATE_ID,
 	                             "an arrow begins here and has the category, name and id of one that has "
 	                             "not ended" },
-	[CHROME_TALLY_LATE] = { CHROME_RULE_LATE, "a begin or end is more than 32,768 others behind its time" },
+	[CHROME_TALLY_LATE] = { CHROME_RULE_LATE,
+	                        "a begin or end is more than 32,768 others behind its time" },
 	[CHROME_TALLY_NO_DUR] = { CHROME_RULE_MISSING_DUR, "a complete event (ph X) has no dur" },
 	[CHROME_TALLY_NEGATIVE] = { CHROME_RULE_NEGATIVE_TIME, "the time is before 0" },
 };
@@ -416,8 +433,8 @@ void chrome_report_pairs(struct chrome_reading *st)
 		if (st->open[i].kind < END_OUT)
 			chrome_tally(st, of_kind[st->open[i].kind], st->open[i].offset);
 	for (unsigned i = 0; i < CHROME_TALLIES; i++)
-		finding_add_times(st->r->findings, &chrome_rules[tally_rows[i].rule], st->tallies[i].offset, 0,
-		                  st->tallies[i].count, "%s", tally_rows[i].text);
+		finding_add_times(st->r->findings, &chrome_rules[tally_rows[i].rule], st->tallies[i].offset,
+		                  0, st->tallies[i].count, "%s", tally_rows[i].text);
 }
 
 void chrome_pairs_free(struct chrome_reading *st)

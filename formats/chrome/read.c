@@ -47,13 +47,20 @@ enum chrome_member chrome_find_member(struct slice key)
 		struct slice key;
 		enum chrome_member member;
 	} rows[] = {
-		{ SLICE_LIT("name"), CHROME_NAME }, { SLICE_LIT("cat"), CHROME_CAT },
-		{ SLICE_LIT("ph"), CHROME_PH },     { SLICE_LIT("ts"), CHROME_TS },
-		{ SLICE_LIT("dur"), CHROME_DUR },   { SLICE_LIT("pid"), CHROME_PID },
-		{ SLICE_LIT("tid"), CHROME_TID },   { SLICE_LIT("args"), CHROME_ARGS },
-		{ SLICE_LIT("id"), CHROME_ID },     { SLICE_LIT("id2"), CHROME_ID2 },
-		{ SLICE_LIT("s"), CHROME_S },       { SLICE_LIT("scope"), CHROME_SCOPE },
-		{ SLICE_LIT("ids"), CHROME_IDS },   { SLICE_LIT("bp"), CHROME_BP },
+		{ SLICE_LIT("name"), CHROME_NAME },
+		{ SLICE_LIT("cat"), CHROME_CAT },
+		{ SLICE_LIT("ph"), CHROME_PH },
+		{ SLICE_LIT("ts"), CHROME_TS },
+		{ SLICE_LIT("dur"), CHROME_DUR },
+		{ SLICE_LIT("pid"), CHROME_PID },
+		{ SLICE_LIT("tid"), CHROME_TID },
+		{ SLICE_LIT("args"), CHROME_ARGS },
+		{ SLICE_LIT("id"), CHROME_ID },
+		{ SLICE_LIT("id2"), CHROME_ID2 },
+		{ SLICE_LIT("s"), CHROME_S },
+		{ SLICE_LIT("scope"), CHROME_SCOPE },
+		{ SLICE_LIT("ids"), CHROME_IDS },
+		{ SLICE_LIT("bp"), CHROME_BP },
 		{ SLICE_LIT("bind_id"), CHROME_BIND_ID },
 		{ SLICE_LIT("flow_in"), CHROME_FLOW_IN },
 		{ SLICE_LIT("flow_out"), CHROME_FLOW_OUT },
@@ -161,7 +168,8 @@ static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
 	return *fits ? v * 10 + d : max;
 }
 
-/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`. */
+/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`.
+ */
 static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *exp = p;
@@ -198,7 +206,8 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 /* Other formats have times of 64 bits, and our own output all of them. */
 static uint64_t max_time(const struct chrome_reading *st)
 {
-	return chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && st->r->trace->zero_ns == 0 ? UINT64_MAX : INT64_MAX;
+	return chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && st->r->trace->zero_ns == 0 ? UINT64_MAX
+	                                                                                     : INT64_MAX;
 }
 
 /* Returns false if the member is absent or, after a finding, not a number. */

@@ -110,8 +110,9 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 /* Returns true for a field that was a member of the event, which viewers look for there. */
 static bool is_member(const struct field *f)
 {
-	const bool number = (f->value.type >= VALUE_U8 && f->value.type <= VALUE_I64) ||
-	                    (f->value.type == VALUE_JSON && f->value.count > 0 && *f->value.p >= '0' && *f->value.p <= '9');
+	const bool number =
+	    (f->value.type >= VALUE_U8 && f->value.type <= VALUE_I64) ||
+	    (f->value.type == VALUE_JSON && f->value.count > 0 && *f->value.p >= '0' && *f->value.p <= '9');
 
 	return (number && (slice_is(f->name, "tts") || slice_is(f->name, "tdur"))) ||
 	       (f->value.type == VALUE_STRING && slice_is(f->name, "cname"));
@@ -145,8 +146,8 @@ static void put_own_args(const struct batch *b, const struct event *e, uint32_t 
 /* Writes the fields of an event as `,"args":{...}` unless there are none.  The record number is left out:
  * viewers aggregate calls of equal name and args, and no two events have the same number.  from: the first
  * field after it. */
-static void put_args(const struct chrome_state *st, const struct batch *b, const struct event *e, uint32_t from,
-                     struct chunk *chunk)
+static void put_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                     uint32_t from, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
@@ -351,17 +352,17 @@ static char *put_phase(char *p, const struct event *e)
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* an id in quotes is read as hexadecimal and has all 64 bits */
-		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"")
-		    : event_is_step(e)         ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
+		p = e->phase == PHASE_FLOW_OUT     ? PUT(p, "s\",\"id\":\"")
+		    : event_is_step(e)             ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
 		    : (e->flags & EVENT_NEXT) != 0 ? PUT(p, "f\",\"id\":\"")
-		                               : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
 	default:
 		return e->phase == PHASE_INSTANT && (e->flags & EVENT_GLOBAL) != 0
 		           ? PUT(p, "i\",\"s\":\"g\",\"ts\":")
 		       : e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":")
-		                                       : PUT(p, "i\",\"s\":\"t\",\"ts\":");
+		                                         : PUT(p, "i\",\"s\":\"t\",\"ts\":");
 	}
 }
 

@@ -416,8 +416,10 @@ static void end_span(struct perfetto_state *st, const struct event *e)
 
 /* ---- instants and arrows ---- */
 
-/* Writes one end of an arrow, which binds to an open span, or to the next one.  Both ends must have equal name and category. */
-static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase, bool next)
+/* Writes one end of an arrow, which binds to an open span, or to the next one.  Both ends must have equal
+ * name and category. */
+static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase,
+                     bool next)
 {
 	struct track_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
 	const size_t at = wire_open(&st->body, EVENT_LEGACY);

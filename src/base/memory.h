@@ -71,7 +71,7 @@ struct timed {
 	uint32_t at;
 };
 
-/* Stable natural merge sort by time: O(n) if the list is in order, O(n log r) if it is r runs in order.  spare
+/* Stable natural merge sort by time: O(n) if the list is in order, O(n log r) if it is r runs in order. spare
  * has space for n elements. */
 void timed_sort(struct timed *list, uint32_t n, struct timed *spare);
 

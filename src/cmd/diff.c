@@ -638,11 +638,12 @@ static bool compare(struct diff *d)
 
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
-		sources[i] = (struct differ_source){ .next = next,
-			                             .ctx = &d->inputs[i],
-			                             .trace = pipeline_trace(d->pipelines[i]),
-			                             .signed_time = pipeline_report(d->pipelines[0]).signed_time ||
-			                                            pipeline_report(d->pipelines[1]).signed_time };
+		sources[i] =
+		    (struct differ_source){ .next = next,
+			                    .ctx = &d->inputs[i],
+			                    .trace = pipeline_trace(d->pipelines[i]),
+			                    .signed_time = pipeline_report(d->pipelines[0]).signed_time ||
+			                                   pipeline_report(d->pipelines[1]).signed_time };
 	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;

@@ -190,8 +190,12 @@ static enum differ_status run_differ(struct comparing *x)
 
 	differ_init(
 	    &x->differ, &rules,
-	    (struct differ_source){ .next = next_written, .ctx = x, .trace = pipeline_trace(written), .signed_time = signed_time },
-	    (struct differ_source){ .next = next_back, .ctx = x, .trace = pipeline_trace(x->back), .signed_time = signed_time },
+	    (struct differ_source){ .next = next_written,
+	                            .ctx = x,
+	                            .trace = pipeline_trace(written),
+	                            .signed_time = signed_time },
+	    (struct differ_source){
+	        .next = next_back, .ctx = x, .trace = pipeline_trace(x->back), .signed_time = signed_time },
 	    x->in_step ? check_allowed : report_difference, x);
 	const enum differ_status status = differ_run(&x->differ);
 	if (x->differ.more > a->nmore)
@@ -366,8 +370,8 @@ bool convert_verify_begin(struct convert *c)
 		return true;
 	if (!can_be_read) {
 		say(!has_time && !c->rebase ? "%s: --verify: times before 0 cannot be read back; use --rebase"
-		    : !has_time ? "%s: --verify with --rebase needs inputs that can be read twice"
-		                    : "%s: --verify reads the output back; it is no regular file",
+		    : !has_time             ? "%s: --verify with --rebase needs inputs that can be read twice"
+		                            : "%s: --verify reads the output back; it is no regular file",
 		    show_path(&shown, c->out));
 		c->status = STATUS_USAGE;
 		return false;

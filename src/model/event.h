@@ -65,7 +65,7 @@ struct field {
 
 /* 64 bytes: one cache line. */
 struct event {
-	uint64_t ts;  /* ns on the trace's own clock */
+	uint64_t ts; /* ns on the trace's own clock */
 	/* Spans: ns; flows, and instants with EVENT_ARROW: the id, equal at both ends; of a BEGIN or END with
 	 * EVENT_ASYNC, the key that both share. */
 	uint64_t dur;

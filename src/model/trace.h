@@ -18,9 +18,9 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
-	bool free_order;  /* begins and ends come in any order, and pair by time */
-	uint64_t epoch_ns;                 /* wall time at ts zero_ns, ns since 1970; only if epoch_known */
-	uint64_t zero_ns; /* the ts of time 0; not 0: earlier times occur.  Set when the input is opened */
+	bool free_order;   /* begins and ends come in any order, and pair by time */
+	uint64_t epoch_ns; /* wall time at ts zero_ns, ns since 1970; only if epoch_known */
+	uint64_t zero_ns;  /* the ts of time 0; not 0: earlier times occur.  Set when the input is opened */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none */
 	struct class **classes, **planned; /* planned: by their index */
@@ -29,7 +29,9 @@ struct trace {
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	uint64_t facts_lost; /* facts that are too large, or too many, for meta */
+	uint32_t part,
+	    parts; /* of a job whose processes write a trace each: its number, and theirs; parts 0: unknown */
+	uint64_t facts_lost;      /* facts that are too large, or too many, for meta */
 	uint64_t records, events; /* all records; those that are not structure */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
@@ -41,8 +43,8 @@ struct trace {
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
-/* zero_ns of traces with times before 0: all times that occur are far from the ends of the range, so that only
- * what shows or writes times must know it. */
+/* zero_ns of traces with times before 0: all times that occur are far from the ends of the range, so that
+ * only what shows or writes times must know it. */
 #define TRACE_ZERO (UINT64_C(1) << 62)
 
 /* Texts are copied into the trace's arena. */

@@ -185,6 +185,8 @@ static void take_facts(void *ctx, struct pipeline *p)
 	part->epoch_known = p->trace.epoch_known;
 	part->epoch_ns = p->trace.epoch_ns;
 	part->zero_ns = p->trace.zero_ns;
+	j->parts_of_job += p->trace.parts > 0;
+	j->job_parts = p->trace.parts > j->job_parts ? p->trace.parts : j->job_parts;
 }
 
 static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
@@ -431,7 +433,7 @@ static bool finish_part(struct joining *g, struct inner *in)
 			if (!slice_equal(to->meta[i].name, to->meta[k].name) || a->type != b->type ||
 			    (a->type == VALUE_STRING || a->type == VALUE_JSON
 			         ? !slice_equal(value_text(a), value_text(b))
-			                             : a->type > VALUE_ADDRESS || a->u64 != b->u64))
+			         : a->type > VALUE_ADDRESS || a->u64 != b->u64))
 				continue;
 			to->meta[i--] = to->meta[--to->nmeta];
 			break;

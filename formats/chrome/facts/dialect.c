@@ -1,7 +1,7 @@
 /*
  * Dialects: which program wrote the file, by the members of its object, by the start of the input, and by
- * categories and names of the first events, whatever comes first.  A mark of the file as a whole wins over one
- * of an event.  The dialect gives the clock, and the rules of its vocabulary ("kineto:kernel").
+ * categories and names of the first events, whatever comes first.  A mark of the file as a whole wins over
+ * one of an event.  The dialect gives the clock, and the rules of its vocabulary ("kineto:kernel").
  */
 #include "chrome/chrome.h"
 
@@ -9,15 +9,16 @@
 #define TAIL 4096u          /* and at its end, if that is in the window */
 #define MARKED_EVENTS 4096u /* events that are looked at */
 
-const char *const chrome_dialects[CHROME_DIALECTS + 1] = { "",         "chrome", "kineto",    "clang-time-trace",
-	                                               "bazel",    "jax",    "node",      "viztracer",
-	                                               "tracing-chrome", "perfetto", "tracetool", NULL };
+const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
+	"",     "chrome",    "kineto",         "clang-time-trace", "bazel",     "jax",
+	"node", "viztracer", "tracing-chrome", "perfetto",         "tracetool", NULL
+};
 
 /* NULL: not known */
 static const char *const clocks[CHROME_DIALECTS] = {
-	[CHROME_DIALECT_CHROME] = "monotonic",    [CHROME_DIALECT_KINETO] = "unix",
-	[CHROME_DIALECT_CLANG] = "monotonic",     [CHROME_DIALECT_BAZEL] = "monotonic",
-	[CHROME_DIALECT_NODE] = "monotonic",      [CHROME_DIALECT_VIZTRACER] = "monotonic",
+	[CHROME_DIALECT_CHROME] = "monotonic",  [CHROME_DIALECT_KINETO] = "unix",
+	[CHROME_DIALECT_CLANG] = "monotonic",   [CHROME_DIALECT_BAZEL] = "monotonic",
+	[CHROME_DIALECT_NODE] = "monotonic",    [CHROME_DIALECT_VIZTRACER] = "monotonic",
 	[CHROME_DIALECT_TRACING] = "monotonic",
 };
 
@@ -130,20 +131,27 @@ void chrome_look_at_head(struct chrome_reading *st)
 /* ---- marks of events ---- */
 
 static const struct mark categories[] = {
-	{ "cpu_op", CHROME_DIALECT_KINETO },           { "cuda_runtime", CHROME_DIALECT_KINETO },
-	{ "kernel", CHROME_DIALECT_KINETO },           { "user_annotation", CHROME_DIALECT_KINETO },
-	{ "python_function", CHROME_DIALECT_KINETO },  { "Kernel", CHROME_DIALECT_KINETO },
-	{ "Runtime", CHROME_DIALECT_KINETO },          { "Operator", CHROME_DIALECT_KINETO },
-	{ "FEE", CHROME_DIALECT_VIZTRACER },           { "Source", CHROME_DIALECT_CLANG },
-	{ "build phase marker", CHROME_DIALECT_BAZEL }, { "critical path component", CHROME_DIALECT_BAZEL },
+	{ "cpu_op", CHROME_DIALECT_KINETO },
+	{ "cuda_runtime", CHROME_DIALECT_KINETO },
+	{ "kernel", CHROME_DIALECT_KINETO },
+	{ "user_annotation", CHROME_DIALECT_KINETO },
+	{ "python_function", CHROME_DIALECT_KINETO },
+	{ "Kernel", CHROME_DIALECT_KINETO },
+	{ "Runtime", CHROME_DIALECT_KINETO },
+	{ "Operator", CHROME_DIALECT_KINETO },
+	{ "FEE", CHROME_DIALECT_VIZTRACER },
+	{ "Source", CHROME_DIALECT_CLANG },
+	{ "build phase marker", CHROME_DIALECT_BAZEL },
+	{ "critical path component", CHROME_DIALECT_BAZEL },
 	{ "devtools.timeline", CHROME_DIALECT_CHROME },
 	{ "disabled-by-default-devtools.timeline", CHROME_DIALECT_CHROME },
 	{ "toplevel", CHROME_DIALECT_CHROME },
 };
 
-static const char *const clang_names[] = { "Source", "ParseClass", "InstantiateFunction", "InstantiateClass",
-	                                   "OptFunction", "Frontend", "Backend", "ExecuteCompiler",
-	                                   "CodeGen Function", "PerformPendingInstantiations" };
+static const char *const clang_names[] = {
+	"Source",   "ParseClass", "InstantiateFunction", "InstantiateClass", "OptFunction",
+	"Frontend", "Backend",    "ExecuteCompiler",     "CodeGen Function", "PerformPendingInstantiations"
+};
 
 /* Returns true for metadata of Node.js. */
 static bool is_node_metadata(struct slice name)

@@ -1,7 +1,7 @@
 /*
  * Facts of the whole trace: the members of the object around the events.  They become metadata, with their
- * nesting; those that say the wall time of the file's time 0 become the epoch.  Members of otherData are facts
- * of their own, as this program writes its facts there.
+ * nesting; those that say the wall time of the file's time 0 become the epoch.  Members of otherData are
+ * facts of their own, as this program writes its facts there.
  */
 #include "chrome/chrome.h"
 
@@ -20,7 +20,9 @@ static void lose(struct chrome_reading *st, const struct json_token *t, struct s
 static void add_fact(struct chrome_reading *st, struct slice key, const struct json_token *t, bool top)
 {
 	struct trace *const trace = st->r->trace;
-	const struct json_token text_of_key = { .p = key.p - 1, .end = key.p + key.n + 1, .kind = JSON_ESCAPED };
+	const struct json_token text_of_key = { .p = key.p - 1,
+		                                .end = key.p + key.n + 1,
+		                                .kind = JSON_ESCAPED };
 	const struct slice name = arena_copy(&trace->arena, chrome_text(&st->scratch, &text_of_key));
 	struct value v = chrome_read_value(&st->scratch, t);
 
@@ -123,6 +125,8 @@ static void read_known(struct chrome_reading *st, struct slice key, const struct
 		chrome_set_dialect(st, CHROME_DIALECT_CLANG);
 	} else if (slice_is(key, "deviceProperties") || slice_is(key, "distributedInfo")) {
 		chrome_set_dialect(st, CHROME_DIALECT_KINETO);
+		if (t->kind == JSON_OBJECT)
+			chrome_read_ranks(st, t);
 	} else if (slice_is(key, "metadata") && t->kind == JSON_OBJECT) {
 		read_metadata(st, t);
 	} else if (slice_is(key, "viztracer_metadata") && t->kind == JSON_OBJECT) {

@@ -32,7 +32,8 @@ static bool is_read(const struct chrome_reading *st, enum chrome_member m, const
 	case CHROME_FLOW_IN:
 	case CHROME_FLOW_OUT:
 		return rec->of[CHROME_BIND_ID].kind != JSON_ABSENT &&
-		       (rec->of[CHROME_FLOW_IN].kind == JSON_TRUE || rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE);
+		       (rec->of[CHROME_FLOW_IN].kind == JSON_TRUE ||
+		        rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE);
 	case CHROME_SF:
 		return chrome_knows_frame(st, t);
 	case CHROME_MEMBERS:
@@ -128,7 +129,8 @@ void chrome_frames_free(struct chrome_frames *f)
 }
 
 /* Copies a text of a frame. */
-static struct slice frame_text(struct chrome_reading *of, struct chrome_reading *st, const struct json_token *t)
+static struct slice frame_text(struct chrome_reading *of, struct chrome_reading *st,
+                               const struct json_token *t)
 {
 	const struct slice s = arena_copy(&of->r->trace->arena, chrome_text(&st->scratch, t));
 

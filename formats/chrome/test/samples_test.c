@@ -18,7 +18,8 @@ Test(chrome_samples, what_is_found_and_where)
 
 Test(chrome_samples, every_rule_has_a_sample)
 {
-	expect_samples_of_rules("chrome", (const char *const[]){ "chrome/limit", "chrome/late", "chrome/fact-left-out", NULL });
+	expect_samples_of_rules(
+	    "chrome", (const char *const[]){ "chrome/limit", "chrome/late", "chrome/fact-left-out", NULL });
 }
 
 /* Events of the sample that has every kind of event. */
@@ -31,7 +32,7 @@ Test(chrome_samples, what_events_become)
 		"begin c ts=5000 track=main name=n of=\"task\"",
 		"instant c ts=6500 track=main name=n id=\"0x1\" ph=\"n\"",
 		"flow_out c ts=2600 track=main name=n",
-		"flow_step c ts=6000 track=main name=n",
+		"flow_step c ts=6750 track=main name=n",
 		"flow_in c ts=9000 track=main name=n",
 	};
 	struct ran r =

@@ -1,6 +1,6 @@
-/* Begins and ends that pair by time (interpret.h): an array in order of arrival, and a merge sort of the times
- * when the window is full or the trace ends.  Each of the two ends is copied once; a begin passes its copy on
- * to the open span.  In a file in order of time the sort is one comparison for each end. */
+/* Begins and ends that pair by time (interpret.h): an array in order of arrival, and a merge sort of the
+ * times when the window is full or the trace ends.  Each of the two ends is copied once; a begin passes its
+ * copy on to the open span.  In a file in order of time the sort is one comparison for each end. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -45,7 +45,9 @@ static void retain(struct interpret *in, struct batch *b, struct event *e, struc
 	struct by_time *const w = &in->by_time;
 	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t n = how->fields ? e->nfields : 0,
-	               left = w->bytes < 2 * (uint64_t)BY_TIME_BYTES ? (uint32_t)(2 * (uint64_t)BY_TIME_BYTES - w->bytes) : 0;
+	               left = w->bytes < 2 * (uint64_t)BY_TIME_BYTES
+	                          ? (uint32_t)(2 * (uint64_t)BY_TIME_BYTES - w->bytes)
+	                          : 0;
 	enum retained_made made = RETAINED_MADE;
 
 	if (n == 0 && how->lasting)

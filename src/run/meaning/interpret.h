@@ -111,7 +111,8 @@ struct pairing_end_of {
 	bool lasting;  /* the name of the event outlives its batch */
 	bool fields;   /* fields are wanted */
 	uint64_t key;  /* 0: none */
-	/* With the window below: of an END, the name and class that the begin must have; p NULL, NULL: any. */
+	/* With the window below: of an END, the name and class that the begin must have; p NULL, NULL: any.
+	 */
 	struct slice name;
 	const struct class *cls;
 	struct retained *kept; /* copy of the texts of a BEGIN, passed on; NULL: the callee copies */
@@ -154,8 +155,9 @@ struct pending_ends {
 enum pairing_flags {
 	PAIRING_ASYNC = 1,
 	PAIRING_STATE = 2,
-	PAIRING_ANYWHERE = 4, /* async: the key is of the whole trace; a begin of the same process goes first */
-	PAIRING_ENDLESS = 8,  /* of a BEGIN: no END belongs to it */
+	PAIRING_ANYWHERE =
+	    4, /* async: the key is of the whole trace; a begin of the same process goes first */
+	PAIRING_ENDLESS = 8, /* of a BEGIN: no END belongs to it */
 };
 
 struct open_span {
@@ -307,10 +309,11 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 
 /*
  * In some formats the order of the file is free, and begins and ends pair by time (trace.free_order).  They
- * wait in a window with copies of their texts.  When it is full, the earlier half is paired, in order of time;
- * equal times are in order of the file.  An end of a name or class ends the innermost begin that has it.
+ * wait in a window with copies of their texts.  When it is full, the earlier half is paired, in order of
+ * time; equal times are in order of the file.  An end of a name or class ends the innermost begin that has
+ * it.
  */
-#define BY_TIME_WINDOW 65536U       /* begins and ends */
+#define BY_TIME_WINDOW 65536U     /* begins and ends */
 #define BY_TIME_BYTES (12U << 20) /* of their texts, and those of one batch */
 
 struct by_time_end;

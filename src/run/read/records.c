@@ -172,7 +172,8 @@ static inline uint64_t batch_bytes(const struct reader *r)
  * besides its own; a run of records adds one. */
 static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, uint32_t extra)
 {
-	return b->n + extra >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory || batch_bytes(r) >= stop;
+	return b->n + (b->n > 0 ? extra : 0) >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory ||
+	       batch_bytes(r) >= stop;
 }
 
 /* Inlined twice, with a constant `raw`: that saves 1 to 3 % of the instructions where little else is done. */

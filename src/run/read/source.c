@@ -169,11 +169,13 @@ static uint64_t zero_of(const struct pipeline_job *job, struct input *in)
 {
 	const size_t n = (size_t)(in->end - in->p), head = n < PROBED ? n : PROBED;
 	bool no_memory = false;
-	const struct format *const format = job->in.from != NULL ? job->in.from
-	                                                         : format_probe(slice_of(in->p, head),
-	                                                                        head == n && in->last, &no_memory);
+	const struct format *const format =
+	    job->in.from != NULL ? job->in.from
+	                         : format_probe(slice_of(in->p, head), head == n && in->last, &no_memory);
 
-	return format != NULL && format->reader != NULL && format->reader->zero != NULL ? format->reader->zero(in) : 0;
+	return format != NULL && format->reader != NULL && format->reader->zero != NULL
+	           ? format->reader->zero(in)
+	           : 0;
 }
 
 uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands)
