@@ -7,6 +7,7 @@
 #include "format/format.h"
 #include "json/scan.h"
 #include "json/token.h"
+#include "model/trace_origin.h"
 
 /* ---- the reader ---- */
 

@@ -65,10 +65,8 @@ struct field {
 
 /* 64 bytes: one cache line. */
 struct event {
-	uint64_t ts; /* ns on the trace's own clock */
-	/* Spans: ns; flows, and instants with EVENT_ARROW: the id, equal at both ends; of a BEGIN or END with
-	 * EVENT_ASYNC, the key that both share. */
-	uint64_t dur;
+	uint64_t ts;  /* ns on the trace's own clock */
+	uint64_t dur; /* spans: ns; flows, instants with EVENT_ARROW: id; async ends: key; as at the other */
 	struct slice name;
 	const struct class *cls;   /* never NULL */
 	const struct track *track; /* NULL only for PHASE_STRUCTURE */

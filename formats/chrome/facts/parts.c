@@ -18,7 +18,6 @@ void chrome_read_ranks(struct chrome_reading *st, const struct json_token *t)
 		if (slice_is(key, "rank")) {
 			st->has_rank = true;
 			st->rank = v;
-			st->r->trace->part = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 		} else if (slice_is(key, "world_size")) {
 			st->r->trace->parts = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 		}
