@@ -83,16 +83,17 @@ enum { PROBE_NO_MEMORY = -1 };
 
 struct reader_ops {
 	size_t state_size;
+	uint32_t extra;     /* events that `event` may add behind `e`: it increases b->n by their number */
 	bool common_suffix; /* other files have the suffix, too: not read in folders by default */
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
 	int (*probe)(struct slice head, bool complete);
-	bool (*open)(struct reader *r); /* sets up the trace; false on OOM or after a finding */
+	uint64_t (*zero)(struct input *in); /* trace.zero_ns as set by `open`; NULL: 0 */
+	bool (*open)(struct reader *r);     /* sets up the trace; false on OOM or after a finding */
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
-	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
-	 * the name of its class; and fields if reader_wants_fields(). */
+	/* Adds what the last record means, and fields if reader_wants_fields(), to `e`. */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* With WANT_FIELDS: adds all its fields, for raw events: in file order, with the file's widths and
 	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
@@ -101,8 +102,7 @@ struct reader_ops {
 	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r); /* optional: findings about the whole input, at its end */
-	/* In older readers, instead of these: adds at most b->cap events, and counts them and records. */
-	enum read_status (*next)(struct reader *r, struct batch *b);
+	enum read_status (*next)(struct reader *r, struct batch *b); /* in older readers, instead of these */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
 
