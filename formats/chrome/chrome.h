@@ -5,8 +5,9 @@
 #include <stdio.h>
 
 #include "format/format.h"
+#include "format/recover.h"
+#include "json/repair.h"
 #include "json/scan.h"
-#include "json/token.h"
 #include "model/trace_origin.h"
 
 /* ---- the reader ---- */
@@ -21,7 +22,7 @@ enum chrome_rule {
 extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
-#define CHROME_MAX_EVENT (8u << 20) /* bytes of an event, or of another member of the file's object */
+#define CHROME_MAX_EVENT (8u << 20) /* bytes of an event */
 #define CHROME_MAX_TASKS 60000      /* processes and threads */
 #define CHROME_MAX_ID 200           /* bytes of a pid or tid that is a text */
 #define CHROME_MAX_TITLE 250        /* bytes of a name or category */
@@ -143,6 +144,30 @@ struct chrome_frames {
 
 enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
 
+/* What the latest record is, for recovery. */
+enum chrome_item {
+	CHROME_OPENS,   /* [ or { around everything */
+	CHROME_LISTS,   /* "traceEvents":[ */
+	CHROME_MEMBER,  /* another member of the object */
+	CHROME_EVENT,   /* an element of the array that is an object */
+	CHROME_PART,    /* the next part of a member that is larger than the window */
+	CHROME_CLOSES,  /* a bracket */
+	CHROME_BLANKS,  /* the end of the input, and blanks before it */
+	CHROME_DROPPED, /* damage */
+};
+
+/* Bytes of the input, as offsets. */
+struct chrome_range {
+	uint64_t from, to;
+};
+
+/* No "ph" stands in [from, at): saves looking again.  from NULL: unknown. */
+struct chrome_phases {
+	const char *from, *at;
+};
+
+#define CHROME_SKIPS JSON_REPAIR_INNER
+
 struct chrome_reading {
 	struct reader *r;
 	struct json json;
@@ -151,10 +176,34 @@ struct chrome_reading {
 	bool in_object; /* the array of events is a member of an object */
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
-	/* of in->p, and of the end of the record; line_start is an offset */
+	/* of p, and of the end of the record; start is an offset */
 	struct chrome_line {
 		uint64_t number, start;
 	} line, next_line;
+
+	/* The window: of the input, or of its text in UTF-8. */
+	const char *p, *end;
+	bool last;
+
+	struct chrome_wide *wide; /* NULL: the input is UTF-8 */
+
+	/* Damage. */
+	enum chrome_item item;
+	const char *item_at; /* after blanks and commas */
+	const char *item_end;
+	struct json_repair *repair; /* NULL: nothing was repaired yet */
+	struct json_records records;
+	bool repaired;                /* the text of the item is repair->text */
+	bool borrowed;                /* st->rec is in memory that the next record changes */
+	bool misnamed;                /* the key of the events is damaged */
+	bool lost;                    /* the bytes before were dropped */
+	bool no_array, has_no_commas; /* events a line */
+	unsigned documents;
+	uint64_t wasted;                         /* bytes that were parsed in vain */
+	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
+	uint32_t nskips;
+	struct chrome_phases phases;
+	struct json_nest nest; /* in a member that is larger than the window; depth 0: in none */
 
 	/* Current event. */
 	struct chrome_task *task;
@@ -208,7 +257,55 @@ static inline bool chrome_phase_known(char ph)
 
 int chrome_probe(struct slice head, bool complete);
 
+/* ---- document/document.c ---- */
+
+/* See reader_ops.record. */
+enum record_status chrome_next_record(struct reader *r, struct record *rec);
+
+/* Returns true if an event starts at the brace p, judging by its keys.  *more: only bytes after e tell. */
+bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more);
+
+/* Matches `"key":` at p.  *more: as above. */
+bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
+
+/* Returns the offset of a position in the window, in the input's, or in the text of a repaired event. */
+uint64_t chrome_offset(const struct chrome_reading *st, const char *at);
+
+/* Returns the position in the window of a position in the text of a repaired event. */
+const char *chrome_origin(const struct chrome_reading *st, const char *at);
+
+/* Returns the rule of the first fault of the repaired item. */
+enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
+
+void chrome_damage_free(struct chrome_reading *st);
+
+/* ---- document/wide.c ---- */
+
+/* Reads on as UTF-16.  false: no memory. */
+bool chrome_wide_begin(struct chrome_reading *st, bool big);
+void chrome_wide_free(struct chrome_wide *w);
+
+/* Sets the window, to the text of the next bytes; `more`: of further ones, too.  Returns false if the input's
+ * window has none. */
+bool chrome_wide_window(struct chrome_reading *st, bool more);
+
+/* Returns the number of bytes of the input that [st->p, at) was. */
+uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *at);
+
+/* Makes positions of the record, in the text, those of the input. */
+void chrome_wide_end(struct chrome_reading *st, struct record *rec);
+
+/* ---- document/recover.c ---- */
+
+extern const struct recover_ops chrome_recover_ops;
+
 /* ---- read.c ---- */
+
+/* Reads the event at p into st->rec.  Returns its end, or NULL with st->json.error set. */
+const char *chrome_parse_event(struct chrome_reading *st, const char *p, const char *e);
+
+/* Reports members that st->rec has twice. */
+void chrome_report_duplicates(struct chrome_reading *st);
 
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
@@ -230,6 +327,7 @@ static inline struct slice chrome_token_text(const struct json_token *t)
 	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_token_text(t);
 }
 
+/* Returns CHROME_MEMBERS for others. */
 enum chrome_member chrome_find_member(struct slice key);
 
 /* Returns a value as a field has it.  A text that cannot be copied on OOM has p NULL. */

@@ -13,14 +13,19 @@
 #define ARRAY_BITS 40
 #define LIKELY_BITS 24 /* the bytes end before the deciding member */
 #define EMPTY_BITS 4
+#define LINES_BITS 28
+#define DAMAGED_BITS 20
 #define PROBED_ELEMENTS 4 /* of an array */
+#define PROBED_BRACES 200 /* where neither an object nor an array is whole */
 
 /* Returns true for members that precede traceEvents in some files. */
 static bool is_known_member(struct slice key)
 {
-	static const char *const keys[] = { "displayTimeUnit", "otherData",         "stackFrames",
-		                            "samples",         "systemTraceEvents", "controllerTraceDataKey",
-		                            "schemaVersion" };
+	static const char *const keys[] = { "displayTimeUnit",  "otherData",         "stackFrames",
+		                            "samples",          "systemTraceEvents", "controllerTraceDataKey",
+		                            "schemaVersion",    "file_info",         "viztracer_metadata",
+		                            "deviceProperties", "distributedInfo",   "baseTimeNanoseconds",
+		                            "beginningOfTime" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (slice_is(key, keys[i]))
@@ -89,19 +94,94 @@ static int probe_array(struct json *x, const char *p, const char *e)
 	return i == 0 && (p != NULL || x->error.cut) ? EMPTY_BITS : 0;
 }
 
+/* Returns the position after the first `"key":`, where it stands, or NULL. */
+static const char *find_key(const char *p, const char *e, const char *key)
+{
+	const size_t n = strlen(key);
+	struct slice found;
+	bool more;
+
+	for (; e - p > (ptrdiff_t)n && (p = memchr(p, '"', (size_t)(e - p))) != NULL; p++)
+		if (chrome_key_at(p, e, &found, &more) && slice_is(found, key))
+			return json_skip_blanks(memchr(p, ':', (size_t)(e - p)), e) + 1;
+	return NULL;
+}
+
+/* Returns true if a key of an event stands at p without quotes, or with others: `ph:`, `'ph':`. */
+static bool is_bare_key(const char *p, const char *e)
+{
+	p = json_skip_blanks(p, e);
+	p += p < e && *p == '\'';
+	const char *const name = p;
+	while (p < e && ((*p >= 'a' && *p <= 'z') || *p == '2'))
+		p++;
+	const struct slice key = slice_of(name, (size_t)(p - name));
+	p += p < e && (*p == '\'' || *p == '"');
+	p = json_skip_blanks(p, e);
+	return p < e && *p == ':' && chrome_find_member(key) != CHROME_MEMBERS;
+}
+
+/* Returns true if an event starts at the brace p, though it may be damaged. */
+static bool starts_event(const char *p, const char *e)
+{
+	struct chrome_phases phases = { .from = NULL };
+	bool more = false;
+
+	if (!chrome_event_starts(&phases, p, e, &more))
+		return false;
+	const char *const start = p;
+	p = find_key(p, e, "ph");
+	const char *const ph = p != NULL ? json_skip_blanks(p, e) : e;
+	return e - ph >= 3 && ph[0] == '"' && ph[2] == '"' && chrome_phase_known(ph[1]) &&
+	       (ph[1] == 'M' || find_key(start, e, "ts") != NULL);
+}
+
+/* Events that no bracket or another document precedes: a line each, or after lines of a log or a comment. */
+static int probe_damaged(const char *p, const char *e)
+{
+	const char *const start = p;
+
+	for (unsigned braces = 0; p < e && braces < PROBED_BRACES; p++) {
+		if (*p != '{')
+			continue;
+		braces++;
+		if (starts_event(p, e))
+			return p == start || p[-1] == '[' || p[-1] == '\n' ? LINES_BITS : DAMAGED_BITS;
+		if (is_bare_key(p + 1, e))
+			return DAMAGED_BITS;
+	}
+	return 0;
+}
+
+/* Returns the score of a file in UTF-16: that of its ASCII characters, without its mark. */
+static int probe_wide(struct slice head, bool big)
+{
+	char text[2048];
+	uint32_t n = 0;
+
+	for (uint32_t i = 2; i + 1 < head.n && n < sizeof text; i += 2)
+		text[n++] = head.p[i + !big] == '\0' ? head.p[i + big] : '?';
+	return chrome_probe(slice_of(text, n), n < sizeof text);
+}
+
 int chrome_probe(struct slice head, bool complete)
 {
 	struct json x = { .lenient = true, .complete = complete, .depth = JSON_MAX_DEPTH };
 	const char *p = head.p, *const e = head.p + head.n;
+	int bits = 0;
 
 	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
+	if (head.n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0))
+		return probe_wide(head, *p == '\xfe');
 	p = json_skip_blanks(p, e);
 	if (p == e)
 		return 0;
 	if (*p == '{')
-		return probe_object(&x, p, e);
-	return *p == '[' ? probe_array(&x, p, e) : 0;
+		bits = probe_object(&x, p, e);
+	else if (*p == '[')
+		bits = probe_array(&x, p, e);
+	return bits > 0 ? bits : probe_damaged(p, e);
 }
 
 /* ---- format ---- */
@@ -154,6 +234,7 @@ const struct format chrome_format = {
 	.dialects = chrome_dialects + 1,
 	.options = options,
 	.reader = &chrome_reader_ops,
+	.recover = &chrome_recover_ops,
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
 	.losses = chrome_losses,

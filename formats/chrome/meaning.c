@@ -394,7 +394,7 @@ static bool check_members(struct chrome_reading *st)
 	if (rec->of[CHROME_TID].kind == JSON_ABSENT && strchr("BEXstf", rec->ph) != NULL)
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no tid; read as 0");
 	if (rec->ph == 'X' && !rec->has_dur)
-		chrome_tally(st, CHROME_TALLY_NO_DUR, input_offset(st->r->in, rec->p));
+		chrome_tally(st, CHROME_TALLY_NO_DUR, chrome_offset(st, rec->p));
 	return true;
 }
 

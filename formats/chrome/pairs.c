@@ -362,9 +362,7 @@ void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const enum chrome_end_kind kind = end_kind(rec->ph);
-	struct chrome_end end = { .ts = rec->ts,
-		                  .offset = input_offset(st->r->in, rec->p),
-		                  .kind = (uint8_t)kind };
+	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
 
 	if (st->r->findings == NULL || task == st->overflow)
 		return;
@@ -385,7 +383,7 @@ void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *tas
 	           out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
 	struct chrome_end end = { .ts = rec->ts,
 		                  .key = hash_text(4, chrome_token_text(&rec->of[CHROME_BIND_ID])),
-		                  .offset = input_offset(st->r->in, rec->p) };
+		                  .offset = chrome_offset(st, rec->p) };
 
 	if (st->r->findings == NULL || task == st->overflow || (!in && !out))
 		return;

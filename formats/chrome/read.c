@@ -1,7 +1,6 @@
 /*
- * The reader.  The file is an array of events, or an object with such an array among its members.  A record
- * is one bracket, member or event with the blanks and comma before it.  It is applied only when all of it is
- * in the window, so the result does not depend on where windows end.
+ * The reader: findings, events as tokens, times, fields, facts of the trace.  document/document.c finds the
+ * events in the file.
  */
 #include "chrome/chrome.h"
 
@@ -12,7 +11,6 @@
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
-	const struct input *const in = st->r->in;
 	struct chrome_line line = st->line;
 	char text[600] = "";
 	va_list ap;
@@ -22,11 +20,12 @@ void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	for (const char *p = in->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
+	at = chrome_origin(st, at);
+	for (const char *p = st->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
 		line.number++;
-		line.start = input_offset(in, p + 1);
+		line.start = chrome_offset(st, p + 1);
 	}
-	const uint64_t offset = input_offset(in, at);
+	const uint64_t offset = chrome_offset(st, at);
 	finding_add_line(st->r->findings, &chrome_rules[rule], offset, line.number, offset - line.start + 1,
 	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
 }
@@ -36,46 +35,43 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 	if (st->limits[which])
 		return;
 	st->limits[which] = true;
-	chrome_report(st, CHROME_RULE_LIMIT, st->r->in->p, "%s", what);
+	chrome_report(st, CHROME_RULE_LIMIT, st->p, "%s", what);
 }
 
 /* ---- events as tokens ---- */
 
+#define MEMBERS(X)                                                                                           \
+	X("ph", CHROME_PH)                                                                                   \
+	X("ts", CHROME_TS)                                                                                   \
+	X("pid", CHROME_PID)                                                                                 \
+	X("tid", CHROME_TID)                                                                                 \
+	X("dur", CHROME_DUR)                                                                                 \
+	X("cat", CHROME_CAT)                                                                                 \
+	X("name", CHROME_NAME)                                                                               \
+	X("args", CHROME_ARGS)                                                                               \
+	X("id", CHROME_ID)                                                                                   \
+	X("id2", CHROME_ID2)                                                                                 \
+	X("s", CHROME_S)                                                                                     \
+	X("scope", CHROME_SCOPE)                                                                             \
+	X("bp", CHROME_BP)                                                                                   \
+	X("bind_id", CHROME_BIND_ID)                                                                         \
+	X("flow_in", CHROME_FLOW_IN)                                                                         \
+	X("flow_out", CHROME_FLOW_OUT)                                                                       \
+	X("sf", CHROME_SF)                                                                                   \
+	X("ids", CHROME_IDS)
+
 enum chrome_member chrome_find_member(struct slice key)
 {
-	static const struct {
-		struct slice key;
-		enum chrome_member member;
-	} rows[] = {
-		{ SLICE_LIT("name"), CHROME_NAME },
-		{ SLICE_LIT("cat"), CHROME_CAT },
-		{ SLICE_LIT("ph"), CHROME_PH },
-		{ SLICE_LIT("ts"), CHROME_TS },
-		{ SLICE_LIT("dur"), CHROME_DUR },
-		{ SLICE_LIT("pid"), CHROME_PID },
-		{ SLICE_LIT("tid"), CHROME_TID },
-		{ SLICE_LIT("args"), CHROME_ARGS },
-		{ SLICE_LIT("id"), CHROME_ID },
-		{ SLICE_LIT("id2"), CHROME_ID2 },
-		{ SLICE_LIT("s"), CHROME_S },
-		{ SLICE_LIT("scope"), CHROME_SCOPE },
-		{ SLICE_LIT("ids"), CHROME_IDS },
-		{ SLICE_LIT("bp"), CHROME_BP },
-		{ SLICE_LIT("bind_id"), CHROME_BIND_ID },
-		{ SLICE_LIT("flow_in"), CHROME_FLOW_IN },
-		{ SLICE_LIT("flow_out"), CHROME_FLOW_OUT },
-		{ SLICE_LIT("sf"), CHROME_SF },
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (slice_equal(rows[i].key, key))
-			return rows[i].member;
+	/* A literal each, not a loop over the names: comparisons with constant lengths are inlined. */
+#define COMPARE(text, member)                                                                                \
+	if (slice_is(key, text))                                                                             \
+		return member;
+	MEMBERS(COMPARE)
+#undef COMPARE
 	return CHROME_MEMBERS;
 }
 
-/* Reports members that occur again.  A second pass, because nothing is reported before all of the event is in
- * the window. */
-static void report_duplicates(struct chrome_reading *st)
+void chrome_report_duplicates(struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
 	struct json json = st->json; /* a copy: flaws are listed already */
@@ -94,19 +90,23 @@ static void report_duplicates(struct chrome_reading *st)
 	}
 }
 
-/* Reads the event at p into st->rec.  Returns its end, or NULL with st->json.error set. */
-static const char *parse_event(struct chrome_reading *st, const char *p, const char *e)
+const char *chrome_parse_event(struct chrome_reading *st, const char *p, const char *e)
 {
 	struct chrome_record *const rec = &st->rec;
 	struct json *const json = &st->json;
 	struct slice key;
-	enum json_kind kind;
 	bool more;
 
 	*rec = (struct chrome_record){ .p = p };
 	for (p = json_first(json, p, e, &more); p != NULL && more; p = json_next(json, p, e, '}', &more)) {
-		const char *const v = json_key(json, p, e, &key, &kind);
-		p = v != NULL ? json_value(json, v, e, &kind) : NULL;
+		struct json_token value;
+		const char *end = json_plain_member(p, e, &key, &value);
+		if (end == NULL) {
+			value.p = json_key(json, p, e, &key, &value.kind);
+			end = value.p != NULL ? json_value(json, value.p, e, &value.kind) : NULL;
+			value.end = end;
+		}
+		p = end;
 		if (p == NULL)
 			return NULL;
 		const enum chrome_member m = chrome_find_member(key);
@@ -115,13 +115,11 @@ static const char *parse_event(struct chrome_reading *st, const char *p, const c
 			continue;
 		}
 		rec->has_duplicates |= rec->of[m].kind != JSON_ABSENT;
-		rec->of[m] = (struct json_token){ v, p, kind };
+		rec->of[m] = value;
 	}
 	if (p == NULL)
 		return NULL;
 	rec->end = p;
-	if (rec->has_duplicates)
-		report_duplicates(st);
 	const struct slice ph = chrome_token_text(&rec->of[CHROME_PH]);
 	rec->ph = '\0';
 	if (ph.n == 1 && rec->of[CHROME_PH].kind == JSON_STRING)
@@ -168,6 +166,25 @@ static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
 	return *fits ? v * 10 + d : max;
 }
 
+/* The same for the usual form: at most 15 digits, a point and three more. */
+static inline bool parse_plain_usec(const char *p, const char *e, struct usec *t)
+{
+	const char *const first = p;
+	uint64_t v = 0;
+
+	for (; p < e && (unsigned char)(*p - '0') <= 9; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	if (p == first || p - first > 15 || e - p != 4 || *p != '.')
+		return false;
+	for (p++; p < e; p++) {
+		if ((unsigned char)(*p - '0') > 9)
+			return false;
+		v = v * 10 + (uint64_t)(*p - '0');
+	}
+	*t = (struct usec){ v, 0 };
+	return true;
+}
+
 /* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`.
  */
 static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *t)
@@ -177,6 +194,8 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 	uint64_t unit = BELOW / 10;
 	bool fraction = false, fits = true;
 
+	if (parse_plain_usec(p, e, t))
+		return true;
 	*t = (struct usec){ 0, 0 };
 	while (exp < e && *exp != 'e' && *exp != 'E')
 		exp++;
@@ -245,7 +264,7 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 	}
 	/* down to the nanosecond before */
 	*time = (struct usec){ -(time->ns + (time->below > 0)), time->below > 0 ? BELOW - time->below : 0 };
-	chrome_tally(st, CHROME_TALLY_NEGATIVE, input_offset(st->r->in, st->rec.p));
+	chrome_tally(st, CHROME_TALLY_NEGATIVE, chrome_offset(st, st->rec.p));
 	return true;
 }
 
@@ -384,262 +403,18 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 	return true;
 }
 
-/* ---- steps ---- */
-
-/* The record ends here. */
-static void end_at(struct chrome_reading *st, struct record *rec, const char *end)
-{
-	const struct input *const in = st->r->in;
-
-	rec->end = end;
-	for (const char *p = in->p; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
-		st->next_line.number++;
-		st->next_line.start = input_offset(in, p + 1);
-	}
-	st->first = false;
-}
+/* ---- the reader ---- */
 
 static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .type = SLICE_LIT("string"),
 	                                      .value = VALUE_STRING };
-
-/* The record is no event; raw reading shows it as structure. */
-static void end_gap(struct chrome_reading *st, struct record *rec, const char *end)
-{
-	rec->cls = st->gaps;
-	rec->ts = 0;
-	rec->role = RECORD_IS_GAP;
-	end_at(st, rec, end);
-}
-
-/* Quotes the start of [p, e). */
-static const char *quote_start(struct quoted *q, const char *p, const char *e)
-{
-	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
-}
-
-/* Asks for more input if the token at p is cut, else reports st->json.error. */
-static enum record_status fail(struct chrome_reading *st, const char *p)
-{
-	const struct input *const in = st->r->in;
-	const struct json_error *const error = &st->json.error;
-	struct quoted q;
-
-	if (error->cut && (size_t)(in->end - in->p) > CHROME_MAX_EVENT)
-		chrome_report(st, CHROME_RULE_LIMIT, p, "an event or member longer than 8 MiB");
-	else if (error->cut && !in->last)
-		return RECORD_MORE;
-	else if (error->cut && st->where == CHROME_IN_EVENTS)
-		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event: %s",
-		              (size_t)(in->end - p), error->why);
-	else if (error->cut)
-		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "the input ends early: %s", error->why);
-	else
-		chrome_report(
-		    st, CHROME_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
-		    quote_start(&q, error->at, error->at + 1)); /* one byte, whatever follows in the window */
-	return RECORD_BAD;
-}
-
-static enum record_status fail_at(struct chrome_reading *st, const char *p, const char *why)
-{
-	const struct input *const in = st->r->in;
-
-	if (p < in->end)
-		json_fail(&st->json, p, why);
-	else
-		json_cut(&st->json, p, why);
-	return fail(st, p);
-}
-
-static void report_flaws(struct chrome_reading *st)
-{
-	static const struct {
-		enum chrome_rule rule;
-		const char *texts;
-	} rows[JSON_FLAW_KINDS] = {
-		[JSON_FLAW_CONTROL_BYTE] = { CHROME_RULE_NOT_JSON, "control byte in a text; retained" },
-		[JSON_FLAW_NUL] = { CHROME_RULE_NOT_JSON, "NUL byte in a text; retained" },
-		[JSON_FLAW_UTF8] = { CHROME_RULE_INVALID_UTF8, "text is not UTF-8; bytes retained" },
-		[JSON_FLAW_ESCAPE] = { CHROME_RULE_NOT_JSON, "invalid escape; backslash retained" },
-		[JSON_FLAW_NOT_FINITE] = { CHROME_RULE_NOT_JSON, "nan and inf are not JSON numbers" },
-		[JSON_FLAW_WORD] = { CHROME_RULE_NOT_JSON, "not a JSON value; retained as text" },
-		[JSON_FLAW_COMMA] = { CHROME_RULE_TRAILING_COMMA, "trailing comma; ignored" },
-	};
-
-	for (uint32_t i = 0; i < st->json.nflaws; i++)
-		chrome_report(st, rows[st->json.flaws[i].kind].rule, st->json.flaws[i].at, "%s",
-		              rows[st->json.flaws[i].kind].texts);
-}
-
-/* Reads a member of the object around the events, or its end. */
-static enum record_status object_step(struct chrome_reading *st, struct record *rec)
-{
-	struct input *const in = st->r->in;
-	const char *const e = in->end, *p = json_skip_blanks(in->p, e), *q;
-	struct slice key;
-	enum json_kind kind;
-
-	if (p < e && *p == '}') {
-		end_gap(st, rec, p + 1);
-		st->where = CHROME_AT_END;
-		if (!st->has_events)
-			chrome_report(st, CHROME_RULE_NO_EVENTS, p, "the object has no traceEvents");
-		return RECORD_DONE;
-	}
-	if (!st->first) {
-		if (p == e || *p != ',')
-			return fail_at(st, p, "expected a comma or a closing bracket");
-		p = json_skip_blanks(p + 1, e);
-	}
-	json_clear(&st->json);
-	const char *const v = json_key(&st->json, p, e, &key, &kind);
-	if (v == NULL || v == e)
-		return v == NULL ? fail(st, p) : fail_at(st, v, "expected a value");
-	if (slice_is(key, "traceEvents") && !st->has_events && *v == '[') {
-		end_gap(st, rec, v + 1);
-		st->where = CHROME_IN_EVENTS;
-		st->first = st->has_events = true;
-		return RECORD_DONE;
-	}
-	if ((q = json_value(&st->json, v, e, &kind)) == NULL)
-		return fail(st, p);
-	report_flaws(st);
-	chrome_read_fact(st, key, &(struct json_token){ v, q, kind });
-	end_gap(st, rec, q);
-	return RECORD_DONE;
-}
-
-/* Reads the event at p; its raw bytes include the comma and blanks before it. */
-static enum record_status event_step(struct chrome_reading *st, struct record *rec, const char *p)
-{
-	struct input *const in = st->r->in;
-	struct quoted q;
-
-	json_clear(&st->json);
-	if (*p != '{') {
-		enum json_kind kind;
-		const char *const end = json_value(&st->json, p, in->end, &kind);
-		if (end == NULL)
-			return fail(st, p);
-		chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
-		              quote_start(&q, p, end));
-		end_gap(st, rec, end);
-		return RECORD_DONE;
-	}
-	const char *const end = parse_event(st, p, in->end);
-	if (end == NULL)
-		return fail(st, p);
-	report_flaws(st);
-	if (!chrome_read_event(st, rec)) {
-		end_gap(st, rec, end);
-		return RECORD_DONE;
-	}
-	rec->p = p;
-	rec->offset = input_offset(in, p);
-	end_at(st, rec, end);
-	return RECORD_DONE;
-}
-
-/* Reads an event, or the end of the array. */
-static enum record_status array_step(struct chrome_reading *st, struct record *rec)
-{
-	struct input *const in = st->r->in;
-	const char *const e = in->end, *p = json_skip_blanks(in->p, e);
-	const char *comma = NULL;
-
-	if (p < e && *p == ',' && !st->first) {
-		comma = p;
-		p = json_skip_blanks(p + 1, e);
-	}
-	if (p == e) {
-		if (!in->last)
-			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : RECORD_MORE;
-		chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " events",
-		              st->r->records);
-		end_gap(st, rec, e);
-		st->where = CHROME_AT_END;
-		return RECORD_DONE;
-	}
-	if (*p == ']') {
-		if (comma != NULL)
-			chrome_report(st, CHROME_RULE_TRAILING_COMMA, comma, "trailing comma; ignored");
-		end_gap(st, rec, p + 1);
-		st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_AT_END;
-		return RECORD_DONE;
-	}
-	if (comma == NULL && !st->first)
-		return fail_at(st, p, "expected a comma or a closing bracket");
-	return event_step(st, rec, p);
-}
-
-static enum record_status start_step(struct chrome_reading *st, struct record *rec)
-{
-	struct input *const in = st->r->in;
-	const char *p = in->p;
-
-	if (in->end - p < 3 && !in->last)
-		return RECORD_MORE;
-	if (in->end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-		p += 3;
-	p = json_skip_blanks(p, in->end);
-	if (p == in->end)
-		return fail_at(st, p, "expected an object or an array");
-	if (*p != '{' && *p != '[')
-		return fail_at(st, p, "expected an object or an array");
-	st->in_object = *p == '{';
-	end_gap(st, rec, p + 1);
-	st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_IN_EVENTS;
-	st->has_events = !st->in_object;
-	st->first = true;
-	return RECORD_DONE;
-}
-
-static enum record_status end_step(struct chrome_reading *st, struct record *rec)
-{
-	struct input *const in = st->r->in;
-	const char *const p = json_skip_blanks(in->p, in->end);
-	struct quoted q;
-
-	if (p < in->end) {
-		chrome_report(st, CHROME_RULE_NOT_JSON, p, "expected the end of the input, found %s",
-		              quote_start(&q, p, p + 1));
-		return RECORD_BAD;
-	}
-	if (!in->last)
-		return RECORD_MORE;
-	if (in->p == p)
-		return RECORD_END;
-	end_gap(st, rec, p);
-	return RECORD_DONE;
-}
-
-static enum record_status read_record(struct reader *r, struct record *rec)
-{
-	struct chrome_reading *const st = r->state;
-
-	st->line = st->next_line;
-	st->json.complete = r->in->last;
-	switch (st->where) {
-	case CHROME_AT_START:
-		return start_step(st, rec);
-	case CHROME_IN_OBJECT:
-		return object_step(st, rec);
-	case CHROME_IN_EVENTS:
-		return array_step(st, rec);
-	default:
-		return end_step(st, rec);
-	}
-}
-
-/* ---- the reader ---- */
 
 static bool open_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
 	st->r = r;
-	st->json = (struct json){ .lenient = true, .depth = JSON_MAX_DEPTH };
+	st->json = (struct json){ .depth = JSON_MAX_DEPTH };
 	st->next_line.number = 1;
 	st->names_for = st;
 	if (r->ahead_of != NULL) { /* const, but this pass fills the names of the other reader */
@@ -666,9 +441,47 @@ static void close_reader(struct reader *r)
 	chrome_tasks_free(st);
 	chrome_pairs_free(st);
 	chrome_frames_free(&st->frames);
+	chrome_damage_free(st);
 	tabletext_free(&st->class_names[0]);
 	tabletext_free(&st->class_names[1]);
 	arena_free(&st->scratch);
+}
+
+/* A repaired event is in memory of the reader, which the next one overwrites: its texts must live as long as
+ * the batch. */
+static void own_event(struct chrome_reading *st, struct batch *b)
+{
+	struct chrome_record *const rec = &st->rec;
+
+	if (!st->borrowed)
+		return;
+	const struct slice copy = arena_copy(&b->scratch, slice_of(rec->p, (size_t)(rec->end - rec->p)));
+	st->r->no_memory |= copy.p == NULL;
+	if (copy.p == NULL)
+		return;
+	for (unsigned m = 0; m < CHROME_MEMBERS; m++)
+		if (rec->of[m].kind != JSON_ABSENT) {
+			rec->of[m].p = copy.p + (rec->of[m].p - rec->p);
+			rec->of[m].end = copy.p + (rec->of[m].end - rec->p);
+		}
+	rec->p = copy.p;
+	rec->end = copy.p + copy.n;
+	st->borrowed = false;
+}
+
+static void event_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	own_event(r->state, b);
+	if (!r->no_memory)
+		chrome_meaning(r, rec, b, e);
+}
+
+static void event_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	if (rec->role != RECORD_IS_GAP)
+		own_event(r->state, b);
+	if (!r->no_memory)
+		chrome_fields(r, rec, b, e);
 }
 
 const struct reader_ops chrome_reader_ops = {
@@ -677,9 +490,9 @@ const struct reader_ops chrome_reader_ops = {
 	.probe = chrome_probe,
 	.zero = chrome_zero,
 	.open = open_reader,
-	.record = read_record,
-	.event = chrome_meaning,
-	.fields = chrome_fields,
+	.record = chrome_next_record,
+	.event = event_meaning,
+	.fields = event_fields,
 	.end = chrome_end,
 	.extra = 2,
 	.close = close_reader,

@@ -28,6 +28,7 @@
 #include "format/format.h"
 #include "format/recover.h"
 #include "json/scan.h"
+#include "json/repair.h"
 #include "json/token.h"
 #include "out/tracks.h"
 

@@ -306,20 +306,20 @@ struct survey {
 	unsigned records;  /* complete, with a name and a ph */
 	unsigned numbered; /* records with an id, which Chrome's format has in other phases only */
 	unsigned tracer;   /* records with members of this tracer only */
+	unsigned sorted;   /* records with a cat */
 	unsigned foreign;  /* records with phases of Chrome's format or fractions in times */
 	unsigned commas;   /* after records */
 	bool wrapped;      /* the records are in an object */
 	bool no_memory;
 };
 
-/* Matches records that this tracer never writes. */
-static bool is_foreign(const struct dft_record *rec)
+/* Matches records with phases that this tracer never writes. */
+static bool has_foreign_phase(const struct dft_record *rec)
 {
 	const struct dft_token ph = rec->top[DFT_PH];
 
-	return dft_top_kind(rec, DFT_TS) == JSON_NUMBER || dft_top_kind(rec, DFT_DUR) == JSON_NUMBER ||
-	       (dft_top_kind(rec, DFT_PH) == JSON_STRING && ph.n == 1 &&
-	        strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL);
+	return dft_top_kind(rec, DFT_PH) == JSON_STRING && ph.n == 1 &&
+	       strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL;
 }
 
 static void survey_record(struct survey *x)
@@ -327,13 +327,16 @@ static void survey_record(struct survey *x)
 	struct dft_record *const rec = &x->rec;
 	const struct dft_facts f = { .phase = quiet_phase(rec) };
 
-	x->foreign += is_foreign(rec);
+	x->foreign += dft_top_kind(rec, DFT_TS) == JSON_NUMBER || dft_top_kind(rec, DFT_DUR) == JSON_NUMBER ||
+	              has_foreign_phase(rec);
 	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == JSON_ABSENT)
 		return;
 	const unsigned d = x->dialects & dialects_of_record(rec, &f) & dialects_of_version(rec);
 	x->dialects = d != 0 ? d : x->dialects;
 	x->records++;
-	x->numbered += dft_top_kind(rec, DFT_ID) != JSON_ABSENT || dft_top_kind(rec, DFT_PH) == JSON_UINT;
+	x->sorted += dft_top_kind(rec, DFT_CAT) != JSON_ABSENT;
+	x->numbered += (dft_top_kind(rec, DFT_ID) != JSON_ABSENT && !has_foreign_phase(rec)) ||
+	               dft_top_kind(rec, DFT_PH) == JSON_UINT;
 	x->tracer +=
 	    rec->special[DFT_ROLE_HHASH] != 0 || rec->special[DFT_ROLE_HOSTNAME] != 0 ||
 	    dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
@@ -389,8 +392,8 @@ const char *dft_dialect_of(struct slice head, bool complete)
 	return most_likely_dialect(x.records > 0 ? x.dialects : BIT(D3));
 }
 
-/* Returns whether the first bytes after blanks and brackets start a record. */
-static bool begins_like_record(struct slice head)
+/* Returns a score for the first bytes after blanks and brackets: 0: they start no record. */
+static int score_start(struct slice head)
 {
 	const char *p = head.p, *const end = head.p + head.n;
 
@@ -399,14 +402,17 @@ static bool begins_like_record(struct slice head)
 	while (p < end &&
 	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;
-	return dft_begins_record(p, end);
+	/* Chrome's format has no id in most records; a name begins its records, too */
+	return !dft_begins_record(p, end) ? 0 : p[2] == 'i' ? 30 : 24;
 }
 
-/* Matches an input of one or two brackets: a process that traced nothing. */
+/* Matches an input of one bracket, or of two, a line each: a process that traced nothing. */
 static bool is_empty_trace(struct slice head)
 {
 	bool open = false;
 
+	if (memchr(head.p, '\n', head.n) == NULL && memchr(head.p, ']', head.n) != NULL)
+		return false; /* Chrome's */
 	for (uint32_t i = 0; i < head.n; i++) {
 		if (head.p[i] == '[' || head.p[i] == ']')
 			open |= head.p[i] == '[';
@@ -427,11 +433,11 @@ int dft_probe(struct slice head, bool complete)
 	/* a JSON document is Chrome's format, unless only this tracer writes such records */
 	if (x.wrapped || x.commas > 0)
 		return x.numbered > 0 && x.tracer > 0 && x.foreign == 0 ? 64 : 0;
-	if (x.tracer > 0 || x.numbered > 0)
+	if (x.tracer > 0 || (x.numbered > 0 && x.sorted > 0))
 		return 64;
 	if (x.records > 0)
-		return 32;
-	return begins_like_record(head) ? 24 : 0;
+		return 16; /* as many writers do; this one has an id, or the host, in its records */
+	return score_start(head);
 }
 
 /* ---- registration ---- */

@@ -167,56 +167,39 @@ static struct dft_token value_token(const struct dft_record *rec, const char *p,
 	return json_is_string(kind) ? token_of(rec, p + 1, q - 1) : token_of(rec, p, q);
 }
 
-/* Matches at least one closing brace and blanks up to e. */
-static bool closes_line(const char *p, const char *e)
-{
-	const bool brace = p < e && *p == '}';
-
-	while (p < e && *p == '}')
-		p++;
-	return brace && json_skip_blanks(p, e) == e;
-}
-
-/* Matches a comma and the next key. */
-static bool continues_object(const char *p, const char *e)
-{
-	p = json_skip_blanks(p, e);
-	if (p == e || *p != ',')
-		return false;
-	p = json_skip_blanks(p + 1, e);
-	if (p == e || *p != '"')
-		return false;
-	const char *const name = ++p;
-	while (p < e &&
-	       (*p == '_' || *p == '.' || *p == '-' || (*p >= '0' && *p <= '9') || (*p | 0x20) >= 'a') &&
-	       *p < 0x7f)
-		p++;
-	return p > name && e - p >= 2 && p[0] == '"' && p[1] == ':';
-}
-
 bool dft_begins_record(const char *p, const char *e)
 {
 	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
 	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
-/* Guesses the end of the string that opens at `open`, since the bytes after its first end (NULL: none) are
- * not JSON.  A quote ends the string only if `}`, or `,` and a key, follows; an escaped quote needs stronger
- * evidence.  A record that starts inside the string was glued to it, so the string does not continue after
- * that.  Returns NULL if no end is found. */
-static const char *guess_end(const char *open, const char *first_end, const char *e)
+static bool record_starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
 {
-	for (const char *p = open + 1; p < e; p++) {
-		if (dft_begins_record(p, e))
-			return NULL;
-		if (*p != '"')
-			continue;
-		const bool escaped = first_end == NULL || p + 1 < first_end;
-		const char *const next = json_skip_blanks(p + 1, e);
-		if (continues_object(next, e) || (escaped ? closes_line(next, e) : next < e && *next == '}'))
-			return p + 1;
-	}
-	return NULL;
+	(void)ctx;
+	(void)from;
+	(void)more;
+	return dft_begins_record(p, e);
+}
+
+static bool is_top_key(struct slice key)
+{
+	return dft_top_of(key) != DFT_TOPS;
+}
+
+/* Guesses the end of the string that opens at `open`, since what follows its first end (if any) is not JSON.
+ * depth: 1 for members of the record, 2 for arguments. */
+static const char *guess_end(const char *open, const char *e, unsigned depth)
+{
+	static const struct json_records records = { .starts = record_starts, .is_key = is_top_key };
+	struct json_repair x;
+
+	x.records = &records;
+	x.complete = true;
+	x.eager = false;
+	x.from = open;
+	x.depth = depth;
+	x.objects = ((unsigned __int128)1 << depth) - 1;
+	return json_text_end(&x, open, e);
 }
 
 static void drop_flaws_after(struct json *x, const char *p)
@@ -231,7 +214,7 @@ static void drop_flaws_after(struct json *x, const char *p)
 
 /* Reads a string value.  Unescaped quotes inside, and an unescaped backslash before the last quote, are
  * recognised by the bytes that follow. */
-static const char *read_string(struct parse *x, const char *p, enum json_kind *kind)
+static const char *read_string(struct parse *x, const char *p, unsigned depth, enum json_kind *kind)
 {
 	struct json *const json = &x->rec->json;
 	const char *const q = json_string(json, p, x->e, kind);
@@ -239,7 +222,7 @@ static const char *read_string(struct parse *x, const char *p, enum json_kind *k
 
 	if (q != NULL && (next == x->e || *next == ',' || *next == '}' || *next == ']'))
 		return q;
-	const char *const end = guess_end(p, q, x->e);
+	const char *const end = guess_end(p, x->e, depth);
 	if (end == NULL)
 		return q; /* the missing comma will be reported */
 	if (q != NULL && end > q) {
@@ -252,9 +235,10 @@ static const char *read_string(struct parse *x, const char *p, enum json_kind *k
 	return end;
 }
 
-static const char *read_value(struct parse *x, const char *p, enum json_kind *kind)
+static const char *read_value(struct parse *x, const char *p, unsigned depth, enum json_kind *kind)
 {
-	return p < x->e && *p == '"' ? read_string(x, p, kind) : json_value(&x->rec->json, p, x->e, kind);
+	return p < x->e && *p == '"' ? read_string(x, p, depth, kind)
+	                             : json_value(&x->rec->json, p, x->e, kind);
 }
 
 /* ---- arguments ---- */
@@ -344,7 +328,7 @@ static const char *read_args(struct parse *x, const char *p)
 		struct slice key;
 		enum json_kind kind;
 		const char *const v = json_key(json, p, x->e, &key, &kind);
-		const char *const q = v != NULL ? read_value(x, v, &kind) : NULL;
+		const char *const q = v != NULL ? read_value(x, v, 2, &kind) : NULL;
 		if (q == NULL)
 			return NULL;
 		add_arg(x, token_of(x->rec, key.p, key.p + key.n), value_token(x->rec, v, q, kind), kind);
@@ -442,7 +426,7 @@ static const char *read_member(struct parse *x, const char *p)
 	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
 	const uint32_t flaws = rec->json.met;
 	kind = JSON_OBJECT;
-	const char *const q = args ? read_args(x, v) : read_value(x, v, &kind);
+	const char *const q = args ? read_args(x, v) : read_value(x, v, 1, &kind);
 	if (q == NULL)
 		return NULL;
 	struct dft_token value = value_token(rec, v, q, kind);

@@ -6,6 +6,7 @@
 
 #include "base/scan.h"
 #include "base/utf8.h"
+#include "json/scan.h"
 
 /* ---- errors and flaws ---- */
 
@@ -59,8 +60,7 @@ static int32_t hex4(const char *p, const char *e)
 	return v;
 }
 
-/* Returns the length of a valid escape at the backslash p, with both surrogates of a pair; 0: invalid. */
-static uint32_t escape_length(const char *p, const char *e)
+uint32_t json_escape_length(const char *p, const char *e)
 {
 	if (e - p < 2)
 		return 0;
@@ -75,6 +75,13 @@ static uint32_t escape_length(const char *p, const char *e)
 		return 0;
 	const int32_t second = hex4(p + 8, e);
 	return second >= 0xdc00 && second <= 0xdfff ? 12 : 0;
+}
+
+bool json_is_surrogate(const char *p, const char *e)
+{
+	const int32_t v = e - p >= 6 && p[1] == 'u' ? hex4(p + 2, e) : -1;
+
+	return v >= 0xd800 && v <= 0xdfff;
 }
 
 /* Lists a flaw inside a string; strict reading sets an error and returns false.  Without a closing quote
@@ -106,12 +113,27 @@ static const char *skip_utf8(struct json *x, const char *p, const char *e, enum 
 	return flawed(x, JSON_FLAW_UTF8, p + good, e, "string is not UTF-8") ? q : NULL;
 }
 
+static bool is_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Whether the escape at p, after a colon, looks like the start of a path: C:\new.  The quote of the text is
+ * before it. */
+static bool is_path(const char *p, const char *e)
+{
+	return e - p >= 3 && strchr("bfnrt", p[1]) != NULL && is_letter(p[2]) && is_letter(p[-2]) &&
+	       !is_letter(p[-3]);
+}
+
 /* Skips the escape at p, or an invalid backslash.  Returns NULL after an error. */
 static const char *skip_escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
-	const uint32_t n = escape_length(p, e);
+	const uint32_t n = json_escape_length(p, e);
 
 	if (n > 0) {
+		if (p[-1] == ':' && n == 2 && is_path(p, e))
+			x->suspect = p;
 		*kind = *kind == JSON_STRING ? JSON_ESCAPED : *kind;
 		return p + n;
 	}
@@ -145,7 +167,7 @@ const char *json_string(struct json *x, const char *p, const char *e, enum json_
 	return p < e ? p + 1 : json_cut(x, open, "unterminated string");
 }
 
-static char *put_utf8(char *to, uint32_t c)
+char *json_put_utf8(char *to, uint32_t c)
 {
 	if (c < 0x80) {
 		*to++ = (char)c;
@@ -165,7 +187,7 @@ static char *put_utf8(char *to, uint32_t c)
 	return to;
 }
 
-/* Writes the character of an escape of n bytes, the result of escape_length(). */
+/* Writes the character of an escape of n bytes, the result of json_escape_length(). */
 static char *put_escape(char *to, const char *p, uint32_t n)
 {
 	static const char names[] = "bfnrt", bytes[] = "\b\f\n\r\t";
@@ -179,7 +201,7 @@ static char *put_escape(char *to, const char *p, uint32_t n)
 	c = (uint32_t)hex4(p + 2, p + 6);
 	if (n == 12)
 		c = 0x10000 + ((c - 0xd800) << 10) + ((uint32_t)hex4(p + 8, p + 12) - 0xdc00);
-	return put_utf8(to, c);
+	return json_put_utf8(to, c);
 }
 
 struct slice json_unescape(struct arena *a, struct slice s)
@@ -190,7 +212,7 @@ struct slice json_unescape(struct arena *a, struct slice s)
 	if (start == NULL)
 		return (struct slice){ NULL, 0, 0 };
 	for (const char *p = s.p; p < e;) {
-		const uint32_t n = *p == '\\' ? escape_length(p, e) : 0;
+		const uint32_t n = *p == '\\' ? json_escape_length(p, e) : 0;
 		if (n > 0) {
 			to = put_escape(to, p, n);
 			p += n;
@@ -297,6 +319,14 @@ static const char *literal(const char *p, const char *e, const char *word)
 	return (size_t)(e - p) >= n && memcmp(p, word, n) == 0 && ends_value(p + n, e) ? p + n : NULL;
 }
 
+static bool is_big(const char *p, const char *q)
+{
+	const bool minus = *p == '-';
+	uint64_t v;
+
+	return !json_digits_any(p + minus, (uint32_t)(q - p - minus), &v) || (minus && v > (uint64_t)1 << 63);
+}
+
 const char *json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = NULL;
@@ -315,7 +345,159 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 		*kind = JSON_NULL;
 	if (q == e && !x->complete)
 		return json_cut(x, p, "unterminated value");
+	if (q - p >= 19 && *kind <= JSON_INT && x->big == NULL && is_big(p, q))
+		x->big = p;
 	return q != NULL && ends_value(q, e) ? q : read_bad_word(x, p, e, kind);
+}
+
+/* ---- plain values ---- */
+
+/* Returns the closing quote of the text that begins at p; NULL: it is not plain. */
+static inline const char *plain_text_end(const char *p, const char *e)
+{
+#if defined(__SSE2__)
+	const __m128i control = _mm_set1_epi8(0x20), quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\');
+
+	for (; e - p >= 16; p += 16) {
+		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+		/* as signed bytes, those that are not ASCII are below 0x20, too */
+		const __m128i odd =
+		    _mm_or_si128(_mm_cmplt_epi8(v, control),
+		                 _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)));
+		const unsigned found = (unsigned)_mm_movemask_epi8(odd);
+		if (found == 0)
+			continue;
+		p += __builtin_ctz(found);
+		return *p == '"' ? p : NULL;
+	}
+#endif
+	p = textscan_plain_end(p, e);
+	return p < e && *p == '"' ? p : NULL;
+}
+
+/* Skips blanks; *p is any byte at e. */
+static inline const char *skip_some_blanks(const char *p, const char *e)
+{
+	if (p < e && (unsigned char)*p > ' ')
+		return p;
+	return json_skip_blanks(p, e);
+}
+
+/* Returns the end of a number or word, or NULL. */
+static inline const char *plain_scalar(const char *p, const char *e, enum json_kind *kind)
+{
+	const char *const start = p;
+
+	if (e - p < 32)
+		return NULL;
+	if (*p == 't' || *p == 'f' || *p == 'n') {
+		*kind = *p == 't' ? JSON_TRUE : *p == 'f' ? JSON_FALSE : JSON_NULL;
+		return memcmp(p, "true", 4) == 0 || memcmp(p, "null", 4) == 0 ? p + 4
+		       : memcmp(p, "false", 5) == 0                           ? p + 5
+		                                                              : NULL;
+	}
+	p += *p == '-';
+	*kind = p > start ? JSON_INT : JSON_UINT;
+	const char *const first = p;
+	while (p < e && (unsigned char)(*p - '0') <= 9)
+		p++;
+	if (p == first || p - first > 18 || (*first == '0' && p - first > 1) || p == e)
+		return NULL;
+	if (*p == '.') {
+		const char *const fraction = ++p;
+		while (p < e && (unsigned char)(*p - '0') <= 9)
+			p++;
+		*kind = JSON_NUMBER;
+		if (p == fraction || p == e)
+			return NULL;
+	}
+	return *p != 'e' && *p != 'E' ? p : NULL;
+}
+
+/* Returns the end of an object or array, or NULL. */
+static const char *plain_nested(const char *p, const char *e)
+{
+	uint64_t objects = 0; /* as in struct json_nest */
+	unsigned depth = 0;
+	enum json_kind kind;
+
+value:
+	if (p == e)
+		return NULL;
+	if (*p == '"') {
+		p = plain_text_end(p + 1, e);
+		if (p == NULL)
+			return NULL;
+		p++;
+	} else if (*p == '{' || *p == '[') {
+		if (depth++ == 64)
+			return NULL;
+		objects = objects << 1 | (*p == '{');
+		p = skip_some_blanks(p + 1, e);
+		if (p == e)
+			return NULL;
+		if (*p != ((objects & 1) != 0 ? '}' : ']'))
+			goto item;
+	} else {
+		p = plain_scalar(p, e, &kind);
+		if (p == NULL)
+			return NULL;
+	}
+	for (;;) {
+		p = skip_some_blanks(p, e);
+		if (p == e)
+			return NULL;
+		if (*p == ',')
+			break;
+		if (*p != ((objects & 1) != 0 ? '}' : ']'))
+			return NULL;
+		p++;
+		objects >>= 1;
+		if (--depth == 0)
+			return p;
+	}
+	p = skip_some_blanks(p + 1, e);
+item:
+	if ((objects & 1) == 0)
+		goto value;
+	if (p == e || *p != '"' || (p = plain_text_end(p + 1, e)) == NULL)
+		return NULL;
+	p = skip_some_blanks(p + 1, e);
+	if (p == e || *p != ':')
+		return NULL;
+	p = skip_some_blanks(p + 1, e);
+	goto value;
+}
+
+const char *json_plain_value(const char *p, const char *e, enum json_kind *kind)
+{
+	if (p == e)
+		return NULL;
+	if (*p == '"') {
+		p = plain_text_end(p + 1, e);
+		*kind = JSON_STRING;
+		return p != NULL ? p + 1 : NULL;
+	}
+	if (*p != '{' && *p != '[')
+		return plain_scalar(p, e, kind);
+	*kind = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+	return plain_nested(p, e);
+}
+
+const char *json_plain_member(const char *p, const char *e, struct slice *key, struct json_token *value)
+{
+	if (p == e || *p != '"')
+		return NULL;
+	const char *const end = plain_text_end(p + 1, e);
+	if (end == NULL)
+		return NULL;
+	*key = slice_of(p + 1, (size_t)(end - p) - 1);
+	p = skip_some_blanks(end + 1, e);
+	if (p == e || *p != ':')
+		return NULL;
+	p = skip_some_blanks(p + 1, e);
+	value->p = p;
+	return value->end = json_plain_value(p, e, &value->kind);
 }
 
 /* ---- walking through an object or array ---- */
@@ -376,19 +558,13 @@ const char *json_next(struct json *x, const char *p, const char *e, char close, 
 
 /* ---- nested values ---- */
 
-/* Open objects (1) and arrays (0), one bit each, the innermost lowest. */
-struct nest {
-	unsigned __int128 objects;
-	unsigned depth;
-};
-
-static bool in_object(const struct nest *n)
+static bool in_object(const struct json_nest *n)
 {
 	return (n->objects & 1) != 0;
 }
 
 /* Closes the levels that end after the value before p.  *more: another key or value follows. */
-static const char *close_levels(struct json *x, struct nest *n, const char *p, const char *e, bool *more)
+static const char *close_levels(struct json *x, struct json_nest *n, const char *p, const char *e, bool *more)
 {
 	*more = false;
 	while (n->depth > 0 && !*more) {
@@ -404,7 +580,7 @@ static const char *close_levels(struct json *x, struct nest *n, const char *p, c
 }
 
 /* Reads a key if the level is an object, then a scalar or an opening bracket.  *more: a level was opened. */
-static const char *read_member(struct json *x, struct nest *n, const char *p, const char *e,
+static const char *read_member(struct json *x, struct json_nest *n, const char *p, const char *e,
                                enum json_kind *kind, bool *more)
 {
 	struct slice key;
@@ -430,7 +606,7 @@ const char *json_nested(struct json *x, const char *p, const char *e, enum json_
 {
 	const uint32_t met = x->met;
 	const enum json_kind outer = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
-	struct nest n = { 0, 0 };
+	struct json_nest n = { 0, 0 };
 	bool more = true;
 
 	while (p != NULL && more) {
@@ -440,6 +616,25 @@ const char *json_nested(struct json *x, const char *p, const char *e, enum json_
 	}
 	*kind = x->met > met ? JSON_BAD_NESTED : outer;
 	return p;
+}
+
+const char *json_nested_part(struct json *x, struct json_nest *n, const char *p, const char *e)
+{
+	struct json_nest was = *n;
+	enum json_kind kind;
+	bool more;
+
+	for (const char *done = p;; done = p, was = *n) {
+		p = read_member(x, n, p, e, &kind, &more);
+		if (p != NULL && !more)
+			p = close_levels(x, n, p, e, &more);
+		if (p != NULL && n->depth == 0)
+			return p;
+		if (p != NULL)
+			continue;
+		*n = was;
+		return x->error.cut && !x->complete ? done : NULL;
+	}
 }
 
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)

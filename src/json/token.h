@@ -81,7 +81,9 @@ struct json {
 	struct json_error error;
 	struct json_flaw_at flaws[JSON_FLAWS]; /* the first of each kind, in order */
 	uint32_t nflaws;
-	uint32_t met; /* number of flaws, never reset */
+	uint32_t met;        /* number of flaws, never reset */
+	const char *suspect; /* the last escape that may be a part of a path, as in C:\new; NULL: none */
+	const char *big;     /* the first integer that 64 bits do not hold; NULL: none */
 };
 
 /* Forgets the flaws. */
@@ -114,8 +116,25 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 /* p: the opening bracket of an object or array. */
 const char *json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
+/* Open objects (1) and arrays (0), one bit each, the innermost lowest. */
+struct json_nest {
+	unsigned __int128 objects;
+	unsigned depth;
+};
+
+/* The same in parts, for values that are larger than a window: *n is zero before the first.  Returns the
+ * position where the next part begins, not after it, if n->depth is not 0. */
+const char *json_nested_part(struct json *x, struct json_nest *n, const char *p, const char *e);
+
 /* Reads any value. */
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind);
+
+/* The same for values as most files have them: valid, texts of ASCII without escapes, integers below 10^18,
+ * nested at most 64 deep.  Returns NULL, without an error, if the value is not so, or ends at e. */
+const char *json_plain_value(const char *p, const char *e, enum json_kind *kind);
+
+/* Likewise, reads `"key":value`.  value->p is the value's first byte. */
+const char *json_plain_member(const char *p, const char *e, struct slice *key, struct json_token *value);
 
 /* Reads a valid number.  Returns NULL without setting an error if it is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
@@ -134,6 +153,15 @@ static inline struct slice json_token_text(const struct json_token *t)
 /* Resolves the escapes of a string, from the bytes between its quotes, into the arena.  Invalid escapes are
  * kept. */
 struct slice json_unescape(struct arena *a, struct slice s);
+
+/* Returns the length of a valid escape at the backslash p, with both surrogates of a pair; 0: invalid. */
+uint32_t json_escape_length(const char *p, const char *e);
+
+/* Whether the escape at the backslash p is a surrogate, of a pair or not. */
+bool json_is_surrogate(const char *p, const char *e);
+
+/* Writes a character as UTF-8, at most 4 bytes.  Returns the position after it. */
+char *json_put_utf8(char *to, uint32_t c);
 
 /* ---- walking through an object or array ---- */
 

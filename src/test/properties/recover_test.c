@@ -42,8 +42,11 @@ static void expect_kept(const struct sample *s)
 	if (s->format->recover == NULL || s->n > 20000)
 		return;
 	recover_bytes(&r, s->format, true, s->p, s->n, 0);
-	/* recover adds the last bracket of text if it is missing */
-	cr_expect(r.dropped == 0 && r.n >= s->n && memcmp(r.p, s->p, s->n) == 0,
+	/* recover adds the last bracket of text if it is missing, and removes a comma before it */
+	size_t whole = s->n;
+	while ((s->row->is & ROW_LINES) != 0 && whole > 0 && strchr(",\n", s->p[whole - 1]) != NULL)
+		whole--;
+	cr_expect(r.dropped == 0 && r.n >= whole && memcmp(r.p, s->p, whole) == 0,
 	          "%s: a whole file is changed: %s", s->path, r.first_why);
 	recovered_free(&r);
 	live_batches_read(&l, s->format, input_from_memory(s->p, s->n), WANT_FINDINGS, 50);

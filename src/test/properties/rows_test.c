@@ -21,7 +21,7 @@ const struct row rows[] = {
 	{ "dftracer", ROW_LINES | ROW_RENAMES, "merged", "end" },
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
 	{ "ndjson", ROW_STABLE, NULL, NULL },
-	{ "chrome", ROW_QUIET, "late-names", NULL },
+	{ "chrome", ROW_LINES | ROW_QUIET, "late-names", NULL },
 	{ .format = NULL },
 };
 

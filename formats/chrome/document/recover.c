@@ -1,0 +1,581 @@
+/*
+ * Recovery: the output is one document of strict JSON, an object if the input begins as one, else an array.
+ * Whole events are kept byte for byte, repaired ones replaced by their text, and what is between them gets
+ * the commas and brackets that it needs.
+ *
+ * Events may follow the end of the array: another document, a second traceEvents.  So what is decided for the
+ * bytes after the array waits, up to MAX_WAITING: if events come, these bytes are removed, and what they
+ * were to become is written at the end.
+ */
+#include "chrome/chrome.h"
+
+#include <stdlib.h>
+
+#define NEXT_BYTES (1u << 20)
+#define MAX_WAITING (16u << 20)
+#define MAX_DECISIONS 4096
+
+/* Where the output is. */
+enum out {
+	OUT_NOTHING,
+	OUT_ARRAY,  /* in the array of events, which is the document */
+	OUT_OBJECT, /* in the object, before its events */
+	OUT_EVENTS, /* in its array of events */
+	OUT_AFTER,  /* after the array of events */
+};
+
+/* What becomes of bytes of the input. */
+struct decision {
+	uint64_t length;
+	size_t text; /* bytes in `waiting` */
+	enum { KEEP, DROP, REPLACE } kind;
+	enum chrome_rule rule;
+	const char *why; /* a literal */
+};
+
+struct chrome_recovery {
+	enum out out;
+	bool object;       /* the document is an object */
+	bool any;          /* the array or object has an element */
+	bool keeps_member; /* the member that is read in parts */
+	bool closed;       /* the last bracket was read */
+	bool lacks_events; /* of an object without events ... */
+	bool has_members;  /* ... but others */
+	bool sealed;       /* no decision waits any more */
+	bool reopened;     /* `tail` is written at the end */
+	struct decision *decisions;
+	uint32_t ndecisions, decisions_cap;
+	uint64_t waiting_bytes; /* of the input */
+	struct text waiting, tail;
+	const char *decided; /* of the item, up to here */
+};
+
+static const char *const structure[] = {
+	"chrome/cut-event",
+	"chrome/foreign-bytes",
+	"chrome/unescaped-quote",
+	"chrome/bad-escape",
+	"chrome/control-byte",
+	"chrome/bad-utf8",
+	"chrome/not-finite",
+	"chrome/bare-word",
+	"chrome/number-form",
+	"chrome/missing-comma",
+	"chrome/extra-comma",
+	"chrome/bad-key",
+	"chrome/missing-value",
+	"chrome/interleaved",
+	"chrome/missing-bracket",
+	"chrome/not-an-event",
+	NULL,
+};
+
+static const struct rule *rule_of(enum chrome_rule rule)
+{
+	return &chrome_rules[rule];
+}
+
+/* ---- decisions ---- */
+
+static const char written_as_utf8[] = "written as UTF-8";
+
+static const char *before(struct recovery *rc, uint64_t offset)
+{
+	const struct input *const in = rc->r->in;
+
+	return in->p - (input_offset(in, in->p) - offset);
+}
+
+/* Carries out the decisions that wait. */
+static void release(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+	const char *text = s->waiting.p;
+
+	for (uint32_t i = 0; i < s->ndecisions; i++) {
+		const struct decision *const d = &s->decisions[i];
+		const char *const to = before(rc, rc->at + d->length);
+		if (d->kind == KEEP)
+			recover_keep_copy(rc, text, d->length);
+		else if (d->kind == DROP)
+			recover_drop_for(rc, to, rule_of(d->rule), d->why);
+		else
+			recover_replace(rc, to, text, d->text, rule_of(d->rule), "%s", d->why);
+		text += d->text;
+	}
+	s->ndecisions = 0;
+	s->waiting_bytes = 0;
+	text_clear(&s->waiting);
+}
+
+static bool waits(const struct chrome_recovery *s)
+{
+	return s->out == OUT_AFTER && !s->sealed && !s->reopened;
+}
+
+/* Lets a decision wait for bytes up to `to`. */
+static void add_decision(struct recovery *rc, const char *to, const char *text, size_t n, struct decision d)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	d.length = input_offset(rc->r->in, to) - rc->at - s->waiting_bytes;
+	d.text = n;
+	if (d.length == 0 && n == 0)
+		return;
+	if (!array_reserve(&s->decisions, s->ndecisions, &s->decisions_cap, sizeof *s->decisions)) {
+		rc->r->no_memory = true;
+		return;
+	}
+	text_add(&s->waiting, text, n);
+	rc->r->no_memory |= s->waiting.failed;
+	s->decisions[s->ndecisions++] = d;
+	s->waiting_bytes += d.length;
+	if (s->waiting.n > MAX_WAITING || s->ndecisions == MAX_DECISIONS) {
+		release(rc);
+		s->sealed = true;
+	}
+}
+
+/* Returns the position in the input of one in the reader's window. */
+static const char *raw(struct recovery *rc, const char *at)
+{
+	return before(rc, chrome_offset(rc->r->state, at));
+}
+
+static void keep(struct recovery *rc, const char *to)
+{
+	const struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+	const char *const from = s->decided;
+
+	s->decided = to;
+	if (to == from)
+		return;
+	if (waits(s))
+		add_decision(rc, raw(rc, to), from, (size_t)(to - from),
+		             (struct decision){ .kind = st->wide != NULL ? REPLACE : KEEP,
+		                                .rule = CHROME_RULE_UTF_16,
+		                                .why = written_as_utf8 });
+	else if (st->wide != NULL)
+		recover_replace(rc, raw(rc, to), from, (size_t)(to - from), rule_of(CHROME_RULE_UTF_16), "%s",
+		                written_as_utf8);
+	else
+		recover_keep(rc, to);
+}
+
+static void drop(struct recovery *rc, const char *to, enum chrome_rule rule, const char *why)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	s->decided = to;
+	to = raw(rc, to);
+	if (waits(s))
+		add_decision(rc, to, "", 0, (struct decision){ .kind = DROP, .rule = rule, .why = why });
+	else
+		recover_drop_for(rc, to, rule_of(rule), why);
+}
+
+/* The same for a position in the input. */
+static void replace_raw(struct recovery *rc, const char *to, const char *text, size_t n,
+                        enum chrome_rule rule, const char *why)
+{
+	const struct chrome_recovery *const s = rc->state;
+
+	if (waits(s))
+		add_decision(rc, to, text, n, (struct decision){ .kind = REPLACE, .rule = rule, .why = why });
+	else if (n > 0 || input_offset(rc->r->in, to) > rc->at)
+		recover_replace(rc, to, text, n, rule_of(rule), "%s", why);
+}
+
+static void replace(struct recovery *rc, const char *to, const char *text, size_t n, enum chrome_rule rule,
+                    const char *why)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	s->decided = to;
+	replace_raw(rc, raw(rc, to), text, n, rule, why);
+}
+
+static void insert(struct recovery *rc, const char *text, enum chrome_rule rule, const char *why)
+{
+	const struct chrome_recovery *const s = rc->state;
+
+	replace_raw(rc, before(rc, rc->at + s->waiting_bytes), text, strlen(text), rule, why);
+}
+
+/* Events follow: the bytes after the array are removed. */
+static void reopen(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+	const char *const to = before(rc, rc->at + s->waiting_bytes);
+
+	if (s->lacks_events)
+		text_char(&s->tail, ']');
+	text_add(&s->tail, s->waiting.p, s->waiting.n);
+	rc->r->no_memory |= s->tail.failed;
+	s->ndecisions = 0;
+	s->waiting_bytes = 0;
+	text_clear(&s->waiting);
+	s->out = s->lacks_events ? OUT_OBJECT : s->object ? OUT_EVENTS : OUT_ARRAY;
+	s->reopened = true;
+	replace_raw(rc, to, "", 0, CHROME_RULE_CONCATENATED, "events follow: moved behind them");
+	s->any = s->lacks_events ? s->has_members : rc->records > 0;
+}
+
+/* ---- what is written ---- */
+
+/* Writes the comma that must stand before the item at `at`, and no other. */
+static void put_comma(struct recovery *rc, const char *at)
+{
+	struct chrome_recovery *const s = rc->state;
+	const struct chrome_reading *const st = rc->r->state;
+	const char *const from = st->p;
+	unsigned commas = 0;
+	bool blank = true;
+
+	for (const char *p = from; p < at; p++) {
+		commas += *p == ',';
+		blank &= strchr(", \t\r\n", *p) != NULL && *p != '\0';
+	}
+	if (blank && commas == s->any)
+		keep(rc, at);
+	else if (s->any)
+		replace(rc, at, ",\n", 2, commas > 1 ? CHROME_RULE_EXTRA_COMMA : CHROME_RULE_MISSING_COMMA,
+		        "one comma between two elements");
+	else
+		replace(rc, at, "", 0, CHROME_RULE_EXTRA_COMMA, "no comma before the first element");
+	s->any = true;
+}
+
+/* Makes the output ready for an event.  Returns false if it cannot take one. */
+static bool open_array(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	if (s->out == OUT_AFTER && s->sealed)
+		return false;
+	if (s->out == OUT_AFTER)
+		reopen(rc);
+	switch (s->out) {
+	case OUT_NOTHING:
+		insert(rc, "[\n", CHROME_RULE_NO_ARRAY, "the opening bracket is missing");
+		s->out = OUT_ARRAY;
+		s->any = false;
+		return true;
+	case OUT_OBJECT:
+		insert(rc, s->any ? ",\n\"traceEvents\":[\n" : "\"traceEvents\":[\n", CHROME_RULE_NO_EVENTS,
+		       "the array of events does not begin");
+		s->out = OUT_EVENTS;
+		s->any = false;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool is_bad_time(const struct json_token *t)
+{
+	const struct slice s = json_token_text(t);
+	enum json_kind kind;
+
+	if (t->kind >= JSON_UINT && t->kind <= JSON_NUMBER)
+		return false;
+	return !json_is_string(t->kind) || json_number(s.p, s.p + s.n, &kind) != s.p + s.n;
+}
+
+/* Appends the event without times that are no numbers: Perfetto stops at `"dur":null` without a word.
+ * Returns true if there are such. */
+static bool put_without_bad_times(struct text *to, const char *p, const char *end)
+{
+	struct json json = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&json, p, end);
+	bool bad = false;
+
+	text_char(to, '{');
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key);
+		if ((slice_is(key, "dur") || slice_is(key, "tts") || slice_is(key, "tdur")) &&
+		    is_bad_time(&w.value)) {
+			bad = true;
+			continue;
+		}
+		if (to->n > 1)
+			text_char(to, ',');
+		text_add(to, w.key.p, (size_t)(w.value.end - w.key.p));
+	}
+	text_char(to, '}');
+	return bad;
+}
+
+/* Whether the event has what it must have. */
+static bool is_whole(const struct chrome_record *rec)
+{
+	if (*json_skip_blanks(rec->p + 1, rec->end) == '}')
+		return true;
+	return json_is_string(rec->of[CHROME_PH].kind) &&
+	       (chrome_token_text(&rec->of[CHROME_PH]).n > 0 &&
+	        (rec->ph == 'M' || rec->of[CHROME_TS].kind != JSON_ABSENT)) &&
+	       (rec->ph == 'M' || !is_bad_time(&rec->of[CHROME_TS]));
+}
+
+static void put_item(struct recovery *rc, const char *end)
+{
+	const struct chrome_reading *const st = rc->r->state;
+
+	if (st->repaired)
+		replace(rc, end, st->repair->text.p, st->repair->text.n, chrome_fault_rule(st), "repaired");
+	else
+		keep(rc, end);
+}
+
+static void take_event(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct text fixed = { .p = NULL };
+
+	if (!is_whole(&st->rec) || !open_array(rc)) {
+		recover_drop(rc, raw(rc, end));
+		return;
+	}
+	put_comma(rc, st->item_at);
+	const bool bad = put_without_bad_times(&fixed, st->rec.p, st->rec.end);
+	rc->r->no_memory |= fixed.failed;
+	if (bad)
+		replace(rc, end, fixed.p, fixed.n, CHROME_RULE_BAD_NUMBER,
+		        "a time that is no number is left out");
+	else
+		put_item(rc, end);
+	text_free(&fixed);
+	rc->records++;
+}
+
+/* ---- the document ---- */
+
+/* Writes the bracket of the array, which does not end before what follows. */
+static void close_events(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	s->out = OUT_AFTER;
+	insert(rc, "]", CHROME_RULE_UNCLOSED, "the array of events does not end");
+	s->any = true;
+}
+
+/* Takes a member that follows a second array of events. */
+static void take_late_member(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+
+	s->keeps_member = false;
+	if (st->nest.depth > 0 || s->tail.n + (size_t)(end - st->item_at) > MAX_WAITING) {
+		recover_drop_for(rc, end, rule_of(CHROME_RULE_DUPLICATE_KEY),
+		                 "a member that is too large to wait");
+		return;
+	}
+	text_char(&s->tail, ',');
+	if (st->repaired)
+		text_add(&s->tail, st->repair->text.p, st->repair->text.n);
+	else
+		text_add(&s->tail, st->item_at, (size_t)(end - st->item_at));
+	replace(rc, end, "", 0, CHROME_RULE_DUPLICATE_KEY, "moved behind the events that follow");
+}
+
+static void take_member(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+
+	s->keeps_member = s->object && st->documents == 1;
+	if (!s->keeps_member) {
+		drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
+	} else if (s->reopened) {
+		take_late_member(rc, end);
+	} else {
+		if (s->out == OUT_EVENTS)
+			close_events(rc);
+		put_comma(rc, st->item_at);
+		put_item(rc, end);
+	}
+}
+
+static void take_opening(struct recovery *rc, const char *end)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	if (s->out != OUT_NOTHING) {
+		replace(rc, end, "", 0, CHROME_RULE_CONCATENATED, "the start of a further document");
+		return;
+	}
+	s->object = end[-1] == '{';
+	s->out = s->object ? OUT_OBJECT : OUT_ARRAY;
+	s->any = false;
+	keep(rc, end);
+}
+
+/* Takes the start of an array of events. */
+static void take_list(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+
+	if (s->out != OUT_OBJECT) {
+		replace(rc, end, "", 0, CHROME_RULE_DUPLICATE_KEY, "its events follow those before");
+		return;
+	}
+	put_comma(rc, st->item_at);
+	if (st->misnamed)
+		replace(rc, end, "\"traceEvents\":[", 15, CHROME_RULE_BAD_KEY,
+		        "the name of the list of events");
+	else
+		keep(rc, end);
+	s->out = OUT_EVENTS;
+	s->any = false;
+}
+
+static void take_closing(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+	const bool array = end[-1] == ']';
+	const bool fits =
+	    array ? s->out == OUT_ARRAY || s->out == OUT_EVENTS : s->object && s->out != OUT_NOTHING;
+
+	if (s->reopened || s->closed || !fits || st->documents > 1) {
+		replace(rc, end, "", 0, CHROME_RULE_CONCATENATED, "not the end of the document");
+		return;
+	}
+	if (!array && s->out == OUT_EVENTS)
+		close_events(rc);
+	if (memchr(st->p, ',', (size_t)(st->item_at - st->p)) != NULL)
+		replace(rc, st->item_at, "", 0, CHROME_RULE_TRAILING_COMMA, "a comma before the end");
+	s->lacks_events |= s->out == OUT_OBJECT;
+	s->has_members = s->any;
+	s->out = OUT_AFTER;
+	s->any = true;
+	s->closed = !array || !s->object;
+	keep(rc, end);
+}
+
+/* Takes blanks and commas, or damage. */
+static void take_rest(struct recovery *rc, const char *end)
+{
+	const struct chrome_reading *const st = rc->r->state;
+	const char *const from = st->p;
+
+	const bool mark = st->where == CHROME_AT_START && (unsigned char)*from >= 0xef;
+	if (st->item == CHROME_DROPPED && !mark)
+		drop(rc, end, CHROME_RULE_FOREIGN_BYTES, "not part of the trace");
+	else if (st->item == CHROME_DROPPED)
+		replace(rc, end, "", 0, CHROME_RULE_BYTE_ORDER_MARK, "a byte order mark");
+	else if (memchr(from, ',', (size_t)(end - from)) != NULL)
+		replace(rc, end, "", 0, CHROME_RULE_TRAILING_COMMA, "a comma before the end");
+	else
+		keep(rc, end);
+}
+
+/* Ends the document. */
+static void finish(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+	const char *const line = rc->last == '\n' ? "" : "\n";
+	char text[16];
+
+	if (s->reopened) {
+		if (!s->closed && s->object)
+			text_char(&s->tail, '}');
+		text_char(&s->tail, '\0');
+		rc->r->no_memory |= s->tail.failed;
+		if (!s->tail.failed)
+			insert(rc, s->tail.p, CHROME_RULE_CONCATENATED, "the end of the document");
+		return;
+	}
+	release(rc);
+	s->sealed = true;
+	if (s->closed || s->out == OUT_NOTHING)
+		return;
+	snprintf(text, sizeof text, "%s%s\n", line,
+	         s->out == OUT_ARRAY    ? "]"
+	         : s->out == OUT_EVENTS ? "]}"
+	                                : "}");
+	insert(rc, text, CHROME_RULE_UNCLOSED, "the closing bracket is missing");
+}
+
+static void take_item(struct recovery *rc)
+{
+	const struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+	const char *const end = st->item_end;
+
+	s->decided = st->p;
+	switch (st->item) {
+	case CHROME_OPENS:
+		take_opening(rc, end);
+		break;
+	case CHROME_LISTS:
+		take_list(rc, end);
+		break;
+	case CHROME_MEMBER:
+		take_member(rc, end);
+		break;
+	case CHROME_PART:
+		if (s->keeps_member)
+			keep(rc, end);
+		else
+			drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
+		break;
+	case CHROME_EVENT:
+		take_event(rc, end);
+		break;
+	case CHROME_CLOSES:
+		take_closing(rc, end);
+		break;
+	default:
+		take_rest(rc, end);
+		break;
+	}
+}
+
+static bool recover_next(struct recovery *rc)
+{
+	struct reader *const r = rc->r;
+	struct input *const in = r->in;
+	const uint64_t start = input_offset(in, in->p);
+	struct record rec;
+
+	while (input_offset(in, in->p) - start < NEXT_BYTES && !r->no_memory) {
+		rec = (struct record){ .p = in->p,
+			               .offset = input_offset(in, in->p),
+			               .ordinal = r->records + 1 };
+		const enum record_status status = chrome_next_record(r, &rec);
+		if (status == RECORD_MORE) {
+			const size_t n = (size_t)(in->end - in->p);
+			(void)input_need(in, n + n / 4 + 1);
+		} else if (status == RECORD_DONE) {
+			take_item(rc);
+			in->p = rec.end;
+			if (rec.role < RECORD_IS_GAP)
+				r->records = rec.ordinal;
+		} else if (!r->no_memory) {
+			finish(rc);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void close_recovery(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	free(s->decisions);
+	text_free(&s->waiting);
+	text_free(&s->tail);
+}
+
+const struct recover_ops chrome_recover_ops = {
+	.state_size = sizeof(struct chrome_recovery),
+	.structure = structure,
+	.next = recover_next,
+	.close = close_recovery,
+};

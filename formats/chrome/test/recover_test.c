@@ -1,0 +1,146 @@
+/*
+ * Recovery of Chrome JSON: whatever is damaged, the output is strict JSON, recovering it changes nothing, and
+ * all events outside of the damage are in it.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "chrome/chrome.h"
+#include "cmd/test/cli_test_util.h"
+#include "run/write/test/recover_rig_test.h"
+#include "test/fuzz/strict_json.h"
+#include "test/properties/rows_test.h"
+#include "test/support/splitmix.h"
+#include "test/support/strength.h"
+
+/* RECOVER_SAVE: a file for the first input of which an event is lost. */
+#define LARGEST 20000
+#define MAX_EVENTS 4096
+
+extern const struct format chrome_format;
+
+struct events {
+	struct slice list[MAX_EVENTS];
+	size_t n;
+};
+
+/* Lists the events of a whole file. */
+static void list_events(struct events *to, const char *p, size_t n)
+{
+	struct json json = { .complete = true, .depth = JSON_MAX_DEPTH };
+	const char *list = p, *const end = p + n;
+	while (*p != '[' && end - list > 14 && memcmp(list, "\"traceEvents\"", 13) != 0)
+		list++;
+	list = memchr(list, '[', (size_t)(end - list));
+	struct json_walk w = json_walk(&json, list, end);
+
+	for (to->n = 0; to->n < MAX_EVENTS && json_walk_next(&w); to->n++)
+		to->list[to->n] = slice_of(w.value.p, (size_t)(w.value.end - w.value.p));
+}
+
+static const char *find(const char *p, const char *end, struct slice s)
+{
+	for (; (size_t)(end - p) >= s.n && (p = memchr(p, '{', (size_t)(end - p))) != NULL; p++)
+		if ((size_t)(end - p) >= s.n && memcmp(p, s.p, s.n) == 0)
+			return p;
+	return NULL;
+}
+
+/* Events that begin before `from` or end after `to`, offsets of the sample, are whole. */
+static void expect(const struct sample *s, const struct events *events, const char *p, size_t n, size_t from,
+                   size_t to, const char *how, uint64_t number)
+{
+	struct recovered r, again;
+	size_t at;
+
+	recover_bytes(&r, &chrome_format, true, p, n, number % 16 == 0 ? 61 : 0);
+	const char *found = r.p;
+	for (size_t i = 0; i < events->n; i++) {
+		const struct slice e = events->list[i];
+		const size_t begin = (size_t)(e.p - s->p), end = begin + e.n;
+		if (!(end < from || begin > to))
+			continue;
+		const char *const next = found != NULL ? find(found, r.p + r.n, e) : NULL;
+		if (next == NULL && getenv("RECOVER_SAVE") != NULL)
+			write_whole(getenv("RECOVER_SAVE"), p, n);
+		cr_assert_not_null(next, "%s, %s %llu: the event at %zu is lost:\n%.*s\n%.*s", s->path, how,
+		                   (unsigned long long)number, begin, (int)n, p, (int)r.n, r.p);
+		found = next + e.n;
+	}
+	if (r.readable && r.records > 0) {
+		const char *const fault = strict_json_fault(r.p, r.n, &at);
+		cr_assert_null(fault, "%s, %s %llu: at %zu of the output: %s\n%.*s\n%.*s", s->path, how,
+		               (unsigned long long)number, at, fault, (int)n, p, (int)r.n, r.p);
+		recover_bytes(&again, &chrome_format, true, r.p, r.n, 0);
+		cr_assert(again.nchanges == 0 && again.n == r.n && memcmp(again.p, r.p, r.n) == 0,
+		          "%s, %s %llu: the second time %s\n%.*s\n%.*s", s->path, how,
+		          (unsigned long long)number, again.first_why, (int)n, p, (int)r.n, r.p);
+		recovered_free(&again);
+	}
+	recovered_free(&r);
+}
+
+static size_t below(uint64_t *seed, size_t n)
+{
+	return n > 0 ? (size_t)(splitmix_next(seed) % n) : 0;
+}
+
+/* Damages up to 64 bytes of p[0..n) in one way; returns the new length, and the place in the sample. */
+static size_t damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *to)
+{
+	static const char marks[] = "\"\\{}[],:\n'x0";
+	const size_t at = below(seed, n), len = 1 + below(seed, n - at < 64 ? n - at : 64);
+
+	*from = at;
+	*to = at + len;
+	switch (below(seed, 6)) {
+	case 0:
+		p[at] = (char)splitmix_next(seed);
+		*to = at + 1;
+		return n;
+	case 1:
+		p[at] = marks[below(seed, sizeof marks - 1)];
+		*to = at + 1;
+		return n;
+	case 2:
+		memmove(p + at, p + at + len, n - at - len);
+		return n - len;
+	case 3:
+		memmove(p + at + len, p + at, n - at);
+		return n + len;
+	case 4:
+		memset(p + at, 0, len);
+		return n;
+	default:
+		memmove(p + at + 1, p + at, n - at);
+		p[at] = marks[below(seed, sizeof marks - 1)];
+		*to = at;
+		return n + 1;
+	}
+}
+
+static void sweep(const struct sample *s)
+{
+	static struct events events;
+	static char space[LARGEST + 100];
+	const unsigned long damages = strength(100, 1000, 100000);
+	size_t from, to;
+
+	if (s->n == 0 || s->n > LARGEST || (*s->p != '[' && *s->p != '{'))
+		return;
+	list_events(&events, s->p, s->n);
+	for (size_t n = 1; n < s->n && s->n <= strength(700, 2000, LARGEST); n++)
+		expect(s, &events, s->p, n, n, s->n + 1, "prefix", n);
+	for (unsigned long i = 0; i < damages; i++) {
+		uint64_t seed = i * 1000003 + s->n;
+		memcpy(space, s->p, s->n);
+		const size_t n = damage(space, s->n, &seed, &from, &to);
+		expect(s, &events, space, n, from, to, "damage", i);
+	}
+}
+
+Test(recover_sweep, chrome_events_outside_of_damage_are_kept)
+{
+	each_sample_of("chrome", SAMPLES_GOOD, sweep);
+}

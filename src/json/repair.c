@@ -1,0 +1,706 @@
+/*
+ * The repair of one object: a parser that always goes on.  It writes what it understands, with the brackets,
+ * commas and quotes that strict JSON needs, and passes over the rest.  Commas are written before items, so
+ * missing and surplus ones need no care.
+ *
+ * A quote ends a text only if what follows it can follow a value: a comma and a key, or closing brackets that
+ * match the open ones and what may follow these.
+ */
+#include "json/repair.h"
+
+#include <stdio.h>
+
+#include "base/scan.h"
+#include "base/utf8.h"
+
+#define MAX_KEY 100 /* bytes of a key that is expected after a quote */
+
+/* ---- what was found ---- */
+
+static void add_fault(struct json_repair *x, enum json_fault kind, const char *at)
+{
+	for (uint32_t i = 0; i < x->nfaults; i++)
+		if (x->faults[i].kind == kind)
+			return;
+	x->faults[x->nfaults].at = at;
+	x->faults[x->nfaults++].kind = (uint8_t)kind;
+}
+
+static void add_place(struct json_repair *x, const char *at)
+{
+	if (x->nplaces == JSON_REPAIR_PLACES)
+		return;
+	x->places[x->nplaces].at = at;
+	x->places[x->nplaces++].to = x->text.n;
+}
+
+const char *json_repair_origin(const struct json_repair *x, const char *at)
+{
+	const size_t to = (size_t)(at - x->text.p);
+	uint32_t i = x->nplaces;
+
+	while (i > 1 && x->places[i - 1].to > to)
+		i--;
+	return i > 0 ? x->places[i - 1].at : x->from;
+}
+
+/* ---- what follows ---- */
+
+static bool at_end(struct json_repair *x, const char *p, const char *e)
+{
+	if (p < e)
+		return false;
+	x->more |= !x->complete;
+	return true;
+}
+
+static bool starts_record(struct json_repair *x, const char *p, const char *e)
+{
+	return x->records->starts(x->records->ctx, x->from, p, e, &x->more);
+}
+
+static bool is_key_byte(char c)
+{
+	return (unsigned char)c >= 0x20 && strchr("\"\\{}:,", c) == NULL;
+}
+
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Matches a key in quotes and its colon.  *key: its text. */
+static bool key_follows(struct json_repair *x, const char *p, const char *e, struct slice *key)
+{
+	const char *const limit = e - p > MAX_KEY ? p + MAX_KEY : e, *const name = ++p;
+
+	while (p < limit && is_key_byte(*p))
+		p++;
+	if (at_end(x, p, e) || *p != '"')
+		return false;
+	*key = slice_of(name, (size_t)(p - name));
+	p = json_skip_blanks(p + 1, e);
+	return !at_end(x, p, e) && *p == ':';
+}
+
+/* Matches `name:`, `name":`, `'name':`.  Returns the position after the colon, or NULL. */
+static const char *bare_key(struct json_repair *x, const char *p, const char *e, struct slice *key)
+{
+	const char *const limit = e - p > MAX_KEY ? p + MAX_KEY : e;
+
+	p += p < e && *p == '\'';
+	const char *const name = p;
+	while (p < limit && is_name_byte(*p))
+		p++;
+	*key = slice_of(name, (size_t)(p - name));
+	if (at_end(x, p, e) || p == name)
+		return NULL;
+	p += *p == '"' || *p == '\'';
+	p = json_skip_blanks(p, e);
+	return !at_end(x, p, e) && *p == ':' ? p + 1 : NULL;
+}
+
+static bool known_key_follows(struct json_repair *x, const char *p, const char *e)
+{
+	struct slice key;
+
+	return (*p == '\'' || is_name_byte(*p)) && bare_key(x, p, e, &key) != NULL && x->records->is_key(key);
+}
+
+/* Whether an item of the innermost level follows the comma before p. */
+static bool item_follows(struct json_repair *x, const char *p, const char *e, bool in_object)
+{
+	struct slice key;
+
+	p = json_skip_blanks(p, e);
+	while (p < e && *p == ',')
+		p = json_skip_blanks(p + 1, e);
+	if (at_end(x, p, e))
+		return x->complete;
+	if (*p == '{')
+		return !in_object || starts_record(x, p, e);
+	if (in_object)
+		return *p == '}' || (*p == '"' ? key_follows(x, p, e, &key) : known_key_follows(x, p, e));
+	return strchr("]\"[-0123456789tfnN", *p) != NULL;
+}
+
+/* Whether what follows at p can follow a value. */
+static bool follows_value(struct json_repair *x, const char *p, const char *e)
+{
+	unsigned __int128 objects = x->objects;
+	unsigned depth = x->depth;
+	struct slice key;
+
+	for (;;) {
+		const char *const before = p;
+		p = json_skip_blanks(p, e);
+		if (at_end(x, p, e))
+			return x->complete;
+		const bool in_object = (objects & 1) != 0;
+		if (depth == 0 && *p == ',') {
+			p = json_skip_blanks(p + 1, e);
+			return at_end(x, p, e) ? x->complete : strchr("{],", *p) != NULL;
+		}
+		if (depth == 0)
+			return strchr("]{}", *p) != NULL ||
+			       memchr(before, '\n', (size_t)(p - before)) != NULL;
+		if (*p == ',')
+			return item_follows(x, p + 1, e, in_object);
+		if (*p == '"')
+			return in_object && key_follows(x, p, e, &key);
+		if (*p == '{')
+			return starts_record(x, p, e);
+		if (*p != (in_object ? '}' : ']'))
+			return false;
+		objects >>= 1;
+		depth--;
+		p++;
+	}
+}
+
+/* Whether the quote p begins a known key, after a comma. */
+static bool begins_known_key(struct json_repair *x, const char *open, const char *p, const char *e)
+{
+	const char *q = p;
+	struct slice key;
+
+	while (q > open + 1 && (q[-1] == ' ' || q[-1] == '\n'))
+		q--;
+	return q > open + 1 && q[-1] == ',' && key_follows(x, p, e, &key) && x->records->is_key(key);
+}
+
+/* Finds the end of the text that opens at the quote `open`.  An escaped quote ends it, too, if what follows
+ * leaves no doubt (a path that ends in a backslash).  *unquoted: the end is that of the text itself.  NULL:
+ * it has none before *stop. */
+static const char *find_end(struct json_repair *x, const char *open, const char *e, bool *unquoted,
+                            const char **stop)
+{
+	const char *last = NULL; /* quote */
+
+	*unquoted = false;
+	for (const char *p = open + 1; p < e; p++) {
+		*stop = p;
+		if (*p == '{' && starts_record(x, p, e))
+			return NULL;
+		const bool escape = *p == '\\' && e - p >= 2;
+		p += escape;
+		if (*p != '"')
+			continue;
+		if (x->eager && !escape && (x->objects & 1) != 0 && begins_known_key(x, open, p, e)) {
+			*unquoted = last == NULL;
+			while (last == NULL && p[-1] != ',')
+				p--;
+			return last != NULL ? last + 1 : p - 1;
+		}
+		if (follows_value(x, p + 1, e))
+			return p + 1;
+		last = escape ? last : p;
+	}
+	(void)at_end(x, e, e);
+	*stop = e;
+	return NULL;
+}
+
+const char *json_text_end(struct json_repair *x, const char *p, const char *e)
+{
+	const char *stop;
+	bool unquoted;
+
+	return find_end(x, p, e, &unquoted, &stop);
+}
+
+/* ---- texts ---- */
+
+static void put_control(struct text *t, char c)
+{
+	static const char names[] = "btnvfr";
+	char escape[8] = { '\\', c >= '\b' && c <= '\r' && c != '\v' ? names[c - '\b'] : 'u' };
+
+	if (escape[1] == 'u')
+		snprintf(escape + 2, sizeof escape - 2, "%04x", (unsigned)(unsigned char)c);
+	text_str(t, escape);
+}
+
+/* Writes the backslash at p with what belongs to it.  Returns the position after it. */
+static const char *put_escape(struct json_repair *x, const char *p, const char *end)
+{
+	const uint32_t n = json_escape_length(p, end);
+
+	if (n > 0) {
+		text_add(&x->text, p, n);
+		return p + n;
+	}
+	if (json_is_surrogate(p, end)) {
+		add_fault(x, JSON_FAULT_SURROGATE, p);
+		text_str(&x->text, "\xef\xbf\xbd");
+		return p + 6;
+	}
+	add_fault(x, JSON_FAULT_ESCAPE, p);
+	text_str(&x->text, "\\\\");
+	return p + 1;
+}
+
+/* Returns the character of a pair of surrogates that are encoded one by one (CESU-8), or 0. */
+static uint32_t cesu_pair(const char *p, const char *end)
+{
+	const unsigned char *const s = (const unsigned char *)p;
+
+	if (end - p < 6 || s[0] != 0xed || (s[1] & 0xf0) != 0xa0 || (s[2] & 0xc0) != 0x80 || s[3] != 0xed ||
+	    (s[4] & 0xf0) != 0xb0 || (s[5] & 0xc0) != 0x80)
+		return 0;
+	return 0x10000 + ((s[1] & 0xfU) << 16 | (s[2] & 0x3fU) << 10 | (s[4] & 0xfU) << 6 | (s[5] & 0x3fU));
+}
+
+/* Writes the bytes at p that are not ASCII. */
+static const char *put_high(struct json_repair *x, const char *p, const char *end)
+{
+	const char *q = p;
+
+	while (q < end && (unsigned char)*q >= 0x80)
+		q++;
+	const size_t good = utf8_valid_prefix(p, (size_t)(q - p));
+	text_add(&x->text, p, good);
+	p += good;
+	if (p == q)
+		return p;
+	add_fault(x, JSON_FAULT_UTF8, p);
+	const uint32_t c = cesu_pair(p, q);
+	if (c == 0) {
+		text_str(&x->text, "\xef\xbf\xbd");
+		return p + utf8_invalid_run(p, (size_t)(q - p));
+	}
+	char *const to = text_reserve(&x->text, 4);
+	if (to != NULL)
+		x->text.n += (size_t)(json_put_utf8(to, c) - to);
+	return p + 6;
+}
+
+/* Writes [p, end) as a JSON string. */
+static void put_text(struct json_repair *x, const char *p, const char *end)
+{
+	text_char(&x->text, '"');
+	while (p < end) {
+		const char *const plain = textscan_plain_end(p, end);
+		text_add(&x->text, p, (size_t)(plain - p));
+		p = plain;
+		if (p == end)
+			break;
+		if ((unsigned char)*p >= 0x80) {
+			p = put_high(x, p, end);
+		} else if (*p == '\\') {
+			p = put_escape(x, p, end);
+		} else if (*p == '"') {
+			add_fault(x, JSON_FAULT_QUOTE, p++);
+			text_str(&x->text, "\\\"");
+		} else if (*p == 0x7f) {
+			text_char(&x->text, *p++);
+		} else {
+			add_fault(x, JSON_FAULT_CONTROL, p);
+			put_control(&x->text, *p++);
+		}
+	}
+	text_char(&x->text, '"');
+}
+
+/* ---- numbers and words ---- */
+
+static bool is_word(struct slice s, const char *w)
+{
+	if (s.n != strlen(w))
+		return false;
+	for (uint32_t i = 0; i < s.n; i++)
+		if ((s.p[i] | 0x20) != w[i])
+			return false;
+	return true;
+}
+
+/* Returns the JSON text of a number that is not finite, as C and C++ libraries print it, or NULL. */
+static const char *not_finite(struct slice s)
+{
+	const bool minus = s.n > 0 && *s.p == '-', sign = minus || (s.n > 0 && *s.p == '+');
+
+	s = slice_of(s.p + sign, s.n - sign);
+	if (is_word(s, "nan") || is_word(s, "nan(ind)") || slice_is(s, "1.#IND") || slice_is(s, "1.#QNAN"))
+		return "\"NaN\"";
+	if (is_word(s, "inf") || is_word(s, "infinity") || slice_is(s, "1.#INF"))
+		return minus ? "\"-Infinity\"" : "\"Infinity\"";
+	return NULL;
+}
+
+static bool put_hex(struct text *t, struct slice s, bool minus)
+{
+	uint64_t v = 0;
+
+	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] | 0x20) != 'x')
+		return false;
+	for (uint32_t i = 2; i < s.n; i++) {
+		const char c = s.p[i] | 0x20;
+		const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (d < 0)
+			return false;
+		v = v << 4 | (uint64_t)d;
+	}
+	if (minus)
+		text_char(t, '-');
+	text_u64(t, v);
+	return true;
+}
+
+/* Writes a number of another form than that of JSON.  Returns false if it is none. */
+static bool put_number(struct text *t, struct slice s)
+{
+	const size_t before = t->n;
+	const bool minus = s.n > 0 && *s.p == '-', sign = minus || (s.n > 0 && *s.p == '+');
+	enum json_kind kind;
+
+	s = slice_of(s.p + sign, s.n - sign);
+	if (put_hex(t, s, minus))
+		return true;
+	while (s.n > 1 && s.p[0] == '0' && s.p[1] >= '0' && s.p[1] <= '9')
+		s = slice_of(s.p + 1, s.n - 1);
+	if (minus)
+		text_char(t, '-');
+	for (uint32_t i = 0; i < s.n; i++) {
+		const bool digit_before = i > 0 && s.p[i - 1] >= '0' && s.p[i - 1] <= '9';
+		const bool digit_after = i + 1 < s.n && s.p[i + 1] >= '0' && s.p[i + 1] <= '9';
+		if (s.p[i] == '.' && !digit_before)
+			text_char(t, '0');
+		if ((s.p[i] == '.' || s.p[i] == ',') && digit_after)
+			text_char(t, '.');
+		else if (s.p[i] != '.' && s.p[i] != ',')
+			text_char(t, s.p[i]);
+	}
+	if (!t->failed && t->n > before && json_number(t->p + before, t->p + t->n, &kind) == t->p + t->n)
+		return true;
+	t->n = t->failed ? t->n : before;
+	return false;
+}
+
+static const char *skip_digits(const char *p, const char *e)
+{
+	while (p < e && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+/* Includes the comma of `3,5` in the number before p if no key can begin there. */
+static const char *skip_decimals(struct json_repair *x, const char *from, const char *p, const char *e)
+{
+	if ((x->objects & 1) == 0 || p == e || *p != ',' || skip_digits(from + (*from == '-'), p) != p)
+		return p;
+	const char *const q = skip_digits(p + 1, e);
+	const char *const next = json_skip_blanks(q, e);
+	return q > p + 1 && !at_end(x, next, e) && (*next == ',' || *next == '}') ? q : p;
+}
+
+static bool begins_comment(const char *p, const char *e)
+{
+	return e - p >= 2 && p[0] == '/' && (p[1] == '/' || p[1] == '*');
+}
+
+/* Reads a value that is no text, object or array. */
+static const char *read_word(struct json_repair *x, const char *p, const char *e)
+{
+	const char *q = p;
+	enum json_kind kind;
+
+	while (q < e && strchr(",}]{[\"\n\r", *q) == NULL && !begins_comment(q, e))
+		q++;
+	while (q > p + 1 && (q[-1] == ' ' || q[-1] == '\t'))
+		q--;
+	(void)at_end(x, q, e);
+	q = skip_decimals(x, p, q, e);
+	const struct slice s = slice_of(p, (size_t)(q - p));
+	const char *const special = not_finite(s);
+	if (json_number(p, q, &kind) == q || slice_is(s, "true") || slice_is(s, "false") ||
+	    slice_is(s, "null")) {
+		text_slice(&x->text, s);
+	} else if (special != NULL) {
+		add_fault(x, JSON_FAULT_NOT_FINITE, p);
+		text_str(&x->text, special);
+	} else if (put_number(&x->text, s)) {
+		add_fault(x, JSON_FAULT_NUMBER, p);
+	} else if (is_word(s, "true") || is_word(s, "false")) {
+		add_fault(x, JSON_FAULT_WORD, p);
+		text_str(&x->text, is_word(s, "true") ? "true" : "false");
+	} else if (is_word(s, "null") || is_word(s, "none") || is_word(s, "undefined")) {
+		add_fault(x, JSON_FAULT_WORD, p);
+		text_str(&x->text, "null");
+	} else {
+		const bool quoted = s.n >= 2 && *p == '\'' && q[-1] == '\'';
+		add_fault(x, JSON_FAULT_WORD, p);
+		put_text(x, p + quoted, q - quoted);
+		q += q < e && *q == '"' && follows_value(x, q + 1, e); /* its opening quote is missing */
+	}
+	return q;
+}
+
+/* ---- the object ---- */
+
+enum expected { EXPECT_FIRST, EXPECT_ITEM, EXPECT_VALUE, EXPECT_NEXT };
+
+struct walk {
+	struct json_repair *x;
+	const char *e;
+	unsigned __int128 any; /* as x->objects: the level has an item */
+	enum expected expected;
+	const char *comma; /* the last one between items */
+	bool ended;        /* by something after p */
+	bool in_text;      /* the same, in a key or value */
+};
+
+static bool in_object(const struct walk *w)
+{
+	return (w->x->objects & 1) != 0;
+}
+
+/* Writes what must stand before an item at p. */
+static void begin_item(struct walk *w, const char *p)
+{
+	if (w->expected == EXPECT_NEXT)
+		add_fault(w->x, JSON_FAULT_MISSING_COMMA, p);
+	if (w->expected != EXPECT_VALUE && (w->any & 1) != 0)
+		text_char(&w->x->text, ',');
+	w->any |= 1;
+	add_place(w->x, p);
+}
+
+static void put_null(struct walk *w, const char *p)
+{
+	if (w->expected != EXPECT_VALUE)
+		return;
+	add_fault(w->x, JSON_FAULT_VALUE, p);
+	text_str(&w->x->text, "null");
+	w->expected = EXPECT_NEXT;
+}
+
+static void close_level(struct walk *w)
+{
+	struct json_repair *const x = w->x;
+
+	text_char(&x->text, in_object(w) ? '}' : ']');
+	x->objects >>= 1;
+	w->any >>= 1;
+	x->depth--;
+	w->expected = EXPECT_NEXT;
+}
+
+/* Reads a closing bracket. */
+static const char *read_close(struct walk *w, const char *p)
+{
+	struct json_repair *const x = w->x;
+	const bool object = *p == '}';
+	const unsigned __int128 levels = ((unsigned __int128)1 << x->depth) - 1;
+
+	put_null(w, p);
+	if (!object && (~x->objects & levels) == 0) {
+		w->ended = true; /* of the array around the record */
+		return p;
+	}
+	if (w->expected == EXPECT_ITEM)
+		add_fault(x, JSON_FAULT_TRAILING_COMMA, p);
+	while (in_object(w) != object) {
+		add_fault(x, JSON_FAULT_BRACKET, p);
+		close_level(w);
+	}
+	if (x->member && x->depth == 1)
+		return p; /* of the object around the member */
+	close_level(w);
+	return p + 1;
+}
+
+/* Passes over bytes that are no part of the object: at least one, up to what may be. */
+static const char *skip_foreign(struct walk *w, const char *p)
+{
+	const char *const e = w->e;
+
+	add_fault(w->x, JSON_FAULT_FOREIGN, p);
+	if (begins_comment(p, e)) {
+		const char stop = p[1] == '/' ? '\n' : '/';
+		for (p += 2; p < e && (*p != stop || (stop == '/' && p[-1] != '*')); p++)
+			;
+		return at_end(w->x, p, e) ? e : p + 1;
+	}
+	for (p++; p < e && strchr(",\"{}[] \t\r\n", *p) == NULL; p++)
+		;
+	return p;
+}
+
+/* Reads a record inside of the object, or finds that it ends the object. */
+static const char *read_inner(struct walk *w, const char *p)
+{
+	struct json_repair *const x = w->x;
+	struct json strict = { .complete = x->complete, .depth = JSON_REPAIR_DEPTH };
+	enum json_kind kind;
+	struct slice key;
+	const char *const end = json_nested(&strict, p, w->e, &kind);
+
+	x->more |= end == NULL && strict.error.cut && !x->complete;
+	const char *next = end != NULL ? json_skip_blanks(end, w->e) : w->e;
+	bool goes_on = !at_end(x, next, w->e) && *next == '}';
+	if (next < w->e && *next == ',') {
+		next = json_skip_blanks(next + 1, w->e);
+		goes_on = !at_end(x, next, w->e) && *next == '"' && key_follows(x, next, w->e, &key);
+	}
+	if (!goes_on || x->ninner == JSON_REPAIR_INNER) {
+		w->ended = true;
+		return p;
+	}
+	put_null(w, p);
+	add_fault(x, JSON_FAULT_INNER, p);
+	x->inner[x->ninner++] = (struct json_range){ p, end };
+	w->expected = EXPECT_NEXT;
+	return end;
+}
+
+static const char *open_level(struct walk *w, const char *p)
+{
+	struct json_repair *const x = w->x;
+
+	if (x->depth == JSON_REPAIR_DEPTH) {
+		w->ended = true;
+		return p;
+	}
+	begin_item(w, p);
+	text_char(&x->text, *p);
+	x->objects = x->objects << 1 | (*p == '{');
+	w->any <<= 1;
+	x->depth++;
+	w->expected = EXPECT_FIRST;
+	return p + 1;
+}
+
+/* Reads a value that is a text. */
+static const char *read_text(struct walk *w, const char *p)
+{
+	const char *stop;
+	bool unquoted;
+	const char *const end = find_end(w->x, p, w->e, &unquoted, &stop);
+
+	if (end == NULL) {
+		w->ended = w->in_text = true;
+		return stop;
+	}
+	begin_item(w, p);
+	if (unquoted)
+		add_fault(w->x, JSON_FAULT_QUOTE, end);
+	put_text(w->x, p + 1, end - !unquoted);
+	w->expected = EXPECT_NEXT;
+	return end;
+}
+
+/* Reads a key and its colon. */
+static const char *read_key(struct walk *w, const char *p)
+{
+	struct json_repair *const x = w->x;
+	struct json lenient = { .lenient = true, .complete = x->complete, .depth = 1 };
+	enum json_kind kind;
+	struct slice key;
+	const char *v;
+
+	if (*p == '"') {
+		v = json_key(&lenient, p, w->e, &key, &kind);
+		x->more |= v == NULL && lenient.error.cut && !x->complete;
+	} else {
+		v = bare_key(x, p, w->e, &key);
+		if (v != NULL && w->expected == EXPECT_NEXT && !x->records->is_key(key))
+			v = NULL;
+	}
+	if (v == NULL || key.n > MAX_KEY * 10) {
+		w->ended = w->in_text = lenient.error.cut && x->complete && *p == '"';
+		return w->ended ? w->e : skip_foreign(w, p);
+	}
+	begin_item(w, p);
+	if (*p != '"')
+		add_fault(x, JSON_FAULT_KEY, p);
+	put_text(x, key.p, key.p + key.n);
+	text_char(&x->text, ':');
+	w->expected = EXPECT_VALUE;
+	return v;
+}
+
+static const char *read_comma(struct walk *w, const char *p)
+{
+	put_null(w, p);
+	if (w->expected != EXPECT_NEXT)
+		add_fault(w->x, JSON_FAULT_EXTRA_COMMA, p);
+	else
+		w->comma = p;
+	w->expected = w->expected == EXPECT_NEXT ? EXPECT_ITEM : w->expected;
+	return p + 1;
+}
+
+/* Reads what stands at p; w->ended: nothing, the object ends before it. */
+static const char *read_part(struct walk *w, const char *p)
+{
+	const bool is_key = in_object(w) && w->expected != EXPECT_VALUE;
+
+	switch (*p) {
+	case ',':
+		return read_comma(w, p);
+	case '}':
+	case ']':
+		return read_close(w, p);
+	case '{':
+		if (starts_record(w->x, p, w->e))
+			return read_inner(w, p);
+		return is_key ? skip_foreign(w, p) : open_level(w, p);
+	case '[':
+		return is_key ? skip_foreign(w, p) : open_level(w, p);
+	case ':':
+	case '\0':
+		return skip_foreign(w, p);
+	case '/':
+		if (begins_comment(p, w->e))
+			return skip_foreign(w, p);
+		break;
+	case '"':
+		return is_key ? read_key(w, p) : read_text(w, p);
+	default:
+		break;
+	}
+	if (is_key)
+		return *p == '\'' || is_name_byte(*p) ? read_key(w, p) : skip_foreign(w, p);
+	if (w->expected == EXPECT_NEXT)
+		return skip_foreign(w, p);
+	begin_item(w, p);
+	w->expected = EXPECT_NEXT;
+	return read_word(w->x, p, w->e);
+}
+
+static bool is_whole_member(const struct walk *w)
+{
+	return w->x->member && w->x->depth == 1 && w->any != 0 && w->expected == EXPECT_NEXT;
+}
+
+const char *json_repair(struct json_repair *x, const char *p, const char *e)
+{
+	struct walk w = { .x = x, .e = e, .expected = EXPECT_FIRST };
+
+	text_clear(&x->text);
+	x->nfaults = x->ninner = x->nplaces = 0;
+	x->closed = x->clean = x->more = false;
+	x->objects = x->member || *p == '{';
+	x->depth = 1;
+	x->from = p;
+	add_place(x, p);
+	if (!x->member)
+		text_char(&x->text, *p++);
+	while (x->depth > 0 && !w.ended && !is_whole_member(&w)) {
+		p = json_skip_blanks(p, e);
+		if (at_end(x, p, e) || (x->member && x->depth == 1 && (*p == '}' || *p == ']')))
+			break;
+		p = read_part(&w, p);
+	}
+	x->closed = x->depth == 0 || is_whole_member(&w);
+	if (x->member)
+		return p;
+	x->clean = !x->closed && !w.in_text && (w.expected == EXPECT_NEXT || w.expected == EXPECT_ITEM);
+	if (w.expected == EXPECT_VALUE)
+		text_str(&x->text, "null");
+	else if (w.ended && x->clean && w.expected == EXPECT_ITEM)
+		p = w.comma; /* it is before what follows the object */
+	while (x->depth > 0)
+		close_level(&w);
+	return p;
+}

@@ -1,0 +1,94 @@
+#ifndef JSON_REPAIR_H
+#define JSON_REPAIR_H
+
+#include "json/token.h"
+#include "output/text.h"
+
+/*
+ * Repairs one object of a file that no strict parser reads: writes it as strict JSON, and lists what was
+ * wrong.  For records only that json_nested() refuses: reading whole ones costs nothing here.
+ *
+ * Where a text ends is guessed by what follows its quotes; a record that starts inside of the object ends
+ * it.  Cost: linear in the bytes up to the end of the object, or to the start of the next record.
+ */
+
+enum json_fault {
+	JSON_FAULT_QUOTE,     /* in a text, or missing at its end */
+	JSON_FAULT_ESCAPE,    /* a backslash that begins no escape */
+	JSON_FAULT_CONTROL,   /* a control byte in a text */
+	JSON_FAULT_UTF8,      /* a text that is not UTF-8 */
+	JSON_FAULT_SURROGATE, /* half a pair, in an escape */
+	JSON_FAULT_NOT_FINITE,
+	JSON_FAULT_WORD,   /* a value without quotes */
+	JSON_FAULT_NUMBER, /* 01 +1 .5 3. 0x1 3,5 */
+	JSON_FAULT_MISSING_COMMA,
+	JSON_FAULT_EXTRA_COMMA,
+	JSON_FAULT_TRAILING_COMMA,
+	JSON_FAULT_KEY,     /* without quotes, or with others */
+	JSON_FAULT_VALUE,   /* a key without a value */
+	JSON_FAULT_BRACKET, /* missing, of a nested object or array */
+	JSON_FAULT_FOREIGN, /* bytes that are no part of the object */
+	JSON_FAULT_INNER,   /* a whole record inside */
+	JSON_FAULT_KINDS
+};
+
+/* What is known of the records of a format. */
+struct json_records {
+	/* Whether a record starts at the brace p.  The bytes of [from, e) may be looked at.  *more: only
+	 * bytes after e tell. */
+	bool (*starts)(void *ctx, const char *from, const char *p, const char *e, bool *more);
+	bool (*is_key)(struct slice key); /* of a member of a record */
+	void *ctx;                        /* of starts() */
+};
+
+#define JSON_REPAIR_DEPTH 96
+#define JSON_REPAIR_INNER 8
+#define JSON_REPAIR_PLACES 512
+
+struct json_range {
+	const char *p, *end;
+};
+
+struct json_repair {
+	const struct json_records *records;
+	bool complete; /* the input ends at e */
+	bool member;   /* p is the key of a member, which is read without the object around it */
+	bool eager;    /* a second attempt: a text without a closing quote ends before a known key */
+
+	/* Results. */
+	struct text text; /* the object as strict JSON; to be freed */
+	struct {
+		const char *at;
+		uint8_t kind;
+	} faults[JSON_FAULT_KINDS]; /* the first of each kind */
+	uint32_t nfaults;
+	struct json_range inner[JSON_REPAIR_INNER]; /* records inside, which are no part of the text */
+	uint32_t ninner;
+	struct {
+		const char *at;       /* in the input */
+		size_t to;            /* in the text */
+	} places[JSON_REPAIR_PLACES]; /* of keys and values, ascending */
+	uint32_t nplaces;
+	bool closed; /* by its own bracket; else the text was closed where the next record or the input
+	              * ends it */
+	bool clean;  /* not closed, but it ends between two members */
+	bool more;   /* bytes after e may change the result */
+
+	/* For json_text_end() and itself: the open objects (1) and arrays (0), the innermost lowest. */
+	unsigned __int128 objects;
+	unsigned depth;
+	const char *from; /* bytes before it are not looked at */
+};
+
+/* Repairs the object or array at the bracket p, or the member at p.  Returns the end of its bytes.  If closed
+ * is false and clean too, a part of a member was left out. */
+const char *json_repair(struct json_repair *x, const char *p, const char *e);
+
+/* Returns where the byte of the input stands that became `at`, a position in the text. */
+const char *json_repair_origin(const struct json_repair *x, const char *at);
+
+/* Returns the end, after its closing quote, of the value that opens with the quote p.  NULL: none is found.
+ * Needs x->records, complete, objects, depth and from. */
+const char *json_text_end(struct json_repair *x, const char *p, const char *e);
+
+#endif

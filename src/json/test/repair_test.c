@@ -1,0 +1,127 @@
+/* Repairs of single objects: what becomes of them, and that the result is strict JSON whatever the bytes. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json/repair.h"
+#include "test/support/splitmix.h"
+#include "test/support/strength.h"
+
+/* A record starts with {"ph". */
+static bool starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
+{
+	(void)ctx;
+	(void)more;
+	return (p == from || p[-1] != ':') && e - p >= 6 && memcmp(p, "{\"ph\":", 6) == 0;
+}
+
+static bool is_key(struct slice key)
+{
+	return slice_is(key, "ph") || slice_is(key, "ts") || slice_is(key, "name");
+}
+
+static const struct json_records records = { .starts = starts, .is_key = is_key };
+
+static const struct {
+	const char *in, *out;
+} rows[] = {
+	{ "{\"name\":\"a \"b\" c\",\"ts\":1}", "{\"name\":\"a \\\"b\\\" c\",\"ts\":1}" },
+	{ "{\"name\":\"{\"device\": \"cpu\"}(12)\",\"ts\":1}",
+	  "{\"name\":\"{\\\"device\\\": \\\"cpu\\\"}(12)\",\"ts\":1}" },
+	{ "{\"name\":\"f(\"a\",\"b\")\",\"ts\":1}", "{\"name\":\"f(\\\"a\\\",\\\"b\\\")\",\"ts\":1}" },
+	{ "{\"d\":\"C:\\dir\\\",\"ts\":1}", "{\"d\":\"C:\\\\dir\\\\\",\"ts\":1}" },
+	{ "{\"d\":\"\\u12\\\"\"}", "{\"d\":\"\\\\u12\\\"\"}" },
+	{ "{\"d\":\"\xff\"}", "{\"d\":\"\xef\xbf\xbd\"}" },
+	{ "{\"d\":\"\xed\xa0\xbd\xed\xb8\x80\"}", "{\"d\":\"\xf0\x9f\x98\x80\"}" },
+	{ "{\"d\":\"\\ud83d x\"}", "{\"d\":\"\xef\xbf\xbd x\"}" },
+	{ "{\"d\":\"\x01\t\"}", "{\"d\":\"\\u0001\\t\"}" },
+	{ "{\"a\":nan,\"b\":-Infinity,\"c\":1.#INF}",
+	  "{\"a\":\"NaN\",\"b\":\"-Infinity\",\"c\":\"Infinity\"}" },
+	{ "{\"a\":True,\"b\":None,\"c\":N/A,\"d\":'x'}",
+	  "{\"a\":true,\"b\":null,\"c\":\"N/A\",\"d\":\"x\"}" },
+	{ "{\"a\":01,\"b\":+1,\"c\":.5,\"d\":3.,\"e\":0x1f,\"f\":-.5e1}",
+	  "{\"a\":1,\"b\":1,\"c\":0.5,\"d\":3,\"e\":31,\"f\":-0.5e1}" },
+	{ "{\"a\":3,5,\"b\":[3,5]}", "{\"a\":3.5,\"b\":[3,5]}" },
+	{ "{\"a\":1 \"b\":[1 2]}", "{\"a\":1,\"b\":[\"1 2\"]}" },
+	{ "{,\"a\":1,,\"b\":2,}", "{\"a\":1,\"b\":2}" },
+	{ "{ts\":1,name:\"x\",'ph':2}", "{\"ts\":1,\"name\":\"x\",\"ph\":2}" },
+	{ "{\"a\":,\"b\":}", "{\"a\":null,\"b\":null}" },
+	{ "{\"a\":[1,{\"b\":2]}", "{\"a\":[1,{\"b\":2}]}" },
+	{ "{\"a\":1,{\"ph\":2},\"b\":3}", "{\"a\":1,\"b\":3}" },
+	{ "{\"a\":1,{\"ph\":2}", "{\"a\":1}" },
+	{ "{\"a\":1 /* c */,\"b\":2}", "{\"a\":1,\"b\":2}" },
+};
+
+Test(json_repair, objects)
+{
+	struct json_repair x = { .records = &records, .complete = true };
+	size_t at;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		json_repair(&x, rows[i].in, rows[i].in + strlen(rows[i].in));
+		cr_expect(x.text.n == strlen(rows[i].out) && memcmp(x.text.p, rows[i].out, x.text.n) == 0,
+		          "%s: %.*s", rows[i].in, (int)x.text.n, x.text.p);
+		cr_expect_null(json_document_fault(x.text.p, x.text.n, JSON_MAX_DEPTH, &at), "%s",
+		               rows[i].in);
+		cr_expect(x.nfaults > 0 || !x.closed, "%s", rows[i].in);
+	}
+	text_free(&x.text);
+}
+
+/* Whatever the bytes, the text is strict JSON. */
+Test(json_repair, any_bytes)
+{
+	static const char *const words[] = { "{",   "}",         "[",          "]",   ",", ":",  "\"",
+		                             "\\",  "\"ph\":",   "{\"ph\":1}", "1",   "-", ".5", "nan",
+		                             "\n",  " ",         "\xff",       "a",   "'", "/*", "//",
+		                             "\\u", "\"name\":", "0x",         "\x01" };
+	struct json_repair x = { .records = &records, .complete = true };
+	const unsigned long n = strength(3000, 30000, 1000000);
+	char in[200];
+	size_t at;
+
+	for (unsigned long i = 0; i < n; i++) {
+		uint64_t seed = i;
+		in[0] = '{';
+		in[1] = '\0';
+		for (uint64_t k = splitmix_next(&seed) % 24; k > 0; k--)
+			strcat(in, words[splitmix_next(&seed) % (sizeof words / sizeof words[0])]);
+		x.eager = i % 3 == 0;
+		const char *const end = json_repair(&x, in, in + strlen(in));
+		cr_assert(end > in && end <= in + strlen(in), "%s", in);
+		cr_assert_null(json_document_fault(x.text.p, x.text.n, JSON_MAX_DEPTH, &at), "%s: %.*s", in,
+		               (int)x.text.n, x.text.p);
+	}
+	text_free(&x.text);
+}
+
+/* json_plain_value() accepts what json_value() does, with the same result. */
+Test(json_repair, plain_values_are_values)
+{
+	static const char *const words[] = {
+		"{",    "}", "[",    "]",       ",",     ":",        "\"a\"",
+		"\"\"", "1", "-2.5", "01",      "true",  "null",     "false",
+		"1e5",  " ", "\n",   "{\"a\":", "[1,2]", "\"b\\n\"", "1234567890123456789"
+	};
+	const unsigned long n = strength(20000, 200000, 2000000);
+	enum json_kind kind, plain_kind;
+	unsigned long plain = 0;
+	char in[400];
+
+	for (unsigned long i = 0; i < n; i++) {
+		uint64_t seed = i;
+		in[0] = '\0';
+		for (uint64_t k = 1 + splitmix_next(&seed) % 12; k > 0; k--)
+			strcat(in, words[splitmix_next(&seed) % (sizeof words / sizeof words[0])]);
+		strcat(in, ",                                        ");
+		struct json json = { .complete = true, .depth = JSON_MAX_DEPTH };
+		const char *const e = in + strlen(in);
+		const char *const end = json_value(&json, in, e, &kind), *const fast = json_plain_value(
+		                                                             in, e, &plain_kind);
+		if (fast == NULL || end == NULL)
+			continue; /* words as in `1true` are left to what reads on */
+		plain++;
+		cr_assert(fast == end && plain_kind == kind, "%s", in);
+	}
+	cr_expect_gt(plain, n / 20);
+}
