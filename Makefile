@@ -88,9 +88,9 @@ $(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/test/fuzz/fuzz_read.c
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS),LD,$@)
 
 # The vocabularies, as C.  The folder itself is named so that a file that goes away is noticed.
-SCHEMAS := $(wildcard schemas/*.yaml)
+SCHEMAS := $(sort $(wildcard schemas/*.yaml) $(patsubst %/,%,$(wildcard schemas/*/)))
 
-$(BUILD)/schemas_builtin.c: $(SCHEMAS) schemas src/vocab/embed.sh Makefile
+$(BUILD)/schemas_builtin.c: $(SCHEMAS) $(wildcard schemas/*/*.yaml) schemas src/vocab/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(call say,sh src/vocab/embed.sh $(SCHEMAS) > $@,EMBED,schemas/*.yaml)
 

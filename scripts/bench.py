@@ -185,7 +185,7 @@ class Input:
 
     def __init__(self, form, shape, name=None, suffix="", events=0):
         self.form, self.shape, self.generator, self.suffix, self.events = form, shape, name, suffix, events
-        self.name = f"{name or form}/{shape}"
+        self.name = f"chrome/{name}" if name == "kineto" and shape != "gzip" else f"{name or form}/{shape}"
 
     def make(self, bench):
         """Creates the input unless it exists, and counts its bytes and events."""

@@ -8,6 +8,7 @@
 #include "format/recover.h"
 #include "json/repair.h"
 #include "json/scan.h"
+#include "model/trace_origin.h"
 
 /* ---- the reader ---- */
 
@@ -28,7 +29,7 @@ extern const struct reader_ops chrome_reader_ops;
 #define CHROME_MAX_CLASSES 4096
 #define CHROME_MAX_OPEN (1u << 18) /* flows and async spans */
 #define CHROME_MAX_ARGS 60000
-#define CHROME_MAX_META 64
+#define CHROME_MAX_META 256
 
 /* Members of an event that the reader uses. */
 enum chrome_member {
@@ -45,6 +46,11 @@ enum chrome_member {
 	CHROME_S,
 	CHROME_ARGS,
 	CHROME_IDS,
+	CHROME_BP,
+	CHROME_BIND_ID,
+	CHROME_FLOW_IN,
+	CHROME_FLOW_OUT,
+	CHROME_SF,
 	CHROME_MEMBERS
 };
 
@@ -53,9 +59,16 @@ struct chrome_record {
 	struct json_token of[CHROME_MEMBERS]; /* kind JSON_ABSENT: no such member */
 	const char *p, *end;                  /* the object with its brackets */
 	char ph;                              /* '\0': absent, or not a string of one byte */
-	uint64_t ts, dur;                     /* ns */
+	uint64_t ts, dur;                     /* ns; ts from trace.zero_ns on */
 	bool has_ts, has_dur;
 	bool has_duplicates; /* a member occurs more than once */
+	bool has_others;     /* members that are not in `of` */
+};
+
+/* The id of an event. */
+struct chrome_id {
+	struct json_token token; /* kind JSON_ABSENT: none */
+	bool local;              /* unique in its process only */
 };
 
 #define CHROME_SPANS 16 /* of a thread, to find partial overlaps */
@@ -69,22 +82,64 @@ struct chrome_task {
 	struct slice title; /* from metadata; p NULL: none */
 	uint64_t id, true_id;
 	bool has_id, has_true_id;
+	bool labelled;             /* the title is its label */
 	bool checked;              /* the id was checked in this pass */
 	const struct track *track; /* NULL: no event yet */
 	struct chrome_task *owner; /* the process of a thread; NULL: not looked up yet */
-	uint64_t nopen;            /* B events without their E */
-	uint64_t open_at;          /* offset of the outermost of them */
+	uint32_t index;            /* in tasks[] */
+	uint32_t open;             /* innermost B without its E, for pairs.c: index + 1; 0: none */
 	struct chrome_span spans[CHROME_SPANS];
 	uint32_t nspans;
 };
 
-/* An async span that has begun, or one end of a flow. */
-struct chrome_open {
-	uint64_t ts;
-	uint32_t next; /* index + 1 of the enclosing entry of this key, or of the next free entry; 0: none */
-	uint32_t nname, nargs;
-	char *text; /* name, then args, from malloc; NULL: none */
-	bool early; /* an f event whose s was not read yet */
+#define CHROME_WINDOW 65536U /* begins, ends and arrows that wait for the order of time */
+
+/* Findings that are reported once, with their number. */
+enum chrome_tally {
+	CHROME_TALLY_B,
+	CHROME_TALLY_E,
+	CHROME_TALLY_ASYNC_B,
+	CHROME_TALLY_ASYNC_E,
+	CHROME_TALLY_S,
+	CHROME_TALLY_F,
+	CHROME_TALLY_CROSSING,
+	CHROME_TALLY_IN_ALONE,
+	CHROME_TALLY_OUT_AGAIN,
+	CHROME_TALLY_LATE,
+	CHROME_TALLY_NO_DUR,
+	CHROME_TALLY_NEGATIVE,
+	CHROME_TALLIES
+};
+
+struct chrome_end;
+struct chrome_open;
+
+/* Programs that write such files, by their marks.  The names are in facts/dialect.c. */
+enum chrome_dialect {
+	CHROME_DIALECT_UNKNOWN,
+	CHROME_DIALECT_CHROME,
+	CHROME_DIALECT_KINETO,
+	CHROME_DIALECT_CLANG,
+	CHROME_DIALECT_BAZEL,
+	CHROME_DIALECT_JAX,
+	CHROME_DIALECT_NODE,
+	CHROME_DIALECT_VIZTRACER,
+	CHROME_DIALECT_TRACING,
+	CHROME_DIALECT_PERFETTO,
+	CHROME_DIALECT_TRACETOOL,
+	CHROME_DIALECTS
+};
+
+/* Call stacks of the file: frames by id. */
+struct chrome_frame {
+	struct slice name;
+	struct slice parent; /* id; p NULL: a root */
+};
+
+struct chrome_frames {
+	struct tabletext ids; /* -> list[] */
+	struct chrome_frame *list;
+	uint32_t n, cap, bytes;
 };
 
 enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
@@ -152,8 +207,7 @@ struct chrome_reading {
 
 	/* Current event. */
 	struct chrome_task *task;
-	struct event event;       /* its ts, dur, phase and flags */
-	struct chrome_open began; /* of an async span that it ends */
+	struct event event; /* its ts, dur, phase and flags */
 
 	struct tabletext ids; /* "pid" or "pid/tid" -> tasks[] */
 	struct chrome_task **tasks;
@@ -164,16 +218,31 @@ struct chrome_reading {
 	struct chrome_reading *names_for; /* itself; in a look-ahead pass the reader that started it */
 	bool looked_ahead;
 
-	struct tabletext class_names; /* cat -> trace.classes[] */
+	struct tabletext class_names[2]; /* cat -> trace.planned[]; [1]: of events with a call stack */
 	struct class *recent, *gaps;
+	bool recent_stack;
 
-	struct table64 open_keys; /* key -> open[] + 1; 0: none is open */
+	enum chrome_dialect dialect;
+	bool forced_dialect; /* by the user */
+	bool has_rank;       /* rank is known */
+	uint64_t rank;
+	bool unit_ns;  /* displayTimeUnit is ns */
+	bool has_base; /* the file says the wall time of its ts 0 */
+	uint32_t fact_bytes;
+	struct chrome_frames frames;
+
+	/* Checks of pairs. */
+	struct chrome_end *ends; /* the window */
+	struct timed *order;     /* 2 * CHROME_WINDOW elements */
+	uint32_t nends, ends_cap;
+	uint64_t checked_to;      /* ends before it come too late */
+	struct table64 open_keys; /* key -> open[] + 1; 0: it was open */
+	struct table64 arrows;    /* key -> number */
+	uint32_t narrows;
 	struct chrome_open *open;
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
 	uint32_t in_use;
-	uint64_t open_bytes;              /* of all texts in open[] */
-	uint64_t async_open, flows_early; /* current counts */
-	uint64_t seed;
+	struct finding_tally tallies[CHROME_TALLIES];
 	bool limits[4];       /* by enum chrome_limit: reported */
 	struct arena scratch; /* for one event */
 };
@@ -181,7 +250,7 @@ struct chrome_reading {
 /* Returns true for the phases of the format. */
 static inline bool chrome_phase_known(char ph)
 {
-	return ph != '\0' && strchr("BEXiIPCbneSTpFstfMNODRcvV", ph) != NULL;
+	return ph != '\0' && strchr("BEXiIPCbneSTpFstfMNODRcvV()=", ph) != NULL;
 }
 
 /* ---- format.c ---- */
@@ -238,12 +307,6 @@ const char *chrome_parse_event(struct chrome_reading *st, const char *p, const c
 /* Reports members that st->rec has twice. */
 void chrome_report_duplicates(struct chrome_reading *st);
 
-/* Returns CHROME_MEMBERS for others. */
-enum chrome_member chrome_find_member(struct slice key);
-
-/* Reads facts of the whole trace, and the epoch that the writer of this program puts there. */
-void chrome_read_other_data(struct chrome_reading *st, const char *p, const char *e);
-
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -264,6 +327,12 @@ static inline struct slice chrome_token_text(const struct json_token *t)
 	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_token_text(t);
 }
 
+/* Returns CHROME_MEMBERS for others. */
+enum chrome_member chrome_find_member(struct slice key);
+
+/* Returns a value as a field has it.  A text that cannot be copied on OOM has p NULL. */
+struct value chrome_read_value(struct arena *a, const struct json_token *t);
+
 /* Appends the members of the object [p, end) to the fields of the event. */
 bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
                         const char *end);
@@ -273,27 +342,81 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 /* Checks and applies st->rec.  Returns false if it is no event: the finding says why. */
 bool chrome_read_event(struct chrome_reading *st, struct record *rec);
 
-void chrome_event_free(struct chrome_reading *st);
-
 /* See reader_ops.event, fields and end. */
 void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 void chrome_end(struct reader *r);
 void chrome_tasks_free(struct chrome_reading *st);
 
-/* ---- async.c ---- */
+/* ---- pairs.c ---- */
 
-void chrome_begin_async(struct chrome_reading *st);
+/* Returns `id`, else id2.global, else id2.local. */
+struct chrome_id chrome_find_id(const struct chrome_record *rec);
 
-/* Sets *began to the matching begin, whose text the caller frees.  Returns false if there is none. */
-bool chrome_end_async(struct chrome_reading *st, struct chrome_open *began);
+/* Returns what both ends of an async span share (b, e, S, F); names of b and e are compared besides. */
+uint64_t chrome_async_key(const struct chrome_record *rec);
 
-/* Matches a flow event of st->rec (s, t, f) and returns its id as 64 bits. */
-uint64_t chrome_match_flow(struct chrome_reading *st);
+/* Returns the number of the arrow of st->rec (s, t, f), equal at its ends: of its category, name and id. */
+uint64_t chrome_arrow_number(struct chrome_reading *st);
 
-/* Reports async spans and flows that are open at the end of the input. */
-void chrome_report_open(struct chrome_reading *st);
-void chrome_open_free(struct chrome_reading *st);
+/* Returns that of an arrow by bind_id, which binds spans. */
+uint64_t chrome_bound_number(struct chrome_reading *st);
+
+/* Checks that st->rec (B, E, b, e, S, F, s, t, f) has its other end. */
+void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task);
+
+/* Checks the same of bind_id. */
+void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *task);
+
+void chrome_tally(struct chrome_reading *st, enum chrome_tally which, uint64_t offset);
+
+/* Reports what has no other end, and all tallies, at the end of the input. */
+void chrome_report_pairs(struct chrome_reading *st);
+void chrome_pairs_free(struct chrome_reading *st);
+
+/* ---- facts/ ---- */
+
+static inline bool chrome_is_dialect(const struct chrome_reading *st, enum chrome_dialect d)
+{
+	return st->dialect == d;
+}
+
+extern const char *const chrome_dialects[CHROME_DIALECTS + 1]; /* ended by NULL */
+
+/* See reader_ops.zero. */
+uint64_t chrome_zero(struct input *in);
+
+/* Sets the dialect, the clock and time 0 by the start of the input, at its opening. */
+void chrome_look_at_head(struct chrome_reading *st);
+
+/* Sets the dialect unless the user did. */
+void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d);
+
+/* Reads a member of the object around the events: a fact of the whole trace, the epoch, or a mark. */
+void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t);
+
+/* Tells the dialect by the first events. */
+void chrome_mark_event(struct chrome_reading *st);
+
+/* Adds the members of st->rec that have no other place as fields, after the args. */
+bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct event *e);
+
+/* Returns the name of a process: in a folder of ranks or objects with the part of the job before it. */
+struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
+
+/* Reads distributedInfo. */
+void chrome_read_ranks(struct chrome_reading *st, const struct json_token *t);
+
+/* Reads stackFrames. */
+void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);
+
+/* Returns true if the frames of this id are known. */
+bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token *id);
+
+/* Sets the list of names of a call stack, leaf first. */
+bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
+                       struct value *stack);
+void chrome_frames_free(struct chrome_frames *f);
 
 /* ---- the writers ---- */
 
@@ -337,6 +460,7 @@ struct chrome_state {
 	bool with_ids;          /* --ids */
 	bool declared;          /* record_id is set */
 	bool named;             /* the name of a track was written */
+	bool of_chrome;         /* the input has this format */
 	struct slice record_id; /* name of the first field if it numbers events, else empty */
 	struct arena arena;     /* of what tracks and classes are declared as */
 	struct chrome_ids ids;

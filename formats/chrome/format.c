@@ -231,6 +231,7 @@ const struct format chrome_format = {
 	.title = "Chrome trace event JSON",
 	.spec = "Trace Event Format (Chromium)",
 	.suffixes = suffixes,
+	.dialects = chrome_dialects + 1,
 	.options = options,
 	.reader = &chrome_reader_ops,
 	.recover = &chrome_recover_ops,

@@ -1,7 +1,7 @@
 /*
  * The meaning of events: their process and thread, their class, and the batch event.  Names of processes and
- * threads may be at the end of the file, so the first track without a name starts a look-ahead pass for them.
- * Begin and end of an async span become one event at the end.
+ * threads may be at the end of the file, so the first track without a name starts a look-ahead pass for them;
+ * so does the first call stack whose frames are not known.
  */
 #include "chrome/chrome.h"
 
@@ -18,6 +18,8 @@ static struct slice id_text(const struct json_token *t)
 
 	if (t->kind == JSON_ABSENT || t->kind >= JSON_TRUE)
 		return SLICE_LIT("0");
+	if (t->kind == JSON_NUMBER && s.n > 2 && memcmp(s.p + s.n - 2, ".0", 2) == 0)
+		return slice_of(s.p, s.n - 2);
 	return s.n > CHROME_MAX_ID ? slice_of(s.p, CHROME_MAX_ID) : s;
 }
 
@@ -30,7 +32,8 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 	w->has_id = s.n > 0 && json_digits_any(s.p, s.n, &w->id);
 	w->checked = t != NULL;
 	if (t != NULL && t->kind != JSON_ABSENT && !json_is_string(t->kind) &&
-	    (!w->has_id || w->id > UINT32_MAX))
+	    (!w->has_id || w->id > UINT32_MAX) &&
+	    !(chrome_is_dialect(st, CHROME_DIALECT_KINETO) && slice_is(s, "-1")))
 		chrome_report(st, CHROME_RULE_ID_RANGE, t->p, "%s is %s", what, quoted(&q, s));
 }
 
@@ -49,6 +52,7 @@ static struct chrome_task *add_who(struct chrome_reading *st, struct slice key, 
 	    !array_reserve(&st->tasks, st->ntasks, &st->tasks_cap, sizeof *st->tasks) ||
 	    !tabletext_put(&st->ids, copy, st->ntasks))
 		return NULL;
+	w->index = st->ntasks;
 	st->tasks[st->ntasks++] = w;
 	return w;
 }
@@ -103,9 +107,11 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 	if (w == st->overflow)
 		return SLICE_LIT("more threads");
 	if (w->title.p != NULL)
-		return w->title;
-	if (w->has_id)
-		return trace_track_name(trace, process, noun, w->id);
+		return process ? chrome_labelled(st, w->title) : w->title;
+	if (w->has_id) {
+		const struct slice name = trace_track_name(trace, process, noun, w->id);
+		return process && name.p != NULL ? chrome_labelled(st, name) : name;
+	}
 	const struct slice text = arena_printf(&trace->arena, "%s %.*s", noun, (int)id.n, id.p);
 	return text.p != NULL ? textscan_slice(text.p, text.n) : text;
 }
@@ -184,12 +190,17 @@ static struct json_token find_arg(struct chrome_reading *st, const char *name)
 static void read_track_name(struct chrome_reading *st)
 {
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
-	const bool process = slice_is(name, "process_name");
+	const bool labels = slice_is(name, "process_labels"),
+	           process = labels || slice_is(name, "process_name");
 
 	if (!process && !slice_is(name, "thread_name"))
 		return;
 	struct chrome_reading *const to = st->names_for;
-	const struct json_token title = find_arg(st, "name");
+	const struct json_token title = find_arg(st, labels ? "labels" : "name");
+	/* PyTorch: all processes are "python", of a GPU the label says which */
+	if (labels &&
+	    !(chrome_token_text(&title).n > 4 && memcmp(chrome_token_text(&title).p, "GPU ", 4) == 0))
+		return;
 	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
 	if (!json_is_string(title.kind))
 		return;
@@ -197,7 +208,9 @@ static void read_track_name(struct chrome_reading *st)
 	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
 	struct slice text = chrome_text(&st->scratch, &title);
 	text.n = text.n < CHROME_MAX_TITLE ? text.n : CHROME_MAX_TITLE;
-	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL) {
+	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL &&
+	    (labels || !w->labelled)) {
+		w->labelled |= labels;
 		text = arena_copy(&to->r->trace->arena, text);
 		w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
 		const struct slice digits = chrome_token_text(&number);
@@ -209,21 +222,48 @@ static void read_track_name(struct chrome_reading *st)
 
 /* ---- classes and nesting ---- */
 
+/* Returns the plan for a category: of the user, else that of the dialect. */
+static const struct plan *find_plan(const struct chrome_reading *st, struct slice cat, bool has_stack)
+{
+	const struct trace *const trace = st->r->trace;
+	const struct plan *const m = trace_find_plan(trace, cat, NULL, NULL);
+	char name[CHROME_MAX_TITLE + 32];
+	const int n = snprintf(name, sizeof name, "%s%s:%.*s", has_stack ? "stack:" : "",
+	                       chrome_dialects[st->dialect], (int)cat.n, cat.p);
+
+	return m != NULL ? m : trace_find_plan(trace, slice_of(name, (uint32_t)n), NULL, NULL);
+}
+
+/* Returns the category of st->rec; p NULL on OOM. */
+static struct slice find_category(struct chrome_reading *st)
+{
+	const struct json_token *const t = &st->rec.of[CHROME_CAT];
+	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
+	const bool none = t->kind == JSON_ABSENT || t->kind == JSON_NULL;
+	struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
+
+	/* sums that clang writes beside the events */
+	if (none && chrome_is_dialect(st, CHROME_DIALECT_CLANG) && name.n > 6 &&
+	    memcmp(name.p, "Total ", 6) == 0)
+		return SLICE_LIT("total");
+	cat.n = cat.n < CHROME_MAX_TITLE ? cat.n : CHROME_MAX_TITLE;
+	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;
+}
+
 /* Returns the class for the category of st->rec. */
 static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
-	const struct json_token *const t = &st->rec.of[CHROME_CAT];
-	struct slice cat = t->kind == JSON_ABSENT ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
+	const struct slice cat = find_category(st);
+	const bool has_stack = st->rec.of[CHROME_SF].kind != JSON_ABSENT;
 
 	if (cat.p == NULL)
 		return NULL;
-	cat.n = cat.n < CHROME_MAX_TITLE ? cat.n : CHROME_MAX_TITLE;
-	if (cat.n == 0)
-		cat = SLICE_LIT("no category");
-	if (st->recent != NULL && slice_equal(st->recent->name, cat))
+	if (st->recent != NULL && slice_equal(st->recent->name, cat) && st->recent_stack == has_stack)
 		return st->recent;
-	const uint32_t known = tabletext_get(&st->class_names, cat);
+	struct tabletext *const names = &st->class_names[has_stack];
+	const uint32_t known = tabletext_get(names, cat);
+	st->recent_stack = has_stack;
 	if (known != TABLE_NONE)
 		return st->recent = trace->planned[known];
 	if (trace->nclasses >= CHROME_MAX_CLASSES) {
@@ -232,9 +272,9 @@ static struct class *event_class(struct chrome_reading *st)
 		return st->recent = trace_add_class(trace, SLICE_LIT("more categories"));
 	}
 	const struct slice name = textscan_slice(cat.p, cat.n);
-	struct class *const c = trace_plan_class(
-	    trace, &(struct class){ .name = name, .plan = trace_find_plan(trace, name, NULL, NULL) });
-	if (c == NULL || !tabletext_put(&st->class_names, c->name, c->index))
+	struct class *const c =
+	    trace_plan_class(trace, &(struct class){ .name = name, .plan = find_plan(st, name, has_stack) });
+	if (c == NULL || !tabletext_put(names, c->name, c->index))
 		return NULL;
 	return st->recent = c;
 }
@@ -263,28 +303,18 @@ static bool overlaps(struct chrome_task *w, uint64_t from, uint64_t to)
 static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 {
 	const struct chrome_record *const rec = &st->rec;
+	const uint64_t zero = st->r->trace->zero_ns;
 
-	switch (rec->ph) {
-	case 'X':
+	if (rec->ph == 'X') {
 		if (rec->has_dur && rec->dur > 0 && overlaps(w, rec->ts, rec->ts + rec->dur))
 			chrome_report(st, CHROME_RULE_OVERLAP, rec->p,
-			              "a span from %" PRIu64 " to %" PRIu64 " ns overlaps one before in part",
-			              rec->ts, rec->ts + rec->dur);
-		break;
-	case 'B':
-		if (w->nopen++ == 0)
-			w->open_at = chrome_offset(st, rec->p);
-		break;
-	case 'E':
-		if (w->nopen > 0)
-			w->nopen--;
-		else
-			chrome_report(st, CHROME_RULE_UNBALANCED, rec->p,
-			              "the end of a span, and none is open on this thread");
-		break;
-	default:
-		break;
+			              "a span from %" PRId64 " to %" PRId64 " ns overlaps one before in part",
+			              (int64_t)(rec->ts - zero), (int64_t)(rec->ts + rec->dur - zero));
+	} else if (strchr("BEbeSFstf", rec->ph) != NULL) {
+		chrome_check_end(st, w);
 	}
+	if (rec->of[CHROME_BIND_ID].kind != JSON_ABSENT)
+		chrome_check_bound(st, w);
 }
 
 /* ---- kinds of events ---- */
@@ -303,7 +333,7 @@ static bool is_of_process(const struct chrome_record *rec)
 
 	if (strchr("iI", rec->ph) != NULL && s.n == 1)
 		return *s.p == 'p' || *s.p == 'g';
-	if (strchr("CcvVNODR", rec->ph) != NULL)
+	if (strchr("CcvVNODR()=", rec->ph) != NULL)
 		return !is_of_thread(rec);
 	return strchr("bneSTpF", rec->ph) != NULL && rec->of[CHROME_TID].kind == JSON_ABSENT;
 }
@@ -312,7 +342,7 @@ static enum phase phase_of(const struct chrome_record *rec)
 {
 	switch (rec->ph) {
 	case 'X':
-		return rec->has_dur ? PHASE_SPAN : PHASE_INSTANT;
+		return rec->has_dur ? PHASE_SPAN : PHASE_BEGIN;
 	case 'B':
 	case 'b':
 	case 'S':
@@ -364,25 +394,24 @@ static bool check_members(struct chrome_reading *st)
 	if (rec->of[CHROME_TID].kind == JSON_ABSENT && strchr("BEXstf", rec->ph) != NULL)
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no tid; read as 0");
 	if (rec->ph == 'X' && !rec->has_dur)
-		chrome_report(st, CHROME_RULE_MISSING_DUR, rec->p, "the complete event has no dur");
+		chrome_tally(st, CHROME_TALLY_NO_DUR, chrome_offset(st, rec->p));
 	return true;
 }
 
 /* ---- events ---- */
 
 /* Counters of different ids are different counters, unless the id is the tid (is_of_thread()). */
-static struct slice event_name(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
+static struct slice event_name(struct chrome_reading *st, struct batch *b)
 {
-	const struct json_token *const t = &st->rec.of[CHROME_NAME], *const id = &st->rec.of[CHROME_ID];
+	const struct json_token *const t = &st->rec.of[CHROME_NAME];
+	const struct chrome_id id = st->rec.ph == 'C'
+	                                ? chrome_find_id(&st->rec)
+	                                : (struct chrome_id){ .token = { .kind = JSON_ABSENT } };
+	const struct slice name = t->kind == JSON_NULL ? SLICE_LIT("") : chrome_text(&b->scratch, t);
 
-	if (t->kind == JSON_ABSENT && began != NULL && began->nname > 0) {
-		const struct slice copy = arena_copy(&b->scratch, slice_of(began->text, began->nname));
-		return copy.p != NULL ? textscan_slice(copy.p, copy.n) : copy;
-	}
-	const struct slice name = chrome_text(&b->scratch, t);
-	if (st->rec.ph != 'C' || id->kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
+	if (id.token.kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
 		return name;
-	const struct slice s = chrome_token_text(id),
+	const struct slice s = chrome_token_text(&id.token),
 	                   both = arena_printf(&b->scratch, "%.*s[%.*s]", (int)name.n, name.p, (int)s.n, s.p);
 	return both.p != NULL ? textscan_slice(both.p, both.n) : both;
 }
@@ -404,22 +433,28 @@ static bool add_record_id(struct chrome_reading *st, struct batch *b, struct eve
 	return true;
 }
 
-/* Adds the args of the event, or those of its begin. */
-static bool add_fields(struct chrome_reading *st, struct batch *b, struct event *e,
-                       const struct chrome_open *began)
+/* Numbers of counters may be texts. */
+static void read_series(const struct batch *b, struct event *e)
+{
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		struct value *const v = &b->fields[e->first_field + i].value;
+		struct json_token t = { .p = v->p, .end = v->p + v->count };
+		if (v->type == VALUE_STRING && v->count > 0 && json_number(t.p, t.end, &t.kind) == t.end)
+			*v = chrome_read_value(NULL, &t);
+	}
+}
+
+static bool add_fields(struct chrome_reading *st, struct batch *b, struct event *e)
 {
 	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 
-	if (began != NULL && began->nargs > 0) {
-		const struct slice copy =
-		    arena_copy(&b->scratch, slice_of(began->text + began->nname, began->nargs));
-		return copy.p != NULL && chrome_read_fields(st, b, e, copy.p, copy.p + copy.n);
-	}
 	if (!add_record_id(st, b, e))
 		return false;
-	if (args->kind == JSON_ABSENT || *args->p != '{')
-		return true;
-	return chrome_read_fields(st, b, e, args->p, args->end);
+	if (args->kind != JSON_ABSENT && *args->p == '{' && !chrome_read_fields(st, b, e, args->p, args->end))
+		return false;
+	if (e->phase == PHASE_COUNTER)
+		read_series(b, e);
+	return chrome_member_fields(st, b, e);
 }
 
 /* Drops a first field with the true tid, written by this program if the tid is another: the track has it. */
@@ -440,20 +475,44 @@ static void drop_true_tid(const struct batch *b, struct event *e)
 	}
 }
 
+/* Adds the end of an arrow that bind_id makes of a span. */
+static void add_bound(struct chrome_reading *st, struct batch *b, const struct event *e, enum phase phase,
+                      bool step)
+{
+	if (b->n + 1 >= b->cap) /* of a batch of one event */
+		return;
+	b->events[++b->n] = (struct event){ .ts = e->ts,
+		                            .dur = chrome_bound_number(st),
+		                            .name = SLICE_LIT("flow"), /* viewers compare it at both ends */
+		                            .cls = e->cls,
+		                            .track = e->track,
+		                            .offset = e->offset,
+		                            .phase = (uint8_t)phase,
+		                            .flags = step ? EVENT_STEP : 0 };
+}
+
 void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct chrome_reading *const st = r->state;
+	const struct json_token *const of = st->rec.of;
 
 	e->ts = st->event.ts;
 	e->dur = st->event.dur;
 	e->phase = st->event.phase;
 	e->flags = st->event.flags;
-	e->name = event_name(st, b, &st->began);
+	e->name = event_name(st, b);
 	r->no_memory |= e->name.p == NULL;
 	if (reader_wants_fields(r, e))
-		r->no_memory |= !add_fields(st, b, e, &st->began);
+		r->no_memory |= !add_fields(st, b, e);
 	if (rec->role == RECORD_IS_EVENT && st->task->has_true_id)
 		drop_true_tid(b, e);
+	if (of[CHROME_BIND_ID].kind == JSON_ABSENT)
+		return;
+	const bool in = of[CHROME_FLOW_IN].kind == JSON_TRUE, out = of[CHROME_FLOW_OUT].kind == JSON_TRUE;
+	if (in)
+		add_bound(st, b, e, PHASE_FLOW_IN, out);
+	else if (out)
+		add_bound(st, b, e, PHASE_FLOW_OUT, false);
 }
 
 static bool is_async(char ph)
@@ -475,26 +534,33 @@ void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, 
 	e->dur = is_async(st->rec.ph) ? 0 : st->event.dur;
 	e->phase = (uint8_t)phase_of(&st->rec);
 	e->flags = is_async(st->rec.ph) ? EVENT_ASYNC : st->event.flags;
-	e->name = event_name(st, b, &st->began);
+	e->name = event_name(st, b);
 	r->no_memory |= e->name.p == NULL || !chrome_read_fields(st, b, e, st->rec.p, st->rec.end);
 }
 
-/* Turns the end of an async span into the event of the span.  Returns false if this event is no such end. */
-static bool pair_async(struct chrome_reading *st)
+/* Returns enum event_flags and event_traits of st->rec. */
+static uint8_t event_flags(const struct chrome_record *rec)
 {
-	struct event *const e = &st->event;
-
-	if (st->rec.ph == 'b' || st->rec.ph == 'S') {
-		chrome_begin_async(st);
-		return false;
+	switch (rec->ph) {
+	case 'X':
+		return rec->has_dur ? 0 : EVENT_ENDLESS;
+	case 't':
+		return EVENT_STEP;
+	case 'f': /* without `bp` it binds to the next span */
+		return slice_is(chrome_token_text(&rec->of[CHROME_BP]), "e") ? 0 : EVENT_NEXT;
+	case 'i':
+	case 'I':
+		return slice_is(chrome_token_text(&rec->of[CHROME_S]), "g") ? EVENT_GLOBAL : 0;
+	default:
+		return is_async(rec->ph) ? EVENT_ASYNC : 0;
 	}
-	if (!chrome_end_async(st, &st->began))
-		return false;
-	e->phase = PHASE_SPAN;
-	e->flags = EVENT_ASYNC;
-	e->ts = st->began.ts < st->rec.ts ? st->began.ts : st->rec.ts;
-	e->dur = st->rec.ts - e->ts;
-	return true;
+}
+
+static bool has_unknown_stack(const struct chrome_reading *st)
+{
+	const struct json_token *const sf = &st->rec.of[CHROME_SF];
+
+	return sf->kind != JSON_ABSENT && !chrome_knows_frame(st, sf);
 }
 
 static bool read_timed_event(struct chrome_reading *st, struct record *rec)
@@ -512,11 +578,13 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 	*e = (struct event){ .ts = rec->ts, .phase = (uint8_t)phase_of(&st->rec) };
 	e->dur = e->phase == PHASE_SPAN ? st->rec.dur : 0;
 	check_nesting(st, st->task);
-	e->flags = ph == 't' ? EVENT_STEP : 0;
+	e->flags = event_flags(&st->rec);
 	if (event_is_flow(e))
-		e->dur = chrome_match_flow(st);
-	else if (is_async(ph) && !pair_async(st))
-		rec->role = RECORD_IS_PART;
+		e->dur = chrome_arrow_number(st);
+	else if (is_async(ph))
+		e->dur = chrome_async_key(&st->rec);
+	if (has_unknown_stack(st))
+		look_ahead(st);
 	return true;
 }
 
@@ -531,21 +599,15 @@ static bool read_metadata(struct chrome_reading *st, struct record *rec)
 	return rec->cls != NULL;
 }
 
-void chrome_event_free(struct chrome_reading *st)
-{
-	free(st->began.text);
-	st->began = (struct chrome_open){ .text = NULL };
-}
-
 bool chrome_read_event(struct chrome_reading *st, struct record *rec)
 {
 	bool is_event = false;
 
-	chrome_event_free(st);
 	if (st->names_for != st) { /* a look-ahead pass reads names only */
 		if (st->rec.ph == 'M')
 			read_track_name(st);
 	} else if (check_members(st)) {
+		chrome_mark_event(st);
 		is_event = st->rec.ph == 'M' ? read_metadata(st, rec) : read_timed_event(st, rec);
 		st->r->no_memory |= !is_event;
 	}
@@ -554,19 +616,7 @@ bool chrome_read_event(struct chrome_reading *st, struct record *rec)
 	return is_event;
 }
 
-/* Reports spans that are open at the end of the input. */
 void chrome_end(struct reader *r)
 {
-	struct chrome_reading *const st = r->state;
-	uint64_t n = 0, first = UINT64_MAX;
-
-	for (uint32_t i = 0; i < st->ntasks; i++) {
-		n += st->tasks[i]->nopen;
-		if (st->tasks[i]->nopen > 0 && st->tasks[i]->open_at < first)
-			first = st->tasks[i]->open_at;
-	}
-	if (n > 0)
-		finding_add(st->r->findings, &chrome_rules[CHROME_RULE_UNBALANCED], first, 0,
-		            "a span begins here and does not end; %" PRIu64 " such spans in all", n);
-	chrome_report_open(st);
+	chrome_report_pairs(r->state);
 }

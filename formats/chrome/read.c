@@ -53,6 +53,11 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 	X("id2", CHROME_ID2)                                                                                 \
 	X("s", CHROME_S)                                                                                     \
 	X("scope", CHROME_SCOPE)                                                                             \
+	X("bp", CHROME_BP)                                                                                   \
+	X("bind_id", CHROME_BIND_ID)                                                                         \
+	X("flow_in", CHROME_FLOW_IN)                                                                         \
+	X("flow_out", CHROME_FLOW_OUT)                                                                       \
+	X("sf", CHROME_SF)                                                                                   \
 	X("ids", CHROME_IDS)
 
 enum chrome_member chrome_find_member(struct slice key)
@@ -105,12 +110,12 @@ const char *chrome_parse_event(struct chrome_reading *st, const char *p, const c
 		if (p == NULL)
 			return NULL;
 		const enum chrome_member m = chrome_find_member(key);
-		if (m == CHROME_MEMBERS)
+		if (m == CHROME_MEMBERS) {
+			rec->has_others = true;
 			continue;
-		if (rec->of[m].kind == JSON_ABSENT)
-			rec->of[m] = value;
-		else
-			rec->has_duplicates = true;
+		}
+		rec->has_duplicates |= rec->of[m].kind != JSON_ABSENT;
+		rec->of[m] = value;
 	}
 	if (p == NULL)
 		return NULL;
@@ -146,73 +151,86 @@ static int parse_exponent(const char *p, const char *e)
 	return minus ? -v : v;
 }
 
-/* The same for the usual form: at most 15 digits, a point and three more. */
-static inline bool parse_plain_usec(struct slice s, uint64_t *ns)
-{
-	uint64_t v = 0;
-	uint32_t i = 0;
+#define BELOW UINT64_C(1000000000000000000) /* units of time.below in a nanosecond */
 
-	for (; i < s.n && (unsigned char)(s.p[i] - '0') <= 9; i++)
-		v = v * 10 + (uint64_t)(s.p[i] - '0');
-	if (i == 0 || i > 15 || i + 4 != s.n || s.p[i] != '.')
+/* A time: whole nanoseconds, and what is below one. */
+struct usec {
+	uint64_t ns, below;
+};
+
+static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
+{
+	const uint64_t d = (uint64_t)(c - '0');
+
+	*fits &= v < max / 10 || (v == max / 10 && d <= max % 10);
+	return *fits ? v * 10 + d : max;
+}
+
+/* The same for the usual form: at most 15 digits, a point and three more. */
+static inline bool parse_plain_usec(const char *p, const char *e, struct usec *t)
+{
+	const char *const first = p;
+	uint64_t v = 0;
+
+	for (; p < e && (unsigned char)(*p - '0') <= 9; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	if (p == first || p - first > 15 || e - p != 4 || *p != '.')
 		return false;
-	for (i++; i < s.n; i++) {
-		if ((unsigned char)(s.p[i] - '0') > 9)
+	for (p++; p < e; p++) {
+		if ((unsigned char)(*p - '0') > 9)
 			return false;
-		v = v * 10 + (uint64_t)(s.p[i] - '0');
+		v = v * 10 + (uint64_t)(*p - '0');
 	}
-	*ns = v;
+	*t = (struct usec){ v, 0 };
 	return true;
 }
 
-/* Converts decimal microseconds to nanoseconds exactly, truncating fractions of a nanosecond.  Returns false
- * if the result does not fit; *ns is the nearest value that does. */
-static bool parse_usec(struct slice s, uint64_t *ns)
+/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`.
+ */
+static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
-	if (parse_plain_usec(s, ns))
-		return true;
-
-	const char *p = s.p, *const e = s.p + s.n;
-	const bool minus = p < e && *p == '-';
-	int shift = 3; /* decimal places still to be read */
-	bool fraction = false, fits = true, zero = true;
 	const char *exp = p;
+	int place = 3; /* decimal places of ns still to be read; below 0: of `below` */
+	uint64_t unit = BELOW / 10;
+	bool fraction = false, fits = true;
 
-	p += minus;
+	if (parse_plain_usec(p, e, t))
+		return true;
+	*t = (struct usec){ 0, 0 };
 	while (exp < e && *exp != 'e' && *exp != 'E')
 		exp++;
+	const char *const point = memchr(p, '.', (size_t)(exp - p));
 	if (exp < e)
-		shift += parse_exponent(exp + 1, e);
-	*ns = 0;
+		place += parse_exponent(exp + 1, e);
+	int left = (int)((point != NULL ? point : exp) - p) + place; /* digits of ns */
+	for (; left < 0 && unit > 0; left++)
+		unit /= 10;
 	for (; p < exp; p++) {
-		if (*p == '.') {
-			fraction = true;
+		fraction |= *p == '.';
+		if (*p == '.')
 			continue;
+		if (left > 0) {
+			left--;
+			t->ns = add_digit(t->ns, *p, max, &fits);
+		} else {
+			t->below += (uint64_t)(*p - '0') * unit;
+			unit /= 10;
 		}
-		if (fraction)
-			shift--;
-		if (fraction && shift < 0)
-			continue;
-		if (*ns > (UINT64_MAX - (uint64_t)(*p - '0')) / 10)
-			fits = false;
-		*ns = *ns * 10 + (uint64_t)(*p - '0');
-		zero &= *p == '0';
 	}
-	for (; shift > 0 && fits && *ns != 0; shift--) {
-		fits = *ns <= UINT64_MAX / 10;
-		*ns *= 10;
-	}
-	for (; shift < 0 && !fraction && *ns != 0; shift++)
-		*ns /= 10;
-	if (!fits)
-		*ns = UINT64_MAX;
-	if (minus && !zero)
-		*ns = 0;
-	return fits && !(minus && !zero);
+	for (; left > 0 && fits && t->ns != 0; left--)
+		t->ns = add_digit(t->ns, '0', max, &fits);
+	return fits;
+}
+
+/* Other formats have times of 64 bits, and our own output all of them. */
+static uint64_t max_time(const struct chrome_reading *st)
+{
+	return chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && st->r->trace->zero_ns == 0 ? UINT64_MAX
+	                                                                                     : INT64_MAX;
 }
 
 /* Returns false if the member is absent or, after a finding, not a number. */
-static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, uint64_t *ns)
+static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, struct usec *time)
 {
 	const struct json_token *const t = &st->rec.of[m];
 	const struct slice s = chrome_token_text(t);
@@ -233,25 +251,42 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		              quoted(&q, s));
 		return false;
 	}
-	if (!parse_usec(s, ns))
-		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %" PRIu64 " ns", name,
-		              quoted(&q, s), *ns);
+	const bool minus = s.n > 0 && *s.p == '-';
+	if (!parse_usec(s.p + minus, s.p + s.n, max_time(st), time))
+		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %s%" PRIu64 " ns", name,
+		              quoted(&q, s), minus ? "-" : "", time->ns);
+	if (!minus || (time->ns == 0 && time->below == 0))
+		return true;
+	if (m == CHROME_DUR || time->ns >= st->r->trace->zero_ns) {
+		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as 0", name, quoted(&q, s));
+		*time = (struct usec){ 0, 0 };
+		return true;
+	}
+	/* down to the nanosecond before */
+	*time = (struct usec){ -(time->ns + (time->below > 0)), time->below > 0 ? BELOW - time->below : 0 };
+	chrome_tally(st, CHROME_TALLY_NEGATIVE, chrome_offset(st, st->rec.p));
 	return true;
 }
 
+/* The end of a span is rounded down, not its duration: spans of which one ends where the next begins do not
+ * overlap then. */
 void chrome_read_times(struct chrome_reading *st)
 {
 	struct chrome_record *const rec = &st->rec;
+	struct usec ts = { 0, 0 }, dur = { 0, 0 };
 	struct quoted q;
 
-	rec->has_ts = read_time(st, CHROME_TS, "ts", &rec->ts);
-	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &rec->dur);
-	if (rec->has_ts && rec->has_dur && rec->dur > UINT64_MAX - rec->ts) {
-		if (rec->dur < UINT64_MAX) /* else read_time() reported it */
+	rec->has_ts = read_time(st, CHROME_TS, "ts", &ts);
+	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
+	rec->ts = st->r->trace->zero_ns + ts.ns;
+	rec->dur = dur.ns + (ts.below + dur.below >= BELOW);
+	const uint64_t max = max_time(st);
+	if (rec->has_ts && rec->has_dur && ts.ns <= max && rec->dur > max - ts.ns) {
+		if (dur.ns < max) /* else read_time() reported it */
 			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
-			              "dur %s and ts together are beyond 2^64 ns; shortened",
+			              "dur %s and ts together are beyond the last time; shortened",
 			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
-		rec->dur = UINT64_MAX - rec->ts;
+		rec->dur = max - ts.ns;
 	}
 }
 
@@ -262,7 +297,33 @@ static struct value json_value_of(struct slice s)
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-static struct value read_value(struct arena *a, const struct json_token *t)
+/* Returns JSON without blanks between its tokens; on OOM as it is. */
+static struct slice compact(struct arena *a, struct slice s)
+{
+	const char *p = s.p, *const e = s.p + s.n;
+	bool in_text = false;
+
+	for (; p < e && (in_text || (unsigned char)*p > ' '); p++) {
+		in_text ^= *p == '"';
+		p += in_text && *p == '\\';
+	}
+	char *const copy = p < e ? arena_alloc(a, s.n) : NULL;
+	if (copy == NULL)
+		return s;
+	uint32_t n = (uint32_t)(p - s.p);
+	memcpy(copy, s.p, n);
+	for (; p < e; p++) {
+		if (!in_text && (unsigned char)*p <= ' ')
+			continue;
+		in_text ^= *p == '"';
+		copy[n++] = *p;
+		if (in_text && *p == '\\' && p + 1 < e)
+			copy[n++] = *++p;
+	}
+	return slice_of(copy, n);
+}
+
+struct value chrome_read_value(struct arena *a, const struct json_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 	const bool minus = t->kind == JSON_INT;
@@ -282,9 +343,10 @@ static struct value read_value(struct arena *a, const struct json_token *t)
 	case JSON_ABSENT:
 		return (struct value){ .type = VALUE_NONE };
 	case JSON_NUMBER:
+		return json_value_of(s);
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return json_value_of(s);
+		return json_value_of(compact(a, s));
 	default:
 		return value_string(chrome_text(a, t));
 	}
@@ -292,12 +354,13 @@ static struct value read_value(struct arena *a, const struct json_token *t)
 
 #define COMPARED 64 /* latest fields whose names are compared: linear time for any number of fields */
 
-static bool has_field(const struct field *f, uint32_t n, struct slice name)
+/* Returns the index of the field of this name, or n. */
+static uint32_t find_field(const struct field *f, uint32_t n, struct slice name)
 {
 	for (uint32_t i = n > COMPARED ? n - COMPARED : 0; i < n; i++)
 		if (slice_equal(f[i].name, name))
-			return true;
-	return false;
+			return i;
+	return n;
 }
 
 bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
@@ -328,52 +391,16 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 		if (batch_fields(b, n - before + 1) == NULL)
 			return false;
 		struct field *const f = b->fields + e->first_field;
-		f[n] = (struct field){ chrome_text(&b->scratch, &key), read_value(&b->scratch, &t) };
+		f[n] = (struct field){ chrome_text(&b->scratch, &key), chrome_read_value(&b->scratch, &t) };
 		if (f[n].name.p == NULL || (f[n].value.type == VALUE_STRING && f[n].value.p == NULL))
 			return false;
-		if (!has_field(f, n, f[n].name))
-			n++;
+		const uint32_t same = find_field(f, n, f[n].name);
+		f[same].value = f[n].value; /* the last of a name */
+		n += same == n;
 	}
 	b->nfields += n - before;
 	e->nfields = (uint16_t)n;
 	return true;
-}
-
-/* ---- facts of the trace ---- */
-
-static bool add_meta(struct chrome_reading *st, struct slice key, const struct json_token *t)
-{
-	struct trace *const trace = st->r->trace;
-	const struct slice name = arena_copy(&trace->arena, key);
-	const bool number = t->kind >= JSON_UINT && t->kind <= JSON_NUMBER;
-
-	if (trace->nmeta >= CHROME_MAX_META || t->end - t->p > 4096 || key.n > CHROME_MAX_ID ||
-	    !(number || json_is_string(t->kind)))
-		return true;
-	const struct slice text = arena_copy(&trace->arena, chrome_text(&st->scratch, t));
-	if (name.p == NULL || text.p == NULL)
-		return false;
-	const struct value v = number ? (struct value){ .type = VALUE_JSON, .count = text.n, .p = text.p }
-	                              : value_string(textscan_slice(text.p, text.n));
-	return trace_add_meta(trace, textscan_slice(name.p, name.n), v);
-}
-
-void chrome_read_other_data(struct chrome_reading *st, const char *p, const char *e)
-{
-	struct trace *const trace = st->r->trace;
-	struct json_walk w = json_walk(&st->json, p, e);
-	uint64_t epoch;
-
-	while (json_walk_next(&w)) {
-		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
-		if (slice_is(key, "epoch_ns") && w.value.kind == JSON_UINT &&
-		    json_digits_any(text.p, text.n, &epoch)) {
-			trace->epoch_known = true;
-			trace->epoch_ns = epoch;
-		}
-		if (!add_meta(st, key, &w.value))
-			st->r->no_memory = true;
-	}
 }
 
 /* ---- the reader ---- */
@@ -397,8 +424,8 @@ static bool open_reader(struct reader *r)
 		} of = { .state = r->ahead_of };
 		st->names_for = of.asking;
 	}
-	r->trace->dialect = "";
-	r->trace->clock = "unknown";
+	r->trace->free_order = true;
+	chrome_look_at_head(st);
 	st->gaps = trace_add_class(r->trace, SLICE_LIT("between events"));
 	if (st->gaps == NULL)
 		return false;
@@ -411,11 +438,12 @@ static void close_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
-	chrome_event_free(st);
 	chrome_tasks_free(st);
-	chrome_open_free(st);
+	chrome_pairs_free(st);
+	chrome_frames_free(&st->frames);
 	chrome_damage_free(st);
-	tabletext_free(&st->class_names);
+	tabletext_free(&st->class_names[0]);
+	tabletext_free(&st->class_names[1]);
 	arena_free(&st->scratch);
 }
 
@@ -460,10 +488,12 @@ const struct reader_ops chrome_reader_ops = {
 	.state_size = sizeof(struct chrome_reading),
 	.common_suffix = true,
 	.probe = chrome_probe,
+	.zero = chrome_zero,
 	.open = open_reader,
 	.record = chrome_next_record,
 	.event = event_meaning,
 	.fields = event_fields,
 	.end = chrome_end,
+	.extra = 2,
 	.close = close_reader,
 };

@@ -107,16 +107,57 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 	}
 }
 
+/* Returns true for a field that was a member of the event, which viewers look for there. */
+static bool is_member(const struct field *f)
+{
+	const bool number =
+	    (f->value.type >= VALUE_U8 && f->value.type <= VALUE_I64) ||
+	    (f->value.type == VALUE_JSON && f->value.count > 0 && *f->value.p >= '0' && *f->value.p <= '9');
+
+	return (number && (slice_is(f->name, "tts") || slice_is(f->name, "tdur"))) ||
+	       (f->value.type == VALUE_STRING && slice_is(f->name, "cname"));
+}
+
+/* Writes the fields of an event of the same format: first those that are members. */
+static void put_own_args(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	struct text *const t = &chunk->text;
+	const char *before = ",\"args\":{";
+
+	for (uint32_t i = from; i < e->nfields; i++)
+		if (is_member(&f[i])) {
+			text_char(t, ',');
+			put_fields(chunk, b, e, i, i + 1);
+		}
+	for (uint32_t i = from, to; i < e->nfields; i = to + 1) {
+		for (to = i; to < e->nfields && !is_member(&f[to]); to++)
+			;
+		if (to == i)
+			continue;
+		text_str(t, before);
+		put_fields(chunk, b, e, i, to);
+		before = ",";
+	}
+	if (*before != '\0' && before[1] == '\0')
+		text_char(t, '}');
+}
+
 /* Writes the fields of an event as `,"args":{...}` unless there are none.  The record number is left out:
  * viewers aggregate calls of equal name and args, and no two events have the same number.  from: the first
  * field after it. */
-static void put_args(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
+static void put_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                     uint32_t from, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
 
 	if (e->nfields == from)
 		return;
+	if (st->of_chrome && !counter) {
+		put_own_args(b, e, from, chunk);
+		return;
+	}
 	char *const p = text_reserve(t, 16);
 	if (p == NULL)
 		return;
@@ -202,6 +243,8 @@ bool chrome_declare(struct writer *w, const struct batch *b)
 
 	if (!st->declared && w->run->trace->record_id != NULL)
 		st->record_id = slice_str(w->run->trace->record_id);
+	if (!st->declared)
+		st->of_chrome = strcmp(w->run->trace->format, "chrome") == 0;
 	st->declared = true;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!chrome_declare_track(st, b->tracks[i]))
@@ -309,14 +352,17 @@ static char *put_phase(char *p, const struct event *e)
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* an id in quotes is read as hexadecimal and has all 64 bits */
-		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"")
-		    : event_is_step(e)         ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
-		                               : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = e->phase == PHASE_FLOW_OUT     ? PUT(p, "s\",\"id\":\"")
+		    : event_is_step(e)             ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
+		    : (e->flags & EVENT_NEXT) != 0 ? PUT(p, "f\",\"id\":\"")
+		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
 	default:
-		return e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":")
-		                                       : PUT(p, "i\",\"s\":\"t\",\"ts\":");
+		return e->phase == PHASE_INSTANT && (e->flags & EVENT_GLOBAL) != 0
+		           ? PUT(p, "i\",\"s\":\"g\",\"ts\":")
+		       : e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":")
+		                                         : PUT(p, "i\",\"s\":\"t\",\"ts\":");
 	}
 }
 
@@ -432,7 +478,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	const uint32_t ids = count_record_ids(st, b, e);
-	put_args(b, e, ids, chunk);
+	put_args(st, b, e, ids, chunk);
 	if (ids > 0 || st->with_ids)
 		put_ids(st, b, e, ids, chunk);
 	text_char(t, '}');
@@ -500,28 +546,73 @@ static void put_text_member(struct text *t, const char *name, const char *value)
 	text_json_string(t, slice_str(value));
 }
 
-/* Metadata of the trace, in a separate object, as its names may equal names of this writer.  A repeated name
- * gets a number. */
-static void put_meta(struct chunk *chunk, const struct trace *trace)
+/* Members of the document that was read stand beside the events again.  Their values have a blank after each
+ * colon: some readers search the text for `"rank": 0`. */
+static bool is_outer(const struct chrome_state *st, const struct field *f)
 {
+	return st->of_chrome && f->value.outer;
+}
+
+static void put_spaced(struct text *t, struct slice json)
+{
+	bool in_text = false;
+
+	for (uint32_t i = 0; i < json.n; i++) {
+		const char c = json.p[i];
+		text_char(t, c);
+		if (in_text && c == '\\' && i + 1 < json.n)
+			text_char(t, json.p[++i]);
+		else if (c == '"')
+			in_text = !in_text;
+		else if (c == ':' && !in_text)
+			text_char(t, ' ');
+	}
+}
+
+/* Writes a fact.  Those that say the wall time of ts 0 follow the times of the output. */
+static void put_fact(struct chunk *chunk, const struct run_facts *run, const struct field *f, bool outer)
+{
+	const struct trace *const trace = run->trace;
+	const uint64_t epoch = trace->epoch_ns + run->rebased_by;
+
+	if (outer && trace->epoch_known && slice_is(f->name, "baseTimeNanoseconds"))
+		text_u64(&chunk->text, epoch);
+	else if (outer && trace->epoch_known && slice_is(f->name, "beginningOfTime"))
+		text_u64(&chunk->text, epoch / 1000);
+	else if (outer && f->value.type == VALUE_JSON)
+		put_spaced(&chunk->text, value_text(&f->value));
+	else
+		chrome_value(chunk, &f->value, &(struct event){ .ts = 0 });
+}
+
+/* Writes metadata of the trace, `outer` or not, each after the text `before`, the first after `first`.  A
+ * repeated name gets a number. */
+static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, const char *first)
+{
+	const struct trace *const trace = w->run->trace;
 	struct text *const t = &chunk->text;
 	struct tabletext names = { .slots = NULL };
 	struct arena numbered = { 0 };
+	bool any = false;
 
-	if (trace->nmeta == 0)
-		return;
-	text_str(t, ",\n\"trace\":{");
+	if (outer) /* names of this writer */
+		t->failed |= !tabletext_put(&names, SLICE_LIT("otherData"), 1) ||
+		             !tabletext_put(&names, SLICE_LIT("traceEvents"), 1);
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		if (is_outer(w->state, &trace->meta[i]) != outer)
+			continue;
 		const struct slice name = tabletext_unique(&names, &numbered, trace->meta[i].name);
 		t->failed |= name.p == NULL;
-		text_str(t, i > 0 ? ",\n\"" : "\n\"");
+		text_str(t, any ? ",\n" : first);
+		text_char(t, '"');
 		text_json_chars(t, name);
 		text_str(t, "\":");
-		chrome_value(chunk, &trace->meta[i].value, &(struct event){ .ts = 0 });
+		put_fact(chunk, w->run, &trace->meta[i], outer);
+		any = true;
 	}
-	text_char(t, '}');
 	tabletext_free(&names);
 	arena_free(&numbered);
+	return any;
 }
 
 void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
@@ -529,7 +620,10 @@ void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, 
 	struct text *const t = &chunk->text;
 	const struct trace *const trace = w->run->trace;
 
-	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
+	text_str(t, "\n],\n");
+	if (put_meta(chunk, w, true, ""))
+		text_str(t, ",\n");
+	text_str(t, "\"otherData\":{\n\"tool\":");
 	text_json_string(t, slice_str(w->run->tool));
 	put_text_member(t, "format", trace->format);
 	if (trace->dialect[0] != '\0')
@@ -548,7 +642,8 @@ void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, 
 	}
 	if (parts != NULL)
 		text_printf(t, ",\n\"part\":%" PRIu32 ",\n\"parts\":%" PRIu32, parts->ended, parts->begun);
-	put_meta(chunk, trace);
+	if (put_meta(chunk, w, false, ",\n\"trace\":{\n"))
+		text_char(t, '}');
 	text_str(t, ",\n\"losses\":{");
 	for (size_t i = 0; i < w->run->total->n; i++)
 		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->run->total->rows[i].loss->id,

@@ -416,15 +416,18 @@ static void end_span(struct perfetto_state *st, const struct event *e)
 
 /* ---- instants and arrows ---- */
 
-/* Writes one end of an arrow, which binds to an open span.  Both ends must have equal name and category. */
-static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
+/* Writes one end of an arrow, which binds to an open span, or to the next one.  Both ends must have equal
+ * name and category. */
+static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase,
+                     bool next)
 {
 	struct track_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
 	const size_t at = wire_open(&st->body, EVENT_LEGACY);
 
 	wire_number(&st->body, LEGACY_PHASE, (unsigned char)phase);
 	wire_number(&st->body, LEGACY_ID, id);
-	wire_number(&st->body, LEGACY_ENCLOSING, 1);
+	if (!next)
+		wire_number(&st->body, LEGACY_ENCLOSING, 1);
 	wire_close(&st->body, at);
 	if (st->arrow_name == 0)
 		st->arrow_name = name_iid(st, SLICE_LIT("arrow"));
@@ -448,7 +451,7 @@ static void put_instant(struct perfetto_state *st, const struct batch *b, const 
 	k->instant = e->ts + 1;
 	if ((e->flags & EVENT_ARROW) != 0) { /* an end may follow */
 		idset_add(&st->arrows, e->dur);
-		put_flow(st, e->ts, k->uuid, e->dur, 's');
+		put_flow(st, e->ts, k->uuid, e->dur, 's', false);
 	}
 }
 
@@ -468,13 +471,14 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 	if (e->nfields > 0)
 		perfetto_lose(st, PERFETTO_ARROW_FIELDS, 1);
 	close_until(st, k, e->ts, false);
-	const bool needs_span = k->nends == 0 && k->instant != e->ts + 1;
+	const bool next = !out && !event_is_step(e) && (e->flags & EVENT_NEXT) != 0;
+	const bool needs_span = !next && k->nends == 0 && k->instant != e->ts + 1;
 	if (needs_span) {
 		struct track_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
 		x.name = name_iid(st, e->name);
 		put_event(st, &x);
 	}
-	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : event_is_step(e) ? 't' : 'f');
+	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : event_is_step(e) ? 't' : 'f', next);
 	if (needs_span)
 		put_end(st, e->ts, k->uuid);
 }

@@ -245,3 +245,37 @@ void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 	for (uint32_t i = 0; i < n; i++)
 		to[starts[(from[i] >> shift) % DIGITS]++] = from[i];
 }
+
+/* ---- order of time ---- */
+
+static uint32_t run_end(const struct timed *list, uint32_t from, uint32_t n)
+{
+	for (from++; from < n && list[from].ts >= list[from - 1].ts; from++)
+		;
+	return from;
+}
+
+/* Merges list[from, mid) and list[mid, to), each in order. */
+static void merge_runs(struct timed *list, uint32_t from, uint32_t mid, uint32_t to, struct timed *spare)
+{
+	const uint32_t n = mid - from;
+	uint32_t i = 0, k = mid;
+
+	memcpy(spare, list + from, n * sizeof *spare);
+	while (i < n)
+		list[from++] = k < to && list[k].ts < spare[i].ts ? list[k++] : spare[i++];
+}
+
+void timed_sort(struct timed *list, uint32_t n, struct timed *spare)
+{
+	for (bool merged = true; merged;) {
+		merged = false;
+		for (uint32_t from = 0, mid, to; from < n; from = to) {
+			mid = run_end(list, from, n);
+			to = mid < n ? run_end(list, mid, n) : n;
+			if (mid < n)
+				merge_runs(list, from, mid, to, spare);
+			merged |= mid < n;
+		}
+	}
+}

@@ -63,4 +63,16 @@ bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size);
  * keep their order. */
 void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift);
 
+/* ---- order of time ---- */
+
+/* A time, and what it is of. */
+struct timed {
+	uint64_t ts;
+	uint32_t at;
+};
+
+/* Stable natural merge sort by time: O(n) if the list is in order, O(n log r) if it is r runs in order. spare
+ * has space for n elements. */
+void timed_sort(struct timed *list, uint32_t n, struct timed *spare);
+
 #endif

@@ -33,7 +33,7 @@ const struct rule *input_fault_rule(enum input_fault fault)
 		{ INPUT_CHANGED, INPUT_RULE_CHANGED },       { INPUT_CUT, INPUT_RULE_CUT },
 		{ INPUT_CORRUPT, INPUT_RULE_CORRUPT },       { INPUT_TRAILING, INPUT_RULE_TRAILING },
 		{ INPUT_REPLACED, INPUT_RULE_REPLACED },     { INPUT_ELSEWHERE, INPUT_RULE_ELSEWHERE },
-		{ INPUT_PASSED, INPUT_RULE_PASSED },
+		{ INPUT_PASSED, INPUT_RULE_PASSED },         { INPUT_NO_TRACE, INPUT_RULE_NO_TRACE },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

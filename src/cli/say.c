@@ -400,6 +400,19 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
+void job_parts_add(struct job_parts *p, const struct trace *trace)
+{
+	p->have += trace->parts > 0;
+	p->of = trace->parts > p->of ? trace->parts : p->of;
+}
+
+void say_parts(const struct job_parts *p)
+{
+	if (p->have < p->of)
+		say("note: traces of %" PRIu32 " of the %" PRIu32 " ranks of the job: %" PRIu32 " %s missing",
+		    p->have, p->of, p->of - p->have, p->of - p->have == 1 ? "is" : "are");
+}
+
 bool is_nothing_read(const struct source *s)
 {
 	const struct trace *const t = s->context->trace;

@@ -40,6 +40,17 @@ struct ledger;
 
 void say_losses(const char *path, const struct ledger *l, bool each);
 
+/* Traces that are parts of one job (trace.parts). */
+struct job_parts {
+	uint32_t have, of; /* of 0: not known */
+};
+
+/* Counts a trace of a job. */
+void job_parts_add(struct job_parts *p, const struct trace *trace);
+
+/* Says how many parts are missing, if any. */
+void say_parts(const struct job_parts *p);
+
 /* Whether the input has bytes, but no record could be read: it is damaged from the start, or no trace of this
  * format. */
 bool is_nothing_read(const struct source *s);

@@ -173,6 +173,8 @@ enum exit_status traces_end(struct trace_run *r)
 		report_out_put(&r->out, &r->text);
 		r->status = worse(r->status, report_out_end(&r->out, &r->options, r->any));
 		say_found(&r->options);
+		if (!r->options.quiet && r->groups.n > 1)
+			say_parts(&r->parts);
 	} else {
 		r->status = r->options.status;
 	}
@@ -250,6 +252,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	if (counted && t->is_read) {
 		s->stats.unpaired = run.unpaired;
 		stats_describe(&s->stats, t->path, run.bytes, run.trace, run.found);
+		job_parts_add(&r->parts, run.trace);
 		how->report(t, &s->stats);
 	}
 	if (!r->options.quiet)

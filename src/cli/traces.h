@@ -2,6 +2,7 @@
 #define CLI_TRACES_H
 
 #include "cli/outputs.h"
+#include "cli/say.h"
 #include "run/read/operands.h"
 #include "stats/tables/tables.h"
 
@@ -19,7 +20,8 @@ struct trace_run {
 	struct text text;
 	struct trace_groups groups;
 	bool begun, json;
-	unsigned layout;         /* "layout" of the JSON; 0: none */
+	unsigned layout; /* "layout" of the JSON; 0: none */
+	struct job_parts parts;
 	bool any;                /* the report describes a trace */
 	enum exit_status status; /* the worst so far */
 };

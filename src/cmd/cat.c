@@ -38,11 +38,11 @@ static void put_hex(struct text *t, uint64_t offset, struct slice bytes)
 	}
 }
 
-static void put_event(struct text *t, const struct batch *b, const struct event *e)
+static void put_event(struct text *t, const struct batch *b, const struct event *e, uint64_t zero)
 {
 	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind_name(event_kind(e)));
 	value_text_word(t, e->cls->name);
-	text_printf(t, " ts=%" PRIu64, e->ts);
+	text_printf(t, " ts=%s%" PRIu64, e->ts < zero ? "-" : "", e->ts < zero ? zero - e->ts : e->ts - zero);
 	if (e->phase == PHASE_SPAN)
 		text_printf(t, " dur=%" PRIu64, e->dur);
 	if (e->phase != PHASE_STRUCTURE) {
@@ -61,9 +61,9 @@ static void put_event(struct text *t, const struct batch *b, const struct event 
 	text_char(t, '\n');
 }
 
-static void put_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void put_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex, uint64_t zero)
 {
-	put_event(t, b, &b->events[i]);
+	put_event(t, b, &b->events[i], zero);
 	if (hex)
 		put_hex(t, b->events[i].offset, b->bytes[i]);
 }
@@ -136,13 +136,13 @@ static void put_fields(struct text *t, const struct field *f, uint32_t n, struct
 	text_str(t, any ? "}" : "");
 }
 
-static void put_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void put_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex, uint64_t zero)
 {
 	const struct event *const e = &b->events[i];
 	struct fields_json_lost lost = { .bad_text = 0 };
 
 	text_char(t, '{');
-	event_json(t, e, &lost);
+	event_json(t, e, zero, &lost);
 	text_str(t, ",\"class\":");
 	lost.bad_text += text_json_string(t, e->cls->name) > 0;
 	put_fields(t, &b->fields[e->first_field], e->nfields, &lost);
@@ -169,6 +169,7 @@ static void put_json_input(struct text *t, const char *path, const char *format)
 
 struct cat {
 	struct trace_run run;
+	uint64_t zero; /* trace.zero_ns */
 	bool hex, raw;
 	unsigned json;        /* of text|json */
 	uint64_t limit, left; /* records; UINT64_MAX: all */
@@ -298,7 +299,7 @@ static bool show_batch(struct cat *c, const struct batch *b)
 	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
 		if (is_left_out(c, b, i))
 			continue;
-		(c->json ? put_json_record : put_text_record)(&c->run.text, b, i, c->hex);
+		(c->json ? put_json_record : put_text_record)(&c->run.text, b, i, c->hex, c->zero);
 		c->left -= c->left != UINT64_MAX;
 		if (c->run.text.n >= 65536)
 			report_out_put(&c->run.out, &c->run.text);
@@ -331,6 +332,7 @@ static void show_trace(struct trace_slot *t)
 	r->options.progress.wanted &= r->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
 		while (more && pipeline_next(p, &b) == STAGE_MORE) {
+			c->zero = pipeline_trace(p)->zero_ns;
 			more = show_batch(c, b);
 			batch_release(b);
 		}

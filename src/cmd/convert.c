@@ -465,6 +465,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.arrange.temp_near = temp_path(c);
 	job.arrange.lanes = !writer->nested ? LANES_NONE : c->no_lanes ? LANES_COUNT : LANES_ASSIGN;
 	job.adjust.rebase = c->rebase;
+	job.adjust.from_zero = true;
 	job.adjust.join = c->join;
 	if (job.read.copy_of == NULL)
 		job.read.as = c->raw ? READ_FIELDS : READ_MEANING;

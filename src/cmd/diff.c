@@ -321,7 +321,7 @@ static void put_json_event(struct json_out *o, const char *key, const struct eve
 		return;
 	}
 	json_out_begin(o, key, "{");
-	event_json(o->t, e, &lost);
+	event_json(o->t, e, 0, &lost);
 	json_out_end(o, "}");
 }
 
@@ -595,6 +595,7 @@ static bool open_side(struct diff *d, int side)
 	job->in.npaths = 1;
 	job->read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
 	job->read.interpret = INTERPRET_SPANS;
+	job->adjust.from_zero = true;
 	job->arrange.order = ORDER_TIME;
 	job->arrange.memory = d->sort_memory;
 	job->to.hooks = (struct pipeline_hooks){ .closed = closed, .progress = options_progress, .ctx = d };
@@ -637,9 +638,12 @@ static bool compare(struct diff *d)
 
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
-		sources[i] = (struct differ_source){ .next = next,
-			                             .ctx = &d->inputs[i],
-			                             .trace = pipeline_trace(d->pipelines[i]) };
+		sources[i] =
+		    (struct differ_source){ .next = next,
+			                    .ctx = &d->inputs[i],
+			                    .trace = pipeline_trace(d->pipelines[i]),
+			                    .signed_time = pipeline_report(d->pipelines[0]).signed_time ||
+			                                   pipeline_report(d->pipelines[1]).signed_time };
 	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;

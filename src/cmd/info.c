@@ -144,6 +144,7 @@ static uint32_t count_processes(const struct trace *trace)
 static void put_times(struct text *t, const struct info *n, const struct trace *trace)
 {
 	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
+	const uint64_t zero = trace->zero_ns;
 
 	if (n->first_ns > n->last_ns) { /* no events */
 		text_str(t, "times:    none");
@@ -152,8 +153,11 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 		text_char(t, '\n');
 		return;
 	}
-	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns\nduration: %" PRIu64 " ns", n->first_ns,
-	            n->last_ns, n->last_ns - n->first_ns);
+	text_printf(t, "times:    %s%" PRIu64 " to %s%" PRIu64 " ns\nduration: %" PRIu64 " ns",
+	            n->first_ns < zero ? "-" : "",
+	            n->first_ns < zero ? zero - n->first_ns : n->first_ns - zero,
+	            n->last_ns < zero ? "-" : "", n->last_ns < zero ? zero - n->last_ns : n->last_ns - zero,
+	            n->last_ns - n->first_ns);
 	if (n->last_ns - n->first_ns >= 1000) {
 		text_str(t, " (");
 		text_time(t, n->last_ns - n->first_ns);
@@ -161,9 +165,9 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 	}
 	if (wall) {
 		text_str(t, "\nwall:     ");
-		text_iso8601(t, trace->epoch_ns + n->first_ns);
+		text_iso8601(t, trace->epoch_ns + n->first_ns - zero);
 		text_str(t, " to ");
-		text_iso8601(t, trace->epoch_ns + n->last_ns);
+		text_iso8601(t, trace->epoch_ns + n->last_ns - zero);
 	}
 	text_char(t, '\n');
 }
@@ -259,8 +263,8 @@ static void put_json_events(struct json_out *o, const struct info *n, const stru
 	json_out_u64_or_string(o, "records", trace->records);
 	json_out_u64_or_string(o, "events", trace->events);
 	if (n->first_ns <= n->last_ns) {
-		json_out_u64_or_string(o, "first_ns", n->first_ns);
-		json_out_u64_or_string(o, "last_ns", n->last_ns);
+		json_out_ns(o, "first_ns", n->first_ns, trace->zero_ns);
+		json_out_ns(o, "last_ns", n->last_ns, trace->zero_ns);
 	}
 	if (hash != NULL)
 		text_printf(json_out_value(o, "digest"), "\"%016" PRIx64 "%016" PRIx64 "\"", hash->b,
@@ -296,8 +300,8 @@ static void put_json_tracks(struct json_out *o, const struct info *n, const stru
 		if (k->kind == TRACK_THREAD && k->has_id)
 			json_out_u64_or_string(o, "tid", k->id);
 		json_out_u64_or_string(o, "events", n->seen[i].events);
-		json_out_u64_or_string(o, "first_ns", n->seen[i].first_ns);
-		json_out_u64_or_string(o, "last_ns", n->seen[i].last_ns);
+		json_out_ns(o, "first_ns", n->seen[i].first_ns, trace->zero_ns);
+		json_out_ns(o, "last_ns", n->seen[i].last_ns, trace->zero_ns);
 		json_out_end(o, "}");
 	}
 	json_out_end(o, "]");

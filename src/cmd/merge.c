@@ -299,6 +299,8 @@ static enum exit_status run(struct merge *m)
 		options_no_memory(o);
 		return o->status;
 	}
+	if (!o->quiet && m->join.n > 1)
+		say_parts(&(struct job_parts){ m->join.parts_of_job, m->join.job_parts });
 	m->convert.join = &m->join;
 	return convert_run(&m->convert);
 }

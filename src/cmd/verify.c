@@ -186,11 +186,16 @@ static enum differ_status run_differ(struct comparing *x)
 		            [DIFFER_B] = compared_fields(x->c, a->added) },
 	};
 	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? x->c->pipeline : x->again;
+	const bool signed_time = pipeline_report(written).signed_time;
 
 	differ_init(
 	    &x->differ, &rules,
-	    (struct differ_source){ .next = next_written, .ctx = x, .trace = pipeline_trace(written) },
-	    (struct differ_source){ .next = next_back, .ctx = x, .trace = pipeline_trace(x->back) },
+	    (struct differ_source){ .next = next_written,
+	                            .ctx = x,
+	                            .trace = pipeline_trace(written),
+	                            .signed_time = signed_time },
+	    (struct differ_source){
+	        .next = next_back, .ctx = x, .trace = pipeline_trace(x->back), .signed_time = signed_time },
 	    x->in_step ? check_allowed : report_difference, x);
 	const enum differ_status status = differ_run(&x->differ);
 	if (x->differ.more > a->nmore)
@@ -357,13 +362,16 @@ bool convert_verify_begin(struct convert *c)
 		.temp_near = c->out,
 	};
 	const struct run_report run = pipeline_report(c->pipeline);
-	const bool can_be_read = convert_output_written(&c->output) != NULL && !run.signed_time;
+	/* readers of other formats take times before 0 for 0 */
+	const bool has_time = !run.signed_time || (run.format == c->to && !c->rebase);
+	const bool can_be_read = convert_output_written(&c->output) != NULL && has_time;
 
 	if (!c->verify.wanted && !(c->verify.implied && can_be_read))
 		return true;
 	if (!can_be_read) {
-		say(run.signed_time ? "%s: --verify with --rebase needs inputs that can be read twice"
-		                    : "%s: --verify reads the output back; it is no regular file",
+		say(!has_time && !c->rebase ? "%s: --verify: times before 0 cannot be read back; use --rebase"
+		    : !has_time             ? "%s: --verify with --rebase needs inputs that can be read twice"
+		                            : "%s: --verify reads the output back; it is no regular file",
 		    show_path(&shown, c->out));
 		c->status = STATUS_USAGE;
 		return false;
@@ -466,6 +474,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.arrange.memory = c->sort_memory,
 		.arrange.temp_near = c->out,
 		.adjust.max_repeat = c->max_repeat,
+		.adjust.from_zero = true,
 		.to.sink = report_back,
 		.to.ctx = v,
 		.to.hooks = { .closed = closed, .progress = show_progress, .ctx = v },

@@ -78,11 +78,13 @@ enum { PROBE_NO_MEMORY = -1 };
 
 struct reader_ops {
 	size_t state_size;
+	uint32_t extra;     /* events that `event` may add behind `e`: it increases b->n by their number */
 	bool common_suffix; /* other files have the suffix, too: not read in folders by default */
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
 	int (*probe)(struct slice head, bool complete);
-	bool (*open)(struct reader *r); /* sets up the trace; false on OOM or after a finding */
+	uint64_t (*zero)(struct input *in); /* trace.zero_ns as set by `open`; NULL: 0 */
+	bool (*open)(struct reader *r);     /* sets up the trace; false on OOM or after a finding */
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);

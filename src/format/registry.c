@@ -149,6 +149,14 @@ bool format_wants_name(const struct format *format, const char *name)
 	return false;
 }
 
+bool format_wants_common_name(const char *name)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->reader != NULL && (*f)->reader->common_suffix && has_suffix(*f, name))
+			return true;
+	return false;
+}
+
 const struct format *format_of_name(const char *name)
 {
 	const struct format *best = NULL;

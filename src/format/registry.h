@@ -17,6 +17,10 @@ const struct format *format_by_suffix_of(const struct format *const *list, const
  * format's, or, if that is NULL, of any readable format without common_suffix. */
 bool format_wants_name(const struct format *format, const char *name);
 
+/* Whether a file of this name in a folder without other traces may be one: its suffix is that of a readable
+ * format with common_suffix. */
+bool format_wants_common_name(const char *name);
+
 /* The readable format with the longest suffix that matches the name of a file in a folder; NULL: none. */
 const struct format *format_of_name(const char *name);
 

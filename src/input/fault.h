@@ -20,6 +20,7 @@ enum input_fault {
 	INPUT_REPLACED,  /* of several files of one name in an archive one is read */
 	INPUT_ELSEWHERE, /* links out of a folder, or other file systems in it, are left out */
 	INPUT_PASSED,    /* archives in a folder, or names that are wanted in lower case only, are left out */
+	INPUT_NO_TRACE,  /* files in a folder that have the suffix of a trace and are none */
 };
 
 static inline bool input_fault_is_warning(enum input_fault fault)

@@ -1,6 +1,8 @@
 /* Writes JSON into a text; see the header.  Lack of memory is the text's sticky `failed`. */
 #include "json/out.h"
 
+#include <inttypes.h>
+
 #include "base/numbers.h"
 #include "output/text_json.h"
 
@@ -55,6 +57,14 @@ void json_out_string(struct json_out *o, const char *key, const char *s)
 void json_out_u64(struct json_out *o, const char *key, uint64_t v)
 {
 	text_u64(json_out_value(o, key), v);
+}
+
+void json_out_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero)
+{
+	if (ns < zero)
+		text_printf(json_out_value(o, key), "-%" PRIu64, zero - ns);
+	else
+		text_json_u64(json_out_value(o, key), ns - zero);
 }
 
 void json_out_u64_or_string(struct json_out *o, const char *key, uint64_t v)

@@ -47,7 +47,7 @@ struct value {
 	uint8_t type;    /* enum value_type */
 	uint8_t flags;   /* STRING: enum slice_flags */
 	uint8_t element; /* LIST: type of all values, also if empty; VALUE_NONE: they differ */
-	uint8_t reserved;
+	uint8_t outer; /* of metadata: a member of the document itself, not of what it says about the trace */
 	uint32_t count; /* STRING, BYTES, JSON: bytes; LIST, MAP: entries */
 	union {
 		uint64_t u64; /* BOOL, U8..U64, ADDRESS */
@@ -66,7 +66,7 @@ struct field {
 /* 64 bytes: one cache line. */
 struct event {
 	uint64_t ts;  /* ns on the trace's own clock */
-	uint64_t dur; /* spans: ns; flows, and instants with EVENT_ARROW: the id, equal at both ends */
+	uint64_t dur; /* spans: ns; flows, instants with EVENT_ARROW: id; async ends: key; as at the other */
 	struct slice name;
 	const struct class *cls;   /* never NULL */
 	const struct track *track; /* NULL only for PHASE_STRUCTURE */

@@ -286,8 +286,11 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 	if (!array_reserve(&t->meta, t->nmeta, &t->meta_cap, sizeof *t->meta))
 		return false;
 	name = arena_copy(&t->arena, name);
-	if (value.type == VALUE_STRING)
+	if (value.type == VALUE_STRING) {
+		const uint8_t outer = value.outer;
 		value = value_string(arena_copy(&t->arena, value_text(&value)));
+		value.outer = outer;
+	}
 	if (name.p == NULL || (value.type == VALUE_STRING && value.p == NULL))
 		return false;
 	t->meta[t->nmeta++] = (struct field){ name, value };

@@ -14,20 +14,22 @@
 struct trace {
 	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
-	const char *byte_order;            /* "little", "big"; NULL: not applicable */
-	const char *clock;                 /* e.g. "monotonic", "unix", "unknown" */
-	const char *record_id;             /* name of the first field of events if it numbers them; or NULL */
-	bool epoch_known, dialect_known;   /* dialect_known: no record of this input changes it */
-	uint64_t epoch_ns;                 /* wall time at ts 0, ns since 1970; only if epoch_known */
+	const char *byte_order; /* "little", "big"; NULL: not applicable */
+	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
+	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
+	bool epoch_known, free_order, labelled; /* begins and ends pair by time; processes name their file */
+	bool dialect_known;                     /* no record of this input changes it */
+	uint64_t epoch_ns, zero_ns; /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none */
+	uint32_t parts;                    /* traces of its job, a program of several processes; 0: unknown */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
 	struct track **tracks; /* processes and threads; at the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	uint64_t records, events; /* all records; those that are not structure */
+	uint64_t records, events, facts_lost; /* all; those that are not structure; too large for meta */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
@@ -38,9 +40,8 @@ struct trace {
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
-/* Texts are copied into the trace's arena. */
-/* Finds or creates the class with the name, fields (copied, but not their texts), plan, reader_applies and
- * category (p NULL: the plan's, else the name) of `like`. */
+/* Finds or creates the class with the name, fields, plan, reader_applies and category (p NULL: the plan's,
+ * else the name) of `like`.  Texts are copied into the trace's arena, of fields not. */
 struct class *trace_plan_class(struct trace *t, const struct class *like);
 struct class *trace_add_class(struct trace *t, struct slice name);  /* of a name only */
 struct class *trace_name_class(struct trace *t, struct slice name); /* to be planned before its first event */

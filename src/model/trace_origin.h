@@ -6,6 +6,10 @@
 
 #include "base/slice.h"
 
+/* zero_ns of traces with times before 0: all times that occur are far from the ends of the range, so that
+ * only what shows or writes times must know it.  Others have 0. */
+#define TRACE_ZERO (UINT64_C(1) << 62)
+
 struct trace;
 struct track;
 

@@ -184,6 +184,10 @@ static void take_facts(void *ctx, struct pipeline *p)
 	part->clock = copy_text(j, p->trace.clock);
 	part->epoch_known = p->trace.epoch_known;
 	part->epoch_ns = p->trace.epoch_ns;
+	part->zero_ns = p->trace.zero_ns;
+	part->labelled = p->trace.labelled;
+	j->parts_of_job += p->trace.parts > 0;
+	j->job_parts = p->trace.parts > j->job_parts ? p->trace.parts : j->job_parts;
 }
 
 static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
@@ -218,6 +222,12 @@ bool join_look(struct join *j, const struct pipeline_job *job)
 {
 	for (size_t i = 0; i < j->n && !j->failed; i++)
 		look_at_part(j, (uint32_t)i, job);
+	for (size_t i = 0; i < j->n; i++)
+		j->zero_ns = j->parts[i].zero_ns > j->zero_ns ? j->parts[i].zero_ns : j->zero_ns;
+	for (size_t i = 0; i < j->n; i++) {
+		j->parts[i].first_ns += j->zero_ns - j->parts[i].zero_ns;
+		j->parts[i].last_ns += j->zero_ns - j->parts[i].zero_ns;
+	}
 	j->failed |= j->arena.failed;
 	return !j->failed;
 }
@@ -373,7 +383,7 @@ static struct slice process_name(void *ctx, const struct track *t, struct arena 
 	const struct join *const j = in->joining->join;
 	const uint32_t in_part = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 
-	if (t->global || in_part != JOIN_SEVERAL)
+	if (t->global || in->part->labelled || in_part != JOIN_SEVERAL)
 		return arena_copy(into, t->name);
 	return arena_printf(into, "%.*s [%s]", (int)t->name.n, t->name.p, label_of(in));
 }
@@ -390,6 +400,7 @@ static void open_inner(struct joining *g, struct inner *in)
 		.read = { .want = all->read.want, .interpret = all->read.interpret },
 		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
 		.adjust.max_repeat = all->adjust.max_repeat,
+		.adjust.zero_ns = g->join->zero_ns,
 		.to = all->to,
 	};
 	in->job.in.paths = &in->part->path;
@@ -421,8 +432,9 @@ static bool finish_part(struct joining *g, struct inner *in)
 		for (uint32_t k = 0; k < nmeta; k++) {
 			const struct value *const a = &to->meta[i].value, *const b = &to->meta[k].value;
 			if (!slice_equal(to->meta[i].name, to->meta[k].name) || a->type != b->type ||
-			    (a->type == VALUE_STRING ? !slice_equal(value_text(a), value_text(b))
-			                             : a->type > VALUE_ADDRESS || a->u64 != b->u64))
+			    (a->type == VALUE_STRING || a->type == VALUE_JSON
+			         ? !slice_equal(value_text(a), value_text(b))
+			         : a->type > VALUE_ADDRESS || a->u64 != b->u64))
 				continue;
 			to->meta[i--] = to->meta[--to->nmeta];
 			break;

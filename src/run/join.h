@@ -16,8 +16,8 @@ struct join_part {
 	const struct operand *operand; /* borrowed */
 	/* Set by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
-	bool epoch_known, any;                             /* any: it has events */
-	uint64_t epoch_ns, first_ns, last_ns;
+	bool epoch_known, labelled, any;                   /* any: it has events */
+	uint64_t epoch_ns, first_ns, last_ns, zero_ns;     /* first and last with the zero of the whole */
 	/* Set before the second pass. */
 	int64_t later;               /* ns, added to its times */
 	const struct select *select; /* instead of that of the job; NULL: the same; in the arena */
@@ -28,8 +28,10 @@ struct trace_groups;
 struct join {
 	struct join_part *parts;
 	size_t n;
-	bool epoch_known; /* of the whole */
+	uint32_t parts_of_job, job_parts; /* of them; trace.parts, the greatest */
+	bool epoch_known;                 /* of the whole */
 	uint64_t epoch_ns, rebased_by;
+	uint64_t zero_ns; /* of all parts: trace.zero_ns */
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the part, or JOIN_SEVERAL */
 	struct tabletext names; /* of processes without an id, likewise */

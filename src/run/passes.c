@@ -95,6 +95,7 @@ static void note_epoch(void *ctx, struct pipeline *p)
 
 	r->epoch_known = p->trace.epoch_known;
 	r->epoch = p->trace.epoch_ns;
+	r->zero = p->trace.zero_ns;
 }
 
 bool pass_find_range(struct pipeline *of, struct select_range *r)

@@ -188,6 +188,30 @@ static enum stage_status rebase_next(struct stage *stage, struct batch **out)
 	return STAGE_MORE;
 }
 
+/* ---- zero: times before that of the trace become negative ---- */
+
+static enum stage_status zero_next(struct stage *stage, struct batch **out)
+{
+	struct zero_stage *const st = (struct zero_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+	const uint64_t zero = st->p->trace.zero_ns, whole = st->p->job->adjust.zero_ns;
+
+	if (status != STAGE_MORE || zero == whole)
+		return status;
+	struct batch *const b = *out;
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		if (whole == 0 && !st->p->rebase.signed_time && e->ts < zero) { /* nobody could know before */
+			e->dur -= e->phase != PHASE_SPAN ? 0 : e->dur < zero - e->ts ? e->dur : zero - e->ts;
+			e->ts = zero;
+		}
+		e->ts += whole - zero;
+	}
+	return status;
+}
+
 /* Finds the time, where the input can be read twice.  false after a finding. */
 static bool begin_rebase(struct pipeline *p)
 {
@@ -296,6 +320,12 @@ static bool begin_joining(struct pipeline *p)
 	}
 	p->rebase.by = p->job->adjust.join->rebased_by;
 	p->last = joining_stage(p->joining);
+	p->trace.zero_ns = p->job->adjust.rebase ? 0 : p->job->adjust.join->zero_ns;
+	p->rebase.signed_time = p->trace.zero_ns > 0;
+	if (p->job->adjust.from_zero && !p->job->adjust.rebase) {
+		p->zero.p = p;
+		add_stage(p, &p->zero.stage, zero_next);
+	}
 	return true;
 }
 
@@ -307,8 +337,12 @@ static void add_limits(struct pipeline *p)
 		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger);
 		add_stage(p, &p->repeats.stage, repeats_next);
 	}
-	if (p->job->adjust.rebase)
+	if (p->job->adjust.rebase) {
 		add_stage(p, &p->rebase.stage, rebase_next);
+	} else if (p->job->adjust.from_zero || p->job->adjust.zero_ns > 0) {
+		p->zero.p = p;
+		add_stage(p, &p->zero.stage, zero_next);
+	}
 }
 
 /* From the inputs of one trace up to the selection.  Returns false after a finding. */
@@ -335,6 +369,8 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
+	if (job->adjust.from_zero && !job->adjust.rebase)
+		p->rebase.signed_time = zero_time_find(job, &p->reading->operands) != 0;
 	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else per part */
 		add_limits(p);
 	return true;
@@ -678,7 +714,7 @@ struct run_report pipeline_report(struct pipeline *p)
 		.failed = p->context.system_failed,
 		.refused = p->context.refused,
 		.signed_time = p->rebase.signed_time,
-		.rebased_by = p->rebase.by,
+		.rebased_by = p->rebase.by > p->trace.zero_ns ? p->rebase.by - p->trace.zero_ns : 0,
 		.unpaired = interpret_unpaired(&p->interpret),
 		.pairs = interpret_ledger(&p->interpret),
 		.cut = &p->repeats.ledger,

@@ -45,6 +45,10 @@ struct pipeline {
 		bool signed_time; /* times before `by` may exist */
 		uint64_t by;      /* ns, subtracted from all times */
 	} rebase;
+	struct zero_stage {
+		struct stage stage;
+		struct pipeline *p;
+	} zero;
 	struct rebind_stage {
 		struct stage stage;
 		struct pipeline *p; /* NULL: the stage is not used */

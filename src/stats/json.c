@@ -81,6 +81,15 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 	json_out_end(o, "}");
 }
 
+/* A time; plain digits, as all numbers of the report. */
+static void put_ns(struct json_out *o, const char *key, uint64_t ns, const struct stats *s)
+{
+	if (ns < s->zero_ns)
+		json_out_ns(o, key, ns, s->zero_ns);
+	else
+		json_out_u64(o, key, ns - s->zero_ns);
+}
+
 static void put_full_series(struct json_out *o, const struct series *s)
 {
 	char key[16];
@@ -129,8 +138,13 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 	json_out_u64(o, "records", of->records);
 	json_out_u64(o, "events", of->events);
 	json_out_space(o, "\n  ");
-	put_u64_or_null(o, "first_ns", s->first_ns, s->events > 0);
-	put_u64_or_null(o, "last_ns", s->last_ns, s->events > 0);
+	if (s->events > 0) {
+		put_ns(o, "first_ns", s->first_ns, s);
+		put_ns(o, "last_ns", s->last_ns, s);
+	} else {
+		put_u64_or_null(o, "first_ns", 0, false);
+		put_u64_or_null(o, "last_ns", 0, false);
+	}
 	put_u64_or_null(o, "epoch_ns", of->epoch_ns, of->epoch_known);
 	json_out_u64(o, "tracks", s->tracks);
 	json_out_u64(o, "self_inexact", s->times.inexact);
@@ -176,13 +190,13 @@ static bool is_further_quantile(const struct span_column_row *c)
 }
 
 /* The slowest spans of a group. */
-static void put_examples(struct json_out *o, const struct longest_group *g)
+static void put_examples(struct json_out *o, const struct stats *s, const struct longest_group *g)
 {
 	json_out_begin(o, "examples", "[");
 	for (uint32_t i = 0; i < g->n; i++) {
 		json_out_begin(o, NULL, "{");
 		json_out_u64(o, "dur_ns", g->list[i].length);
-		json_out_u64(o, "ts_ns", g->list[i].ts);
+		put_ns(o, "ts_ns", g->list[i].ts, s);
 		json_out_u64(o, "offset", g->list[i].offset);
 		json_out_slice(o, "process", track_process(g->list[i].track)->name);
 		json_out_slice(o, "track", g->list[i].track->name);
@@ -217,8 +231,8 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	if (v->full)
 		put_histogram(o, &g->durations, &s->pool);
 	json_out_end(o, "}");
-	json_out_u64(o, "first_ns", g->first_ns);
-	json_out_u64(o, "last_ns", g->last_ns);
+	put_ns(o, "first_ns", g->first_ns, s);
+	put_ns(o, "last_ns", g->last_ns, s);
 	if (self) {
 		text_u128(json_out_value(o, "self_ns"), row->self);
 		if (row->waiting > 0)
@@ -233,7 +247,7 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		text_u128(json_out_value(o, "bytes_per_s"), span_column_value(&rate, s, row));
 	}
 	if (row->examples != NULL)
-		put_examples(o, row->examples);
+		put_examples(o, s, row->examples);
 	if (row->decades != NULL) {
 		json_out_begin(o, "hist", "{");
 		for (unsigned i = 0; i < SPAN_DECADES; i++)

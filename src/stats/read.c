@@ -45,6 +45,13 @@ static bool get_u64(struct reading *r, const struct json_token *v, uint64_t *to)
 	       fail(r, v->p, "an integer of 64 bits is expected");
 }
 
+/* A time, of which those before 0 are read as 0. */
+static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
+{
+	*to = 0;
+	return v->kind == JSON_INT || get_u64(r, v, to);
+}
+
 static bool get_sum(struct reading *r, const struct json_token *v, unsigned __int128 *to)
 {
 	*to = 0;
@@ -312,9 +319,9 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 		else if (is_key(&w, "dur_ns"))
 			ok = read_durations(r, &w.value, &d);
 		else if (is_key(&w, "first_ns"))
-			ok = get_u64(r, &w.value, &d.group.first_ns);
+			ok = get_ns(r, &w.value, &d.group.first_ns);
 		else if (is_key(&w, "last_ns"))
-			ok = get_u64(r, &w.value, &d.group.last_ns);
+			ok = get_ns(r, &w.value, &d.group.last_ns);
 		else if (is_key(&w, "self_ns"))
 			ok = get_sum(r, &w.value, &d.row.self);
 		else if (is_key(&w, "waiting_ns"))
@@ -440,9 +447,9 @@ static bool read_series(struct reading *r, struct json_token *object, uint32_t c
 		else if (is_key(&w, "count"))
 			ok = get_u64(r, &w.value, &d.s.count);
 		else if (is_key(&w, "first_ns"))
-			ok = get_u64(r, &w.value, &d.s.first_ns);
+			ok = get_ns(r, &w.value, &d.s.first_ns);
 		else if (is_key(&w, "last_ns"))
-			ok = get_u64(r, &w.value, &d.s.last_ns);
+			ok = get_ns(r, &w.value, &d.s.last_ns);
 		else if (is_key(&w, "steps"))
 			d.steps = w.value;
 	}
@@ -631,9 +638,9 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 		else if (is_key(&w, "events"))
 			ok = get_u64(r, &w.value, &o->events);
 		else if (is_key(&w, "first_ns"))
-			ok = get_u64(r, &w.value, &s->first_ns);
+			ok = get_ns(r, &w.value, &s->first_ns);
 		else if (is_key(&w, "last_ns"))
-			ok = get_u64(r, &w.value, &s->last_ns);
+			ok = get_ns(r, &w.value, &s->last_ns);
 		else if (is_key(&w, "epoch_ns"))
 			ok = o->epoch_known = get_u64(r, &w.value, &o->epoch_ns);
 		else if (is_key(&w, "tracks"))

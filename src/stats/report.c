@@ -56,7 +56,7 @@ static void put_head(struct text *t, const struct stats_view *v)
 		text_time(&line, s->last_ns - s->first_ns);
 		if (o->epoch_known && s->first_ns <= UINT64_MAX - o->epoch_ns) {
 			text_str(&line, ", from ");
-			text_wall(&line, o->epoch_ns + s->first_ns);
+			text_wall(&line, o->epoch_ns + s->first_ns - s->zero_ns);
 		}
 		put_line(t, v, &line);
 	}

@@ -398,6 +398,7 @@ void stats_describe(struct stats *s, const char *path, uint64_t bytes, const str
                     const struct select_found *found)
 {
 	s->trace = trace;
+	s->zero_ns = trace->zero_ns;
 	s->origin = (struct stats_origin){
 		.traces = 1,
 		.path = slice_str(path),

@@ -711,8 +711,7 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	}
 	if (q == NULL)
 		return repair_member(st, rec, p);
-	if (slice_is(key, "otherData") && kind == JSON_OBJECT && !st->names_for->looked_ahead)
-		chrome_read_other_data(st, v, q);
+	chrome_read_fact(st, key, &(struct json_token){ v, q, kind });
 	return end_gap(st, rec, CHROME_MEMBER, p, q);
 }
 

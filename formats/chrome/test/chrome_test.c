@@ -239,11 +239,11 @@ Test(chrome_again, steps_of_arrows)
 		cr_expect_eq(r.status, 0, "%s", r.err);
 		ran_free(&r);
 		r = run_tool(back, NULL, 0);
-		cr_expect_not_null(strstr(r.out, "\"ph\":\"s\",\"id\":\"0xff\",\"ts\":2.600"), "%s", r.out);
-		cr_expect_not_null(strstr(r.out, "\"ph\":\"t\",\"bp\":\"e\",\"id\":\"0xff\",\"ts\":6.0"),
+		cr_expect_not_null(strstr(r.out, "\"ph\":\"s\",\"id\":\"0x1\",\"ts\":2.600"), "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "\"ph\":\"t\",\"bp\":\"e\",\"id\":\"0x1\",\"ts\":6.75"),
 		                   "%s", r.out);
-		cr_expect_not_null(strstr(r.out, "\"ph\":\"f\",\"bp\":\"e\",\"id\":\"0xff\",\"ts\":9.0"),
-		                   "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "\"ph\":\"f\",\"bp\":\"e\",\"id\":\"0x1\",\"ts\":9.0"), "%s",
+		                   r.out);
 		ran_free(&r);
 	}
 	remove_folder(dir);

@@ -18,7 +18,8 @@ Test(chrome_samples, what_is_found_and_where)
 
 Test(chrome_samples, every_rule_has_a_sample)
 {
-	expect_samples_of_rules("chrome", (const char *const[]){ "chrome/limit", NULL });
+	expect_samples_of_rules(
+	    "chrome", (const char *const[]){ "chrome/limit", "chrome/late", "chrome/fact-left-out", NULL });
 }
 
 /* Events of the sample that has every kind of event. */
@@ -28,11 +29,10 @@ Test(chrome_samples, what_events_become)
 		"span c ts=2500 dur=250 track=main name=inner",
 		"counter c ts=4000 track=program name=memory used=5 free=2.5",
 		"name=memory[2] used=5",
-		"async c ts=6000 dur=1000 track=main name=n",
-		"async c ts=5000 dur=3000 track=main name=n of=\"task\"",
-		"async c ts=5000 dur=2000 track=main name=n",
+		"begin c ts=5000 track=main name=n of=\"task\"",
+		"instant c ts=6500 track=main name=n id=\"0x1\" ph=\"n\"",
 		"flow_out c ts=2600 track=main name=n",
-		"flow_step c ts=6000 track=main name=n",
+		"flow_step c ts=6750 track=main name=n",
 		"flow_in c ts=9000 track=main name=n",
 	};
 	struct ran r =

@@ -1,5 +1,7 @@
 #include "base/numbers.h"
 #include "cmd/events/event_text.h"
+
+#include <inttypes.h>
 #include "model/event_traits.h"
 #include "model/track.h"
 #include "out/kind.h"
@@ -122,10 +124,13 @@ static void put_track(struct text *t, const struct track *k, struct fields_json_
 		put_number(t, "lane", k->lane);
 }
 
-void event_json(struct text *t, const struct event *e, struct fields_json_lost *lost)
+void event_json(struct text *t, const struct event *e, uint64_t zero, struct fields_json_lost *lost)
 {
 	text_printf(t, "\"kind\":\"%s\"", event_kind_name(event_kind(e)));
-	put_number(t, "ts_ns", e->ts);
+	if (e->ts < zero)
+		text_printf(t, ",\"ts_ns\":-%" PRIu64, zero - e->ts);
+	else
+		put_number(t, "ts_ns", e->ts - zero);
 	if (e->phase == PHASE_SPAN)
 		put_number(t, "dur_ns", e->dur);
 	if (event_is_flow(e))

@@ -9,7 +9,8 @@
 
 /* `"kind":...,"offset":N`, without braces: all members but class and args.  They are named like the columns
  * of tables, see tracetool-csv(5). */
-void event_json(struct text *t, const struct event *e, struct fields_json_lost *lost);
+/* zero: trace.zero_ns, if ts are from there on. */
+void event_json(struct text *t, const struct event *e, uint64_t zero, struct fields_json_lost *lost);
 
 /* A value for people: numbers in full, text in quotes and escaped. */
 void value_text_put(struct text *t, const struct value *v);

@@ -224,7 +224,7 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 		*ns = t->v;
 		return true;
 	case SELECT_WALL:
-		*ns = t->v > r->epoch ? t->v - r->epoch : 0;
+		*ns = r->zero + t->v > r->epoch ? r->zero + t->v - r->epoch : 0;
 		return r->epoch_known;
 	case SELECT_FROM_FIRST:
 		*ns = plus(r->first, t->v);
@@ -318,7 +318,7 @@ static bool begin_late(struct select_stage *st, const struct batch *b)
 	const struct trace *const t = st->trace;
 	const bool needs_last = s->since.kind == SELECT_BEFORE_LAST || s->since.kind == SELECT_PART ||
 	                        s->until.kind == SELECT_BEFORE_LAST || s->until.kind == SELECT_PART;
-	struct select_range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns };
+	struct select_range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns, .zero = t->zero_ns };
 
 	for (uint32_t i = 0; i < b->n && !r.known && !needs_last; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE) {
@@ -502,12 +502,26 @@ bool select_stage_note(struct select_stage *st, const struct batch *b)
 	return true;
 }
 
+/* Times of the user are from time 0 of the trace on, which is known with its first batch. */
+static void add_zero(struct select_stage *st)
+{
+	const uint64_t zero = st->trace->zero_ns;
+
+	st->zeroed = true;
+	if (st->ready && st->select->since.kind == SELECT_AT)
+		st->since += zero;
+	if (st->ready && st->select->until.kind == SELECT_AT)
+		st->until = plus(st->until, zero);
+}
+
 enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 {
 	struct select_stage *const st = (struct select_stage *)stage;
 	enum stage_status status;
 
 	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		if (!st->zeroed)
+			add_zero(st);
 		if (!st->ready && !begin_late(st, *out)) {
 			batch_release(*out);
 			return STAGE_BAD;

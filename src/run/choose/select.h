@@ -143,6 +143,7 @@ struct select_range {
 	uint64_t first, last;
 	bool epoch_known;
 	uint64_t epoch; /* ns after 1970 */
+	uint64_t zero;  /* trace.zero_ns */
 };
 
 /* Adds the times of all events of a batch.  Start with .first = UINT64_MAX. */
@@ -157,6 +158,7 @@ struct select_stage {
 	const struct select *select; /* NULL: all events */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
+	bool zeroed;                 /* trace.zero_ns was added to them */
 	struct select_found *found;
 	struct split_cache parts;
 	/* Tracks of selected events, each after its ancestors. */

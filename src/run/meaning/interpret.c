@@ -119,6 +119,7 @@ void interpret_free(struct interpret *in)
 	arena_free(&in->arena);
 	interpret_lines_free(in);
 	pairing_free(&in->pairing);
+	by_time_free(&in->by_time);
 	arrows_free(&in->arrows);
 	*in = (struct interpret){ .trace = NULL };
 }
@@ -206,15 +207,38 @@ static bool apply_pairing(struct interpret *in, struct event *e, enum pairing_re
 	return false;
 }
 
+/* Returns true if begins and ends wait for the order of time. */
+static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	const bool keyed = (e->flags & EVENT_ASYNC) != 0;
+
+	if (!in->trace->free_order)
+		return false;
+	if (keyed) {
+		how.key = e->dur;
+		how.flags |= PAIRING_ASYNC | PAIRING_ANYWHERE;
+	}
+	if (e->phase == PHASE_BEGIN && (e->flags & EVENT_ENDLESS) != 0)
+		how.flags |= PAIRING_ENDLESS;
+	e->dur = 0;
+	if (in->spans)
+		by_time_put(in, b, e, how);
+	return in->spans;
+}
+
 static bool apply_begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_BEGIN;
+	if (put_by_time(in, b, e, how))
+		return false;
 	return !in->spans || apply_pairing(in, e, pairing_begin(&in->pairing, b, e, how));
 }
 
 static bool apply_end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_END;
+	if (put_by_time(in, b, e, how))
+		return false;
 	return !in->spans || apply_pairing(in, e, pairing_end(&in->pairing, b, e, how));
 }
 
@@ -508,13 +532,17 @@ bool interpret_more(struct interpret *in, struct batch *b)
 {
 	const uint32_t n = b->n;
 
-	if (b->cap - n >= 2)
+	(void)by_time_give(in, b, false);
+	if (b->cap - b->n >= 2)
 		arrows_give(&in->arrows, b, false);
 	return b->n > n;
 }
 
 bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
+	*more = true;
+	if (!in->open_given && by_time_give(in, b, true))
+		return !failed(in, b);
 	if (!in->open_given) {
 		uint32_t i = b->n;
 		in->open_given = !pairing_finish(&in->pairing, b, in->fields);
@@ -524,10 +552,11 @@ bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 			if (b->events[i].cls->nparts > 0)
 				interpret_class_parts(in, b, &b->events[i]);
 	}
-	*more = true;
 	if (!in->open_given || b->cap - b->n < 2)
 		return !failed(in, b);
 	*more = arrows_give(&in->arrows, b, true);
+	if (!*more && in->trace->facts_lost > 0)
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FACTS], 0, in->trace->facts_lost);
 	if (!*more && in->arrows.dropped > 0)
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
 		           in->arrows.dropped);

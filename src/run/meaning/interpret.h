@@ -111,6 +111,11 @@ struct pairing_end_of {
 	bool lasting;  /* the name of the event outlives its batch */
 	bool fields;   /* fields are wanted */
 	uint64_t key;  /* 0: none */
+	/* With the window below: of an END, the name and class that the begin must have; p NULL, NULL: any.
+	 */
+	struct slice name;
+	const struct class *cls;
+	struct retained *kept; /* copy of the texts of a BEGIN, passed on; NULL: the callee copies */
 };
 
 struct pending_ends {
@@ -150,6 +155,9 @@ struct pending_ends {
 enum pairing_flags {
 	PAIRING_ASYNC = 1,
 	PAIRING_STATE = 2,
+	PAIRING_ANYWHERE =
+	    4, /* async: the key is of the whole trace; a begin of the same process goes first */
+	PAIRING_ENDLESS = 8, /* of a BEGIN: no END belongs to it */
 };
 
 struct open_span {
@@ -298,6 +306,26 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	return true;
 }
 
+/* ---- begins and ends in order of time ---- */
+
+/*
+ * In some formats the order of the file is free, and begins and ends pair by time (trace.free_order).  They
+ * wait in a window with copies of their texts.  When it is full, the earlier half is paired, in order of
+ * time; equal times are in order of the file.  An end of a name or class ends the innermost begin that has
+ * it.
+ */
+#define BY_TIME_WINDOW 65536U     /* begins and ends */
+#define BY_TIME_BYTES (12U << 20) /* of their texts, and those of one batch */
+
+struct by_time_end;
+
+struct by_time {
+	struct by_time_end *ends; /* in order of arrival */
+	struct timed *order;      /* [at, due) are paired next; 2 * cap elements */
+	uint32_t n, cap, at, due;
+	uint64_t bytes;
+};
+
 /* ---- interpret ---- */
 
 /*
@@ -326,6 +354,7 @@ struct interpret {
 	bool lines_full;            /* reported already */
 	uint32_t facts_bytes;
 	struct pairing pairing;
+	struct by_time by_time;
 	struct arrows arrows;
 	/* For each event of a batch, if not NULL: the offset of the record that ended it, or its own. */
 	uint64_t *others;
@@ -363,6 +392,16 @@ static inline struct findings *interpret_findings(const struct batch *b, const s
 	return b->engine.inputs != NULL ? b->engine.input_findings[b->engine.inputs[e - b->events]]
 	                                : b->engine.findings;
 }
+
+/* ---- by_time.c ---- */
+
+/* Keeps a BEGIN or END in the window; its batch can be released. */
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e, struct pairing_end_of how);
+
+/* Pairs what is due and adds spans, and ends without a begin as instants, to the batch; `end`: all.  Returns
+ * true if the batch is full: call again. */
+bool by_time_give(struct interpret *in, struct batch *b, bool end);
+void by_time_free(struct by_time *w);
 
 /* ---- fields.c ---- */
 

@@ -265,11 +265,12 @@ static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 
 /* ---- lists ---- */
 
-static uint32_t *async_bucket(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
+static uint32_t *async_bucket(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
-	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
+	const uint64_t owner = (how.flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index,
+	               which = owner << 16 | how.pair;
 
-	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
+	return &p->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
 	                   (ASYNC_BUCKETS - 1)];
 }
 
@@ -277,16 +278,25 @@ static uint32_t *async_bucket(const struct pairing *p, const struct track *track
 static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
-		return async_bucket(p, track, how.pair, how.key);
+		return async_bucket(p, track, how);
 	struct open_track *const t = &p->tracks[track->index];
 	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
 
+static bool is_same_process(const struct open_span *s, const struct track *track)
+{
+	return track_process(s->track) == track_process(track);
+}
+
 static bool matches(const struct open_span *s, const struct track *track, struct pairing_end_of how)
 {
+	if ((how.name.p != NULL && !slice_equal(s->name, how.name)) ||
+	    (how.cls != NULL && s->cls != how.cls && !slice_equal(s->cls->name, how.cls->name)) ||
+	    (s->flags & PAIRING_ENDLESS) != 0)
+		return false;
 	if ((how.flags & PAIRING_ASYNC) != 0)
 		return s->pair == how.pair && s->key == how.key &&
-		       track_process(s->track) == track_process(track);
+		       ((how.flags & PAIRING_ANYWHERE) != 0 || is_same_process(s, track));
 	if (how.pair == 0)
 		return how.key == 0 || s->key == how.key;
 	return s->pair == how.pair && s->key == how.key;
@@ -295,18 +305,21 @@ static bool matches(const struct open_span *s, const struct track *track, struct
 /* Returns the link to the span that an end closes, or NULL. */
 static uint32_t *find_open(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
-	uint32_t *link;
+	uint32_t *link, *elsewhere = NULL;
 
 	if ((how.flags & PAIRING_ASYNC) != 0 ? p->buckets == NULL : track->index >= p->ntracks)
 		return NULL;
 	link = list_of(p, track, how);
 	for (unsigned i = 0; *link != 0 && i < PAIRING_LOOK; i++) {
 		struct open_span *const s = &p->spans[*link - 1];
-		if (matches(s, track, how))
-			return link;
+		if (matches(s, track, how)) {
+			if ((how.flags & PAIRING_ANYWHERE) == 0 || is_same_process(s, track))
+				return link;
+			elsewhere = elsewhere == NULL ? link : elsewhere;
+		}
 		link = &s->below;
 	}
-	return NULL;
+	return elsewhere;
 }
 
 /* ---- spans beyond the limits ---- */
@@ -365,7 +378,11 @@ static void retain_texts(struct pairing *p, const struct batch *b, const struct 
 	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how.fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_TOO_MUCH;
 
-	s->retained = NULL;
+	s->retained = how.kept;
+	if (how.kept != NULL) {
+		p->retained_bytes += how.kept->bytes;
+		return;
+	}
 	if (n == 0 && how.lasting)
 		return;
 	if (n < UINT16_MAX) /* one more field must fit */
@@ -408,15 +425,15 @@ static bool has_capacity(const struct pairing *p, const struct event *e, struct 
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
                       struct pairing_end_of how)
 {
-	if (!reserve_list(p, e, how))
-		return;
-	if (!has_capacity(p, e, how)) {
-		leave_out(p, e, how);
+	const bool listed = reserve_list(p, e, how), room = listed && has_capacity(p, e, how);
+	struct open_span *const s = room ? take_slot(p) : NULL;
+
+	if (s == NULL) {
+		if (listed && !room)
+			leave_out(p, e, how);
+		retained_free(how.kept);
 		return;
 	}
-	struct open_span *const s = take_slot(p);
-	if (s == NULL)
-		return;
 	s->ts = e->ts;
 	s->offset = e->offset;
 	s->key = how.key;
@@ -511,7 +528,7 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
 {
 	const enum pairing_result result = close_span(p, b, e, how);
 
-	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0)
+	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0 || p->trace->free_order)
 		return result;
 	return retain_end(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
 }

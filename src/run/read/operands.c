@@ -288,6 +288,76 @@ static bool opens_auxiliary(void *format, const char *name)
 	return format_opens_auxiliary(format, name);
 }
 
+static bool wants_common_name(void *ctx, const char *name)
+{
+	(void)ctx;
+	return format_wants_common_name(name);
+}
+
+/* ---- folders of files whose suffix other programs use, too ---- */
+
+#define NAMED_OTHERS 10 /* files that are no traces, by name; of more the number */
+
+/* Whether the first bytes of the file are a trace.  A file that cannot be read is one: the run says why. */
+static bool is_trace(const struct operand *o, const struct format *from, const char *path, bool *no_memory)
+{
+	struct input *const in = input_open_in(NULL, o->archive, path);
+	bool found = true;
+
+	if (in != NULL && in->p < in->end) {
+		const struct format *const f =
+		    format_probe(slice_of(in->p, (size_t)(in->end - in->p)), in->last, no_memory);
+		found = f != NULL && (from != NULL ? f == from : f->reader->common_suffix);
+	}
+	*no_memory |= in == NULL;
+	input_close(in);
+	return found;
+}
+
+/* Removes files that are no traces from the list; one problem names them. */
+static void pass_over_others(struct operand *o, const struct format *from)
+{
+	struct input_tree *const t = &o->tree;
+	const size_t all = t->n, folder = strlen(o->path);
+	char why[1200];
+	int at = 0;
+
+	t->n = 0;
+	for (size_t i = 0; i < all; i++) {
+		char *const path = t->paths[i];
+		if (t->no_memory || is_trace(o, from, path, &t->no_memory)) {
+			t->paths[t->n++] = path;
+			continue;
+		}
+		const size_t n = i - t->n; /* passed over before */
+		if (n < NAMED_OTHERS)
+			at += snprintf(why + at, sizeof why - (size_t)at, "%s%.100s", n > 0 ? ", " : "",
+			               strlen(path) > folder ? path + folder + (path[folder] == '/') : path);
+		free(path);
+	}
+	if (t->n == all)
+		return;
+	if (all - t->n > NAMED_OTHERS)
+		(void)snprintf(why + at, sizeof why - (size_t)at, " and %zu others",
+		               all - t->n - NAMED_OTHERS);
+	char text[sizeof why + 64];
+	(void)snprintf(text, sizeof text, "passed over, as they are no traces: %s", why);
+	input_tree_add_problem(t, o->path, INPUT_NO_TRACE, text);
+}
+
+/* Lists files of common suffixes if there are no other traces. */
+static void list_common(struct operand *o, const struct format *from)
+{
+	if (from == NULL && o->tree.n == 0 && !o->tree.no_memory && o->archive == NULL) {
+		input_tree_free(&o->tree);
+		o->tree = (struct input_tree){ .n = 0 };
+		input_tree_list(&o->tree, o->path, wants_common_name, NULL);
+		pass_over_others(o, NULL);
+	} else if (from != NULL && from->reader != NULL && from->reader->common_suffix) {
+		pass_over_others(o, from);
+	}
+}
+
 static void list_operand(struct operand *o, const struct format *format, const char *path)
 {
 	/* the callback has a pointer without const; it only reads the format */
@@ -299,6 +369,7 @@ static void list_operand(struct operand *o, const struct format *format, const c
 	*o = (struct operand){ .path = path, .folder = true };
 	if (input_is_folder(path)) {
 		input_tree_list(&o->tree, path, wants_name, from.ctx);
+		list_common(o, format);
 	} else if (input_is_archive(path)) {
 		o->archive =
 		    input_archive_open(path, (struct input_names){ wants_name, opens_auxiliary, from.ctx });

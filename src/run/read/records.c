@@ -45,7 +45,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
                              const struct record *rec, const char *from, struct batch *b)
 {
 	const bool is_event = rec->role <= RECORD_IS_PART;
-	struct event *const e = &b->events[b->n];
+	const uint32_t at = b->n;
+	struct event *const e = &b->events[at];
 
 	*e = (struct event){ .ts = rec->ts,
 		             .name = rec->cls->name,
@@ -65,6 +66,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 	         ((want & WANT_FIELDS) != 0 && (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)))
 		ops->fields(r, rec, b, e);
 	b->n++;
+	for (uint32_t i = at + 1; b->bytes != NULL && i < b->n; i++)
+		b->bytes[i] = b->bytes[at];
 }
 
 /* Reads the record at the start of the window; b NULL: without an event.  `want` is that of the reader. */
@@ -171,12 +174,12 @@ static inline uint64_t batch_bytes(const struct reader *r)
 	return input_offset(r->in, r->in->p) + r->referred;
 }
 
-/* Whether events, fields or bytes of the batch have reached their limit.  A run of records may add two
- * events.
- */
-static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, bool runs)
+/* Whether events, fields or bytes of the batch have reached their limit.  extra: events that a record may add
+ * besides its own; a run of records adds one. */
+static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, uint32_t extra)
 {
-	return b->n + runs >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory || batch_bytes(r) >= stop;
+	return b->n + (b->n > 0 ? extra : 0) >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory ||
+	       batch_bytes(r) >= stop;
 }
 
 /* Inlined twice, with a constant `raw`: that saves 1 to 3 % of the instructions where little else is done. */
@@ -188,10 +191,11 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	const bool runs = raw && (want & WANT_RUNS) != 0;
 	const uint64_t stop = batch_bytes(r) + (runs ? RUNS_BYTES : NEXT_BYTES);
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
+	const uint32_t extra = raw ? runs : ops->extra;
 	bool fast = !raw && ops->run != NULL;
 	struct record rec;
 
-	while (!is_full(r, b, stop, runs)) {
+	while (!is_full(r, b, stop, extra)) {
 		if (fast && r->records > 0) {
 			fast = ops->run(r, position_after(in, (size_t)(stop - batch_bytes(r))), to);
 			if (b->n == b->cap)

@@ -170,6 +170,40 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 #define SURE_BITS 32 /* of a probe, to prefer the format of earlier files */
 #define PROBED 65536 /* bytes */
 
+/* ---- time 0 ---- */
+
+static uint64_t zero_of(const struct pipeline_job *job, struct input *in)
+{
+	const size_t n = (size_t)(in->end - in->p), head = n < PROBED ? n : PROBED;
+	bool no_memory = false;
+	const struct format *const format =
+	    job->in.from != NULL ? job->in.from
+	                         : format_probe(slice_of(in->p, head), head == n && in->last, &no_memory);
+
+	return format != NULL && format->reader != NULL && format->reader->zero != NULL
+	           ? format->reader->zero(in)
+	           : 0;
+}
+
+uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands)
+{
+	struct min_time ignored = { .complete = true };
+	uint64_t zero = 0;
+
+	if (job->in.input != NULL)
+		return zero_of(job, job->in.input);
+	for (size_t k = 0; k < operands->n && zero == 0; k++) {
+		const struct operand *const o = &operands->list[k];
+		const char *const path = !o->folder ? o->path : o->tree.n > 0 ? o->tree.paths[0] : NULL;
+		const struct source_location location = { path, o->path, o->folder, 0, o->archive };
+		struct input *const in = path != NULL ? open_again(&ignored, job, &location) : NULL;
+		if (in != NULL)
+			zero = zero_of(job, in);
+		input_close(in);
+	}
+	return zero;
+}
+
 _Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,
                "optional wants have a bit each");
 

@@ -12,7 +12,7 @@ struct contract {
 	struct fuzz_result *result;
 	const char *p; /* the whole input */
 	size_t n;
-	uint64_t end;             /* of the last record: the next one starts here or later */
+	uint64_t at, end;         /* of the last record: the next one starts at `end` or later */
 	uint64_t shown;           /* records in batches */
 	uint64_t events;          /* records that are not structure */
 	uint64_t hash;            /* of all events, in order */

@@ -181,7 +181,8 @@ static void expect_same_anyhow(const struct sample *s)
 	for (unsigned raw = 0; raw <= WANT_RAW; raw += WANT_RAW) {
 		const uint64_t digest = read_as(s, input_from_memory(s->p, s->n), ALL | raw, 1024, "at once");
 		for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-			if (s->n > ways[i].max || (guessed && ways[i].step > 0))
+			if (s->n > ways[i].max || (guessed && ways[i].step > 0) ||
+			    ways[i].cap <= s->format->reader->extra)
 				continue;
 			snprintf(way, sizeof way, "steps of %zu bytes, %u events", ways[i].step, ways[i].cap);
 			struct input *const in = ways[i].step > 0

@@ -164,7 +164,7 @@ static const char *values_differ(const struct value *a, const struct value *b)
 		a = a->values;
 		b = b->values;
 	}
-	if (a->type != b->type || a->count != b->count || a->reserved != b->reserved || a->flags != b->flags)
+	if (a->type != b->type || a->count != b->count || a->outer != b->outer || a->flags != b->flags)
 		return "type, count or flags of a value";
 	if (a->type == VALUE_STRING || a->type == VALUE_BYTES || a->type == VALUE_JSON)
 		return texts_differ(value_text(a), value_text(b));

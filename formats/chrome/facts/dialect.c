@@ -1,0 +1,200 @@
+/*
+ * Dialects: which program wrote the file, by the members of its object, by the start of the input, and by
+ * categories and names of the first events, whatever comes first.  A mark of the file as a whole wins over
+ * one of an event.  The dialect gives the clock, and the rules of its vocabulary ("kineto:kernel").
+ */
+#include "chrome/chrome.h"
+
+#define HEAD (1u << 18)     /* bytes that are searched at the start of the input */
+#define TAIL 4096u          /* and at its end, if that is in the window */
+#define MARKED_EVENTS 4096u /* events that are looked at */
+
+const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
+	"",     "chrome",    "kineto",         "clang-time-trace", "bazel",     "jax",
+	"node", "viztracer", "tracing-chrome", "perfetto",         "tracetool", NULL
+};
+
+/* NULL: not known */
+static const char *const clocks[CHROME_DIALECTS] = {
+	[CHROME_DIALECT_CHROME] = "monotonic",  [CHROME_DIALECT_KINETO] = "unix",
+	[CHROME_DIALECT_CLANG] = "monotonic",   [CHROME_DIALECT_BAZEL] = "monotonic",
+	[CHROME_DIALECT_NODE] = "monotonic",    [CHROME_DIALECT_VIZTRACER] = "monotonic",
+	[CHROME_DIALECT_TRACING] = "monotonic",
+};
+
+void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
+{
+	if (st->forced_dialect || d == CHROME_DIALECT_UNKNOWN || st->dialect == CHROME_DIALECT_TRACETOOL ||
+	    st->dialect == d)
+		return;
+	st->dialect = d;
+	st->recent = NULL; /* plans are of a dialect */
+	st->r->trace->dialect = chrome_dialects[d];
+	if (clocks[d] != NULL)
+		st->r->trace->clock = clocks[d];
+}
+
+/* ---- marks of the file ---- */
+
+struct mark {
+	const char *text;
+	enum chrome_dialect dialect;
+};
+
+static const struct mark head_marks[] = {
+	{ "\"viztracer_metadata\"", CHROME_DIALECT_VIZTRACER },
+	{ "\"deviceProperties\"", CHROME_DIALECT_KINETO },
+	{ "\"distributedInfo\"", CHROME_DIALECT_KINETO },
+	{ "\"baseTimeNanoseconds\"", CHROME_DIALECT_KINETO },
+	{ "\"trace_processor_stats\"", CHROME_DIALECT_PERFETTO },
+	{ "\"beginningOfTime\"", CHROME_DIALECT_CLANG },
+	{ "\"build_id\"", CHROME_DIALECT_BAZEL },
+	{ "\"clientInfo\"", CHROME_DIALECT_CHROME },
+	{ "\"clock-domain\"", CHROME_DIALECT_CHROME },
+};
+
+static bool holds(struct slice s, const char *text)
+{
+	const size_t n = strlen(text);
+
+	for (const char *p = s.p, *const e = s.p + s.n; (size_t)(e - p) >= n; p++) {
+		p = memchr(p, *text, (size_t)(e - p) - n + 1);
+		if (p == NULL)
+			return false;
+		if (memcmp(p, text, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum chrome_dialect find_mark(struct slice s)
+{
+	for (size_t i = 0; i < sizeof head_marks / sizeof head_marks[0]; i++)
+		if (holds(s, head_marks[i].text))
+			return head_marks[i].dialect;
+	return CHROME_DIALECT_UNKNOWN;
+}
+
+/* Returns true if a ts with a minus sign is in the text. */
+static bool holds_negative_time(struct slice s)
+{
+	static const char key[] = "\"ts\"";
+	const char *p = s.p, *const e = s.p + s.n;
+
+	while ((p = memchr(p, '"', (size_t)(e - p))) != NULL && (size_t)(e - p) > sizeof key) {
+		if (memcmp(p, key, sizeof key - 1) != 0) {
+			p++;
+			continue;
+		}
+		p = json_skip_blanks(p + sizeof key - 1, e);
+		p = json_skip_blanks(p < e && *p == ':' ? p + 1 : p, e);
+		p += p < e && *p == '"';
+		if (p < e && *p == '-')
+			return true;
+	}
+	return false;
+}
+
+uint64_t chrome_zero(struct input *in)
+{
+	if ((size_t)(in->end - in->p) < HEAD)
+		input_need(in, HEAD);
+	const size_t n = (size_t)(in->end - in->p);
+
+	return holds_negative_time(slice_of(in->p, n < HEAD ? n : HEAD)) ? TRACE_ZERO : 0;
+}
+
+static const char own_head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+
+void chrome_look_at_head(struct chrome_reading *st)
+{
+	struct reader *const r = st->r;
+	const uint64_t zero = chrome_zero(r->in);
+	const char *const p = r->in->p;
+	const size_t n = (size_t)(r->in->end - p);
+	const struct slice marks = slice_of(p, n < TAIL ? n : TAIL);
+
+	r->trace->dialect = "";
+	r->trace->clock = "unknown";
+	r->trace->zero_ns = zero;
+	for (unsigned i = 1; r->dialect != NULL && i < CHROME_DIALECTS; i++)
+		if (strcmp(r->dialect, chrome_dialects[i]) == 0)
+			chrome_set_dialect(st, (enum chrome_dialect)i);
+	st->forced_dialect = r->dialect != NULL;
+	if (n >= sizeof own_head - 1 && memcmp(p, own_head, sizeof own_head - 1) == 0)
+		chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
+	chrome_set_dialect(st, find_mark(marks));
+	if (st->dialect == CHROME_DIALECT_UNKNOWN && r->in->last)
+		chrome_set_dialect(st, find_mark(slice_of(r->in->end - marks.n, marks.n)));
+}
+
+/* ---- marks of events ---- */
+
+static const struct mark categories[] = {
+	{ "cpu_op", CHROME_DIALECT_KINETO },
+	{ "cuda_runtime", CHROME_DIALECT_KINETO },
+	{ "kernel", CHROME_DIALECT_KINETO },
+	{ "user_annotation", CHROME_DIALECT_KINETO },
+	{ "python_function", CHROME_DIALECT_KINETO },
+	{ "Kernel", CHROME_DIALECT_KINETO },
+	{ "Runtime", CHROME_DIALECT_KINETO },
+	{ "Operator", CHROME_DIALECT_KINETO },
+	{ "FEE", CHROME_DIALECT_VIZTRACER },
+	{ "Source", CHROME_DIALECT_CLANG },
+	{ "build phase marker", CHROME_DIALECT_BAZEL },
+	{ "critical path component", CHROME_DIALECT_BAZEL },
+	{ "devtools.timeline", CHROME_DIALECT_CHROME },
+	{ "disabled-by-default-devtools.timeline", CHROME_DIALECT_CHROME },
+	{ "toplevel", CHROME_DIALECT_CHROME },
+};
+
+static const char *const clang_names[] = {
+	"Source",   "ParseClass", "InstantiateFunction", "InstantiateClass", "OptFunction",
+	"Frontend", "Backend",    "ExecuteCompiler",     "CodeGen Function", "PerformPendingInstantiations"
+};
+
+/* Returns true for metadata of Node.js. */
+static bool is_node_metadata(struct slice name)
+{
+	return slice_is(name, "node") || slice_is(name, "version");
+}
+
+static enum chrome_dialect event_mark(const struct chrome_record *rec)
+{
+	const struct slice cat = chrome_token_text(&rec->of[CHROME_CAT]),
+	                   name = chrome_token_text(&rec->of[CHROME_NAME]),
+	                   args = chrome_token_text(&rec->of[CHROME_ARGS]);
+
+	for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
+		if (slice_is(cat, categories[i].text))
+			return categories[i].dialect;
+	if (cat.n >= 10 && memcmp(cat.p, "__metadata", 10) == 0)
+		return is_node_metadata(name) ? CHROME_DIALECT_NODE : CHROME_DIALECT_CHROME;
+	if (cat.n >= 4 && memcmp(cat.p, "node", 4) == 0 && (cat.n == 4 || cat.p[4] == '.' || cat.p[4] == ','))
+		return CHROME_DIALECT_NODE;
+	if (rec->ph == 'X' && cat.n == 0 && holds(args, "\"detail\""))
+		for (size_t i = 0; i < sizeof clang_names / sizeof clang_names[0]; i++)
+			if (slice_is(name, clang_names[i]))
+				return CHROME_DIALECT_CLANG;
+	if (args.n < 4096 && (holds(args, "\"[file]\"") || holds(args, "\".file\"")))
+		return CHROME_DIALECT_TRACING;
+	return CHROME_DIALECT_UNKNOWN;
+}
+
+#define YEAR_2001_NS UINT64_C(1000000000000000000)
+
+void chrome_mark_event(struct chrome_reading *st)
+{
+	struct trace *const trace = st->r->trace;
+	/* Node.js has the metadata of Chromium, then its own */
+	const bool may_be_node = st->dialect == CHROME_DIALECT_CHROME && st->rec.ph == 'M' &&
+	                         is_node_metadata(chrome_token_text(&st->rec.of[CHROME_NAME]));
+
+	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
+		chrome_set_dialect(st, event_mark(&st->rec));
+	if (st->dialect == CHROME_DIALECT_KINETO && !trace->epoch_known && !st->has_base && st->rec.has_ts &&
+	    st->rec.ts - trace->zero_ns >= YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX)
+		trace->epoch_known = true; /* of time 0: microseconds since 1970 */
+	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
+		chrome_set_dialect(st, CHROME_DIALECT_NODE);
+}

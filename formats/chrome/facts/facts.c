@@ -1,0 +1,154 @@
+/*
+ * Facts of the whole trace: the members of the object around the events.  They become metadata, with their
+ * nesting; those that say the wall time of the file's time 0 become the epoch.  Members of otherData are
+ * facts of their own, as this program writes its facts there.
+ */
+#include "chrome/chrome.h"
+
+#define MAX_FACT (1u << 20)  /* bytes of a fact */
+#define MAX_FACTS (4u << 20) /* of all */
+
+static void lose(struct chrome_reading *st, const struct json_token *t, struct slice key)
+{
+	struct quoted q;
+
+	st->r->trace->facts_lost++;
+	chrome_report(st, CHROME_RULE_FACT_LOST, t->p, "%s is left out: %zu bytes", quoted(&q, key),
+	              (size_t)(t->end - t->p));
+}
+
+static void add_fact(struct chrome_reading *st, struct slice key, const struct json_token *t, bool top)
+{
+	struct trace *const trace = st->r->trace;
+	const struct json_token text_of_key = { .p = key.p - 1,
+		                                .end = key.p + key.n + 1,
+		                                .kind = JSON_ESCAPED };
+	const struct slice name = arena_copy(&trace->arena, chrome_text(&st->scratch, &text_of_key));
+	struct value v = chrome_read_value(&st->scratch, t);
+
+	if (trace->nmeta >= CHROME_MAX_META || t->end - t->p > MAX_FACT || key.n > CHROME_MAX_TITLE ||
+	    (size_t)(t->end - t->p) > MAX_FACTS - st->fact_bytes) {
+		lose(st, t, key);
+		return;
+	}
+	st->fact_bytes += (uint32_t)(t->end - t->p);
+	if (v.type >= VALUE_U8 && v.type <= VALUE_F64) /* the digits of the file */
+		v = (struct value){ .type = VALUE_JSON, .count = (uint32_t)(t->end - t->p), .p = t->p };
+	if (v.type == VALUE_STRING || v.type == VALUE_JSON) {
+		const struct slice copy = arena_copy(&trace->arena, value_text(&v));
+		v.p = copy.p;
+		if (v.type == VALUE_STRING)
+			v.flags = (uint8_t)textscan_slice(copy.p, copy.n).flags;
+	}
+	v.outer = top;
+	if (name.p == NULL || !trace_add_meta(trace, textscan_slice(name.p, name.n), v))
+		st->r->no_memory = true;
+}
+
+static bool read_uint(const struct json_token *t, uint64_t *v)
+{
+	const struct slice s = json_token_text(t);
+
+	return (t->kind == JSON_UINT || t->kind == JSON_STRING) && s.n > 0 && json_digits_any(s.p, s.n, v);
+}
+
+static void set_epoch(struct chrome_reading *st, const struct json_token *t, uint64_t unit)
+{
+	uint64_t v;
+
+	if (!read_uint(t, &v) || v > INT64_MAX / unit)
+		return;
+	st->r->trace->epoch_known = st->has_base = true;
+	st->r->trace->epoch_ns = v * unit;
+}
+
+/* ---- members of objects ---- */
+
+static void read_other_data(struct chrome_reading *st, const struct json_token *t)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	struct json_walk w = json_walk(&json, t->p, t->end);
+
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
+		if (slice_is(key, "epoch_ns"))
+			set_epoch(st, &w.value, 1);
+		if (slice_is(key, "tool") && text.n >= 9 && memcmp(text.p, "tracetool", 9) == 0)
+			chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
+		else if (slice_is(key, "build_id") || slice_is(key, "output_base"))
+			chrome_set_dialect(st, CHROME_DIALECT_BAZEL);
+		/* of the trace that was converted: facts as they were */
+		if (slice_is(key, "trace") && w.value.kind == JSON_OBJECT &&
+		    chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL))
+			read_other_data(st, &w.value);
+		else if (!slice_is(key, "losses") || w.value.kind != JSON_OBJECT)
+			add_fact(st, key, &w.value, false);
+	}
+}
+
+static void read_metadata(struct chrome_reading *st, const struct json_token *t)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	struct json_walk w = json_walk(&json, t->p, t->end);
+
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key);
+		if (slice_is(key, "highres-ticks") && st->unit_ns)
+			chrome_set_dialect(st, CHROME_DIALECT_JAX);
+		else if (slice_is(key, "trace_processor_stats"))
+			chrome_set_dialect(st, CHROME_DIALECT_PERFETTO);
+		else if (slice_is(key, "clock-domain") || slice_is(key, "source"))
+			chrome_set_dialect(st, CHROME_DIALECT_CHROME);
+	}
+}
+
+static void read_viztracer(struct chrome_reading *st, const struct json_token *t)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	struct json_walk w = json_walk(&json, t->p, t->end);
+
+	chrome_set_dialect(st, CHROME_DIALECT_VIZTRACER);
+	while (json_walk_next(&w))
+		if (slice_is(json_token_text(&w.key), "baseTimeNanoseconds"))
+			set_epoch(st, &w.value, 1);
+}
+
+/* Reads a member that is more than a fact. */
+static void read_known(struct chrome_reading *st, struct slice key, const struct json_token *t)
+{
+	if (slice_is(key, "baseTimeNanoseconds")) {
+		set_epoch(st, t, 1);
+		if (st->dialect == CHROME_DIALECT_UNKNOWN)
+			chrome_set_dialect(st, CHROME_DIALECT_KINETO);
+	} else if (slice_is(key, "beginningOfTime")) {
+		set_epoch(st, t, 1000);
+		chrome_set_dialect(st, CHROME_DIALECT_CLANG);
+	} else if (slice_is(key, "deviceProperties") || slice_is(key, "distributedInfo")) {
+		chrome_set_dialect(st, CHROME_DIALECT_KINETO);
+		if (t->kind == JSON_OBJECT)
+			chrome_read_ranks(st, t);
+	} else if (slice_is(key, "metadata") && t->kind == JSON_OBJECT) {
+		read_metadata(st, t);
+	} else if (slice_is(key, "viztracer_metadata") && t->kind == JSON_OBJECT) {
+		read_viztracer(st, t);
+	} else if (slice_is(key, "clientInfo")) {
+		chrome_set_dialect(st, CHROME_DIALECT_CHROME);
+	}
+}
+
+void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t)
+{
+	if (slice_is(key, "stackFrames") && t->kind == JSON_OBJECT)
+		chrome_read_frames(st, t->p, t->end);
+	if (st->names_for != st)
+		return; /* a look-ahead pass */
+	if (slice_is(key, "otherData") && t->kind == JSON_OBJECT) {
+		read_other_data(st, t);
+		return;
+	}
+	read_known(st, key, t);
+	if (slice_is(key, "displayTimeUnit"))
+		st->unit_ns = slice_is(json_token_text(t), "ns");
+	else
+		add_fact(st, key, t, true);
+}

@@ -1,0 +1,210 @@
+/*
+ * Fields of an event beside its args: members of the record that have no other place in the model, and its
+ * call stack.  Frames are in a table by id, of at most MAX_FRAMES frames and MAX_BYTES of texts.
+ */
+#include "chrome/chrome.h"
+
+#include <stdlib.h>
+
+/* ---- members ---- */
+
+/* Returns true if the member is in the model already. */
+static bool is_read(const struct chrome_reading *st, enum chrome_member m, const struct json_token *t)
+{
+	const struct chrome_record *const rec = &st->rec;
+	const bool paired = strchr("bestfSF", rec->ph) != NULL;
+
+	switch (m) {
+	case CHROME_DUR: /* some writers put a 0 into all events */
+		return rec->ph == 'X' || slice_is(chrome_token_text(t), "0");
+	case CHROME_ID:
+	case CHROME_ID2:
+		return paired || rec->ph == 'C';
+	case CHROME_SCOPE:
+		return paired || rec->ph == 'C';
+	case CHROME_S:
+		return strchr("iI", rec->ph) != NULL;
+	case CHROME_ARGS:
+		return t->kind == JSON_NULL || *t->p == '{';
+	case CHROME_BP:
+		return paired;
+	case CHROME_BIND_ID:
+	case CHROME_FLOW_IN:
+	case CHROME_FLOW_OUT:
+		return rec->of[CHROME_BIND_ID].kind != JSON_ABSENT &&
+		       (rec->of[CHROME_FLOW_IN].kind == JSON_TRUE ||
+		        rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE);
+	case CHROME_SF:
+		return chrome_knows_frame(st, t);
+	case CHROME_MEMBERS:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Returns true if members other than the usual ones may be there. */
+static bool has_more(const struct chrome_record *rec)
+{
+	const struct json_token *const of = rec->of;
+
+	return rec->has_others || of[CHROME_ID].kind != JSON_ABSENT || of[CHROME_ID2].kind != JSON_ABSENT ||
+	       of[CHROME_S].kind != JSON_ABSENT || of[CHROME_SCOPE].kind != JSON_ABSENT ||
+	       of[CHROME_BP].kind != JSON_ABSENT || of[CHROME_BIND_ID].kind != JSON_ABSENT ||
+	       of[CHROME_FLOW_IN].kind != JSON_ABSENT || of[CHROME_FLOW_OUT].kind != JSON_ABSENT ||
+	       of[CHROME_SF].kind != JSON_ABSENT || (of[CHROME_DUR].kind != JSON_ABSENT && rec->ph != 'X') ||
+	       (of[CHROME_ARGS].kind != JSON_ABSENT && *of[CHROME_ARGS].p != '{');
+}
+
+static bool has_name(const struct batch *b, const struct event *e, struct slice name)
+{
+	for (uint32_t i = 0; i < e->nfields && i < 64; i++)
+		if (slice_equal(b->fields[e->first_field + i].name, name))
+			return true;
+	return false;
+}
+
+static bool add_field(struct batch *b, struct event *e, struct slice name, struct value v)
+{
+	if (has_name(b, e, name)) /* an arg: the member is beside it */
+		name = arena_printf(&b->scratch, "event.%.*s", (int)name.n, name.p);
+	if (e->nfields == UINT16_MAX || name.p == NULL || batch_fields(b, 1) == NULL)
+		return e->nfields == UINT16_MAX;
+	if (e->nfields == 0)
+		e->first_field = b->nfields;
+	b->fields[b->nfields++] = (struct field){ name, v };
+	e->nfields++;
+	return true;
+}
+
+static struct slice member_name(enum chrome_member m, struct slice key)
+{
+	return m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n);
+}
+
+static bool add_members(struct chrome_reading *st, struct batch *b, struct event *e)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	const struct chrome_record *const rec = &st->rec;
+	struct json_walk w = json_walk(&json, rec->p, rec->end);
+	struct value stack;
+
+	while (json_walk_next(&w)) {
+		const enum chrome_member m = chrome_find_member(json_token_text(&w.key));
+		if (m != CHROME_MEMBERS && rec->of[m].p != w.value.p)
+			continue; /* one of a name that occurs again */
+		if (m == CHROME_SF && chrome_call_stack(st, b, &w.value, &stack)) {
+			if (!add_field(b, e, SLICE_LIT("stack"), stack))
+				return false;
+		} else if (!is_read(st, m, &w.value)) {
+			const struct json_token t = m == CHROME_ID2 ? chrome_find_id(rec).token : w.value;
+			if (!add_field(b, e, member_name(m, json_token_text(&w.key)),
+			               chrome_read_value(&b->scratch, &t)))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct event *e)
+{
+	static const char kinds[] = "NODPvVc()=TpnR"; /* instants that are more than marks */
+	const char *const kind = strchr(kinds, st->rec.ph);
+
+	if (has_more(&st->rec) && !add_members(st, b, e))
+		return false;
+	return kind == NULL || add_field(b, e, SLICE_LIT("ph"), value_string(slice_of(kind, 1)));
+}
+
+/* ---- call stacks ---- */
+
+#define MAX_FRAMES 262144u
+#define MAX_BYTES (16u << 20)
+#define MAX_STACK 512u /* frames of a call stack */
+
+void chrome_frames_free(struct chrome_frames *f)
+{
+	tabletext_free(&f->ids);
+	free(f->list);
+}
+
+/* Copies a text of a frame. */
+static struct slice frame_text(struct chrome_reading *of, struct chrome_reading *st,
+                               const struct json_token *t)
+{
+	const struct slice s = arena_copy(&of->r->trace->arena, chrome_text(&st->scratch, t));
+
+	of->frames.bytes += s.n;
+	of->r->no_memory |= s.p == NULL;
+	return s.p != NULL ? textscan_slice(s.p, s.n) : s;
+}
+
+static void add_frame(struct chrome_reading *of, struct chrome_reading *st, const struct json_token *key,
+                      const struct json_token *t)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	struct chrome_frames *const f = &of->frames;
+	struct chrome_frame frame = { .name = SLICE_LIT("?") };
+
+	if (f->n == MAX_FRAMES || f->bytes > MAX_BYTES || t->kind != JSON_OBJECT)
+		return;
+	struct json_walk w = json_walk(&json, t->p, t->end);
+	while (json_walk_next(&w)) {
+		const struct slice name = json_token_text(&w.key);
+		if (slice_is(name, "name"))
+			frame.name = frame_text(of, st, &w.value);
+		else if (slice_is(name, "parent"))
+			frame.parent = frame_text(of, st, &w.value);
+	}
+	const struct slice id = frame_text(of, st, key);
+	if (id.p == NULL || tabletext_get(&f->ids, id) != TABLE_NONE)
+		return; /* read before */
+	if (!array_reserve(&f->list, f->n, &f->cap, sizeof *f->list) || !tabletext_put(&f->ids, id, f->n))
+		of->r->no_memory = true;
+	else
+		f->list[f->n++] = frame;
+}
+
+void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	struct json_walk w = json_walk(&json, p, e);
+
+	if ((st->names_for->r->want & WANT_FIELDS) == 0 || (st == st->names_for && st->looked_ahead))
+		return;
+	while (json_walk_next(&w)) {
+		if (st->scratch.used > 65536)
+			arena_reset(&st->scratch);
+		add_frame(st->names_for, st, &w.key, &w.value);
+	}
+}
+
+/* Returns the index of a frame, or TABLE_NONE. */
+static uint32_t find_frame(const struct chrome_frames *f, struct slice id)
+{
+	return f->n > 0 ? tabletext_get(&f->ids, id) : TABLE_NONE;
+}
+
+bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token *id)
+{
+	return find_frame(&st->frames, chrome_token_text(id)) != TABLE_NONE;
+}
+
+bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
+                       struct value *stack)
+{
+	const struct chrome_frames *const f = &st->frames;
+	uint32_t n = 0;
+
+	for (uint32_t i = find_frame(f, chrome_token_text(id)); i != TABLE_NONE && n < MAX_STACK; n++)
+		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
+	struct value *const names = n > 0 ? arena_zalloc(&b->scratch, n, sizeof *names) : NULL;
+	if (names == NULL)
+		return false;
+	for (uint32_t k = 0, i = find_frame(f, chrome_token_text(id)); k < n; k++) {
+		names[k] = value_string(f->list[i].name);
+		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
+	}
+	*stack = (struct value){ .type = VALUE_LIST, .element = VALUE_STRING, .count = n, .values = names };
+	return true;
+}

@@ -1,0 +1,445 @@
+/*
+ * Begins, ends and arrows: their keys, and the check that none is alone.  The order of the file is free, so
+ * the check is in order of time: ends wait in a window, whose earlier half is sorted and checked when it is
+ * full. The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is
+ * bounded: the window, CHROME_MAX_OPEN open ends, and a table of keys without those that are no longer open.
+ */
+#include "chrome/chrome.h"
+
+#include <stdlib.h>
+
+/* ---- keys ---- */
+
+static uint64_t hash_text(uint64_t h, struct slice s)
+{
+	return hash_bytes(s.p, s.n, h);
+}
+
+struct chrome_id chrome_find_id(const struct chrome_record *rec)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	const struct json_token *const id = &rec->of[CHROME_ID], *const id2 = &rec->of[CHROME_ID2];
+	struct chrome_id found = { .token = *id };
+
+	if (id->kind != JSON_ABSENT || id2->kind != JSON_OBJECT)
+		return found;
+	struct json_walk w = json_walk(&json, id2->p, id2->end);
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key);
+		if (slice_is(key, "global") || (slice_is(key, "local") && found.token.kind == JSON_ABSENT))
+			found = (struct chrome_id){ w.value, slice_is(key, "local") };
+	}
+	return found;
+}
+
+/* Hashes what both ends share; the seed makes the result one of this kind of event. */
+static uint64_t end_key(const struct chrome_record *rec, uint64_t seed, bool named)
+{
+	const struct chrome_id id = chrome_find_id(rec);
+	uint64_t h = hash_text(seed, chrome_token_text(&id.token));
+
+	h = hash_text(h, chrome_token_text(&rec->of[CHROME_CAT]));
+	h = hash_text(h, chrome_token_text(&rec->of[CHROME_SCOPE]));
+	if (named)
+		h = hash_text(h, chrome_token_text(&rec->of[CHROME_NAME]));
+	return id.local ? hash_text(h, chrome_token_text(&rec->of[CHROME_PID])) : h;
+}
+
+uint64_t chrome_async_key(const struct chrome_record *rec)
+{
+	const bool named = rec->ph == 'S' || rec->ph == 'F';
+
+	return end_key(rec, named ? 2 : 3, named);
+}
+
+/* ---- numbers of arrows ---- */
+
+static bool parse_hex(struct slice s, uint64_t *v)
+{
+	*v = 0;
+	for (uint32_t i = 0; i < s.n; i++) {
+		const char c = s.p[i] | 0x20;
+		const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (d < 0)
+			return false;
+		*v = *v << 4 | (uint64_t)d;
+	}
+	return s.n > 0 && s.n <= 16;
+}
+
+/* Reads an id of our own output: the number of the arrow. */
+static bool read_own_number(const struct json_token *t, uint64_t *v)
+{
+	const struct slice s = chrome_token_text(t);
+
+	if (t->kind == JSON_UINT)
+		return json_digits_any(s.p, s.n, v);
+	return s.n > 2 && s.p[0] == '0' && s.p[1] == 'x' && parse_hex(slice_of(s.p + 2, s.n - 2), v);
+}
+
+#define MAX_NUMBERS (1u << 19) /* keys that are known; of more, the older half is forgotten */
+
+static bool forget_older(struct chrome_reading *st)
+{
+	struct table64 kept = { .slots = NULL };
+	bool ok = true;
+
+	for (size_t i = 0; ok && i <= st->arrows.mask; i++) {
+		const struct table64_slot *const s = &st->arrows.slots[i];
+		if (s->value != TABLE_NONE && st->narrows - s->value <= MAX_NUMBERS / 2)
+			ok = table64_put(&kept, s->key, s->value);
+	}
+	table64_free(ok ? &st->arrows : &kept);
+	if (ok)
+		st->arrows = kept;
+	return ok;
+}
+
+/* Returns 1, 2, 3 ... in order of arrival: numbers that are close are cheap to keep for writers. */
+static uint64_t number_of_key(struct chrome_reading *st, uint64_t key)
+{
+	const uint32_t known = table64_get(&st->arrows, key);
+
+	if (known != TABLE_NONE)
+		return known;
+	if ((st->arrows.used >= MAX_NUMBERS && !forget_older(st)) || st->narrows == TABLE_NONE - 1 ||
+	    !table64_put(&st->arrows, key, st->narrows + 1)) {
+		st->r->no_memory = true;
+		return 0;
+	}
+	return ++st->narrows;
+}
+
+uint64_t chrome_arrow_number(struct chrome_reading *st)
+{
+	const struct chrome_record *const rec = &st->rec;
+	uint64_t v;
+
+	if (chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && read_own_number(&rec->of[CHROME_ID], &v))
+		return v;
+	return number_of_key(st, end_key(rec, 1, true));
+}
+
+uint64_t chrome_bound_number(struct chrome_reading *st)
+{
+	return number_of_key(st, hash_text(4, chrome_token_text(&st->rec.of[CHROME_BIND_ID])));
+}
+
+/* ---- the window ---- */
+
+enum chrome_end_kind {
+	END_B,
+	END_E,
+	END_ASYNC_B,
+	END_ASYNC_E,
+	END_S,
+	END_F,
+	END_OUT,
+	END_STEP,
+	END_IN,
+	END_KINDS
+};
+
+struct chrome_end {
+	uint64_t ts;
+	uint64_t key, offset;
+	uint32_t name, cat; /* hashes; 0: any */
+	uint32_t task;      /* of B and E the thread, of others the process */
+	uint8_t kind;
+};
+
+/* An open begin.  task: as above. */
+struct chrome_open {
+	uint64_t offset;
+	uint32_t next; /* index + 1 of the enclosing entry of this key, or of the next free entry; 0: none */
+	uint32_t name, cat, task;
+	uint8_t kind; /* END_KINDS: free */
+};
+
+static uint32_t hash_or_any(const struct json_token *t)
+{
+	const struct slice s = chrome_token_text(t);
+
+	return s.n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_bytes(s.p, s.n, 5) | 1;
+}
+
+static enum chrome_end_kind end_kind(char ph)
+{
+	switch (ph) {
+	case 'B':
+		return END_B;
+	case 'E':
+		return END_E;
+	case 'b':
+		return END_ASYNC_B;
+	case 'e':
+		return END_ASYNC_E;
+	case 'S':
+		return END_S;
+	case 'F':
+		return END_F;
+	case 's':
+		return END_OUT;
+	case 't':
+		return END_STEP;
+	default:
+		return END_IN;
+	}
+}
+
+/* Rebuilds the table without keys that have no open entry. */
+static bool drop_unused_keys(struct chrome_reading *st)
+{
+	struct table64 kept = { .slots = NULL };
+	bool ok = true;
+
+	for (size_t i = 0; ok && i <= st->open_keys.mask; i++) {
+		const struct table64_slot *const s = &st->open_keys.slots[i];
+		if (s->value != TABLE_NONE && s->value != 0)
+			ok = table64_put(&kept, s->key, s->value);
+	}
+	table64_free(ok ? &st->open_keys : &kept);
+	if (ok)
+		st->open_keys = kept;
+	return ok;
+}
+
+/* Sets the innermost open entry of a key, or of a thread. */
+static void set_top(struct chrome_reading *st, const struct chrome_end *end, uint32_t top)
+{
+	if (end->kind <= END_E)
+		st->tasks[end->task]->open = top;
+	else if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !drop_unused_keys(st)) ||
+	         !table64_put(&st->open_keys, end->key, top))
+		st->r->no_memory = true;
+}
+
+/* Returns index + 1; 0: none is open; TABLE_NONE: the key is not known. */
+static uint32_t get_top(const struct chrome_reading *st, const struct chrome_end *end)
+{
+	return end->kind <= END_E ? st->tasks[end->task]->open : table64_get(&st->open_keys, end->key);
+}
+
+static void push_open(struct chrome_reading *st, const struct chrome_end *end)
+{
+	const uint32_t top = get_top(st, end);
+	uint32_t i = st->free_open;
+
+	if (st->in_use == CHROME_MAX_OPEN) {
+		chrome_report_limit(
+		    st, CHROME_LIMIT_OPEN,
+		    "more than 262,144 spans and arrows are open: the others are not checked");
+		return;
+	}
+	if (i == 0 && !array_reserve(&st->open, st->nopen, &st->open_cap, sizeof *st->open)) {
+		st->r->no_memory = true;
+		return;
+	}
+	if (i != 0)
+		st->free_open = st->open[i - 1].next;
+	else
+		i = ++st->nopen;
+	st->in_use++;
+	st->open[i - 1] = (struct chrome_open){ .offset = end->offset,
+		                                .next = top != TABLE_NONE ? top : 0,
+		                                .name = end->name,
+		                                .cat = end->cat,
+		                                .task = end->task,
+		                                .kind = end->kind };
+	set_top(st, end, i);
+}
+
+#define LOOK 64 /* max entries of a key that are searched, as by the engine */
+
+/* Removes the innermost open entry of a name and category, of the same process first.  Returns false if there
+ * is none. */
+static bool pop_open(struct chrome_reading *st, const struct chrome_end *end)
+{
+	const uint32_t top = get_top(st, end);
+	uint32_t before = 0, found = 0, before_found = 0;
+
+	for (uint32_t i = top != TABLE_NONE ? top : 0, n = 0; i != 0 && n < LOOK; n++) {
+		const struct chrome_open *const o = &st->open[i - 1];
+		const bool fits = (end->name == 0 || end->name == o->name) &&
+		                  (end->kind != END_E || end->cat == 0 || end->cat == o->cat);
+		if (fits && (found == 0 || end->task == o->task)) {
+			found = i;
+			before_found = before;
+			if (end->task == o->task)
+				break;
+		}
+		before = i;
+		i = o->next;
+	}
+	if (found == 0)
+		return false;
+	if (before_found != 0 && end->kind == END_E)
+		chrome_tally(st, CHROME_TALLY_CROSSING, end->offset);
+	if (before_found != 0)
+		st->open[before_found - 1].next = st->open[found - 1].next;
+	else
+		set_top(st, end, st->open[found - 1].next);
+	st->open[found - 1] = (struct chrome_open){ .next = st->free_open, .kind = END_KINDS };
+	st->free_open = found;
+	st->in_use--;
+	return true;
+}
+
+void chrome_tally(struct chrome_reading *st, enum chrome_tally which, uint64_t offset)
+{
+	if (st->tallies[which].count == 0 || offset < st->tallies[which].offset)
+		st->tallies[which].offset = offset;
+	st->tallies[which].count++;
+}
+
+/* An arrow does not end with its first end: more may follow. */
+static void check_arrow(struct chrome_reading *st, const struct chrome_end *end)
+{
+	const uint32_t top = get_top(st, end);
+
+	if (end->kind == END_OUT && top != TABLE_NONE && top != 0)
+		chrome_tally(st, CHROME_TALLY_OUT_AGAIN, end->offset);
+	else if (end->kind == END_OUT)
+		push_open(st, end);
+	else if (top == TABLE_NONE)
+		chrome_tally(st, CHROME_TALLY_IN_ALONE, end->offset);
+	else if (end->kind == END_IN && top != 0)
+		(void)pop_open(st, end);
+}
+
+static void check_end(struct chrome_reading *st, const struct chrome_end *end)
+{
+	static const enum chrome_tally alone[END_KINDS] = {
+		[END_E] = CHROME_TALLY_E, [END_ASYNC_E] = CHROME_TALLY_ASYNC_E, [END_F] = CHROME_TALLY_F
+	};
+
+	if (end->kind >= END_OUT)
+		check_arrow(st, end);
+	else if (end->kind == END_B || end->kind == END_ASYNC_B || end->kind == END_S)
+		push_open(st, end);
+	else if (!pop_open(st, end) && !st->limits[CHROME_LIMIT_OPEN])
+		chrome_tally(st, alone[end->kind], end->offset);
+}
+
+/* Checks the earlier half of the window, or all of it. */
+static void check_window(struct chrome_reading *st, bool all)
+{
+	struct timed *const order = st->order;
+	const uint32_t due = all ? st->nends : st->nends / 2 + 1;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < st->nends; i++)
+		order[i] = (struct timed){ st->ends[i].ts, i };
+	timed_sort(order, st->nends, order + CHROME_WINDOW);
+	for (uint32_t i = 0; i < due; i++) {
+		struct chrome_end *const end = &st->ends[order[i].at];
+		check_end(st, end);
+		end->kind = END_KINDS;
+	}
+	st->checked_to = due > 0 ? order[due - 1].ts : 0;
+	for (uint32_t i = 0; i < st->nends; i++)
+		if (st->ends[i].kind != END_KINDS)
+			st->ends[n++] = st->ends[i];
+	st->nends = n;
+}
+
+static void put_end(struct chrome_reading *st, const struct chrome_end *end)
+{
+	if (st->order == NULL)
+		st->order = malloc(2 * CHROME_WINDOW * sizeof *st->order);
+	if (st->order == NULL || !array_reserve(&st->ends, st->nends, &st->ends_cap, sizeof *st->ends)) {
+		st->r->no_memory = true;
+		return;
+	}
+	if (end->ts < st->checked_to)
+		chrome_tally(st, CHROME_TALLY_LATE, end->offset);
+	st->ends[st->nends++] = *end;
+	if (st->nends == CHROME_WINDOW)
+		check_window(st, false);
+}
+
+void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
+{
+	const struct chrome_record *const rec = &st->rec;
+	const enum chrome_end_kind kind = end_kind(rec->ph);
+	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
+
+	if (st->r->findings == NULL || task == st->overflow)
+		return;
+	end.task = kind <= END_E ? task->index : task->owner->index;
+	if (kind <= END_ASYNC_E)
+		end.name = hash_or_any(&rec->of[CHROME_NAME]);
+	if (kind <= END_E)
+		end.cat = hash_or_any(&rec->of[CHROME_CAT]);
+	else
+		end.key = kind >= END_OUT ? end_key(rec, 1, true) : chrome_async_key(rec);
+	put_end(st, &end);
+}
+
+void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *task)
+{
+	const struct chrome_record *const rec = &st->rec;
+	const bool in = rec->of[CHROME_FLOW_IN].kind == JSON_TRUE,
+	           out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
+	struct chrome_end end = { .ts = rec->ts,
+		                  .key = hash_text(4, chrome_token_text(&rec->of[CHROME_BIND_ID])),
+		                  .offset = chrome_offset(st, rec->p) };
+
+	if (st->r->findings == NULL || task == st->overflow || (!in && !out))
+		return;
+	end.task = task->owner->index;
+	end.kind = in && out ? END_STEP : out ? END_OUT : END_IN;
+	put_end(st, &end);
+}
+
+/* ---- end of the input ---- */
+
+static const struct {
+	enum chrome_rule rule;
+	const char *text;
+} tally_rows[CHROME_TALLIES] = {
+	[CHROME_TALLY_B] = { CHROME_RULE_UNBALANCED, "a span (ph B) begins here and does not end" },
+	[CHROME_TALLY_E] = { CHROME_RULE_UNBALANCED, "a span (ph E) ends here and did not begin" },
+	[CHROME_TALLY_ASYNC_B] = { CHROME_RULE_UNBALANCED,
+	                           "an async span (ph b) begins here and does not end" },
+	[CHROME_TALLY_ASYNC_E] = { CHROME_RULE_UNBALANCED,
+	                           "an async span (ph e) ends here and did not begin" },
+	[CHROME_TALLY_S] = { CHROME_RULE_UNBALANCED, "an async span (ph S) begins here and does not end" },
+	[CHROME_TALLY_F] = { CHROME_RULE_UNBALANCED, "an async span (ph F) ends here and did not begin" },
+	[CHROME_TALLY_CROSSING] = { CHROME_RULE_OVERLAP,
+	                            "a span (ph E) ends here, but others that began after it are open" },
+	[CHROME_TALLY_IN_ALONE] = { CHROME_RULE_ARROW_ALONE,
+	                            "an arrow ends or continues here and did not begin" },
+	[CHROME_TALLY_OUT_AGAIN] = { CHROME_RULE_DUPLICATE_ID,
+	                             "an arrow begins here and has the category, name and id of one that has "
+	                             "not ended" },
+	[CHROME_TALLY_LATE] = { CHROME_RULE_LATE,
+	                        "a begin or end is more than 32,768 others behind its time" },
+	[CHROME_TALLY_NO_DUR] = { CHROME_RULE_MISSING_DUR, "a complete event (ph X) has no dur" },
+	[CHROME_TALLY_NEGATIVE] = { CHROME_RULE_NEGATIVE_TIME, "the time is before 0" },
+};
+
+void chrome_report_pairs(struct chrome_reading *st)
+{
+	static const enum chrome_tally of_kind[END_KINDS] = {
+		[END_B] = CHROME_TALLY_B, [END_ASYNC_B] = CHROME_TALLY_ASYNC_B, [END_S] = CHROME_TALLY_S
+	};
+
+	if (st->nends > 0)
+		check_window(st, true);
+	for (uint32_t i = 0; i < st->nopen; i++)
+		if (st->open[i].kind < END_OUT)
+			chrome_tally(st, of_kind[st->open[i].kind], st->open[i].offset);
+	for (unsigned i = 0; i < CHROME_TALLIES; i++)
+		finding_add_times(st->r->findings, &chrome_rules[tally_rows[i].rule], st->tallies[i].offset,
+		                  0, st->tallies[i].count, "%s", tally_rows[i].text);
+}
+
+void chrome_pairs_free(struct chrome_reading *st)
+{
+	free(st->ends);
+	free(st->order);
+	free(st->open);
+	table64_free(&st->open_keys);
+	table64_free(&st->arrows);
+}

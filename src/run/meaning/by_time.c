@@ -1,0 +1,156 @@
+/* Begins and ends that pair by time (interpret.h): an array in order of arrival, and a merge sort of the
+ * times when the window is full or the trace ends.  Each of the two ends is copied once; a begin passes its
+ * copy on to the open span.  In a file in order of time the sort is one comparison for each end. */
+#include "run/meaning/interpret.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "run/engine_losses.h"
+
+struct by_time_end {
+	struct event event; /* cls NULL: paired already */
+	struct pairing_end_of how;
+};
+
+void by_time_free(struct by_time *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->ends[i].event.cls != NULL)
+			retained_free(w->ends[i].how.kept);
+	free(w->ends);
+	free(w->order);
+	*w = (struct by_time){ .ends = NULL };
+}
+
+static bool grow(struct by_time *w)
+{
+	const uint32_t cap = w->cap == 0 ? 256 : w->cap * 2;
+	struct by_time_end *const ends = realloc(w->ends, cap * sizeof *ends);
+
+	if (ends == NULL)
+		return false;
+	w->ends = ends;
+	struct timed *const order = realloc(w->order, 2 * (size_t)cap * sizeof *order);
+	if (order == NULL)
+		return false;
+	w->order = order;
+	w->cap = cap;
+	return true;
+}
+
+/* Copies what does not outlive the batch.  Fields beyond the limit are a loss. */
+static void retain(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
+{
+	struct by_time *const w = &in->by_time;
+	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const uint32_t n = how->fields ? e->nfields : 0,
+	               left = w->bytes < 2 * (uint64_t)BY_TIME_BYTES
+	                          ? (uint32_t)(2 * (uint64_t)BY_TIME_BYTES - w->bytes)
+	                          : 0;
+	enum retained_made made = RETAINED_MADE;
+
+	if (n == 0 && how->lasting)
+		return;
+	made = retained_new(&how->kept, name, b->fields + e->first_field, n, left);
+	if (made == RETAINED_TOO_MUCH && n > 0) {
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
+		made = how->lasting ? RETAINED_MADE : retained_new(&how->kept, name, NULL, 0, left);
+	}
+	in->failed |= made == RETAINED_NO_MEMORY;
+	if (how->kept != NULL)
+		w->bytes += how->kept->bytes;
+	if (!how->lasting)
+		e->name = how->kept != NULL ? how->kept->name : e->cls->name;
+}
+
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e, struct pairing_end_of how)
+{
+	struct by_time *const w = &in->by_time;
+
+	if (w->n == w->cap && !grow(w)) {
+		in->failed = true;
+		return;
+	}
+	struct by_time_end *const end = &w->ends[w->n++];
+	*end = (struct by_time_end){ *e, how };
+	retain(in, b, &end->event, &end->how);
+}
+
+/* Adds the event of a BEGIN or END to the batch: a span or instant, or nothing yet. */
+static void pair_next(struct interpret *in, struct batch *b, struct by_time_end *end)
+{
+	struct event *const e = &b->events[b->n];
+	struct retained *const kept = end->how.kept;
+	const uint64_t offset = end->event.offset;
+
+	*e = end->event;
+	end->event.cls = NULL;
+	in->by_time.bytes -= kept != NULL ? kept->bytes : 0;
+	if (e->phase == PHASE_BEGIN) {
+		(void)pairing_begin(&in->pairing, b, e, end->how);
+		return;
+	}
+	const uint32_t n = kept != NULL ? kept->nfields : 0;
+	struct field *const to = batch_event_fields(b, e, (uint16_t)n);
+	if (to != NULL && n > 0)
+		memcpy(to, kept->fields, n * sizeof *to);
+	if (kept != NULL)
+		batch_own(b, &kept->block);
+	end->how.kept = NULL;
+	end->how.name = e->name.n > 0 ? e->name : (struct slice){ NULL, 0, 0 };
+	end->how.cls = slice_is(e->cls->name, "no category") ? NULL : e->cls;
+	const enum pairing_result result = pairing_end(&in->pairing, b, e, end->how);
+	if (result != PAIRING_SPAN && result != PAIRING_ALONE)
+		return;
+	if (result == PAIRING_ALONE) {
+		pairing_alone(&in->pairing, e);
+		e->phase = PHASE_INSTANT;
+		e->flags = 0;
+	} else {
+		pairing_see_span(&in->pairing, e);
+	}
+	if (in->fields && e->cls->nparts > 0)
+		interpret_class_parts(in, b, e);
+	if (in->others != NULL)
+		in->others[b->n] = offset;
+	b->n++;
+}
+
+/* Removes what was paired. */
+static void compact(struct by_time *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->ends[i].event.cls != NULL)
+			w->ends[n++] = w->ends[i];
+	w->n = n;
+	w->at = w->due = 0;
+}
+
+static void sort(struct by_time *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		w->order[i] = (struct timed){ w->ends[i].event.ts, i };
+	timed_sort(w->order, w->n, w->order + w->cap);
+}
+
+bool by_time_give(struct interpret *in, struct batch *b, bool end)
+{
+	struct by_time *const w = &in->by_time;
+
+	for (;;) {
+		for (; w->at < w->due; w->at++) {
+			if (b->n == b->cap)
+				return true;
+			pair_next(in, b, &w->ends[w->order[w->at].at]);
+		}
+		if (w->due > 0)
+			compact(w);
+		if (w->n == 0 || (!end && w->n < BY_TIME_WINDOW && w->bytes < BY_TIME_BYTES))
+			return false;
+		sort(w);
+		w->due = end ? w->n : w->n / 2 + 1;
+	}
+}
