@@ -114,7 +114,7 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 static void look_ahead(struct chrome_reading *st)
 {
 	if (st->looked_ahead || st->names_for != st || (st->r->want & WANT_RAW) != 0 ||
-	    (st->r->want & (WANT_FIELDS | WANT_NAMES)) == 0)
+	    !reader_wants_names(st->r))
 		return;
 	st->looked_ahead = true;
 	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;

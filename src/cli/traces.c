@@ -216,11 +216,9 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(&r->options);
-	if (group_by_needs_fields(how->by) || how->sum_of.n > 0 || how->examples.n > 0)
+	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(&r->options);
+	if (how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
-	if (group_by_needs_names(how->by))
-		job.read.want |= WANT_NAMES;
 	job.read.no_arrows = how->tables == NULL || !how->tables->flows;
 	job.adjust.max_repeat = how->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */

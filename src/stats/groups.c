@@ -101,23 +101,25 @@ void group_by_words(const struct group_by *by, char *to, size_t size)
 		n += (size_t)snprintf(to + n, size - n, "%s%s", i > 0 ? "," : "", by->columns[i].head);
 }
 
-static bool has_key(const struct group_by *by, unsigned keys)
+unsigned group_by_wants(const struct group_by *by)
 {
+	unsigned want = 0;
+
 	for (unsigned i = 0; i < by->n; i++)
-		if ((keys >> by->columns[i].key & 1) != 0)
-			return true;
-	return false;
-}
-
-bool group_by_needs_fields(const struct group_by *by)
-{
-	return has_key(by, 1U << GROUP_BY_ARG);
-}
-
-bool group_by_needs_names(const struct group_by *by)
-{
-	return has_key(by, 1U << GROUP_BY_THREAD | 1U << GROUP_BY_PROCESS | 1U << GROUP_BY_TRACK |
-	                       1U << GROUP_BY_HOST);
+		switch (by->columns[i].key) {
+		case GROUP_BY_THREAD:
+		case GROUP_BY_PROCESS:
+		case GROUP_BY_TRACK:
+		case GROUP_BY_HOST:
+			want |= WANT_NAMES;
+			break;
+		case GROUP_BY_ARG:
+			want |= WANT_FIELDS;
+			break;
+		default:
+			break;
+		}
+	return want;
 }
 
 unsigned stats_count_keys(const struct stats *s)
