@@ -42,6 +42,11 @@ JOBS = {
     "stats pipe": ["stats", "-"],  # fed by cat
     "stats by name": ["stats", "--by", "name", "IN"],
     "stats by thread,name": ["stats", "--by", "thread,name", "IN"],
+    "stats flows": ["stats", "--flows", "IN"],
+    "stats gaps": ["stats", "--share", "IN"],
+    "stats overlap": ["stats", "--overlap", "[a-m]*,[n-z]*", "IN"],
+    "merge 1,000 tables": ["stats", "--merge", *["TABLE"] * 1000],  # of --full, of the input
+    "compare": ["compare", "--exit-zero", "IN", "IN"],
     "top": ["top", "IN"],
     "copy": ["convert", "--to", "SAME", "IN", "OUT"],
     "copy since": ["convert", "--since", "50%", "--to", "SAME", "IN", "OUT"],
@@ -253,7 +258,10 @@ def arguments(bench, source, job, threads):
     to = next((a for b, a in zip(JOBS[job], JOBS[job][1:]) if b == "--to"), None)
     to = source.form if to == "SAME" else to
     path = os.path.join(bench.dir, "out")
-    words = {"IN": source.path, "SAME": source.form, "OUT": path if to in FILES_ONLY else "-", "FILE": path}
+    table = os.path.join(bench.dir, "table.json")
+    if "TABLE" in JOBS[job]:
+        call(bench.tool, "stats", "-q", "-f", "--json", "--full", "-o", table, source.path, ok=(0, 1))
+    words = {"TABLE": table, "IN": source.path, "SAME": source.form, "OUT": path if to in FILES_ONLY else "-", "FILE": path}
     argv = [words.get(a, a) for a in JOBS[job]]
     return [argv[0], "--quiet", *(["-f"] if path in argv else []), *(["--threads", "1"] if threads == "1" else []), *argv[1:]]
 

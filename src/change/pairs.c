@@ -256,48 +256,38 @@ bool change_has_bytes(const struct change *c)
 
 /* ---- the whole ---- */
 
-static bool add_side_table(struct pairing *p, int side, const struct span_table *t)
-{
-	const struct stats *const s = &p->c->sides[side].joint;
-	struct span_row *rows;
-	size_t n;
-	bool ok = stats_span_rows(s, t, NULL, &rows, &n);
+/* The table that rows are of. */
+struct side_rows {
+	struct pairing *p;
+	const struct stats *s;
+	int side;
+	size_t number; /* of the run, both sides counted on */
+};
 
-	if (!ok)
-		return false;
-	for (size_t i = 0; ok && i < n; i++) {
-		struct change_pair *const pair = pair_of(p, t == &s->async, &rows[i], stats_count_keys(s));
-		ok = pair != NULL;
-		if (ok)
-			pair->sides[side] = values_of(s, &rows[i], p->c->sides[side].nruns);
-	}
-	free(rows);
-	return ok;
+static bool add_side_row(void *ctx, const struct span_table *t, struct span_row *row)
+{
+	const struct side_rows *const r = ctx;
+	struct change_pair *const pair = pair_of(r->p, t == &r->s->async, row, stats_count_keys(r->s));
+
+	if (pair != NULL)
+		pair->sides[r->side] = values_of(r->s, row, r->p->c->sides[r->side].nruns);
+	return pair != NULL;
 }
 
-/* Sets what the rank test needs of a run.  number: of the run, both sides counted on. */
-static bool add_run(struct pairing *p, const struct stats *s, const struct span_table *t, size_t number)
+/* Sets what the rank test needs of a run. */
+static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *row)
 {
-	struct span_row *rows;
-	size_t n;
-	bool ok = stats_span_rows(s, t, NULL, &rows, &n);
+	const struct side_rows *const r = ctx;
+	struct pairing *const p = r->p;
+	const struct slice key = key_of(&p->keys, t == &r->s->async, row->values, stats_count_keys(r->s));
+	const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
 
-	if (!ok)
-		return false;
-	for (size_t i = 0; ok && i < n; i++) {
-		const struct slice key =
-		    key_of(&p->keys, t == &s->async, rows[i].values, stats_count_keys(s));
-		const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
-		ok = key.p != NULL;
-		if (at == TABLE_NONE)
-			continue; /* the joint table has it among "(other names)" */
-		const struct change_values v = values_of(s, &rows[i], 1);
-		for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
-			p->values[((size_t)at * CHANGE_METRICS + m) * p->nruns + number] =
-			    (double)metric(&v, m);
-	}
-	free(rows);
-	return ok;
+	if (at == TABLE_NONE) /* or the joint table has it among "(other names)" */
+		return key.p != NULL;
+	const struct change_values v = values_of(r->s, row, 1);
+	for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
+		p->values[((size_t)at * CHANGE_METRICS + m) * p->nruns + r->number] = (double)metric(&v, m);
+	return true;
 }
 
 static bool add_runs(struct pairing *p)
@@ -312,7 +302,7 @@ static bool add_runs(struct pairing *p)
 	for (int side = 0; side < CHANGE_SIDES; side++)
 		for (size_t i = 0; ok && i < c->sides[side].nruns; i++, number++) {
 			const struct stats *const s = c->sides[side].runs[i];
-			ok = add_run(p, s, &s->spans, number) && add_run(p, s, &s->async, number);
+			ok = stats_each_span(s, add_run_row, &(struct side_rows){ p, s, side, number });
 		}
 	return ok;
 }
@@ -378,8 +368,8 @@ bool change_make(struct change *c)
 	c->by_runs = c->sides[CHANGE_OLD].nruns >= NOISE_RUNS && c->sides[CHANGE_NEW].nruns >= NOISE_RUNS;
 	for (int side = 0; ok && side < CHANGE_SIDES; side++) {
 		struct stats *const s = &c->sides[side].joint;
-		ok = join_side(&c->sides[side]) && add_side_table(&p, side, &s->spans) &&
-		     add_side_table(&p, side, &s->async);
+		ok = join_side(&c->sides[side]) &&
+		     stats_each_span(s, add_side_row, &(struct side_rows){ &p, s, side, 0 });
 		c->overflowed |= s->overflowed;
 	}
 	ok = ok && (!c->by_runs || add_runs(&p));

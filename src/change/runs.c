@@ -85,32 +85,33 @@ static unsigned mapped_key(const struct stats *s)
 	return 0;
 }
 
-static bool add_table(struct stats *run, struct span_table *to, const struct stats *from,
-                      const struct span_table *t, struct change_map *map, bool ignore_lines)
-{
-	const unsigned key = mapped_key(run);
-	struct span_row *rows;
-	size_t n;
-	bool ok = stats_span_rows(from, t, NULL, &rows, &n);
+struct adding {
+	struct stats *run;
+	const struct stats *from;
+	struct change_map *map;
+	bool ignore_lines;
+	unsigned key; /* that a map is for */
+};
 
-	if (!ok)
-		return false;
-	for (size_t i = 0; ok && i < n; i++) {
-		rows[i].sum = NULL;
-		rows[i].values[key] = mapped(map, rows[i].values[key]);
-		if (ignore_lines && !rows[i].other)
-			rows[i].values[key] = without_line(rows[i].values[key]);
-		ok = stats_add_span(run, to, &rows[i], &from->pool);
-	}
-	free(rows);
-	return ok;
+static bool add_row(void *ctx, const struct span_table *t, struct span_row *row)
+{
+	const struct adding *const a = ctx;
+	struct span_table *const to = t == &a->from->spans ? &a->run->spans : &a->run->async;
+	struct slice *const name = &row->values[a->key];
+
+	row->sum = NULL;
+	*name = mapped(a->map, *name);
+	if (a->ignore_lines && !row->other)
+		*name = without_line(*name);
+	return stats_add_span(a->run, to, row, &a->from->pool);
 }
 
 bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines)
 {
+	struct adding a = { run, from, map, ignore_lines, mapped_key(run) };
+
 	run->joint = true;
 	run->pool.coarse += from->pool.coarse;
 	run->has_bytes |= from->has_bytes;
-	return add_table(run, &run->spans, from, &from->spans, map, ignore_lines) &&
-	       add_table(run, &run->async, from, &from->async, map, ignore_lines);
+	return stats_each_span(from, add_row, &a);
 }

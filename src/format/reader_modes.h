@@ -26,13 +26,6 @@ enum {
 	RECORD_IS_LONG, /* bytes of a record that is not read: copied as they are; not counted */
 };
 
-/* ---- records that are too long ---- */
-
-/*
- * A record longer than reader.max_record is reported (limit/record) and passed over in pieces, so that it
- * needs no memory: the reader counts it, and returns RECORD_DONE with a RECORD_IS_LONG for each piece.
- */
-
 /* ---- parts of WANT_FIELDS ---- */
 
 /* For statistics, which are faster without all fields. */
@@ -43,6 +36,13 @@ enum want_parts {
 	WANT_NAMES = 16,    /* names that other records give to tracks */
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
 };
+
+/* ---- records that are too long ---- */
+
+/*
+ * A record longer than reader.max_record is reported (limit/record) and passed over in pieces, so that it
+ * needs no memory: the reader counts it, and returns RECORD_DONE with a RECORD_IS_LONG for each piece.
+ */
 
 #define READER_USUAL_RECORD (UINT64_C(64) << 20) /* reader.max_record unless asked otherwise */
 #define READER_MIN_RECORD UINT64_C(64)           /* heads of records fit */

@@ -413,6 +413,26 @@ void text_since(struct text *t, uint64_t ns)
 		text_printf(t, ".%09u s", rest);
 }
 
+void text_percent(struct text *t, unsigned __int128 millionths)
+{
+	const uint64_t v = (uint64_t)(millionths / 100);
+
+	text_printf(t, "%" PRIu64 ".%02" PRIu64 " %%", v / 100, v % 100);
+}
+
+void text_fraction(struct text *t, unsigned __int128 millionths)
+{
+	text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(millionths / 1000000),
+	            (uint64_t)(millionths % 1000000));
+}
+
+void text_six_digits(struct text *t, double v)
+{
+	const bool whole = v > -1e15 && v < 1e15 && !(v > (double)(int64_t)v) && !(v < (double)(int64_t)v);
+
+	text_printf(t, whole ? "%.0f" : "%.6g", v);
+}
+
 void text_bytes_short(struct text *t, unsigned __int128 bytes)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };

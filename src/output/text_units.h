@@ -21,6 +21,13 @@ void text_time_short(struct text *t, unsigned __int128 ns);
 /* A time after the start, exact: +0.241 s, +1.500002 s, below 1 ms +123.456 us, +7 ns. */
 void text_since(struct text *t, uint64_t ns);
 
+/* Millionths as a percentage, 12.34 %, and as a fraction, 0.123456. */
+void text_percent(struct text *t, unsigned __int128 millionths);
+void text_fraction(struct text *t, unsigned __int128 millionths);
+
+/* A number with six digits; integers are complete. */
+void text_six_digits(struct text *t, double v);
+
 /* Bytes with three digits, 1000 by 1000: 512 B, 1.57 MB. */
 void text_bytes_short(struct text *t, unsigned __int128 bytes);
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/text_units.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
@@ -57,8 +58,7 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 			if (!v->stats->has_bytes && (c->what == SPAN_BYTES || c->what == SPAN_BYTES_RATE))
 				continue;
 			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
-				text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(value / 1000000),
-				            (uint64_t)(value % 1000000));
+				text_fraction(t, value);
 			else
 				text_u128(t, value);
 		}

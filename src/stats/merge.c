@@ -123,19 +123,17 @@ bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row
 	return true;
 }
 
-static bool merge_spans(struct stats *into, struct span_table *to, const struct stats *from,
-                        const struct span_table *t)
-{
-	struct span_row *rows;
-	size_t n;
-	bool ok = stats_span_rows(from, t, NULL, &rows, &n);
+struct merging {
+	struct stats *into;
+	const struct stats *from;
+};
 
-	if (!ok)
-		return false;
-	for (size_t i = 0; ok && i < n; i++)
-		ok = stats_add_span(into, to, &rows[i], &from->pool);
-	free(rows);
-	return ok;
+static bool merge_span(void *ctx, const struct span_table *t, struct span_row *row)
+{
+	const struct merging *const m = ctx;
+	struct span_table *const to = t == &m->from->spans ? &m->into->spans : &m->into->async;
+
+	return stats_add_span(m->into, to, row, &m->from->pool);
 }
 
 /* ---- instants and classes ---- */
@@ -294,7 +292,6 @@ bool stats_merge(struct stats *into, const struct stats *from)
 	into->overflowed |= from->overflowed;
 	into->has_bytes |= from->has_bytes;
 	return stats_add_origin(into, &from->origin) && merge_classes(into, from) &&
-	       merge_spans(into, &into->spans, from, &from->spans) &&
-	       merge_spans(into, &into->async, from, &from->async) &&
+	       stats_each_span(from, merge_span, &(struct merging){ into, from }) &&
 	       merge_tally(into, &into->instants, &from->instants) && merge_counters(into, from);
 }

@@ -145,13 +145,6 @@ static void key_columns(struct column *list, const struct stats *s)
 	}
 }
 
-static void put_share(struct text *t, unsigned __int128 millionths)
-{
-	const uint64_t v = (uint64_t)(millionths / 100); /* of a percent: 1/100 */
-
-	text_printf(t, "%" PRIu64 ".%02" PRIu64 " %%", v / 100, v % 100);
-}
-
 static void span_cell(struct columns *c, const struct span_column_row *column, const struct stats *s,
                       const struct span_row *row)
 {
@@ -180,7 +173,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 		break;
 	case SPAN_SHARE:
 	case SPAN_BUSY:
-		put_share(&c->text, v);
+		text_percent(&c->text, v);
 		break;
 	case SPAN_FIRST:
 	case SPAN_LAST:
@@ -335,12 +328,9 @@ static const struct column counter_columns[] = {
 	{ "p99", COLUMN_NUMBER, 0, 3 },   { "max", COLUMN_NUMBER, 0, 0 },
 };
 
-/* Adds a number with six digits; integers are complete. */
 static void number_cell(struct columns *c, double v)
 {
-	const bool whole = v > -1e15 && v < 1e15 && !(v > (double)(int64_t)v) && !(v < (double)(int64_t)v);
-
-	text_printf(&c->text, whole ? "%.0f" : "%.6g", v);
+	text_six_digits(&c->text, v);
 	columns_next(c);
 }
 

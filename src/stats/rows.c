@@ -109,6 +109,23 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 	return true;
 }
 
+bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx)
+{
+	const struct span_table *const tables[] = { &s->spans, &s->async };
+	struct span_row *rows;
+	size_t n;
+	bool ok = true;
+
+	for (int k = 0; ok && k < 2; k++) {
+		if (!stats_span_rows(s, tables[k], NULL, &rows, &n))
+			return false;
+		for (size_t i = 0; ok && i < n; i++)
+			ok = f(ctx, tables[k], &rows[i]);
+		free(rows);
+	}
+	return ok;
+}
+
 static void name_tally(const struct tally *t, uint32_t number, struct tally_row *row)
 {
 	if (t->grouped != NULL)

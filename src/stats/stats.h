@@ -404,6 +404,11 @@ bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
 bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
                      struct span_row **rows, size_t *n);
 
+/* Calls f for each row of spans, then of async spans, in descending order of total.  false: f returned it, or
+ * OOM. */
+typedef bool span_row_fn(void *ctx, const struct span_table *t, struct span_row *row);
+bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx);
+
 /* Keys of the rows, and their names. */
 unsigned stats_count_keys(const struct stats *s);
 const char *stats_key_name(const struct stats *s, unsigned i);

@@ -118,24 +118,20 @@ void cells_at(struct cells *c, uint64_t ns)
 
 void cells_share(struct cells *c, unsigned __int128 millionths)
 {
-	const uint64_t v = (uint64_t)(millionths / 100); /* of a percent: 1/100 */
-
 	if (!next(c))
 		return;
-	if (c->form == CELLS_JSON || c->form == CELLS_CSV) {
-		struct text *const t = c->form == CELLS_CSV ? c->t : json_out_value(c->json, key_of(c));
-		text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(millionths / 1000000),
-		            (uint64_t)(millionths % 1000000));
+	if (c->form == CELLS_CSV) {
+		text_fraction(c->t, millionths);
+	} else if (c->form == CELLS_JSON) {
+		text_fraction(json_out_value(c->json, key_of(c)), millionths);
 	} else {
-		text_printf(&c->columns.text, "%" PRIu64 ".%02" PRIu64 " %%", v / 100, v % 100);
+		text_percent(&c->columns.text, millionths);
 		columns_next(&c->columns);
 	}
 }
 
 void cells_real(struct cells *c, double v)
 {
-	const bool whole = v > -1e15 && v < 1e15 && !(v > (double)(int64_t)v) && !(v < (double)(int64_t)v);
-
 	if (!next(c))
 		return;
 	if (c->form == CELLS_JSON) {
@@ -143,7 +139,7 @@ void cells_real(struct cells *c, double v)
 	} else if (c->form == CELLS_CSV) {
 		(void)text_json_f64(c->t, v); /* finite */
 	} else {
-		text_printf(&c->columns.text, whole ? "%.0f" : "%.6g", v);
+		text_six_digits(&c->columns.text, v);
 		columns_next(&c->columns);
 	}
 }
