@@ -179,7 +179,6 @@ bool pass_mark_records(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
 	const struct select *const scope = p->job->choice.scope;
-	char why[512];
 
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->choice.drops };
 	m->format = p->job->read.copy_of;
@@ -204,8 +203,7 @@ bool pass_mark_records(struct pipeline *p)
 		return true;
 	}
 	if (p->context.refused[0] != '\0') {
-		memcpy(why, p->context.refused, sizeof why);
-		pipeline_refused(p, "%s", why);
+		pipeline_refused(p, p->context.refused);
 		return false;
 	}
 	return fail_marks(p);
