@@ -122,6 +122,7 @@ bool numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key,
 		i = slot_of(t, seed, whose, key);
 	}
 	t->n += !there;
+	t->changed = !there || t->slots[i].value != value;
 	t->slots[i] = (struct number_slot){ key, value, (uint16_t)(whose + 1), (uint16_t)t->era };
 	count_put(t);
 	return true;
@@ -375,6 +376,7 @@ static bool put_small(struct definitions *d, uint8_t table, uint32_t scope, uint
 	if (whose == TABLE_NONE)
 		return false;
 	d->failed |= !numbers_put(&d->numbers, d->seed, (uint16_t)whose, key, value);
+	d->changes[table % DEFINITIONS_TABLES] += d->numbers.changed;
 	return true;
 }
 
@@ -418,6 +420,7 @@ void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint6
 	if (is_small(key1, key2, value) && !is_in_slots(d, table, scope, key1, key2) &&
 	    put_small(d, table, scope, (uint32_t)key1, (uint32_t)value.u64))
 		return;
+	d->changes[table % DEFINITIONS_TABLES]++;
 	drop_small(d, table, scope, key1, key2); /* or it would come back when the slot is emptied */
 	put_in_slots(d, table, scope, key1, key2, value);
 }

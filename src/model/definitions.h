@@ -27,6 +27,7 @@ struct numbers {
 	struct number_slot *slots; /* by hash */
 	uint32_t n, cap;
 	uint32_t era, puts; /* of this era */
+	bool changed;       /* by the last put */
 	uint64_t forgotten;
 };
 
@@ -58,6 +59,7 @@ void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key
 #define DEFINITIONS_TEXTS (DEFINITIONS_MAX / 4 * 3)
 #define DEFINITIONS_TEXT (16U << 20)
 #define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
+#define DEFINITIONS_TABLES 64U
 
 struct definition_slot;
 
@@ -81,14 +83,21 @@ struct definitions {
 	struct table64 pairs;   /* table << 32 | scope -> owner in `numbers` */
 	uint32_t npairs;
 	struct definitions_last last[4];
-	uint64_t forgotten; /* dropped definitions, without those of `numbers` */
-	bool failed;        /* memory ran out: definitions may be missing without being counted */
+	uint64_t forgotten;                   /* dropped definitions, without those of `numbers` */
+	uint64_t changes[DEFINITIONS_TABLES]; /* of the tables with a number, modulo */
+	bool failed; /* memory ran out: definitions may be missing without being counted */
 };
 
 /* Number of dropped definitions. */
 static inline uint64_t definitions_forgotten(const struct definitions *d)
 {
 	return d->forgotten + d->numbers.forgotten;
+}
+
+/* While it stays the same, so do all definitions of the table. */
+static inline uint64_t definitions_version(const struct definitions *d, uint8_t table)
+{
+	return d->changes[table % DEFINITIONS_TABLES] + definitions_forgotten(d);
 }
 
 void definitions_free(struct definitions *d);

@@ -172,16 +172,16 @@ void groups_free(struct stats *s)
 
 static uint32_t text_value(struct group_values *v, struct slice text)
 {
-	const bool stays = (text.flags & SLICE_STAYS) != 0;
-	struct stats_known *const k = stats_known_slot(v->known, text, 0);
+	const struct stats_known key = stats_known_key(text, NULL);
+	struct stats_known *const k = stats_known_slot(v->known, &key);
 
-	if (stays && k->p == text.p && k->n == text.n)
+	if (stats_known_is(k, &key, text))
 		return k->name;
 	const uint32_t number = names_index(&v->texts, text, 0);
 	if (number == NAMES_OTHER)
 		return VALUE_OTHER;
-	if (stays && number != NAMES_FAILED)
-		*k = (struct stats_known){ .p = text.p, .n = text.n, .name = number };
+	if (number != NAMES_FAILED)
+		stats_known_set(k, key, &v->texts, number);
 	return number;
 }
 

@@ -147,19 +147,20 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 	return true;
 }
 
-/* Like find_span_name(), with a cache for texts that stay. */
+/* Like find_span_name(), with a cache. */
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
-	if ((e->name.flags & SLICE_STAYS) == 0)
-		return find_span_name(s, t, e, name);
-	struct stats_known *const k = stats_known_slot(t->known, e->name, e->cls->index);
-	if (k->p == e->name.p && k->n == e->name.n && k->cls == e->cls) {
+	const struct stats_known key = stats_known_key(e->name, e->cls);
+	struct stats_known *const k = stats_known_slot(t->known, &key);
+
+	if (stats_known_is(k, &key, e->name)) {
 		*name = k->name;
 		return true;
 	}
 	if (!find_span_name(s, t, e, name))
 		return false;
-	*k = (struct stats_known){ e->name.p, e->cls, e->name.n, *name };
+	if (*name != NAMES_OTHER || (e->name.flags & SLICE_STAYS) != 0)
+		stats_known_set(k, key, &t->names, *name);
 	return true;
 }
 
@@ -266,10 +267,10 @@ static bool add_async(struct stats *s, const struct batch *b, const struct event
 /* Counts a name.  *number: its number, or NAMES_OTHER. */
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
-	const bool stays = (name.flags & SLICE_STAYS) != 0;
-	struct stats_known *const k = stats_known_slot(t->known, name, 0);
+	const struct stats_known key = stats_known_key(name, NULL);
+	struct stats_known *const k = stats_known_slot(t->known, &key);
 
-	if (stays && k->p == name.p && k->n == name.n) {
+	if (stats_known_is(k, &key, name)) {
 		t->counts[k->name]++;
 		*number = k->name;
 		return true;
@@ -285,8 +286,7 @@ static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 	if (!array_reach(&t->counts, &t->cap, i, sizeof *t->counts))
 		return false;
 	t->counts[i]++;
-	if (stays)
-		*k = (struct stats_known){ name.p, NULL, name.n, i };
+	stats_known_set(k, key, &t->names, i);
 	return true;
 }
 

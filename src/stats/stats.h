@@ -57,20 +57,61 @@ void group_by_words(const struct group_by *by, char *to, size_t size);
 /* What it needs of events: WANT_FIELDS, WANT_NAMES. */
 unsigned group_by_wants(const struct group_by *by);
 
-/* Cache of numbers of names, by the address of their text. */
+/* Cache of numbers of names: by the address of a text that stays, else by its bytes. */
 struct stats_known {
-	const char *p;
 	const struct class *cls; /* NULL: of any */
-	uint32_t n, name;
+	uint64_t head, tail;     /* the address, or the first and the last bytes */
+	uint64_t size;           /* bytes * 4, + 2 if the text stays, + 1; 0: unused */
+	const char *copy;        /* a text of more than 16 bytes that does not stay, else NULL */
+	uint32_t name;
 };
 
 #define STATS_KNOWN 256
 
-static inline struct stats_known *stats_known_slot(struct stats_known *known, struct slice name, uint32_t cls)
+/* The key of a text, without its number. */
+static inline struct stats_known stats_known_key(struct slice name, const struct class *cls)
 {
-	const uint64_t key = (uint64_t)(uintptr_t)name.p ^ (uint64_t)cls << 16;
+	struct stats_known k = { .cls = cls, .size = (uint64_t)name.n << 2 | 1 };
+	uint32_t half[2];
 
-	return &known[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	if ((name.flags & SLICE_STAYS) != 0) {
+		k.size |= 2;
+		k.head = (uintptr_t)name.p;
+	} else if (name.n >= 8) {
+		memcpy(&k.head, name.p, 8);
+		memcpy(&k.tail, name.p + name.n - 8, 8);
+	} else if (name.n >= 4) {
+		memcpy(&half[0], name.p, 4);
+		memcpy(&half[1], name.p + name.n - 4, 4);
+		k.head = (uint64_t)half[1] << 32 | half[0];
+	} else {
+		for (uint32_t i = 0; i < name.n; i++)
+			k.head = k.head << 8 | (unsigned char)name.p[i];
+	}
+	return k;
+}
+
+static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key)
+{
+	const uint64_t mix = key->head ^ key->tail >> 3 ^ (uint64_t)(uintptr_t)key->cls << 16;
+
+	return &known[(mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+}
+
+static inline bool stats_known_is(const struct stats_known *k, const struct stats_known *key,
+                                  struct slice name)
+{
+	return k->head == key->head && k->tail == key->tail && k->size == key->size && k->cls == key->cls &&
+	       (k->copy == NULL || memcmp(k->copy, name.p, name.n) == 0);
+}
+
+/* Stores the number of a name that `names` has. */
+static inline void stats_known_set(struct stats_known *k, struct stats_known key, const struct names *names,
+                                   uint32_t number)
+{
+	key.copy = (key.size & 2) != 0 || key.size >> 2 <= 16 ? NULL : names_text(names, number).p;
+	key.name = number;
+	*k = key;
 }
 
 /* Values of a key: numbers of texts, or indices of tracks. */

@@ -12,6 +12,15 @@ struct step_ref {
 	const struct plan_ref *plan;
 	uint8_t type[2]; /* VALUE_NONE: not in the payload */
 	uint32_t offset[2];
+	struct known_value *known; /* found in its tables, by hash of the keys; NULL: it has none */
+};
+
+#define VALUES_LOG 4U /* log2 of the values that a reference remembers */
+
+struct known_value {
+	uint64_t key1, key2, version; /* version: the sum of those of the tables, + 1; 0: empty */
+	const struct track *track;    /* of the event: the scope */
+	struct value value;
 };
 
 #define LINES_LOG 3U /* log2 of the lines that a rule remembers */
@@ -49,10 +58,12 @@ static inline bool is_single(const struct plan_template *t)
 	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields > 0;
 }
 
-static struct step_ref compile_ref(const struct steps *s, const struct plan_ref *plan)
+static struct step_ref compile_ref(struct arena *a, const struct steps *s, const struct plan_ref *plan)
 {
 	struct step_ref r = { .plan = plan };
 
+	if (plan->ntables > 0)
+		r.known = arena_zalloc(a, 1U << VALUES_LOG, sizeof *r.known);
 	for (uint32_t i = 0; s->by_payload && i < plan->nfields; i++) {
 		const struct plan *const m = s->plan;
 		uint32_t at = 0, offset = 0;
@@ -68,18 +79,20 @@ static void compile_line(struct arena *a, const struct steps *s, struct step_lin
                          const struct plan_track *plan)
 {
 	to->plan = plan;
-	to->number = compile_ref(s, &plan->number);
-	to->id = compile_ref(s, &plan->id);
+	to->number = compile_ref(a, s, &plan->number);
 	to->needs_id = plan->id.nfields > 0 && plan->id.ntables == 0;
+	if (to->needs_id)
+		to->id = compile_ref(a, s, &plan->id);
 	to->known = arena_zalloc(a, 1U << LINES_LOG, sizeof *to->known);
 }
 
-static void compile_define(const struct steps *s, struct step_define *to, const struct plan_define *plan)
+static void compile_define(struct arena *a, const struct steps *s, struct step_define *to,
+                           const struct plan_define *plan)
 {
 	to->plan = plan;
 	to->keys = (struct plan_ref){ .field = { plan->key[0], plan->key[1] }, .nfields = plan->nkeys };
-	to->key = compile_ref(s, &to->keys);
-	to->value = compile_ref(s, &plan->value);
+	to->key = compile_ref(a, s, &to->keys);
+	to->value = compile_ref(a, s, &plan->value);
 }
 
 struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
@@ -101,12 +114,12 @@ struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice 
 		return NULL;
 	for (uint32_t i = 0; i < m->nnames; i++)
 		if (is_single(&m->names[i]))
-			s->names[i] = compile_ref(s, &m->names[i].parts[0].ref);
+			s->names[i] = compile_ref(a, s, &m->names[i].parts[0].ref);
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		compile_line(a, s, &s->lines[i], &m->tracks[i]);
 	for (uint32_t i = 0; i < m->ndefines; i++)
-		compile_define(s, &s->defines[i], &m->defines[i]);
-	s->key = compile_ref(s, &m->key);
+		compile_define(a, s, &s->defines[i], &m->defines[i]);
+	s->key = compile_ref(a, s, &m->key);
 	return a->failed ? NULL : s;
 }
 
@@ -178,25 +191,37 @@ static inline bool is_absent(const struct step_ref *r, unsigned i, const struct 
 
 /* Looks the value of a reference up in its tables; VALUE_NONE: a definition is missing. */
 static __attribute__((noinline)) struct value look_up(const struct stepping *g, const struct step_ref *r,
-                                                      struct value v)
+                                                      const struct value *first)
 {
+	const struct plan_ref *const plan = r->plan;
+	struct definitions *const d = &g->in->trace->definitions;
 	const struct value none = { .type = VALUE_NONE };
-	uint64_t key1, key2 = 0;
+	uint64_t key1, key2 = 0, version = 1;
 
-	if (r->plan->nfields > 1) {
+	if (plan->nfields > 1) {
 		struct value space;
 		const struct value *const second = load(g, r, 1, &space);
 		if (second == NULL || is_absent(r, 1, second) || !interpret_number(second, &key2))
 			return none;
 	}
-	for (uint32_t i = 0; i < r->plan->ntables && v.type != VALUE_NONE; i++, key2 = 0) {
-		const uint8_t table = r->plan->tables[i];
-		if (!interpret_number(&v, &key1))
-			return none;
-		v = definitions_get(&g->in->trace->definitions, table, interpret_scope(g->in, g->e, table),
-		                    key1, key2);
+	if (!interpret_number(first, &key1))
+		return none;
+	for (uint32_t i = 0; i < plan->ntables; i++)
+		version += definitions_version(d, plan->tables[i]);
+	const uint64_t track = g->e->track != NULL ? g->e->track->index : 0;
+	const uint64_t h = (key1 + key2 * 3 + track * 5) * UINT64_C(0x9e3779b97f4a7c15);
+	struct known_value *const k = &r->known[h >> (64 - VALUES_LOG)];
+	if (k->version == version && k->key1 == key1 && k->key2 == key2 && k->track == g->e->track)
+		return k->value;
+	*k = (struct known_value){ key1, key2, version, g->e->track, *first };
+	for (uint32_t i = 0; i < plan->ntables && k->value.type != VALUE_NONE; i++, key2 = 0) {
+		if (!interpret_number(&k->value, &key1))
+			k->value = none;
+		else
+			k->value = definitions_get(d, plan->tables[i],
+			                           interpret_scope(g->in, g->e, plan->tables[i]), key1, key2);
 	}
-	return v;
+	return k->value;
 }
 
 /* The value of a reference with a field; NULL: a field or definition is missing. */
@@ -208,7 +233,7 @@ INLINE const struct value *value_of(const struct stepping *g, const struct step_
 		return NULL;
 	if (r->plan->ntables == 0)
 		return v;
-	*space = look_up(g, r, *v);
+	*space = look_up(g, r, v);
 	return space->type != VALUE_NONE ? space : NULL;
 }
 
@@ -322,7 +347,7 @@ INLINE const struct track *line_by(struct stepping *g, const struct step_line *l
 	if (l->plan->number.nfields > 0)
 		v = load(g, &l->number, 0, &space);
 	if (v != NULL && l->plan->number.ntables > 0) {
-		space = is_absent(&l->number, 0, v) ? constant : look_up(g, &l->number, *v);
+		space = is_absent(&l->number, 0, v) ? constant : look_up(g, &l->number, v);
 		v = space.type != VALUE_NONE ? &space : NULL;
 	}
 	if (v == NULL)

@@ -244,3 +244,46 @@ Test(interpret_lines, payloads_match_their_fields)
 		text_free(&decoded);
 	}
 }
+
+static const struct plan_part type_label[] = {
+	{ .ref = { .field = { SLICE_LIT("task") }, .nfields = 1, .ntables = 2, .tables = { 1, 2 } } },
+};
+static const struct plan_template type_name = TEMPLATE(type_label);
+
+static void expect_names(struct interpret_rig *g, const struct class *cls, const char *const *names)
+{
+	batch_recycle(&g->batch);
+	for (unsigned i = 0; i < 4; i++)
+		add_field(g, add(g, cls, i % 2, i), SLICE_LIT("task"), value_u64(i / 2));
+	run(g);
+	for (unsigned i = 0; i < 4; i++)
+		cr_assert(slice_is(g->batch.events[i].name, names[i]), "%u: %.*s, not %s", i,
+		          (int)g->batch.events[i].name.n, g->batch.events[i].name.p, names[i]);
+}
+
+/* What a look-up remembers ends when one of its tables changes: the first is of a thread, the second of all.
+ */
+Test(interpret_lines, look_ups_follow_their_tables)
+{
+	static const struct plan named = { .phase = PLAN_INSTANT, .names = &type_name, .nnames = 1 };
+	struct interpret_rig g;
+
+	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES | WANT_FIELDS);
+	struct definitions *const d = &g.trace.definitions;
+	const struct class *const cls = class_of(&g, "c", &named);
+	const uint32_t a = g.threads[0]->index, b = g.threads[1]->index;
+	expect_names(&g, cls, (const char *[]){ "c", "c", "c", "c" });
+	definitions_put(d, 1, a, 0, 0, value_u64(7));
+	definitions_put(d, 1, b, 0, 0, value_u64(8));
+	expect_names(&g, cls, (const char *[]){ "c", "c", "c", "c" });
+	definitions_put(d, 2, DEFINITIONS_WHOLE_TRACE, 7, 0, value_string(SLICE_LIT("seven")));
+	expect_names(&g, cls, (const char *[]){ "seven", "c", "c", "c" });
+	definitions_put(d, 1, b, 0, 0, value_u64(7));
+	definitions_put(d, 1, b, 1, 0, value_u64(UINT64_MAX));
+	definitions_put(d, 2, DEFINITIONS_WHOLE_TRACE, UINT64_MAX, 0, value_string(SLICE_LIT("max")));
+	expect_names(&g, cls, (const char *[]){ "seven", "seven", "c", "max" });
+	definitions_put(d, 2, DEFINITIONS_WHOLE_TRACE, 7, 0, value_string(SLICE_LIT("other")));
+	definitions_put(d, 1, b, 1, 0, value_u64(7));
+	expect_names(&g, cls, (const char *[]){ "other", "other", "c", "other" });
+	stage_free(&g);
+}
