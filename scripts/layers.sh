@@ -49,10 +49,11 @@ rule out base json output model format
 rule run base input json output model check format vocab
 rule stats base input json output model check format vocab run
 rule change base output json check yaml run stats
+rule page base output json model check format run stats change
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run out
 rule cli base json input output model check report format vocab run compare stats policy
-rule cmd base input json output model check report format vocab run out compare stats change policy cli
+rule cmd base input json output model check report format vocab run out compare stats change page policy cli
 
 # Stages of a run.  The order is: sort, meaning and nest, each by itself; read; choose and adjust; then what puts the stages
 # together, src/run/pipeline.h, which none of them includes; write asks that for batches.

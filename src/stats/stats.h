@@ -455,6 +455,7 @@ struct stats_view {
 	const struct stats *stats;
 	bool classes;   /* text also lists classes: of all records, so not with a selection */
 	bool markdown;  /* tables of Markdown */
+	bool html;      /* tables of HTML, without the head */
 	bool full;      /* JSON has all that stats_merge() needs */
 	unsigned width; /* max characters in a line of text; 0: unlimited */
 	const struct span_columns *columns;
