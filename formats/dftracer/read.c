@@ -446,7 +446,7 @@ static bool dft_open(struct reader *r)
 	st->names_owner = asking != NULL ? asking->sh : st->sh;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
-	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
+	st->resolve = reader_wants_names(r) && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-hashes") != NULL;
 	st->line.number = 1;
 	st->scanner = json_scanner_best();

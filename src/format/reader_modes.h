@@ -60,6 +60,14 @@ bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap
 
 /* ---- look ahead ---- */
 
+/* Names that other records give to tracks, without fields: part of WANT_FIELDS. */
+enum want_names { WANT_NAMES = 16 };
+
+static inline bool reader_wants_names(const struct reader *r)
+{
+	return (r->want & (WANT_FIELDS | WANT_NAMES)) != 0;
+}
+
 enum look_ahead {
 	LOOK_AHEAD_DONE,
 	LOOK_AHEAD_ONE_PASS, /* the input can be read only once */

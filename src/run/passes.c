@@ -104,6 +104,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 
 	*r = (struct select_range){ .first = UINT64_MAX };
 	pass.read.want |= WANT_ORDER;
+	pass.read.unnamed = true;
 	pass.take = extend_range;
 	pass.ended = note_epoch;
 	pass.ctx = r;
@@ -192,6 +193,7 @@ bool pass_mark_records(struct pipeline *p)
 	pass.read.interpret = INTERPRET_SPANS;
 	pass.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
 	pass.choice = (struct choice){ .marks = m, .select = scope != NULL ? scope : p->job->choice.select };
+	pass.read.unnamed = pass.choice.select->n == 0; /* a window of time alone */
 	pass.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
 	pass.ended = take_selection;
 	pass.ctx = p;

@@ -380,8 +380,8 @@ static void report_fault(void *ctx, enum stage_fault fault, const char *why)
 
 bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 {
-	const bool fields = job->choice.select != NULL && select_needs_fields(job->choice.select);
-	const unsigned want = job->read.want | (fields ? (unsigned)WANT_FIELDS : 0);
+	const unsigned want =
+	    job->read.want | (job->choice.select != NULL ? select_wants(job->choice.select) : 0);
 	struct pipeline *const p = *out = malloc(sizeof *p);
 
 	if (p == NULL) {

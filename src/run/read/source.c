@@ -402,7 +402,7 @@ static bool find_format(struct source *s)
 		if (!c->quiet && mode->as != READ_MEANING &&
 		    (mode->copy_of == NULL || mode->copy_of == s->format)) {
 			c->raw = true;
-			c->want &= ~(unsigned)WANT_FIELDS;
+			c->want &= ~((unsigned)WANT_FIELDS | WANT_NAMES);
 			c->want |= wanted_of_records(c->job, s->format);
 		}
 		report_unused_options(s);
