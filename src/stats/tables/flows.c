@@ -87,14 +87,14 @@ static uint32_t end_name(struct flow_table *f, const struct event *e)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return FLOW_LEFT_OUT;
-	const bool stays = (e->name.flags & SLICE_STAYS) != 0;
-	struct stats_known *const k = stats_known_slot(f->known, e->name, e->cls->index);
-	if (stays && k->p == e->name.p && k->n == e->name.n && k->cls == e->cls)
+	const struct stats_known key = stats_known_key(e->name, e->cls);
+	struct stats_known *const k = stats_known_slot(f->known, &key);
+	if (stats_known_is(k, &key, e->name))
 		return k->name;
 	const uint32_t category = names_index(&f->categories, e->cls->category, 0);
 	const uint32_t name = category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
-	if (stays && name != NAMES_FAILED)
-		*k = (struct stats_known){ e->name.p, e->cls, e->name.n, name };
+	if (name < NAMES_FAILED || (name == NAMES_OTHER && (e->name.flags & SLICE_STAYS) != 0))
+		stats_known_set(k, key, &f->names, name);
 	return name;
 }
 
