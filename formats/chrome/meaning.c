@@ -594,8 +594,10 @@ static bool read_metadata(struct chrome_reading *st, struct record *rec)
 	rec->ts = 0;
 	rec->role = RECORD_IS_STRUCTURE;
 	st->event = (struct event){ .phase = PHASE_STRUCTURE };
-	if (rec->cls != NULL)
+	if (rec->cls != NULL) {
 		read_track_name(st);
+		chrome_read_metadata(st);
+	}
 	return rec->cls != NULL;
 }
 
