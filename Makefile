@@ -38,7 +38,7 @@ AIDS    := $(filter-out $(TESTS),$(IN_TEST))
 LIB_C   := $(filter-out $(MAINS) $(IN_TEST),$(ALL_C))
 # The formats that have aids.
 AIDED   := $(patsubst formats/%/test/aids.c,%,$(filter formats/%/test/aids.c,$(AIDS)))
-LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o
+LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o $(BUILD)/page_assets.o
 AID_O   := $(AIDS:%.c=$(BUILD)/%.o)
 TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
 
@@ -95,6 +95,16 @@ $(BUILD)/schemas_builtin.c: $(SCHEMAS) schemas src/vocab/embed.sh Makefile
 	$(call say,sh src/vocab/embed.sh $(SCHEMAS) > $@,EMBED,schemas/*.yaml)
 
 $(BUILD)/schemas_builtin.o: $(BUILD)/schemas_builtin.c src/vocab/private.h
+	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
+
+# Style and script of the page, as C.
+PAGE := src/report/page/page.css src/report/page/page.js
+
+$(BUILD)/page_assets.c: $(PAGE) src/report/page/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(call say,sh src/report/page/embed.sh $(PAGE) > $@,EMBED,src/report/page)
+
+$(BUILD)/page_assets.o: $(BUILD)/page_assets.c src/report/page.h
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/%.o: %.c Makefile
@@ -182,7 +192,7 @@ THREADS_EVERY := 7
 
 check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with
 	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
-	@for s in formats/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
+	@for s in formats/*/test/*viewers.sh src/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
 check-tables: tracetool ## the further tables of stats and top, beside a slow computation from NDJSON
 	@python3 src/stats/tables/test/oracle.py $(BUILD)/tracetool

@@ -6,9 +6,9 @@
 
 FILE is an action.yml (composite), a workflow of GitHub Actions, or a GitLab CI file.  Steps that use this project's
 action run the action.yml beside this program's folder; of foreign actions it knows what those in docs/ci.md need: the
-checkout (the workspace is there already) and the upload of SARIF (the file has to be there).  The exit status is 0 when
-the job would be green, 1 when it would be red, and 2 when FILE itself is wrong.  --scripts writes the scripts to DIR
-instead, for a linter.
+checkout (the workspace is there already), the uploads of SARIF and of an artifact (the file has to be there).  The exit
+status is 0 when the job would be green, 1 when it would be red, and 2 when FILE itself is wrong.  --scripts writes the
+scripts to DIR instead, for a linter.
 """
 import argparse
 import json
@@ -80,6 +80,9 @@ def run_known(step, context, workspace):
             raise Wrong('this is not SARIF 2.1.0')
         print(f"uploads {given['sarif_file']}: {len(report['runs'][0]['results'])} results")
         return 0, {}
+    if name == 'actions/upload-artifact':
+        print(f"uploads {given['path']}: {(workspace / given['path']).stat().st_size > 0}")
+        return 0, {}
     if name.endswith('/tracetool') or name == './':
         return run_action(yaml.safe_load((PROJECT / 'action.yml').read_text()), given, workspace)
     raise Wrong(f"the action {step['uses']} is not known here")
@@ -115,7 +118,7 @@ def run_action(action, given, workspace):
         inputs[name] = given.get(name, about.get('default', ''))
     context = {'inputs': inputs, 'steps': {}, 'github': {'action_path': str(PROJECT)}}
     status = run_steps(action['runs']['steps'], context, workspace, True)
-    empty = {'status': '', 'sarif': '', 'tool': ''}
+    empty = {'status': '', 'sarif': '', 'page': '', 'tool': ''}
     for step in context['steps'].values():
         step['outputs'] = {**empty, **step['outputs']}
     return status, {name: fill(about['value'], context) for name, about in action['outputs'].items()}

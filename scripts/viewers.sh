@@ -42,7 +42,7 @@ viewers_npm() {
 	command -v node >/dev/null && command -v npm >/dev/null || viewers_skip "$what: node and npm are not installed"
 	missing=
 	for package in "$@"; do
-		[ -d "$modules/node_modules/$package" ] || missing="$missing $package"
+		[ -d "$modules/node_modules/${package%@[0-9]*}" ] || missing="$missing $package"
 	done
 	[ -n "$missing" ] || return 0
 	mkdir -p "$modules"

@@ -113,8 +113,8 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 /* Reads the names from the whole file, once. */
 static void look_ahead(struct chrome_reading *st)
 {
-	if (st->looked_ahead || st->names_for != st ||
-	    (st->r->want & (WANT_FIELDS | WANT_RAW)) != WANT_FIELDS)
+	if (st->looked_ahead || st->names_for != st || (st->r->want & WANT_RAW) != 0 ||
+	    !reader_wants_names(st->r))
 		return;
 	st->looked_ahead = true;
 	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;

@@ -161,3 +161,10 @@ const char *utf8_find_hidden(const char *p, const char *end, size_t *size)
 	}
 	return end;
 }
+
+bool utf8_is_mark(uint32_t point)
+{
+	return (point >= 0x300 && point <= 0x36f) || (point >= 0x483 && point <= 0x489) ||
+	       (point >= 0x1ab0 && point <= 0x1aff) || (point >= 0x1dc0 && point <= 0x1dff) ||
+	       (point >= 0x20d0 && point <= 0x20ff) || (point >= 0xfe20 && point <= 0xfe2f);
+}

@@ -28,6 +28,9 @@ uint32_t utf8_point(const char *p, size_t size);
  * several scripts. */
 bool utf8_is_hidden(uint32_t point);
 
+/* Whether it is drawn over the letter before it: a combining diacritical mark. */
+bool utf8_is_mark(uint32_t point);
+
 /* Whether the bytes are valid.  If so, *hidden: whether there is a hidden character that is not ASCII. */
 bool utf8_valid_hidden(const char *p, size_t n, bool *hidden);
 

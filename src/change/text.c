@@ -1,4 +1,4 @@
-/* The report as text or Markdown: a table of groups, what is noise, and how many groups changed. */
+/* The report as text, Markdown or HTML: a table of groups, what is noise, and how many groups changed. */
 #include "change/change.h"
 
 #include <inttypes.h>
@@ -113,7 +113,11 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 /* A line; in Markdown a paragraph. */
 static void put_line(struct text *t, const struct change_view *v, struct text *line)
 {
-	if (v->markdown) {
+	if (v->html) {
+		text_str(t, "<p>");
+		text_html(t, slice_of(line->p, line->n));
+		text_str(t, "</p>");
+	} else if (v->markdown) {
 		text_str(t, t->n > 0 ? "\n" : "");
 		text_markdown(t, slice_of(line->p, line->n));
 	} else {
@@ -203,11 +207,13 @@ bool change_text(struct text *t, const struct change_view *v)
 	put_side(t, v, CHANGE_NEW);
 	put_summary(t, v);
 	text_char(t, '\n');
-	if (shown > 0 && v->markdown)
+	if (v->html)
+		columns_html(&columns, t, "compared spans", c->n, shown);
+	else if (shown > 0 && v->markdown)
 		columns_markdown(&columns, t);
 	else if (shown > 0)
 		columns_print(&columns, t, v->width);
-	if (shown < c->n)
+	if (shown < c->n && !v->html)
 		text_printf(t, v->markdown ? "\n... and %zu more\n" : "... and %zu more\n", c->n - shown);
 	if (shown > 0 && !v->markdown)
 		text_char(t, '\n');

@@ -102,8 +102,8 @@ extern const struct command *const commands[]; /* NULL-terminated */
 enum exit_status complete_print(int argc, char **argv);
 
 extern const struct command convert_command, merge_command, validate_command, stats_command, top_command,
-    cat_command, info_command, diff_command, compare_command, recover_command, formats_command,
-    explain_command, rules_command, vocabulary_command, completion_command;
+    cat_command, info_command, diff_command, compare_command, report_command, recover_command,
+    formats_command, explain_command, rules_command, vocabulary_command, completion_command;
 
 static inline enum exit_status worse(enum exit_status a, enum exit_status b)
 {

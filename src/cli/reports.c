@@ -225,6 +225,8 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 	q->out.path = standard ? q->out.path : q->path;
 	if (q->kind == &report_github)
 		q->out.lines = TEXT_OWN_COMMANDS;
+	q->out.plain =
+	    q->kind == &report_html; /* its texts are without commands; the hash is that of the script */
 	if (!report_init(&q->report, q->kind, &r->context)) {
 		options_no_memory(o);
 		return false;

@@ -68,8 +68,21 @@ void version_put(struct text *t, bool verbose)
 /* ---- commands ---- */
 
 const struct command *const commands[] = {
-	&convert_command, &merge_command,      &validate_command,   &stats_command,
-	&top_command,     &cat_command,        &info_command,       &diff_command,
-	&compare_command, &recover_command,    &formats_command,    &explain_command,
-	&rules_command,   &vocabulary_command, &completion_command, NULL,
+	&convert_command,
+	&merge_command,
+	&validate_command,
+	&stats_command,
+	&top_command,
+	&cat_command,
+	&info_command,
+	&diff_command,
+	&compare_command,
+	&report_command,
+	&recover_command,
+	&formats_command,
+	&explain_command,
+	&rules_command,
+	&vocabulary_command,
+	&completion_command,
+	NULL,
 };

@@ -14,6 +14,7 @@
 #include "cli/outputs.h"
 #include "cli/reports.h"
 #include "cli/say.h"
+#include "cmd/report.h"
 #include "policy/policy.h"
 #include "run/read/operands.h"
 #include "run/write/writing.h"
@@ -509,8 +510,8 @@ static const struct cmd_option own[] = {
 	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
 	  .at = offsetof(struct validate, reports), .set = reports_add },
 	{ "format", "FORMAT",
-	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0, OPTION_CALL,
-	  .set = set_format },
+	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, html, auto", 0,
+	  OPTION_CALL, .set = set_format },
 	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
 	  .at = offsetof(struct validate, policy), .set = policy_select },
 	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
@@ -618,6 +619,29 @@ static bool find_traces(struct validate *v)
 	return policies_init(&v->policies, o, &v->policy, &v->traces) && add_reports(v) && check_names(v);
 }
 
+/* Whether a report shows the traces as a page. */
+static bool wants_page(const struct validate *v)
+{
+	for (size_t i = 0; i < v->reports.n; i++)
+		if (v->reports.list[i].kind == &report_html)
+			return true;
+	return false;
+}
+
+/* Reads the traces again for the page, if they can be; their findings were reported.  Returns false on OOM.
+ */
+static bool make_page(struct validate *v, struct page_run *page)
+{
+	struct pipeline_job job = options_job(&v->options, NULL, NULL);
+
+	job.in.paths = (const char *const *)v->options.argv + v->options.first_operand;
+	job.in.npaths = (size_t)(v->options.argc - v->options.first_operand);
+	*page =
+	    (struct page_run){ .options = &v->options, .traces = &v->traces, .page.findings_first = true };
+	v->reports.context.page = &page->page;
+	return !pipeline_reads_twice(&job) || page_run(page);
+}
+
 static enum exit_status run(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
@@ -626,16 +650,20 @@ static enum exit_status run(struct validate *v)
 	struct publication p = { .n = 0 };
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
 	enum exit_status scope = STATUS_CLEAN;
-	const bool whole =
+	struct page_run page = { .options = NULL };
+	bool whole =
 	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads, &scope);
 
 	enum exit_status status = opened ? STATUS_CLEAN : STATUS_UNREADABLE;
 
+	if (opened && wants_page(v))
+		whole = make_page(v, &page) && whole;
 	if (opened) {
 		status = reports_end(&v->reports, !whole, &p);
 		(void)publication_end(&p, NULL, NULL, 0);
 	}
 	reports_free(&v->reports);
+	report_page_free(&page.page);
 	return worse(worse(status, p.status), scope);
 }
 

@@ -269,6 +269,42 @@ void columns_markdown(const struct columns *c, struct text *out)
 	}
 }
 
+static void html_cell(const struct columns *c, struct text *out, unsigned k, const char *name, struct slice s)
+{
+	if ((c->without >> k & 1) != 0)
+		return;
+	text_printf(out, "<%s%s%s>", name, name[1] == 'h' ? " scope=\"col\"" : "",
+	            c->list[k].kind == COLUMN_NUMBER                   ? " class=\"n\""
+	            : c->list[k].kind == COLUMN_NAME && name[1] == 'd' ? " class=\"t\""
+	                                                               : "");
+	text_html(out, s);
+	text_printf(out, "</%s>", name);
+}
+
+void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown)
+{
+	text_str(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+	text_html(out, slice_str(title));
+	text_str(out, "\"><table>\n<caption>");
+	text_html(out, slice_str(title));
+	if (shown < rows)
+		text_printf(out, ": %zu of %zu rows", shown, rows);
+	text_str(out, rows == 0 ? ": none</caption>\n" : "</caption>\n");
+	text_str(out, "<thead><tr>");
+	for (unsigned k = 0; k < c->n; k++) {
+		const char *const head = c->list[k].head != NULL ? c->list[k].head : "";
+		html_cell(c, out, k, head[0] != '\0' ? "th" : "td", slice_str(head));
+	}
+	text_str(out, "</tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < c->ncells; i++) {
+		const unsigned k = (unsigned)(i % c->n);
+		text_str(out, k == 0 ? "<tr>" : "");
+		html_cell(c, out, k, "td", cell(c, i));
+		text_str(out, k + 1 == c->n ? "</tr>\n" : "");
+	}
+	text_str(out, "</tbody></table></div>\n");
+}
+
 void columns_free(struct columns *c)
 {
 	text_free(&c->text);

@@ -51,6 +51,11 @@ void columns_print(const struct columns *c, struct text *out, unsigned width);
 /* Appends a Markdown table, with a head row. */
 void columns_markdown(const struct columns *c, struct text *out);
 
+/* Appends an HTML table that scrolls, with its title; numbers have the class
+ * "n", names "t".  rows: in all, of which
+ * some are shown. */
+void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown);
+
 void columns_free(struct columns *c);
 
 #endif

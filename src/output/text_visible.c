@@ -394,3 +394,27 @@ void text_markdown(struct text *t, struct slice s)
 			text_char(t, c);
 	}
 }
+
+/* ---- HTML ---- */
+
+#define MAX_MARKS 3 /* of a letter */
+
+void text_html(struct text *t, struct slice s)
+{
+	unsigned marks = 0;
+
+	for (size_t i = 0, n; i < s.n; i += n) {
+		n = char_size(s.p + i, s.n - i);
+		marks = n > 1 && utf8_is_mark(utf8_point(s.p + i, n)) ? marks + 1 : 0;
+		if (s.p[i] == '<')
+			text_str(t, "&lt;");
+		else if (s.p[i] == '>')
+			text_str(t, "&gt;");
+		else if (s.p[i] == '&')
+			text_str(t, "&amp;");
+		else if (s.p[i] == '"')
+			text_str(t, "&quot;");
+		else if (marks <= MAX_MARKS)
+			text_add(t, s.p + i, n);
+	}
+}

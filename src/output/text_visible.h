@@ -74,4 +74,8 @@ unsigned text_line_state(const char *p, size_t n, unsigned flags);
 /* Escapes Markdown and HTML markup.  s is visible text. */
 void text_markdown(struct text *t, struct slice s);
 
+/* Escapes HTML markup.  s is visible text, of which a letter keeps three combining marks: more of them would
+ * be drawn over other lines. */
+void text_html(struct text *t, struct slice s);
+
 #endif

@@ -176,12 +176,12 @@ void report_prints_free(struct report_prints *k)
 /* ---- a report of any kind ---- */
 
 const struct report_ops *const report_kinds[] = {
-	&report_text,  &report_gcc,    &report_json,     &report_ndjson, &report_sarif,
-	&report_junit, &report_github, &report_markdown, &report_gitlab, NULL,
+	&report_text,   &report_gcc,      &report_json,   &report_ndjson, &report_sarif, &report_junit,
+	&report_github, &report_markdown, &report_gitlab, &report_html,   NULL,
 };
 
 const char *const report_words[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
-	                             "github", "markdown", "gitlab", "auto",   NULL };
+	                             "github", "markdown", "gitlab", "html",   "auto",  NULL };
 
 static bool in_actions(void)
 {

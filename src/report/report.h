@@ -15,9 +15,10 @@ struct report_context {
 	const struct policy *policy; /* of the run as a whole; a file may obey another */
 	bool quiet;                  /* text: errors only */
 	/* set by report_context_place() */
-	const char *root;   /* absolute; reports name files relative to it */
-	const char *folder; /* absolute; names of the command line are relative to it */
-	bool in_actions;    /* GitHub Actions parses the log for commands */
+	const char *root;               /* absolute; reports name files relative to it */
+	const char *folder;             /* absolute; names of the command line are relative to it */
+	bool in_actions;                /* GitHub Actions parses the log for commands */
+	const struct report_page *page; /* of report_html (report/page.h); NULL: findings only */
 };
 
 /* Sets the root, the folder and in_actions.  folder: the current folder; borrowed. */
@@ -95,7 +96,7 @@ struct report {
 };
 
 extern const struct report_ops report_text, report_gcc, report_json, report_ndjson, report_sarif,
-    report_junit, report_github, report_markdown, report_gitlab;
+    report_junit, report_github, report_markdown, report_gitlab, report_html;
 
 /* All kinds, NULL-terminated; their names, followed by "auto". */
 extern const struct report_ops *const report_kinds[];

@@ -1,4 +1,4 @@
-/* The report as text or Markdown: tables of spans, instants, counters and classes. */
+/* The report as text, Markdown or HTML: tables of spans, instants, counters and classes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,11 @@ static void put_count(struct text *t, const char *before, uint64_t n, const char
 /* Appends a line, wrapped to the width of the report, and clears it. */
 static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
-	if (v->markdown) {
+	if (v->html) {
+		text_str(t, "<p>");
+		text_html(t, slice_of(line->p, line->n));
+		text_str(t, "</p>");
+	} else if (v->markdown) {
 		text_markdown(t, slice_of(line->p, line->n));
 		text_char(t, '\n'); /* a paragraph */
 	} else if (line->n > 0)
@@ -110,7 +114,11 @@ static void put_recursive(struct text *t, const struct stats_view *v, const stru
 static void finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v,
                          size_t n, size_t shown)
 {
-	if (n > 0 && v->markdown) {
+	if (v->html) {
+		if (n > 0)
+			columns_html(c, t, title, n, shown);
+		n = shown;
+	} else if (n > 0 && v->markdown) {
 		text_printf(t, "#### %s\n\n", title);
 		columns_markdown(c, t);
 		text_char(t, '\n');
@@ -298,7 +306,7 @@ static bool put_tally(struct text *t, const char *title, const struct stats_view
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
 	key_columns(list + 1, v->stats);
-	if (tally->grouped == NULL && !v->markdown)
+	if (tally->grouped == NULL && !v->markdown && !v->html)
 		c.list = count_columns;
 	const size_t shown = top == 0 || n < top ? n : top;
 	for (size_t i = 0; i < shown; i++) {
@@ -378,7 +386,7 @@ static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
 	static const struct column heads[] = { { "records", COLUMN_NUMBER, 0, 0 },
 		                               { "class", COLUMN_NAME, 16, 0 } };
-	struct columns c = { .list = v->markdown ? heads : count_columns, .n = 2, .indent = 2 };
+	struct columns c = { .list = v->markdown || v->html ? heads : count_columns, .n = 2, .indent = 2 };
 	struct class_row *rows;
 	size_t n;
 
@@ -396,9 +404,10 @@ static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
 
 bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
-	put_head(t, v);
+	if (!v->html)
+		put_head(t, v);
 	put_notes(t, v);
-	if (v->stats->tables != NULL) {
+	if (v->stats->tables != NULL && !v->html) {
 		struct cells c = { .form = v->markdown ? CELLS_MARKDOWN : CELLS_TEXT,
 			           .t = t,
 			           .width = v->width,

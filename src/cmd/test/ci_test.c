@@ -95,7 +95,7 @@ Test(ci, the_action)
 		return;
 	struct place p = place_with_traces();
 	expect_run(ACTION("paths=traces", "--input", "sarif=found.sarif"), "a cut trace", 1,
-	           "\noutput status=1\noutput sarif=found.sarif\njob: red\n");
+	           "\noutput status=1\noutput sarif=found.sarif\noutput page=\njob: red\n");
 	char *text = place_text(&p, "found.sarif");
 	cr_expect_not_null(strstr(text, "\"ruleId\":\"htdump/cut-record\""), "%s", text);
 	free(text);
@@ -105,7 +105,7 @@ Test(ci, the_action)
 	expect_run(ACTION("paths=traces/**/*.htdump", NULL, NULL), "all below", 1,
 	           "::error file=traces/a b/cut.htdump,line=1,title=htdump/cut-record::");
 	expect_run(ACTION("paths=traces/*.htdump", NULL, NULL), "the sound one", 0,
-	           "\noutput status=0\noutput sarif=\njob: green\n");
+	           "\noutput status=0\noutput sarif=\noutput page=\njob: green\n");
 	expect_run(ACTION("paths=traces/a b/c*.htdump\n\ntraces/good.htdump\n", NULL, NULL), "several lines",
 	           1, "traces/good.htdump: valid htdump");
 	expect_run(ACTION("paths=traces", "--input", "fail-level=never"), "a fail level", 0, "job: green");

@@ -108,7 +108,7 @@ Test(completion, of_bash)
 		{ "tracetool validate --report sa", "sarif " },
 		{ "tracetool validate --report = sa", "sarif " },
 		{ "tracetool validate --report =",
-		  "text gcc json ndjson sarif junit github markdown gitlab auto " },
+		  "text gcc json ndjson sarif junit github markdown gitlab html auto " },
 		{ "tracetool validate --format mark", "markdown " },
 		{ "tracetool validate --fail-level ", "note warning limit error never " },
 		{ "tracetool stats --format ", "text json csv md " },

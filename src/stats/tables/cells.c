@@ -1,4 +1,4 @@
-/* Cells of tables as text, Markdown, CSV and JSON. */
+/* Cells of tables as text, Markdown, HTML, CSV and JSON. */
 #include "stats/tables/cells.h"
 
 #include <inttypes.h>
@@ -173,6 +173,8 @@ bool cells_end(struct cells *c)
 		if (c->rows > 0 || c->with_heads)
 			text_char(c->t, '\n');
 		c->with_heads = false;
+	} else if (c->form == CELLS_HTML) {
+		columns_html(&c->columns, c->t, c->title != NULL ? c->title : "table", c->rows, shown);
 	} else if (c->rows > 0 && c->form == CELLS_MARKDOWN) {
 		if (c->title != NULL)
 			text_printf(c->t, "#### %s\n\n", c->title);
@@ -199,11 +201,17 @@ void cells_note(struct cells *c, const char *fmt, ...)
 	char line[256];
 	va_list ap;
 
-	if (c->form > CELLS_MARKDOWN)
+	if (c->form > CELLS_HTML)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
+	if (c->form == CELLS_HTML) {
+		text_str(c->t, "<p>");
+		text_html(c->t, slice_str(line));
+		text_str(c->t, "</p>\n");
+		return;
+	}
 	text_str(c->t, c->form == CELLS_MARKDOWN ? "" : "  ");
 	text_wrap(c->t, slice_str(line), 2, 4, c->form == CELLS_MARKDOWN ? 0 : c->width);
 	text_str(c->t, c->form == CELLS_MARKDOWN ? "\n\n" : "\n");

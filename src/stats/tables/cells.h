@@ -5,12 +5,12 @@
 #include "output/columns.h"
 
 /*
- * A table of a report that is text, Markdown, CSV or JSON: each cell is written once, in the order of the
- * columns, and appears as the form needs it.  In CSV each row begins with the path of the trace; in JSON the
- * rows are objects of a list, and cells without a value are left out.
+ * A table of a report that is text, Markdown, HTML, CSV or JSON: each cell is written once, in the order of
+ * the columns, and appears as the form needs it.  In CSV each row begins with the path of the trace; in JSON
+ * the rows are objects of a list, and cells without a value are left out.
  */
 
-enum cell_form { CELLS_TEXT, CELLS_MARKDOWN, CELLS_CSV, CELLS_JSON };
+enum cell_form { CELLS_TEXT, CELLS_MARKDOWN, CELLS_HTML, CELLS_CSV, CELLS_JSON };
 
 struct cell_column {
 	struct column column; /* of text; head NULL: not in text */

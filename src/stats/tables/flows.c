@@ -244,19 +244,41 @@ static void put_coverage(const struct flow_table *f, struct cells *c)
 	}
 }
 
-bool flows_put(const struct flow_table *f, struct cells *c)
+/* All pairs, sorted; NULL on OOM. */
+static struct flow_row *make_rows(const struct flow_table *f)
 {
 	struct flow_row *const rows = malloc(((size_t)f->npairs + 1) * sizeof *rows);
 
-	if (rows == NULL)
-		return false;
-	for (uint32_t i = 0; i < f->npairs; i++) {
+	for (uint32_t i = 0; rows != NULL && i < f->npairs; i++) {
 		rows[i].pair = &f->pairs[i];
 		put_texts(f, f->pairs[i].leaving, rows[i].texts);
 		put_texts(f, f->pairs[i].arriving, rows[i].texts + 2);
 	}
-	if (f->npairs > 0)
+	if (rows != NULL && f->npairs > 0)
 		qsort(rows, f->npairs, sizeof *rows, by_count);
+	return rows;
+}
+
+bool flows_visit(const struct flow_table *f, uint32_t most, flow_visitor *visit, void *ctx)
+{
+	struct flow_row *const rows = make_rows(f);
+
+	for (uint32_t i = 0, n = 0; rows != NULL && i < f->npairs && n < most; i++) {
+		if (rows[i].pair->delays.count == 0)
+			continue;
+		visit(ctx, rows[i].texts, &rows[i].pair->delays, &f->pool);
+		n++;
+	}
+	free(rows);
+	return rows != NULL;
+}
+
+bool flows_put(const struct flow_table *f, struct cells *c)
+{
+	struct flow_row *const rows = make_rows(f);
+
+	if (rows == NULL)
+		return false;
 	cells_begin(c, "flows", "flows", heads, sizeof heads / sizeof *heads);
 	for (uint32_t i = 0; i < f->npairs; i++)
 		put_row(f, c, &rows[i]);

@@ -186,4 +186,9 @@ bool flows_end(struct flow_table *f);
 bool flows_put(const struct flow_table *f, struct cells *c);
 void flows_free(struct flow_table *f);
 
+/* The delays of pairs with both ends, by descending count; texts: name and category of both. */
+typedef void flow_visitor(void *ctx, const struct slice *texts, const struct histogram *delays,
+                          const struct histogram_pool *pool);
+bool flows_visit(const struct flow_table *f, uint32_t most, flow_visitor *visit, void *ctx);
+
 #endif

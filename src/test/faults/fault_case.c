@@ -202,6 +202,7 @@ static void add_plain(struct fault_cases *all, const char *input, const char *ou
 		                                "stats --every 1s --hist --share --flows --examples 2",
 		                                "stats --imbalance thread --overlap *,* --longer 1ns --json",
 		                                "stats --together --format json --full",
+		                                "report",
 		                                NULL };
 
 	add_command(all, commands[0], input, NULL)->whole = true;

@@ -1,0 +1,32 @@
+#ifndef CMD_REPORT_H
+#define CMD_REPORT_H
+
+#include "change/change.h"
+#include "cli/options.h"
+#include "report/page.h"
+#include "run/join.h"
+#include "run/read/operands.h"
+
+/* The page of `report` and of `validate --report html=FILE`. */
+
+#define PAGE_SORT_MEMORY ((uint64_t)64 << 20)
+
+struct page_run {
+	struct options *options;
+	const struct trace_groups *traces;
+	const struct trace_groups *against; /* the old side of a comparison; NULL: none */
+	/* Called at the end of an input, with its findings in `list`; NULL: they were reported before. */
+	void (*closed)(void *ctx, const struct source *s);
+	struct finding_list *list;
+	void *ctx;
+	uint64_t threads;        /* one reads, another counts; 0: one per core */
+	uint64_t memory;         /* for sorting, bytes; 0: PAGE_SORT_MEMORY */
+	enum exit_status status; /* of the selection */
+	struct report_page page; /* the result; report_page_free() */
+};
+
+/* Reads the traces and makes the page; of traces that cannot be read it shows what was read.  Returns false
+ * on OOM. */
+bool page_run(struct page_run *r);
+
+#endif

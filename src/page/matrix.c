@@ -1,0 +1,158 @@
+/*
+ * Self time of each name in each process or thread, for the heat map of what is not balanced.  Processes are
+ * shown if there are several, else threads.
+ */
+#include "page/page.h"
+
+#include <stdlib.h>
+
+#include "output/columns.h"
+#include "output/text_units.h"
+
+static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, uint64_t ns)
+{
+	const uint64_t key = (uint64_t)name << 32 | track;
+	uint32_t i = table64_get(&p->cell_of[which], key);
+
+	if (i == TABLE_NONE) {
+		i = p->ncells[which];
+		if (i == PAGE_CELLS)
+			return true; /* a name, or a track, that came late */
+		if (!array_reserve(&p->cells[which], i, &p->cells_cap[which], sizeof(struct page_cell)) ||
+		    !table64_put(&p->cell_of[which], key, i))
+			return false;
+		p->cells[which][i] = (struct page_cell){ .name = name, .track = track };
+		p->ncells[which]++;
+	}
+	page_saturate(&p->cells[which][i].ns, ns);
+	return true;
+}
+
+bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns)
+{
+	const struct track *const process = track_process(track);
+
+	if (!array_reach(&p->units, &p->nunits, process->index > track->index ? process->index : track->index,
+	                 sizeof(struct track *)))
+		return false;
+	p->units[process->index] = process;
+	p->units[track->index] = track;
+	return add(p, 0, name, process->index, ns) && add(p, 1, name, track->index, ns);
+}
+
+/* ---- the largest rows and columns ---- */
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct matrix_sum *const x = a, *const y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->what > y->what) - (x->what < y->what);
+}
+
+static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, uint64_t ns)
+{
+	if (what < n) {
+		sums[what].what = what;
+		page_saturate(&sums[what].ns, ns);
+	}
+}
+
+/* Sorts sums, and returns how many of at most `most` are not 0. */
+static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t most)
+{
+	uint32_t kept = 0;
+
+	qsort(sums, n, sizeof *sums, largest_first);
+	while (kept < n && kept < most && sums[kept].ns > 0)
+		kept++;
+	return kept;
+}
+
+static bool has_several(const struct page *p)
+{
+	for (uint32_t i = 1; i < p->ncells[0]; i++)
+		if (p->cells[0][i].track != p->cells[0][0].track)
+			return true;
+	return false;
+}
+
+bool matrix_make(struct matrix *m, const struct page *p)
+{
+	const unsigned which = has_several(p) ? 0 : 1;
+	struct matrix_sum *const units = calloc((size_t)p->nunits + 1, sizeof *units),
+	                         *const names = calloc((size_t)PAGE_NAME_OTHER + 1, sizeof *names);
+	const bool ok = units != NULL && names != NULL;
+
+	*m = (struct matrix){ .by_process = which == 0 };
+	for (uint32_t i = 0; ok && i < p->ncells[which]; i++) {
+		const struct page_cell *const c = &p->cells[which][i];
+		sum_add(units, p->nunits, c->track, c->ns);
+		sum_add(names, PAGE_NAME_OTHER + 1, c->name, c->ns);
+	}
+	if (ok) {
+		for (uint32_t i = 0; i < p->nunits; i++)
+			m->all_units += units[i].ns > 0;
+		m->ncolumns = largest(units, p->nunits, MATRIX_COLUMNS);
+		m->nrows = largest(names, PAGE_NAME_OTHER + 1, MATRIX_ROWS);
+	}
+	for (uint32_t k = 0; k < m->ncolumns; k++)
+		m->columns[k] = p->units[units[k].what];
+	for (uint32_t i = 0; i < m->nrows; i++) {
+		m->rows[i] = names[i].what;
+		for (uint32_t k = 0; k < m->ncolumns; k++) {
+			const uint32_t at = table64_get(&p->cell_of[which],
+			                                (uint64_t)m->rows[i] << 32 | m->columns[k]->index);
+			m->ns[i][k] = at == TABLE_NONE ? 0 : p->cells[which][at].ns;
+		}
+	}
+	free(units);
+	free(names);
+	return ok;
+}
+
+struct slice page_name(const struct page *p, uint32_t name)
+{
+	return name >= p->names.n ? SLICE_LIT(NAMES_OTHER_TEXT) : names_text(&p->names, name);
+}
+
+bool matrix_html(struct text *t, const struct page *p)
+{
+	static const struct column heads[] = {
+		{ "name", COLUMN_NAME, 10, 0 },    { "max", COLUMN_NUMBER, 0, 0 },
+		{ "mean", COLUMN_NUMBER, 0, 0 },   { "max/mean", COLUMN_NUMBER, 0, 0 },
+		{ "most in", COLUMN_NAME, 10, 0 },
+	};
+	struct matrix *const m = malloc(sizeof *m);
+	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
+
+	if (m == NULL || !matrix_make(m, p)) {
+		free(m);
+		return false;
+	}
+	text_printf(t, "<p>Self time of a name in each %s: %u of %u shown, by time.</p>\n",
+	            m->by_process ? "process" : "thread", (unsigned)m->ncolumns, (unsigned)m->all_units);
+	for (uint32_t i = 0; i < m->nrows; i++) {
+		uint64_t sum = 0;
+		uint32_t most = 0;
+		for (uint32_t k = 0; k < m->ncolumns; k++) {
+			page_saturate(&sum, m->ns[i][k]);
+			most = m->ns[i][k] > m->ns[i][most] ? k : most;
+		}
+		const uint64_t mean = m->ncolumns > 0 ? sum / m->ncolumns : 0;
+		columns_name(&c, page_name(p, m->rows[i]));
+		columns_time(&c, m->ns[i][most]);
+		columns_time(&c, mean);
+		text_printf(&c.text, mean > 0 ? "%.2f" : "-",
+		            (double)m->ns[i][most] / (double)(mean > 0 ? mean : 1));
+		columns_next(&c);
+		columns_name(&c, m->columns[most]->name);
+	}
+	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
+	             m->nrows);
+	t->failed |= c.text.failed;
+	columns_free(&c);
+	free(m);
+	return !t->failed;
+}

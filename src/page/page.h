@@ -1,0 +1,254 @@
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "change/change.h"
+#include "output/text.h"
+#include "stats/stats.h"
+#include "stats/tables/activity.h"
+#include "stats/tables/tables.h"
+
+/*
+ * The page of `report`: what it shows of the events of a trace, in bounded memory, and its sections as HTML
+ * and JSON.  src/report/html.c has its frame and the findings.
+ *
+ *   sketch.c    what each track does over time: bins of 2^shift ns, and the longest spans
+ *   flame.c     the tree of stacks with self times, of one or two sides
+ *   counters.c  values of counters over time
+ *   matrix.c    time of each name in each process or thread
+ *   data.c      the JSON that the script of the page draws
+ *   sections.c  the sections that need no script
+ *   words.c     text of a trace, as the page shows it
+ *
+ * Events come in order of time.  Bins lie at absolute multiples of their width, and widths only depend on
+ * the first and the last time, so the page does not depend on threads.
+ */
+
+/* ---- time (sketch.c) ---- */
+
+#define PAGE_BINS 2048U           /* of the whole time; at least half as many, once there are more events */
+#define PAGE_TRACKS 1024U         /* with bins: the first ones with spans */
+#define PAGE_ALL_BINS (1U << 20)  /* of all tracks */
+#define PAGE_SPANS (1U << 18)     /* kept while reading */
+#define PAGE_CANDIDATES 2         /* categories, and names, that a bin tells apart */
+#define PAGE_NAME_OTHER NAMES_MAX /* number of names beyond the limits */
+
+/* The names that took most of a bin (Misra-Gries): the one with more than a third of it is among them. */
+struct page_most {
+	uint32_t what[PAGE_CANDIDATES];
+	float ns[PAGE_CANDIDATES];
+};
+
+struct page_bin {
+	float busy, waiting; /* ns */
+	struct page_most categories, names;
+};
+
+struct page_span {
+	uint64_t start, dur;
+	uint32_t name; /* of page.names, or PAGE_NAME_OTHER */
+	uint16_t depth;
+	bool waiting;
+};
+
+struct page_track {
+	const struct track *track; /* NULL: no span yet */
+	struct page_bin *bins;     /* NULL: it has none, see PAGE_TRACKS */
+	uint64_t first_bin;        /* absolute number of bins[0] */
+	uint32_t nbins, bins_cap;
+	struct page_span *spans; /* in order of start */
+	uint32_t nspans, spans_cap;
+	uint64_t count; /* of spans */
+	struct total busy, waiting;
+	uint16_t depth; /* the largest */
+};
+
+/* ---- stacks (flame.c) ---- */
+
+#define PAGE_NODES (1U << 17)
+#define PAGE_DEPTH 256U /* deeper spans count for the one around them */
+
+enum { PAGE_OLD, PAGE_NEW, PAGE_SIDES };
+
+struct page_node {
+	uint32_t parent, name;
+	uint16_t depth;
+	uint64_t self[PAGE_SIDES], waiting[PAGE_SIDES], count[PAGE_SIDES]; /* ns; saturating */
+};
+
+/* ---- counters (counters.c) ---- */
+
+#define PAGE_SERIES 256U
+
+struct page_value {
+	double min, max, last;
+};
+
+/* A field of a counter on a track. */
+struct page_series {
+	uint32_t name, field; /* of page.names */
+	const struct track *track;
+	struct page_value *bins; /* a bin without values has min > max */
+	uint64_t first_bin;
+	uint32_t nbins, bins_cap;
+	uint64_t count;
+	double min, max;
+};
+
+/* ---- balance (matrix.c) ---- */
+
+#define PAGE_CELLS (1U << 17)
+
+struct page_cell {
+	uint32_t name, track;
+	uint64_t ns; /* self time without waiting; saturating */
+};
+
+/* ---- the page ---- */
+
+enum page_parts {
+	PAGE_TIME = 1,   /* tracks, counters, time of names by process */
+	PAGE_STACKS = 2, /* of the current side */
+};
+
+struct page {
+	struct arena text;
+	struct names names, categories; /* names: with the number of their category */
+	struct activity activity;
+	unsigned parts; /* enum page_parts, of the current pass */
+	unsigned side;
+	bool two_sides; /* stacks have an old side */
+	bool no_memory;
+	/* time */
+	bool any;
+	uint64_t first_ns, last_ns;
+	unsigned shift;                   /* width of a bin: 2^shift ns */
+	struct page_track *tracks;        /* by index of the track */
+	uint32_t ntracks, nbinned, nwith; /* nbinned: those with bins; nwith: with spans */
+	uint32_t all_bins, all_spans;
+	uint32_t quota; /* longest spans that are kept in 2^stretch bins of a track; 0: all */
+	unsigned stretch;
+	uint64_t instants, async;
+	/* stacks */
+	struct page_node *nodes; /* [0]: the root */
+	uint32_t nnodes, nodes_cap;
+	struct table64 node_of; /* parent << 32 | name */
+	bool nodes_full;
+	/* counters */
+	struct page_series *series;
+	uint32_t nseries, series_cap;
+	struct tabletext fields;
+	struct table64 series_of; /* counter << 40 ^ field << 20 ^ track */
+	uint64_t series_missed;   /* values */
+	/* matrix: name << 32 | index of the track -> cell */
+	struct table64 cell_of[2]; /* by process, by thread */
+	struct page_cell *cells[2];
+	uint32_t ncells[2], cells_cap[2];
+	const struct track **units; /* by index of the track */
+	uint32_t nunits;
+};
+
+void page_init(struct page *p);
+void page_free(struct page *p);
+
+/* A pass over the events of a side, in order of time.  page_end() is called after its last batch; tracks of
+ * the trace must live until then, those of PAGE_TIME until the page is written. */
+void page_begin(struct page *p, unsigned parts, unsigned side);
+bool page_batch(struct page *p, const struct batch *b);
+bool page_end(struct page *p);
+
+/* ---- the steps of page_batch() ---- */
+
+void page_saturate(uint64_t *sum, uint64_t ns);
+
+/* sketch.c */
+bool sketch_reach(struct page *p, uint64_t until);
+bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth);
+bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
+                  bool waiting);
+
+/* Keeps at most so many spans, the longest of equal stretches of each track. */
+void sketch_thin(struct page *p, uint32_t most);
+
+/* Makes bins 2^by times as wide. */
+void sketch_coarsen(struct page *p, unsigned by);
+
+/* flame.c: the node of a span inside that of another one. */
+uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name);
+
+/* counters.c */
+bool counters_add(struct page *p, const struct batch *b, const struct event *e);
+void counters_coarsen(struct page *p, unsigned by);
+
+/* matrix.c */
+bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
+
+/* The largest rows and columns. */
+#define MATRIX_ROWS 24U
+#define MATRIX_COLUMNS 64U
+
+struct matrix_sum {
+	uint32_t what;
+	uint64_t ns;
+};
+
+struct matrix {
+	bool by_process;                             /* else by thread */
+	uint32_t all_units;                          /* also those that are not shown */
+	uint32_t nrows, ncolumns, rows[MATRIX_ROWS]; /* rows: numbers of names */
+	const struct track *columns[MATRIX_COLUMNS];
+	uint64_t ns[MATRIX_ROWS][MATRIX_COLUMNS];
+};
+
+bool matrix_make(struct matrix *m, const struct page *p);
+bool matrix_html(struct text *t, const struct page *p);
+
+struct slice page_name(const struct page *p, uint32_t name);
+
+/* ---- words (words.c) ---- */
+
+#define PAGE_WORD 160 /* characters of a text that are shown; longer ones lose their middle */
+
+/* Text of a trace as it is shown: hidden characters escaped, at most three combining marks a letter, long
+ * texts without their middle. */
+void page_words(struct text *t, struct slice s);
+
+/* The same as HTML: markup escaped. */
+void page_html(struct text *t, struct slice s);
+
+/* The same as a string of JSON. */
+void page_json(struct text *t, struct slice s);
+
+/* Copies JSON into an HTML script element: <, > and & are escaped. */
+void page_script(struct text *t, const struct text *json);
+
+/* ---- the parts of the document ---- */
+
+/* A trace of the page.  All borrowed. */
+struct page_trace {
+	const char *path;
+	const char *format, *dialect; /* NULL: not known */
+	const struct trace *trace;    /* of a page of one trace; NULL: not read */
+};
+
+struct page_view {
+	struct page *page;
+	const struct stats *stats;       /* with the tables `share` and `flows` */
+	const struct page_trace *traces; /* each trace of the page */
+	size_t ntraces;
+	uint64_t bytes, files;               /* of all */
+	const struct ledger *pairs, *cut;    /* losses of interpretation; NULL: none */
+	const struct change *change;         /* NULL: nothing is compared */
+	const char *const *old, *const *new; /* paths of both sides */
+	bool by_wall; /* of several traces: their clocks are aligned by wall time, else at their starts */
+};
+
+/* Append HTML.  Return false on OOM. */
+bool page_facts(struct text *t, const struct page_view *v);
+bool page_sections(struct text *t, const struct page_view *v);
+
+/* The same for the data of the script, as JSON. */
+bool page_data(struct text *t, struct page_view *v);
+
+#endif

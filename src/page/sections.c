@@ -1,0 +1,304 @@
+/*
+ * The sections that need no script: facts, tables, and the places of the pictures, each beside its numbers.
+ * The script fills the elements with class "picture" and removes their `hidden`.
+ */
+#include "page/page.h"
+
+#include <inttypes.h>
+
+#include "format/ledger.h"
+#include "model/event_traits.h"
+#include "output/columns.h"
+#include "output/text_units.h"
+#include "output/text_visible.h"
+
+#define ROWS 100 /* of a table */
+#define MAX_META 60
+#define MAX_TRACES 100
+
+/* ---- facts ---- */
+
+static void put_term(struct text *t, const char *term)
+{
+	text_printf(t, "<div><dt>%s</dt><dd>", term);
+}
+
+static void end_term(struct text *t)
+{
+	text_str(t, "</dd></div>\n");
+}
+
+static void put_fact(struct text *t, const char *term, const char *value)
+{
+	put_term(t, term);
+	page_html(t, slice_str(value));
+	end_term(t);
+}
+
+static void put_count(struct text *t, const char *term, uint64_t n)
+{
+	put_term(t, term);
+	text_u64(t, n);
+	end_term(t);
+}
+
+static void put_times(struct text *t, const struct page_view *v)
+{
+	const struct stats *const s = v->stats;
+
+	if (s->events == 0) {
+		put_fact(t, "duration", "no events");
+		return;
+	}
+	put_term(t, "duration");
+	text_time(t, s->last_ns - s->first_ns);
+	end_term(t);
+	put_term(t, "start");
+	if (s->origin.epoch_known && s->first_ns <= UINT64_MAX - s->origin.epoch_ns)
+		text_iso8601(t, s->origin.epoch_ns + s->first_ns);
+	else
+		text_printf(t, "%" PRIu64 " ns on the clock of the trace; wall time not known", s->first_ns);
+	end_term(t);
+}
+
+/* A value of metadata, on one line. */
+static void put_value(struct text *t, const struct value *v)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_STRING:
+	case VALUE_JSON:
+		page_html(t, value_text(v));
+		break;
+	case VALUE_BOOL:
+		text_str(t, v->u64 != 0 ? "true" : "false");
+		break;
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		text_u64(t, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		text_i64(t, v->i64);
+		break;
+	case VALUE_F32:
+	case VALUE_F64:
+		text_printf(t, "%.17g", v->f64);
+		break;
+	case VALUE_ADDRESS:
+		text_printf(t, "0x%" PRIx64, v->u64);
+		break;
+	case VALUE_NONE:
+		text_str(t, "none");
+		break;
+	case VALUE_BYTES:
+	case VALUE_LIST:
+	case VALUE_MAP:
+		text_printf(t, "(%" PRIu32 " entries)", v->count);
+	}
+}
+
+static void put_metadata(struct text *t, const struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->nmeta && i < MAX_META; i++) {
+		text_str(t, "<div><dt>");
+		page_html(t, trace->meta[i].name);
+		text_str(t, "</dt><dd>");
+		put_value(t, &trace->meta[i].value);
+		end_term(t);
+	}
+	if (trace->nmeta > MAX_META)
+		put_count(t, "further metadata", trace->nmeta - MAX_META);
+}
+
+/* What interpretation could not make of the events. */
+static void put_losses(struct text *t, const struct ledger *l)
+{
+	for (size_t i = 0; l != NULL && i < l->n; i++) {
+		text_printf(t, "<li>%" PRIu64 " ", l->rows[i].count);
+		text_str(t, "(");
+		text_html(t, slice_str(l->rows[i].loss->id));
+		text_str(t, "): ");
+		text_html(t, slice_str(l->rows[i].loss->explain));
+		text_str(t, "</li>\n");
+	}
+}
+
+static void put_trace_row(struct columns *c, const struct page_trace *k)
+{
+	columns_name(c, slice_str(k->path));
+	columns_name(c, slice_str(k->format != NULL ? k->format : "-"));
+	columns_name(c, slice_str(k->dialect != NULL ? k->dialect : ""));
+}
+
+static void put_traces(struct text *t, const struct page_view *v)
+{
+	static const struct column heads[] = { { "trace", COLUMN_NAME, 10, 0 },
+		                               { "format", COLUMN_NAME, 10, 0 },
+		                               { "dialect", COLUMN_NAME, 10, 0 } };
+	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
+	const size_t shown = v->ntraces < MAX_TRACES ? v->ntraces : MAX_TRACES;
+
+	for (size_t i = 0; i < shown; i++)
+		put_trace_row(&c, &v->traces[i]);
+	columns_html(&c, t, "traces", v->ntraces, shown);
+	t->failed |= c.text.failed;
+	columns_free(&c);
+}
+
+bool page_facts(struct text *t, const struct page_view *v)
+{
+	const struct page_trace *const k = &v->traces[0];
+	const struct stats *const s = v->stats;
+
+	text_str(t,
+	         "<section id=\"facts\" aria-labelledby=\"h-facts\">\n<h2 id=\"h-facts\">Trace</h2>\n<dl>\n");
+	if (v->ntraces == 1) {
+		put_fact(t, "file", k->path);
+		if (k->format != NULL)
+			put_fact(t, "format", k->format);
+		if (k->dialect != NULL && k->dialect[0] != '\0')
+			put_fact(t, "dialect", k->dialect);
+		if (k->trace != NULL && k->trace->clock != NULL)
+			put_fact(t, "clock", k->trace->clock);
+	} else {
+		put_count(t, "traces", v->ntraces);
+		put_fact(t, "clocks",
+		         v->by_wall ? "aligned by wall time" : "aligned at the start of each trace");
+	}
+	if (v->bytes > 0) {
+		put_term(t, "size");
+		text_printf(t, "%" PRIu64 " bytes", v->bytes);
+		text_kib(t, v->bytes);
+		end_term(t);
+	}
+	if (v->files > 1)
+		put_count(t, "files", v->files);
+	put_count(t, "records", s->origin.records);
+	put_count(t, "events", s->events);
+	if (s->origin.left_out > 0)
+		put_count(t, "events not selected", s->origin.left_out);
+	put_times(t, v);
+	put_count(t, "tracks", s->tracks);
+	if (s->unpaired > 0)
+		put_count(t, "spans without begin or end", s->unpaired);
+	if (v->ntraces == 1 && k->trace != NULL)
+		put_metadata(t, k->trace);
+	text_str(t, "</dl>\n");
+	if (v->ntraces > 1)
+		put_traces(t, v);
+	if ((v->pairs != NULL && v->pairs->n > 0) || (v->cut != NULL && v->cut->n > 0)) {
+		text_str(t, "<h3>Not in the model of events</h3>\n<ul>\n");
+		put_losses(t, v->pairs);
+		put_losses(t, v->cut);
+		text_str(t, "</ul>\n");
+	}
+	text_str(t, "</section>\n");
+	return !t->failed;
+}
+
+/* ---- sections ---- */
+
+static void begin_section(struct text *t, const char *id, const char *title)
+{
+	text_printf(t, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n", id, id, id,
+	            title);
+}
+
+static void put_picture(struct text *t, const char *id)
+{
+	text_printf(t, "<div class=\"picture\" id=\"%s\" hidden></div>\n", id);
+}
+
+static struct cells html_cells(struct text *t)
+{
+	return (struct cells){ .form = CELLS_HTML, .t = t, .max_rows = ROWS };
+}
+
+static bool put_timeline(struct text *t, const struct page_view *v)
+{
+	struct cells c = html_cells(t);
+
+	begin_section(t, "timeline", "Timeline");
+	put_picture(t, "timeline-picture");
+	c.first_ns = v->stats->tables->first_ns;
+	const bool ok = share_put(&v->stats->tables->share, &c);
+	text_str(t, "</section>\n");
+	return ok;
+}
+
+static bool put_flame(struct text *t, const struct page_view *v)
+{
+	begin_section(t, "stacks", v->page->two_sides ? "Stacks, compared" : "Stacks");
+	put_picture(t, "flame-picture");
+	text_str(t, "<p>Self time is the time in which a span is the innermost one of its track. ");
+	if (v->page->nodes_full)
+		text_str(
+		    t,
+		    "There are too many stacks: the time of further ones counts for the span around them. ");
+	text_str(t, "The table of spans has self times by name.</p>\n</section>\n");
+	return !t->failed;
+}
+
+static bool put_spans(struct text *t, const struct page_view *v)
+{
+	struct span_columns columns;
+	struct stats_view view = { .stats = v->stats, .html = true, .columns = &columns };
+
+	span_columns_init(&columns, NULL);
+	begin_section(t, "spans", "Spans, instants, counters");
+	put_picture(t, "spans-picture");
+	text_str(t, "<div id=\"spans-tables\">\n");
+	const bool ok = stats_text(t, &view, ROWS);
+	text_str(t, "</div>\n");
+	if (v->page->nseries > 0)
+		put_picture(t, "counters-picture");
+	text_str(t, "</section>\n");
+	return ok;
+}
+
+static bool put_balance(struct text *t, const struct page_view *v)
+{
+	begin_section(t, "balance", "Balance");
+	put_picture(t, "balance-picture");
+	const bool ok = matrix_html(t, v->page);
+	text_str(t, "</section>\n");
+	return ok;
+}
+
+static bool put_flows(struct text *t, const struct page_view *v)
+{
+	struct cells c = html_cells(t);
+
+	if (v->stats->tables->flows.npairs == 0)
+		return true;
+	begin_section(t, "flows", "Delays of arrows");
+	put_picture(t, "flows-picture");
+	c.first_ns = v->stats->tables->first_ns;
+	const bool ok = flows_put(&v->stats->tables->flows, &c);
+	text_str(t, "</section>\n");
+	return ok;
+}
+
+static bool put_change(struct text *t, const struct page_view *v)
+{
+	const struct change_view view = {
+		.change = v->change, .paths = { v->old, v->new }, .html = true, .top = ROWS
+	};
+
+	if (v->change == NULL)
+		return true;
+	begin_section(t, "compare", "Comparison");
+	const bool ok = change_text(t, &view);
+	text_str(t, "</section>\n");
+	return ok;
+}
+
+bool page_sections(struct text *t, const struct page_view *v)
+{
+	return put_change(t, v) && put_timeline(t, v) && put_flame(t, v) && put_spans(t, v) &&
+	       put_balance(t, v) && put_flows(t, v) && !t->failed;
+}

@@ -1,0 +1,244 @@
+/*
+ * What each track does over time: bins with busy and waiting time and the names that took most of it, and its
+ * longest spans.  A period of the innermost span (stats/tables/activity.h) touches the bins that it covers;
+ * periods of a track do not overlap, so each period and each bin is touched about once.  If more than
+ * PAGE_BINS bins are needed, or all tracks together have too many, pairs of bins are added up.
+ */
+#include "page/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/event_traits.h"
+
+#define LEAST_BINS 256U /* of the whole time, whatever the number of tracks */
+
+/* ---- bins ---- */
+
+static void most_add(struct page_most *m, uint32_t what, float ns)
+{
+	unsigned least = 0;
+
+	for (unsigned i = 0; i < PAGE_CANDIDATES; i++) {
+		if (m->ns[i] > 0 && m->what[i] == what) {
+			m->ns[i] += ns;
+			return;
+		}
+		if (m->ns[i] < m->ns[least])
+			least = i;
+	}
+	if (m->ns[least] <= 0) {
+		m->what[least] = what;
+		m->ns[least] = ns;
+		return;
+	}
+	const float less = ns < m->ns[least] ? ns : m->ns[least];
+	for (unsigned i = 0; i < PAGE_CANDIDATES; i++)
+		m->ns[i] -= less;
+	if (ns > less) {
+		m->what[least] = what;
+		m->ns[least] = ns - less;
+	}
+}
+
+static void bin_join(struct page_bin *to, const struct page_bin *from)
+{
+	to->busy += from->busy;
+	to->waiting += from->waiting;
+	for (unsigned i = 0; i < PAGE_CANDIDATES; i++) {
+		if (from->categories.ns[i] > 0)
+			most_add(&to->categories, from->categories.what[i], from->categories.ns[i]);
+		if (from->names.ns[i] > 0)
+			most_add(&to->names, from->names.what[i], from->names.ns[i]);
+	}
+}
+
+void sketch_coarsen(struct page *p, unsigned by)
+{
+	p->shift += by;
+	p->all_bins = 0;
+	for (uint32_t i = 0; i < p->ntracks; i++) {
+		struct page_track *const k = &p->tracks[i];
+		if (k->nbins == 0)
+			continue;
+		const uint64_t first = k->first_bin >> by;
+		uint32_t n = 0;
+		for (uint32_t b = 0; b < k->nbins; b++) {
+			const uint32_t at = (uint32_t)(((k->first_bin + b) >> by) - first);
+			const struct page_bin bin = k->bins[b];
+			if (at == n)
+				k->bins[n++] = bin;
+			else
+				bin_join(&k->bins[at], &bin);
+		}
+		k->first_bin = first;
+		k->nbins = n;
+		p->all_bins += n;
+	}
+	counters_coarsen(p, by);
+}
+
+/* The number of bins of the whole time, at most PAGE_BINS. */
+static uint64_t count_bins(const struct page *p)
+{
+	return (p->last_ns >> p->shift) - (p->first_ns >> p->shift) + 1;
+}
+
+/* Widens the time of the page. */
+bool sketch_reach(struct page *p, uint64_t until)
+{
+	unsigned by = 0;
+
+	if (until > p->last_ns)
+		p->last_ns = until;
+	while ((p->last_ns >> (p->shift + by)) - (p->first_ns >> (p->shift + by)) >= PAGE_BINS)
+		by++;
+	if (by > 0)
+		sketch_coarsen(p, by);
+	return true;
+}
+
+/* Bins for a track, up to an absolute number.  NULL: none, or OOM. */
+static struct page_bin *bin_at(struct page *p, struct page_track *k, uint64_t bin)
+{
+	if (k->nbins == 0)
+		k->first_bin = bin;
+	const uint64_t at = bin - k->first_bin; /* periods of a track come in order of time */
+	while (k->nbins <= at) {
+		if (!array_reserve(&k->bins, k->nbins, &k->bins_cap, sizeof *k->bins)) {
+			p->no_memory = true;
+			return NULL;
+		}
+		memset(&k->bins[k->nbins++], 0, sizeof *k->bins);
+		p->all_bins++;
+	}
+	return &k->bins[at];
+}
+
+bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
+                  bool waiting)
+{
+	struct page_track *const k = &p->tracks[track->index];
+	const uint32_t category = name == PAGE_NAME_OTHER ? NAMES_MAX : p->names.names[name].with;
+
+	total_add(waiting ? &k->waiting : &k->busy, to - from);
+	if (k->bins == NULL && k->nbins == 0) {
+		if (p->nbinned == PAGE_TRACKS)
+			return true;
+		p->nbinned++;
+	}
+	while (p->all_bins > PAGE_ALL_BINS && count_bins(p) >= 2 * LEAST_BINS)
+		sketch_coarsen(p, 1);
+	for (uint64_t at = from; at < to;) {
+		const uint64_t bin = at >> p->shift;
+		const uint64_t next = (bin + 1) << p->shift; /* 0: beyond the last time */
+		const uint64_t end = next > at && next < to ? next : to;
+		struct page_bin *const b = bin_at(p, k, bin);
+		if (b == NULL)
+			return false;
+		const float ns = (float)(end - at);
+		*(waiting ? &b->waiting : &b->busy) += ns;
+		if (!waiting) {
+			most_add(&b->categories, category, ns);
+			most_add(&b->names, name, ns);
+		}
+		at = end;
+	}
+	return true;
+}
+
+/* ---- spans ---- */
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct page_span *const x = *(const struct page_span *const *)a,
+	                              *const y = *(const struct page_span *const *)b;
+
+	if (x->dur != y->dur)
+		return x->dur < y->dur ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+/* Keeps the longest `quota` spans of each stretch of a track. */
+static bool thin_track(struct page *p, struct page_track *k, const struct page_span ***scratch, uint32_t *cap)
+{
+	const unsigned shift = p->shift + p->stretch > 63 ? 63 : p->shift + p->stretch;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0, end; i < k->nspans; i = end) {
+		for (end = i + 1;
+		     end < k->nspans && k->spans[end].start >> shift == k->spans[i].start >> shift;)
+			end++;
+		const uint32_t n = end - i;
+		if (n > p->quota) {
+			if (*cap < n) {
+				const struct page_span **const more = realloc(*scratch, n * sizeof *more);
+				if (more == NULL)
+					return false;
+				*scratch = more;
+				*cap = n;
+			}
+			for (uint32_t s = 0; s < n; s++)
+				(*scratch)[s] = &k->spans[i + s];
+			qsort(*scratch, n, sizeof **scratch, longest_first);
+			for (uint32_t s = p->quota; s < n; s++)
+				k->spans[(*scratch)[s] - k->spans].depth = UINT16_MAX; /* goes */
+		}
+		for (uint32_t s = i; s < end; s++)
+			if (k->spans[s].depth != UINT16_MAX)
+				k->spans[kept++] = k->spans[s];
+	}
+	k->nspans = kept;
+	return true;
+}
+
+void sketch_thin(struct page *p, uint32_t most)
+{
+	const struct page_span **scratch = NULL;
+	uint32_t cap = 0;
+	bool again = p->quota > 0; /* the quota of the last time, first */
+
+	while (p->all_spans > most && !p->no_memory) {
+		if (again) {
+			again = false;
+		} else if (p->quota == 0) {
+			p->quota = 256;
+			p->stretch = 2;
+		} else if (p->quota > 1) {
+			p->quota /= 2;
+		} else if (p->stretch < 63) {
+			p->stretch++;
+		} else {
+			break; /* a span of each track */
+		}
+		p->all_spans = 0;
+		for (uint32_t i = 0; i < p->ntracks && !p->no_memory; i++) {
+			p->no_memory |= !thin_track(p, &p->tracks[i], &scratch, &cap);
+			p->all_spans += p->tracks[i].nspans;
+		}
+	}
+	free(scratch);
+}
+
+bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth)
+{
+	struct page_track *const k = &p->tracks[e->track->index];
+
+	k->count++;
+	k->depth = depth > k->depth ? (uint16_t)depth : k->depth;
+	if (p->nbinned == PAGE_TRACKS && k->bins == NULL)
+		return true;
+	if (!array_reserve(&k->spans, k->nspans, &k->spans_cap, sizeof *k->spans))
+		return false;
+	k->spans[k->nspans++] = (struct page_span){
+		.start = e->ts,
+		.dur = event_end(e) - e->ts,
+		.name = name,
+		.depth = (uint16_t)depth,
+		.waiting = event_is_waiting(e),
+	};
+	if (++p->all_spans > PAGE_SPANS)
+		sketch_thin(p, PAGE_SPANS / 2);
+	return !p->no_memory;
+}

@@ -1,0 +1,164 @@
+// page.mjs MODULES CHROMIUM FOLDER [SHOTS]: opens the pages that FOLDER/pages names, and uses them as a person would.
+import fs from 'fs';
+import path from 'path';
+import { createRequire } from 'module';
+
+const [modules, chromium, folder, shots] = process.argv.slice(2);
+const require = createRequire(path.resolve(modules, 'index.js'));
+const puppeteer = require('puppeteer-core');
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+let failed = 0;
+const fail = (name, why) => { console.log(`${name}: ${why}`); failed = 1; };
+
+async function open(browser, name) {
+	const page = await browser.newPage();
+	page.on('console', m => fail(name, `console: ${m.text()}`));
+	page.on('pageerror', e => fail(name, `error: ${e.message}`));
+	page.on('dialog', d => { fail(name, 'a dialog'); d.dismiss(); });
+	page.on('request', r => { if (!/^(file|data):/.test(r.url())) fail(name, `a request: ${r.url()}`); });
+	await page.setViewport({ width: 1280, height: 900 });
+	const begun = Date.now();
+	await page.goto('file://' + path.resolve(folder, name + '.html'));
+	await page.waitForSelector('html[data-ready]', { timeout: 20000 });
+	const took = Date.now() - begun;
+	return { page, took };
+}
+
+async function violations(page, name, scheme) {
+	await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+	const found = await page.evaluate(async text => {
+		(0, eval)(text);
+		return (await axe.run()).violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 120)}`);
+	}, axe);
+	found.forEach(v => fail(name, `${scheme}: ${v}`));
+}
+
+const press = async (page, keys) => { for (const k of keys) await page.keyboard.press(k); };
+const rest = ms => new Promise(done => setTimeout(done, ms));
+
+async function useTimeline(page, name) {
+	const box = '#timeline-picture .stage', range = '#timeline-picture .tools .range';
+	if (!await page.$(box))
+		return;
+	const text = () => page.$eval(range, e => e.textContent);
+	const before = await text();
+	await page.focus(box);
+	await press(page, ['+', '+', '+', 'ArrowRight', 'ArrowLeft', 'ArrowDown', 'ArrowUp']);
+	await rest(400);
+	const after = await text();
+	if (before === after && !/: (1|2|20|0)?\d* ns$/.test(before))
+		fail(name, `keys do not zoom: ${before}`);
+	if (!await page.$eval('#timeline-picture [role=status]', e => e.textContent))
+		fail(name, 'the timeline says nothing');
+	const at = await page.$eval(box, e => { const r = e.getBoundingClientRect(); return { x: r.x + r.width * 0.7, y: r.y + 70 }; });
+	await page.mouse.move(at.x, at.y);
+	for (let i = 0; i < 6; i++)
+		await page.mouse.wheel({ deltaY: i < 3 ? -100 : 100 });
+	await page.mouse.down();
+	await page.mouse.move(at.x + 60, at.y, { steps: 4 });
+	await page.mouse.up();
+	await rest(100);
+	await press(page, ['0']);
+	await rest(100);
+	if (await text() !== before)
+		fail(name, `0 does not show the whole trace: ${await text()}`);
+}
+
+async function useStacks(page, name) {
+	const box = '#flame-picture .stage';
+	if (!await page.$(box))
+		return;
+	await page.type('#flame-picture input[type=search]', 'e');
+	await rest(100);
+	if (!/match/.test(await page.$eval('#flame-picture .tools .range', e => e.textContent)))
+		fail(name, 'searching stacks finds nothing to say');
+	await page.focus(box);
+	await press(page, ['ArrowDown', 'ArrowRight', 'ArrowDown', 'Enter', 'ArrowUp', 'Escape']);
+	await rest(400);
+	if (!/self/.test(await page.$eval('#flame-picture [role=status]', e => e.textContent)))
+		fail(name, 'the stacks say nothing');
+}
+
+async function useTable(page, name) {
+	if (!await page.$('#spans-picture table'))
+		return;
+	await page.evaluate(() => [...document.querySelectorAll('#spans-picture th button')].find(b => b.textContent === 'count').click());
+	const counts = await page.$$eval('#spans-picture tbody tr', rows => rows.map(r => Number(r.cells[2].textContent.replace(/\D/g, ''))));
+	if (counts.some((v, i) => i > 0 && v > counts[i - 1]))
+		fail(name, `not sorted by count: ${counts.slice(0, 5)}`);
+	if (await page.$eval('#spans-picture th[aria-sort]', e => e.getAttribute('aria-sort')) !== 'descending')
+		fail(name, 'aria-sort');
+	await page.type('#spans-picture input[type=search]', 'zzzzqq');
+	if (!/^0 of 0 rows/.test(await page.$eval('#spans-picture [role=status]', e => e.textContent)))
+		fail(name, 'the filter');
+	await page.$eval('#spans-picture input[type=search]', e => { e.value = ''; e.dispatchEvent(new Event('input')); });
+}
+
+// The figures of the page are those of stats.
+async function compare(page, name) {
+	const file = path.join(folder, name + '.stats');
+	if (!fs.existsSync(file) || fs.statSync(file).size === 0)
+		return;
+	const stats = JSON.parse(fs.readFileSync(file, 'utf8')).inputs[0];
+	const rows = await page.evaluate(() => (JSON.parse(document.getElementById('data').textContent) || { rows: [] }).rows);
+	if (!stats)
+		return;
+	const key = r => [r.count, r.total, r.self, r.max, r.p50, r.p99].join(' ');
+	const ours = rows.map(r => key({ count: r[3], total: r[4], self: r[5], max: r[11], p50: r[8], p99: r[10] })).sort();
+	const theirs = [...stats.spans, ...stats.async_spans].map(s => key({ count: s.count, total: s.total_ns ?? s.dur_ns.sum,
+		self: s.self_ns ?? 0, max: s.dur_ns.max, p50: s.dur_ns.p50, p99: s.dur_ns.p99 }));
+	const set = new Map();
+	theirs.forEach(k => set.set(k, (set.get(k) || 0) + 1));
+	for (const k of ours) {
+		if (!set.get(k))
+			return fail(name, `a row that stats does not have: ${k}`);
+		set.set(k, set.get(k) - 1);
+	}
+	if (ours.length !== theirs.length && ours.length < 1000)
+		fail(name, `${ours.length} rows, stats has ${theirs.length}`);
+}
+
+async function withoutScript(browser, name) {
+	const page = await browser.newPage();
+	await page.setJavaScriptEnabled(false);
+	await page.goto('file://' + path.resolve(folder, name + '.html'));
+	const text = await page.evaluate(() => document.body.innerText).catch(() => '');
+	if (!/Findings/.test(text) || (await page.$('#spans') && !/spans/.test(text)))
+		fail(name, 'without scripts there is no text');
+	await page.close();
+}
+
+const args = ['--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'];
+if (process.getuid() === 0)
+	args.push('--no-sandbox');
+const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args });
+for (const name of fs.readFileSync(path.join(folder, 'pages'), 'utf8').split('\n').filter(Boolean))
+	try {
+		const { page, took } = await open(browser, name);
+		await useTimeline(page, name);
+		await useStacks(page, name);
+		await useTable(page, name);
+		await compare(page, name);
+		await violations(page, name, 'light');
+		await violations(page, name, 'dark');
+		const answers = (await page.evaluate(() => performance.getEntriesByName('answer').map(e => e.duration))).sort((a, b) => a - b);
+		if (process.env.VERBOSE)
+			console.log(`${name}: ready in ${took} ms, answers ${answers.map(a => a.toFixed(0)).join(' ')} ms`);
+		await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+		for (const width of [360, 800, 1440]) {
+			await page.setViewport({ width, height: 900 });
+			await rest(150);
+			const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+			if (wide > 0)
+				fail(name, `${wide} px too wide at ${width}`);
+			await page.evaluate(() => scrollTo(0, 0));
+			if (shots)
+				await page.screenshot({ path: path.join(shots, `${name}-${width}.png`) });
+		}
+		await page.close();
+		await withoutScript(browser, name);
+	} catch (e) {
+		fail(name, e.message);
+	}
+await browser.close();
+process.exit(failed);
