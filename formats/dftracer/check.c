@@ -330,8 +330,42 @@ static void check_id(struct dft_state *st, const struct dft_record *rec, struct 
 	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
 	if (!f->has_id || f->process == NULL)
 		return;
-	if (f->id < (uint64_t)1 << 44 && idset_add(&st->sh->ids, dft_id_base(f->process) + f->id))
+	if (f->id >= (uint64_t)1 << 44)
+		return;
+	if (idset_add(&st->sh->ids, dft_id_base(f->process) + f->id)) {
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_record_position(rec), dft_top_text(rec, DFT_ID));
+		return;
+	}
+	if (f->process->ids == 0)
+		f->process->id_at = dft_record_position(rec);
+	dft_count_id(f->process, f->id);
+}
+
+/* Reports the processes whose ids leave out numbers as one finding.  Counters, and metadata of later tracers,
+ * have no ids, and do not count. */
+void dft_ids_finish(struct dft_state *st)
+{
+	const struct dft_processes *const all = &st->sh->processes;
+	const struct dft_process *first = NULL;
+	uint64_t missing = 0, processes = 0;
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct dft_process *const p = all->list[i];
+		const uint64_t n = p->ids > 0 ? p->last_id - p->first_id + 1 : 0;
+		if (n <= p->ids || p->gap_reported)
+			continue;
+		p->gap_reported = true;
+		missing += n - p->ids;
+		processes++;
+		if (first == NULL || p->id_at.offset < first->id_at.offset)
+			first = p;
+	}
+	if (first != NULL)
+		dft_report_at(st, DFT_RULE_ID_GAP, first->id_at,
+		              "%" PRIu64 " of the ids %" PRIu64 " to %" PRIu64 " of process %" PRIu64
+		              " are in no record; %" PRIu64 " in all, of %" PRIu64 " process%s",
+		              first->last_id - first->first_id + 1 - first->ids, first->first_id,
+		              first->last_id, first->pid, missing, processes, processes == 1 ? "" : "es");
 }
 
 /* ---- members ---- */

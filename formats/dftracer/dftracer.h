@@ -374,8 +374,18 @@ struct dft_process {
 	uint32_t starts;         /* since the last `end` */
 	uint64_t records, calls; /* since the last `end`; calls exclude metadata */
 	struct dft_position start;
+	uint64_t ids, first_id, last_id; /* different ids, the least and the greatest */
+	struct dft_position id_at;       /* the first record with an id */
+	bool gap_reported;
 	const struct track *track; /* created when the first event needs it */
 };
+
+static inline void dft_count_id(struct dft_process *p, uint64_t id)
+{
+	p->first_id = p->ids == 0 || id < p->first_id ? id : p->first_id;
+	p->last_id = p->ids == 0 || id > p->last_id ? id : p->last_id;
+	p->ids++;
+}
 
 #define DFT_RECENT 16
 
@@ -521,6 +531,9 @@ struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, 
 
 /* At the end of an input: reports hashes that were used and never defined. */
 void dft_names_finish(struct dft_state *st);
+
+/* check.c: reports at the end of an input ids that are left out. */
+void dft_ids_finish(struct dft_state *st);
 
 /* ---- reports (format.c) ---- */
 

@@ -84,7 +84,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	const struct dft_arg *const host = &rec->args[rec->special[DFT_ROLE_HHASH] - 1];
 	struct dft_process *const p = same_process(st, rec, host);
 	uint32_t texts = 0;
-	if (p == NULL || !has_defined_hashes(st, rec, p->pid, &texts) ||
+	if (p == NULL || p->ids == 0 || !has_defined_hashes(st, rec, p->pid, &texts) ||
 	    (!st->mixed_reported && dft_signature(rec, DFT_PHASE_COMPLETE) != st->last_signature))
 		return false;
 	p->records++;
@@ -92,8 +92,11 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	st->r->records++;
 	st->r->trace->events++;
 	st->tallies[DFT_HASHES_AS_TEXT].found.count += texts;
-	if (idset_add(&st->sh->ids, dft_id_base(p) + few_digits(rec, DFT_ID)))
+	const uint64_t id = few_digits(rec, DFT_ID);
+	if (idset_add(&st->sh->ids, dft_id_base(p) + id))
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_record_position(rec), dft_top_text(rec, DFT_ID));
+	else
+		dft_count_id(p, id);
 	return true;
 }
 

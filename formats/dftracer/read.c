@@ -28,14 +28,15 @@ static void consume(struct dft_state *st, const char *to)
 
 /* ---- line ends ---- */
 
-/* Finds the end of the current line, or of the first DFT_MAX_LINE bytes of it.  Returns false if more input
- * is needed. */
+/* Finds the end of the current line, or of the first bytes of it, as many as a record may have.  Returns
+ * false if more input is needed. */
 static bool find_line_end(struct dft_state *st, const char **e)
 {
 	struct input *const in = st->r->in;
 	struct dft_line *const l = &st->line;
 	const uint64_t at = offset_of(st, in->p);
-	const char *const limit = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
+	const char *const limit =
+	    (size_t)(in->end - in->p) > st->r->max_record ? in->p + st->r->max_record : in->end;
 
 	if (!l->end_known) {
 		const char *const from = l->searched > at ? in->p + (l->searched - at) : in->p;
@@ -45,7 +46,7 @@ static bool find_line_end(struct dft_state *st, const char **e)
 		l->end = offset_of(st, nl != NULL ? nl : limit);
 	}
 	*e = l->end_known ? in->p + (l->end - at) : limit;
-	return l->end_known || limit - in->p == DFT_MAX_LINE;
+	return l->end_known || (uint64_t)(limit - in->p) == st->r->max_record;
 }
 
 static void report_line_end(struct dft_state *st)
@@ -58,8 +59,10 @@ static void report_line_end(struct dft_state *st)
 	if (l->comma && l->records > 0)
 		dft_tally_add(st, DFT_TRAILING_COMMAS, dft_line_position(st, l->comma_at), slice_of(NULL, 0));
 	if (l->skipped > 0)
-		dft_report_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start,
-		                "%" PRIu64 " bytes without the end of the record; dropped", l->skipped);
+		finding_add_line(st->r->findings, &limit_rules[LIMIT_RULE_RECORD], l->skip_start, l->number,
+		                 l->skip_start - l->start + 1, 0,
+		                 "a record of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
+		                 l->skipped, st->r->max_record);
 }
 
 static void read_newline(struct dft_state *st)
@@ -269,9 +272,10 @@ static void drop_record(struct dft_state *st, const char *e)
 
 	if (st->r->no_memory) /* the record may be valid */
 		return;
-	if (cut && !st->line.end_known) { /* longer than DFT_MAX_LINE: reported at the end of the line */
+	if (cut && !st->line.end_known) { /* longer than --max-record: reported at the end of the line */
 		st->line.skip_start = offset_of(st, p);
 		st->line.skipped = (uint64_t)(e - p);
+		st->r->records++;
 		drop(st, e, e);
 		return;
 	}
@@ -305,7 +309,7 @@ static bool read_record(struct dft_state *st, struct record *to, const char *e)
 	if (!parse(st, in->p, e)) {
 		/* the record may continue, as the end of its line is unknown */
 		if (rec->json.error.cut && !l->end_known && e == in->end &&
-		    e - in->p < (ptrdiff_t)DFT_MAX_LINE && !st->r->no_memory)
+		    (uint64_t)(e - in->p) < st->r->max_record && !st->r->no_memory)
 			return false;
 		drop_record(st, e);
 		return true;
@@ -406,6 +410,11 @@ static enum record_status read_any(struct dft_state *st, struct record *rec)
 	if (!read_item(st, rec))
 		return RECORD_MORE;
 	const bool dropped = st->line.dropped;
+	if (dropped && st->line.skipped > 0) { /* of a record that is too long */
+		const char *const end = in->p;
+		in->p = rec->p;
+		return reader_pass_to(st->r, rec, end);
+	}
 	if (st->raw && !st->r->no_memory)
 		read_rest(st, rec);
 	rec->end = in->p;
@@ -513,6 +522,7 @@ static void dft_end(struct reader *r)
 	dft_line_finish(st);
 	dft_meta_finish(st);
 	dft_names_finish(st);
+	dft_ids_finish(st);
 	dft_tallies_report(st);
 }
 

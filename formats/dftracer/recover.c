@@ -10,8 +10,11 @@ struct dft_recover {
 };
 
 static const char *const structure[] = {
-	"dftracer/broken-json", "dftracer/cut-record",     "dftracer/record-too-long",
-	"dftracer/two-records", "dftracer/trailing-comma", NULL,
+	"dftracer/broken-json",
+	"dftracer/cut-record",
+	"dftracer/two-records",
+	"dftracer/trailing-comma",
+	NULL,
 };
 
 static void begin_line(struct recovery *rc, const char *at, enum dft_rule rule, const char *why)

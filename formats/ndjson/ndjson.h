@@ -33,8 +33,7 @@ enum ndjson_rule {
 extern const struct rule ndjson_rules[NDJSON_RULE_COUNT + 1];
 extern const struct reader_ops ndjson_reader_ops;
 
-#define NDJSON_MAX_LINE (64u << 20) /* bytes */
-#define NDJSON_MAX_FIELDS 65535     /* of an event */
+#define NDJSON_MAX_FIELDS 65535 /* of an event */
 #define NDJSON_MAX_CLASSES 65536
 #define NDJSON_MAX_TEXT (64u << 20) /* bytes of all lines of tracks and classes */
 #define NDJSON_MAX_LOSSES 256
@@ -113,11 +112,12 @@ struct ndjson_reading {
 	size_t scanned;  /* bytes of the current line that have no line feed */
 	bool has_trace;  /* the first line was read on open */
 	bool has_end;
-	bool raw;      /* the file was written with --raw */
-	bool deferred; /* the line was parsed, and must be the first of a batch */
-	bool too_long; /* the rest of the current line is skipped */
-	bool cut;      /* the current line lacks its line feed */
-	bool readable; /* the current line is neither damaged nor refused */
+	bool raw;                     /* the file was written with --raw */
+	bool deferred;                /* the line was parsed, and must be the first of a batch */
+	bool too_long;                /* the rest of the current line is skipped */
+	uint64_t long_at, long_bytes; /* of that line: its offset, bytes passed */
+	bool cut;                     /* the current line lacks its line feed */
+	bool readable;                /* the current line is neither damaged nor refused */
 	struct ndjson_index tracks, classes;
 	uint64_t text_bytes; /* against NDJSON_MAX_TEXT */
 	struct trace_origin *origin;

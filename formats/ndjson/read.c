@@ -362,7 +362,7 @@ static enum record_status find_line(struct ndjson_reading *st, const char **end)
 	const char *const feed = n > st->scanned ? memchr(from, '\n', n - st->scanned) : NULL;
 
 	*end = feed != NULL ? feed + 1 : in->end;
-	if ((size_t)(*end - in->p) > NDJSON_MAX_LINE)
+	if ((uint64_t)(*end - in->p) > st->r->max_record)
 		return RECORD_BAD;
 	st->scanned = feed == NULL && !in->last ? n : 0;
 	if (st->scanned > 0 || (n == 0 && !in->last))
@@ -370,21 +370,26 @@ static enum record_status find_line(struct ndjson_reading *st, const char **end)
 	return n > 0 ? RECORD_DONE : RECORD_END;
 }
 
-/* Skips the part in the window of a line that is too long. */
-static enum record_status skip_long_line(struct ndjson_reading *st, struct record *rec)
+/* Passes over a part of a line that is longer than --max-record. */
+static enum record_status pass_long_line(struct ndjson_reading *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
-	const size_t n = (size_t)(in->end - in->p);
+	const size_t present = (size_t)(in->end - in->p), n = present < READER_PIECE ? present : READER_PIECE;
 	const char *const feed = memchr(in->p, '\n', n);
 
-	if (n == 0)
-		return in->last ? RECORD_END : RECORD_MORE;
+	if (feed == NULL && present < READER_PIECE && !in->last)
+		return RECORD_MORE;
+	const char *const end = feed != NULL ? feed + 1 : in->p + n;
+	st->long_bytes += (uint64_t)(end - in->p);
 	st->scanned = 0;
-	st->too_long = feed == NULL;
+	st->too_long = feed == NULL && !(end == in->end && in->last);
 	st->lines += feed != NULL;
-	rec->end = feed != NULL ? feed + 1 : in->end;
-	rec->role = RECORD_IS_SKIPPED;
-	return RECORD_DONE;
+	if (!st->too_long)
+		finding_add_line(st->r->findings, &limit_rules[LIMIT_RULE_RECORD], st->long_at, st->number, 0,
+		                 st->r->records,
+		                 "a line of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
+		                 st->long_bytes, st->r->max_record);
+	return reader_pass_to(st->r, rec, end);
 }
 
 /* Returns the end of the line without \n or \r\n. */
@@ -523,16 +528,18 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	struct ndjson_reading *const st = r->state;
 
 	if (st->too_long)
-		return skip_long_line(st, rec);
+		return pass_long_line(st, rec);
 	const enum record_status status = find_line(st, &rec->end);
 	if (status == RECORD_DONE)
 		return read_line_at(st, rec);
 	if (status != RECORD_BAD)
 		return status;
 	st->number = st->lines + 1;
-	ndjson_report(st, NDJSON_RULE_LIMIT, r->in->p, "a line longer than 64 MiB");
+	st->too_long = true;
+	st->long_bytes = 0;
+	st->long_at = rec->offset;
 	r->records++;
-	return skip_long_line(st, rec);
+	return pass_long_line(st, rec);
 }
 
 static void end_reader(struct reader *r)

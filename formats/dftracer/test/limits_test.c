@@ -44,19 +44,42 @@ static void fill(struct text *t, char c, size_t n)
 	t->n += n;
 }
 
-/* The next line is still read. */
+static void put_long(struct text *t)
+{
+	text_str(t, RECORD "{\"id\":2,\"name\":\"");
+	fill(t, 'x', 20000000);
+	text_str(t, "\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,\"ph\":\"X\","
+	            "\"args\":{\"hhash\":1}}\n" RECORD);
+}
+
+/* It is read whole; above --max-record the next line is still read, and copies have it. */
 Test(dftracer_limits, a_record_of_20_MB)
 {
+	static const char *const small[] = { "validate", "--max-record=8M", "-", NULL },
+	                         *const recover[] = { "recover", "--max-record=8M", "-", "-", NULL },
+	                         *const copy[] = { "convert",  "--max-record=8M",
+		                                   "--raw",    "--to",
+		                                   "dftracer", "-",
+		                                   "-",        NULL };
 	struct text t = { .p = NULL };
 
-	text_str(&t, RECORD "{\"id\":2,\"name\":\"");
-	fill(&t, 'x', 20000000);
-	text_str(&t, "\"}\n" RECORD);
-	expect(&t, 1, "2 records");
-	text_str(&t, RECORD "{\"id\":2,\"name\":\"");
-	fill(&t, 'x', 20000000);
-	text_str(&t, "\"}\n" RECORD);
-	expect(&t, 1, "[dftracer/record-too-long]");
+	put_long(&t);
+	expect(&t, 0, ", 3 records");
+	put_long(&t);
+	struct ran r = run_tool(small, t.p, t.n);
+	cr_expect(r.status == 0 &&
+	              strstr(r.out, ":2:1:@96: limit: a record of 20000091 bytes was not checked") != NULL,
+	          "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "valid as far as it was read: dftracer (d2a), 3 records"), "%s",
+	                   r.out);
+	ran_free(&r);
+	r = run_tool(recover, t.p, t.n);
+	cr_expect(r.out_n == t.n && memcmp(r.out, t.p, t.n) == 0, "%zu: %s", r.out_n, r.err);
+	ran_free(&r);
+	r = run_tool(copy, t.p, t.n);
+	cr_expect(r.out_n == t.n && memcmp(r.out, t.p, t.n) == 0, "%zu: %s", r.out_n, r.err);
+	ran_free(&r);
+	text_free(&t);
 }
 
 Test(dftracer_limits, an_array_of_30_MB_on_a_line)
