@@ -119,7 +119,7 @@ headers() {
 	echo "$seen"
 }
 
-# A subfolder of a format sees its own headers, base/, format.h, and those headers of the format that lie below it:
+# A subfolder of a format sees its own headers, what its format may see, and those headers of the format that lie below it:
 # that do not include its own.
 for dir in formats/*/*/; do
 	[ -d "$dir" ] && [ "$(basename "$dir")" != test ] || continue
@@ -128,9 +128,9 @@ for dir in formats/*/*/; do
 	part=${dir#formats/}
 	files=$(ls "$dir"/*.[ch])
 	found=$(grep -nE '^#include "' $files /dev/null |
-		grep -vE "#include \"($part/[a-z0-9_]+\.h|$name/[a-z0-9_]+\.h|base/.*|format/format\.h)\"" || true)
+		grep -vE "#include \"($part/[a-z0-9_]+\.(h|def)|$name/[a-z0-9_]+\.(h|def)|base/.*|out/.*|format/format\.h|format/unpack\.h|model/(event_traits|value)\.h)\"" || true)
 	if [ -n "$found" ]; then
-		echo "$dir may include only its own headers, those of $name below it, base/ and format/format.h"
+		echo "$dir may include only its own headers, those of $name below it, base/, out/, format/format.h, format/unpack.h, model/event_traits.h and model/value.h"
 		echo "$found"
 		status=1
 	fi
