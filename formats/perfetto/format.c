@@ -23,6 +23,7 @@ const struct format perfetto_format = {
 	.reader = &perfetto_reader_ops,
 	.writer = &perfetto_writer_ops,
 	.copier = &perfetto_copier_ops,
+	.recover = &perfetto_recover_ops,
 	.rules = perfetto_rules,
 	.losses = perfetto_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |

@@ -161,6 +161,4 @@ extern const struct reader_ops perfetto_reader_ops;
 
 void pf_raw_fields(struct pf_state *st, const struct record *rec, struct batch *b, struct event *e);
 
-extern const struct copier_ops perfetto_copier_ops;
-
 #endif
