@@ -280,6 +280,60 @@ class Judge:
                 os.remove(out)
 
 
+# ---- cuts ----
+
+def rows_of(rows, since, until):
+    """Slices, counters and arrows that lie in the window, without ids that a copy may change."""
+    group = {}
+    slices = collections.Counter()
+    for i, ts, dur, depth, name, category, track, kind, track_name, tid, pid, args in rows["slice"]:
+        if since <= ts and (until is None or (ts < until and dur >= 0 and ts + dur <= until)):
+            slices[(ts, dur, name, category, kind.replace("_merged", ""), track_name, tid, pid,
+                    tuple(sorted((k, str(v)) for k, v in rows.args.get(args, {}).items())))] += 1
+    inside = lambda ts: since <= ts and (until is None or ts < until)
+    counters = collections.Counter((r[0], r[1], r[2], r[3], r[4], r[5]) for r in rows["counter"] if inside(r[0]))
+    flows = collections.Counter(tuple(r) for r in rows["flow"] if inside(r[0]) and inside(r[2]))
+    return slices, counters, flows
+
+
+def errors_of(rows):
+    """Stats that tell of faults; what only counts is left out."""
+    return {s[0] for s in rows["stat"] if s[0] not in ("heapprofd_last_profile_timestamp",)}
+
+
+def times_of(rows, most):
+    times = sorted({r[1] for r in rows["slice"]} | {r[0] for r in rows["counter"]})
+    step = max(1, len(times) // most)
+    return times[::step]
+
+
+def cut(judge, path, most=12):
+    whole = ask(path)
+    if not whole.loaded:
+        return
+    judge.count += 1
+    out = os.path.join(judge.tmp, "cut.pftrace")
+    first = min([r[1] for r in whole["slice"]] + [r[0] for r in whole["counter"]], default=None)
+    for t in times_of(whole, most):
+        for since, until in ((t, None), (first, t)):
+            if until is not None and until <= first:
+                continue
+            options = ["--since", str(t)] if until is None else ["--until", str(t)]
+            r = run(judge.binary, "convert", "-f", "--quiet", "--edges", "keep", *options, path, out)
+            if r.returncode > 1:
+                judge.say(path, f"{options}: status {r.returncode}: {r.stderr.decode()[:200]}")
+                continue
+            part = ask(out) if os.path.exists(out) and os.path.getsize(out) else Rows()
+            for what, want, got in zip(("slices", "counters", "arrows"), rows_of(whole, since, until),
+                                       rows_of(part, since, until) if part else (collections.Counter(),) * 3):
+                missing, more = want - got, got - want
+                if missing or more:
+                    judge.say(path, f"{' '.join(options)}: {what}: missing {list(missing)[:2]}, more {list(more)[:2]}")
+            new = errors_of(part) - errors_of(whole)
+            if new:
+                judge.say(path, f"{' '.join(options)}: import errors that the input had not: {new}")
+
+
 # ---- bad samples: what the importer says ----
 
 STATS = {
@@ -346,6 +400,10 @@ def inputs_of_all():
     return sorted(found)
 
 
+def traces():
+    return sorted(glob.glob("testdata/perfetto/good/*.pftrace*")) + sorted(glob.glob(REAL + "/*.pftrace"))
+
+
 def main():
     args = sys.argv[1:]
     if not args:
@@ -361,11 +419,14 @@ def main():
     try:
         if "--samples" in modes:
             bad_samples(judge)
+        elif "--cuts" in modes:
+            for p in paths or traces():
+                cut(judge, p)
         elif paths:
             for p in paths:
                 judge.trace(p)
         else:
-            for p in sorted(glob.glob("testdata/perfetto/good/*.pftrace*")) + sorted(glob.glob(REAL + "/*.pftrace")):
+            for p in traces():
                 judge.trace(p)
             judge.outputs(inputs_of_all())
             bad_samples(judge)
