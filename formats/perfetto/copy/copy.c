@@ -36,6 +36,7 @@ struct pfc_copy {
 	bool replays; /* bytes are not those of a batch */
 	/* compressed packets */
 	struct pfc_packet packed; /* its fields are in `carrier` */
+	struct told packed_told;  /* of their record */
 	bool unpacked, changed;
 	struct text carrier, inner, out;
 	size_t at; /* of the next packet in `inner` */
@@ -213,22 +214,6 @@ static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, con
 
 /* ---- compressed packets ---- */
 
-/* Ends those of a record: as they were, if all were copied. */
-static void end_packed(struct pfc_copy *copy)
-{
-	if (!copy->unpacked)
-		return;
-	copy->unpacked = false;
-	struct text *const t = &copy->to->chunk->text;
-	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
-	if (!copy->copying || t->failed)
-		return;
-	if (!copy->changed)
-		text_add(copier_text(copy->to), copy->carrier.p, copy->carrier.n);
-	else if (copy->out.n > 0)
-		pfc_pack(copier_text(copy->to), &copy->packed, slice_of(copy->out.p, copy->out.n));
-}
-
 static bool next_frame(struct slice *rest, struct slice *frame, struct slice *content)
 {
 	const char *const end = rest->p + rest->n;
@@ -266,7 +251,7 @@ static void take_inner(struct pfc_copy *copy, const struct told *told)
 }
 
 /* false: they are copied as they are. */
-static bool begin_packed(struct pfc_copy *copy, struct slice frame)
+static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct told *told)
 {
 	struct slice rest, content;
 
@@ -280,27 +265,45 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame)
 	if (!next_frame(&rest, &frame, &content))
 		return false;
 	copy->packed = pfc_packet(content);
+	copy->packed_told = *told;
 	copy->at = 0;
 	copy->changed = false;
 	copy->unpacked = pfc_unpack(&copy->inner, &copy->packed);
 	return copy->unpacked;
 }
 
-/* In a run of records the packets in a compressed one come without records of their own. */
+/* Takes all of them, in the way of their record. */
 static void take_all_inner(struct pfc_copy *copy, const struct told *told)
 {
-	while (copy->unpacked && copy->at < copy->inner.n) {
-		const size_t before = copy->at;
+	for (size_t before = 1; copy->at != before && copy->at < copy->inner.n;) {
+		before = copy->at;
 		take_inner(copy, told);
-		if (copy->at == before)
-			break;
 	}
-	end_packed(copy);
+}
+
+/* Ends those of a record: as they were, if all were copied.  If no records came for them, they are copied or
+ * left out together. */
+static void end_packed(struct pfc_copy *copy)
+{
+	struct text *const t = &copy->to->chunk->text;
+
+	if (!copy->unpacked)
+		return;
+	if (copy->at == 0)
+		take_all_inner(copy, &copy->packed_told);
+	copy->unpacked = false;
+	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
+	if (!copy->copying || t->failed)
+		return;
+	if (!copy->changed)
+		text_add(copier_text(copy->to), copy->carrier.p, copy->carrier.n);
+	else if (copy->out.n > 0)
+		pfc_pack(copier_text(copy->to), &copy->packed, slice_of(copy->out.p, copy->out.n));
 }
 
 /* ---- records ---- */
 
-static void take_record(struct pfc_copy *copy, struct slice bytes, const struct told *told, bool run)
+static void take_record(struct pfc_copy *copy, struct slice bytes, const struct told *told)
 {
 	struct slice frame, content;
 
@@ -308,17 +311,18 @@ static void take_record(struct pfc_copy *copy, struct slice bytes, const struct 
 		take_inner(copy, told);
 		return;
 	}
-	end_packed(copy);
 	while (bytes.n > 0 && next_frame(&bytes, &frame, &content)) {
 		const struct pfc_packet k = pfc_packet(content);
+		end_packed(copy); /* of a run */
 		if (k.zlib.p == NULL && k.zstd.p == NULL)
 			take_packet(copy, frame, content, told);
-		else if (!begin_packed(copy, frame) && copy->copying)
+		else if (!begin_packed(copy, frame, told) && copy->copying)
 			put_bytes(copy, frame);
-		else if (run)
-			take_all_inner(copy, told);
 	}
-	if (bytes.n > 0 && copy->copying)
+	if (bytes.n == 0)
+		return;
+	end_packed(copy);
+	if (copy->copying)
 		put_bytes(copy, bytes);
 }
 
@@ -330,7 +334,7 @@ static void take_held(struct pfc_copy *copy)
 	copy->moves = true;
 	copy->replays = true;
 	for (uint32_t i = 0; i < copy->ntold; i++) {
-		take_record(copy, slice_of(copy->held.p + at, copy->told[i].n), &copy->told[i], false);
+		take_record(copy, slice_of(copy->held.p + at, copy->told[i].n), &copy->told[i]);
 		at += copy->told[i].n;
 	}
 	copy->replays = false;
@@ -385,7 +389,7 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	}
 	if (c->run->rebased && !copy->moves)
 		take_held(copy);
-	take_record(copy, bytes, &told, !c->selected && !c->run->rebased);
+	take_record(copy, bytes, &told);
 	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
 }
 
@@ -399,7 +403,7 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 		pfc_states_clear(&copy->states);
 		copy->names.input = ++copy->input;
 	}
-	take_record(copy, bytes, &told, false);
+	take_record(copy, bytes, &told);
 	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
 }
 
