@@ -268,9 +268,9 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	}
 	const uint32_t order = st->flow_order++;
 	if (step == PF_ARROW_OUT && active)
-		pf_report(st, PF_RULE_FLOW_DUPLICATE, NULL, "arrow %" PRIu64, id);
+		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64, id);
 	if (step != PF_ARROW_OUT && !active && legacy)
-		pf_report(st, PF_RULE_FLOW_ALONE, NULL, "arrow %" PRIu64, id);
+		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64, id);
 	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
 	if (!active && step == PF_ARROW_STEP)
 		step = st->legacy_flow ? PF_NO_ARROW : PF_ARROW_OUT;

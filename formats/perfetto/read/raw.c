@@ -1,5 +1,5 @@
 /*
- * Raw packets: their fields as in the schema, for --raw, and copies of whole packets.  A message is a map, in
+ * Raw packets: their fields as in the schema, for --raw.  A message is a map, in
  * file order: names of repeated fields come several times.  What the schema does not have is named by its
  * number.
  */
@@ -99,17 +99,3 @@ void pf_raw_fields(struct pf_state *st, const struct record *rec, struct batch *
 		f[i].value = field_value(st, b, declared, &w, 0);
 	}
 }
-
-/* ---- copies ---- */
-
-static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
-{
-	(void)b;
-	(void)e;
-	copier_keep(c, bytes);
-}
-
-const struct copier_ops perfetto_copier_ops = {
-	.modes = COPIER_BYTES | COPIER_RUNS,
-	.record = copy_record,
-};

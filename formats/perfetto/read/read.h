@@ -429,6 +429,9 @@ struct pf_state {
 	bool is_inner;            /* the packet is one of a compressed packet */
 	struct slice inner;       /* such packets that are not read yet */
 	struct pf_inner *inner_memory;
+	uint64_t carrier, carrier_size,
+	    index;            /* offset of the compressed packet, its bytes; packets read of it */
+	unsigned compression; /* of the packets so far: 1 zlib, 2 zstd */
 	bool raw, builds;
 	bool quiet;        /* nesting is not checked: events are sorted, and were checked before */
 	bool sorted;       /* waiting events are given out */
@@ -502,9 +505,9 @@ struct pf_state {
 
 /* ---- findings ---- */
 
-/* Reports a finding; `at`: in the record, or NULL for its start. */
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *at, const char *fmt, ...)
-    __attribute__((cold, format(printf, 4, 5)));
+/* Reports a finding of the record: its offset is that of the packet. */
+void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* Reports that a table is full, once. */
 void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
@@ -657,6 +660,9 @@ struct slice pf_keep(struct pf_state *st, struct slice s);
 
 /* ---- check.c ---- */
 
+/* Whether a message, and those in it, have only fields of the schema, each as it should be. */
+bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth);
+
 /* Reports what the schema says against the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
 
@@ -676,7 +682,5 @@ extern const struct reader_ops perfetto_reader_ops;
 /* ---- raw.c ---- */
 
 void pf_raw_fields(struct pf_state *st, const struct record *rec, struct batch *b, struct event *e);
-
-extern const struct copier_ops perfetto_copier_ops;
 
 #endif

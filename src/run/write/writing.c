@@ -213,6 +213,7 @@ void workers_free(struct workers *w)
 struct writing_job {
 	struct writing *w;
 	struct batch *batch;
+	uint64_t rebased_by; /* known with the first event */
 	bool lent;
 	struct chunk chunk;
 };
@@ -419,6 +420,7 @@ static void finish_job(void *ctx, size_t slot)
 	struct writing *const w = ctx;
 	struct writing_job *const job = &w->jobs[slot];
 
+	w->run.rebased_by = job->rebased_by;
 	if (!in_parallel(w) && is_ok(w)) {
 		if (declare(w, job))
 			render_slices(job, slot);
@@ -440,6 +442,7 @@ bool writing_put(struct writing *w, struct batch *b)
 		return false;
 	}
 	w->jobs[slot].batch = b;
+	w->jobs[slot].rebased_by = w->run.rebased ? pipeline_report(w->pipeline).rebased_by : 0;
 	if (w->workers != NULL) {
 		workers_put(w->workers);
 	} else {

@@ -22,6 +22,7 @@ const struct row rows[] = {
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
 	{ "ndjson", ROW_STABLE, NULL, NULL },
 	{ "chrome", ROW_QUIET, "late-names", NULL },
+	{ "perfetto", ROW_JOINS | ROW_REPAIRS, NULL, NULL },
 	{ .format = NULL },
 };
 
