@@ -97,15 +97,16 @@ static void check_twice(const struct place *at, const struct pf_wire *w, const s
 	const unsigned oneof = (f->flags & PF_IS_DATA) != 0 ? 31 : f->flags / PF_ONEOF;
 	char text[80];
 
+	const bool unset = (w->tag & 7) == PF_VARINT && w->v == 0; /* an iid of 0 stands for none */
 	if ((f->flags & PF_IS_REPEATED) != 0)
 		return;
 	if ((seen->fields[index / 64] & bit) != 0)
 		pf_report(at->st, PF_RULE_FIELD_TWICE, "%s occurs twice", name_of(at, f, 0, text));
-	else if (oneof != 0 && (seen->oneofs >> oneof & 1) != 0)
+	else if (oneof != 0 && !unset && (seen->oneofs >> oneof & 1) != 0)
 		pf_report(at->st, PF_RULE_FIELD_TWICE, "%s beside an alternative of it",
 		          name_of(at, f, 0, text));
 	seen->fields[index / 64] |= bit;
-	if (oneof != 0)
+	if (oneof != 0 && !unset)
 		seen->oneofs |= 1U << oneof;
 }
 

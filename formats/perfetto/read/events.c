@@ -672,6 +672,23 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 
 /* ---- the event ---- */
 
+/* Checks references of fields that only outputs read. */
+static void check_more(struct pf_state *st, const struct pf_event *e)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->full->kind != PF_THREAD)
+			pf_report(st, PF_RULE_LOG_THREAD, "track %" PRIu64, e->track->uuid);
+		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
+			pf_stack_check(st, w.v);
+		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)
+			(void)pf_entry_use(st, PF_LOCATIONS, w.v, "source location");
+		else if (w.tag == PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT) && w.v != 0)
+			(void)pf_entry_use(st, PF_CORRELATIONS, w.v, "correlation");
+	}
+}
+
 static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool late)
 {
 	if (!t->is_used) {
@@ -694,6 +711,8 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	bool late;
 
 	*e = (struct pf_event){ .what = PF_NOTHING };
+	if (q == NULL && (k->flags & PF_NEEDS) != 0)
+		return; /* reported */
 	if (q == NULL) {
 		pf_report(st, PF_RULE_SEQ_MISSING, "trusted_packet_sequence_id is missing");
 		return;
@@ -745,6 +764,10 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 		e->what = PF_NOTHING;
 		return;
 	}
+	if (te->nannotations > 0)
+		pf_annotations_check(st);
+	if (te->has_more)
+		check_more(st, e);
 	if (te->nflows > 0)
 		read_flows(st, e);
 	if (l != NULL && l->has_bind)

@@ -263,7 +263,8 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	struct pf_wire w = pf_wire_on(k->s);
 
 	if (st->is_inner) {
-		pf_report(st, PF_RULE_INFLATE_NESTED, "a packet of a compressed packet is one, too");
+		finding_add(st->r->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier,
+		            st->ordinal, "a packet of a compressed packet is one, too");
 		return;
 	}
 	while (pf_wire_next(&w))

@@ -313,6 +313,7 @@ struct pf_track {
 	uint32_t lane;                     /* + 1, while a span is open; 0: none */
 	struct pf_open *open;
 	uint32_t nopen, nclosed, open_cap; /* nclosed: of the nopen */
+	uint32_t nexpected;                /* ends of spans that were dropped or ended before */
 	uint64_t last;                     /* time of its last event */
 	uint64_t sum_of;                   /* generation of the sum */
 	double sum;
@@ -637,6 +638,9 @@ void pf_nesting_end(struct pf_state *st);
 struct slice pf_event_name(const struct pf_state *st);
 
 struct class *pf_class(struct pf_state *st, struct slice category, struct slice unit);
+
+/* Checks the annotations of st->te. */
+void pf_annotations_check(struct pf_state *st);
 
 /* Sets name, class, fields of the event that the packet means. */
 void pf_make_event(struct pf_state *st, struct batch *b, struct event *e);

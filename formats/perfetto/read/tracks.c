@@ -664,7 +664,8 @@ static void find_lost(struct pf_state *st, uint32_t i, const struct survey *s)
 		depth = lost ? 0 : s->depths[i] + 1U;
 		if (loops || i == TABLE_NONE || s->marks[i] != MARK_LOST)
 			if (lost)
-				report_lost(st, t, loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
+				report_lost(st, loops ? st->tracks[s->way[0]] : t,
+				            loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
 		break;
 	}
 	for (; n > 0; depth++) {
