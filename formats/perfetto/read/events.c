@@ -501,10 +501,10 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 	st->legacy_flow = true;
 	if (l->direction == 0 || l->direction > 3)
 		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64, l->bind_id);
-	else if (l->direction == 1)
+	else if (l->direction == 2)
 		pf_arrow(st, key, l->bind_id, PF_ARROW_OUT, e);
 	else
-		pf_arrow(st, key, l->bind_id, l->direction == 2 ? PF_ARROW_IN : PF_ARROW_STEP, e);
+		pf_arrow(st, key, l->bind_id, l->direction == 1 ? PF_ARROW_IN : PF_ARROW_STEP, e);
 	st->legacy_flow = false;
 }
 
