@@ -855,6 +855,17 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
+/* Reports what may occur in each packet once, with its number. */
+static void report_tallies(struct pf_state *st)
+{
+	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
+
+	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
+	                  back->count, "%" PRIu64 " after %" PRIu64, back->now, back->before);
+	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
+	                  flag->count, "a name or category by number");
+}
+
 static void pf_end(struct reader *r)
 {
 	struct pf_state *const st = r->state;
@@ -868,6 +879,7 @@ static void pf_end(struct reader *r)
 		return;
 	}
 	pf_nesting_end(st);
+	report_tallies(st);
 	pf_facts(st);
 	set_clock(st, st);
 }

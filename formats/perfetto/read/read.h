@@ -504,7 +504,8 @@ struct pf_state {
 	struct pf_held *held;
 	uint32_t nheld, held_cap;
 	uint64_t losses;
-	struct slice own_clock; /* of the trace that tracetool wrote; p NULL: not known */
+	struct finding_tally time_back, needs_flag; /* reported once */
+	struct slice own_clock;                     /* of the trace that tracetool wrote; p NULL: not known */
 };
 
 /* ---- findings ---- */
