@@ -128,7 +128,7 @@ for dir in formats/*/*/; do
 	part=${dir#formats/}
 	files=$(ls "$dir"/*.[ch])
 	found=$(grep -nE '^#include "' $files /dev/null |
-		grep -vE "#include \"($name/([a-z0-9_]+/)?[a-z0-9_]+\.(h|def)|base/.*|out/.*|format/format\.h|format/unpack\.h|model/(event_traits|value)\.h)\"" || true)
+		grep -vE "#include \"($name/([a-z0-9_]+/)?[a-z0-9_]+\.(h|def)|base/.*|out/.*|json/(token|scan)\.h|output/text[a-z_]*\.h|format/format\.h|format/unpack\.h|model/(event_traits|value)\.h)\"" || true)
 	if [ -n "$found" ]; then
 		echo "$dir may include only its own headers, those of $name below it, base/, out/, format/format.h, format/unpack.h, model/event_traits.h and model/value.h"
 		echo "$found"

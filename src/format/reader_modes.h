@@ -31,6 +31,16 @@ enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted *
  * then be copied one by one.
  */
 
+/* ---- several events of a record ---- */
+
+/*
+ * A record that is several events: after it, the reader returns one of this role for each further event,
+ * without bytes (end == p), with the offset of the record they are of; not for raw records.  Its event sets
+ * phase and track.  The same holds for events of earlier records that had to wait, at the end of the input:
+ * such a record was a RECORD_IS_PART.
+ */
+enum { RECORD_IS_MORE = RECORD_IS_FILE + 1 }; /* without bytes; not counted, but its event is */
+
 /* ---- gaps ---- */
 
 /*

@@ -4,6 +4,9 @@
  * credible and another packet or the end follows.  A packet is looked at once, in the order of Perfetto's
  * importer: state of its sequence, defaults, interned data, clocks, time, data.
  */
+#include <stdlib.h>
+
+#include "format/unpack.h"
 #include "perfetto/read/read.h"
 
 #define FRAME_TAG 0x0a          /* field 1, length-delimited */
@@ -19,6 +22,18 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *at, const cha
 
 	va_start(ap, fmt);
 	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset + in, st->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
+{
+	va_list ap;
+
+	if ((st->full & which) != 0)
+		return;
+	st->full |= which;
+	va_start(ap, fmt);
+	finding_add_v(st->r->findings, &perfetto_rules[PF_RULE_LIMIT], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
 }
 
@@ -207,18 +222,383 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 	k->bad = w.bad;
 }
 
-/* Reads a packet of which all bytes are in the window, and applies it to the state. */
-static void read_packet(struct pf_state *st, struct slice s, struct record *rec)
+/* ---- compressed packets ---- */
+
+static void destroy_inner(struct shared_memory *m)
+{
+	struct pf_inner *const inner = (struct pf_inner *)(void *)m;
+
+	free(inner->p);
+	free(inner);
+}
+
+static void drop_inner(struct pf_state *st)
+{
+	if (st->inner_memory != NULL)
+		shared_memory_drop(&st->inner_memory->memory);
+	st->inner_memory = NULL;
+	st->inner = slice_of(NULL, 0);
+}
+
+static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet *k)
+{
+	const uint32_t zlib = PF_TAG(PF_packet_compressed_packets, PF_BYTES);
+	const uint32_t zstd = PF_TAG(PF_packet_zstd_compressed_packets, PF_BYTES);
+	struct slice from[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
+	struct pf_wire w = pf_wire_on(k->s);
+
+	if (st->is_inner) {
+		pf_report(st, PF_RULE_INFLATE_NESTED, NULL, "a packet of a compressed packet is one, too");
+		return;
+	}
+	while (pf_wire_next(&w))
+		if (w.tag == zlib || w.tag == zstd)
+			from[w.tag == zstd] = pf_wire_slice(&w);
+	if (from[0].p != NULL && from[1].p != NULL) {
+		pf_report(st, PF_RULE_INFLATE_MIXED, NULL, "fields 50 and 133");
+		return;
+	}
+	const bool is_zstd = from[1].p != NULL;
+	const struct unpacked u = unpack(is_zstd ? UNPACK_ZSTD : UNPACK_ZLIB, from[is_zstd], PF_MAX_UNPACKED);
+	drop_inner(st);
+	st->inner_memory = calloc(1, sizeof *st->inner_memory);
+	if (u.no_memory || st->inner_memory == NULL) {
+		free(u.p);
+		free(st->inner_memory);
+		st->inner_memory = NULL;
+		st->r->no_memory = true;
+		return;
+	}
+	shared_memory_init(&st->inner_memory->memory, destroy_inner);
+	st->inner_memory->p = u.p;
+	st->inner = slice_of(u.p, u.n);
+	st->r->referred += u.n;
+	if (u.fault != NULL)
+		pf_report(st, PF_RULE_INFLATE, from[is_zstd].p, "%s: %s", is_zstd ? "zstd" : "zlib", u.fault);
+	else if (u.is_too_large)
+		pf_report(st, PF_RULE_LIMIT, from[is_zstd].p,
+		          "a packet unpacks to more than %u bytes: those beyond are not read",
+		          PF_MAX_UNPACKED);
+	else if (u.n == 0)
+		pf_report(st, PF_RULE_INFLATE, from[is_zstd].p, "there is nothing in it");
+}
+
+/* ---- packets ---- */
+
+static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t kind, struct slice s)
+{
+	switch (kind) {
+	case PF_packet_track_event:
+		pf_track_event(st, k, s);
+		break;
+	case PF_packet_track_descriptor:
+		pf_descriptor(st, s);
+		break;
+	case PF_packet_thread_descriptor:
+		pf_old_descriptor(st, s, true);
+		break;
+	case PF_packet_process_descriptor:
+		pf_old_descriptor(st, s, false);
+		break;
+	case PF_packet_process_tree:
+		pf_process_tree(st, s);
+		break;
+	case PF_packet_perf_sample:
+	case PF_packet_streaming_profile_packet:
+	case PF_packet_stack_sample:
+	case PF_packet_profile_packet:
+		pf_sample_packet(st, k);
+		break;
+	case PF_packet_compressed_packets:
+	case PF_packet_zstd_compressed_packets:
+		read_compressed(st, k);
+		break;
+	case PF_packet_trace_attributes:
+		pf_attributes(st, s);
+		break;
+	case PF_packet_trace_uuid:
+		pf_trace_uuid(st, s);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Data of several kinds in a packet, which is no longer a oneof. */
+static PF_COLD void read_all_data(struct pf_state *st, const struct pf_packet *k)
+{
+	struct pf_wire w = pf_wire_on(k->s);
+	bool has_event = false;
+
+	while (pf_wire_next(&w)) {
+		const uint32_t number = pf_wire_number(&w);
+		const struct pf_field *const f = pf_schema_field(&st->schema, PF_MESSAGE_packet, number);
+		if (f == NULL || (f->flags & PF_IS_DATA) == 0 || (w.tag & 7) != PF_BYTES)
+			continue;
+		if (number == PF_packet_track_event) {
+			if (has_event)
+				continue;
+			has_event = true;
+		}
+		read_data(st, k, number, pf_wire_slice(&w));
+	}
+}
+
+/* Applies the data of a packet whose sequence state was applied. */
+static void apply_data(struct pf_state *st, const struct pf_packet *k)
+{
+	const struct pf_sequence *const q = st->sequence;
+
+	if (k->kind == PF_packet_clock_snapshot) {
+		pf_snapshot(st, k->data);
+		return;
+	}
+	if ((k->flags & PF_NEEDS) != 0 && q != NULL && !q->valid) {
+		pf_report(st, PF_RULE_STATE_MISSING, NULL, "sequence %" PRIu32, q->id);
+		return;
+	}
+	st->ts = st->latest;
+	st->time = PF_TIME_OK;
+	if (k->has_timestamp) {
+		st->time = pf_packet_time(st, k, &st->ts);
+		if (st->time == PF_TIME_OK && st->ts > st->latest)
+			st->latest = st->ts;
+	}
+	if (k->ndata > 1)
+		read_all_data(st, k);
+	else
+		read_data(st, k, k->kind, k->data);
+}
+
+static const struct pf_te no_event;
+
+/* Reads the fields of a packet and of its track event. */
+static void decode_all(struct pf_state *st, struct slice s)
 {
 	struct pf_packet *const k = &st->packet;
 
 	decode(st, k, s);
-	if (k->odd)
+	if (k->kind == PF_packet_track_event && k->ndata == 1) {
+		pf_decode_event(&st->te, k->data);
+	} else if (k->ndata > 1) {
+		struct pf_wire w = pf_wire_on(s);
+		while (pf_wire_next(&w))
+			if (w.tag == PF_TAG(PF_packet_track_event, PF_BYTES))
+				pf_decode_event(&st->te, pf_wire_slice(&w));
+	} else {
+		st->te = no_event;
+	}
+}
+
+/* Reads a packet and applies it to the state: sets st->event, and the events before and after it. */
+static void read_packet(struct pf_state *st, struct slice s)
+{
+	struct pf_packet *const k = &st->packet;
+
+	st->event.what = PF_NOTHING;
+	st->nbefore = st->nafter = st->at_before = st->at_after = 0;
+	decode_all(st, s);
+	st->kinds[k->kind < PF_DIRECT ? k->kind : 0]++;
+	if (k->odd || st->te.odd || k->kind != PF_packet_track_event || k->interned.p != NULL ||
+	    k->defaults.p != NULL)
 		pf_check(st, k);
-	st->kinds[k->kind % PF_DIRECT]++;
-	rec->role = k->bad ? RECORD_IS_SKIPPED : RECORD_IS_STRUCTURE;
-	rec->cls = st->structure;
+	if (!k->bad && pf_sequence_apply(st, k))
+		apply_data(st, k);
+	if (st->ahead_pass || st->raw) {
+		st->nbefore = st->nafter = 0;
+		if (st->ahead_pass)
+			st->event.what = PF_NOTHING;
+	}
+}
+
+/* ---- events that wait ---- */
+
+static void destroy_kept(struct shared_memory *m)
+{
+	struct pf_kept *const kept = (struct pf_kept *)(void *)m;
+
+	free(kept->batch.fields);
+	arena_free(&kept->batch.scratch);
+	free(kept);
+}
+
+/* Whether the event is on a track whose events are to be sorted. */
+static inline bool waits(const struct pf_state *st)
+{
+	const struct pf_event *const e = &st->event;
+
+	return st->ahead != NULL && e->track != NULL && e->track->full->disordered && e->what >= PF_BEGIN &&
+	       e->what <= PF_SPAN && !e->is_state && !st->raw;
+}
+
+/* Keeps a copy of the event. */
+static PF_COLD void keep_waiting(struct pf_state *st)
+{
+	if (st->kept == NULL) {
+		st->kept = calloc(1, sizeof *st->kept);
+		if (st->kept == NULL) {
+			st->r->no_memory = true;
+			return;
+		}
+		shared_memory_init(&st->kept->memory, destroy_kept);
+	}
+	if (!array_reserve(&st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting)) {
+		st->r->no_memory = true;
+		return;
+	}
+	struct batch *const b = &st->kept->batch;
+	if (b->scratch.used + b->nfields * sizeof(struct field) + st->nwaiting * sizeof(struct pf_waiting) >
+	    PF_MAX_WAITING) {
+		pf_report_limit(st, PF_FULL_WAITING,
+		                "events out of order take more than %u bytes: the others are left out",
+		                PF_MAX_WAITING);
+		return;
+	}
+	struct pf_waiting *const w = &st->waiting[st->nwaiting];
+	*w = (struct pf_waiting){ .event = st->event, .offset = st->offset, .order = st->nwaiting };
+	w->made = (struct event){ .name = { "", 0, 0 } };
+	pf_make_event(st, b, &w->made);
+	pf_copy_texts(b, &w->made);
+	w->event.name = w->made.name;
+	st->r->no_memory |= b->scratch.failed || b->engine.failed;
+	st->nwaiting++;
+}
+
+static int compare_waiting(const void *a, const void *b)
+{
+	const struct pf_waiting *const x = a, *const y = b;
+
+	return x->event.ts != y->event.ts ? (x->event.ts < y->event.ts ? -1 : 1)
+	                                  : (x->order < y->order ? -1 : x->order > y->order);
+}
+
+/* ---- events of a record ---- */
+
+/* Gives out an event without bytes. */
+static enum record_status give_further(struct pf_state *st, struct record *rec, const struct pf_event *x)
+{
+	rec->role = RECORD_IS_MORE;
+	rec->end = rec->p;
+	rec->offset = st->offset;
+	rec->ts = x->ts;
+	st->further = x;
+	return RECORD_DONE;
+}
+
+/* Gives out the next event that waited, now in order of time.  Returns false if there is none. */
+static bool give_waiting(struct pf_state *st, struct record *rec)
+{
+	if (!st->sorted) {
+		st->sorted = st->quiet = true;
+		if (st->nwaiting > 0)
+			qsort(st->waiting, st->nwaiting, sizeof *st->waiting, compare_waiting);
+	}
+	for (; st->at_waiting < st->nwaiting; st->at_waiting++) {
+		struct pf_waiting *const w = &st->waiting[st->at_waiting];
+		st->offset = w->offset;
+		st->nbefore = st->at_before = 0;
+		if (!w->nested) {
+			w->nested = true;
+			if (!pf_nest(st, &w->event))
+				continue;
+		}
+		if (st->nbefore > 0) {
+			give_further(st, rec, &st->before[st->at_before++]);
+			return true;
+		}
+		st->waited = w;
+		st->at_waiting++;
+		give_further(st, rec, &w->event);
+		return true;
+	}
+	return false;
+}
+
+/* Sets what the record is: an event, part of one, or structure. */
+static void set_role(struct pf_state *st, struct record *rec)
+{
+	const struct pf_packet *const k = &st->packet;
+	const struct pf_event *const e = &st->event;
+	const uint32_t kind = k->kind < PF_DIRECT ? k->kind : 0;
+
+	if (st->classes[kind] == NULL && (st->r->want & WANT_TIMES) != 0 && kind != 0) {
+		const struct pf_field *const f = pf_schema_field(&st->schema, PF_MESSAGE_packet, kind);
+		st->classes[kind] = f != NULL ? trace_add_class(st->r->trace, f->name) : st->structure;
+		st->r->no_memory |= st->classes[kind] == NULL;
+	}
+	rec->cls = st->classes[kind] != NULL ? st->classes[kind] : st->structure;
+	rec->role = RECORD_IS_STRUCTURE;
 	rec->ts = 0;
+	if (k->bad)
+		rec->role = RECORD_IS_SKIPPED;
+	if (e->what == PF_NOTHING || k->bad)
+		return;
+	rec->role = RECORD_IS_EVENT;
+	rec->ts = e->ts;
+	if ((st->r->want & WANT_TIMES) == 0)
+		return;
+	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
+	if (waits(st)) {
+		keep_waiting(st);
+		rec->role = RECORD_IS_PART;
+	}
+}
+
+/* Reads the next packet of a compressed one.  Returns false if it is no packet, or the last one was read. */
+static bool next_inner(struct pf_state *st)
+{
+	const char *const p = st->inner.p, *const end = p + st->inner.n;
+	uint64_t n = 0;
+
+	if (st->inner.n == 0)
+		return false;
+	const char *const content = *p == FRAME_TAG ? pf_varint(p + 1, end, &n) : NULL;
+	st->is_inner = true;
+	if (content == NULL || n > (uint64_t)(end - content)) {
+		if (*p != FRAME_TAG || end - p > 2)
+			pf_report(st, PF_RULE_INFLATE_INNER, NULL,
+			          "no packet at byte %zu of what is unpacked",
+			          (size_t)(p - st->inner_memory->p));
+		st->inner.n = 0;
+		return false;
+	}
+	read_packet(st, slice_of(content, n));
+	st->ninner++;
+	st->inner = slice_of(content + n, (size_t)(end - content - (ptrdiff_t)n));
+	return true;
+}
+
+/* Gives out events that belong to records before.  Returns false if there are none. */
+static bool give_more(struct pf_state *st, struct record *rec)
+{
+	for (;;) {
+		if (st->at_before < st->nbefore) {
+			give_further(st, rec, &st->before[st->at_before++]);
+			return true;
+		}
+		if (st->has_main) { /* of a packet inside a compressed one */
+			st->has_main = false;
+			give_further(st, rec, &st->event);
+			st->further = NULL;
+			return true;
+		}
+		if (st->at_after < st->nafter) {
+			give_further(st, rec, &st->after[st->at_after++]);
+			return true;
+		}
+		if (st->raw && st->inner.n == 0)
+			return false;
+		if (!next_inner(st)) {
+			drop_inner(st);
+			return false;
+		}
+		if (st->event.what == PF_NOTHING || st->raw)
+			continue;
+		if (waits(st))
+			keep_waiting(st);
+		else
+			st->has_main = true;
+	}
 }
 
 /* ---- records ---- */
@@ -269,38 +649,107 @@ static PF_COLD enum record_status read_cut(struct pf_state *st, struct record *r
 	return begin_search(st, rec);
 }
 
+static void start_record(struct pf_state *st, const struct record *rec)
+{
+	st->start = rec->p;
+	st->offset = rec->offset;
+	st->ordinal = rec->ordinal;
+	st->is_inner = false;
+}
+
+/* Returns the end of the frame at the start of the window; NULL: see *status. */
+static const char *read_frame(struct pf_state *st, struct record *rec, struct slice *content,
+                              enum record_status *status)
+{
+	const struct input *const in = st->r->in;
+	uint64_t n = 0;
+
+	*status = RECORD_MORE;
+	if (!st->applied)
+		start_record(st, rec);
+	if (rec->p == in->end) {
+		*status = !in->last ? RECORD_MORE : st->lost ? RECORD_BAD : RECORD_END;
+		return NULL;
+	}
+	if (*rec->p != FRAME_TAG) {
+		*status = read_other(st, rec);
+		return NULL;
+	}
+	const char *const p = pf_varint(rec->p + 1, in->end, &n);
+	if (p == NULL) {
+		if (in->last || in->end - rec->p > PF_VARINT_MAX)
+			*status = read_cut(st, rec, 0);
+		return NULL;
+	}
+	if (n > PF_MAX_PACKET || (n > (uint64_t)(in->end - p) && in->last)) {
+		*status = read_cut(st, rec, n);
+		return NULL;
+	}
+	if (n > (uint64_t)(in->end - p))
+		return NULL;
+	*content = slice_of(p, n);
+	return p + n;
+}
+
+/* Looks at the whole file for what comes after its use, before the first record. */
+static PF_COLD bool look_ahead(struct pf_state *st)
+{
+	st->asked = true;
+	if ((st->r->want & WANT_TIMES) == 0 || st->raw || st->r->ahead_of != NULL)
+		return true;
+	const enum look_ahead found = reader_look_ahead(st->r);
+	st->r->no_memory |= found == LOOK_AHEAD_FAILED;
+	if (st->ahead != NULL)
+		pf_clocks_facts(st, &st->ahead->clocks);
+	return found != LOOK_AHEAD_FAILED;
+}
+
 static enum record_status pf_record(struct reader *r, struct record *rec)
 {
 	struct pf_state *const st = r->state;
-	const struct input *const in = r->in;
-	uint64_t n = 0;
+	enum record_status status;
+	struct slice content;
 
 	rec->cls = st->structure;
 	rec->track = NULL;
 	rec->ts = 0;
 	rec->alone = false;
-	st->start = rec->p;
-	st->offset = rec->offset;
-	st->ordinal = rec->ordinal;
-	st->is_inner = false;
-	if (st->searching)
+	st->further = NULL;
+	st->waited = NULL;
+	if (!st->asked && !look_ahead(st))
+		return RECORD_END;
+	if (!st->applied && (st->nbefore | st->nafter | st->inner.n) != 0 && give_more(st, rec))
+		return RECORD_DONE;
+	if (st->searching) {
+		start_record(st, rec);
 		return search(st, rec);
-	if (rec->p == in->end)
-		return !in->last ? RECORD_MORE : st->lost ? RECORD_BAD : RECORD_END;
-	if (*rec->p != FRAME_TAG)
-		return read_other(st, rec);
-	const char *const content = pf_varint(rec->p + 1, in->end, &n);
-	if (content == NULL) {
-		if (!in->last && in->end - rec->p <= PF_VARINT_MAX)
-			return RECORD_MORE;
-		return read_cut(st, rec, 0);
 	}
-	if (n > PF_MAX_PACKET || (n > (uint64_t)(in->end - content) && in->last))
-		return read_cut(st, rec, n);
-	if (n > (uint64_t)(in->end - content))
-		return RECORD_MORE;
-	rec->end = content + n;
-	read_packet(st, slice_of(content, n), rec);
+	const char *const end = read_frame(st, rec, &content, &status);
+	if (end == NULL) {
+		if ((status == RECORD_END || status == RECORD_BAD) && st->nwaiting > 0 &&
+		    give_waiting(st, rec))
+			return RECORD_DONE;
+		return status;
+	}
+	if (!st->applied) {
+		start_record(st, rec);
+		read_packet(st, content);
+	} else {
+		start_record(st, rec);
+		decode_all(st, content);
+	}
+	if (!st->applied && st->nbefore > 0) {
+		st->applied = true;
+		give_further(st, rec, &st->before[st->at_before++]);
+		return RECORD_DONE;
+	}
+	if (st->applied && st->at_before < st->nbefore) {
+		give_further(st, rec, &st->before[st->at_before++]);
+		return RECORD_DONE;
+	}
+	st->applied = false;
+	rec->end = end;
+	set_role(st, rec);
 	return RECORD_DONE;
 }
 
@@ -308,10 +757,31 @@ static enum record_status pf_record(struct reader *r, struct record *rec)
 
 static void pf_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	(void)r;
-	(void)rec;
-	(void)b;
-	(void)e;
+	struct pf_state *const st = r->state;
+
+	if (rec->role == RECORD_IS_STRUCTURE)
+		return;
+	if (st->is_inner && st->inner_memory != NULL && st->waited == NULL &&
+	    !batch_hold(b, &st->inner_memory->memory))
+		r->no_memory = true;
+	e->offset = st->offset;
+	if (st->waited != NULL) {
+		const struct pf_waiting *const w = st->waited;
+		struct field *const f = batch_event_fields(b, e, w->made.nfields);
+		if (f != NULL && w->made.nfields > 0)
+			memcpy(f, st->kept->batch.fields + w->made.first_field, w->made.nfields * sizeof *f);
+		e->ts = w->event.ts;
+		e->dur = w->made.dur;
+		e->name = w->made.name;
+		e->cls = w->made.cls;
+		e->phase = w->made.phase;
+		e->track = w->event.model != NULL ? w->event.model : w->made.track;
+		r->no_memory |= !batch_hold(b, &st->kept->memory);
+	} else if (st->further != NULL) {
+		pf_make_further(st, b, st->further, e);
+	} else {
+		pf_make_event(st, b, e);
+	}
 }
 
 static void pf_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
@@ -325,12 +795,77 @@ static bool pf_open(struct reader *r)
 
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
+	st->ahead_pass = r->ahead_of != NULL;
+	st->builds = (r->want & WANT_TIMES) != 0;
+	st->seed = hash_seed();
 	pf_schema_init(&st->schema);
 	r->trace->dialect = "58";
 	r->trace->byte_order = "little";
 	r->trace->clock = "unknown";
 	st->structure = trace_add_class(r->trace, SLICE_LIT("packet"));
 	return st->structure != NULL;
+}
+
+/* Hands over what a pass ahead found. */
+static void hand_over(struct pf_state *st)
+{
+	struct pf_state *const to = (struct pf_state *)(uintptr_t)st->r->ahead_of;
+	struct pf_state *const copy = malloc(sizeof *copy);
+	struct reader *const r = st->r;
+
+	if (copy == NULL) {
+		r->no_memory = true;
+		return;
+	}
+	memcpy(copy, st, sizeof *copy);
+	memset(st, 0, sizeof *st);
+	st->r = r;
+	to->ahead = copy;
+}
+
+static void pf_end(struct reader *r)
+{
+	struct pf_state *const st = r->state;
+
+	pf_late_end(st, NULL);
+	pf_clocks_end(st);
+	pf_tracks_end(st);
+	if (st->ahead_pass) {
+		pf_arrows_sort(st);
+		hand_over(st);
+		return;
+	}
+	pf_nesting_end(st);
+	pf_facts(st);
+}
+
+static void free_state(struct pf_state *st)
+{
+	drop_inner(st);
+	if (st->kept != NULL)
+		shared_memory_drop(&st->kept->memory);
+	pf_sequences_free(st);
+	pf_clocks_free(&st->clocks);
+	pf_tracks_free(st);
+	tabletext_free(&st->class_names);
+	table64_free(&st->flows);
+	free(st->flow_ends);
+	free(st->flow_steps);
+	free(st->before);
+	free(st->after);
+	free(st->held);
+	free(st->waiting);
+	arena_free(&st->arena);
+}
+
+static void pf_close(struct reader *r)
+{
+	struct pf_state *const st = r->state;
+
+	if (st->ahead != NULL)
+		free_state(st->ahead);
+	free(st->ahead);
+	free_state(st);
 }
 
 const struct reader_ops perfetto_reader_ops = {
@@ -340,4 +875,6 @@ const struct reader_ops perfetto_reader_ops = {
 	.record = pf_record,
 	.event = pf_event,
 	.fields = pf_fields,
+	.end = pf_end,
+	.close = pf_close,
 };

@@ -32,7 +32,7 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 	if (raw)
 		return rec->role < RECORD_IS_GAP || rec->role == RECORD_IS_FILE ||
 		       (rec->role == RECORD_IS_GAP && rec->end > rec->p);
-	if (rec->role == RECORD_IS_EVENT)
+	if (rec->role == RECORD_IS_EVENT || rec->role == RECORD_IS_MORE)
 		return (want & WANT_TIMES) != 0;
 	if (rec->role != RECORD_IS_STRUCTURE)
 		return rec->role == RECORD_IS_MISSING;
@@ -79,8 +79,10 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (b != NULL && is_wanted(want, raw, rec))
 		add_event(r, ops, want, raw, rec, raw ? in->p : rec->p, b);
 	in->p = rec->end;
-	if (rec->role >= RECORD_IS_GAP)
+	if (rec->role >= RECORD_IS_GAP) {
+		r->trace->events += rec->role == RECORD_IS_MORE;
 		return RECORD_DONE;
+	}
 	r->records = rec->ordinal;
 	rec->cls->records++;
 	if (rec->role == RECORD_IS_EVENT || (raw && rec->role == RECORD_IS_PART))

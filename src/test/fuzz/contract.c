@@ -140,6 +140,11 @@ static bool owner_holds(struct contract *c, const struct trace *t, const struct 
 
 static bool offset_holds(struct contract *c, const struct event *e, struct slice record)
 {
+	if (record.n == 0) { /* a further event of an earlier record */
+		MUST(e->offset <= c->end, "event at %" PRIu64 ": the records so far end at %" PRIu64,
+		     e->offset, c->end);
+		return true;
+	}
 	MUST(e->offset >= c->end, "event at %" PRIu64 ": the one before ends at %" PRIu64, e->offset, c->end);
 	MUST(e->offset < c->n && record.n > 0 && record.n <= c->n - e->offset,
 	     "event at %" PRIu64 ", %" PRIu32 " bytes long, of an input of %zu", e->offset, record.n, c->n);
@@ -162,7 +167,7 @@ static bool event_holds(struct contract *c, const struct trace *t, const struct 
 	mix(c, e->dur);
 	mix(c, e->offset);
 	mix(c, (uint64_t)e->phase << 8 | e->flags);
-	c->shown++;
+	c->shown += b->bytes[i].n > 0;
 	c->events += e->phase != PHASE_STRUCTURE;
 	return true;
 }
