@@ -336,7 +336,7 @@ static void end_packed(struct pfc_copy *copy)
 
 	if (!copy->unpacked)
 		return;
-	if (copy->at == 0)
+	if (copy->at == 0 && copy->copying)
 		take_all_inner(copy, &copy->packed_told);
 	copy->unpacked = false;
 	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
