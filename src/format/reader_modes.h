@@ -34,10 +34,10 @@ enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted *
 /* ---- several events of a record ---- */
 
 /*
- * A record that is several events: after it, the reader returns one of this role for each further event,
- * without bytes (end == p), with the offset of the record they are of; not for raw records.  Its event sets
- * phase and track.  The same holds for events of earlier records that had to wait, at the end of the input:
- * such a record was a RECORD_IS_PART.
+ * A record that is several events: the reader returns one of this role for each further event, without bytes
+ * (end == p), with the offset of the record they are of, or of one of its bytes.  The same holds for events
+ * of earlier records that had to wait, at the end of the input: such a record was a RECORD_IS_PART.  As a raw
+ * record it is one inside another record.
  */
 enum { RECORD_IS_MORE = RECORD_IS_FILE + 1 }; /* without bytes; not counted, but its event is */
 

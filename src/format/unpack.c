@@ -55,7 +55,8 @@ static void unpack_zlib(struct unpacked *u, struct slice from, size_t max)
 		else if (z->block_state != ISAL_BLOCK_FINISH && z->avail_in == 0 && z->avail_out > 0)
 			u->fault = "the stream is cut";
 	}
-	if (u->fault == NULL && z->block_state == ISAL_BLOCK_FINISH && z->avail_in > 0)
+	if (u->fault == NULL && z->block_state == ISAL_BLOCK_FINISH &&
+	    (z->avail_in > 0 || z->read_in_length >= 8)) /* bits that were read ahead */
 		u->fault = "bytes follow the stream";
 	free(z);
 }

@@ -38,9 +38,9 @@ static void report_bad(const struct place *at, const struct pf_wire *w)
 {
 	const bool is_packet = at->message == PF_MESSAGE_packet;
 
-	pf_report(at->st, is_packet ? PF_RULE_WIRE : PF_RULE_WIRE_MESSAGE, w->at,
-	          "no field of %s can be read here, %zu byte%s before its end", pf_schema_name(at->message),
-	          (size_t)(w->end - w->at), w->end - w->at == 1 ? "" : "s");
+	pf_report(at->st, is_packet ? PF_RULE_WIRE : PF_RULE_WIRE_MESSAGE,
+	          "no field of %s can be read at byte %zu of the packet", pf_schema_name(at->message),
+	          (size_t)(w->at - at->st->packet.s.p));
 }
 
 static void check_type(const struct place *at, const struct pf_wire *w, const struct pf_field *f)
@@ -51,11 +51,11 @@ static void check_type(const struct place *at, const struct pf_wire *w, const st
 
 	if (wire == PF_BYTES && repeated) {
 		if ((f->flags & PF_IS_PACKED) == 0)
-			pf_report(at->st, PF_RULE_PACKED, w->at, "%s in %" PRIu64 " bytes",
-			          name_of(at, f, 0, text), w->v);
+			pf_report(at->st, PF_RULE_PACKED, "%s in %" PRIu64 " bytes", name_of(at, f, 0, text),
+			          w->v);
 		return;
 	}
-	pf_report(at->st, PF_RULE_WIRE_TYPE, w->at, "%s is %s instead of %s", name_of(at, f, 0, text),
+	pf_report(at->st, PF_RULE_WIRE_TYPE, "%s is %s instead of %s", name_of(at, f, 0, text),
 	          wire_name(wire), wire_name(pf_wire_type(f)));
 }
 
@@ -66,7 +66,7 @@ static void check_text(const struct place *at, const struct pf_wire *w, const st
 	char text[80];
 
 	if (!utf8_valid(s.p, s.n) || memchr(s.p, '\0', s.n) != NULL)
-		pf_report(at->st, PF_RULE_UTF8, s.p, "%s is %s", name_of(at, f, 0, text), quoted(&q, s));
+		pf_report(at->st, PF_RULE_UTF8, "%s is %s", name_of(at, f, 0, text), quoted(&q, s));
 }
 
 static void check_value(const struct place *at, const struct pf_wire *w, const struct pf_field *f)
@@ -75,7 +75,7 @@ static void check_value(const struct place *at, const struct pf_wire *w, const s
 	char text[80];
 
 	if (f->type == PF_TYPE_ENUM && f->arg >= 0 && (n < 0 || n > f->arg))
-		pf_report(at->st, PF_RULE_ENUM, w->at, "%s is %" PRId32, name_of(at, f, 0, text), n);
+		pf_report(at->st, PF_RULE_ENUM, "%s is %" PRId32, name_of(at, f, 0, text), n);
 	else if (f->type == PF_TYPE_STRING)
 		check_text(at, w, f);
 	else if (f->type == PF_TYPE_MESSAGE && at->depth < PF_MAX_NESTED)
@@ -97,15 +97,16 @@ static void check_twice(const struct place *at, const struct pf_wire *w, const s
 	const unsigned oneof = (f->flags & PF_IS_DATA) != 0 ? 31 : f->flags / PF_ONEOF;
 	char text[80];
 
+	const bool unset = (w->tag & 7) == PF_VARINT && w->v == 0; /* an iid of 0 stands for none */
 	if ((f->flags & PF_IS_REPEATED) != 0)
 		return;
 	if ((seen->fields[index / 64] & bit) != 0)
-		pf_report(at->st, PF_RULE_FIELD_TWICE, w->at, "%s occurs twice", name_of(at, f, 0, text));
-	else if (oneof != 0 && (seen->oneofs >> oneof & 1) != 0)
-		pf_report(at->st, PF_RULE_FIELD_TWICE, w->at, "%s beside an alternative of it",
+		pf_report(at->st, PF_RULE_FIELD_TWICE, "%s occurs twice", name_of(at, f, 0, text));
+	else if (oneof != 0 && !unset && (seen->oneofs >> oneof & 1) != 0)
+		pf_report(at->st, PF_RULE_FIELD_TWICE, "%s beside an alternative of it",
 		          name_of(at, f, 0, text));
 	seen->fields[index / 64] |= bit;
-	if (oneof != 0)
+	if (oneof != 0 && !unset)
 		seen->oneofs |= 1U << oneof;
 }
 
@@ -120,7 +121,7 @@ static void check_message(const struct place *at, struct slice s)
 		const struct pf_field *const f = pf_schema_field(&at->st->schema, at->message, number);
 		if (f == NULL) {
 			if (!pf_schema_is_extension(at->message, number))
-				pf_report(at->st, PF_RULE_FIELD_UNKNOWN, w.at, "%s",
+				pf_report(at->st, PF_RULE_FIELD_UNKNOWN, "%s",
 				          name_of(at, NULL, number, text));
 			continue;
 		}
@@ -133,6 +134,28 @@ static void check_message(const struct place *at, struct slice s)
 	}
 	if (w.bad)
 		report_bad(at, &w);
+}
+
+bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint64_t seen[2] = { 0, 0 };
+
+	while (pf_wire_next(&w)) {
+		const struct pf_field *const f = pf_schema_field(schema, m, pf_wire_number(&w));
+		if (f == NULL && pf_schema_is_extension(m, pf_wire_number(&w)))
+			continue;
+		if (f == NULL || (f->type != PF_TYPE_ANY && pf_wire_type(f) != (w.tag & 7)))
+			return false;
+		const uint32_t index = (uint32_t)(f - schema->first[m]) % 128;
+		if ((f->flags & PF_IS_REPEATED) == 0 && (seen[index / 64] >> index % 64 & 1) != 0)
+			return false;
+		seen[index / 64] |= UINT64_C(1) << index % 64;
+		if (f->type == PF_TYPE_MESSAGE && depth < 4 &&
+		    !pf_is_sound(schema, (enum pf_message)f->arg, pf_wire_slice(&w), depth + 1))
+			return false;
+	}
+	return !w.bad;
 }
 
 void pf_check(struct pf_state *st, const struct pf_packet *k)

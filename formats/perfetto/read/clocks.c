@@ -100,21 +100,20 @@ static bool check_snapshot(struct pf_state *st, const struct reading *s, const c
 		const uint32_t id = s->clocks[i].id;
 		const struct pf_clock *const known = find_clock(&st->clocks, s->clocks[i].key);
 		if (is_scoped(id) && st->packet.sequence == 0) {
-			pf_report(st, PF_RULE_CLOCK_SCOPED, at, "clock %" PRIu32, id);
+			pf_report(st, PF_RULE_CLOCK_SCOPED, "clock %" PRIu32, id);
 			return false;
 		}
 		for (uint32_t k = 0; k < i; k++)
 			if (s->clocks[k].id == id) {
-				pf_report(st, PF_RULE_CLOCK_SNAPSHOT, at, "clock %" PRIu32 " occurs twice",
-				          id);
+				pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " occurs twice", id);
 				return false;
 			}
 		if (s->clocks[i].is_incremental && !is_scoped(id)) {
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, at, "clock %" PRIu32 " is incremental", id);
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " is incremental", id);
 			return false;
 		}
 		if (known != NULL && known->unit != s->clocks[i].unit) {
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, at,
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
 			          "clock %" PRIu32 " has a unit of %" PRIu64 " ns after %" PRIu64, id,
 			          s->clocks[i].unit, known->unit);
 			return false;
@@ -135,7 +134,7 @@ static bool enter_times(struct pf_state *st, const struct reading *s, const char
 		if (known != NULL && ns < known->last) {
 			const bool is_trace = s->clocks[i].id == target;
 			if (is_trace || !s->clocks[i].is_incremental)
-				pf_report(st, is_trace ? PF_RULE_CLOCK_BACK : PF_RULE_CLOCK_BACKWARDS, at,
+				pf_report(st, is_trace ? PF_RULE_CLOCK_BACK : PF_RULE_CLOCK_BACKWARDS,
 				          "clock %" PRIu32 ": %" PRIu64 " after %" PRIu64, s->clocks[i].id,
 				          ns, known->last);
 			if (is_trace)
@@ -407,7 +406,7 @@ static PF_COLD void note_late(struct pf_state *st, uint64_t key)
 	if (i == c->nlate && i < PF_MAX_LATE)
 		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
 	if (i == PF_MAX_LATE)
-		pf_report(st, PF_RULE_CLOCK_UNKNOWN, NULL, "clock %" PRIu32, (uint32_t)key);
+		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32, (uint32_t)key);
 	else
 		finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
 }

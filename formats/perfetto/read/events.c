@@ -234,7 +234,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 		e->category_hash = h | 1;
 	}
 	if ((iid != 0 || te->category_iid != 0) && (k->flags & PF_NEEDS) == 0)
-		pf_report(st, PF_RULE_NEEDS_FLAG, NULL, "name or category by number");
+		pf_report(st, PF_RULE_NEEDS_FLAG, "name or category by number");
 }
 
 /* ---- time ---- */
@@ -256,7 +256,7 @@ static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 	const enum pf_time t = pf_convert(st, PF_MONOTONIC, (uint64_t)ns, ts);
 	if (t != PF_TIME_UNKNOWN && t != PF_TIME_NO_PATH)
 		return t;
-	pf_report(st, PF_RULE_LEGACY_CLOCK, NULL, "%" PRId64 " us", us);
+	pf_report(st, PF_RULE_LEGACY_CLOCK, "%" PRId64 " us", us);
 	*ts = (uint64_t)ns;
 	return *ts > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
 }
@@ -271,7 +271,7 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 	*ts = st->ts;
 	if (te->time == 1) {
 		if (!s->has_base) {
-			pf_report(st, PF_RULE_DELTA_BASE, NULL, "%" PRId64 " us", te->time_us);
+			pf_report(st, PF_RULE_DELTA_BASE, "%" PRId64 " us", te->time_us);
 			return false;
 		}
 		s->time_us = saturated_sum(s->time_us, te->time_us);
@@ -279,13 +279,13 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 	} else if (te->time == 2) {
 		t = legacy_time(st, te->time_us, ts);
 	} else if (!k->has_timestamp) {
-		pf_report(st, PF_RULE_TIME_MISSING, NULL, "neither the packet nor the event has a time");
+		pf_report(st, PF_RULE_TIME_MISSING, "neither the packet nor the event has a time");
 		return false;
 	}
 	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
 	if (t != PF_TIME_RANGE)
 		return true;
-	pf_report(st, PF_RULE_TIME_RANGE, NULL, "%" PRId64 " ns", (int64_t)*ts);
+	pf_report(st, PF_RULE_TIME_RANGE, "%" PRId64 " ns", (int64_t)*ts);
 	return false;
 }
 
@@ -304,7 +304,7 @@ static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l
 	const int32_t pid = l->has_pid ? l->pid : s->pid;
 	const int64_t tid = l->has_tid ? l->tid : s->tid;
 	if (pid == 0 || tid == 0) {
-		pf_report(st, PF_RULE_LEGACY_ZERO, NULL, "pid %" PRId32 ", tid %" PRId64, pid, tid);
+		pf_report(st, PF_RULE_LEGACY_ZERO, "pid %" PRId32 ", tid %" PRId64, pid, tid);
 		return NULL;
 	}
 	return pf_thread(st, pid, &tid);
@@ -366,14 +366,14 @@ static void read_counter(struct pf_state *st, struct pf_event *e)
 
 	e->what = PF_NOTHING;
 	if (!te->has_track && !s->has_default_track) {
-		pf_report(st, PF_RULE_COUNTER_UUID, NULL, "a counter event without track_uuid");
+		pf_report(st, PF_RULE_COUNTER_UUID, "a counter event without track_uuid");
 		return;
 	}
 	struct pf_track *const t = counter_track(st, uuid);
 	if (t == NULL)
-		pf_report(st, PF_RULE_COUNTER_TRACK, NULL, "track %" PRIu64, uuid);
+		pf_report(st, PF_RULE_COUNTER_TRACK, "track %" PRIu64, uuid);
 	else if (!te->has_counter && !te->has_double)
-		pf_report(st, PF_RULE_COUNTER_VALUE, NULL, "track %" PRIu64, uuid);
+		pf_report(st, PF_RULE_COUNTER_VALUE, "track %" PRIu64, uuid);
 	else
 		set_value(st, e, t, te->has_counter, te->counter, te->double_counter);
 }
@@ -407,16 +407,16 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubl
 		if (w.tag != tag)
 			continue;
 		if (n == 0) {
-			pf_report(st, PF_RULE_EXTRA_UUIDS, NULL, "extra counter values, and no counters");
+			pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
 			return false;
 		}
 		struct pf_track *const t = at < n && uuids[at] != 0 ? counter_track(st, uuids[at]) : NULL;
 		if (t == NULL) {
 			if (at < n)
-				pf_report(st, PF_RULE_EXTRA_TRACK, NULL, "track %" PRIu64, uuids[at]);
+				pf_report(st, PF_RULE_EXTRA_TRACK, "track %" PRIu64, uuids[at]);
 			else
-				pf_report(st, PF_RULE_EXTRA_TRACK, NULL,
-				          "more values than %" PRIu32 " counters", n);
+				pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
+				          n);
 			return false;
 		}
 		struct pf_event x = { .ts = e->ts };
@@ -430,7 +430,7 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubl
 static bool read_extras(struct pf_state *st, const struct pf_event *e)
 {
 	if (st->te.nextra > PF_MAX_EXTRA) {
-		pf_report(st, PF_RULE_EXTRA_MAX, NULL, "%" PRIu32 " values", st->te.nextra);
+		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " values", st->te.nextra);
 		return false;
 	}
 	if (read_extra(st, e, false) && read_extra(st, e, true))
@@ -447,7 +447,7 @@ static bool read_thread_time(struct pf_state *st, struct pf_event *e)
 	struct pf_event x = { .what = PF_VALUE, .ts = e->ts, .track = e->track, .is_integer = true };
 
 	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base) {
-		pf_report(st, PF_RULE_DELTA_BASE, NULL, "thread time or instructions");
+		pf_report(st, PF_RULE_DELTA_BASE, "thread time or instructions");
 		return false;
 	}
 	if (te->thread_time != 0) {
@@ -500,7 +500,7 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 
 	st->legacy_flow = true;
 	if (l->direction == 0 || l->direction > 3)
-		pf_report(st, PF_RULE_FLOW_DIRECTION, NULL, "bind_id %" PRIu64, l->bind_id);
+		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64, l->bind_id);
 	else if (l->direction == 1)
 		pf_arrow(st, key, l->bind_id, PF_ARROW_OUT, e);
 	else
@@ -514,7 +514,7 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 
 	e->what = PF_NOTHING;
 	if (l->id_kind != 1) {
-		pf_report(st, PF_RULE_FLOW_ID, NULL, "phase %c without unscoped_id", (char)l->phase);
+		pf_report(st, PF_RULE_FLOW_ID, "phase %c without unscoped_id", (char)l->phase);
 		return;
 	}
 	if (!st->ahead_pass && e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
@@ -539,7 +539,7 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	uint64_t key = hash_u64(l->id, st->seed + 2 + l->id_kind);
 
 	if (l->id_kind == 0) {
-		pf_report(st, PF_RULE_ASYNC_ID, NULL, "phase %c", (char)l->phase);
+		pf_report(st, PF_RULE_ASYNC_ID, "phase %c", (char)l->phase);
 		return NULL;
 	}
 	key = hash_u64(old ? e->name_hash : e->category_hash, key);
@@ -607,7 +607,7 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 	case 'X':
 		e->what = PF_SPAN;
 		if (l->dur_us < 0) {
-			pf_report(st, PF_RULE_X_NEGATIVE, NULL, "%" PRId64 " us", l->dur_us);
+			pf_report(st, PF_RULE_X_NEGATIVE, "%" PRId64 " us", l->dur_us);
 			e->what = PF_NOTHING;
 		}
 		e->dur = l->dur_us > INT64_MAX / 1000 ? INT64_MAX : (uint64_t)l->dur_us * 1000;
@@ -654,7 +654,7 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 	struct pf_event end = { .what = PF_END, .ts = e->ts, .track = t, .is_state = true };
 
 	if (!st->te.has_track && !st->sequence->has_default_track) {
-		pf_report(st, PF_RULE_STATE_UUID, NULL, "a state event without track_uuid");
+		pf_report(st, PF_RULE_STATE_UUID, "a state event without track_uuid");
 		e->what = PF_NOTHING;
 		return;
 	}
@@ -671,6 +671,23 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 }
 
 /* ---- the event ---- */
+
+/* Checks references of fields that only outputs read. */
+static void check_more(struct pf_state *st, const struct pf_event *e)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->full->kind != PF_THREAD)
+			pf_report(st, PF_RULE_LOG_THREAD, "track %" PRIu64, e->track->uuid);
+		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
+			pf_stack_check(st, w.v);
+		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)
+			(void)pf_entry_use(st, PF_LOCATIONS, w.v, "source location");
+		else if (w.tag == PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT) && w.v != 0)
+			(void)pf_entry_use(st, PF_CORRELATIONS, w.v, "correlation");
+	}
+}
 
 static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool late)
 {
@@ -694,8 +711,10 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	bool late;
 
 	*e = (struct pf_event){ .what = PF_NOTHING };
+	if (q == NULL && (k->flags & PF_NEEDS) != 0)
+		return; /* reported */
 	if (q == NULL) {
-		pf_report(st, PF_RULE_SEQ_MISSING, NULL, "trusted_packet_sequence_id is missing");
+		pf_report(st, PF_RULE_SEQ_MISSING, "trusted_packet_sequence_id is missing");
 		return;
 	}
 	if (te->legacy.p != NULL) {
@@ -705,12 +724,12 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	if (!find_time(st, k, &e->ts, &late))
 		return;
 	if (e->ts < q->last && !late)
-		pf_report(st, PF_RULE_TIME_BACK, NULL, "%" PRIu64 " after %" PRIu64, e->ts, q->last);
+		pf_report(st, PF_RULE_TIME_BACK, "%" PRIu64 " after %" PRIu64, e->ts, q->last);
 	q->last = e->ts;
 	find_names(st, k, e);
 	const bool has_phase = l != NULL && l->phase != 0 && te->type < 4;
 	if (te->type == 0 && !has_phase) {
-		pf_report(st, PF_RULE_TYPE, NULL, "neither a type nor a phase");
+		pf_report(st, PF_RULE_TYPE, "neither a type nor a phase");
 		return;
 	}
 	if (te->type == 4) {
@@ -745,6 +764,10 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 		e->what = PF_NOTHING;
 		return;
 	}
+	if (te->nannotations > 0)
+		pf_annotations_check(st);
+	if (te->has_more)
+		check_more(st, e);
 	if (te->nflows > 0)
 		read_flows(st, e);
 	if (l != NULL && l->has_bind)

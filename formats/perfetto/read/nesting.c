@@ -43,21 +43,22 @@ void pf_nesting_end(struct pf_state *st)
 	struct finding_tally disordered = { .count = 0 };
 
 	for (uint32_t i = 0; i < st->ntracks; i++) {
-		const struct pf_track *const t = st->tracks[i];
+		struct pf_track *const t = st->tracks[i];
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
 				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
-		if (t->d.disordered)
-			finding_tally_add(&disordered, t->offset, t->record, t->uuid, 0);
 	}
 	qsort(st->held, st->nheld, sizeof *st->held, compare_held);
 	for (uint32_t i = 0; i < st->nheld; i++)
-		if (!st->held[i].track->d.disordered)
+		if (st->held[i].track->d.disordered)
+			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
+			                  st->held[i].track->uuid, 0);
+		else
 			finding_add(st->r->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
 			            st->held[i].record, "track %" PRIu64, st->held[i].track->uuid);
 	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
-	                  disordered.record, disordered.count, "%" PRIu64 " track%s, the first is %" PRIu64,
-	                  disordered.count, disordered.count == 1 ? "" : "s", disordered.now);
+	                  disordered.record, disordered.count, "track %" PRIu64 " and others that have spans",
+	                  disordered.now);
 }
 
 /* ---- the stack ---- */
@@ -65,8 +66,11 @@ void pf_nesting_end(struct pf_state *st)
 /* Removes the spans above the n-th. */
 static void truncate(struct pf_track *t, uint32_t n)
 {
-	while (t->nopen > n)
-		t->nclosed -= t->open[--t->nopen].end != PF_IS_OPEN;
+	while (t->nopen > n) {
+		const struct pf_open *const o = &t->open[--t->nopen];
+		t->nclosed -= o->end != PF_IS_OPEN;
+		t->nexpected += o->is_told && o->end == PF_IS_OPEN;
+	}
 }
 
 /* Removes the spans that ended before ts, or at ts; an instant at ts stays if another one comes. */
@@ -96,6 +100,7 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 
 	if (t->nopen >= PF_MAX_OPEN) {
 		pf_hold(st, PF_RULE_DEPTH, t, st->offset, st->ordinal);
+		t->nexpected += end == PF_IS_OPEN;
 		return false;
 	}
 	if (t->nopen == t->open_cap && !array_reserve(&t->open, t->nopen, &t->open_cap, sizeof *t->open)) {
@@ -126,6 +131,10 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 
 	while (i > 0 && !fits(&t->open[i - 1], e))
 		i--;
+	if (i == 0 && t->nexpected > 0) { /* of a span that was dropped or ended before */
+		t->nexpected--;
+		return false;
+	}
 	if (i == 0) {
 		pf_hold(st, has_open(t) ? PF_RULE_END_NAME : PF_RULE_END_ALONE, t, st->offset, st->ordinal);
 		return false;
@@ -268,9 +277,9 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	}
 	const uint32_t order = st->flow_order++;
 	if (step == PF_ARROW_OUT && active)
-		pf_report(st, PF_RULE_FLOW_DUPLICATE, NULL, "arrow %" PRIu64, id);
+		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64, id);
 	if (step != PF_ARROW_OUT && !active && legacy)
-		pf_report(st, PF_RULE_FLOW_ALONE, NULL, "arrow %" PRIu64, id);
+		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64, id);
 	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
 	if (!active && step == PF_ARROW_STEP)
 		step = st->legacy_flow ? PF_NO_ARROW : PF_ARROW_OUT;

@@ -15,13 +15,12 @@
 
 /* ---- findings ---- */
 
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *at, const char *fmt, ...)
+void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 {
-	const uint64_t in = at != NULL && !st->is_inner ? (uint64_t)(at - st->start) : 0;
 	va_list ap;
 
 	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset + in, st->ordinal, fmt, ap);
+	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
 }
 
@@ -86,6 +85,18 @@ static int probe(struct slice head, bool complete)
 
 /* ---- search after damage ---- */
 
+/* Whether a packet of a sequence or with a time has nothing but fields of the schema. */
+static bool is_packet_of_sequence(const struct pf_state *st, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+	bool any = false;
+
+	while (!any && pf_wire_next(&w))
+		any = w.tag == PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT) ||
+		      w.tag == PF_TAG(PF_packet_timestamp, PF_VARINT);
+	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0);
+}
+
 enum found { FOUND_NOT, FOUND, FOUND_MORE };
 
 /* Whether a packet starts at p, with a frame or the end behind it; FOUND_MORE: the window ends too early. */
@@ -102,9 +113,13 @@ static enum found find_frame(const struct pf_state *st, const char *p)
 		return FOUND_NOT;
 	if (n >= (uint64_t)(end - content) && !in->last)
 		return FOUND_MORE;
-	if (n > (uint64_t)(end - content) || !is_credible(&st->schema, slice_of(content, n)))
+	if (n > (uint64_t)(end - content))
 		return FOUND_NOT;
-	return content + n == end || content[n] == FRAME_TAG ? FOUND : FOUND_NOT;
+	if (content + n < end && content[n] != FRAME_TAG)
+		return FOUND_NOT;
+	if (!is_packet_of_sequence(st, slice_of(content, n)))
+		return FOUND_NOT;
+	return FOUND;
 }
 
 /* Skips bytes up to the next packet. */
@@ -248,17 +263,18 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	struct pf_wire w = pf_wire_on(k->s);
 
 	if (st->is_inner) {
-		pf_report(st, PF_RULE_INFLATE_NESTED, NULL, "a packet of a compressed packet is one, too");
+		finding_add(st->r->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier,
+		            st->ordinal, "a packet of a compressed packet is one, too");
 		return;
 	}
 	while (pf_wire_next(&w))
 		if (w.tag == zlib || w.tag == zstd)
 			from[w.tag == zstd] = pf_wire_slice(&w);
-	if (from[0].p != NULL && from[1].p != NULL) {
-		pf_report(st, PF_RULE_INFLATE_MIXED, NULL, "fields 50 and 133");
-		return;
-	}
-	const bool is_zstd = from[1].p != NULL;
+	const bool is_zstd = from[0].p == NULL;
+	if (st->compression != 0 && st->compression != 1U + is_zstd)
+		pf_report(st, PF_RULE_INFLATE_MIXED, "%s packets after %s packets", is_zstd ? "zstd" : "zlib",
+		          is_zstd ? "zlib" : "zstd");
+	st->compression = 1U + is_zstd;
 	const struct unpacked u = unpack(is_zstd ? UNPACK_ZSTD : UNPACK_ZLIB, from[is_zstd], PF_MAX_UNPACKED);
 	drop_inner(st);
 	st->inner_memory = calloc(1, sizeof *st->inner_memory);
@@ -272,15 +288,18 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	shared_memory_init(&st->inner_memory->memory, destroy_inner);
 	st->inner_memory->p = u.p;
 	st->inner = slice_of(u.p, u.n);
+	st->carrier = st->offset;
+	st->carrier_size = (uint64_t)(k->s.p + k->s.n - st->start);
+	st->index = 0;
 	st->r->referred += u.n;
 	if (u.fault != NULL)
-		pf_report(st, PF_RULE_INFLATE, from[is_zstd].p, "%s: %s", is_zstd ? "zstd" : "zlib", u.fault);
+		pf_report(st, PF_RULE_INFLATE, "%s: %s", is_zstd ? "zstd" : "zlib", u.fault);
 	else if (u.is_too_large)
-		pf_report(st, PF_RULE_LIMIT, from[is_zstd].p,
+		pf_report(st, PF_RULE_LIMIT,
 		          "a packet unpacks to more than %u bytes: those beyond are not read",
 		          PF_MAX_UNPACKED);
 	else if (u.n == 0)
-		pf_report(st, PF_RULE_INFLATE, from[is_zstd].p, "there is nothing in it");
+		pf_report(st, PF_RULE_INFLATE, "there is nothing in it");
 }
 
 /* ---- packets ---- */
@@ -354,7 +373,7 @@ static void apply_data(struct pf_state *st, const struct pf_packet *k)
 		return;
 	}
 	if ((k->flags & PF_NEEDS) != 0 && q != NULL && !q->valid) {
-		pf_report(st, PF_RULE_STATE_MISSING, NULL, "sequence %" PRIu32, q->id);
+		pf_report(st, PF_RULE_STATE_MISSING, "sequence %" PRIu32, q->id);
 		return;
 	}
 	st->ts = st->latest;
@@ -404,11 +423,10 @@ static void read_packet(struct pf_state *st, struct slice s)
 		pf_check(st, k);
 	if (!k->bad && pf_sequence_apply(st, k))
 		apply_data(st, k);
-	if (st->ahead_pass || st->raw) {
+	if (st->ahead_pass || st->raw)
 		st->nbefore = st->nafter = 0;
-		if (st->ahead_pass)
-			st->event.what = PF_NOTHING;
-	}
+	if (st->ahead_pass)
+		st->event.what = PF_NOTHING;
 }
 
 /* ---- events that wait ---- */
@@ -556,12 +574,14 @@ static bool next_inner(struct pf_state *st)
 	st->is_inner = true;
 	if (content == NULL || n > (uint64_t)(end - content)) {
 		if (*p != FRAME_TAG || end - p > 2)
-			pf_report(st, PF_RULE_INFLATE_INNER, NULL,
-			          "no packet at byte %zu of what is unpacked",
+			pf_report(st, PF_RULE_INFLATE_INNER, "no packet at byte %zu of what is unpacked",
 			          (size_t)(p - st->inner_memory->p));
 		st->inner.n = 0;
 		return false;
 	}
+	const uint64_t size = st->carrier_size - 1;
+	st->offset = st->carrier + (st->index + 1 < size ? st->index + 1 : size);
+	st->index++;
 	read_packet(st, slice_of(content, n));
 	st->ninner++;
 	st->inner = slice_of(content + n, (size_t)(end - content - (ptrdiff_t)n));
@@ -586,13 +606,11 @@ static bool give_more(struct pf_state *st, struct record *rec)
 			give_further(st, rec, &st->after[st->at_after++]);
 			return true;
 		}
-		if (st->raw && st->inner.n == 0)
-			return false;
 		if (!next_inner(st)) {
 			drop_inner(st);
 			return false;
 		}
-		if (st->event.what == PF_NOTHING || st->raw)
+		if (st->event.what == PF_NOTHING)
 			continue;
 		if (waits(st))
 			keep_waiting(st);
@@ -613,15 +631,15 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 		const char *p = rec->p;
 		while (p < in->end && *p == 0)
 			p++;
-		pf_report(st, PF_RULE_FRAME_TAG, rec->p, "zero bytes where a packet should start");
+		pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
 		rec->end = p;
 		rec->role = RECORD_IS_SKIPPED;
 		rec->alone = true;
 		return RECORD_DONE;
 	}
 	if (pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
-		pf_report(st, PF_RULE_FRAME_FIELD, rec->p, "field %" PRIu32 ", %" PRIu64 " bytes",
-		          pf_wire_number(&w), (uint64_t)(w.p - rec->p));
+		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 ", %" PRIu64 " bytes", pf_wire_number(&w),
+		          (uint64_t)(w.p - rec->p));
 		rec->end = w.p;
 		rec->role = RECORD_IS_GAP;
 		rec->alone = true;
@@ -629,23 +647,26 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 	}
 	if (!in->last && in->end - rec->p < 2 * PF_VARINT_MAX)
 		return RECORD_MORE;
-	pf_report(st, PF_RULE_FRAME_TAG, rec->p, "the byte 0x%02x instead of 0x0a", (uint8_t)*rec->p);
+	pf_report(st, PF_RULE_FRAME_TAG, "the byte 0x%02x instead of 0x0a", (uint8_t)*rec->p);
 	return begin_search(st, rec);
 }
 
+#define MAX_OF_PERFETTO ((UINT64_C(1) << 28) - 1) /* bytes of a packet */
+
 static PF_COLD enum record_status read_cut(struct pf_state *st, struct record *rec, uint64_t n)
 {
-	const uint64_t left = (uint64_t)(st->r->in->end - rec->p);
-
-	if (n > PF_MAX_PACKET && n <= left)
-		pf_report(st, PF_RULE_LIMIT, rec->p, "a packet of %" PRIu64 " bytes, the maximum is %u", n,
-		          PF_MAX_PACKET);
+	if (n > PF_MAX_PACKET && n <= MAX_OF_PERFETTO)
+		pf_report(st, PF_RULE_LIMIT, "a packet of %" PRIu64 " bytes is not read, the maximum is %u",
+		          n, PF_MAX_PACKET);
+	else if (n > PF_MAX_PACKET)
+		pf_report(st, PF_RULE_CUT,
+		          "a packet of %" PRIu64 " bytes, Perfetto has none of more than %" PRIu64, n,
+		          MAX_OF_PERFETTO);
 	else if (n == 0)
-		pf_report(st, PF_RULE_CUT, rec->p, "the length of the packet cannot be read");
+		pf_report(st, PF_RULE_CUT, "the length of the packet cannot be read");
 	else
-		pf_report(st, PF_RULE_CUT, rec->p,
-		          "a packet of %" PRIu64 " bytes, of which the input holds less than %" PRIu64, n,
-		          left);
+		pf_report(st, PF_RULE_CUT, "a packet of %" PRIu64 " bytes, of which the input holds %" PRIu64,
+		          n, (uint64_t)(st->r->in->end - rec->p));
 	return begin_search(st, rec);
 }
 

@@ -313,6 +313,7 @@ struct pf_track {
 	uint32_t lane;                     /* + 1, while a span is open; 0: none */
 	struct pf_open *open;
 	uint32_t nopen, nclosed, open_cap; /* nclosed: of the nopen */
+	uint32_t nexpected;                /* ends of spans that were dropped or ended before */
 	uint64_t last;                     /* time of its last event */
 	uint64_t sum_of;                   /* generation of the sum */
 	double sum;
@@ -429,6 +430,9 @@ struct pf_state {
 	bool is_inner;            /* the packet is one of a compressed packet */
 	struct slice inner;       /* such packets that are not read yet */
 	struct pf_inner *inner_memory;
+	uint64_t carrier, carrier_size,
+	    index;            /* offset of the compressed packet, its bytes; packets read of it */
+	unsigned compression; /* of the packets so far: 1 zlib, 2 zstd */
 	bool raw, builds;
 	bool quiet;        /* nesting is not checked: events are sorted, and were checked before */
 	bool sorted;       /* waiting events are given out */
@@ -502,9 +506,9 @@ struct pf_state {
 
 /* ---- findings ---- */
 
-/* Reports a finding; `at`: in the record, or NULL for its start. */
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *at, const char *fmt, ...)
-    __attribute__((cold, format(printf, 4, 5)));
+/* Reports a finding of the record: its offset is that of the packet. */
+void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* Reports that a table is full, once. */
 void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
@@ -635,6 +639,9 @@ struct slice pf_event_name(const struct pf_state *st);
 
 struct class *pf_class(struct pf_state *st, struct slice category, struct slice unit);
 
+/* Checks the annotations of st->te. */
+void pf_annotations_check(struct pf_state *st);
+
 /* Sets name, class, fields of the event that the packet means. */
 void pf_make_event(struct pf_state *st, struct batch *b, struct event *e);
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e);
@@ -656,6 +663,9 @@ void pf_stack_check(struct pf_state *st, uint64_t iid);
 struct slice pf_keep(struct pf_state *st, struct slice s);
 
 /* ---- check.c ---- */
+
+/* Whether a message, and those in it, have only fields of the schema, each as it should be. */
+bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth);
 
 /* Reports what the schema says against the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;

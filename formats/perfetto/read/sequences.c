@@ -105,7 +105,7 @@ const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id t
 			                                  .sequence = sequence,
 			                                  .table = (uint8_t)table };
 	else
-		pf_report(st, PF_RULE_IID_UNDEFINED, NULL, "%s %" PRIu64, what, iid);
+		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64, what, iid);
 	return NULL;
 }
 
@@ -176,7 +176,7 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		}
 	}
 	if (!has_iid) {
-		pf_report(st, PF_RULE_IID_MISSING, bytes.p, "a %s without iid", table_names[table]);
+		pf_report(st, PF_RULE_IID_MISSING, "a %s without iid", table_names[table]);
 		return;
 	}
 	const struct pf_entry *const known = pf_entry_find(s, table, e.iid);
@@ -184,7 +184,7 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		text = bytes;
 	e.hash = hash_bytes(text.p, text.n, st->seed) | 1;
 	if (known != NULL) {
-		pf_report(st, known->hash == e.hash ? PF_RULE_IID_REPEATED : PF_RULE_IID_REDEFINED, bytes.p,
+		pf_report(st, known->hash == e.hash ? PF_RULE_IID_REPEATED : PF_RULE_IID_REDEFINED,
 		          "%s %" PRIu64, table_names[table], e.iid);
 		return;
 	}
@@ -303,7 +303,7 @@ static PF_COLD void report_loss(struct pf_state *st, const struct pf_packet *k)
 	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
 		if ((k->dropped >> i & 1) != 0)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", names[i]);
-	pf_report(st, PF_RULE_LOSS, NULL, "sequence %" PRIu32 ": %s", k->sequence, n > 0 ? text : "unknown");
+	pf_report(st, PF_RULE_LOSS, "sequence %" PRIu32 ": %s", k->sequence, n > 0 ? text : "unknown");
 	st->losses++;
 }
 
@@ -338,9 +338,9 @@ static PF_COLD void check_none(struct pf_state *st, const struct pf_packet *k)
 	                                                      : NULL;
 
 	if ((k->flags & PF_NEEDS) != 0)
-		pf_report(st, PF_RULE_SEQ_ZERO, NULL, "the packet needs the state of sequence 0");
+		pf_report(st, PF_RULE_SEQ_ZERO, "the packet needs the state of sequence 0");
 	if (what != NULL && !k->has_sequence)
-		pf_report(st, PF_RULE_SEQ_STATE, NULL, "%s without trusted_packet_sequence_id", what);
+		pf_report(st, PF_RULE_SEQ_STATE, "%s without trusted_packet_sequence_id", what);
 }
 
 bool pf_sequence_apply(struct pf_state *st, const struct pf_packet *k)
@@ -360,7 +360,7 @@ bool pf_sequence_apply(struct pf_state *st, const struct pf_packet *k)
 	if (k->interned.p != NULL && s->valid)
 		read_interned(st, s, k->interned);
 	else if (k->interned.p != NULL)
-		pf_report(st, PF_RULE_INTERNED_EARLY, k->interned.p, "sequence %" PRIu32, k->sequence);
+		pf_report(st, PF_RULE_INTERNED_EARLY, "sequence %" PRIu32, k->sequence);
 	return true;
 }
 

@@ -261,14 +261,14 @@ static bool check_descriptor(struct pf_state *st, const struct reading *x, const
 	const struct task *const n = &x->numbers;
 
 	if (!x->has_uuid)
-		pf_report(st, PF_RULE_TD_UUID, at, "a track descriptor without uuid");
+		pf_report(st, PF_RULE_TD_UUID, "a track descriptor without uuid");
 	else if (x->d.kind == PF_THREAD && (!n->has_pid || !n->has_tid))
-		pf_report(st, PF_RULE_TD_THREAD, at, "track %" PRIu64 ": a thread without %s", x->uuid,
+		pf_report(st, PF_RULE_TD_THREAD, "track %" PRIu64 ": a thread without %s", x->uuid,
 		          n->has_pid ? "tid" : "pid");
 	else if (x->d.kind == PF_PROCESS && !n->has_pid)
-		pf_report(st, PF_RULE_TD_PROCESS, at, "track %" PRIu64 ": a process without pid", x->uuid);
+		pf_report(st, PF_RULE_TD_PROCESS, "track %" PRIu64 ": a process without pid", x->uuid);
 	else if (x->ordering < 0 || x->ordering > 3)
-		pf_report(st, PF_RULE_TD_ORDER, at, "track %" PRIu64 ": child_ordering %" PRId32, x->uuid,
+		pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": child_ordering %" PRId32, x->uuid,
 		          x->ordering);
 	else
 		return true;
@@ -306,7 +306,7 @@ static void register_ids(struct pf_state *st, struct pf_track *t, const char *at
 	if (other == t)
 		return;
 	if (other != NULL && !other->is_synthetic)
-		pf_report(st, PF_RULE_TRACK_REUSE, at,
+		pf_report(st, PF_RULE_TRACK_REUSE,
 		          "track %" PRIu64 " has the numbers of track %" PRIu64 ": pid %" PRId32, t->uuid,
 		          other->uuid, t->d.pid);
 	if (other != NULL && other->is_synthetic) { /* of a process tree, or of packets before */
@@ -321,7 +321,7 @@ static void register_ids(struct pf_state *st, struct pf_track *t, const char *at
 static void describe(struct pf_state *st, struct pf_track *t, struct reading *x, const char *at)
 {
 	if (x->uuid == 0 && x->d.has_parent) {
-		pf_report(st, PF_RULE_TD_DEFAULT, at, "parent %" PRIu64, x->d.parent);
+		pf_report(st, PF_RULE_TD_DEFAULT, "parent %" PRIu64, x->d.parent);
 		x->d.has_parent = false;
 	}
 	if (t->d.is_known && x->uuid == 0) {
@@ -330,7 +330,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct reading *x,
 		return;
 	}
 	if (t->d.is_known && !is_same(&t->d, &x->d)) {
-		pf_report(st, PF_RULE_TD_CONFLICT, at, "track %" PRIu64, x->uuid);
+		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64, x->uuid);
 		return;
 	}
 	const bool last_name =
@@ -664,7 +664,8 @@ static void find_lost(struct pf_state *st, uint32_t i, const struct survey *s)
 		depth = lost ? 0 : s->depths[i] + 1U;
 		if (loops || i == TABLE_NONE || s->marks[i] != MARK_LOST)
 			if (lost)
-				report_lost(st, t, loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
+				report_lost(st, loops ? st->tracks[s->way[0]] : t,
+				            loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
 		break;
 	}
 	for (; n > 0; depth++) {

@@ -336,6 +336,76 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	}
 }
 
+/* ---- checks ---- */
+
+static void check_annotation(struct pf_state *st, struct slice s, bool is_named, unsigned depth)
+{
+	struct pf_wire w = pf_wire_on(s);
+	bool has_name = !is_named, has_value = false, is_proto = false, has_type = false;
+
+	if (depth >= PF_MAX_NESTED) {
+		pf_report(st, PF_RULE_DA_DEEP, "more than %d levels", PF_MAX_NESTED);
+		return;
+	}
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_annotation_name_iid, PF_VARINT):
+			if (w.v != 0)
+				(void)pf_entry_use(st, PF_KEYS, w.v, "argument name");
+			has_name |= w.v != 0;
+			break;
+		case PF_TAG(PF_annotation_name, PF_BYTES):
+			has_name = true;
+			break;
+		case PF_TAG(PF_annotation_string_value_iid, PF_VARINT):
+			if (w.v != 0)
+				(void)pf_entry_use(st, PF_STRINGS, w.v, "text");
+			has_value = true;
+			break;
+		case PF_TAG(PF_annotation_dict_entries, PF_BYTES):
+			check_annotation(st, pf_wire_slice(&w), true, depth + 1);
+			has_value = true;
+			break;
+		case PF_TAG(PF_annotation_array_values, PF_BYTES):
+			check_annotation(st, pf_wire_slice(&w), false, depth + 1);
+			has_value = true;
+			break;
+		case PF_TAG(PF_annotation_proto_value, PF_BYTES):
+			is_proto = has_value = true;
+			break;
+		case PF_TAG(PF_annotation_proto_type_name, PF_BYTES): {
+			static const char prefix[] = ".perfetto.protos.";
+			has_type =
+			    w.v >= sizeof prefix - 1 && memcmp(w.bytes, prefix, sizeof prefix - 1) == 0;
+			break;
+		}
+		case PF_TAG(PF_annotation_proto_type_name_iid, PF_VARINT):
+			has_type |= pf_entry_use(st, PF_TYPE_NAMES, w.v, "message type") != NULL;
+			break;
+		default:
+			has_value |= pf_wire_number(&w) != PF_annotation_name;
+		}
+	}
+	if (w.bad)
+		return; /* reported */
+	if (!has_name)
+		pf_report(st, PF_RULE_DA_NAME, "%s has no name",
+		          depth > 0 ? "an entry of a dictionary" : "an annotation");
+	else if (!has_value)
+		pf_report(st, PF_RULE_DA_VALUE, "an annotation has no value");
+	if (is_proto && !has_type)
+		pf_report(st, PF_RULE_DA_PROTO, "its type is none of perfetto.protos");
+}
+
+void pf_annotations_check(struct pf_state *st)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
+			check_annotation(st, pf_wire_slice(&w), true, 0);
+}
+
 /* ---- other fields of an event ---- */
 
 #define MAX_MORE 16U

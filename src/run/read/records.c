@@ -31,7 +31,7 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
 	if (raw)
 		return rec->role < RECORD_IS_GAP || rec->role == RECORD_IS_FILE ||
-		       (rec->role == RECORD_IS_GAP && rec->end > rec->p);
+		       rec->role == RECORD_IS_MORE || (rec->role == RECORD_IS_GAP && rec->end > rec->p);
 	if (rec->role == RECORD_IS_EVENT || rec->role == RECORD_IS_MORE)
 		return (want & WANT_TIMES) != 0;
 	if (rec->role != RECORD_IS_STRUCTURE)
@@ -43,7 +43,7 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
                              const struct record *rec, const char *from, struct batch *b)
 {
-	const bool is_event = rec->role <= RECORD_IS_PART;
+	const bool is_event = rec->role <= RECORD_IS_PART || rec->role == RECORD_IS_MORE;
 	struct event *const e = &b->events[b->n];
 
 	*e = (struct event){ .ts = rec->ts,
