@@ -200,6 +200,52 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 		put_bytes(copy, frame);
 }
 
+static uint64_t track_key(const struct pfc_copy *copy, uint64_t uuid)
+{
+	return hash_u64(uuid, hash_seed() + copy->input);
+}
+
+static void use_tracks(const struct pfc_copy *copy, const uint64_t *uuids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && i < PFC_EXTRA; i++)
+		copier_uses(copy->to, track_key(copy, uuids[i]));
+}
+
+/* Descriptors of threads and processes are needed by number, all others by their uuid. */
+static void survey_references(struct pfc_copy *copy, const struct pfc_packet *k)
+{
+	struct copier *const c = copy->to;
+	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
+
+	if (k->event.p != NULL) {
+		const struct pfc_event e = pfc_event(k->event);
+		if (e.has_track || q != NULL)
+			copier_uses(c, track_key(copy, e.has_track ? e.track : q->of_defaults.track));
+		use_tracks(copy, e.extra_of, e.nextra_of);
+		use_tracks(copy, e.real_of, e.nreal_of);
+		if (q != NULL && e.nextra > 0)
+			use_tracks(copy, q->of_defaults.extra_of, q->of_defaults.nextra_of);
+		if (q != NULL && e.nreal > 0)
+			use_tracks(copy, q->of_defaults.real_of, q->of_defaults.nreal_of);
+	}
+	if (k->descriptor.p == NULL) {
+		copier_needs(c);
+		return;
+	}
+	struct pf_wire w = pf_wire_on(k->descriptor);
+	bool is_numbered = false, has_uuid = false;
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
+			copier_uses(c, track_key(copy, w.v));
+		has_uuid |= w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT);
+		is_numbered |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES) ||
+		               w.tag == PF_TAG(PF_descriptor_process, PF_BYTES);
+	}
+	copier_defines(c, track_key(copy, uuid_of(k->descriptor)));
+	if (is_numbered || !has_uuid)
+		copier_needs(c);
+}
+
 static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, const struct told *told)
 {
 	struct pfc_carry carry;
@@ -210,6 +256,7 @@ static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, con
 		pfc_survey_descriptor(&copy->names, k->descriptor);
 	if (k->event.p != NULL)
 		pfc_survey_event(&copy->names, &copy->states, k, told->ts, !told->left_out);
+	survey_references(copy, k);
 }
 
 /* ---- compressed packets ---- */
@@ -289,7 +336,7 @@ static void end_packed(struct pfc_copy *copy)
 
 	if (!copy->unpacked)
 		return;
-	if (copy->at == 0)
+	if (copy->at == 0 && copy->copying)
 		take_all_inner(copy, &copy->packed_told);
 	copy->unpacked = false;
 	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
@@ -369,7 +416,7 @@ static struct told told_of(const struct event *e)
 	return (struct told){ .ts = e->ts,
 		              .offset = e->offset,
 		              .is_event = e->phase != PHASE_STRUCTURE,
-		              .left_out = e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0 };
+		              .left_out = (e->flags & EVENT_LEFT_OUT) != 0 };
 }
 
 static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
@@ -458,7 +505,7 @@ static void copy_free(void *state)
 
 const struct copier_ops perfetto_copier_ops = {
 	.state_size = sizeof(struct pfc_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_REFERS,
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,

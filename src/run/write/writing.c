@@ -292,10 +292,11 @@ static bool flush(void *ctx, struct chunk *c)
 
 /* ---- copying ---- */
 
-/* Returns whether a record is the first of an input. */
-static bool begins_input(struct writing *w, const struct event *e)
+/* Returns whether a record is the first of an input.  One without bytes is in the one before. */
+static bool begins_input(struct writing *w, const struct event *e, struct slice bytes)
 {
-	const bool begins = w->input == 0 || e->offset == 0 || e->offset <= w->offset;
+	const bool begins =
+	    w->input == 0 || e->offset == 0 || e->offset < w->offset || (e->offset == w->offset && bytes.n > 0);
 
 	w->input += begins;
 	w->offset = e->offset;
@@ -323,7 +324,7 @@ static void copy_records(struct writing *w, const struct batch *b, struct chunk 
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		struct event *const e = &b->events[i];
-		const bool begins = begins_input(w, e);
+		const bool begins = begins_input(w, e, b->bytes[i]);
 		if (w->closure != NULL && e->phase == PHASE_STRUCTURE &&
 		    !closure_keeps(w->closure, w->input, e->offset))
 			e->flags |= EVENT_LEFT_OUT;
@@ -496,7 +497,7 @@ void writing_survey(void *writing, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		(void)begins_input(w, e);
+		(void)begins_input(w, e, b->bytes[i]);
 		if (w->closure != NULL)
 			closure_record(w->closure, w->input, e->offset, e->phase != PHASE_STRUCTURE,
 			               (e->flags & EVENT_LEFT_OUT) == 0);
