@@ -235,6 +235,7 @@ struct pf_clock {
 struct pf_late_clock {
 	uint64_t key;
 	struct finding_tally tally;
+	uint64_t events; /* that validation counted */
 };
 
 #define PF_PATHS 8
@@ -260,7 +261,7 @@ struct pf_clocks {
 	uint32_t version;       /* changes with what is linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
-	uint32_t nlate;
+	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
 };
 
 enum pf_time {
@@ -367,7 +368,7 @@ struct pf_event {
 	uint64_t number_a, number_b; /* of heap samples: bytes allocated, freed */
 };
 
-enum pf_step { PF_ARROW_OUT, PF_ARROW_STEP, PF_ARROW_IN, PF_NO_ARROW };
+enum pf_step { PF_ARROW_OUT, PF_ARROW_STEP, PF_ARROW_IN };
 
 /* The fields of a TrackEvent; texts: p NULL if absent. */
 struct pf_te {
@@ -496,7 +497,7 @@ struct pf_state {
 	bool heap_continues;
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a pass ahead */
-	uint8_t *flow_steps;           /* what it found: enum pf_step, or PF_NO_ARROW */
+	uint8_t *flow_steps;           /* what it found: enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, flow_order;
 	struct pf_waiting *waiting;
 	uint32_t nwaiting, waiting_cap, at_waiting;
@@ -561,6 +562,9 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uin
 /* The time of a packet that has a timestamp.  Advances its clock if that is incremental.  Notes the packet if
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
+
+/* Counts the event of a packet whose clock has no snapshot yet: it is none if there never is one. */
+void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */
 void pf_clocks_end(struct pf_state *st);
