@@ -499,6 +499,8 @@ static enum record_status give_further(struct pf_state *st, struct record *rec, 
 	rec->end = rec->p;
 	rec->offset = st->offset;
 	rec->ts = x->ts;
+	if (pf_wants_model(st))
+		rec->track = x->model != NULL ? x->model : pf_model(st, x->track, pf_event_name(st));
 	st->further = x;
 	return RECORD_DONE;
 }

@@ -473,8 +473,9 @@ struct pf_state {
 	/* tracks */
 	struct pf_track **tracks;
 	uint32_t ntracks, tracks_cap;
-	struct table64 track_index; /* uuid -> tracks[] */
-	struct table64 ids;         /* hash of pid and tid -> tracks[]; of pid alone: processes */
+	struct table64 track_index;  /* uuid -> tracks[] */
+	struct table64 ids;          /* hash of pid and tid -> tracks[]; of pid alone: processes */
+	struct table64 own_children; /* of a trace of tracetool: hash of parent and name -> tracks[] */
 	struct pf_track *recent[PF_RECENT];
 	struct pf_track *root; /* the default track */
 	const struct track *global, *more;
