@@ -86,21 +86,21 @@ static int probe(struct slice head, bool complete)
 /* ---- search after damage ---- */
 
 /* Whether a packet of a sequence or with a time has nothing but fields of the schema. */
-static bool is_packet_of_sequence(const struct pf_state *st, struct slice s)
+static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
 	bool any = false;
 
-	while (!any && pf_wire_next(&w))
+	for (uint32_t i = 0; i < PROBED_FIELDS && !any && pf_wire_next(&w); i++)
 		any = w.tag == PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT) ||
 		      w.tag == PF_TAG(PF_packet_timestamp, PF_VARINT);
-	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0);
+	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0, &st->search_work);
 }
 
 enum found { FOUND_NOT, FOUND, FOUND_MORE };
 
 /* Whether a packet starts at p, with a frame or the end behind it; FOUND_MORE: the window ends too early. */
-static enum found find_frame(const struct pf_state *st, const char *p)
+static enum found find_frame(struct pf_state *st, const char *p)
 {
 	const struct input *const in = st->r->in;
 	const char *const end = in->end;

@@ -40,7 +40,10 @@
 #define PF_MAX_ABOVE 99 /* tracks above one, as in Perfetto */
 #define PF_MAX_OPEN 512 /* spans of a track, as in Perfetto */
 #define PF_MAX_SNAPSHOT_CLOCKS 32
-#define PF_MAX_SERIES 256U
+#define PF_MAX_SERIES 131072U
+#define PF_MAX_CLOCKS 262144U
+#define PF_MAX_CLOCK_WORK (1U << 26) /* series that searches for paths look at */
+#define PF_MAX_SEARCH (1U << 26)     /* fields that searches after damage look at */
 #define PF_MAX_SNAPSHOTS (1U << 20)
 #define PF_MAX_CLASSES 4096U
 #define PF_RECENT 1024U /* slots of a cache of tracks */
@@ -219,16 +222,19 @@ enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_COARSE = 4, PF_BOOTTIME =
 
 /* Snapshots of one set of clocks. */
 struct pf_series {
-	uint64_t keys[PF_MAX_SNAPSHOT_CLOCKS];
+	uint64_t *keys;   /* of its clocks */
+	uint32_t *next;   /* for each of them: the next series that has it, + 1 */
 	uint64_t *values; /* ns, nclocks a snapshot */
 	uint32_t nclocks, n, cap;
 };
 
 struct pf_clock {
-	uint64_t key;  /* id; of 64 to 127 with the sequence above it */
-	uint64_t unit; /* ns */
-	uint64_t last; /* ns, of the last snapshot */
-	bool is_back;  /* went back: no source of conversions */
+	uint64_t key;    /* id; of 64 to 127 with the sequence above it */
+	uint64_t unit;   /* ns */
+	uint64_t last;   /* ns, of the last snapshot */
+	uint32_t series; /* the last that has it, + 1 */
+	bool is_back;    /* went back: no source of conversions */
+	uint64_t seen;   /* the last search that reached it */
 };
 
 /* Packets of a clock that no snapshot before them converts. */
@@ -238,27 +244,30 @@ struct pf_late_clock {
 	uint64_t events; /* that validation counted */
 };
 
-#define PF_PATHS 8
+#define PF_PATHS 256
+#define PF_MAX_PATH 8 /* series between a clock and that of the trace */
 
 /* The way from a clock to that of the trace. */
 struct pf_path {
 	uint64_t key;
-	uint32_t version, n; /* version: of the clocks; 0: empty slot */
+	uint32_t version, target, n; /* version: of the clocks; 0: empty slot */
 	struct {
 		uint32_t series;
 		uint8_t from, to; /* columns */
-	} steps[8];
+	} steps[PF_MAX_PATH];
 };
 
 struct pf_clocks {
 	struct pf_series *series;
 	uint32_t nseries, series_cap;
 	struct pf_clock *list;
-	uint32_t n, cap, total; /* total: snapshots */
-	struct table64 index;   /* key -> list[] */
-	uint32_t trace;         /* default clock of packets; 0: none */
-	uint32_t fixed;         /* clock that trace times are in, once something was converted; 0: none yet */
-	uint32_t version;       /* changes with what is linked */
+	uint32_t n, cap, total;  /* total: snapshots */
+	struct table64 index;    /* key -> list[] */
+	struct table64 sets;     /* hash of the keys -> series[] */
+	uint64_t searches, work; /* searches for paths, and series that they looked at */
+	uint32_t trace;          /* default clock of packets; 0: none */
+	uint32_t fixed;   /* clock that trace times are in, once something was converted; 0: none yet */
+	uint32_t version; /* changes with what is linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
 	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
@@ -505,7 +514,9 @@ struct pf_state {
 	struct pf_kept *kept;
 	struct pf_held *held;
 	uint32_t nheld, held_cap;
-	uint64_t losses;
+	uint64_t losses, search_work;
+	uint64_t last_category; /* hash, and the class of it */
+	struct class *last_class;
 	struct finding_tally time_back, needs_flag; /* reported once */
 	struct slice own_clock;                     /* of the trace that tracetool wrote; p NULL: not known */
 };
@@ -674,7 +685,8 @@ struct slice pf_keep(struct pf_state *st, struct slice s);
 /* ---- check.c ---- */
 
 /* Whether a message, and those in it, have only fields of the schema, each as it should be. */
-bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth);
+bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
+                 uint64_t *work);
 
 /* Reports what the schema says against the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
