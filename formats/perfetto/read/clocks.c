@@ -94,7 +94,7 @@ static bool has_clock(const struct reading *s, uint32_t id)
 }
 
 /* Reports what is wrong with the snapshot.  Returns false if it is not used. */
-static bool check_snapshot(struct pf_state *st, const struct reading *s, const char *at)
+static bool check_snapshot(struct pf_state *st, const struct reading *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		const uint32_t id = s->clocks[i].id;
@@ -123,7 +123,7 @@ static bool check_snapshot(struct pf_state *st, const struct reading *s, const c
 }
 
 /* Enters the times of the clocks.  Returns false if that of the trace goes back. */
-static bool enter_times(struct pf_state *st, const struct reading *s, const char *at)
+static bool enter_times(struct pf_state *st, const struct reading *s)
 {
 	struct pf_clocks *const c = &st->clocks;
 	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
@@ -246,7 +246,7 @@ void pf_snapshot(struct pf_state *st, struct slice bytes)
 	struct pf_clocks *const c = &st->clocks;
 	struct reading s;
 
-	if (!read_snapshot(st, bytes, &s) || s.n == 0 || !check_snapshot(st, &s, bytes.p))
+	if (!read_snapshot(st, bytes, &s) || s.n == 0 || !check_snapshot(st, &s))
 		return;
 	if (c->version == 0)
 		c->version = 1;
@@ -259,7 +259,7 @@ void pf_snapshot(struct pf_state *st, struct slice bytes)
 		c->version++;
 	start_deltas(st, &s);
 	sort_clocks(&s);
-	if (enter_times(st, &s, bytes.p))
+	if (enter_times(st, &s))
 		add_snapshot(st, &s);
 }
 
@@ -466,6 +466,8 @@ void pf_clocks_facts(struct pf_state *st, const struct pf_clocks *c)
 {
 	struct trace *const t = st->r->trace;
 
+	if (c->nseries == 0)
+		return;
 	if (c->trace != 0 && c->trace < sizeof clock_names / sizeof *clock_names)
 		t->clock = clock_names[c->trace];
 	for (uint32_t i = 0; i < c->nseries; i++) {

@@ -234,7 +234,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 		e->category_hash = h | 1;
 	}
 	if ((iid != 0 || te->category_iid != 0) && (k->flags & PF_NEEDS) == 0)
-		pf_report(st, PF_RULE_NEEDS_FLAG, "name or category by number");
+		finding_tally_add(&st->needs_flag, st->offset, st->ordinal, 0, 0);
 }
 
 /* ---- time ---- */
@@ -501,10 +501,10 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 	st->legacy_flow = true;
 	if (l->direction == 0 || l->direction > 3)
 		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64, l->bind_id);
-	else if (l->direction == 1)
+	else if (l->direction == 2)
 		pf_arrow(st, key, l->bind_id, PF_ARROW_OUT, e);
 	else
-		pf_arrow(st, key, l->bind_id, l->direction == 2 ? PF_ARROW_IN : PF_ARROW_STEP, e);
+		pf_arrow(st, key, l->bind_id, l->direction == 1 ? PF_ARROW_IN : PF_ARROW_STEP, e);
 	st->legacy_flow = false;
 }
 
@@ -723,9 +723,11 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	}
 	if (!find_time(st, k, &e->ts, &late))
 		return;
-	if (e->ts < q->last && !late)
-		pf_report(st, PF_RULE_TIME_BACK, "%" PRIu64 " after %" PRIu64, e->ts, q->last);
-	q->last = e->ts;
+	if (!late) {
+		if (e->ts < q->last)
+			finding_tally_add(&st->time_back, st->offset, st->ordinal, e->ts, q->last);
+		q->last = e->ts;
+	}
 	find_names(st, k, e);
 	const bool has_phase = l != NULL && l->phase != 0 && te->type < 4;
 	if (te->type == 0 && !has_phase) {

@@ -14,7 +14,7 @@ void pf_attributes(struct pf_state *st, struct slice bytes)
 {
 	struct pf_wire w = pf_wire_on(bytes);
 
-	while (!st->ahead_pass && pf_wire_next(&w)) {
+	while (pf_wire_next(&w)) {
 		struct slice key = slice_of(NULL, 0);
 		struct value v = { .type = VALUE_NONE };
 		if (w.tag != PF_TAG(PF_attributes_attribute, PF_BYTES))
@@ -32,15 +32,10 @@ void pf_attributes(struct pf_state *st, struct slice bytes)
 			continue;
 		if (v.type == VALUE_I64 && v.i64 >= 0)
 			v.type = VALUE_U64;
-		if (!st->is_own) {
+		if (st->is_own && slice_is(key, "clock") && v.type == VALUE_STRING)
+			st->own_clock = arena_copy(&st->arena, value_text(&v));
+		if (!st->ahead_pass && (!st->is_own || fact_is_of_trace(&key)))
 			add_fact(st, key, v);
-		} else if (fact_is_of_trace(&key)) {
-			add_fact(st, key, v);
-		} else if (slice_is(key, "clock") && v.type == VALUE_STRING) {
-			const struct slice s = arena_copy(&st->r->trace->arena, value_text(&v));
-			st->r->no_memory |= s.p == NULL;
-			st->r->trace->clock = s.p != NULL ? s.p : st->r->trace->clock;
-		}
 	}
 }
 
@@ -123,5 +118,4 @@ void pf_facts(struct pf_state *st)
 		add_fact(st, SLICE_LIT("clock_snapshots"), value_u64(st->clocks.total));
 	if (st->ninner > 0)
 		add_fact(st, SLICE_LIT("compressed_packets"), value_u64(st->ninner));
-	pf_clocks_facts(st, &st->clocks);
 }

@@ -712,6 +712,17 @@ static const char *read_frame(struct pf_state *st, struct record *rec, struct sl
 	return p + n;
 }
 
+/* Sets clock and epoch of the trace as far as `from` knows them. */
+static void set_clock(struct pf_state *st, const struct pf_state *from)
+{
+	pf_clocks_facts(st, &from->clocks);
+	if (from->own_clock.p == NULL)
+		return;
+	const struct slice s = arena_copy(&st->r->trace->arena, from->own_clock);
+	st->r->no_memory |= s.p == NULL;
+	st->r->trace->clock = s.p != NULL ? s.p : st->r->trace->clock;
+}
+
 /* Looks at the whole file for what comes after its use, before the first record. */
 static PF_COLD bool look_ahead(struct pf_state *st)
 {
@@ -721,7 +732,7 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 	const enum look_ahead found = reader_look_ahead(st->r);
 	st->r->no_memory |= found == LOOK_AHEAD_FAILED;
 	if (st->ahead != NULL)
-		pf_clocks_facts(st, &st->ahead->clocks);
+		set_clock(st, st->ahead);
 	return found != LOOK_AHEAD_FAILED;
 }
 
@@ -844,6 +855,17 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
+/* Reports what may occur in each packet once, with its number. */
+static void report_tallies(struct pf_state *st)
+{
+	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
+
+	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
+	                  back->count, "%" PRIu64 " after %" PRIu64, back->now, back->before);
+	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
+	                  flag->count, "a name or category by number");
+}
+
 static void pf_end(struct reader *r)
 {
 	struct pf_state *const st = r->state;
@@ -857,7 +879,9 @@ static void pf_end(struct reader *r)
 		return;
 	}
 	pf_nesting_end(st);
+	report_tallies(st);
 	pf_facts(st);
+	set_clock(st, st);
 }
 
 static void free_state(struct pf_state *st)

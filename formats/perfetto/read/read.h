@@ -296,6 +296,8 @@ struct pf_description {
 	int32_t pid;
 	uint8_t kind, merge, unit, builtin;
 	bool has_parent, is_incremental, is_known;
+	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
+	uint64_t label;
 	bool is_lost;    /* its parents lead nowhere */
 	bool disordered; /* its events are not in order of time */
 };
@@ -501,7 +503,9 @@ struct pf_state {
 	struct pf_kept *kept;
 	struct pf_held *held;
 	uint32_t nheld, held_cap;
-	uint64_t losses, nspans;
+	uint64_t losses;
+	struct finding_tally time_back, needs_flag; /* reported once */
+	struct slice own_clock;                     /* of the trace that tracetool wrote; p NULL: not known */
 };
 
 /* ---- findings ---- */

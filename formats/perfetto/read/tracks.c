@@ -99,14 +99,26 @@ static struct slice keep_text(struct pf_state *st, struct slice s)
 }
 
 /* A ProcessDescriptor or ThreadDescriptor. */
-struct task {
+struct task_numbers {
 	struct slice name;
 	int64_t tid, time_us, thread_us, instructions;
+	uint64_t label; /* of a process: the number that tracetool wrote as "pid N" */
 	int32_t pid;
-	bool has_pid, has_tid;
+	bool has_pid, has_tid, has_label;
 };
 
-static void read_process(struct slice bytes, struct task *x)
+static bool read_number(struct slice s, uint64_t *v)
+{
+	*v = 0;
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9' || *v > (UINT64_MAX - 9) / 10)
+			return false;
+		*v = *v * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	return true;
+}
+
+static void read_process(struct slice bytes, struct task_numbers *x)
 {
 	struct pf_wire w = pf_wire_on(bytes);
 
@@ -116,11 +128,14 @@ static void read_process(struct slice bytes, struct task *x)
 			x->has_pid = true;
 		} else if (w.tag == PF_TAG(PF_process_process_name, PF_BYTES)) {
 			x->name = pf_wire_slice(&w);
+		} else if (w.tag == PF_TAG(PF_process_process_labels, PF_BYTES)) {
+			x->has_label = w.v > 4 && memcmp(w.bytes, "pid ", 4) == 0 &&
+			               read_number(slice_of(w.bytes + 4, w.v - 4), &x->label);
 		}
 	}
 }
 
-static void read_thread(struct slice bytes, struct task *x)
+static void read_thread(struct slice bytes, struct task_numbers *x)
 {
 	struct pf_wire w = pf_wire_on(bytes);
 
@@ -175,8 +190,9 @@ struct reading {
 	uint64_t uuid;
 	struct pf_description d;
 	struct slice process, thread, counter, chrome_thread;
-	struct task numbers;
-	int32_t ordering;
+	struct task_numbers task;
+	int32_t ordering, rank;
+	unsigned explicit_orders;
 	bool has_uuid, has_state, is_apart;
 };
 
@@ -221,6 +237,13 @@ static void read_descriptor(struct slice bytes, struct reading *x)
 		case PF_TAG(PF_descriptor_child_ordering, PF_VARINT):
 			x->ordering = (int32_t)w.v;
 			break;
+		case PF_TAG(PF_descriptor_sibling_order_rank, PF_VARINT):
+			x->rank = (int32_t)w.v;
+			break;
+		case PF_TAG(PF_descriptor_process_ordering, PF_VARINT):
+		case PF_TAG(PF_descriptor_thread_ordering, PF_VARINT):
+			x->explicit_orders += w.v == 1;
+			break;
 		case PF_TAG(PF_descriptor_sibling_merge_behavior, PF_VARINT):
 			x->d.merge =
 			    w.v == PF_MERGE_NONE || w.v == PF_MERGE_KEY ? (uint8_t)w.v : PF_MERGE_NAME;
@@ -242,23 +265,23 @@ static void read_descriptor(struct slice bytes, struct reading *x)
 	                                   : PF_PLAIN;
 	x->d.is_known = true;
 	if (x->d.kind == PF_THREAD)
-		read_thread(x->thread, &x->numbers);
+		read_thread(x->thread, &x->task);
 	else if (x->d.kind == PF_PROCESS)
-		read_process(x->process, &x->numbers);
+		read_process(x->process, &x->task);
 	else if (x->d.kind == PF_COUNTER)
 		read_counter(x->counter, &x->d);
-	x->d.pid = x->numbers.pid;
-	x->d.tid = x->numbers.tid;
+	x->d.pid = x->task.pid;
+	x->d.tid = x->task.tid;
 	if (x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS)
-		x->d.name = x->numbers.name.p != NULL ? x->numbers.name
-		            : x->is_apart             ? x->d.name
-		                                      : slice_of(NULL, 0);
+		x->d.name = x->task.name.p != NULL ? x->task.name
+		            : x->is_apart          ? x->d.name
+		                                   : slice_of(NULL, 0);
 }
 
 /* Reports a descriptor that Perfetto ignores; returns false then. */
-static bool check_descriptor(struct pf_state *st, const struct reading *x, const char *at)
+static bool check_descriptor(struct pf_state *st, const struct reading *x)
 {
-	const struct task *const n = &x->numbers;
+	const struct task_numbers *const n = &x->task;
 
 	if (!x->has_uuid)
 		pf_report(st, PF_RULE_TD_UUID, "a track descriptor without uuid");
@@ -276,7 +299,7 @@ static bool check_descriptor(struct pf_state *st, const struct reading *x, const
 }
 
 /* The thread of the sequence, and the base of its time differences. */
-static void set_thread(struct pf_state *st, const struct task *n)
+static void set_thread(struct pf_state *st, const struct task_numbers *n)
 {
 	struct pf_sequence *const s = st->sequence;
 
@@ -296,7 +319,7 @@ static bool is_same(const struct pf_description *a, const struct pf_description 
 }
 
 /* Makes the track the one of its pid, or pid and tid. */
-static void register_ids(struct pf_state *st, struct pf_track *t, const char *at)
+static void register_ids(struct pf_state *st, struct pf_track *t)
 {
 	const uint64_t key = id_key(st, t->d.pid, t->d.kind == PF_THREAD ? &t->d.tid : NULL);
 	const uint32_t known = table64_get(&st->ids, key);
@@ -318,7 +341,7 @@ static void register_ids(struct pf_state *st, struct pf_track *t, const char *at
 		st->r->no_memory |= !table64_put(&st->ids, key, index);
 }
 
-static void describe(struct pf_state *st, struct pf_track *t, struct reading *x, const char *at)
+static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
 {
 	if (x->uuid == 0 && x->d.has_parent) {
 		pf_report(st, PF_RULE_TD_DEFAULT, "parent %" PRIu64, x->d.parent);
@@ -350,7 +373,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct reading *x,
 	t->d.key = keep_text(st, x->d.key);
 	t->d.unit_name = keep_text(st, x->d.unit_name);
 	if (t->d.kind == PF_THREAD || t->d.kind == PF_PROCESS)
-		register_ids(st, t, at);
+		register_ids(st, t);
 }
 
 void pf_descriptor(struct pf_state *st, struct slice bytes)
@@ -358,19 +381,26 @@ void pf_descriptor(struct pf_state *st, struct slice bytes)
 	struct reading x;
 
 	read_descriptor(bytes, &x);
-	if (!check_descriptor(st, &x, bytes.p))
+	if (!check_descriptor(st, &x))
 		return;
+	/* what tracetool's writer begins with */
+	st->is_own |= st->ordinal == 2 && x.uuid == 0 && x.explicit_orders == 2 && st->packet.sequence == 1;
+	if (st->is_own) {
+		x.d.is_unnumbered = x.rank < 0;
+		x.d.has_label = x.task.has_label;
+		x.d.label = x.task.label;
+	}
 	struct pf_track *const t = pf_track(st, x.uuid);
 	if (t != NULL)
-		describe(st, t, &x, bytes.p);
+		describe(st, t, &x);
 	if (x.d.kind == PF_THREAD && st->sequence != NULL && st->sequence->valid)
-		set_thread(st, &x.numbers);
+		set_thread(st, &x.task);
 }
 
 /* The descriptors before TrackDescriptor: of the sequence's thread or process. */
 void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 {
-	struct task n = { .has_pid = false };
+	struct task_numbers n = { .has_pid = false };
 
 	if (is_thread)
 		read_thread(bytes, &n);
@@ -461,8 +491,9 @@ static const struct track *add_process(struct pf_state *st, const struct pf_desc
 	struct track *const t = name.p != NULL ? trace_add_process(trace, name) : NULL;
 
 	if (t != NULL) {
-		t->has_id = true;
-		t->id = (uint64_t)(int64_t)d->pid;
+		t->has_id = !d->is_unnumbered;
+		t->id = d->has_label ? d->label : (uint64_t)(int64_t)d->pid;
+		t->id = t->has_id ? t->id : 0;
 	}
 	return t;
 }
@@ -478,7 +509,9 @@ static const struct track *add_thread(struct pf_state *st, const struct pf_descr
 	    above != NULL && name.p != NULL ? trace_add_thread(trace, above, (uint64_t)d->tid, name) : NULL;
 
 	if (t != NULL)
-		t->has_id = true;
+		t->has_id = !d->is_unnumbered;
+	if (t != NULL && !t->has_id)
+		t->id = 0;
 	return t;
 }
 
@@ -553,6 +586,16 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 	return g->lanes[n];
 }
 
+/* Whether tracetool wrote the track for one async span: it is named after a category, lanes after their
+ * thread. */
+static bool is_async(struct pf_state *st, struct pf_track *t)
+{
+	if (t->above == NULL)
+		t->above = pf_track(st, t->full->parent);
+	t->is_async = t->above != NULL && !slice_equal(t->above->full->name, t->full->name);
+	return t->is_async;
+}
+
 static const struct track *model_of(struct pf_state *st, struct pf_track *t, struct slice name,
                                     unsigned depth)
 {
@@ -560,6 +603,9 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 
 	if (t->model != NULL)
 		return t->model;
+	if (st->is_own && d->kind == PF_PLAIN && d->merge == PF_MERGE_NAME && d->has_parent &&
+	    is_async(st, t))
+		return t->model = model_above(st, t, depth);
 	if (is_full(st))
 		return t->model = more_track(st);
 	if (d->kind == PF_PROCESS) {

@@ -597,14 +597,23 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 
 /* ---- events ---- */
 
-static void put_value(struct batch *b, struct event *e, const struct pf_event *x)
+/* The value of a counter.  tracetool's writer has a number that a double rounds as an annotation, too. */
+static void put_value(struct pf_state *st, struct batch *b, struct event *e, const struct pf_event *x)
 {
 	struct field *const f = batch_event_fields(b, e, 1);
+	const struct making m = { st, b };
+	struct pf_wire w = pf_wire_on(st->te.s);
+	struct value v = x->is_integer ? (struct value){ .type = VALUE_I64, .i64 = x->number }
+	                               : (struct value){ .type = VALUE_F64, .f64 = x->value };
 
+	if (st->is_own && v.type == VALUE_I64 && v.i64 >= 0)
+		v.type = VALUE_U64;
+	while (st->is_own && st->te.nannotations > 0 && pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
+		    slice_is(annotation_name(&m, pf_wire_slice(&w)), "exact"))
+			v = make_value(&m, pf_wire_slice(&w), 0);
 	if (f != NULL)
-		*f = (struct field){ SLICE_LIT("value"),
-			             x->is_integer ? (struct value){ .type = VALUE_I64, .i64 = x->number }
-			                           : (struct value){ .type = VALUE_F64, .f64 = x->value } };
+		*f = (struct field){ SLICE_LIT("value"), v };
 }
 
 /* The class of a counter: of the first category its values have, and its unit. */
@@ -639,6 +648,15 @@ static struct slice counter_name(const struct pf_event *x)
 	                                      : SLICE_LIT("counter");
 }
 
+/* A track that tracetool wrote for one async span is that span's id. */
+static void set_async(const struct pf_event *x, struct event *e)
+{
+	if (!x->track->is_async || (x->what != PF_BEGIN && x->what != PF_END))
+		return;
+	e->flags |= EVENT_ASYNC;
+	e->dur = x->track->uuid;
+}
+
 /* Sets what the events around that of a record are, which have no fields of the packet. */
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
 {
@@ -655,7 +673,7 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 		e->phase = PHASE_COUNTER;
 		e->cls = counter_class(st, x);
 		e->name = counter_name(x);
-		put_value(b, e, x);
+		put_value(st, b, e, x);
 		break;
 	case PF_ARROW:
 		e->phase = x->step == PF_ARROW_OUT ? PHASE_FLOW_OUT : PHASE_FLOW_IN;
@@ -668,6 +686,7 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 		break;
 	default:
 		e->phase = PHASE_END;
+		set_async(x, e);
 		break;
 	}
 	if (e->cls == NULL || e->track == NULL)
@@ -698,6 +717,7 @@ void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)
 	           : x->what == PF_SPAN ? PHASE_SPAN
 	                                : PHASE_INSTANT;
 	e->dur = x->what == PF_SPAN ? x->dur : 0;
+	set_async(x, e);
 	if (e->cls == NULL || e->track == NULL)
 		st->r->no_memory = true;
 	else if ((wants || class_needs_fields(e->cls)) && (st->te.nannotations > 0 || st->te.has_more))
