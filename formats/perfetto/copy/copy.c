@@ -108,6 +108,9 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 		x->moves = &copy->moved;
 		x->moved_by = by;
 		x->trace_clock = copy->trace_clock;
+		x->sequence = k->sequence;
+	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, k->sequence)) {
+		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], told->offset, 1);
 	} else if (told->is_event) {
 		if (is_negative)
 			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_NEGATIVE_TIME],

@@ -255,13 +255,30 @@ static void put_clock(struct text *t, struct slice s, const struct pfc_change *x
 	wire_close(t, start);
 }
 
-static uint64_t *last_of(struct pfc_moved *m, uint64_t id)
+static uint64_t clock_key(uint64_t clock, uint32_t sequence)
 {
+	return clock >= 64 && clock <= 127 ? (uint64_t)sequence << 32 | clock : clock;
+}
+
+bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->list[i].id == clock_key(clock, sequence))
+			return true;
+	return false;
+}
+
+/* The last time of a clock; NULL: there are too many. */
+static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
+{
+	struct pfc_moved *const m = x->moves;
+	const uint64_t id = clock_key(clock, x->sequence);
+
 	for (uint32_t i = 0; i < m->n; i++)
 		if (m->list[i].id == id)
 			return &m->list[i].time;
-	if (m->n == PFC_MOVED || (id >= 64 && id <= 127))
-		return NULL; /* clocks of a sequence may begin anew */
+	if (m->n == PFC_MOVED)
+		return NULL;
 	m->list[m->n].id = id;
 	m->list[m->n].time = 0;
 	return &m->list[m->n++].time;
@@ -277,7 +294,7 @@ static uint64_t later_by(struct slice s, const struct pfc_change *x)
 		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
 			continue;
 		const struct clock c = read_clock(pf_wire_slice(&w));
-		const uint64_t *const last = last_of(x->moves, c.id);
+		const uint64_t *const last = last_of(x, c.id);
 		const uint64_t least = (last != NULL ? *last : 0) +
 		                       (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0),
 		               time = c.time * c.unit;
@@ -302,7 +319,7 @@ static void put_snapshot(struct text *t, struct slice s, const struct pfc_change
 			continue;
 		}
 		const struct clock c = read_clock(pf_wire_slice(&w));
-		uint64_t *const last = last_of(x->moves, c.id);
+		uint64_t *const last = last_of(x, c.id);
 		put_clock(t, pf_wire_slice(&w), x, later);
 		if (last != NULL)
 			*last = c.time * c.unit + later -

@@ -430,7 +430,9 @@ struct pf_state {
 	uint64_t offset, ordinal; /* of the record */
 	const char *start;        /* of the record in the window */
 	bool is_inner;            /* the packet is one of a compressed packet */
-	struct slice inner;       /* such packets that are not read yet */
+	bool broken,
+	    broken_inner;   /* for recovery, which resets them: such a packet was reported, see pf_breaks() */
+	struct slice inner; /* such packets that are not read yet */
 	struct pf_inner *inner_memory;
 	uint64_t carrier, carrier_size,
 	    index;            /* offset of the compressed packet, its bytes; packets read of it */
@@ -509,6 +511,25 @@ struct pf_state {
 };
 
 /* ---- findings ---- */
+
+/* Whether recovery drops a packet for this rule: it cannot be read, or Perfetto refuses the file for it. */
+static inline bool pf_breaks(enum pf_rule rule)
+{
+	switch (rule) {
+	case PF_RULE_WIRE:
+	case PF_RULE_WIRE_MESSAGE:
+	case PF_RULE_WIRE_TYPE:
+	case PF_RULE_INFLATE:
+	case PF_RULE_INFLATE_INNER:
+	case PF_RULE_INFLATE_NESTED:
+	case PF_RULE_INFLATE_MIXED:
+	case PF_RULE_SEQ_ZERO:
+	case PF_RULE_CLOCK_SCOPED:
+		return true;
+	default:
+		return false;
+	}
+}
 
 /* Reports a finding of the record: its offset is that of the packet. */
 void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
