@@ -10,9 +10,8 @@
 #include "perfetto/read/read.h"
 
 struct pf_recovery {
-	bool packed;     /* compressed packets are not decided yet; they begin at ... */
-	uint64_t offset; /* ... this place */
-	bool bad;        /* one of them has a fault */
+	bool packed; /* compressed packets are not decided yet */
+	bool bad;    /* they or one in them cannot be kept */
 };
 
 static const char *const structure[] = {
@@ -21,42 +20,37 @@ static const char *const structure[] = {
 	"perfetto/inflate-mixed", "perfetto/seq-zero", "perfetto/clock-scoped",  NULL,
 };
 
-/* Whether there was a finding of structure at this offset or behind it. */
-static bool is_faulty(const struct recovery *rc, uint64_t offset)
-{
-	return rc->gap.rule != NULL && rc->gap.structure && rc->gap.found >= offset;
-}
-
 /* Decides for the compressed packets that end at `end`. */
 static void end_packed(struct recovery *rc, const char *end)
 {
+	struct pf_state *const st = rc->r->state;
 	struct pf_recovery *const s = rc->state;
 
-	if (s->packed && s->bad) {
+	if (s->packed && (s->bad || st->broken_inner)) {
 		rc->records--;
 		recover_drop(rc, end);
 	}
-	s->packed = s->bad = false;
+	s->packed = s->bad = st->broken_inner = false;
 }
 
 static void recover_record(struct recovery *rc, const struct record *rec)
 {
-	const struct pf_state *const st = rc->r->state;
+	struct pf_state *const st = rc->r->state;
 	struct pf_recovery *const s = rc->state;
 
-	if (rec->p == rec->end) { /* in compressed packets */
-		s->bad |= s->packed && is_faulty(rc, s->offset);
+	if (rec->p == rec->end) /* in compressed packets */
 		return;
-	}
 	end_packed(rc, rec->p);
 	if (st->inner.n > 0) {
 		recover_keep(rc, rec->p);
-		*s = (struct pf_recovery){ true, rec->offset, is_faulty(rc, rec->offset) };
-	} else if (is_faulty(rc, rec->offset)) {
+		s->packed = true;
+		s->bad = st->broken;
+	} else if (st->broken) {
 		rc->records--;
 		recover_keep(rc, rec->p);
 		recover_drop(rc, rec->end);
 	}
+	st->broken = false;
 }
 
 static bool keep_records(struct recovery *rc, enum record_status status)

@@ -29,9 +29,10 @@ struct pfc_copy {
 	uint64_t renumber; /* see pfc_change */
 	/* moved times */
 	uint32_t trace_clock;
-	bool moves;        /* the time of the first event is known */
-	struct text held;  /* bytes of records before it, and ... */
-	struct told *told; /* ... what was told of them */
+	struct pfc_moved moved; /* clocks in snapshots that were written */
+	bool moves;             /* the time of the first event is known */
+	struct text held;       /* bytes of records before it, and ... */
+	struct told *told;      /* ... what was told of them */
 	uint32_t ntold, told_cap;
 	bool replays; /* bytes are not those of a batch */
 	/* compressed packets */
@@ -92,31 +93,30 @@ static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
 	x->time_clock = clock;
 }
 
+/* Events get their time in the trace's clock, which is exact whatever they were converted from. */
 static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct told *told,
                       struct pfc_change *x)
 {
 	const uint64_t by = copy->to->run->rebased_by;
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
 	               trace = copy->trace_clock != 0 ? copy->trace_clock : PFC_BOOTTIME;
+	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
 	const bool is_negative = copy->to->run->signed_time && (int64_t)told->ts < 0;
 
 	if (k->snapshot.p != NULL) {
 		follow_clock(copy, k->snapshot);
-		x->move_clocks = true;
+		x->moves = &copy->moved;
 		x->moved_by = by;
 		x->trace_clock = copy->trace_clock;
-		return;
-	}
-	if (told->is_event) {
-		const bool in_us = k->event.p != NULL && pfc_event(k->event).has_us;
+		x->sequence = k->sequence;
+	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, k->sequence)) {
+		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], told->offset, 1);
+	} else if (told->is_event) {
 		if (is_negative)
 			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_NEGATIVE_TIME],
 			           told->offset, 1);
-		if (in_us || is_negative)
-			set_time(x, is_negative ? 0 : told->ts, clock != 0 ? trace : 0);
-		else if (pfc_is_trace_clock(clock, copy->trace_clock) && k->has_timestamp)
-			set_time(x, told->ts, k->clock);
-	} else if (k->has_timestamp && pfc_is_trace_clock(clock, copy->trace_clock)) {
+		set_time(x, is_negative ? 0 : told->ts, is_of_trace ? k->clock : trace);
+	} else if (k->has_timestamp && is_of_trace) {
 		set_time(x, k->timestamp < by ? 0 : k->timestamp - by, k->clock);
 	}
 }
@@ -176,7 +176,7 @@ static bool is_change(const struct pfc_change *x)
 {
 	const struct pfc_carry *const c = &x->carry;
 
-	return x->strip || x->renumber != 0 || x->set_time || x->move_clocks || x->name.p != NULL ||
+	return x->strip || x->renumber != 0 || x->set_time || x->moves != NULL || x->name.p != NULL ||
 	       c->timestamp != 0 || c->delta_us != 0 || c->thread_us != 0 || c->instructions != 0 ||
 	       c->counters;
 }

@@ -19,6 +19,7 @@
 
 #define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops one with more */
 #define PFC_SEQUENCES 262144U /* sequences with a state; packets of others are copied unchanged */
+#define PFC_MOVED 256U        /* clocks that are followed when times are moved */
 #define PFC_SUMS 262144U      /* sums of counters, of all sequences */
 
 struct pfc_packet {
@@ -111,6 +112,14 @@ void pfc_states_free(struct pfc_states *all);
 
 /* ---- rewrite.c ---- */
 
+/* Times of clocks in the snapshots that were written: none goes back because it was moved. */
+struct pfc_moved {
+	struct {
+		uint64_t id, time; /* ns */
+	} list[PFC_MOVED];
+	uint32_t n;
+};
+
 /* Changes of a packet; zero-initialised: none. */
 struct pfc_change {
 	bool strip;        /* only what changes the state of its sequence */
@@ -118,10 +127,10 @@ struct pfc_change {
 	struct pfc_carry carry;
 	bool set_time; /* the timestamp is `time`, of the trace's clock, for events with deltas, too */
 	uint64_t time;
-	uint32_t time_clock; /* stated with it; 0: need not be */
-	bool move_clocks;    /* of a snapshot: the trace's clock is `moved_by` earlier than the others */
+	uint32_t time_clock;     /* stated with it; 0: need not be */
+	struct pfc_moved *moves; /* of a snapshot: the trace's clock is `moved_by` earlier than the others */
 	uint64_t moved_by;
-	uint32_t trace_clock;
+	uint32_t trace_clock, sequence;
 	struct slice name; /* of the track, if it has none; p NULL: none */
 };
 
@@ -133,6 +142,9 @@ bool pfc_is_trace_clock(uint64_t id, uint32_t trace);
 
 /* Whether a packet that is stripped has something left. */
 bool pfc_has_state(const struct pfc_packet *k);
+
+/* Whether a snapshot that was written has the clock. */
+bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence);
 
 void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_change *x);
 

@@ -255,29 +255,76 @@ static void put_clock(struct text *t, struct slice s, const struct pfc_change *x
 	wire_close(t, start);
 }
 
-/* All clocks of a snapshot are moved later by the same time if that of the trace would become negative: what
- * the snapshot says does not change. */
-static void put_snapshot(struct text *t, struct slice s, const struct pfc_change *x)
+static uint64_t clock_key(uint64_t clock, uint32_t sequence)
+{
+	return clock >= 64 && clock <= 127 ? (uint64_t)sequence << 32 | clock : clock;
+}
+
+bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->list[i].id == clock_key(clock, sequence))
+			return true;
+	return false;
+}
+
+/* The last time of a clock; NULL: there are too many. */
+static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
+{
+	struct pfc_moved *const m = x->moves;
+	const uint64_t id = clock_key(clock, x->sequence);
+
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->list[i].id == id)
+			return &m->list[i].time;
+	if (m->n == PFC_MOVED)
+		return NULL;
+	m->list[m->n].id = id;
+	m->list[m->n].time = 0;
+	return &m->list[m->n++].time;
+}
+
+/* By how much all clocks are moved later, so that none becomes negative or goes back. */
+static uint64_t later_by(struct slice s, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);
-	const size_t start = wire_open(t, PF_packet_clock_snapshot);
 	uint64_t later = 0, unit = 1;
 
 	while (pf_wire_next(&w)) {
 		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
 			continue;
 		const struct clock c = read_clock(pf_wire_slice(&w));
+		const uint64_t *const last = last_of(x, c.id);
+		const uint64_t least = (last != NULL ? *last : 0) +
+		                       (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0),
+		               time = c.time * c.unit;
 		unit = c.unit > unit ? c.unit : unit;
-		if (pfc_is_trace_clock(c.id, x->trace_clock) && c.time * c.unit < x->moved_by &&
-		    x->moved_by - c.time * c.unit > later)
-			later = x->moved_by - c.time * c.unit;
+		if (time < least && least - time > later)
+			later = least - time;
 	}
-	later = (later + unit - 1) / unit * unit;
-	for (w = pf_wire_on(s); pf_wire_next(&w);)
-		if (w.tag == PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			put_clock(t, pf_wire_slice(&w), x, later);
-		else
+	return (later + unit - 1) / unit * unit;
+}
+
+/* All clocks of a snapshot are moved later by the same time if that of the trace would become negative: what
+ * the snapshot says does not change. */
+static void put_snapshot(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_packet_clock_snapshot);
+	const uint64_t later = later_by(s, x);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES)) {
 			put_same(t, &w);
+			continue;
+		}
+		const struct clock c = read_clock(pf_wire_slice(&w));
+		uint64_t *const last = last_of(x, c.id);
+		put_clock(t, pf_wire_slice(&w), x, later);
+		if (last != NULL)
+			*last = c.time * c.unit + later -
+			        (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0);
+	}
 	put_rest(t, &w);
 	wire_close(t, start);
 }
@@ -365,7 +412,7 @@ void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_chan
 			put_streaming(t, pf_wire_slice(&w), x);
 			break;
 		case PF_TAG(PF_packet_clock_snapshot, PF_BYTES):
-			if (x->move_clocks)
+			if (x->moves != NULL)
 				put_snapshot(t, pf_wire_slice(&w), x);
 			else
 				put_same(t, &w);

@@ -19,6 +19,8 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (pf_breaks(rule))
+		*(st->is_inner ? &st->broken_inner : &st->broken) = true;
 	va_start(ap, fmt);
 	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
@@ -590,6 +592,19 @@ static bool next_inner(struct pf_state *st)
 	return true;
 }
 
+/* Gives out the raw record of the last packet of a compressed one, without bytes; with a track: it is an
+ * event. */
+static void give_raw(struct pf_state *st, struct record *rec)
+{
+	set_role(st, rec);
+	if (rec->role != RECORD_IS_EVENT)
+		rec->track = NULL;
+	rec->role = RECORD_IS_MORE;
+	rec->end = rec->p;
+	rec->offset = st->offset;
+	st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+}
+
 /* Gives out events that belong to records before.  Returns false if there are none. */
 static bool give_more(struct pf_state *st, struct record *rec)
 {
@@ -611,6 +626,10 @@ static bool give_more(struct pf_state *st, struct record *rec)
 		if (!next_inner(st)) {
 			drop_inner(st);
 			return false;
+		}
+		if (st->raw && (st->r->want & WANT_TIMES) != 0) {
+			give_raw(st, rec);
+			return true;
 		}
 		if (st->event.what == PF_NOTHING)
 			continue;
@@ -820,7 +839,11 @@ static void pf_event(struct reader *r, const struct record *rec, struct batch *b
 
 static void pf_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
-	pf_raw_fields(r->state, rec, b, e);
+	struct pf_state *const st = r->state;
+
+	if (st->is_inner && st->inner_memory != NULL && !batch_hold(b, &st->inner_memory->memory))
+		r->no_memory = true;
+	pf_raw_fields(st, rec, b, e);
 }
 
 static bool pf_open(struct reader *r)

@@ -1,8 +1,6 @@
 /*
  * The private header of the reader of Perfetto traces.
  *
- *   wire.h        fields of protocol buffers
- *   schema.def    the messages that are read; schema.c: their tables
  *   check.c       what the schema says of a packet: wire types, enums, texts
  *   packets.c     frames, the order of work in a packet, compressed packets, events that wait
  *   sequences.c   state of sequences, interned data
@@ -23,7 +21,7 @@
 
 #include "base/table.h"
 #include "format/format.h"
-#include "perfetto/read/wire.h"
+#include "perfetto/schema/schema.h"
 
 #define PF_COLD __attribute__((cold, noinline))
 
@@ -72,69 +70,6 @@ enum pf_rule {
 };
 
 extern const struct rule perfetto_rules[PF_RULE_COUNT + 1];
-
-/* ---- schema ---- */
-
-enum pf_message {
-#define MESSAGE(message, name, first, last) PF_MESSAGE_##message,
-#define FIELD(message, field, number, type, flags, arg)
-#include "perfetto/read/schema.def"
-#undef MESSAGE
-#undef FIELD
-	PF_MESSAGES
-};
-
-/* Numbers of fields: PF_event_type. */
-enum pf_number {
-#define MESSAGE(message, name, first, last)
-#define FIELD(message, field, number, type, flags, arg) PF_##message##_##field = (number),
-#include "perfetto/read/schema.def"
-#undef MESSAGE
-#undef FIELD
-};
-
-/* clang-format off */
-enum pf_type {
-	PF_TYPE_BOOL, PF_TYPE_ENUM, PF_TYPE_U32, PF_TYPE_I32, PF_TYPE_U64, PF_TYPE_I64, /* varints */
-	PF_TYPE_FIXED64, PF_TYPE_DOUBLE,
-	PF_TYPE_STRING, PF_TYPE_BYTES, PF_TYPE_MESSAGE,
-	PF_TYPE_OPAQUE, /* a message whose fields are not read */
-	PF_TYPE_ANY,    /* a number of any wire type */
-};
-/* clang-format on */
-
-enum pf_flags { PF_IS_DATA = 1, PF_IS_REPEATED = 2, PF_IS_PACKED = 4, PF_ONEOF = 8 };
-
-struct pf_field {
-	struct slice name;
-	uint32_t number;
-	uint8_t type;  /* enum pf_type */
-	uint8_t flags; /* enum pf_flags; from PF_ONEOF on: number of its oneof */
-	int16_t arg;   /* MESSAGE: enum pf_message; ENUM: the greatest value, or -1 */
-};
-
-#define PF_DIRECT 136 /* fields of smaller numbers are found without a search */
-
-struct pf_schema {
-	const struct pf_field *first[PF_MESSAGES];
-	uint32_t n[PF_MESSAGES];
-	uint8_t direct[PF_MESSAGES][PF_DIRECT]; /* index + 1 */
-};
-
-void pf_schema_init(struct pf_schema *s);
-
-/* Returns NULL if the message has no such field. */
-const struct pf_field *pf_schema_field(const struct pf_schema *s, enum pf_message m, uint32_t number);
-bool pf_schema_is_extension(enum pf_message m, uint32_t number);
-const char *pf_schema_name(enum pf_message m);
-
-/* Returns the wire type of a field. */
-static inline unsigned pf_wire_type(const struct pf_field *f)
-{
-	return f->type <= PF_TYPE_I64                                    ? PF_VARINT
-	       : f->type == PF_TYPE_FIXED64 || f->type == PF_TYPE_DOUBLE ? PF_FIXED64
-	                                                                 : PF_BYTES;
-}
 
 /* ---- packets ---- */
 
@@ -440,7 +375,9 @@ struct pf_state {
 	uint64_t offset, ordinal; /* of the record */
 	const char *start;        /* of the record in the window */
 	bool is_inner;            /* the packet is one of a compressed packet */
-	struct slice inner;       /* such packets that are not read yet */
+	bool broken,
+	    broken_inner;   /* for recovery, which resets them: such a packet was reported, see pf_breaks() */
+	struct slice inner; /* such packets that are not read yet */
 	struct pf_inner *inner_memory;
 	uint64_t carrier, carrier_size,
 	    index;            /* offset of the compressed packet, its bytes; packets read of it */
@@ -522,6 +459,25 @@ struct pf_state {
 };
 
 /* ---- findings ---- */
+
+/* Whether recovery drops a packet for this rule: it cannot be read, or Perfetto refuses the file for it. */
+static inline bool pf_breaks(enum pf_rule rule)
+{
+	switch (rule) {
+	case PF_RULE_WIRE:
+	case PF_RULE_WIRE_MESSAGE:
+	case PF_RULE_WIRE_TYPE:
+	case PF_RULE_INFLATE:
+	case PF_RULE_INFLATE_INNER:
+	case PF_RULE_INFLATE_NESTED:
+	case PF_RULE_INFLATE_MIXED:
+	case PF_RULE_SEQ_ZERO:
+	case PF_RULE_CLOCK_SCOPED:
+		return true;
+	default:
+		return false;
+	}
+}
 
 /* Reports a finding of the record: its offset is that of the packet. */
 void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)

@@ -43,7 +43,8 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
                              const struct record *rec, const char *from, struct batch *b)
 {
-	const bool is_event = rec->role <= RECORD_IS_PART || rec->role == RECORD_IS_MORE;
+	const bool is_event =
+	    rec->role <= RECORD_IS_PART || (rec->role == RECORD_IS_MORE && (!raw || rec->track != NULL));
 	struct event *const e = &b->events[b->n];
 
 	*e = (struct event){ .ts = rec->ts,
