@@ -853,7 +853,7 @@ static bool pf_open(struct reader *r)
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->ahead_pass = r->ahead_of != NULL;
-	st->builds = (r->want & WANT_TIMES) != 0;
+	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
 	st->seed = hash_seed();
 	pf_schema_init(&st->schema);
 	r->trace->dialect = "58";
@@ -861,6 +861,21 @@ static bool pf_open(struct reader *r)
 	r->trace->clock = "unknown";
 	st->structure = trace_add_class(r->trace, SLICE_LIT("packet"));
 	return st->structure != NULL;
+}
+
+/* Names tracks without a name after their first events, in memory that is handed over. */
+static void name_tracks(struct pf_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		struct pf_description *const d = &st->tracks[i]->d;
+		if (d->name.n == 0 && d->first_name.n > 0 &&
+		    (d->kind == PF_PLAIN || d->kind == PF_UNDESCRIBED)) {
+			const struct slice copy = arena_copy(&st->arena, d->first_name);
+			st->r->no_memory |= copy.p == NULL;
+			d->name = copy.p != NULL ? textscan_slice(copy.p, copy.n) : slice_of("", 0);
+		}
+		d->first_name = slice_of(NULL, 0);
+	}
 }
 
 /* Hands over what a pass ahead found. */
@@ -874,6 +889,7 @@ static void hand_over(struct pf_state *st)
 		r->no_memory = true;
 		return;
 	}
+	name_tracks(st);
 	memcpy(copy, st, sizeof *copy);
 	memset(st, 0, sizeof *st);
 	st->r = r;

@@ -240,6 +240,8 @@ struct pf_description {
 	int64_t tid, multiplier;
 	int32_t pid;
 	uint8_t kind, merge, unit, builtin;
+	struct slice first_name; /* of the first event in time, found by a pass ahead; p NULL: none */
+	uint64_t first;          /* its time */
 	bool has_parent, is_incremental, is_known;
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
