@@ -405,6 +405,7 @@ static PF_COLD void note_late(struct pf_state *st, uint64_t key)
 		i++;
 	if (i == c->nlate && i < PF_MAX_LATE)
 		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
+	c->last_late = i;
 	if (i == PF_MAX_LATE)
 		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32, (uint32_t)key);
 	else
@@ -434,6 +435,12 @@ enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint
 	return t;
 }
 
+void pf_late_event(struct pf_state *st)
+{
+	if (st->clocks.last_late < st->clocks.nlate)
+		st->clocks.late[st->clocks.last_late].events += 1 + st->nafter;
+}
+
 /* ---- the end ---- */
 
 void pf_clocks_end(struct pf_state *st)
@@ -453,6 +460,8 @@ void pf_clocks_end(struct pf_state *st)
 		                          : t == PF_TIME_NO_PATH ? PF_RULE_CLOCK_NO_PATH
 		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
 		                                                 : PF_RULE_CLOCK_LATE;
+		if (rule == PF_RULE_CLOCK_UNKNOWN || rule == PF_RULE_CLOCK_NO_PATH)
+			st->r->trace->events -= l->events;
 		finding_add_times(st->r->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
 		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
 	}

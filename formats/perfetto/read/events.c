@@ -759,6 +759,13 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 		return;
 	}
 	e->is_late = late;
+	if (late && !st->raw && pf_wants_model(st)) {
+		e->what = PF_NOTHING;
+		st->nafter = 0;
+		return;
+	}
+	if (late && !st->raw)
+		pf_late_event(st);
 	note_use(st, e->track, e->ts, late);
 	if (e->what == PF_VALUE || e->what == PF_ARROW)
 		return;

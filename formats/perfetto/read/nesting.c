@@ -247,7 +247,7 @@ void pf_arrows_sort(struct pf_state *st)
 		st->r->no_memory = true;
 		return;
 	}
-	memset(st->flow_steps, PF_NO_ARROW, n);
+	memset(st->flow_steps, PF_ARROW_IN, n);
 	qsort(st->flow_ends, n, sizeof *st->flow_ends, compare_flow_ends);
 	for (uint32_t i = 0; i < n;) {
 		bool active = false;
@@ -257,10 +257,10 @@ void pf_arrows_sort(struct pf_state *st)
 			const bool goes_on = i + 1 < n && f[1].key == key;
 			if (f->order >= n)
 				continue;
-			if (active)
-				st->flow_steps[f->order] = f->ends || !goes_on ? PF_ARROW_IN : PF_ARROW_STEP;
-			else if (!f->ends && goes_on)
-				st->flow_steps[f->order] = PF_ARROW_OUT;
+			st->flow_steps[f->order] = f->ends   ? PF_ARROW_IN
+			                           : !active ? PF_ARROW_OUT
+			                           : goes_on ? PF_ARROW_STEP
+			                                     : PF_ARROW_IN;
 			active = !f->ends;
 		}
 	}
@@ -282,13 +282,9 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64, id);
 	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
 	if (!active && step == PF_ARROW_STEP)
-		step = st->legacy_flow ? PF_NO_ARROW : PF_ARROW_OUT;
-	else if (!active && step == PF_ARROW_IN)
-		step = PF_NO_ARROW;
+		step = st->legacy_flow ? PF_ARROW_IN : PF_ARROW_OUT;
 	if (st->ahead != NULL && order < st->ahead->nflow_ends && st->ahead->flow_steps != NULL)
 		step = st->ahead->flow_steps[order];
-	if (step == PF_NO_ARROW)
-		return;
 	struct pf_event x = *e;
 	x.what = PF_ARROW;
 	x.step = (uint8_t)step;

@@ -19,8 +19,7 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (pf_breaks(rule))
-		*(st->is_inner ? &st->broken_inner : &st->broken) = true;
+	st->broken |= pf_breaks(rule);
 	va_start(ap, fmt);
 	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
@@ -501,6 +500,8 @@ static enum record_status give_further(struct pf_state *st, struct record *rec, 
 	rec->end = rec->p;
 	rec->offset = st->offset;
 	rec->ts = x->ts;
+	if (pf_wants_model(st))
+		rec->track = x->model != NULL ? x->model : pf_model(st, x->track, pf_event_name(st));
 	st->further = x;
 	return RECORD_DONE;
 }
@@ -590,7 +591,8 @@ static bool next_inner(struct pf_state *st)
 	return true;
 }
 
-/* Gives out the raw record of the last packet of a compressed one, without bytes; with a track: it is an event. */
+/* Gives out the raw record of the last packet of a compressed one, without bytes; with a track: it is an
+ * event. */
 static void give_raw(struct pf_state *st, struct record *rec)
 {
 	set_role(st, rec);
@@ -754,6 +756,14 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 	return found != LOOK_AHEAD_FAILED;
 }
 
+/* Reads all packets of a compressed one: recovery decides for them at once. */
+static PF_COLD void check_inner(struct pf_state *st)
+{
+	while (next_inner(st))
+		st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+	drop_inner(st);
+}
+
 static enum record_status pf_record(struct reader *r, struct record *rec)
 {
 	struct pf_state *const st = r->state;
@@ -800,6 +810,8 @@ static enum record_status pf_record(struct reader *r, struct record *rec)
 	st->applied = false;
 	rec->end = end;
 	set_role(st, rec);
+	if (r->recovers && st->inner.n > 0)
+		check_inner(st);
 	return RECORD_DONE;
 }
 

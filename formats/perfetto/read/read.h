@@ -235,6 +235,7 @@ struct pf_clock {
 struct pf_late_clock {
 	uint64_t key;
 	struct finding_tally tally;
+	uint64_t events; /* that validation counted */
 };
 
 #define PF_PATHS 8
@@ -260,7 +261,7 @@ struct pf_clocks {
 	uint32_t version;       /* changes with what is linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
-	uint32_t nlate;
+	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
 };
 
 enum pf_time {
@@ -367,7 +368,7 @@ struct pf_event {
 	uint64_t number_a, number_b; /* of heap samples: bytes allocated, freed */
 };
 
-enum pf_step { PF_ARROW_OUT, PF_ARROW_STEP, PF_ARROW_IN, PF_NO_ARROW };
+enum pf_step { PF_ARROW_OUT, PF_ARROW_STEP, PF_ARROW_IN };
 
 /* The fields of a TrackEvent; texts: p NULL if absent. */
 struct pf_te {
@@ -430,9 +431,8 @@ struct pf_state {
 	uint64_t offset, ordinal; /* of the record */
 	const char *start;        /* of the record in the window */
 	bool is_inner;            /* the packet is one of a compressed packet */
-	bool broken,
-	    broken_inner;   /* for recovery, which resets them: such a packet was reported, see pf_breaks() */
-	struct slice inner; /* such packets that are not read yet */
+	bool broken;              /* a packet was reported, see pf_breaks(); for recovery, which resets it */
+	struct slice inner;       /* such packets that are not read yet */
 	struct pf_inner *inner_memory;
 	uint64_t carrier, carrier_size,
 	    index;            /* offset of the compressed packet, its bytes; packets read of it */
@@ -474,8 +474,9 @@ struct pf_state {
 	/* tracks */
 	struct pf_track **tracks;
 	uint32_t ntracks, tracks_cap;
-	struct table64 track_index; /* uuid -> tracks[] */
-	struct table64 ids;         /* hash of pid and tid -> tracks[]; of pid alone: processes */
+	struct table64 track_index;  /* uuid -> tracks[] */
+	struct table64 ids;          /* hash of pid and tid -> tracks[]; of pid alone: processes */
+	struct table64 own_children; /* of a trace of tracetool: hash of parent and name -> tracks[] */
 	struct pf_track *recent[PF_RECENT];
 	struct pf_track *root; /* the default track */
 	const struct track *global, *more;
@@ -498,7 +499,7 @@ struct pf_state {
 	bool heap_continues;
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a pass ahead */
-	uint8_t *flow_steps;           /* what it found: enum pf_step, or PF_NO_ARROW */
+	uint8_t *flow_steps;           /* what it found: enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, flow_order;
 	struct pf_waiting *waiting;
 	uint32_t nwaiting, waiting_cap, at_waiting;
@@ -582,6 +583,9 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uin
 /* The time of a packet that has a timestamp.  Advances its clock if that is incremental.  Notes the packet if
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
+
+/* Counts the event of a packet whose clock has no snapshot yet: it is none if there never is one. */
+void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */
 void pf_clocks_end(struct pf_state *st);

@@ -318,6 +318,11 @@ static bool is_same(const struct pf_description *a, const struct pf_description 
 	       (!a->has_parent || a->parent == b->parent) && a->pid == b->pid && a->tid == b->tid;
 }
 
+static uint64_t sibling_key(const struct pf_state *st, uint64_t parent, struct slice name)
+{
+	return hash_bytes(name.p, name.n, hash_u64(parent, st->seed));
+}
+
 /* Makes the track the one of its pid, or pid and tid. */
 static void register_ids(struct pf_state *st, struct pf_track *t)
 {
@@ -372,6 +377,9 @@ static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
 	t->d.name = keep_text(st, x->d.name);
 	t->d.key = keep_text(st, x->d.key);
 	t->d.unit_name = keep_text(st, x->d.unit_name);
+	if (st->is_own && t->d.kind == PF_PLAIN && t->d.merge == PF_MERGE_NONE)
+		st->r->no_memory |= !table64_put(&st->own_children, sibling_key(st, t->d.parent, t->d.name),
+		                                 table64_get(&st->track_index, t->uuid));
 	if (t->d.kind == PF_THREAD || t->d.kind == PF_PROCESS)
 		register_ids(st, t);
 }
@@ -580,10 +588,18 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 		}
 		t->has_id = false;
 		t->lane = (uint16_t)number;
-		t->is_child = number == 0;
+		t->is_child = number == 0 && g->parent != st->global;
 		g->lanes[g->nlanes++] = t;
 	}
 	return g->lanes[n];
+}
+
+/* The track of which tracetool's writer made this one a lane: it has the same parent and name. */
+static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
+{
+	const uint32_t i = table64_get(&st->own_children, sibling_key(st, t->full->parent, t->full->name));
+
+	return i != TABLE_NONE && st->tracks[i] != t ? st->tracks[i] : NULL;
 }
 
 /* Whether tracetool wrote the track for one async span: it is named after a category, lanes after their
@@ -603,8 +619,9 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 
 	if (t->model != NULL)
 		return t->model;
-	if (st->is_own && d->kind == PF_PLAIN && d->merge == PF_MERGE_NAME && d->has_parent &&
-	    is_async(st, t))
+	const bool is_own = st->is_own && d->kind == PF_PLAIN && d->merge == PF_MERGE_NAME && d->has_parent;
+	struct pf_track *const base = is_own ? lane_base(st, t) : NULL;
+	if (is_own && base == NULL && is_async(st, t))
 		return t->model = model_above(st, t, depth);
 	if (is_full(st))
 		return t->model = more_track(st);
@@ -613,7 +630,8 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 	} else if (d->kind == PF_THREAD) {
 		t->model = add_thread(st, d);
 	} else {
-		const struct track *const above = model_above(st, t, depth);
+		const struct track *const above =
+		    base != NULL ? model_of(st, base, name, depth + 1) : model_above(st, t, depth);
 		const struct slice own = d->name.n > 0 ? d->name : name;
 		if (above == NULL)
 			return NULL;
@@ -760,4 +778,5 @@ void pf_tracks_free(struct pf_state *st)
 	tabletext_free(&st->groups);
 	table64_free(&st->track_index);
 	table64_free(&st->ids);
+	table64_free(&st->own_children);
 }

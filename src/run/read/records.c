@@ -82,6 +82,7 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	in->p = rec->end;
 	if (rec->role >= RECORD_IS_GAP) {
 		r->trace->events += rec->role == RECORD_IS_MORE;
+		r->trace->further += rec->role == RECORD_IS_MORE;
 		return RECORD_DONE;
 	}
 	r->records = rec->ordinal;

@@ -141,8 +141,7 @@ static bool owner_holds(struct contract *c, const struct trace *t, const struct 
 static bool offset_holds(struct contract *c, const struct event *e, struct slice record)
 {
 	if (record.n == 0) { /* a further event of an earlier record */
-		MUST(e->offset <= c->end, "event at %" PRIu64 ": the records so far end at %" PRIu64,
-		     e->offset, c->end);
+		MUST(e->offset < c->n, "event at %" PRIu64 " of an input of %zu bytes", e->offset, c->n);
 		return true;
 	}
 	MUST(e->offset >= c->end, "event at %" PRIu64 ": the one before ends at %" PRIu64, e->offset, c->end);
