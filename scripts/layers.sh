@@ -97,8 +97,8 @@ test_rule fuzz base input output model check yaml format vocab run compare stats
 # nothing with it, so that the one can check the other.
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
-		"$name/|base/|json/|out/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
+	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, format/unpack.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
+		"$name/|base/|json/|out/|format/(format|fields_json|recover|unpack)\.h\"|model/(call_stack|event_traits|trace_origin|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done
 

@@ -136,12 +136,13 @@ static void check_message(const struct place *at, struct slice s)
 		report_bad(at, &w);
 }
 
-bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth)
+bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
+                 uint64_t *work)
 {
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t seen[2] = { 0, 0 };
 
-	while (pf_wire_next(&w)) {
+	while (++*work < PF_MAX_SEARCH && pf_wire_next(&w)) {
 		const struct pf_field *const f = pf_schema_field(schema, m, pf_wire_number(&w));
 		if (f == NULL && pf_schema_is_extension(m, pf_wire_number(&w)))
 			continue;
@@ -152,10 +153,10 @@ bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice
 			return false;
 		seen[index / 64] |= UINT64_C(1) << index % 64;
 		if (f->type == PF_TYPE_MESSAGE && depth < 4 &&
-		    !pf_is_sound(schema, (enum pf_message)f->arg, pf_wire_slice(&w), depth + 1))
+		    !pf_is_sound(schema, (enum pf_message)f->arg, pf_wire_slice(&w), depth + 1, work))
 			return false;
 	}
-	return !w.bad;
+	return !w.bad && *work < PF_MAX_SEARCH;
 }
 
 void pf_check(struct pf_state *st, const struct pf_packet *k)

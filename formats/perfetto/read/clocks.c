@@ -36,6 +36,7 @@ void pf_clocks_free(struct pf_clocks *c)
 	free(c->series);
 	free(c->list);
 	table64_free(&c->index);
+	table64_free(&c->sets);
 }
 
 /* ---- snapshots ---- */
@@ -139,8 +140,12 @@ static bool enter_times(struct pf_state *st, const struct reading *s)
 				          ns, known->last);
 			if (is_trace)
 				return false;
+			c->version += !known->is_back;
 			known->is_back = true;
-			c->version++;
+		}
+		if (known == NULL && c->n == PF_MAX_CLOCKS) {
+			pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks", PF_MAX_CLOCKS);
+			return false;
 		}
 		if (known == NULL) {
 			if (!array_reserve(&c->list, c->n, &c->cap, sizeof *c->list) ||
@@ -181,32 +186,54 @@ static void start_deltas(struct pf_state *st, const struct reading *s)
 	}
 }
 
-static struct pf_series *find_series(struct pf_state *st, const struct reading *s)
+/* Adds a series: links it to its clocks, which are known. */
+static struct pf_series *add_series(struct pf_state *st, const struct reading *s, uint64_t hash)
 {
 	struct pf_clocks *const c = &st->clocks;
+	struct pf_series added = { .nclocks = s->n };
 
-	for (uint32_t i = c->nseries; i-- > 0;) {
-		uint32_t k = 0;
-		while (k < s->n && c->series[i].nclocks == s->n && c->series[i].keys[k] == s->clocks[k].key)
-			k++;
-		if (k == s->n && c->series[i].nclocks == s->n)
-			return &c->series[i];
-	}
 	if (c->nseries == PF_MAX_SERIES) {
 		pf_report_limit(st, PF_FULL_CLOCKS, "more than %u sets of clocks in snapshots",
 		                PF_MAX_SERIES);
 		return NULL;
 	}
-	if (!array_reserve(&c->series, c->nseries, &c->series_cap, sizeof *c->series)) {
+	added.keys = arena_alloc(&st->arena, s->n * sizeof *added.keys);
+	added.next = arena_alloc(&st->arena, s->n * sizeof *added.next);
+	if (added.keys == NULL || added.next == NULL ||
+	    !array_reserve(&c->series, c->nseries, &c->series_cap, sizeof *c->series) ||
+	    !table64_put(&c->sets, hash, c->nseries)) {
 		st->r->no_memory = true;
 		return NULL;
 	}
-	struct pf_series *const added = &c->series[c->nseries++];
-	*added = (struct pf_series){ .nclocks = s->n };
-	for (uint32_t k = 0; k < s->n; k++)
-		added->keys[k] = s->clocks[k].key;
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct pf_clock *const clock = find_clock(c, s->clocks[k].key);
+		added.keys[k] = s->clocks[k].key;
+		added.next[k] = clock != NULL ? clock->series : 0;
+		if (clock != NULL)
+			clock->series = c->nseries + 1;
+	}
 	c->version++;
-	return added;
+	c->series[c->nseries] = added;
+	return &c->series[c->nseries++];
+}
+
+static struct pf_series *find_series(struct pf_state *st, const struct reading *s)
+{
+	struct pf_clocks *const c = &st->clocks;
+	uint64_t hash = st->seed;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		hash = hash_u64(s->clocks[k].key, hash);
+	for (;; hash++) {
+		const uint32_t i = table64_get(&c->sets, hash);
+		uint32_t k = 0;
+		if (i == TABLE_NONE)
+			return add_series(st, s, hash);
+		while (k < s->n && c->series[i].nclocks == s->n && c->series[i].keys[k] == s->clocks[k].key)
+			k++;
+		if (k == s->n && c->series[i].nclocks == s->n)
+			return &c->series[i];
+	}
 }
 
 static void add_snapshot(struct pf_state *st, const struct reading *s)
@@ -250,13 +277,10 @@ void pf_snapshot(struct pf_state *st, struct slice bytes)
 		return;
 	if (c->version == 0)
 		c->version = 1;
-	const uint32_t before = c->trace;
 	if (s.primary != 0)
 		c->trace = s.primary;
 	else if (has_clock(&s, PF_BOOTTIME) && !has_clock(&s, PF_TRACE_FILE))
 		c->trace = PF_BOOTTIME;
-	if (c->trace != before)
-		c->version++;
 	start_deltas(st, &s);
 	sort_clocks(&s);
 	if (enter_times(st, &s))
@@ -279,45 +303,52 @@ struct reached {
 	uint8_t from, to;
 };
 
-static bool is_reached(const struct reached *list, uint32_t n, uint64_t key)
+#define MAX_REACHED 256U
+
+/* Adds the clocks of a series to those that are reached.  Returns the index of that of the trace; 0: not
+ * there. */
+static uint32_t reach(struct pf_clocks *c, struct reached *list, uint32_t *n, uint32_t at, uint32_t series,
+                      uint8_t from)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (list[i].key == key)
-			return true;
-	return false;
+	const struct pf_series *const s = &c->series[series];
+
+	for (uint8_t to = 0; to < s->nclocks && *n < MAX_REACHED; to++) {
+		struct pf_clock *const clock = find_clock(c, s->keys[to]);
+		if (clock == NULL || clock->seen == c->searches)
+			continue;
+		clock->seen = c->searches;
+		list[*n] = (struct reached){ s->keys[to], at, series, from, to };
+		(*n)++;
+		if (is_target(c, s->keys[to]))
+			return *n - 1;
+	}
+	return 0;
 }
 
-#define MAX_REACHED 64U
-
 /* Breadth-first search from the clock to that of the trace.  Returns false if there is no way of 8 steps. */
-static bool find_path(const struct pf_clocks *c, uint64_t key, struct pf_path *path)
+static bool find_path(struct pf_clocks *c, uint64_t key, struct pf_path *path)
 {
-	struct reached list[MAX_REACHED] = { { .key = key } };
-	uint32_t n = 1, found = 0;
+	struct reached list[MAX_REACHED];
+	uint32_t n = 1, found = 0, steps = 0;
 
+	list[0] = (struct reached){ .key = key };
+	c->searches++;
 	for (uint32_t at = 0; at < n && found == 0; at++) {
 		const struct pf_clock *const clock = find_clock(c, list[at].key);
-		if (clock == NULL || clock->is_back)
-			continue;
-		for (uint32_t i = 0; i < c->nseries && found == 0; i++) {
-			const struct pf_series *const s = &c->series[i];
+		uint32_t i = clock != NULL && !clock->is_back ? clock->series : 0;
+		while (i != 0 && found == 0 && c->work < PF_MAX_CLOCK_WORK) {
+			const struct pf_series *const s = &c->series[i - 1];
 			uint8_t from = 0;
-			while (from < s->nclocks && s->keys[from] != list[at].key)
+			while (s->keys[from] != list[at].key)
 				from++;
-			for (uint8_t to = 0; from < s->nclocks && to < s->nclocks && found == 0; to++) {
-				if (n == MAX_REACHED || is_reached(list, n, s->keys[to]))
-					continue;
-				list[n] = (struct reached){ s->keys[to], at, i, from, to };
-				if (is_target(c, s->keys[to]))
-					found = n;
-				n++;
-			}
+			found = reach(c, list, &n, at, i - 1, from);
+			c->work++;
+			i = c->series[i - 1].next[from];
 		}
 	}
-	uint32_t steps = 0;
 	for (uint32_t i = found; i != 0; i = list[i].before)
 		steps++;
-	if (steps == 0 || steps > sizeof path->steps / sizeof *path->steps)
+	if (steps == 0 || steps > PF_MAX_PATH)
 		return false;
 	path->n = steps;
 	for (uint32_t i = found; i != 0; i = list[i].before) {
@@ -331,11 +362,13 @@ static bool find_path(const struct pf_clocks *c, uint64_t key, struct pf_path *p
 static const struct pf_path *path_of(struct pf_clocks *c, uint64_t key)
 {
 	struct pf_path *const slot = &c->paths[(key ^ key >> 32) % PF_PATHS];
+	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
 
-	if (slot->version == c->version && slot->key == key)
+	if (slot->version == c->version && slot->key == key && slot->target == target)
 		return slot->n > 0 ? slot : NULL;
 	slot->key = key;
 	slot->version = c->version;
+	slot->target = target;
 	if (!find_path(c, key, slot))
 		slot->n = 0;
 	return slot->n > 0 ? slot : NULL;

@@ -696,6 +696,11 @@ static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool 
 		t->offset = st->offset;
 		t->record = st->ordinal;
 	}
+	if (st->ahead_pass && !late && t->d.name.n == 0 && (t->d.first_name.p == NULL || ts < t->d.first)) {
+		const struct slice name = pf_event_name(st);
+		t->d.first_name = name.p != NULL ? pf_keep(st, name) : slice_of("", 0);
+		t->d.first = ts;
+	}
 	if (late || ts < t->last)
 		t->d.disordered = true;
 	else

@@ -87,21 +87,21 @@ static int probe(struct slice head, bool complete)
 /* ---- search after damage ---- */
 
 /* Whether a packet of a sequence or with a time has nothing but fields of the schema. */
-static bool is_packet_of_sequence(const struct pf_state *st, struct slice s)
+static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
 	bool any = false;
 
-	while (!any && pf_wire_next(&w))
+	for (uint32_t i = 0; i < PROBED_FIELDS && !any && pf_wire_next(&w); i++)
 		any = w.tag == PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT) ||
 		      w.tag == PF_TAG(PF_packet_timestamp, PF_VARINT);
-	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0);
+	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0, &st->search_work);
 }
 
 enum found { FOUND_NOT, FOUND, FOUND_MORE };
 
 /* Whether a packet starts at p, with a frame or the end behind it; FOUND_MORE: the window ends too early. */
-static enum found find_frame(const struct pf_state *st, const char *p)
+static enum found find_frame(struct pf_state *st, const char *p)
 {
 	const struct input *const in = st->r->in;
 	const char *const end = in->end;
@@ -862,7 +862,7 @@ static bool pf_open(struct reader *r)
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->ahead_pass = r->ahead_of != NULL;
-	st->builds = (r->want & WANT_TIMES) != 0;
+	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
 	st->seed = hash_seed();
 	pf_schema_init(&st->schema);
 	r->trace->dialect = "58";
@@ -870,6 +870,21 @@ static bool pf_open(struct reader *r)
 	r->trace->clock = "unknown";
 	st->structure = trace_add_class(r->trace, SLICE_LIT("packet"));
 	return st->structure != NULL;
+}
+
+/* Names tracks without a name after their first events, in memory that is handed over. */
+static void name_tracks(struct pf_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		struct pf_description *const d = &st->tracks[i]->d;
+		if (d->name.n == 0 && d->first_name.n > 0 &&
+		    (d->kind == PF_PLAIN || d->kind == PF_UNDESCRIBED)) {
+			const struct slice copy = arena_copy(&st->arena, d->first_name);
+			st->r->no_memory |= copy.p == NULL;
+			d->name = copy.p != NULL ? textscan_slice(copy.p, copy.n) : slice_of("", 0);
+		}
+		d->first_name = slice_of(NULL, 0);
+	}
 }
 
 /* Hands over what a pass ahead found. */
@@ -883,6 +898,7 @@ static void hand_over(struct pf_state *st)
 		r->no_memory = true;
 		return;
 	}
+	name_tracks(st);
 	memcpy(copy, st, sizeof *copy);
 	memset(st, 0, sizeof *st);
 	st->r = r;

@@ -1,8 +1,6 @@
 /*
  * The private header of the reader of Perfetto traces.
  *
- *   wire.h        fields of protocol buffers
- *   schema.def    the messages that are read; schema.c: their tables
  *   check.c       what the schema says of a packet: wire types, enums, texts
  *   packets.c     frames, the order of work in a packet, compressed packets, events that wait
  *   sequences.c   state of sequences, interned data
@@ -23,7 +21,7 @@
 
 #include "base/table.h"
 #include "format/format.h"
-#include "perfetto/read/wire.h"
+#include "perfetto/schema/schema.h"
 
 #define PF_COLD __attribute__((cold, noinline))
 
@@ -40,7 +38,10 @@
 #define PF_MAX_ABOVE 99 /* tracks above one, as in Perfetto */
 #define PF_MAX_OPEN 512 /* spans of a track, as in Perfetto */
 #define PF_MAX_SNAPSHOT_CLOCKS 32
-#define PF_MAX_SERIES 256U
+#define PF_MAX_SERIES 131072U
+#define PF_MAX_CLOCKS 262144U
+#define PF_MAX_CLOCK_WORK (1U << 26) /* series that searches for paths look at */
+#define PF_MAX_SEARCH (1U << 26)     /* fields that searches after damage look at */
 #define PF_MAX_SNAPSHOTS (1U << 20)
 #define PF_MAX_CLASSES 4096U
 #define PF_RECENT 1024U /* slots of a cache of tracks */
@@ -69,69 +70,6 @@ enum pf_rule {
 };
 
 extern const struct rule perfetto_rules[PF_RULE_COUNT + 1];
-
-/* ---- schema ---- */
-
-enum pf_message {
-#define MESSAGE(message, name, first, last) PF_MESSAGE_##message,
-#define FIELD(message, field, number, type, flags, arg)
-#include "perfetto/read/schema.def"
-#undef MESSAGE
-#undef FIELD
-	PF_MESSAGES
-};
-
-/* Numbers of fields: PF_event_type. */
-enum pf_number {
-#define MESSAGE(message, name, first, last)
-#define FIELD(message, field, number, type, flags, arg) PF_##message##_##field = (number),
-#include "perfetto/read/schema.def"
-#undef MESSAGE
-#undef FIELD
-};
-
-/* clang-format off */
-enum pf_type {
-	PF_TYPE_BOOL, PF_TYPE_ENUM, PF_TYPE_U32, PF_TYPE_I32, PF_TYPE_U64, PF_TYPE_I64, /* varints */
-	PF_TYPE_FIXED64, PF_TYPE_DOUBLE,
-	PF_TYPE_STRING, PF_TYPE_BYTES, PF_TYPE_MESSAGE,
-	PF_TYPE_OPAQUE, /* a message whose fields are not read */
-	PF_TYPE_ANY,    /* a number of any wire type */
-};
-/* clang-format on */
-
-enum pf_flags { PF_IS_DATA = 1, PF_IS_REPEATED = 2, PF_IS_PACKED = 4, PF_ONEOF = 8 };
-
-struct pf_field {
-	struct slice name;
-	uint32_t number;
-	uint8_t type;  /* enum pf_type */
-	uint8_t flags; /* enum pf_flags; from PF_ONEOF on: number of its oneof */
-	int16_t arg;   /* MESSAGE: enum pf_message; ENUM: the greatest value, or -1 */
-};
-
-#define PF_DIRECT 136 /* fields of smaller numbers are found without a search */
-
-struct pf_schema {
-	const struct pf_field *first[PF_MESSAGES];
-	uint32_t n[PF_MESSAGES];
-	uint8_t direct[PF_MESSAGES][PF_DIRECT]; /* index + 1 */
-};
-
-void pf_schema_init(struct pf_schema *s);
-
-/* Returns NULL if the message has no such field. */
-const struct pf_field *pf_schema_field(const struct pf_schema *s, enum pf_message m, uint32_t number);
-bool pf_schema_is_extension(enum pf_message m, uint32_t number);
-const char *pf_schema_name(enum pf_message m);
-
-/* Returns the wire type of a field. */
-static inline unsigned pf_wire_type(const struct pf_field *f)
-{
-	return f->type <= PF_TYPE_I64                                    ? PF_VARINT
-	       : f->type == PF_TYPE_FIXED64 || f->type == PF_TYPE_DOUBLE ? PF_FIXED64
-	                                                                 : PF_BYTES;
-}
 
 /* ---- packets ---- */
 
@@ -219,16 +157,19 @@ enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_COARSE = 4, PF_BOOTTIME =
 
 /* Snapshots of one set of clocks. */
 struct pf_series {
-	uint64_t keys[PF_MAX_SNAPSHOT_CLOCKS];
+	uint64_t *keys;   /* of its clocks */
+	uint32_t *next;   /* for each of them: the next series that has it, + 1 */
 	uint64_t *values; /* ns, nclocks a snapshot */
 	uint32_t nclocks, n, cap;
 };
 
 struct pf_clock {
-	uint64_t key;  /* id; of 64 to 127 with the sequence above it */
-	uint64_t unit; /* ns */
-	uint64_t last; /* ns, of the last snapshot */
-	bool is_back;  /* went back: no source of conversions */
+	uint64_t key;    /* id; of 64 to 127 with the sequence above it */
+	uint64_t unit;   /* ns */
+	uint64_t last;   /* ns, of the last snapshot */
+	uint32_t series; /* the last that has it, + 1 */
+	bool is_back;    /* went back: no source of conversions */
+	uint64_t seen;   /* the last search that reached it */
 };
 
 /* Packets of a clock that no snapshot before them converts. */
@@ -238,27 +179,30 @@ struct pf_late_clock {
 	uint64_t events; /* that validation counted */
 };
 
-#define PF_PATHS 8
+#define PF_PATHS 256
+#define PF_MAX_PATH 8 /* series between a clock and that of the trace */
 
 /* The way from a clock to that of the trace. */
 struct pf_path {
 	uint64_t key;
-	uint32_t version, n; /* version: of the clocks; 0: empty slot */
+	uint32_t version, target, n; /* version: of the clocks; 0: empty slot */
 	struct {
 		uint32_t series;
 		uint8_t from, to; /* columns */
-	} steps[8];
+	} steps[PF_MAX_PATH];
 };
 
 struct pf_clocks {
 	struct pf_series *series;
 	uint32_t nseries, series_cap;
 	struct pf_clock *list;
-	uint32_t n, cap, total; /* total: snapshots */
-	struct table64 index;   /* key -> list[] */
-	uint32_t trace;         /* default clock of packets; 0: none */
-	uint32_t fixed;         /* clock that trace times are in, once something was converted; 0: none yet */
-	uint32_t version;       /* changes with what is linked */
+	uint32_t n, cap, total;  /* total: snapshots */
+	struct table64 index;    /* key -> list[] */
+	struct table64 sets;     /* hash of the keys -> series[] */
+	uint64_t searches, work; /* searches for paths, and series that they looked at */
+	uint32_t trace;          /* default clock of packets; 0: none */
+	uint32_t fixed;   /* clock that trace times are in, once something was converted; 0: none yet */
+	uint32_t version; /* changes with what is linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
 	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
@@ -296,6 +240,8 @@ struct pf_description {
 	int64_t tid, multiplier;
 	int32_t pid;
 	uint8_t kind, merge, unit, builtin;
+	struct slice first_name; /* of the first event in time, found by a pass ahead; p NULL: none */
+	uint64_t first;          /* its time */
 	bool has_parent, is_incremental, is_known;
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
@@ -506,7 +452,9 @@ struct pf_state {
 	struct pf_kept *kept;
 	struct pf_held *held;
 	uint32_t nheld, held_cap;
-	uint64_t losses;
+	uint64_t losses, search_work;
+	uint64_t last_category; /* hash, and the class of it */
+	struct class *last_class;
 	struct finding_tally time_back, needs_flag; /* reported once */
 	struct slice own_clock;                     /* of the trace that tracetool wrote; p NULL: not known */
 };
@@ -694,7 +642,8 @@ struct slice pf_keep(struct pf_state *st, struct slice s);
 /* ---- check.c ---- */
 
 /* Whether a message, and those in it, have only fields of the schema, each as it should be. */
-bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth);
+bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
+                 uint64_t *work);
 
 /* Reports what the schema says against the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;

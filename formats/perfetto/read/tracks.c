@@ -369,9 +369,11 @@ static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
 		t->d.name = keep_text(st, x->d.name);
 		return;
 	}
-	const bool disordered = t->d.disordered;
+	const struct pf_description was = t->d;
 	t->d = x->d;
-	t->d.disordered = disordered;
+	t->d.disordered = was.disordered;
+	t->d.first = was.first;
+	t->d.first_name = was.first_name;
 	t->described_at = st->offset;
 	t->described_record = st->ordinal;
 	t->d.name = keep_text(st, x->d.name);

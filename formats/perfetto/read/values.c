@@ -94,7 +94,11 @@ static struct class *event_class(struct pf_state *st)
 		const struct slice unknown = arena_printf(&a, "unknown(%" PRIu64 ")", te->category_iid);
 		c = pf_class(st, unknown.p != NULL ? unknown : none, none);
 	} else {
+		if (st->last_class != NULL && st->event.category_hash == st->last_category)
+			return st->last_class;
 		c = pf_class(st, joined_categories(st, &a), none);
+		st->last_category = st->event.category_hash;
+		st->last_class = c;
 	}
 	arena_free(&a);
 	return c;

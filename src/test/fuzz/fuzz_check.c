@@ -107,7 +107,8 @@ static bool source_holds(struct fuzz_pass *p, const struct source *s)
 	     s->reader.unread);
 	MUST(!s->open || s->context->bytes == p->n, "the input was left at byte %" PRIu64 " of %zu",
 	     s->context->bytes, p->n);
-	MUST(t->events - t->further <= t->records, "%" PRIu64 " events in %" PRIu64 " records", t->events, t->records);
+	MUST(t->events - t->further <= t->records, "%" PRIu64 " events in %" PRIu64 " records", t->events,
+	     t->records);
 	return true;
 }
 

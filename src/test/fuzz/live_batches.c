@@ -154,7 +154,8 @@ bool live_batches_raw_agrees(const struct format *format, const char *p, size_t 
 	                  WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW, 50);
 	live_batches_read(&check, format, input_from_memory(p, n), WANT_FINDINGS, 50);
 	const bool agrees = raw.status == check.status && same_findings(&raw.findings, &check.findings) &&
-	                    raw.trace.events >= check.trace.events - check.trace.further && records_lie_in(&raw, p, n);
+	                    raw.trace.events >= check.trace.events - check.trace.further &&
+	                    records_lie_in(&raw, p, n);
 	return live_batches_free(&check) + live_batches_free(&raw) == 0 && agrees;
 }
 

@@ -1,5 +1,5 @@
 /* The tables of schema.def: messages and their fields by number, for the checks and for raw records. */
-#include "perfetto/read/read.h"
+#include "perfetto/schema/schema.h"
 
 #define DATA PF_IS_DATA
 #define REP PF_IS_REPEATED
@@ -10,7 +10,7 @@ static const struct pf_field fields[] = {
 #define MESSAGE(message, name, first, last)
 #define FIELD(message, field, number, type, flags, arg)                                                      \
 	{ { #field, sizeof #field - 1, SLICE_UTF8 | SLICE_JSON }, number, PF_TYPE_##type, (flags), (arg) },
-#include "perfetto/read/schema.def"
+#include "perfetto/schema/schema.def"
 #undef MESSAGE
 #undef FIELD
 };
@@ -25,7 +25,7 @@ struct range {
 static const struct range messages[PF_MESSAGES] = {
 #define MESSAGE(message, name, first, last) [PF_MESSAGE_##message] = { name, first, last },
 #define FIELD(message, field, number, type, flags, arg)
-#include "perfetto/read/schema.def"
+#include "perfetto/schema/schema.def"
 #undef MESSAGE
 #undef FIELD
 };
@@ -34,7 +34,7 @@ static const struct range messages[PF_MESSAGES] = {
 static const uint8_t owners[] = {
 #define MESSAGE(message, name, first, last)
 #define FIELD(message, field, number, type, flags, arg) PF_MESSAGE_##message,
-#include "perfetto/read/schema.def"
+#include "perfetto/schema/schema.def"
 #undef MESSAGE
 #undef FIELD
 };

@@ -1,5 +1,5 @@
-#ifndef PERFETTO_READ_WIRE_H
-#define PERFETTO_READ_WIRE_H
+#ifndef PERFETTO_SCHEMA_WIRE_H
+#define PERFETTO_SCHEMA_WIRE_H
 
 #include <stdbool.h>
 
