@@ -470,8 +470,12 @@ enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint
 
 void pf_late_event(struct pf_state *st)
 {
-	if (st->clocks.last_late < st->clocks.nlate)
-		st->clocks.late[st->clocks.last_late].events += 1 + st->nafter;
+	struct pf_late_clock *const l = &st->clocks.late[st->clocks.last_late];
+
+	if (st->clocks.last_late >= st->clocks.nlate)
+		return;
+	l->events += 1 + st->nafter;
+	l->further += st->is_inner + st->nafter;
 }
 
 /* ---- the end ---- */
@@ -493,8 +497,10 @@ void pf_clocks_end(struct pf_state *st)
 		                          : t == PF_TIME_NO_PATH ? PF_RULE_CLOCK_NO_PATH
 		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
 		                                                 : PF_RULE_CLOCK_LATE;
-		if (rule == PF_RULE_CLOCK_UNKNOWN || rule == PF_RULE_CLOCK_NO_PATH)
+		if (rule == PF_RULE_CLOCK_UNKNOWN || rule == PF_RULE_CLOCK_NO_PATH) {
 			st->r->trace->events -= l->events;
+			st->r->trace->further -= l->further;
+		}
 		finding_add_times(st->r->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
 		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
 	}

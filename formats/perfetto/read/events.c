@@ -517,7 +517,13 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 		pf_report(st, PF_RULE_FLOW_ID, "phase %c without unscoped_id", (char)l->phase);
 		return;
 	}
-	if (!st->ahead_pass && e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
+	if (l->phase == 'f' && !l->encloses && !e->track->arrow_waits) {
+		e->track->arrow_waits = true;
+		e->track->arrow = key;
+		e->track->arrow_id = st->is_own ? l->id : key;
+		return;
+	}
+	if (!st->ahead_pass && e->track->nopen == 0)
 		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
 	st->legacy_flow = true;
 	pf_arrow(st, key, st->is_own ? l->id : key,
@@ -777,6 +783,12 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	if (!e->is_state && !pf_nest(st, e)) {
 		e->what = PF_NOTHING;
 		return;
+	}
+	if (e->track->arrow_waits && e->what != PF_END) {
+		e->track->arrow_waits = false;
+		st->legacy_flow = true;
+		pf_arrow(st, e->track->arrow, e->track->arrow_id, PF_ARROW_IN, e);
+		st->legacy_flow = false;
 	}
 	if (te->nannotations > 0)
 		pf_annotations_check(st);

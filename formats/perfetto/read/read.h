@@ -176,7 +176,7 @@ struct pf_clock {
 struct pf_late_clock {
 	uint64_t key;
 	struct finding_tally tally;
-	uint64_t events; /* that validation counted */
+	uint64_t events, further; /* that validation counted, see struct trace */
 };
 
 #define PF_PATHS 256
@@ -266,8 +266,10 @@ struct pf_track {
 	uint64_t last;                     /* time of its last event */
 	uint64_t sum_of;                   /* generation of the sum */
 	double sum;
-	bool state_open;         /* a state is open */
-	uint64_t offset, record; /* of the first event on it */
+	bool state_open;          /* a state is open */
+	bool arrow_waits;         /* an arrow ends at the next span ... */
+	uint64_t arrow, arrow_id; /* ... its key and id */
+	uint64_t offset, record;  /* of the first event on it */
 	uint64_t described_at, described_record;
 };
 

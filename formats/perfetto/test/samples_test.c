@@ -25,7 +25,7 @@ Test(perfetto_samples, good_samples_are_clean)
 }
 
 /* Rules that no small file can violate; tested elsewhere. */
-static const char *const elsewhere[] = { NULL };
+static const char *const elsewhere[] = { "perfetto/da-deep", NULL };
 
 Test(perfetto_samples, every_rule_has_a_sample)
 {
