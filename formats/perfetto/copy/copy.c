@@ -178,7 +178,7 @@ static bool is_change(const struct pfc_change *x)
 
 	return x->strip || x->renumber != 0 || x->set_time || x->moves != NULL || x->name.p != NULL ||
 	       c->timestamp != 0 || c->delta_us != 0 || c->thread_us != 0 || c->instructions != 0 ||
-	       c->counters;
+	       c->starts || c->counters;
 }
 
 static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
@@ -187,6 +187,7 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 	struct pfc_change x = { .strip = told->left_out, .renumber = copy->renumber };
 
 	pfc_apply(&copy->states, k, !told->left_out, &x.carry);
+	x.carry.starts &= copy->to->selected;
 	add_names(copy, k, &x);
 	if (x.strip && !pfc_has_state(k)) {
 		copy->changed = true;

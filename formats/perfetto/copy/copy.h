@@ -47,7 +47,7 @@ struct pfc_event {
 	bool has_value;
 	struct pfc_number value;
 	uint64_t name_iid;
-	struct slice name;
+	struct slice name, legacy;                   /* p NULL: none */
 	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event */
 	int64_t extra[PFC_EXTRA];
 	double real[PFC_EXTRA];
@@ -85,6 +85,7 @@ struct pfc_states {
 	struct pfc_sum *sums;
 	uint32_t n, cap, nsums, sums_cap;
 	struct table64 sum_index;   /* hash of sequence and uuid -> sums[] */
+	struct table64 arrows;      /* ids of arrows of legacy events that have a start in the copy -> 1 */
 	struct table64 incremental; /* uuids of incremental counters -> 1 */
 	bool failed;
 };
@@ -93,6 +94,7 @@ struct pfc_states {
 struct pfc_carry {
 	uint64_t timestamp; /* to be added */
 	int64_t delta_us, thread_us, instructions;
+	bool starts;   /* the step of an arrow is its start, which was left out */
 	bool counters; /* the values are to be replaced by these of `event` */
 	struct pfc_event event;
 };

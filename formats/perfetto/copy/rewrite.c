@@ -72,6 +72,9 @@ static void put_legacy(struct text *t, struct slice s, const struct pfc_change *
 		case PF_TAG(PF_legacy_global_id, PF_VARINT):
 			wire_number(t, pf_wire_number(&w), new_id(w.v, x));
 			break;
+		case PF_TAG(PF_legacy_phase, PF_VARINT):
+			wire_number(t, PF_legacy_phase, x->carry.starts ? 's' : w.v);
+			break;
 		default:
 			put_same(t, &w);
 		}
@@ -128,7 +131,7 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 			put_fixed(t, pf_wire_number(&w), new_id(w.v, x));
 			break;
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
-			if (x->renumber != 0)
+			if (x->renumber != 0 || c->starts)
 				put_legacy(t, pf_wire_slice(&w), x);
 			else
 				put_same(t, &w);

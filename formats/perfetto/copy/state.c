@@ -103,6 +103,9 @@ struct pfc_event pfc_event(struct slice s)
 		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
 			e.instructions = (int64_t)w.v;
 			break;
+		case PF_TAG(PF_event_legacy_event, PF_BYTES):
+			e.legacy = pf_wire_slice(&w);
+			break;
 		case PF_TAG(PF_event_type, PF_VARINT):
 			e.type = (uint32_t)w.v;
 			break;
@@ -185,6 +188,7 @@ void pfc_states_free(struct pfc_states *all)
 	table64_free(&all->index);
 	table64_free(&all->sum_index);
 	table64_free(&all->incremental);
+	table64_free(&all->arrows);
 }
 
 void pfc_states_clear(struct pfc_states *all)
@@ -366,6 +370,25 @@ static void carry_delta(int64_t *sum, int64_t delta, bool copied, int64_t *carry
 	}
 }
 
+/* The first step that is copied becomes the start: readers drop steps without one.  Ids are those of legacy
+ * events; those of others need no start. */
+static bool starts_arrow(struct pfc_states *all, struct slice legacy)
+{
+	struct pf_wire w = pf_wire_on(legacy);
+	uint64_t id = 0, phase = 0;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_legacy_phase, PF_VARINT))
+			phase = w.v;
+		else if (w.tag == PF_TAG(PF_legacy_unscoped_id, PF_VARINT))
+			id = w.v;
+	if ((phase != 's' && phase != 't') || table64_get(&all->arrows, id) != TABLE_NONE ||
+	    all->arrows.used >= PFC_SUMS)
+		return false;
+	all->failed |= !table64_put(&all->arrows, id, 1);
+	return phase == 't';
+}
+
 static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct slice s, bool copied,
                         struct pfc_carry *carry)
 {
@@ -377,6 +400,8 @@ static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct s
 		carry_delta(&q->thread_us, e.thread_us, copied, &carry->thread_us);
 	if (e.instructions != 0)
 		carry_delta(&q->instructions, e.instructions, copied, &carry->instructions);
+	if (copied && e.legacy.p != NULL)
+		carry->starts = starts_arrow(all, e.legacy);
 	if (all->incremental.used > 0)
 		apply_counters(all, q, &e, copied, &carry->counters);
 	if (carry->counters)

@@ -19,8 +19,7 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (pf_breaks(rule))
-		*(st->is_inner ? &st->broken_inner : &st->broken) = true;
+	st->broken |= pf_breaks(rule);
 	va_start(ap, fmt);
 	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
@@ -757,6 +756,14 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 	return found != LOOK_AHEAD_FAILED;
 }
 
+/* Reads all packets of a compressed one: recovery decides for them at once. */
+static PF_COLD void check_inner(struct pf_state *st)
+{
+	while (next_inner(st))
+		st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+	drop_inner(st);
+}
+
 static enum record_status pf_record(struct reader *r, struct record *rec)
 {
 	struct pf_state *const st = r->state;
@@ -803,6 +810,8 @@ static enum record_status pf_record(struct reader *r, struct record *rec)
 	st->applied = false;
 	rec->end = end;
 	set_role(st, rec);
+	if (r->recovers && st->inner.n > 0)
+		check_inner(st);
 	return RECORD_DONE;
 }
 

@@ -379,9 +379,8 @@ struct pf_state {
 	uint64_t offset, ordinal; /* of the record */
 	const char *start;        /* of the record in the window */
 	bool is_inner;            /* the packet is one of a compressed packet */
-	bool broken,
-	    broken_inner;   /* for recovery, which resets them: such a packet was reported, see pf_breaks() */
-	struct slice inner; /* such packets that are not read yet */
+	bool broken;              /* a packet was reported, see pf_breaks(); for recovery, which resets it */
+	struct slice inner;       /* such packets that are not read yet */
 	struct pf_inner *inner_memory;
 	uint64_t carrier, carrier_size,
 	    index;            /* offset of the compressed packet, its bytes; packets read of it */

@@ -298,7 +298,8 @@ def rows_of(rows, since, until):
 
 def errors_of(rows):
     """Stats that tell of faults; what only counts is left out."""
-    return {s[0] for s in rows["stat"] if s[0] not in ("heapprofd_last_profile_timestamp",)}
+    return {s[0] for s in rows["stat"] if s[0] not in
+            ("heapprofd_last_profile_timestamp", "flow_end_without_start")}
 
 
 def times_of(rows, most):

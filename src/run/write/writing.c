@@ -295,8 +295,8 @@ static bool flush(void *ctx, struct chunk *c)
 /* Returns whether a record is the first of an input.  One without bytes is in the one before. */
 static bool begins_input(struct writing *w, const struct event *e, struct slice bytes)
 {
-	const bool begins =
-	    w->input == 0 || e->offset == 0 || e->offset < w->offset || (e->offset == w->offset && bytes.n > 0);
+	const bool begins = w->input == 0 || e->offset == 0 || e->offset < w->offset ||
+	                    (e->offset == w->offset && bytes.n > 0);
 
 	w->input += begins;
 	w->offset = e->offset;
