@@ -307,7 +307,9 @@ static void put_counter_value(struct perfetto_state *st, const struct event *e, 
 static void put_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	if (e->nfields > 1 || !slice_is(b->fields[e->first_field].name, "value"))
-		perfetto_lose(st, PERFETTO_COUNTER_NAME, e->nfields);
+		perfetto_lose(st, PERFETTO_COUNTER_NAME, 1);
+	if (e->nfields > 1)
+		perfetto_lose(st, PERFETTO_COUNTER_SPLIT, e->nfields - 1U);
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		const struct value n = to_number(&f->value);
