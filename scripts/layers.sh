@@ -96,10 +96,10 @@ test_rule fuzz base input output model check yaml format vocab run compare stats
 
 # A format sees format.h and the headers below, base/, json/, out/, output/text*.h, and its own folder.  Aids of its tests share
 # nothing with it, so that the one can check the other.
-below='base/|json/|out/|format/(format|fields_json|recover)\.h"|model/(call_stack|event_traits|trace_origin|value)\.h"|output/text[a-z0-9_]*\.h"'
+below='base/|json/|out/|format/(format|fields_json|recover|unpack)\.h"|model/(call_stack|event_traits|trace_origin|value)\.h"|output/text[a-z0-9_]*\.h"'
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
+	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, format/unpack.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
 		"$name/|$below" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done
@@ -136,7 +136,7 @@ for dir in formats/*/*/; do
 		echo "$found"
 		status=1
 	fi
-	for h in $(sed -n "s|^#include \"\($name/[a-z0-9_]*\.h\)\"|formats/\1|p" $files | sort -u); do
+	for h in $(sed -n "s|^#include \"\($name/[a-z0-9_/]*\.h\)\"|formats/\1|p" $files | grep -v "^$dir/" | sort -u); do
 		case "$(headers "$h")" in
 		*" $dir/"*)
 			echo "$h includes headers of $dir, which includes it"

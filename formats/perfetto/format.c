@@ -1,7 +1,20 @@
-/* Perfetto traces (protocol buffers); an output only. */
+/* Perfetto traces (protocol buffers). */
 #include "perfetto/perfetto.h"
+#include "perfetto/read/read.h"
+
+const struct rule perfetto_rules[PF_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "perfetto/rules.def"
+#undef RULE
+	{ .id = NULL }
+};
 
 static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };
+static const char *const dialects[] = { "58", NULL };
+/* Sums of packets that are left out are added to later ones. */
+static const char *const recounted[] = { "timestamp",      "timestamp_clock_id",
+	                                 "track_event",    "streaming_profile_packet",
+	                                 "sequence_flags", NULL };
 
 extern const struct format perfetto_format;
 
@@ -10,6 +23,15 @@ const struct format perfetto_format = {
 	.title = "Perfetto trace",
 	.spec = "Perfetto protos, v58.2",
 	.suffixes = suffixes,
+	.dialects = dialects,
+	.recounted = recounted,
+	.reader = &perfetto_reader_ops,
 	.writer = &perfetto_writer_ops,
+	.copier = &perfetto_copier_ops,
+	.recover = &perfetto_recover_ops,
+	.rules = perfetto_rules,
 	.losses = perfetto_losses,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
+	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH |
+	            HAS_NUMBERS | HAS_STEPS,
 };

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/value.h"
@@ -231,6 +232,16 @@ static void put_json(struct perfetto_state *st, struct slice json, unsigned dept
 
 /* ---- any value ---- */
 
+double perfetto_widen(double v)
+{
+	char text[DECIMAL_F64_MAX + 1];
+
+	if (!isfinite(v))
+		return v;
+	*decimal_f32(text, (float)v) = '\0';
+	return strtod(text, NULL);
+}
+
 static void put_double(struct perfetto_state *st, double v)
 {
 	if (isnan(v)) {
@@ -342,6 +353,8 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		wire_number(&st->body, ANNOTATION_INT, v->u64);
 		break;
 	case VALUE_F32:
+		put_double(st, perfetto_widen(v->f64));
+		break;
 	case VALUE_F64:
 		put_double(st, v->f64);
 		break;

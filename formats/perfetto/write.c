@@ -262,7 +262,9 @@ static struct value to_number(const struct value *v)
 		n.type = VALUE_U64;
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		n.type = VALUE_I64;
-	else if ((v->type == VALUE_F32 || v->type == VALUE_F64) && !isnan(v->f64))
+	else if (v->type == VALUE_F32 && !isnan(v->f64))
+		n = (struct value){ .type = VALUE_F64, .f64 = perfetto_widen(v->f64) };
+	else if (v->type == VALUE_F64 && !isnan(v->f64))
 		n.type = VALUE_F64;
 	else
 		n.type = VALUE_NONE;
@@ -304,6 +306,10 @@ static void put_counter_value(struct perfetto_state *st, const struct event *e, 
 
 static void put_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
+	if (e->nfields > 1 || !slice_is(b->fields[e->first_field].name, "value"))
+		perfetto_lose(st, PERFETTO_COUNTER_NAME, 1);
+	if (e->nfields > 1)
+		perfetto_lose(st, PERFETTO_COUNTER_SPLIT, e->nfields - 1U);
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		const struct value n = to_number(&f->value);
@@ -446,8 +452,10 @@ static void put_instant(struct perfetto_state *st, const struct batch *b, const 
 
 	close_until(st, k, e->ts, true);
 	put_named(st, b, e, is_second ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
-	if (is_second)
+	if (is_second) {
 		push_end(st, k, e->ts);
+		perfetto_lose(st, PERFETTO_SECOND, 1);
+	}
 	k->instant = e->ts + 1;
 	if ((e->flags & EVENT_ARROW) != 0) { /* an end may follow */
 		idset_add(&st->arrows, e->dur);
@@ -470,10 +478,13 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 	}
 	if (e->nfields > 0)
 		perfetto_lose(st, PERFETTO_ARROW_FIELDS, 1);
+	if (!slice_is(e->name, "arrow"))
+		perfetto_lose(st, PERFETTO_ARROW_NAME, 1);
 	close_until(st, k, e->ts, false);
 	const bool next = !out && !event_is_step(e) && (e->flags & EVENT_NEXT) != 0;
 	const bool needs_span = !next && k->nends == 0 && k->instant != e->ts + 1;
 	if (needs_span) {
+		perfetto_lose(st, PERFETTO_ARROW_SPAN, 1);
 		struct track_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
 		x.name = name_iid(st, e->name);
 		put_event(st, &x);

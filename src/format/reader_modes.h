@@ -71,6 +71,16 @@ struct reader_charges {
 /* Returns false if the limit is reached. */
 bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_t long_limit);
 
+/* ---- several events of a record ---- */
+
+/*
+ * A record that is several events: the reader returns one of this role for each further event, without bytes
+ * (end == p), with the offset of the record they are of, or of one of its bytes.  The same holds for events
+ * of earlier records that had to wait, at the end of the input: such a record was a RECORD_IS_PART.  As a raw
+ * record it is one inside another record.
+ */
+enum { RECORD_IS_MORE = RECORD_IS_LONG + 1 }; /* without bytes; not counted, but its event is */
+
 /* ---- gaps ---- */
 
 /*

@@ -30,6 +30,7 @@ struct trace {
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
 	uint64_t records, events, facts_lost; /* all; those that are not structure; too large for meta */
+	uint64_t further; /* of the events: those that are not the first of their record */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */

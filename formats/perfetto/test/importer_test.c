@@ -171,7 +171,7 @@ static void try_forest(uint64_t seed, bool import)
 		plant(&f, &r, t, 60 * (i / 20));
 	}
 	perf_rig_end(&r);
-	cr_expect_eq(r.total.n, 0);
+	cr_expect_eq(r.total.n, perf_rig_lost(&r, "perfetto/second-instant") > 0 ? 1U : 0U);
 	expect_model(&f, &r);
 	if (import)
 		expect_importer(&f, &r);

@@ -90,7 +90,7 @@ Test(perfetto_write, times_that_the_importer_does_not_take)
 	perf_rig_end(&r);
 	expect_slice(&r, "long", 5, INT64_MAX - 5, 0);
 	cr_expect_null(model_slice_named(&r.model, "late"));
-	cr_expect_eq(perf_rig_lost(&r, "perfetto/time-range"), 2);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/time-limit"), 2);
 	cr_expect_eq(perf_rig_lost(&r, "perfetto/clipped"), 1);
 	perf_rig_free(&r);
 }
@@ -114,7 +114,7 @@ Test(perfetto_write, times_before_0)
 	expect_slice(&r, "across", 0, 20, 0);
 	expect_slice(&r, "inside", 5, 10, 1);
 	cr_expect_null(model_slice_named(&r.model, "before"));
-	cr_expect_eq(perf_rig_lost(&r, "perfetto/time-range"), 2);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/time-limit"), 2);
 	cr_expect_eq(perf_rig_lost(&r, "perfetto/clipped"), 1);
 	perf_rig_free(&r);
 }

@@ -79,7 +79,9 @@ static struct ran hide(const char *in, const char *to)
 
 static void check_sample(const char *in)
 {
-	const char *const other = strstr(in, ".json") == NULL ? "testdata/chrome/good/object.json" : SAMPLE;
+	const char *const other = strstr(in, ".pftrace") != NULL ? "testdata/perfetto/good/kinds.pftrace"
+	                          : strstr(in, ".json") == NULL  ? "testdata/chrome/good/object.json"
+	                                                         : SAMPLE;
 	static const char *const to[] = { "ndjson", "chrome", "csv", "htdump", "folded" };
 	struct ran plain = RUN("convert", "-q", "--to=ndjson", in, "-");
 

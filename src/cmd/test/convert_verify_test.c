@@ -225,6 +225,7 @@ static const struct {
 	{ "htdump", 1U << CATEGORY },
 	{ "dftracer", 1U << PHASE },
 	{ "ovni", 1U << CATEGORY | 1U << VALUE | 1U << FIELD | 1U << PHASE },
+	{ "perfetto", 1U << 31 }, /* none, but counters have other names */
 };
 static enum damage damage;
 static bool zero;                       /* the event that is changed has no duration */

@@ -283,9 +283,16 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 	e->nfields--;
 }
 
-/* Applies the phase set by the reader. */
+/* Applies the phase set by the reader.  Both ends of an async span have its id in dur. */
 static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
+	if (in->spans && (e->flags & EVENT_ASYNC) != 0 &&
+	    (e->phase == PHASE_BEGIN || e->phase == PHASE_END)) {
+		how.flags = PAIRING_ASYNC;
+		how.key = e->dur;
+		e->dur = 0;
+		e->flags &= (uint8_t)~EVENT_ASYNC;
+	}
 	return e->phase == PHASE_BEGIN ? apply_begin(in, b, e, how)
 	       : e->phase == PHASE_END ? apply_end(in, b, e, how)
 	                               : true;

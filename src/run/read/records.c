@@ -32,8 +32,9 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
 	if (raw)
 		return rec->role < RECORD_IS_GAP || rec->role == RECORD_IS_FILE ||
-		       (rec->role == RECORD_IS_GAP && rec->end > rec->p) || rec->role == RECORD_IS_LONG;
-	if (rec->role == RECORD_IS_EVENT)
+		       rec->role == RECORD_IS_MORE || rec->role == RECORD_IS_LONG ||
+		       (rec->role == RECORD_IS_GAP && rec->end > rec->p);
+	if (rec->role == RECORD_IS_EVENT || rec->role == RECORD_IS_MORE)
 		return (want & WANT_TIMES) != 0;
 	if (rec->role != RECORD_IS_STRUCTURE)
 		return rec->role == RECORD_IS_MISSING;
@@ -44,7 +45,8 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
                              const struct record *rec, const char *from, struct batch *b)
 {
-	const bool is_event = rec->role <= RECORD_IS_PART;
+	const bool is_event =
+	    rec->role <= RECORD_IS_PART || (rec->role == RECORD_IS_MORE && (!raw || rec->track != NULL));
 	const uint32_t at = b->n;
 	struct event *const e = &b->events[at];
 
@@ -85,8 +87,11 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (b != NULL && is_wanted(want, raw, rec))
 		add_event(r, ops, want, raw, rec, raw ? in->p : rec->p, b);
 	in->p = rec->end;
-	if (rec->role >= RECORD_IS_GAP)
+	if (rec->role >= RECORD_IS_GAP) {
+		r->trace->events += rec->role == RECORD_IS_MORE;
+		r->trace->further += rec->role == RECORD_IS_MORE;
 		return RECORD_DONE;
+	}
 	r->records = rec->ordinal;
 	rec->cls->records++;
 	if (rec->role == RECORD_IS_EVENT || (raw && rec->role == RECORD_IS_PART))

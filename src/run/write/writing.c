@@ -214,6 +214,7 @@ void workers_free(struct workers *w)
 struct writing_job {
 	struct writing *w;
 	struct batch *batch;
+	uint64_t rebased_by; /* known with the first event */
 	bool lent;
 	struct chunk chunk;
 };
@@ -292,10 +293,11 @@ static bool flush(void *ctx, struct chunk *c)
 
 /* ---- copying ---- */
 
-/* Returns whether a record is the first of an input. */
-static bool begins_input(struct writing *w, const struct event *e)
+/* Returns whether a record is the first of an input.  One without bytes is in the one before. */
+static bool begins_input(struct writing *w, const struct event *e, struct slice bytes)
 {
-	const bool begins = w->input == 0 || e->offset == 0 || e->offset <= w->offset;
+	const bool begins = w->input == 0 || e->offset == 0 || e->offset < w->offset ||
+	                    (e->offset == w->offset && bytes.n > 0);
 
 	w->input += begins;
 	w->offset = e->offset;
@@ -329,7 +331,7 @@ static void copy_records(struct writing *w, const struct batch *b, struct chunk 
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		struct event *const e = &b->events[i];
-		const bool begins = begins_input(w, e), is_long = (e->flags & EVENT_LONG) != 0;
+		const bool begins = begins_input(w, e, b->bytes[i]), is_long = (e->flags & EVENT_LONG) != 0;
 		if (!is_long && w->closure != NULL && e->phase == PHASE_STRUCTURE &&
 		    !closure_keeps(w->closure, w->input, e->offset))
 			e->flags |= EVENT_LEFT_OUT;
@@ -429,6 +431,7 @@ static void finish_job(void *ctx, size_t slot)
 	struct writing *const w = ctx;
 	struct writing_job *const job = &w->jobs[slot];
 
+	w->run.rebased_by = job->rebased_by;
 	if (!in_parallel(w) && is_ok(w)) {
 		if (declare(w, job))
 			render_slices(job, slot);
@@ -450,6 +453,7 @@ bool writing_put(struct writing *w, struct batch *b)
 		return false;
 	}
 	w->jobs[slot].batch = b;
+	w->jobs[slot].rebased_by = w->run.rebased ? pipeline_report(w->pipeline).rebased_by : 0;
 	if (w->workers != NULL) {
 		workers_put(w->workers);
 	} else {
@@ -503,7 +507,7 @@ void writing_survey(void *writing, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		(void)begins_input(w, e);
+		(void)begins_input(w, e, b->bytes[i]);
 		if ((e->flags & EVENT_LONG) != 0)
 			continue;
 		if (w->closure != NULL)

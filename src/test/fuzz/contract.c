@@ -140,6 +140,10 @@ static bool owner_holds(struct contract *c, const struct trace *t, const struct 
 
 static bool offset_holds(struct contract *c, const struct event *e, struct slice record)
 {
+	if (record.n == 0) { /* a further event of an earlier record */
+		MUST(e->offset < c->n, "event at %" PRIu64 " of an input of %zu bytes", e->offset, c->n);
+		return true;
+	}
 	/* a record may have several events */
 	MUST(e->offset >= c->end || (c->shown > 0 && e->offset == c->at),
 	     "event at %" PRIu64 ": the one before ends at %" PRIu64, e->offset, c->end);
@@ -155,6 +159,7 @@ static bool offset_holds(struct contract *c, const struct event *e, struct slice
 static bool event_holds(struct contract *c, const struct trace *t, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
+	const bool more = b->bytes[i].n == 0; /* RECORD_IS_MORE */
 	const bool further = c->shown > 0 && e->offset == c->at; /* of the same record */
 
 	if (!offset_holds(c, e, b->bytes[i]) || !owner_holds(c, t, e) ||
@@ -166,8 +171,8 @@ static bool event_holds(struct contract *c, const struct trace *t, const struct 
 	mix(c, e->dur);
 	mix(c, e->offset);
 	mix(c, (uint64_t)e->phase << 8 | e->flags);
-	c->shown++;
-	c->events += e->phase != PHASE_STRUCTURE && !further;
+	c->shown += !more;
+	c->events += e->phase != PHASE_STRUCTURE && (more || !further);
 	return true;
 }
 

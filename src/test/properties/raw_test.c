@@ -40,6 +40,8 @@ static void expect_file(const struct sample *s)
 		for (uint32_t k = 0; k < l.batches[i]->n; k++) {
 			const uint64_t offset = l.batches[i]->events[k].offset;
 			const struct slice bytes = l.batches[i]->bytes[k];
+			if (bytes.n == 0)
+				continue; /* packed in the record before */
 			cr_assert(offset == at || (offset > at && !whole), "%s: a record at %llu, not %llu",
 			          s->path, (unsigned long long)offset, (unsigned long long)at);
 			cr_assert(bytes.n <= s->n - offset && memcmp(bytes.p, s->p + offset, bytes.n) == 0,

@@ -16,12 +16,13 @@
 
 const struct row rows[] = {
 	{ "htdump", ROW_JOINS | ROW_AHEAD, "late-mapping", NULL },
-	{ "heph", ROW_JOINS | ROW_REPAIRS, NULL, NULL },
+	{ "heph", ROW_JOINS | ROW_REPAIRS | ROW_DEPENDS | ROW_SEVERAL, NULL, NULL },
 	{ "dial9", ROW_JOINS | ROW_FRAMES, "late", NULL },
 	{ "dftracer", ROW_LINES | ROW_RENAMES, "merged", "end" },
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
 	{ "ndjson", ROW_STABLE, NULL, NULL },
 	{ "chrome", ROW_LINES | ROW_QUIET, "late-names", NULL },
+	{ "perfetto", ROW_JOINS | ROW_REPAIRS | ROW_DEPENDS | ROW_SEVERAL, NULL, NULL },
 	{ .format = NULL },
 };
 

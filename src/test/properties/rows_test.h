@@ -19,8 +19,10 @@ enum row_is {
 	ROW_FRAMES = 32, /* several records may share a head, and are recovered together */
 	ROW_RENAMES =
 	    64, /* older dialects reserve the name of a field; other fields of this name are renamed */
-	ROW_AHEAD = 128,  /* names are also searched for raw records */
-	ROW_STABLE = 256, /* an output that is read back is written as the same bytes */
+	ROW_AHEAD = 128,   /* names are also searched for raw records */
+	ROW_STABLE = 256,  /* an output that is read back is written as the same bytes */
+	ROW_SEVERAL = 512, /* a record may be several events: a selection of one brings the others along, but
+	                    * not what ends them; and the names and lanes of tracks depend on their events */
 };
 
 struct row {

@@ -47,6 +47,9 @@ Test(assemble, words_write_their_bytes)
 	MAKES("f32 1.5 big f64 -0", "\0\0\xc0\x3f\x80\0\0\0\0\0\0\0");
 	MAKES("varint 300 varint -1", "\xac\2\xff\xff\xff\xff\xff\xff\xff\xff\xff\1");
 	MAKES("len16 \"abc\" len8 { 00 01 }", "\3\0abc\2\0\1");
+	MAKES("lenv { 01 lenv \"ab\" } lenv { repeat 128 { } 07 }", "\4\1\2ab\1\7");
+	MAKES("after 1 { lenv { repeat 128 { 07 } } cut 127 }", "\1\7");
+	MAKES("zlib \"a\"", "\x78\1\x4b\4\0\0\x62\0\x62");
 	MAKES("ff { 01 big size32 02 }", "\xff\1\0\0\0\6\2");
 	MAKES("repeat 3 i { u8 i*2+1 } cut 1", "\1\3");
 	MAKES("first 2 { \"abcd\" } after 3 \"abcd\"", "abd");

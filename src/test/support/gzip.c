@@ -1,5 +1,6 @@
 /*
- * Encoder of gzip members (RFC 1952), because the output of libraries depends on version and processor.
+ * Encoder of gzip members (RFC 1952) and zlib streams (RFC 1950), because the output of libraries depends on
+ * version and processor.
  */
 #include <string.h>
 
@@ -66,19 +67,43 @@ size_t gzip_stored(unsigned char *out, const unsigned char *p, size_t n)
 	return end_member(&b, p, n);
 }
 
+/* One block of literals in the fixed code. */
+static void put_fixed(struct bits *b, const unsigned char *p, size_t n)
+{
+	put_bits(b, 1, 1); /* last block */
+	put_bits(b, 1, 2); /* fixed code */
+	for (size_t i = 0; i < n; i++)
+		if (p[i] < 144)
+			put_code(b, 0x30u + p[i], 8);
+		else
+			put_code(b, 0x190u + p[i] - 144, 9);
+	put_code(b, 0, 7); /* end of block */
+	if (b->count > 0)
+		put_bits(b, 0, 8 - b->count);
+}
+
 size_t gzip_fixed(unsigned char *out, const unsigned char *p, size_t n)
 {
 	struct bits b = begin_member(out);
 
-	put_bits(&b, 1, 1); /* last block */
-	put_bits(&b, 1, 2); /* fixed code */
-	for (size_t i = 0; i < n; i++)
-		if (p[i] < 144)
-			put_code(&b, 0x30u + p[i], 8);
-		else
-			put_code(&b, 0x190u + p[i] - 144, 9);
-	put_code(&b, 0, 7); /* end of block */
-	if (b.count > 0)
-		put_bits(&b, 0, 8 - b.count);
+	put_fixed(&b, p, n);
 	return end_member(&b, p, n);
+}
+
+size_t zlib_fixed(unsigned char *out, const unsigned char *p, size_t n)
+{
+	struct bits b = { .out = out, .n = 2 };
+	uint32_t low = 1, high = 0; /* of the Adler checksum */
+
+	out[0] = 0x78;
+	out[1] = 0x01;
+	put_fixed(&b, p, n);
+	for (size_t i = 0; i < n; i++) {
+		low = (low + p[i]) % 65521;
+		high = (high + low) % 65521;
+	}
+	const unsigned char sum[] = { (unsigned char)(high >> 8), (unsigned char)high,
+		                      (unsigned char)(low >> 8), (unsigned char)low };
+	memcpy(out + b.n, sum, sizeof sum);
+	return b.n + sizeof sum;
 }

@@ -59,6 +59,28 @@ static void do_length(struct assembler *a, unsigned size)
 	store(a, a->p + at, n, size);
 }
 
+/* The length of the next item as LEB128, before it.  Marks in the item move with their bytes; offsets after a
+ * packed item are those of the packed bytes, as it is a part of a record. */
+static void do_length_varint(struct assembler *a, unsigned unused)
+{
+	struct sample *const s = a->all->n > 0 ? &a->all->list[a->all->n - 1] : NULL;
+	const size_t start = a->n, unpacked = a->unpacked, marks = s != NULL ? s->nfindings : 0;
+	uint64_t n = put_next(a);
+	unsigned char head[10];
+	size_t k = 0;
+
+	for (; n >= 0x80; n >>= 7)
+		head[k++] = (unsigned char)(n | 0x80);
+	head[k++] = (unsigned char)n;
+	put(a, head, k); /* for its space */
+	memmove(a->p + start + k, a->p + start, a->n - k - start);
+	memcpy(a->p + start, head, k);
+	a->unpacked = unpacked;
+	for (size_t i = 0; s != NULL && s->nfindings > marks && i < s->nfindings; i++)
+		if (s->findings[i].offset >= start + unpacked)
+			s->findings[i].offset += k;
+}
+
 static void do_size(struct assembler *a, unsigned size)
 {
 	a->size_at = a->n;
@@ -70,7 +92,7 @@ static void do_byte_order(struct assembler *a, unsigned big)
 	a->big = big;
 }
 
-enum packing { ZSTD, GZIP, GZIP_STORED };
+enum packing { ZSTD, GZIP, GZIP_STORED, ZLIB };
 
 static void do_packed(struct assembler *a, unsigned how)
 {
@@ -83,6 +105,7 @@ static void do_packed(struct assembler *a, unsigned how)
 		fail(a, a->rest.p, "a stored block has at most 65535 bytes");
 	const size_t length = how == ZSTD   ? ZSTD_compress(packed, cap, a->p + start, n, 19)
 	                      : how == GZIP ? gzip_fixed(packed, a->p + start, n)
+	                      : how == ZLIB ? zlib_fixed(packed, a->p + start, n)
 	                                    : gzip_stored(packed, a->p + start, n);
 	a->n = start;
 	put(a, packed, length);
@@ -276,12 +299,14 @@ const struct word words[] = {
 	{ "len8", do_length, 1 },
 	{ "len16", do_length, 2 },
 	{ "len32", do_length, 4 },
+	{ "lenv", do_length_varint, 0 },
 	{ "size32", do_size, 4 },
 	{ "little", do_byte_order, 0 },
 	{ "big", do_byte_order, 1 },
 	{ "zstd", do_packed, ZSTD },
 	{ "gzip", do_packed, GZIP },
 	{ "gzip-stored", do_packed, GZIP_STORED },
+	{ "zlib", do_packed, ZLIB },
 	{ "first", do_part, 1 },
 	{ "after", do_part, 0 },
 	{ "cut", do_cut, 0 },

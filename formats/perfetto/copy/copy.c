@@ -1,0 +1,516 @@
+/*
+ * The copier of packets.  Packets are copied as they are, unless
+ *   - some are left out: of those the state of their sequence stays, and sums that later packets build on
+ * (state.c); descriptors, snapshots of clocks and facts always stay;
+ *   - another input follows: its sequences, tracks and arrows get other ids, as equal ones would be joined;
+ *   - times are moved: timestamps of the trace's clock, and that clock in snapshots, so that what others are
+ * converted to moves, too. Compressed packets are unpacked only for that, and packed again.
+ */
+#include <stdlib.h>
+
+#include "perfetto/copy/copy.h"
+
+#define MAX_HELD (64U << 20) /* bytes before the first event, where its time is needed first */
+
+/* What the engine says of a record. */
+struct told {
+	uint64_t ts, offset;
+	size_t n; /* bytes, while it waits */
+	bool is_event, left_out;
+};
+
+struct pfc_copy {
+	struct copier *to;
+	struct pfc_states states;
+	struct pfc_names names;
+	bool copying;      /* the survey is over */
+	uint64_t input;    /* from 1 */
+	uint64_t bytes;    /* of the records up to now */
+	uint64_t renumber; /* see pfc_change */
+	/* moved times */
+	uint32_t trace_clock;
+	struct pfc_moved moved; /* clocks in snapshots that were written */
+	bool moves;             /* the time of the first event is known */
+	struct text held;       /* bytes of records before it, and ... */
+	struct told *told;      /* ... what was told of them */
+	uint32_t ntold, told_cap;
+	bool replays; /* bytes are not those of a batch */
+	/* compressed packets */
+	struct pfc_packet packed; /* its fields are in `carrier` */
+	struct told packed_told;  /* of their record */
+	bool unpacked, changed;
+	struct text carrier, inner, out;
+	size_t at; /* of the next packet in `inner` */
+};
+
+/* ---- output ---- */
+
+static void put_bytes(struct pfc_copy *copy, struct slice bytes)
+{
+	if (copy->unpacked)
+		text_slice(&copy->out, bytes);
+	else if (copy->replays)
+		text_slice(copier_text(copy->to), bytes);
+	else
+		copier_keep(copy->to, bytes);
+}
+
+static struct text *changed_text(struct pfc_copy *copy)
+{
+	copy->changed = true;
+	return copy->unpacked ? &copy->out : copier_text(copy->to);
+}
+
+/* ---- times ---- */
+
+static void follow_clock(struct pfc_copy *copy, struct slice snapshot)
+{
+	struct pf_wire w = pf_wire_on(snapshot), c;
+	uint64_t primary = 0;
+	bool has_boottime = false, has_file = false;
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_snapshot_primary_trace_clock, PF_VARINT))
+			primary = w.v;
+		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
+			continue;
+		for (c = pf_wire_on(pf_wire_slice(&w)); pf_wire_next(&c);)
+			if (c.tag == PF_TAG(PF_clock_clock_id, PF_VARINT)) {
+				has_boottime |= c.v == PFC_BOOTTIME;
+				has_file |= c.v == PERFETTO_CLOCK_TRACE;
+			}
+	}
+	if (primary != 0)
+		copy->trace_clock = (uint32_t)primary;
+	else if (has_boottime && !has_file)
+		copy->trace_clock = PFC_BOOTTIME;
+}
+
+static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
+{
+	x->set_time = true;
+	x->time = time;
+	x->time_clock = clock;
+}
+
+/* Events get their time in the trace's clock, which is exact whatever they were converted from. */
+static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct told *told,
+                      struct pfc_change *x)
+{
+	const uint64_t by = copy->to->run->rebased_by;
+	const uint32_t clock = pfc_clock_of(&copy->states, k),
+	               trace = copy->trace_clock != 0 ? copy->trace_clock : PFC_BOOTTIME;
+	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
+	const bool is_negative = copy->to->run->signed_time && (int64_t)told->ts < 0;
+
+	if (k->snapshot.p != NULL) {
+		follow_clock(copy, k->snapshot);
+		x->moves = &copy->moved;
+		x->moved_by = by;
+		x->trace_clock = copy->trace_clock;
+		x->sequence = k->sequence;
+	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, k->sequence)) {
+		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], told->offset, 1);
+	} else if (told->is_event) {
+		if (is_negative)
+			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_NEGATIVE_TIME],
+			           told->offset, 1);
+		set_time(x, is_negative ? 0 : told->ts, is_of_trace ? k->clock : trace);
+	} else if (k->has_timestamp && is_of_trace) {
+		set_time(x, k->timestamp < by ? 0 : k->timestamp - by, k->clock);
+	}
+}
+
+/* ---- packets ---- */
+
+static uint64_t uuid_of(struct slice descriptor)
+{
+	struct pf_wire w = pf_wire_on(descriptor);
+	uint64_t uuid = 0;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT))
+			uuid = w.v;
+	return uuid;
+}
+
+/* Describes a track that is not, so that it keeps its name. */
+static void put_name(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_name *n)
+{
+	struct text *const t = changed_text(copy);
+	const size_t packet = wire_open(t, TRACE_PACKET);
+
+	wire_number(t, PF_packet_trusted_packet_sequence_id, pfc_new_sequence(k->sequence, copy->renumber));
+	const size_t start = wire_open(t, PF_packet_track_descriptor);
+	wire_number(t, PF_descriptor_uuid, pfc_new_id(n->uuid, copy->renumber));
+	wire_slice(t, PF_descriptor_name, n->name);
+	wire_close(t, start);
+	wire_close(t, packet);
+}
+
+/* Names that the packet depends on. */
+static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct pfc_change *x)
+{
+	struct pfc_name *n = NULL;
+
+	if (copy->names.n == 0)
+		return;
+	if (k->descriptor.p != NULL) {
+		n = pfc_name_needed(&copy->names, uuid_of(k->descriptor));
+		if (n != NULL)
+			x->name = n->name;
+	} else if (k->event.p != NULL && !x->strip) {
+		const struct pfc_event e = pfc_event(k->event);
+		const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
+		n = pfc_name_needed(&copy->names, e.has_track ? e.track
+		                                  : q != NULL ? q->of_defaults.track
+		                                              : 0);
+		if (n != NULL && !n->is_described && !n->is_said)
+			put_name(copy, k, n);
+	}
+	if (n != NULL)
+		n->is_said = true;
+}
+
+static bool is_change(const struct pfc_change *x)
+{
+	const struct pfc_carry *const c = &x->carry;
+
+	return x->strip || x->renumber != 0 || x->set_time || x->moves != NULL || x->name.p != NULL ||
+	       c->timestamp != 0 || c->delta_us != 0 || c->thread_us != 0 || c->instructions != 0 ||
+	       c->starts || c->counters;
+}
+
+static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
+                        const struct told *told)
+{
+	struct pfc_change x = { .strip = told->left_out, .renumber = copy->renumber };
+
+	pfc_apply(&copy->states, k, !told->left_out, &x.carry);
+	x.carry.starts &= copy->to->selected;
+	add_names(copy, k, &x);
+	if (x.strip && !pfc_has_state(k)) {
+		copy->changed = true;
+		return;
+	}
+	if (copy->moves && !x.strip)
+		move_time(copy, k, told, &x);
+	if (is_change(&x))
+		pfc_write(changed_text(copy), k, &x);
+	else
+		put_bytes(copy, frame);
+}
+
+static uint64_t track_key(const struct pfc_copy *copy, uint64_t uuid)
+{
+	return hash_u64(uuid, hash_seed() + copy->input);
+}
+
+static void use_tracks(const struct pfc_copy *copy, const uint64_t *uuids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && i < PFC_EXTRA; i++)
+		copier_uses(copy->to, track_key(copy, uuids[i]));
+}
+
+/* Descriptors of threads and processes are needed by number, all others by their uuid. */
+static void survey_references(struct pfc_copy *copy, const struct pfc_packet *k)
+{
+	struct copier *const c = copy->to;
+	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
+
+	if (k->event.p != NULL) {
+		const struct pfc_event e = pfc_event(k->event);
+		if (e.has_track || q != NULL)
+			copier_uses(c, track_key(copy, e.has_track ? e.track : q->of_defaults.track));
+		use_tracks(copy, e.extra_of, e.nextra_of);
+		use_tracks(copy, e.real_of, e.nreal_of);
+		if (q != NULL && e.nextra > 0)
+			use_tracks(copy, q->of_defaults.extra_of, q->of_defaults.nextra_of);
+		if (q != NULL && e.nreal > 0)
+			use_tracks(copy, q->of_defaults.real_of, q->of_defaults.nreal_of);
+	}
+	if (k->descriptor.p == NULL) {
+		copier_needs(c);
+		return;
+	}
+	struct pf_wire w = pf_wire_on(k->descriptor);
+	bool is_numbered = false, has_uuid = false;
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
+			copier_uses(c, track_key(copy, w.v));
+		has_uuid |= w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT);
+		is_numbered |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES) ||
+		               w.tag == PF_TAG(PF_descriptor_process, PF_BYTES);
+	}
+	copier_defines(c, track_key(copy, uuid_of(k->descriptor)));
+	if (is_numbered || !has_uuid)
+		copier_needs(c);
+}
+
+static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, const struct told *told)
+{
+	struct pfc_carry carry;
+
+	pfc_apply(&copy->states, k, true, &carry);
+	pfc_survey_interned(&copy->names, &copy->states, k);
+	if (k->descriptor.p != NULL)
+		pfc_survey_descriptor(&copy->names, k->descriptor);
+	if (k->event.p != NULL)
+		pfc_survey_event(&copy->names, &copy->states, k, told->ts, !told->left_out);
+	survey_references(copy, k);
+}
+
+/* ---- compressed packets ---- */
+
+static bool next_frame(struct slice *rest, struct slice *frame, struct slice *content)
+{
+	const char *const end = rest->p + rest->n;
+	uint64_t n = 0;
+	const char *const p = rest->n > 1 && *rest->p == '\x0a' ? pf_varint(rest->p + 1, end, &n) : NULL;
+
+	if (p == NULL || n > (uint64_t)(end - p))
+		return false;
+	*content = slice_of(p, n);
+	*frame = slice_of(rest->p, (size_t)(p + n - rest->p));
+	*rest = slice_of(p + n, (size_t)(end - p - (ptrdiff_t)n));
+	return true;
+}
+
+static void take_packet(struct pfc_copy *copy, struct slice frame, struct slice content,
+                        const struct told *told)
+{
+	const struct pfc_packet k = pfc_packet(content);
+
+	if (copy->copying)
+		copy_packet(copy, frame, &k, told);
+	else
+		survey_packet(copy, &k, told);
+}
+
+/* The next one of a compressed packet, whose record has no bytes. */
+static void take_inner(struct pfc_copy *copy, const struct told *told)
+{
+	struct slice rest = slice_of(copy->inner.p + copy->at, copy->inner.n - copy->at), frame, content;
+
+	if (!copy->unpacked || !next_frame(&rest, &frame, &content))
+		return;
+	copy->at = copy->inner.n - rest.n;
+	take_packet(copy, frame, content, told);
+}
+
+/* false: they are copied as they are. */
+static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct told *told)
+{
+	struct slice rest, content;
+
+	text_clear(&copy->carrier);
+	text_clear(&copy->inner);
+	text_clear(&copy->out);
+	text_slice(&copy->carrier, frame);
+	if (copy->carrier.failed)
+		return false;
+	rest = slice_of(copy->carrier.p, copy->carrier.n);
+	if (!next_frame(&rest, &frame, &content))
+		return false;
+	copy->packed = pfc_packet(content);
+	copy->packed_told = *told;
+	copy->at = 0;
+	copy->changed = false;
+	copy->unpacked = pfc_unpack(&copy->inner, &copy->packed);
+	return copy->unpacked;
+}
+
+/* Takes all of them, in the way of their record. */
+static void take_all_inner(struct pfc_copy *copy, const struct told *told)
+{
+	for (size_t before = 1; copy->at != before && copy->at < copy->inner.n;) {
+		before = copy->at;
+		take_inner(copy, told);
+	}
+}
+
+/* Ends those of a record: as they were, if all were copied.  If no records came for them, they are copied or
+ * left out together. */
+static void end_packed(struct pfc_copy *copy)
+{
+	struct text *const t = &copy->to->chunk->text;
+
+	if (!copy->unpacked)
+		return;
+	if (copy->at == 0 && copy->copying)
+		take_all_inner(copy, &copy->packed_told);
+	copy->unpacked = false;
+	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
+	if (!copy->copying || t->failed)
+		return;
+	if (!copy->changed)
+		text_add(copier_text(copy->to), copy->carrier.p, copy->carrier.n);
+	else if (copy->out.n > 0)
+		pfc_pack(copier_text(copy->to), &copy->packed, slice_of(copy->out.p, copy->out.n));
+}
+
+/* ---- records ---- */
+
+static void take_record(struct pfc_copy *copy, struct slice bytes, const struct told *told)
+{
+	struct slice frame, content;
+
+	if (bytes.n == 0) {
+		take_inner(copy, told);
+		return;
+	}
+	while (bytes.n > 0 && next_frame(&bytes, &frame, &content)) {
+		const struct pfc_packet k = pfc_packet(content);
+		end_packed(copy); /* of a run */
+		if (k.zlib.p == NULL && k.zstd.p == NULL)
+			take_packet(copy, frame, content, told);
+		else if (!begin_packed(copy, frame, told) && copy->copying)
+			put_bytes(copy, frame);
+	}
+	if (bytes.n == 0)
+		return;
+	end_packed(copy);
+	if (copy->copying)
+		put_bytes(copy, bytes);
+}
+
+/* Records before the first event, now that its time is known. */
+static void take_held(struct pfc_copy *copy)
+{
+	size_t at = 0;
+
+	copy->moves = true;
+	copy->replays = true;
+	for (uint32_t i = 0; i < copy->ntold; i++) {
+		take_record(copy, slice_of(copy->held.p + at, copy->told[i].n), &copy->told[i]);
+		at += copy->told[i].n;
+	}
+	copy->replays = false;
+	copy->ntold = 0;
+	text_free(&copy->held);
+	copy->held = (struct text){ .n = 0 };
+}
+
+static void hold(struct pfc_copy *copy, struct slice bytes, struct told told)
+{
+	told.n = bytes.n;
+	text_slice(&copy->held, bytes);
+	if (copy->held.failed ||
+	    !array_reserve(&copy->told, copy->ntold, &copy->told_cap, sizeof *copy->told))
+		copy->to->chunk->text.failed = true;
+	else
+		copy->told[copy->ntold++] = told;
+}
+
+static void begin_copying(struct pfc_copy *copy)
+{
+	if (copy->copying)
+		return;
+	end_packed(copy);
+	copy->copying = true;
+	copy->input = 0;
+	pfc_states_clear(&copy->states);
+}
+
+static struct told told_of(const struct event *e)
+{
+	return (struct told){ .ts = e->ts,
+		              .offset = e->offset,
+		              .is_event = e->phase != PHASE_STRUCTURE,
+		              .left_out = (e->flags & EVENT_LEFT_OUT) != 0 };
+}
+
+static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	struct pfc_copy *const copy = c->state;
+	const struct told told = told_of(e);
+
+	(void)b;
+	copy->bytes += bytes.n;
+	if (!c->selected && !c->run->rebased && copy->renumber == 0) {
+		copier_keep(c, bytes);
+		return;
+	}
+	if (c->run->rebased && !copy->moves && !told.is_event && copy->held.n + bytes.n <= MAX_HELD) {
+		hold(copy, bytes, told);
+		return;
+	}
+	if (c->run->rebased && !copy->moves)
+		take_held(copy);
+	take_record(copy, bytes, &told);
+	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
+}
+
+static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	struct pfc_copy *const copy = c->state;
+	const struct told told = told_of(e);
+
+	(void)b;
+	if (e->offset == 0) {
+		pfc_states_clear(&copy->states);
+		copy->names.input = ++copy->input;
+	}
+	take_record(copy, bytes, &told);
+	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
+}
+
+/* ---- the copier ---- */
+
+static bool copy_open(struct copier *c)
+{
+	struct pfc_copy *const copy = c->state;
+
+	copy->to = c;
+	return true;
+}
+
+static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+{
+	struct pfc_copy *const copy = c->state;
+
+	(void)b;
+	(void)e;
+	(void)bytes;
+	begin_copying(copy);
+	end_packed(copy);
+	copy->names.input = ++copy->input;
+	if (copy->input == 1)
+		return;
+	pfc_states_clear(&copy->states);
+	copy->renumber = copy->bytes * UINT64_C(0x9e3779b97f4a7c15) + copy->input;
+}
+
+static void copy_end(struct copier *c)
+{
+	struct pfc_copy *const copy = c->state;
+
+	begin_copying(copy);
+	if (c->run->rebased && !copy->moves)
+		take_held(copy);
+	end_packed(copy);
+}
+
+static void copy_free(void *state)
+{
+	struct pfc_copy *const copy = state;
+
+	pfc_states_free(&copy->states);
+	pfc_names_free(&copy->names);
+	text_free(&copy->held);
+	text_free(&copy->carrier);
+	text_free(&copy->inner);
+	text_free(&copy->out);
+	free(copy->told);
+}
+
+const struct copier_ops perfetto_copier_ops = {
+	.state_size = sizeof(struct pfc_copy),
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_REFERS,
+	.open = copy_open,
+	.input = copy_input,
+	.record = copy_record,
+	.survey = copy_survey,
+	.end = copy_end,
+	.free = copy_free,
+};

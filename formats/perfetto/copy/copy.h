@@ -1,0 +1,194 @@
+/*
+ * The private header of the copier of Perfetto traces.
+ *
+ *   state.c    what of a packet concerns copies; sequences, and what packets that are left out leave to later
+ * ones rewrite.c  packets with changes: other ids, sums, times names.c    the survey: names that tracks take
+ * from their first event packed.c   compressed packets copy.c     the copier
+ */
+#ifndef PERFETTO_COPY_COPY_H
+#define PERFETTO_COPY_COPY_H
+
+#include "base/table.h"
+#include "format/format.h"
+#include "perfetto/perfetto.h"
+#include "perfetto/read/read.h"
+
+#define PFC_BOOTTIME 6 /* clock */
+
+/* ---- state.c ---- */
+
+#define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops one with more */
+#define PFC_SEQUENCES 262144U /* sequences with a state; packets of others are copied unchanged */
+#define PFC_MOVED 256U        /* clocks that are followed when times are moved */
+#define PFC_SUMS 262144U      /* sums of counters, of all sequences */
+
+struct pfc_packet {
+	struct slice s; /* its content, and below of its fields; NULL: none */
+	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
+	uint64_t timestamp;
+	uint32_t sequence, machine, flags, dropped, clock;
+	bool has_sequence, has_timestamp;
+};
+
+/* Reads the fields of a packet; what cannot be read is left out. */
+struct pfc_packet pfc_packet(struct slice s);
+
+struct pfc_number {
+	int64_t whole;
+	double real;
+	bool is_real;
+};
+
+struct pfc_event {
+	uint64_t track;
+	uint32_t type;
+	bool has_track, has_name, has_us, has_delta;
+	int64_t delta_us, thread_us, instructions; /* deltas; 0: none */
+	bool has_value;
+	struct pfc_number value;
+	uint64_t name_iid;
+	struct slice name, legacy;                   /* p NULL: none */
+	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event */
+	int64_t extra[PFC_EXTRA];
+	double real[PFC_EXTRA];
+	uint64_t extra_of[PFC_EXTRA], real_of[PFC_EXTRA]; /* uuids of their tracks */
+};
+
+struct pfc_event pfc_event(struct slice s);
+
+/* A clock of a sequence, 64 to 127. */
+struct pfc_clock {
+	uint32_t id;
+	bool incremental;
+	uint64_t sum; /* of timestamps left out since the last one that was copied */
+};
+
+/* Of a counter of a sequence. */
+struct pfc_sum {
+	uint64_t interval;   /* of the sequence; of an earlier one: the sum is 0 */
+	struct pfc_number v; /* of values left out */
+};
+
+struct pfc_sequence {
+	bool valid;
+	uint32_t clock; /* of the defaults; 0: none */
+	struct pfc_event of_defaults;
+	int64_t delta_us, thread_us, instructions; /* sums of deltas left out */
+	uint64_t interval;                         /* counts intervals of incremental state */
+	struct pfc_clock *clocks;                  /* at most 64 */
+	uint32_t nclocks, clocks_cap;
+};
+
+struct pfc_states {
+	struct table64 index; /* machine and sequence -> list[] */
+	struct pfc_sequence *list;
+	struct pfc_sum *sums;
+	uint32_t n, cap, nsums, sums_cap;
+	struct table64 sum_index;   /* hash of sequence and uuid -> sums[] */
+	struct table64 arrows;      /* ids of arrows of legacy events that have a start in the copy -> 1 */
+	struct table64 incremental; /* uuids of incremental counters -> 1 */
+	bool failed;
+};
+
+/* What a packet that is copied needs of those before it that are not. */
+struct pfc_carry {
+	uint64_t timestamp; /* to be added */
+	int64_t delta_us, thread_us, instructions;
+	bool starts;   /* the step of an arrow is its start, which was left out */
+	bool counters; /* the values are to be replaced by these of `event` */
+	struct pfc_event event;
+};
+
+/* Applies a packet to the state.  copied: it stays; *carry is then what is to be added to it. */
+void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
+
+/* The clock of its timestamp; 0: that of the trace. */
+uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
+
+/* NULL: none. */
+const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const struct pfc_packet *k);
+
+/* Forgets all sequences: another input begins. */
+void pfc_states_clear(struct pfc_states *all);
+void pfc_states_free(struct pfc_states *all);
+
+/* ---- rewrite.c ---- */
+
+/* Times of clocks in the snapshots that were written: none goes back because it was moved. */
+struct pfc_moved {
+	struct {
+		uint64_t id, time; /* ns */
+	} list[PFC_MOVED];
+	uint32_t n;
+};
+
+/* Changes of a packet; zero-initialised: none. */
+struct pfc_change {
+	bool strip;        /* only what changes the state of its sequence */
+	uint64_t renumber; /* seed of other ids of sequences, tracks and arrows; 0: the ids stay */
+	struct pfc_carry carry;
+	bool set_time; /* the timestamp is `time`, of the trace's clock, for events with deltas, too */
+	uint64_t time;
+	uint32_t time_clock;     /* stated with it; 0: need not be */
+	struct pfc_moved *moves; /* of a snapshot: the trace's clock is `moved_by` earlier than the others */
+	uint64_t moved_by;
+	uint32_t trace_clock, sequence;
+	struct slice name; /* of the track, if it has none; p NULL: none */
+};
+
+uint64_t pfc_new_id(uint64_t v, uint64_t renumber);
+uint32_t pfc_new_sequence(uint32_t v, uint64_t renumber);
+
+/* Whether times of the clock are those of the trace; trace: its clock, 0: none is stated. */
+bool pfc_is_trace_clock(uint64_t id, uint32_t trace);
+
+/* Whether a packet that is stripped has something left. */
+bool pfc_has_state(const struct pfc_packet *k);
+
+/* Whether a snapshot that was written has the clock. */
+bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence);
+
+void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_change *x);
+
+/* ---- packed.c ---- */
+
+/* Unpacks the packets of a packet; false: it cannot be, or memory is out (t->failed). */
+bool pfc_unpack(struct text *t, const struct pfc_packet *k);
+
+/* Writes packets as a compressed packet like k. */
+void pfc_pack(struct text *t, const struct pfc_packet *k, struct slice packets);
+
+/* ---- names.c ---- */
+
+/* The first event of a track. */
+struct pfc_name {
+	uint64_t uuid, ts;
+	struct slice name; /* p NULL: none */
+	bool is_described, is_named, copied;
+	bool is_said; /* in the copy */
+};
+
+struct pfc_names {
+	struct arena arena;
+	struct tabletext texts;  /* names in the arena */
+	struct table64 index;    /* uuid -> list[] */
+	struct table64 interned; /* hash of sequence, interval and iid -> names[] */
+	struct pfc_name *list;
+	struct slice *names;
+	uint32_t n, cap, nnames, names_cap;
+	uint64_t input; /* the current one */
+	bool failed;
+};
+
+/* Of each packet of the survey, after pfc_apply(). */
+void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states,
+                         const struct pfc_packet *k);
+void pfc_survey_descriptor(struct pfc_names *names, struct slice s);
+void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k,
+                      uint64_t ts, bool copied);
+
+/* The name that the copy has to give to a track; NULL: none. */
+struct pfc_name *pfc_name_needed(const struct pfc_names *names, uint64_t uuid);
+void pfc_names_free(struct pfc_names *names);
+
+#endif

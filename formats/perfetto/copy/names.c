@@ -1,0 +1,160 @@
+/*
+ * Names that tracks take from their first event.  The importer calls a track without a name so, and joins its
+ * row with others of that name; where the first event is left out, the copy has to say the name.
+ *
+ * The survey sees all packets before the first is copied.  Memory: a name for each such track, and the names
+ * that are interned at that place of the file; both have a limit, beyond which tracks are named after the
+ * first event copied.
+ */
+#include <stdlib.h>
+
+#include "perfetto/copy/copy.h"
+
+#define MAX_NAMES 262144U
+
+void pfc_names_free(struct pfc_names *names)
+{
+	arena_free(&names->arena);
+	tabletext_free(&names->texts);
+	table64_free(&names->index);
+	table64_free(&names->interned);
+	free(names->list);
+	free(names->names);
+}
+
+/* Returns a copy of the text that lasts, one for equal texts. */
+static struct slice retain(struct pfc_names *names, struct slice s)
+{
+	const char *const known = tabletext_key(&names->texts, s);
+
+	if (known != NULL)
+		return slice_of(known, s.n);
+	const struct slice copy = arena_copy(&names->arena, s);
+	names->failed |= copy.p == NULL || !tabletext_put(&names->texts, copy, 1);
+	return copy;
+}
+
+static uint64_t interned_key(const struct pfc_names *names, const struct pfc_packet *k, uint64_t iid,
+                             uint64_t interval)
+{
+	const uint64_t sequence = (uint64_t)k->machine << 32 | k->sequence;
+
+	return hash_u64(iid, hash_u64(interval, hash_u64(sequence, hash_seed() + names->input)));
+}
+
+static uint64_t uuid_key(const struct pfc_names *names, uint64_t uuid)
+{
+	return hash_u64(uuid, hash_seed() + names->input);
+}
+
+/* Notes the names of events among interned data. */
+static void note_interned(struct pfc_names *names, const struct pfc_packet *k, uint64_t interval)
+{
+	struct pf_wire w = pf_wire_on(k->interned), e;
+
+	while (pf_wire_next(&w)) {
+		struct slice text = { .p = NULL };
+		uint64_t iid = 0;
+		if (w.tag != PF_TAG(PF_interned_event_names, PF_BYTES))
+			continue;
+		for (e = pf_wire_on(pf_wire_slice(&w)); pf_wire_next(&e);)
+			if (e.tag == PF_TAG(PF_entry_iid, PF_VARINT))
+				iid = e.v;
+			else if (e.tag == PF_TAG(PF_entry_name, PF_BYTES))
+				text = pf_wire_slice(&e);
+		const uint64_t key = interned_key(names, k, iid, interval);
+		if (text.p == NULL || iid == 0 || names->nnames >= MAX_NAMES ||
+		    table64_get(&names->interned, key) != TABLE_NONE)
+			continue;
+		if (!array_reserve(&names->names, names->nnames, &names->names_cap, sizeof *names->names) ||
+		    !table64_put(&names->interned, key, names->nnames)) {
+			names->failed = true;
+			return;
+		}
+		names->names[names->nnames++] = retain(names, text);
+	}
+}
+
+static struct pfc_name *name_of(struct pfc_names *names, uint64_t uuid)
+{
+	const uint32_t known = table64_get(&names->index, uuid_key(names, uuid));
+
+	if (known != TABLE_NONE)
+		return &names->list[known];
+	if (names->n >= MAX_NAMES)
+		return NULL;
+	if (!array_reserve(&names->list, names->n, &names->cap, sizeof *names->list) ||
+	    !table64_put(&names->index, uuid_key(names, uuid), names->n)) {
+		names->failed = true;
+		return NULL;
+	}
+	names->list[names->n] = (struct pfc_name){ .uuid = uuid, .ts = UINT64_MAX };
+	return &names->list[names->n++];
+}
+
+void pfc_survey_descriptor(struct pfc_names *names, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+	bool is_named = false;
+	uint64_t uuid = 0;
+
+	while (pf_wire_next(&w))
+		switch (pf_wire_number(&w)) {
+		case PF_descriptor_uuid:
+			uuid = w.v;
+			break;
+		case PF_descriptor_name:
+		case PF_descriptor_static_name:
+		case PF_descriptor_atrace_name:
+		case PF_descriptor_thread:
+		case PF_descriptor_process:
+		case PF_descriptor_counter:
+		case PF_descriptor_state:
+			is_named = true;
+			break;
+		default:
+			break;
+		}
+	struct pfc_name *const n = name_of(names, uuid);
+	if (n != NULL) {
+		n->is_described = true;
+		n->is_named |= is_named;
+	}
+}
+
+void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k,
+                      uint64_t ts, bool copied)
+{
+	const struct pfc_sequence *const q = pfc_sequence_of(states, k);
+	const struct pfc_event e = pfc_event(k->event);
+	const uint64_t uuid = e.has_track ? e.track : q != NULL ? q->of_defaults.track : 0;
+	struct pfc_name *const n = uuid != 0 && e.type != TYPE_END ? name_of(names, uuid) : NULL;
+
+	if (n == NULL || n->ts <= ts)
+		return;
+	const uint32_t known =
+	    q == NULL || e.name_iid == 0
+	        ? TABLE_NONE
+	        : table64_get(&names->interned, interned_key(names, k, e.name_iid, q->interval));
+	n->ts = ts;
+	n->copied = copied;
+	n->name = e.name_iid != 0 ? known != TABLE_NONE ? names->names[known] : slice_of(NULL, 0)
+	          : e.has_name ? retain(names, e.name)
+	                          : slice_of(NULL, 0);
+}
+
+void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k)
+{
+	const struct pfc_sequence *const q = pfc_sequence_of(states, k);
+
+	if (q != NULL && q->valid && k->interned.p != NULL)
+		note_interned(names, k, q->interval);
+}
+
+struct pfc_name *pfc_name_needed(const struct pfc_names *names, uint64_t uuid)
+{
+	const uint32_t known = table64_get(&names->index, uuid_key(names, uuid));
+	struct pfc_name *const n = known != TABLE_NONE ? &names->list[known] : NULL;
+
+	return n != NULL && !n->is_named && !n->copied && n->name.p != NULL ? n : NULL;
+}

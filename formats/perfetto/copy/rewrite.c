@@ -1,0 +1,431 @@
+/*
+ * Packets with changes.  Fields that do not change are copied as they are, in their order, also those that
+ * are not known; lengths are counted anew.
+ */
+#include "perfetto/copy/copy.h"
+
+/* The last field as it is. */
+static void put_same(struct text *t, const struct pf_wire *w)
+{
+	text_add(t, w->at, (size_t)(w->p - w->at));
+}
+
+/* What follows the last field that can be read. */
+static void put_rest(struct text *t, const struct pf_wire *w)
+{
+	if (w->bad)
+		text_add(t, w->at, (size_t)(w->end - w->at));
+}
+
+/* ---- ids ---- */
+
+/* Another id for each of an input; 0 means "none".  Arithmetic only, so that the same inputs give the same
+ * bytes. */
+static uint64_t mix(uint64_t v, uint64_t seed)
+{
+	uint64_t h = v + seed;
+
+	if (v == 0)
+		return 0;
+	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	h ^= h >> 31;
+	return h != 0 ? h : 1;
+}
+
+uint64_t pfc_new_id(uint64_t v, uint64_t renumber)
+{
+	return renumber != 0 ? mix(v, renumber) : v;
+}
+
+static uint64_t new_id(uint64_t v, const struct pfc_change *x)
+{
+	return pfc_new_id(v, x->renumber);
+}
+
+/* Above those that tracing services and this program assign. */
+uint32_t pfc_new_sequence(uint32_t v, uint64_t renumber)
+{
+	return renumber != 0 && v != 0 ? (uint32_t)mix(v, renumber) | UINT32_C(0x40000000) : v;
+}
+
+/* ---- messages below a packet ---- */
+
+static void put_fixed(struct text *t, unsigned field, uint64_t v)
+{
+	double d;
+
+	memcpy(&d, &v, sizeof d);
+	wire_double(t, field, d);
+}
+
+static void put_legacy(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_event_legacy_event);
+
+	while (pf_wire_next(&w))
+		switch (w.tag) {
+		case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
+		case PF_TAG(PF_legacy_bind_id, PF_VARINT):
+		case PF_TAG(PF_legacy_local_id, PF_VARINT):
+		case PF_TAG(PF_legacy_global_id, PF_VARINT):
+			wire_number(t, pf_wire_number(&w), new_id(w.v, x));
+			break;
+		case PF_TAG(PF_legacy_phase, PF_VARINT):
+			wire_number(t, PF_legacy_phase, x->carry.starts ? 's' : w.v);
+			break;
+		default:
+			put_same(t, &w);
+		}
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+static void put_counter_value(struct text *t, const struct pfc_number *v)
+{
+	if (v->is_real)
+		wire_double(t, PF_event_double_counter_value, v->real + (double)v->whole);
+	else
+		wire_number(t, PF_event_counter_value, (uint64_t)v->whole);
+}
+
+/* The fields of an event, or of its defaults. */
+static void put_event(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	const struct pfc_carry *const c = &x->carry;
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_packet_track_event);
+	uint32_t nextra = 0, nreal = 0;
+	bool has_value = false;
+
+	while (pf_wire_next(&w))
+		switch (w.tag) {
+		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
+			if (!x->set_time)
+				wire_number(t, PF_event_timestamp_delta_us, w.v + (uint64_t)c->delta_us);
+			break;
+		case PF_TAG(PF_event_timestamp_absolute_us, PF_VARINT):
+			if (!x->set_time)
+				put_same(t, &w);
+			break;
+		case PF_TAG(PF_event_thread_time_delta_us, PF_VARINT):
+			wire_number(t, PF_event_thread_time_delta_us, w.v + (uint64_t)c->thread_us);
+			break;
+		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
+			wire_number(t, PF_event_thread_instruction_count_delta,
+			            w.v + (uint64_t)c->instructions);
+			break;
+		case PF_TAG(PF_event_track_uuid, PF_VARINT):
+		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
+		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
+		case PF_TAG(PF_event_flow_ids_old, PF_VARINT):
+		case PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT):
+			if (x->renumber != 0)
+				wire_number(t, pf_wire_number(&w), new_id(w.v, x));
+			else
+				put_same(t, &w);
+			break;
+		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
+		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
+			put_fixed(t, pf_wire_number(&w), new_id(w.v, x));
+			break;
+		case PF_TAG(PF_event_legacy_event, PF_BYTES):
+			if (x->renumber != 0 || c->starts)
+				put_legacy(t, pf_wire_slice(&w), x);
+			else
+				put_same(t, &w);
+			break;
+		case PF_TAG(PF_event_counter_value, PF_VARINT):
+		case PF_TAG(PF_event_double_counter_value, PF_FIXED64):
+			if (!c->counters)
+				put_same(t, &w);
+			else if (!has_value)
+				put_counter_value(t, &c->event.value);
+			has_value = true;
+			break;
+		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
+			if (c->counters && nextra < PFC_EXTRA)
+				wire_number(t, PF_event_extra_counter_values,
+				            (uint64_t)c->event.extra[nextra]);
+			else
+				put_same(t, &w);
+			nextra++;
+			break;
+		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
+			if (c->counters && nreal < PFC_EXTRA)
+				wire_double(t, PF_event_extra_double_counter_values, c->event.real[nreal]);
+			else
+				put_same(t, &w);
+			nreal++;
+			break;
+		default:
+			put_same(t, &w);
+		}
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+static void put_defaults(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_packet_trace_packet_defaults);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
+			put_event(t, pf_wire_slice(&w), x); /* its fields have the same numbers */
+		else
+			put_same(t, &w);
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+static void put_descriptor(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_packet_track_descriptor);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT) ||
+		    w.tag == PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
+			wire_number(t, pf_wire_number(&w), new_id(w.v, x));
+		else
+			put_same(t, &w);
+	put_rest(t, &w);
+	if (x->name.p != NULL)
+		wire_slice(t, PF_descriptor_name, x->name);
+	wire_close(t, start);
+}
+
+static void put_streaming(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_packet_streaming_profile_packet);
+	uint64_t add = (uint64_t)x->carry.delta_us;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT)) {
+			wire_number(t, PF_streaming_timestamp_delta_us, w.v + add);
+			add = 0;
+		} else {
+			put_same(t, &w);
+		}
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+/* ---- clocks ---- */
+
+struct clock {
+	uint64_t id, time, unit;
+};
+
+static struct clock read_clock(struct slice s)
+{
+	struct clock c = { .unit = 1 };
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_clock_clock_id, PF_VARINT))
+			c.id = w.v;
+		else if (w.tag == PF_TAG(PF_clock_timestamp, PF_VARINT))
+			c.time = w.v;
+		else if (w.tag == PF_TAG(PF_clock_unit_multiplier_ns, PF_VARINT) && w.v > 0)
+			c.unit = w.v;
+	return c;
+}
+
+bool pfc_is_trace_clock(uint64_t id, uint32_t trace)
+{
+	const bool is_default = trace == 0 || trace == PFC_BOOTTIME || trace == PERFETTO_CLOCK_TRACE;
+
+	return id == 0 || id == trace || (is_default && (id == PFC_BOOTTIME || id == PERFETTO_CLOCK_TRACE));
+}
+
+static void put_clock(struct text *t, struct slice s, const struct pfc_change *x, uint64_t later)
+{
+	const struct clock c = read_clock(s);
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_snapshot_clocks);
+	const uint64_t earlier = pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_clock_timestamp, PF_VARINT))
+			wire_number(t, PF_clock_timestamp, w.v + later / c.unit - earlier / c.unit);
+		else
+			put_same(t, &w);
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+static uint64_t clock_key(uint64_t clock, uint32_t sequence)
+{
+	return clock >= 64 && clock <= 127 ? (uint64_t)sequence << 32 | clock : clock;
+}
+
+bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->list[i].id == clock_key(clock, sequence))
+			return true;
+	return false;
+}
+
+/* The last time of a clock; NULL: there are too many. */
+static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
+{
+	struct pfc_moved *const m = x->moves;
+	const uint64_t id = clock_key(clock, x->sequence);
+
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->list[i].id == id)
+			return &m->list[i].time;
+	if (m->n == PFC_MOVED)
+		return NULL;
+	m->list[m->n].id = id;
+	m->list[m->n].time = 0;
+	return &m->list[m->n++].time;
+}
+
+/* By how much all clocks are moved later, so that none becomes negative or goes back. */
+static uint64_t later_by(struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint64_t later = 0, unit = 1;
+
+	while (pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
+			continue;
+		const struct clock c = read_clock(pf_wire_slice(&w));
+		const uint64_t *const last = last_of(x, c.id);
+		const uint64_t least = (last != NULL ? *last : 0) +
+		                       (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0),
+		               time = c.time * c.unit;
+		unit = c.unit > unit ? c.unit : unit;
+		if (time < least && least - time > later)
+			later = least - time;
+	}
+	return (later + unit - 1) / unit * unit;
+}
+
+/* All clocks of a snapshot are moved later by the same time if that of the trace would become negative: what
+ * the snapshot says does not change. */
+static void put_snapshot(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_packet_clock_snapshot);
+	const uint64_t later = later_by(s, x);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES)) {
+			put_same(t, &w);
+			continue;
+		}
+		const struct clock c = read_clock(pf_wire_slice(&w));
+		uint64_t *const last = last_of(x, c.id);
+		put_clock(t, pf_wire_slice(&w), x, later);
+		if (last != NULL)
+			*last = c.time * c.unit + later -
+			        (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0);
+	}
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+/* ---- packets ---- */
+
+bool pfc_has_state(const struct pfc_packet *k)
+{
+	return k->interned.p != NULL || k->defaults.p != NULL || (k->flags & PF_CLEARED) != 0 ||
+	       k->dropped != 0;
+}
+
+/* A field that a stripped packet keeps. */
+static bool is_state(uint32_t number)
+{
+	switch (number) {
+	case PF_packet_trusted_packet_sequence_id:
+	case PF_packet_interned_data:
+	case PF_packet_sequence_flags:
+	case PF_packet_incremental_state_cleared:
+	case PF_packet_previous_packet_dropped:
+	case PF_packet_trace_packet_defaults:
+	case PF_packet_machine_id:
+	case PF_packet_first_packet_on_sequence:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void put_time(struct text *t, const struct pfc_change *x)
+{
+	wire_number(t, PF_packet_timestamp, x->time);
+	if (x->time_clock != 0)
+		wire_number(t, PF_packet_timestamp_clock_id, x->time_clock);
+}
+
+void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(k->s);
+	const size_t start = wire_open(t, TRACE_PACKET);
+	bool has_time = !x->set_time;
+
+	while (pf_wire_next(&w)) {
+		if (x->strip && !is_state(pf_wire_number(&w)))
+			continue;
+		switch (w.tag) {
+		case PF_TAG(PF_packet_timestamp, PF_VARINT):
+			if (!x->set_time)
+				wire_number(t, PF_packet_timestamp, w.v + x->carry.timestamp);
+			else if (!has_time)
+				put_time(t, x);
+			has_time = true;
+			break;
+		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
+			if (!x->set_time)
+				put_same(t, &w);
+			break;
+		case PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT):
+			if (x->renumber != 0)
+				wire_number(t, PF_packet_trusted_packet_sequence_id,
+				            pfc_new_sequence((uint32_t)w.v, x->renumber));
+			else
+				put_same(t, &w);
+			break;
+		case PF_TAG(PF_packet_sequence_flags, PF_VARINT):
+			if (!x->strip)
+				put_same(t, &w);
+			else if ((w.v & ~(uint64_t)PF_NEEDS) != 0)
+				wire_number(t, PF_packet_sequence_flags, w.v & ~(uint64_t)PF_NEEDS);
+			break;
+		case PF_TAG(PF_packet_track_event, PF_BYTES):
+			put_event(t, pf_wire_slice(&w), x);
+			break;
+		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
+			if (x->renumber != 0)
+				put_defaults(t, pf_wire_slice(&w), x);
+			else
+				put_same(t, &w);
+			break;
+		case PF_TAG(PF_packet_track_descriptor, PF_BYTES):
+			put_descriptor(t, pf_wire_slice(&w), x);
+			break;
+		case PF_TAG(PF_packet_streaming_profile_packet, PF_BYTES):
+			put_streaming(t, pf_wire_slice(&w), x);
+			break;
+		case PF_TAG(PF_packet_clock_snapshot, PF_BYTES):
+			if (x->moves != NULL)
+				put_snapshot(t, pf_wire_slice(&w), x);
+			else
+				put_same(t, &w);
+			break;
+		default:
+			put_same(t, &w);
+		}
+	}
+	if (!has_time)
+		put_time(t, x);
+	put_rest(t, &w);
+	wire_close(t, start);
+}

@@ -1,0 +1,479 @@
+/*
+ * State of sequences in copies.  A packet that is left out has changed sums that later packets build on: the
+ * value of an incremental clock, the times and counts in deltas, incremental counters.  What it would have
+ * added is kept here, and added to the next packet that is copied, so that each packet means the same as in
+ * the input.
+ *
+ * Memory: a few numbers a sequence, and one for each incremental counter of a sequence; both have a limit.
+ */
+#include <stdlib.h>
+
+#include "perfetto/copy/copy.h"
+
+/* ---- packets ---- */
+
+struct pfc_packet pfc_packet(struct slice s)
+{
+	struct pfc_packet k = { .s = s };
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_packet_timestamp, PF_VARINT):
+			k.timestamp = w.v;
+			k.has_timestamp = true;
+			break;
+		case PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT):
+			k.sequence = (uint32_t)w.v;
+			k.has_sequence = k.sequence != 0;
+			break;
+		case PF_TAG(PF_packet_sequence_flags, PF_VARINT):
+			k.flags |= (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_packet_incremental_state_cleared, PF_VARINT):
+			k.flags |= w.v != 0 ? PF_CLEARED : 0;
+			break;
+		case PF_TAG(PF_packet_previous_packet_dropped, PF_VARINT):
+			k.dropped = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
+			k.clock = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_packet_machine_id, PF_VARINT):
+			k.machine = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_packet_interned_data, PF_BYTES):
+			k.interned = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
+			k.defaults = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_track_event, PF_BYTES):
+			k.event = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_track_descriptor, PF_BYTES):
+			k.descriptor = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_thread_descriptor, PF_BYTES):
+			k.thread = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_streaming_profile_packet, PF_BYTES):
+			k.streaming = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_clock_snapshot, PF_BYTES):
+			k.snapshot = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_compressed_packets, PF_BYTES):
+			k.zlib = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_packet_zstd_compressed_packets, PF_BYTES):
+			k.zstd = pf_wire_slice(&w);
+			break;
+		default:
+			break;
+		}
+	}
+	return k;
+}
+
+static void add_extra(uint64_t *list, uint32_t *n, uint64_t v)
+{
+	if (*n < PFC_EXTRA)
+		list[*n] = v;
+	++*n;
+}
+
+struct pfc_event pfc_event(struct slice s)
+{
+	struct pfc_event e = { .type = 0 };
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
+			e.delta_us = (int64_t)w.v;
+			e.has_delta = e.has_us = true;
+			break;
+		case PF_TAG(PF_event_timestamp_absolute_us, PF_VARINT):
+			e.has_us |= w.v != 0;
+			break;
+		case PF_TAG(PF_event_thread_time_delta_us, PF_VARINT):
+			e.thread_us = (int64_t)w.v;
+			break;
+		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
+			e.instructions = (int64_t)w.v;
+			break;
+		case PF_TAG(PF_event_legacy_event, PF_BYTES):
+			e.legacy = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_event_type, PF_VARINT):
+			e.type = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_event_track_uuid, PF_VARINT):
+			e.track = w.v;
+			e.has_track = true;
+			break;
+		case PF_TAG(PF_event_name_iid, PF_VARINT):
+			e.name_iid = w.v;
+			break;
+		case PF_TAG(PF_event_name, PF_BYTES):
+			e.name = pf_wire_slice(&w);
+			e.has_name = true;
+			break;
+		case PF_TAG(PF_event_counter_value, PF_VARINT):
+			e.value = (struct pfc_number){ .whole = (int64_t)w.v };
+			e.has_value = true;
+			break;
+		case PF_TAG(PF_event_double_counter_value, PF_FIXED64):
+			if (!e.has_value)
+				e.value = (struct pfc_number){ .real = pf_wire_double(&w), .is_real = true };
+			e.has_value = true;
+			break;
+		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
+			if (e.nextra < PFC_EXTRA)
+				e.extra[e.nextra] = (int64_t)w.v;
+			e.nextra++;
+			break;
+		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
+			add_extra(e.extra_of, &e.nextra_of, w.v);
+			break;
+		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
+			if (e.nreal < PFC_EXTRA)
+				e.real[e.nreal] = pf_wire_double(&w);
+			e.nreal++;
+			break;
+		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
+			add_extra(e.real_of, &e.nreal_of, w.v);
+			break;
+		default:
+			break;
+		}
+	}
+	return e;
+}
+
+/* ---- sequences ---- */
+
+static struct pfc_sequence *find_sequence(struct pfc_states *all, const struct pfc_packet *k)
+{
+	const uint64_t key = (uint64_t)k->machine << 32 | k->sequence;
+	const uint32_t known = table64_get(&all->index, key);
+
+	if (known != TABLE_NONE)
+		return &all->list[known];
+	if (all->n >= PFC_SEQUENCES)
+		return NULL;
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
+	    !table64_put(&all->index, key, all->n)) {
+		all->failed = true;
+		return NULL;
+	}
+	all->list[all->n] = (struct pfc_sequence){ .valid = false };
+	return &all->list[all->n++];
+}
+
+const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const struct pfc_packet *k)
+{
+	const uint32_t known = table64_get(&all->index, (uint64_t)k->machine << 32 | k->sequence);
+
+	return known != TABLE_NONE && k->has_sequence ? &all->list[known] : NULL;
+}
+
+void pfc_states_free(struct pfc_states *all)
+{
+	for (uint32_t i = 0; i < all->n; i++)
+		free(all->list[i].clocks);
+	free(all->list);
+	free(all->sums);
+	table64_free(&all->index);
+	table64_free(&all->sum_index);
+	table64_free(&all->incremental);
+	table64_free(&all->arrows);
+}
+
+void pfc_states_clear(struct pfc_states *all)
+{
+	pfc_states_free(all);
+	*all = (struct pfc_states){ .failed = all->failed };
+}
+
+static void reset_deltas(struct pfc_sequence *q)
+{
+	q->delta_us = q->thread_us = q->instructions = 0;
+}
+
+/* A new interval of incremental state, or a loss. */
+static void reset_interval(struct pfc_sequence *q)
+{
+	reset_deltas(q);
+	q->interval++;
+}
+
+static void apply_defaults(struct pfc_sequence *q, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+
+	q->clock = 0;
+	q->of_defaults = (struct pfc_event){ .type = 0 };
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_defaults_timestamp_clock_id, PF_VARINT))
+			q->clock = (uint32_t)w.v;
+		else if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
+			q->of_defaults = pfc_event(pf_wire_slice(&w));
+}
+
+/* ---- clocks ---- */
+
+static struct pfc_clock *find_clock(const struct pfc_sequence *q, uint32_t id)
+{
+	for (uint32_t i = 0; i < q->nclocks; i++)
+		if (q->clocks[i].id == id)
+			return &q->clocks[i];
+	return NULL;
+}
+
+static void apply_clock(struct pfc_states *all, struct pfc_sequence *q, struct slice s)
+{
+	struct pfc_clock c = { .id = 0 };
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_clock_clock_id, PF_VARINT))
+			c.id = (uint32_t)w.v;
+		else if (w.tag == PF_TAG(PF_clock_is_incremental, PF_VARINT))
+			c.incremental = w.v != 0;
+	if (c.id < 64 || c.id > 127)
+		return;
+	struct pfc_clock *known = find_clock(q, c.id);
+	if (known == NULL) {
+		if (!array_reserve(&q->clocks, q->nclocks, &q->clocks_cap, sizeof *q->clocks)) {
+			all->failed = true;
+			return;
+		}
+		known = &q->clocks[q->nclocks++];
+	}
+	*known = c;
+}
+
+static void apply_snapshot(struct pfc_states *all, struct pfc_sequence *q, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_snapshot_clocks, PF_BYTES))
+			apply_clock(all, q, pf_wire_slice(&w));
+}
+
+uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k)
+{
+	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
+
+	return k->clock != 0 ? k->clock : q != NULL ? q->clock : 0;
+}
+
+static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, bool copied,
+                            struct pfc_carry *carry)
+{
+	struct pfc_clock *const c = find_clock(q, k->clock != 0 ? k->clock : q->clock);
+
+	if (!k->has_timestamp || c == NULL || !c->incremental)
+		return;
+	if (copied) {
+		carry->timestamp = c->sum;
+		c->sum = 0;
+	} else {
+		c->sum += k->timestamp;
+	}
+}
+
+/* ---- counters ---- */
+
+static void add_number(struct pfc_number *to, const struct pfc_number *v)
+{
+	to->whole = (int64_t)((uint64_t)to->whole + (uint64_t)v->whole);
+	to->real += v->real;
+	to->is_real |= v->is_real;
+}
+
+static struct pfc_sum *find_sum(struct pfc_states *all, const struct pfc_sequence *q, uint64_t track,
+                                bool add)
+{
+	const uint64_t key = hash_u64(track, hash_u64((uint64_t)(q - all->list), hash_seed()));
+	const uint32_t known = table64_get(&all->sum_index, key);
+
+	if (known != TABLE_NONE) {
+		struct pfc_sum *const s = &all->sums[known];
+		if (s->interval != q->interval)
+			*s = (struct pfc_sum){ .interval = q->interval };
+		return s;
+	}
+	if (!add || all->nsums >= PFC_SUMS)
+		return NULL;
+	if (!array_reserve(&all->sums, all->nsums, &all->sums_cap, sizeof *all->sums) ||
+	    !table64_put(&all->sum_index, key, all->nsums)) {
+		all->failed = true;
+		return NULL;
+	}
+	all->sums[all->nsums] = (struct pfc_sum){ .interval = q->interval };
+	return &all->sums[all->nsums++];
+}
+
+/* Adds a value to the sum of its track, or the sum to the value. */
+static void carry_value(struct pfc_states *all, const struct pfc_sequence *q, uint64_t track, bool copied,
+                        struct pfc_number *v, bool *changed)
+{
+	if (table64_get(&all->incremental, track) == TABLE_NONE)
+		return;
+	struct pfc_sum *const s = find_sum(all, q, track, !copied);
+	if (s == NULL)
+		return;
+	if (!copied) {
+		add_number(&s->v, v);
+	} else if (s->v.whole != 0 || s->v.real != 0) {
+		add_number(v, &s->v);
+		s->v = (struct pfc_number){ .whole = 0 };
+		*changed = true;
+	}
+}
+
+static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q, struct pfc_event *e,
+                           bool copied, bool *changed)
+{
+	const struct pfc_event *const d = &q->of_defaults;
+	const struct pfc_event *const whole = e->nextra_of > 0 ? e : d, *const real = e->nreal_of > 0 ? e : d;
+
+	if (e->type == TYPE_COUNTER && e->has_value)
+		carry_value(all, q, e->has_track ? e->track : d->track, copied, &e->value, changed);
+	if (e->nextra + e->nreal > PFC_EXTRA)
+		return;
+	for (uint32_t i = 0; i < e->nextra && i < whole->nextra_of; i++) {
+		struct pfc_number v = { .whole = e->extra[i] };
+		carry_value(all, q, whole->extra_of[i], copied, &v, changed);
+		e->extra[i] = v.whole;
+	}
+	for (uint32_t i = 0; i < e->nreal && i < real->nreal_of; i++) {
+		struct pfc_number v = { .real = e->real[i], .is_real = true };
+		carry_value(all, q, real->real_of[i], copied, &v, changed);
+		e->real[i] = v.real + (double)v.whole;
+	}
+}
+
+/* ---- events ---- */
+
+static void carry_delta(int64_t *sum, int64_t delta, bool copied, int64_t *carry)
+{
+	if (copied) {
+		*carry = *sum;
+		*sum = 0;
+	} else {
+		*sum = (int64_t)((uint64_t)*sum + (uint64_t)delta);
+	}
+}
+
+/* The first step that is copied becomes the start: readers drop steps without one.  Ids are those of legacy
+ * events; those of others need no start. */
+static bool starts_arrow(struct pfc_states *all, struct slice legacy)
+{
+	struct pf_wire w = pf_wire_on(legacy);
+	uint64_t id = 0, phase = 0;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_legacy_phase, PF_VARINT))
+			phase = w.v;
+		else if (w.tag == PF_TAG(PF_legacy_unscoped_id, PF_VARINT))
+			id = w.v;
+	if ((phase != 's' && phase != 't') || table64_get(&all->arrows, id) != TABLE_NONE ||
+	    all->arrows.used >= PFC_SUMS)
+		return false;
+	all->failed |= !table64_put(&all->arrows, id, 1);
+	return phase == 't';
+}
+
+static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct slice s, bool copied,
+                        struct pfc_carry *carry)
+{
+	struct pfc_event e = pfc_event(s);
+
+	if (e.has_delta)
+		carry_delta(&q->delta_us, e.delta_us, copied, &carry->delta_us);
+	if (e.thread_us != 0)
+		carry_delta(&q->thread_us, e.thread_us, copied, &carry->thread_us);
+	if (e.instructions != 0)
+		carry_delta(&q->instructions, e.instructions, copied, &carry->instructions);
+	if (copied && e.legacy.p != NULL)
+		carry->starts = starts_arrow(all, e.legacy);
+	if (all->incremental.used > 0)
+		apply_counters(all, q, &e, copied, &carry->counters);
+	if (carry->counters)
+		carry->event = e;
+}
+
+/* The deltas of a profile move the base of later ones, too. */
+static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied, struct pfc_carry *carry)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint64_t sum = 0;
+	bool any = false;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT)) {
+			sum += w.v;
+			any = true;
+		}
+	if (any)
+		carry_delta(&q->delta_us, (int64_t)sum, copied, &carry->delta_us);
+}
+
+/* Whether a track is of a thread, and notes incremental counters. */
+static bool apply_descriptor(struct pfc_states *all, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s), c;
+	bool is_thread = false, incremental = false;
+	uint64_t uuid = 0;
+
+	while (pf_wire_next(&w)) {
+		is_thread |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES);
+		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT))
+			uuid = w.v;
+		if (w.tag != PF_TAG(PF_descriptor_counter, PF_BYTES))
+			continue;
+		for (c = pf_wire_on(pf_wire_slice(&w)); pf_wire_next(&c);)
+			incremental |= c.tag == PF_TAG(PF_counter_is_incremental, PF_VARINT) && c.v != 0;
+	}
+	if (incremental && all->incremental.used < PFC_SUMS)
+		all->failed |= !table64_put(&all->incremental, uuid, 1);
+	return is_thread;
+}
+
+void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry)
+{
+	const bool sets_thread =
+	    k->thread.p != NULL || (k->descriptor.p != NULL && apply_descriptor(all, k->descriptor));
+	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
+
+	*carry = (struct pfc_carry){ .timestamp = 0 };
+	if (q == NULL)
+		return;
+	if ((k->flags & PF_CLEARED) != 0 || k->dropped != 0) {
+		reset_interval(q);
+		if ((k->flags & PF_CLEARED) != 0)
+			q->of_defaults = (struct pfc_event){ .type = 0 };
+		q->clock = (k->flags & PF_CLEARED) != 0 ? 0 : q->clock;
+		q->valid = (k->flags & PF_CLEARED) != 0;
+	}
+	if (k->defaults.p != NULL)
+		apply_defaults(q, k->defaults);
+	if (k->snapshot.p != NULL) {
+		apply_snapshot(all, q, k->snapshot);
+		return; /* the importer reads no more of this packet */
+	}
+	if ((k->flags & PF_NEEDS) != 0 && !q->valid)
+		return; /* dropped by readers */
+	apply_timestamp(q, k, copied, carry);
+	if (sets_thread && q->valid)
+		reset_deltas(q);
+	if (k->event.p != NULL)
+		apply_event(all, q, k->event, copied, carry);
+	if (k->streaming.p != NULL)
+		apply_streaming(q, k->streaming, copied, carry);
+}

@@ -1,0 +1,550 @@
+/*
+ * Clocks.  Snapshots that hold the same set of clocks form one series.  A time is converted by the last
+ * snapshot of the series that is not later, without interpolation, as in Perfetto; over several series along
+ * the shortest way (breadth-first search, whose result is kept until a new series appears).  A conversion
+ * costs a binary search.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+#define FIRST_SCOPED 64U
+#define LAST_SCOPED 127U
+
+static bool is_scoped(uint32_t clock)
+{
+	return clock >= FIRST_SCOPED && clock <= LAST_SCOPED;
+}
+
+static uint64_t key_of(const struct pf_state *st, uint32_t clock)
+{
+	return is_scoped(clock) && st->sequence != NULL ? (uint64_t)(st->sequence->index + 1) << 32 | clock
+	                                                : clock;
+}
+
+static struct pf_clock *find_clock(const struct pf_clocks *c, uint64_t key)
+{
+	const uint32_t i = table64_get(&c->index, key);
+
+	return i != TABLE_NONE ? &c->list[i] : NULL;
+}
+
+void pf_clocks_free(struct pf_clocks *c)
+{
+	for (uint32_t i = 0; i < c->nseries; i++)
+		free(c->series[i].values);
+	free(c->series);
+	free(c->list);
+	table64_free(&c->index);
+	table64_free(&c->sets);
+}
+
+/* ---- snapshots ---- */
+
+struct reading {
+	struct {
+		uint32_t id;
+		uint64_t key, time, unit;
+		bool is_incremental;
+	} clocks[PF_MAX_SNAPSHOT_CLOCKS];
+	uint32_t n, primary;
+};
+
+static bool read_snapshot(struct pf_state *st, struct slice bytes, struct reading *s)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	s->n = s->primary = 0;
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_snapshot_primary_trace_clock, PF_VARINT))
+			s->primary = (uint32_t)w.v;
+		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
+			continue;
+		if (s->n == PF_MAX_SNAPSHOT_CLOCKS) {
+			pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks in a snapshot",
+			                PF_MAX_SNAPSHOT_CLOCKS);
+			return false;
+		}
+		struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
+		s->clocks[s->n].id = 0;
+		s->clocks[s->n].time = 0;
+		s->clocks[s->n].unit = 1;
+		s->clocks[s->n].is_incremental = false;
+		while (pf_wire_next(&one)) {
+			if (one.tag == PF_TAG(PF_clock_clock_id, PF_VARINT))
+				s->clocks[s->n].id = (uint32_t)one.v;
+			else if (one.tag == PF_TAG(PF_clock_timestamp, PF_VARINT))
+				s->clocks[s->n].time = one.v;
+			else if (one.tag == PF_TAG(PF_clock_is_incremental, PF_VARINT))
+				s->clocks[s->n].is_incremental = one.v != 0;
+			else if (one.tag == PF_TAG(PF_clock_unit_multiplier_ns, PF_VARINT))
+				s->clocks[s->n].unit = one.v != 0 ? one.v : 1;
+		}
+		s->clocks[s->n].key = key_of(st, s->clocks[s->n].id);
+		s->n++;
+	}
+	return true;
+}
+
+static bool has_clock(const struct reading *s, uint32_t id)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->clocks[i].id == id)
+			return true;
+	return false;
+}
+
+/* Reports what is wrong with the snapshot.  Returns false if it is not used. */
+static bool check_snapshot(struct pf_state *st, const struct reading *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const uint32_t id = s->clocks[i].id;
+		const struct pf_clock *const known = find_clock(&st->clocks, s->clocks[i].key);
+		if (is_scoped(id) && st->packet.sequence == 0) {
+			pf_report(st, PF_RULE_CLOCK_SCOPED, "clock %" PRIu32, id);
+			return false;
+		}
+		for (uint32_t k = 0; k < i; k++)
+			if (s->clocks[k].id == id) {
+				pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " occurs twice", id);
+				return false;
+			}
+		if (s->clocks[i].is_incremental && !is_scoped(id)) {
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " is incremental", id);
+			return false;
+		}
+		if (known != NULL && known->unit != s->clocks[i].unit) {
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
+			          "clock %" PRIu32 " has a unit of %" PRIu64 " ns after %" PRIu64, id,
+			          s->clocks[i].unit, known->unit);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Enters the times of the clocks.  Returns false if that of the trace goes back. */
+static bool enter_times(struct pf_state *st, const struct reading *s)
+{
+	struct pf_clocks *const c = &st->clocks;
+	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct pf_clock *known = find_clock(c, s->clocks[i].key);
+		const uint64_t ns = s->clocks[i].time * s->clocks[i].unit;
+		if (known != NULL && ns < known->last) {
+			const bool is_trace = s->clocks[i].id == target;
+			if (is_trace || !s->clocks[i].is_incremental)
+				pf_report(st, is_trace ? PF_RULE_CLOCK_BACK : PF_RULE_CLOCK_BACKWARDS,
+				          "clock %" PRIu32 ": %" PRIu64 " after %" PRIu64, s->clocks[i].id,
+				          ns, known->last);
+			if (is_trace)
+				return false;
+			c->version += !known->is_back;
+			known->is_back = true;
+		}
+		if (known == NULL && c->n == PF_MAX_CLOCKS) {
+			pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks", PF_MAX_CLOCKS);
+			return false;
+		}
+		if (known == NULL) {
+			if (!array_reserve(&c->list, c->n, &c->cap, sizeof *c->list) ||
+			    !table64_put(&c->index, s->clocks[i].key, c->n)) {
+				st->r->no_memory = true;
+				return false;
+			}
+			known = &c->list[c->n++];
+			*known = (struct pf_clock){ .key = s->clocks[i].key, .unit = s->clocks[i].unit };
+		}
+		known->last = ns;
+	}
+	return true;
+}
+
+/* Sets the running values of incremental clocks. */
+static void start_deltas(struct pf_state *st, const struct reading *s)
+{
+	struct pf_sequence *const q = st->sequence;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t k = 0;
+		if (!s->clocks[i].is_incremental || q == NULL)
+			continue;
+		while (k < q->nclocks && q->clocks[k].id != s->clocks[i].id)
+			k++;
+		if (k == q->nclocks) { /* at most 64 */
+			struct pf_delta_clock *const p = realloc(q->clocks, (k + 1) * sizeof *p);
+			if (p == NULL) {
+				st->r->no_memory = true;
+				return;
+			}
+			q->clocks = p;
+			q->clocks[q->nclocks++].id = s->clocks[i].id;
+		}
+		q->clocks[k].unit = s->clocks[i].unit;
+		q->clocks[k].value = s->clocks[i].time;
+	}
+}
+
+/* Adds a series: links it to its clocks, which are known. */
+static struct pf_series *add_series(struct pf_state *st, const struct reading *s, uint64_t hash)
+{
+	struct pf_clocks *const c = &st->clocks;
+	struct pf_series added = { .nclocks = s->n };
+
+	if (c->nseries == PF_MAX_SERIES) {
+		pf_report_limit(st, PF_FULL_CLOCKS, "more than %u sets of clocks in snapshots",
+		                PF_MAX_SERIES);
+		return NULL;
+	}
+	added.keys = arena_alloc(&st->arena, s->n * sizeof *added.keys);
+	added.next = arena_alloc(&st->arena, s->n * sizeof *added.next);
+	if (added.keys == NULL || added.next == NULL ||
+	    !array_reserve(&c->series, c->nseries, &c->series_cap, sizeof *c->series) ||
+	    !table64_put(&c->sets, hash, c->nseries)) {
+		st->r->no_memory = true;
+		return NULL;
+	}
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct pf_clock *const clock = find_clock(c, s->clocks[k].key);
+		added.keys[k] = s->clocks[k].key;
+		added.next[k] = clock != NULL ? clock->series : 0;
+		if (clock != NULL)
+			clock->series = c->nseries + 1;
+	}
+	c->version++;
+	c->series[c->nseries] = added;
+	return &c->series[c->nseries++];
+}
+
+static struct pf_series *find_series(struct pf_state *st, const struct reading *s)
+{
+	struct pf_clocks *const c = &st->clocks;
+	uint64_t hash = st->seed;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		hash = hash_u64(s->clocks[k].key, hash);
+	for (;; hash++) {
+		const uint32_t i = table64_get(&c->sets, hash);
+		uint32_t k = 0;
+		if (i == TABLE_NONE)
+			return add_series(st, s, hash);
+		while (k < s->n && c->series[i].nclocks == s->n && c->series[i].keys[k] == s->clocks[k].key)
+			k++;
+		if (k == s->n && c->series[i].nclocks == s->n)
+			return &c->series[i];
+	}
+}
+
+static void add_snapshot(struct pf_state *st, const struct reading *s)
+{
+	struct pf_series *const to = find_series(st, s);
+
+	if (to == NULL)
+		return;
+	if (st->clocks.total == PF_MAX_SNAPSHOTS) {
+		pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clock snapshots", PF_MAX_SNAPSHOTS);
+		return;
+	}
+	if (!array_reserve(&to->values, to->n, &to->cap, s->n * sizeof *to->values)) {
+		st->r->no_memory = true;
+		return;
+	}
+	for (uint32_t i = 0; i < s->n; i++)
+		to->values[(size_t)to->n * s->n + i] = s->clocks[i].time * s->clocks[i].unit;
+	to->n++;
+	st->clocks.total++;
+}
+
+/* Clocks in order of their keys, so that equal sets are equal lists. */
+static void sort_clocks(struct reading *s)
+{
+	for (uint32_t i = 1; i < s->n; i++)
+		for (uint32_t k = i; k > 0 && s->clocks[k].key < s->clocks[k - 1].key; k--) {
+			struct reading swap;
+			swap.clocks[0] = s->clocks[k];
+			s->clocks[k] = s->clocks[k - 1];
+			s->clocks[k - 1] = swap.clocks[0];
+		}
+}
+
+void pf_snapshot(struct pf_state *st, struct slice bytes)
+{
+	struct pf_clocks *const c = &st->clocks;
+	struct reading s;
+
+	if (!read_snapshot(st, bytes, &s) || s.n == 0 || !check_snapshot(st, &s))
+		return;
+	if (c->version == 0)
+		c->version = 1;
+	if (s.primary != 0)
+		c->trace = s.primary;
+	else if (has_clock(&s, PF_BOOTTIME) && !has_clock(&s, PF_TRACE_FILE))
+		c->trace = PF_BOOTTIME;
+	start_deltas(st, &s);
+	sort_clocks(&s);
+	if (enter_times(st, &s))
+		add_snapshot(st, &s);
+}
+
+/* ---- conversion ---- */
+
+static bool is_target(const struct pf_clocks *c, uint64_t key)
+{
+	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+
+	return target != 0 ? key == target : key == PF_BOOTTIME || key == PF_TRACE_FILE;
+}
+
+/* A clock that the search reached, and how. */
+struct reached {
+	uint64_t key;
+	uint32_t before, series;
+	uint8_t from, to;
+};
+
+#define MAX_REACHED 256U
+
+/* Adds the clocks of a series to those that are reached.  Returns the index of that of the trace; 0: not
+ * there. */
+static uint32_t reach(struct pf_clocks *c, struct reached *list, uint32_t *n, uint32_t at, uint32_t series,
+                      uint8_t from)
+{
+	const struct pf_series *const s = &c->series[series];
+
+	for (uint8_t to = 0; to < s->nclocks && *n < MAX_REACHED; to++) {
+		struct pf_clock *const clock = find_clock(c, s->keys[to]);
+		if (clock == NULL || clock->seen == c->searches)
+			continue;
+		clock->seen = c->searches;
+		list[*n] = (struct reached){ s->keys[to], at, series, from, to };
+		(*n)++;
+		if (is_target(c, s->keys[to]))
+			return *n - 1;
+	}
+	return 0;
+}
+
+/* Breadth-first search from the clock to that of the trace.  Returns false if there is no way of 8 steps. */
+static bool find_path(struct pf_clocks *c, uint64_t key, struct pf_path *path)
+{
+	struct reached list[MAX_REACHED];
+	uint32_t n = 1, found = 0, steps = 0;
+
+	list[0] = (struct reached){ .key = key };
+	c->searches++;
+	for (uint32_t at = 0; at < n && found == 0; at++) {
+		const struct pf_clock *const clock = find_clock(c, list[at].key);
+		uint32_t i = clock != NULL && !clock->is_back ? clock->series : 0;
+		while (i != 0 && found == 0 && c->work < PF_MAX_CLOCK_WORK) {
+			const struct pf_series *const s = &c->series[i - 1];
+			uint8_t from = 0;
+			while (s->keys[from] != list[at].key)
+				from++;
+			found = reach(c, list, &n, at, i - 1, from);
+			c->work++;
+			i = c->series[i - 1].next[from];
+		}
+	}
+	for (uint32_t i = found; i != 0; i = list[i].before)
+		steps++;
+	if (steps == 0 || steps > PF_MAX_PATH)
+		return false;
+	path->n = steps;
+	for (uint32_t i = found; i != 0; i = list[i].before) {
+		path->steps[--steps].series = list[i].series;
+		path->steps[steps].from = list[i].from;
+		path->steps[steps].to = list[i].to;
+	}
+	return true;
+}
+
+static const struct pf_path *path_of(struct pf_clocks *c, uint64_t key)
+{
+	struct pf_path *const slot = &c->paths[(key ^ key >> 32) % PF_PATHS];
+	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+
+	if (slot->version == c->version && slot->key == key && slot->target == target)
+		return slot->n > 0 ? slot : NULL;
+	slot->key = key;
+	slot->version = c->version;
+	slot->target = target;
+	if (!find_path(c, key, slot))
+		slot->n = 0;
+	return slot->n > 0 ? slot : NULL;
+}
+
+static uint64_t step(const struct pf_series *s, uint8_t from, uint8_t to, uint64_t v)
+{
+	uint32_t low = 0, high = s->n; /* the last one with a time <= v */
+
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+		if ((int64_t)s->values[(size_t)middle * s->nclocks + from] <= (int64_t)v)
+			low = middle;
+		else
+			high = middle;
+	}
+	const uint64_t *const row = s->values + (size_t)low * s->nclocks;
+	return v - row[from] + row[to];
+}
+
+static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t ns, uint64_t *ts)
+{
+	if (key == 0 || is_target(c, key)) {
+		*ts = ns;
+		return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
+	}
+	const struct pf_clock *const clock = c->n > 0 ? find_clock(c, key) : NULL;
+	if (clock == NULL)
+		return PF_TIME_UNKNOWN;
+	const struct pf_path *const path = path_of(c, key);
+	if (path == NULL)
+		return PF_TIME_NO_PATH;
+	if (c->fixed == 0)
+		c->fixed = c->trace;
+	for (uint32_t i = 0; i < path->n; i++)
+		ns = step(&c->series[path->steps[i].series], path->steps[i].from, path->steps[i].to, ns);
+	*ts = ns;
+	return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
+}
+
+/* Converts a time in units of the clock.  *late: only a later snapshot converts it, or none. */
+static enum pf_time convert(struct pf_state *st, uint64_t key, uint64_t value, uint64_t *ts, bool *late)
+{
+	const struct pf_clock *clock = st->clocks.n > 0 ? find_clock(&st->clocks, key) : NULL;
+	const enum pf_time t = convert_in(&st->clocks, key, clock != NULL ? value * clock->unit : value, ts);
+
+	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
+	if (!*late || st->ahead == NULL)
+		return t;
+	clock = find_clock(&st->ahead->clocks, key);
+	return convert_in(&st->ahead->clocks, key, clock != NULL ? value * clock->unit : value, ts);
+}
+
+enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64_t *ts)
+{
+	bool late;
+
+	return convert(st, key_of(st, id), value, ts, &late);
+}
+
+static PF_COLD void note_late(struct pf_state *st, uint64_t key)
+{
+	struct pf_clocks *const c = &st->clocks;
+	uint32_t i = 0;
+
+	while (i < c->nlate && c->late[i].key != key)
+		i++;
+	if (i == c->nlate && i < PF_MAX_LATE)
+		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
+	c->last_late = i;
+	if (i == PF_MAX_LATE)
+		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32, (uint32_t)key);
+	else
+		finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
+}
+
+enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts)
+{
+	struct pf_sequence *const q = st->sequence;
+	uint32_t id = k->clock != 0 ? k->clock : q != NULL ? q->default_clock : 0;
+	uint64_t value = k->timestamp;
+
+	if (id == 0) { /* as it is: the clock of the trace, unless that has changed since times are fixed */
+		id = st->clocks.trace;
+		if (id == 0) {
+			*ts = value;
+			return value > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
+		}
+	}
+	for (uint32_t i = 0; is_scoped(id) && q != NULL && i < q->nclocks; i++)
+		if (q->clocks[i].id == id)
+			value = q->clocks[i].value += k->timestamp;
+	bool late;
+	const enum pf_time t = convert(st, key_of(st, id), value, ts, &late);
+	if (late)
+		note_late(st, key_of(st, id));
+	return t;
+}
+
+void pf_late_event(struct pf_state *st)
+{
+	struct pf_late_clock *const l = &st->clocks.late[st->clocks.last_late];
+
+	if (st->clocks.last_late >= st->clocks.nlate)
+		return;
+	l->events += 1 + st->nafter;
+	l->further += st->is_inner + st->nafter;
+}
+
+/* ---- the end ---- */
+
+void pf_clocks_end(struct pf_state *st)
+{
+	struct pf_clocks *const c = &st->clocks;
+	uint64_t ts;
+
+	for (uint32_t i = 0; i < c->nlate; i++) {
+		const struct pf_late_clock *const l = &c->late[i];
+		const uint32_t id = (uint32_t)l->key;
+		const enum pf_time t = convert_in(c, l->key, 0, &ts);
+		const char *const what = t == PF_TIME_UNKNOWN ? "no snapshot has it"
+		                         : t == PF_TIME_NO_PATH
+		                             ? "no snapshots lead to the clock of the trace"
+		                             : "its snapshot comes later";
+		const enum pf_rule rule = t == PF_TIME_UNKNOWN   ? PF_RULE_CLOCK_UNKNOWN
+		                          : t == PF_TIME_NO_PATH ? PF_RULE_CLOCK_NO_PATH
+		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
+		                                                 : PF_RULE_CLOCK_LATE;
+		if (rule == PF_RULE_CLOCK_UNKNOWN || rule == PF_RULE_CLOCK_NO_PATH) {
+			st->r->trace->events -= l->events;
+			st->r->trace->further -= l->further;
+		}
+		finding_add_times(st->r->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
+		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
+	}
+}
+
+static const char *const clock_names[] = {
+	NULL, "unix", "unix (coarse)", "monotonic", "monotonic (coarse)", "monotonic (raw)", "boottime"
+};
+
+void pf_clocks_facts(struct pf_state *st, const struct pf_clocks *c)
+{
+	struct trace *const t = st->r->trace;
+
+	if (c->nseries == 0)
+		return;
+	if (c->trace != 0 && c->trace < sizeof clock_names / sizeof *clock_names)
+		t->clock = clock_names[c->trace];
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct pf_series *const s = &c->series[i];
+		uint64_t here = 0, wall = 0, monotonic = 0;
+		bool has_here = false, has_wall = false, has_monotonic = false;
+		for (uint32_t k = 0; s->n > 0 && k < s->nclocks; k++) {
+			if (is_target(c, s->keys[k])) {
+				has_here = true;
+				here = s->values[k];
+			} else if (s->keys[k] == PF_REALTIME) {
+				has_wall = true;
+				wall = s->values[k];
+			} else if (s->keys[k] == PF_MONOTONIC) {
+				has_monotonic = true;
+				monotonic = s->values[k];
+			}
+		}
+		if (has_here && has_wall && wall >= here) {
+			t->epoch_known = true;
+			t->epoch_ns = wall - here;
+		}
+		if (c->trace == 0 && has_here && has_monotonic && monotonic == here)
+			t->clock = "monotonic";
+		else if (c->trace == 0 && has_here && has_wall && wall == here)
+			t->clock = "unix";
+	}
+	if (c->trace == PF_REALTIME) {
+		t->epoch_known = true;
+		t->epoch_ns = 0;
+	}
+}

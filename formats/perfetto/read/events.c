@@ -1,0 +1,828 @@
+/*
+ * Track events: their time, track and kind.  A packet with only the common fields is read in one pass; names
+ * are looked up by their iid and compared by hash, so that no text is touched unless events are wanted.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+/* ---- fields ---- */
+
+void pf_decode_event(struct pf_te *te, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint64_t seen = 0;
+
+	*te = (struct pf_te){ .s = s };
+	while (pf_wire_next(&w)) {
+		const uint32_t number = pf_wire_number(&w);
+		switch (w.tag) {
+		case PF_TAG(PF_event_type, PF_VARINT):
+			te->type = (uint32_t)w.v;
+			te->odd |= w.v > 5;
+			break;
+		case PF_TAG(PF_event_name_iid, PF_VARINT):
+			te->name_iid = w.v;
+			break;
+		case PF_TAG(PF_event_track_uuid, PF_VARINT):
+			te->track = w.v;
+			te->has_track = true;
+			break;
+		case PF_TAG(PF_event_category_iids, PF_VARINT):
+			if (te->ncategories++ == 0)
+				te->category_iid = w.v;
+			continue;
+		case PF_TAG(PF_event_debug_annotations, PF_BYTES):
+			te->nannotations++;
+			continue;
+		case PF_TAG(PF_event_categories, PF_BYTES):
+			if (te->category.p == NULL)
+				te->category = pf_wire_slice(&w);
+			te->ncategories++;
+			continue;
+		case PF_TAG(PF_event_name, PF_BYTES):
+			te->name = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_event_legacy_event, PF_BYTES):
+			te->legacy = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
+			te->time_us = (int64_t)w.v;
+			te->time = 1;
+			break;
+		case PF_TAG(PF_event_timestamp_absolute_us, PF_VARINT):
+			if (te->time != 1 && w.v != 0) {
+				te->time_us = (int64_t)w.v;
+				te->time = 2;
+			}
+			break;
+		case PF_TAG(PF_event_thread_time_delta_us, PF_VARINT):
+			te->thread_us = (int64_t)w.v;
+			te->thread_time = 1;
+			break;
+		case PF_TAG(PF_event_thread_time_absolute_us, PF_VARINT):
+			te->thread_us = (int64_t)w.v;
+			te->thread_time = 2;
+			break;
+		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
+			te->instructions = (int64_t)w.v;
+			te->instruction_count = 1;
+			break;
+		case PF_TAG(PF_event_thread_instruction_count_absolute, PF_VARINT):
+			te->instructions = (int64_t)w.v;
+			te->instruction_count = 2;
+			break;
+		case PF_TAG(PF_event_counter_value, PF_VARINT):
+			te->counter = (int64_t)w.v;
+			te->has_counter = true;
+			break;
+		case PF_TAG(PF_event_double_counter_value, PF_FIXED64):
+			te->double_counter = pf_wire_double(&w);
+			te->has_double = true;
+			break;
+		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
+		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
+			te->nextra++;
+			continue;
+		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
+		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
+			continue;
+		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
+		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
+		case PF_TAG(PF_event_flow_ids_old, PF_VARINT):
+		case PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT):
+			te->nflows++;
+			continue;
+		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
+		case PF_TAG(PF_event_callstack_weight, PF_FIXED64):
+		case PF_TAG(PF_event_source_location_iid, PF_VARINT):
+		case PF_TAG(PF_event_correlation_id, PF_VARINT):
+		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT):
+			te->has_more = true;
+			break;
+		default:
+			te->has_more = true;
+			te->odd = true;
+			continue;
+		}
+		te->odd |= (seen >> number & 1) != 0;
+		seen |= UINT64_C(1) << number;
+	}
+	te->odd |= w.bad || te->name.p != NULL || te->category.p != NULL || te->nannotations > 0 ||
+	           te->legacy.p != NULL;
+}
+
+void pf_decode_legacy(struct pf_legacy *l, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+
+	*l = (struct pf_legacy){ .phase = 0 };
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_legacy_name_iid, PF_VARINT):
+			l->name_iid = w.v;
+			break;
+		case PF_TAG(PF_legacy_phase, PF_VARINT):
+			l->phase = (int32_t)w.v;
+			break;
+		case PF_TAG(PF_legacy_duration_us, PF_VARINT):
+			l->dur_us = (int64_t)w.v;
+			break;
+		case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
+			l->id = w.v;
+			l->id_kind = 1;
+			break;
+		case PF_TAG(PF_legacy_local_id, PF_VARINT):
+			l->id = w.v;
+			l->id_kind = 2;
+			break;
+		case PF_TAG(PF_legacy_global_id, PF_VARINT):
+			l->id = w.v;
+			l->id_kind = 3;
+			break;
+		case PF_TAG(PF_legacy_id_scope, PF_BYTES):
+			l->scope = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_legacy_bind_id, PF_VARINT):
+			l->bind_id = w.v;
+			l->has_bind = true;
+			break;
+		case PF_TAG(PF_legacy_bind_to_enclosing, PF_VARINT):
+			l->encloses = w.v != 0;
+			break;
+		case PF_TAG(PF_legacy_flow_direction, PF_VARINT):
+			l->direction = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_legacy_instant_event_scope, PF_VARINT):
+			l->instant_scope = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_legacy_pid_override, PF_VARINT):
+			l->pid = (int32_t)w.v;
+			l->has_pid = true;
+			break;
+		case PF_TAG(PF_legacy_tid_override, PF_VARINT):
+			l->tid = (int64_t)w.v;
+			l->has_tid = true;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* ---- events around that of the record ---- */
+
+static void add(struct pf_state *st, struct pf_event **list, uint32_t *n, uint32_t *cap, struct pf_event e)
+{
+	if (!array_reserve(list, *n, cap, sizeof **list)) {
+		st->r->no_memory = true;
+		return;
+	}
+	(*list)[(*n)++] = e;
+}
+
+void pf_add_after(struct pf_state *st, struct pf_event e)
+{
+	add(st, &st->after, &st->nafter, &st->after_cap, e);
+}
+
+void pf_add_before(struct pf_state *st, struct pf_event e)
+{
+	add(st, &st->before, &st->nbefore, &st->before_cap, e);
+}
+
+/* ---- names ---- */
+
+static uint64_t text_hash(const struct pf_state *st, struct slice s)
+{
+	return hash_bytes(s.p, s.n, st->seed) | 1;
+}
+
+/* Looks up the name and categories of the event, and sets their hashes; 0: none. */
+static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf_event *e)
+{
+	const struct pf_te *const te = &st->te;
+	const uint64_t iid = te->name_iid != 0                            ? te->name_iid
+	                     : te->name.p == NULL && te->legacy.p != NULL ? st->legacy.name_iid
+	                                                                  : 0;
+
+	if (iid != 0) {
+		const struct pf_entry *const entry = pf_entry_use(st, PF_NAMES, iid, "name");
+		e->name_hash = entry != NULL ? entry->hash : 0;
+	} else if (te->name.p != NULL) {
+		e->name_hash = text_hash(st, te->name);
+	}
+	if (te->category_iid != 0) {
+		const struct pf_entry *const entry =
+		    pf_entry_use(st, PF_CATEGORIES, te->category_iid, "category");
+		e->category_hash = entry != NULL ? entry->hash : te->category_iid;
+	} else if (te->category.p != NULL) {
+		e->category_hash = text_hash(st, te->category);
+	}
+	if (te->ncategories > 1) { /* of all, in order */
+		struct pf_wire w = pf_wire_on(te->s);
+		uint64_t h = 0;
+		while (pf_wire_next(&w)) {
+			if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT)) {
+				const struct pf_entry *const entry =
+				    pf_entry_use(st, PF_CATEGORIES, w.v, "category");
+				h = hash_u64(h, entry != NULL ? entry->hash : w.v);
+			} else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES)) {
+				h = hash_u64(h, text_hash(st, pf_wire_slice(&w)));
+			}
+		}
+		e->category_hash = h | 1;
+	}
+	if ((iid != 0 || te->category_iid != 0) && (k->flags & PF_NEEDS) == 0)
+		finding_tally_add(&st->needs_flag, st->offset, st->ordinal, 0, 0);
+}
+
+/* ---- time ---- */
+
+static int64_t saturated_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+/* Sets the time of microseconds of the clock MONOTONIC. */
+static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(us, (int64_t)1000, &ns))
+		ns = us < 0 ? INT64_MIN : INT64_MAX;
+	const enum pf_time t = pf_convert(st, PF_MONOTONIC, (uint64_t)ns, ts);
+	if (t != PF_TIME_UNKNOWN && t != PF_TIME_NO_PATH)
+		return t;
+	pf_report(st, PF_RULE_LEGACY_CLOCK, "%" PRId64 " us", us);
+	*ts = (uint64_t)ns;
+	return *ts > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
+}
+
+/* Sets the time of the event.  Returns false if it is dropped. */
+static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts, bool *late)
+{
+	struct pf_sequence *const s = st->sequence;
+	const struct pf_te *const te = &st->te;
+	enum pf_time t = st->time;
+
+	*ts = st->ts;
+	if (te->time == 1) {
+		if (!s->has_base) {
+			pf_report(st, PF_RULE_DELTA_BASE, "%" PRId64 " us", te->time_us);
+			return false;
+		}
+		s->time_us = saturated_sum(s->time_us, te->time_us);
+		t = legacy_time(st, s->time_us, ts);
+	} else if (te->time == 2) {
+		t = legacy_time(st, te->time_us, ts);
+	} else if (!k->has_timestamp) {
+		pf_report(st, PF_RULE_TIME_MISSING, "neither the packet nor the event has a time");
+		return false;
+	}
+	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
+	if (t != PF_TIME_RANGE)
+		return true;
+	pf_report(st, PF_RULE_TIME_RANGE, "%" PRId64 " ns", (int64_t)*ts);
+	return false;
+}
+
+/* ---- tracks ---- */
+
+/* The last thread of the sequence in the file, as far as it is known. */
+static bool find_thread(struct pf_state *st, int32_t *pid, int64_t *tid)
+{
+	const struct pf_sequence *s = st->sequence;
+
+	if (st->ahead != NULL && s->index < st->ahead->nsequences &&
+	    st->ahead->sequences[s->index]->has_thread)
+		s = st->ahead->sequences[s->index];
+	*pid = s->pid;
+	*tid = s->tid;
+	return s->has_thread;
+}
+
+/* The thread of the sequence, with the numbers that the event has in their place. */
+static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l, int32_t own_pid,
+                                  int64_t own_tid)
+{
+	struct pf_sequence *const s = st->sequence;
+
+	if (l == NULL || (!l->has_pid && !l->has_tid)) {
+		if (s->thread == NULL)
+			s->thread = pf_thread(st, own_pid, &own_tid);
+		return s->thread;
+	}
+	const int32_t pid = l->has_pid ? l->pid : own_pid;
+	const int64_t tid = l->has_tid ? l->tid : own_tid;
+	if (pid == 0 || tid == 0) {
+		pf_report(st, PF_RULE_LEGACY_ZERO, "pid %" PRId32 ", tid %" PRId64, pid, tid);
+		return NULL;
+	}
+	return pf_thread(st, pid, &tid);
+}
+
+/* Returns NULL if the event is dropped. */
+static struct pf_track *find_track(struct pf_state *st, const struct pf_legacy *l)
+{
+	const struct pf_te *const te = &st->te;
+	const struct pf_sequence *const s = st->sequence;
+	const uint64_t uuid = te->has_track ? te->track : s->has_default_track ? s->default_track : 0;
+
+	int64_t tid;
+	int32_t pid;
+
+	if (uuid != 0)
+		return pf_track(st, uuid);
+	const bool has_thread = find_thread(st, &pid, &tid);
+	if (l != NULL && (l->has_pid || l->has_tid))
+		return thread_of(st, l, pid, tid);
+	if (has_thread && (!te->has_track || te->type == 0))
+		return thread_of(st, l, pid, tid);
+	return pf_track(st, 0);
+}
+
+/* ---- counters ---- */
+
+static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
+{
+	const uint32_t i = table64_get(&st->track_index, uuid);
+
+	return i != TABLE_NONE && st->tracks[i]->d.kind == PF_COUNTER ? st->tracks[i] : NULL;
+}
+
+/* Applies unit and sum of the counter. */
+static void set_value(struct pf_state *st, struct pf_event *e, struct pf_track *t, bool is_integer, int64_t i,
+                      double d)
+{
+	const struct pf_description *const c = &t->d;
+
+	e->what = PF_VALUE;
+	e->track = t;
+	e->is_integer = is_integer && !c->is_incremental && c->multiplier <= 1;
+	if (e->is_integer) {
+		e->number = i;
+		return;
+	}
+	double v = is_integer ? (double)i : d;
+	if (c->multiplier > 0)
+		v *= (double)c->multiplier;
+	if (c->is_incremental) {
+		if (t->sum_of != st->sequence->generation)
+			t->sum = 0;
+		t->sum_of = st->sequence->generation;
+		v = t->sum += v;
+	}
+	e->value = v;
+}
+
+static void read_counter(struct pf_state *st, struct pf_event *e)
+{
+	const struct pf_te *const te = &st->te;
+	const struct pf_sequence *const s = st->sequence;
+	const uint64_t uuid = te->has_track ? te->track : s->has_default_track ? s->default_track : 0;
+
+	e->what = PF_NOTHING;
+	if (!te->has_track && !s->has_default_track) {
+		pf_report(st, PF_RULE_COUNTER_UUID, "a counter event without track_uuid");
+		return;
+	}
+	struct pf_track *const t = counter_track(st, uuid);
+	if (t == NULL)
+		pf_report(st, PF_RULE_COUNTER_TRACK, "track %" PRIu64, uuid);
+	else if (!te->has_counter && !te->has_double)
+		pf_report(st, PF_RULE_COUNTER_VALUE, "track %" PRIu64, uuid);
+	else
+		set_value(st, e, t, te->has_counter, te->counter, te->double_counter);
+}
+
+/* Reads the uuids of extra counters of a message. */
+static uint32_t read_uuids(struct slice s, uint32_t number, uint64_t *to)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint32_t n = 0;
+
+	while (s.n > 0 && pf_wire_next(&w))
+		if (w.tag == PF_TAG(number, PF_VARINT) && n < PF_MAX_EXTRA)
+			to[n++] = w.v;
+	return n;
+}
+
+/* Adds the extra counter values of one kind.  Returns false if the whole event is dropped. */
+static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubles)
+{
+	const uint32_t number =
+	    doubles ? PF_event_extra_double_counter_track_uuids : PF_event_extra_counter_track_uuids;
+	const uint32_t tag = doubles ? PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64)
+	                             : PF_TAG(PF_event_extra_counter_values, PF_VARINT);
+	struct pf_wire w = pf_wire_on(st->te.s);
+	uint64_t uuids[PF_MAX_EXTRA];
+	uint32_t n = read_uuids(st->te.s, number, uuids), at = 0;
+
+	if (n == 0)
+		n = read_uuids(st->sequence->defaults, number, uuids);
+	while (pf_wire_next(&w)) {
+		if (w.tag != tag)
+			continue;
+		if (n == 0) {
+			pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
+			return false;
+		}
+		struct pf_track *const t = at < n && uuids[at] != 0 ? counter_track(st, uuids[at]) : NULL;
+		if (t == NULL) {
+			if (at < n)
+				pf_report(st, PF_RULE_EXTRA_TRACK, "track %" PRIu64, uuids[at]);
+			else
+				pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
+				          n);
+			return false;
+		}
+		struct pf_event x = { .ts = e->ts };
+		set_value(st, &x, t, !doubles, (int64_t)w.v, doubles ? pf_wire_double(&w) : 0);
+		pf_add_after(st, x);
+		at++;
+	}
+	return true;
+}
+
+static bool read_extras(struct pf_state *st, const struct pf_event *e)
+{
+	if (st->te.nextra > PF_MAX_EXTRA) {
+		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " values", st->te.nextra);
+		return false;
+	}
+	if (read_extra(st, e, false) && read_extra(st, e, true))
+		return true;
+	st->nafter = 0;
+	return false;
+}
+
+/* Thread time and instructions are counters of the thread. */
+static bool read_thread_time(struct pf_state *st, struct pf_event *e)
+{
+	const struct pf_te *const te = &st->te;
+	struct pf_sequence *const s = st->sequence;
+	struct pf_event x = { .what = PF_VALUE, .ts = e->ts, .track = e->track, .is_integer = true };
+
+	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base) {
+		pf_report(st, PF_RULE_DELTA_BASE, "thread time or instructions");
+		return false;
+	}
+	if (te->thread_time != 0) {
+		int64_t us = te->thread_us;
+		if (te->thread_time == 1)
+			us = s->thread_us = saturated_sum(s->thread_us, us);
+		x.name = SLICE_LIT("thread_time");
+		x.number = us > INT64_MAX / 1000 || us < INT64_MIN / 1000 ? us : us * 1000;
+		pf_add_after(st, x);
+	}
+	if (te->instruction_count != 0) {
+		x.number = te->instructions;
+		if (te->instruction_count == 1)
+			x.number = s->instructions = saturated_sum(s->instructions, te->instructions);
+		x.name = SLICE_LIT("thread_instruction_count");
+		pf_add_after(st, x);
+	}
+	return true;
+}
+
+/* ---- arrows ---- */
+
+static void read_flows(struct pf_state *st, const struct pf_event *e)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+	bool has[2] = { false, false }; /* new fields: flow, terminating */
+
+	while (pf_wire_next(&w)) {
+		has[0] |= w.tag == PF_TAG(PF_event_flow_ids, PF_FIXED64);
+		has[1] |= w.tag == PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64);
+	}
+	w = pf_wire_on(st->te.s);
+	while (pf_wire_next(&w)) {
+		const uint32_t number = pf_wire_number(&w);
+		const bool ends =
+		    number == PF_event_terminating_flow_ids || number == PF_event_terminating_flow_ids_old;
+		const bool is_new = number == PF_event_flow_ids || number == PF_event_terminating_flow_ids;
+		const bool is_old =
+		    number == PF_event_flow_ids_old || number == PF_event_terminating_flow_ids_old;
+		if ((w.tag & 7) == PF_BYTES || (!is_new && !(is_old && !has[ends])))
+			continue;
+		pf_arrow(st, hash_u64(w.v, st->seed), w.v, ends ? PF_ARROW_IN : PF_ARROW_STEP, e);
+	}
+}
+
+/* Arrows of legacy events bind to spans by their id. */
+static void read_bind(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
+{
+	const uint64_t key = hash_u64(l->bind_id, st->seed + 1);
+
+	st->legacy_flow = true;
+	if (l->direction == 0 || l->direction > 3)
+		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64, l->bind_id);
+	else if (l->direction == 2)
+		pf_arrow(st, key, l->bind_id, PF_ARROW_OUT, e);
+	else
+		pf_arrow(st, key, l->bind_id, l->direction == 1 ? PF_ARROW_IN : PF_ARROW_STEP, e);
+	st->legacy_flow = false;
+}
+
+static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)
+{
+	const uint64_t key = hash_u64(l->id, hash_u64(e->name_hash, e->category_hash + 1));
+
+	e->what = PF_NOTHING;
+	if (l->id_kind != 1) {
+		pf_report(st, PF_RULE_FLOW_ID, "phase %c without unscoped_id", (char)l->phase);
+		return;
+	}
+	if (l->phase == 'f' && !l->encloses && !e->track->arrow_waits) {
+		e->track->arrow_waits = true;
+		e->track->arrow = key;
+		e->track->arrow_id = st->is_own ? l->id : key;
+		return;
+	}
+	if (!st->ahead_pass && e->track->nopen == 0)
+		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
+	st->legacy_flow = true;
+	pf_arrow(st, key, st->is_own ? l->id : key,
+	         l->phase == 's'   ? PF_ARROW_OUT
+	         : l->phase == 't' ? PF_ARROW_STEP
+	                           : PF_ARROW_IN,
+	         e);
+	st->legacy_flow = false;
+	if (st->nafter > 0) /* the packet itself is the end of the arrow */
+		*e = st->after[--st->nafter];
+}
+
+/* ---- legacy events ---- */
+
+/* The track of an async event: of its category and id, or name and id, global or of a process. */
+static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
+{
+	const bool old = strchr("STpF", l->phase) != NULL;
+	uint64_t key = hash_u64(l->id, st->seed + 2 + l->id_kind);
+
+	if (l->id_kind == 0) {
+		pf_report(st, PF_RULE_ASYNC_ID, "phase %c", (char)l->phase);
+		return NULL;
+	}
+	key = hash_u64(old ? e->name_hash : e->category_hash, key);
+	key = hash_bytes(l->scope.p, l->scope.n, key);
+	const bool local = l->id_kind == 2;
+	const int32_t pid =
+	    e->track->d.kind == PF_THREAD || e->track->d.kind == PF_PROCESS ? e->track->d.pid : 0;
+	struct pf_track *const t = pf_track(st, hash_u64((uint64_t)(uint32_t)pid << 1 | local, key));
+	if (t == NULL || t->d.is_known)
+		return t;
+	struct pf_track *const process = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
+	t->d = (struct pf_description){ .kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true };
+	t->full = &t->d;
+	t->above = process;
+	t->d.has_parent = process != NULL;
+	t->is_synthetic = true;
+	return t;
+}
+
+static struct slice first_text(struct slice annotation)
+{
+	struct pf_wire w = pf_wire_on(annotation);
+	struct slice text = slice_of(NULL, 0);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_annotation_string_value, PF_BYTES))
+			text = pf_wire_slice(&w);
+	return text;
+}
+
+/* Metadata: the name of a thread or process. */
+static void read_metadata(struct pf_state *st, struct pf_event *e)
+{
+	const struct pf_entry *const entry =
+	    st->te.name_iid != 0 ? pf_entry_find(st->sequence, PF_NAMES, st->te.name_iid) : NULL;
+	const struct slice name = entry != NULL ? entry->text : st->te.name;
+	struct pf_wire w = pf_wire_on(st->te.s);
+	struct slice text = slice_of(NULL, 0);
+
+	e->what = PF_NOTHING;
+	while (text.p == NULL && pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
+			text = first_text(pf_wire_slice(&w));
+	struct pf_track *t = e->track;
+	if (name.p == NULL || text.p == NULL || t->d.kind != PF_THREAD)
+		return;
+	if (slice_is(name, "process_name"))
+		t = pf_thread(st, t->d.pid, NULL);
+	else if (!slice_is(name, "thread_name"))
+		return;
+	const struct slice copy = t != NULL && t->d.name.p == NULL ? arena_copy(&st->arena, text) : text;
+	if (t != NULL && t->d.name.p == NULL)
+		t->d.name = textscan_slice(copy.p, copy.n);
+}
+
+static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)
+{
+	switch (l->phase) {
+	case 'B':
+		e->what = PF_BEGIN;
+		return;
+	case 'E':
+		e->what = PF_END;
+		return;
+	case 'X':
+		e->what = PF_SPAN;
+		if (l->dur_us < 0) {
+			pf_report(st, PF_RULE_X_NEGATIVE, "%" PRId64 " us", l->dur_us);
+			e->what = PF_NOTHING;
+		}
+		e->dur = l->dur_us > INT64_MAX / 1000 ? INT64_MAX : (uint64_t)l->dur_us * 1000;
+		if (e->dur > (uint64_t)INT64_MAX - e->ts)
+			e->dur = (uint64_t)INT64_MAX - e->ts;
+		return;
+	case 'i':
+	case 'I':
+		if (l->instant_scope == 1)
+			e->track = pf_track(st, 0);
+		else if (l->instant_scope == 2 && e->track->full->kind == PF_THREAD)
+			e->track = pf_thread(st, e->track->full->pid, NULL);
+		e->what = e->track != NULL ? PF_INSTANT : PF_NOTHING;
+		return;
+	case 'R':
+		e->what = PF_INSTANT;
+		return;
+	case 's':
+	case 't':
+	case 'f':
+		read_legacy_flow(st, l, e);
+		return;
+	case 'b':
+	case 'S':
+	case 'e':
+	case 'F':
+	case 'n':
+	case 'T':
+	case 'p':
+		e->track = async_track(st, l, e);
+		e->what = e->track == NULL                     ? PF_NOTHING
+		          : l->phase == 'b' || l->phase == 'S' ? PF_BEGIN
+		          : l->phase == 'e' || l->phase == 'F' ? PF_END
+		                                               : PF_INSTANT;
+		return;
+	case 'M':
+		read_metadata(st, e);
+		return;
+	default:
+		e->what = PF_NOTHING;
+	}
+}
+
+/* ---- states ---- */
+
+/* A state lasts until the next one of the track. */
+static void read_state(struct pf_state *st, struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
+	struct pf_event end = { .what = PF_END, .ts = e->ts, .track = t, .is_state = true };
+
+	if (!st->te.has_track && !st->sequence->has_default_track) {
+		pf_report(st, PF_RULE_STATE_UUID, "a state event without track_uuid");
+		e->what = PF_NOTHING;
+		return;
+	}
+	const bool has_name = e->name_hash != 0, was_open = t->state_open;
+	e->is_state = true;
+	e->what = has_name ? PF_BEGIN : was_open ? PF_END : PF_NOTHING;
+	t->state_open = has_name;
+	if (st->ahead_pass)
+		return;
+	if (pf_wants_model(st))
+		e->model = end.model = pf_model(st, t, slice_of("", 0));
+	if (has_name && was_open)
+		pf_add_before(st, end);
+}
+
+/* ---- the event ---- */
+
+/* Checks references of fields that only outputs read. */
+static void check_more(struct pf_state *st, const struct pf_event *e)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->full->kind != PF_THREAD)
+			pf_report(st, PF_RULE_LOG_THREAD, "track %" PRIu64, e->track->uuid);
+		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
+			pf_stack_check(st, w.v);
+		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)
+			(void)pf_entry_use(st, PF_LOCATIONS, w.v, "source location");
+		else if (w.tag == PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT) && w.v != 0)
+			(void)pf_entry_use(st, PF_CORRELATIONS, w.v, "correlation");
+	}
+}
+
+static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool late)
+{
+	if (!t->is_used) {
+		t->is_used = true;
+		t->offset = st->offset;
+		t->record = st->ordinal;
+	}
+	if (st->ahead_pass && !late && t->d.name.n == 0 && (t->d.first_name.p == NULL || ts < t->d.first)) {
+		const struct slice name = pf_event_name(st);
+		t->d.first_name = name.p != NULL ? pf_keep(st, name) : slice_of("", 0);
+		t->d.first = ts;
+	}
+	if (late || ts < t->last)
+		t->d.disordered = true;
+	else
+		t->last = ts;
+}
+
+void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice s)
+{
+	struct pf_te *const te = &st->te;
+	struct pf_event *const e = &st->event;
+	struct pf_sequence *const q = st->sequence;
+	const struct pf_legacy *l = NULL;
+	bool late;
+
+	*e = (struct pf_event){ .what = PF_NOTHING };
+	if (q == NULL && (k->flags & PF_NEEDS) != 0)
+		return; /* reported */
+	if (q == NULL) {
+		pf_report(st, PF_RULE_SEQ_MISSING, "trusted_packet_sequence_id is missing");
+		return;
+	}
+	if (te->legacy.p != NULL) {
+		pf_decode_legacy(&st->legacy, te->legacy);
+		l = &st->legacy;
+	}
+	if (!find_time(st, k, &e->ts, &late))
+		return;
+	if (!late) {
+		if (e->ts < q->last)
+			finding_tally_add(&st->time_back, st->offset, st->ordinal, e->ts, q->last);
+		q->last = e->ts;
+	}
+	find_names(st, k, e);
+	const bool has_phase = l != NULL && l->phase != 0 && te->type < 4;
+	if (te->type == 0 && !has_phase) {
+		pf_report(st, PF_RULE_TYPE, "neither a type nor a phase");
+		return;
+	}
+	if (te->type == 4) {
+		read_counter(st, e);
+	} else {
+		e->track = find_track(st, l);
+		if (e->track == NULL)
+			return;
+		static const uint8_t whats[] = { PF_NOTHING, PF_BEGIN,   PF_END,
+			                         PF_INSTANT, PF_NOTHING, PF_NOTHING };
+		e->what = te->type < 6 ? (enum pf_what)whats[te->type] : PF_NOTHING;
+		if (has_phase)
+			read_phase(st, l, e);
+		else if (te->type == 5)
+			read_state(st, e);
+	}
+	if (e->what == PF_NOTHING)
+		return;
+	if ((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e)) {
+		e->what = PF_NOTHING;
+		return;
+	}
+	if (te->nextra > 0 && !read_extras(st, e)) {
+		e->what = PF_NOTHING;
+		return;
+	}
+	e->is_late = late;
+	if (late && !st->raw && pf_wants_model(st)) {
+		e->what = PF_NOTHING;
+		st->nafter = 0;
+		return;
+	}
+	if (late && !st->raw)
+		pf_late_event(st);
+	note_use(st, e->track, e->ts, late);
+	if (e->what == PF_VALUE || e->what == PF_ARROW)
+		return;
+	if (!e->is_state && !pf_nest(st, e)) {
+		e->what = PF_NOTHING;
+		return;
+	}
+	if (e->track->arrow_waits && e->what != PF_END) {
+		e->track->arrow_waits = false;
+		st->legacy_flow = true;
+		pf_arrow(st, e->track->arrow, e->track->arrow_id, PF_ARROW_IN, e);
+		st->legacy_flow = false;
+	}
+	if (te->nannotations > 0)
+		pf_annotations_check(st);
+	if (te->has_more)
+		check_more(st, e);
+	if (te->nflows > 0)
+		read_flows(st, e);
+	if (l != NULL && l->has_bind)
+		read_bind(st, l, e);
+	(void)s;
+}

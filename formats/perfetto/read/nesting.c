@@ -1,0 +1,315 @@
+/*
+ * Spans of a track nest as in Perfetto's importer: a stack per track in order of time, an end closes the
+ * innermost open span whose name and category fit.  Where it is not the innermost of all, the spans inside
+ * end at the same time.  The ends that the engine gets always are those of the innermost span.
+ *
+ * Findings wait until the end, as the events of a track may turn out not to be in order of time; nesting says
+ * nothing then.  Outputs sort the events of such tracks first.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+/* ---- findings ---- */
+
+void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
+             uint64_t record)
+{
+	if (st->quiet)
+		return;
+	if (st->nheld == PF_MAX_HELD) {
+		finding_add(st->r->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64,
+		            t->uuid);
+		return;
+	}
+	if (!array_reserve(&st->held, st->nheld, &st->held_cap, sizeof *st->held)) {
+		st->r->no_memory = true;
+		return;
+	}
+	st->held[st->nheld++] = (struct pf_held){ t, rule, offset, record };
+}
+
+static int compare_held(const void *a, const void *b)
+{
+	const struct pf_held *const x = a, *const y = b;
+
+	return x->record != y->record   ? (x->record < y->record ? -1 : 1)
+	       : x->offset != y->offset ? (x->offset < y->offset ? -1 : 1)
+	                                : (int)x->rule - (int)y->rule;
+}
+
+void pf_nesting_sort(struct pf_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		struct pf_track *const t = st->tracks[i];
+		if (!t->full->disordered)
+			continue;
+		for (uint32_t k = 0; k < t->nopen; k++)
+			if (t->open[k].end == PF_IS_OPEN)
+				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
+		t->nopen = t->nclosed = t->nexpected = 0;
+	}
+	st->sorted = st->quiet = true;
+}
+
+void pf_nesting_end(struct pf_state *st)
+{
+	struct finding_tally disordered = { .count = 0 };
+
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		const struct pf_track *const t = st->tracks[i];
+		if (st->sorted && t->full->disordered)
+			continue;
+		for (uint32_t k = 0; k < t->nopen; k++)
+			if (t->open[k].end == PF_IS_OPEN)
+				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
+	}
+	qsort(st->held, st->nheld, sizeof *st->held, compare_held);
+	for (uint32_t i = 0; i < st->nheld; i++)
+		if (st->held[i].track->d.disordered)
+			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
+			                  st->held[i].track->uuid, 0);
+		else
+			finding_add(st->r->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
+			            st->held[i].record, "track %" PRIu64, st->held[i].track->uuid);
+	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
+	                  disordered.record, disordered.count, "track %" PRIu64 " and others that have spans",
+	                  disordered.now);
+}
+
+/* ---- the stack ---- */
+
+/* Removes the spans above the n-th. */
+static void truncate(struct pf_track *t, uint32_t n)
+{
+	while (t->nopen > n) {
+		const struct pf_open *const o = &t->open[--t->nopen];
+		t->nclosed -= o->end != PF_IS_OPEN;
+		t->nexpected += o->is_told && o->end == PF_IS_OPEN;
+	}
+}
+
+/* Removes the spans that ended before ts, or at ts; an instant at ts stays if another one comes. */
+static void settle(struct pf_track *t, uint64_t ts, bool is_instant)
+{
+	bool inside = false; /* spans that are open lie above */
+
+	for (uint32_t i = t->nopen; i-- > 0 && t->nclosed > 0;) {
+		const struct pf_open *const o = &t->open[i];
+		if (o->end == PF_IS_OPEN) {
+			inside = true;
+		} else if (o->end < ts || (!inside && o->end == ts && !(is_instant && o->ts == o->end))) {
+			truncate(t, i);
+			inside = false;
+		}
+	}
+}
+
+static bool has_open(const struct pf_track *t)
+{
+	return t->nopen > t->nclosed;
+}
+
+static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
+{
+	struct pf_track *const t = e->track;
+
+	if (t->nopen >= PF_MAX_OPEN) {
+		pf_hold(st, PF_RULE_DEPTH, t, st->offset, st->ordinal);
+		t->nexpected += end == PF_IS_OPEN;
+		return false;
+	}
+	if (t->nopen == t->open_cap && !array_reserve(&t->open, t->nopen, &t->open_cap, sizeof *t->open)) {
+		st->r->no_memory = true;
+		return false;
+	}
+	t->open[t->nopen++] = (struct pf_open){ .ts = e->ts,
+		                                .end = end,
+		                                .name = e->name_hash,
+		                                .category = e->category_hash,
+		                                .offset = st->offset,
+		                                .record = st->ordinal };
+	t->nclosed += end != PF_IS_OPEN;
+	return true;
+}
+
+/* Whether an end closes the span: what it does not have fits, and so does a span without a name. */
+static bool fits(const struct pf_open *o, const struct pf_event *e)
+{
+	return o->end == PF_IS_OPEN && (e->name_hash == 0 || o->name == 0 || o->name == e->name_hash) &&
+	       (e->category_hash == 0 || o->category == e->category_hash);
+}
+
+static bool close_span(struct pf_state *st, struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
+	uint32_t i = t->nopen;
+
+	while (i > 0 && !fits(&t->open[i - 1], e))
+		i--;
+	if (i == 0 && t->nexpected > 0) { /* of a span that was dropped or ended before */
+		t->nexpected--;
+		return false;
+	}
+	if (i == 0) {
+		pf_hold(st, has_open(t) ? PF_RULE_END_NAME : PF_RULE_END_ALONE, t, st->offset, st->ordinal);
+		return false;
+	}
+	struct pf_open *const o = &t->open[i - 1];
+	const bool told = o->is_told;
+	if (i == t->nopen) {
+		t->nopen--;
+	} else {
+		bool any = false;
+		o->end = e->ts;
+		t->nclosed++;
+		for (uint32_t k = t->nopen; k-- > i;) {
+			if (t->open[k].end != PF_IS_OPEN || t->open[k].is_told)
+				continue;
+			any = true;
+			t->open[k].is_told = true;
+			pf_add_before(st, (struct pf_event){
+			                      .what = PF_END, .ts = e->ts, .track = t, .model = e->model });
+		}
+		if (any)
+			pf_hold(st, PF_RULE_OVERLAP, t, st->offset, st->ordinal);
+	}
+	return !told;
+}
+
+/* Whether a span begins inside one that is closed, and ends behind it. */
+static bool crosses(const struct pf_track *t, const struct pf_event *e)
+{
+	for (uint32_t i = t->nopen; i-- > 0;)
+		if (t->open[i].end != PF_IS_OPEN)
+			return e->ts + e->dur > t->open[i].end;
+	return false;
+}
+
+static bool nest(struct pf_state *st, struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
+
+	settle(t, e->ts, e->what == PF_INSTANT);
+	switch (e->what) {
+	case PF_BEGIN:
+		return push(st, e, PF_IS_OPEN);
+	case PF_END:
+		return close_span(st, e);
+	case PF_SPAN:
+		if (crosses(t, e)) {
+			pf_hold(st, PF_RULE_X_OVERLAP, t, st->offset, st->ordinal);
+			return false;
+		}
+		return push(st, e, e->ts + e->dur);
+	default:
+		return push(st, e, e->ts);
+	}
+}
+
+bool pf_nest(struct pf_state *st, struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
+
+	if (st->ahead_pass)
+		return true;
+	if (st->ahead != NULL && t->full->disordered && !st->sorted && !st->raw) {
+		(void)nest(st, e); /* for the findings: it waits to be sorted */
+		st->nbefore = 0;
+		return true;
+	}
+	if (pf_wants_model(st)) {
+		e->model = e->what == PF_END && t->lane == 0
+		               ? t->model
+		               : pf_lane_take(st, t, e->name.p != NULL ? e->name : pf_event_name(st));
+		if (e->model == NULL)
+			e->model = pf_model(st, t, slice_of("", 0));
+	}
+	const bool kept = nest(st, e);
+	if (t->group != NULL && t->lane > 0 && !has_open(t))
+		pf_lane_free(st, t);
+	return kept;
+}
+
+/* ---- arrows ---- */
+
+static void note_flow_end(struct pf_state *st, uint64_t key, uint64_t ts, bool ends)
+{
+	if (st->nflow_ends == PF_MAX_FLOWS) {
+		st->flow_order++;
+		return;
+	}
+	if (!array_reserve(&st->flow_ends, st->nflow_ends, &st->flow_ends_cap, sizeof *st->flow_ends)) {
+		st->r->no_memory = true;
+		return;
+	}
+	st->flow_ends[st->nflow_ends++] = (struct pf_flow_end){ key, ts, st->flow_order++, ends };
+}
+
+static int compare_flow_ends(const void *a, const void *b)
+{
+	const struct pf_flow_end *const x = a, *const y = b;
+
+	return x->key != y->key ? (x->key < y->key ? -1 : 1)
+	       : x->ts != y->ts ? (x->ts < y->ts ? -1 : 1)
+	                        : (x->order < y->order ? -1 : 1);
+}
+
+void pf_arrows_sort(struct pf_state *st)
+{
+	const uint32_t n = st->nflow_ends;
+
+	if (n == 0)
+		return;
+	st->flow_steps = malloc(n);
+	if (st->flow_steps == NULL) {
+		st->r->no_memory = true;
+		return;
+	}
+	memset(st->flow_steps, PF_ARROW_IN, n);
+	qsort(st->flow_ends, n, sizeof *st->flow_ends, compare_flow_ends);
+	for (uint32_t i = 0; i < n;) {
+		bool active = false;
+		const uint64_t key = st->flow_ends[i].key;
+		for (; i < n && st->flow_ends[i].key == key; i++) {
+			const struct pf_flow_end *const f = &st->flow_ends[i];
+			const bool goes_on = i + 1 < n && f[1].key == key;
+			if (f->order >= n)
+				continue;
+			st->flow_steps[f->order] = f->ends   ? PF_ARROW_IN
+			                           : !active ? PF_ARROW_OUT
+			                           : goes_on ? PF_ARROW_STEP
+			                                     : PF_ARROW_IN;
+			active = !f->ends;
+		}
+	}
+}
+
+void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, const struct pf_event *e)
+{
+	const bool active = table64_get(&st->flows, key) == 1;
+	const bool legacy = step == PF_ARROW_OUT || st->legacy_flow;
+
+	if (st->ahead_pass) {
+		note_flow_end(st, key, e->ts, step == PF_ARROW_IN);
+		return;
+	}
+	const uint32_t order = st->flow_order++;
+	if (step == PF_ARROW_OUT && active)
+		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64, id);
+	if (step != PF_ARROW_OUT && !active && legacy)
+		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64, id);
+	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
+	if (!active && step == PF_ARROW_STEP)
+		step = st->legacy_flow ? PF_ARROW_IN : PF_ARROW_OUT;
+	if (st->ahead != NULL && order < st->ahead->nflow_ends && st->ahead->flow_steps != NULL)
+		step = st->ahead->flow_steps[order];
+	struct pf_event x = *e;
+	x.what = PF_ARROW;
+	x.step = (uint8_t)step;
+	x.flow = id;
+	x.name = SLICE_LIT("arrow");
+	if (x.model == NULL && pf_wants_model(st))
+		x.model = pf_model(st, x.track, pf_event_name(st));
+	pf_add_after(st, x);
+}

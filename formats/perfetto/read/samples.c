@@ -1,0 +1,428 @@
+/*
+ * Samples with call stacks: perf, streaming profiles, stack samples and heap profiles.  A stack is a list of
+ * frames in interned data, the outermost first; events have it leaf first, as names, or as addresses where
+ * there is none.  A heap profile has tables of its own.  Each stack is checked once.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+#define MAX_FRAMES 1024U /* of a stack, from the leaf on */
+
+static const char *const kinds[] = { "perf_sample", "cpu_profile", "stack_sample", "heap_profile" };
+
+enum kind { PERF, STREAM, STACK, HEAP };
+
+/* ---- stacks ---- */
+
+static const struct pf_entry *entry_of(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
+{
+	return s != NULL && iid != 0 ? pf_entry_find(s, table, iid) : NULL;
+}
+
+/* The number of a field of an entry; 0: absent. */
+static uint64_t number_of(struct slice s, uint32_t number)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint64_t v = 0;
+
+	while (s.p != NULL && pf_wire_next(&w))
+		if (w.tag == PF_TAG(number, PF_VARINT))
+			v = w.v;
+	return v;
+}
+
+/* Whether the text of a frame or mapping is defined; else reports it. */
+static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
+{
+	if (iid == 0 || entry_of(s, table, iid) != NULL)
+		return true;
+	pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64, iid);
+	return false;
+}
+
+static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
+{
+	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
+
+	if (frame == NULL) {
+		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64, iid);
+		return false;
+	}
+	const uint64_t mapping_iid = number_of(frame->text, PF_frame_mapping_id);
+	const struct pf_entry *const mapping = entry_of(s, PF_MAPPINGS, mapping_iid);
+	if (mapping_iid != 0 && mapping == NULL) {
+		pf_report(st, PF_RULE_STACK_MAPPING, "mapping %" PRIu64 " of frame %" PRIu64, mapping_iid,
+		          iid);
+		return false;
+	}
+	const bool heap = s == &st->heap;
+	return has_text(st, s, PF_FUNCTIONS, number_of(frame->text, PF_frame_function_name_id)) &&
+	       (mapping == NULL || has_text(st, s, heap ? PF_FUNCTIONS : PF_BUILD_IDS,
+	                                    number_of(mapping->text, PF_mapping_build_id)));
+}
+
+/* Checks the stack of a sample, at its first use. */
+static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
+{
+	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(s, PF_CALLSTACKS, iid);
+	bool any = false;
+
+	if (iid == 0)
+		return;
+	if (e == NULL) {
+		pf_report(st, PF_RULE_STACK_CALLSTACK, "call stack %" PRIu64, iid);
+		return;
+	}
+	if (e->is_checked)
+		return;
+	e->is_checked = true;
+	struct pf_wire w = pf_wire_on(e->text);
+	while (e->text.p != NULL && pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_callstack_frame_ids, PF_VARINT))
+			continue;
+		any = true;
+		if (!check_frame(st, s, w.v))
+			return;
+	}
+	if (!any && e->text.p != NULL)
+		pf_report(st, PF_RULE_STACK_EMPTY, "call stack %" PRIu64, iid);
+}
+
+void pf_stack_check(struct pf_state *st, uint64_t iid)
+{
+	check_stack(st, st->sequence, iid);
+}
+
+static struct value frame_value(const struct pf_sequence *s, uint64_t iid)
+{
+	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
+	const struct slice bytes = frame != NULL ? frame->text : slice_of(NULL, 0);
+	const struct pf_entry *const name =
+	    entry_of(s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
+
+	if (name != NULL && name->text.n > 0)
+		return value_string(name->text);
+	return (struct value){ .type = VALUE_ADDRESS, .u64 = number_of(bytes, PF_frame_rel_pc) };
+}
+
+/* Turns n frames around, the outermost first, into a list, the leaf first. */
+static struct value list_of(struct value *v, uint32_t n)
+{
+	uint8_t element = n > 0 ? v[0].type : VALUE_NONE;
+
+	for (uint32_t i = 0; i < n / 2; i++) {
+		const struct value swap = v[i];
+		v[i] = v[n - 1 - i];
+		v[n - 1 - i] = swap;
+	}
+	for (uint32_t i = 1; i < n; i++)
+		if (v[i].type != v[0].type)
+			element = VALUE_NONE;
+	return (struct value){ .type = VALUE_LIST, .element = element, .count = n, .values = v };
+}
+
+static uint32_t count_frames(struct slice s, uint32_t tag)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint32_t n = 0;
+
+	while (s.p != NULL && pf_wire_next(&w))
+		n += w.tag == tag;
+	return n;
+}
+
+static struct value stack_of(const struct pf_sequence *s, struct batch *b, uint64_t iid)
+{
+	const struct pf_entry *const e = entry_of(s, PF_CALLSTACKS, iid);
+	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
+	const uint32_t all = e != NULL ? count_frames(e->text, tag) : 0;
+	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
+	struct value *const v = arena_alloc(&b->scratch, n * sizeof *v);
+	uint32_t at = 0;
+
+	if (e == NULL || e->text.p == NULL || v == NULL)
+		return (struct value){ .type = VALUE_NONE };
+	struct pf_wire w = pf_wire_on(e->text);
+	while (pf_wire_next(&w))
+		if (w.tag == tag && at++ >= all - n)
+			v[at - 1 - (all - n)] = frame_value(s, w.v);
+	return list_of(v, n);
+}
+
+struct value pf_stack(struct pf_state *st, struct batch *b, uint64_t iid)
+{
+	return stack_of(st->sequence, b, iid);
+}
+
+struct value pf_inline_stack(struct batch *b, struct slice stack)
+{
+	const uint32_t tag = PF_TAG(PF_inline_stack_frames, PF_BYTES), all = count_frames(stack, tag);
+	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
+	struct value *const v = arena_alloc(&b->scratch, n * sizeof *v);
+	struct pf_wire w = pf_wire_on(stack);
+	uint32_t at = 0;
+
+	while (v != NULL && pf_wire_next(&w)) {
+		if (w.tag != tag || at++ < all - n)
+			continue;
+		struct pf_wire frame = pf_wire_on(pf_wire_slice(&w));
+		struct slice name = slice_of("", 0);
+		while (pf_wire_next(&frame))
+			if (frame.tag == PF_TAG(PF_inline_frame_function_name, PF_BYTES))
+				name = pf_wire_slice(&frame);
+		v[at - 1 - (all - n)] = value_string(textscan_slice(name.p, name.n));
+	}
+	return v != NULL && n > 0 ? list_of(v, n) : (struct value){ .type = VALUE_NONE };
+}
+
+/* ---- samples ---- */
+
+/* A sample of a thread; `iid` of its call stack; `bytes`: a stack without a number. */
+static struct pf_event sample_of(struct pf_state *st, enum kind kind, int32_t pid, int64_t tid, uint64_t iid)
+{
+	struct pf_track *const t = pf_thread(st, pid, kind == HEAP ? NULL : &tid);
+	struct pf_event e = { .what = t != NULL ? PF_SAMPLE : PF_NOTHING,
+		              .ts = st->ts,
+		              .track = t,
+		              .step = (uint8_t)kind,
+		              .flow = iid };
+
+	if (st->is_own && kind == PERF)
+		e.what = PF_NOTHING; /* of an event that has the stack, too */
+	if (e.what == PF_SAMPLE && pf_wants_model(st) && !st->ahead_pass)
+		e.model = pf_model(st, t, slice_of("", 0));
+	return e;
+}
+
+static bool has_time(struct pf_state *st, const struct pf_packet *k)
+{
+	return k->has_timestamp && st->time == PF_TIME_OK;
+}
+
+static void read_perf(struct pf_state *st, const struct pf_packet *k)
+{
+	const struct slice s = k->data;
+	const uint64_t iid = number_of(s, PF_perf_sample_callstack_iid);
+	const uint64_t lost = number_of(s, PF_perf_sample_kernel_records_lost);
+	const uint64_t skipped = number_of(s, PF_perf_sample_sample_skipped_reason);
+	const bool has_event = count_frames(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
+
+	if (lost != 0)
+		pf_report(st, PF_RULE_PERF_LOST, "%" PRIu64 " records", lost);
+	if (skipped >= 1 && skipped <= 3)
+		pf_report(st, PF_RULE_PERF_SKIPPED, "reason %" PRIu64, skipped);
+	if (lost != 0 || has_event)
+		return;
+	check_stack(st, st->sequence, iid);
+	if (has_time(st, k))
+		st->event = sample_of(st, PERF, (int32_t)number_of(s, PF_perf_sample_pid),
+		                      (int32_t)number_of(s, PF_perf_sample_tid), iid);
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+/* Times are sums of differences from the base of the sequence; the time of the packet is not used. */
+static void read_streaming(struct pf_state *st, const struct pf_packet *k)
+{
+	struct pf_sequence *const q = st->sequence;
+	struct pf_wire stacks = pf_wire_on(k->data), deltas = stacks;
+	uint64_t nstacks = 0, ndeltas = 0;
+
+	if (q == NULL)
+		return;
+	while (pf_wire_next(&deltas)) {
+		bool has_stack = false;
+		if (deltas.tag != PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))
+			continue;
+		ndeltas++;
+		q->time_us = sum_of(q->time_us, (int64_t)deltas.v);
+		while (!has_stack && pf_wire_next(&stacks))
+			has_stack = stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
+		if (!has_stack)
+			continue;
+		nstacks++;
+		check_stack(st, q, stacks.v);
+		uint64_t ts = (uint64_t)q->time_us * 1000;
+		const bool fits = q->time_us >= 0 && q->time_us <= INT64_MAX / 1000;
+		uint64_t converted;
+		const enum pf_time t = fits ? pf_convert(st, PF_MONOTONIC, ts, &converted) : PF_TIME_RANGE;
+		if (t == PF_TIME_OK)
+			ts = converted;
+		if (t == PF_TIME_RANGE) {
+			pf_report(st, PF_RULE_STREAM_TIME, "%" PRId64 " us", q->time_us);
+			continue;
+		}
+		struct pf_event e = sample_of(st, STREAM, q->pid, q->tid, stacks.v);
+		e.ts = ts;
+		if (st->event.what == PF_NOTHING)
+			st->event = e;
+		else if (e.what != PF_NOTHING)
+			pf_add_after(st, e);
+	}
+	while (pf_wire_next(&stacks))
+		nstacks += stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
+	if (nstacks > ndeltas)
+		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " stacks, %" PRIu64 " times", nstacks,
+		          ndeltas);
+}
+
+static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
+{
+	struct pf_wire w = pf_wire_on(k->data);
+	struct slice task = slice_of(NULL, 0);
+	uint64_t iid = 0;
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_stack_sample_task_context, PF_BYTES)) {
+			task = pf_wire_slice(&w);
+		} else if (w.tag == PF_TAG(PF_stack_sample_task_context_iid, PF_VARINT)) {
+			const struct pf_entry *const e = entry_of(st->sequence, PF_TASKS, w.v);
+			if (e != NULL && e->text.p != NULL)
+				task = e->text;
+		} else if (w.tag == PF_TAG(PF_stack_sample_callstack_iid, PF_VARINT)) {
+			iid = w.v;
+		}
+	}
+	check_stack(st, st->sequence, iid);
+	if (has_time(st, k))
+		st->event = sample_of(st, STACK, (int32_t)number_of(task, PF_task_context_pid),
+		                      (int32_t)number_of(task, PF_task_context_tid), iid);
+}
+
+/* ---- heap profiles ---- */
+
+static void read_dump(struct pf_state *st, struct slice dump)
+{
+	const int32_t pid = (int32_t)number_of(dump, PF_dump_pid);
+	const uint64_t at = number_of(dump, PF_dump_timestamp);
+	struct pf_wire w = pf_wire_on(dump);
+	uint64_t ts = at;
+
+	if (pf_convert(st, PF_MONOTONIC_COARSE, at, &ts) != PF_TIME_OK)
+		return;
+	while (pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))
+			continue;
+		const struct slice s = pf_wire_slice(&w);
+		struct pf_event e = sample_of(st, HEAP, pid, 0, number_of(s, PF_heap_sample_callstack_id));
+		check_stack(st, &st->heap, e.flow);
+		e.ts = ts;
+		e.number_a = number_of(s, PF_heap_sample_self_allocated);
+		e.number_b = number_of(s, PF_heap_sample_self_freed);
+		if (st->event.what == PF_NOTHING)
+			st->event = e;
+		else if (e.what != PF_NOTHING)
+			pf_add_after(st, e);
+	}
+}
+
+static void read_profile(struct pf_state *st, const struct pf_packet *k)
+{
+	struct pf_wire w = pf_wire_on(k->data);
+
+	if (!st->heap_continues)
+		pf_tables_empty(st, &st->heap);
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_profile_strings, PF_BYTES):
+			pf_entry_add(st, &st->heap, PF_FUNCTIONS, pf_wire_slice(&w));
+			break;
+		case PF_TAG(PF_profile_frames, PF_BYTES):
+			pf_entry_add(st, &st->heap, PF_FRAMES, pf_wire_slice(&w));
+			break;
+		case PF_TAG(PF_profile_callstacks, PF_BYTES):
+			pf_entry_add(st, &st->heap, PF_CALLSTACKS, pf_wire_slice(&w));
+			break;
+		case PF_TAG(PF_profile_mappings, PF_BYTES):
+			pf_entry_add(st, &st->heap, PF_MAPPINGS, pf_wire_slice(&w));
+			break;
+		default:
+			break;
+		}
+	}
+	w = pf_wire_on(k->data);
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_profile_process_dumps, PF_BYTES))
+			read_dump(st, pf_wire_slice(&w));
+	st->heap_continues = number_of(k->data, PF_profile_continued) != 0;
+}
+
+void pf_sample_packet(struct pf_state *st, const struct pf_packet *k)
+{
+	switch (k->kind) {
+	case PF_packet_perf_sample:
+		read_perf(st, k);
+		break;
+	case PF_packet_streaming_profile_packet:
+		read_streaming(st, k);
+		break;
+	case PF_packet_stack_sample:
+		read_stack_sample(st, k);
+		break;
+	case PF_packet_profile_packet:
+		read_profile(st, k);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- fields ---- */
+
+/* The stack of a StackSample that has it without a number. */
+static struct value sample_stack(struct pf_state *st, struct batch *b, const struct pf_event *x)
+{
+	struct pf_wire w = pf_wire_on(st->packet.data);
+
+	if (x->step == HEAP)
+		return stack_of(&st->heap, b, x->flow);
+	if (x->flow != 0 || x->step != STACK || x != &st->event)
+		return stack_of(st->sequence, b, x->flow);
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_stack_sample_callstack, PF_BYTES))
+			return pf_inline_stack(b, pf_wire_slice(&w));
+	return (struct value){ .type = VALUE_NONE };
+}
+
+void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
+{
+	struct field f[4];
+	uint16_t n = 0;
+
+	if (st->sample_classes[x->step] == NULL) {
+		const struct slice name = slice_str(kinds[x->step]);
+		struct class like = { .name = name, .plan = trace_find_plan(st->r->trace, name, NULL, NULL) };
+		st->sample_classes[x->step] = trace_plan_class(st->r->trace, &like);
+	}
+	e->cls = st->sample_classes[x->step];
+	e->phase = PHASE_INSTANT;
+	e->ts = x->ts;
+	if (e->cls == NULL || e->track == NULL) {
+		st->r->no_memory = true;
+		return;
+	}
+	e->name = e->cls->name;
+	if ((st->r->want & WANT_FIELDS) == 0 && !class_needs_fields(e->cls))
+		return;
+	const struct value stack = sample_stack(st, b, x);
+	if (stack.type != VALUE_NONE)
+		f[n++] = (struct field){ SLICE_LIT("callstack"), stack };
+	if (x->step == HEAP) {
+		f[n++] = (struct field){ SLICE_LIT("allocated"), value_u64(x->number_a) };
+		f[n++] = (struct field){ SLICE_LIT("freed"), value_u64(x->number_b) };
+	}
+	if (x->step == PERF)
+		f[n++] =
+		    (struct field){ SLICE_LIT("cpu"),
+			            { .type = VALUE_U32,
+			              .u64 = (uint32_t)number_of(st->packet.data, PF_perf_sample_cpu) } };
+	struct field *const to = batch_event_fields(b, e, n);
+	if (to != NULL)
+		memcpy(to, f, n * sizeof *f);
+}

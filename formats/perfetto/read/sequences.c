@@ -1,0 +1,386 @@
+/*
+ * The state of the sequences: whether it is valid, defaults, interned data.  A cleared state empties the
+ * tables, so their size is that of an interval; the texts of events live as long as the trace, each once.  An
+ * entry is found by its iid at once if iids are given in turn, as writers do, else in a hash table.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+/* ---- texts ---- */
+
+struct slice pf_keep(struct pf_state *st, struct slice s)
+{
+	const char *const known = tabletext_key(&st->texts, s);
+
+	if (known != NULL)
+		return (struct slice){ known, s.n, textscan_slice(known, s.n).flags | SLICE_STAYS };
+	if (st->text_bytes + s.n > PF_MAX_TEXT) {
+		pf_report_limit(st, PF_FULL_TEXT,
+		                "more than %u bytes of interned data: later texts are not kept", PF_MAX_TEXT);
+		return slice_of(NULL, 0);
+	}
+	struct slice copy = arena_copy(&st->r->trace->arena, s);
+	if (copy.p == NULL || !tabletext_put(&st->texts, copy, 1)) {
+		st->r->no_memory = true;
+		return slice_of(NULL, 0);
+	}
+	st->text_bytes += s.n;
+	copy = textscan_slice(copy.p, copy.n);
+	copy.flags |= SLICE_STAYS;
+	return copy;
+}
+
+/* ---- tables ---- */
+
+static const struct {
+	uint16_t number; /* of InternedData */
+	bool is_text;    /* entries are iid and text */
+	bool is_needed;  /* entries are kept even if no events are wanted: checks follow their references */
+} kinds[PF_TABLES] = {
+	[PF_CATEGORIES] = { PF_interned_event_categories, true, false },
+	[PF_NAMES] = { PF_interned_event_names, true, false },
+	[PF_KEYS] = { PF_interned_debug_annotation_names, true, false },
+	[PF_LOCATIONS] = { PF_interned_source_locations, false, false },
+	[PF_FUNCTIONS] = { PF_interned_function_names, true, false },
+	[PF_FRAMES] = { PF_interned_frames, false, true },
+	[PF_CALLSTACKS] = { PF_interned_callstacks, false, true },
+	[PF_BUILD_IDS] = { PF_interned_build_ids, true, false },
+	[PF_MAPPING_PATHS] = { PF_interned_mapping_paths, true, false },
+	[PF_SOURCE_PATHS] = { PF_interned_source_paths, true, false },
+	[PF_MAPPINGS] = { PF_interned_mappings, false, true },
+	[PF_LOG_BODIES] = { PF_interned_log_message_body, true, false },
+	[PF_TYPE_NAMES] = { PF_interned_debug_annotation_value_type_names, true, false },
+	[PF_STRINGS] = { PF_interned_debug_annotation_string_values, true, false },
+	[PF_CORRELATIONS] = { PF_interned_correlation_id_str, true, false },
+	[PF_TASKS] = { PF_interned_stack_sample_task_contexts, false, false },
+	[PF_EXECUTIONS] = { PF_interned_stack_sample_execution_contexts, false, false },
+};
+
+static int table_of(uint32_t number)
+{
+	for (int i = 0; i < PF_TABLES; i++)
+		if (kinds[i].number == number)
+			return i;
+	return -1;
+}
+
+const struct pf_entry *pf_entry_find(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
+{
+	const struct pf_table *const t = s->tables != NULL ? &s->tables[table] : NULL;
+
+	if (t == NULL)
+		return NULL;
+	if (iid - 1 < t->n && t->list[iid - 1].iid == iid)
+		return &t->list[iid - 1];
+	const uint32_t i = table64_get(&t->index, iid);
+	return i != TABLE_NONE ? &t->list[i] : NULL;
+}
+
+void pf_tables_empty(struct pf_state *st, struct pf_sequence *s)
+{
+	for (int i = 0; s->tables != NULL && i < PF_TABLES; i++) {
+		st->nentries -= s->tables[i].n;
+		s->tables[i].n = 0;
+		if (s->tables[i].index.used > 0)
+			table64_free(&s->tables[i].index);
+	}
+}
+
+/* ---- uses of what is not defined ---- */
+
+const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id table, uint64_t iid,
+                                         const char *what)
+{
+	const uint32_t sequence = st->sequence != NULL ? st->sequence->index : 0;
+
+	(void)what;
+	for (uint32_t i = 0; i < st->nlate; i++)
+		if (st->late[i].iid == iid && st->late[i].table == table && st->late[i].sequence == sequence)
+			return NULL;
+	if (st->nlate < PF_MAX_LATE && st->sequence != NULL)
+		st->late[st->nlate++] = (struct pf_late){ .iid = iid,
+			                                  .offset = st->offset,
+			                                  .record = st->ordinal,
+			                                  .sequence = sequence,
+			                                  .table = (uint8_t)table };
+	else
+		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64, what, iid);
+	return NULL;
+}
+
+/* Notes that an entry is defined after its use. */
+static void note_defined(struct pf_state *st, const struct pf_sequence *s, int table, uint64_t iid)
+{
+	for (uint32_t i = 0; i < st->nlate; i++)
+		if (st->late[i].iid == iid && st->late[i].table == table && st->late[i].sequence == s->index)
+			st->late[i].defined = true;
+}
+
+static const char *const table_names[PF_TABLES] = {
+	"category",     "name",     "argument name", "source location", "function",          "frame",
+	"call stack",   "build id", "mapping path",  "source path",     "mapping",           "log message",
+	"message type", "text",     "correlation",   "task context",    "execution context",
+};
+
+void pf_late_end(struct pf_state *st, const struct pf_sequence *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < st->nlate; i++) {
+		const struct pf_late *const l = &st->late[i];
+		if (s != NULL && l->sequence != s->index) {
+			st->late[n++] = *l;
+			continue;
+		}
+		finding_add(st->r->findings,
+		            &perfetto_rules[l->defined ? PF_RULE_IID_LATE : PF_RULE_IID_UNDEFINED], l->offset,
+		            l->record, "%s %" PRIu64, table_names[l->table], l->iid);
+	}
+	st->nlate = n;
+}
+
+/* ---- interned data ---- */
+
+static bool add_entry(struct pf_state *st, struct pf_sequence *s, int table, struct pf_entry e)
+{
+	if (s->tables == NULL && (s->tables = calloc(PF_TABLES, sizeof *s->tables)) == NULL)
+		return false;
+	struct pf_table *const t = &s->tables[table];
+	if (st->nentries == PF_MAX_ENTRIES) {
+		pf_report_limit(st, PF_FULL_ENTRIES, "more than %u entries of interned data at a time",
+		                PF_MAX_ENTRIES);
+		return true;
+	}
+	if (!array_reserve(&t->list, t->n, &t->cap, sizeof *t->list) ||
+	    (e.iid - 1 != t->n && !table64_put(&t->index, e.iid, t->n)))
+		return false;
+	t->list[t->n++] = e;
+	st->nentries++;
+	return true;
+}
+
+void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id table, struct slice bytes)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+	struct pf_entry e = { .iid = 0 };
+	struct slice text = slice_of("", 0);
+	bool has_iid = false;
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_entry_iid, PF_VARINT)) {
+			e.iid = w.v;
+			has_iid = true;
+		} else if (w.tag == PF_TAG(PF_entry_name, PF_BYTES)) {
+			text = pf_wire_slice(&w);
+		}
+	}
+	if (!has_iid) {
+		pf_report(st, PF_RULE_IID_MISSING, "a %s without iid", table_names[table]);
+		return;
+	}
+	const struct pf_entry *const known = pf_entry_find(s, table, e.iid);
+	if (!kinds[table].is_text)
+		text = bytes;
+	e.hash = hash_bytes(text.p, text.n, st->seed) | 1;
+	if (known != NULL) {
+		pf_report(st, known->hash == e.hash ? PF_RULE_IID_REPEATED : PF_RULE_IID_REDEFINED,
+		          "%s %" PRIu64, table_names[table], e.iid);
+		return;
+	}
+	if (st->nlate > 0)
+		note_defined(st, s, (int)table, e.iid);
+	if (st->builds || kinds[table].is_needed)
+		e.text = pf_keep(st, text);
+	st->r->no_memory |= !add_entry(st, s, (int)table, e);
+}
+
+static void read_interned(struct pf_state *st, struct pf_sequence *s, struct slice bytes)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	while (pf_wire_next(&w)) {
+		const int table = (w.tag & 7) == PF_BYTES ? table_of(pf_wire_number(&w)) : -1;
+		if (table >= 0)
+			pf_entry_add(st, s, (enum pf_table_id)table, pf_wire_slice(&w));
+	}
+}
+
+/* ---- defaults ---- */
+
+/* Defaults replace those before as a whole. */
+static void read_defaults(struct pf_state *st, struct pf_sequence *s, struct slice bytes)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+	struct slice event = slice_of(NULL, 0);
+
+	s->default_clock = 0;
+	s->has_default_track = false;
+	s->defaults.n = 0;
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_defaults_timestamp_clock_id, PF_VARINT))
+			s->default_clock = (uint32_t)w.v;
+		else if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
+			event = pf_wire_slice(&w);
+	}
+	w = pf_wire_on(event);
+	while (event.p != NULL && pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_event_defaults_track_uuid, PF_VARINT)) {
+			s->default_track = w.v;
+			s->has_default_track = true;
+		} else {
+			s->defaults.n = event.n; /* extra counters */
+		}
+	}
+	if (s->defaults.n == 0)
+		return;
+	if (event.n > s->defaults_cap) {
+		char *const p = realloc((void *)(uintptr_t)s->defaults.p, event.n);
+		if (p == NULL) {
+			s->defaults.n = 0;
+			st->r->no_memory = true;
+			return;
+		}
+		s->defaults.p = p;
+		s->defaults_cap = event.n;
+	}
+	memcpy((char *)(uintptr_t)s->defaults.p, event.p, event.n);
+}
+
+/* ---- sequences ---- */
+
+/* Returns NULL at the limit, which is reported, or on OOM. */
+static PF_COLD struct pf_sequence *add_sequence(struct pf_state *st, uint64_t key)
+{
+	struct pf_sequence *s;
+
+	if (st->nsequences == PF_MAX_SEQUENCES) {
+		pf_report_limit(st, PF_FULL_SEQUENCES,
+		                "more than %u sequences: packets of others are not read", PF_MAX_SEQUENCES);
+		return NULL;
+	}
+	s = arena_zalloc(&st->arena, 1, sizeof *s);
+	if (s == NULL ||
+	    !array_reserve(&st->sequences, st->nsequences, &st->sequences_cap, sizeof *st->sequences) ||
+	    !table64_put(&st->sequence_index, key, st->nsequences)) {
+		st->r->no_memory = true;
+		return NULL;
+	}
+	s->id = (uint32_t)key;
+	s->machine = (uint32_t)(key >> 32);
+	s->index = st->nsequences;
+	s->generation = ++st->generations;
+	st->sequences[st->nsequences++] = s;
+	return s;
+}
+
+static struct pf_sequence *find_sequence(struct pf_state *st, const struct pf_packet *k)
+{
+	const uint64_t key = (uint64_t)k->machine << 32 | k->sequence;
+	struct pf_sequence *const last = st->sequence;
+
+	if (last != NULL && last->id == k->sequence && last->machine == k->machine)
+		return last;
+	const uint32_t i = table64_get(&st->sequence_index, key);
+	return i != TABLE_NONE ? st->sequences[i] : add_sequence(st, key);
+}
+
+static void forget_base(struct pf_state *st, struct pf_sequence *s)
+{
+	s->has_base = false;
+	s->time_us = s->thread_us = s->instructions = 0;
+	s->generation = ++st->generations;
+}
+
+static PF_COLD void report_loss(struct pf_state *st, const struct pf_packet *k)
+{
+	static const char *const names[] = { "loss",      "read gap",       "corrupted data",
+		                             "orphan",    "reassembly gap", "broken chain",
+		                             "overwrite", "writer aborted", "buffer full" };
+	char text[160] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+		if ((k->dropped >> i & 1) != 0)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", names[i]);
+	pf_report(st, PF_RULE_LOSS, "sequence %" PRIu32 ": %s", k->sequence, n > 0 ? text : "unknown");
+	st->losses++;
+}
+
+static PF_COLD void apply_flags(struct pf_state *st, struct pf_sequence *s, const struct pf_packet *k)
+{
+	const bool cleared = (k->flags & PF_CLEARED) != 0;
+
+	if (k->dropped != 0) {
+		if (s->any)
+			report_loss(st, k);
+		s->valid = false;
+		forget_base(st, s);
+	}
+	if (!cleared)
+		return;
+	pf_late_end(st, s);
+	pf_tables_empty(st, s);
+	s->default_clock = 0;
+	s->has_default_track = false;
+	s->defaults.n = 0;
+	forget_base(st, s);
+	s->valid = true;
+}
+
+/* A packet without a sequence must have no state. */
+static PF_COLD void check_none(struct pf_state *st, const struct pf_packet *k)
+{
+	const char *const what = (k->flags & PF_CLEARED) != 0 ? "a cleared state"
+	                         : k->dropped != 0            ? "lost packets"
+	                         : k->interned.p != NULL      ? "interned data"
+	                         : k->defaults.p != NULL      ? "defaults"
+	                                                      : NULL;
+
+	if ((k->flags & PF_NEEDS) != 0)
+		pf_report(st, PF_RULE_SEQ_ZERO, "the packet needs the state of sequence 0");
+	if (what != NULL && !k->has_sequence)
+		pf_report(st, PF_RULE_SEQ_STATE, "%s without trusted_packet_sequence_id", what);
+}
+
+bool pf_sequence_apply(struct pf_state *st, const struct pf_packet *k)
+{
+	if (k->sequence == 0 &&
+	    (k->flags != 0 || k->dropped != 0 || k->interned.p != NULL || k->defaults.p != NULL))
+		check_none(st, k);
+	struct pf_sequence *const s = k->has_sequence ? find_sequence(st, k) : NULL;
+	st->sequence = s;
+	if (s == NULL)
+		return !k->has_sequence;
+	if ((k->flags & PF_CLEARED) != 0 || k->dropped != 0)
+		apply_flags(st, s, k);
+	s->any = true;
+	if (k->defaults.p != NULL)
+		read_defaults(st, s, k->defaults);
+	if (k->interned.p != NULL && s->valid)
+		read_interned(st, s, k->interned);
+	else if (k->interned.p != NULL)
+		pf_report(st, PF_RULE_INTERNED_EARLY, "sequence %" PRIu32, k->sequence);
+	return true;
+}
+
+static void free_sequence(struct pf_sequence *s)
+{
+	for (int t = 0; s->tables != NULL && t < PF_TABLES; t++) {
+		free(s->tables[t].list);
+		table64_free(&s->tables[t].index);
+	}
+	free(s->tables);
+	free(s->clocks);
+	free((void *)(uintptr_t)s->defaults.p);
+}
+
+void pf_sequences_free(struct pf_state *st)
+{
+	free_sequence(&st->heap);
+	for (uint32_t i = 0; i < st->nsequences; i++)
+		free_sequence(st->sequences[i]);
+	free(st->sequences);
+	table64_free(&st->sequence_index);
+	tabletext_free(&st->texts);
+}

@@ -1,0 +1,806 @@
+/*
+ * Tracks: what descriptors say of them, and the tracks of the model that they become.  A process and a thread
+ * are those of the model; a plain track is a child of a thread or process, or of the process "global"; tracks
+ * that Perfetto merges (of equal name and parent) take lanes of one row as they need them.  A descriptor
+ * holds for the whole file, so where the file can be read twice, a pass ahead finds them.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+/* ---- tables ---- */
+
+static uint64_t id_key(const struct pf_state *st, int32_t pid, const int64_t *tid)
+{
+	const uint64_t process = hash_u64((uint32_t)pid, st->seed);
+
+	return tid == NULL ? process : hash_u64((uint64_t)*tid, process + 1);
+}
+
+static struct pf_track *add_track(struct pf_state *st, uint64_t uuid)
+{
+	if (st->ntracks == PF_MAX_TRACKS) {
+		pf_report_limit(st, PF_FULL_TRACKS, "more than %u tracks: events of others are not read",
+		                PF_MAX_TRACKS);
+		return NULL;
+	}
+	struct pf_track *const t = arena_zalloc(&st->arena, 1, sizeof *t);
+	if (t == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof *st->tracks)) {
+		st->r->no_memory = true;
+		return NULL;
+	}
+	t->uuid = uuid;
+	t->full = &t->d;
+	st->tracks[st->ntracks++] = t;
+	return t;
+}
+
+struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid)
+{
+	struct pf_track **const slot = &st->recent[(uuid ^ uuid >> 17) % PF_RECENT];
+	const uint32_t i = table64_get(&st->track_index, uuid);
+
+	if (i != TABLE_NONE)
+		return *slot = st->tracks[i];
+	struct pf_track *const t = add_track(st, uuid);
+	if (t == NULL)
+		return NULL;
+	if (!table64_put(&st->track_index, uuid, st->ntracks - 1)) {
+		st->r->no_memory = true;
+		return NULL;
+	}
+	if (uuid == 0) {
+		t->d.kind = PF_PLAIN;
+		t->d.name = SLICE_LIT("Default Track");
+		t->d.is_known = true;
+	}
+	const uint32_t later = st->ahead != NULL ? table64_get(&st->ahead->track_index, uuid) : TABLE_NONE;
+	if (later != TABLE_NONE)
+		t->full = &st->ahead->tracks[later]->d;
+	return *slot = t;
+}
+
+struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid)
+{
+	const uint64_t key = id_key(st, pid, tid);
+	uint32_t i = table64_get(&st->ids, key);
+
+	if (i != TABLE_NONE)
+		return st->tracks[i];
+	/* the uuid of one that is described later */
+	i = st->ahead != NULL ? table64_get(&st->ahead->ids, id_key(st->ahead, pid, tid)) : TABLE_NONE;
+	const struct pf_track *const later = i != TABLE_NONE ? st->ahead->tracks[i] : NULL;
+	struct pf_track *const t =
+	    later != NULL && !later->is_synthetic ? pf_track(st, later->uuid) : add_track(st, 0);
+	if (t == NULL)
+		return NULL;
+	if (later == NULL || later->is_synthetic) {
+		t->is_synthetic = true;
+		t->d = (struct pf_description){ .kind = tid != NULL ? PF_THREAD : PF_PROCESS,
+			                        .pid = pid,
+			                        .tid = tid != NULL ? *tid : 0,
+			                        .is_known = true };
+		if (later != NULL)
+			t->full = &later->d;
+		if (!table64_put(&st->ids, key, st->ntracks - 1))
+			st->r->no_memory = true;
+	}
+	return t;
+}
+
+/* ---- descriptors ---- */
+
+static struct slice keep_text(struct pf_state *st, struct slice s)
+{
+	const struct slice copy = s.p != NULL ? arena_copy(&st->arena, s) : s;
+
+	st->r->no_memory |= s.p != NULL && copy.p == NULL;
+	return copy.p != NULL ? textscan_slice(copy.p, copy.n) : copy;
+}
+
+/* A ProcessDescriptor or ThreadDescriptor. */
+struct task_numbers {
+	struct slice name, chrome_name; /* chrome_name: of its type */
+	int64_t tid, time_us, thread_us, instructions;
+	uint64_t label; /* of a process: the number that tracetool wrote as "pid N" */
+	int32_t pid;
+	bool has_pid, has_tid, has_label;
+};
+
+static bool read_number(struct slice s, uint64_t *v)
+{
+	*v = 0;
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9' || *v > (UINT64_MAX - 9) / 10)
+			return false;
+		*v = *v * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	return true;
+}
+
+static void read_process(struct slice bytes, struct task_numbers *x)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_process_pid, PF_VARINT)) {
+			x->pid = (int32_t)w.v;
+			x->has_pid = true;
+		} else if (w.tag == PF_TAG(PF_process_process_name, PF_BYTES)) {
+			x->name = pf_wire_slice(&w);
+		} else if (w.tag == PF_TAG(PF_process_chrome_process_type, PF_VARINT)) {
+			x->chrome_name = pf_chrome_process(w.v);
+		} else if (w.tag == PF_TAG(PF_process_process_labels, PF_BYTES)) {
+			x->has_label = w.v > 4 && memcmp(w.bytes, "pid ", 4) == 0 &&
+			               read_number(slice_of(w.bytes + 4, w.v - 4), &x->label);
+		}
+	}
+}
+
+static void read_thread(struct slice bytes, struct task_numbers *x)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_thread_pid, PF_VARINT):
+			x->pid = (int32_t)w.v;
+			x->has_pid = true;
+			break;
+		case PF_TAG(PF_thread_tid, PF_VARINT):
+			x->tid = (int64_t)w.v;
+			x->has_tid = true;
+			break;
+		case PF_TAG(PF_thread_thread_name, PF_BYTES):
+			x->name = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_thread_chrome_thread_type, PF_VARINT):
+			x->chrome_name = pf_chrome_thread(w.v);
+			break;
+		case PF_TAG(PF_thread_reference_timestamp_us, PF_VARINT):
+			x->time_us = (int64_t)w.v;
+			break;
+		case PF_TAG(PF_thread_reference_thread_time_us, PF_VARINT):
+			x->thread_us = (int64_t)w.v;
+			break;
+		case PF_TAG(PF_thread_reference_thread_instruction_count, PF_VARINT):
+			x->instructions = (int64_t)w.v;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void read_counter(struct slice bytes, struct pf_description *d)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_counter_type, PF_VARINT))
+			d->builtin = (uint8_t)w.v;
+		else if (w.tag == PF_TAG(PF_counter_unit, PF_VARINT))
+			d->unit = (uint8_t)w.v;
+		else if (w.tag == PF_TAG(PF_counter_unit_multiplier, PF_VARINT))
+			d->multiplier = (int64_t)w.v;
+		else if (w.tag == PF_TAG(PF_counter_is_incremental, PF_VARINT))
+			d->is_incremental = w.v != 0;
+		else if (w.tag == PF_TAG(PF_counter_unit_name, PF_BYTES))
+			d->unit_name = pf_wire_slice(&w);
+	}
+}
+
+/* A TrackDescriptor. */
+struct reading {
+	uint64_t uuid;
+	struct pf_description d;
+	struct slice process, thread, counter, chrome_name;
+	struct task_numbers task;
+	int32_t ordering, rank;
+	unsigned explicit_orders;
+	bool has_uuid, has_state, is_apart;
+};
+
+/* The name of the type in a ChromeThreadDescriptor or ChromeProcessDescriptor, whose field 1 it is. */
+static struct slice chrome_name_of(struct slice bytes, uint32_t number)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+	uint64_t type = 0;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_chrome_thread_thread_type, PF_VARINT))
+			type = w.v;
+	return number == PF_descriptor_chrome_thread ? pf_chrome_thread(type) : pf_chrome_process(type);
+}
+
+static void read_descriptor(struct slice bytes, struct reading *x)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	*x = (struct reading){ .d.merge = PF_MERGE_NAME };
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_descriptor_uuid, PF_VARINT):
+			x->uuid = w.v;
+			x->has_uuid = true;
+			break;
+		case PF_TAG(PF_descriptor_parent_uuid, PF_VARINT):
+			x->d.parent = w.v;
+			x->d.has_parent = w.v != 0;
+			break;
+		case PF_TAG(PF_descriptor_name, PF_BYTES):
+		case PF_TAG(PF_descriptor_static_name, PF_BYTES):
+		case PF_TAG(PF_descriptor_atrace_name, PF_BYTES):
+			x->d.name = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_descriptor_process, PF_BYTES):
+			x->process = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_descriptor_thread, PF_BYTES):
+			x->thread = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_descriptor_chrome_thread, PF_BYTES):
+		case PF_TAG(PF_descriptor_chrome_process, PF_BYTES):
+			x->chrome_name = chrome_name_of(pf_wire_slice(&w), pf_wire_number(&w));
+			break;
+		case PF_TAG(PF_descriptor_counter, PF_BYTES):
+			x->counter = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_descriptor_state, PF_BYTES):
+			x->has_state = true;
+			break;
+		case PF_TAG(PF_descriptor_disallow_merging_with_system_tracks, PF_VARINT):
+			x->is_apart = w.v != 0;
+			break;
+		case PF_TAG(PF_descriptor_child_ordering, PF_VARINT):
+			x->ordering = (int32_t)w.v;
+			break;
+		case PF_TAG(PF_descriptor_sibling_order_rank, PF_VARINT):
+			x->rank = (int32_t)w.v;
+			break;
+		case PF_TAG(PF_descriptor_process_ordering, PF_VARINT):
+		case PF_TAG(PF_descriptor_thread_ordering, PF_VARINT):
+			x->explicit_orders += w.v == 1;
+			break;
+		case PF_TAG(PF_descriptor_sibling_merge_behavior, PF_VARINT):
+			x->d.merge =
+			    w.v == PF_MERGE_NONE || w.v == PF_MERGE_KEY ? (uint8_t)w.v : PF_MERGE_NAME;
+			break;
+		case PF_TAG(PF_descriptor_sibling_merge_key, PF_BYTES):
+			x->d.key = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_descriptor_sibling_merge_key_int, PF_VARINT):
+			x->d.key = slice_of(w.at, (size_t)(w.p - w.at));
+			break;
+		default:
+			break;
+		}
+	}
+	x->d.kind = x->thread.p != NULL    ? PF_THREAD
+	            : x->process.p != NULL ? PF_PROCESS
+	            : x->counter.p != NULL ? PF_COUNTER
+	            : x->has_state         ? PF_STATE
+	                                   : PF_PLAIN;
+	x->d.is_known = true;
+	if (x->d.kind == PF_THREAD)
+		read_thread(x->thread, &x->task);
+	else if (x->d.kind == PF_PROCESS)
+		read_process(x->process, &x->task);
+	else if (x->d.kind == PF_COUNTER)
+		read_counter(x->counter, &x->d);
+	x->d.pid = x->task.pid;
+	x->d.tid = x->task.tid;
+	if (x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS)
+		x->d.name = x->task.name.n > 0              ? x->task.name
+		            : x->task.chrome_name.p != NULL ? x->task.chrome_name
+		            : x->chrome_name.p != NULL      ? x->chrome_name
+		            : x->is_apart                   ? x->d.name
+		                                            : slice_of(NULL, 0);
+}
+
+/* Reports a descriptor that Perfetto ignores; returns false then. */
+static bool check_descriptor(struct pf_state *st, const struct reading *x)
+{
+	const struct task_numbers *const n = &x->task;
+
+	if (!x->has_uuid)
+		pf_report(st, PF_RULE_TD_UUID, "a track descriptor without uuid");
+	else if (x->d.kind == PF_THREAD && (!n->has_pid || !n->has_tid))
+		pf_report(st, PF_RULE_TD_THREAD, "track %" PRIu64 ": a thread without %s", x->uuid,
+		          n->has_pid ? "tid" : "pid");
+	else if (x->d.kind == PF_PROCESS && !n->has_pid)
+		pf_report(st, PF_RULE_TD_PROCESS, "track %" PRIu64 ": a process without pid", x->uuid);
+	else if (x->ordering < 0 || x->ordering > 3)
+		pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": child_ordering %" PRId32, x->uuid,
+		          x->ordering);
+	else
+		return true;
+	return false;
+}
+
+/* The thread of the sequence, and the base of its time differences. */
+static void set_thread(struct pf_state *st, const struct task_numbers *n)
+{
+	struct pf_sequence *const s = st->sequence;
+
+	s->has_thread = s->has_base = true;
+	s->pid = n->pid;
+	s->tid = n->tid;
+	s->time_us = n->time_us;
+	s->thread_us = n->thread_us;
+	s->instructions = n->instructions;
+	s->thread = NULL;
+}
+
+static bool is_same(const struct pf_description *a, const struct pf_description *b)
+{
+	return a->kind == b->kind && a->has_parent == b->has_parent &&
+	       (!a->has_parent || a->parent == b->parent) && a->pid == b->pid && a->tid == b->tid;
+}
+
+static uint64_t sibling_key(const struct pf_state *st, uint64_t parent, struct slice name)
+{
+	return hash_bytes(name.p, name.n, hash_u64(parent, st->seed));
+}
+
+/* Makes the track the one of its pid, or pid and tid. */
+static void register_ids(struct pf_state *st, struct pf_track *t)
+{
+	const uint64_t key = id_key(st, t->d.pid, t->d.kind == PF_THREAD ? &t->d.tid : NULL);
+	const uint32_t known = table64_get(&st->ids, key);
+	struct pf_track *const other = known != TABLE_NONE ? st->tracks[known] : NULL;
+	const uint32_t index = table64_get(&st->track_index, t->uuid);
+
+	if (other == t)
+		return;
+	if (other != NULL && !other->is_synthetic)
+		pf_report(st, PF_RULE_TRACK_REUSE,
+		          "track %" PRIu64 " has the numbers of track %" PRIu64 ": pid %" PRId32, t->uuid,
+		          other->uuid, t->d.pid);
+	if (other != NULL && other->is_synthetic) { /* of a process tree, or of packets before */
+		t->model = other->model;
+		if (t->d.name.p == NULL || (t->d.kind == PF_PROCESS && other->d.name.p != NULL))
+			t->d.name = other->d.name;
+	}
+	if (index != TABLE_NONE)
+		st->r->no_memory |= !table64_put(&st->ids, key, index);
+}
+
+static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
+{
+	if (x->uuid == 0 && x->d.has_parent) {
+		pf_report(st, PF_RULE_TD_DEFAULT, "parent %" PRIu64, x->d.parent);
+		x->d.has_parent = false;
+	}
+	if (t->d.is_known && x->uuid == 0) {
+		if (x->d.name.p != NULL)
+			t->d.name = keep_text(st, x->d.name);
+		return;
+	}
+	if (t->d.is_known && !is_same(&t->d, &x->d)) {
+		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64, x->uuid);
+		return;
+	}
+	const bool last_name =
+	    x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS || x->d.merge == PF_MERGE_NONE;
+	if (t->d.is_known && (x->d.name.p == NULL || (t->d.name.p != NULL && !last_name)))
+		return;
+	if (t->d.is_known) {
+		t->d.name = keep_text(st, x->d.name);
+		return;
+	}
+	const struct pf_description was = t->d;
+	t->d = x->d;
+	t->d.disordered = was.disordered;
+	t->d.first = was.first;
+	t->d.first_name = was.first_name;
+	t->described_at = st->offset;
+	t->described_record = st->ordinal;
+	t->d.name = keep_text(st, x->d.name);
+	t->d.key = keep_text(st, x->d.key);
+	t->d.unit_name = keep_text(st, x->d.unit_name);
+	if (st->is_own && t->d.kind == PF_PLAIN && t->d.merge == PF_MERGE_NONE)
+		st->r->no_memory |= !table64_put(&st->own_children, sibling_key(st, t->d.parent, t->d.name),
+		                                 table64_get(&st->track_index, t->uuid));
+	if (t->d.kind == PF_THREAD || t->d.kind == PF_PROCESS)
+		register_ids(st, t);
+}
+
+void pf_descriptor(struct pf_state *st, struct slice bytes)
+{
+	struct reading x;
+
+	read_descriptor(bytes, &x);
+	if (!check_descriptor(st, &x))
+		return;
+	/* what tracetool's writer begins with */
+	st->is_own |= st->ordinal == 2 && x.uuid == 0 && x.explicit_orders == 2 && st->packet.sequence == 1;
+	if (st->is_own) {
+		x.d.is_unnumbered = x.rank < 0;
+		x.d.has_label = x.task.has_label;
+		x.d.label = x.task.label;
+	}
+	struct pf_track *const t = pf_track(st, x.uuid);
+	if (t != NULL)
+		describe(st, t, &x);
+	if (x.d.kind == PF_THREAD && st->sequence != NULL && st->sequence->valid)
+		set_thread(st, &x.task);
+}
+
+/* The descriptors before TrackDescriptor: of the sequence's thread or process. */
+void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
+{
+	struct task_numbers n = { .has_pid = false };
+
+	if (is_thread)
+		read_thread(bytes, &n);
+	else
+		read_process(bytes, &n);
+	struct pf_track *const t = pf_thread(st, n.pid, is_thread ? &n.tid : NULL);
+	if (n.name.n == 0 && t != NULL && t->d.name.n == 0)
+		n.name = n.chrome_name;
+	if (t != NULL && n.name.p != NULL)
+		t->d.name = keep_text(st, n.name);
+	if (is_thread && st->sequence != NULL)
+		set_thread(st, &n);
+}
+
+/* ---- process tree ---- */
+
+void pf_process_tree(struct pf_state *st, struct slice bytes)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+
+	while (pf_wire_next(&w)) {
+		const bool is_thread = w.tag == PF_TAG(PF_tree_threads, PF_BYTES);
+		struct slice name = slice_of(NULL, 0);
+		int64_t tid = 0;
+		int32_t pid = 0;
+		if (!is_thread && w.tag != PF_TAG(PF_tree_processes, PF_BYTES))
+			continue;
+		struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
+		while (pf_wire_next(&one)) {
+			if (!is_thread && one.tag == PF_TAG(PF_tree_process_pid, PF_VARINT))
+				pid = (int32_t)one.v;
+			else if (!is_thread && one.tag == PF_TAG(PF_tree_process_cmdline, PF_BYTES) &&
+			         name.p == NULL)
+				name = pf_wire_slice(&one);
+			else if (is_thread && one.tag == PF_TAG(PF_tree_thread_tid, PF_VARINT))
+				tid = (int32_t)one.v;
+			else if (is_thread && one.tag == PF_TAG(PF_tree_thread_name, PF_BYTES))
+				name = pf_wire_slice(&one);
+			else if (is_thread && one.tag == PF_TAG(PF_tree_thread_tgid, PF_VARINT))
+				pid = (int32_t)one.v;
+		}
+		struct pf_track *const t = pf_thread(st, pid, is_thread ? &tid : NULL);
+		if (t != NULL && name.p != NULL && (!is_thread || t->d.name.p == NULL))
+			t->d.name = keep_text(st, name);
+	}
+}
+
+/* ---- the model ---- */
+
+/* Names of tracks live as long as the trace. */
+static struct slice model_text(struct pf_state *st, struct slice s)
+{
+	return s.n > 0 ? trace_text(st->r->trace, s) : s;
+}
+
+static bool is_full(struct pf_state *st)
+{
+	struct trace *const trace = st->r->trace;
+
+	if (trace->ntracks + 4 <= TRACE_MAX_TRACKS)
+		return false;
+	pf_report_limit(st, PF_FULL_TRACKS, "more than %u tracks: the events of others share one",
+	                TRACE_MAX_TRACKS);
+	return true;
+}
+
+static const struct track *more_track(struct pf_state *st)
+{
+	if (st->more == NULL) {
+		const struct track *const p = trace_add_process(st->r->trace, SLICE_LIT("more tracks"));
+		st->more = p != NULL ? trace_add_thread(st->r->trace, p, 0, SLICE_LIT("more tracks")) : NULL;
+		st->r->no_memory |= st->more == NULL;
+	}
+	return st->more;
+}
+
+static const struct track *global_process(struct pf_state *st)
+{
+	if (st->global == NULL)
+		st->global = trace_add_process(st->r->trace, SLICE_LIT("global tracks"));
+	st->r->no_memory |= st->global == NULL;
+	return st->global;
+}
+
+static const struct track *add_process(struct pf_state *st, const struct pf_description *d)
+{
+	struct trace *const trace = st->r->trace;
+	const struct slice name =
+	    d->name.n > 0 ? d->name : trace_track_name(trace, true, "process", (uint32_t)d->pid);
+	struct track *const t = name.p != NULL ? trace_add_process(trace, name) : NULL;
+
+	if (t != NULL) {
+		t->has_id = !d->is_unnumbered;
+		t->id = d->has_label ? d->label : (uint64_t)(int64_t)d->pid;
+		t->id = t->has_id ? t->id : 0;
+	}
+	return t;
+}
+
+static const struct track *add_thread(struct pf_state *st, const struct pf_description *d)
+{
+	struct trace *const trace = st->r->trace;
+	struct pf_track *const process = pf_thread(st, d->pid, NULL);
+	const struct track *const above = process != NULL ? pf_model(st, process, slice_of("", 0)) : NULL;
+	const struct slice name =
+	    d->name.n > 0 ? d->name : trace_track_name(trace, false, "thread", (uint64_t)d->tid);
+	struct track *const t =
+	    above != NULL && name.p != NULL ? trace_add_thread(trace, above, (uint64_t)d->tid, name) : NULL;
+
+	if (t != NULL)
+		t->has_id = !d->is_unnumbered;
+	if (t != NULL && !t->has_id)
+		t->id = 0;
+	return t;
+}
+
+/* The track of the model above a plain track: `depth` bounds the recursion. */
+static const struct track *model_above(struct pf_state *st, struct pf_track *t, unsigned depth);
+
+static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, const struct track *above,
+                                   struct slice name)
+{
+	const struct pf_description *const d = t->full;
+	struct text key = { .n = 0 };
+
+	text_printf(&key, "%" PRIu32 " %u ", above->index, d->merge == PF_MERGE_KEY);
+	if (d->merge == PF_MERGE_NONE)
+		text_printf(&key, "%" PRIu64, t->uuid);
+	else if (d->merge == PF_MERGE_KEY)
+		text_add(&key, d->key.p, d->key.n);
+	else
+		text_add(&key, name.p, name.n);
+	if (d->merge == PF_MERGE_NONE)
+		key.p[0] = '-';
+	const struct slice s = slice_of(key.p, key.n);
+	const uint32_t known = !key.failed ? tabletext_get(&st->groups, s) : 0;
+	struct pf_group *g = known != TABLE_NONE && !key.failed ? st->group_list[known] : NULL;
+	if (g == NULL && !key.failed) {
+		const struct slice copy = arena_copy(&st->arena, s);
+		g = arena_zalloc(&st->arena, 1, sizeof *g);
+		if (copy.p == NULL || g == NULL ||
+		    !array_reserve(&st->group_list, st->ngroups, &st->groups_cap, sizeof *st->group_list) ||
+		    !tabletext_put(&st->groups, copy, st->ngroups)) {
+			st->r->no_memory = true;
+			g = NULL;
+		} else {
+			st->group_list[st->ngroups++] = g;
+			g->name = name.n > 0 ? model_text(st, name) : SLICE_LIT("track");
+			g->parent = above;
+			g->first = above->kind == TRACK_THREAD && slice_equal(above->name, g->name);
+		}
+	}
+	st->r->no_memory |= key.failed;
+	text_free(&key);
+	return g;
+}
+
+/* Returns lane n of a group. */
+static const struct track *lane_track(struct pf_state *st, struct pf_group *g, uint32_t n)
+{
+	struct trace *const trace = st->r->trace;
+
+	while (g->nlanes <= n) {
+		const uint32_t number = g->nlanes + g->first;
+		const struct track *const above = g->nlanes == 0 ? g->parent : g->lanes[0];
+		if (is_full(st) || number > UINT16_MAX)
+			return more_track(st);
+		const struct slice name = number == 0 ? g->name
+		                                      : arena_printf(&trace->arena, "%.*s (%u)",
+		                                                     (int)g->name.n, g->name.p, number + 1);
+		struct track *const t =
+		    name.p != NULL && array_reserve(&g->lanes, g->nlanes, &g->lanes_cap, sizeof *g->lanes)
+		        ? trace_add_thread(trace, g->first > 0 ? g->parent : above, 0,
+		                           textscan_slice(name.p, name.n))
+		        : NULL;
+		if (t == NULL) {
+			st->r->no_memory = true;
+			return NULL;
+		}
+		t->has_id = false;
+		t->lane = (uint16_t)number;
+		t->is_child = number == 0 && g->parent != st->global;
+		g->lanes[g->nlanes++] = t;
+	}
+	return g->lanes[n];
+}
+
+/* The track of which tracetool's writer made this one a lane: it has the same parent and name. */
+static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
+{
+	const uint32_t i = table64_get(&st->own_children, sibling_key(st, t->full->parent, t->full->name));
+
+	return i != TABLE_NONE && st->tracks[i] != t ? st->tracks[i] : NULL;
+}
+
+/* Whether tracetool wrote the track for one async span: it is named after a category, lanes after their
+ * thread. */
+static bool is_async(struct pf_state *st, struct pf_track *t)
+{
+	if (t->above == NULL)
+		t->above = pf_track(st, t->full->parent);
+	t->is_async = t->above != NULL && !slice_equal(t->above->full->name, t->full->name);
+	return t->is_async;
+}
+
+static const struct track *model_of(struct pf_state *st, struct pf_track *t, struct slice name,
+                                    unsigned depth)
+{
+	const struct pf_description *const d = t->full;
+
+	if (t->model != NULL)
+		return t->model;
+	const bool is_own = st->is_own && d->kind == PF_PLAIN && d->merge == PF_MERGE_NAME && d->has_parent;
+	struct pf_track *const base = is_own ? lane_base(st, t) : NULL;
+	if (is_own && base == NULL && is_async(st, t))
+		return t->model = model_above(st, t, depth);
+	if (is_full(st))
+		return t->model = more_track(st);
+	if (d->kind == PF_PROCESS) {
+		t->model = add_process(st, d);
+	} else if (d->kind == PF_THREAD) {
+		t->model = add_thread(st, d);
+	} else {
+		const struct track *const above =
+		    base != NULL ? model_of(st, base, name, depth + 1) : model_above(st, t, depth);
+		const struct slice own = d->name.n > 0 ? d->name : name;
+		if (above == NULL)
+			return NULL;
+		if (d->kind == PF_COUNTER)
+			return t->model = above;
+		t->group = find_group(st, t, above, own);
+		t->model = t->group != NULL ? lane_track(st, t->group, 0) : NULL;
+	}
+	st->r->no_memory |= t->model == NULL;
+	return t->model;
+}
+
+static const struct track *model_above(struct pf_state *st, struct pf_track *t, unsigned depth)
+{
+	if (!t->full->has_parent || depth > PF_MAX_ABOVE)
+		return global_process(st);
+	if (t->above == NULL)
+		t->above = pf_track(st, t->full->parent);
+	return t->above != NULL ? model_of(st, t->above, slice_of("", 0), depth + 1) : more_track(st);
+}
+
+const struct track *pf_model(struct pf_state *st, struct pf_track *t, struct slice name)
+{
+	return model_of(st, t, name, 0);
+}
+
+/* ---- lanes ---- */
+
+const struct track *pf_lane_take(struct pf_state *st, struct pf_track *t, struct slice name)
+{
+	const struct track *const first = pf_model(st, t, name);
+	struct pf_group *const g = t->group;
+
+	if (g == NULL || first == NULL)
+		return first;
+	if (t->lane == 0) {
+		const bool reused = g->nfree > 0;
+		const uint32_t n =
+		    reused ? g->free[--g->nfree] : g->nlanes - (g->nlanes == 1 && !g->is_taken);
+		g->is_taken = true;
+		t->lane = n + 1;
+	}
+	return lane_track(st, g, t->lane - 1);
+}
+
+void pf_lane_free(struct pf_state *st, struct pf_track *t)
+{
+	struct pf_group *const g = t->group;
+
+	if (g == NULL || t->lane == 0)
+		return;
+	if (!array_reserve(&g->free, g->nfree, &g->free_cap, sizeof *g->free)) {
+		st->r->no_memory = true;
+		return;
+	}
+	g->free[g->nfree++] = t->lane - 1;
+	t->lane = 0;
+}
+
+/* ---- the end ---- */
+
+enum { MARK_NONE, MARK_OPEN, MARK_GOOD, MARK_LOST };
+
+/* For each track: whether it is looked at, and the number of tracks above it; `way`: from one track upwards.
+ */
+struct survey {
+	uint8_t *marks, *depths;
+	uint32_t *way;
+};
+
+static void report_lost(struct pf_state *st, const struct pf_track *t, enum pf_rule rule)
+{
+	finding_add(st->r->findings, &perfetto_rules[rule], t->described_at, t->described_record,
+	            "track %" PRIu64 ", parent %" PRIu64, t->uuid, t->d.parent);
+}
+
+/* Finds out whether a track leads to a root in at most 99 steps; each track is looked at once. */
+static void find_lost(struct pf_state *st, uint32_t i, const struct survey *s)
+{
+	uint32_t n = 0, depth = 0;
+	bool lost = false;
+
+	while (s->marks[i] == MARK_NONE) {
+		const struct pf_track *const t = st->tracks[i];
+		s->marks[i] = MARK_OPEN;
+		s->way[n++] = i;
+		if (!t->d.has_parent || t->d.kind == PF_THREAD)
+			break;
+		i = table64_get(&st->track_index, t->d.parent);
+		if (i != TABLE_NONE && st->tracks[i]->d.is_known && s->marks[i] == MARK_NONE)
+			continue;
+		const bool loops = i != TABLE_NONE && s->marks[i] == MARK_OPEN;
+		lost = i == TABLE_NONE || s->marks[i] != MARK_GOOD;
+		depth = lost ? 0 : s->depths[i] + 1U;
+		if (loops || i == TABLE_NONE || s->marks[i] != MARK_LOST)
+			if (lost)
+				report_lost(st, loops ? st->tracks[s->way[0]] : t,
+				            loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
+		break;
+	}
+	for (; n > 0; depth++) {
+		const uint32_t k = s->way[--n];
+		if (!lost && depth > PF_MAX_ABOVE) {
+			lost = true;
+			report_lost(st, st->tracks[k], PF_RULE_TD_DEEP);
+		}
+		s->marks[k] = lost ? MARK_LOST : MARK_GOOD;
+		s->depths[k] = (uint8_t)(depth < UINT8_MAX ? depth : UINT8_MAX);
+		st->tracks[k]->d.is_lost = lost;
+	}
+}
+
+void pf_tracks_end(struct pf_state *st)
+{
+	struct survey s = { .marks = calloc(2, st->ntracks + 1),
+		            .way = malloc((st->ntracks + 1) * sizeof *s.way) };
+
+	s.depths = s.marks != NULL ? s.marks + st->ntracks + 1 : NULL;
+	st->r->no_memory |= s.marks == NULL || s.way == NULL;
+	for (uint32_t i = 0; !st->r->no_memory && i < st->ntracks; i++) {
+		struct pf_track *const t = st->tracks[i];
+		if (t->is_synthetic)
+			continue;
+		if (t->is_used && !t->d.is_known)
+			finding_add(st->r->findings, &perfetto_rules[PF_RULE_TRACK_UNDEFINED], t->offset,
+			            t->record, "track %" PRIu64, t->uuid);
+		if (t->d.is_known)
+			find_lost(st, i, &s);
+	}
+	free(s.marks);
+	free(s.way);
+}
+
+void pf_tracks_free(struct pf_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++)
+		free(st->tracks[i]->open);
+	for (uint32_t i = 0; i < st->ngroups; i++) {
+		free(st->group_list[i]->free);
+		free(st->group_list[i]->lanes);
+	}
+	free(st->tracks);
+	free(st->group_list);
+	tabletext_free(&st->groups);
+	table64_free(&st->track_index);
+	table64_free(&st->ids);
+	table64_free(&st->own_children);
+}

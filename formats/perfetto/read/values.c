@@ -1,0 +1,757 @@
+/*
+ * Events of the model: names, classes, and fields from debug annotations.  Annotations are typed trees, whose
+ * depth is bounded; where an argument has several values, the one that Perfetto takes counts.
+ */
+#include "json/token.h"
+#include "model/event_traits.h"
+#include "perfetto/read/read.h"
+
+/* ---- classes ---- */
+
+/* Events of one category are a class; counters with a unit have one for each unit. */
+struct class *pf_class(struct pf_state *st, struct slice category, struct slice unit)
+{
+	struct trace *const trace = st->r->trace;
+	const struct slice name = category.n > 0 ? category : SLICE_LIT("no category");
+	struct text key = { .n = 0 };
+
+	text_add(&key, name.p, name.n);
+	text_char(&key, '\0');
+	text_add(&key, unit.p, unit.n);
+	const struct slice s = slice_of(key.p, key.n);
+	const uint32_t known = !key.failed ? tabletext_get(&st->class_names, s) : 0;
+	struct class *c = known != TABLE_NONE && !key.failed ? trace->planned[known] : NULL;
+	if (c == NULL && !key.failed && st->class_names.used >= PF_MAX_CLASSES) {
+		pf_report_limit(st, PF_FULL_CLASSES, "more than %u categories: the others are shown as one",
+		                PF_MAX_CLASSES);
+		c = st->more_class != NULL ? st->more_class
+		                           : trace_add_class(trace, SLICE_LIT("more categories"));
+		st->more_class = c;
+	} else if (c == NULL && !key.failed) {
+		const struct slice copy = arena_copy(&trace->arena, s);
+		const struct slice text = copy.p != NULL ? textscan_slice(copy.p, name.n) : copy;
+		struct class like = { .name = text };
+		const struct slice unit_text = arena_copy(&trace->arena, unit);
+		const struct class_field value = { .name = SLICE_LIT("value"),
+			                           .type = SLICE_LIT("double"),
+			                           .unit = unit_text.p };
+		like.plan = trace_find_plan(trace, text, NULL, NULL);
+		if (unit.n > 0) {
+			like.fields = &value;
+			like.nfields = 1;
+		}
+		c = copy.p != NULL && unit_text.p != NULL ? trace_plan_class(trace, &like) : NULL;
+		if (c != NULL && !tabletext_put(&st->class_names, copy, c->index))
+			c = NULL;
+	}
+	st->r->no_memory |= c == NULL;
+	text_free(&key);
+	return c;
+}
+
+/* Names of categories, joined by commas as in Perfetto. */
+static struct slice joined_categories(struct pf_state *st, struct arena *a)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+	struct slice all = slice_of("", 0);
+
+	while (pf_wire_next(&w)) {
+		struct slice one = slice_of(NULL, 0);
+		if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT)) {
+			const struct pf_entry *const e = pf_entry_find(st->sequence, PF_CATEGORIES, w.v);
+			if (e != NULL)
+				one = e->text;
+		} else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES)) {
+			one = pf_wire_slice(&w);
+		}
+		if (one.p == NULL)
+			continue;
+		all = all.n == 0 ? one : arena_printf(a, "%.*s,%.*s", (int)all.n, all.p, (int)one.n, one.p);
+	}
+	return all;
+}
+
+static struct class *event_class(struct pf_state *st)
+{
+	const struct pf_te *const te = &st->te;
+	const struct slice none = slice_of("", 0);
+	struct arena a = { .head = NULL };
+	struct class *c;
+
+	if (te->ncategories == 0) {
+		if (st->plain == NULL)
+			st->plain = pf_class(st, none, none);
+		return st->plain;
+	}
+	if (te->ncategories == 1 && te->category_iid != 0) {
+		struct pf_entry *const e = (struct pf_entry *)(uintptr_t)pf_entry_find(
+		    st->sequence, PF_CATEGORIES, te->category_iid);
+		if (e != NULL) {
+			if (e->cls == NULL)
+				e->cls = pf_class(st, e->text, none);
+			return e->cls;
+		}
+		const struct slice unknown = arena_printf(&a, "unknown(%" PRIu64 ")", te->category_iid);
+		c = pf_class(st, unknown.p != NULL ? unknown : none, none);
+	} else {
+		if (st->last_class != NULL && st->event.category_hash == st->last_category)
+			return st->last_class;
+		c = pf_class(st, joined_categories(st, &a), none);
+		st->last_category = st->event.category_hash;
+		st->last_class = c;
+	}
+	arena_free(&a);
+	return c;
+}
+
+/* ---- names ---- */
+
+struct slice pf_event_name(const struct pf_state *st)
+{
+	const struct pf_te *const te = &st->te;
+	const uint64_t iid = te->name_iid != 0                            ? te->name_iid
+	                     : te->name.p == NULL && te->legacy.p != NULL ? st->legacy.name_iid
+	                                                                  : 0;
+
+	if (iid != 0) {
+		const struct pf_entry *const e = pf_entry_find(st->sequence, PF_NAMES, iid);
+		return e != NULL ? e->text : slice_of(NULL, 0);
+	}
+	return te->name.p != NULL ? textscan_slice(te->name.p, te->name.n) : te->name;
+}
+
+/* ---- annotations ---- */
+
+struct making {
+	struct pf_state *st;
+	struct batch *b;
+};
+
+static struct value make_value(const struct making *m, struct slice annotation, unsigned depth);
+
+static struct value interned_text(const struct making *m, enum pf_table_id table, uint64_t iid)
+{
+	const struct pf_entry *const e = pf_entry_find(m->st->sequence, table, iid);
+
+	return e != NULL && e->text.p != NULL ? value_string(e->text) : (struct value){ .type = VALUE_NONE };
+}
+
+static struct slice annotation_name(const struct making *m, struct slice annotation)
+{
+	struct pf_wire w = pf_wire_on(annotation);
+	struct slice name = slice_of(NULL, 0);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0) {
+			const struct pf_entry *const e = pf_entry_find(m->st->sequence, PF_KEYS, w.v);
+			return e != NULL ? e->text : slice_of(NULL, 0);
+		}
+		if (w.tag == PF_TAG(PF_annotation_name, PF_BYTES))
+			name = textscan_slice(w.bytes, (uint32_t)w.v);
+	}
+	return name;
+}
+
+static uint32_t count_tag(struct slice s, uint32_t tag)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint32_t n = 0;
+
+	while (pf_wire_next(&w))
+		n += w.tag == tag;
+	return n;
+}
+
+/* A dictionary ends at the first entry without a name, as in Perfetto. */
+static struct value make_map(const struct making *m, struct slice s, unsigned depth)
+{
+	const uint32_t tag = PF_TAG(PF_annotation_dict_entries, PF_BYTES), n = count_tag(s, tag);
+	struct value *const v = arena_alloc(&m->b->scratch, 2 * (size_t)n * sizeof *v);
+	struct pf_wire w = pf_wire_on(s);
+	uint32_t k = 0;
+
+	while (v != NULL && pf_wire_next(&w)) {
+		if (w.tag != tag)
+			continue;
+		const struct slice name = annotation_name(m, pf_wire_slice(&w));
+		if (name.p == NULL)
+			break;
+		const struct value one = make_value(m, pf_wire_slice(&w), depth + 1);
+		if (one.type == VALUE_NONE)
+			continue;
+		v[2 * (size_t)k] = value_string(name);
+		v[2 * (size_t)k++ + 1] = one;
+	}
+	return (struct value){ .type = v != NULL && k > 0 ? VALUE_MAP : VALUE_NONE, .count = k, .values = v };
+}
+
+static uint8_t common_type(const struct value *v, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (v[i].type != v[0].type)
+			return VALUE_NONE;
+	return n > 0 ? v[0].type : VALUE_NONE;
+}
+
+static struct value make_list(const struct making *m, struct slice s, unsigned depth)
+{
+	const uint32_t tag = PF_TAG(PF_annotation_array_values, PF_BYTES), n = count_tag(s, tag);
+	struct value *const v = arena_alloc(&m->b->scratch, (size_t)n * sizeof *v);
+	struct pf_wire w = pf_wire_on(s);
+	uint32_t k = 0;
+
+	while (v != NULL && pf_wire_next(&w)) {
+		if (w.tag != tag)
+			continue;
+		v[k] = make_value(m, pf_wire_slice(&w), depth + 1);
+		k += v[k].type != VALUE_NONE;
+	}
+	return (struct value){ .type = v != NULL && k > 0 ? VALUE_LIST : VALUE_NONE,
+		               .element = v != NULL ? common_type(v, k) : VALUE_NONE,
+		               .count = k,
+		               .values = v };
+}
+
+static struct value make_nested(const struct making *m, struct slice s, unsigned depth)
+{
+	struct arena *const a = &m->b->scratch;
+	const uint32_t keys = count_tag(s, PF_TAG(PF_nested_dict_keys, PF_BYTES));
+	const uint32_t entries = count_tag(s, PF_TAG(PF_nested_dict_values, PF_BYTES));
+	const uint32_t values = count_tag(s, PF_TAG(PF_nested_array_values, PF_BYTES));
+	const uint32_t n = keys < entries ? keys : entries;
+	struct value *const map = arena_alloc(a, 2 * (size_t)n * sizeof *map);
+	struct value *const list = arena_alloc(a, (size_t)values * sizeof *list);
+	struct value scalar = { .type = VALUE_NONE };
+	struct pf_wire w = pf_wire_on(s);
+	uint32_t type = 0, k = 0, e = 0, i = 0;
+
+	while (map != NULL && list != NULL && depth < PF_MAX_NESTED && pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_nested_nested_type, PF_VARINT):
+			type = (uint32_t)w.v;
+			break;
+		case PF_TAG(PF_nested_dict_keys, PF_BYTES):
+			if (k < n)
+				map[2 * (size_t)k++] = value_string(textscan_slice(w.bytes, (uint32_t)w.v));
+			break;
+		case PF_TAG(PF_nested_dict_values, PF_BYTES):
+			if (e < n)
+				map[2 * (size_t)e++ + 1] = make_nested(m, pf_wire_slice(&w), depth + 1);
+			break;
+		case PF_TAG(PF_nested_array_values, PF_BYTES):
+			list[i++] = make_nested(m, pf_wire_slice(&w), depth + 1);
+			break;
+		case PF_TAG(PF_nested_int_value, PF_VARINT):
+			scalar = (struct value){ .type = VALUE_I64, .u64 = w.v };
+			break;
+		case PF_TAG(PF_nested_double_value, PF_FIXED64):
+			scalar = (struct value){ .type = VALUE_F64, .f64 = pf_wire_double(&w) };
+			break;
+		case PF_TAG(PF_nested_bool_value, PF_VARINT):
+			scalar = (struct value){ .type = VALUE_BOOL, .u64 = w.v != 0 };
+			break;
+		case PF_TAG(PF_nested_string_value, PF_BYTES):
+			scalar = value_string(textscan_slice(w.bytes, (uint32_t)w.v));
+			break;
+		default:
+			break;
+		}
+	}
+	const uint32_t pairs = k < e ? k : e;
+	if (type == 1 && pairs > 0)
+		return (struct value){ .type = VALUE_MAP, .count = pairs, .values = map };
+	if (type == 2 && i > 0)
+		return (struct value){
+			.type = VALUE_LIST, .element = common_type(list, i), .count = i, .values = list
+		};
+	return type == 0 ? scalar : (struct value){ .type = VALUE_NONE };
+}
+
+/* Order in which Perfetto looks for the value of an annotation. */
+static unsigned value_priority(uint32_t tag)
+{
+	static const uint32_t tags[] = { PF_TAG(PF_annotation_dict_entries, PF_BYTES),
+		                         PF_TAG(PF_annotation_array_values, PF_BYTES),
+		                         PF_TAG(PF_annotation_bool_value, PF_VARINT),
+		                         PF_TAG(PF_annotation_uint_value, PF_VARINT),
+		                         PF_TAG(PF_annotation_int_value, PF_VARINT),
+		                         PF_TAG(PF_annotation_double_value, PF_FIXED64),
+		                         PF_TAG(PF_annotation_string_value, PF_BYTES),
+		                         PF_TAG(PF_annotation_string_value_iid, PF_VARINT),
+		                         PF_TAG(PF_annotation_pointer_value, PF_VARINT),
+		                         PF_TAG(PF_annotation_legacy_json_value, PF_BYTES),
+		                         PF_TAG(PF_annotation_proto_value, PF_BYTES),
+		                         PF_TAG(PF_annotation_nested_value, PF_BYTES) };
+	unsigned i = 0;
+
+	while (i < sizeof tags / sizeof *tags && tags[i] != tag)
+		i++;
+	return i;
+}
+
+static struct value make_value(const struct making *m, struct slice annotation, unsigned depth)
+{
+	const struct value none = { .type = VALUE_NONE };
+	struct pf_wire w = pf_wire_on(annotation), best = w;
+	unsigned least = 12;
+	size_t at;
+
+	if (depth >= PF_MAX_NESTED)
+		return none;
+	while (pf_wire_next(&w)) {
+		const unsigned i = value_priority(w.tag);
+		if (i < 12 && i <= least) {
+			least = i;
+			best = w;
+		}
+	}
+	switch (least) {
+	case 0:
+		return make_map(m, annotation, depth);
+	case 1:
+		return make_list(m, annotation, depth);
+	case 2:
+		return (struct value){ .type = VALUE_BOOL, .u64 = best.v != 0 };
+	case 3:
+		return value_u64(best.v);
+	case 4:
+		return (struct value){ .type = VALUE_I64, .u64 = best.v };
+	case 5:
+		return (struct value){ .type = VALUE_F64, .f64 = pf_wire_double(&best) };
+	case 6:
+		return value_string(textscan_slice(best.bytes, (uint32_t)best.v));
+	case 7:
+		return interned_text(m, PF_STRINGS, best.v);
+	case 8:
+		return (struct value){ .type = VALUE_ADDRESS, .u64 = best.v };
+	case 9:
+		return json_document_fault(best.bytes, best.v, JSON_MAX_DEPTH, &at) == NULL
+		           ? (struct value){ .type = VALUE_JSON,
+			                     .flags = SLICE_UTF8,
+			                     .count = (uint32_t)best.v,
+			                     .p = best.bytes }
+		           : none;
+	case 10:
+		return (struct value){ .type = VALUE_BYTES, .count = (uint32_t)best.v, .p = best.bytes };
+	case 11:
+		return make_nested(m, pf_wire_slice(&best), depth);
+	default:
+		return none;
+	}
+}
+
+/* ---- checks ---- */
+
+static void check_annotation(struct pf_state *st, struct slice s, bool is_named, unsigned depth)
+{
+	struct pf_wire w = pf_wire_on(s);
+	bool has_name = !is_named, has_value = false, is_proto = false, has_type = false;
+
+	if (depth >= PF_MAX_NESTED) {
+		pf_report(st, PF_RULE_DA_DEEP, "more than %d levels", PF_MAX_NESTED);
+		return;
+	}
+	while (pf_wire_next(&w)) {
+		switch (w.tag) {
+		case PF_TAG(PF_annotation_name_iid, PF_VARINT):
+			if (w.v != 0)
+				(void)pf_entry_use(st, PF_KEYS, w.v, "argument name");
+			has_name |= w.v != 0;
+			break;
+		case PF_TAG(PF_annotation_name, PF_BYTES):
+			has_name = true;
+			break;
+		case PF_TAG(PF_annotation_string_value_iid, PF_VARINT):
+			if (w.v != 0)
+				(void)pf_entry_use(st, PF_STRINGS, w.v, "text");
+			has_value = true;
+			break;
+		case PF_TAG(PF_annotation_dict_entries, PF_BYTES):
+			check_annotation(st, pf_wire_slice(&w), true, depth + 1);
+			has_value = true;
+			break;
+		case PF_TAG(PF_annotation_array_values, PF_BYTES):
+			check_annotation(st, pf_wire_slice(&w), false, depth + 1);
+			has_value = true;
+			break;
+		case PF_TAG(PF_annotation_proto_value, PF_BYTES):
+			is_proto = has_value = true;
+			break;
+		case PF_TAG(PF_annotation_proto_type_name, PF_BYTES): {
+			static const char prefix[] = ".perfetto.protos.";
+			has_type =
+			    w.v >= sizeof prefix - 1 && memcmp(w.bytes, prefix, sizeof prefix - 1) == 0;
+			break;
+		}
+		case PF_TAG(PF_annotation_proto_type_name_iid, PF_VARINT):
+			has_type |= pf_entry_use(st, PF_TYPE_NAMES, w.v, "message type") != NULL;
+			break;
+		default:
+			has_value |= pf_wire_number(&w) != PF_annotation_name;
+		}
+	}
+	if (w.bad)
+		return; /* reported */
+	if (!has_name)
+		pf_report(st, PF_RULE_DA_NAME, "%s has no name",
+		          depth > 0 ? "an entry of a dictionary" : "an annotation");
+	else if (!has_value)
+		pf_report(st, PF_RULE_DA_VALUE, "an annotation has no value");
+	if (is_proto && !has_type)
+		pf_report(st, PF_RULE_DA_PROTO, "its type is none of perfetto.protos");
+}
+
+void pf_annotations_check(struct pf_state *st)
+{
+	struct pf_wire w = pf_wire_on(st->te.s);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
+			check_annotation(st, pf_wire_slice(&w), true, 0);
+}
+
+/* ---- other fields of an event ---- */
+
+#define MAX_MORE 16U
+
+#define TEXT(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
+static void put(struct field *f, uint32_t *n, struct slice name, struct value v)
+{
+	if (v.type != VALUE_NONE && *n < MAX_MORE)
+		f[(*n)++] = (struct field){ name, v };
+}
+
+static struct value text_value(struct slice s)
+{
+	return value_string(textscan_slice(s.p, s.n));
+}
+
+/* A source location, as fields source.file_name, ... */
+static void put_location(struct field *f, uint32_t *n, struct slice location, const struct slice names[3])
+{
+	struct pf_wire w = pf_wire_on(location);
+
+	while (location.p != NULL && pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_location_file_name, PF_BYTES))
+			put(f, n, names[0], text_value(pf_wire_slice(&w)));
+		else if (w.tag == PF_TAG(PF_location_function_name, PF_BYTES))
+			put(f, n, names[1], text_value(pf_wire_slice(&w)));
+		else if (w.tag == PF_TAG(PF_location_line_number, PF_VARINT))
+			put(f, n, names[2], (struct value){ .type = VALUE_U32, .u64 = (uint32_t)w.v });
+	}
+}
+
+static struct slice interned_bytes(struct pf_state *st, enum pf_table_id table, uint64_t iid)
+{
+	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
+
+	return e != NULL ? e->text : slice_of(NULL, 0);
+}
+
+static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct slice log)
+{
+	static const struct slice names[3] = { TEXT("log_message.source_location.file_name"),
+		                               TEXT("log_message.source_location.function_name"),
+		                               TEXT("log_message.source_location.line_number") };
+	struct pf_wire w = pf_wire_on(log);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_log_body_iid, PF_VARINT)) {
+			const struct slice body = interned_bytes(st, PF_LOG_BODIES, w.v);
+			if (body.p != NULL)
+				put(f, n, SLICE_LIT("log_message.message"), value_string(body));
+		} else if (w.tag == PF_TAG(PF_log_prio, PF_VARINT)) {
+			put(f, n, SLICE_LIT("log_message.priority"),
+			    (struct value){ .type = VALUE_I32, .i64 = (int32_t)w.v });
+		} else if (w.tag == PF_TAG(PF_log_source_location_iid, PF_VARINT)) {
+			put_location(f, n, interned_bytes(st, PF_LOCATIONS, w.v), names);
+		}
+	}
+}
+
+/* Reads the fields that are not annotations. */
+static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
+{
+	static const struct slice source[3] = { TEXT("source.file_name"), TEXT("source.function_name"),
+		                                TEXT("source.line_number") };
+	static const struct slice inlined[3] = { TEXT("source_location.file_name"),
+		                                 TEXT("source_location.function_name"),
+		                                 TEXT("source_location.line_number") };
+	static const struct slice task[3] = { TEXT("task.posted_from.file_name"),
+		                              TEXT("task.posted_from.function_name"),
+		                              TEXT("task.posted_from.line_number") };
+	struct pf_wire w = pf_wire_on(st->te.s);
+	uint32_t n = 0;
+
+	while (pf_wire_next(&w)) {
+		const uint32_t number = pf_wire_number(&w);
+		switch (w.tag) {
+		case PF_TAG(PF_event_source_location_iid, PF_VARINT):
+			put_location(f, &n, interned_bytes(st, PF_LOCATIONS, w.v), source);
+			break;
+		case PF_TAG(PF_event_source_location, PF_BYTES):
+			put_location(f, &n, pf_wire_slice(&w), inlined);
+			break;
+		case PF_TAG(PF_event_task_execution, PF_BYTES): {
+			struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
+			while (pf_wire_next(&one))
+				if (one.tag == PF_TAG(PF_task_posted_from_iid, PF_VARINT))
+					put_location(f, &n, interned_bytes(st, PF_LOCATIONS, one.v), task);
+			break;
+		}
+		case PF_TAG(PF_event_log_message, PF_BYTES):
+			put_log(st, f, &n, pf_wire_slice(&w));
+			break;
+		case PF_TAG(PF_event_correlation_id, PF_VARINT):
+			put(f, &n, SLICE_LIT("correlation_id"), value_u64(w.v));
+			break;
+		case PF_TAG(PF_event_correlation_id_str, PF_BYTES):
+			put(f, &n, SLICE_LIT("correlation_id"), text_value(pf_wire_slice(&w)));
+			break;
+		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT): {
+			const struct slice id = interned_bytes(st, PF_CORRELATIONS, w.v);
+			if (id.p != NULL)
+				put(f, &n, SLICE_LIT("correlation_id"), value_string(id));
+			break;
+		}
+		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
+			if (!st->is_own)
+				put(f, &n, SLICE_LIT("callstack"), pf_stack(st, b, w.v));
+			break;
+		case PF_TAG(PF_event_callstack, PF_BYTES):
+			put(f, &n, SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)));
+			break;
+		case PF_TAG(PF_event_callstack_weight, PF_FIXED64):
+			put(f, &n, SLICE_LIT("callstack_weight"),
+			    (struct value){ .type = VALUE_F64, .f64 = pf_wire_double(&w) });
+			break;
+		default: {
+			const struct pf_field *const known =
+			    pf_schema_field(&st->schema, PF_MESSAGE_event, number);
+			if (known != NULL && known->type == PF_TYPE_OPAQUE && (w.tag & 7) == PF_BYTES)
+				put(f, &n, known->name,
+				    (struct value){
+				        .type = VALUE_BYTES, .count = (uint32_t)w.v, .p = w.bytes });
+		}
+		}
+	}
+	return n;
+}
+
+/* ---- fields ---- */
+
+/* Fields of an event have different names: later ones of a name get a number. */
+static void make_unique(struct batch *b, struct field *f, uint32_t n)
+{
+	struct tabletext names = { .slots = NULL };
+	bool twice = false;
+
+	if (n <= 16) {
+		for (uint32_t i = 1; i < n && !twice; i++)
+			for (uint32_t k = 0; k < i && !twice; k++)
+				twice = slice_equal(f[i].name, f[k].name);
+		if (!twice)
+			return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct slice unique = tabletext_unique(&names, &b->scratch, f[i].name);
+		if (unique.p == NULL)
+			b->scratch.failed = true;
+		else if (unique.n != f[i].name.n)
+			f[i].name =
+			    (struct slice){ unique.p, unique.n, f[i].name.flags & ~(unsigned)SLICE_STAYS };
+	}
+	tabletext_free(&names);
+}
+
+#define MAX_FIELDS 65000U
+
+static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
+{
+	const struct making m = { st, b };
+	const struct pf_te *const te = &st->te;
+	const uint32_t max =
+	    (te->nannotations < MAX_FIELDS ? te->nannotations : MAX_FIELDS) + (te->has_more ? MAX_MORE : 0);
+	struct field *const f = batch_fields(b, max);
+	struct pf_wire w = pf_wire_on(te->s);
+	uint32_t n = 0;
+
+	if (f == NULL)
+		return;
+	while (te->nannotations > 0 && n < MAX_FIELDS && pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_event_debug_annotations, PF_BYTES))
+			continue;
+		const struct slice name = annotation_name(&m, pf_wire_slice(&w));
+		const struct value v = name.p != NULL ? make_value(&m, pf_wire_slice(&w), 0)
+		                                      : (struct value){ .type = VALUE_NONE };
+		if (v.type != VALUE_NONE)
+			f[n++] = (struct field){ name, v };
+	}
+	if (te->has_more)
+		n += read_more(st, b, f + n);
+	make_unique(b, f, n);
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)n;
+	b->nfields += n;
+}
+
+/* ---- events ---- */
+
+/* The value of a counter.  tracetool's writer has a number that a double rounds as an annotation, too. */
+static void put_value(struct pf_state *st, struct batch *b, struct event *e, const struct pf_event *x)
+{
+	struct field *const f = batch_event_fields(b, e, 1);
+	const struct making m = { st, b };
+	struct pf_wire w = pf_wire_on(st->te.s);
+	struct value v = x->is_integer ? (struct value){ .type = VALUE_I64, .i64 = x->number }
+	                               : (struct value){ .type = VALUE_F64, .f64 = x->value };
+
+	if (st->is_own && v.type == VALUE_I64 && v.i64 >= 0)
+		v.type = VALUE_U64;
+	while (st->is_own && st->te.nannotations > 0 && pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
+		    slice_is(annotation_name(&m, pf_wire_slice(&w)), "exact"))
+			v = make_value(&m, pf_wire_slice(&w), 0);
+	if (f != NULL)
+		*f = (struct field){ SLICE_LIT("value"), v };
+}
+
+/* The class of a counter: of the first category its values have, and its unit. */
+static struct class *counter_class(struct pf_state *st, const struct pf_event *x)
+{
+	static const struct slice units[] = { TEXT(""), TEXT("ns"), TEXT("count"), TEXT("byte") };
+	const struct pf_description *const d = x->track->full;
+	struct arena a = { .head = NULL };
+
+	if (x->name.p != NULL)
+		return pf_class(st, slice_of("", 0), slice_is(x->name, "thread_time") ? units[1] : units[2]);
+	if (x->track->cls == NULL) {
+		const struct slice unit = d->unit > 0 && d->unit < 4 ? units[d->unit]
+		                          : d->builtin == 1          ? units[1]
+		                          : d->builtin == 2          ? units[2]
+		                          : d->unit_name.p != NULL   ? d->unit_name
+		                                                     : units[0];
+		/* tracetool writes the category of a counter, others that of what the value came with */
+		x->track->cls = pf_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
+		arena_free(&a);
+	}
+	return x->track->cls;
+}
+
+static struct slice counter_name(const struct pf_event *x)
+{
+	const struct slice name = x->track->full->name;
+
+	return x->name.p != NULL              ? x->name
+	       : name.n > 0                   ? name
+	       : x->track->full->builtin == 1 ? SLICE_LIT("thread_time")
+	       : x->track->full->builtin == 2 ? SLICE_LIT("thread_instruction_count")
+	                                      : SLICE_LIT("counter");
+}
+
+/* A track that tracetool wrote for one async span is that span's id. */
+static void set_async(const struct pf_event *x, struct event *e)
+{
+	if (!x->track->is_async || (x->what != PF_BEGIN && x->what != PF_END))
+		return;
+	e->flags |= EVENT_ASYNC;
+	e->dur = x->track->uuid;
+}
+
+/* Sets what the events around that of a record are, which have no fields of the packet. */
+void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
+{
+	const struct slice none = slice_of("", 0);
+
+	if (st->plain == NULL)
+		st->plain = pf_class(st, none, none);
+	e->ts = x->ts;
+	e->cls = st->plain;
+	e->track = x->model != NULL ? x->model : pf_model(st, x->track, none);
+	e->name = none;
+	switch (x->what) {
+	case PF_VALUE:
+		e->phase = PHASE_COUNTER;
+		e->cls = counter_class(st, x);
+		e->name = counter_name(x);
+		put_value(st, b, e, x);
+		break;
+	case PF_ARROW:
+		e->phase = x->step == PF_ARROW_OUT ? PHASE_FLOW_OUT : PHASE_FLOW_IN;
+		e->flags |= x->step == PF_ARROW_STEP ? EVENT_STEP : 0;
+		e->dur = x->flow;
+		e->name = x->name;
+		break;
+	case PF_SAMPLE:
+		pf_sample_fields(st, b, x, e);
+		break;
+	default:
+		e->phase = PHASE_END;
+		set_async(x, e);
+		break;
+	}
+	if (e->cls == NULL || e->track == NULL)
+		st->r->no_memory = true;
+}
+
+void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)
+{
+	const struct pf_event *const x = &st->event;
+	const bool wants = (st->r->want & WANT_FIELDS) != 0;
+
+	if (x->what == PF_VALUE || x->what == PF_ARROW) {
+		pf_make_further(st, b, x, e);
+		return;
+	}
+	e->ts = x->ts;
+	e->track = x->model != NULL ? x->model : pf_model(st, x->track, pf_event_name(st));
+	if (x->what == PF_SAMPLE) {
+		pf_sample_fields(st, b, x, e);
+		return;
+	}
+	e->cls = event_class(st);
+	e->name = pf_event_name(st);
+	if (e->name.p == NULL)
+		e->name = slice_of("", 0);
+	e->phase = x->what == PF_BEGIN  ? PHASE_BEGIN
+	           : x->what == PF_END  ? PHASE_END
+	           : x->what == PF_SPAN ? PHASE_SPAN
+	                                : PHASE_INSTANT;
+	e->dur = x->what == PF_SPAN ? x->dur : 0;
+	set_async(x, e);
+	if (e->cls == NULL || e->track == NULL)
+		st->r->no_memory = true;
+	else if ((wants || class_needs_fields(e->cls)) && (st->te.nannotations > 0 || st->te.has_more))
+		make_fields(st, b, e);
+}
+
+/* ---- copies of texts ---- */
+
+static void copy_value(struct batch *b, struct value *v, unsigned depth)
+{
+	if ((v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON) &&
+	    (v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0)) {
+		v->p = arena_copy(&b->scratch, value_text(v)).p;
+	} else if ((v->type == VALUE_LIST || v->type == VALUE_MAP) && depth < PF_MAX_NESTED + 2) {
+		const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
+		for (uint64_t i = 0; i < n; i++)
+			copy_value(b, (struct value *)(uintptr_t)&v->values[i], depth + 1);
+	}
+}
+
+void pf_copy_texts(struct batch *b, struct event *e)
+{
+	struct field *const f = b->fields + e->first_field;
+
+	if ((e->name.flags & SLICE_STAYS) == 0 && e->name.n > 0)
+		e->name = arena_copy(&b->scratch, e->name);
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		if ((f[i].name.flags & SLICE_STAYS) == 0)
+			f[i].name = arena_copy(&b->scratch, f[i].name);
+		copy_value(b, &f[i].value, 0);
+	}
+}

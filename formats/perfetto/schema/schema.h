@@ -1,0 +1,78 @@
+#ifndef PERFETTO_SCHEMA_SCHEMA_H
+#define PERFETTO_SCHEMA_SCHEMA_H
+
+/*
+ * The messages of Perfetto's protos that are read (schema.def), as tables; and the bytes they are encoded in
+ * (wire.h).
+ */
+
+#include "perfetto/schema/wire.h"
+
+enum pf_message {
+#define MESSAGE(message, name, first, last) PF_MESSAGE_##message,
+#define FIELD(message, field, number, type, flags, arg)
+#include "perfetto/schema/schema.def"
+#undef MESSAGE
+#undef FIELD
+	PF_MESSAGES
+};
+
+/* Numbers of fields: PF_event_type. */
+enum pf_number {
+#define MESSAGE(message, name, first, last)
+#define FIELD(message, field, number, type, flags, arg) PF_##message##_##field = (number),
+#include "perfetto/schema/schema.def"
+#undef MESSAGE
+#undef FIELD
+};
+
+/* clang-format off */
+enum pf_type {
+	PF_TYPE_BOOL, PF_TYPE_ENUM, PF_TYPE_U32, PF_TYPE_I32, PF_TYPE_U64, PF_TYPE_I64, /* varints */
+	PF_TYPE_FIXED64, PF_TYPE_DOUBLE,
+	PF_TYPE_STRING, PF_TYPE_BYTES, PF_TYPE_MESSAGE,
+	PF_TYPE_OPAQUE, /* a message whose fields are not read */
+	PF_TYPE_ANY,    /* a number of any wire type */
+};
+/* clang-format on */
+
+enum pf_flags { PF_IS_DATA = 1, PF_IS_REPEATED = 2, PF_IS_PACKED = 4, PF_ONEOF = 8 };
+
+struct pf_field {
+	struct slice name;
+	uint32_t number;
+	uint8_t type;  /* enum pf_type */
+	uint8_t flags; /* enum pf_flags; from PF_ONEOF on: number of its oneof */
+	int16_t arg;   /* MESSAGE: enum pf_message; ENUM: the greatest value, or -1 */
+};
+
+#define PF_DIRECT 136 /* fields of smaller numbers are found without a search */
+
+struct pf_schema {
+	const struct pf_field *first[PF_MESSAGES];
+	uint32_t n[PF_MESSAGES];
+	uint8_t direct[PF_MESSAGES][PF_DIRECT]; /* index + 1 */
+};
+
+void pf_schema_init(struct pf_schema *s);
+
+/* Returns NULL if the message has no such field. */
+const struct pf_field *pf_schema_field(const struct pf_schema *s, enum pf_message m, uint32_t number);
+bool pf_schema_is_extension(enum pf_message m, uint32_t number);
+const char *pf_schema_name(enum pf_message m);
+
+/* Returns the wire type of a field. */
+static inline unsigned pf_wire_type(const struct pf_field *f)
+{
+	return f->type <= PF_TYPE_I64                                    ? PF_VARINT
+	       : f->type == PF_TYPE_FIXED64 || f->type == PF_TYPE_DOUBLE ? PF_FIXED64
+	                                                                 : PF_BYTES;
+}
+
+/* ---- chrome.c ---- */
+
+/* The name of a type of thread or process of Chrome; p NULL: it has none. */
+struct slice pf_chrome_thread(uint64_t type);
+struct slice pf_chrome_process(uint64_t type);
+
+#endif

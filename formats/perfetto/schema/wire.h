@@ -1,0 +1,133 @@
+#ifndef PERFETTO_SCHEMA_WIRE_H
+#define PERFETTO_SCHEMA_WIRE_H
+
+#include <stdbool.h>
+
+#include "base/cursor.h"
+#include "base/slice.h"
+
+/*
+ * Reads the fields of a protocol buffer message, the only place that decodes bytes of the file.  Each field
+ * is checked against the end of its message before it is used.
+ */
+
+enum { PF_VARINT = 0, PF_FIXED64 = 1, PF_BYTES = 2, PF_FIXED32 = 5 };
+
+#define PF_MAX_NUMBER ((UINT64_C(1) << 29) - 1) /* of a field */
+#define PF_VARINT_MAX 10                        /* bytes */
+
+/* Tag of a field: number and wire type. */
+#define PF_TAG(number, wire) ((uint32_t)(number) << 3 | (wire))
+
+struct pf_wire {
+	const char *p, *end; /* p: after the last field that was read */
+	const char *at;      /* the tag of the last field, also of a bad one */
+	const char *bytes;   /* content of the last field if length-delimited; `v` is its length */
+	uint64_t v;          /* value of any other type */
+	uint32_t tag;
+	bool bad; /* no field starts at `at`, or it ends past the message */
+};
+
+static inline struct pf_wire pf_wire_on(struct slice s)
+{
+	return (struct pf_wire){ .p = s.p, .end = s.p + s.n };
+}
+
+/* Returns the byte after the varint at p; NULL if it is cut or longer than 10 bytes. */
+static inline const char *pf_varint_long(const char *p, const char *end, uint64_t *v)
+{
+	uint64_t sum = 0;
+
+	for (unsigned shift = 0; p < end && shift < 7 * PF_VARINT_MAX; shift += 7) {
+		const uint8_t byte = (uint8_t)*p++;
+		sum |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*v = sum;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static inline const char *pf_varint(const char *p, const char *end, uint64_t *v)
+{
+	if (p < end && (uint8_t)*p < 0x80) {
+		*v = (uint8_t)*p;
+		return p + 1;
+	}
+	if (end - p >= 2 && (uint8_t)p[1] < 0x80) {
+		*v = (uint64_t)((uint8_t)p[0] & 0x7f) | (uint64_t)(uint8_t)p[1] << 7;
+		return p + 2;
+	}
+	return pf_varint_long(p, end, v);
+}
+
+/* Reads the next field.  Returns false at the end, or sets `bad`. */
+static inline __attribute__((always_inline)) bool pf_wire_next(struct pf_wire *w)
+{
+	const char *p = w->p, *const end = w->end;
+	uint64_t tag;
+
+	w->at = p;
+	if (p == end)
+		return false;
+	p = pf_varint(p, end, &tag);
+	if (p == NULL || tag < 8 || tag >> 3 > PF_MAX_NUMBER)
+		goto bad;
+	w->tag = (uint32_t)tag;
+	switch (tag & 7) {
+	case PF_VARINT:
+		p = pf_varint(p, end, &w->v);
+		if (p == NULL)
+			goto bad;
+		break;
+	case PF_FIXED64:
+		if (end - p < 8)
+			goto bad;
+		w->v = load_u64(p, false);
+		p += 8;
+		break;
+	case PF_BYTES:
+		p = pf_varint(p, end, &w->v);
+		if (p == NULL || w->v > (uint64_t)(end - p))
+			goto bad;
+		w->bytes = p;
+		p += w->v;
+		break;
+	case PF_FIXED32:
+		if (end - p < 4)
+			goto bad;
+		w->v = load_u32(p, false);
+		p += 4;
+		break;
+	default:
+		goto bad;
+	}
+	w->p = p;
+	return true;
+bad:
+	w->bad = true;
+	return false;
+}
+
+/* The content of the last field, which is length-delimited. */
+static inline struct slice pf_wire_slice(const struct pf_wire *w)
+{
+	return slice_of(w->bytes, w->v);
+}
+
+static inline uint32_t pf_wire_number(const struct pf_wire *w)
+{
+	return w->tag >> 3;
+}
+
+/* The last field as a double. */
+static inline double pf_wire_double(const struct pf_wire *w)
+{
+	double d;
+
+	memcpy(&d, &w->v, sizeof d);
+	return d;
+}
+
+#endif
