@@ -291,18 +291,32 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 
 /* ---- tracks ---- */
 
+/* The last thread of the sequence in the file, as far as it is known. */
+static bool find_thread(struct pf_state *st, int32_t *pid, int64_t *tid)
+{
+	const struct pf_sequence *s = st->sequence;
+
+	if (st->ahead != NULL && s->index < st->ahead->nsequences &&
+	    st->ahead->sequences[s->index]->has_thread)
+		s = st->ahead->sequences[s->index];
+	*pid = s->pid;
+	*tid = s->tid;
+	return s->has_thread;
+}
+
 /* The thread of the sequence, with the numbers that the event has in their place. */
-static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l)
+static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l, int32_t own_pid,
+                                  int64_t own_tid)
 {
 	struct pf_sequence *const s = st->sequence;
 
 	if (l == NULL || (!l->has_pid && !l->has_tid)) {
 		if (s->thread == NULL)
-			s->thread = pf_thread(st, s->pid, &s->tid);
+			s->thread = pf_thread(st, own_pid, &own_tid);
 		return s->thread;
 	}
-	const int32_t pid = l->has_pid ? l->pid : s->pid;
-	const int64_t tid = l->has_tid ? l->tid : s->tid;
+	const int32_t pid = l->has_pid ? l->pid : own_pid;
+	const int64_t tid = l->has_tid ? l->tid : own_tid;
 	if (pid == 0 || tid == 0) {
 		pf_report(st, PF_RULE_LEGACY_ZERO, "pid %" PRId32 ", tid %" PRId64, pid, tid);
 		return NULL;
@@ -317,11 +331,17 @@ static struct pf_track *find_track(struct pf_state *st, const struct pf_legacy *
 	const struct pf_sequence *const s = st->sequence;
 	const uint64_t uuid = te->has_track ? te->track : s->has_default_track ? s->default_track : 0;
 
-	if (uuid == 0 && l != NULL && (l->has_pid || l->has_tid))
-		return thread_of(st, l);
-	if (uuid == 0 && s->has_thread && (!te->has_track || te->type == 0))
-		return thread_of(st, l);
-	return pf_track(st, uuid);
+	int64_t tid;
+	int32_t pid;
+
+	if (uuid != 0)
+		return pf_track(st, uuid);
+	const bool has_thread = find_thread(st, &pid, &tid);
+	if (l != NULL && (l->has_pid || l->has_tid))
+		return thread_of(st, l, pid, tid);
+	if (has_thread && (!te->has_track || te->type == 0))
+		return thread_of(st, l, pid, tid);
+	return pf_track(st, 0);
 }
 
 /* ---- counters ---- */
@@ -622,6 +642,12 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 		return;
 	case 'i':
 	case 'I':
+		if (l->instant_scope == 1)
+			e->track = pf_track(st, 0);
+		else if (l->instant_scope == 2 && e->track->full->kind == PF_THREAD)
+			e->track = pf_thread(st, e->track->full->pid, NULL);
+		e->what = e->track != NULL ? PF_INSTANT : PF_NOTHING;
+		return;
 	case 'R':
 		e->what = PF_INSTANT;
 		return;

@@ -38,12 +38,28 @@ static int compare_held(const void *a, const void *b)
 	                                : (int)x->rule - (int)y->rule;
 }
 
+void pf_nesting_sort(struct pf_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		struct pf_track *const t = st->tracks[i];
+		if (!t->full->disordered)
+			continue;
+		for (uint32_t k = 0; k < t->nopen; k++)
+			if (t->open[k].end == PF_IS_OPEN)
+				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
+		t->nopen = t->nclosed = t->nexpected = 0;
+	}
+	st->sorted = st->quiet = true;
+}
+
 void pf_nesting_end(struct pf_state *st)
 {
 	struct finding_tally disordered = { .count = 0 };
 
 	for (uint32_t i = 0; i < st->ntracks; i++) {
-		struct pf_track *const t = st->tracks[i];
+		const struct pf_track *const t = st->tracks[i];
+		if (st->sorted && t->full->disordered)
+			continue;
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
 				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
@@ -197,8 +213,11 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 
 	if (st->ahead_pass)
 		return true;
-	if (st->ahead != NULL && t->full->disordered && !st->sorted)
-		return true; /* it waits */
+	if (st->ahead != NULL && t->full->disordered && !st->sorted && !st->raw) {
+		(void)nest(st, e); /* for the findings: it waits to be sorted */
+		st->nbefore = 0;
+		return true;
+	}
 	if (pf_wants_model(st)) {
 		e->model = e->what == PF_END && t->lane == 0
 		               ? t->model

@@ -510,7 +510,7 @@ static enum record_status give_further(struct pf_state *st, struct record *rec, 
 static bool give_waiting(struct pf_state *st, struct record *rec)
 {
 	if (!st->sorted) {
-		st->sorted = st->quiet = true;
+		pf_nesting_sort(st);
 		if (st->nwaiting > 0)
 			qsort(st->waiting, st->nwaiting, sizeof *st->waiting, compare_waiting);
 	}

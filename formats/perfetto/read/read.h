@@ -609,6 +609,9 @@ void pf_arrows_sort(struct pf_state *st);
 /* Notes a finding about nesting on a track. */
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record) PF_COLD;
+
+/* Before the events that waited are given out in order of time: nothing is open, findings are complete. */
+void pf_nesting_sort(struct pf_state *st);
 void pf_nesting_end(struct pf_state *st);
 
 /* ---- values.c ---- */

@@ -100,7 +100,7 @@ static struct slice keep_text(struct pf_state *st, struct slice s)
 
 /* A ProcessDescriptor or ThreadDescriptor. */
 struct task_numbers {
-	struct slice name;
+	struct slice name, chrome_name; /* chrome_name: of its type */
 	int64_t tid, time_us, thread_us, instructions;
 	uint64_t label; /* of a process: the number that tracetool wrote as "pid N" */
 	int32_t pid;
@@ -128,6 +128,8 @@ static void read_process(struct slice bytes, struct task_numbers *x)
 			x->has_pid = true;
 		} else if (w.tag == PF_TAG(PF_process_process_name, PF_BYTES)) {
 			x->name = pf_wire_slice(&w);
+		} else if (w.tag == PF_TAG(PF_process_chrome_process_type, PF_VARINT)) {
+			x->chrome_name = pf_chrome_process(w.v);
 		} else if (w.tag == PF_TAG(PF_process_process_labels, PF_BYTES)) {
 			x->has_label = w.v > 4 && memcmp(w.bytes, "pid ", 4) == 0 &&
 			               read_number(slice_of(w.bytes + 4, w.v - 4), &x->label);
@@ -151,6 +153,9 @@ static void read_thread(struct slice bytes, struct task_numbers *x)
 			break;
 		case PF_TAG(PF_thread_thread_name, PF_BYTES):
 			x->name = pf_wire_slice(&w);
+			break;
+		case PF_TAG(PF_thread_chrome_thread_type, PF_VARINT):
+			x->chrome_name = pf_chrome_thread(w.v);
 			break;
 		case PF_TAG(PF_thread_reference_timestamp_us, PF_VARINT):
 			x->time_us = (int64_t)w.v;
@@ -189,12 +194,24 @@ static void read_counter(struct slice bytes, struct pf_description *d)
 struct reading {
 	uint64_t uuid;
 	struct pf_description d;
-	struct slice process, thread, counter, chrome_thread;
+	struct slice process, thread, counter, chrome_name;
 	struct task_numbers task;
 	int32_t ordering, rank;
 	unsigned explicit_orders;
 	bool has_uuid, has_state, is_apart;
 };
+
+/* The name of the type in a ChromeThreadDescriptor or ChromeProcessDescriptor, whose field 1 it is. */
+static struct slice chrome_name_of(struct slice bytes, uint32_t number)
+{
+	struct pf_wire w = pf_wire_on(bytes);
+	uint64_t type = 0;
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_chrome_thread_thread_type, PF_VARINT))
+			type = w.v;
+	return number == PF_descriptor_chrome_thread ? pf_chrome_thread(type) : pf_chrome_process(type);
+}
 
 static void read_descriptor(struct slice bytes, struct reading *x)
 {
@@ -223,7 +240,8 @@ static void read_descriptor(struct slice bytes, struct reading *x)
 			x->thread = pf_wire_slice(&w);
 			break;
 		case PF_TAG(PF_descriptor_chrome_thread, PF_BYTES):
-			x->chrome_thread = pf_wire_slice(&w);
+		case PF_TAG(PF_descriptor_chrome_process, PF_BYTES):
+			x->chrome_name = chrome_name_of(pf_wire_slice(&w), pf_wire_number(&w));
 			break;
 		case PF_TAG(PF_descriptor_counter, PF_BYTES):
 			x->counter = pf_wire_slice(&w);
@@ -273,9 +291,11 @@ static void read_descriptor(struct slice bytes, struct reading *x)
 	x->d.pid = x->task.pid;
 	x->d.tid = x->task.tid;
 	if (x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS)
-		x->d.name = x->task.name.p != NULL ? x->task.name
-		            : x->is_apart          ? x->d.name
-		                                   : slice_of(NULL, 0);
+		x->d.name = x->task.name.n > 0              ? x->task.name
+		            : x->task.chrome_name.p != NULL ? x->task.chrome_name
+		            : x->chrome_name.p != NULL      ? x->chrome_name
+		            : x->is_apart                   ? x->d.name
+		                                            : slice_of(NULL, 0);
 }
 
 /* Reports a descriptor that Perfetto ignores; returns false then. */
@@ -417,6 +437,8 @@ void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 	else
 		read_process(bytes, &n);
 	struct pf_track *const t = pf_thread(st, n.pid, is_thread ? &n.tid : NULL);
+	if (n.name.n == 0 && t != NULL && t->d.name.n == 0)
+		n.name = n.chrome_name;
 	if (t != NULL && n.name.p != NULL)
 		t->d.name = keep_text(st, n.name);
 	if (is_thread && st->sequence != NULL)

@@ -635,7 +635,8 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 		                          : d->builtin == 2          ? units[2]
 		                          : d->unit_name.p != NULL   ? d->unit_name
 		                                                     : units[0];
-		x->track->cls = pf_class(st, joined_categories(st, &a), unit);
+		/* tracetool writes the category of a counter, others that of what the value came with */
+		x->track->cls = pf_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
 		arena_free(&a);
 	}
 	return x->track->cls;

@@ -69,4 +69,10 @@ static inline unsigned pf_wire_type(const struct pf_field *f)
 	                                                                 : PF_BYTES;
 }
 
+/* ---- chrome.c ---- */
+
+/* The name of a type of thread or process of Chrome; p NULL: it has none. */
+struct slice pf_chrome_thread(uint64_t type);
+struct slice pf_chrome_process(uint64_t type);
+
 #endif

@@ -123,6 +123,7 @@ static void note_outcome(struct fuzz_pass *p, const struct source *s)
 	o->byte_order = s->open ? t->byte_order : NULL;
 	o->records = t->records;
 	o->events = t->events;
+	o->further = t->further;
 	o->unread = s->reader.unread;
 	o->complete = s->complete;
 	o->status = s->unreadable ? 2 : j->levels[LEVEL_ERROR] > 0 ? 1 : 0;
@@ -207,7 +208,9 @@ static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want,
 
 	MUST(o->format == want->format && o->dialect == want->dialect && o->byte_order == want->byte_order,
 	     "%s: another format, dialect or byte order", which);
-	MUST(o->records == want->records && o->events == want->events,
+	/* which ends of spans have a begin is known once events are sorted, which validation does not do */
+	MUST(o->records == want->records &&
+	         (o->events == want->events || o->further > 0 || want->further > 0),
 	     "%s: %" PRIu64 " records and %" PRIu64 " events, validation met %" PRIu64 " and %" PRIu64, which,
 	     o->records, o->events, want->records, want->events);
 	MUST(o->nfindings == want->nfindings && o->findings == want->findings, "%s: other findings", which);

@@ -8,7 +8,7 @@
 struct fuzz_outcome {
 	const struct format *format;
 	const char *dialect, *byte_order; /* NULL: not opened */
-	uint64_t records, events, unread;
+	uint64_t records, events, further, unread;
 	uint64_t findings; /* hash of all findings, in order */
 	uint64_t nfindings;
 	bool guessed; /* the reader decided by the content of its first window */
