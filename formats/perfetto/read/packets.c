@@ -207,6 +207,12 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 		case PF_TAG(PF_packet_machine_id, PF_VARINT):
 			k->machine = (uint32_t)w.v;
 			break;
+		case PF_TAG(PF_packet_track_event, PF_BYTES):
+			if (k->ndata++ == 0) {
+				k->kind = PF_packet_track_event;
+				k->data = pf_wire_slice(&w);
+			}
+			break;
 		case PF_TAG(PF_packet_interned_data, PF_BYTES):
 			k->odd |= k->interned.p != NULL;
 			k->interned = pf_wire_slice(&w);

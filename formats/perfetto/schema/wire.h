@@ -63,7 +63,7 @@ static inline const char *pf_varint(const char *p, const char *end, uint64_t *v)
 }
 
 /* Reads the next field.  Returns false at the end, or sets `bad`. */
-static inline bool pf_wire_next(struct pf_wire *w)
+static inline __attribute__((always_inline)) bool pf_wire_next(struct pf_wire *w)
 {
 	const char *p = w->p, *const end = w->end;
 	uint64_t tag;
