@@ -302,7 +302,7 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
 	if (!active && step == PF_ARROW_STEP)
 		step = st->legacy_flow ? PF_ARROW_IN : PF_ARROW_OUT;
-	if (st->ahead != NULL && order < st->ahead->nflow_ends && st->ahead->flow_steps != NULL)
+	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_ends && st->ahead->flow_steps != NULL)
 		step = st->ahead->flow_steps[order];
 	struct pf_event x = *e;
 	x.what = PF_ARROW;

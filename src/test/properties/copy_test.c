@@ -331,6 +331,9 @@ static void select_names(const struct selecting *x, size_t min)
 			const uint64_t hash = x->all.list[at++].name;
 			for (unsigned k = 0; k < n; k++)
 				known |= seen[k] == hash;
+			/* an end of an arrow may be part of the end of a span that is not selected */
+			known |= (x->row->is & ROW_SEVERAL) != 0 &&
+			         (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN);
 			for (uint32_t k = 0; k < e->name.n; k++)
 				known |= strchr("*?[]{}\\,|", e->name.p[k]) != NULL;
 			if (known)
