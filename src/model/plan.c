@@ -384,9 +384,11 @@ const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const str
 {
 	if (name.n == 0 || name.n > PLAN_BYTES_NAME)
 		return plan_bytes_of(cls->plan, name);
-	struct plan_bytes_known *const k = &c->known[(name.n * 7U + (unsigned char)name.p[0] * 3U +
-	                                              (unsigned char)name.p[name.n - 1] + cls->index) %
-	                                             PLAN_BYTES_KNOWN];
+	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
+	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
+	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
+	struct plan_bytes_known *const k =
+	    &c->known[((some ^ cls->index * 0x9e3779b9U) * 0x85ebca6bU) >> (32 - PLAN_BYTES_BITS)];
 	if (k->cls != cls || k->n != name.n || memcmp(k->name, name.p, name.n) != 0) {
 		*k = (struct plan_bytes_known){ .cls = cls, .n = (uint8_t)name.n };
 		memcpy(k->name, name.p, name.n);

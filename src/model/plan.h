@@ -192,7 +192,7 @@ const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name);
 
 /* A cache of that by class and name.  Zero-initialise. */
 #define PLAN_BYTES_NAME 22
-#define PLAN_BYTES_KNOWN 64
+#define PLAN_BYTES_BITS 7
 
 struct plan_bytes_cache {
 	struct plan_bytes_known {
@@ -200,7 +200,7 @@ struct plan_bytes_cache {
 		const struct plan_bytes *bytes;
 		uint8_t n;
 		char name[PLAN_BYTES_NAME];
-	} known[PLAN_BYTES_KNOWN];
+	} known[1U << PLAN_BYTES_BITS];
 };
 
 /* cls has a plan. */

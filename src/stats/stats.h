@@ -252,7 +252,7 @@ struct stats {
 	bool hist;                      /* count durations by decade; set before the first batch */
 	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
 	uint64_t summed;                /* events that have it */
-	bool has_bytes;                 /* the vocabulary says for some spans which field counts bytes */
+	bool has_bytes;                 /* the vocabulary counts bytes of some spans that have fields */
 	struct plan_bytes_cache bytes_known;
 	struct group_values *values; /* by.n */
 
