@@ -216,10 +216,24 @@ static void hold_current(struct input *in)
 	h->buffers[h->n++] = b;
 }
 
+/* Removes the last pin, of a buffer of which nothing was consumed: the window grows for a long record. */
+static void unpin_unread(struct input *in, struct input_buffer *b)
+{
+	struct input_pins *const h = in->pins;
+
+	if (h == NULL || h->n == 0 || b == NULL || b->mapped || in->p != b->bytes ||
+	    h->buffers[h->n - 1] != b)
+		return;
+	h->n--;
+	input_buffer_drop(b);
+}
+
 void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end)
 {
 	struct input_buffer *old = in->source->current;
 
+	if (old != b)
+		unpin_unread(in, old);
 	in->base_offset = input_offset(in, in->p);
 	in->base = in->p = p;
 	in->end = end;
