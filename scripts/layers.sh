@@ -96,10 +96,11 @@ test_rule fuzz base input output model check yaml format vocab run compare stats
 
 # A format sees format.h and the headers below, base/, json/, out/, output/text*.h, and its own folder.  Aids of its tests share
 # nothing with it, so that the one can check the other.
+below='base/|json/|out/|format/(format|fields_json|recover)\.h"|model/(call_stack|event_traits|trace_origin|value)\.h"|output/text[a-z0-9_]*\.h"'
 for dir in formats/*/; do
 	name=$(basename "$dir")
 	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
-		"$name/|base/|json/|out/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
+		"$name/|$below" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done
 
@@ -120,7 +121,7 @@ headers() {
 	echo "$seen"
 }
 
-# A subfolder of a format sees its own headers, base/, format.h, and those headers of the format that lie below it:
+# A subfolder of a format sees its own headers, those below formats, and those headers of the format that lie below it:
 # that do not include its own.
 for dir in formats/*/*/; do
 	[ -d "$dir" ] && [ "$(basename "$dir")" != test ] || continue
@@ -129,9 +130,9 @@ for dir in formats/*/*/; do
 	part=${dir#formats/}
 	files=$(ls "$dir"/*.[ch])
 	found=$(grep -nE '^#include "' $files /dev/null |
-		grep -vE "#include \"($part/[a-z0-9_]+\.h|$name/[a-z0-9_]+\.h|base/.*|format/format\.h)\"" || true)
+		grep -vE "#include \"($part/[a-z0-9_]+\.(h|def)\"|$name/[a-z0-9_]+\.h\"|$below)" || true)
 	if [ -n "$found" ]; then
-		echo "$dir may include only its own headers, those of $name below it, base/ and format/format.h"
+		echo "$dir may include only its own headers, those of $name below it, and those that a format sees"
 		echo "$found"
 		status=1
 	fi

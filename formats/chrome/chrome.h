@@ -395,6 +395,9 @@ void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d);
 /* Reads a member of the object around the events: a fact of the whole trace, the epoch, or a mark. */
 void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t);
 
+/* Reads metadata (ph M) that is a fact. */
+void chrome_read_metadata(struct chrome_reading *st);
+
 /* Tells the dialect by the first events. */
 void chrome_mark_event(struct chrome_reading *st);
 

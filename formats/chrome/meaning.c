@@ -119,8 +119,8 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 /* Reads the names from the whole file, once. */
 static void look_ahead(struct chrome_reading *st)
 {
-	if (st->looked_ahead || st->names_for != st ||
-	    (st->r->want & (WANT_FIELDS | WANT_RAW)) != WANT_FIELDS)
+	if (st->looked_ahead || st->names_for != st || (st->r->want & WANT_RAW) != 0 ||
+	    !reader_wants_names(st->r))
 		return;
 	st->looked_ahead = true;
 	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
@@ -594,8 +594,10 @@ static bool read_metadata(struct chrome_reading *st, struct record *rec)
 	rec->ts = 0;
 	rec->role = RECORD_IS_STRUCTURE;
 	st->event = (struct event){ .phase = PHASE_STRUCTURE };
-	if (rec->cls != NULL)
+	if (rec->cls != NULL) {
 		read_track_name(st);
+		chrome_read_metadata(st);
+	}
 	return rec->cls != NULL;
 }
 

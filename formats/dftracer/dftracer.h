@@ -4,15 +4,17 @@
 /*
  * The private header of DFTracer traces (.pfw): JSON objects, one a line, in nine dialects.
  *
- * format.c      registration, rules, reports, dialects, detection
- * read.c        the reader: lines, the fast path, the look-ahead for names
- * record.c      records as tokens: the parser, and the paths of earlier records
- * check.c       checks of a record, its process, the names of its hashes
- * meaning.c     records as events, and the metadata that applies to others
- * raw.c         raw events, and copies of them
- * recover.c     records of damaged traces
- * write.c       events of any format as records
- * write_args.c  their arguments
+ * format.c    registration, rules, reports, dialects, detection
+ * read.c      the reader: lines, in the general path
+ * fast.c      common lines, and those that a look-ahead pass skips
+ * record.c    records as tokens: the parser, and the paths of earlier records
+ * check.c     checks of a record
+ * names.c     its process, the names of its hashes
+ * metadata.c  metadata that applies to other records
+ * meaning.c   records as events
+ * raw.c       raw events
+ * recover.c   records of damaged traces
+ * write/      events of any format as records, and copies of records
  */
 
 #include <inttypes.h>
@@ -297,7 +299,7 @@ bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const c
  * ordinal: of the record, greater than that of the call before. */
 void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec, uint64_t ordinal);
 
-/* ---- hosts, processes, names (check.c) ---- */
+/* ---- hosts, processes, names (names.c) ---- */
 
 /* A position in the trace, for findings. */
 struct dft_position {
@@ -586,7 +588,6 @@ struct dft_classes {
 	struct tabletext index;           /* category -> trace.classes[] */
 	struct class *recent[DFT_RECENT]; /* cache, by the last byte of the name */
 	struct class *overflow;           /* categories past the limits */
-	struct class *run;                /* of raw events that cover several records */
 	struct class *gaps[2];            /* of raw events: bytes between records; unreadable bytes */
 	uint32_t bytes;                   /* of all names */
 };
@@ -604,21 +605,38 @@ struct dft_shared {
 	bool limits_reported[DFT_LIMITS];
 };
 
+#define DFT_NAMES 8 /* hashes of a record whose names are retained */
+
+/* Properties of a record, set by check.c. */
+struct dft_facts {
+	enum dft_phase phase;
+	bool has_id, has_pid, has_tid, has_ts, has_dur;
+	uint64_t id, pid, tid; /* negative ones as two's complement */
+	uint64_t ts, dur;      /* ns */
+	bool negative_pid;
+	struct dft_process *process;   /* NULL: no pid */
+	struct slice names[DFT_NAMES]; /* of its first hashes, in order; p NULL: unknown */
+	uint32_t nnames;
+};
+
 #define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see read.c */
 
 struct dft_state {
 	struct reader *r;
 	struct dft_shared *sh;
-	bool no_memory; /* checked once a record */
 
 	const struct json_scanner *scanner;
-	struct json_index *index; /* base NULL: none for this window */
-	const uint32_t *quotes;   /* in the index: the first quote not yet used */
+	struct json_index *index;
+	uint64_t indexed;       /* offset of its base */
+	uint64_t uncommon;      /* offset of the last line that is left to the general path */
+	const uint32_t *quotes; /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
 	struct dft_paths paths;
 	struct dft_keys keys;
 	struct dft_record record;
+	struct dft_facts facts; /* of this record */
 	struct dft_line line;
+	struct class no_class; /* of records whose events nobody wants */
 
 	bool opened, closed; /* a `[` was read; a `]`, and no record after it */
 	struct dft_position closed_at;
@@ -641,10 +659,6 @@ struct dft_state {
 	bool keep_ids;
 	bool raw;             /* raw events ... */
 	bool raw_fields;      /* ... with fields */
-	bool no_events;       /* not even structure */
-	bool runs;            /* raw: one event may cover all records but the first ... */
-	bool in_run;          /* ... and the current records belong to such an event */
-	uint64_t covered;     /* raw: end of the bytes of the last event */
 	struct arena scratch; /* for one record */
 };
 
@@ -695,26 +709,37 @@ void dft_tallies_report(struct dft_state *st);
 
 /* ---- records ---- */
 
-#define DFT_NAMES 8 /* hashes of a record whose names are retained */
-
-/* Properties of a record, set by check.c. */
-struct dft_facts {
-	enum dft_phase phase;
-	bool has_id, has_pid, has_tid, has_ts, has_dur;
-	uint64_t id, pid, tid; /* negative ones as two's complement */
-	uint64_t ts, dur;      /* ns */
-	bool negative_pid;
-	struct dft_process *process;   /* NULL: no pid */
-	struct slice names[DFT_NAMES]; /* of its first hashes, in order; p NULL: unknown */
-	uint32_t nnames;
-};
-
 /* check.c */
 
-void dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+/* Checks the record in st->record, and applies it. */
+void dft_check_record(struct dft_state *st);
 bool dft_is_metadata(const struct dft_record *rec);
 
-/* meaning.c */
+/* Returns true for records that a look-ahead pass, which collects names only, does not read. */
+static inline bool dft_is_passed_over(const struct dft_state *st)
+{
+	return st->ahead && !dft_is_metadata(&st->record);
+}
+
+static inline void dft_no_memory_of_tables(struct dft_state *st)
+{
+	st->r->no_memory |= st->keys.text.failed | st->sh->ids.failed;
+}
+
+/* names.c */
+
+/* Returns the process of a record; NULL on OOM. */
+struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                   struct slice host);
+
+/* Checks the hashes of a record, and finds their names. */
+void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+
+/* metadata.c */
+
+/* Returns the title of a process, or of its thread; p is NULL if it has none.  Titles of the host come before
+ * those without a host. */
+struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid);
 
 /* Returns ns per unit of a time_metric; 0 for unknown names. */
 uint64_t dft_time_unit(struct slice name);
@@ -725,14 +750,22 @@ void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const st
 /* At the end of an input: reports processes that started and did not end. */
 void dft_meta_finish(struct dft_state *st);
 
+/* meaning.c */
+
 /* Returns the value of a token; that of a string has its escapes. */
 struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum json_kind kind);
 
 /* Returns whether only WANT_STRUCTURE shows the record. */
 bool dft_event_is_structure(const struct dft_facts *f);
 
-void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                   struct batch *b);
+/* Checks the record in st->record, applies it, and says what it is. */
+void dft_take_record(struct dft_state *st, struct record *rec);
+
+/* reader_ops.event */
+void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+
+/* For raw events: the rest of what an event has. */
+void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e);
 
 /* format.c: dialects, the versions of the tracer. */
 
@@ -764,16 +797,16 @@ int dft_probe(struct slice head, bool complete);
 
 /* ---- lines (read.c) ---- */
 
-/* Consumes one item at the start of the window: a record, or bytes between records.  Returns false if the
- * window ends too early; nothing changes then. */
-bool dft_line_next(struct dft_state *st, struct batch *b);
-
-/* Reads as many common lines as the batch and the next piece of the window contain; dft_line_next() must read
- * the line at which it stops. */
-void dft_lines_fast(struct dft_state *st, struct batch *b);
-
 /* At the end of an input: reports unfinished lines and brackets. */
 void dft_line_finish(struct dft_state *st);
+
+/* ---- common lines (fast.c) ---- */
+
+/* Reads the line at the start of the window, with its line feed, if it is a common one. */
+bool dft_fast_line(struct dft_state *st, struct record *rec);
+
+/* reader_ops.run */
+bool dft_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- raw events (raw.c) ---- */
 
@@ -784,129 +817,18 @@ void dft_line_finish(struct dft_state *st);
  * field is the text.  The bytes of all events, joined, are the input.
  */
 
-void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e);
+/* reader_ops.fields */
+void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
-/* Gives the last event of the batch, the record's, the bytes up to `to`; NULL: the part of its line that
- * belongs to it. */
-void dft_raw_set_bytes(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
+/* Returns the end of the bytes of an item, which ends where the window starts. */
+const char *dft_raw_end(const struct dft_state *st, bool is_record);
 
-/* Adds one event for the whole lines `bytes`, which end where the window starts: see WRITER_RAW_RUNS. */
-void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes);
+/* Sets the class of bytes between records, or of unreadable ones. */
+void dft_raw_gap(struct dft_state *st, struct record *rec, bool dropped);
 
-/* Adds an event for the bytes consumed since the last event, if any. */
-void dft_raw_add_gap(struct dft_state *st, struct batch *b);
-
-/* ---- the writer ---- */
-
-/* Events of other formats become records of one of three dialects. */
-
-enum dfw_loss {
-#define LOSS(row, ...) DFW_##row,
-#include "dftracer/losses.def"
-#undef LOSS
-	DFW_LOSSES
-};
-
-extern const struct loss dfw_losses[DFW_LOSSES + 1];
-
-#define DFW_DIALECT_OPTION "to-dialect"
-
-enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
-
-#define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record, within the limit of the reader */
-
-enum dfw_hash_kind { DFW_HOST, DFW_FILE, DFW_STRING, DFW_HASH_KINDS };
-
-/* A hash as written, with quotes if the dialect has them. */
-struct dfw_hash {
-	char text[24];
-	uint32_t n; /* 0: no hash */
-};
-
-struct dfw_process {
-	uint64_t pid;
-	uint64_t next_id;  /* of a record */
-	uint64_t calls;    /* records that are not metadata */
-	struct slice host; /* n 0: unknown */
-	struct dfw_hash host_hash;
-	uint32_t number; /* from 1 */
-	bool shares_pid; /* with a process on another host */
-	bool changed;    /* readers show it with another name or number */
-};
-
-struct dfw_track {
-	struct dfw_process *process;
-	uint64_t tid;
-	bool ready;
-	bool changed; /* readers show its events with another name or number */
-};
-
-struct dfw_state {
-	bool signed_time;
-	bool own; /* the input is a DFTracer trace */
-	enum dfw_dialect dialect;
-	struct arena arena;
-	struct dfw_track *tracks; /* by index of the trace's track */
-	uint32_t ntracks;
-	struct dfw_process *first;
-	struct track_numbers numbers; /* pids, and the tids of each process */
-	struct tabletext hosts;       /* "pid host" in use */
-	uint32_t nprocesses;
-	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
-	struct table64 hashes_used[DFW_HASH_KINDS];
-	struct dfw_hash *hashes;
-	uint32_t nhashes, hashes_cap, hash_bytes;
-	struct text scratch;
-};
-
-/* Process and thread of a record. */
-struct dfw_owner {
-	struct dfw_process *process;
-	uint64_t tid;
-};
-
-static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t offset)
-{
-	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
-}
-
-/* ---- the writer: records (write.c) ---- */
-
-extern const char *const dfw_dialect_names[]; /* by enum dfw_dialect; terminated by NULL */
-extern const struct writer_ops dfw_ops;
-
-#define DFT_MD5_SIZE 16
-
-/* MD5 (RFC 1321), from which tracers cut their hashes. */
-void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
-
-/* Adds a text as JSON. */
-void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
-
-/* Returns the hash of a text, after writing its record before the first use.  n 0: the dialect, or the text,
- * has no hash. */
-struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
-                            enum dfw_hash_kind kind, struct slice text);
-
-/* ---- the writer: arguments (write_args.c) ---- */
-
-/* Writes the records of the hashes that the arguments of an event need. */
-void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e,
-                       struct dfw_owner owner, struct chunk *chunk);
-
-/* Adds `,"args":{...}`; counter: of a counter record. */
-void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
-              bool counter, struct chunk *chunk);
-
-/* Returns the field that becomes a member of the record itself, or NULL. */
-const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
-const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
-
-void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
-
-/* ---- the writer: copies (raw.c) ---- */
-
-extern const struct copier_ops dfw_copier_ops;
+/* Whether it is one of these classes; that of unreadable bytes. */
+bool dft_is_gap(const struct class *c);
+bool dft_is_unreadable(const struct class *c);
 
 /* ---- interfaces ---- */
 

@@ -7,7 +7,7 @@
  */
 #include <stdarg.h>
 
-#include "dftracer/dftracer.h"
+#include "dftracer/write/write.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW

@@ -1,6 +1,5 @@
 /*
- * Records as events: class, name, track, fields; and the metadata that applies to other records: names of
- * hashes, processes and threads, time units, facts of the whole trace, `start` and `end`.
+ * Records as events: class, name, track, fields.
  *
  * Texts point into the record unless they have escapes.  Classes and tracks are cached by the last byte of
  * the category and by tid.
@@ -68,419 +67,13 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 	}
 }
 
-/* ---- titles of processes and threads ---- */
-
-void dft_titles_free(struct dft_titles *t)
-{
-	table64_free(&t->owners);
-	table64_free(&t->index);
-	free(t->texts);
-}
-
-static uint64_t title_key(uint64_t owner, const uint64_t *small_tid)
-{
-	return owner << 40 | (small_tid != NULL ? *small_tid + 1 : 0);
-}
-
-static bool store_title(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid,
-                        struct slice text)
-{
-	uint32_t owner = table64_get(&t->owners, process);
-
-	if (owner == TABLE_NONE) {
-		owner = t->nowners++;
-		if (!table64_put(&t->owners, process, owner))
-			return false;
-	}
-	if (!array_reserve(&t->texts, t->n, &t->cap, sizeof *t->texts))
-		return false;
-	if (text.n > DFT_MAX_TITLE)
-		text = slice_of(text.p, DFT_MAX_TITLE);
-	text = arena_copy(a, text);
-	if (text.p == NULL)
-		return false;
-	t->texts[t->n] = textscan_slice(text.p, text.n);
-	return table64_put(&t->index, title_key(owner, small_tid), t->n++);
-}
-
-/* Returns the title of a process or thread; p is NULL if it has none.  Titles of the host come before those
- * without a host. */
-static struct slice find_title(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
-{
-	struct dft_numbers *const numbers = &st->sh->numbers;
-	const struct dft_titles *const t = &st->sh->titles;
-	const uint64_t small = tid != NULL ? dft_small_number(numbers, *tid) : 0;
-
-	for (int i = 0; i < 2; i++) {
-		const uint32_t owner =
-		    table64_get(&t->owners, dft_process_key(numbers, pid, i == 0 ? host : 0));
-		const uint32_t known =
-		    owner != TABLE_NONE
-		        ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL))
-		        : TABLE_NONE;
-		if (known != TABLE_NONE)
-			return t->texts[known];
-	}
-	return (struct slice){ NULL, 0, 0 };
-}
-
-/* ---- texts of metadata ---- */
-
-static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
-{
-	return dft_top_kind(rec, which) == JSON_STRING && slice_is(dft_top_text(rec, which), text);
-}
-
-static bool arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
-{
-	return a != NULL && a->kind == JSON_STRING && slice_is(dft_token_text(rec, a->value), text);
-}
-
-/* Returns the text of an argument with escapes resolved, valid until the next record. */
-static struct slice arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
-{
-	const struct slice raw = dft_token_text(rec, a->value);
-
-	if (a->kind != JSON_ESCAPED && a->kind != JSON_BAD_STRING)
-		return textscan_slice(raw.p, raw.n);
-	const struct slice text = json_unescape(&st->scratch, raw);
-	st->no_memory |= text.p == NULL;
-	return text;
-}
-
-/* ---- metadata: facts of the whole trace ---- */
-
-static bool has_meta(const struct trace *t, struct slice name)
-{
-	for (uint32_t i = 0; i < t->nmeta; i++)
-		if (slice_equal(t->meta[i].name, name))
-			return true;
-	return false;
-}
-
-/* Adds the fact "prefix.key"; the first of each name is retained, up to DFT_MAX_META. */
-static void add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
-{
-	struct trace *const trace = st->r->trace;
-
-	key.n = key.n < 200 ? key.n : 200;
-	const struct slice printed = arena_printf(&st->scratch, "%s.%.*s", prefix, (int)key.n, key.p);
-	if (printed.p == NULL) {
-		st->no_memory = true;
-		return;
-	}
-	const struct slice name = textscan_slice(printed.p, printed.n);
-	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META ||
-	    text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
-		return;
-	st->sh->meta_bytes += text.n + name.n;
-	struct value v = value_string(text);
-	if (json) {
-		const struct slice copy = arena_copy(&trace->arena, text);
-		v = (struct value){ .type = VALUE_JSON, .count = copy.n, .p = copy.p };
-		st->no_memory |= copy.p == NULL;
-	}
-	st->no_memory |= !trace_add_meta(trace, name, v);
-}
-
-/* Adds the arguments of a record, with names in place of hashes. */
-static void add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
-                             const struct dft_facts *f)
-{
-	for (uint32_t i = 0; i < rec->nargs && i < DFT_MAX_META; i++) {
-		const struct dft_arg *const a = &rec->args[i];
-		const bool json = (a->kind >= JSON_UINT && a->kind <= JSON_NUMBER) ||
-		                  (a->kind >= JSON_TRUE && a->kind <= JSON_ARRAY);
-		const struct slice text = arg_text(st, rec, a);
-		struct slice name = { NULL, 0, 0 };
-		struct dft_hash h;
-		if (dft_role_is_hash((enum dft_role)a->role) &&
-		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
-			name = dft_name_find(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
-		add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
-		         json && name.p == NULL);
-	}
-}
-
-/* ---- metadata: names ---- */
-
-static void define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                        enum dft_hash_kind kind)
-{
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
-	const struct dft_arg *value = dft_arg_of(rec, DFT_ROLE_VALUE);
-	struct dft_hash h;
-	struct quoted q;
-
-	if (value == NULL)
-		value = dft_arg_of(rec, DFT_ROLE_HASH); /* as written on one day of September 2024 */
-	if (name == NULL || value == NULL) {
-		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing from the hash record",
-		           name == NULL ? "name" : "value");
-		return;
-	}
-	if (!json_is_string((enum json_kind)name->kind)) {
-		dft_report(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
-		           "args.name of the hash record is %s, expected a string",
-		           quoted(&q, dft_token_text(rec, name->value)));
-		return;
-	}
-	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
-		dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
-		           "args.value is %s, expected an integer of 64 bits or 16 hexadecimal digits",
-		           quoted(&q, dft_token_text(rec, value->value)));
-		return;
-	}
-	if (h.none)
-		return;
-	if (h.text)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
-		              dft_token_text(rec, value->value));
-	dft_name_define(st, rec, kind, h, f->pid, arg_text(st, rec, name));
-}
-
-/* Names the process of the record, or its thread. */
-static void add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                      bool thread, struct slice text)
-{
-	struct dft_shared *const sh = st->names_owner;
-	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
-	struct slice host = hash != NULL ? dft_token_text(rec, hash->value) : slice_of(NULL, 0);
-
-	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
-		return;
-	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
-		dft_tally_add(st, DFT_HASHES_LATE, dft_record_position(rec), text);
-	if (sh->titles.n == DFT_MAX_TITLES) {
-		dft_report_limit(st, DFT_LIMIT_TITLES, rec);
-		return;
-	}
-	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
-	const uint32_t number = host.n > 0 ? dft_host_number(&sh->numbers, sh->arena, host) : 0;
-	const uint64_t small = thread ? dft_small_number(&sh->numbers, f->tid) : 0;
-	if (!store_title(&sh->titles, sh->arena, dft_process_key(&sh->numbers, f->pid, number),
-	                 thread ? &small : NULL, text))
-		st->no_memory = true;
-}
-
-static void name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
-
-	if (value == NULL || !arg_is(rec, dft_arg_of(rec, DFT_ROLE_NAME), "rank"))
-		return;
-	const struct slice rank = dft_token_text(rec, value->value);
-	const struct slice text =
-	    arena_printf(&st->scratch, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
-	st->no_memory |= text.p == NULL;
-	add_title(st, rec, f, false, text);
-}
-
-static void name_track(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                       bool thread)
-{
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
-
-	if (name == NULL || !json_is_string((enum json_kind)name->kind) || name->value.n == 0)
-		return;
-	add_title(st, rec, f, thread, arg_text(st, rec, name));
-}
-
-/* ---- metadata: time units ---- */
-
-static const struct {
-	const char *name;
-	uint64_t ns;
-} units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
-
-uint64_t dft_time_unit(struct slice name)
-{
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (slice_is(name, units[i].name))
-			return units[i].ns;
-	return 0;
-}
-
-static const char *unit_name(uint64_t ns)
-{
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (units[i].ns == ns)
-			return units[i].name;
-	return "?";
-}
-
-static void set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p,
-                     const struct dft_arg *value)
-{
-	const struct slice name = dft_token_text(rec, value->value);
-	const uint64_t unit = value->kind == JSON_STRING ? dft_time_unit(name) : 0;
-	struct quoted q;
-
-	if (unit == 0)
-		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
-		           "time_metric is %s, expected US, NS, MS or SEC; times are still read in %s",
-		           quoted(&q, name), unit_name(p->unit));
-	else if ((p->unit_given || p->calls > 0) && unit != p->unit)
-		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
-		           "time_metric is %s after records in %s; used from here on", quoted(&q, name),
-		           unit_name(p->unit));
-	if (unit != 0) {
-		p->unit = unit;
-		p->unit_given = true;
-	}
-}
-
-static void apply_custom(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
-	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
-
-	if (name == NULL || value == NULL)
-		return;
-	if (arg_is(rec, name, "time_metric") && f->process != NULL)
-		set_unit(st, rec, f->process, value);
-	if ((st->r->want & WANT_TIMES) == 0)
-		return;
-	const struct slice key = arg_text(st, rec, name);
-	add_meta(st, "CM", key, arg_text(st, rec, value), false);
-}
-
-/* ---- metadata: start and end ---- */
-
-static void apply_start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	struct dft_process *const p = f->process;
-
-	if (p != NULL) {
-		p->started = true;
-		p->starts++;
-		p->start = dft_record_position(rec);
-	}
-	if ((st->r->want & WANT_TIMES) != 0)
-		add_args_as_meta(st, "start", rec, f);
-}
-
-/* Checks num_events: up to 1.0.8 the number of all records before `end`, later of the calls among them, with
- * aggregation of more calls than there are records.  A hint, of use only where a pid means one process. */
-static void check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NUM_EVENTS);
-	const struct dft_process *const p = f->process;
-	uint64_t n;
-
-	/* d1 writes wide numbers in quotes */
-	if (a == NULL || (a->kind != JSON_UINT && a->kind != JSON_STRING) ||
-	    !json_digits_any(rec->p + a->value.at, a->value.n, &n) || p->starts != 1)
-		return;
-	const uint64_t all = p->records - 1, calls = p->calls - 1;
-	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
-		return;
-	dft_report(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
-	           "num_events is %" PRIu64 ", but %" PRIu64 " records of the process precede it, %" PRIu64
-	           " of them not metadata",
-	           n, all, calls);
-}
-
-/* Checks the second copy of the unit, inside args.cfg. */
-static void check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
-{
-	static const char key[] = "\"time_metric\":\"";
-	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_ROLE_CFG);
-	const struct slice s =
-	    cfg != NULL && cfg->kind == JSON_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
-	struct quoted q;
-
-	for (uint32_t i = 0; s.n >= sizeof key && i <= s.n - sizeof key; i++) {
-		if (s.p[i] != '"' || memcmp(s.p + i, key, sizeof key - 1) != 0)
-			continue;
-		const char *const from = s.p + i + sizeof key - 1;
-		const char *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
-		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
-		if (dft_time_unit(name) != p->unit)
-			dft_report(st, DFT_RULE_TIME_UNIT, rec, from,
-			           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
-			           unit_name(p->unit));
-		return;
-	}
-}
-
-static void apply_end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	struct dft_process *const p = f->process;
-
-	if (p != NULL) {
-		check_num_events(st, rec, f);
-		check_end_unit(st, rec, p);
-		p->started = false;
-		p->starts = 0;
-		p->records = p->calls = 0;
-		p->aggregated = false;
-	}
-	if ((st->r->want & WANT_TIMES) != 0)
-		add_args_as_meta(st, "end", rec, f);
-}
-
-/* ---- metadata: any record ---- */
-
-static void apply_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	if (top_is(rec, DFT_NAME, "FH"))
-		define_hash(st, rec, f, DFT_HASH_FILE);
-	else if (top_is(rec, DFT_NAME, "HH"))
-		define_hash(st, rec, f, DFT_HASH_HOST);
-	else if (top_is(rec, DFT_NAME, "SH"))
-		define_hash(st, rec, f, DFT_HASH_STRING);
-	else if (top_is(rec, DFT_NAME, "PR"))
-		name_rank(st, rec, f);
-	else if (top_is(rec, DFT_NAME, "process_name"))
-		name_track(st, rec, f, false);
-	else if (top_is(rec, DFT_NAME, "thread_name"))
-		name_track(st, rec, f, true);
-	else if (top_is(rec, DFT_NAME, "CM"))
-		apply_custom(st, rec, f);
-}
-
-void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
-{
-	if (f->phase == DFT_PHASE_METADATA)
-		apply_metadata(st, rec, f);
-	else if (f->phase != DFT_PHASE_COMPLETE || rec->top[DFT_CAT].n != 8 ||
-	         !top_is(rec, DFT_CAT, "dftracer"))
-		return;
-	else if (top_is(rec, DFT_NAME, "start"))
-		apply_start(st, rec, f);
-	else if (top_is(rec, DFT_NAME, "end"))
-		apply_end(st, rec, f);
-	if (st->scratch.used > 0)
-		arena_reset(&st->scratch);
-}
-
-void dft_meta_finish(struct dft_state *st)
-{
-	const struct dft_process *first = NULL;
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < st->sh->processes.n; i++) {
-		struct dft_process *const p = st->sh->processes.list[i];
-		n += p->started;
-		if (p->started && (first == NULL || p->start.offset < first->start.offset))
-			first = p;
-		p->started = false; /* reported once */
-	}
-	if (first != NULL)
-		dft_report_at(st, DFT_RULE_END_MISSING, first->start,
-		              "process %" PRId64 " starts here and has no end record; %" PRIu64
-		              " such process%s in all",
-		              (int64_t)first->pid, n, n == 1 ? "" : "es");
-}
-
 /* ---- tracks ---- */
 
 /* Returns "the title (host)", or "process 12 (host)". */
 static struct slice process_name(struct dft_state *st, const struct dft_process *p, bool negative,
                                  char *buffer, size_t size)
 {
-	const struct slice title = find_title(st, p->pid, p->host, NULL);
+	const struct slice title = dft_title_find(st, p->pid, p->host, NULL);
 	struct slice host = p->host != 0 ? dft_host_text(&st->sh->numbers, p->host) : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
 	struct dft_hash h;
@@ -553,7 +146,7 @@ static const struct track *add_thread(struct dft_state *st, const struct dft_rec
 			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
 		return st->sh->processes.overflow;
 	}
-	struct slice name = tid != NULL ? find_title(st, p->pid, p->host, tid) : SLICE_LIT("no thread");
+	struct slice name = tid != NULL ? dft_title_find(st, p->pid, p->host, tid) : SLICE_LIT("no thread");
 	if (name.p == NULL || is_number(name, tid)) /* tracers name threads by their numbers */
 		name = trace_track_name(trace, false, "thread", *tid);
 	struct track *const t =
@@ -597,7 +190,7 @@ struct fields {
 /* Checks a text that was created in the batch. */
 static struct slice checked_text(struct fields *x, struct slice s)
 {
-	x->st->no_memory |= s.p == NULL;
+	x->st->r->no_memory |= s.p == NULL;
 	return textscan_slice(s.p, s.n);
 }
 
@@ -609,7 +202,7 @@ static struct value value_of(struct fields *x, const struct dft_arg *a)
 		return dft_json_value(slice_of(s.p - 1, s.n + 2));
 	if (a->kind == JSON_BAD_STRING) {
 		const struct slice text = json_unescape(&x->b->scratch, s);
-		x->st->no_memory |= text.p == NULL;
+		x->st->r->no_memory |= text.p == NULL;
 		return value_string(text);
 	}
 	return dft_value_of(x->rec, a->value, (enum json_kind)a->kind);
@@ -622,7 +215,7 @@ static struct slice key_of(struct fields *x, const struct dft_arg *a)
 	if (x->rec->clean || key.n == 0 || memchr(key.p, '\\', key.n) == NULL)
 		return key;
 	const struct slice text = json_unescape(&x->b->scratch, key);
-	x->st->no_memory |= text.p == NULL;
+	x->st->r->no_memory |= text.p == NULL;
 	return text.p != NULL ? text : key;
 }
 
@@ -774,7 +367,7 @@ static void add_fields(struct dft_state *st, const struct dft_record *rec, const
 	const struct field *const first = x.to;
 
 	if (first == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	if (e->phase == PHASE_COUNTER) {
@@ -842,8 +435,7 @@ static struct class *metadata_class(struct dft_state *st, const struct dft_recor
 	return find_class(st, rec, SLICE_LIT("metadata"), SLICE_LIT("dftracer"));
 }
 
-static struct class *class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                              struct batch *b)
+static struct class *class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_CAT);
 	struct slice cat = kind != JSON_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
@@ -854,10 +446,11 @@ static struct class *class_of(struct dft_state *st, const struct dft_record *rec
 	    &st->sh->classes.recent[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
 	if (kind == JSON_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
 		return *recent;
+	arena_reset(&st->scratch);
 	if (kind == JSON_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
-		cat = text_of(&b->scratch, rec, rec->top[DFT_CAT], kind);
+		cat = text_of(&st->scratch, rec, rec->top[DFT_CAT], kind);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
 	if (kind == JSON_STRING)
 		*recent = c;
@@ -899,36 +492,59 @@ static struct slice name_of(struct batch *b, const struct dft_record *rec)
 	return kind == JSON_ABSENT ? SLICE_LIT("") : text_of(&b->scratch, rec, rec->top[DFT_NAME], kind);
 }
 
-void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                   struct batch *b)
+/* Sets time, class, track and role of the last record. */
+static void set_record(struct dft_state *st, struct record *rec)
 {
-	struct event *const e = &b->events[b->n];
-	const enum phase phase = phase_of(f);
-	struct class *const c = class_of(st, rec, f, b);
+	const struct dft_facts *const f = &st->facts;
+	const unsigned want = st->r->want;
+	const bool structure = dft_event_is_structure(f);
 
-	if (c == NULL) {
-		st->no_memory = true;
+	rec->ts = f->has_ts ? f->ts : 0;
+	if (!structure)
+		rec->role = RECORD_IS_EVENT;
+	else if (!st->raw && (want & WANT_STRUCTURE) != 0)
+		rec->role = RECORD_IS_STRUCTURE;
+	if (want == WANT_FINDINGS)
 		return;
-	}
-	c->records++;
-	if ((st->r->want & (phase == PHASE_STRUCTURE ? WANT_STRUCTURE : WANT_TIMES)) == 0)
+	struct class *const c = class_of(st, &st->record, f);
+	if (!structure && (want & WANT_TIMES) != 0)
+		rec->track = thread_track(st, &st->record, f->process, f->has_tid, f->tid, f->negative_pid);
+	if (c != NULL)
+		rec->cls = c;
+	st->r->no_memory |= c == NULL || (!structure && (want & WANT_TIMES) != 0 && rec->track == NULL);
+}
+
+void dft_take_record(struct dft_state *st, struct record *rec)
+{
+	rec->ts = 0;
+	rec->cls = &st->no_class;
+	rec->track = NULL;
+	rec->role = RECORD_IS_OTHER;
+	rec->alone = st->r->records == 0;
+	if (dft_is_passed_over(st))
 		return;
-	*e = (struct event){ .ts = f->has_ts ? f->ts : 0,
-		             .dur = phase == PHASE_SPAN ? f->dur : 0,
-		             .name = name_of(b, rec),
-		             .cls = c,
-		             .offset = rec->offset,
-		             .first_field = b->nfields,
-		             .phase = (uint8_t)phase };
-	if (phase != PHASE_STRUCTURE)
-		e->track = thread_track(st, rec, f->process, f->has_tid, f->tid, f->negative_pid);
-	st->no_memory |= e->name.p == NULL || (e->track == NULL && phase != PHASE_STRUCTURE);
-	if (st->raw_fields)
-		dft_raw_fields(st, rec, b, e);
-	else if ((st->r->want & WANT_FIELDS) != 0 ||
-	         ((phase == PHASE_COUNTER || class_needs_fields(c)) && !st->raw))
-		add_fields(st, rec, f, b, e);
+	dft_check_record(st);
+	dft_no_memory_of_tables(st);
+	if (!st->r->no_memory)
+		set_record(st, rec);
+}
+
+void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e)
+{
+	const enum phase phase = phase_of(&st->facts);
+
+	e->name = name_of(b, &st->record);
+	e->phase = (uint8_t)phase;
+	e->dur = phase == PHASE_SPAN ? st->facts.dur : 0;
+}
+
+void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct dft_state *const st = r->state;
+
+	dft_event_raw(st, b, e);
 	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
-	b->n++;
+		b->bytes[b->n].n = (uint32_t)(st->record.end - rec->p);
+	if (reader_wants_fields(r, e))
+		add_fields(st, &st->record, &st->facts, b, e);
 }

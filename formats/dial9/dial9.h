@@ -4,15 +4,14 @@
 /*
  * Private header of the dial9 format.
  *
- *   format.c        registration, findings, dialects, detection
- *   read.c          the reader: frames and their entries, schemas
- *   check.c         the grammar of values, and the size of common events at full speed
- *   pools.c         pools of strings and stacks, and the look-ahead for late names
- *   meaning.c       events: plans, facts of the trace, what tracetool wrote, events of batches
- *   raw.c           copies and selections of records
- *   recover.c       recovery
- *   write.c         the writer: events of other formats, schemas, tracks, facts
- *   write_values.c  values, and the string pool of the output
+ *   format.c   registration, findings, dialects, detection
+ *   read.c     the reader: frames and their entries, schemas
+ *   check.c    the grammar of values
+ *   fast.c     the size of common events, at full speed
+ *   pools.c    pools of strings and stacks, and the look-ahead for late names
+ *   meaning.c  events: plans, facts of the trace, what tracetool wrote, events of batches
+ *   recover.c  recovery
+ *   write/     the writer: events of other formats; copies of records
  */
 
 #include <inttypes.h>
@@ -713,7 +712,7 @@ enum record_status d9_walk_pieces(struct d9_state *st, const struct d9_schema *s
 void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                  struct batch *b, struct value *v);
 
-/* ---- check.c: full speed ---- */
+/* ---- fast.c ---- */
 
 /* A step of measuring an event. */
 struct d9_op {
@@ -731,7 +730,7 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 /* reader_ops.run: counts common events and resets, and stops at other frames. */
 bool d9_run(struct reader *r, const char *limit, struct batch *b);
 
-/* ---- made by tracetool (meaning.c, write.c) ---- */
+/* ---- made by tracetool (meaning.c, write/write.c) ---- */
 
 /*
  * Events and tracks that tracetool wrote to a dial9 trace.  The vocabulary names their schemas (`made:
@@ -774,82 +773,6 @@ unsigned d9_made_suffix_of(struct slice name, uint32_t *n);
 
 /* Returns the process of events without such a track, named by the file. */
 const struct track *d9_process(struct d9_state *st);
-
-/* ---- the writer ---- */
-
-enum d9w_loss {
-#define LOSS(row, key, line, ...) D9W_##row,
-#include "dial9/losses.def"
-#undef LOSS
-	D9W_LOSSES
-};
-
-extern const struct loss d9w_losses[D9W_LOSSES + 1];
-extern const struct writer_ops d9w_ops;
-
-static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t offset)
-{
-	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
-}
-
-/* write.c: numbers, times, texts */
-
-/* Adds a little-endian number of 1 to 8 bytes. */
-void d9w_number(struct text *t, uint64_t v, unsigned size);
-
-/* Adds a length of 32 bits and the text. */
-void d9w_text32(struct text *t, struct slice s);
-
-/* Adds a timestamp reset, which becomes the time base. */
-void d9w_reset(uint64_t *base, uint64_t ts, struct chunk *chunk);
-void d9w_varint(struct text *t, uint64_t v);
-
-/* Adds a text, cut to `max` bytes and with U+FFFD for bytes that are not UTF-8.  Returns whether it changed.
- */
-bool d9w_clean(struct text *t, struct slice s, uint32_t max);
-bool d9w_is_utf8(struct slice s);
-
-/* Returns the delta of a timed event at `ts`; writes a reset if the delta would not fit. */
-uint32_t d9w_delta(uint64_t *base, uint64_t ts, struct chunk *chunk);
-
-/* write_values.c */
-
-#define D9W_NO_ID UINT32_MAX
-
-/* How a value is encoded. */
-struct d9w_cell {
-	uint8_t wire; /* enum d9_type, with D9_OPTIONAL if optional */
-	uint8_t type; /* original type: see enum d9_made_type */
-	uint32_t id;  /* in the pool, or D9W_NO_ID */
-};
-
-/* The string pool, and the limits of the current event. */
-struct d9w_values {
-	bool as_0_3;
-	struct arena arena;
-	struct tabletext pool; /* text -> id */
-	uint32_t npool, pool_bytes;
-	uint32_t left;     /* bytes left for values of the current event */
-	uint32_t referred; /* bytes of pooled texts that the current event refers to */
-	struct text scratch;
-};
-
-/* Returns the encoding of a field; texts are added to the pool. */
-struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
-
-/* Whether dialect 0.3 is asked for. */
-bool d9w_is_0_3(const struct option_value *options);
-
-void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
-               uint64_t offset);
-
-/* Encode all fields of an event as one value. */
-struct d9w_cell d9w_all_cell(const struct d9w_values *x);
-void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
-
-/* raw.c: copies of all records, or of a selection with what it refers to */
-
-extern const struct copier_ops d9w_copier_ops;
 
 /* ---- interfaces ---- */
 

@@ -6,7 +6,7 @@
  */
 #include <stdarg.h>
 
-#include "dial9/dial9.h"
+#include "dial9/write/write.h"
 
 /* ---- findings ---- */
 

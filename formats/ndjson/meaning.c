@@ -63,7 +63,7 @@ static struct slice unescape_text(struct ndjson_reading *st, const struct json_t
 			              name, quoted(&q, s));
 		s = decoded;
 	}
-	st->no_memory |= s.p == NULL && !bad;
+	st->r->no_memory |= s.p == NULL && !bad;
 	return s;
 }
 
@@ -123,7 +123,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 	}
 	if (!array_reserve(&k->list, k->n, &k->cap, sizeof *k->list) ||
 	    (index != k->n && !table64_put(&k->others, index, k->n))) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return NULL;
 	}
 	st->text_bytes += bytes;
@@ -134,7 +134,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 /* Removes the latest entry, whose track or class could not be created. */
 static bool drop_entry(struct ndjson_reading *st, struct ndjson_index *k)
 {
-	st->no_memory = true;
+	st->r->no_memory = true;
 	k->n--;
 	return false;
 }
@@ -192,7 +192,7 @@ bool ndjson_read_trace(struct ndjson_reading *st)
 	}
 	st->origin = arena_zalloc(&trace->arena, 1, sizeof *st->origin);
 	if (st->origin == NULL || !read_facts(st, &st->origin->first)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return false;
 	}
 	st->raw = is_text(st, NDJSON_M_MODE, "raw");
@@ -315,8 +315,8 @@ static bool read_class_field(struct ndjson_reading *st, const char *p, const cha
 		f->value = (uint8_t)ndjson_type_of_name(json_text(t.value.p, t.value.end, t.value.kind));
 	if (t.unit.p != NULL)
 		f->unit = arena_copy(a, unescape_text(st, &t.unit, NULL, "unit", &st->scratch)).p;
-	st->no_memory |= a->failed;
-	return !st->no_memory;
+	st->r->no_memory |= a->failed;
+	return !st->r->no_memory;
 }
 
 static uint32_t count_elements(const struct json_token *t)
@@ -338,7 +338,7 @@ static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 	if (!ndjson_has(&st->line, NDJSON_M_FIELDS))
 		return true;
 	struct class_field *const to = arena_zalloc(&st->scratch, count_elements(t), sizeof *to);
-	st->no_memory |= to == NULL;
+	st->r->no_memory |= to == NULL;
 	if (to == NULL)
 		return false;
 	struct json_walk w = json_walk(&x, t->p, t->end);
@@ -444,51 +444,62 @@ static bool read_head(struct ndjson_reading *st, struct event *e, struct ndjson_
 	return true;
 }
 
-/* With bytes, the offset is that of the line, not the one in it. */
-static void add_event(struct ndjson_reading *st, struct batch *b, struct event e)
+/* Returns true if ndjson_event() will be called for the line. */
+static bool is_wanted(const struct ndjson_reading *st)
 {
-	const struct input *const in = st->r->in;
-	const char *const end = st->line.end;
+	const unsigned need = st->line.type == NDJSON_STRUCTURE ? WANT_STRUCTURE : WANT_TIMES;
 
-	if (b->bytes != NULL) {
-		b->bytes[b->n] = slice_of(in->p, (size_t)(end - in->p));
-		e.offset = input_offset(in, in->p);
-	}
-	b->events[b->n++] = e;
+	return (st->r->want & need) != 0 && (st->r->want & WANT_RAW) == 0;
 }
 
-bool ndjson_read_event(struct ndjson_reading *st, struct batch *b)
+bool ndjson_read_event(struct ndjson_reading *st)
 {
-	struct reader *const r = st->r;
-	const bool raw = (r->want & WANT_RAW) != 0, structure = st->line.type == NDJSON_STRUCTURE;
-	const bool is_wanted =
-	    !raw && (r->want & WANT_TIMES) != 0 && (!structure || (r->want & WANT_STRUCTURE) != 0);
-	struct event *const e = &st->event;
+	const struct ndjson_target to = { .b = &st->no_batch, .arena = &st->scratch };
 	struct ndjson_entry *entry;
 
-	*e = (struct event){ .ts = 0 };
-	if (!read_head(st, e, &entry))
+	st->event = (struct event){ .ts = 0 };
+	if (!read_head(st, &st->event, &entry))
 		return false;
-	e->name = read_member_text(st, NDJSON_M_NAME, is_wanted ? &b->scratch : &st->scratch);
-	if (e->name.p == NULL)
+	st->event.name = read_member_text(st, NDJSON_M_NAME, &st->scratch);
+	if (st->event.name.p == NULL)
 		return false;
-	if (slice_equal(e->name, e->cls->name))
-		e->name = e->cls->name;
-	const bool with_fields = is_wanted && ((r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER);
-	const struct ndjson_target to = { .b = b, .arena = with_fields ? &b->scratch : &st->scratch };
-	const uint32_t n = ndjson_read_fields(st, &to, entry);
-	if (st->no_memory)
-		return false;
-	entry->cls->records += !raw;
-	r->trace->events += !structure;
-	if (with_fields) {
+	st->entry = entry;
+	if (!is_wanted(st))
+		ndjson_read_fields(st, &to, entry);
+	return true;
+}
+
+/* Returns the name, which the batch keeps. */
+static struct slice name_of(const struct ndjson_reading *st, struct batch *b)
+{
+	const struct slice name = st->event.name;
+
+	if (slice_equal(name, st->entry->cls->name))
+		return st->entry->cls->name;
+	if (st->line.of[NDJSON_M_NAME].kind != JSON_ESCAPED && !ndjson_has(&st->line, NDJSON_M_ESCAPED))
+		return name; /* in the input */
+	return arena_copy(&b->scratch, name);
+}
+
+/* With bytes, the offset is that of the line, not the one in it. */
+void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct ndjson_reading *const st = r->state;
+
+	*e = st->event;
+	e->name = name_of(st, b);
+	if (b->bytes != NULL) {
+		b->bytes[b->n] = slice_of(rec->p, (size_t)(st->line.end - rec->p));
+		e->offset = rec->offset;
+	}
+	const bool wanted = reader_wants_fields(r, e);
+	const struct ndjson_target to = { .b = b, .arena = wanted ? &b->scratch : &st->scratch };
+	const uint32_t n = ndjson_read_fields(st, &to, st->entry);
+	if (wanted) {
 		e->first_field = b->nfields;
 		e->nfields = (uint16_t)n;
 		b->nfields += n;
 	}
-	if (is_wanted)
-		add_event(st, b, *e);
-	return true;
 }
 
 void ndjson_finish_events(struct ndjson_reading *st)
@@ -543,7 +554,7 @@ static bool read_meta(struct ndjson_reading *st)
 	struct batch b = { .n = 0 }; /* for its array of fields */
 	const struct ndjson_target to = { .b = &b, .arena = &trace->arena, .copy = true };
 	const uint32_t n = ndjson_read_fields(st, &to, NULL);
-	bool ok = !st->no_memory;
+	bool ok = !st->r->no_memory;
 
 	for (uint32_t i = 0; i < n && ok; i++)
 		ok = trace_add_meta(trace, b.fields[i].name, b.fields[i].value);
@@ -578,7 +589,7 @@ bool ndjson_read_end(struct ndjson_reading *st)
 	st->has_end = true;
 	compare_events(st, o.events);
 	if (!read_facts(st, &o.last) || !read_losses(st, &o) || !read_meta(st)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return false;
 	}
 	if (st->origin != NULL) {

@@ -2,7 +2,7 @@
  * The private header of NDJSON, a format of tracetool: one JSON object a line (tracetool-ndjson(5)).
  *
  *   format.c        probe, row of the format
- *   read.c          lines: their members and types, the loop of the reader
+ *   read.c          the reader: lines, their members and types
  *   meaning.c       what lines mean: the trace, tracks, classes, events, the end
  *   read_fields.c   fields of a line and their values
  *   raw.c           lines as raw records
@@ -109,18 +109,22 @@ struct ndjson_reading {
 	struct json json;
 	struct ndjson_line line;
 	uint64_t number; /* of the current line, from 1 */
-	size_t scanned;  /* bytes of it that have no line feed */
+	uint64_t lines;  /* that were read */
+	size_t scanned;  /* bytes of the current line that have no line feed */
 	bool has_trace;  /* the first line was read on open */
 	bool has_end;
 	bool raw;      /* the file was written with --raw */
-	bool deferred; /* the line was parsed for the previous batch */
-	bool too_long; /* the rest of the current line is dropped */
-	bool no_memory;
-	bool cut; /* the current line lacks its line feed */
+	bool deferred; /* the line was parsed, and must be the first of a batch */
+	bool too_long; /* the rest of the current line is skipped */
+	bool cut;      /* the current line lacks its line feed */
+	bool readable; /* the current line is neither damaged nor refused */
 	struct ndjson_index tracks, classes;
 	uint64_t text_bytes; /* against NDJSON_MAX_TEXT */
 	struct trace_origin *origin;
 	struct event event;                          /* of the current line */
+	const struct ndjson_entry *entry;            /* its class */
+	struct class no_class;                       /* of lines that are no events */
+	struct batch no_batch;                       /* its fields are those that only findings need */
 	struct class *raw_classes[NDJSON_TYPES + 1]; /* by type; the last: unreadable lines */
 	struct value *stack;                         /* values of the lists that are being read */
 	uint32_t nstack, stack_cap;
@@ -160,16 +164,22 @@ bool ndjson_read_class(struct ndjson_reading *st);
 bool ndjson_read_end(struct ndjson_reading *st);
 void ndjson_indexes_free(struct ndjson_reading *st);
 
-/* Adds the event of the line if the consumer wants it.  Returns false after a finding or on OOM. */
-bool ndjson_read_event(struct ndjson_reading *st, struct batch *b);
+/* Reads an event into st->event; its fields only if no batch gets them. */
+bool ndjson_read_event(struct ndjson_reading *st);
+
+/* reader_ops.event: reports faults of the fields, too. */
+void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* Reports spans that are open at the end of the input. */
 void ndjson_finish_events(struct ndjson_reading *st);
 
 /* ---- raw.c ---- */
 
-/* Adds the line, n bytes with its line feed, as a record. */
-void ndjson_read_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n);
+/* Returns the class of lines as the current one; NULL on OOM. */
+struct class *ndjson_raw_class(struct ndjson_reading *st);
+
+/* reader_ops.fields */
+void ndjson_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* ---- read_fields.c ---- */
 

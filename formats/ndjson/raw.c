@@ -6,9 +6,9 @@
 
 #include "base/numbers.h"
 
-/* Returns the class of lines of this type; NDJSON_TYPES: unreadable ones. */
-static struct class *raw_class(struct ndjson_reading *st, enum ndjson_type type)
+struct class *ndjson_raw_class(struct ndjson_reading *st)
 {
+	const enum ndjson_type type = st->readable ? st->line.type : NDJSON_TYPES;
 	struct class **const c = &st->raw_classes[type];
 
 	if (*c == NULL)
@@ -31,9 +31,8 @@ static struct value raw_value(const struct ndjson_target *to, const struct json_
 }
 
 /* Adds the members as fields, in the order of the line. */
-static bool add_members(struct ndjson_reading *st, struct batch *b)
+static void add_members(const struct ndjson_line *line, struct batch *b, struct event *e)
 {
-	const struct ndjson_line *const line = &st->line;
 	const struct ndjson_target to = { .b = b, .arena = &b->scratch };
 	enum ndjson_member order[NDJSON_MEMBERS];
 	uint32_t n = 0;
@@ -46,51 +45,30 @@ static bool add_members(struct ndjson_reading *st, struct batch *b)
 			order[i] = order[i - 1];
 		order[i] = m;
 	}
-	struct field *const f = batch_fields(b, n);
+	struct field *const f = batch_event_fields(b, e, (uint16_t)n);
 	for (uint32_t i = 0; f != NULL && i < n; i++) {
 		f[i].name = slice_str(ndjson_member_names[order[i]]);
 		f[i].name.flags = SLICE_UTF8 | SLICE_JSON;
 		f[i].value = raw_value(&to, &line->of[order[i]]);
 	}
-	st->event.first_field = b->nfields;
-	st->event.nfields = (uint16_t)n;
-	b->nfields += f != NULL ? n : 0;
-	return f != NULL;
 }
 
-/* Adds an unreadable line as one text. */
-static bool add_line(struct ndjson_reading *st, struct batch *b)
+void ndjson_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
+	const struct ndjson_reading *const st = r->state;
 	const struct ndjson_line *const line = &st->line;
-	struct field *const f = batch_fields(b, 1);
 
-	if (f == NULL)
-		return false;
-	*f = (struct field){ SLICE_LIT("text"),
-		             value_string(textscan_slice(line->p, (uint32_t)(line->end - line->p))) };
-	st->event.first_field = b->nfields++;
-	st->event.nfields = 1;
-	return true;
-}
-
-void ndjson_read_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n)
-{
-	const struct input *const in = st->r->in;
-	const enum ndjson_type type = parsed ? st->line.type : NDJSON_TYPES;
-	struct event *const e = &st->event;
-
-	if (type >= NDJSON_STRUCTURE)
-		*e = (struct event){ .phase = PHASE_STRUCTURE };
-	struct class *const cls = raw_class(st, type);
-	if (cls == NULL || !(parsed ? add_members(st, b) : add_line(st, b))) {
-		st->no_memory = true;
+	if (rec->role == RECORD_IS_EVENT) {
+		e->phase = st->event.phase;
+		e->dur = st->event.dur;
+		e->flags = st->event.flags;
+	}
+	if (st->readable) {
+		add_members(line, b, e);
 		return;
 	}
-	cls->records++;
-	e->cls = cls;
-	e->name = cls->name;
-	e->offset = input_offset(in, in->p);
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(in->p, n);
-	b->events[b->n++] = *e;
+	struct field *const f = batch_event_fields(b, e, 1);
+	if (f != NULL)
+		*f = (struct field){ SLICE_LIT("text"),
+			             value_string(textscan_slice(line->p, (uint32_t)(line->end - line->p))) };
 }

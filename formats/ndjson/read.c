@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#define NEXT_BYTES (4u << 20) /* of input per call of next() */
-
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
@@ -95,7 +93,8 @@ static const struct {
 static enum ndjson_member find_member(struct slice key)
 {
 	for (unsigned m = 0; m < NDJSON_MEMBERS && name_lengths[m] <= key.n; m++)
-		if (name_lengths[m] == key.n && memcmp(key.p, ndjson_member_names[m], key.n) == 0)
+		if (name_lengths[m] == key.n && *key.p == *ndjson_member_names[m] &&
+		    memcmp(key.p, ndjson_member_names[m], key.n) == 0)
 			return m;
 	return NDJSON_MEMBERS;
 }
@@ -143,7 +142,7 @@ static const char *read_pairs(struct ndjson_reading *st, const char *p, const ch
 	to->n = 0;
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		if (to->n == to->cap && !array_reserve(&to->list, to->n, &to->cap, sizeof *to->list)) {
-			st->no_memory = true;
+			st->r->no_memory = true;
 			return NULL;
 		}
 		struct ndjson_pair *const pair = &to->list[to->n++];
@@ -212,7 +211,7 @@ static bool report_not_json(struct ndjson_reading *st)
 	const struct json_error *const error = &st->json.error;
 	struct quoted q;
 
-	if (st->no_memory)
+	if (st->r->no_memory)
 		return false;
 	if (st->cut && error->cut)
 		ndjson_report(st, NDJSON_RULE_CUT_LINE, st->line.p,
@@ -353,44 +352,39 @@ static bool parse_line(struct ndjson_reading *st, const char *p, const char *end
 
 /* ---- lines ---- */
 
-enum found { FOUND_LINE, FOUND_END, FOUND_TOO_LONG };
-
-/* Reads input until the line at in->p is in the window.  *end: after its line feed, or end of the input. */
-static enum found find_line(struct ndjson_reading *st, const char **end)
+/* Finds the end of the line at in->p: after its line feed, or that of the input.  RECORD_BAD: it is too long.
+ */
+static enum record_status find_line(struct ndjson_reading *st, const char **end)
 {
-	struct input *const in = st->r->in;
+	const struct input *const in = st->r->in;
+	const size_t n = (size_t)(in->end - in->p);
+	const char *const from = in->p + st->scanned;
+	const char *const feed = n > st->scanned ? memchr(from, '\n', n - st->scanned) : NULL;
 
-	for (;;) {
-		const size_t n = (size_t)(in->end - in->p);
-		const char *const from = in->p + st->scanned;
-		const char *const feed = n > st->scanned ? memchr(from, '\n', n - st->scanned) : NULL;
-		*end = feed != NULL ? feed + 1 : in->end;
-		if ((size_t)(*end - in->p) > NDJSON_MAX_LINE)
-			return FOUND_TOO_LONG;
-		if (feed != NULL)
-			return FOUND_LINE;
-		st->scanned = n;
-		if (!in->last && input_more(in))
-			continue;
-		*end = in->end;
-		return n > 0 ? FOUND_LINE : FOUND_END;
-	}
+	*end = feed != NULL ? feed + 1 : in->end;
+	if ((size_t)(*end - in->p) > NDJSON_MAX_LINE)
+		return RECORD_BAD;
+	st->scanned = feed == NULL && !in->last ? n : 0;
+	if (st->scanned > 0 || (n == 0 && !in->last))
+		return RECORD_MORE;
+	return n > 0 ? RECORD_DONE : RECORD_END;
 }
 
-/* Drops the part in the window of a line that is too long. */
-static void drop_long_line(struct ndjson_reading *st)
+/* Skips the part in the window of a line that is too long. */
+static enum record_status skip_long_line(struct ndjson_reading *st, struct record *rec)
 {
-	struct input *const in = st->r->in;
+	const struct input *const in = st->r->in;
 	const size_t n = (size_t)(in->end - in->p);
 	const char *const feed = memchr(in->p, '\n', n);
 
-	in->p = feed != NULL ? feed + 1 : in->end;
+	if (n == 0)
+		return in->last ? RECORD_END : RECORD_MORE;
 	st->scanned = 0;
 	st->too_long = feed == NULL;
-	if (feed != NULL)
-		st->number++;
-	else if (!in->last)
-		input_more(in);
+	st->lines += feed != NULL;
+	rec->end = feed != NULL ? feed + 1 : in->end;
+	rec->role = RECORD_IS_SKIPPED;
+	return RECORD_DONE;
 }
 
 /* Returns the end of the line without \n or \r\n. */
@@ -403,7 +397,7 @@ static const char *text_end(const struct ndjson_reading *st, const char *end)
 	return end > p && end[-1] == '\r' ? end - 1 : end;
 }
 
-static bool read_by_type(struct ndjson_reading *st, struct batch *b)
+static bool read_by_type(struct ndjson_reading *st)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
 		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
@@ -422,16 +416,16 @@ static bool read_by_type(struct ndjson_reading *st, struct batch *b)
 	case NDJSON_TRACE_END:
 		return ndjson_read_end(st);
 	default:
-		return ndjson_read_event(st, b);
+		return ndjson_read_event(st);
 	}
 }
 
-/* Returns true for a track or class after events of the batch: outputs write those of a batch before its
- * events, and the order of the input is kept. */
-static bool starts_batch(const struct ndjson_reading *st, const struct batch *b)
+/* Returns true for a track or class: outputs write those of a batch before its events, and the order of the
+ * input is kept. */
+static bool starts_batch(const struct ndjson_reading *st)
 {
-	return b->n > 0 && (st->r->want & WANT_RAW) == 0 &&
-	       (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS);
+	return (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS) &&
+	       (st->r->want & (WANT_RAW | WANT_TIMES)) == WANT_TIMES;
 }
 
 /* Parses a line again, which may have moved, without repeating its findings. */
@@ -445,44 +439,43 @@ static bool parse_quietly(struct ndjson_reading *st, const char *end)
 	return parsed;
 }
 
-/* Returns false if the line must wait for the next batch. */
-static bool read_next_line(struct ndjson_reading *st, struct batch *b, const char *end)
+/* Sets class, time and role of the line; only events, and raw lines, have a class of the trace. */
+static void set_record(struct ndjson_reading *st, struct record *rec)
 {
-	struct reader *const r = st->r;
-	struct input *const in = r->in;
-	const size_t n = (size_t)(end - in->p);
-	bool parsed = true;
+	const struct ndjson_line *const line = &st->line;
+	const bool of_class = st->readable && line->type <= NDJSON_STRUCTURE;
+	const bool is_event = of_class && line->type != NDJSON_STRUCTURE;
 
-	st->cut = end[-1] != '\n';
-	if (st->has_trace && r->records == 0) { /* read_first() has read it */
-		parse_quietly(st, end);
-	} else {
-		parsed = st->deferred ? parse_quietly(st, end) : parse_line(st, in->p, text_end(st, end));
-		st->deferred = parsed && starts_batch(st, b);
-		if (st->deferred)
-			return false;
-		parsed = parsed && read_by_type(st, b);
+	rec->ts = is_event ? st->event.ts : 0;
+	rec->track = is_event ? st->event.track : NULL;
+	rec->role = is_event ? RECORD_IS_EVENT : of_class ? RECORD_IS_STRUCTURE : RECORD_IS_OTHER;
+	rec->cls = of_class ? st->entry->cls : &st->no_class;
+	if ((st->r->want & WANT_RAW) == 0)
+		return;
+	rec->cls = ndjson_raw_class(st);
+	if (rec->cls == NULL) {
+		st->r->no_memory = true;
+		rec->cls = &st->no_class;
 	}
-	if (st->no_memory)
-		return true;
-	if ((r->want & WANT_RAW) != 0)
-		ndjson_read_raw(st, b, parsed, n);
-	r->records++;
-	in->p = end;
-	st->number++;
-	st->scanned = 0;
-	arena_reset(&st->scratch);
-	return true;
 }
 
-static void finish(struct ndjson_reading *st)
+static enum record_status read_line_at(struct ndjson_reading *st, struct record *rec)
 {
-	struct reader *const r = st->r;
+	const bool was_read = st->has_trace && st->r->records == 0; /* by read_first() */
+	const bool deferred = st->deferred;
 
-	if (!st->has_end && !st->cut)
-		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends after %" PRIu64 " lines",
-		              r->records);
-	ndjson_finish_events(st);
+	arena_reset(&st->scratch);
+	st->number = st->lines + 1;
+	st->cut = rec->end[-1] != '\n';
+	st->readable = was_read || deferred ? parse_quietly(st, rec->end)
+	                                    : parse_line(st, rec->p, text_end(st, rec->end));
+	st->deferred = !deferred && !was_read && st->readable && starts_batch(st);
+	if (st->deferred)
+		return RECORD_BREAK;
+	st->readable = was_read || (st->readable && read_by_type(st));
+	st->lines++;
+	set_record(st, rec);
+	return RECORD_DONE;
 }
 
 /* ---- the reader ---- */
@@ -491,9 +484,12 @@ static void finish(struct ndjson_reading *st)
 static bool read_first(struct ndjson_reading *st)
 {
 	struct reader *const r = st->r;
+	enum record_status status;
 	const char *end;
 
-	if (find_line(st, &end) != FOUND_LINE)
+	while ((status = find_line(st, &end)) == RECORD_MORE)
+		input_more(r->in);
+	if (status != RECORD_DONE)
 		return true;
 	st->cut = end[-1] != '\n';
 	/* Any other line is reported when it is read again. */
@@ -504,7 +500,7 @@ static bool read_first(struct ndjson_reading *st)
 		              st->line.type < NDJSON_TYPES ? ndjson_type_names[st->line.type]
 		                                           : "something else");
 	if (!is_trace || !parsed)
-		return !st->no_memory;
+		return true;
 	parse_line(st, r->in->p, text_end(st, end)); /* with its findings */
 	st->has_trace = ndjson_read_trace(st);
 	return st->has_trace || r->findings == NULL;
@@ -519,37 +515,35 @@ static bool open_reader(struct reader *r)
 	st->number = 1;
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
-	return read_first(st) && !st->no_memory;
+	return read_first(st) && !r->no_memory;
 }
 
-static enum read_status read_batch(struct reader *r, struct batch *b)
+static enum record_status read_record(struct reader *r, struct record *rec)
 {
 	struct ndjson_reading *const st = r->state;
-	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p);
-	const char *end;
 
-	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && !st->no_memory) {
-		if (st->too_long) {
-			drop_long_line(st);
-			if (st->too_long && in->last && in->p == in->end)
-				st->too_long = false;
-			continue;
-		}
-		const enum found found = find_line(st, &end);
-		if (found == FOUND_END) {
-			finish(st);
-			return READ_END;
-		}
-		if (found == FOUND_TOO_LONG) {
-			ndjson_report(st, NDJSON_RULE_LIMIT, in->p, "a line longer than 64 MiB");
-			r->records++;
-			st->too_long = true;
-		} else if (!read_next_line(st, b, end)) {
-			break;
-		}
-	}
-	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
+	if (st->too_long)
+		return skip_long_line(st, rec);
+	const enum record_status status = find_line(st, &rec->end);
+	if (status == RECORD_DONE)
+		return read_line_at(st, rec);
+	if (status != RECORD_BAD)
+		return status;
+	st->number = st->lines + 1;
+	ndjson_report(st, NDJSON_RULE_LIMIT, r->in->p, "a line longer than 64 MiB");
+	r->records++;
+	return skip_long_line(st, rec);
+}
+
+static void end_reader(struct reader *r)
+{
+	struct ndjson_reading *const st = r->state;
+
+	st->number = st->lines + 1;
+	if (!st->has_end && !st->cut)
+		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends after %" PRIu64 " lines",
+		              r->records);
+	ndjson_finish_events(st);
 }
 
 static void close_reader(struct reader *r)
@@ -560,6 +554,7 @@ static void close_reader(struct reader *r)
 	free(st->line.args.list);
 	free(st->line.types.list);
 	free(st->stack);
+	free(st->no_batch.fields);
 	arena_free(&st->scratch);
 }
 
@@ -568,6 +563,9 @@ const struct reader_ops ndjson_reader_ops = {
 	.common_suffix = true,
 	.probe = ndjson_probe,
 	.open = open_reader,
-	.next = read_batch,
+	.record = read_record,
+	.event = ndjson_event,
+	.fields = ndjson_raw_fields,
+	.end = end_reader,
 	.close = close_reader,
 };

@@ -141,7 +141,7 @@ static struct value fail(struct reading *g, const char *at, const char *why)
 
 static struct value no_memory(struct reading *g, const char *at)
 {
-	g->st->no_memory = true;
+	g->st->r->no_memory = true;
 	return fail(g, at, "no memory");
 }
 
@@ -574,10 +574,10 @@ static void report_fault(struct reading *g, struct slice name)
 static bool add_field(struct reading *g, struct slice name, const struct value *v)
 {
 	if (!add_name(g, name))
-		g->st->no_memory = true;
-	struct field *const f = g->st->no_memory ? NULL : batch_fields(g->to->b, g->n + 1);
+		g->st->r->no_memory = true;
+	struct field *const f = g->st->r->no_memory ? NULL : batch_fields(g->to->b, g->n + 1);
 	if (f == NULL) {
-		g->st->no_memory = true;
+		g->st->r->no_memory = true;
 		return false;
 	}
 	f[g->n++] = (struct field){ name, *v };
@@ -614,7 +614,7 @@ static const struct json_token *find_type(struct reading *g, struct type_cursor 
 	}
 	if (s->others.slots == NULL)
 		for (uint32_t i = t->n; i-- > 0;)
-			g->st->no_memory |= !tabletext_put(&s->others, t->list[i].name, i);
+			g->st->r->no_memory |= !tabletext_put(&s->others, t->list[i].name, i);
 	const uint32_t i = tabletext_get(&s->others, name);
 	if (i == TABLE_NONE)
 		return NULL;
@@ -631,8 +631,8 @@ static bool read_arg(struct reading *g, struct type_cursor *s, const struct ndjs
 	struct value v;
 
 	g->fault.why = NULL;
-	if (name.p == NULL || g->st->no_memory) {
-		g->st->no_memory = true;
+	if (name.p == NULL || g->st->r->no_memory) {
+		g->st->r->no_memory = true;
 		return false;
 	}
 	if (has_name(g, name)) {
@@ -658,7 +658,7 @@ static void read_args(struct reading *g)
 	const struct ndjson_pairs *const fields = &g->st->line.args;
 	struct type_cursor s = { .types = &g->st->line.types };
 
-	for (uint32_t i = 0; i < fields->n && !g->st->no_memory; i++)
+	for (uint32_t i = 0; i < fields->n && !g->st->r->no_memory; i++)
 		if (!read_arg(g, &s, &fields->list[i]))
 			break;
 	if (s.used < s.types->n && g->n < NDJSON_MAX_FIELDS)
@@ -703,14 +703,14 @@ static bool read_pair(struct reading *g, const char *p, const char *e)
 	}
 	if (g->fault.why == NULL)
 		v = read_any(g, &two[1], VALUE_NONE, 0);
-	if (g->st->no_memory || is_full(g, p))
+	if (g->st->r->no_memory || is_full(g, p))
 		return false;
 	if (g->fault.why != NULL) {
 		report_fault(g, name);
 		return true;
 	}
 	if (has_name(g, name) && (name = make_unique(g, name)).p == NULL) {
-		g->st->no_memory = true;
+		g->st->r->no_memory = true;
 		return false;
 	}
 	return add_field(g, name, &v);

@@ -136,13 +136,10 @@ void ovni_file_fields(const struct ovni_state *st, struct batch *b, struct event
 	const struct slice stream = stream_name(st->r);
 	const struct slice path =
 	    is_stream ? arena_copy(&b->scratch, stream) : file_path(b, stream, file->name);
-	struct field *const f = batch_fields(b, 2);
+	struct field *const f = batch_event_fields(b, e, is_stream ? 1 : 2);
 
 	if (f == NULL || path.p == NULL)
 		return;
-	e->first_field = b->nfields;
-	e->nfields = is_stream ? 1 : 2;
-	b->nfields += e->nfields;
 	f[0] = (struct field){ file_fields[0].name, value_string(textscan_slice(path.p, path.n)) };
 	if (is_stream)
 		return;

@@ -384,7 +384,7 @@ struct class *ovni_header_class(struct reader *r)
 	return trace_plan_class(r->trace, &like);
 }
 
-/* Adds n fields to an event. */
+/* Gives the event n fields, which are filled in. */
 static void set_fields(struct batch *b, struct event *e, uint16_t n)
 {
 	e->first_field = b->nfields;
@@ -394,14 +394,13 @@ static void set_fields(struct batch *b, struct event *e, uint16_t n)
 
 static void add_header_fields(const struct ovni_state *st, const char *p, struct batch *b, struct event *e)
 {
-	struct field *const f = batch_fields(b, HEADER_FIELDS);
+	struct field *const f = batch_event_fields(b, e, HEADER_FIELDS);
 
 	if (f == NULL)
 		return;
 	f[0] = (struct field){ header_fields[0].name, value_string(textscan_slice(p, 4)) };
 	f[1] = (struct field){ header_fields[1].name,
 		               { .type = VALUE_U32, .u64 = load_u32(p + 4, st->stream.big) } };
-	set_fields(b, e, HEADER_FIELDS);
 }
 
 void ovni_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)

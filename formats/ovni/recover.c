@@ -429,7 +429,7 @@ static void skip_bytes(struct recovery *rc)
 	recover_drop(rc, in->p);
 }
 
-static enum read_status next(struct recovery *rc)
+static bool next(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -440,14 +440,15 @@ static enum read_status next(struct recovery *rc)
 	while (input_offset(in, in->p) - start < RECOVER_BYTES && !s->sorter.no_memory) {
 		if (in->p == in->end && (in->last || !input_more(in))) {
 			write_all_held(&s->sorter, rc);
-			return READ_END;
+			return false;
 		}
 		if (s->skip > 0)
 			skip_bytes(rc);
 		else if (!recover_events(rc))
 			input_more(in);
 	}
-	return s->sorter.no_memory ? READ_NO_MEMORY : READ_MORE;
+	rc->r->no_memory |= s->sorter.no_memory;
+	return true;
 }
 
 static void close_recovery(struct recovery *rc)

@@ -231,7 +231,7 @@ static bool cstring_tail(const char *p, const char *q, const char *end, struct s
 	return put_slice(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
 }
 
-bool textscan_cstring(const char *p, const char *end, struct slice *out)
+static __attribute__((noinline)) bool scan_cstring(const char *p, const char *end, struct slice *out)
 {
 	struct seen seen = { 0, 0 };
 	const char *q = p;
@@ -249,13 +249,25 @@ bool textscan_cstring(const char *p, const char *end, struct slice *out)
 	return cstring_tail(p, q, end, seen, out);
 }
 
-struct slice textscan_slice(const char *p, uint32_t n)
+/* Most texts are short and plain. */
+bool textscan_cstring(const char *p, const char *end, struct slice *out)
+{
+	if (end - p >= 16) {
+		const vec v = load(p);
+		const unsigned nul = nul_mask(v);
+		if (nul != 0 && (odd_mask(v) & below_lowest(nul)) == 0) {
+			*out = (struct slice){ p, (uint32_t)__builtin_ctz(nul), SLICE_UTF8 | SLICE_JSON };
+			return true;
+		}
+	}
+	return scan_cstring(p, end, out);
+}
+
+static __attribute__((noinline)) struct slice scan_slice(const char *p, uint32_t n)
 {
 	struct seen seen = { 0, 0 };
 	size_t i = 0;
 
-	if (n == 0)
-		return (struct slice){ p, 0, SLICE_UTF8 | SLICE_JSON };
 	for (; n - i >= 16; i += 16) {
 		const vec v = load(p + i);
 		const unsigned odd_lanes = odd_mask(v);
@@ -266,6 +278,14 @@ struct slice textscan_slice(const char *p, uint32_t n)
 	const vec v = load_short(p + i, n - i);
 	note_lanes(&seen, v, odd_mask(v), (1u << (n - i)) - 1);
 	return (struct slice){ p, n, flags_of(p, n, seen) };
+}
+
+/* Likewise. */
+struct slice textscan_slice(const char *p, uint32_t n)
+{
+	if (n < 16 && (odd_mask(load_short(p, n)) & ((1u << n) - 1)) == 0)
+		return (struct slice){ p, n, SLICE_UTF8 | SLICE_JSON };
+	return scan_slice(p, n);
 }
 
 const char *textscan_plain_end(const char *p, const char *end)

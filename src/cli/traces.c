@@ -218,8 +218,8 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER;
-	if (group_by_needs_fields(how->by) || how->sum_of.n > 0 || how->examples.n > 0)
+	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by);
+	if (how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
 	job.read.no_arrows = how->tables == NULL || !how->tables->flows;
 	job.adjust.max_repeat = how->max_repeat;

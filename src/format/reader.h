@@ -37,7 +37,7 @@ struct reader {
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
 	const struct input_archive *archive; /* for reader_open_auxiliary() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
-	uint64_t unread;   /* with READ_BAD: bytes that were skipped as they cannot be trusted */
+	uint64_t unread;   /* with RECORD_BAD: bytes that were skipped as they cannot be trusted */
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
 	bool recovers;     /* reading goes on after RECORD_BAD */
 	bool counts_lost;  /* set in open: records are numbered, so missing ones are detected */
@@ -46,15 +46,17 @@ struct reader {
 
 enum record_status {
 	RECORD_DONE,
-	RECORD_MORE, /* the window ends inside the record, and the input goes on; in->p may skip bytes */
-	RECORD_END,  /* the input ends here */
-	RECORD_BAD,  /* a finding says why; the input after this point is unreadable */
+	RECORD_MORE,  /* the window ends inside the record, and the input goes on; in->p may skip bytes */
+	RECORD_END,   /* the input ends here */
+	RECORD_BAD,   /* a finding says why; the input after this point is unreadable */
+	RECORD_BREAK, /* not applied: read it again, as the first of a batch; with WANT_TIMES, not RAW */
 };
 
 enum record_role {
 	RECORD_IS_EVENT,
 	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
 	RECORD_IS_STRUCTURE,
+	RECORD_IS_OTHER,   /* structure only if raw, which copiers need not know */
 	RECORD_IS_GAP,     /* not counted, as those below: bytes between records, only if raw */
 	RECORD_IS_SKIPPED, /* damaged bytes: in no copy */
 	RECORD_IS_MISSING, /* no bytes: records are missing here, see enum want_gaps */
@@ -72,13 +74,6 @@ struct record {
 	bool alone;                /* copies need it as an event of its own, not in a run; false before */
 };
 
-enum read_status {
-	READ_MORE,      /* call again */
-	READ_END,       /* the batch has the last events */
-	READ_BAD,       /* the same, but the rest cannot be read; a finding says why */
-	READ_NO_MEMORY, /* the engine reports this, or why a look-ahead pass failed */
-};
-
 enum { PROBE_NO_MEMORY = -1 };
 
 struct reader_ops {
@@ -93,7 +88,8 @@ struct reader_ops {
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
-	/* Adds what the last record means, and fields if reader_wants_fields(), to `e`. */
+	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
+	 * the name of its class; and fields if reader_wants_fields().  May replace its bytes. */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* With WANT_FIELDS: adds all its fields, for raw events: in file order, with the file's widths and
 	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
@@ -101,8 +97,7 @@ struct reader_ops {
 	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first;
 	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
-	void (*end)(struct reader *r); /* optional: findings about the whole input, at its end */
-	enum read_status (*next)(struct reader *r, struct batch *b); /* in older readers, instead of these */
+	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
 

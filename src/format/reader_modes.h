@@ -60,6 +60,14 @@ bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap
 
 /* ---- look ahead ---- */
 
+/* Names that other records give to tracks, without fields: part of WANT_FIELDS. */
+enum want_names { WANT_NAMES = 16 };
+
+static inline bool reader_wants_names(const struct reader *r)
+{
+	return (r->want & (WANT_FIELDS | WANT_NAMES)) != 0;
+}
+
 enum look_ahead {
 	LOOK_AHEAD_DONE,
 	LOOK_AHEAD_ONE_PASS, /* the input can be read only once */
@@ -69,8 +77,8 @@ enum look_ahead {
 /*
  * For names that are defined after their use: reads the input of r once more, from start to end, with a
  * second reader. Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
- * and shared memory are its own.  It should skip records that it does not need, and return RECORD_END
- * (older readers: READ_END) when it has what it looks for.
+ * and shared memory are its own.  It should skip records that it does not need, and return RECORD_END when it
+ * has what it looks for.
  */
 enum look_ahead reader_look_ahead(struct reader *r);
 

@@ -61,10 +61,10 @@ struct recover_ops {
 	/* Optional: false: the records up to in->p wait, in the window.  status: of the record after them;
 	 * RECORD_END: the input ends.  With RECORD_BAD it may decide for more bytes, and set rc->lost. */
 	bool (*keep)(struct recovery *rc, enum record_status status);
-	/* Instead of these three, with older readers: reads from in->p, at most a few MiB, and decides for
-	 * all of these bytes, in order, with the functions below.  Counts rc->records.  Returns READ_END
-	 * after the last byte; never READ_BAD. */
-	enum read_status (*next)(struct recovery *rc);
+	/* Instead of these three, where copies of records wait to be sorted (ovni), which the window need not
+	 * hold: reads from in->p, at most a few MiB, and decides for all bytes, in order, with the functions
+	 * below.  Counts rc->records.  Returns false after the last byte; on OOM, sets r->no_memory. */
+	bool (*next)(struct recovery *rc);
 	void (*close)(struct recovery *rc); /* NULL: the state owns nothing */
 };
 

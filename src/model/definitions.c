@@ -324,6 +324,7 @@ static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, u
 		}
 		d->text_bytes += value.count;
 		value = value_string(kept);
+		value.flags |= SLICE_STAYS;
 	}
 	d->n += !s->used;
 	d->ntexts += text;

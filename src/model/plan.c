@@ -280,17 +280,6 @@ void class_plan_compile(struct class_plan *p, const struct plan *m, const struct
 
 /* ---- plan ---- */
 
-uint32_t plan_width(uint8_t type)
-{
-	static const uint8_t widths[] = {
-		[VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4,     [VALUE_U64] = 8,
-		[VALUE_I8] = 1,  [VALUE_I16] = 2, [VALUE_I32] = 4,     [VALUE_I64] = 8,
-		[VALUE_F32] = 4, [VALUE_F64] = 8, [VALUE_ADDRESS] = 8,
-	};
-
-	return type < sizeof widths ? widths[type] : 0;
-}
-
 struct slice plan_word(const struct plan *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->nwords; i++)

@@ -144,7 +144,16 @@ struct plan {
 };
 
 /* Bytes of a value of this type in a payload; 0: variable. */
-uint32_t plan_width(uint8_t type);
+static inline uint32_t plan_width(uint8_t type)
+{
+	static const uint8_t widths[] = {
+		[VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4,     [VALUE_U64] = 8,
+		[VALUE_I8] = 1,  [VALUE_I16] = 2, [VALUE_I32] = 4,     [VALUE_I64] = 8,
+		[VALUE_F32] = 4, [VALUE_F64] = 8, [VALUE_ADDRESS] = 8,
+	};
+
+	return type < sizeof widths ? widths[type] : 0;
+}
 
 /* The value of a name in `reader:`, or a text with p NULL. */
 struct slice plan_word(const struct plan *m, const char *name);

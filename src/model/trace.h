@@ -14,11 +14,11 @@
 struct trace {
 	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
-	const char *byte_order;       /* "little", "big"; NULL: not applicable */
-	const char *clock;            /* e.g. "monotonic", "unix", "unknown" */
-	const char *record_id;        /* name of the first field of events if it numbers them; or NULL */
-	bool epoch_known, free_order; /* free_order: begins and ends pair by time */
-	uint64_t epoch_ns, zero_ns;   /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
+	const char *byte_order; /* "little", "big"; NULL: not applicable */
+	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
+	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
+	bool epoch_known, free_order, labelled; /* begins and ends pair by time; processes name their file */
+	uint64_t epoch_ns, zero_ns; /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none */
 	uint32_t parts;                    /* traces of its job, a program of several processes; 0: unknown */

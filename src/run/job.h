@@ -81,7 +81,7 @@ struct trace_input {
 struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
-	/* The consumer reads no names or texts of events, so names are not built.  Requires select NULL and
+	/* The consumer reads no names or texts of events, so names are not built.  Requires no conditions and
 	 * no WANT_FIELDS. */
 	bool unnamed;
 	bool no_arrows; /* the consumer reads fields, but no arrows */

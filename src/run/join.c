@@ -185,6 +185,7 @@ static void take_facts(void *ctx, struct pipeline *p)
 	part->epoch_known = p->trace.epoch_known;
 	part->epoch_ns = p->trace.epoch_ns;
 	part->zero_ns = p->trace.zero_ns;
+	part->labelled = p->trace.labelled;
 	j->parts_of_job += p->trace.parts > 0;
 	j->job_parts = p->trace.parts > j->job_parts ? p->trace.parts : j->job_parts;
 }
@@ -382,7 +383,7 @@ static struct slice process_name(void *ctx, const struct track *t, struct arena 
 	const struct join *const j = in->joining->join;
 	const uint32_t in_part = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 
-	if (t->global || in_part != JOIN_SEVERAL)
+	if (t->global || in->part->labelled || in_part != JOIN_SEVERAL)
 		return arena_copy(into, t->name);
 	return arena_printf(into, "%.*s [%s]", (int)t->name.n, t->name.p, label_of(in));
 }

@@ -16,7 +16,7 @@ struct join_part {
 	const struct operand *operand; /* borrowed */
 	/* Set by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
-	bool epoch_known, any;                             /* any: it has events */
+	bool epoch_known, labelled, any;                   /* any: it has events */
 	uint64_t epoch_ns, first_ns, last_ns, zero_ns;     /* first and last with the zero of the whole */
 	/* Set before the second pass. */
 	int64_t later;               /* ns, added to its times */

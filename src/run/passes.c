@@ -105,6 +105,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 
 	*r = (struct select_range){ .first = UINT64_MAX };
 	pass.read.want |= WANT_ORDER;
+	pass.read.unnamed = true;
 	pass.take = extend_range;
 	pass.ended = note_epoch;
 	pass.ctx = r;
@@ -179,7 +180,6 @@ bool pass_mark_records(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
 	const struct select *const scope = p->job->choice.scope;
-	char why[512];
 
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->choice.drops };
 	m->format = p->job->read.copy_of;
@@ -194,6 +194,7 @@ bool pass_mark_records(struct pipeline *p)
 	pass.read.interpret = INTERPRET_SPANS;
 	pass.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
 	pass.choice = (struct choice){ .marks = m, .select = scope != NULL ? scope : p->job->choice.select };
+	pass.read.unnamed = pass.choice.select->n == 0; /* a window of time alone */
 	pass.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
 	pass.ended = take_selection;
 	pass.ctx = p;
@@ -203,8 +204,7 @@ bool pass_mark_records(struct pipeline *p)
 		return true;
 	}
 	if (p->context.refused[0] != '\0') {
-		memcpy(why, p->context.refused, sizeof why);
-		pipeline_refused(p, "%s", why);
+		pipeline_refused(p, p->context.refused);
 		return false;
 	}
 	return fail_marks(p);

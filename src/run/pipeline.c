@@ -3,7 +3,6 @@
  * end, of `rest`, a source without an input.  Stages of a few lines (interpret, repeats, rebase, lanes) are
  * here; the others have files. */
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,14 +72,12 @@ void pipeline_failed(struct pipeline *p, const char *why)
 	s->unreadable = p->context.system_failed = true;
 }
 
-void pipeline_refused(struct pipeline *p, const char *fmt, ...)
+void pipeline_refused(struct pipeline *p, const char *why)
 {
 	struct source *const s = faulty_source(p);
-	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(p->context.refused, sizeof p->context.refused, fmt, ap);
-	va_end(ap);
+	if (why != p->context.refused) /* also for a reason that it has already, of another source */
+		snprintf(p->context.refused, sizeof p->context.refused, "%s", why);
 	s->unreadable = p->context.system_failed = true;
 }
 
@@ -414,13 +411,13 @@ static void report_fault(void *ctx, enum stage_fault fault, const char *why)
 	else if (fault == STAGE_FAILED)
 		pipeline_failed(p, why);
 	else
-		pipeline_refused(p, "%s", why);
+		pipeline_refused(p, why);
 }
 
 bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 {
-	const bool fields = job->choice.select != NULL && select_needs_fields(job->choice.select);
-	const unsigned want = job->read.want | (fields ? (unsigned)WANT_FIELDS : 0);
+	const unsigned want =
+	    job->read.want | (job->choice.select != NULL ? select_wants(job->choice.select) : 0);
 	struct pipeline *const p = *out = malloc(sizeof *p);
 
 	if (p == NULL) {

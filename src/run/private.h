@@ -73,7 +73,7 @@ struct pipeline {
 void pipeline_failed(struct pipeline *p, const char *why);
 
 /* The request makes no sense for this trace (one line): hooks.closed gets an input with context->refused. */
-void pipeline_refused(struct pipeline *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void pipeline_refused(struct pipeline *p, const char *why);
 
 /* ---- passes over the inputs (passes.c) ---- */
 

@@ -102,13 +102,24 @@ void group_by_words(const struct group_by *by, char *to, size_t size)
 		n += (size_t)snprintf(to + n, size - n, "%s%s", i > 0 ? "," : "", by->columns[i].head);
 }
 
-bool group_by_needs_fields(const struct group_by *by)
+unsigned group_by_wants(const struct group_by *by)
 {
+	unsigned want = 0;
+
 	for (unsigned i = 0; i < by->n; i++)
-		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY &&
-		    by->columns[i].key != GROUP_BY_FILE)
-			return true;
-	return false;
+		switch (by->columns[i].key) {
+		case GROUP_BY_THREAD:
+		case GROUP_BY_PROCESS:
+		case GROUP_BY_TRACK:
+			want |= WANT_NAMES;
+			break;
+		case GROUP_BY_ARG:
+			want |= WANT_FIELDS;
+			break;
+		default:
+			break;
+		}
+	return want;
 }
 
 unsigned stats_count_keys(const struct stats *s)

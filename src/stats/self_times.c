@@ -2,6 +2,7 @@
  * the track's capacity is used up, or at the end.  Sorted spans are evaluated with stacks (runs); if spans
  * are inside too many of them, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks
  * remember the time that they cover. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,34 @@ static int by_start(const void *a, const void *b)
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
 	return x->number > y->number ? -1 : 1; /* the later one contains the earlier */
+}
+
+#define MOVES 8U /* of an element, on average, while insertion is faster than a merge */
+#define ELEMENT 64U
+
+/* Sorts what is nearly in order, as spans are that come when they end, by insertion; else by merges. */
+static void sort_nearly(void *base, uint32_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	char *const p = base, element[ELEMENT];
+	uint64_t left = (uint64_t)n * MOVES;
+
+	assert(size <= sizeof element);
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t to = i;
+		while (to > 0 && left > 0 && compare(p + (to - 1) * size, p + i * size) > 0) {
+			to--;
+			left--;
+		}
+		if (left == 0) {
+			qsort(base, n, size, compare);
+			return;
+		}
+		if (to == i)
+			continue;
+		memcpy(element, p + i * size, size);
+		memmove(p + (to + 1) * size, p + to * size, (i - to) * size);
+		memcpy(p + to * size, element, size);
+	}
 }
 
 /* Spans in order of ends are in order of starts if time is reversed; nesting is the same. */
@@ -514,7 +543,7 @@ static void drop_ended(struct self_times *t, struct self_track *k, uint64_t time
 			return;
 	}
 	k->n = n;
-	qsort(k->blocks, k->nblocks, sizeof *k->blocks, block_by_start);
+	sort_nearly(k->blocks, k->nblocks, sizeof *k->blocks, block_by_start);
 	unite_blocks(k);
 	if (k->nblocks <= SELF_BLOCKS && keep > 0) {
 		trim_blocks(t, k);
@@ -529,7 +558,7 @@ static void drop_ended(struct self_times *t, struct self_track *k, uint64_t time
 			return;
 		}
 		memcpy(copy, spans, k->n * sizeof *copy);
-		qsort(copy, k->n, sizeof *copy, by_start);
+		sort_nearly(copy, k->n, sizeof *copy, by_start);
 		k->spans = copy;
 	}
 	merge_blocks(k, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : SELF_BLOCKS / 4);
@@ -550,7 +579,7 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		return;
 	const bool backwards = k->by_end && !k->by_start;
 	if (!k->by_start && !k->by_end) {
-		qsort(k->spans, k->n, sizeof *k->spans, by_start);
+		sort_nearly(k->spans, k->n, sizeof *k->spans, by_start);
 		k->by_start = true;
 	}
 	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||

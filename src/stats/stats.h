@@ -53,8 +53,8 @@ bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 /* "process,name"; "name,category" if there are no keys. */
 void group_by_words(const struct group_by *by, char *to, size_t size);
 
-/* Whether it needs WANT_FIELDS: for values of fields and names of tracks. */
-bool group_by_needs_fields(const struct group_by *by);
+/* What it needs of events: WANT_FIELDS, WANT_NAMES. */
+unsigned group_by_wants(const struct group_by *by);
 
 /* Cache of numbers of names, by the address of their text. */
 struct stats_known {

@@ -536,7 +536,7 @@ static void take_item(struct recovery *rc)
 	}
 }
 
-static enum read_status recover_next(struct recovery *rc)
+static bool recover_next(struct recovery *rc)
 {
 	struct reader *const r = rc->r;
 	struct input *const in = r->in;
@@ -558,10 +558,10 @@ static enum read_status recover_next(struct recovery *rc)
 				r->records = rec.ordinal;
 		} else if (!r->no_memory) {
 			finish(rc);
-			return READ_END;
+			return false;
 		}
 	}
-	return r->no_memory ? READ_NO_MEMORY : READ_MORE;
+	return true;
 }
 
 static void close_recovery(struct recovery *rc)

@@ -152,3 +152,37 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 	else
 		add_fact(st, key, t, true);
 }
+
+/* ---- metadata events ---- */
+
+static bool has_fact(const struct trace *t, struct slice name)
+{
+	for (uint32_t i = 0; i < t->nmeta; i++)
+		if (slice_equal(t->meta[i].name, name))
+			return true;
+	return false;
+}
+
+void chrome_read_metadata(struct chrome_reading *st)
+{
+	static const char *const others[] = { "process_name", "thread_name", "process_sort_index",
+		                              "thread_sort_index" };
+	const struct json_token *const name = &st->rec.of[CHROME_NAME], *const args =
+	                                                                    &st->rec.of[CHROME_ARGS];
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	const struct slice key = chrome_token_text(name);
+	struct json_token value = *args;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (slice_is(key, others[i]))
+			return;
+	if (args->kind == JSON_ABSENT || *args->p != '{' || name->kind != JSON_STRING || key.n == 0 ||
+	    has_fact(st->r->trace, key))
+		return;
+	struct json_walk w = json_walk(&json, args->p, args->end);
+	while (json_walk_next(&w) && ++n == 1)
+		value = w.value;
+	if (n > 0)
+		add_fact(st, key, n == 1 ? &value : args, false);
+}

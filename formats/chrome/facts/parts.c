@@ -73,5 +73,6 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 		text = arena_printf(a, "%.*s: %.*s", stem(file), file, (int)name.n, name.p);
 	else
 		return name;
+	st->r->trace->labelled = true;
 	return text.p != NULL ? textscan_slice(text.p, text.n) : text;
 }

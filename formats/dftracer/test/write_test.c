@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/test/samples_test_util.h"
-#include "dftracer/dftracer.h"
+#include "dftracer/write/write.h"
 #include "dftracer/test/cli_test_util.h"
 #include "format/registry.h"
 #include "input/open.h"

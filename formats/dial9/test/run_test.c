@@ -8,7 +8,6 @@
 #include "cmd/test/samples_test_util.h"
 #include "dial9/test/oracle.h"
 #include "format/registry.h"
-#include "run/read/records.h"
 #include "vocab/vocab.h"
 
 void d9t_open(struct d9t_run *t, struct input *in, unsigned want)

@@ -4,6 +4,7 @@
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "format/format.h"
+#include "run/read/records.h"
 
 /* A dial9 reader without the engine, and every batch that it filled, all alive. */
 

@@ -162,19 +162,24 @@ static bool select_matches(const struct select *s, const struct batch *b, uint32
 
 /* ---- properties of a selection ---- */
 
-bool select_needs_fields(const struct select *s)
+unsigned select_wants(const struct select *s)
 {
+	unsigned want = 0;
+
 	for (uint32_t i = 0; i < s->n; i++)
 		switch (s->conditions[i].kind) {
 		case SELECT_WHERE:
-		case SELECT_PROCESS: /* names of tracks: see WANT_FIELDS */
+			want |= WANT_FIELDS;
+			break;
+		case SELECT_PROCESS:
 		case SELECT_THREAD:
 		case SELECT_TRACK:
-			return true;
+			want |= WANT_NAMES;
+			break;
 		default:
 			break;
 		}
-	return false;
+	return want;
 }
 
 bool select_is_reversed(const struct select *s)

@@ -131,8 +131,8 @@ static inline bool select_is_any(const struct select *s)
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }
 
-/* Returns true if it reads fields, or names of tracks that depend on them (WANT_FIELDS). */
-bool select_needs_fields(const struct select *s);
+/* What it reads of events: WANT_FIELDS, WANT_NAMES. */
+unsigned select_wants(const struct select *s);
 
 /* Whether the window is empty for any trace: both ends have the same reference point. */
 bool select_is_reversed(const struct select *s);

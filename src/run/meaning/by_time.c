@@ -50,6 +50,11 @@ static void retain(struct interpret *in, struct batch *b, struct event *e, struc
 	                          : 0;
 	enum retained_made made = RETAINED_MADE;
 
+	if (n == 0 && !how->lasting) { /* names recur: without fields no copy of the event is needed */
+		const struct slice text = trace_text(in->trace, e->name);
+		how->lasting = (text.flags & SLICE_STAYS) != 0;
+		e->name = text;
+	}
 	if (n == 0 && how->lasting)
 		return;
 	made = retained_new(&how->kept, name, b->fields + e->first_field, n, left);

@@ -51,51 +51,6 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 
 #define LIST_MAX 65536U /* values of a repeated field; a value takes more memory than its bytes */
 
-static uint64_t load_bytes(const char *p, uint32_t n, bool big)
-{
-	switch (n) {
-	case 1:
-		return (uint8_t)*p;
-	case 2:
-		return load_u16(p, big);
-	case 4:
-		return load_u32(p, big);
-	default:
-		return load_u64(p, big);
-	}
-}
-
-/* Loads a value of a type of fixed size. */
-static struct value value_at(const char *p, uint8_t type, bool big)
-{
-	const uint64_t raw = load_bytes(p, plan_width(type), big);
-	struct value v = { .type = type, .u64 = raw };
-	uint32_t raw32 = (uint32_t)raw;
-	float f;
-
-	switch ((enum value_type)type) {
-	case VALUE_I8:
-		v.i64 = (int8_t)raw;
-		break;
-	case VALUE_I16:
-		v.i64 = (int16_t)raw;
-		break;
-	case VALUE_I32:
-		v.i64 = (int32_t)raw;
-		break;
-	case VALUE_F32:
-		memcpy(&f, &raw32, sizeof f);
-		v.f64 = f;
-		break;
-	case VALUE_F64:
-		memcpy(&v.f64, &raw, sizeof v.f64);
-		break;
-	default:
-		break;
-	}
-	return v;
-}
-
 /* Reads the remaining values as a list. */
 static void read_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 {
@@ -105,7 +60,7 @@ static void read_list(struct batch *b, struct cursor *c, uint8_t type, struct va
 
 	*v = (struct value){ .type = VALUE_LIST, .count = list != NULL ? n : 0, .values = list };
 	for (uint32_t i = 0; i < v->count; i++)
-		list[i] = value_at(c->p + i * plan_width(type), type, c->big);
+		list[i] = interpret_value_at(c->p + i * plan_width(type), type, c->big);
 	c->p += n * plan_width(type);
 }
 
@@ -135,7 +90,7 @@ static bool read_value(struct batch *b, struct cursor *c, const struct plan_layo
 	}
 	if (left < plan_width(f->type))
 		return false;
-	*v = value_at(c->p, f->type, c->big);
+	*v = interpret_value_at(c->p, f->type, c->big);
 	c->p += plan_width(f->type);
 	return true;
 }
@@ -169,6 +124,18 @@ static const struct field *find_payload(const struct batch *b, const struct even
 	return NULL;
 }
 
+/* Decodes a payload of the right size into the only fields of the event. */
+static void decode_fixed(struct batch *b, struct event *e, const struct plan *m, const char *p)
+{
+	const bool big = (e->flags & EVENT_BIG) != 0;
+	struct field *const to = batch_event_fields(b, e, (uint16_t)m->nlayout);
+
+	for (uint32_t i = 0; to != NULL && i < m->nlayout; i++) {
+		to[i] = (struct field){ m->layout[i].name, interpret_value_at(p, m->layout[i].type, big) };
+		p += plan_width(m->layout[i].type);
+	}
+}
+
 void interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
 {
 	const struct field *from = find_payload(b, e, m);
@@ -179,6 +146,10 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 
 	if (from == NULL && m->nlayout == 0)
 		return;
+	if (e->nfields == 1 && !m->layout_open && bytes.n == m->layout_size && m->nlayout < UINT16_MAX) {
+		decode_fixed(b, e, m, bytes.p);
+		return;
+	}
 	struct field *const to = (uint64_t)e->nfields + m->nlayout < UINT16_MAX
 	                             ? batch_fields(b, e->nfields + m->nlayout + 1)
 	                             : NULL;
@@ -216,57 +187,9 @@ const struct value *interpret_field(const struct batch *b, const struct event *e
 	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
 
 	for (; f < end; f++)
-		if (f->name.n == name.n && (f->name.p == name.p || memcmp(f->name.p, name.p, name.n) == 0))
+		if (interpret_is_named(f, name))
 			return &f->value;
-	for (uint32_t i = 0; e->cls != NULL && i < e->cls->nparts; i++)
-		if (slice_equal(e->cls->parts[i].name, name))
-			return &e->cls->parts[i].value;
-	return NULL;
-}
-
-bool interpret_number(const struct value *v, uint64_t *number)
-{
-	switch ((enum value_type)v->type) {
-	case VALUE_BOOL:
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-	case VALUE_ADDRESS:
-		*number = v->u64;
-		return true;
-	case VALUE_STRING:
-	case VALUE_BYTES:
-		*number = hash_bytes(v->p, v->count, hash_seed());
-		return true;
-	default:
-		return false;
-	}
-}
-
-uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint8_t table)
-{
-	const uint8_t scope =
-	    in->trace->vocabulary != NULL ? in->trace->vocabulary->scopes[table] : PLAN_SCOPE_TRACE;
-
-	if (scope == PLAN_SCOPE_TRACE || e->track == NULL)
-		return DEFINITIONS_WHOLE_TRACE;
-	return scope == PLAN_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
-}
-
-/* Returns true if the value means "absent". */
-static bool is_none(const struct plan_none *none, const struct value *v)
-{
-	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
-
-	for (uint32_t i = 0; number && i < none->n; i++)
-		if (v->u64 == none->values[i])
-			return true;
-	return false;
+	return e->cls != NULL ? interpret_part(e->cls, name) : NULL;
 }
 
 /* Returns the i-th field of a reference, or NULL if it is missing or absent. */
@@ -275,7 +198,7 @@ static const struct value *ref_field(const struct batch *b, const struct event *
 {
 	const struct value *const v = interpret_field(b, e, r->field[i]);
 
-	return v == NULL || (r->none[i].n > 0 && is_none(&r->none[i], v)) ? NULL : v;
+	return v == NULL || (r->none[i].n > 0 && interpret_is_none(&r->none[i], v)) ? NULL : v;
 }
 
 struct value interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,

@@ -15,23 +15,6 @@
 #define FACTS_MAX 512U
 #define FACTS_BYTES (256U << 10)
 
-static void define(struct interpret *in, const struct batch *b, const struct event *e,
-                   const struct plan_define *d)
-{
-	const struct value v = interpret_ref(in, b, e, &d->value);
-	uint64_t key[2] = { 0, 0 };
-
-	for (uint32_t i = 0; i < d->nkeys; i++) {
-		const struct value *const k = interpret_field(b, e, d->key[i]);
-		if (k == NULL || !interpret_number(k, &key[i]))
-			return;
-	}
-	if (v.type == VALUE_NONE || v.type == VALUE_BYTES || v.type > VALUE_BYTES)
-		return;
-	definitions_put(&in->trace->definitions, d->table, interpret_scope(in, e, d->table), key[0], key[1],
-	                v);
-}
-
 static bool has_fact(const struct trace *t, struct slice name)
 {
 	for (uint32_t i = 0; i < t->nmeta; i++)
@@ -66,14 +49,12 @@ static void set_epoch(struct trace *t, const struct value *v, uint64_t ts)
 	t->epoch_ns = wall - ts;
 }
 
-/* Adds the definitions, facts and epoch that an event states. */
+/* Adds the facts and the epoch that an event states. */
 static void interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
                             const struct plan *m)
 {
 	const struct value *v;
 
-	for (uint32_t i = 0; i < m->ndefines; i++)
-		define(in, b, e, &m->defines[i]);
 	if (m->epoch.p != NULL && (v = interpret_field(b, e, m->epoch)) != NULL)
 		set_epoch(in->trace, v, e->ts);
 	if (m->facts.p != NULL && (v = interpret_field(b, e, m->facts)) != NULL)
@@ -109,28 +90,17 @@ static void interpret_arrows(struct interpret *in, const struct batch *b, struct
 /* Kinds of events on the fast path, without fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 
-#define QUICK_TRACKS 32U
-#define QUICK_MISSES 10000U
-
-/* Cache of a class whose name and track are each a constant or one field: indices of these fields in its
- * events, and tracks by value. */
-struct quick {
-	uint16_t track_at, name_at;
-	uint32_t misses;                          /* at QUICK_MISSES the cache is given up */
-	const struct track *process;              /* of the tracks */
-	const struct track *tracks[QUICK_TRACKS]; /* by value of the field; NULL: not known */
-};
-
 /* Properties common to all events of a class. */
 struct known_class {
-	const struct plan *m; /* NULL: nothing to do */
+	const struct class *cls; /* NULL: not cached */
+	const struct plan *m;    /* NULL: nothing to do */
 	const struct known_class *otherwise;
 	struct slice name; /* p NULL: composed per event, or set by the reader */
 	uint16_t pair;
-	uint8_t simple;      /* enum simple */
-	bool light;          /* the plan has only a fixed name and a phase */
-	bool fields;         /* its events have their fields */
-	struct quick *quick; /* NULL: the class does not qualify */
+	uint8_t simple; /* enum simple */
+	bool light;     /* the plan has only a fixed name and a phase */
+	bool learns;    /* it has facts or an epoch */
+	struct steps *steps;
 };
 
 void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
@@ -155,29 +125,6 @@ void interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
-/* Whether a reference is a field that is not looked up in tables. */
-static bool is_field(const struct plan_ref *r)
-{
-	return r->nfields == 1 && r->ntables == 0;
-}
-
-static bool is_quick(const struct known_class *k)
-{
-	const struct plan *const m = k->m;
-	const struct plan_track *const track = m->tracks;
-	const struct plan_template *const name = m->names;
-
-	if ((m->phase != PLAN_BEGIN && m->phase != PLAN_END && m->phase != PLAN_INSTANT) || k->light ||
-	    m->async || m->named.p != NULL || m->has_layout || m->ndefines > 0 || m->key.nfields > 0 ||
-	    m->epoch.p != NULL || m->facts.p != NULL)
-		return false;
-	if (m->ntracks == 0 || track->child || !is_field(&track->number) ||
-	    (track->id.nfields > 0 && track->id.ntables == 0))
-		return false;
-	return k->name.p != NULL || (m->nnames > 0 && name->nparts == 1 && name->parts[0].text.n == 0 &&
-	                             is_field(&name->parts[0].ref) && name->parts[0].ref.none[0].n == 0);
-}
-
 static void compile_plan(struct interpret *in, struct known_class *k, const struct class *cls,
                          const struct plan *m)
 {
@@ -186,11 +133,11 @@ static void compile_plan(struct interpret *in, struct known_class *k, const stru
 	struct class_plan plan;
 
 	class_plan_compile(&plan, m, NULL);
-	*k = (struct known_class){ .m = m,
-		                   .name = in->unnamed ? cls->name : plan.fixed_name,
-		                   .pair = m->pair };
-	k->fields = in->fields || class_needs_fields(cls);
-	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && k->fields) &&
+	*k = (struct known_class){
+		.cls = cls, .m = m, .name = in->unnamed ? cls->name : plan.fixed_name, .pair = m->pair
+	};
+	const bool fields = in->fields || class_needs_fields(cls);
+	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && fields) &&
 	           (plan.says & ~(unsigned)(CLASS_PLAN_FIXED_NAME | CLASS_PLAN_MORE)) == 0;
 	if (k->light && in->spans && !in->fields)
 		k->simple = m->phase == PLAN_BEGIN                ? SIMPLE_BEGIN
@@ -198,13 +145,14 @@ static void compile_plan(struct interpret *in, struct known_class *k, const stru
 		                                                  : SIMPLE_NOT;
 	if (k->light && k->simple == SIMPLE_BEGIN && k->name.p == NULL)
 		k->simple = SIMPLE_NOT;
-	if (is_quick(k))
-		k->quick = arena_zalloc(&in->arena, 1, sizeof *k->quick);
+	k->learns = m->epoch.p != NULL || m->facts.p != NULL;
+	if ((k->steps = steps_compile(&in->arena, m, k->name, fields, in->fields)) == NULL)
+		k->m = NULL;
 }
 
 static void compile_plans(struct interpret *in, struct known_class *k, const struct class *cls)
 {
-	*k = (struct known_class){ .m = NULL };
+	*k = (struct known_class){ .cls = cls };
 	if (cls->plan == NULL || cls->reader_applies)
 		return;
 	for (const struct plan *m = cls->plan;; m = m->otherwise) {
@@ -232,48 +180,12 @@ static const struct known_class *cache_class(struct interpret *in, const struct 
 	return &in->classes[cls->index];
 }
 
-/* Returns NULL if the class is not cached.  All zero: a class without a plan. */
+/* Returns NULL if the class is not cached. */
 static inline const struct known_class *known_class_of(const struct interpret *in, const struct class *cls)
 {
 	const struct known_class *const k = cls->index < in->nclasses ? &in->classes[cls->index] : NULL;
 
-	return k != NULL && k->m == (cls->reader_applies ? NULL : cls->plan) ? k : NULL;
-}
-
-/* ---- names ---- */
-
-/* Returns true if the name outlives the batch. */
-static bool find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
-{
-	const struct plan *const m = k->m;
-	struct slice name;
-	bool lasting;
-
-	if (k->name.p != NULL) {
-		e->name = k->name;
-		return true;
-	}
-	for (uint32_t i = 0; i < m->nnames; i++) {
-		if (interpret_template(in, b, e, &m->names[i], &name, &lasting)) {
-			e->name = name;
-			return lasting;
-		}
-		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
-			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN],
-			           e->offset, 1);
-	}
-	return e->name.p == e->cls->name.p;
-}
-
-/* Finds the name of an event whose track was replaced.  own: the track of the reader, the scope of tables. */
-static void find_late_name(struct interpret *in, struct batch *b, struct event *e,
-                           const struct known_class *k, const struct track *own)
-{
-	const struct track *const track = e->track;
-
-	e->track = own;
-	find_name(in, b, e, k);
-	e->track = track;
+	return k != NULL && k->cls == cls ? k : NULL;
 }
 
 /* ---- phases: functions return true if the event is kept ---- */
@@ -419,29 +331,6 @@ static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, 
 
 /* ---- one event ---- */
 
-/* Finds the track of an event, and the key and kind of an end of a span. */
-static void find_track(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-                       struct pairing_end_of *how)
-{
-	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
-	const struct track *const own = e->track;
-
-	if (m->ntracks > 0)
-		e->track = interpret_line(in, b, e, m);
-	else if (state)
-		e->track = interpret_state_line(in, b, e, m);
-	if (m->key.nfields > 0) {
-		const struct event on_own_track = { .track = own,
-			                            .first_field = e->first_field,
-			                            .nfields = e->nfields };
-		const struct value v = interpret_ref(in, b, &on_own_track, &m->key);
-		if (!interpret_number(&v, &how->key))
-			how->key = 0;
-	}
-	how->pair = state ? m->state : m->pair;
-	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
-}
-
 /* Returns the plan for an event of this name, or NULL. */
 static inline const struct known_class *choose_plan(const struct known_class *k, struct slice name)
 {
@@ -450,135 +339,57 @@ static inline const struct known_class *choose_plan(const struct known_class *k,
 	return k;
 }
 
+/* Applies the phase after name and track are set. */
+static inline bool end_event(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+                             struct pairing_end_of how)
+{
+	if (in->spans && !in->fields && how.flags == 0) {
+		if (m->phase == PLAN_BEGIN && how.lasting &&
+		    pairing_begin_fast(&in->pairing, e, e->name, how.pair, how.key))
+			return false;
+		if (m->phase == PLAN_END && how.pair > 0 &&
+		    pairing_end_fast(&in->pairing, e, how.pair, how.key, e))
+			return true;
+	}
+	return apply_phase(in, b, e, m, how);
+}
+
 static bool interpret_event(struct interpret *in, struct batch *b, struct event *e,
                             const struct known_class *k)
 {
-	struct pairing_end_of how = { .pair = 0 };
-
 	k = choose_plan(k, e->name);
 	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k == NULL)
 		return as_read(in, b, e);
-	if (k->m->has_layout && k->fields)
-		interpret_layout(in, b, e, k->m);
-	interpret_learn(in, b, e, k->m);
+	const struct plan *const m = k->m;
+	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
 	/* A span has the name of its begin: that of an end is looked up only if it ends no span. */
-	const bool late = k->m->phase == PLAN_END && in->spans && !k->m->async && k->m->nnames > 0;
+	const bool late = m->phase == PLAN_END && in->spans && !m->async && m->nnames > 0;
 	const struct track *const own = e->track;
-	if (!late)
-		how.lasting = find_name(in, b, e, k);
-	find_track(in, b, e, k->m, &how);
-	if (k->m->phase != PLAN_STRUCTURE)
-		pairing_see(&in->pairing, e->track, e->ts);
-	interpret_arrows(in, b, e, k->m);
-	const bool kept = apply_phase(in, b, e, k->m, how);
-	if (late && kept && e->phase == PHASE_INSTANT)
-		find_late_name(in, b, e, k, own);
-	return kept;
-}
-
-/* ---- events with a remembered track ---- */
-
-/* Returns the index of the first field of this name; nfields: none. */
-static uint16_t index_of(const struct batch *b, const struct event *e, struct slice name)
-{
-	const struct field *const f = b->fields + e->first_field;
-	uint16_t i = 0;
-
-	while (i < e->nfields && !slice_equal(f[i].name, name))
-		i++;
-	return i;
-}
-
-/* Returns the value of the field at an index, or NULL if that is not the first field of this name.  Names of
- * fields that plans use have the address of the plan's text (plan_uses), so addresses are compared. */
-static inline const struct value *field_at(const struct batch *b, const struct event *e, uint16_t at,
-                                           struct slice name)
-{
-	const struct field *const f = b->fields + e->first_field;
-
-	if (at >= e->nfields || f[at].name.p != name.p || f[at].name.n != name.n)
-		return NULL;
-	for (uint16_t i = 0; i < at; i++)
-		if (f[i].name.p == name.p && f[i].name.n == name.n)
-			return NULL;
-	return &f[at].value;
-}
-
-static inline bool is_small(const struct value *v)
-{
-	return v != NULL && v->type >= VALUE_U8 && v->type <= VALUE_U64 && v->u64 < QUICK_TRACKS;
-}
-
-/* Finds name and track in the cache. */
-static inline bool find_quickly(const struct known_class *k, const struct batch *b, const struct event *e,
-                                const struct track **track, struct slice *name)
-{
-	const struct quick *const q = k->quick;
-	const struct value *const v = field_at(b, e, q->track_at, k->m->tracks[0].number.field[0]);
-
-	if (!is_small(v) || q->process != track_process(e->track) || q->tracks[v->u64] == NULL)
-		return false;
-	*track = q->tracks[v->u64];
-	*name = k->name;
-	if (name->p != NULL)
-		return true;
-	const struct value *const text = field_at(b, e, q->name_at, k->m->names[0].parts[0].ref.field[0]);
-	if (text == NULL || text->type != VALUE_STRING || (text->flags & SLICE_STAYS) == 0)
-		return false;
-	*name = value_text(text);
-	return true;
-}
-
-/* Stores the indices and the track of an event in the cache. */
-static void learn_quick(struct interpret *in, struct batch *b, const struct event *e,
-                        const struct known_class *k)
-{
-	const struct plan_ref *const number = &k->m->tracks[0].number;
-	struct quick *const q = k->quick;
-
-	q->track_at = index_of(b, e, number->field[0]);
-	if (k->name.p == NULL)
-		q->name_at = index_of(b, e, k->m->names[0].parts[0].ref.field[0]);
-	const struct value v = interpret_ref(in, b, e, number); /* none: another rule finds the track */
-	if (q->track_at == e->nfields || !is_small(&v))
-		return;
-	if (q->process != track_process(e->track)) {
-		q->process = track_process(e->track);
-		memset(q->tracks, 0, sizeof q->tracks);
-	}
-	q->tracks[v.u64] = interpret_line(in, b, e, k->m);
-}
-
-/* Interprets an event of a class with a cache: interpret_event() without definitions, layout and templates.
- */
-static bool interpret_quick(struct interpret *in, struct batch *b, struct event *e,
-                            const struct known_class *k)
-{
-	const struct pairing_end_of how = { .pair = k->pair, .lasting = true };
-	const struct track *track;
-	struct slice name;
-
-	if (k->quick->misses >= QUICK_MISSES)
-		return interpret_event(in, b, e, k);
-	if (!find_quickly(k, b, e, &track, &name)) {
-		k->quick->misses++;
-		learn_quick(in, b, e, k);
-		return interpret_event(in, b, e, k);
-	}
-	pairing_see(&in->pairing, e->track, e->ts);
+	const struct stepped found = steps_apply(in, b, e, k->steps, !late);
+	const struct pairing_end_of how = { .pair = state ? m->state : m->pair,
+		                            .flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) |
+		                                               (state ? PAIRING_STATE : 0)),
+		                            .lasting = found.lasting,
+		                            .key = found.key };
+	const struct track *const track =
+	    state && m->ntracks == 0 ? interpret_state_line(in, b, e, m) : found.track;
+	if (k->learns)
+		interpret_learn(in, b, e, m);
 	e->track = track;
-	e->name = name;
-	pairing_see(&in->pairing, track, e->ts);
-	interpret_arrows(in, b, e, k->m);
-	if (in->spans && !in->fields) {
-		if (k->m->phase == PLAN_BEGIN && pairing_begin_fast(&in->pairing, e, name, k->pair))
-			return false;
-		if (k->m->phase == PLAN_END && k->pair > 0 && pairing_end_fast(&in->pairing, e, k->pair, e))
-			return true;
+	if (m->phase != PLAN_STRUCTURE)
+		pairing_see(&in->pairing, track, e->ts);
+	interpret_arrows(in, b, e, m);
+	const bool kept = end_event(in, b, e, m, how);
+	if (late && kept && e->phase == PHASE_INSTANT) {
+		e->track = own;
+		steps_name(in, b, e, k->steps, &found);
+		e->track = track;
 	}
-	return apply_phase(in, b, e, k->m, how);
+	if (found.payload != NULL)
+		e->nfields = 0;
+	return kept;
 }
 
 /* ---- any event ---- */
@@ -590,9 +401,9 @@ static bool interpret_untimed(struct interpret *in, struct batch *b, struct even
 	if (k->m != NULL)
 		k = choose_plan(k, e->name);
 	if (k != NULL && k->m != NULL) {
-		if (k->m->has_layout && k->fields)
-			interpret_layout(in, b, e, k->m);
-		interpret_learn(in, b, e, k->m);
+		steps_define(in, b, e, k->steps);
+		if (k->learns)
+			interpret_learn(in, b, e, k->m);
 	}
 	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
 }
@@ -608,7 +419,7 @@ static bool interpret_one(struct interpret *in, struct batch *b, struct event *e
 	if (k->m == NULL) {
 		kept = as_read(in, b, e);
 	} else if (!k->light) {
-		kept = k->quick != NULL ? interpret_quick(in, b, e, k) : interpret_event(in, b, e, k);
+		kept = interpret_event(in, b, e, k);
 	} else {
 		const struct pairing_end_of how = { .pair = k->pair,
 			                            .lasting =
@@ -662,10 +473,10 @@ static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uin
 		if (k == NULL || e->track == NULL)
 			break;
 		if (k->simple == SIMPLE_BEGIN) {
-			if (!pairing_begin_fast(&in->pairing, e, k->name, k->pair))
+			if (!pairing_begin_fast(&in->pairing, e, k->name, k->pair, 0))
 				break;
 		} else if (k->simple == SIMPLE_END) {
-			if (!pairing_end_fast(&in->pairing, e, k->pair, &b->events[to]))
+			if (!pairing_end_fast(&in->pairing, e, k->pair, 0, &b->events[to]))
 				break;
 			note_other(in, to++, offset);
 		} else if (has_nothing_to_do(in, k, e)) {

@@ -241,11 +241,11 @@ static inline void pairing_see_span(struct pairing *p, const struct event *e)
 }
 
 /*
- * Inline fast paths if nothing is copied or counted: `name` outlives the batch, no fields are wanted, no key.
+ * Inline fast paths if nothing is copied or counted: `name` outlives the batch, no fields are wanted.
  * Return false without effect in other cases: call the functions above.
  */
 static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, struct slice name,
-                                      uint16_t pair)
+                                      uint16_t pair, uint64_t key)
 {
 	const uint32_t slot = p->free, track = e->track->index;
 
@@ -258,7 +258,7 @@ static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, 
 	p->free = s->below;
 	s->ts = e->ts;
 	s->offset = e->offset;
-	s->key = 0;
+	s->key = key;
 	s->name = name;
 	s->cls = e->cls;
 	s->track = e->track;
@@ -274,7 +274,8 @@ static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, 
 }
 
 /* Writes the span to `to`, which may be e itself. */
-static inline bool pairing_end_fast(struct pairing *p, const struct event *e, uint16_t pair, struct event *to)
+static inline bool pairing_end_fast(struct pairing *p, const struct event *e, uint16_t pair, uint64_t key,
+                                    struct event *to)
 {
 	const uint64_t end = e->ts;
 	const uint32_t track = e->track->index;
@@ -286,7 +287,7 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	if (slot == 0 || t->beyond > 0)
 		return false;
 	struct open_span *const s = &p->spans[slot - 1];
-	if (s->pair != pair || s->key != 0 || s->retained != NULL || end < s->ts)
+	if (s->pair != pair || s->key != key || s->retained != NULL || end < s->ts)
 		return false;
 	*to = (struct event){ .ts = s->ts,
 		              .dur = end - s->ts,
@@ -404,18 +405,96 @@ void by_time_free(struct by_time *w);
 
 /* ---- fields.c ---- */
 
+static inline bool interpret_is_named(const struct field *f, struct slice name)
+{
+	return f->name.n == name.n && (f->name.p == name.p || (name.n > 0 && f->name.p[0] == name.p[0] &&
+	                                                       memcmp(f->name.p, name.p, name.n) == 0));
+}
+
+/* A part of the name of the class, or NULL. */
+static inline const struct value *interpret_part(const struct class *cls, struct slice name)
+{
+	for (uint32_t i = 0; i < cls->nparts; i++)
+		if (slice_equal(cls->parts[i].name, name))
+			return &cls->parts[i].value;
+	return NULL;
+}
+
 /* A field of the event, or NULL. */
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name);
 
 /* The key of a value: numbers themselves, of texts a hash.  Returns false if it has none. */
-bool interpret_number(const struct value *v, uint64_t *number);
+static inline bool interpret_number(const struct value *v, uint64_t *number)
+{
+	const bool text = v->type == VALUE_STRING || v->type == VALUE_BYTES;
+
+	*number = text ? hash_bytes(v->p, v->count, hash_seed()) : v->u64;
+	return text || (v->type >= VALUE_BOOL && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
+}
 
 /* The value of a reference; VALUE_NONE: a field or definition is missing. */
 struct value interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,
                            const struct plan_ref *r);
 
 /* The scope of a table for an event. */
-uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint8_t table);
+static inline uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint8_t table)
+{
+	const uint8_t scope =
+	    in->trace->vocabulary != NULL ? in->trace->vocabulary->scopes[table] : PLAN_SCOPE_TRACE;
+
+	if (scope == PLAN_SCOPE_TRACE || e->track == NULL)
+		return DEFINITIONS_WHOLE_TRACE;
+	return scope == PLAN_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
+}
+
+/* Whether the value means "absent". */
+static inline bool interpret_is_none(const struct plan_none *none, const struct value *v)
+{
+	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
+
+	for (uint32_t i = 0; number && i < none->n; i++)
+		if (v->u64 == none->values[i])
+			return true;
+	return false;
+}
+
+/* Loads a value of a type of fixed size. */
+static inline struct value interpret_value_at(const char *p, uint8_t type, bool big)
+{
+	struct value v = { .type = type };
+	uint32_t raw;
+	float f;
+
+	switch ((enum value_type)type) {
+	case VALUE_U8:
+		v.u64 = (uint8_t)*p;
+		break;
+	case VALUE_U16:
+		v.u64 = load_u16(p, big);
+		break;
+	case VALUE_U32:
+		v.u64 = load_u32(p, big);
+		break;
+	case VALUE_I8:
+		v.i64 = (int8_t)*p;
+		break;
+	case VALUE_I16:
+		v.i64 = (int16_t)load_u16(p, big);
+		break;
+	case VALUE_I32:
+		v.i64 = (int32_t)load_u32(p, big);
+		break;
+	case VALUE_F32:
+		raw = load_u32(p, big);
+		memcpy(&f, &raw, sizeof f);
+		v.f64 = f;
+		break;
+	default: /* U64, I64, F64, ADDRESS */
+		v.u64 = load_u64(p, big);
+		break;
+	}
+	return v;
+}
 
 /* The text of a template.  *lasting: it outlives the batch.  Returns false if a field or definition is
  * missing. */
@@ -431,9 +510,9 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 
 /* ---- tracks.c ---- */
 
-/* The time line of an event by m->tracks. */
-const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e,
-                                   const struct plan *m);
+/* Finds the time line of an event by one rule; *track is unchanged if a field is missing. */
+void interpret_line(struct interpret *in, struct batch *b, const struct event *e,
+                    const struct plan_track *how, const struct track **track);
 
 /* The child track for states of this name. */
 const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,
@@ -443,5 +522,34 @@ void interpret_lines_free(struct interpret *in);
 /* Makes the event a counter with only numbers: numbers of a list become series named by m->series, or "NAME
  * 1", "NAME 2" ... */
 void interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);
+
+/* ---- steps.c ---- */
+
+/* A plan compiled for the events of a class. */
+struct steps;
+
+/* name: of all its events; p NULL: by the plan.  has_fields: they have fields; wanted: the consumer reads
+ * them. In memory of the arena; NULL on OOM. */
+struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
+                            bool wanted);
+
+/* Decodes the payload and adds the definitions that an event states. */
+void steps_define(struct interpret *in, struct batch *b, struct event *e, const struct steps *s);
+
+/* What the steps found. */
+struct stepped {
+	const struct track *track; /* the time line */
+	uint64_t key;              /* of the plan; 0: none */
+	const char *payload;       /* not NULL: it was not decoded */
+	bool lasting;              /* the name outlives the batch */
+};
+
+/* Does the same, and finds the time line, the key and, if `named`, the name, which it sets. */
+struct stepped steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
+                           bool named);
+
+/* Sets the name of an event that has its own track, the scope of tables. */
+void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
+                const struct stepped *of);
 
 #endif

@@ -14,11 +14,12 @@
 /* Lines are added up to this number of tracks; the rest of TRACE_MAX_TRACKS is for readers. */
 #define ALL_TRACKS 65536U
 
-/* Cached result for a rule, a process (or track, for child lines) and a number. */
+/* Cached result for a rule, a process (or track, for child lines) and a number, or a text that stays. */
 struct line_cached {
 	const void *how; /* the plan_track, or the name of the state */
 	const struct track *base;
 	uint64_t value;
+	uint32_t n; /* bytes of the text */
 	uint8_t type;
 	const struct track *track;
 };
@@ -54,7 +55,7 @@ static inline const struct track *cached_track(struct interpret *in, const struc
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (pair[i].how == key->how && pair[i].base == key->base && pair[i].value == key->value &&
-		    pair[i].type == key->type)
+		    pair[i].type == key->type && pair[i].n == key->n)
 			return pair[i].track;
 	in->line_misses++;
 	return NULL;
@@ -138,13 +139,13 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	return k != NULL ? k : base;
 }
 
-/* Finds the track by one rule; *track is unchanged if a field is missing. */
-static void try_line(struct interpret *in, struct batch *b, const struct event *e,
-                     const struct plan_track *how, const struct track **track)
+void interpret_line(struct interpret *in, struct batch *b, const struct event *e,
+                    const struct plan_track *how, const struct track **track)
 {
 	const struct track *const base = how->child ? e->track : track_process(e->track);
 	const struct value v = interpret_ref(in, b, e, &how->number);
-	const bool plain = v.type != VALUE_STRING && v.type != VALUE_BYTES;
+	const bool text = v.type == VALUE_STRING || v.type == VALUE_BYTES;
+	const bool lasts = !text || (v.flags & SLICE_STAYS) != 0;
 	struct slice name;
 	bool lasting;
 
@@ -153,9 +154,13 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 	if (how->id.nfields > 0 && how->id.ntables == 0 &&
 	    interpret_ref(in, b, e, &how->id).type == VALUE_NONE)
 		return;
-	const struct line_cached key = { .how = how, .base = base, .value = v.u64, .type = v.type };
+	const struct line_cached key = { .how = how,
+		                         .base = base,
+		                         .value = text ? (uintptr_t)v.p : v.u64,
+		                         .n = text ? v.count : 0,
+		                         .type = v.type };
 	struct line_cached *const pair = cached_pair(in, &key);
-	const struct track *const known = pair != NULL && plain ? cached_track(in, pair, &key) : NULL;
+	const struct track *const known = pair != NULL && lasts ? cached_track(in, pair, &key) : NULL;
 	if (pair == NULL)
 		return;
 	if (known != NULL) {
@@ -168,18 +173,8 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 		name = slice_of(name.p, NAME_BYTES);
 	const struct track *const found = named_line(in, b, e, base, how->child, name, &how->id);
 	*track = found;
-	if (plain)
+	if (lasts)
 		cache_track(pair, key, found);
-}
-
-const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e,
-                                   const struct plan *m)
-{
-	const struct track *track = NULL;
-
-	for (uint32_t i = 0; i < m->ntracks && track == NULL; i++)
-		try_line(in, b, e, &m->tracks[i], &track);
-	return track != NULL ? track : e->track;
 }
 
 const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,

@@ -55,14 +55,16 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 		             .offset = rec->offset - (uint64_t)(rec->p - from),
 		             .phase = is_event ? PHASE_INSTANT : PHASE_STRUCTURE,
 		             .flags = r->event_flags };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
 	if (!raw)
 		ops->event(r, rec, b, e);
 	else if (rec->role == RECORD_IS_FILE ||
 	         ((want & WANT_FIELDS) != 0 && (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)))
 		ops->fields(r, rec, b, e);
 	b->n++;
-	for (uint32_t i = at; b->bytes != NULL && i < b->n; i++)
-		b->bytes[i] = slice_of(from, (size_t)(rec->end - from));
+	for (uint32_t i = at + 1; b->bytes != NULL && i < b->n; i++)
+		b->bytes[i] = b->bytes[at];
 }
 
 /* Reads the record at the start of the window; b NULL: without an event.  `want` is that of the reader. */
@@ -102,7 +104,8 @@ static const char *position_after(const struct input *in, size_t n)
 /* Adds an event for the n records in [from, to). */
 static void add_run(struct reader *r, const char *from, const char *to, uint64_t n, struct batch *b)
 {
-	const struct class *const cls = r->trace->classes[0]; /* copiers do not read it */
+	/* Any class: where the copier reads it, the reader has planned one for this. */
+	const struct class *const cls = r->trace->classes[0];
 
 	if (to == from)
 		return;
@@ -203,6 +206,8 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 			return finish(r, READ_END);
 		if (status == RECORD_BAD)
 			return finish(r, READ_BAD);
+		if (status == RECORD_BREAK && b->n > 0)
+			break;
 		if (status == RECORD_MORE)
 			records_more(in, 0);
 	}

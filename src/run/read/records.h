@@ -3,6 +3,13 @@
 
 #include "format/reader.h"
 
+enum read_status {
+	READ_MORE,
+	READ_END,       /* the batch has the last events */
+	READ_BAD,       /* likewise, but the rest cannot be read; a finding says why */
+	READ_NO_MEMORY, /* or a look-ahead pass failed, which has reported why */
+};
+
 /* Fills an empty batch with the next records of the input; it may remain empty while READ_MORE is returned.
  */
 enum read_status records_next(struct reader *r, struct batch *b);

@@ -17,7 +17,15 @@
 #include "input/open.h"
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
-#include "run/read/records.h"
+
+/* ---- faults ---- */
+
+/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct input_files).
+ */
+static bool is_failure(enum input_fault fault)
+{
+	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
+}
 
 /* ---- look ahead ---- */
 
@@ -29,9 +37,7 @@ static bool copy_fault(struct input *to, const struct source *s, bool started)
 {
 	const struct input *const from = s->in;
 
-	if (from == NULL || from->fault == INPUT_OK ||
-	    (started && from->fault != INPUT_SYSTEM && from->fault != INPUT_SHRUNK &&
-	     from->fault != INPUT_CHANGED))
+	if (from == NULL || from->fault == INPUT_OK || (started && !is_failure(from->fault)))
 		return false;
 	to->fault = from->fault;
 	to->fault_offset = from->fault_offset;
@@ -307,13 +313,6 @@ static bool is_damage(const struct input *in)
 	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
 }
 
-/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct input_files).
- */
-static bool is_failure(enum input_fault fault)
-{
-	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
-}
-
 /* Reports a fault of the input itself.  Returns true if the input is unusable. */
 static bool report_fault(struct findings *j, const struct input *in)
 {
@@ -437,7 +436,7 @@ static bool find_format(struct source *s)
 		if (!c->quiet && mode->as != READ_MEANING &&
 		    (mode->copy_of == NULL || mode->copy_of == s->format)) {
 			c->raw = true;
-			c->want &= ~(unsigned)WANT_FIELDS;
+			c->want &= ~((unsigned)WANT_FIELDS | WANT_NAMES);
 			c->want |= wanted_of_records(c->job, s->format);
 		}
 		report_unused_options(s);
@@ -651,8 +650,7 @@ void source_next(struct source *s, struct batch *b)
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	input_pin(in, &b->pins);
-	s->status = s->format->reader->next != NULL ? s->format->reader->next(&s->reader, b)
-	                                            : records_next(&s->reader, b);
+	s->status = records_next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_failed(s->context->trace))

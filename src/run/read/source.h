@@ -5,6 +5,7 @@
 #include "format/reader.h"
 #include "run/read/marks.h"
 #include "run/read/operands.h"
+#include "run/read/records.h"
 
 /*
  * One opened input with its reader.  All reading goes through source_next(): the plain loop, the merge of

@@ -60,7 +60,8 @@ static enum record_status read_records(struct recovery *rc)
 	return status;
 }
 
-static enum read_status next_records(struct recovery *rc)
+/* Returns false after the last byte, or with r->no_memory. */
+static bool next_records(struct recovery *rc)
 {
 	const struct recover_ops *const ops = rc->ops;
 	struct input *const in = rc->r->in;
@@ -77,7 +78,7 @@ static enum read_status next_records(struct recovery *rc)
 				status = RECORD_END; /* the reader itself has skipped the rest */
 		}
 		if (rc->r->no_memory)
-			return READ_NO_MEMORY;
+			return false;
 		if (!rc->lost || status == RECORD_END) {
 			if (ops->keep == NULL || ops->keep(rc, status))
 				recover_keep(rc, in->p);
@@ -90,27 +91,27 @@ static enum read_status next_records(struct recovery *rc)
 			recover_drop(rc, ++in->p);
 		}
 	}
-	return status == RECORD_END ? READ_END : READ_MORE;
+	return status != RECORD_END;
 }
 
 static enum read_status read_some(struct recover_run *run, struct input_pins *pins)
 {
 	struct input *const in = run->source.in;
-
 	struct recovery *const rc = &run->recovery;
+
 	input_pin(in, pins); /* bytes are borrowed until recover_flush() */
-	const enum read_status status = rc->ops->next != NULL ? rc->ops->next(rc) : next_records(rc);
+	const bool more = rc->ops->next != NULL ? rc->ops->next(rc) : next_records(rc);
 	recover_flush(rc);
 	input_pin(in, NULL);
 	input_unpin(pins);
 	input_release_read(in);
 	if (input_shrunk(in))
 		return READ_BAD;
-	if (trace_failed(run->source.context->trace))
+	if (rc->r->no_memory || trace_failed(run->source.context->trace))
 		return READ_NO_MEMORY;
 	if (run->progress != NULL)
 		run->progress(run->ctx, in);
-	return status;
+	return more ? READ_MORE : READ_END;
 }
 
 static void read_all(struct recover_run *run)

@@ -1,7 +1,8 @@
+#include "output/text.h"
 #include "run/meaning/test/interpret_stage_test.h"
 
-/* The cache of time lines (run/meaning/tracks.c): its misses; and cached names and tracks of classes with one
- * field (run/meaning/interpret.c). */
+/* The cache of time lines (run/meaning/tracks.c): its misses; and the steps of a class (run/meaning/steps.c):
+ * names and tracks by fields, and by offsets in a payload. */
 
 #define RULES 3
 #define VALUES 4
@@ -157,5 +158,89 @@ Test(interpret_lines, cached_fields_match_the_plan)
 				expect(&g, &g.batch.events[i], own[i]);
 		}
 		stage_free(&g);
+	}
+}
+
+/* ---- payloads ---- */
+
+static const struct plan_layout_field halves[] = {
+	{ .name = SLICE_LIT("task"), .type = VALUE_U16 },
+	{ .name = SLICE_LIT("place"), .type = VALUE_I8 },
+};
+static const struct plan_part task_label[] = { { .ref = LOOKED_UP("task", 2) } };
+static const struct plan_part task_number[] = { { .text = SLICE_LIT("task "), .ref = REF("task") } };
+static const struct plan_part place_number[] = { { .text = SLICE_LIT("at "), .ref = REF("place") } };
+static const struct plan_template task_names[] = { TEMPLATE(task_label), TEMPLATE(task_number) };
+static const struct plan_track at_place = { .name = TEMPLATE(place_number),
+	                                    .number = REF("place"),
+	                                    .child = true };
+static const struct plan_define task_seen = {
+	.table = 2, .key = { SLICE_LIT("place") }, .nkeys = 1, .value = REF("task")
+};
+
+/* Begins, ends and instants with payloads, some too short or too long.  want: of the consumer. */
+static void interpret_payloads(struct interpret_rig *g, unsigned want, uint64_t seed, struct text *to)
+{
+	static struct plan plans[3];
+	static const enum plan_phase phases[] = { PLAN_BEGIN, PLAN_END, PLAN_INSTANT };
+	const struct class *classes[3];
+	char payloads[32][4];
+
+	stage_init(g, INTERPRET_SPANS, want);
+	definitions_put(&g->trace.definitions, 2, DEFINITIONS_WHOLE_TRACE, 259, 0,
+	                value_string(SLICE_LIT("label")));
+	for (unsigned i = 0; i < 3; i++) {
+		plans[i] = (struct plan){ .phase = phases[i],
+			                  .has_layout = true,
+			                  .payload = SLICE_LIT("payload"),
+			                  .layout = halves,
+			                  .nlayout = 2,
+			                  .layout_size = 3,
+			                  .names = task_names,
+			                  .nnames = 2,
+			                  .tracks = &at_place,
+			                  .ntracks = 1,
+			                  .pair = 1,
+			                  .key = REF("task"),
+			                  .needs_fields = true };
+		plans[i].defines = &task_seen;
+		plans[i].ndefines = i == 2;
+		classes[i] = class_of(g, (const char *[]){ "b", "e", "i" }[i], &plans[i]);
+	}
+	for (unsigned n = 0; n < 20; n++) {
+		batch_recycle(&g->batch);
+		for (unsigned i = 0; i < 32; i++) {
+			const uint64_t kind = next_random(&seed) % 3, size = next_random(&seed) % 8;
+			struct event *const e = add(g, classes[kind], next_random(&seed) % 2, 32 * n + i);
+			e->flags = next_random(&seed) % 2 ? EVENT_BIG : 0;
+			for (unsigned k = 0; k < 4; k++)
+				payloads[i][k] = (char)(next_random(&seed) % 4);
+			add_field(g, e, SLICE_LIT("payload"),
+			          (struct value){ .type = VALUE_BYTES,
+			                          .count = size < 2 ? 2 + 2 * (uint32_t)size : 3,
+			                          .p = payloads[i] });
+		}
+		run(g);
+		for (unsigned i = 0; i < g->batch.n; i++) {
+			const struct event *const e = &g->batch.events[i];
+			text_printf(to, "%u %u %u %.*s %.*s\n", (unsigned)e->ts, (unsigned)e->dur, e->phase,
+			            (int)e->name.n, e->name.p, (int)e->track->name.n, e->track->name.p);
+		}
+	}
+	stage_free(g);
+}
+
+/* Fields that are read from the payload mean the same as decoded ones. */
+Test(interpret_lines, payloads_match_their_fields)
+{
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct text read = { .p = NULL }, decoded = read;
+		struct interpret_rig g;
+
+		interpret_payloads(&g, WANT_TIMES, seed, &read);
+		interpret_payloads(&g, WANT_TIMES | WANT_FIELDS, seed, &decoded);
+		cr_assert(read.n > 0 && read.n == decoded.n && memcmp(read.p, decoded.p, read.n) == 0);
+		text_free(&read);
+		text_free(&decoded);
 	}
 }

@@ -346,16 +346,16 @@ Test(pairing, a_crowded_track_does_not_slow_others)
 	}
 	struct event e = event_of(&g, 1, SLICE_LIT("s"), ts);
 	cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN); /* slots are free again */
-	cr_assert(pairing_begin_fast(&g.p, &e, e.name, 1));
-	cr_assert(pairing_end_fast(&g.p, &e, 1, &e));
+	cr_assert(pairing_begin_fast(&g.p, &e, e.name, 1, 0));
+	cr_assert(pairing_end_fast(&g.p, &e, 1, 0, &e));
 	e = event_of(&g, 0, SLICE_LIT("s"), ts);
-	cr_assert_not(pairing_begin_fast(&g.p, &e, e.name, 1));
+	cr_assert_not(pairing_begin_fast(&g.p, &e, e.name, 1, 0));
 	for (int i = 0; i < 3; i++) {
 		e = event_of(&g, 0, SLICE_LIT("s"), ts);
-		cr_assert_not(pairing_end_fast(&g.p, &e, 1, &e));
+		cr_assert_not(pairing_end_fast(&g.p, &e, 1, 0, &e));
 		cr_assert_eq(pairing_end(&g.p, &g.batch, &e, how), PAIRING_DROPPED);
 	}
-	cr_assert(pairing_end_fast(&g.p, &e, 1, &e), "the counted ones are gone");
+	cr_assert(pairing_end_fast(&g.p, &e, 1, 0, &e), "the counted ones are gone");
 	stage_free(&g);
 }
 

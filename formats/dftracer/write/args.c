@@ -3,7 +3,7 @@
  * strings become hashes, and a name that would be mistaken for one gets a number.  Numbers keep all digits,
  * all other values are JSON on one line.
  */
-#include "dftracer/dftracer.h"
+#include "dftracer/write/write.h"
 #include "format/fields_json.h"
 #include "json/token.h"
 #include "model/event_traits.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "dial9/dial9.h"
+#include "dial9/write/write.h"
 #include "format/fields_json.h"
 
 /* ---- the string pool ---- */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "dial9/dial9.h"
+#include "dial9/write/write.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
@@ -602,7 +602,7 @@ static void put_event(struct d9w_state *st, const struct batch *b, const struct 
 
 const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "dial9/losses.def"
+#include "dial9/write/losses.def"
 #undef LOSS
 };
 

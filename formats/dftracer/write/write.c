@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "dftracer/dftracer.h"
+#include "dftracer/write/write.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
 #include "out/times.h"
@@ -544,7 +544,7 @@ static void put_event(struct dfw_state *st, const struct batch *b, const struct 
 
 const struct loss dfw_losses[DFW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "dftracer/losses.def"
+#include "dftracer/write/losses.def"
 #undef LOSS
 };
 const char *const dfw_dialect_names[] = { "d1", "d3", "d5", NULL };

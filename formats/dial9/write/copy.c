@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "dial9/dial9.h"
+#include "dial9/write/write.h"
 
 /* ---- the state ---- */
 

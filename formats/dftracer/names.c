@@ -1,0 +1,457 @@
+/*
+ * Hosts and processes of records, and the names of their hashes.
+ *
+ * Hashes are looked up in a direct-mapped cache before the hash table.  All tables have limits; past them
+ * hashes are shown as numbers, and hosts and processes are merged.
+ */
+#include <stdlib.h>
+
+#include "dftracer/dftracer.h"
+
+/* ---- hosts and processes ---- */
+
+void dft_numbers_free(struct dft_numbers *numbers)
+{
+	table64_free(&numbers->large);
+	tabletext_free(&numbers->hosts);
+	free(numbers->texts);
+}
+
+uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v)
+{
+	const uint32_t known = table64_get(&numbers->large, v), n = (uint32_t)numbers->large.used;
+
+	if (known != TABLE_NONE)
+		return known;
+	return n < DFT_MAX_PROCESSES && table64_put(&numbers->large, v, n) ? n : DFT_MAX_PROCESSES;
+}
+
+uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host)
+{
+	const uint32_t known = tabletext_get(&numbers->hosts, host);
+
+	if (known != TABLE_NONE)
+		return known;
+	if (numbers->nhosts == DFT_MAX_HOSTS)
+		return 0;
+	const bool space =
+	    array_reserve(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts);
+	const struct slice copy = arena_copy(a, host);
+	if (!space || copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1)) {
+		a->failed = true;
+		return 0;
+	}
+	numbers->texts[numbers->nhosts++] = copy;
+	return numbers->nhosts;
+}
+
+static struct dft_process *add_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                       uint32_t host)
+{
+	struct dft_processes *const all = &st->sh->processes;
+
+	if (all->n == DFT_MAX_PROCESSES) {
+		dft_report_limit(st, DFT_LIMIT_PROCESSES, rec);
+		return all->list[DFT_MAX_PROCESSES - 1];
+	}
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof(struct dft_process *)))
+		return NULL;
+	struct dft_process *const p = arena_zalloc(st->sh->arena, 1, sizeof *p);
+	if (p == NULL)
+		return NULL;
+	*p = (struct dft_process){ .pid = pid, .number = all->n, .host = host, .unit = 1000 };
+	all->list[all->n] = p;
+	return table64_put(&all->index, dft_process_key(&st->sh->numbers, pid, host), all->n++) ? p : NULL;
+}
+
+/* Finds or adds a process.  The index has it under its host, and the first of its pid under no host too. */
+static struct dft_process *find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                        uint32_t host)
+{
+	struct dft_processes *const all = &st->sh->processes;
+	const uint64_t key = dft_process_key(&st->sh->numbers, pid, host);
+	uint32_t known = table64_get(&all->index, key);
+
+	if (known != TABLE_NONE)
+		return all->list[known];
+	const uint64_t any = dft_process_key(&st->sh->numbers, pid, 0);
+	known = host != 0 ? table64_get(&all->index, any) : TABLE_NONE;
+	if (known != TABLE_NONE && all->list[known]->host == 0) {
+		all->list[known]->host = host;
+		return table64_put(&all->index, key, known) ? all->list[known] : NULL;
+	}
+	struct dft_process *const p = add_process(st, rec, pid, host);
+	if (p != NULL && known == TABLE_NONE && host != 0 && !table64_put(&all->index, any, p->number))
+		return NULL;
+	return p;
+}
+
+/* Returns the process of a record.  host: as written; n 0: not given. */
+struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                   struct slice host)
+{
+	struct dft_shared *const sh = st->sh;
+	struct dft_process *const last = sh->processes.last;
+
+	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
+	if (host.n == 0)
+		return find_process(st, rec, pid, 0);
+	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->numbers, last->host), host))
+		return last;
+	struct dft_process *const p =
+	    find_process(st, rec, pid, dft_host_number(&sh->numbers, sh->arena, host));
+	if (p != NULL && p->pid == pid && p->host != 0)
+		sh->processes.last = p;
+	return p;
+}
+
+void dft_processes_free(struct dft_processes *p)
+{
+	free(p->list);
+	table64_free(&p->index);
+	table64_free(&p->threads);
+}
+
+/* ---- hashes: reading ---- */
+
+/* State of a name; later ones replace earlier ones. */
+enum source {
+	NAME_UNDEFINED, /* used, not defined */
+	NAME_AHEAD,     /* defined by a record that the look-ahead pass found */
+	NAME_DEFINED,   /* defined by an earlier record */
+};
+
+struct dft_name {
+	uint64_t value;
+	const char *text; /* of n bytes, in the trace's arena, as events show it; NULL: undefined */
+	uint32_t n, flags;
+	uint32_t uses;    /* before its definition; at most UINT32_MAX */
+	uint32_t unnamed; /* uses that were shown as numbers */
+	uint8_t kind, source;
+	bool is_text;
+	struct dft_position first_use;
+};
+
+void dft_names_free(struct dft_names *n)
+{
+	for (int kind = 0; kind < DFT_HASH_KINDS; kind++)
+		for (int form = 0; form < DFT_HASH_FORMS; form++)
+			table64_free(&n->index[kind][form]);
+	free(n->names);
+	free(n->texts);
+	tabletext_free(&n->interned);
+}
+
+#define LANES UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* Sets 0x80 in each byte of w (all ASCII) that is at least c. */
+static inline uint64_t at_least(uint64_t w, char c)
+{
+	return w + LANES * (uint64_t)(0x80 - c);
+}
+
+/* Reads eight hexadecimal digits at once, the first in the lowest byte. */
+static inline bool eight_hex_digits(uint64_t w, uint64_t *v)
+{
+	const uint64_t small = w | LANES * 0x20;
+	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1),
+	               letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
+
+	if ((w & HIGHS) != 0 || ((digit | letter) & HIGHS) != HIGHS)
+		return false;
+	w = (w & LANES * 0x0f) + (w >> 6 & LANES) * 9;
+	w = (w << 4 | w >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	w = (w << 8 | w >> 16) & UINT64_C(0x0000ffff0000ffff);
+	*v = (w << 16 | w >> 32) & UINT64_C(0xffffffff);
+	return true;
+}
+
+bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
+{
+	const char *const p = rec->p + t.at;
+	uint64_t high, low;
+
+	*h = (struct dft_hash){ .text = kind == JSON_STRING };
+	if (kind == JSON_STRING && t.n == DFT_HEX_DIGITS) {
+		if (!eight_hex_digits(load_u64(p, false), &high) ||
+		    !eight_hex_digits(load_u64(p + 8, false), &low))
+			return false;
+		h->value = high << 32 | low;
+		return true;
+	}
+	h->none = (t.n == 1 && *p == '0') || (kind == JSON_STRING && t.n == 0);
+	if (kind == JSON_UINT)
+		return dft_digits(rec, t, &h->value);
+	return kind == JSON_STRING && h->none;
+}
+
+/* ---- hashes: definitions ---- */
+
+static enum dft_hash_form form_of(struct dft_hash h)
+{
+	return h.text ? DFT_HASH_DIGITS : h.value > UINT16_MAX ? DFT_HASH_WIDE : DFT_HASH_NARROW;
+}
+
+/* Narrow hashes belong to a process. */
+static uint64_t key_of(struct dft_shared *sh, struct dft_hash h, uint64_t pid)
+{
+	return h.text || h.value > UINT16_MAX ? h.value : dft_small_number(&sh->numbers, pid) << 16 | h.value;
+}
+
+/* Finds or adds the entry of a hash; new ones are undefined.  Returns NULL after reporting that there are too
+ * many, or on OOM. */
+static struct dft_name *find_name(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
+                                  enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+{
+	struct dft_names *const n = &sh->names;
+	struct table64 *const index = &n->index[kind][form_of(h)];
+	const uint64_t key = key_of(sh, h, pid);
+	const uint32_t known = table64_get(index, key);
+
+	if (known != TABLE_NONE)
+		return &n->names[known];
+	if (n->n == DFT_MAX_HASHES) {
+		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
+		return NULL;
+	}
+	if (!array_reserve(&n->names, n->n, &n->cap, sizeof *n->names) || !table64_put(index, key, n->n)) {
+		st->r->no_memory = true;
+		return NULL;
+	}
+	struct dft_name *const e = &n->names[n->n++];
+	*e = (struct dft_name){ .value = h.value, .kind = (uint8_t)kind, .is_text = h.text };
+	return e;
+}
+
+/* Copies a text for the life of the trace; equal texts once.  p is NULL after reporting that there are too
+ * many, or on OOM. */
+static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
+                                struct slice text)
+{
+	struct dft_names *const n = &sh->names;
+	const uint32_t known = tabletext_get(&n->interned, text);
+
+	if (known != TABLE_NONE)
+		return n->texts[known];
+	if (n->ntexts == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes) {
+		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
+		return (struct slice){ NULL, 0, 0 };
+	}
+	const bool ok = array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
+	const struct slice copy = ok ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
+	if (copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)) {
+		st->r->no_memory = true;
+		return (struct slice){ NULL, 0, 0 };
+	}
+	n->bytes += text.n;
+	return n->texts[n->ntexts++] = copy;
+}
+
+static const char *const hash_records[] = { "HH", "FH", "SH" };
+
+static void report_redefined(struct dft_state *st, const struct dft_record *rec, const struct dft_name *e,
+                             struct slice text)
+{
+	struct quoted q, q2;
+
+	if (!dft_shown(st, DFT_RULE_HASH_REDEFINED))
+		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL, "not shown");
+	else
+		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL,
+		           e->is_text ? "hash %s %016" PRIx64 " was %s and is redefined as %s"
+		                      : "hash %s %" PRIu64 " was %s and is redefined as %s",
+		           hash_records[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
+		           quoted(&q2, text));
+}
+
+void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
+                     struct dft_hash h, uint64_t pid, struct slice text)
+{
+	const enum source source = st->ahead ? NAME_AHEAD : NAME_DEFINED;
+	struct dft_shared *const sh = st->names_owner;
+	struct dft_name *const e = find_name(st, sh, rec, kind, h, pid);
+
+	if (e == NULL)
+		return;
+	const bool same = e->text != NULL && slice_equal(slice_of(e->text, e->n), text);
+	if (e->source == NAME_DEFINED && source == NAME_DEFINED && !same)
+		report_redefined(st, rec, e, text);
+	if (e->source > source || (e->source == NAME_AHEAD && source == NAME_AHEAD))
+		return; /* of several later definitions, the nearest counts */
+	e->source = (uint8_t)source;
+	sh->names.hosts_defined += kind == DFT_HASH_HOST;
+	const struct slice copy = same ? (struct slice){ NULL, 0, 0 } : intern_text(st, sh, rec, text);
+	if (copy.p == NULL)
+		return;
+	e->text = copy.p;
+	e->n = copy.n;
+	e->flags = copy.flags;
+}
+
+/* ---- hashes: uses ---- */
+
+struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
+                           uint64_t pid)
+{
+	struct dft_names *const n = &st->sh->names;
+	const uint32_t i =
+	    h.none ? TABLE_NONE : table64_get(&n->index[kind][form_of(h)], key_of(st->sh, h, pid));
+
+	if (i == TABLE_NONE)
+		return (struct slice){ NULL, 0, 0 };
+	return (struct slice){ n->names[i].text, n->names[i].n, n->names[i].flags };
+}
+
+/* Returns the name of a hash, defined or not, and counts a use before the definition.  Returns NULL if the
+ * hash means no name or there are too many. */
+static const struct dft_name *use_name(struct dft_state *st, const struct dft_record *rec,
+                                       enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+{
+	struct dft_name *const e = h.none ? NULL : find_name(st, st->sh, rec, kind, h, pid);
+
+	if (e == NULL || e->source == NAME_DEFINED)
+		return e;
+	if (e->uses == 0)
+		e->first_use = dft_record_position(rec);
+	e->uses += e->uses < UINT32_MAX;
+	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
+	return e;
+}
+
+/* Counts uses before the definition that the look-ahead pass did not resolve. */
+static void count_late(struct dft_state *st, const struct dft_name *e)
+{
+	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].found;
+	const struct dft_position *const at = &e->first_use;
+
+	if (e->unnamed == 0)
+		return;
+	if (t->count == 0 || at->offset < t->offset)
+		*t = (struct finding_tally){ t->count, at->offset, at->line, at->column, at->record, 0, 0 };
+	t->count += e->unnamed;
+}
+
+/* Reports undefined hashes as one finding, at the first use of any. */
+void dft_names_finish(struct dft_state *st)
+{
+	const struct dft_name *first = NULL;
+	uint64_t uses = 0, hashes = 0;
+	char value[24];
+
+	for (uint32_t i = 0; i < st->sh->names.n; i++) {
+		struct dft_name *const e = &st->sh->names.names[i];
+		if (e->uses > 0 && e->source == NAME_DEFINED) {
+			count_late(st, e);
+		} else if (e->uses > 0) {
+			hashes++;
+			uses += e->uses;
+			if (first == NULL || e->first_use.offset < first->first_use.offset)
+				first = e;
+		}
+		e->uses = e->unnamed = 0; /* the next input counts again */
+	}
+	if (first == NULL)
+		return;
+	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
+	dft_report_at(st, DFT_RULE_HASH_UNDEFINED, first->first_use,
+	              "no %s record defines the hash %s; %" PRIu64 " use%s of %" PRIu64 " such hash%s in all",
+	              hash_records[first->kind], value, uses, uses == 1 ? "" : "s", hashes,
+	              hashes == 1 ? "" : "es");
+}
+
+/* ---- hashes of a record ---- */
+
+/* Looks up a hash in any form.  Returns NULL if it has no name and cannot get one. */
+static const struct dft_name *look_up(struct dft_state *st, const struct dft_record *rec,
+                                      const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_hash h;
+	struct quoted q;
+
+	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
+		if (a->role != DFT_ROLE_CWD) /* cwd may also be the path itself */
+			dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
+			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
+			           st->keys.keys[a->number].text.p,
+			           quoted(&q, dft_token_text(rec, a->value)));
+		return NULL;
+	}
+	if (h.text && !h.none)
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+		              dft_token_text(rec, a->value));
+	return use_name(st, rec, dft_hash_kind_of((enum dft_role)a->role), h, pid);
+}
+
+/* Looks up a hash, in the cache first. */
+static inline const struct dft_name *look_up_cached(struct dft_state *st, const struct dft_record *rec,
+                                                    const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_names *const n = &st->sh->names;
+	struct dft_recent_hash key;
+
+	if ((!rec->clean && (a->kind != JSON_STRING || a->value.n != DFT_HEX_DIGITS)) ||
+	    !dft_recent_key(rec, a, pid, &key))
+		return look_up(st, rec, a, pid);
+	struct dft_recent_hash *const recent = dft_recent_slot(n, &key);
+	if (dft_recent_matches(recent, &key)) {
+		if ((key.form & DFT_RECENT_NUMBER) == 0)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+			              dft_token_text(rec, a->value));
+		return &n->names[recent->name - 1];
+	}
+	const struct dft_name *const e = look_up(st, rec, a, pid);
+	if (e != NULL && e->source == NAME_DEFINED) {
+		*recent = key;
+		recent->name = (uint32_t)(e - n->names) + 1;
+	}
+	return e;
+}
+
+/* Returns whether an earlier record defines the hash. */
+static bool check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                       uint64_t pid, struct slice *name)
+{
+	const struct dft_name *const e = look_up_cached(st, rec, a, pid);
+
+	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
+	return e != NULL && e->source == NAME_DEFINED;
+}
+
+/* Uses the name that is cached in the process, if the process was found by this very hash. */
+static void check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                            const struct dft_facts *f, struct slice *name)
+{
+	struct dft_process *const p = f->process;
+	const bool same = p != NULL && p == st->sh->processes.last;
+
+	if (same && p->host_name.p != NULL && p->host_known == st->sh->names.hosts_defined) {
+		if (a->kind == JSON_STRING)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+			              dft_token_text(rec, a->value));
+		*name = p->host_name;
+	} else if (check_hash(st, rec, a, f->pid, name) && same) {
+		p->host_known = st->sh->names.hosts_defined;
+		p->host_name = *name;
+	}
+}
+
+/* Looks up the hashes of a record. */
+void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	struct slice ignored;
+
+	/* the host hash of metadata of later versions is no use: the defining record has one too */
+	if (f->phase == DFT_PHASE_METADATA)
+		return;
+	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
+		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		struct slice *const name = f->nnames < DFT_NAMES ? &f->names[f->nnames++] : &ignored;
+		if (a->role == DFT_ROLE_HHASH)
+			check_host_hash(st, rec, a, f, name);
+		else
+			check_hash(st, rec, a, f->pid, name);
+	}
+	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
+		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_record_position(rec), slice_of(NULL, 0));
+}

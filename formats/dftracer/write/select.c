@@ -1,0 +1,481 @@
+/*
+ * Which records a copy keeps.
+ *
+ * Mark and sweep.  A survey pass over the input marks all that selected records refer to: definitions of
+ * hashes and entities, and all metadata of their processes and threads.  The copy then keeps the metadata
+ * that defines something marked, in the order of the input.
+ */
+#include <stdlib.h>
+
+#include "dftracer/write/write.h"
+
+/* A record that defines an entity. */
+struct dfw_entity {
+	uint64_t id, type; /* hashes of the texts */
+};
+
+/* Metadata to be written with its process, and the hash that it refers to: its host. */
+struct dfw_reference {
+	uint64_t pid, host; /* host: host_number() */
+	uint64_t hash;      /* hash_key() */
+};
+
+/* ---- parsing ---- */
+
+static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
+{
+	return dft_top_kind(rec, which) != JSON_ABSENT && slice_is(dft_top_text(rec, which), text);
+}
+
+static bool arg_is(const struct dft_record *rec, enum dft_role role, const char *text)
+{
+	const struct dft_arg *const a = dft_arg_of(rec, role);
+
+	return a != NULL && slice_is(dft_token_text(rec, a->value), text);
+}
+
+static enum dfw_copied_kind kind_of(const struct dft_record *rec)
+{
+	if (!(top_is(rec, DFT_PH, "M") || top_is(rec, DFT_PH, "m") || top_is(rec, DFT_PH, "4") ||
+	      top_is(rec, DFT_PH, "H") || top_is(rec, DFT_PH, "h")))
+		return DFW_COPIED_CALL;
+	if (top_is(rec, DFT_NAME, "HH") || top_is(rec, DFT_NAME, "FH") || top_is(rec, DFT_NAME, "SH"))
+		return DFW_COPIED_HASH;
+	if (top_is(rec, DFT_NAME, "thread_name"))
+		return DFW_COPIED_THREAD_NAME;
+	if (top_is(rec, DFT_NAME, "EH"))
+		return DFW_COPIED_ENTITY;
+	if (top_is(rec, DFT_NAME, "ET"))
+		return DFW_COPIED_ENTITY_TYPE;
+	if (top_is(rec, DFT_NAME, "ER"))
+		return DFW_COPIED_ENTITY_RELATION;
+	return top_is(rec, DFT_NAME, "CM") && arg_is(rec, DFT_ROLE_NAME, "time_metric")
+	           ? DFW_COPIED_TIME_METRIC
+	           : DFW_COPIED_METADATA;
+}
+
+/* Reads a pid or tid, quoted or not; a negative one as two's complement. */
+static bool read_number(const struct dft_record *rec, enum dft_top which, uint64_t *v)
+{
+	const struct slice s =
+	    dft_top_kind(rec, which) != JSON_ABSENT ? dft_top_text(rec, which) : slice_of(NULL, 0);
+	const bool minus = s.n > 0 && *s.p == '-';
+
+	if (s.n <= minus || !json_digits_any(s.p + minus, s.n - minus, v))
+		return false;
+	*v = minus ? -*v : *v;
+	return true;
+}
+
+bool dfw_parse_record(struct dfw_parser *x, struct slice bytes)
+{
+	struct dft_record *const rec = &x->rec;
+
+	if (!x->ready)
+		x->ready = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
+	if (!x->ready || !dft_parse(rec, &x->keys, bytes.p, bytes.p + bytes.n))
+		return false;
+	x->kind = kind_of(rec);
+	x->has_pid = read_number(rec, DFT_PID, &x->pid);
+	x->has_tid = read_number(rec, DFT_TID, &x->tid);
+	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_HOSTNAME);
+	const struct dft_arg *const a = hash != NULL ? hash : name;
+	x->host = a != NULL ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+	return true;
+}
+
+/* ---- time units ---- */
+
+static uint64_t unit_key(uint64_t pid, struct slice host)
+{
+	return hash_bytes(host.p, host.n, hash_u64(pid, hash_seed()));
+}
+
+bool dfw_apply_metric(struct dfw_parser *x)
+{
+	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
+	const uint32_t ns = a != NULL ? (uint32_t)dft_time_unit(dft_token_text(&x->rec, a->value)) : 0;
+	const uint64_t any = unit_key(x->pid, slice_of("", 0));
+	const bool first = table64_get(&x->units, any) == TABLE_NONE;
+
+	if (!x->has_pid || ns == 0)
+		return true;
+	return table64_put(&x->units, unit_key(x->pid, x->host), ns) &&
+	       (!first || table64_put(&x->units, any, ns));
+}
+
+uint64_t dfw_time_unit(const struct dfw_parser *x)
+{
+	uint32_t ns = x->has_pid ? table64_get(&x->units, unit_key(x->pid, x->host)) : TABLE_NONE;
+
+	if (ns == TABLE_NONE && x->has_pid)
+		ns = table64_get(&x->units, unit_key(x->pid, slice_of("", 0)));
+	return ns == TABLE_NONE ? 1000 : ns;
+}
+
+/* ---- marks ---- */
+
+/* Marks are 64-bit hashes: a collision keeps a needless record. */
+
+#define MAX_MARKS (1U << 20)
+#define MAX_ENTITIES (1U << 17)
+
+enum mark { OF_HASH = 1, OF_DEFINITION = 4, OF_PROCESS, OF_THREAD, OF_ENTITY, OF_TYPE };
+
+static uint64_t mark_key(enum mark kind, uint64_t a, uint64_t b)
+{
+	return hash_u64(b, hash_u64(a, hash_seed() + kind));
+}
+
+static uint64_t text_key(enum mark kind, struct slice s)
+{
+	return mark_key(kind, hash_bytes(s.p, s.n, hash_seed()), 0);
+}
+
+static bool is_marked(const struct dfw_selection *s, uint64_t key)
+{
+	return table64_get(&s->needed, key) != TABLE_NONE;
+}
+
+static void mark(struct dfw_selection *s, uint64_t key, uint32_t value)
+{
+	s->keep_all |= s->needed.used >= MAX_MARKS;
+	if (!s->keep_all)
+		s->failed |= !table64_put(&s->needed, key, value);
+}
+
+/* ---- hashes, processes and threads ---- */
+
+/* Narrow hashes belong to a process.  Returns false if the argument is no hash. */
+static bool hash_key(const struct dfw_parser *x, const struct dft_arg *a, enum dft_hash_kind kind,
+                     uint64_t *key)
+{
+	struct dft_hash h;
+
+	if (!dft_hash_read(&x->rec, a->value, (enum json_kind)a->kind, &h) || h.none)
+		return false;
+	const bool narrow = !h.text && h.value <= UINT16_MAX;
+	*key = mark_key(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
+	return true;
+}
+
+static enum dft_hash_kind defined_kind(const struct dft_record *rec)
+{
+	switch (*dft_top_text(rec, DFT_NAME).p) {
+	case 'H':
+		return DFT_HASH_HOST;
+	case 'F':
+		return DFT_HASH_FILE;
+	default:
+		return DFT_HASH_STRING;
+	}
+}
+
+static void mark_hashes(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	uint64_t key;
+
+	for (uint32_t i = 0; i < x->rec.nargs; i++) {
+		const struct dft_arg *const a = &x->rec.args[i];
+		const enum dft_role role = (enum dft_role)a->role;
+		if (dft_role_is_hash(role) && hash_key(x, a, dft_hash_kind_of(role), &key))
+			mark(s, key, 1);
+	}
+}
+
+/* Keeps the first definition of a hash, and each with another text than the one before. */
+static bool keeps_definition(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	const struct dft_arg *const name = dft_arg_of(&x->rec, DFT_ROLE_NAME);
+	const struct dft_arg *const value = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
+	const struct dft_arg *const a = value != NULL ? value : dft_arg_of(&x->rec, DFT_ROLE_HASH);
+	uint64_t key;
+
+	if (name == NULL || a == NULL || !hash_key(x, a, defined_kind(&x->rec), &key) || !is_marked(s, key))
+		return false;
+	const struct slice text = dft_token_text(&x->rec, name->value);
+	const uint32_t now = (uint32_t)hash_bytes(text.p, text.n, hash_seed()) & INT32_MAX;
+	const uint64_t defined = mark_key(OF_DEFINITION, key, 0);
+	if (table64_get(&s->needed, defined) == now)
+		return false;
+	mark(s, defined, now);
+	return true;
+}
+
+static uint64_t host_number(struct slice host)
+{
+	return host.n > 0 ? hash_bytes(host.p, host.n, hash_seed()) | 1 : 0;
+}
+
+static uint64_t thread_key(const struct dfw_parser *x)
+{
+	return mark_key(OF_THREAD, mark_key(OF_PROCESS, x->pid, 0), x->tid);
+}
+
+/* Marks the process with its host (0: none), and as having a pid (2) for metadata without a host. */
+static void mark_track(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	const uint64_t host = host_number(x->host);
+
+	if (!x->has_pid)
+		return;
+	mark(s, mark_key(OF_PROCESS, x->pid, host), 1);
+	mark(s, mark_key(OF_PROCESS, x->pid, 2), 1);
+	if (x->has_tid)
+		mark(s, thread_key(x), 1);
+}
+
+static bool keeps_process(const struct dfw_selection *s, const struct dfw_parser *x)
+{
+	const uint64_t host = host_number(x->host);
+
+	if (!x->has_pid)
+		return true; /* of the whole trace */
+	if (host == 0)
+		return is_marked(s, mark_key(OF_PROCESS, x->pid, 2));
+	return is_marked(s, mark_key(OF_PROCESS, x->pid, host)) ||
+	       is_marked(s, mark_key(OF_PROCESS, x->pid, 0));
+}
+
+static bool keeps_thread(const struct dfw_selection *s, const struct dfw_parser *x)
+{
+	return keeps_process(s, x) && (!x->has_tid || is_marked(s, thread_key(x)));
+}
+
+/* ---- entities ---- */
+
+static bool key_is(const struct dfw_parser *x, const struct dft_arg *a, const char *key)
+{
+	return slice_is(dft_token_text(&x->rec, a->key), key);
+}
+
+/* Returns the mark of an argument's text.  Returns false if there is no such argument. */
+static bool arg_key(const struct dfw_parser *x, const char *name, enum mark kind, uint64_t *key)
+{
+	for (uint32_t i = 0; i < x->rec.nargs; i++)
+		if (key_is(x, &x->rec.args[i], name)) {
+			*key = text_key(kind, dft_token_text(&x->rec, x->rec.args[i].value));
+			return true;
+		}
+	return false;
+}
+
+/* Marks all strings of 16 bytes in the argument `relations`. */
+static void mark_relations(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	for (uint32_t i = 0; i < x->rec.nargs; i++) {
+		const struct slice v = dft_token_text(&x->rec, x->rec.args[i].value);
+		if (!key_is(x, &x->rec.args[i], "relations"))
+			continue;
+		for (uint32_t at = 0; at + DFT_HEX_DIGITS + 2 <= v.n; at++)
+			if (v.p[at] == '"' && v.p[at + DFT_HEX_DIGITS + 1] == '"')
+				mark(s, text_key(OF_ENTITY, slice_of(v.p + at + 1, DFT_HEX_DIGITS)), 1);
+	}
+}
+
+static void add_entity(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	struct dfw_entity e;
+
+	if (!arg_key(x, "id", OF_ENTITY, &e.id) || !arg_key(x, "type", OF_TYPE, &e.type))
+		return;
+	s->keep_all |= s->nentities >= MAX_ENTITIES;
+	if (s->keep_all)
+		return;
+	s->failed |= !array_reserve(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
+	if (!s->failed)
+		s->entities[s->nentities++] = e;
+}
+
+static bool keeps_entity(const struct dfw_selection *s, const struct dfw_parser *x)
+{
+	uint64_t a, b;
+
+	switch (x->kind) {
+	case DFW_COPIED_ENTITY:
+		return !arg_key(x, "id", OF_ENTITY, &a) || is_marked(s, a);
+	case DFW_COPIED_ENTITY_TYPE:
+		return !arg_key(x, "type", OF_TYPE, &a) || is_marked(s, a);
+	default:
+		return !arg_key(x, "subject", OF_ENTITY, &a) || !arg_key(x, "object", OF_ENTITY, &b) ||
+		       (is_marked(s, a) && is_marked(s, b));
+	}
+}
+
+/* ---- survey without parsing ---- */
+
+#define MAX_TRACKS (DFT_MAX_THREADS - 1) /* threads past the limit share a track */
+
+/* Returns whether the process and the thread of the event are marked, and assumes that the caller marks them
+ * otherwise. */
+static bool is_known_track(struct dfw_selection *s, const struct track *t)
+{
+	if (t->index >= MAX_TRACKS)
+		return false;
+	if (!array_reach(&s->tracks, &s->ntracks, t->index, sizeof *s->tracks)) {
+		s->failed = true;
+		return true;
+	}
+	const bool known = s->tracks[t->index];
+	s->tracks[t->index] = true;
+	return known;
+}
+
+/* Returns the token of a value: a string without its quotes, or digits. */
+static struct dft_token read_value(struct slice bytes, uint32_t at, enum json_kind *kind)
+{
+	while (at < bytes.n && (bytes.p[at] == ' ' || bytes.p[at] == '\t'))
+		at++;
+	const bool text = at < bytes.n && bytes.p[at] == '"';
+	uint32_t end = at += text;
+
+	*kind = text ? JSON_STRING : JSON_UINT;
+	while (end < bytes.n && (text ? bytes.p[end] != '"' : bytes.p[end] >= '0' && bytes.p[end] <= '9'))
+		end++;
+	return (struct dft_token){ at, end - at };
+}
+
+static bool ends_in(const char *p, const char *from, const char *suffix, size_t n)
+{
+	return (size_t)(p - from) >= n && memcmp(p - n, suffix, n) == 0;
+}
+
+/* Marks hashes by the suffix of their keys, `hash":`.  Text inside a string that looks the same only adds
+ * needless marks.  Returns false if the record must be parsed. */
+static bool mark_by_keys(struct dfw_selection *s, const struct event *e, struct slice bytes)
+{
+	struct dfw_parser x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
+	const char *p = bytes.p, *const end = p + bytes.n;
+	uint64_t key;
+
+	for (; (p = memchr(p, ':', (size_t)(end - p))) != NULL; p++) {
+		if (ends_in(p, bytes.p, "relations\"", 10) || ends_in(p, bytes.p, "\"cwd\"", 5) ||
+		    p[-1] == ' ')
+			return false;
+		if (!ends_in(p, bytes.p, "hash\"", 5) || p - bytes.p < 7)
+			continue;
+		enum json_kind kind;
+		const char c = p[-6];
+		const struct dft_token value = read_value(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
+		const struct dft_arg a = { .value = value, .kind = (uint8_t)kind };
+		const enum dft_hash_kind of = c == 'h'   ? DFT_HASH_HOST
+		                              : c == 'f' ? DFT_HASH_FILE
+		                                         : DFT_HASH_STRING;
+		if (hash_key(&x, &a, of, &key) && !is_marked(s, key))
+			mark(s, key, 1);
+	}
+	return true;
+}
+
+/* ---- metadata of processes ---- */
+
+static void add_reference(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_HHASH);
+	struct dfw_reference r = { .pid = x->pid, .host = host_number(x->host) };
+
+	if (a == NULL || !x->has_pid || !hash_key(x, a, DFT_HASH_HOST, &r.hash))
+		return;
+	if (s->nreferences > 0 && memcmp(&s->references[s->nreferences - 1], &r, sizeof r) == 0)
+		return;
+	s->keep_all |= s->nreferences >= MAX_ENTITIES;
+	if (s->keep_all)
+		return;
+	s->failed |=
+	    !array_reserve(&s->references, s->nreferences, &s->references_cap, sizeof *s->references);
+	if (!s->failed)
+		s->references[s->nreferences++] = r;
+}
+
+/* ---- survey and verdict ---- */
+
+void dfw_survey_record(struct dfw_selection *s, struct dfw_parser *x, const struct event *e,
+                       struct slice bytes)
+{
+	if ((e->flags & EVENT_LEFT_OUT) != 0) {
+		s->left_out = true;
+		return;
+	}
+	if (s->keep_all)
+		return;
+	if (e->phase != PHASE_STRUCTURE && is_known_track(s, e->track) && mark_by_keys(s, e, bytes))
+		return;
+	const bool parsed = dfw_parse_record(x, bytes);
+	s->failed |= !x->ready;
+	if (!parsed)
+		return;
+	if (x->kind == DFW_COPIED_ENTITY)
+		add_entity(s, x);
+	if (x->kind == DFW_COPIED_METADATA || x->kind == DFW_COPIED_TIME_METRIC ||
+	    x->kind == DFW_COPIED_THREAD_NAME)
+		add_reference(s, x);
+	if (x->kind != DFW_COPIED_CALL)
+		return;
+	mark_track(s, x);
+	mark_hashes(s, x);
+	mark_relations(s, x);
+}
+
+void dfw_end_survey(struct dfw_selection *s)
+{
+	if (s->ended)
+		return;
+	s->ended = true;
+	for (uint32_t i = 0; i < s->nentities; i++)
+		if (is_marked(s, s->entities[i].id))
+			mark(s, s->entities[i].type, 1);
+	for (uint32_t i = 0; i < s->nreferences; i++)
+		if (is_marked(s, mark_key(OF_PROCESS, s->references[i].pid, s->references[i].host)) ||
+		    is_marked(s, mark_key(OF_PROCESS, s->references[i].pid, 0)))
+			mark(s, s->references[i].hash, 1);
+}
+
+static bool keeps_metadata(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	switch (x->kind) {
+	case DFW_COPIED_CALL:
+		return true;
+	case DFW_COPIED_HASH:
+		return keeps_definition(s, x);
+	case DFW_COPIED_THREAD_NAME:
+		return keeps_thread(s, x);
+	case DFW_COPIED_ENTITY:
+	case DFW_COPIED_ENTITY_TYPE:
+	case DFW_COPIED_ENTITY_RELATION:
+		return keeps_entity(s, x);
+	default:
+		return keeps_process(s, x);
+	}
+}
+
+enum dfw_verdict dfw_judge(struct dfw_selection *s, struct dfw_parser *x, const struct event *e,
+                           struct slice bytes)
+{
+	if ((e->flags & EVENT_LEFT_OUT) != 0)
+		return DFW_DROP;
+	if (e->phase != PHASE_STRUCTURE && !slice_is(e->cls->category, "dftracer"))
+		return DFW_KEEP;
+	if (!dfw_parse_record(x, bytes))
+		return DFW_KEEP;
+	if (e->phase != PHASE_STRUCTURE)
+		return top_is(&x->rec, DFT_NAME, "start") ? DFW_DROP_START : DFW_KEEP;
+	return s->keep_all || keeps_metadata(s, x) ? DFW_KEEP : DFW_DROP;
+}
+
+void dfw_parser_free(struct dfw_parser *x)
+{
+	if (x->ready) {
+		dft_record_free(&x->rec);
+		dft_keys_free(&x->keys);
+	}
+	table64_free(&x->units);
+}
+
+void dfw_selection_free(struct dfw_selection *s)
+{
+	table64_free(&s->needed);
+	free(s->entities);
+	free(s->references);
+	free(s->tracks);
+}

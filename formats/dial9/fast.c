@@ -1,0 +1,411 @@
+/*
+ * The size of common events, at full speed.
+ *
+ * A schema becomes a list of steps in which neighbouring fields of fixed size are one; numbers and references
+ * have a largest size, so that one comparison with the end of the window serves for all fields up to the next
+ * text.  Whatever is not plain (a strange Bool or presence byte, an id that is not defined, text that is not
+ * UTF-8, a number of too many bits) is left to d9_walk_event(), which checks and reports it.
+ *
+ * Where the next event begins is known only when this one is measured.  So that the processor need not wait
+ * for that, sizes are never loaded and added: each is a branch, which it predicts.
+ */
+#include <stdlib.h>
+
+#include "dial9/dial9.h"
+
+/* ---- values ---- */
+
+/* Values of frequent types.  A step measures two of them. */
+enum value_kind {
+	END,     /* of the event */
+	NOTHING, /* second: another step follows */
+	BYTE,
+	WORD, /* four bytes */
+	VARINT,
+	STRING_REF,
+	STACK_REF,
+	MAYBE_VARINT, /* after a presence byte */
+	MAYBE_STRING,
+	VALUE_KINDS
+};
+
+/* A pair of the above, or one value of another type. */
+#define PAIR(first, second) ((first)*VALUE_KINDS + (second))
+
+enum op_kind {
+	OP_BOOL = PAIR(VALUE_KINDS, 0),
+	OP_MAYBE_BOOL,
+	OP_MAYBE_FIXED, /* `size` bytes after a presence byte */
+	OP_MAYBE_STACK,
+	OP_TEXT,
+	OP_RUN,
+	OP_MAP, /* texts, in pairs */
+};
+
+#define MAX_FIELDS 64        /* schemas with more are measured field by field */
+#define MAX_TEXT (32U << 10) /* longer values too, so that no event exceeds D9_MAX_FRAME unseen */
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- making the steps ---- */
+
+struct maker {
+	struct d9_op ops[2 * MAX_FIELDS + 2];
+	uint32_t n;
+	uint32_t gap;          /* bytes of neighbouring fixed fields that have no step yet */
+	enum value_kind first; /* of a pair without its second value yet; END: none */
+	uint32_t first_need;   /* bytes of the fields before the first text, at most */
+	uint32_t *need;        /* the same for the present fields */
+};
+
+static struct d9_op *add_op(struct maker *m, unsigned kind)
+{
+	m->ops[m->n] = (struct d9_op){ .kind = (uint8_t)kind };
+	return &m->ops[m->n++];
+}
+
+/* Adds a value to the pair of the present step; END and NOTHING complete it. */
+static void pair_value(struct maker *m, enum value_kind kind)
+{
+	if (m->first == END && kind != END) {
+		m->first = kind;
+		return;
+	}
+	add_op(m, (unsigned)PAIR(m->first, kind));
+	m->first = END;
+}
+
+/* Adds steps for the fixed fields that wait. */
+static void flush_gap(struct maker *m)
+{
+	*m->need += m->gap;
+	for (; m->gap >= 4; m->gap -= 4)
+		pair_value(m, WORD);
+	for (; m->gap > 0; m->gap--)
+		pair_value(m, BYTE);
+}
+
+static void add_value_step(struct maker *m, enum value_kind kind, uint32_t bytes)
+{
+	flush_gap(m);
+	*m->need += bytes;
+	pair_value(m, kind);
+}
+
+static struct d9_op *add_op_step(struct maker *m, enum op_kind kind, uint32_t bytes)
+{
+	flush_gap(m);
+	*m->need += bytes;
+	if (m->first != END)
+		pair_value(m, NOTHING);
+	return add_op(m, kind);
+}
+
+/* Adds a value of any length.  It ends the fields that one comparison serves: its length belongs to these,
+ * what follows to the next. */
+static void add_run_step(struct maker *m, enum op_kind kind, uint8_t size)
+{
+	struct d9_op *const op = add_op_step(m, kind, 4);
+
+	op->size = size;
+	m->need = &op->need;
+}
+
+/* Adds an optional value.  Returns false for values of any length, where `need` would depend on the presence
+ * byte. */
+static bool add_optional(struct maker *m, const struct d9_type_info *t)
+{
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_FIXED:
+		add_op_step(m, OP_MAYBE_FIXED, 1U + t->size)->size = t->size;
+		return true;
+	case D9_SHAPE_BOOL:
+		add_op_step(m, OP_MAYBE_BOOL, 1 + 1);
+		return true;
+	case D9_SHAPE_LEB128:
+		add_value_step(m, MAYBE_VARINT, 1 + D9_VARINT_MAX);
+		return true;
+	case D9_SHAPE_ID:
+		if (t->pool == D9_STRINGS)
+			add_value_step(m, MAYBE_STRING, 1 + 4);
+		else
+			add_op_step(m, OP_MAYBE_STACK, 1 + 4);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool add_field(struct maker *m, uint8_t type)
+{
+	const struct d9_type_info *const t = d9_type(type);
+
+	if (d9_is_optional(type))
+		return add_optional(m, t);
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_FIXED:
+		m->gap += t->size;
+		return true;
+	case D9_SHAPE_BOOL:
+		add_op_step(m, OP_BOOL, 1);
+		return true;
+	case D9_SHAPE_LEB128:
+		add_value_step(m, VARINT, D9_VARINT_MAX);
+		return true;
+	case D9_SHAPE_ID:
+		add_value_step(m, t->pool == D9_STRINGS ? STRING_REF : STACK_REF, 4);
+		return true;
+	case D9_SHAPE_TEXT:
+	case D9_SHAPE_RUN:
+		add_run_step(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
+		return true;
+	case D9_SHAPE_VALUES:
+		if (!t->tagged)
+			add_run_step(m, OP_MAP, 0);
+		return !t->tagged;
+	case D9_SHAPE_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+bool d9_ops_make(struct d9_schema *s)
+{
+	struct maker m = { .first_need = d9_schema_head(s) };
+
+	s->need = s->run_need = SIZE_MAX;
+	if (!s->readable || s->nfields > MAX_FIELDS)
+		return true;
+	m.need = &m.first_need;
+	for (uint32_t i = 0; i < s->nfields; i++)
+		if (!add_field(&m, s->fields[i].type))
+			return true;
+	add_value_step(&m, END, 0);
+	s->ops = malloc(m.n * sizeof *s->ops);
+	if (s->ops == NULL)
+		return false;
+	memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
+	s->need = m.first_need;
+	return true;
+}
+
+/* ---- measuring ---- */
+
+#define CONTINUED UINT64_C(0x8080808080808080) /* LEB128: bytes that others follow */
+
+INLINE bool is_defined(const struct d9_pool *pool, const char *p)
+{
+	const uint32_t id = load_u32(p, false);
+
+	return id < pool->ndirect && pool->direct[id] != 0;
+}
+
+/* The end of a value of any length whose count or length is at p; NULL: walk it. */
+static const char *measure_run(const struct d9_op *op, const char *p, const char *end)
+{
+	const uint32_t n = load_u32(p, false);
+	const size_t left = (size_t)(end - p) - 4;
+	const size_t bytes = (size_t)n * op->size;
+
+	if (bytes > MAX_TEXT || bytes > left || op->need > left - bytes)
+		return NULL;
+	if (op->kind == OP_TEXT && (textscan_slice(p + 4, n).flags & SLICE_UTF8) == 0)
+		return NULL;
+	return p + 4 + bytes;
+}
+
+/* The end of a map of texts whose count is at p; NULL: walk it. */
+static const char *measure_map(const struct d9_op *op, const char *p, const char *end)
+{
+	const char *const max = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
+	uint64_t texts = 2 * (uint64_t)load_u32(p, false);
+
+	for (p += 4; texts > 0; texts--) {
+		if (max - p < 4)
+			return NULL;
+		const uint32_t n = load_u32(p, false);
+		p += 4;
+		if (n > (size_t)(max - p) || (textscan_slice(p, n).flags & SLICE_UTF8) == 0)
+			return NULL;
+		p += n;
+	}
+	return op->need <= (size_t)(end - p) ? p : NULL;
+}
+
+/* The end of a LEB128 number of more than two bytes; NULL: walk it.  Numbers of more than eight bytes occur:
+ * 2^64 - 1 means no task. */
+INLINE const char *measure_long(const char *p)
+{
+	const uint64_t last = ~load_u64(p, false) & CONTINUED;
+
+	if (last != 0)
+		return p + ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+	if ((unsigned char)p[8] < 0x80)
+		return p + 9;
+	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
+}
+
+/* The end of a value of this kind; NULL: walk it. */
+INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
+{
+	switch (kind) {
+	case BYTE:
+		return p + 1;
+	case WORD:
+		return p + 4;
+	case MAYBE_VARINT:
+		if (*p != 1)
+			return *p == 0 ? p + 1 : NULL;
+		p++;
+		/* fallthrough */
+	case VARINT:
+		if ((unsigned char)p[0] < 0x80)
+			return p + 1;
+		return (unsigned char)p[1] < 0x80 ? p + 2 : measure_long(p);
+	case MAYBE_STRING:
+		if (*p != 1)
+			return *p == 0 ? p + 1 : NULL;
+		p++;
+		/* fallthrough */
+	case STRING_REF:
+		return is_defined(&st->pools[D9_STRINGS], p) ? p + 4 : NULL;
+	case STACK_REF:
+		return is_defined(&st->pools[D9_STACKS], p) ? p + 4 : NULL;
+	default:
+		return p;
+	}
+}
+
+/* The end of a value of another type; NULL: walk it. */
+static const char *measure_other(const struct d9_state *st, const struct d9_op *op, const char *p,
+                                 const char *end)
+{
+	const unsigned char byte = (unsigned char)*p;
+
+	switch ((enum op_kind)op->kind) {
+	case OP_BOOL:
+		return byte <= 1 ? p + 1 : NULL;
+	case OP_MAYBE_BOOL:
+		return byte == 0 ? p + 1 : byte == 1 && (unsigned char)p[1] <= 1 ? p + 2 : NULL;
+	case OP_MAYBE_FIXED:
+		return byte == 0 ? p + 1 : byte == 1 ? p + 1 + op->size : NULL;
+	case OP_MAYBE_STACK:
+		return byte == 0                                               ? p + 1
+		       : byte == 1 && is_defined(&st->pools[D9_STACKS], p + 1) ? p + 5
+		                                                               : NULL;
+	case OP_TEXT:
+	case OP_RUN:
+		return measure_run(op, p, end);
+	case OP_MAP:
+		return measure_map(op, p, end);
+	}
+	return NULL;
+}
+
+#define VALUE(kind)                                                                                          \
+	if ((kind) == END)                                                                                   \
+		return p;                                                                                    \
+	if ((p = measure_value(st, kind, p)) == NULL)                                                        \
+	return NULL
+
+/* clang-format off */
+#define STEP_PAIR(first, second) case PAIR(first, second): VALUE(first); VALUE(second); break;
+
+#define STEP_PAIRS(first) \
+	STEP_PAIR(first, END) STEP_PAIR(first, NOTHING) STEP_PAIR(first, BYTE) STEP_PAIR(first, WORD) \
+	STEP_PAIR(first, VARINT) STEP_PAIR(first, STRING_REF) STEP_PAIR(first, STACK_REF) \
+	STEP_PAIR(first, MAYBE_VARINT) STEP_PAIR(first, MAYBE_STRING)
+
+/* Executes one step.  Each use has its own jump, so that the processor predicts each separately. */
+#define STEP(op) \
+	switch ((op)->kind) { \
+	case PAIR(END, END): return p; \
+	STEP_PAIRS(BYTE) STEP_PAIRS(WORD) STEP_PAIRS(VARINT) STEP_PAIRS(STRING_REF) STEP_PAIRS(STACK_REF) \
+	STEP_PAIRS(MAYBE_VARINT) STEP_PAIRS(MAYBE_STRING) \
+	default: if ((p = measure_other(st, op, p, end)) == NULL) return NULL; \
+	}
+
+/* clang-format on */
+
+/* p: after the head of the event. */
+INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s, const char *p,
+                           const char *end)
+{
+	for (const struct d9_op *op = s->ops;; op += 3) {
+		STEP(op)
+		STEP(op + 1)
+		STEP(op + 2)
+	}
+}
+
+const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
+{
+	return measure(st, s, p + d9_schema_head(s), end);
+}
+
+/* ---- runs of plain events ---- */
+
+#define MAX_BASE (UINT64_MAX >> 1) /* a run of events that begins below cannot exceed 64 bits */
+
+#define THREADS_STEP (D9_THREADS_QUIET / 4) /* bytes until the pass for threads sees that it is over */
+
+/* Measures records at p that begin before `limit`, and returns the last one, or NULL; *after: its end. Alone,
+ * so that its variables have registers. */
+static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
+                                                         const char *limit, const char **after)
+{
+	const char *last = NULL, *const end = st->r->in->end;
+	uint64_t base = st->base, records = 0;
+
+	while (p < limit) {
+		const char *next = p + D9_RESET_SIZE;
+		if (*p == D9_TAG_EVENT) {
+			const struct d9_schema *const s =
+			    d9_schema_find(&st->schemas, load_u16(p + 1, false));
+			uint64_t ts = base;
+			if (s == NULL || (size_t)(end - p) < s->run_need)
+				break;
+			next = p + D9_EVENT_HEAD;
+			if (s->timed) {
+				ts += load_u32(p + 2, false) >> 8;
+				next = p + D9_TIMED_EVENT_HEAD;
+			}
+			if ((next = measure(st, s, next, end)) == NULL)
+				break;
+			s->cls->records++;
+			base = ts;
+		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MAX_BASE) {
+			base = load_u64(p + 1, false);
+			st->structure[D9_S_RESET]->records++;
+		} else {
+			break;
+		}
+		last = p;
+		p = next;
+		records++;
+	}
+	st->base = base;
+	st->r->records += records;
+	*after = p;
+	return last;
+}
+
+bool d9_run(struct reader *r, const char *limit, struct batch *b)
+{
+	struct d9_state *const st = r->state;
+	struct input *const in = r->in;
+	const struct class *const reset = st->structure[D9_S_RESET];
+	const uint64_t records = r->records, resets = reset->records;
+	const char *const end = in->end - D9_RESET_SIZE;
+
+	if (b != NULL)
+		return false;
+	if (st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
+		return true;
+	if (st->threads_pass && limit - in->p > THREADS_STEP)
+		limit = in->p + THREADS_STEP;
+	const char *const last = run_records(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	if (last != NULL)
+		st->last_offset = input_offset(in, last);
+	r->trace->events += r->records - records - (reset->records - resets);
+	return true;
+}

@@ -1,0 +1,87 @@
+#ifndef DIAL9_WRITE_WRITE_H
+#define DIAL9_WRITE_WRITE_H
+
+/*
+ * Private header of the writers of dial9.
+ *
+ *   write.c   events of other formats, schemas, tracks, facts
+ *   values.c  values, and the string pool of the output
+ *   copy.c    copies and selections of records
+ */
+#include "dial9/dial9.h"
+
+enum d9w_loss {
+#define LOSS(row, key, line, ...) D9W_##row,
+#include "dial9/write/losses.def"
+#undef LOSS
+	D9W_LOSSES
+};
+
+extern const struct loss d9w_losses[D9W_LOSSES + 1];
+extern const struct writer_ops d9w_ops;
+
+static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t offset)
+{
+	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
+}
+
+/* write.c: numbers, times, texts */
+
+/* Adds a little-endian number of 1 to 8 bytes. */
+void d9w_number(struct text *t, uint64_t v, unsigned size);
+
+/* Adds a length of 32 bits and the text. */
+void d9w_text32(struct text *t, struct slice s);
+
+/* Adds a timestamp reset, which becomes the time base. */
+void d9w_reset(uint64_t *base, uint64_t ts, struct chunk *chunk);
+void d9w_varint(struct text *t, uint64_t v);
+
+/* Adds a text, cut to `max` bytes and with U+FFFD for bytes that are not UTF-8.  Returns whether it changed.
+ */
+bool d9w_clean(struct text *t, struct slice s, uint32_t max);
+bool d9w_is_utf8(struct slice s);
+
+/* Returns the delta of a timed event at `ts`; writes a reset if the delta would not fit. */
+uint32_t d9w_delta(uint64_t *base, uint64_t ts, struct chunk *chunk);
+
+/* values.c */
+
+#define D9W_NO_ID UINT32_MAX
+
+/* How a value is encoded. */
+struct d9w_cell {
+	uint8_t wire; /* enum d9_type, with D9_OPTIONAL if optional */
+	uint8_t type; /* original type: see enum d9_made_type */
+	uint32_t id;  /* in the pool, or D9W_NO_ID */
+};
+
+/* The string pool, and the limits of the current event. */
+struct d9w_values {
+	bool as_0_3;
+	struct arena arena;
+	struct tabletext pool; /* text -> id */
+	uint32_t npool, pool_bytes;
+	uint32_t left;     /* bytes left for values of the current event */
+	uint32_t referred; /* bytes of pooled texts that the current event refers to */
+	struct text scratch;
+};
+
+/* Returns the encoding of a field; texts are added to the pool. */
+struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
+
+/* Whether dialect 0.3 is asked for. */
+bool d9w_is_0_3(const struct option_value *options);
+
+void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
+               uint64_t offset);
+
+/* Encode all fields of an event as one value. */
+struct d9w_cell d9w_all_cell(const struct d9w_values *x);
+void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
+
+/* copy.c: copies of all records, or of a selection with what it refers to */
+
+extern const struct copier_ops d9w_copier_ops;
+
+#endif

@@ -1,0 +1,385 @@
+/* The plan of a class as steps for its events (interpret.h), compiled when the class is first met.  If nobody
+ * wants fields, references have the offsets of theirs in a payload of fixed size, which is not decoded; a
+ * rule for time lines remembers lines by the value that names them.  What a step cannot do, such as composing
+ * a text, decodes the payload and calls the functions of fields.c and tracks.c. */
+#include "run/engine_losses.h"
+#include "run/meaning/interpret.h"
+
+/* ---- compiled plans ---- */
+
+/* A reference of a plan.  Offsets and types are those in the payload. */
+struct step_ref {
+	const struct plan_ref *plan;
+	uint8_t type[2]; /* VALUE_NONE: not in the payload */
+	uint32_t offset[2];
+};
+
+#define LINES_LOG 3U /* log2 of the lines that a rule remembers */
+
+struct step_line {
+	const struct plan_track *plan;
+	struct step_ref number, id;
+	bool needs_id;
+	struct known_line {
+		const struct track *base, *track; /* track NULL: empty */
+		struct value value;               /* a number, or a text that stays */
+	} * known;                                /* by hash of base and value */
+};
+
+struct step_define {
+	const struct plan_define *plan;
+	struct plan_ref keys;
+	struct step_ref key, value;
+};
+
+struct steps {
+	const struct plan *plan;
+	struct slice name;      /* of all events; p NULL: none */
+	bool has_layout;        /* to decode payloads */
+	bool by_payload;        /* fields are read from the payload, if it has the size of the layout */
+	struct step_ref *names; /* of templates that are one reference; else the plan is NULL */
+	struct step_line *lines;
+	struct step_define *defines;
+	struct step_ref key;
+};
+
+/* A template of one reference and no text. */
+static inline bool is_single(const struct plan_template *t)
+{
+	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields > 0;
+}
+
+static struct step_ref compile_ref(const struct steps *s, const struct plan_ref *plan)
+{
+	struct step_ref r = { .plan = plan };
+
+	for (uint32_t i = 0; s->by_payload && i < plan->nfields; i++) {
+		const struct plan *const m = s->plan;
+		uint32_t at = 0, offset = 0;
+		while (at < m->nlayout && !slice_equal(m->layout[at].name, plan->field[i]))
+			offset += plan_width(m->layout[at++].type);
+		r.type[i] = at < m->nlayout ? m->layout[at].type : VALUE_NONE;
+		r.offset[i] = offset;
+	}
+	return r;
+}
+
+static void compile_line(struct arena *a, const struct steps *s, struct step_line *to,
+                         const struct plan_track *plan)
+{
+	to->plan = plan;
+	to->number = compile_ref(s, &plan->number);
+	to->id = compile_ref(s, &plan->id);
+	to->needs_id = plan->id.nfields > 0 && plan->id.ntables == 0;
+	to->known = arena_zalloc(a, 1U << LINES_LOG, sizeof *to->known);
+}
+
+static void compile_define(const struct steps *s, struct step_define *to, const struct plan_define *plan)
+{
+	to->plan = plan;
+	to->keys = (struct plan_ref){ .field = { plan->key[0], plan->key[1] }, .nfields = plan->nkeys };
+	to->key = compile_ref(s, &to->keys);
+	to->value = compile_ref(s, &plan->value);
+}
+
+struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
+                            bool wanted)
+{
+	struct steps *const s = arena_zalloc(a, 1, sizeof *s);
+
+	if (s == NULL)
+		return NULL;
+	s->plan = m;
+	s->name = name;
+	s->has_layout = m->has_layout && has_fields;
+	s->by_payload = s->has_layout && !wanted && !m->layout_open && m->phase != PLAN_SPAN &&
+	                m->phase != PLAN_COUNTER && m->epoch.p == NULL && m->facts.p == NULL;
+	s->names = arena_zalloc(a, m->nnames, sizeof *s->names);
+	s->lines = arena_zalloc(a, m->ntracks, sizeof *s->lines);
+	s->defines = arena_zalloc(a, m->ndefines, sizeof *s->defines);
+	if (a->failed)
+		return NULL;
+	for (uint32_t i = 0; i < m->nnames; i++)
+		if (is_single(&m->names[i]))
+			s->names[i] = compile_ref(s, &m->names[i].parts[0].ref);
+	for (uint32_t i = 0; i < m->ntracks; i++)
+		compile_line(a, s, &s->lines[i], &m->tracks[i]);
+	for (uint32_t i = 0; i < m->ndefines; i++)
+		compile_define(s, &s->defines[i], &m->defines[i]);
+	s->key = compile_ref(s, &m->key);
+	return a->failed ? NULL : s;
+}
+
+/* ---- fields ---- */
+
+/* An event and its plan.  While `payload` is not NULL, its fields are not decoded. */
+struct stepping {
+	struct interpret *in;
+	struct batch *b;
+	struct event *e;
+	const struct steps *steps;
+	const char *payload;
+};
+
+/* The payload that steps read instead of fields; NULL: none. */
+static inline const char *payload_of(const struct batch *b, const struct event *e, const struct steps *s)
+{
+	const struct field *const f = b->fields + e->first_field;
+
+	if (!s->by_payload || e->nfields != 1 || f->value.type != VALUE_BYTES ||
+	    f->value.count != s->plan->layout_size || !slice_equal(f->name, s->plan->payload))
+		return NULL;
+	return f->value.p;
+}
+
+static void decode(struct stepping *g)
+{
+	if (g->payload != NULL)
+		interpret_layout(g->in, g->b, g->e, g->steps->plan);
+	g->payload = NULL;
+}
+
+static inline const struct value *find_field(const struct batch *b, const struct event *e, struct slice name)
+{
+	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+
+	while (f < end && !interpret_is_named(f, name))
+		f++;
+	return f < end ? &f->value : NULL;
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Returns the i-th field of a reference, or NULL if it is missing.  `space` is for its value. */
+INLINE const struct value *load(const struct stepping *g, const struct step_ref *r, unsigned i,
+                                struct value *space)
+{
+	const struct value *v = space;
+
+	if (g->payload == NULL)
+		v = find_field(g->b, g->e, r->plan->field[i]);
+	else if (r->type[i] == VALUE_NONE)
+		v = NULL;
+	else
+		*space =
+		    interpret_value_at(g->payload + r->offset[i], r->type[i], (g->e->flags & EVENT_BIG) != 0);
+	if (v == NULL && g->e->cls->nparts > 0)
+		v = interpret_part(g->e->cls, r->plan->field[i]);
+	return v;
+}
+
+/* ---- references ---- */
+
+/* Whether the value of the i-th field means "absent". */
+static inline bool is_absent(const struct step_ref *r, unsigned i, const struct value *v)
+{
+	return r->plan->none[i].n > 0 && interpret_is_none(&r->plan->none[i], v);
+}
+
+/* Looks the value of a reference up in its tables; VALUE_NONE: a definition is missing. */
+static __attribute__((noinline)) struct value look_up(const struct stepping *g, const struct step_ref *r,
+                                                      struct value v)
+{
+	const struct value none = { .type = VALUE_NONE };
+	uint64_t key1, key2 = 0;
+
+	if (r->plan->nfields > 1) {
+		struct value space;
+		const struct value *const second = load(g, r, 1, &space);
+		if (second == NULL || is_absent(r, 1, second) || !interpret_number(second, &key2))
+			return none;
+	}
+	for (uint32_t i = 0; i < r->plan->ntables && v.type != VALUE_NONE; i++, key2 = 0) {
+		const uint8_t table = r->plan->tables[i];
+		if (!interpret_number(&v, &key1))
+			return none;
+		v = definitions_get(&g->in->trace->definitions, table, interpret_scope(g->in, g->e, table),
+		                    key1, key2);
+	}
+	return v;
+}
+
+/* The value of a reference with a field; NULL: a field or definition is missing. */
+INLINE const struct value *value_of(const struct stepping *g, const struct step_ref *r, struct value *space)
+{
+	const struct value *const v = load(g, r, 0, space);
+
+	if (v == NULL || is_absent(r, 0, v))
+		return NULL;
+	if (r->plan->ntables == 0)
+		return v;
+	*space = look_up(g, r, *v);
+	return space->type != VALUE_NONE ? space : NULL;
+}
+
+/* ---- definitions ---- */
+
+static void define(const struct stepping *g, const struct step_define *d)
+{
+	struct value space, key_space;
+	const struct value *const v = d->value.plan->nfields > 0 ? value_of(g, &d->value, &space) : NULL;
+	uint64_t key[2] = { 0, 0 };
+
+	if (v == NULL || v->type == VALUE_NONE || v->type >= VALUE_BYTES)
+		return;
+	for (uint32_t i = 0; i < d->keys.nfields; i++) {
+		const struct value *const k = load(g, &d->key, i, &key_space);
+		if (k == NULL || !interpret_number(k, &key[i]))
+			return;
+	}
+	definitions_put(&g->in->trace->definitions, d->plan->table,
+	                interpret_scope(g->in, g->e, d->plan->table), key[0], key[1], *v);
+}
+
+/* ---- names ---- */
+
+/* Sets *text by the i-th template.  Returns false if a field or definition is missing. */
+static inline bool try_name(struct stepping *g, uint32_t i, struct slice *text, bool *lasting)
+{
+	const struct plan_template *const t = &g->steps->plan->names[i];
+
+	if (g->steps->names[i].plan != NULL) {
+		struct value space;
+		const struct value *const v = value_of(g, &g->steps->names[i], &space);
+		if (v == NULL || v->type == VALUE_NONE)
+			return false;
+		if (v->type == VALUE_STRING) {
+			*text = value_text(v);
+			*lasting = (v->flags & SLICE_STAYS) != 0;
+			return text->p != NULL;
+		}
+	}
+	decode(g);
+	return interpret_template(g->in, g->b, g->e, t, text, lasting);
+}
+
+/* Sets the name.  Returns true if it outlives the batch. */
+static bool set_name(struct stepping *g)
+{
+	const struct plan *const m = g->steps->plan;
+	struct event *const e = g->e;
+	struct slice name;
+	bool lasting;
+
+	if (g->steps->name.p != NULL) {
+		e->name = g->steps->name;
+		return true;
+	}
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		if (try_name(g, i, &name, &lasting)) {
+			e->name = name;
+			return lasting;
+		}
+		if (i == 0 && definitions_forgotten(&g->in->trace->definitions) > 0)
+			ledger_add(&g->in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN],
+			           e->offset, 1);
+	}
+	return e->name.p == e->cls->name.p;
+}
+
+/* ---- time lines ---- */
+
+/* Returns where a rule remembers the line of a value; NULL: the value does not last. */
+static inline struct known_line *known_line(const struct step_line *l, const struct track *base,
+                                            const struct value *v)
+{
+	if (v->type >= VALUE_STRING && (v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0))
+		return NULL;
+	const uint64_t h = (v->u64 + base->index) * UINT64_C(0x9e3779b97f4a7c15);
+	return &l->known[h >> (64 - LINES_LOG)];
+}
+
+static inline bool is_known(const struct known_line *k, const struct track *base, const struct value *v)
+{
+	return k->track != NULL && k->base == base && k->value.u64 == v->u64 && k->value.type == v->type &&
+	       k->value.count == v->count;
+}
+
+/* Finds the line by the rule itself, which remembers it.  NULL: a field is missing. */
+static __attribute__((noinline)) const struct track *new_line(struct stepping *g, const struct step_line *l,
+                                                              const struct track *base, struct value v)
+{
+	const struct track *found = NULL;
+
+	decode(g);
+	interpret_line(g->in, g->b, g->e, l->plan, &found);
+	struct known_line *const known = known_line(l, base, &v);
+	if (known != NULL && found != NULL)
+		*known = (struct known_line){ base, found, v };
+	return found;
+}
+
+/* Returns the line by a rule; NULL: a field is missing.  A value that means "absent" is not known. */
+INLINE const struct track *line_by(struct stepping *g, const struct step_line *l)
+{
+	static const struct value constant;
+	const struct track *const base = l->plan->child ? g->e->track : track_process(g->e->track);
+	const struct value *v = &constant;
+	struct value space, id;
+
+	if (l->needs_id && value_of(g, &l->id, &id) == NULL)
+		return NULL;
+	if (l->plan->number.nfields > 0)
+		v = load(g, &l->number, 0, &space);
+	if (v != NULL && l->plan->number.ntables > 0) {
+		space = is_absent(&l->number, 0, v) ? constant : look_up(g, &l->number, *v);
+		v = space.type != VALUE_NONE ? &space : NULL;
+	}
+	if (v == NULL)
+		return NULL;
+	const struct known_line *const known = known_line(l, base, v);
+	return known != NULL && is_known(known, base, v) ? known->track : new_line(g, l, base, *v);
+}
+
+static inline const struct track *find_line(struct stepping *g)
+{
+	const struct track *found = NULL;
+
+	for (uint32_t i = 0; i < g->steps->plan->ntracks && found == NULL; i++)
+		found = line_by(g, &g->steps->lines[i]);
+	return found != NULL ? found : g->e->track;
+}
+
+/* ---- an event ---- */
+
+void steps_define(struct interpret *in, struct batch *b, struct event *e, const struct steps *s)
+{
+	const struct stepping g = { in, b, e, s, NULL };
+
+	if (s->has_layout)
+		interpret_layout(in, b, e, s->plan);
+	for (uint32_t i = 0; i < s->plan->ndefines; i++)
+		define(&g, &s->defines[i]);
+}
+
+struct stepped steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
+                           bool named)
+{
+	struct stepping g = { in, b, e, s, payload_of(b, e, s) };
+	struct stepped to = { .track = e->track };
+	struct value space;
+
+	if (s->has_layout && g.payload == NULL)
+		interpret_layout(in, b, e, s->plan);
+	for (uint32_t i = 0; i < s->plan->ndefines; i++)
+		define(&g, &s->defines[i]);
+	if (named)
+		to.lasting = set_name(&g);
+	if (s->plan->key.nfields > 0) {
+		const struct value *const v = value_of(&g, &s->key, &space);
+		if (v == NULL || !interpret_number(v, &to.key))
+			to.key = 0;
+	}
+	if (s->plan->ntracks > 0)
+		to.track = find_line(&g);
+	to.payload = g.payload;
+	return to;
+}
+
+void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
+                const struct stepped *of)
+{
+	struct stepping g = { in, b, e, s, of->payload };
+
+	set_name(&g);
+}
