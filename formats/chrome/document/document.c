@@ -483,7 +483,7 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	return NULL;
 }
 
-/* Reads an object that has no ph.  Events in it were drawn into it by damage. */
+/* Reads an object that has no ph, or no ts.  Events in it were drawn into it by damage. */
 static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
                                         const char *end)
 {
@@ -515,8 +515,9 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 		end = end != NULL ? end : chrome_parse_event(st, p, limit);
 	if (end != NULL) {
 		report_commas(st, commas, p);
-		return st->rec.of[CHROME_PH].kind != JSON_ABSENT ? end_event(st, rec, p, end)
-		                                                 : read_no_event(st, rec, p, end);
+		const bool whole = st->rec.of[CHROME_PH].kind != JSON_ABSENT &&
+		                   (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M');
+		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
 	}
 	if (st->json.error.cut && limit == e && !st->last && !careful)
 		return RECORD_MORE;
