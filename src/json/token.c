@@ -4,6 +4,7 @@
  */
 #include "json/token.h"
 
+#include "base/cursor.h"
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "json/scan.h"
@@ -375,12 +376,26 @@ static inline const char *plain_text_end(const char *p, const char *e)
 	return p < e && *p == '"' ? p : NULL;
 }
 
-/* Skips blanks; *p is any byte at e. */
+/* Skips blanks, byte by byte: their number is predicted, so what follows need not wait for it. */
 static inline const char *skip_some_blanks(const char *p, const char *e)
 {
 	if (p < e && (unsigned char)*p > ' ')
 		return p;
 	return json_skip_blanks(p, e);
+}
+
+/* Skips digits, eight at a time.  NULL: fewer than eight bytes are left. */
+static inline const char *plain_digits(const char *p, const char *e)
+{
+	for (; e - p >= 8; p += 8) {
+		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
+		/* carries change only bytes after one that is no digit */
+		const uint64_t other =
+		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+		if (other != 0)
+			return p + (__builtin_ctzll(other) >> 3);
+	}
+	return NULL;
 }
 
 /* Returns the end of a number or word, or NULL. */
@@ -399,16 +414,14 @@ static inline const char *plain_scalar(const char *p, const char *e, enum json_k
 	p += *p == '-';
 	*kind = p > start ? JSON_INT : JSON_UINT;
 	const char *const first = p;
-	while (p < e && (unsigned char)(*p - '0') <= 9)
-		p++;
-	if (p == first || p - first > 18 || (*first == '0' && p - first > 1) || p == e)
+	p = plain_digits(p, e);
+	if (p == NULL || p == first || p - first > 18 || (*first == '0' && p - first > 1))
 		return NULL;
 	if (*p == '.') {
 		const char *const fraction = ++p;
-		while (p < e && (unsigned char)(*p - '0') <= 9)
-			p++;
+		p = plain_digits(p, e);
 		*kind = JSON_NUMBER;
-		if (p == fraction || p == e)
+		if (p == NULL || p == fraction)
 			return NULL;
 	}
 	return *p != 'e' && *p != 'E' ? p : NULL;

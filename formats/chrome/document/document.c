@@ -35,13 +35,38 @@ uint64_t chrome_offset(const struct chrome_reading *st, const char *at)
 
 /* ---- items ---- */
 
+/* Counts the lines that end in [p, end).  *last: the end of the last one. */
+static inline uint64_t count_lines(const char *p, const char *end, const char **last)
+{
+	uint64_t n = 0;
+
+#if defined(__SSE2__)
+	const __m128i line = _mm_set1_epi8('\n');
+	for (; end - p >= 16; p += 16) {
+		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+		const unsigned found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, line));
+		if (found == 0)
+			continue;
+		for (unsigned bits = found; bits != 0; bits &= bits - 1)
+			n++;
+		*last = p + 31 - __builtin_clz(found);
+	}
+#endif
+	for (; p < end; p++)
+		if (*p == '\n') {
+			n++;
+			*last = p;
+		}
+	return n;
+}
+
 static enum record_status end_item(struct chrome_reading *st, struct record *rec, enum chrome_item item,
                                    const char *at, const char *end)
 {
-	for (const char *p = st->p; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
-		st->next_line.number++;
-		st->next_line.start = chrome_offset(st, p + 1);
-	}
+	const char *last = NULL;
+	st->next_line.number += count_lines(st->p, end, &last);
+	if (last != NULL)
+		st->next_line.start = chrome_offset(st, last + 1);
 	st->item = item;
 	st->item_at = at;
 	st->item_end = end;
@@ -458,7 +483,7 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	return NULL;
 }
 
-/* Reads an object that has no ph.  Events in it were drawn into it by damage. */
+/* Reads an object that has no ph, or no ts.  Events in it were drawn into it by damage. */
 static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
                                         const char *end)
 {
@@ -490,8 +515,9 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 		end = end != NULL ? end : chrome_parse_event(st, p, limit);
 	if (end != NULL) {
 		report_commas(st, commas, p);
-		return st->rec.of[CHROME_PH].kind != JSON_ABSENT ? end_event(st, rec, p, end)
-		                                                 : read_no_event(st, rec, p, end);
+		const bool whole = st->rec.of[CHROME_PH].kind != JSON_ABSENT &&
+		                   (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M');
+		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
 	}
 	if (st->json.error.cut && limit == e && !st->last && !careful)
 		return RECORD_MORE;
