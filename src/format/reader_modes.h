@@ -41,6 +41,11 @@ enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted *
  */
 enum { RECORD_IS_MORE = RECORD_IS_FILE + 1 }; /* without bytes; not counted, but its event is */
 
+/* ---- async spans ---- */
+
+/* A reader may give both ends of an async span: BEGIN and END with EVENT_ASYNC, and dur is its id, equal at
+ * both. */
+
 /* ---- gaps ---- */
 
 /*
