@@ -81,6 +81,11 @@ bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_
  */
 enum { RECORD_IS_MORE = RECORD_IS_LONG + 1 }; /* without bytes; not counted, but its event is */
 
+/* ---- async spans ---- */
+
+/* A reader may give both ends of an async span: BEGIN and END with EVENT_ASYNC, and dur is its id, equal at
+ * both. */
+
 /* ---- gaps ---- */
 
 /*
