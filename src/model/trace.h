@@ -27,8 +27,7 @@ struct trace {
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	uint64_t records, events; /* all records; those that are not structure */
-	uint64_t further;         /* of the events: those that are not the first of their record */
+	uint64_t records, events, further; /* all; not structure; of these, not the first of a record */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
