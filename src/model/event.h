@@ -78,7 +78,7 @@ struct event {
 };
 
 enum event_flags {
-	EVENT_ASYNC = 1, /* a span that may overlap others of its track; `offset` identifies it */
+	EVENT_ASYNC = 1, /* a span that may overlap others; its id: `offset`, of a BEGIN or END dur */
 	EVENT_ARROW =
 	    4, /* an instant: an arrow starts here if a FLOW_IN follows; a FLOW_OUT: of such an instant */
 	EVENT_BIG = 2,      /* for readers: its payload is big-endian */
