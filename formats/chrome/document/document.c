@@ -483,7 +483,8 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	return NULL;
 }
 
-/* Reads an object that has no ph, or no ts.  Events in it were drawn into it by damage. */
+/* Reads an object that has no ph, or no ts, or members that are not known.  Events in it were drawn into it
+ * by damage. */
 static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
                                         const char *end)
 {
@@ -515,7 +516,7 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 		end = end != NULL ? end : chrome_parse_event(st, p, limit);
 	if (end != NULL) {
 		report_commas(st, commas, p);
-		const bool whole = st->rec.of[CHROME_PH].kind != JSON_ABSENT &&
+		const bool whole = st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
 		                   (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M');
 		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
 	}
