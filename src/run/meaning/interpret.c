@@ -283,10 +283,11 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 	e->nfields--;
 }
 
-/* Applies the phase set by the reader.  Both ends of an async span have its id in dur. */
+/* Applies the phase set by the reader.  Both ends of an async span have its id in dur: of the track, or, where
+ * ends pair by time, of the trace. */
 static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
-	if (in->spans && (e->flags & EVENT_ASYNC) != 0 &&
+	if (in->spans && !in->trace->free_order && (e->flags & EVENT_ASYNC) != 0 &&
 	    (e->phase == PHASE_BEGIN || e->phase == PHASE_END)) {
 		how.flags = PAIRING_ASYNC;
 		how.key = e->dur;
