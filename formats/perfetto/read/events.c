@@ -537,13 +537,14 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 		pf_report(st, PF_RULE_FLOW_ID, "phase %c without unscoped_id", (char)l->phase);
 		return;
 	}
-	if (l->phase == 'f' && !l->encloses && !e->track->arrow_waits) {
+	/* An end of our own has the time of the end; whether it binds to the next span is no part of the model. */
+	if (l->phase == 'f' && !l->encloses && !st->is_own && !e->track->arrow_waits) {
 		e->track->arrow_waits = true;
 		e->track->arrow = key;
-		e->track->arrow_id = st->is_own ? l->id : key;
+		e->track->arrow_id = key;
 		return;
 	}
-	if (!st->ahead_pass && e->track->nopen == 0)
+	if (!st->ahead_pass && e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
 		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
 	st->legacy_flow = true;
 	pf_arrow(st, key, st->is_own ? l->id : key,
