@@ -121,16 +121,15 @@ headers() {
 	echo "$seen"
 }
 
-# A subfolder of a format sees its own headers, those below formats, and those headers of the format that lie below it:
-# that do not include its own.
+# A subfolder of a format sees its own headers, those below formats, and those headers and lists of the format that lie
+# below it: that do not include its own.
 for dir in formats/*/*/; do
 	[ -d "$dir" ] && [ "$(basename "$dir")" != test ] || continue
 	dir=${dir%/}
 	name=$(basename "$(dirname "$dir")")
-	part=${dir#formats/}
 	files=$(ls "$dir"/*.[ch])
 	found=$(grep -nE '^#include "' $files /dev/null |
-		grep -vE "#include \"($part/[a-z0-9_]+\.(h|def)\"|$name/[a-z0-9_]+\.h\"|$below)" || true)
+		grep -vE "#include \"($name/([a-z0-9_]+/)?[a-z0-9_]+\.(h|def)\"|$below)" || true)
 	if [ -n "$found" ]; then
 		echo "$dir may include only its own headers, those of $name below it, and those that a format sees"
 		echo "$found"

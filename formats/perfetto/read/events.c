@@ -537,7 +537,8 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 		pf_report(st, PF_RULE_FLOW_ID, "phase %c without unscoped_id", (char)l->phase);
 		return;
 	}
-	/* An end of our own has the time of the end; whether it binds to the next span is no part of the model. */
+	/* An end of our own has the time of the end; whether it binds to the next span is no part of the
+	 * model. */
 	if (l->phase == 'f' && !l->encloses && !st->is_own && !e->track->arrow_waits) {
 		e->track->arrow_waits = true;
 		e->track->arrow = key;

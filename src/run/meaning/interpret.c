@@ -283,8 +283,8 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 	e->nfields--;
 }
 
-/* Applies the phase set by the reader.  Both ends of an async span have its id in dur: of the track, or, where
- * ends pair by time, of the trace. */
+/* Applies the phase set by the reader.  Both ends of an async span have its id in dur: of the track, or,
+ * where ends pair by time, of the trace. */
 static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	if (in->spans && !in->trace->free_order && (e->flags & EVENT_ASYNC) != 0 &&

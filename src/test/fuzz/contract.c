@@ -159,7 +159,7 @@ static bool offset_holds(struct contract *c, const struct event *e, struct slice
 static bool event_holds(struct contract *c, const struct trace *t, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
-	const bool more = b->bytes[i].n == 0; /* RECORD_IS_MORE */
+	const bool more = b->bytes[i].n == 0;                    /* RECORD_IS_MORE */
 	const bool further = c->shown > 0 && e->offset == c->at; /* of the same record */
 
 	if (!offset_holds(c, e, b->bytes[i]) || !owner_holds(c, t, e) ||
