@@ -53,11 +53,15 @@ static void put_times(struct text *t, const struct page_view *v)
 	put_term(t, "duration");
 	text_time(t, s->last_ns - s->first_ns);
 	end_term(t);
+	const bool early = s->first_ns < s->zero_ns;
+	const uint64_t first = early ? s->zero_ns - s->first_ns : s->first_ns - s->zero_ns;
 	put_term(t, "start");
-	if (s->origin.epoch_known && s->first_ns <= UINT64_MAX - s->origin.epoch_ns)
-		text_iso8601(t, s->origin.epoch_ns + s->first_ns);
+	if (s->origin.epoch_known &&
+	    (early ? first <= s->origin.epoch_ns : first <= UINT64_MAX - s->origin.epoch_ns))
+		text_iso8601(t, early ? s->origin.epoch_ns - first : s->origin.epoch_ns + first);
 	else
-		text_printf(t, "%" PRIu64 " ns on the clock of the trace; wall time not known", s->first_ns);
+		text_printf(t, "%s%" PRIu64 " ns on the clock of the trace; wall time not known",
+		            early ? "-" : "", first);
 	end_term(t);
 }
 

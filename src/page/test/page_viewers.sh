@@ -33,8 +33,8 @@ first() {
 	done
 }
 
-for format in htdump heph dial9 dftracer ovni chrome ndjson; do
-	input=$(first "$real/$format"/metrics-service.bin "$real/$format"/cm1*80-preload.pfw.gz "$real/$format"/lighthouse-trace.json.gz \
+for format in htdump heph dial9 dftracer ovni chrome perfetto ndjson; do
+	input=$(first "$real/$format"/metrics-service.bin "$real/$format"/cm1*80-preload.pfw.gz "$real/$format"/lighthouse-trace.json.gz "$real/$format"/track_event_tracks.pftrace \
 		"$real"/ovni/*/ovni "$real/$format"/*.bin.log "$real/$format"/*.htdump testdata/$format/good/* )
 	[ -n "$input" ] && page "$format" 0 "$input"
 done
