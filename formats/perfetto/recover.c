@@ -20,7 +20,7 @@ static void recover_record(struct recovery *rc, const struct record *rec)
 	struct pf_state *const st = rc->r->state;
 
 	if (st->broken) {
-		rc->records--;
+		rc->records -= rec->role < RECORD_IS_GAP;
 		recover_keep(rc, rec->p);
 		recover_drop(rc, rec->end);
 	}

@@ -76,7 +76,7 @@ static bool sums_of_lines(struct sums *s, char *text)
 /* Returns true for times that the importer refuses. */
 static bool has_odd_times(const struct model *m)
 {
-	return model_attribute(m, "loss.perfetto/time-range") != NULL ||
+	return model_attribute(m, "loss.perfetto/time-limit") != NULL ||
 	       model_attribute(m, "loss.perfetto/clipped") != NULL;
 }
 
