@@ -191,11 +191,11 @@ static bool is_top_key(struct slice key)
 static const char *guess_end(const char *open, const char *e, unsigned depth)
 {
 	static const struct json_records records = { .starts = record_starts, .is_key = is_top_key };
-	struct json_repair x;
+	struct json_repair x; /* large: only what json_text_end() reads is set */
 
 	x.records = &records;
 	x.complete = true;
-	x.eager = false;
+	x.eager = x.more = false;
 	x.from = open;
 	x.depth = depth;
 	x.objects = ((unsigned __int128)1 << depth) - 1;

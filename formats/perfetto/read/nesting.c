@@ -64,7 +64,8 @@ void pf_nesting_end(struct pf_state *st)
 			if (t->open[k].end == PF_IS_OPEN)
 				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
 	}
-	qsort(st->held, st->nheld, sizeof *st->held, compare_held);
+	if (st->nheld > 0)
+		qsort(st->held, st->nheld, sizeof *st->held, compare_held);
 	for (uint32_t i = 0; i < st->nheld; i++)
 		if (st->held[i].track->d.disordered)
 			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
