@@ -653,6 +653,14 @@ static struct slice counter_name(const struct pf_event *x)
 	                                      : SLICE_LIT("counter");
 }
 
+/* A name of a track, which lives as long as the reader, for an event, which may live longer. */
+static struct slice kept_name(struct pf_state *st, struct batch *b, struct slice name)
+{
+	const struct slice text = pf_keep(st, name);
+
+	return text.p != NULL ? text : arena_copy(&b->scratch, name);
+}
+
 /* A track that tracetool wrote for one async span is that span's id. */
 static void set_async(const struct pf_event *x, struct event *e)
 {
@@ -677,7 +685,7 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 	case PF_VALUE:
 		e->phase = PHASE_COUNTER;
 		e->cls = counter_class(st, x);
-		e->name = counter_name(x);
+		e->name = kept_name(st, b, counter_name(x));
 		put_value(st, b, e, x);
 		break;
 	case PF_ARROW:
