@@ -427,7 +427,7 @@ static bool open_reader(struct reader *r)
 	r->trace->free_order = true;
 	chrome_look_at_head(st);
 	st->gaps = trace_add_class(r->trace, SLICE_LIT("between events"));
-	if (st->gaps == NULL)
+	if (st->gaps == NULL || st->scratch.failed)
 		return false;
 	st->gaps->fields = &gap_field;
 	st->gaps->nfields = 1;

@@ -390,7 +390,7 @@ bool stats_end(struct stats *s)
 	longest_end(&s->async.longest);
 	self_times_end(&s->times);
 	s->busy = self_times_busy(&s->times);
-	return !s->times.failed && !s->pool.failed && groups_label(s) &&
+	return !s->times.failed && !s->pool.failed && !s->series.failed && groups_label(s) &&
 	       (s->tables == NULL || stats_tables_end(s->tables));
 }
 

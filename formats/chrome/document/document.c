@@ -919,13 +919,19 @@ enum record_status chrome_next_record(struct reader *r, struct record *rec)
 {
 	struct chrome_reading *const st = r->state;
 
+	enum record_status status;
+
 	st->line = st->next_line;
-	if (st->wide != NULL)
-		return next_wide(st, rec);
-	st->p = r->in->p;
-	st->end = r->in->end;
-	st->last = r->in->last;
-	return next_step(st, rec);
+	if (st->wide != NULL) {
+		status = next_wide(st, rec);
+	} else {
+		st->p = r->in->p;
+		st->end = r->in->end;
+		st->last = r->in->last;
+		status = next_step(st, rec);
+	}
+	r->no_memory |= st->scratch.failed;
+	return status;
 }
 
 void chrome_damage_free(struct chrome_reading *st)

@@ -348,7 +348,8 @@ static void pass_over_others(struct operand *o, const struct format *from)
 /* Lists files of common suffixes if there are no other traces. */
 static void list_common(struct operand *o, const struct format *from)
 {
-	if (from == NULL && o->tree.n == 0 && !o->tree.no_memory && o->archive == NULL) {
+	if (from == NULL && o->tree.n == 0 && o->tree.nproblems == 0 && !o->tree.no_memory &&
+	    o->archive == NULL) {
 		input_tree_free(&o->tree);
 		o->tree = (struct input_tree){ .n = 0 };
 		input_tree_list(&o->tree, o->path, wants_common_name, NULL);
