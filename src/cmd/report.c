@@ -289,7 +289,7 @@ bool page_run(struct page_run *r)
 		m->run = r;
 		page_init(&m->page);
 		progress_init(&r->options->progress, r->options);
-		ok = stats_init(&m->stats) && make(m, paths);
+		ok = !m->page.no_memory && stats_init(&m->stats) && make(m, paths);
 		progress_clear(&r->options->progress);
 		stats_free(&m->stats);
 		stats_tables_free(&m->tables);

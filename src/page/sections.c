@@ -121,6 +121,7 @@ static void put_metadata(struct text *t, const struct trace *trace)
 /* What interpretation could not make of the events. */
 static void put_losses(struct text *t, const struct ledger *l)
 {
+	t->failed |= l != NULL && l->failed;
 	for (size_t i = 0; l != NULL && i < l->n; i++) {
 		text_printf(t, "<li>%" PRIu64 " ", l->rows[i].count);
 		text_str(t, "(");

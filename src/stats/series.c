@@ -138,10 +138,13 @@ static struct series_state *state_of(struct series_set *set, uint32_t number, ui
 	if (at == TABLE_NONE) {
 		*known = false;
 		at = set->nstates;
-		if (at == SERIES_STATES ||
-		    !array_reserve(&set->states, at, &set->states_cap, sizeof *set->states) ||
-		    !table64_put(&set->state_of, key, at))
+		if (at == SERIES_STATES)
 			return NULL;
+		if (!array_reserve(&set->states, at, &set->states_cap, sizeof *set->states) ||
+		    !table64_put(&set->state_of, key, at)) {
+			set->failed = true;
+			return NULL;
+		}
 		set->nstates++;
 	}
 	s->state = at + 1;
