@@ -192,7 +192,7 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 	const char *exp = p;
 	int place = 3; /* decimal places of ns still to be read; below 0: of `below` */
 	uint64_t unit = BELOW / 10;
-	bool fraction = false, fits = true;
+	bool fits = true;
 
 	if (parse_plain_usec(p, e, t))
 		return true;
@@ -206,7 +206,6 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 	for (; left < 0 && unit > 0; left++)
 		unit /= 10;
 	for (; p < exp; p++) {
-		fraction |= *p == '.';
 		if (*p == '.')
 			continue;
 		if (left > 0) {
