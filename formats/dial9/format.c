@@ -121,7 +121,7 @@ void d9_begin_dialect(struct d9_state *st)
 	const char *const asked = st->r->dialect;
 	struct trace *const trace = st->r->trace;
 
-	st->asked = d9_dialect_of(asked);
+	st->asked = (uint8_t)d9_dialect_of(asked);
 	if (asked != NULL)
 		trace->dialect = d9_dialects[st->asked];
 	else if (trace->dialect[0] == '\0') /* another input of the same trace may be newer */
