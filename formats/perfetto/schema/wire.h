@@ -30,7 +30,7 @@ struct pf_wire {
 
 static inline struct pf_wire pf_wire_on(struct slice s)
 {
-	return (struct pf_wire){ .p = s.p, .end = s.p + s.n };
+	return (struct pf_wire){ .p = s.p, .end = s.n > 0 ? s.p + s.n : s.p };
 }
 
 /* Returns the byte after the varint at p; NULL if it is cut or longer than 10 bytes. */
