@@ -153,8 +153,9 @@ static enum record_status search(struct pf_state *st, struct record *rec)
 	} else if (p == rec->p && st->searching) {
 		return RECORD_MORE;
 	}
-	if (st->searching || st->lost)
-		st->r->unread += st->lost ? (uint64_t)(p - rec->p) : 0;
+	st->searched += (uint64_t)(p - rec->p);
+	if (st->lost)
+		st->r->unread += st->searched;
 	rec->end = p;
 	return RECORD_DONE;
 }
@@ -165,6 +166,7 @@ static enum record_status begin_search(struct pf_state *st, struct record *rec)
 	rec->role = RECORD_IS_SKIPPED;
 	rec->alone = true;
 	rec->end = rec->p + 1;
+	st->searched = 0;
 	st->searching = rec->end < st->r->in->end || !st->r->in->last;
 	st->lost = !st->searching;
 	return RECORD_DONE;
