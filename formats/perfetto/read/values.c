@@ -753,7 +753,7 @@ static void copy_value(struct batch *b, struct value *v, unsigned depth)
 
 void pf_copy_texts(struct batch *b, struct event *e)
 {
-	struct field *const f = b->fields + e->first_field;
+	struct field *const f = e->nfields > 0 ? b->fields + e->first_field : NULL;
 
 	if ((e->name.flags & SLICE_STAYS) == 0 && e->name.n > 0)
 		e->name = arena_copy(&b->scratch, e->name);
