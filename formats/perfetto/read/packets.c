@@ -576,11 +576,12 @@ static void set_role(struct pf_state *st, struct record *rec)
 /* Reads the next packet of a compressed one.  Returns false if it is no packet, or the last one was read. */
 static bool next_inner(struct pf_state *st)
 {
-	const char *const p = st->inner.p, *const end = p + st->inner.n;
+	const char *const p = st->inner.p;
 	uint64_t n = 0;
 
 	if (st->inner.n == 0)
 		return false;
+	const char *const end = p + st->inner.n;
 	const char *const content = *p == FRAME_TAG ? pf_varint(p + 1, end, &n) : NULL;
 	st->is_inner = true;
 	if (content == NULL || n > (uint64_t)(end - content)) {
