@@ -660,7 +660,9 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 		const char *p = rec->p;
 		while (p < in->end && *p == 0)
 			p++;
-		pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
+		if (st->zeros_end == 0 || st->zeros_end != rec->offset) /* else they go on in this window */
+			pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
+		st->zeros_end = rec->offset + (uint64_t)(p - rec->p);
 		rec->end = p;
 		rec->role = RECORD_IS_SKIPPED;
 		rec->alone = true;

@@ -392,12 +392,13 @@ struct pf_state {
 	bool ahead_pass;   /* this is a pass ahead, for another reader */
 	enum pf_time time; /* of the packet: whether `ts` is valid */
 	uint64_t ts;
-	uint64_t searched; /* bytes that were passed in this search */
-	bool searching;    /* for a packet after damage */
-	bool lost;         /* none follows */
-	bool is_own;       /* tracetool wrote it */
-	bool ended;        /* findings at the end were reported */
-	bool asked;        /* for a pass ahead */
+	uint64_t searched;  /* bytes that were passed in this search */
+	uint64_t zeros_end; /* offset behind the last zero bytes between packets */
+	bool searching;     /* for a packet after damage */
+	bool lost;          /* none follows */
+	bool is_own;        /* tracetool wrote it */
+	bool ended;         /* findings at the end were reported */
+	bool asked;         /* for a pass ahead */
 	uint64_t seed;
 	uint64_t kinds[PF_DIRECT];        /* packets by the kind of their data */
 	struct class *structure;          /* for packets without data, and if no events are wanted */
