@@ -650,6 +650,20 @@ static bool give_more(struct pf_state *st, struct record *rec)
 
 /* ---- records ---- */
 
+/* Bytes of the field at p, with its tag; 0: not length-delimited, or no field. */
+static uint64_t field_length(const char *p, const char *end)
+{
+	uint64_t tag = 0, n = 0;
+	const char *const head = pf_varint(p, end, &tag), *const content =
+	                                                      head != NULL && (tag & 7) == PF_BYTES
+	                                                          ? pf_varint(head, end, &n)
+	                                                          : NULL;
+
+	if (content == NULL)
+		return 0;
+	return n > UINT64_MAX / 2 ? n : n + (uint64_t)(content - p);
+}
+
 /* Bytes that start no packet: zeros, other fields of the file, or damage. */
 static enum record_status read_other(struct pf_state *st, struct record *rec)
 {
@@ -668,7 +682,12 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 		rec->alone = true;
 		return RECORD_DONE;
 	}
-	if (pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
+	if (!in->last && in->end - rec->p < 2 * PF_VARINT_MAX)
+		return RECORD_MORE;
+	const uint64_t length = field_length(rec->p, in->end);
+	if (length <= PF_MAX_PACKET && length > (uint64_t)(in->end - rec->p) && !in->last)
+		return RECORD_MORE;
+	if (length <= PF_MAX_PACKET && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
 		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 ", %" PRIu64 " bytes", pf_wire_number(&w),
 		          (uint64_t)(w.p - rec->p));
 		rec->end = w.p;
@@ -676,8 +695,6 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 		rec->alone = true;
 		return RECORD_DONE;
 	}
-	if (!in->last && in->end - rec->p < 2 * PF_VARINT_MAX)
-		return RECORD_MORE;
 	pf_report(st, PF_RULE_FRAME_TAG, "the byte 0x%02x instead of 0x0a", (uint8_t)*rec->p);
 	return begin_search(st, rec);
 }
