@@ -212,25 +212,19 @@ static enum stage_status zero_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
-/* Reports that a pass for a time failed. */
-static bool is_time_found(struct pipeline *p, const struct min_time *m)
-{
-	if (m->failed && m->why[0] != '\0')
-		pipeline_failed(p, m->why);
-	else if (m->failed)
-		pipeline_no_memory(p);
-	return !m->failed;
-}
-
 /* Finds the time, where the input can be read twice.  false after a finding. */
 static bool begin_rebase(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
 
+	if (m.failed && m.why[0] != '\0')
+		pipeline_failed(p, m.why);
+	else if (m.failed)
+		pipeline_no_memory(p);
 	p->rebase.known = m.known;
 	p->rebase.by = m.ns;
 	p->rebase.signed_time = !m.complete;
-	return is_time_found(p, &m);
+	return !m.failed;
 }
 
 /* ---- pseudonyms: events move to another trace ---- */
@@ -375,12 +369,8 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
-	if (job->adjust.from_zero && !job->adjust.rebase) {
-		const struct min_time zero = zero_time_find(job, &p->reading->operands);
-		if (!is_time_found(p, &zero))
-			return false;
-		p->rebase.signed_time = zero.ns != 0;
-	}
+	if (job->adjust.from_zero && !job->adjust.rebase)
+		p->rebase.signed_time = zero_time_find(job, &p->reading->operands) != 0;
 	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else per part */
 		add_limits(p);
 	return true;

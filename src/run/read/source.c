@@ -185,26 +185,23 @@ static uint64_t zero_of(const struct pipeline_job *job, struct input *in)
 	           : 0;
 }
 
-struct min_time zero_time_find(const struct pipeline_job *job, const struct operands *operands)
+uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands)
 {
-	struct min_time m = { .complete = true };
+	uint64_t zero = 0;
 
 	if (job->in.input != NULL)
-		m.ns = zero_of(job, job->in.input);
-	for (size_t k = 0; job->in.input == NULL && k < operands->n && m.ns == 0; k++) {
+		return zero_of(job, job->in.input);
+	for (size_t k = 0; k < operands->n && zero == 0; k++) {
 		const struct operand *const o = &operands->list[k];
 		const char *const path = !o->folder ? o->path : o->tree.n > 0 ? o->tree.paths[0] : NULL;
-		const struct source_location location = { path, o->path, o->folder, 0, o->archive };
-		struct input *const in = path != NULL ? open_again(&m, job, &location) : NULL;
-		if (in != NULL && in->fault == INPUT_SYSTEM) {
-			snprintf(m.why, sizeof m.why, "%s", in->fault_text);
-			m.failed = true;
-		} else if (in != NULL) {
-			m.ns = zero_of(job, in);
-		}
+		/* Not one of the run's files: what is wrong with it is reported when it is read. */
+		struct input *const in =
+		    path != NULL && input_is_named(path) ? input_open_in(NULL, o->archive, path) : NULL;
+		if (in != NULL)
+			zero = zero_of(job, in);
 		input_close(in);
 	}
-	return m;
+	return zero;
 }
 
 _Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,

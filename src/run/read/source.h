@@ -122,6 +122,6 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
                               struct vocabularies *vocabularies);
 
 /* trace.zero_ns of the operands, by their first inputs. */
-struct min_time zero_time_find(const struct pipeline_job *job, const struct operands *operands);
+uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands);
 
 #endif
