@@ -56,6 +56,7 @@ void pf_nesting_end(struct pf_state *st)
 {
 	struct finding_tally disordered = { .count = 0 };
 
+	st->quiet = false; /* tracks in order, which were not sorted, may have open spans, too */
 	for (uint32_t i = 0; i < st->ntracks; i++) {
 		const struct pf_track *const t = st->tracks[i];
 		if (st->sorted && t->full->disordered)
