@@ -194,6 +194,9 @@ check-viewers: tracetool ## all samples and real traces, converted, in the progr
 	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/test/*viewers.sh src/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
+check-judge: tracetool ## what is read of Perfetto traces, beside Perfetto's own importer: prints what differs (samples, states, names of packets without events do)
+	@sh formats/perfetto/test/judge.sh $(BUILD)/tracetool
+
 check-tables: tracetool ## the further tables of stats and top, beside a slow computation from NDJSON
 	@python3 src/stats/tables/test/oracle.py $(BUILD)/tracetool
 	@python3 src/stats/tables/test/oracle.py $(BUILD)/tracetool testdata/dial9/service.bin testdata/dftracer/checkpoint.pfw
@@ -352,6 +355,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-judge check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -1,6 +1,6 @@
 # Sourced by formats/*/*_viewers.sh BIN [INPUT...], from the root of the tree.
 # Sets: bin; dir, a folder that goes away; $dir/inputs, what to convert, a path a line: all good samples and real traces
-# (but Chrome JSON of other producers, whose ids of arrows are not joined as Perfetto joins them), unless INPUTs are given.  A script ends with status 77 if nothing can be checked.
+# (but Chrome JSON of other producers, whose ids of arrows are not joined as Perfetto joins them, and Perfetto's own, which make check-judge compares), unless INPUTs are given.  A script ends with status 77 if nothing can be checked.
 # shellcheck shell=sh disable=SC2034 # who sources it uses them
 set -u
 real=../shared/traces
@@ -10,7 +10,8 @@ viewers_inputs() {
 	if [ $# -gt 0 ]; then
 		printf '%s\n' "$@"
 	else
-		find testdata/*/good -type f ! -name '*.expect' ! -path 'testdata/ovni/*' 2>/dev/null
+		find testdata/*/good -type f ! -name '*.expect' ! -path 'testdata/ovni/*' ! -path 'testdata/perfetto/*' \
+			! -path testdata/chrome/good/order.json 2>/dev/null
 		find testdata/ovni/good -mindepth 1 -maxdepth 1 ! -name '*.expect' 2>/dev/null
 		find $real -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' ! -path '*/chrome/*' \
 			! -path '*/perfetto/*' 2>/dev/null

@@ -121,7 +121,6 @@ static void put_metadata(struct text *t, const struct trace *trace)
 /* What interpretation could not make of the events. */
 static void put_losses(struct text *t, const struct ledger *l)
 {
-	t->failed |= l != NULL && l->failed;
 	for (size_t i = 0; l != NULL && i < l->n; i++) {
 		text_printf(t, "<li>%" PRIu64 " ", l->rows[i].count);
 		text_str(t, "(");
@@ -195,6 +194,7 @@ bool page_facts(struct text *t, const struct page_view *v)
 	text_str(t, "</dl>\n");
 	if (v->ntraces > 1)
 		put_traces(t, v);
+	t->failed |= (v->pairs != NULL && v->pairs->failed) || (v->cut != NULL && v->cut->failed);
 	if ((v->pairs != NULL && v->pairs->n > 0) || (v->cut != NULL && v->cut->n > 0)) {
 		text_str(t, "<h3>Not in the model of events</h3>\n<ul>\n");
 		put_losses(t, v->pairs);

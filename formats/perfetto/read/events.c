@@ -528,6 +528,18 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 	st->legacy_flow = false;
 }
 
+/* The number of a key, which is another one in each run; in order of arrival. */
+static uint64_t arrow_number(struct pf_state *st, uint64_t key)
+{
+	const uint32_t known = table64_get(&st->arrow_numbers, key);
+
+	if (known != TABLE_NONE)
+		return known;
+	st->narrows++;
+	st->r->no_memory |= !table64_put(&st->arrow_numbers, key, st->narrows);
+	return st->narrows;
+}
+
 static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)
 {
 	const uint64_t key = hash_u64(l->id, hash_u64(e->name_hash, e->category_hash + 1));
@@ -542,13 +554,13 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 	if (l->phase == 'f' && !l->encloses && !st->is_own && !e->track->arrow_waits) {
 		e->track->arrow_waits = true;
 		e->track->arrow = key;
-		e->track->arrow_id = key;
+		e->track->arrow_id = arrow_number(st, key);
 		return;
 	}
 	if (!st->ahead_pass && e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
 		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
 	st->legacy_flow = true;
-	pf_arrow(st, key, st->is_own ? l->id : key,
+	pf_arrow(st, key, st->is_own ? l->id : arrow_number(st, key),
 	         l->phase == 's'   ? PF_ARROW_OUT
 	         : l->phase == 't' ? PF_ARROW_STEP
 	                           : PF_ARROW_IN,

@@ -972,6 +972,7 @@ static void free_state(struct pf_state *st)
 	pf_tracks_free(st);
 	tabletext_free(&st->class_names);
 	table64_free(&st->flows);
+	table64_free(&st->arrow_numbers);
 	free(st->flow_ends);
 	free(st->flow_steps);
 	free(st->before);

@@ -392,6 +392,8 @@ struct pf_state {
 	bool ahead_pass;   /* this is a pass ahead, for another reader */
 	enum pf_time time; /* of the packet: whether `ts` is valid */
 	uint64_t ts;
+	struct table64 arrow_numbers; /* of legacy arrows, by their key */
+	uint32_t narrows;
 	uint64_t searched;  /* bytes that were passed in this search */
 	uint64_t zeros_end; /* offset behind the last zero bytes between packets */
 	bool searching;     /* for a packet after damage */
