@@ -724,8 +724,8 @@ static void check_more(struct pf_state *st, const struct pf_event *e)
 	struct pf_wire w = pf_wire_on(st->te.s);
 
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->full->kind != PF_THREAD)
-			pf_report(st, PF_RULE_LOG_THREAD, "track %" PRIu64, e->track->uuid);
+		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->d.kind != PF_THREAD)
+			pf_hold(st, PF_RULE_LOG_THREAD, e->track, st->offset, st->ordinal);
 		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
 			pf_stack_check(st, w.v);
 		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)
@@ -820,6 +820,11 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	note_use(st, e->track, e->ts, late);
 	if (e->what == PF_VALUE || e->what == PF_ARROW)
 		return;
+	/* before an end without a begin is dropped, which sorting decides in conversions only */
+	if (te->nannotations > 0)
+		pf_annotations_check(st);
+	if (te->has_more)
+		check_more(st, e);
 	if (!e->is_state && !pf_nest(st, e)) {
 		e->what = PF_NOTHING;
 		return;
@@ -830,10 +835,6 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 		pf_arrow(st, e->track->arrow, e->track->arrow_id, PF_ARROW_IN, e);
 		st->legacy_flow = false;
 	}
-	if (te->nannotations > 0)
-		pf_annotations_check(st);
-	if (te->has_more)
-		check_more(st, e);
 	if (te->nflows > 0)
 		read_flows(st, e);
 	if (l != NULL && l->has_bind)

@@ -15,7 +15,7 @@
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record)
 {
-	if (st->quiet)
+	if (st->quiet || st->ahead_pass)
 		return;
 	if (st->nheld == PF_MAX_HELD) {
 		finding_add(st->r->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64,
@@ -68,7 +68,9 @@ void pf_nesting_end(struct pf_state *st)
 	if (st->nheld > 0)
 		qsort(st->held, st->nheld, sizeof *st->held, compare_held);
 	for (uint32_t i = 0; i < st->nheld; i++)
-		if (st->held[i].track->d.disordered)
+		if (st->held[i].rule == PF_RULE_LOG_THREAD && st->held[i].track->d.kind == PF_THREAD)
+			continue; /* described later */
+		else if (st->held[i].rule != PF_RULE_LOG_THREAD && st->held[i].track->d.disordered)
 			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
 			                  st->held[i].track->uuid, 0);
 		else

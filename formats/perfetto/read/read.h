@@ -350,7 +350,7 @@ struct pf_flow_end {
 
 /* ---- state ---- */
 
-/* A finding about nesting, until it is known whether the events of the track are in order. */
+/* A finding that waits for the end: whether the events of the track are in order, or what it is. */
 struct pf_held {
 	const struct pf_track *track;
 	enum pf_rule rule;
@@ -610,7 +610,7 @@ bool pf_nest(struct pf_state *st, struct pf_event *e);
 void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, const struct pf_event *e);
 void pf_arrows_sort(struct pf_state *st);
 
-/* Notes a finding about nesting on a track. */
+/* Notes a finding about nesting on a track, or about its kind. */
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record) PF_COLD;
 
