@@ -307,8 +307,7 @@ bool fuzz_stats(struct fuzz_pass pass, const struct fuzz_outcome *want)
 	text_free(&c->text);
 	if (!ok)
 		return false;
-	const bool sorts = want->format != NULL && strcmp(want->format->name, "perfetto") == 0;
-	MUST((sorts || pass.outcome.findings == want->findings) && pass.outcome.status == want->status,
+	MUST(pass.outcome.findings == want->findings && pass.outcome.status == want->status,
 	     "stats finds what validate does not");
 	return true;
 }
