@@ -163,9 +163,7 @@ static bool convert_to(struct fuzz_pass pass, const struct format *to, bool raw,
 	text_free(&c->records);
 	if (!ok)
 		return false;
-	/* validation of Perfetto traces does not sort: outcomes_agree() in fuzz_check.c */
-	const bool sorts = want->format != NULL && strcmp(want->format->name, "perfetto") == 0;
-	MUST((sorts || pass.outcome.findings == want->findings) && pass.outcome.status == want->status,
+	MUST(pass.outcome.findings == want->findings && pass.outcome.status == want->status,
 	     "convert finds what validate does not");
 	return true;
 }
