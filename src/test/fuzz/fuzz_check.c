@@ -209,15 +209,12 @@ static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want,
 
 	MUST(o->format == want->format && o->dialect == want->dialect && o->byte_order == want->byte_order,
 	     "%s: another format, dialect or byte order", which);
-	/* Which ends of spans have a begin is known once events are sorted, which validation does not do: of
-	 * Perfetto traces, it says "not checked" for tracks that are out of order. */
-	const bool sorts = o->format != NULL && strcmp(o->format->name, "perfetto") == 0;
+	/* which ends of spans have a begin is known once events are sorted, which validation does not do */
 	MUST(o->records == want->records &&
-	         (o->events == want->events || sorts || o->further > 0 || want->further > 0),
+	         (o->events == want->events || o->further > 0 || want->further > 0),
 	     "%s: %" PRIu64 " records and %" PRIu64 " events, validation met %" PRIu64 " and %" PRIu64, which,
 	     o->records, o->events, want->records, want->events);
-	MUST(sorts || (o->nfindings == want->nfindings && o->findings == want->findings),
-	     "%s: other findings", which);
+	MUST(o->nfindings == want->nfindings && o->findings == want->findings, "%s: other findings", which);
 	MUST(o->unread == want->unread && o->complete == want->complete && o->status == want->status,
 	     "%s: another end", which);
 	return true;
