@@ -501,7 +501,7 @@ void pf_clocks_end(struct pf_state *st)
 			st->r->trace->events -= l->events;
 			st->r->trace->further -= l->further;
 		}
-		finding_add_times(st->r->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
+		finding_add_times(st->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
 		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
 	}
 }

@@ -504,10 +504,11 @@ static void read_flows(struct pf_state *st, const struct pf_event *e)
 		const uint32_t number = pf_wire_number(&w);
 		const bool ends =
 		    number == PF_event_terminating_flow_ids || number == PF_event_terminating_flow_ids_old;
-		const bool is_new = number == PF_event_flow_ids || number == PF_event_terminating_flow_ids;
-		const bool is_old =
-		    number == PF_event_flow_ids_old || number == PF_event_terminating_flow_ids_old;
-		if ((w.tag & 7) == PF_BYTES || (!is_new && !(is_old && !has[ends])))
+		const bool is_new = w.tag == PF_TAG(PF_event_flow_ids, PF_FIXED64) ||
+		                    w.tag == PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64);
+		const bool is_old = w.tag == PF_TAG(PF_event_flow_ids_old, PF_VARINT) ||
+		                    w.tag == PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT);
+		if (!is_new && !(is_old && !has[ends]))
 			continue;
 		pf_arrow(st, hash_u64(w.v, st->seed), w.v, ends ? PF_ARROW_IN : PF_ARROW_STEP, e);
 	}
@@ -557,7 +558,7 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 		e->track->arrow_id = arrow_number(st, key);
 		return;
 	}
-	if (!st->ahead_pass && e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
+	if (e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
 		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
 	st->legacy_flow = true;
 	pf_arrow(st, key, st->is_own ? l->id : arrow_number(st, key),
@@ -708,8 +709,6 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 	e->is_state = true;
 	e->what = has_name ? PF_BEGIN : was_open ? PF_END : PF_NOTHING;
 	t->state_open = has_name;
-	if (st->ahead_pass)
-		return;
 	if (pf_wants_model(st))
 		e->model = end.model = pf_model(st, t, slice_of("", 0));
 	if (has_name && was_open)
@@ -762,6 +761,8 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	bool late;
 
 	*e = (struct pf_event){ .what = PF_NOTHING };
+	st->flow_order = st->flow_next;
+	st->flow_next += te->nflows;
 	if (q == NULL && (k->flags & PF_NEEDS) != 0)
 		return; /* reported */
 	if (q == NULL) {
@@ -821,12 +822,14 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	if (e->what == PF_VALUE || e->what == PF_ARROW)
 		return;
 	/* before an end without a begin is dropped, which sorting decides in conversions only */
-	if (te->nannotations > 0)
+	if (te->nannotations > 0 && st->findings != NULL)
 		pf_annotations_check(st);
 	if (te->has_more)
 		check_more(st, e);
 	if (!e->is_state && !pf_nest(st, e)) {
 		e->what = PF_NOTHING;
+		if (st->ahead_pass && te->nflows > 0)
+			read_flows(st, e);
 		return;
 	}
 	if (e->track->arrow_waits && e->what != PF_END) {

@@ -15,11 +15,10 @@
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record)
 {
-	if (st->quiet || st->ahead_pass)
+	if (st->findings == NULL)
 		return;
 	if (st->nheld == PF_MAX_HELD) {
-		finding_add(st->r->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64,
-		            t->uuid);
+		finding_add(st->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64, t->uuid);
 		return;
 	}
 	if (!array_reserve(&st->held, st->nheld, &st->held_cap, sizeof *st->held)) {
@@ -38,29 +37,12 @@ static int compare_held(const void *a, const void *b)
 	                                : (int)x->rule - (int)y->rule;
 }
 
-void pf_nesting_sort(struct pf_state *st)
-{
-	for (uint32_t i = 0; i < st->ntracks; i++) {
-		struct pf_track *const t = st->tracks[i];
-		if (!t->full->disordered)
-			continue;
-		for (uint32_t k = 0; k < t->nopen; k++)
-			if (t->open[k].end == PF_IS_OPEN)
-				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
-		t->nopen = t->nclosed = t->nexpected = 0;
-	}
-	st->sorted = st->quiet = true;
-}
-
 void pf_nesting_end(struct pf_state *st)
 {
 	struct finding_tally disordered = { .count = 0 };
 
-	st->quiet = false; /* tracks in order, which were not sorted, may have open spans, too */
 	for (uint32_t i = 0; i < st->ntracks; i++) {
 		const struct pf_track *const t = st->tracks[i];
-		if (st->sorted && t->full->disordered)
-			continue;
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
 				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
@@ -74,9 +56,9 @@ void pf_nesting_end(struct pf_state *st)
 			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
 			                  st->held[i].track->uuid, 0);
 		else
-			finding_add(st->r->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
+			finding_add(st->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
 			            st->held[i].record, "track %" PRIu64, st->held[i].track->uuid);
-	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
 	                  disordered.record, disordered.count, "track %" PRIu64 " and others that have spans",
 	                  disordered.now);
 }
@@ -215,13 +197,8 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
 
-	if (st->ahead_pass)
-		return true;
-	if (st->ahead != NULL && t->full->disordered && !st->sorted && !st->raw) {
-		(void)nest(st, e); /* for the findings: it waits to be sorted */
-		st->nbefore = 0;
-		return true;
-	}
+	if (st->ahead != NULL && t->full->disordered && !st->sorted)
+		return true; /* it waits to be sorted */
 	if (pf_wants_model(st)) {
 		e->model = e->what == PF_END && t->lane == 0
 		               ? t->model
@@ -237,17 +214,15 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 
 /* ---- arrows ---- */
 
-static void note_flow_end(struct pf_state *st, uint64_t key, uint64_t ts, bool ends)
+static void note_flow_end(struct pf_state *st, struct pf_flow_end end)
 {
-	if (st->nflow_ends == PF_MAX_FLOWS) {
-		st->flow_order++;
+	if (end.order >= PF_MAX_FLOWS)
 		return;
-	}
 	if (!array_reserve(&st->flow_ends, st->nflow_ends, &st->flow_ends_cap, sizeof *st->flow_ends)) {
 		st->r->no_memory = true;
 		return;
 	}
-	st->flow_ends[st->nflow_ends++] = (struct pf_flow_end){ key, ts, st->flow_order++, ends };
+	st->flow_ends[st->nflow_ends++] = end;
 }
 
 static int compare_flow_ends(const void *a, const void *b)
@@ -261,16 +236,21 @@ static int compare_flow_ends(const void *a, const void *b)
 
 void pf_arrows_sort(struct pf_state *st)
 {
-	const uint32_t n = st->nflow_ends;
+	uint32_t n = 0;
 
+	for (uint32_t i = 0; i < st->nflow_ends; i++)
+		if (st->flow_ends[i].dropped == NULL || st->flow_ends[i].dropped->d.disordered)
+			st->flow_ends[n++] = st->flow_ends[i];
 	if (n == 0)
 		return;
-	st->flow_steps = malloc(n);
+	st->nflow_steps = st->flow_next < PF_MAX_FLOWS ? (uint32_t)st->flow_next : PF_MAX_FLOWS;
+	st->flow_steps = malloc(st->nflow_steps);
 	if (st->flow_steps == NULL) {
+		st->nflow_steps = 0;
 		st->r->no_memory = true;
 		return;
 	}
-	memset(st->flow_steps, PF_ARROW_IN, n);
+	memset(st->flow_steps, PF_ARROW_IN, st->nflow_steps);
 	qsort(st->flow_ends, n, sizeof *st->flow_ends, compare_flow_ends);
 	for (uint32_t i = 0; i < n;) {
 		bool active = false;
@@ -278,8 +258,6 @@ void pf_arrows_sort(struct pf_state *st)
 		for (; i < n && st->flow_ends[i].key == key; i++) {
 			const struct pf_flow_end *const f = &st->flow_ends[i];
 			const bool goes_on = i + 1 < n && f[1].key == key;
-			if (f->order >= n)
-				continue;
 			st->flow_steps[f->order] = f->ends   ? PF_ARROW_IN
 			                           : !active ? PF_ARROW_OUT
 			                           : goes_on ? PF_ARROW_STEP
@@ -292,21 +270,25 @@ void pf_arrows_sort(struct pf_state *st)
 void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, const struct pf_event *e)
 {
 	const bool active = table64_get(&st->flows, key) == 1;
-	const bool legacy = step == PF_ARROW_OUT || st->legacy_flow;
+	const bool legacy = st->legacy_flow, dropped = !legacy && e->what == PF_NOTHING;
+	const uint64_t order = legacy ? 0 : st->flow_order++;
 
-	if (st->ahead_pass) {
-		note_flow_end(st, key, e->ts, step == PF_ARROW_IN);
+	if (st->ahead_pass && !legacy)
+		note_flow_end(st, (struct pf_flow_end){ .key = key,
+		                                        .ts = e->ts,
+		                                        .order = order,
+		                                        .dropped = dropped ? e->track : NULL,
+		                                        .ends = step == PF_ARROW_IN });
+	if (dropped)
 		return;
-	}
-	const uint32_t order = st->flow_order++;
 	if (step == PF_ARROW_OUT && active)
 		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64, id);
 	if (step != PF_ARROW_OUT && !active && legacy)
 		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64, id);
 	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
 	if (!active && step == PF_ARROW_STEP)
-		step = st->legacy_flow ? PF_ARROW_IN : PF_ARROW_OUT;
-	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_ends && st->ahead->flow_steps != NULL)
+		step = legacy ? PF_ARROW_IN : PF_ARROW_OUT;
+	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_steps)
 		step = st->ahead->flow_steps[order];
 	struct pf_event x = *e;
 	x.what = PF_ARROW;

@@ -21,7 +21,7 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 
 	st->broken |= pf_breaks(rule);
 	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
+	finding_add_v(st->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
 }
 
@@ -33,7 +33,8 @@ void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, 
 		return;
 	st->full |= which;
 	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &perfetto_rules[PF_RULE_LIMIT], st->offset, st->ordinal, fmt, ap);
+	finding_add_v(st->ahead != NULL ? st->r->findings : st->findings, &perfetto_rules[PF_RULE_LIMIT],
+	              st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
 }
 
@@ -272,8 +273,8 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	struct pf_wire w = pf_wire_on(k->s);
 
 	if (st->is_inner) {
-		finding_add(st->r->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier,
-		            st->ordinal, "a packet of a compressed packet is one, too");
+		finding_add(st->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier, st->ordinal,
+		            "a packet of a compressed packet is one, too");
 		return;
 	}
 	while (pf_wire_next(&w))
@@ -427,8 +428,8 @@ static void read_packet(struct pf_state *st, struct slice s)
 	st->nbefore = st->nafter = st->at_before = st->at_after = 0;
 	decode_all(st, s);
 	st->kinds[k->kind < PF_DIRECT ? k->kind : 0]++;
-	if (k->odd || st->te.odd || k->kind != PF_packet_track_event || k->interned.p != NULL ||
-	    k->defaults.p != NULL)
+	if (st->findings != NULL && (k->odd || st->te.odd || k->kind != PF_packet_track_event ||
+	                             k->interned.p != NULL || k->defaults.p != NULL))
 		pf_check(st, k);
 	if (!k->bad && pf_sequence_apply(st, k))
 		apply_data(st, k);
@@ -518,7 +519,7 @@ static enum record_status give_further(struct pf_state *st, struct record *rec, 
 static bool give_waiting(struct pf_state *st, struct record *rec)
 {
 	if (!st->sorted) {
-		pf_nesting_sort(st);
+		st->sorted = true;
 		if (st->nwaiting > 0)
 			qsort(st->waiting, st->nwaiting, sizeof *st->waiting, compare_waiting);
 	}
@@ -779,8 +780,11 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 		return true;
 	const enum look_ahead found = reader_look_ahead(st->r);
 	st->r->no_memory |= found == LOOK_AHEAD_FAILED;
-	if (st->ahead != NULL)
+	if (st->ahead != NULL) {
 		set_clock(st, st->ahead);
+		st->findings = NULL;
+		st->full = st->ahead->full;
+	}
 	return found != LOOK_AHEAD_FAILED;
 }
 
@@ -890,6 +894,7 @@ static bool pf_open(struct reader *r)
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->ahead_pass = r->ahead_of != NULL;
+	st->findings = st->ahead_pass ? ((const struct pf_state *)r->ahead_of)->r->findings : r->findings;
 	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
 	st->seed = hash_seed();
 	pf_schema_init(&st->schema);
@@ -938,9 +943,9 @@ static void report_tallies(struct pf_state *st)
 {
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
 
-	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
 	                  back->count, "%" PRIu64 " after %" PRIu64, back->now, back->before);
-	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
 	                  flag->count, "a name or category by number");
 }
 
@@ -951,15 +956,14 @@ static void pf_end(struct reader *r)
 	pf_late_end(st, NULL);
 	pf_clocks_end(st);
 	pf_tracks_end(st);
-	if (st->ahead_pass) {
-		pf_arrows_sort(st);
-		hand_over(st);
-		return;
-	}
 	pf_nesting_end(st);
 	report_tallies(st);
 	pf_facts(st);
 	set_clock(st, st);
+	if (st->ahead_pass) {
+		pf_arrows_sort(st);
+		hand_over(st);
+	}
 }
 
 static void free_state(struct pf_state *st)

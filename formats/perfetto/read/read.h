@@ -343,9 +343,10 @@ struct pf_legacy {
 
 /* An end of an arrow, in a pass ahead. */
 struct pf_flow_end {
-	uint64_t key, ts;
-	uint32_t order;
-	bool ends; /* the arrow does not go on */
+	uint64_t key, ts, order;
+	const struct pf_track
+	    *dropped; /* track of an event that nesting drops, unless it is sorted; or NULL */
+	bool ends;    /* the arrow does not go on */
 };
 
 /* ---- state ---- */
@@ -374,6 +375,7 @@ struct pf_kept {
 
 struct pf_state {
 	struct reader *r;
+	struct findings *findings; /* NULL: a pass ahead reported them */
 	struct pf_schema schema;
 	struct pf_packet packet;
 	uint64_t offset, ordinal; /* of the record */
@@ -386,7 +388,6 @@ struct pf_state {
 	    index;            /* offset of the compressed packet, its bytes; packets read of it */
 	unsigned compression; /* of the packets so far: 1 zlib, 2 zstd */
 	bool raw, builds;
-	bool quiet;        /* nesting is not checked: events are sorted, and were checked before */
 	bool sorted;       /* waiting events are given out */
 	bool legacy_flow;  /* the arrow is of a legacy phase */
 	bool ahead_pass;   /* this is a pass ahead, for another reader */
@@ -452,7 +453,9 @@ struct pf_state {
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a pass ahead */
 	uint8_t *flow_steps;           /* what it found: enum pf_step */
-	uint32_t nflow_ends, flow_ends_cap, flow_order;
+	uint32_t nflow_ends, flow_ends_cap, nflow_steps;
+	uint64_t flow_order,
+	    flow_next; /* ordinals of flow ids: of the next, of the first in the next event */
 	struct pf_waiting *waiting;
 	uint32_t nwaiting, waiting_cap, at_waiting;
 	struct pf_kept *kept;
@@ -606,7 +609,8 @@ void pf_add_before(struct pf_state *st, struct pf_event e);
  * inside before it. */
 bool pf_nest(struct pf_state *st, struct pf_event *e);
 
-/* An end of an arrow: `key` identifies the arrow, `id` is its id in outputs. */
+/* An end of an arrow: `key` identifies the arrow, `id` is its id in outputs.  PF_NOTHING: of an event that is
+ * dropped, for a pass ahead. */
 void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, const struct pf_event *e);
 void pf_arrows_sort(struct pf_state *st);
 
@@ -614,8 +618,6 @@ void pf_arrows_sort(struct pf_state *st);
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record) PF_COLD;
 
-/* Before the events that waited are given out in order of time: nothing is open, findings are complete. */
-void pf_nesting_sort(struct pf_state *st);
 void pf_nesting_end(struct pf_state *st);
 
 /* ---- values.c ---- */

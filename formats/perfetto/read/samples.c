@@ -190,7 +190,7 @@ static struct pf_event sample_of(struct pf_state *st, enum kind kind, int32_t pi
 
 	if (st->is_own && kind == PERF)
 		e.what = PF_NOTHING; /* of an event that has the stack, too */
-	if (e.what == PF_SAMPLE && pf_wants_model(st) && !st->ahead_pass)
+	if (e.what == PF_SAMPLE && pf_wants_model(st))
 		e.model = pf_model(st, t, slice_of("", 0));
 	return e;
 }

@@ -133,7 +133,7 @@ void pf_late_end(struct pf_state *st, const struct pf_sequence *s)
 			st->late[n++] = *l;
 			continue;
 		}
-		finding_add(st->r->findings,
+		finding_add(st->findings,
 		            &perfetto_rules[l->defined ? PF_RULE_IID_LATE : PF_RULE_IID_UNDEFINED], l->offset,
 		            l->record, "%s %" PRIu64, table_names[l->table], l->iid);
 	}

@@ -728,7 +728,7 @@ struct survey {
 
 static void report_lost(struct pf_state *st, const struct pf_track *t, enum pf_rule rule)
 {
-	finding_add(st->r->findings, &perfetto_rules[rule], t->described_at, t->described_record,
+	finding_add(st->findings, &perfetto_rules[rule], t->described_at, t->described_record,
 	            "track %" PRIu64 ", parent %" PRIu64, t->uuid, t->d.parent);
 }
 
@@ -780,7 +780,7 @@ void pf_tracks_end(struct pf_state *st)
 		if (t->is_synthetic)
 			continue;
 		if (t->is_used && !t->d.is_known)
-			finding_add(st->r->findings, &perfetto_rules[PF_RULE_TRACK_UNDEFINED], t->offset,
+			finding_add(st->findings, &perfetto_rules[PF_RULE_TRACK_UNDEFINED], t->offset,
 			            t->record, "track %" PRIu64, t->uuid);
 		if (t->d.is_known)
 			find_lost(st, i, &s);
