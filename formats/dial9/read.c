@@ -717,7 +717,7 @@ static COLD enum record_status pass_piece(struct d9_state *st, struct record *f)
 	if (pass->rest) {
 		r->unread += n;
 	} else if (!pass->open) {
-		reader_report_long(r, pass->offset, pass->ordinal, pass->what, pass->size);
+		reader_report_long(r, r->findings, pass->offset, pass->ordinal, pass->what, pass->size);
 	}
 	status = reader_pass_to(r, f, f->end);
 	f->ts = st->open.left;
@@ -737,7 +737,7 @@ static COLD enum record_status begin_pass(struct d9_state *st, struct record *f,
 
 	f->end = r->in->end;
 	if (st->first && st->tag == D9_TAG_SCHEMA) {
-		reader_report_long(r, at, f->ordinal, "a schema, with all that follows it,", 0);
+		reader_report_long(r, r->findings, at, f->ordinal, "a schema, with all that follows it,", 0);
 		return d9_pass_rest(st, f);
 	}
 	const enum record_status status = pass_by_tag(st, f);

@@ -279,8 +279,8 @@ static HEPH_COLD enum record_status begin_long(struct heph_state *st, struct hep
 {
 	struct class *const cls = event ? st->event_class : st->metadata_class;
 
-	reader_report_long(st->r, k->offset, k->ordinal, event ? "an event packet" : "a metadata packet",
-	                   size);
+	reader_report_long(st->r, st->r->findings, k->offset, k->ordinal,
+	                   event ? "an event packet" : "a metadata packet", size);
 	if (event) {
 		read_numbers(k);
 		heph_check_counter(st, k);

@@ -224,7 +224,7 @@ static COLD enum record_status pass_piece(struct ht_state *st, struct record *re
 	if (l->rest)
 		st->r->unread += (uint64_t)(to - rec->p);
 	else if (!l->open)
-		reader_report_long(st->r, l->offset, l->ordinal, "an event", l->size);
+		reader_report_long(st->r, st->r->findings, l->offset, l->ordinal, "an event", l->size);
 	return reader_pass_to(st->r, rec, to);
 }
 
@@ -239,7 +239,7 @@ static COLD enum record_status begin_long(struct ht_state *st, struct record *re
 		                            .offset = rec->offset,
 		                            .ordinal = rec->ordinal };
 	if (describes)
-		reader_report_long(st->r, rec->offset, rec->ordinal,
+		reader_report_long(st->r, st->r->findings, rec->offset, rec->ordinal,
 		                   "a description of a class, with all that follows it,", 0);
 	st->r->records++;
 	st->c->cls->records++;

@@ -238,7 +238,7 @@ COLD static enum record_status pass_jumbo(struct ovni_state *st, struct record *
 	st->is_long = false;
 	rec->end = rec->p;
 	rec->offset = st->skip_offset;
-	reader_report_long(r, rec->offset, rec->ordinal, "a jumbo event", size);
+	reader_report_long(r, r->findings, rec->offset, rec->ordinal, "a jumbo event", size);
 	return check_code(st, rec, st->jumbo);
 }
 

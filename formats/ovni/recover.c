@@ -395,7 +395,8 @@ static void pass_event(struct recovery *rc, uint64_t n)
 
 	if (rc->sort)
 		write_all_held(&s->sorter, rc);
-	reader_report_long(rc->r, input_offset(rc->r->in, rc->r->in->p), rc->records + 1, "a jumbo event", n);
+	reader_report_long(rc->r, rc->r->findings, input_offset(rc->r->in, rc->r->in->p), rc->records + 1,
+	                   "a jumbo event", n);
 	rc->records++;
 	s->passes = true;
 	s->skip = n;

@@ -9,16 +9,17 @@
 
 /* ---- records that are too long ---- */
 
-void reader_report_long(struct reader *r, uint64_t offset, uint64_t ordinal, const char *what, uint64_t size)
+void reader_report_long(const struct reader *r, struct findings *findings, uint64_t offset, uint64_t ordinal,
+                        const char *what, uint64_t size)
 {
 	const struct rule *const rule = &limit_rules[LIMIT_RULE_RECORD];
 
 	if (size > 0)
-		finding_add(r->findings, rule, offset, ordinal,
+		finding_add(findings, rule, offset, ordinal,
 		            "%s of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64, what, size,
 		            r->max_record);
 	else
-		finding_add(r->findings, rule, offset, ordinal,
+		finding_add(findings, rule, offset, ordinal,
 		            "%s was not checked: it is longer than --max-record, %" PRIu64 " bytes", what,
 		            r->max_record);
 }

@@ -50,8 +50,10 @@ enum want_parts {
 #define READER_MAX_RECORD (UINT64_C(4000) << 20)
 #define READER_PIECE ((size_t)1 << 20) /* bytes; pieces must not depend on how the input arrives */
 
-/* Reports the record; size: in bytes, 0 if it is only known to be above the limit. */
-void reader_report_long(struct reader *r, uint64_t offset, uint64_t ordinal, const char *what, uint64_t size);
+/* Reports the record; size: in bytes, 0 if it is only known to be above the limit.  findings: those of the
+ * reader, or of the one it looks ahead for. */
+void reader_report_long(const struct reader *r, struct findings *findings, uint64_t offset, uint64_t ordinal,
+                        const char *what, uint64_t size);
 
 /* Makes `rec` the piece from rec->p to `end`, which is not empty.  Sets r->no_memory on OOM. */
 enum record_status reader_pass_to(struct reader *r, struct record *rec, const char *end);

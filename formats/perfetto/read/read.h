@@ -2,7 +2,9 @@
  * The private header of the reader of Perfetto traces.
  *
  *   check.c       what the schema says of a packet: wire types, enums, texts
- *   packets.c     frames, the order of work in a packet, compressed packets, events that wait
+ *   frames.c      frames, the search after damage, packets above the limit
+ *   packets.c     fields of a packet, compressed packets, the order of work in a packet
+ *   read.c        the reader: events of each packet, events that wait for earlier ones, the pass ahead
  *   sequences.c   state of sequences, interned data
  *   clocks.c      clock snapshots, times
  *   tracks.c      descriptors, tracks of the model
@@ -27,7 +29,6 @@
 
 /* ---- limits ---- */
 
-#define PF_MAX_PACKET (64U << 20)   /* bytes; Perfetto reads none of 256 MiB */
 #define PF_MAX_UNPACKED (64U << 20) /* of the packets that a packet has compressed */
 #define PF_MAX_NESTED 100           /* depth of messages in a packet */
 #define PF_MAX_SEQUENCES 65536U
@@ -367,6 +368,12 @@ struct pf_waiting {
 	bool nested; /* its place among the spans of its track was looked for */
 };
 
+/* A packet longer than --max-record, which is passed over. */
+struct pf_long {
+	uint64_t offset, record;
+	uint64_t size, left; /* bytes */
+};
+
 /* What waiting events refer to. */
 struct pf_kept {
 	struct shared_memory memory;
@@ -395,7 +402,8 @@ struct pf_state {
 	uint64_t ts;
 	struct table64 arrow_numbers; /* of legacy arrows, by their key */
 	uint32_t narrows;
-	uint64_t searched;  /* bytes that were passed in this search */
+	uint64_t searched; /* bytes that were passed in this search */
+	struct pf_long long_packet;
 	uint64_t zeros_end; /* offset behind the last zero bytes between packets */
 	bool searching;     /* for a packet after damage */
 	bool lost;          /* none follows */
@@ -496,6 +504,30 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 /* Reports that a table is full, once. */
 void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
     __attribute__((cold, format(printf, 3, 4)));
+
+/* ---- frames.c ---- */
+
+#define PF_FRAME_TAG 0x0a /* field 1, length-delimited */
+
+/* Counts the bits that were verified, for reader_ops.probe. */
+int pf_probe(struct slice head, bool complete);
+
+/* Returns the end of the packet at the start of the window; NULL: see *status, RECORD_DONE: `rec` is other
+ * bytes. */
+const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *content,
+                     enum record_status *status);
+
+/* ---- packets.c ---- */
+
+/* Reads the fields of a packet and of its track event. */
+void pf_packet_decode(struct pf_state *st, struct slice s);
+
+/* Reads a packet and applies it to the state: sets st->event, and the events before and after it. */
+void pf_packet_read(struct pf_state *st, struct slice s);
+
+/* Reads the next packet of a compressed one.  Returns false if it is no packet, or the last one was read. */
+bool pf_inner_next(struct pf_state *st);
+void pf_inner_drop(struct pf_state *st);
 
 /* ---- sequences.c ---- */
 

@@ -768,23 +768,47 @@ static void find_lost(struct pf_state *st, uint32_t i, const struct survey *s)
 	}
 }
 
+/* A track, in the order in which findings are reported: that of the file, as tracks are met in another order
+ * when parents are needed early. */
+struct track_place {
+	uint64_t offset, uuid;
+	uint32_t i;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct track_place *const x = a, *const y = b;
+
+	return x->offset != y->offset ? (x->offset > y->offset) - (x->offset < y->offset)
+	                              : (x->uuid > y->uuid) - (x->uuid < y->uuid);
+}
+
 void pf_tracks_end(struct pf_state *st)
 {
 	struct survey s = { .marks = calloc(2, st->ntracks + 1),
 		            .way = malloc((st->ntracks + 1) * sizeof *s.way) };
+	struct track_place *const places = malloc((st->ntracks + 1) * sizeof *places);
+	uint32_t n = 0;
 
 	s.depths = s.marks != NULL ? s.marks + st->ntracks + 1 : NULL;
-	st->r->no_memory |= s.marks == NULL || s.way == NULL;
+	st->r->no_memory |= s.marks == NULL || s.way == NULL || places == NULL;
 	for (uint32_t i = 0; !st->r->no_memory && i < st->ntracks; i++) {
-		struct pf_track *const t = st->tracks[i];
-		if (t->is_synthetic)
-			continue;
-		if (t->is_used && !t->d.is_known)
+		const struct pf_track *const t = st->tracks[i];
+		if (!t->is_synthetic && (t->d.is_known || t->is_used))
+			places[n++] =
+			    (struct track_place){ t->d.is_known ? t->described_at : t->offset, t->uuid, i };
+	}
+	if (n > 0)
+		qsort(places, n, sizeof *places, compare_places);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pf_track *const t = st->tracks[places[i].i];
+		if (t->d.is_known)
+			find_lost(st, places[i].i, &s);
+		else
 			finding_add(st->findings, &perfetto_rules[PF_RULE_TRACK_UNDEFINED], t->offset,
 			            t->record, "track %" PRIu64, t->uuid);
-		if (t->d.is_known)
-			find_lost(st, i, &s);
 	}
+	free(places);
 	free(s.marks);
 	free(s.way);
 }

@@ -1,0 +1,305 @@
+/*
+ * Frames: a trace is packets one behind the other, each with the byte 0x0a and its length in front.  Damage
+ * in a packet costs that packet; if the length is hit, the next packet is where tag, length and fields are
+ * credible and another packet or the end follows.
+ */
+#include "perfetto/read/read.h"
+
+#define MAX_OF_PERFETTO ((UINT64_C(1) << 28) - 1) /* bytes of a packet */
+#define MAX_SEARCHED (4U << 20)                   /* bytes of a packet that is looked for after damage */
+#define PROBED_FIELDS 64U                         /* of a packet */
+
+/* ---- probe ---- */
+
+/* Whether the fields of a packet are those of the schema, as far as they are looked at. */
+static bool is_credible(const struct pf_schema *schema, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+
+	for (uint32_t i = 0; i < PROBED_FIELDS && pf_wire_next(&w); i++) {
+		const uint32_t number = pf_wire_number(&w);
+		const struct pf_field *const f = pf_schema_field(schema, PF_MESSAGE_packet, number);
+		if (f != NULL ? pf_wire_type(f) != (w.tag & 7)
+		              : !pf_schema_is_extension(PF_MESSAGE_packet, number))
+			return false;
+	}
+	return !w.bad;
+}
+
+/* A packet with some fields that are known is nearly certain. */
+int pf_probe(struct slice head, bool complete)
+{
+	struct pf_schema schema;
+	const char *p = head.p, *const end = head.p + head.n;
+	uint64_t n = 0;
+	int bits = 0;
+
+	if (head.n == 0 || *p != PF_FRAME_TAG)
+		return 0;
+	pf_schema_init(&schema);
+	for (unsigned i = 0; i < 4 && p < end && *p == PF_FRAME_TAG; i++) {
+		const char *const content = pf_varint(p + 1, end, &n);
+		if (content == NULL || n > (uint64_t)(end - content)) {
+			/* a first packet that is longer than the head: its first fields */
+			struct pf_wire w =
+			    pf_wire_on(slice_of(content, content != NULL ? (size_t)(end - content) : 0));
+			const bool known =
+			    content != NULL && pf_wire_next(&w) &&
+			    pf_schema_field(&schema, PF_MESSAGE_packet, pf_wire_number(&w)) != NULL;
+			return bits > 0 ? bits : complete ? 0 : known && n <= MAX_OF_PERFETTO ? 12 : 0;
+		}
+		if (!is_credible(&schema, slice_of(content, n)))
+			return bits;
+		bits += n > 0 ? 16 : 8;
+		p = content + n;
+	}
+	return p == end && complete ? bits + 8 : p < end && *p != PF_FRAME_TAG ? bits / 2 : bits;
+}
+
+/* ---- search after damage ---- */
+
+/* Whether a packet of a sequence or with a time has nothing but fields of the schema. */
+static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+	bool any = false;
+
+	for (uint32_t i = 0; i < PROBED_FIELDS && !any && pf_wire_next(&w); i++)
+		any = w.tag == PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT) ||
+		      w.tag == PF_TAG(PF_packet_timestamp, PF_VARINT);
+	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0, &st->search_work);
+}
+
+enum found { FOUND_NOT, FOUND, FOUND_MORE };
+
+/* Whether a packet starts at p, with a frame or the end behind it; FOUND_MORE: `end` is too early, which is
+ * the end of the input if it is the last. */
+static enum found find_frame(struct pf_state *st, const char *p, const char *end, bool last)
+{
+	uint64_t n = 0;
+	const char *const content = pf_varint(p + 1, end, &n);
+
+	if (content == NULL)
+		return last || end - p > PF_VARINT_MAX ? FOUND_NOT : FOUND_MORE;
+	if (n < 2 || n > MAX_SEARCHED)
+		return FOUND_NOT;
+	if (n >= (uint64_t)(end - content) && !last)
+		return FOUND_MORE;
+	if (n > (uint64_t)(end - content))
+		return FOUND_NOT;
+	if (content + n < end && content[n] != PF_FRAME_TAG)
+		return FOUND_NOT;
+	if (!is_packet_of_sequence(st, slice_of(content, n)))
+		return FOUND_NOT;
+	return FOUND;
+}
+
+/* Skips bytes up to the next packet. */
+static enum record_status search(struct pf_state *st, struct record *rec)
+{
+	const struct input *const in = st->r->in;
+	const char *p = rec->p;
+
+	rec->role = RECORD_IS_SKIPPED;
+	rec->alone = true;
+	for (; p < in->end; p++) {
+		p = memchr(p, PF_FRAME_TAG, (size_t)(in->end - p));
+		if (p == NULL) {
+			p = in->end;
+			break;
+		}
+		const enum found found = find_frame(st, p, in->end, in->last);
+		if (found == FOUND) {
+			st->searching = false;
+			break;
+		}
+		if (found == FOUND_MORE && p == rec->p)
+			return RECORD_MORE;
+		if (found == FOUND_MORE)
+			break;
+	}
+	if (p == in->end && in->last) {
+		st->searching = false;
+		st->lost = true;
+	} else if (p == rec->p && st->searching) {
+		return RECORD_MORE;
+	}
+	st->searched += (uint64_t)(p - rec->p);
+	if (st->lost)
+		st->r->unread += st->searched;
+	rec->end = p;
+	return RECORD_DONE;
+}
+
+/* Begins a search behind the byte at rec->p. */
+static enum record_status begin_search(struct pf_state *st, struct record *rec)
+{
+	rec->role = RECORD_IS_SKIPPED;
+	rec->alone = true;
+	rec->end = rec->p + 1;
+	st->searched = 0;
+	st->searching = rec->end < st->r->in->end || !st->r->in->last;
+	st->lost = !st->searching;
+	return RECORD_DONE;
+}
+
+/* ---- records ---- */
+
+/* Bytes of the field at p, with its tag; 0: not length-delimited, or no field. */
+static uint64_t field_length(const char *p, const char *end)
+{
+	uint64_t tag = 0, n = 0;
+	const char *const head = pf_varint(p, end, &tag), *const content =
+	                                                      head != NULL && (tag & 7) == PF_BYTES
+	                                                          ? pf_varint(head, end, &n)
+	                                                          : NULL;
+
+	if (content == NULL)
+		return 0;
+	return n > UINT64_MAX / 2 ? n : n + (uint64_t)(content - p);
+}
+
+/* Bytes that start no packet: zeros, other fields of the file, or damage. */
+static enum record_status read_other(struct pf_state *st, struct record *rec)
+{
+	const struct input *const in = st->r->in;
+	struct pf_wire w = { .p = rec->p, .end = in->end };
+
+	if (*rec->p == 0) {
+		const char *p = rec->p;
+		while (p < in->end && *p == 0)
+			p++;
+		if (st->zeros_end == 0 || st->zeros_end != rec->offset) /* else they go on in this window */
+			pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
+		st->zeros_end = rec->offset + (uint64_t)(p - rec->p);
+		rec->end = p;
+		rec->role = RECORD_IS_SKIPPED;
+		rec->alone = true;
+		return RECORD_DONE;
+	}
+	if (!in->last && in->end - rec->p < 2 * PF_VARINT_MAX)
+		return RECORD_MORE;
+	const uint64_t length = field_length(rec->p, in->end);
+	if (length <= st->r->max_record && length > (uint64_t)(in->end - rec->p) && !in->last)
+		return RECORD_MORE;
+	if (length <= st->r->max_record && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
+		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 ", %" PRIu64 " bytes", pf_wire_number(&w),
+		          (uint64_t)(w.p - rec->p));
+		rec->end = w.p;
+		rec->role = RECORD_IS_GAP;
+		rec->alone = true;
+		return RECORD_DONE;
+	}
+	pf_report(st, PF_RULE_FRAME_TAG, "the byte 0x%02x instead of 0x0a", (uint8_t)*rec->p);
+	return begin_search(st, rec);
+}
+
+/* The content of the packet is n bytes from p on; p NULL: its length cannot be read. */
+static PF_COLD enum record_status read_cut(struct pf_state *st, struct record *rec, const char *p, uint64_t n)
+{
+	const uint64_t left = (uint64_t)(st->r->in->end - rec->p);
+
+	if (n > MAX_OF_PERFETTO)
+		pf_report(st, PF_RULE_CUT,
+		          "a packet of %" PRIu64 " bytes, Perfetto has none of more than %" PRIu64, n,
+		          MAX_OF_PERFETTO);
+	else if (p == NULL)
+		pf_report(st, PF_RULE_CUT, "the length of the packet cannot be read");
+	else if (left >= st->r->max_record)
+		pf_report(st, PF_RULE_CUT, "a packet of %" PRIu64 " bytes, in which other packets are", n);
+	else
+		pf_report(st, PF_RULE_CUT, "a packet of %" PRIu64 " bytes, of which the input holds %" PRIu64,
+		          n, left);
+	return begin_search(st, rec);
+}
+
+/* ---- packets longer than --max-record ---- */
+
+/* Whether packets follow within the first bytes of the packet: then its length is damaged.  As much is looked
+ * at as may be held. */
+static bool has_packets(struct pf_state *st, const struct record *rec)
+{
+	const char *const end = rec->p + st->r->max_record;
+	const char *p = rec->p;
+
+	while ((p = memchr(p + 1, PF_FRAME_TAG, (size_t)(end - p - 1))) != NULL)
+		if (find_frame(st, p, end, false) == FOUND)
+			return true;
+	return false;
+}
+
+static PF_COLD enum record_status pass_packet(struct pf_state *st, struct record *rec)
+{
+	struct pf_long *const l = &st->long_packet;
+	const enum record_status status = reader_pass(st->r, rec, &l->left);
+
+	if (status == RECORD_END) {
+		finding_add(st->findings, &perfetto_rules[PF_RULE_CUT], l->offset, l->record,
+		            "a packet of %" PRIu64 " bytes, of which the input holds %" PRIu64, l->size,
+		            l->size - l->left);
+		l->left = 0;
+	}
+	return status;
+}
+
+/* The content of the packet is n bytes from p on. */
+static PF_COLD enum record_status begin_long(struct pf_state *st, struct record *rec, const char *p,
+                                             uint64_t n)
+{
+	const struct input *const in = st->r->in;
+	const uint64_t size = (uint64_t)(p - rec->p) + n;
+
+	if ((uint64_t)(in->end - rec->p) < st->r->max_record)
+		return in->last ? read_cut(st, rec, p, n) : RECORD_MORE;
+	if (has_packets(st, rec))
+		return read_cut(st, rec, p, n);
+	reader_report_long(st->r, st->findings, rec->offset, rec->ordinal, "a packet", size);
+	st->r->records++;
+	st->long_packet = (struct pf_long){ rec->offset, rec->ordinal, size, size };
+	return pass_packet(st, rec);
+}
+
+/* ---- frames ---- */
+
+const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *content,
+                     enum record_status *status)
+{
+	const struct input *const in = st->r->in;
+	uint64_t n = 0;
+
+	*status = RECORD_MORE;
+	if (st->searching) {
+		*status = search(st, rec);
+		return NULL;
+	}
+	if (st->long_packet.left > 0) {
+		*status = pass_packet(st, rec);
+		return NULL;
+	}
+	if (rec->p == in->end) {
+		*status = !in->last ? RECORD_MORE : st->lost ? RECORD_BAD : RECORD_END;
+		return NULL;
+	}
+	if (*rec->p != PF_FRAME_TAG) {
+		*status = read_other(st, rec);
+		return NULL;
+	}
+	const char *const p = pf_varint(rec->p + 1, in->end, &n);
+	if (p == NULL) {
+		if (in->last || in->end - rec->p > PF_VARINT_MAX)
+			*status = read_cut(st, rec, NULL, 0);
+		return NULL;
+	}
+	if (n > st->r->max_record && n <= MAX_OF_PERFETTO) {
+		*status = begin_long(st, rec, p, n);
+		return NULL;
+	}
+	if (n > MAX_OF_PERFETTO || (n > (uint64_t)(in->end - p) && in->last)) {
+		*status = read_cut(st, rec, p, n);
+		return NULL;
+	}
+	if (n > (uint64_t)(in->end - p))
+		return NULL;
+	*content = slice_of(p, n);
+	return p + n;
+}

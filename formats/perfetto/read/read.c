@@ -1,0 +1,433 @@
+/*
+ * The reader: the events of each packet, those inside compressed packets, and those that wait for earlier
+ * ones; a pass ahead.
+ */
+#include <stdlib.h>
+
+#include "perfetto/read/read.h"
+
+/* ---- events that wait ---- */
+
+static void destroy_kept(struct shared_memory *m)
+{
+	struct pf_kept *const kept = (struct pf_kept *)(void *)m;
+
+	free(kept->batch.fields);
+	arena_free(&kept->batch.scratch);
+	free(kept);
+}
+
+/* Whether the event is on a track whose events are to be sorted. */
+static inline bool waits(const struct pf_state *st)
+{
+	const struct pf_event *const e = &st->event;
+
+	return st->ahead != NULL && e->track != NULL && e->track->full->disordered && e->what >= PF_BEGIN &&
+	       e->what <= PF_SPAN && !e->is_state && !st->raw;
+}
+
+/* Keeps a copy of the event. */
+static PF_COLD void keep_waiting(struct pf_state *st)
+{
+	if (st->kept == NULL) {
+		st->kept = calloc(1, sizeof *st->kept);
+		if (st->kept == NULL) {
+			st->r->no_memory = true;
+			return;
+		}
+		shared_memory_init(&st->kept->memory, destroy_kept);
+	}
+	if (!array_reserve(&st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting)) {
+		st->r->no_memory = true;
+		return;
+	}
+	struct batch *const b = &st->kept->batch;
+	if (b->scratch.used + b->nfields * sizeof(struct field) + st->nwaiting * sizeof(struct pf_waiting) >
+	    PF_MAX_WAITING) {
+		pf_report_limit(st, PF_FULL_WAITING,
+		                "events out of order take more than %u bytes: the others are left out",
+		                PF_MAX_WAITING);
+		return;
+	}
+	struct pf_waiting *const w = &st->waiting[st->nwaiting];
+	*w = (struct pf_waiting){ .event = st->event, .offset = st->offset, .order = st->nwaiting };
+	w->made = (struct event){ .name = { "", 0, 0 } };
+	pf_make_event(st, b, &w->made);
+	pf_copy_texts(b, &w->made);
+	w->event.name = w->made.name;
+	st->r->no_memory |= b->scratch.failed || b->engine.failed;
+	st->nwaiting++;
+}
+
+static int compare_waiting(const void *a, const void *b)
+{
+	const struct pf_waiting *const x = a, *const y = b;
+
+	return x->event.ts != y->event.ts ? (x->event.ts < y->event.ts ? -1 : 1)
+	                                  : (x->order < y->order ? -1 : x->order > y->order);
+}
+
+/* ---- events of a record ---- */
+
+/* Gives out an event without bytes. */
+static enum record_status give_further(struct pf_state *st, struct record *rec, const struct pf_event *x)
+{
+	rec->role = RECORD_IS_MORE;
+	rec->end = rec->p;
+	rec->offset = st->offset;
+	rec->ts = x->ts;
+	if (pf_wants_model(st))
+		rec->track = x->model != NULL ? x->model : pf_model(st, x->track, pf_event_name(st));
+	st->further = x;
+	return RECORD_DONE;
+}
+
+/* Gives out the next event that waited, now in order of time.  Returns false if there is none. */
+static bool give_waiting(struct pf_state *st, struct record *rec)
+{
+	if (!st->sorted) {
+		st->sorted = true;
+		if (st->nwaiting > 0)
+			qsort(st->waiting, st->nwaiting, sizeof *st->waiting, compare_waiting);
+	}
+	for (; st->at_waiting < st->nwaiting; st->at_waiting++) {
+		struct pf_waiting *const w = &st->waiting[st->at_waiting];
+		st->offset = w->offset;
+		st->nbefore = st->at_before = 0;
+		if (!w->nested) {
+			w->nested = true;
+			if (!pf_nest(st, &w->event))
+				continue;
+		}
+		if (st->nbefore > 0) {
+			give_further(st, rec, &st->before[st->at_before++]);
+			return true;
+		}
+		st->waited = w;
+		st->at_waiting++;
+		give_further(st, rec, &w->event);
+		return true;
+	}
+	return false;
+}
+
+/* Sets what the record is: an event, part of one, or structure. */
+static void set_role(struct pf_state *st, struct record *rec)
+{
+	const struct pf_packet *const k = &st->packet;
+	const struct pf_event *const e = &st->event;
+	const uint32_t kind = k->kind < PF_DIRECT ? k->kind : 0;
+
+	if (st->classes[kind] == NULL && (st->r->want & WANT_TIMES) != 0 && kind != 0) {
+		const struct pf_field *const f = pf_schema_field(&st->schema, PF_MESSAGE_packet, kind);
+		st->classes[kind] = f != NULL ? trace_add_class(st->r->trace, f->name) : st->structure;
+		st->r->no_memory |= st->classes[kind] == NULL;
+	}
+	rec->cls = st->classes[kind] != NULL ? st->classes[kind] : st->structure;
+	rec->role = RECORD_IS_STRUCTURE;
+	rec->ts = 0;
+	if (k->bad)
+		rec->role = RECORD_IS_SKIPPED;
+	if (e->what == PF_NOTHING || k->bad)
+		return;
+	rec->role = RECORD_IS_EVENT;
+	rec->ts = e->ts;
+	if ((st->r->want & WANT_TIMES) == 0)
+		return;
+	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
+	if (waits(st)) {
+		keep_waiting(st);
+		rec->role = RECORD_IS_PART;
+	}
+}
+
+/* Gives out the raw record of the last packet of a compressed one, without bytes; with a track: it is an
+ * event. */
+static void give_raw(struct pf_state *st, struct record *rec)
+{
+	set_role(st, rec);
+	if (rec->role != RECORD_IS_EVENT)
+		rec->track = NULL;
+	rec->role = RECORD_IS_MORE;
+	rec->end = rec->p;
+	rec->offset = st->offset;
+	st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+}
+
+/* Gives out events that belong to records before.  Returns false if there are none. */
+static bool give_more(struct pf_state *st, struct record *rec)
+{
+	for (;;) {
+		if (st->at_before < st->nbefore) {
+			give_further(st, rec, &st->before[st->at_before++]);
+			return true;
+		}
+		if (st->has_main) { /* of a packet inside a compressed one */
+			st->has_main = false;
+			give_further(st, rec, &st->event);
+			st->further = NULL;
+			return true;
+		}
+		if (st->at_after < st->nafter) {
+			give_further(st, rec, &st->after[st->at_after++]);
+			return true;
+		}
+		if (!pf_inner_next(st)) {
+			pf_inner_drop(st);
+			return false;
+		}
+		if (st->raw && (st->r->want & WANT_TIMES) != 0) {
+			give_raw(st, rec);
+			return true;
+		}
+		if (st->event.what == PF_NOTHING)
+			continue;
+		if (waits(st))
+			keep_waiting(st);
+		else
+			st->has_main = true;
+	}
+}
+
+/* Sets clock and epoch of the trace as far as `from` knows them. */
+static void set_clock(struct pf_state *st, const struct pf_state *from)
+{
+	pf_clocks_facts(st, &from->clocks);
+	if (from->own_clock.p == NULL)
+		return;
+	const struct slice s = arena_copy(&st->r->trace->arena, from->own_clock);
+	st->r->no_memory |= s.p == NULL;
+	st->r->trace->clock = s.p != NULL ? s.p : st->r->trace->clock;
+}
+
+/* Looks at the whole file for what comes after its use, before the first record. */
+static PF_COLD bool look_ahead(struct pf_state *st)
+{
+	st->asked = true;
+	if ((st->r->want & WANT_TIMES) == 0 || st->raw || st->r->ahead_of != NULL)
+		return true;
+	const enum look_ahead found = reader_look_ahead(st->r);
+	st->r->no_memory |= found == LOOK_AHEAD_FAILED;
+	if (st->ahead != NULL) {
+		set_clock(st, st->ahead);
+		st->findings = NULL;
+		st->full = st->ahead->full;
+	}
+	return found != LOOK_AHEAD_FAILED;
+}
+
+/* Reads all packets of a compressed one: recovery decides for them at once. */
+static PF_COLD void check_inner(struct pf_state *st)
+{
+	while (pf_inner_next(st))
+		st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+	pf_inner_drop(st);
+}
+
+static enum record_status pf_record(struct reader *r, struct record *rec)
+{
+	struct pf_state *const st = r->state;
+	enum record_status status;
+	struct slice content;
+
+	rec->cls = st->structure;
+	rec->track = NULL;
+	rec->ts = 0;
+	rec->alone = false;
+	st->further = NULL;
+	st->waited = NULL;
+	if (!st->asked && !look_ahead(st))
+		return RECORD_END;
+	if (!st->applied && (st->nbefore | st->nafter | st->inner.n) != 0 && give_more(st, rec))
+		return RECORD_DONE;
+	st->start = rec->p;
+	st->offset = rec->offset;
+	st->ordinal = rec->ordinal;
+	st->is_inner = false;
+	const char *const end = pf_frame(st, rec, &content, &status);
+	if (end == NULL) {
+		if ((status == RECORD_END || status == RECORD_BAD) && st->nwaiting > 0 &&
+		    give_waiting(st, rec))
+			return RECORD_DONE;
+		return status;
+	}
+	if (st->applied)
+		pf_packet_decode(st, content);
+	else
+		pf_packet_read(st, content);
+	if (!st->applied && st->nbefore > 0) {
+		st->applied = true;
+		give_further(st, rec, &st->before[st->at_before++]);
+		return RECORD_DONE;
+	}
+	if (st->applied && st->at_before < st->nbefore) {
+		give_further(st, rec, &st->before[st->at_before++]);
+		return RECORD_DONE;
+	}
+	st->applied = false;
+	rec->end = end;
+	set_role(st, rec);
+	if (r->recovers && st->inner.n > 0)
+		check_inner(st);
+	return RECORD_DONE;
+}
+
+/* ---- the reader ---- */
+
+static void pf_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct pf_state *const st = r->state;
+
+	if (rec->role == RECORD_IS_STRUCTURE)
+		return;
+	if (st->is_inner && st->inner_memory != NULL && st->waited == NULL &&
+	    !batch_hold(b, &st->inner_memory->memory))
+		r->no_memory = true;
+	e->offset = st->offset;
+	if (st->waited != NULL) {
+		const struct pf_waiting *const w = st->waited;
+		struct field *const f = batch_event_fields(b, e, w->made.nfields);
+		if (f != NULL && w->made.nfields > 0)
+			memcpy(f, st->kept->batch.fields + w->made.first_field, w->made.nfields * sizeof *f);
+		e->ts = w->event.ts;
+		e->dur = w->made.dur;
+		e->name = w->made.name;
+		e->cls = w->made.cls;
+		e->phase = w->made.phase;
+		e->track = w->event.model != NULL ? w->event.model : w->made.track;
+		r->no_memory |= !batch_hold(b, &st->kept->memory);
+	} else if (st->further != NULL) {
+		pf_make_further(st, b, st->further, e);
+	} else {
+		pf_make_event(st, b, e);
+	}
+}
+
+static void pf_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct pf_state *const st = r->state;
+
+	if (st->is_inner && st->inner_memory != NULL && !batch_hold(b, &st->inner_memory->memory))
+		r->no_memory = true;
+	pf_raw_fields(st, rec, b, e);
+}
+
+static bool pf_open(struct reader *r)
+{
+	struct pf_state *const st = r->state;
+
+	st->r = r;
+	st->raw = (r->want & WANT_RAW) != 0;
+	st->ahead_pass = r->ahead_of != NULL;
+	st->findings = st->ahead_pass ? ((const struct pf_state *)r->ahead_of)->r->findings : r->findings;
+	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
+	st->seed = hash_seed();
+	pf_schema_init(&st->schema);
+	r->trace->dialect = "58";
+	r->trace->byte_order = "little";
+	r->trace->clock = "unknown";
+	st->structure = trace_add_class(r->trace, SLICE_LIT("packet"));
+	return st->structure != NULL;
+}
+
+/* Names tracks without a name after their first events, in memory that is handed over. */
+static void name_tracks(struct pf_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		struct pf_description *const d = &st->tracks[i]->d;
+		if (d->name.n == 0 && d->first_name.n > 0 &&
+		    (d->kind == PF_PLAIN || d->kind == PF_UNDESCRIBED)) {
+			const struct slice copy = arena_copy(&st->arena, d->first_name);
+			st->r->no_memory |= copy.p == NULL;
+			d->name = copy.p != NULL ? textscan_slice(copy.p, copy.n) : slice_of("", 0);
+		}
+		d->first_name = slice_of(NULL, 0);
+	}
+}
+
+/* Hands over what a pass ahead found. */
+static void hand_over(struct pf_state *st)
+{
+	struct pf_state *const to = (struct pf_state *)(uintptr_t)st->r->ahead_of;
+	struct pf_state *const copy = malloc(sizeof *copy);
+	struct reader *const r = st->r;
+
+	if (copy == NULL) {
+		r->no_memory = true;
+		return;
+	}
+	name_tracks(st);
+	memcpy(copy, st, sizeof *copy);
+	memset(st, 0, sizeof *st);
+	st->r = r;
+	to->ahead = copy;
+}
+
+/* Reports what may occur in each packet once, with its number. */
+static void report_tallies(struct pf_state *st)
+{
+	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
+
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
+	                  back->count, "%" PRIu64 " after %" PRIu64, back->now, back->before);
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
+	                  flag->count, "a name or category by number");
+}
+
+static void pf_end(struct reader *r)
+{
+	struct pf_state *const st = r->state;
+
+	pf_late_end(st, NULL);
+	pf_clocks_end(st);
+	pf_tracks_end(st);
+	pf_nesting_end(st);
+	report_tallies(st);
+	pf_facts(st);
+	set_clock(st, st);
+	if (st->ahead_pass) {
+		pf_arrows_sort(st);
+		hand_over(st);
+	}
+}
+
+static void free_state(struct pf_state *st)
+{
+	pf_inner_drop(st);
+	if (st->kept != NULL)
+		shared_memory_drop(&st->kept->memory);
+	pf_sequences_free(st);
+	pf_clocks_free(&st->clocks);
+	pf_tracks_free(st);
+	tabletext_free(&st->class_names);
+	table64_free(&st->flows);
+	table64_free(&st->arrow_numbers);
+	free(st->flow_ends);
+	free(st->flow_steps);
+	free(st->before);
+	free(st->after);
+	free(st->held);
+	free(st->waiting);
+	arena_free(&st->arena);
+}
+
+static void pf_close(struct reader *r)
+{
+	struct pf_state *const st = r->state;
+
+	if (st->ahead != NULL)
+		free_state(st->ahead);
+	free(st->ahead);
+	free_state(st);
+}
+
+const struct reader_ops perfetto_reader_ops = {
+	.state_size = sizeof(struct pf_state),
+	.probe = pf_probe,
+	.open = pf_open,
+	.record = pf_record,
+	.event = pf_event,
+	.fields = pf_fields,
+	.end = pf_end,
+	.close = pf_close,
+};
