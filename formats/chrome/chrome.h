@@ -22,10 +22,10 @@ enum chrome_rule {
 extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
-#define CHROME_MAX_EVENT (8u << 20) /* bytes of an event */
-#define CHROME_MAX_TASKS 60000      /* processes and threads */
-#define CHROME_MAX_ID 200           /* bytes of a pid or tid that is a text */
-#define CHROME_MAX_TITLE 250        /* bytes of a name or category */
+#define CHROME_MAX_MEMBER (8u << 20) /* bytes of a member of the file that is read whole */
+#define CHROME_MAX_TASKS 60000       /* processes and threads */
+#define CHROME_MAX_ID 200            /* bytes of a pid or tid that is a text */
+#define CHROME_MAX_TITLE 250         /* bytes of a name or category */
 #define CHROME_MAX_CLASSES 4096
 #define CHROME_MAX_OPEN (1u << 18) /* flows and async spans */
 #define CHROME_MAX_ARGS 60000
@@ -144,7 +144,7 @@ struct chrome_frames {
 
 enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
 
-/* What the latest record is, for recovery. */
+/* Kind of the latest record, for recovery. */
 enum chrome_item {
 	CHROME_OPENS,   /* [ or { around everything */
 	CHROME_LISTS,   /* "traceEvents":[ */
@@ -203,7 +203,7 @@ struct chrome_reading {
 	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
 	uint32_t nskips;
 	struct chrome_phases phases;
-	struct json_nest nest; /* in a member that is larger than the window; depth 0: in none */
+	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
 
 	/* Current event. */
 	struct chrome_task *task;
@@ -310,6 +310,9 @@ void chrome_report_duplicates(struct chrome_reading *st);
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Reports an event at a position of the window that is longer than --max-record. */
+void chrome_report_long(struct chrome_reading *st, const char *at);
 
 enum chrome_limit { CHROME_LIMIT_TASKS, CHROME_LIMIT_CLASSES, CHROME_LIMIT_OPEN, CHROME_LIMIT_ARGS };
 

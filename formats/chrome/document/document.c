@@ -92,10 +92,10 @@ static const char *quote_start(struct quoted *q, const char *p, const char *e)
 	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
 }
 
-/* Whether more bytes can be had that belong to the record. */
+/* Whether the window may grow for the record, which is not an event. */
 static bool may_grow(const struct chrome_reading *st)
 {
-	return !st->last && (size_t)(st->end - st->p) <= CHROME_MAX_EVENT;
+	return !st->last && (size_t)(st->end - st->p) <= CHROME_MAX_MEMBER;
 }
 
 /* ---- where events start ---- */
@@ -283,6 +283,24 @@ static enum record_status skip_damage(struct chrome_reading *st, struct record *
 	return end_gap(st, rec, CHROME_DROPPED, at, p);
 }
 
+/* Passes over the next part of a member that is larger than the window, or of an event that is too long; p: a
+ * value or key in it. */
+static enum record_status read_part(struct chrome_reading *st, struct record *rec, const char *at,
+                                    const char *p, enum chrome_item item)
+{
+	st->json.complete = st->last;
+	const char *const end = json_nested_part(&st->json, &st->nest, p, st->end);
+
+	if (end != NULL && end > p)
+		return end_gap(st, rec, item, at, end);
+	if (end != NULL && may_grow(st))
+		return RECORD_MORE;
+	if (!st->lost)
+		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
+	st->nest.depth = 0;
+	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
+}
+
 /* ---- findings of repairs ---- */
 
 static const struct {
@@ -374,8 +392,8 @@ static enum record_status end_event(struct chrome_reading *st, struct record *re
 	return end_item(st, rec, CHROME_EVENT, p, end);
 }
 
-/* Whether what is left of the event shows what it is. */
-static bool is_usable(struct chrome_reading *st, const char *end)
+/* Whether the repaired event, whose bytes end at `end`, is whole enough to be read. */
+static bool is_usable(struct chrome_reading *st, const char *end, const char *limit)
 {
 	const struct json_repair *const x = st->repair;
 	const struct json_token *const ts = &st->rec.of[CHROME_TS];
@@ -383,7 +401,7 @@ static bool is_usable(struct chrome_reading *st, const char *end)
 	st->json.complete = true;
 	st->json.suspect = st->json.big = NULL;
 	return !x->text.failed && chrome_parse_event(st, x->text.p, x->text.p + x->text.n) != NULL &&
-	       (x->closed || (x->clean && (end < st->end || !st->last))) && chrome_phase_known(st->rec.ph) &&
+	       (x->closed || (x->clean && end < limit)) && chrome_phase_known(st->rec.ph) &&
 	       (st->rec.ph == 'M' || (ts->kind >= JSON_UINT && ts->kind <= JSON_ESCAPED));
 }
 
@@ -397,6 +415,8 @@ static const char *repair(struct chrome_reading *st, const char *p, const char *
 	x->complete = st->last && limit == st->end;
 	const char *const end = json_repair(x, p, limit);
 	st->r->no_memory |= x->text.failed;
+	if (x->text.n > UINT32_MAX) /* the limit of a slice: escapes make a text longer */
+		x->closed = x->clean = false;
 	x->more &= limit == st->end && !st->last;
 	return end;
 }
@@ -438,14 +458,14 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 		return RECORD_BAD;
 	struct json_repair *const x = st->repair;
 	const char *end = repair(st, p, limit, false, false);
-	bool usable = !x->more && is_usable(st, end);
+	bool usable = !x->more && is_usable(st, end, limit);
 	if (!usable && !x->more) {
 		end = repair(st, p, limit, false, true);
-		usable = !x->more && is_usable(st, end);
+		usable = !x->more && is_usable(st, end, limit);
 	}
 	if (!usable && !x->more) {
 		end = repair(st, p, limit, false, false);
-		(void)is_usable(st, end);
+		(void)is_usable(st, end, limit);
 	}
 	if (x->more)
 		return RECORD_MORE;
@@ -461,9 +481,13 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 	}
 	if (x->ninner > 0)
 		chrome_report(st, CHROME_RULE_INTERLEAVED, x->inner[0].p, "an event inside of another one");
-	if (end == limit && limit < st->end)
-		chrome_report(st, CHROME_RULE_LIMIT, p, "an event longer than 8 MiB");
-	else if (end == st->end)
+	if ((end == limit && limit < st->end) || x->text.n > UINT32_MAX) {
+		chrome_report_long(st, p);
+		st->nskips = 0;
+		st->lost = true;
+		return read_part(st, rec, p, p, CHROME_DROPPED);
+	}
+	if (end == st->end)
 		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event",
 		              (size_t)(end - p));
 	else
@@ -502,7 +526,7 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
                                      const struct commas *commas)
 {
 	const char *const e = st->end;
-	const char *const limit = e - p > (ptrdiff_t)CHROME_MAX_EVENT ? p + CHROME_MAX_EVENT : e;
+	const char *const limit = (uint64_t)(e - p) > st->r->max_record ? p + st->r->max_record : e;
 	/* A bracket that is missing may let many events pass for arguments of one.  Where that happens often,
 	 * reading them all each time would cost much. */
 	const bool careful = st->wasted > (PIECE + chrome_offset(st, p)) / 4;
@@ -613,6 +637,8 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 	struct slice key;
 	bool more = false;
 
+	if (st->nest.depth > 0)
+		return read_part(st, rec, st->p, st->p, CHROME_DROPPED);
 	if (st->nskips > 0 && skip_rest(st, rec, &status))
 		return status;
 	const char *const p = read_commas(st, &commas), *const e = st->end;
@@ -661,7 +687,7 @@ static enum record_status repair_member(struct chrome_reading *st, struct record
 		return RECORD_BAD;
 	const struct json_repair *const x = st->repair;
 	const char *const end =
-	    repair(st, p, e - p > (ptrdiff_t)CHROME_MAX_EVENT ? p + CHROME_MAX_EVENT : e, true, false);
+	    repair(st, p, e - p > (ptrdiff_t)CHROME_MAX_MEMBER ? p + CHROME_MAX_MEMBER : e, true, false);
 	if (x->text.failed)
 		return RECORD_BAD;
 	if (x->more && may_grow(st))
@@ -675,23 +701,6 @@ static enum record_status repair_member(struct chrome_reading *st, struct record
 	st->repaired = true;
 	report_faults(st, false);
 	return end_gap(st, rec, CHROME_MEMBER, p, end);
-}
-
-/* Reads the next part of a member that is larger than the window; p: a value or key in it. */
-static enum record_status read_part(struct chrome_reading *st, struct record *rec, const char *at,
-                                    const char *p, enum chrome_item item)
-{
-	st->json.complete = st->last;
-	const char *const end = json_nested_part(&st->json, &st->nest, p, st->end);
-
-	if (end != NULL && end > p)
-		return end_gap(st, rec, item, at, end);
-	if (end != NULL && may_grow(st))
-		return RECORD_MORE;
-	if (!st->lost)
-		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
-	st->nest.depth = 0;
-	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
 /* Lists of objects like events that are none of the trace. */
@@ -732,9 +741,11 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	if (v != NULL)
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
-		if ((*v != '[' && *v != '{') || e - v < (ptrdiff_t)PIECE)
+		const bool nested = *v == '[' || *v == '{';
+		if (nested ? e - v < (ptrdiff_t)PIECE : may_grow(st))
 			return RECORD_MORE;
-		return read_part(st, rec, p, v, CHROME_MEMBER);
+		if (nested)
+			return read_part(st, rec, p, v, CHROME_MEMBER);
 	}
 	if (q == NULL)
 		return repair_member(st, rec, p);
