@@ -262,12 +262,6 @@ int chrome_probe(struct slice head, bool complete);
 /* See reader_ops.record. */
 enum record_status chrome_next_record(struct reader *r, struct record *rec);
 
-/* Returns true if an event starts at the brace p, judging by its keys.  *more: only bytes after e tell. */
-bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more);
-
-/* Matches `"key":` at p.  *more: as above. */
-bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
-
 /* Returns the offset of a position in the window, in the input's, or in the text of a repaired event. */
 uint64_t chrome_offset(const struct chrome_reading *st, const char *at);
 
@@ -278,6 +272,34 @@ const char *chrome_origin(const struct chrome_reading *st, const char *at);
 enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
 
 void chrome_damage_free(struct chrome_reading *st);
+
+/* ---- document/starts.c ---- */
+
+/* *more: only bytes after e, or after the window, tell. */
+
+#define CHROME_START_LOOK (16u << 10) /* bytes in which the ph of an event is looked for */
+
+/* Matches `"key":` at p. */
+bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
+
+/* Whether the object at p has the key, with its quotes, in [p, e).  Its texts may have stray quotes. */
+bool chrome_has_key(const char *p, const char *e, struct slice key);
+
+/* Returns true if an event starts at the brace p, judging by its keys. */
+bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more);
+
+/* For struct json_records. */
+bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more);
+bool chrome_is_key(struct slice key);
+
+/* Whether an array of events begins at the bracket p. */
+bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more);
+
+/* Whether the object around the events begins at the brace p. */
+bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
+
+/* Whether reading can go on at p, after damage from `from` on. */
+bool chrome_resumes(struct chrome_reading *st, const char *from, const char *p, bool *more);
 
 /* ---- document/wide.c ---- */
 
@@ -409,9 +431,6 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 
 /* Returns the name of a process: in a folder of ranks or objects with the part of the job before it. */
 struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
-
-/* Reads distributedInfo. */
-void chrome_read_ranks(struct chrome_reading *st, const struct json_token *t);
 
 /* Reads stackFrames. */
 void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);
