@@ -22,10 +22,10 @@ enum chrome_rule {
 extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
-#define CHROME_MAX_EVENT (8u << 20) /* bytes of an event */
-#define CHROME_MAX_TASKS 60000      /* processes and threads */
-#define CHROME_MAX_ID 200           /* bytes of a pid or tid that is a text */
-#define CHROME_MAX_TITLE 250        /* bytes of a name or category */
+#define CHROME_MAX_MEMBER (8u << 20) /* bytes of a member of the file that is read whole */
+#define CHROME_MAX_TASKS 60000       /* processes and threads */
+#define CHROME_MAX_ID 200            /* bytes of a pid or tid that is a text */
+#define CHROME_MAX_TITLE 250         /* bytes of a name or category */
 #define CHROME_MAX_CLASSES 4096
 #define CHROME_MAX_OPEN (1u << 18) /* flows and async spans */
 #define CHROME_MAX_ARGS 60000
@@ -144,7 +144,7 @@ struct chrome_frames {
 
 enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
 
-/* What the latest record is, for recovery. */
+/* Kind of the latest record, for recovery. */
 enum chrome_item {
 	CHROME_OPENS,   /* [ or { around everything */
 	CHROME_LISTS,   /* "traceEvents":[ */
@@ -203,7 +203,7 @@ struct chrome_reading {
 	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
 	uint32_t nskips;
 	struct chrome_phases phases;
-	struct json_nest nest; /* in a member that is larger than the window; depth 0: in none */
+	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
 
 	/* Current event. */
 	struct chrome_task *task;
@@ -262,12 +262,6 @@ int chrome_probe(struct slice head, bool complete);
 /* See reader_ops.record. */
 enum record_status chrome_next_record(struct reader *r, struct record *rec);
 
-/* Returns true if an event starts at the brace p, judging by its keys.  *more: only bytes after e tell. */
-bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more);
-
-/* Matches `"key":` at p.  *more: as above. */
-bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
-
 /* Returns the offset of a position in the window, in the input's, or in the text of a repaired event. */
 uint64_t chrome_offset(const struct chrome_reading *st, const char *at);
 
@@ -278,6 +272,34 @@ const char *chrome_origin(const struct chrome_reading *st, const char *at);
 enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
 
 void chrome_damage_free(struct chrome_reading *st);
+
+/* ---- document/starts.c ---- */
+
+/* *more: only bytes after e, or after the window, tell. */
+
+#define CHROME_START_LOOK (16u << 10) /* bytes in which the ph of an event is looked for */
+
+/* Matches `"key":` at p. */
+bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
+
+/* Whether the object at p has the key, with its quotes, in [p, e).  Its texts may have stray quotes. */
+bool chrome_has_key(const char *p, const char *e, struct slice key);
+
+/* Returns true if an event starts at the brace p, judging by its keys. */
+bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more);
+
+/* For struct json_records. */
+bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more);
+bool chrome_is_key(struct slice key);
+
+/* Whether an array of events begins at the bracket p. */
+bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more);
+
+/* Whether the object around the events begins at the brace p. */
+bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
+
+/* Whether reading can go on at p, after damage from `from` on. */
+bool chrome_resumes(struct chrome_reading *st, const char *from, const char *p, bool *more);
 
 /* ---- document/wide.c ---- */
 
@@ -310,6 +332,9 @@ void chrome_report_duplicates(struct chrome_reading *st);
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Reports an event at a position of the window that is longer than --max-record. */
+void chrome_report_long(struct chrome_reading *st, const char *at);
 
 enum chrome_limit { CHROME_LIMIT_TASKS, CHROME_LIMIT_CLASSES, CHROME_LIMIT_OPEN, CHROME_LIMIT_ARGS };
 
@@ -406,9 +431,6 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 
 /* Returns the name of a process: in a folder of ranks or objects with the part of the job before it. */
 struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
-
-/* Reads distributedInfo. */
-void chrome_read_ranks(struct chrome_reading *st, const struct json_token *t);
 
 /* Reads stackFrames. */
 void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);

@@ -9,9 +9,22 @@
 
 /* ---- findings ---- */
 
-void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+static void report(struct chrome_reading *st, const struct rule *rule, const char *at, const char *text)
 {
 	struct chrome_line line = st->line;
+
+	at = chrome_origin(st, at);
+	for (const char *p = st->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
+		line.number++;
+		line.start = chrome_offset(st, p + 1);
+	}
+	const uint64_t offset = chrome_offset(st, at);
+	finding_add_line(st->r->findings, rule, offset, line.number, offset - line.start + 1,
+	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
+}
+
+void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+{
 	char text[600] = "";
 	va_list ap;
 
@@ -20,14 +33,17 @@ void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	at = chrome_origin(st, at);
-	for (const char *p = st->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
-		line.number++;
-		line.start = chrome_offset(st, p + 1);
-	}
-	const uint64_t offset = chrome_offset(st, at);
-	finding_add_line(st->r->findings, &chrome_rules[rule], offset, line.number, offset - line.start + 1,
-	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
+	report(st, &chrome_rules[rule], at, text);
+}
+
+void chrome_report_long(struct chrome_reading *st, const char *at)
+{
+	char text[100];
+
+	snprintf(text, sizeof text,
+	         "an event was not checked: it is longer than --max-record, %" PRIu64 " bytes",
+	         st->r->max_record);
+	report(st, &limit_rules[LIMIT_RULE_RECORD], at, text);
 }
 
 void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what)

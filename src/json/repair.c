@@ -304,25 +304,16 @@ static void put_text(struct json_repair *x, const char *p, const char *end)
 
 /* ---- numbers and words ---- */
 
-static bool is_word(struct slice s, const char *w)
-{
-	if (s.n != strlen(w))
-		return false;
-	for (uint32_t i = 0; i < s.n; i++)
-		if ((s.p[i] | 0x20) != w[i])
-			return false;
-	return true;
-}
-
 /* Returns the JSON text of a number that is not finite, as C and C++ libraries print it, or NULL. */
 static const char *not_finite(struct slice s)
 {
 	const bool minus = s.n > 0 && *s.p == '-', sign = minus || (s.n > 0 && *s.p == '+');
 
 	s = slice_of(s.p + sign, s.n - sign);
-	if (is_word(s, "nan") || is_word(s, "nan(ind)") || slice_is(s, "1.#IND") || slice_is(s, "1.#QNAN"))
+	if (json_is_word(s, "nan") || json_is_word(s, "nan(ind)") || slice_is(s, "1.#IND") ||
+	    slice_is(s, "1.#QNAN"))
 		return "\"NaN\"";
-	if (is_word(s, "inf") || is_word(s, "infinity") || slice_is(s, "1.#INF"))
+	if (json_is_word(s, "inf") || json_is_word(s, "infinity") || slice_is(s, "1.#INF"))
 		return minus ? "\"-Infinity\"" : "\"Infinity\"";
 	return NULL;
 }
@@ -376,19 +367,12 @@ static bool put_number(struct text *t, struct slice s)
 	return false;
 }
 
-static const char *skip_digits(const char *p, const char *e)
-{
-	while (p < e && *p >= '0' && *p <= '9')
-		p++;
-	return p;
-}
-
 /* Includes the comma of `3,5` in the number before p if no key can begin there. */
 static const char *skip_decimals(struct json_repair *x, const char *from, const char *p, const char *e)
 {
-	if ((x->objects & 1) == 0 || p == e || *p != ',' || skip_digits(from + (*from == '-'), p) != p)
+	if ((x->objects & 1) == 0 || p == e || *p != ',' || json_skip_digits(from + (*from == '-'), p) != p)
 		return p;
-	const char *const q = skip_digits(p + 1, e);
+	const char *const q = json_skip_digits(p + 1, e);
 	const char *const next = json_skip_blanks(q, e);
 	return q > p + 1 && !at_end(x, next, e) && (*next == ',' || *next == '}') ? q : p;
 }
@@ -420,10 +404,10 @@ static const char *read_word(struct json_repair *x, const char *p, const char *e
 		text_str(&x->text, special);
 	} else if (put_number(&x->text, s)) {
 		add_fault(x, JSON_FAULT_NUMBER, p);
-	} else if (is_word(s, "true") || is_word(s, "false")) {
+	} else if (json_is_word(s, "true") || json_is_word(s, "false")) {
 		add_fault(x, JSON_FAULT_WORD, p);
-		text_str(&x->text, is_word(s, "true") ? "true" : "false");
-	} else if (is_word(s, "null") || is_word(s, "none") || is_word(s, "undefined")) {
+		text_str(&x->text, json_is_word(s, "true") ? "true" : "false");
+	} else if (json_is_word(s, "null") || json_is_word(s, "none") || json_is_word(s, "undefined")) {
 		add_fault(x, JSON_FAULT_WORD, p);
 		text_str(&x->text, "null");
 	} else {

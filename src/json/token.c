@@ -226,25 +226,18 @@ struct slice json_unescape(struct arena *a, struct slice s)
 
 /* ---- numbers and words ---- */
 
-static const char *digits(const char *p, const char *e)
-{
-	while (p < e && *p >= '0' && *p <= '9')
-		p++;
-	return p;
-}
-
 const char *json_number(const char *p, const char *e, enum json_kind *kind)
 {
 	const bool minus = p < e && *p == '-';
 	const char *const first = p + minus;
 
-	p = digits(first, e);
+	p = json_skip_digits(first, e);
 	if (p == first || (p - first > 1 && *first == '0'))
 		return NULL;
 	*kind = minus ? JSON_INT : JSON_UINT;
 	if (p < e && *p == '.') {
 		const char *const fraction = p + 1;
-		p = digits(fraction, e);
+		p = json_skip_digits(fraction, e);
 		if (p == fraction)
 			return NULL;
 		*kind = JSON_NUMBER;
@@ -254,7 +247,7 @@ const char *json_number(const char *p, const char *e, enum json_kind *kind)
 		if (p < e && (*p == '+' || *p == '-'))
 			p++;
 		const char *const exponent = p;
-		p = digits(exponent, e);
+		p = json_skip_digits(exponent, e);
 		if (p == exponent)
 			return NULL;
 		*kind = JSON_NUMBER;
@@ -274,7 +267,7 @@ static bool is_word_byte(char c)
 	       c == '-' || c == '.' || c == '_' || c == '#';
 }
 
-static bool is_word(struct slice s, const char *w)
+bool json_is_word(struct slice s, const char *w)
 {
 	if (s.n != strlen(w))
 		return false;
@@ -289,7 +282,7 @@ static bool is_not_finite(struct slice s)
 {
 	if (s.n > 0 && (*s.p == '-' || *s.p == '+'))
 		s = slice_of(s.p + 1, s.n - 1);
-	return is_word(s, "nan") || is_word(s, "inf") || is_word(s, "infinity");
+	return json_is_word(s, "nan") || json_is_word(s, "inf") || json_is_word(s, "infinity");
 }
 
 /* Reads a run of letters, digits and signs that is no JSON value. */

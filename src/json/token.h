@@ -105,6 +105,16 @@ static inline const char *json_skip_blanks(const char *p, const char *e)
 	return p;
 }
 
+static inline const char *json_skip_digits(const char *p, const char *e)
+{
+	while (p < e && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+/* Whether s is the word w, which is in lower case, in any case. */
+bool json_is_word(struct slice s, const char *w);
+
 /* ---- values ---- */
 
 /* p: the opening quote. */

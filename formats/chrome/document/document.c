@@ -10,9 +10,8 @@
 
 #include <stdlib.h>
 
-#define START_LOOK (16u << 10) /* bytes in which the ph of an event is looked for */
-#define PIECE (1u << 20)       /* of bytes that are passed over at once */
-#define CAREFUL (4u << 10)     /* bytes that are parsed before looking for the start of the next event */
+#define PIECE (1u << 20)   /* of bytes that are passed over at once */
+#define CAREFUL (4u << 10) /* bytes that are parsed before looking for the start of the next event */
 
 /* ---- positions ---- */
 
@@ -92,174 +91,13 @@ static const char *quote_start(struct quoted *q, const char *p, const char *e)
 	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
 }
 
-/* Whether more bytes can be had that belong to the record. */
+/* Whether the window may grow for the record, which is not an event. */
 static bool may_grow(const struct chrome_reading *st)
 {
-	return !st->last && (size_t)(st->end - st->p) <= CHROME_MAX_EVENT;
+	return !st->last && (size_t)(st->end - st->p) <= CHROME_MAX_MEMBER;
 }
 
-/* ---- where events start ---- */
-
-bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more)
-{
-	struct json json = { .depth = 1 };
-	enum json_kind kind;
-
-	if (p < e && *p != '"')
-		return false;
-	const char *const v = json_key(&json, p, e - p > 256 ? p + 256 : e, key, &kind);
-	*more |= v == NULL && json.error.cut && e - p <= 256;
-	return v != NULL;
-}
-
-/* Returns the position of the first "ph" in [p, e), or e. */
-static const char *find_phase(struct chrome_phases *c, const char *p, const char *e)
-{
-	if (c->from == NULL || p < c->from || p > c->at)
-		*c = (struct chrome_phases){ p, p };
-	while (c->at < e) {
-		const char *const q = memchr(c->at, '"', (size_t)(e - c->at));
-		c->at = q != NULL ? q : e;
-		if (e - c->at >= 4 && memcmp(c->at, "\"ph\"", 4) == 0)
-			return c->at;
-		c->at += c->at < e;
-	}
-	return e;
-}
-
-/* Whether the object at p has the key, with its quotes, in [p, e).  Its texts may have stray quotes. */
-static bool has_key(const char *p, const char *e, struct slice key)
-{
-	unsigned depth = 0;
-
-	for (; p < e; p++) {
-		if (*p == '{' || *p == '[') {
-			depth++;
-		} else if ((*p == '}' || *p == ']') && --depth == 0) {
-			return false;
-		} else if (*p == '"') {
-			if (depth == 1 && (size_t)(e - p) >= key.n && memcmp(p, key.p, key.n) == 0)
-				return true;
-			for (p++; p < e && *p != '"' && *p != '\n'; p++)
-				p += *p == '\\' && p + 1 < e;
-		}
-	}
-	return false;
-}
-
-bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more)
-{
-	const char *const limit = e - p > (ptrdiff_t)START_LOOK ? p + START_LOOK : e;
-	bool cut = false;
-	struct slice key;
-
-	const char *const name = json_skip_blanks(p + 1, e);
-	if (!chrome_key_at(name, e, &key, &cut) || chrome_find_member(key) == CHROME_MEMBERS) {
-		*more |= cut;
-		return false;
-	}
-	const bool starts = find_phase(c, p, limit) < limit && has_key(p, limit, SLICE_LIT("\"ph\""));
-	*more |= !starts && limit == e;
-	return starts;
-}
-
-/* Whether the brace after the colon begins no value: it is on the next line, or the key takes no object. */
-static bool is_no_value(const char *from, const char *colon, const char *brace)
-{
-	static const char *const keys[] = { "\"name\"", "\"cat\"", "\"ph\"", "\"ts\"",
-		                            "\"dur\"",  "\"pid\"", "\"tid\"" };
-
-	if (memchr(colon, '\n', (size_t)(brace - colon)) != NULL)
-		return true;
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		const size_t n = strlen(keys[i]);
-		if ((size_t)(colon - from) >= n && memcmp(colon - n, keys[i], n) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
-{
-	struct chrome_reading *const st = ctx;
-	const char *q = p;
-
-	while (q > from && (q[-1] == ' ' || q[-1] == '\t' || q[-1] == '\r' || q[-1] == '\n'))
-		q--;
-	return (q == from || q[-1] != ':' || is_no_value(from, q - 1, p)) &&
-	       chrome_event_starts(&st->phases, p, e, more);
-}
-
-static bool is_key(struct slice key)
-{
-	static const char *const others[] = { "bp",  "bind_id", "flow_in", "flow_out",
-		                              "tts", "tdur",    "sf",      "cname" };
-
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (slice_is(key, others[i]))
-			return true;
-	return chrome_find_member(key) != CHROME_MEMBERS;
-}
-
-/* Whether the array of events ends with the bracket p. */
-static bool ends_array(const struct chrome_reading *st, const char *p, bool *more)
-{
-	struct slice key;
-
-	p = json_skip_blanks(p + 1, st->end);
-	if (p == st->end) {
-		*more |= !st->last;
-		return st->last;
-	}
-	return *p == '}' ||
-	       (*p == ',' && chrome_key_at(json_skip_blanks(p + 1, st->end), st->end, &key, more));
-}
-
-/* Whether an array of events begins at the bracket p. */
-static bool begins_array(struct chrome_reading *st, const char *p, bool *more)
-{
-	p = json_skip_blanks(p + 1, st->end);
-	*more |= p == st->end && !st->last;
-	return p < st->end && *p == '{' && chrome_event_starts(&st->phases, p, st->end, more);
-}
-
-/* Whether the object around the events begins at the brace p. */
-static bool begins_object(const struct chrome_reading *st, const char *p, bool *more)
-{
-	static const char *const keys[] = { "traceEvents",    "displayTimeUnit", "otherData",
-		                            "metadata",       "schemaVersion",   "viztracer_metadata",
-		                            "beginningOfTime" };
-	struct slice key;
-
-	if (!chrome_key_at(json_skip_blanks(p + 1, st->end), st->end, &key, more))
-		return false;
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (slice_is(key, keys[i]))
-			return true;
-	return false;
-}
-
-/* Whether reading can go on at p, after damage from `from` on. */
-static bool resumes(struct chrome_reading *st, const char *from, const char *p, bool *more)
-{
-	struct slice key;
-
-	switch (*p) {
-	case '{':
-		return starts(st, from, p, st->end, more) ||
-		       (st->where != CHROME_IN_EVENTS && st->where != CHROME_IN_OBJECT &&
-		        begins_object(st, p, more));
-	case '[':
-		return st->where != CHROME_IN_EVENTS && st->where != CHROME_IN_OBJECT &&
-		       begins_array(st, p, more);
-	case ']':
-		return st->where == CHROME_IN_EVENTS && !st->no_array && ends_array(st, p, more);
-	case '"':
-		return st->where == CHROME_IN_OBJECT && chrome_key_at(p, st->end, &key, more);
-	default:
-		return false;
-	}
-}
+/* ---- damage ---- */
 
 /* Passes over the bytes from p on, up to where reading can go on. */
 static enum record_status skip_damage(struct chrome_reading *st, struct record *rec, const char *p,
@@ -269,18 +107,36 @@ static enum record_status skip_damage(struct chrome_reading *st, struct record *
 	bool more = false;
 	struct quoted q;
 
-	for (p++; p < e && !more && !resumes(st, at + 1, p, &more); p++)
+	for (p++; p < e && !more && !chrome_resumes(st, at + 1, p, &more); p++)
 		;
 	if (!st->last && (p == e || more)) {
 		if ((size_t)(e - at) < PIECE)
 			return RECORD_MORE;
-		p = e - START_LOOK - 256;
+		p = e - CHROME_START_LOOK - 256;
 	}
 	if (p == e && st->where == CHROME_AT_END)
 		rule = CHROME_RULE_TRAILING_DATA;
 	if (!st->lost)
 		chrome_report(st, rule, at, "not part of an event: %s", quote_start(&q, at, at + 1));
 	return end_gap(st, rec, CHROME_DROPPED, at, p);
+}
+
+/* Passes over the next part of a member that is larger than the window, or of an event that is too long; p: a
+ * value or key in it. */
+static enum record_status read_part(struct chrome_reading *st, struct record *rec, const char *at,
+                                    const char *p, enum chrome_item item)
+{
+	st->json.complete = st->last;
+	const char *const end = json_nested_part(&st->json, &st->nest, p, st->end);
+
+	if (end != NULL && end > p)
+		return end_gap(st, rec, item, at, end);
+	if (end != NULL && may_grow(st))
+		return RECORD_MORE;
+	if (!st->lost)
+		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
+	st->nest.depth = 0;
+	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
 /* ---- findings of repairs ---- */
@@ -374,8 +230,8 @@ static enum record_status end_event(struct chrome_reading *st, struct record *re
 	return end_item(st, rec, CHROME_EVENT, p, end);
 }
 
-/* Whether what is left of the event shows what it is. */
-static bool is_usable(struct chrome_reading *st, const char *end)
+/* Whether the repaired event, whose bytes end at `end`, is whole enough to be read. */
+static bool is_usable(struct chrome_reading *st, const char *end, const char *limit)
 {
 	const struct json_repair *const x = st->repair;
 	const struct json_token *const ts = &st->rec.of[CHROME_TS];
@@ -383,7 +239,7 @@ static bool is_usable(struct chrome_reading *st, const char *end)
 	st->json.complete = true;
 	st->json.suspect = st->json.big = NULL;
 	return !x->text.failed && chrome_parse_event(st, x->text.p, x->text.p + x->text.n) != NULL &&
-	       (x->closed || (x->clean && (end < st->end || !st->last))) && chrome_phase_known(st->rec.ph) &&
+	       (x->closed || (x->clean && end < limit)) && chrome_phase_known(st->rec.ph) &&
 	       (st->rec.ph == 'M' || (ts->kind >= JSON_UINT && ts->kind <= JSON_ESCAPED));
 }
 
@@ -397,6 +253,8 @@ static const char *repair(struct chrome_reading *st, const char *p, const char *
 	x->complete = st->last && limit == st->end;
 	const char *const end = json_repair(x, p, limit);
 	st->r->no_memory |= x->text.failed;
+	if (x->text.n > UINT32_MAX) /* the limit of a slice: escapes make a text longer */
+		x->closed = x->clean = false;
 	x->more &= limit == st->end && !st->last;
 	return end;
 }
@@ -404,7 +262,7 @@ static const char *repair(struct chrome_reading *st, const char *p, const char *
 /* Prepares for a repair.  Returns false on OOM. */
 static bool begin_repair(struct chrome_reading *st)
 {
-	static const struct json_records records = { .starts = starts, .is_key = is_key };
+	static const struct json_records records = { .starts = chrome_starts, .is_key = chrome_is_key };
 
 	if (st->repair == NULL) {
 		st->repair = calloc(1, sizeof *st->repair);
@@ -438,14 +296,14 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 		return RECORD_BAD;
 	struct json_repair *const x = st->repair;
 	const char *end = repair(st, p, limit, false, false);
-	bool usable = !x->more && is_usable(st, end);
+	bool usable = !x->more && is_usable(st, end, limit);
 	if (!usable && !x->more) {
 		end = repair(st, p, limit, false, true);
-		usable = !x->more && is_usable(st, end);
+		usable = !x->more && is_usable(st, end, limit);
 	}
 	if (!usable && !x->more) {
 		end = repair(st, p, limit, false, false);
-		(void)is_usable(st, end);
+		(void)is_usable(st, end, limit);
 	}
 	if (x->more)
 		return RECORD_MORE;
@@ -461,9 +319,13 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 	}
 	if (x->ninner > 0)
 		chrome_report(st, CHROME_RULE_INTERLEAVED, x->inner[0].p, "an event inside of another one");
-	if (end == limit && limit < st->end)
-		chrome_report(st, CHROME_RULE_LIMIT, p, "an event longer than 8 MiB");
-	else if (end == st->end)
+	if ((end == limit && limit < st->end) || x->text.n > UINT32_MAX) {
+		chrome_report_long(st, p);
+		st->nskips = 0;
+		st->lost = true;
+		return read_part(st, rec, p, p, CHROME_DROPPED);
+	}
+	if (end == st->end)
 		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event",
 		              (size_t)(end - p));
 	else
@@ -478,7 +340,7 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	bool more = false;
 
 	for (p++; p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL; p++)
-		if (starts(st, st->p, p, st->end, &more))
+		if (chrome_starts(st, st->p, p, st->end, &more))
 			return p;
 	return NULL;
 }
@@ -502,7 +364,7 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
                                      const struct commas *commas)
 {
 	const char *const e = st->end;
-	const char *const limit = e - p > (ptrdiff_t)CHROME_MAX_EVENT ? p + CHROME_MAX_EVENT : e;
+	const char *const limit = (uint64_t)(e - p) > st->r->max_record ? p + st->r->max_record : e;
 	/* A bracket that is missing may let many events pass for arguments of one.  Where that happens often,
 	 * reading them all each time would cost much. */
 	const bool careful = st->wasted > (PIECE + chrome_offset(st, p)) / 4;
@@ -542,7 +404,7 @@ static enum record_status read_other(struct chrome_reading *st, struct record *r
 	if (more)
 		return RECORD_MORE;
 	if (next == NULL || (next < st->end && *next != ',' && *next != ']') ||
-	    (*p == '[' && begins_array(st, p, &more)))
+	    (*p == '[' && chrome_begins_array(st, p, &more)))
 		return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 	report_commas(st, commas, p);
 	chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
@@ -613,6 +475,8 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 	struct slice key;
 	bool more = false;
 
+	if (st->nest.depth > 0)
+		return read_part(st, rec, st->p, st->p, CHROME_DROPPED);
 	if (st->nskips > 0 && skip_rest(st, rec, &status))
 		return status;
 	const char *const p = read_commas(st, &commas), *const e = st->end;
@@ -661,7 +525,7 @@ static enum record_status repair_member(struct chrome_reading *st, struct record
 		return RECORD_BAD;
 	const struct json_repair *const x = st->repair;
 	const char *const end =
-	    repair(st, p, e - p > (ptrdiff_t)CHROME_MAX_EVENT ? p + CHROME_MAX_EVENT : e, true, false);
+	    repair(st, p, e - p > (ptrdiff_t)CHROME_MAX_MEMBER ? p + CHROME_MAX_MEMBER : e, true, false);
 	if (x->text.failed)
 		return RECORD_BAD;
 	if (x->more && may_grow(st))
@@ -675,23 +539,6 @@ static enum record_status repair_member(struct chrome_reading *st, struct record
 	st->repaired = true;
 	report_faults(st, false);
 	return end_gap(st, rec, CHROME_MEMBER, p, end);
-}
-
-/* Reads the next part of a member that is larger than the window; p: a value or key in it. */
-static enum record_status read_part(struct chrome_reading *st, struct record *rec, const char *at,
-                                    const char *p, enum chrome_item item)
-{
-	st->json.complete = st->last;
-	const char *const end = json_nested_part(&st->json, &st->nest, p, st->end);
-
-	if (end != NULL && end > p)
-		return end_gap(st, rec, item, at, end);
-	if (end != NULL && may_grow(st))
-		return RECORD_MORE;
-	if (!st->lost)
-		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
-	st->nest.depth = 0;
-	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
 /* Lists of objects like events that are none of the trace. */
@@ -713,7 +560,7 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	bool more = false;
 	const bool named = v != NULL && slice_is(key, "traceEvents"), list = v != NULL && v < e && *v == '[';
 	const bool lists =
-	    list && (named || (!st->has_events && !is_other_list(key) && begins_array(st, v, &more)));
+	    list && (named || (!st->has_events && !is_other_list(key) && chrome_begins_array(st, v, &more)));
 	if (more && !lists && may_grow(st))
 		return RECORD_MORE;
 	if (lists) {
@@ -732,9 +579,11 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	if (v != NULL)
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
-		if ((*v != '[' && *v != '{') || e - v < (ptrdiff_t)PIECE)
+		const bool nested = *v == '[' || *v == '{';
+		if (nested ? e - v < (ptrdiff_t)PIECE : may_grow(st))
 			return RECORD_MORE;
-		return read_part(st, rec, p, v, CHROME_MEMBER);
+		if (nested)
+			return read_part(st, rec, p, v, CHROME_MEMBER);
 	}
 	if (q == NULL)
 		return repair_member(st, rec, p);
@@ -766,7 +615,7 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 		return p == e ? end_gap(st, rec, CHROME_BLANKS, e, e)
 		              : end_gap(st, rec, CHROME_CLOSES, p, p + 1);
 	}
-	if (*p == '{' && starts(st, st->p, p, e, &more)) {
+	if (*p == '{' && chrome_starts(st, st->p, p, e, &more)) {
 		if (!st->lost)
 			chrome_report(st, CHROME_RULE_FOREIGN_BYTES, p, "an event outside of traceEvents");
 		st->where = CHROME_IN_EVENTS;
@@ -846,11 +695,11 @@ static enum record_status start_step(struct chrome_reading *st, struct record *r
 		st->where = CHROME_AT_END;
 		return end_gap(st, rec, CHROME_BLANKS, e, e);
 	}
-	const char *const limit = e - p > (ptrdiff_t)START_LOOK ? p + START_LOOK : e;
+	const char *const limit = e - p > (ptrdiff_t)CHROME_START_LOOK ? p + CHROME_START_LOOK : e;
 	const bool event = *p == '{' && chrome_event_starts(&st->phases, p, e, &more);
 	if ((more || limit == e) && !st->last)
 		return RECORD_MORE;
-	if (event && !has_key(p, limit, SLICE_LIT("\"traceEvents\""))) {
+	if (event && !chrome_has_key(p, limit, SLICE_LIT("\"traceEvents\""))) {
 		if (!st->lost)
 			chrome_report(st, CHROME_RULE_NO_ARRAY, p, "the first event stands in no array");
 		return begin_lines(st, rec);
@@ -873,9 +722,9 @@ static enum record_status end_step(struct chrome_reading *st, struct record *rec
 	const bool comma = *p == ',';
 	const char *const next = comma ? json_skip_blanks(p + 1, e) : p;
 	const bool event = next < e && *next == '{' && chrome_event_starts(&st->phases, next, e, &more);
-	const bool document =
-	    !event && !comma &&
-	    ((*p == '[' && begins_array(st, p, &more)) || (*p == '{' && begins_object(st, p, &more)));
+	const bool document = !event && !comma &&
+	                      ((*p == '[' && chrome_begins_array(st, p, &more)) ||
+	                       (*p == '{' && chrome_begins_object(st, p, &more)));
 	if (more && !event && !document && may_grow(st))
 		return RECORD_MORE;
 	if (!event && !document)

@@ -24,7 +24,7 @@ enum out {
 	OUT_AFTER,  /* after the array of events */
 };
 
-/* What becomes of bytes of the input. */
+/* A decision about a range of the input. */
 struct decision {
 	uint64_t length;
 	size_t text; /* bytes in `waiting` */

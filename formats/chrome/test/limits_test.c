@@ -1,0 +1,75 @@
+/* Events up to --max-record are read; longer ones are passed over, which is no error of the file. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "output/text.h"
+
+#define EVENT(ts) "{\"ph\":\"X\",\"name\":\"a\",\"ts\":" ts ",\"dur\":1,\"pid\":1,\"tid\":1"
+
+static void expect(const char *max, const struct text *t, int status, const char *words)
+{
+	const char *const args[] = { "validate", "--max-record", max, "-", NULL };
+
+	expect_ran(run_tool(args, t->p, t->n), status, words);
+}
+
+static void expect_passed_over(const char *long_event)
+{
+	const char *const args[] = { "validate", "--max-record=1M", NULL, NULL };
+	struct text t = { .p = NULL };
+
+	text_str(&t, "[\n" EVENT("1") "},\n");
+	const size_t at = t.n;
+	text_str(&t, long_event);
+	text_str(&t, ",\n" EVENT("9") "}\n]\n");
+	expect("64M", &t, 0, ": valid chrome, 3 records\n");
+	expect("1M", &t, 0, ": valid as far as it was read: chrome, 2 records, 1 limit\n");
+	char *const dir = make_folder(), path[1024], want[100];
+	snprintf(path, sizeof path, "%s/long.json", dir);
+	cr_assert(write_whole(path, t.p, t.n));
+	snprintf(want, sizeof want, ":3:1:@%zu: limit: an event was not checked", at);
+	expect_ran(run_tool((const char *const[]){ args[0], args[1], path, NULL }, NULL, 0), 0, want);
+	remove_folder(dir);
+	text_free(&t);
+}
+
+Test(chrome_limits, a_text_of_20_MB)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, EVENT("3") ",\"args\":{\"v\":\"");
+	for (unsigned i = 0; i < 2000000; i++)
+		text_str(&t, "0123456789");
+	text_str(&t, "\"}}");
+	text_char(&t, '\0');
+	expect_passed_over(t.p);
+	text_free(&t);
+}
+
+/* Objects like events within it are no events, and its brackets are not those of the file. */
+Test(chrome_limits, arrays_of_20_MB)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, EVENT("3") ",\"args\":{\"v\":[0");
+	for (unsigned i = 0; i < 400000; i++)
+		text_str(&t, ",[1,2,3],{\"a\":{\"b\":[4,5]},\"c\":\"d\\\"e\"},null,1.5e3");
+	text_str(&t, "]}}");
+	text_char(&t, '\0');
+	expect_passed_over(t.p);
+	text_free(&t);
+}
+
+/* A text in the object around the events, without an end, does not take memory as large as the input. */
+Test(chrome_limits, a_member_of_20_MB)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"traceEvents\":[" EVENT("1") "}],\"x\":\"");
+	for (unsigned i = 0; i < 2000000; i++)
+		text_str(&t, "0123456789");
+	expect("64M", &t, 1, "a member of the file that cannot be read [chrome/foreign-bytes]");
+	text_free(&t);
+}
