@@ -302,13 +302,13 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	st->index = 0;
 	st->r->referred += u.n;
 	if (u.fault != NULL)
-		pf_report(st, PF_RULE_INFLATE, "%s: %s", is_zstd ? "zstd" : "zlib", u.fault);
+		pf_report(st, PF_RULE_INFLATE, "%s packets: %s", is_zstd ? "zstd" : "zlib", u.fault);
 	else if (u.is_too_large)
 		pf_report(st, PF_RULE_LIMIT,
 		          "a packet unpacks to more than %u bytes: those beyond are not read",
 		          PF_MAX_UNPACKED);
 	else if (u.n == 0)
-		pf_report(st, PF_RULE_INFLATE, "there is nothing in it");
+		pf_report(st, PF_RULE_INFLATE, "there is nothing in the compressed packets");
 }
 
 /* ---- packets ---- */
@@ -382,7 +382,8 @@ static void apply_data(struct pf_state *st, const struct pf_packet *k)
 		return;
 	}
 	if ((k->flags & PF_NEEDS) != 0 && q != NULL && !q->valid) {
-		pf_report(st, PF_RULE_STATE_MISSING, "sequence %" PRIu32, q->id);
+		pf_report(st, PF_RULE_STATE_MISSING,
+		          "sequence %" PRIu32 ": the state is lost or was never sent", q->id);
 		return;
 	}
 	st->ts = st->latest;
@@ -688,8 +689,8 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 	if (length <= PF_MAX_PACKET && length > (uint64_t)(in->end - rec->p) && !in->last)
 		return RECORD_MORE;
 	if (length <= PF_MAX_PACKET && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
-		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 ", %" PRIu64 " bytes", pf_wire_number(&w),
-		          (uint64_t)(w.p - rec->p));
+		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 " is no packet: %" PRIu64 " bytes",
+		          pf_wire_number(&w), (uint64_t)(w.p - rec->p));
 		rec->end = w.p;
 		rec->role = RECORD_IS_GAP;
 		rec->alone = true;
@@ -939,9 +940,9 @@ static void report_tallies(struct pf_state *st)
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
 
 	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
-	                  back->count, "%" PRIu64 " after %" PRIu64, back->now, back->before);
+	                  back->count, "%" PRIu64 " ns follows %" PRIu64 " ns", back->now, back->before);
 	finding_add_times(st->r->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
-	                  flag->count, "a name or category by number");
+	                  flag->count, "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
 }
 
 static void pf_end(struct reader *r)
