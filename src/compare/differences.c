@@ -262,16 +262,23 @@ bool allowance_is_none(const struct allowance *a)
 	return a->tolerance == 0;
 }
 
-bool allowance_take(struct allowance *a, const struct difference *d)
+static bool take_parts(struct allowance *a, unsigned parts)
 {
-	const unsigned parts = d->in[DIFFER_B] == NULL   ? AFFECTS_MISSING
-	                       : d->in[DIFFER_A] == NULL ? AFFECTS_MORE
-	                                                 : d->parts;
-
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
 		if ((parts >> i & 1) != 0 && a->left[i] == 0)
 			return false;
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
 		a->left[i] -= (parts >> i & 1) != 0 && a->left[i] != UINT64_MAX;
 	return true;
+}
+
+bool allowance_take(struct allowance *a, const struct difference *d)
+{
+	if (d->in[DIFFER_B] == NULL)
+		return take_parts(a, AFFECTS_MISSING);
+	if (d->in[DIFFER_A] == NULL)
+		return take_parts(a, AFFECTS_MORE);
+	/* what is left of one time is paired: an event that was left out, with one that the output has in
+	 * addition */
+	return take_parts(a, d->parts) || take_parts(a, AFFECTS_MISSING | AFFECTS_MORE);
 }

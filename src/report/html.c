@@ -47,7 +47,9 @@ static void put_path(struct text *t, const struct report *r, const char *path)
 
 	report_put_path(&name, r->context, path);
 	text_char(&name, '\0');
-	put_visible(t, name.failed ? "" : name.p);
+	/* services want paths without the first slash, readers want to find the file */
+	const bool absolute = !name.failed && path[0] == '/' && strcmp(path + 1, name.p) == 0;
+	put_visible(t, name.failed ? "" : absolute ? path : name.p);
 	t->failed |= name.failed;
 	text_free(&name);
 }

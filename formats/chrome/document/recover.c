@@ -203,22 +203,34 @@ static void insert(struct recovery *rc, const char *text, enum chrome_rule rule,
 	replace_raw(rc, before(rc, rc->at + s->waiting_bytes), text, strlen(text), rule, why);
 }
 
-/* Events follow: the bytes after the array are removed. */
+static const char moved[] = "events follow: moved behind them";
+
+/* Events follow: the bytes after the array are removed, and those that are dropped anyway stay so. */
 static void reopen(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
-	const char *const to = before(rc, rc->at + s->waiting_bytes);
+	uint64_t length = 0;
 
 	if (s->lacks_events)
 		text_char(&s->tail, ']');
 	text_add(&s->tail, s->waiting.p, s->waiting.n);
 	rc->r->no_memory |= s->tail.failed;
+	s->out = s->lacks_events ? OUT_OBJECT : s->object ? OUT_EVENTS : OUT_ARRAY;
+	s->reopened = true;
+	for (uint32_t i = 0; i < s->ndecisions; i++) {
+		const struct decision *const d = &s->decisions[i];
+		if (d->kind != DROP) {
+			length += d->length;
+			continue;
+		}
+		replace_raw(rc, before(rc, rc->at + length), "", 0, CHROME_RULE_CONCATENATED, moved);
+		recover_drop_for(rc, before(rc, rc->at + d->length), rule_of(d->rule), d->why);
+		length = 0;
+	}
+	replace_raw(rc, before(rc, rc->at + length), "", 0, CHROME_RULE_CONCATENATED, moved);
 	s->ndecisions = 0;
 	s->waiting_bytes = 0;
 	text_clear(&s->waiting);
-	s->out = s->lacks_events ? OUT_OBJECT : s->object ? OUT_EVENTS : OUT_ARRAY;
-	s->reopened = true;
-	replace_raw(rc, to, "", 0, CHROME_RULE_CONCATENATED, "events follow: moved behind them");
 	s->any = s->lacks_events ? s->has_members : rc->records > 0;
 }
 
@@ -333,8 +345,10 @@ static void take_event(struct recovery *rc, const char *end)
 	struct chrome_reading *const st = rc->r->state;
 	struct text fixed = { .p = NULL };
 
-	if (!is_whole(&st->rec) || !open_array(rc)) {
-		recover_drop(rc, raw(rc, end));
+	const bool whole = is_whole(&st->rec);
+	if (!whole || !open_array(rc)) {
+		drop(rc, end, CHROME_RULE_NOT_AN_EVENT,
+		     whole ? "an event too far behind the array" : "an event without what it needs");
 		return;
 	}
 	put_comma(rc, st->item_at);

@@ -144,3 +144,28 @@ Test(recover_sweep, chrome_events_outside_of_damage_are_kept)
 {
 	each_sample_of("chrome", SAMPLES_GOOD, sweep);
 }
+
+#define EVENT(ts) "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"dur\":1,\"name\":\"a\"}"
+
+/* What waits behind the array is no part of an event that is dropped there. */
+Test(recover_chrome, events_behind_the_array_follow_one_that_is_dropped)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{ "{\"traceEvents\":[" EVENT(1) "],\"x\":1,{\"ph\":\"X\",\"pid\":1}," EVENT(3) "]}",
+		  "{\"traceEvents\":[" EVENT(1) "," EVENT(3) "],\"x\":1}" },
+		{ "{\"traceEvents\":[" EVENT(1) "],{\"ph\":\"X\",\"ts\":x y}," EVENT(3) "]}",
+		  "{\"traceEvents\":[" EVENT(1) "," EVENT(3) "]}" },
+		{ "{\"traceEvents\":[" EVENT(1) "],{\"ph\":\"X\",\"pid\":1}}",
+		  "{\"traceEvents\":[" EVENT(1) "]}" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct recovered r;
+		recover_bytes(&r, &chrome_format, true, cases[i].in, strlen(cases[i].in), 0);
+		cr_expect(r.n == strlen(cases[i].out) && memcmp(r.p, cases[i].out, r.n) == 0, "%zu: %.*s", i,
+		          (int)r.n, r.p);
+		recovered_free(&r);
+	}
+}

@@ -51,8 +51,8 @@ static void check_type(const struct place *at, const struct pf_wire *w, const st
 
 	if (wire == PF_BYTES && repeated) {
 		if ((f->flags & PF_IS_PACKED) == 0)
-			pf_report(at->st, PF_RULE_PACKED, "%s in %" PRIu64 " bytes", name_of(at, f, 0, text),
-			          w->v);
+			pf_report(at->st, PF_RULE_PACKED, "%s is packed, in %" PRIu64 " bytes",
+			          name_of(at, f, 0, text), w->v);
 		return;
 	}
 	pf_report(at->st, PF_RULE_WIRE_TYPE, "%s is %s instead of %s", name_of(at, f, 0, text),
@@ -75,7 +75,8 @@ static void check_value(const struct place *at, const struct pf_wire *w, const s
 	char text[80];
 
 	if (f->type == PF_TYPE_ENUM && f->arg >= 0 && (n < 0 || n > f->arg))
-		pf_report(at->st, PF_RULE_ENUM, "%s is %" PRId32, name_of(at, f, 0, text), n);
+		pf_report(at->st, PF_RULE_ENUM, "%s is %" PRId32 ", which its enum does not have",
+		          name_of(at, f, 0, text), n);
 	else if (f->type == PF_TYPE_STRING)
 		check_text(at, w, f);
 	else if (f->type == PF_TYPE_MESSAGE && at->depth < PF_MAX_NESTED)
@@ -121,7 +122,7 @@ static void check_message(const struct place *at, struct slice s)
 		const struct pf_field *const f = pf_schema_field(&at->st->schema, at->message, number);
 		if (f == NULL) {
 			if (!pf_schema_is_extension(at->message, number))
-				pf_report(at->st, PF_RULE_FIELD_UNKNOWN, "%s",
+				pf_report(at->st, PF_RULE_FIELD_UNKNOWN, "%s is not in the schema",
 				          name_of(at, NULL, number, text));
 			continue;
 		}

@@ -101,7 +101,8 @@ static bool check_snapshot(struct pf_state *st, const struct reading *s)
 		const uint32_t id = s->clocks[i].id;
 		const struct pf_clock *const known = find_clock(&st->clocks, s->clocks[i].key);
 		if (is_scoped(id) && st->packet.sequence == 0) {
-			pf_report(st, PF_RULE_CLOCK_SCOPED, "clock %" PRIu32, id);
+			pf_report(st, PF_RULE_CLOCK_SCOPED,
+			          "clock %" PRIu32 " in a packet without a sequence", id);
 			return false;
 		}
 		for (uint32_t k = 0; k < i; k++)
@@ -136,8 +137,8 @@ static bool enter_times(struct pf_state *st, const struct reading *s)
 			const bool is_trace = s->clocks[i].id == target;
 			if (is_trace || !s->clocks[i].is_incremental)
 				pf_report(st, is_trace ? PF_RULE_CLOCK_BACK : PF_RULE_CLOCK_BACKWARDS,
-				          "clock %" PRIu32 ": %" PRIu64 " after %" PRIu64, s->clocks[i].id,
-				          ns, known->last);
+				          "clock %" PRIu32 " goes back: %" PRIu64 " ns after %" PRIu64,
+				          s->clocks[i].id, ns, known->last);
 			if (is_trace)
 				return false;
 			c->version += !known->is_back;
@@ -440,7 +441,7 @@ static PF_COLD void note_late(struct pf_state *st, uint64_t key)
 		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
 	c->last_late = i;
 	if (i == PF_MAX_LATE)
-		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32, (uint32_t)key);
+		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32 ": no snapshot has it", (uint32_t)key);
 	else
 		finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
 }

@@ -256,7 +256,8 @@ static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 	const enum pf_time t = pf_convert(st, PF_MONOTONIC, (uint64_t)ns, ts);
 	if (t != PF_TIME_UNKNOWN && t != PF_TIME_NO_PATH)
 		return t;
-	pf_report(st, PF_RULE_LEGACY_CLOCK, "%" PRId64 " us", us);
+	pf_report(st, PF_RULE_LEGACY_CLOCK, "%" PRId64 " us of the clock MONOTONIC, which no snapshot has",
+	          us);
 	*ts = (uint64_t)ns;
 	return *ts > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
 }
@@ -271,7 +272,8 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 	*ts = st->ts;
 	if (te->time == 1) {
 		if (!s->has_base) {
-			pf_report(st, PF_RULE_DELTA_BASE, "%" PRId64 " us", te->time_us);
+			pf_report(st, PF_RULE_DELTA_BASE, "a difference of %" PRId64 " us without a base",
+			          te->time_us);
 			return false;
 		}
 		s->time_us = saturated_sum(s->time_us, te->time_us);
@@ -285,7 +287,8 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
 	if (t != PF_TIME_RANGE)
 		return true;
-	pf_report(st, PF_RULE_TIME_RANGE, "%" PRId64 " ns", (int64_t)*ts);
+	pf_report(st, PF_RULE_TIME_RANGE, "a time before 0 or after 2^63 - 1: %" PRId64 " ns in 64 bits",
+	          (int64_t)*ts);
 	return false;
 }
 
@@ -318,7 +321,8 @@ static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l
 	const int32_t pid = l->has_pid ? l->pid : own_pid;
 	const int64_t tid = l->has_tid ? l->tid : own_tid;
 	if (pid == 0 || tid == 0) {
-		pf_report(st, PF_RULE_LEGACY_ZERO, "pid %" PRId32 ", tid %" PRId64, pid, tid);
+		pf_report(st, PF_RULE_LEGACY_ZERO, "a legacy event of pid %" PRId32 ", tid %" PRId64, pid,
+		          tid);
 		return NULL;
 	}
 	return pf_thread(st, pid, &tid);
@@ -391,9 +395,9 @@ static void read_counter(struct pf_state *st, struct pf_event *e)
 	}
 	struct pf_track *const t = counter_track(st, uuid);
 	if (t == NULL)
-		pf_report(st, PF_RULE_COUNTER_TRACK, "track %" PRIu64, uuid);
+		pf_report(st, PF_RULE_COUNTER_TRACK, "track %" PRIu64 " has a value and is no counter", uuid);
 	else if (!te->has_counter && !te->has_double)
-		pf_report(st, PF_RULE_COUNTER_VALUE, "track %" PRIu64, uuid);
+		pf_report(st, PF_RULE_COUNTER_VALUE, "an event of counter %" PRIu64 " without a value", uuid);
 	else
 		set_value(st, e, t, te->has_counter, te->counter, te->double_counter);
 }
@@ -433,7 +437,9 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubl
 		struct pf_track *const t = at < n && uuids[at] != 0 ? counter_track(st, uuids[at]) : NULL;
 		if (t == NULL) {
 			if (at < n)
-				pf_report(st, PF_RULE_EXTRA_TRACK, "track %" PRIu64, uuids[at]);
+				pf_report(st, PF_RULE_EXTRA_TRACK,
+				          "track %" PRIu64 " has an extra value and is no counter",
+				          uuids[at]);
 			else
 				pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
 				          n);
@@ -450,7 +456,7 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubl
 static bool read_extras(struct pf_state *st, const struct pf_event *e)
 {
 	if (st->te.nextra > PF_MAX_EXTRA) {
-		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " values", st->te.nextra);
+		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", st->te.nextra);
 		return false;
 	}
 	if (read_extra(st, e, false) && read_extra(st, e, true))
@@ -467,7 +473,8 @@ static bool read_thread_time(struct pf_state *st, struct pf_event *e)
 	struct pf_event x = { .what = PF_VALUE, .ts = e->ts, .track = e->track, .is_integer = true };
 
 	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base) {
-		pf_report(st, PF_RULE_DELTA_BASE, "thread time or instructions");
+		pf_report(st, PF_RULE_DELTA_BASE,
+		          "differences of thread time or instructions without a base");
 		return false;
 	}
 	if (te->thread_time != 0) {
@@ -521,7 +528,8 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 
 	st->legacy_flow = true;
 	if (l->direction == 0 || l->direction > 3)
-		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64, l->bind_id);
+		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64 " without flow_direction",
+		          l->bind_id);
 	else if (l->direction == 2)
 		pf_arrow(st, key, l->bind_id, PF_ARROW_OUT, e);
 	else
@@ -580,7 +588,7 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	uint64_t key = hash_u64(l->id, st->seed + 2 + l->id_kind);
 
 	if (l->id_kind == 0) {
-		pf_report(st, PF_RULE_ASYNC_ID, "phase %c", (char)l->phase);
+		pf_report(st, PF_RULE_ASYNC_ID, "phase %c without an id", (char)l->phase);
 		return NULL;
 	}
 	key = hash_u64(old ? e->name_hash : e->category_hash, key);
@@ -648,7 +656,7 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 	case 'X':
 		e->what = PF_SPAN;
 		if (l->dur_us < 0) {
-			pf_report(st, PF_RULE_X_NEGATIVE, "%" PRId64 " us", l->dur_us);
+			pf_report(st, PF_RULE_X_NEGATIVE, "a duration of %" PRId64 " us", l->dur_us);
 			e->what = PF_NOTHING;
 		}
 		e->dur = l->dur_us > INT64_MAX / 1000 ? INT64_MAX : (uint64_t)l->dur_us * 1000;

@@ -107,7 +107,8 @@ void pf_facts(struct pf_state *st)
 			add_fact(st, name, value_u64(st->kinds[kind]));
 	}
 	if (n > 0)
-		finding_add(st->findings, &perfetto_rules[PF_RULE_NOT_READ], 0, 0, "%s", text);
+		finding_add(st->findings, &perfetto_rules[PF_RULE_NOT_READ], 0, 0,
+		            "packets that are counted only: %s", text);
 	if ((st->r->want & WANT_TIMES) == 0 || st->is_own)
 		return;
 	if (st->nsequences > 0)

@@ -18,7 +18,8 @@ void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, u
 	if (st->findings == NULL)
 		return;
 	if (st->nheld == PF_MAX_HELD) {
-		finding_add(st->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64, t->uuid);
+		finding_add(st->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64 ": %s",
+		            t->uuid, perfetto_rules[rule].text);
 		return;
 	}
 	if (!array_reserve(&st->held, st->nheld, &st->held_cap, sizeof *st->held)) {
@@ -57,9 +58,11 @@ void pf_nesting_end(struct pf_state *st)
 			                  st->held[i].track->uuid, 0);
 		else
 			finding_add(st->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
-			            st->held[i].record, "track %" PRIu64, st->held[i].track->uuid);
+			            st->held[i].record, "track %" PRIu64 ": %s", st->held[i].track->uuid,
+			            perfetto_rules[st->held[i].rule].text);
 	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
-	                  disordered.record, disordered.count, "track %" PRIu64 " and others that have spans",
+	                  disordered.record, disordered.count,
+	                  "nesting is not checked: track %" PRIu64 " and others that have spans",
 	                  disordered.now);
 }
 
@@ -282,9 +285,9 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	if (dropped)
 		return;
 	if (step == PF_ARROW_OUT && active)
-		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64, id);
+		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64 " starts while it is open", id);
 	if (step != PF_ARROW_OUT && !active && legacy)
-		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64, id);
+		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64 " arrives and did not start", id);
 	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
 	if (!active && step == PF_ARROW_STEP)
 		step = legacy ? PF_ARROW_IN : PF_ARROW_OUT;

@@ -162,13 +162,13 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	st->index = 0;
 	st->r->referred += u.n;
 	if (u.fault != NULL)
-		pf_report(st, PF_RULE_INFLATE, "%s: %s", is_zstd ? "zstd" : "zlib", u.fault);
+		pf_report(st, PF_RULE_INFLATE, "%s packets: %s", is_zstd ? "zstd" : "zlib", u.fault);
 	else if (u.is_too_large)
 		pf_report(st, PF_RULE_LIMIT,
 		          "a packet unpacks to more than %u bytes: those beyond are not read",
 		          PF_MAX_UNPACKED);
 	else if (u.n == 0)
-		pf_report(st, PF_RULE_INFLATE, "there is nothing in it");
+		pf_report(st, PF_RULE_INFLATE, "there is nothing in the compressed packets");
 }
 
 /* ---- packets ---- */
@@ -242,7 +242,8 @@ static void apply_data(struct pf_state *st, const struct pf_packet *k)
 		return;
 	}
 	if ((k->flags & PF_NEEDS) != 0 && q != NULL && !q->valid) {
-		pf_report(st, PF_RULE_STATE_MISSING, "sequence %" PRIu32, q->id);
+		pf_report(st, PF_RULE_STATE_MISSING,
+		          "sequence %" PRIu32 ": the state is lost or was never sent", q->id);
 		return;
 	}
 	st->ts = st->latest;

@@ -369,9 +369,9 @@ static void report_tallies(struct pf_state *st)
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
 
 	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
-	                  back->count, "%" PRIu64 " after %" PRIu64, back->now, back->before);
+	                  back->count, "%" PRIu64 " ns follows %" PRIu64 " ns", back->now, back->before);
 	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
-	                  flag->count, "a name or category by number");
+	                  flag->count, "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
 }
 
 static void pf_end(struct reader *r)

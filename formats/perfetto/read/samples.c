@@ -37,7 +37,7 @@ static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_t
 {
 	if (iid == 0 || entry_of(s, table, iid) != NULL)
 		return true;
-	pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64, iid);
+	pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64 " is not defined", iid);
 	return false;
 }
 
@@ -46,14 +46,14 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
 
 	if (frame == NULL) {
-		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64, iid);
+		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
 		return false;
 	}
 	const uint64_t mapping_iid = number_of(frame->text, PF_frame_mapping_id);
 	const struct pf_entry *const mapping = entry_of(s, PF_MAPPINGS, mapping_iid);
 	if (mapping_iid != 0 && mapping == NULL) {
-		pf_report(st, PF_RULE_STACK_MAPPING, "mapping %" PRIu64 " of frame %" PRIu64, mapping_iid,
-		          iid);
+		pf_report(st, PF_RULE_STACK_MAPPING,
+		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", mapping_iid, iid);
 		return false;
 	}
 	const bool heap = s == &st->heap;
@@ -71,7 +71,7 @@ static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64
 	if (iid == 0)
 		return;
 	if (e == NULL) {
-		pf_report(st, PF_RULE_STACK_CALLSTACK, "call stack %" PRIu64, iid);
+		pf_report(st, PF_RULE_STACK_CALLSTACK, "call stack %" PRIu64 " is not defined", iid);
 		return;
 	}
 	if (e->is_checked)
@@ -86,7 +86,7 @@ static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64
 			return;
 	}
 	if (!any && e->text.p != NULL)
-		pf_report(st, PF_RULE_STACK_EMPTY, "call stack %" PRIu64, iid);
+		pf_report(st, PF_RULE_STACK_EMPTY, "call stack %" PRIu64 " has no frames", iid);
 }
 
 void pf_stack_check(struct pf_state *st, uint64_t iid)
@@ -209,9 +209,9 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	const bool has_event = count_frames(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
 
 	if (lost != 0)
-		pf_report(st, PF_RULE_PERF_LOST, "%" PRIu64 " records", lost);
+		pf_report(st, PF_RULE_PERF_LOST, "the kernel lost %" PRIu64 " records", lost);
 	if (skipped >= 1 && skipped <= 3)
-		pf_report(st, PF_RULE_PERF_SKIPPED, "reason %" PRIu64, skipped);
+		pf_report(st, PF_RULE_PERF_SKIPPED, "a sample was skipped for reason %" PRIu64, skipped);
 	if (lost != 0 || has_event)
 		return;
 	check_stack(st, st->sequence, iid);
@@ -255,7 +255,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		if (t == PF_TIME_OK)
 			ts = converted;
 		if (t == PF_TIME_RANGE) {
-			pf_report(st, PF_RULE_STREAM_TIME, "%" PRId64 " us", q->time_us);
+			pf_report(st, PF_RULE_STREAM_TIME, "a sample at %" PRId64 " us", q->time_us);
 			continue;
 		}
 		struct pf_event e = sample_of(st, STREAM, q->pid, q->tid, stacks.v);
@@ -268,7 +268,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 	while (pf_wire_next(&stacks))
 		nstacks += stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
 	if (nstacks > ndeltas)
-		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " stacks, %" PRIu64 " times", nstacks,
+		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " call stacks and %" PRIu64 " times", nstacks,
 		          ndeltas);
 }
 

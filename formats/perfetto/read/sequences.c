@@ -105,7 +105,7 @@ const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id t
 			                                  .sequence = sequence,
 			                                  .table = (uint8_t)table };
 	else
-		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64, what, iid);
+		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64 " is not defined", what, iid);
 	return NULL;
 }
 
@@ -135,7 +135,8 @@ void pf_late_end(struct pf_state *st, const struct pf_sequence *s)
 		}
 		finding_add(st->findings,
 		            &perfetto_rules[l->defined ? PF_RULE_IID_LATE : PF_RULE_IID_UNDEFINED], l->offset,
-		            l->record, "%s %" PRIu64, table_names[l->table], l->iid);
+		            l->record, "%s %" PRIu64 " is %s", table_names[l->table], l->iid,
+		            l->defined ? "defined later" : "not defined");
 	}
 	st->nlate = n;
 }
@@ -185,7 +186,8 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 	e.hash = hash_bytes(text.p, text.n, st->seed) | 1;
 	if (known != NULL) {
 		pf_report(st, known->hash == e.hash ? PF_RULE_IID_REPEATED : PF_RULE_IID_REDEFINED,
-		          "%s %" PRIu64, table_names[table], e.iid);
+		          "%s %" PRIu64 " is defined again, %s", table_names[table], e.iid,
+		          known->hash == e.hash ? "unchanged" : "as another one");
 		return;
 	}
 	if (st->nlate > 0)
@@ -303,7 +305,8 @@ static PF_COLD void report_loss(struct pf_state *st, const struct pf_packet *k)
 	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
 		if ((k->dropped >> i & 1) != 0)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", names[i]);
-	pf_report(st, PF_RULE_LOSS, "sequence %" PRIu32 ": %s", k->sequence, n > 0 ? text : "unknown");
+	pf_report(st, PF_RULE_LOSS, "sequence %" PRIu32 " lost packets: %s", k->sequence,
+	          n > 0 ? text : "unknown");
 	st->losses++;
 }
 
@@ -360,7 +363,8 @@ bool pf_sequence_apply(struct pf_state *st, const struct pf_packet *k)
 	if (k->interned.p != NULL && s->valid)
 		read_interned(st, s, k->interned);
 	else if (k->interned.p != NULL)
-		pf_report(st, PF_RULE_INTERNED_EARLY, "sequence %" PRIu32, k->sequence);
+		pf_report(st, PF_RULE_INTERNED_EARLY,
+		          "sequence %" PRIu32 ": interned data while the state is not valid", k->sequence);
 	return true;
 }
 

@@ -311,7 +311,7 @@ static bool check_descriptor(struct pf_state *st, const struct reading *x)
 	else if (x->d.kind == PF_PROCESS && !n->has_pid)
 		pf_report(st, PF_RULE_TD_PROCESS, "track %" PRIu64 ": a process without pid", x->uuid);
 	else if (x->ordering < 0 || x->ordering > 3)
-		pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": child_ordering %" PRId32, x->uuid,
+		pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": no child_ordering is %" PRId32, x->uuid,
 		          x->ordering);
 	else
 		return true;
@@ -369,7 +369,7 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
 {
 	if (x->uuid == 0 && x->d.has_parent) {
-		pf_report(st, PF_RULE_TD_DEFAULT, "parent %" PRIu64, x->d.parent);
+		pf_report(st, PF_RULE_TD_DEFAULT, "the default track has the parent %" PRIu64, x->d.parent);
 		x->d.has_parent = false;
 	}
 	if (t->d.is_known && x->uuid == 0) {
@@ -378,7 +378,8 @@ static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
 		return;
 	}
 	if (t->d.is_known && !is_same(&t->d, &x->d)) {
-		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64, x->uuid);
+		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64 " is described anew as another one",
+		          x->uuid);
 		return;
 	}
 	const bool last_name =
@@ -729,7 +730,8 @@ struct survey {
 static void report_lost(struct pf_state *st, const struct pf_track *t, enum pf_rule rule)
 {
 	finding_add(st->findings, &perfetto_rules[rule], t->described_at, t->described_record,
-	            "track %" PRIu64 ", parent %" PRIu64, t->uuid, t->d.parent);
+	            "track %" PRIu64 ", parent %" PRIu64 ": %s", t->uuid, t->d.parent,
+	            perfetto_rules[rule].text);
 }
 
 /* Finds out whether a track leads to a root in at most 99 steps; each track is looked at once. */
@@ -806,7 +808,7 @@ void pf_tracks_end(struct pf_state *st)
 			find_lost(st, places[i].i, &s);
 		else
 			finding_add(st->findings, &perfetto_rules[PF_RULE_TRACK_UNDEFINED], t->offset,
-			            t->record, "track %" PRIu64, t->uuid);
+			            t->record, "track %" PRIu64 " is never described", t->uuid);
 	}
 	free(places);
 	free(s.marks);

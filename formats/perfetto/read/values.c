@@ -348,7 +348,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 	bool has_name = !is_named, has_value = false, is_proto = false, has_type = false;
 
 	if (depth >= PF_MAX_NESTED) {
-		pf_report(st, PF_RULE_DA_DEEP, "more than %d levels", PF_MAX_NESTED);
+		pf_report(st, PF_RULE_DA_DEEP, "an argument of more than %d levels", PF_MAX_NESTED);
 		return;
 	}
 	while (pf_wire_next(&w)) {
@@ -398,7 +398,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 	else if (!has_value)
 		pf_report(st, PF_RULE_DA_VALUE, "an annotation has no value");
 	if (is_proto && !has_type)
-		pf_report(st, PF_RULE_DA_PROTO, "its type is none of perfetto.protos");
+		pf_report(st, PF_RULE_DA_PROTO, "the type of proto_value is none of perfetto.protos");
 }
 
 void pf_annotations_check(struct pf_state *st)

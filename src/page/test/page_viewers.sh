@@ -42,6 +42,8 @@ page broken 1 testdata/htdump/bad/bad-byte-order.htdump
 : >"$dir/empty.json"
 page empty 2 "$dir/empty.json"
 node src/page/test/hostile.mjs "$dir/hostile.json" "$dir/many.json"
+printf '[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":90128000000,"dur":5,"name":"b"}]' >"$dir/days.json"
+page days 0 "$dir/days.json"
 page hostile 0 "$dir/hostile.json"
 page many 0 "$dir/many.json"
 page compared 0 testdata/htdump/good/overlapping.htdump --against testdata/htdump/good/overlapping.htdump

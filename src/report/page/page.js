@@ -46,11 +46,11 @@ const number = v => group(String(v));
 const exact = ns => number(ns) + ' ns';
 const UNITS = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
 
-// Four digits and a unit.
+// Four digits, or whole seconds, and a unit.
 function time(ns) {
 	const v = Number(ns);
 	const [unit, size] = UNITS.find(u => Math.abs(v) >= u[1]) || UNITS[3];
-	return (size === 1 ? String(Math.round(v)) : (v / size).toPrecision(4).replace(/e\+?.*/, '')) + ' ' + unit;
+	return (size === 1 || Math.abs(v) >= 1e12 ? number(Math.round(v / size)) : (v / size).toPrecision(4)) + ' ' + unit;
 }
 
 const percent = share => (share * 100).toFixed(share < 0.1 ? 2 : 1) + ' %';
@@ -176,6 +176,12 @@ function fit(c, text, width) {
 			high = n - 1;
 	}
 	return low > 0 ? shortened(text, low) : '';
+}
+
+// Two texts cut to a width: the second one, unless the first takes more than three quarters.
+function fitPair(c, first, second, width) {
+	const taken = c.measureText(first).width;
+	return taken > width * 3 / 4 ? fit(c, first + second, width) : first + fit(c, second, width - taken);
 }
 
 const shortened = (text, n) => text.slice(0, Math.ceil(n / 3)) + '…' + text.slice(text.length - Math.floor(n * 2 / 3));
@@ -439,9 +445,9 @@ function timeline(place, tracks) {
 			if (strip < 12 && i % 3 !== 0)
 				return;
 			c.fillStyle = colors.front;
-			const label = t.process === t.name ? t.name : t.process !== process || strip >= 12 ? `${t.name} · ${t.process}` : t.name;
+			const withProcess = t.process !== t.name && (t.process !== process || strip >= 12);
 			process = t.process;
-			c.fillText(fit(c, label, left - 8), 4, y + strip / 2 + 1);
+			c.fillText(withProcess ? fitPair(c, t.name + ' · ', t.process, left - 8) : fit(c, t.name, left - 8), 4, y + strip / 2 + 1);
 		});
 	}
 
