@@ -185,13 +185,13 @@ bool page_batch(struct page *p, const struct batch *b)
 			sketch_reach(p, event_end(e));
 		}
 		if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
-			ok = ok && add_span(p, e);
+			ok = add_span(p, e);
 		else if (e->phase == PHASE_SPAN)
 			p->async++;
 		else if (e->phase == PHASE_INSTANT)
 			p->instants++;
 		else if (e->phase == PHASE_COUNTER && (p->parts & PAGE_TIME) != 0)
-			ok = ok && counters_add(p, b, e);
+			ok = counters_add(p, b, e);
 		if (!ok || p->no_memory)
 			return false;
 	}

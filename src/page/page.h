@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "change/change.h"
 #include "output/text.h"
+#include "stats/change/change.h"
 #include "stats/stats.h"
 #include "stats/tables/activity.h"
 #include "stats/tables/tables.h"
@@ -193,6 +193,9 @@ struct matrix_sum {
 	uint32_t what;
 	uint64_t ns;
 };
+
+/* For qsort(): by time, of equal ones by number. */
+int matrix_largest_first(const void *a, const void *b);
 
 struct matrix {
 	bool by_process;                             /* else by thread */

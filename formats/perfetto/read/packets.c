@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "format/unpack.h"
+#include "input/unpack.h"
 #include "perfetto/read/read.h"
 
 #define FRAME_TAG 0x0a          /* field 1, length-delimited */
