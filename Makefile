@@ -104,7 +104,7 @@ $(BUILD)/page_assets.c: $(PAGE) src/report/page/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(call say,sh src/report/page/embed.sh $(PAGE) > $@,EMBED,src/report/page)
 
-$(BUILD)/page_assets.o: $(BUILD)/page_assets.c src/report/page.h
+$(BUILD)/page_assets.o: $(BUILD)/page_assets.c src/report/parts.h src/report/report.h
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/%.o: %.c Makefile

@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "change/change.h"
+#include "stats/change/change.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "cli/traces.h"

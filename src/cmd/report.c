@@ -70,8 +70,10 @@ static struct pipeline_job job_of(struct making *m, bool first)
 
 	job.in.vocabularies = &m->vocabularies;
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER | WANT_FIELDS;
+	job.read.want =
+	    WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | options_want_sizes(m->run->options);
 	job.arrange.order = ORDER_TIME;
+	job.arrange.bare = true;
 	job.arrange.memory = m->run->memory > 0 ? m->run->memory : PAGE_SORT_MEMORY;
 	job.choice.keeps = true;
 	job.to.list = first ? m->run->list : NULL;

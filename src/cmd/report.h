@@ -1,9 +1,9 @@
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
 
-#include "change/change.h"
+#include "stats/change/change.h"
 #include "cli/options.h"
-#include "report/page.h"
+#include "report/report.h"
 #include "run/join.h"
 #include "run/read/operands.h"
 

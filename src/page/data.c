@@ -126,15 +126,6 @@ static uint32_t name_number(struct data *d, uint32_t name)
 	return d->nshown - 1;
 }
 
-static int largest_first(const void *a, const void *b)
-{
-	const struct matrix_sum *const x = a, *const y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->what > y->what) - (x->what < y->what);
-}
-
 /* Gives colours to categories, by time; to names if there is one category. */
 static bool choose_colors(struct data *d)
 {
@@ -158,7 +149,7 @@ static bool choose_colors(struct data *d)
 	if (ok) {
 		d->by_name = ncategories < 2;
 		struct matrix_sum *const sums = d->by_name ? names : categories;
-		qsort(sums, most, sizeof *sums, largest_first);
+		qsort(sums, most, sizeof *sums, matrix_largest_first);
 		memset(color_of, COLORS - 1, most);
 		d->rest = sums[COLORS].ns > 0;
 		for (uint32_t i = 0; i < COLORS - d->rest && sums[i].ns > 0; i++) {

@@ -6,6 +6,7 @@
 #include "page/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/event_traits.h"
 
@@ -100,6 +101,7 @@ void page_begin(struct page *p, unsigned parts, unsigned side)
 {
 	activity_free(&p->activity);
 	p->activity = (struct activity){ .spent = spent, .ctx = p };
+	memset(p->known, 0, sizeof p->known); /* classes and texts are those of a trace */
 	p->parts = parts;
 	p->side = side;
 	p->two_sides |= side == PAGE_OLD;
@@ -108,16 +110,25 @@ void page_begin(struct page *p, unsigned parts, unsigned side)
 /* The number of a span's name, or PAGE_NAME_OTHER. */
 static bool name_of(struct page *p, const struct event *e, uint32_t *name)
 {
-	const struct slice category = event_category(e);
-	uint32_t c = names_index(&p->categories, category.p != NULL ? category : SLICE_LIT(""), 0);
+	const struct stats_known key = stats_known_key(e->name, e->cls);
+	struct stats_known *const k = stats_known_slot(p->known, &key);
 
+	if (stats_known_is(k, &key, e->name)) {
+		*name = k->name;
+		return true;
+	}
+	const struct slice category = event_category(e);
+	const uint32_t c = names_index(&p->categories, category.p != NULL ? category : SLICE_LIT(""), 0);
 	if (c == NAMES_FAILED)
 		return false;
-	c = c == NAMES_OTHER ? NAMES_MAX : c;
-	*name = names_index(&p->names, e->name, c);
+	*name = names_index(&p->names, e->name, c == NAMES_OTHER ? NAMES_MAX : c);
+	if (*name == NAMES_FAILED)
+		return false;
 	if (*name == NAMES_OTHER)
 		*name = PAGE_NAME_OTHER;
-	return *name != NAMES_FAILED;
+	if (*name != PAGE_NAME_OTHER || (e->name.flags & SLICE_STAYS) != 0)
+		stats_known_set(k, key, &p->names, *name);
+	return true;
 }
 
 /* The open spans of a track; NULL: none yet. */
@@ -137,7 +148,7 @@ static bool add_span(struct page *p, const struct event *e)
 	if (!name_of(p, e, &name))
 		return false;
 	if ((p->parts & PAGE_TIME) != 0) {
-		if (!array_reach(&p->tracks, &p->ntracks, index, sizeof *p->tracks) || !sketch_reach(p, end))
+		if (!array_reach(&p->tracks, &p->ntracks, index, sizeof *p->tracks))
 			return false;
 		p->nwith += p->tracks[index].track == NULL;
 		p->tracks[index].track = e->track;
@@ -149,7 +160,7 @@ static bool add_span(struct page *p, const struct event *e)
 		for (depth = open->n; depth > 0 && open->open[depth - 1].end < end;)
 			depth--;
 		parent = depth > 0 ? (uint32_t)open->open[depth - 1].what >> 1 : 0;
-		depth = open->n < UINT16_MAX - 1 ? open->n : UINT16_MAX - 1;
+		depth = open->n < UINT16_MAX ? open->n : UINT16_MAX;
 	}
 	uint32_t node = 0;
 	if ((p->parts & PAGE_STACKS) != 0) {
@@ -171,16 +182,16 @@ bool page_batch(struct page *p, const struct batch *b)
 			if (!p->any)
 				p->first_ns = p->last_ns = e->ts;
 			p->any = true;
-			ok = sketch_reach(p, event_end(e));
+			sketch_reach(p, event_end(e));
 		}
 		if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
-			ok = ok && add_span(p, e);
+			ok = add_span(p, e);
 		else if (e->phase == PHASE_SPAN)
 			p->async++;
 		else if (e->phase == PHASE_INSTANT)
 			p->instants++;
 		else if (e->phase == PHASE_COUNTER && (p->parts & PAGE_TIME) != 0)
-			ok = ok && counters_add(p, b, e);
+			ok = counters_add(p, b, e);
 		if (!ok || p->no_memory)
 			return false;
 	}

@@ -42,7 +42,7 @@ bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64
 
 /* ---- the largest rows and columns ---- */
 
-static int largest_first(const void *a, const void *b)
+int matrix_largest_first(const void *a, const void *b)
 {
 	const struct matrix_sum *const x = a, *const y = b;
 
@@ -64,7 +64,7 @@ static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t most)
 {
 	uint32_t kept = 0;
 
-	qsort(sums, n, sizeof *sums, largest_first);
+	qsort(sums, n, sizeof *sums, matrix_largest_first);
 	while (kept < n && kept < most && sums[kept].ns > 0)
 		kept++;
 	return kept;

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "change/change.h"
 #include "output/text.h"
+#include "stats/change/change.h"
 #include "stats/stats.h"
 #include "stats/tables/activity.h"
 #include "stats/tables/tables.h"
@@ -114,7 +114,8 @@ enum page_parts {
 
 struct page {
 	struct arena text;
-	struct names names, categories; /* names: with the number of their category */
+	struct names names, categories;        /* names: with the number of their category */
+	struct stats_known known[STATS_KNOWN]; /* names of spans of this pass */
 	struct activity activity;
 	unsigned parts; /* enum page_parts, of the current pass */
 	unsigned side;
@@ -162,8 +163,8 @@ bool page_end(struct page *p);
 
 void page_saturate(uint64_t *sum, uint64_t ns);
 
-/* sketch.c */
-bool sketch_reach(struct page *p, uint64_t until);
+/* sketch.c: widens the time of the page. */
+void sketch_reach(struct page *p, uint64_t until);
 bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth);
 bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
                   bool waiting);
@@ -192,6 +193,9 @@ struct matrix_sum {
 	uint32_t what;
 	uint64_t ns;
 };
+
+/* For qsort(): by time, of equal ones by number. */
+int matrix_largest_first(const void *a, const void *b);
 
 struct matrix {
 	bool by_process;                             /* else by thread */

@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+#include "base/numbers.h"
+#include "format/fields_json.h"
 #include "format/ledger.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
@@ -68,41 +70,16 @@ static void put_times(struct text *t, const struct page_view *v)
 /* A value of metadata, on one line. */
 static void put_value(struct text *t, const struct value *v)
 {
-	switch ((enum value_type)v->type) {
-	case VALUE_STRING:
-	case VALUE_JSON:
+	char scalar[DECIMAL_F64_MAX];
+
+	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
 		page_html(t, value_text(v));
-		break;
-	case VALUE_BOOL:
-		text_str(t, v->u64 != 0 ? "true" : "false");
-		break;
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		text_u64(t, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		text_i64(t, v->i64);
-		break;
-	case VALUE_F32:
-	case VALUE_F64:
-		text_printf(t, "%.17g", v->f64);
-		break;
-	case VALUE_ADDRESS:
-		text_printf(t, "0x%" PRIx64, v->u64);
-		break;
-	case VALUE_NONE:
+	else if (v->type == VALUE_NONE)
 		text_str(t, "none");
-		break;
-	case VALUE_BYTES:
-	case VALUE_LIST:
-	case VALUE_MAP:
+	else if (v->type == VALUE_BYTES || v->type == VALUE_LIST || v->type == VALUE_MAP)
 		text_printf(t, "(%" PRIu32 " entries)", v->count);
-	}
+	else
+		text_add(t, scalar, (size_t)(fields_json_scalar(scalar, v) - scalar));
 }
 
 static void put_metadata(struct text *t, const struct trace *trace)

@@ -6,7 +6,6 @@
  */
 #include "page/page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,8 +84,7 @@ static uint64_t count_bins(const struct page *p)
 	return (p->last_ns >> p->shift) - (p->first_ns >> p->shift) + 1;
 }
 
-/* Widens the time of the page. */
-bool sketch_reach(struct page *p, uint64_t until)
+void sketch_reach(struct page *p, uint64_t until)
 {
 	unsigned by = 0;
 
@@ -96,7 +94,6 @@ bool sketch_reach(struct page *p, uint64_t until)
 		by++;
 	if (by > 0)
 		sketch_coarsen(p, by);
-	return true;
 }
 
 /* Bins for a track, up to an absolute number.  NULL: none, or OOM. */
@@ -150,18 +147,27 @@ bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint
 
 /* ---- spans ---- */
 
-static int longest_first(const void *a, const void *b)
+/* The largest duration that at least n of the spans reach.  Found bit by bit: any durations take 64 rounds at
+ * most, and no memory. */
+static uint64_t nth_duration(const struct page_span *spans, uint32_t nspans, uint32_t n)
 {
-	const struct page_span *const x = *(const struct page_span *const *)a,
-	                              *const y = *(const struct page_span *const *)b;
+	uint64_t all = 1, least = 0;
 
-	if (x->dur != y->dur)
-		return x->dur < y->dur ? 1 : -1;
-	return (x > y) - (x < y);
+	for (uint32_t i = 0; i < nspans; i++)
+		all |= spans[i].dur;
+	for (int bit = 63 - __builtin_clzll(all); bit >= 0; bit--) {
+		const uint64_t next = least | UINT64_C(1) << bit;
+		uint32_t reach = 0;
+		for (uint32_t i = 0; i < nspans; i++)
+			reach += spans[i].dur >= next;
+		if (reach >= n)
+			least = next;
+	}
+	return least;
 }
 
-/* Keeps the longest `quota` spans of each stretch of a track. */
-static bool thin_track(struct page *p, struct page_track *k, const struct page_span ***scratch, uint32_t *cap)
+/* Keeps the longest `quota` spans of each stretch of a track; of equal ones the first. */
+static void thin_track(const struct page *p, struct page_track *k)
 {
 	const unsigned shift = p->shift + p->stretch > 63 ? 63 : p->shift + p->stretch;
 	uint32_t kept = 0;
@@ -170,36 +176,30 @@ static bool thin_track(struct page *p, struct page_track *k, const struct page_s
 		for (end = i + 1;
 		     end < k->nspans && k->spans[end].start >> shift == k->spans[i].start >> shift;)
 			end++;
-		const uint32_t n = end - i;
-		if (n > p->quota) {
-			if (*cap < n) {
-				const struct page_span **const more = realloc(*scratch, n * sizeof *more);
-				if (more == NULL)
-					return false;
-				*scratch = more;
-				*cap = n;
-			}
-			for (uint32_t s = 0; s < n; s++)
-				(*scratch)[s] = &k->spans[i + s];
-			qsort(*scratch, n, sizeof **scratch, longest_first);
-			for (uint32_t s = p->quota; s < n; s++)
-				k->spans[(*scratch)[s] - k->spans].depth = UINT16_MAX; /* goes */
+		uint32_t equal = end - i; /* spans to keep of those that last `least` */
+		uint64_t least = 0;
+		if (equal > p->quota) {
+			least = nth_duration(&k->spans[i], end - i, p->quota);
+			equal = p->quota;
+			for (uint32_t s = i; s < end; s++)
+				equal -= k->spans[s].dur > least;
 		}
-		for (uint32_t s = i; s < end; s++)
-			if (k->spans[s].depth != UINT16_MAX)
-				k->spans[kept++] = k->spans[s];
+		for (uint32_t s = i; s < end; s++) {
+			const uint64_t dur = k->spans[s].dur;
+			if (dur < least || (dur == least && equal == 0))
+				continue;
+			equal -= dur == least;
+			k->spans[kept++] = k->spans[s];
+		}
 	}
 	k->nspans = kept;
-	return true;
 }
 
 void sketch_thin(struct page *p, uint32_t most)
 {
-	const struct page_span **scratch = NULL;
-	uint32_t cap = 0;
 	bool again = p->quota > 0; /* the quota of the last time, first */
 
-	while (p->all_spans > most && !p->no_memory) {
+	while (p->all_spans > most) {
 		if (again) {
 			again = false;
 		} else if (p->quota == 0) {
@@ -213,12 +213,11 @@ void sketch_thin(struct page *p, uint32_t most)
 			break; /* a span of each track */
 		}
 		p->all_spans = 0;
-		for (uint32_t i = 0; i < p->ntracks && !p->no_memory; i++) {
-			p->no_memory |= !thin_track(p, &p->tracks[i], &scratch, &cap);
+		for (uint32_t i = 0; i < p->ntracks; i++) {
+			thin_track(p, &p->tracks[i]);
 			p->all_spans += p->tracks[i].nspans;
 		}
 	}
-	free(scratch);
 }
 
 bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth)
@@ -240,5 +239,5 @@ bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t 
 	};
 	if (++p->all_spans > PAGE_SPANS)
 		sketch_thin(p, PAGE_SPANS / 2);
-	return !p->no_memory;
+	return true;
 }

@@ -4,13 +4,12 @@
  * that no browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be
  * taken for a placeholder.
  */
-#include "report/page.h"
+#include "report/parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "report/parts.h"
 
 #define HTML_HEAD "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 #define MAX_BYTES ((size_t)256 << 10) /* of the rows of one level */

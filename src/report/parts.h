@@ -37,4 +37,13 @@ struct report_prints {
 bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f);
 void report_prints_free(struct report_prints *k);
 
+/* A file of src/report/page/, as bytes; `hash` is for the Content-Security-Policy. */
+struct page_asset {
+	const char *text;
+	size_t n;
+	const char *hash;
+};
+
+extern const struct page_asset page_asset_page_css, page_asset_page_js;
+
 #endif

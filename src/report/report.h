@@ -8,6 +8,17 @@
 /* Reports: the same findings in the forms that people, editors and CI services read.  A report appends to
  * `out`, which the caller writes and empties after each call. */
 
+/* For report_html: the page that `report` makes, beside the findings.  Texts are HTML, `data` is JSON.
+ * Zero-initialise. */
+struct report_page {
+	const char *title; /* visible text; NULL: that of validate */
+	struct text facts; /* before the findings, or after them if findings_first */
+	struct text sections, data;
+	bool findings_first;
+};
+
+void report_page_free(struct report_page *p);
+
 /* The same for all reports of a run.  All borrowed. */
 struct report_context {
 	const char *tool; /* its name and version */
@@ -18,7 +29,7 @@ struct report_context {
 	const char *root;               /* absolute; reports name files relative to it */
 	const char *folder;             /* absolute; names of the command line are relative to it */
 	bool in_actions;                /* GitHub Actions parses the log for commands */
-	const struct report_page *page; /* of report_html (report/page.h); NULL: findings only */
+	const struct report_page *page; /* NULL: findings only */
 };
 
 /* Sets the root, the folder and in_actions.  folder: the current folder; borrowed. */

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "format/unpack.h"
+#include "input/unpack.h"
 #include "perfetto/read/read.h"
 
 /* ---- findings ---- */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/outputs.h"
-#include "cmd/convert.h"
+#include "cmd/convert/convert.h"
 #include "cmd/test/cli_test_util.h"
 
 /* ---- --split ---- */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/convert.h"
+#include "cmd/convert/convert.h"
 #include "cmd/test/cli_test_util.h"
 #include "cmd/test/samples_test_util.h"
 #include "format/ledger.h"

@@ -325,7 +325,7 @@ static bool put(void *ctx, const char *name, const char *p, size_t n)
 	return true;
 }
 
-/* As cmd/convert.c does. */
+/* As cmd/convert/convert.c does. */
 static struct pipeline_job job_of(const struct copying *c, const char *const *path,
                                   struct vocabularies *vocabularies)
 {

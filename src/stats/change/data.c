@@ -1,5 +1,5 @@
 /* The report for programs: JSON, comma-separated values, and stacks with two columns.  Integers are exact. */
-#include "change/change.h"
+#include "stats/change/change.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "change/change.h"
+#include "stats/change/change.h"
 #include "test/support/splitmix.h"
 
 static double choose(unsigned n, unsigned k)

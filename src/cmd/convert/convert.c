@@ -4,7 +4,7 @@
  * --verify are in files of their own; merge uses the same run.
  */
 
-#include "cmd/convert.h"
+#include "cmd/convert/convert.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * merge: convert of several traces, each with an offset of its clock: by wall times, --align start, or a file
  * of offsets.  Inputs are read twice, the first time for their wall times, starts and tracks
- * (run/adjust/join.h).
+ * (run/join.h).
  */
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "base/numbers.h"
 #include "cli/say.h"
-#include "cmd/convert.h"
+#include "cmd/convert/convert.h"
 #include "format/registry.h"
 #include "input/open.h"
 #include "run/join.h"

@@ -1,5 +1,5 @@
-#ifndef FORMAT_UNPACK_H
-#define FORMAT_UNPACK_H
+#ifndef INPUT_UNPACK_H
+#define INPUT_UNPACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

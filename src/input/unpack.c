@@ -1,6 +1,6 @@
 /* Unpacks one zlib stream (RFC 1950; gzip too) or one zstd frame in memory, in pieces, so that a few bytes do
  * not ask for gigabytes at once. */
-#include "format/unpack.h"
+#include "input/unpack.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * The table of a run: spans of its statistics, with names of the old side mapped to those of the new one (a
  * YAML mapping), and source lines removed from names.
  */
-#include "change/change.h"
+#include "stats/change/change.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Pairs the groups of two sides by their keys, and judges each pair.  Cost: one look-up for each group of
  * each run.
  */
-#include "change/change.h"
+#include "stats/change/change.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "cmd/convert.h"
+#include "cmd/convert/convert.h"
 #include "format/registry.h"
 #include "input/open.h"
 #include "run/choose/route.h"

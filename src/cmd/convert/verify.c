@@ -10,7 +10,7 @@
 
 #include "check/rules.h"
 #include "format/registry.h"
-#include "cmd/convert.h"
+#include "cmd/convert/convert.h"
 #include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "input/open.h"

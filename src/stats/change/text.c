@@ -1,5 +1,5 @@
 /* The report as text, Markdown or HTML: a table of groups, what is noise, and how many groups changed. */
-#include "change/change.h"
+#include "stats/change/change.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * Whitney; the exact distribution of the rank sum, with ties, is counted by dynamic programming over the
  * values.
  */
-#include "change/change.h"
+#include "stats/change/change.h"
 
 #include <math.h>
 #include <stdlib.h>
