@@ -203,7 +203,7 @@ const char *duration_option_why(const char *s);
 
 /* ---- vocabularies of the user ---- */
 
-/* What a job wants so that statistics count bytes: with WANT_SIZES, readers have the fields that built-in
+/* Parts of events that statistics need to count bytes: with WANT_SIZES, readers have the fields that built-in
  * vocabularies name; with WANT_FIELDS also those that a file of the user may name. */
 unsigned options_want_sizes(const struct options *o);
 

@@ -31,10 +31,10 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
  * event. */
 enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found);
 
-/* Of a selection whose records are copied: how many of its spans the time window did not cut. */
+/* Number of spans of a copied selection that the time window did not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 
-/* What was lost on the way to an output (or report), one line for each kind; but for one of all that the
+/* Losses on the way to an output (or report), one line for each kind; but for one of all that the
  * format lacks by its nature, unless `each`. */
 struct ledger;
 

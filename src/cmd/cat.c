@@ -236,7 +236,7 @@ static bool can_select(struct cat *c, const struct format *of)
 	return false;
 }
 
-/* Of several files, each is named before its records; those of a trace that are merged, once. */
+/* The name of a file precedes its records if there are several; files that are merged have one name. */
 static void name_input(struct cat *c, const char *path, const struct source *s)
 {
 	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;

@@ -204,7 +204,7 @@ static void put_names(struct text *t, const struct diff_view *v)
 	columns_free(&c);
 }
 
-/* Of two traces that have nothing in common, such as two runs: what may be the reason. */
+/* A hint for traces that have nothing in common, such as two runs. */
 static void put_nothing_same(struct text *t, const struct diff_view *v)
 {
 	const struct differ_rules *const rules = &v->differ->rules;

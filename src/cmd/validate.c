@@ -484,7 +484,7 @@ static bool set_format(void *run, struct options *o, const char *arg)
 	return reports_kind(o, "--format", arg, &v->form);
 }
 
-/* Of --config and --no-config the last counts. */
+/* The last of --config and --no-config counts. */
 static bool set_config(void *run, struct options *o, const char *arg)
 {
 	struct validate *const v = run;

@@ -10,7 +10,7 @@
  * stretches of the input are written without a copy.
  */
 
-/* What the reader may omit, so that copying costs little. */
+/* Parts of records that the reader may omit, so that copying costs little. */
 enum copier_modes {
 	COPIER_SELECTS = 1, /* it can omit records.  Without it, selections are written by the writer.  Raw
 	                     * and interpreted events of a record must have the same offset, and no event may

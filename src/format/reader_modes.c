@@ -1,4 +1,4 @@
-/* What readers share: records that are too long, and spans for gaps in the numbers of records. */
+/* Common code of readers: records that are too long, and spans for gaps in the numbers of records. */
 #include "format/reader_modes.h"
 
 #include <inttypes.h>

@@ -30,8 +30,8 @@ enum {
 
 /* For statistics, which are faster without all fields. */
 enum want_parts {
-	/* Of spans whose class has plan_bytes, at least these fields: of readers whose built-in vocabulary
-	 * names some. */
+	/* At least the fields of plan_bytes, of spans whose class has some: for readers whose built-in
+	 * vocabulary names some. */
 	WANT_SIZES = 2048,
 	WANT_NAMES = 16,    /* names that other records give to tracks */
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */

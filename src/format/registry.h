@@ -31,7 +31,7 @@ const struct format *format_of_sidecar(const struct format *format, const char *
 /* Whether readers of the format (any if NULL) open files of this name next to their inputs. */
 bool format_opens_auxiliary(const struct format *format, const char *name);
 
-/* What a run reads that writes the format, with either the writer or the copier: enum want. */
+/* Parts of events (enum want) that an output of the format needs, from its writer or copier. */
 unsigned format_output_wants(const struct format *to);
 
 /* Whether records of the format can be copied with some of them omitted. */

@@ -443,7 +443,7 @@ static void free_member(struct member *m)
 	free(m->target);
 }
 
-/* Of files of one name the last counts, as when they are unpacked. */
+/* The last of several files of one name counts, as when they are unpacked. */
 static void sort_members(struct input_archive *a)
 {
 	uint32_t n = 0;

@@ -187,7 +187,7 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
  * others then. The name is replaced by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
 
-/* What counts the bytes of an event of this name; NULL: nothing. */
+/* The field that counts the bytes of an event of this name; NULL: none. */
 const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name);
 
 /* A cache of that by class and name.  Zero-initialise. */

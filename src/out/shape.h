@@ -28,7 +28,7 @@ struct shape {
 
 #define SHAPES_RECENT 6
 
-/* Of a class of the trace: the shapes that its events had last, the latest first. */
+/* The last shapes of the events of a class of the trace, the latest first. */
 struct shapes_class {
 	struct shape *recent[SHAPES_RECENT];
 };

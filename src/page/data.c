@@ -289,7 +289,7 @@ static void put_tracks(struct data *d)
 
 /* ---- planes ---- */
 
-/* Which of a bin's candidates took most; UINT32_MAX: none. */
+/* The candidate that took most of a bin; UINT32_MAX: none. */
 static uint32_t most_of(const struct page_most *m)
 {
 	unsigned best = 0;

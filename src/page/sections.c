@@ -95,7 +95,7 @@ static void put_metadata(struct text *t, const struct trace *trace)
 		put_count(t, "further metadata", trace->nmeta - MAX_META);
 }
 
-/* What interpretation could not make of the events. */
+/* Problems of interpretation: ends without a begin, and so on. */
 static void put_losses(struct text *t, const struct ledger *l)
 {
 	for (size_t i = 0; l != NULL && i < l->n; i++) {

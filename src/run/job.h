@@ -39,7 +39,7 @@ enum lanes_mode {
 	LANES_COUNT,  /* are counted only */
 };
 
-/* What a record becomes. */
+/* Reading modes. */
 enum read_as {
 	READ_MEANING, /* events that are interpreted */
 	READ_FIELDS,  /* a raw event: the unmodified record, with all its fields */
@@ -123,7 +123,7 @@ struct adjustment {
 
 struct arrangement {
 	enum event_order order;
-	/* What a consumer does without, so that sorting costs less. */
+	/* Parts of events that the consumer does not use, so that sorting costs less. */
 	bool bare;             /* fields other than those of counters and of plan_bytes */
 	bool arrows_alone;     /* any order but that of arrow ends: the other events come first, as read */
 	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */

@@ -753,7 +753,7 @@ bool stats_read(struct stats_file *f)
 	f->why[0] = '\0';
 	r.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
 	bool ok = p < r.end && *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
-	/* What is no JSON is said first. */
+	/* Faults of the JSON come first. */
 	const char *const fault =
 	    !ok && !r.no_memory ? json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at) : NULL;
 	if (fault != NULL)

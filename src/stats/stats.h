@@ -18,7 +18,7 @@
 
 /* ---- groups ---- */
 
-/* What spans and instants are grouped by. */
+/* Grouping of spans and instants. */
 enum group_key {
 	GROUP_BY_NAME,
 	GROUP_BY_CATEGORY,
@@ -54,7 +54,7 @@ bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 /* "process,name"; "name,category" if there are no keys. */
 void group_by_words(const struct group_by *by, char *to, size_t size);
 
-/* What it needs of events: WANT_FIELDS, WANT_NAMES. */
+/* Required parts of events: WANT_FIELDS, WANT_NAMES. */
 unsigned group_by_wants(const struct group_by *by);
 
 /* Cache of numbers of names: by the address of a text that stays, else by its bytes. */
@@ -221,7 +221,7 @@ struct stats_examples {
 
 struct stats_tables; /* tables/tables.h */
 
-/* What a table is of.  Texts are borrowed from the trace, or in the arena of the statistics. */
+/* Source of a table.  Texts are borrowed from the trace, or in the arena of the statistics. */
 struct stats_origin {
 	uint64_t traces;
 	struct slice path;            /* of the trace, of one of several */

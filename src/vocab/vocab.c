@@ -235,7 +235,7 @@ static uint8_t find_table(const struct vocabulary *vocabulary, struct slice name
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 
-	/* Of two scopes the last: that of the built-in vocabulary, which readers expect. */
+	/* The last scope counts: that of the built-in vocabulary, which readers expect. */
 	for (uint32_t i = v->ntables; i-- > 0;)
 		if (slice_equal(v->tables[i], name))
 			return (uint8_t)i;

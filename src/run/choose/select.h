@@ -131,7 +131,7 @@ static inline bool select_is_any(const struct select *s)
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }
 
-/* What it reads of events: WANT_FIELDS, WANT_NAMES. */
+/* Parts of events that the selection reads: WANT_FIELDS, WANT_NAMES. */
 unsigned select_wants(const struct select *s);
 
 /* Whether the window is empty for any trace: both ends have the same reference point. */

@@ -536,7 +536,7 @@ struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice 
 /* Decodes the payload and adds the definitions that an event states. */
 void steps_define(struct interpret *in, struct batch *b, struct event *e, const struct steps *s);
 
-/* What the steps found. */
+/* Results of the steps. */
 struct stepped {
 	const struct track *track; /* the time line */
 	uint64_t key;              /* of the plan; 0: none */

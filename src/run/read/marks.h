@@ -146,7 +146,7 @@ struct select_found;
 
 struct record_marks {
 	enum record_marks_state state;
-	/* Of a split (run/choose/split.h): each mark carries the number of a part. */
+	/* For a split (run/choose/split.h): each mark carries the number of a part. */
 	bool has_parts;
 	bool selects; /* records without a mark were not selected; else their part is that before */
 	struct mark_set *planned; /* where the marks are, once made */

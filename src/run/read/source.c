@@ -394,7 +394,7 @@ static void report_unknown(struct source *s, size_t looked)
 		            looked);
 }
 
-/* What the reader builds of raw events.  A copier reads less of records, unless it moves times. */
+/* Parts of raw events that the reader builds.  A copier reads less of records, unless it moves times. */
 static unsigned wanted_of_records(const struct pipeline_job *job, const struct format *f)
 {
 	const unsigned modes = job->read.as == READ_COPY ? f->copier->modes : 0;

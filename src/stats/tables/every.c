@@ -186,7 +186,7 @@ static int by_group(const void *a, const void *b)
 	return c != 0 ? c : (x->row->interval > y->row->interval) - (x->row->interval < y->row->interval);
 }
 
-/* What the bar of a row shows: of spans the busy time, of async ones their number, of a counter its mean. */
+/* Value of the bar of a row: busy time of spans, number of async spans, mean of a counter. */
 static double bar_size(const struct every_row *r, enum kind kind)
 {
 	return kind == KIND_SPAN      ? (double)total_of(r->busy)

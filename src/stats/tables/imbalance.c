@@ -95,7 +95,7 @@ struct imbalance_row {
 	uint64_t lag; /* ns; from the unit that ends first to that which ends last */
 };
 
-/* Of equal units the first one of the trace. */
+/* The first of equal units in order of the trace. */
 static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t name)
 {
 	struct imbalance_row r = { .name = names_text(&m->names, name) };

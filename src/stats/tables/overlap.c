@@ -187,7 +187,7 @@ static bool add_inside(struct overlap_table *o, const struct event *e)
 	return true;
 }
 
-/* Of spans that overlap without nesting, the later one is around what follows. */
+/* When spans overlap without nesting, the later one encloses the events that follow. */
 static bool open_long(struct overlap_table *o, const struct event *e)
 {
 	struct overlap_track *const k = track_at(o, e);

@@ -27,7 +27,7 @@ struct overlap_asked {
 /* Parses "A,B", each GLOB or category:GLOB. */
 bool overlap_parse(struct overlap_asked *o, const char *words);
 
-/* What is asked for. */
+/* The request. */
 struct stats_tables_asked {
 	bool flows;
 	bool hist;      /* of intervals; without them of the groups of spans */
