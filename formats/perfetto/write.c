@@ -126,13 +126,14 @@ static uint32_t name_iid(struct perfetto_state *st, struct slice name)
 	return text_iid(st, KIND_NAME, EVENT_NAME, name);
 }
 
-static uint32_t category_iid(struct perfetto_state *st, const struct class *cls)
+static uint32_t category_iid(struct perfetto_state *st, const struct event *e)
 {
+	const struct class *const cls = e->cls;
 	const uint32_t row = cls->index % PERFETTO_CLASSES;
 
 	if (st->categories[row].cls == cls && st->categories[row].category == cls->category.p)
 		return st->categories[row].iid;
-	if (cls->category.n == 0)
+	if (event_category(e).n == 0)
 		return 0;
 	const uint32_t iid = text_iid(st, KIND_CATEGORY, EVENT_CATEGORIES, cls->category);
 	if (iid != 0 && st->tables[KIND_CATEGORY].entries[iid - 1].changed == 0) {
@@ -149,7 +150,7 @@ static void put_named(struct perfetto_state *st, const struct batch *b, const st
 	struct track_event x = { .ts = ts, .track = track, .type = type };
 
 	x.name = name_iid(st, e->name);
-	x.category = category_iid(st, e->cls);
+	x.category = category_iid(st, e);
 	perfetto_args(st, b, e);
 	if (call_stack_of_class(e->cls))
 		perfetto_sample(st, b, e);
@@ -294,7 +295,7 @@ static void put_counter_value(struct perfetto_state *st, const struct event *e, 
 {
 	struct track_event x = { .ts = e->ts, .track = track, .type = TYPE_COUNTER };
 
-	x.category = category_iid(st, e->cls);
+	x.category = category_iid(st, e);
 	if (n->type == VALUE_F64)
 		wire_double(&st->body, EVENT_DOUBLE_VALUE, n->f64);
 	else if (!is_exact(n))
