@@ -345,7 +345,8 @@ function timeline(place, tracks) {
 		return y + 4;
 	}
 
-	function axis(c, left, width) {
+	// Lines of the axis down to `bottom`, and their times.
+	function axis(c, left, width, bottom) {
 		const span = view.to - view.from;
 		let step = 10 ** Math.floor(Math.log10(span / 4));
 		step *= [1, 2, 5, 10].find(m => span / (step * m) <= Math.max(2, width / 110)) || 10;
@@ -353,8 +354,9 @@ function timeline(place, tracks) {
 		c.fillStyle = colors.soft;
 		for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
 			const x = left + (t - view.from) / span * width;
-			c.fillRect(x, 36, 1, s.height - 36);
-			c.fillText(`${number(Number((t / size).toFixed(6)))} ${unit}`, x + 3, 44);
+			const label = `${number(Number((t / size).toFixed(6)))} ${unit}`, right = x + 3 + c.measureText(label).width;
+			c.fillRect(x, 36, 1, bottom - 36);
+			c.fillText(label, right > left + width ? 2 * x - right : x + 3, 44);
 			if (step <= 0)
 				break;
 		}
@@ -459,7 +461,7 @@ function timeline(place, tracks) {
 		overview(c, left, width);
 		c.save();
 		c.globalAlpha = 0.25;
-		axis(c, left, width);
+		axis(c, left, width, s.height);
 		c.restore();
 		strips(c, left, width);
 		spans(c, left, width);
@@ -478,10 +480,7 @@ function timeline(place, tracks) {
 	function axisLabels(c, left, width) {
 		c.fillStyle = colors.back;
 		c.fillRect(left, 34, width, 18);
-		const height = s.height;
-		s.height = 52;
-		axis(c, left, width);
-		s.height = height;
+		axis(c, left, width, 52);
 	}
 
 	function move(from, to, event) {
