@@ -605,6 +605,7 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	t->above = process;
 	t->d.has_parent = process != NULL;
 	t->is_synthetic = true;
+	t->async_id = l->id;
 	return t;
 }
 

@@ -12,21 +12,43 @@
 
 /* ---- findings ---- */
 
+/* A track in a message.  Those without a descriptor have no uuid, or one that is a hash. */
+static const char *track_label(const struct pf_track *t, char space[64])
+{
+	if (!t->is_synthetic)
+		snprintf(space, 64, "track %" PRIu64, t->uuid);
+	else if (t->d.kind == PF_THREAD)
+		snprintf(space, 64, "thread %" PRId64 " of process %" PRId32, t->d.tid, t->d.pid);
+	else if (t->d.kind == PF_PROCESS)
+		snprintf(space, 64, "process %" PRId32, t->d.pid);
+	else
+		snprintf(space, 64, "async events of id %" PRIu64, t->async_id);
+	return space;
+}
+
+static void report_on(struct pf_state *st, const struct pf_held *h)
+{
+	char label[64];
+
+	finding_add(st->findings, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s",
+	            track_label(h->track, label), perfetto_rules[h->rule].text);
+}
+
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record)
 {
 	if (st->findings == NULL)
 		return;
+	const struct pf_held h = { t, rule, offset, record };
 	if (st->nheld == PF_MAX_HELD) {
-		finding_add(st->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64 ": %s",
-		            t->uuid, perfetto_rules[rule].text);
+		report_on(st, &h);
 		return;
 	}
 	if (!array_reserve(&st->held, st->nheld, &st->held_cap, sizeof *st->held)) {
 		st->r->no_memory = true;
 		return;
 	}
-	st->held[st->nheld++] = (struct pf_held){ t, rule, offset, record };
+	st->held[st->nheld++] = h;
 }
 
 static int compare_held(const void *a, const void *b)
@@ -40,7 +62,9 @@ static int compare_held(const void *a, const void *b)
 
 void pf_nesting_end(struct pf_state *st)
 {
-	struct finding_tally disordered = { .count = 0 };
+	const struct pf_track *disordered = NULL; /* the first one */
+	uint64_t ndisordered = 0;
+	char label[64];
 
 	for (uint32_t i = 0; i < st->ntracks; i++) {
 		const struct pf_track *const t = st->tracks[i];
@@ -50,20 +74,20 @@ void pf_nesting_end(struct pf_state *st)
 	}
 	if (st->nheld > 0)
 		qsort(st->held, st->nheld, sizeof *st->held, compare_held);
-	for (uint32_t i = 0; i < st->nheld; i++)
-		if (st->held[i].rule == PF_RULE_LOG_THREAD && st->held[i].track->d.kind == PF_THREAD)
+	for (uint32_t i = 0; i < st->nheld; i++) {
+		const struct pf_held *const h = &st->held[i];
+		if (h->rule == PF_RULE_LOG_THREAD && h->track->d.kind == PF_THREAD)
 			continue; /* described later */
-		else if (st->held[i].rule != PF_RULE_LOG_THREAD && st->held[i].track->d.disordered)
-			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
-			                  st->held[i].track->uuid, 0);
-		else
-			finding_add(st->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
-			            st->held[i].record, "track %" PRIu64 ": %s", st->held[i].track->uuid,
-			            perfetto_rules[st->held[i].rule].text);
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
-	                  disordered.record, disordered.count,
-	                  "nesting is not checked: track %" PRIu64 " and others that have spans",
-	                  disordered.now);
+		if (h->rule == PF_RULE_LOG_THREAD || !h->track->d.disordered)
+			report_on(st, h);
+		else if (ndisordered++ == 0)
+			disordered = h->track;
+	}
+	if (disordered != NULL)
+		finding_add_times(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered->offset,
+		                  disordered->record, ndisordered,
+		                  "nesting is not checked: %s and others that have spans",
+		                  track_label(disordered, label));
 }
 
 /* ---- the stack ---- */

@@ -255,7 +255,8 @@ struct pf_track {
 	struct pf_description d;
 	const struct pf_description *full; /* with what comes later in the file, if known; else d */
 	struct pf_track *above;            /* parent, or process of a thread; NULL: not looked up */
-	bool is_used, is_synthetic;        /* synthetic: without uuid */
+	bool is_used, is_synthetic;        /* synthetic: without descriptor */
+	uint64_t async_id;                 /* of a synthetic one of async events */
 	bool is_async;                     /* tracetool wrote it for one async span */
 	const struct track *model;         /* NULL: not yet */
 	struct class *cls;                 /* of a counter's values */
