@@ -137,15 +137,15 @@ $(BUILD)/src/test/commands/commands_test.o: $(BUILD)/commands.def
 
 # ---- the two commands of the README: everything, from nothing ----
 
-SAMPLE := testdata/htdump/good/overlapping.htdump
+SAMPLE := testdata/dial9/service.bin
 
-demo: deps ## install what is missing, build, and show convert, validate and stats on a sample
+demo: deps ## install what is missing, build, and show validate, stats, convert and report on a sample
 	@$(MAKE) --no-print-directory -s tracetool
 	@echo '$$ tracetool validate $(SAMPLE)'; ./tracetool validate $(SAMPLE)
-	@echo; echo '$$ tracetool stats $(SAMPLE)'; ./tracetool stats $(SAMPLE)
-	@echo; echo '$$ tracetool convert $(SAMPLE) build/demo.json'; ./tracetool convert -f $(SAMPLE) build/demo.json
-	@head -n 6 build/demo.json; echo '...'; echo
-	@echo 'Open build/demo.json in https://ui.perfetto.dev or https://www.speedscope.app.'
+	@echo; echo '$$ tracetool stats -n 5 $(SAMPLE)'; ./tracetool stats -n 5 $(SAMPLE)
+	@echo; echo '$$ tracetool convert $(SAMPLE) build/demo.pftrace'; ./tracetool convert -f $(SAMPLE) build/demo.pftrace
+	@echo; echo '$$ tracetool report $(SAMPLE) -o build/demo.html'; ./tracetool report -f $(SAMPLE) -o build/demo.html
+	@echo; echo 'Open build/demo.html in a browser, and build/demo.pftrace in https://ui.perfetto.dev.'
 
 test: deps ## install what is missing, build, and run all tests
 	@$(MAKE) --no-print-directory run-tests
