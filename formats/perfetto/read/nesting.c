@@ -122,7 +122,8 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 	return true;
 }
 
-/* Whether an end closes the span: what it does not have fits, and so does a span without a name. */
+/* Whether an end closes the span: equal names, or one of them missing; equal categories, or none of the end.
+ */
 static bool fits(const struct pf_open *o, const struct pf_event *e)
 {
 	return o->end == PF_IS_OPEN && (e->name_hash == 0 || o->name == 0 || o->name == e->name_hash) &&

@@ -1,14 +1,14 @@
 /*
  * The private header of the reader of Perfetto traces.
  *
- *   check.c       what the schema says of a packet: wire types, enums, texts
+ *   check.c       packets against the schema: wire types, enums, texts
  *   frames.c      frames, the search after damage, packets above the limit
  *   packets.c     fields of a packet, compressed packets, the order of work in a packet
  *   read.c        the reader: events of each packet, events that wait for earlier ones, the pass ahead
  *   sequences.c   state of sequences, interned data
  *   clocks.c      clock snapshots, times
  *   tracks.c      descriptors, tracks of the model
- *   events.c      track events: what they are
+ *   events.c      track events: kind, time, track
  *   nesting.c     begins and ends of a track, arrows
  *   values.c      track events: names, arguments, call stacks
  *   samples.c     samples with call stacks
@@ -203,7 +203,7 @@ struct pf_clocks {
 	uint64_t searches, work; /* searches for paths, and series that they looked at */
 	uint32_t trace;          /* default clock of packets; 0: none */
 	uint32_t fixed;   /* clock that trace times are in, once something was converted; 0: none yet */
-	uint32_t version; /* changes with what is linked */
+	uint32_t version; /* changes when clocks are linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
 	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
@@ -232,7 +232,7 @@ struct pf_open {
 
 #define PF_IS_OPEN UINT64_MAX
 
-/* What a descriptor says of a track. */
+/* The description of a track: the fields of its TrackDescriptor. */
 struct pf_description {
 	uint64_t parent;   /* only if has_parent */
 	struct slice name; /* of a thread or process: its name */
@@ -298,7 +298,7 @@ enum pf_what {
 	PF_ARROW,  /* `step` */
 };
 
-/* What a packet means. */
+/* An event of a packet. */
 struct pf_event {
 	enum pf_what what;
 	uint8_t step;           /* ARROW: enum pf_step */
@@ -352,7 +352,8 @@ struct pf_flow_end {
 
 /* ---- state ---- */
 
-/* A finding that waits for the end: whether the events of the track are in order, or what it is. */
+/* A finding that waits for the end of the file, where the order of the track's events and its kind are known.
+ */
 struct pf_held {
 	const struct pf_track *track;
 	enum pf_rule rule;
@@ -374,7 +375,7 @@ struct pf_long {
 	uint64_t size, left; /* bytes */
 };
 
-/* What waiting events refer to. */
+/* Memory of the names and fields of waiting events. */
 struct pf_kept {
 	struct shared_memory memory;
 	struct batch batch;
@@ -444,7 +445,7 @@ struct pf_state {
 	struct tabletext groups; /* parent and name -> group_list[] */
 	struct pf_group **group_list;
 	uint32_t ngroups, groups_cap;
-	struct pf_state *ahead; /* what a pass ahead found, or NULL */
+	struct pf_state *ahead; /* result of a pass ahead, or NULL */
 	/* events */
 	struct pf_te te;
 	struct pf_legacy legacy;
@@ -460,7 +461,7 @@ struct pf_state {
 	bool heap_continues;
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a pass ahead */
-	uint8_t *flow_steps;           /* what it found: enum pf_step */
+	uint8_t *flow_steps;           /* its result: enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;
 	uint64_t flow_order,
 	    flow_next; /* ordinals of flow ids: of the next, of the first in the next event */
@@ -573,7 +574,8 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uin
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
 
-/* Counts the event of a packet whose clock has no snapshot yet: it is none if there never is one. */
+/* Counts the event of a packet whose clock has no snapshot yet.  Without one up to the end, it is no event.
+ */
 void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */
@@ -688,7 +690,7 @@ struct slice pf_keep(struct pf_state *st, struct slice s);
 bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
                  uint64_t *work);
 
-/* Reports what the schema says against the packet. */
+/* Reports violations of the schema in the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
 
 /* ---- facts.c ---- */

@@ -635,7 +635,8 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 		                          : d->builtin == 2          ? units[2]
 		                          : d->unit_name.p != NULL   ? d->unit_name
 		                                                     : units[0];
-		/* tracetool writes the category of a counter, others that of what the value came with */
+		/* from others than tracetool, the category is that of the span or instant which has the value
+		 */
 		x->track->cls = pf_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
 		arena_free(&a);
 	}
@@ -670,7 +671,7 @@ static void set_async(const struct pf_event *x, struct event *e)
 	e->dur = x->track->uuid;
 }
 
-/* Sets what the events around that of a record are, which have no fields of the packet. */
+/* Makes the events around that of a record, which have no fields of the packet. */
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
 {
 	const struct slice none = slice_of("", 0);
