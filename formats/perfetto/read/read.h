@@ -108,10 +108,13 @@ enum pf_table_id {
 
 struct pf_entry {
 	uint64_t iid;
-	uint64_t hash;     /* of the entry; of tables of texts: of the text */
-	struct slice text; /* or the bytes of the entry; p NULL: not kept */
-	struct class *cls; /* of a category, once it is needed */
-	bool is_checked;   /* of a call stack */
+	uint64_t hash;               /* of the entry; of tables of texts: of the text */
+	struct slice text;           /* or the bytes of the entry; p NULL: not kept */
+	union {                      /* once they are needed, or NULL */
+		struct class *cls;   /* of a category */
+		const char *library; /* of a mapping: path and build id, each with a NUL behind it */
+	};
+	bool is_checked; /* of a call stack */
 };
 
 /* Entries in order of arrival; most writers number them 1, 2, 3, so that the iid is the place. */
@@ -676,8 +679,13 @@ void pf_copy_texts(struct batch *b, struct event *e);
 void pf_sample_packet(struct pf_state *st, const struct pf_packet *k);
 void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e);
 
-/* A call stack as a list, the leaf first. */
-struct value pf_stack(struct pf_state *st, struct batch *b, uint64_t iid);
+#define PF_STACK_FIELDS 3
+
+/* The fields of a call stack: lists of frames, mappings and build ids, the leaf first.  Returns their number:
+ * the last two are absent if no frame has them. */
+uint32_t pf_stack(struct pf_state *st, struct batch *b, uint64_t iid, struct field f[PF_STACK_FIELDS]);
+
+/* A call stack without number as a list of frames, the leaf first. */
 struct value pf_inline_stack(struct batch *b, struct slice stack);
 void pf_stack_check(struct pf_state *st, uint64_t iid);
 

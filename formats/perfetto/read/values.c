@@ -473,6 +473,15 @@ static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct sl
 	}
 }
 
+static void put_stack(struct pf_state *st, struct batch *b, struct field *f, uint32_t *n, uint64_t iid)
+{
+	struct field stack[PF_STACK_FIELDS];
+	const uint32_t nstack = pf_stack(st, b, iid, stack);
+
+	for (uint32_t i = 0; i < nstack; i++)
+		put(f, n, stack[i].name, stack[i].value);
+}
+
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
@@ -519,8 +528,8 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			break;
 		}
 		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
-			if (!st->is_own)
-				put(f, &n, SLICE_LIT("callstack"), pf_stack(st, b, w.v));
+			if (!st->is_own && n < MAX_MORE)
+				put_stack(st, b, f, &n, w.v);
 			break;
 		case PF_TAG(PF_event_callstack, PF_BYTES):
 			put(f, &n, SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)));
