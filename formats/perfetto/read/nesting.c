@@ -12,14 +12,28 @@
 
 /* ---- findings ---- */
 
+struct track_text {
+	char text[32];
+};
+
+/* The track in messages.  That of an async event has no uuid, but a hash that differs in each run. */
+static struct track_text track_text(const struct pf_track *t)
+{
+	struct track_text x = { "an async track" };
+
+	if (!t->is_synthetic || t->uuid == 0)
+		snprintf(x.text, sizeof x.text, "track %" PRIu64, t->uuid);
+	return x;
+}
+
 void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
              uint64_t record)
 {
 	if (st->findings == NULL)
 		return;
 	if (st->nheld == PF_MAX_HELD) {
-		finding_add(st->findings, &perfetto_rules[rule], offset, record, "track %" PRIu64 ": %s",
-		            t->uuid, perfetto_rules[rule].text);
+		finding_add(st->findings, &perfetto_rules[rule], offset, record, "%s: %s", track_text(t).text,
+		            perfetto_rules[rule].text);
 		return;
 	}
 	if (!array_reserve(&st->held, st->nheld, &st->held_cap, sizeof *st->held)) {
@@ -41,6 +55,7 @@ static int compare_held(const void *a, const void *b)
 void pf_nesting_end(struct pf_state *st)
 {
 	struct finding_tally disordered = { .count = 0 };
+	const struct pf_track *first = NULL;
 
 	for (uint32_t i = 0; i < st->ntracks; i++) {
 		const struct pf_track *const t = st->tracks[i];
@@ -50,20 +65,23 @@ void pf_nesting_end(struct pf_state *st)
 	}
 	if (st->nheld > 0)
 		qsort(st->held, st->nheld, sizeof *st->held, compare_held);
-	for (uint32_t i = 0; i < st->nheld; i++)
+	for (uint32_t i = 0; i < st->nheld; i++) {
 		if (st->held[i].rule == PF_RULE_LOG_THREAD && st->held[i].track->d.kind == PF_THREAD)
 			continue; /* described later */
-		else if (st->held[i].rule != PF_RULE_LOG_THREAD && st->held[i].track->d.disordered)
+		if (st->held[i].rule != PF_RULE_LOG_THREAD && st->held[i].track->d.disordered) {
 			finding_tally_add(&disordered, st->held[i].track->offset, st->held[i].track->record,
-			                  st->held[i].track->uuid, 0);
-		else
+			                  0, 0);
+			first = first != NULL ? first : st->held[i].track;
+		} else {
 			finding_add(st->findings, &perfetto_rules[st->held[i].rule], st->held[i].offset,
-			            st->held[i].record, "track %" PRIu64 ": %s", st->held[i].track->uuid,
+			            st->held[i].record, "%s: %s", track_text(st->held[i].track).text,
 			            perfetto_rules[st->held[i].rule].text);
+		}
+	}
 	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered.offset,
 	                  disordered.record, disordered.count,
-	                  "nesting is not checked: track %" PRIu64 " and others that have spans",
-	                  disordered.now);
+	                  "nesting is not checked: %s and others that have spans",
+	                  first != NULL ? track_text(first).text : "");
 }
 
 /* ---- the stack ---- */
