@@ -128,6 +128,14 @@ void pf_decode_legacy(struct pf_legacy *l, struct slice s)
 		case PF_TAG(PF_legacy_duration_us, PF_VARINT):
 			l->dur_us = (int64_t)w.v;
 			break;
+		case PF_TAG(PF_legacy_thread_duration_us, PF_VARINT):
+			l->thread_dur_us = (int64_t)w.v;
+			l->has_thread_dur = true;
+			break;
+		case PF_TAG(PF_legacy_thread_instruction_delta, PF_VARINT):
+			l->instructions = (int64_t)w.v;
+			l->has_instructions = true;
+			break;
 		case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
 			l->id = w.v;
 			l->id_kind = 1;
@@ -779,6 +787,7 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	if (te->legacy.p != NULL) {
 		pf_decode_legacy(&st->legacy, te->legacy);
 		l = &st->legacy;
+		te->has_more |= l->has_thread_dur || l->has_instructions;
 	}
 	if (!find_time(st, k, &e->ts, &late))
 		return;

@@ -337,12 +337,12 @@ struct pf_te {
 /* The fields of a LegacyEvent. */
 struct pf_legacy {
 	uint64_t name_iid, id, bind_id;
-	int64_t dur_us, tid;
+	int64_t dur_us, tid, thread_dur_us, instructions; /* the last two: of the span */
 	struct slice scope;
 	int32_t phase, pid;
 	uint32_t direction, instant_scope;
 	uint8_t id_kind; /* 0 none, 1 unscoped, 2 local, 3 global */
-	bool has_bind, has_pid, has_tid, encloses;
+	bool has_bind, has_pid, has_tid, encloses, has_thread_dur, has_instructions;
 };
 
 /* An end of an arrow, in a pass ahead. */

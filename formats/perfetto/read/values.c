@@ -430,6 +430,11 @@ static struct value text_value(struct slice s)
 	return value_string(textscan_slice(s.p, s.n));
 }
 
+static struct value number_value(int64_t v)
+{
+	return (struct value){ .type = VALUE_I64, .i64 = v };
+}
+
 /* A source location, as fields source.file_name, ... */
 static void put_location(struct field *f, uint32_t *n, struct slice location, const struct slice names[3])
 {
@@ -512,6 +517,13 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 					put_location(f, &n, interned_bytes(st, PF_LOCATIONS, one.v), task);
 			break;
 		}
+		case PF_TAG(PF_event_legacy_event, PF_BYTES):
+			if (st->legacy.has_thread_dur)
+				put(f, &n, SLICE_LIT("tdur"), number_value(st->legacy.thread_dur_us));
+			if (st->legacy.has_instructions)
+				put(f, &n, SLICE_LIT("thread_instruction_delta"),
+				    number_value(st->legacy.instructions));
+			break;
 		case PF_TAG(PF_event_log_message, PF_BYTES):
 			put_log(st, f, &n, pf_wire_slice(&w));
 			break;
