@@ -257,10 +257,9 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 
 /* ---- samples ---- */
 
-/* A sample of a thread; `iid` of its call stack; `bytes`: a stack without a number. */
-static struct pf_event sample_of(struct pf_state *st, enum kind kind, int32_t pid, int64_t tid, uint64_t iid)
+/* A sample of the track, with the iid of its call stack. */
+static struct pf_event sample_of(struct pf_state *st, enum kind kind, struct pf_track *t, uint64_t iid)
 {
-	struct pf_track *const t = pf_thread(st, pid, kind == HEAP ? NULL : &tid);
 	struct pf_event e = { .what = t != NULL ? PF_SAMPLE : PF_NOTHING,
 		              .ts = st->ts,
 		              .track = t,
@@ -293,10 +292,11 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 		pf_report(st, PF_RULE_PERF_SKIPPED, "a sample was skipped for reason %" PRIu64, skipped);
 	if (lost != 0 || has_event)
 		return;
+	const int64_t tid = (int32_t)number_of(s, PF_perf_sample_tid);
 	check_stack(st, st->sequence, iid);
 	if (has_time(st, k))
-		st->event = sample_of(st, PERF, (int32_t)number_of(s, PF_perf_sample_pid),
-		                      (int32_t)number_of(s, PF_perf_sample_tid), iid);
+		st->event =
+		    sample_of(st, PERF, pf_thread(st, (int32_t)number_of(s, PF_perf_sample_pid), &tid), iid);
 }
 
 static int64_t sum_of(int64_t a, int64_t b)
@@ -337,7 +337,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 			pf_report(st, PF_RULE_STREAM_TIME, "a sample at %" PRId64 " us", q->time_us);
 			continue;
 		}
-		struct pf_event e = sample_of(st, STREAM, q->pid, q->tid, stacks.v);
+		struct pf_event e = sample_of(st, STREAM, pf_thread(st, q->pid, &q->tid), stacks.v);
 		e.ts = ts;
 		if (st->event.what == PF_NOTHING)
 			st->event = e;
@@ -349,6 +349,15 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 	if (nstacks > ndeltas)
 		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " call stacks and %" PRIu64 " times", nstacks,
 		          ndeltas);
+}
+
+/* The thread of a task, or its process, or the default track. */
+static struct pf_track *task_track(struct pf_state *st, struct slice task)
+{
+	const int32_t pid = (int32_t)number_of(task, PF_task_context_pid);
+	const int64_t tid = (int32_t)number_of(task, PF_task_context_tid);
+
+	return tid != 0 ? pf_thread(st, pid, &tid) : pid != 0 ? pf_thread(st, pid, NULL) : pf_track(st, 0);
 }
 
 static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
@@ -370,8 +379,7 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 	}
 	check_stack(st, st->sequence, iid);
 	if (has_time(st, k))
-		st->event = sample_of(st, STACK, (int32_t)number_of(task, PF_task_context_pid),
-		                      (int32_t)number_of(task, PF_task_context_tid), iid);
+		st->event = sample_of(st, STACK, task_track(st, task), iid);
 }
 
 /* ---- heap profiles ---- */
@@ -389,7 +397,8 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))
 			continue;
 		const struct slice s = pf_wire_slice(&w);
-		struct pf_event e = sample_of(st, HEAP, pid, 0, number_of(s, PF_heap_sample_callstack_id));
+		struct pf_event e =
+		    sample_of(st, HEAP, pf_thread(st, pid, NULL), number_of(s, PF_heap_sample_callstack_id));
 		check_stack(st, &st->heap, e.flow);
 		e.ts = ts;
 		e.number_a = number_of(s, PF_heap_sample_self_allocated);
