@@ -188,7 +188,8 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 {
 	struct pfc_change x = { .strip = told->left_out, .renumber = copy->renumber };
 
-	pfc_apply(&copy->states, k, !told->left_out, &x.carry);
+	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, k);
+	pfc_apply(&copy->states, k, !x.strip, &x.carry);
 	x.carry.starts &= copy->to->selected;
 	add_names(copy, k, &x);
 	if (x.strip && !pfc_has_state(k)) {

@@ -104,6 +104,10 @@ struct pfc_carry {
 /* Applies a packet to the state.  copied: it stays, and *carry is set. */
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
 
+/* Whether the packet ends an arrow at the next span of its track, and the copy has no start of it: Perfetto
+ * draws such an arrow from the first slice of the trace. */
+bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
+
 /* The clock of its timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 
