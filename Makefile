@@ -194,7 +194,7 @@ check-viewers: tracetool ## all samples and real traces, converted, in the progr
 	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/test/*viewers.sh src/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
-check-judge: tracetool ## what is read of Perfetto traces, beside Perfetto's own importer: prints what differs (samples, states, names of packets without events do)
+check-judge: tracetool ## Perfetto traces as tracetool and Perfetto's own importer read them; an unexpected difference fails
 	@sh formats/perfetto/test/judge.sh $(BUILD)/tracetool
 
 check-tables: tracetool ## the further tables of stats and top, beside a slow computation from NDJSON

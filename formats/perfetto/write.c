@@ -4,7 +4,7 @@
  *
  * The importer sorts by time, and packets of equal time by their position in the file.  So the end of a span
  * is held back until the next event of its track: then it is after everything the span contains, and before
- * what begins where it ends.  The ends of one track are in order that way, whatever packets are between them.
+ * events of its own time.  The ends of one track are in order that way, whatever packets are between them.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /*
  * The copier of packets.  Packets are copied as they are, unless
- *   - some are left out: of those the state of their sequence stays, and sums that later packets build on
- * (state.c); descriptors, snapshots of clocks and facts always stay;
+ *   - some are left out: the state of their sequence stays, and sums that later packets build on (state.c);
+ *     descriptors, snapshots of clocks and facts always stay;
  *   - another input follows: its sequences, tracks and arrows get other ids, as equal ones would be joined;
- *   - times are moved: timestamps of the trace's clock, and that clock in snapshots, so that what others are
- * converted to moves, too. Compressed packets are unpacked only for that, and packed again.
+ *   - times are moved: timestamps of the trace's clock, and that clock in snapshots, so that times of other
+ *     clocks move, too.
+ *
+ * Compressed packets are unpacked only for such changes, and packed again.
  */
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@
 
 #define MAX_HELD (64U << 20) /* bytes before the first event, where its time is needed first */
 
-/* What the engine says of a record. */
+/* A record: the arguments of a call of the engine. */
 struct told {
 	uint64_t ts, offset;
 	size_t n; /* bytes, while it waits */
@@ -32,7 +34,7 @@ struct pfc_copy {
 	struct pfc_moved moved; /* clocks in snapshots that were written */
 	bool moves;             /* the time of the first event is known */
 	struct text held;       /* bytes of records before it, and ... */
-	struct told *told;      /* ... what was told of them */
+	struct told *told;      /* ... their order, time and size */
 	uint32_t ntold, told_cap;
 	bool replays; /* bytes are not those of a batch */
 	/* compressed packets */
@@ -186,7 +188,8 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 {
 	struct pfc_change x = { .strip = told->left_out, .renumber = copy->renumber };
 
-	pfc_apply(&copy->states, k, !told->left_out, &x.carry);
+	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, k);
+	pfc_apply(&copy->states, k, !x.strip, &x.carry);
 	x.carry.starts &= copy->to->selected;
 	add_names(copy, k, &x);
 	if (x.strip && !pfc_has_state(k)) {
@@ -287,7 +290,7 @@ static void take_packet(struct pfc_copy *copy, struct slice frame, struct slice 
 		survey_packet(copy, &k, told);
 }
 
-/* The next one of a compressed packet, whose record has no bytes. */
+/* The next packet of a compressed one, whose record has no bytes. */
 static void take_inner(struct pfc_copy *copy, const struct told *told)
 {
 	struct slice rest = slice_of(copy->inner.p + copy->at, copy->inner.n - copy->at), frame, content;

@@ -1,9 +1,11 @@
 /*
  * The private header of the copier of Perfetto traces.
  *
- *   state.c    what of a packet concerns copies; sequences, and what packets that are left out leave to later
- * ones rewrite.c  packets with changes: other ids, sums, times names.c    the survey: names that tracks take
- * from their first event packed.c   compressed packets copy.c     the copier
+ *   state.c    fields of packets that copies need; state of sequences, sums of packets that are left out
+ *   rewrite.c  packets with changes: other ids, sums, times
+ *   names.c    the survey: names that tracks take from their first event
+ *   packed.c   compressed packets
+ *   copy.c     the copier
  */
 #ifndef PERFETTO_COPY_COPY_H
 #define PERFETTO_COPY_COPY_H
@@ -63,7 +65,7 @@ struct pfc_clock {
 	uint64_t sum; /* of timestamps left out since the last one that was copied */
 };
 
-/* Of a counter of a sequence. */
+/* The sum of an incremental counter of a sequence. */
 struct pfc_sum {
 	uint64_t interval;   /* of the sequence; of an earlier one: the sum is 0 */
 	struct pfc_number v; /* of values left out */
@@ -90,7 +92,7 @@ struct pfc_states {
 	bool failed;
 };
 
-/* What a packet that is copied needs of those before it that are not. */
+/* Changes of a copied packet that make up for packets before it that are left out. */
 struct pfc_carry {
 	uint64_t timestamp; /* to be added */
 	int64_t delta_us, thread_us, instructions;
@@ -99,8 +101,12 @@ struct pfc_carry {
 	struct pfc_event event;
 };
 
-/* Applies a packet to the state.  copied: it stays; *carry is then what is to be added to it. */
+/* Applies a packet to the state.  copied: it stays, and *carry is set. */
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
+
+/* Whether the packet ends an arrow at the next span of its track, and the copy has no start of it: Perfetto
+ * draws such an arrow from the first slice of the trace. */
+bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
 
 /* The clock of its timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
@@ -180,7 +186,7 @@ struct pfc_names {
 	bool failed;
 };
 
-/* Of each packet of the survey, after pfc_apply(). */
+/* The three functions take the packets of the survey, after pfc_apply(). */
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states,
                          const struct pfc_packet *k);
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s);

@@ -10,7 +10,7 @@ static void put_same(struct text *t, const struct pf_wire *w)
 	text_add(t, w->at, (size_t)(w->p - w->at));
 }
 
-/* What follows the last field that can be read. */
+/* The bytes behind the last field that can be read. */
 static void put_rest(struct text *t, const struct pf_wire *w)
 {
 	if (w->bad)
@@ -43,7 +43,7 @@ static uint64_t new_id(uint64_t v, const struct pfc_change *x)
 	return pfc_new_id(v, x->renumber);
 }
 
-/* Above those that tracing services and this program assign. */
+/* New ids are larger than those that tracing services and this program assign. */
 uint32_t pfc_new_sequence(uint32_t v, uint64_t renumber)
 {
 	return renumber != 0 && v != 0 ? (uint32_t)mix(v, renumber) | UINT32_C(0x40000000) : v;
@@ -308,8 +308,8 @@ static uint64_t later_by(struct slice s, const struct pfc_change *x)
 	return (later + unit - 1) / unit * unit;
 }
 
-/* All clocks of a snapshot are moved later by the same time if that of the trace would become negative: what
- * the snapshot says does not change. */
+/* All clocks of a snapshot are moved later by the same time if that of the trace would become negative: their
+ * differences do not change. */
 static void put_snapshot(struct text *t, struct slice s, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);

@@ -374,19 +374,25 @@ static void carry_delta(int64_t *sum, int64_t delta, bool copied, int64_t *carry
  * events; those of others need no start. */
 static bool starts_arrow(struct pfc_states *all, struct slice legacy)
 {
-	struct pf_wire w = pf_wire_on(legacy);
-	uint64_t id = 0, phase = 0;
+	struct pf_legacy l;
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_legacy_phase, PF_VARINT))
-			phase = w.v;
-		else if (w.tag == PF_TAG(PF_legacy_unscoped_id, PF_VARINT))
-			id = w.v;
-	if ((phase != 's' && phase != 't') || table64_get(&all->arrows, id) != TABLE_NONE ||
+	pf_decode_legacy(&l, legacy);
+	const uint64_t id = l.id_kind == 1 ? l.id : 0;
+	if ((l.phase != 's' && l.phase != 't') || table64_get(&all->arrows, id) != TABLE_NONE ||
 	    all->arrows.used >= PFC_SUMS)
 		return false;
 	all->failed |= !table64_put(&all->arrows, id, 1);
-	return phase == 't';
+	return l.phase == 't';
+}
+
+bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k)
+{
+	struct pf_legacy l = { .phase = 0 };
+
+	if (k->event.p != NULL)
+		pf_decode_legacy(&l, pfc_event(k->event).legacy);
+	return l.phase == 'f' && !l.encloses && l.id_kind == 1 && all->arrows.used < PFC_SUMS &&
+	       table64_get(&all->arrows, l.id) == TABLE_NONE;
 }
 
 static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct slice s, bool copied,

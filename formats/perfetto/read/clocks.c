@@ -94,7 +94,7 @@ static bool has_clock(const struct reading *s, uint32_t id)
 	return false;
 }
 
-/* Reports what is wrong with the snapshot.  Returns false if it is not used. */
+/* Reports faults of the snapshot.  Returns false if it is not used. */
 static bool check_snapshot(struct pf_state *st, const struct reading *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {

@@ -128,6 +128,14 @@ void pf_decode_legacy(struct pf_legacy *l, struct slice s)
 		case PF_TAG(PF_legacy_duration_us, PF_VARINT):
 			l->dur_us = (int64_t)w.v;
 			break;
+		case PF_TAG(PF_legacy_thread_duration_us, PF_VARINT):
+			l->thread_dur_us = (int64_t)w.v;
+			l->has_thread_dur = true;
+			break;
+		case PF_TAG(PF_legacy_thread_instruction_delta, PF_VARINT):
+			l->instructions = (int64_t)w.v;
+			l->has_instructions = true;
+			break;
 		case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
 			l->id = w.v;
 			l->id_kind = 1;
@@ -581,10 +589,11 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 
 /* ---- legacy events ---- */
 
-/* The track of an async event: of its category and id, or name and id, global or of a process. */
+/* The track of an async event: of its category and id, or name and id.  Only a local id is one of the
+ * process, others are of the whole trace; for viewers, their track is one of the process where they begin. */
 static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
 {
-	const bool old = strchr("STpF", l->phase) != NULL;
+	const bool old = strchr("STpF", l->phase) != NULL, local = l->id_kind == 2;
 	uint64_t key = hash_u64(l->id, st->seed + 2 + l->id_kind);
 
 	if (l->id_kind == 0) {
@@ -593,17 +602,15 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	}
 	key = hash_u64(old ? e->name_hash : e->category_hash, key);
 	key = hash_bytes(l->scope.p, l->scope.n, key);
-	const bool local = l->id_kind == 2;
 	const int32_t pid =
 	    e->track->d.kind == PF_THREAD || e->track->d.kind == PF_PROCESS ? e->track->d.pid : 0;
-	struct pf_track *const t = pf_track(st, hash_u64((uint64_t)(uint32_t)pid << 1 | local, key));
+	struct pf_track *const t = pf_track(st, hash_u64(local ? (uint64_t)(uint32_t)pid << 1 | 1 : 0, key));
 	if (t == NULL || t->d.is_known)
 		return t;
-	struct pf_track *const process = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
 	t->d = (struct pf_description){ .kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true };
 	t->full = &t->d;
-	t->above = process;
-	t->d.has_parent = process != NULL;
+	t->above = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
+	t->d.has_parent = t->above != NULL;
 	t->is_synthetic = true;
 	t->async_id = l->id;
 	return t;
@@ -781,6 +788,7 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	if (te->legacy.p != NULL) {
 		pf_decode_legacy(&st->legacy, te->legacy);
 		l = &st->legacy;
+		te->has_more |= l->has_thread_dur || l->has_instructions;
 	}
 	if (!find_time(st, k, &e->ts, &late))
 		return;

@@ -1,6 +1,6 @@
 /*
- * Facts of the whole trace: its uuid and attributes, how many sequences and packets of each kind there are,
- * and what tracetool's own writer says of itself, so that its files read back as what they were made of.
+ * Facts of the whole trace: its uuid and attributes, the numbers of sequences and of packets of each kind,
+ * and the facts that tracetool's writer has kept of the trace it converted.
  */
 #include "out/facts.h"
 #include "perfetto/read/read.h"

@@ -111,7 +111,7 @@ static bool give_waiting(struct pf_state *st, struct record *rec)
 	return false;
 }
 
-/* Sets what the record is: an event, part of one, or structure. */
+/* Sets the role of the record: an event, part of one, or structure. */
 static void set_role(struct pf_state *st, struct record *rec)
 {
 	const struct pf_packet *const k = &st->packet;
@@ -200,7 +200,7 @@ static void set_clock(struct pf_state *st, const struct pf_state *from)
 	st->r->trace->clock = s.p != NULL ? s.p : st->r->trace->clock;
 }
 
-/* Looks at the whole file for what comes after its use, before the first record. */
+/* Reads the whole file before the first record, for definitions that come after their use. */
 static PF_COLD bool look_ahead(struct pf_state *st)
 {
 	st->asked = true;
@@ -345,7 +345,7 @@ static void name_tracks(struct pf_state *st)
 	}
 }
 
-/* Hands over what a pass ahead found. */
+/* Hands over the result of a pass ahead. */
 static void hand_over(struct pf_state *st)
 {
 	struct pf_state *const to = (struct pf_state *)(uintptr_t)st->r->ahead_of;
@@ -363,7 +363,7 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
-/* Reports what may occur in each packet once, with its number. */
+/* Reports findings that each packet may have once, with their number. */
 static void report_tallies(struct pf_state *st)
 {
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;

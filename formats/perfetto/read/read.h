@@ -1,14 +1,14 @@
 /*
  * The private header of the reader of Perfetto traces.
  *
- *   check.c       what the schema says of a packet: wire types, enums, texts
+ *   check.c       packets against the schema: wire types, enums, texts
  *   frames.c      frames, the search after damage, packets above the limit
  *   packets.c     fields of a packet, compressed packets, the order of work in a packet
  *   read.c        the reader: events of each packet, events that wait for earlier ones, the pass ahead
  *   sequences.c   state of sequences, interned data
  *   clocks.c      clock snapshots, times
  *   tracks.c      descriptors, tracks of the model
- *   events.c      track events: what they are
+ *   events.c      track events: kind, time, track
  *   nesting.c     begins and ends of a track, arrows
  *   values.c      track events: names, arguments, call stacks
  *   samples.c     samples with call stacks
@@ -108,10 +108,13 @@ enum pf_table_id {
 
 struct pf_entry {
 	uint64_t iid;
-	uint64_t hash;     /* of the entry; of tables of texts: of the text */
-	struct slice text; /* or the bytes of the entry; p NULL: not kept */
-	struct class *cls; /* of a category, once it is needed */
-	bool is_checked;   /* of a call stack */
+	uint64_t hash;               /* of the entry; of tables of texts: of the text */
+	struct slice text;           /* or the bytes of the entry; p NULL: not kept */
+	union {                      /* once they are needed, or NULL */
+		struct class *cls;   /* of a category */
+		const char *library; /* of a mapping: path and build id, each with a NUL behind it */
+	};
+	bool is_checked; /* of a call stack */
 };
 
 /* Entries in order of arrival; most writers number them 1, 2, 3, so that the iid is the place. */
@@ -203,7 +206,7 @@ struct pf_clocks {
 	uint64_t searches, work; /* searches for paths, and series that they looked at */
 	uint32_t trace;          /* default clock of packets; 0: none */
 	uint32_t fixed;   /* clock that trace times are in, once something was converted; 0: none yet */
-	uint32_t version; /* changes with what is linked */
+	uint32_t version; /* changes when clocks are linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
 	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
@@ -232,7 +235,7 @@ struct pf_open {
 
 #define PF_IS_OPEN UINT64_MAX
 
-/* What a descriptor says of a track. */
+/* The description of a track: the fields of its TrackDescriptor. */
 struct pf_description {
 	uint64_t parent;   /* only if has_parent */
 	struct slice name; /* of a thread or process: its name */
@@ -299,7 +302,7 @@ enum pf_what {
 	PF_ARROW,  /* `step` */
 };
 
-/* What a packet means. */
+/* An event of a packet. */
 struct pf_event {
 	enum pf_what what;
 	uint8_t step;           /* ARROW: enum pf_step */
@@ -335,12 +338,12 @@ struct pf_te {
 /* The fields of a LegacyEvent. */
 struct pf_legacy {
 	uint64_t name_iid, id, bind_id;
-	int64_t dur_us, tid;
+	int64_t dur_us, tid, thread_dur_us, instructions; /* the last two: of the span */
 	struct slice scope;
 	int32_t phase, pid;
 	uint32_t direction, instant_scope;
 	uint8_t id_kind; /* 0 none, 1 unscoped, 2 local, 3 global */
-	bool has_bind, has_pid, has_tid, encloses;
+	bool has_bind, has_pid, has_tid, encloses, has_thread_dur, has_instructions;
 };
 
 /* An end of an arrow, in a pass ahead. */
@@ -353,7 +356,8 @@ struct pf_flow_end {
 
 /* ---- state ---- */
 
-/* A finding that waits for the end: whether the events of the track are in order, or what it is. */
+/* A finding that waits for the end of the file, where the order of the track's events and its kind are known.
+ */
 struct pf_held {
 	const struct pf_track *track;
 	enum pf_rule rule;
@@ -375,7 +379,7 @@ struct pf_long {
 	uint64_t size, left; /* bytes */
 };
 
-/* What waiting events refer to. */
+/* Memory of the names and fields of waiting events. */
 struct pf_kept {
 	struct shared_memory memory;
 	struct batch batch;
@@ -445,7 +449,7 @@ struct pf_state {
 	struct tabletext groups; /* parent and name -> group_list[] */
 	struct pf_group **group_list;
 	uint32_t ngroups, groups_cap;
-	struct pf_state *ahead; /* what a pass ahead found, or NULL */
+	struct pf_state *ahead; /* result of a pass ahead, or NULL */
 	/* events */
 	struct pf_te te;
 	struct pf_legacy legacy;
@@ -461,7 +465,7 @@ struct pf_state {
 	bool heap_continues;
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a pass ahead */
-	uint8_t *flow_steps;           /* what it found: enum pf_step */
+	uint8_t *flow_steps;           /* its result: enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;
 	uint64_t flow_order,
 	    flow_next; /* ordinals of flow ids: of the next, of the first in the next event */
@@ -574,7 +578,8 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uin
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
 
-/* Counts the event of a packet whose clock has no snapshot yet: it is none if there never is one. */
+/* Counts the event of a packet whose clock has no snapshot yet.  Without one up to the end, it is no event.
+ */
 void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */
@@ -675,8 +680,13 @@ void pf_copy_texts(struct batch *b, struct event *e);
 void pf_sample_packet(struct pf_state *st, const struct pf_packet *k);
 void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e);
 
-/* A call stack as a list, the leaf first. */
-struct value pf_stack(struct pf_state *st, struct batch *b, uint64_t iid);
+#define PF_STACK_FIELDS 3
+
+/* The fields of a call stack: lists of frames, mappings and build ids, the leaf first.  Returns their number:
+ * the last two are absent if no frame has them. */
+uint32_t pf_stack(struct pf_state *st, struct batch *b, uint64_t iid, struct field f[PF_STACK_FIELDS]);
+
+/* A call stack without number as a list of frames, the leaf first. */
 struct value pf_inline_stack(struct batch *b, struct slice stack);
 void pf_stack_check(struct pf_state *st, uint64_t iid);
 
@@ -689,7 +699,7 @@ struct slice pf_keep(struct pf_state *st, struct slice s);
 bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
                  uint64_t *work);
 
-/* Reports what the schema says against the packet. */
+/* Reports violations of the schema in the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
 
 /* ---- facts.c ---- */

@@ -1,19 +1,27 @@
 /*
  * Samples with call stacks: perf, streaming profiles, stack samples and heap profiles.  A stack is a list of
  * frames in interned data, the outermost first; events have it leaf first, as names, or as addresses where
- * there is none.  A heap profile has tables of its own.  Each stack is checked once.
+ * there is none, with lists of the mappings and build ids.  A heap profile has tables of its own.  Each stack
+ * is checked once.
  */
 #include <stdlib.h>
 
 #include "perfetto/read/read.h"
 
 #define MAX_FRAMES 1024U /* of a stack, from the leaf on */
+#define MAX_PATH 4096U   /* bytes of the path of a mapping; parts beyond are left out */
+#define MAX_BUILD_ID 64U /* bytes */
+
+#define NAME(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
 
 static const char *const kinds[] = { "perf_sample", "cpu_profile", "stack_sample", "heap_profile" };
 
 enum kind { PERF, STREAM, STACK, HEAP };
 
-/* ---- stacks ---- */
+/* ---- checks ---- */
 
 static const struct pf_entry *entry_of(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
 {
@@ -94,33 +102,97 @@ void pf_stack_check(struct pf_state *st, uint64_t iid)
 	check_stack(st, st->sequence, iid);
 }
 
-static struct value frame_value(const struct pf_sequence *s, uint64_t iid)
+/* ---- frames ---- */
+
+/* Joins the path of a mapping, and adds its build id in hexadecimal, each with a NUL behind it.  Perfetto
+ * takes the path up to the first part that is not defined. */
+static void put_library(struct text *t, const struct pf_sequence *s, struct slice mapping, bool heap)
+{
+	const struct pf_entry *const id =
+	    entry_of(s, heap ? PF_FUNCTIONS : PF_BUILD_IDS, number_of(mapping, PF_mapping_build_id));
+	struct pf_wire w = pf_wire_on(mapping);
+
+	while (pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_mapping_path_string_ids, PF_VARINT))
+			continue;
+		const struct pf_entry *const part = entry_of(s, heap ? PF_FUNCTIONS : PF_MAPPING_PATHS, w.v);
+		if (part == NULL || part->text.n >= MAX_PATH - t->n)
+			break;
+		text_char(t, '/');
+		text_add(t, part->text.p, strnlen(part->text.p, part->text.n));
+	}
+	text_char(t, '\0');
+	for (uint32_t i = 0; id != NULL && i < id->text.n && i < MAX_BUILD_ID; i++)
+		text_printf(t, "%02x", (unsigned char)id->text.p[i]);
+	text_char(t, '\0');
+}
+
+/* Path and build id of the mapping of a frame, see pf_entry; "" and "" if it has none. */
+static const char *library_of(struct pf_state *st, const struct pf_sequence *s, struct slice frame)
+{
+	struct pf_entry *const e =
+	    (struct pf_entry *)(uintptr_t)entry_of(s, PF_MAPPINGS, number_of(frame, PF_frame_mapping_id));
+
+	if (e == NULL || e->text.p == NULL)
+		return "\0";
+	if (e->library == NULL) {
+		struct text t = { .n = 0 };
+		put_library(&t, s, e->text, s == &st->heap);
+		/* producers also give the whole path as one part, with its slash */
+		const size_t skip = t.n > 1 && t.p[0] == '/' && t.p[1] == '/' ? 1 : 0;
+		st->r->no_memory |= t.failed;
+		if (!t.failed)
+			e->library = pf_keep(st, slice_of(t.p + skip, t.n - skip)).p;
+		text_free(&t);
+	}
+	return e->library != NULL ? e->library : "\0";
+}
+
+static struct value kept_text(const char *p)
+{
+	struct slice s = textscan_slice(p, (uint32_t)strlen(p));
+
+	s.flags |= SLICE_STAYS;
+	return value_string(s);
+}
+
+/* The lists of a stack of n frames: v has frames, v + n mappings, v + 2n build ids. */
+static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid, struct value *v,
+                      uint32_t n)
 {
 	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
 	const struct slice bytes = frame != NULL ? frame->text : slice_of(NULL, 0);
 	const struct pf_entry *const name =
 	    entry_of(s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
+	const char *const library = library_of(st, s, bytes);
 
 	if (name != NULL && name->text.n > 0)
-		return value_string(name->text);
-	return (struct value){ .type = VALUE_ADDRESS, .u64 = number_of(bytes, PF_frame_rel_pc) };
+		v[0] = value_string(name->text);
+	else
+		v[0] = (struct value){ .type = VALUE_ADDRESS, .u64 = number_of(bytes, PF_frame_rel_pc) };
+	v[n] = kept_text(library);
+	v[2 * (size_t)n] = kept_text(library + strlen(library) + 1);
 }
 
-/* Turns n frames around, the outermost first, into a list, the leaf first. */
-static struct value list_of(struct value *v, uint32_t n)
+static struct value list_of(const struct value *v, uint32_t n)
 {
 	uint8_t element = n > 0 ? v[0].type : VALUE_NONE;
 
-	for (uint32_t i = 0; i < n / 2; i++) {
-		const struct value swap = v[i];
-		v[i] = v[n - 1 - i];
-		v[n - 1 - i] = swap;
-	}
 	for (uint32_t i = 1; i < n; i++)
 		if (v[i].type != v[0].type)
 			element = VALUE_NONE;
 	return (struct value){ .type = VALUE_LIST, .element = element, .count = n, .values = v };
 }
+
+static bool any_text(const struct value *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].count > 0)
+			return true;
+	return false;
+}
+
+/* ---- stacks ---- */
 
 static uint32_t count_frames(struct slice s, uint32_t tag)
 {
@@ -132,27 +204,34 @@ static uint32_t count_frames(struct slice s, uint32_t tag)
 	return n;
 }
 
-static struct value stack_of(const struct pf_sequence *s, struct batch *b, uint64_t iid)
+/* Sets the fields of a stack, see pf_stack(). */
+static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
+                         struct field *f)
 {
+	static const struct slice names[PF_STACK_FIELDS] = { NAME("callstack"), NAME("callstack_mappings"),
+		                                             NAME("callstack_build_ids") };
 	const struct pf_entry *const e = entry_of(s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
 	const uint32_t all = e != NULL ? count_frames(e->text, tag) : 0;
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
-	struct value *const v = arena_alloc(&b->scratch, n * sizeof *v);
-	uint32_t at = 0;
+	struct value *const v = arena_alloc(&b->scratch, PF_STACK_FIELDS * (size_t)n * sizeof *v);
+	uint32_t left = all, nfields = 0;
 
 	if (e == NULL || e->text.p == NULL || v == NULL)
-		return (struct value){ .type = VALUE_NONE };
+		return 0;
 	struct pf_wire w = pf_wire_on(e->text);
 	while (pf_wire_next(&w))
-		if (w.tag == tag && at++ >= all - n)
-			v[at - 1 - (all - n)] = frame_value(s, w.v);
-	return list_of(v, n);
+		if (w.tag == tag && left-- <= n)
+			set_frame(st, s, w.v, &v[left], n);
+	for (uint32_t i = 0; i < PF_STACK_FIELDS; i++)
+		if (i == 0 || any_text(v + (size_t)i * n, n))
+			f[nfields++] = (struct field){ names[i], list_of(v + (size_t)i * n, n) };
+	return nfields;
 }
 
-struct value pf_stack(struct pf_state *st, struct batch *b, uint64_t iid)
+uint32_t pf_stack(struct pf_state *st, struct batch *b, uint64_t iid, struct field f[PF_STACK_FIELDS])
 {
-	return stack_of(st->sequence, b, iid);
+	return stack_of(st, st->sequence, b, iid, f);
 }
 
 struct value pf_inline_stack(struct batch *b, struct slice stack)
@@ -161,27 +240,26 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
 	struct value *const v = arena_alloc(&b->scratch, n * sizeof *v);
 	struct pf_wire w = pf_wire_on(stack);
-	uint32_t at = 0;
+	uint32_t left = all;
 
 	while (v != NULL && pf_wire_next(&w)) {
-		if (w.tag != tag || at++ < all - n)
+		if (w.tag != tag || left-- > n)
 			continue;
 		struct pf_wire frame = pf_wire_on(pf_wire_slice(&w));
 		struct slice name = slice_of("", 0);
 		while (pf_wire_next(&frame))
 			if (frame.tag == PF_TAG(PF_inline_frame_function_name, PF_BYTES))
 				name = pf_wire_slice(&frame);
-		v[at - 1 - (all - n)] = value_string(textscan_slice(name.p, name.n));
+		v[left] = value_string(textscan_slice(name.p, name.n));
 	}
 	return v != NULL && n > 0 ? list_of(v, n) : (struct value){ .type = VALUE_NONE };
 }
 
 /* ---- samples ---- */
 
-/* A sample of a thread; `iid` of its call stack; `bytes`: a stack without a number. */
-static struct pf_event sample_of(struct pf_state *st, enum kind kind, int32_t pid, int64_t tid, uint64_t iid)
+/* A sample of the track, with the iid of its call stack. */
+static struct pf_event sample_of(struct pf_state *st, enum kind kind, struct pf_track *t, uint64_t iid)
 {
-	struct pf_track *const t = pf_thread(st, pid, kind == HEAP ? NULL : &tid);
 	struct pf_event e = { .what = t != NULL ? PF_SAMPLE : PF_NOTHING,
 		              .ts = st->ts,
 		              .track = t,
@@ -214,10 +292,11 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 		pf_report(st, PF_RULE_PERF_SKIPPED, "a sample was skipped for reason %" PRIu64, skipped);
 	if (lost != 0 || has_event)
 		return;
+	const int64_t tid = (int32_t)number_of(s, PF_perf_sample_tid);
 	check_stack(st, st->sequence, iid);
 	if (has_time(st, k))
-		st->event = sample_of(st, PERF, (int32_t)number_of(s, PF_perf_sample_pid),
-		                      (int32_t)number_of(s, PF_perf_sample_tid), iid);
+		st->event =
+		    sample_of(st, PERF, pf_thread(st, (int32_t)number_of(s, PF_perf_sample_pid), &tid), iid);
 }
 
 static int64_t sum_of(int64_t a, int64_t b)
@@ -258,7 +337,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 			pf_report(st, PF_RULE_STREAM_TIME, "a sample at %" PRId64 " us", q->time_us);
 			continue;
 		}
-		struct pf_event e = sample_of(st, STREAM, q->pid, q->tid, stacks.v);
+		struct pf_event e = sample_of(st, STREAM, pf_thread(st, q->pid, &q->tid), stacks.v);
 		e.ts = ts;
 		if (st->event.what == PF_NOTHING)
 			st->event = e;
@@ -270,6 +349,15 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 	if (nstacks > ndeltas)
 		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " call stacks and %" PRIu64 " times", nstacks,
 		          ndeltas);
+}
+
+/* The thread of a task, or its process, or the default track. */
+static struct pf_track *task_track(struct pf_state *st, struct slice task)
+{
+	const int32_t pid = (int32_t)number_of(task, PF_task_context_pid);
+	const int64_t tid = (int32_t)number_of(task, PF_task_context_tid);
+
+	return tid != 0 ? pf_thread(st, pid, &tid) : pid != 0 ? pf_thread(st, pid, NULL) : pf_track(st, 0);
 }
 
 static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
@@ -291,8 +379,7 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 	}
 	check_stack(st, st->sequence, iid);
 	if (has_time(st, k))
-		st->event = sample_of(st, STACK, (int32_t)number_of(task, PF_task_context_pid),
-		                      (int32_t)number_of(task, PF_task_context_tid), iid);
+		st->event = sample_of(st, STACK, task_track(st, task), iid);
 }
 
 /* ---- heap profiles ---- */
@@ -310,7 +397,8 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))
 			continue;
 		const struct slice s = pf_wire_slice(&w);
-		struct pf_event e = sample_of(st, HEAP, pid, 0, number_of(s, PF_heap_sample_callstack_id));
+		struct pf_event e =
+		    sample_of(st, HEAP, pf_thread(st, pid, NULL), number_of(s, PF_heap_sample_callstack_id));
 		check_stack(st, &st->heap, e.flow);
 		e.ts = ts;
 		e.number_a = number_of(s, PF_heap_sample_self_allocated);
@@ -375,25 +463,25 @@ void pf_sample_packet(struct pf_state *st, const struct pf_packet *k)
 
 /* ---- fields ---- */
 
-/* The stack of a StackSample that has it without a number. */
-static struct value sample_stack(struct pf_state *st, struct batch *b, const struct pf_event *x)
+/* Sets the fields of the stack; a StackSample may have it without a number. */
+static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct pf_event *x, struct field *f)
 {
 	struct pf_wire w = pf_wire_on(st->packet.data);
 
-	if (x->step == HEAP)
-		return stack_of(&st->heap, b, x->flow);
 	if (x->flow != 0 || x->step != STACK || x != &st->event)
-		return stack_of(st->sequence, b, x->flow);
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_stack_sample_callstack, PF_BYTES))
-			return pf_inline_stack(b, pf_wire_slice(&w));
-	return (struct value){ .type = VALUE_NONE };
+		return stack_of(st, x->step == HEAP ? &st->heap : st->sequence, b, x->flow, f);
+	while (pf_wire_next(&w)) {
+		if (w.tag != PF_TAG(PF_stack_sample_callstack, PF_BYTES))
+			continue;
+		f[0] = (struct field){ SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)) };
+		return f[0].value.type != VALUE_NONE;
+	}
+	return 0;
 }
 
 void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
 {
-	struct field f[4];
-	uint16_t n = 0;
+	struct field f[PF_STACK_FIELDS + 2];
 
 	if (st->sample_classes[x->step] == NULL) {
 		const struct slice name = slice_str(kinds[x->step]);
@@ -410,9 +498,7 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 	e->name = e->cls->name;
 	if ((st->r->want & WANT_FIELDS) == 0 && !class_needs_fields(e->cls))
 		return;
-	const struct value stack = sample_stack(st, b, x);
-	if (stack.type != VALUE_NONE)
-		f[n++] = (struct field){ SLICE_LIT("callstack"), stack };
+	uint32_t n = sample_stack(st, b, x, f);
 	if (x->step == HEAP) {
 		f[n++] = (struct field){ SLICE_LIT("allocated"), value_u64(x->number_a) };
 		f[n++] = (struct field){ SLICE_LIT("freed"), value_u64(x->number_b) };
@@ -422,7 +508,7 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 		    (struct field){ SLICE_LIT("cpu"),
 			            { .type = VALUE_U32,
 			              .u64 = (uint32_t)number_of(st->packet.data, PF_perf_sample_cpu) } };
-	struct field *const to = batch_event_fields(b, e, n);
+	struct field *const to = batch_event_fields(b, e, (uint16_t)n);
 	if (to != NULL)
 		memcpy(to, f, n * sizeof *f);
 }

@@ -87,7 +87,7 @@ void pf_tables_empty(struct pf_state *st, struct pf_sequence *s)
 	}
 }
 
-/* ---- uses of what is not defined ---- */
+/* ---- uses of undefined entries ---- */
 
 const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id table, uint64_t iid,
                                          const char *what)

@@ -1,6 +1,6 @@
 /*
- * Tracks: what descriptors say of them, and the tracks of the model that they become.  A process and a thread
- * are those of the model; a plain track is a child of a thread or process, or of the process "global"; tracks
+ * Tracks: their descriptors, and their tracks of the model.  A process and a thread are those of the model; a
+ * plain track is a child of a thread or process, or of the process "global"; tracks
  * that Perfetto merges (of equal name and parent) take lanes of one row as they need them.  A descriptor
  * holds for the whole file, so where the file can be read twice, a pass ahead finds them.
  */
@@ -414,7 +414,7 @@ void pf_descriptor(struct pf_state *st, struct slice bytes)
 	read_descriptor(bytes, &x);
 	if (!check_descriptor(st, &x))
 		return;
-	/* what tracetool's writer begins with */
+	/* the first descriptor of tracetool's writer */
 	st->is_own |= st->ordinal == 2 && x.uuid == 0 && x.explicit_orders == 2 && st->packet.sequence == 1;
 	if (st->is_own) {
 		x.d.is_unnumbered = x.rank < 0;
@@ -720,8 +720,7 @@ void pf_lane_free(struct pf_state *st, struct pf_track *t)
 
 enum { MARK_NONE, MARK_OPEN, MARK_GOOD, MARK_LOST };
 
-/* For each track: whether it is looked at, and the number of tracks above it; `way`: from one track upwards.
- */
+/* For each track its mark and the number of tracks above it; `way`: the path from one track to its root. */
 struct survey {
 	uint8_t *marks, *depths;
 	uint32_t *way;

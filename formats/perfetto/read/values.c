@@ -430,6 +430,11 @@ static struct value text_value(struct slice s)
 	return value_string(textscan_slice(s.p, s.n));
 }
 
+static struct value number_value(int64_t v)
+{
+	return (struct value){ .type = VALUE_I64, .i64 = v };
+}
+
 /* A source location, as fields source.file_name, ... */
 static void put_location(struct field *f, uint32_t *n, struct slice location, const struct slice names[3])
 {
@@ -473,6 +478,15 @@ static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct sl
 	}
 }
 
+static void put_stack(struct pf_state *st, struct batch *b, struct field *f, uint32_t *n, uint64_t iid)
+{
+	struct field stack[PF_STACK_FIELDS];
+	const uint32_t nstack = pf_stack(st, b, iid, stack);
+
+	for (uint32_t i = 0; i < nstack; i++)
+		put(f, n, stack[i].name, stack[i].value);
+}
+
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
@@ -503,6 +517,13 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 					put_location(f, &n, interned_bytes(st, PF_LOCATIONS, one.v), task);
 			break;
 		}
+		case PF_TAG(PF_event_legacy_event, PF_BYTES):
+			if (st->legacy.has_thread_dur)
+				put(f, &n, SLICE_LIT("tdur"), number_value(st->legacy.thread_dur_us));
+			if (st->legacy.has_instructions)
+				put(f, &n, SLICE_LIT("thread_instruction_delta"),
+				    number_value(st->legacy.instructions));
+			break;
 		case PF_TAG(PF_event_log_message, PF_BYTES):
 			put_log(st, f, &n, pf_wire_slice(&w));
 			break;
@@ -519,8 +540,8 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			break;
 		}
 		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
-			if (!st->is_own)
-				put(f, &n, SLICE_LIT("callstack"), pf_stack(st, b, w.v));
+			if (!st->is_own && n < MAX_MORE)
+				put_stack(st, b, f, &n, w.v);
 			break;
 		case PF_TAG(PF_event_callstack, PF_BYTES):
 			put(f, &n, SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)));
@@ -635,7 +656,8 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 		                          : d->builtin == 2          ? units[2]
 		                          : d->unit_name.p != NULL   ? d->unit_name
 		                                                     : units[0];
-		/* tracetool writes the category of a counter, others that of what the value came with */
+		/* from others than tracetool, the category is that of the span or instant which has the value
+		 */
 		x->track->cls = pf_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
 		arena_free(&a);
 	}
@@ -670,7 +692,7 @@ static void set_async(const struct pf_event *x, struct event *e)
 	e->dur = x->track->uuid;
 }
 
-/* Sets what the events around that of a record are, which have no fields of the packet. */
+/* Makes the events around that of a record, which have no fields of the packet. */
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
 {
 	const struct slice none = slice_of("", 0);
