@@ -161,6 +161,13 @@ struct chrome_range {
 	uint64_t from, to;
 };
 
+/* An event that is longer than the window, which grows for it: valid up to at + bytes. */
+struct chrome_begun {
+	uint64_t at; /* offset */
+	size_t bytes;
+	struct json_nest nest;
+};
+
 /* No "ph" stands in [from, at): saves looking again.  from NULL: unknown. */
 struct chrome_phases {
 	const char *from, *at;
@@ -203,6 +210,7 @@ struct chrome_reading {
 	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
 	uint32_t nskips;
 	struct chrome_phases phases;
+	struct chrome_begun begun;
 	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
 
 	/* Current event. */

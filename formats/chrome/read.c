@@ -116,13 +116,8 @@ const char *chrome_parse_event(struct chrome_reading *st, const char *p, const c
 	*rec = (struct chrome_record){ .p = p };
 	for (p = json_first(json, p, e, &more); p != NULL && more; p = json_next(json, p, e, '}', &more)) {
 		struct json_token value;
-		const char *end = json_plain_member(p, e, &key, &value);
-		if (end == NULL) {
-			value.p = json_key(json, p, e, &key, &value.kind);
-			end = value.p != NULL ? json_value(json, value.p, e, &value.kind) : NULL;
-			value.end = end;
-		}
-		p = end;
+		value.p = json_key(json, p, e, &key, &value.kind);
+		p = value.end = value.p != NULL ? json_value(json, value.p, e, &value.kind) : NULL;
 		if (p == NULL)
 			return NULL;
 		const enum chrome_member m = chrome_find_member(key);

@@ -186,11 +186,14 @@ static const char *find_end(struct json_repair *x, const char *open, const char 
 		p += escape;
 		if (*p != '"')
 			continue;
-		if (x->eager && !escape && (x->objects & 1) != 0 && begins_known_key(x, open, p, e)) {
-			*unquoted = last == NULL;
-			while (last == NULL && p[-1] != ',')
-				p--;
-			return last != NULL ? last + 1 : p - 1;
+		if (!escape && (x->objects & 1) != 0 && begins_known_key(x, open, p, e)) {
+			x->differs = true;
+			if (x->eager) {
+				*unquoted = last == NULL;
+				while (last == NULL && p[-1] != ',')
+					p--;
+				return last != NULL ? last + 1 : p - 1;
+			}
 		}
 		if (follows_value(x, p + 1, e))
 			return p + 1;
@@ -395,11 +398,11 @@ static const char *read_word(struct json_repair *x, const char *p, const char *e
 	(void)at_end(x, q, e);
 	q = skip_decimals(x, p, q, e);
 	const struct slice s = slice_of(p, (size_t)(q - p));
-	const char *const special = not_finite(s);
+	const char *special;
 	if (json_number(p, q, &kind) == q || slice_is(s, "true") || slice_is(s, "false") ||
 	    slice_is(s, "null")) {
 		text_slice(&x->text, s);
-	} else if (special != NULL) {
+	} else if ((special = not_finite(s)) != NULL) {
 		add_fault(x, JSON_FAULT_NOT_FINITE, p);
 		text_str(&x->text, special);
 	} else if (put_number(&x->text, s)) {
@@ -663,7 +666,7 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 
 	text_clear(&x->text);
 	x->nfaults = x->ninner = x->nplaces = 0;
-	x->closed = x->clean = x->more = false;
+	x->closed = x->clean = x->differs = x->more = false;
 	x->objects = x->member || *p == '{';
 	x->depth = 1;
 	x->from = p;

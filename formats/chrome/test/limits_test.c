@@ -73,3 +73,23 @@ Test(chrome_limits, a_member_of_20_MB)
 	expect("64M", &t, 1, "a member of the file that cannot be read [chrome/foreign-bytes]");
 	text_free(&t);
 }
+
+/* After a lost bracket all later events may pass for values of an event.  On a pipe its window grows. */
+Test(chrome_limits, a_lost_bracket_before_20_MB)
+{
+	struct text t = { .p = NULL };
+	char *const dir = make_folder(), path[1024];
+
+	text_str(&t, "[\n" EVENT("1") "},\n" EVENT("2") ",\"args\":{\"v\":[\n");
+	for (unsigned i = 0; i < 300000; i++)
+		text_str(&t, EVENT("3") ",\"args\":{\"a\":[1,2]}},\n");
+	text_str(&t, EVENT("9") "}\n]\n");
+	snprintf(path, sizeof path, "%s/lost.json", dir);
+	cr_assert(write_whole(path, t.p, t.n));
+	expect("64M", &t, 1, "-: not valid chrome, 300002 records, 1 error\n");
+	expect("64M", &t, 1, "-:3:1:@56: error: 66 bytes into the event something else begins");
+	expect_ran(run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0), 1,
+	           ":3:1:@56: error: 66 bytes into the event something else begins");
+	remove_folder(dir);
+	text_free(&t);
+}
