@@ -61,7 +61,8 @@ static bool starts_record(struct json_repair *x, const char *p, const char *e)
 
 static bool is_key_byte(char c)
 {
-	return (unsigned char)c >= 0x20 && strchr("\"\\{}:,", c) == NULL;
+	return (unsigned char)c >= 0x20 && c != '"' && c != '\\' && c != '{' && c != '}' && c != ':' &&
+	       c != ',';
 }
 
 static bool is_name_byte(char c)
@@ -380,6 +381,12 @@ static const char *skip_decimals(struct json_repair *x, const char *from, const 
 	return q > p + 1 && !at_end(x, next, e) && (*next == ',' || *next == '}') ? q : p;
 }
 
+static bool ends_word(char c)
+{
+	return c == ',' || c == '}' || c == ']' || c == '{' || c == '[' || c == '"' || c == '\n' ||
+	       c == '\r' || c == '\0';
+}
+
 static bool begins_comment(const char *p, const char *e)
 {
 	return e - p >= 2 && p[0] == '/' && (p[1] == '/' || p[1] == '*');
@@ -391,7 +398,7 @@ static const char *read_word(struct json_repair *x, const char *p, const char *e
 	const char *q = p;
 	enum json_kind kind;
 
-	while (q < e && strchr(",}]{[\"\n\r", *q) == NULL && !begins_comment(q, e))
+	while (q < e && !ends_word(*q) && !begins_comment(q, e))
 		q++;
 	while (q > p + 1 && (q[-1] == ' ' || q[-1] == '\t'))
 		q--;
