@@ -602,10 +602,12 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
 		const bool nested = *v == '[' || *v == '{';
-		if (nested ? e - v < (ptrdiff_t)PIECE : may_grow(st))
+		if ((uint64_t)(e - v) < (nested ? CHROME_MAX_FACT : st->r->max_record))
 			return RECORD_MORE;
-		if (nested)
+		if (nested) {
+			chrome_lose_fact(st, key, v);
 			return read_part(st, rec, p, v, CHROME_MEMBER);
+		}
 	}
 	if (q == NULL)
 		return repair_member(st, rec, p);
