@@ -23,6 +23,7 @@ extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
 #define CHROME_MAX_MEMBER (8u << 20) /* bytes of a member of the file that is read whole */
+#define CHROME_MAX_FACT (1u << 20)   /* bytes of one that is kept */
 #define CHROME_MAX_TASKS 60000       /* processes and threads */
 #define CHROME_MAX_ID 200            /* bytes of a pid or tid that is a text */
 #define CHROME_MAX_TITLE 250         /* bytes of a name or category */
@@ -161,6 +162,13 @@ struct chrome_range {
 	uint64_t from, to;
 };
 
+/* An event that is longer than the window, which grows for it: valid up to at + bytes. */
+struct chrome_begun {
+	uint64_t at; /* offset */
+	size_t bytes;
+	struct json_nest nest;
+};
+
 /* No "ph" stands in [from, at): saves looking again.  from NULL: unknown. */
 struct chrome_phases {
 	const char *from, *at;
@@ -203,6 +211,7 @@ struct chrome_reading {
 	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
 	uint32_t nskips;
 	struct chrome_phases phases;
+	struct chrome_begun begun;
 	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
 
 	/* Current event. */
@@ -419,6 +428,9 @@ void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d);
 
 /* Reads a member of the object around the events: a fact of the whole trace, the epoch, or a mark. */
 void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t);
+
+/* Reports a fact, a value at a position of the window, that is not kept. */
+void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *at);
 
 /* Reads metadata (ph M) that is a fact. */
 void chrome_read_metadata(struct chrome_reading *st);

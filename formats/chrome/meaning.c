@@ -331,11 +331,12 @@ static bool is_of_process(const struct chrome_record *rec)
 {
 	const struct slice s = chrome_token_text(&rec->of[CHROME_S]);
 
-	if (strchr("iI", rec->ph) != NULL && s.n == 1)
-		return *s.p == 'p' || *s.p == 'g';
-	if (strchr("CcvVNODR()=", rec->ph) != NULL)
-		return !is_of_thread(rec);
-	return strchr("bneSTpF", rec->ph) != NULL && rec->of[CHROME_TID].kind == JSON_ABSENT;
+	if (strchr("BEXPstf", rec->ph) != NULL)
+		return false;
+	if (strchr("iI", rec->ph) != NULL)
+		return s.n == 1 && (*s.p == 'p' || *s.p == 'g');
+	return strchr("bneSTpF", rec->ph) == NULL ? !is_of_thread(rec)
+	                                          : rec->of[CHROME_TID].kind == JSON_ABSENT;
 }
 
 static enum phase phase_of(const struct chrome_record *rec)
@@ -579,9 +580,10 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 	e->dur = e->phase == PHASE_SPAN ? st->rec.dur : 0;
 	check_nesting(st, st->task);
 	e->flags = event_flags(&st->rec);
-	if (event_is_flow(e))
+	const bool keyed = st->r->want != WANT_FINDINGS; /* hashes and tables are 10 % of a validation */
+	if (keyed && event_is_flow(e))
 		e->dur = chrome_arrow_number(st);
-	else if (is_async(ph))
+	else if (keyed && is_async(ph))
 		e->dur = chrome_async_key(&st->rec);
 	if (has_unknown_stack(st))
 		look_ahead(st);

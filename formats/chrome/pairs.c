@@ -17,12 +17,12 @@ static uint64_t hash_text(uint64_t h, struct slice s)
 
 struct chrome_id chrome_find_id(const struct chrome_record *rec)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const struct json_token *const id = &rec->of[CHROME_ID], *const id2 = &rec->of[CHROME_ID2];
 	struct chrome_id found = { .token = *id };
 
 	if (id->kind != JSON_ABSENT || id2->kind != JSON_OBJECT)
 		return found;
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	struct json_walk w = json_walk(&json, id2->p, id2->end);
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);

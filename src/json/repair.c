@@ -61,7 +61,8 @@ static bool starts_record(struct json_repair *x, const char *p, const char *e)
 
 static bool is_key_byte(char c)
 {
-	return (unsigned char)c >= 0x20 && strchr("\"\\{}:,", c) == NULL;
+	return (unsigned char)c >= 0x20 && c != '"' && c != '\\' && c != '{' && c != '}' && c != ':' &&
+	       c != ',';
 }
 
 static bool is_name_byte(char c)
@@ -186,11 +187,14 @@ static const char *find_end(struct json_repair *x, const char *open, const char 
 		p += escape;
 		if (*p != '"')
 			continue;
-		if (x->eager && !escape && (x->objects & 1) != 0 && begins_known_key(x, open, p, e)) {
-			*unquoted = last == NULL;
-			while (last == NULL && p[-1] != ',')
-				p--;
-			return last != NULL ? last + 1 : p - 1;
+		if (!escape && (x->objects & 1) != 0 && begins_known_key(x, open, p, e)) {
+			x->differs = true;
+			if (x->eager) {
+				*unquoted = last == NULL;
+				while (last == NULL && p[-1] != ',')
+					p--;
+				return last != NULL ? last + 1 : p - 1;
+			}
 		}
 		if (follows_value(x, p + 1, e))
 			return p + 1;
@@ -377,6 +381,12 @@ static const char *skip_decimals(struct json_repair *x, const char *from, const 
 	return q > p + 1 && !at_end(x, next, e) && (*next == ',' || *next == '}') ? q : p;
 }
 
+static bool ends_word(char c)
+{
+	return c == ',' || c == '}' || c == ']' || c == '{' || c == '[' || c == '"' || c == '\n' ||
+	       c == '\r' || c == '\0';
+}
+
 static bool begins_comment(const char *p, const char *e)
 {
 	return e - p >= 2 && p[0] == '/' && (p[1] == '/' || p[1] == '*');
@@ -388,18 +398,18 @@ static const char *read_word(struct json_repair *x, const char *p, const char *e
 	const char *q = p;
 	enum json_kind kind;
 
-	while (q < e && strchr(",}]{[\"\n\r", *q) == NULL && !begins_comment(q, e))
+	while (q < e && !ends_word(*q) && !begins_comment(q, e))
 		q++;
 	while (q > p + 1 && (q[-1] == ' ' || q[-1] == '\t'))
 		q--;
 	(void)at_end(x, q, e);
 	q = skip_decimals(x, p, q, e);
 	const struct slice s = slice_of(p, (size_t)(q - p));
-	const char *const special = not_finite(s);
+	const char *special;
 	if (json_number(p, q, &kind) == q || slice_is(s, "true") || slice_is(s, "false") ||
 	    slice_is(s, "null")) {
 		text_slice(&x->text, s);
-	} else if (special != NULL) {
+	} else if ((special = not_finite(s)) != NULL) {
 		add_fault(x, JSON_FAULT_NOT_FINITE, p);
 		text_str(&x->text, special);
 	} else if (put_number(&x->text, s)) {
@@ -663,7 +673,7 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 
 	text_clear(&x->text);
 	x->nfaults = x->ninner = x->nplaces = 0;
-	x->closed = x->clean = x->more = false;
+	x->closed = x->clean = x->differs = x->more = false;
 	x->objects = x->member || *p == '{';
 	x->depth = 1;
 	x->from = p;

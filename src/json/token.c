@@ -420,90 +420,12 @@ static inline const char *plain_scalar(const char *p, const char *e, enum json_k
 	return *p != 'e' && *p != 'E' ? p : NULL;
 }
 
-/* Returns the end of an object or array, or NULL. */
-static const char *plain_nested(const char *p, const char *e)
+static inline const char *text_end(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
-	uint64_t objects = 0; /* as in struct json_nest */
-	unsigned depth = 0;
-	enum json_kind kind;
+	const char *const q = plain_text_end(p + 1, e);
 
-value:
-	if (p == e)
-		return NULL;
-	if (*p == '"') {
-		p = plain_text_end(p + 1, e);
-		if (p == NULL)
-			return NULL;
-		p++;
-	} else if (*p == '{' || *p == '[') {
-		if (depth++ == 64)
-			return NULL;
-		objects = objects << 1 | (*p == '{');
-		p = skip_some_blanks(p + 1, e);
-		if (p == e)
-			return NULL;
-		if (*p != ((objects & 1) != 0 ? '}' : ']'))
-			goto item;
-	} else {
-		p = plain_scalar(p, e, &kind);
-		if (p == NULL)
-			return NULL;
-	}
-	for (;;) {
-		p = skip_some_blanks(p, e);
-		if (p == e)
-			return NULL;
-		if (*p == ',')
-			break;
-		if (*p != ((objects & 1) != 0 ? '}' : ']'))
-			return NULL;
-		p++;
-		objects >>= 1;
-		if (--depth == 0)
-			return p;
-	}
-	p = skip_some_blanks(p + 1, e);
-item:
-	if ((objects & 1) == 0)
-		goto value;
-	if (p == e || *p != '"' || (p = plain_text_end(p + 1, e)) == NULL)
-		return NULL;
-	p = skip_some_blanks(p + 1, e);
-	if (p == e || *p != ':')
-		return NULL;
-	p = skip_some_blanks(p + 1, e);
-	goto value;
-}
-
-const char *json_plain_value(const char *p, const char *e, enum json_kind *kind)
-{
-	if (p == e)
-		return NULL;
-	if (*p == '"') {
-		p = plain_text_end(p + 1, e);
-		*kind = JSON_STRING;
-		return p != NULL ? p + 1 : NULL;
-	}
-	if (*p != '{' && *p != '[')
-		return plain_scalar(p, e, kind);
-	*kind = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
-	return plain_nested(p, e);
-}
-
-const char *json_plain_member(const char *p, const char *e, struct slice *key, struct json_token *value)
-{
-	if (p == e || *p != '"')
-		return NULL;
-	const char *const end = plain_text_end(p + 1, e);
-	if (end == NULL)
-		return NULL;
-	*key = slice_of(p + 1, (size_t)(end - p) - 1);
-	p = skip_some_blanks(end + 1, e);
-	if (p == e || *p != ':')
-		return NULL;
-	p = skip_some_blanks(p + 1, e);
-	value->p = p;
-	return value->end = json_plain_value(p, e, &value->kind);
+	*kind = JSON_STRING;
+	return q != NULL ? q + 1 : json_string(x, p, e, kind);
 }
 
 /* ---- walking through an object or array ---- */
@@ -530,14 +452,14 @@ const char *json_key(struct json *x, const char *p, const char *e, struct slice 
 		return unterminated(x, p, true);
 	if (*p != '"')
 		return json_fail(x, p, "expected a name in quotes");
-	const char *const q = json_string(x, p, e, kind);
+	const char *const q = text_end(x, p, e, kind);
 	if (q == NULL)
 		return NULL;
 	*key = slice_of(p + 1, (size_t)(q - p) - 2);
-	p = json_skip_blanks(q, e);
+	p = skip_some_blanks(q, e);
 	if (p == e)
 		return json_cut(x, p, "expected a colon");
-	return *p == ':' ? json_skip_blanks(p + 1, e) : json_fail(x, p, "expected a colon");
+	return *p == ':' ? skip_some_blanks(p + 1, e) : json_fail(x, p, "expected a colon");
 }
 
 const char *json_next(struct json *x, const char *p, const char *e, char close, bool *more)
@@ -569,34 +491,17 @@ static bool in_object(const struct json_nest *n)
 	return (n->objects & 1) != 0;
 }
 
-/* Closes the levels that end after the value before p.  *more: another key or value follows. */
-static const char *close_levels(struct json *x, struct json_nest *n, const char *p, const char *e, bool *more)
-{
-	*more = false;
-	while (n->depth > 0 && !*more) {
-		p = json_next(x, p, e, in_object(n) ? '}' : ']', more);
-		if (p == NULL)
-			return NULL;
-		if (!*more) {
-			n->objects >>= 1;
-			n->depth--;
-		}
-	}
-	return p;
-}
-
 /* Reads a key if the level is an object, then a scalar or an opening bracket.  *more: a level was opened. */
-static const char *read_member(struct json *x, struct json_nest *n, const char *p, const char *e,
-                               enum json_kind *kind, bool *more)
+static const char *read_member(struct json *x, struct json_nest *n, const char *p, const char *e, bool *more)
 {
 	struct slice key;
-	enum json_kind key_kind;
+	enum json_kind kind;
 
-	if (n->depth > 0 && in_object(n) && (p = json_key(x, p, e, &key, &key_kind)) == NULL)
+	if (n->depth > 0 && in_object(n) && (p = json_key(x, p, e, &key, &kind)) == NULL)
 		return NULL;
 	*more = false;
 	if (p == e || (*p != '{' && *p != '['))
-		return json_scalar(x, p, e, kind);
+		return json_scalar(x, p, e, &kind);
 	if (n->depth == x->depth)
 		return json_fail(x, p, "values nested too deep");
 	const bool object = *p == '{';
@@ -608,44 +513,141 @@ static const char *read_member(struct json *x, struct json_nest *n, const char *
 	return p;
 }
 
+/* Reads on where read_nested() is as long as the text is as most files have it: valid, texts of ASCII without
+ * escapes, integers below 10^18, nested at most 64 deep.  Returns where it stopped. */
+static const char *read_plain(const struct json *x, struct json_nest *n, const char *p, const char *e)
+{
+	const unsigned max = x->depth < 64 ? x->depth : 64;
+	uint64_t objects = (uint64_t)n->objects;
+	unsigned depth = n->depth;
+	const char *at = p; /* after the last value or opening bracket */
+	bool after = n->after;
+	enum json_kind kind;
+
+	if (depth > max)
+		return p;
+	if (after)
+		goto next;
+	if (depth > 0 && (objects & 1) != 0)
+		goto key;
+value:
+	if (p == e)
+		goto stop;
+	if (*p == '"') {
+		p = plain_text_end(p + 1, e);
+		if (p == NULL)
+			goto stop;
+		p++;
+	} else if (*p == '{' || *p == '[') {
+		const bool object = *p == '{';
+		p = skip_some_blanks(p + 1, e);
+		if (p == e || depth == max)
+			goto stop;
+		if (*p != (object ? '}' : ']')) {
+			objects = objects << 1 | object;
+			depth++;
+			at = p;
+			after = false;
+			if (object)
+				goto key;
+			goto value;
+		}
+		p++;
+	} else {
+		p = plain_scalar(p, e, &kind);
+		if (p == NULL)
+			goto stop;
+	}
+	after = true;
+	at = p;
+next:
+	while (depth > 0) {
+		p = skip_some_blanks(p, e);
+		if (p == e)
+			goto stop;
+		if (*p == ',')
+			break;
+		if (*p != ((objects & 1) != 0 ? '}' : ']'))
+			goto stop;
+		at = ++p;
+		objects >>= 1;
+		depth--;
+	}
+	if (depth == 0)
+		goto stop;
+	p = skip_some_blanks(p + 1, e);
+	if ((objects & 1) == 0)
+		goto value;
+key:
+	if (p == e || *p != '"' || (p = plain_text_end(p + 1, e)) == NULL)
+		goto stop;
+	p = skip_some_blanks(p + 1, e);
+	if (p == e || *p != ':')
+		goto stop;
+	p = skip_some_blanks(p + 1, e);
+	goto value;
+stop:
+	n->objects = objects;
+	n->depth = depth;
+	n->after = after;
+	return at;
+}
+
+/* Reads on in a value.  Returns its end, or NULL after an error; *done: up to where it is valid, which *n
+ * belongs to. */
+static const char *read_nested(struct json *x, struct json_nest *n, const char *p, const char *e,
+                               const char **done)
+{
+	for (;;) {
+		bool more;
+		p = read_plain(x, n, p, e);
+		if (n->after && n->depth == 0)
+			return p;
+		*done = p;
+		if (!n->after)
+			p = read_member(x, n, p, e, &more);
+		else if ((p = json_next(x, p, e, in_object(n) ? '}' : ']', &more)) != NULL && !more) {
+			n->objects >>= 1;
+			n->depth--;
+		}
+		if (p == NULL)
+			return NULL;
+		n->after = !more;
+	}
+}
+
 const char *json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const uint32_t met = x->met;
-	const enum json_kind outer = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
-	struct json_nest n = { 0, 0 };
-	bool more = true;
+	struct json_nest n = { .depth = 0 };
 
-	while (p != NULL && more) {
-		p = read_member(x, &n, p, e, kind, &more);
-		if (p != NULL && !more)
-			p = close_levels(x, &n, p, e, &more);
-	}
-	*kind = x->met > met ? JSON_BAD_NESTED : outer;
+	*kind = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+	p = read_nested(x, &n, p, e, &(const char *){ NULL });
+	if (x->met > met)
+		*kind = JSON_BAD_NESTED;
 	return p;
 }
 
 const char *json_nested_part(struct json *x, struct json_nest *n, const char *p, const char *e)
 {
-	struct json_nest was = *n;
-	enum json_kind kind;
-	bool more;
+	const char *done, *const end = read_nested(x, n, p, e, &done);
 
-	for (const char *done = p;; done = p, was = *n) {
-		p = read_member(x, n, p, e, &kind, &more);
-		if (p != NULL && !more)
-			p = close_levels(x, n, p, e, &more);
-		if (p != NULL && n->depth == 0)
-			return p;
-		if (p != NULL)
-			continue;
-		*n = was;
-		return x->error.cut && !x->complete ? done : NULL;
-	}
+	if (end == NULL && x->error.cut && !x->complete)
+		return done;
+	*n = (struct json_nest){ .depth = 0 };
+	return end;
 }
 
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
-	return p < e && (*p == '{' || *p == '[') ? json_nested(x, p, e, kind) : json_scalar(x, p, e, kind);
+	if (p == e)
+		return json_cut(x, p, "expected a value");
+	if (*p == '{' || *p == '[')
+		return json_nested(x, p, e, kind);
+	if (*p == '"')
+		return text_end(x, p, e, kind);
+	const char *const q = plain_scalar(p, e, kind);
+	return q != NULL && ends_value(q, e) ? q : json_scalar(x, p, e, kind);
 }
 
 bool json_walk_next(struct json_walk *w)

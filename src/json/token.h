@@ -126,25 +126,19 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 /* p: the opening bracket of an object or array. */
 const char *json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* Open objects (1) and arrays (0), one bit each, the innermost lowest. */
+/* A position in nested values. */
 struct json_nest {
-	unsigned __int128 objects;
-	unsigned depth;
+	unsigned __int128 objects; /* open objects (1) and arrays (0), one bit each, the innermost lowest */
+	unsigned depth;            /* number of open objects and arrays */
+	bool after;                /* after a value, else before one or its key */
 };
 
 /* The same in parts, for values that are larger than a window: *n is zero before the first.  Returns the
- * position where the next part begins, not after it, if n->depth is not 0. */
+ * position where the next part begins if n->depth is not 0. */
 const char *json_nested_part(struct json *x, struct json_nest *n, const char *p, const char *e);
 
 /* Reads any value. */
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind);
-
-/* The same for values as most files have them: valid, texts of ASCII without escapes, integers below 10^18,
- * nested at most 64 deep.  Returns NULL, without an error, if the value is not so, or ends at e. */
-const char *json_plain_value(const char *p, const char *e, enum json_kind *kind);
-
-/* Likewise, reads `"key":value`.  value->p is the value's first byte. */
-const char *json_plain_member(const char *p, const char *e, struct slice *key, struct json_token *value);
 
 /* Reads a valid number.  Returns NULL without setting an error if it is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);

@@ -135,7 +135,6 @@ static enum record_status read_part(struct chrome_reading *st, struct record *re
 		return RECORD_MORE;
 	if (!st->lost)
 		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
-	st->nest.depth = 0;
 	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
@@ -289,27 +288,28 @@ static const char *set_skips(struct chrome_reading *st, const char *end)
 	return x->ninner > 0 ? x->inner[0].p : end;
 }
 
+/* wasted: bytes that were parsed in vain. */
 static enum record_status read_damaged(struct chrome_reading *st, struct record *rec, const char *p,
-                                       const char *limit, const struct commas *commas)
+                                       const char *limit, const struct commas *commas, uint64_t wasted)
 {
 	if (!begin_repair(st))
 		return RECORD_BAD;
 	struct json_repair *const x = st->repair;
 	const char *end = repair(st, p, limit, false, false);
 	bool usable = !x->more && is_usable(st, end, limit);
-	if (!usable && !x->more) {
+	if (!usable && !x->more && x->differs) {
 		end = repair(st, p, limit, false, true);
 		usable = !x->more && is_usable(st, end, limit);
-	}
-	if (!usable && !x->more) {
-		end = repair(st, p, limit, false, false);
-		(void)is_usable(st, end, limit);
+		if (!usable && !x->more) {
+			end = repair(st, p, limit, false, false);
+			(void)is_usable(st, end, limit);
+		}
 	}
 	if (x->more)
 		return RECORD_MORE;
 	if (x->text.failed)
 		return RECORD_BAD;
-	st->wasted += (uint64_t)(end - p);
+	st->wasted += wasted + (uint64_t)(end - p);
 	report_commas(st, commas, p);
 	const char *const item_end = set_skips(st, end);
 	if (usable || x->closed) {
@@ -359,6 +359,24 @@ static enum record_status read_no_event(struct chrome_reading *st, struct record
 	return end_gap(st, rec, CHROME_DROPPED, p, start);
 }
 
+/* Whether an event that the window grew for, at p, is valid up to `limit` and goes on.  Reads on where the
+ * last call for it stopped: a pipe's window grows in small steps, and after a lost bracket all later events
+ * may pass for values of this one. */
+static bool goes_on(struct chrome_reading *st, const char *p, const char *limit)
+{
+	struct chrome_begun *const b = &st->begun;
+	struct json json = { .depth = JSON_MAX_DEPTH };
+
+	if (b->bytes == 0 || b->at != chrome_offset(st, p)) {
+		if (st->last || limit < st->end || limit - p <= (ptrdiff_t)PIECE)
+			return false;
+		*b = (struct chrome_begun){ .at = chrome_offset(st, p) };
+	}
+	const char *const to = json_nested_part(&json, &b->nest, p + b->bytes, limit);
+	b->bytes = to != NULL ? (size_t)(to - p) : 0;
+	return b->nest.depth > 0;
+}
+
 /* Reads the event at p. */
 static enum record_status read_event(struct chrome_reading *st, struct record *rec, const char *p,
                                      const struct commas *commas)
@@ -368,24 +386,28 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 	/* A bracket that is missing may let many events pass for arguments of one.  Where that happens often,
 	 * reading them all each time would cost much. */
 	const bool careful = st->wasted > (PIECE + chrome_offset(st, p)) / 4;
-	const char *end = NULL;
+	const char *end = NULL, *tried = careful && limit - p > (ptrdiff_t)CAREFUL ? p + CAREFUL : limit;
 
-	st->json.complete = st->last && limit == e;
+	st->json.complete = st->last && tried == e;
 	st->json.suspect = st->json.big = NULL;
-	if (!careful || limit - p <= (ptrdiff_t)CAREFUL ||
-	    (end = chrome_parse_event(st, p, p + CAREFUL)) != NULL ||
-	    (st->json.error.cut && find_start(st, p, p + CAREFUL) == NULL))
-		end = end != NULL ? end : chrome_parse_event(st, p, limit);
+	st->json.error.cut = !careful && goes_on(st, p, limit);
+	if (!st->json.error.cut)
+		end = chrome_parse_event(st, p, tried);
+	if (end == NULL && tried < limit && st->json.error.cut && find_start(st, p, tried) == NULL) {
+		tried = limit;
+		st->json.complete = st->last && tried == e;
+		end = chrome_parse_event(st, p, tried);
+	}
 	if (end != NULL) {
 		report_commas(st, commas, p);
 		const bool whole = st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
 		                   (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M');
 		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
 	}
-	if (st->json.error.cut && limit == e && !st->last && !careful)
+	if (st->json.error.cut && tried == e && !st->last)
 		return RECORD_MORE;
-	st->wasted += (uint64_t)(st->json.error.at - p);
-	return read_damaged(st, rec, p, limit, commas);
+	const uint64_t wasted = (uint64_t)((st->json.error.cut ? tried : st->json.error.at) - p);
+	return read_damaged(st, rec, p, limit, commas, wasted);
 }
 
 /* Reads an element that is no object, or bytes that are none. */
@@ -580,10 +602,12 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
 		const bool nested = *v == '[' || *v == '{';
-		if (nested ? e - v < (ptrdiff_t)PIECE : may_grow(st))
+		if ((uint64_t)(e - v) < (nested ? CHROME_MAX_FACT : st->r->max_record))
 			return RECORD_MORE;
-		if (nested)
+		if (nested) {
+			chrome_lose_fact(st, key, v);
 			return read_part(st, rec, p, v, CHROME_MEMBER);
+		}
 	}
 	if (q == NULL)
 		return repair_member(st, rec, p);

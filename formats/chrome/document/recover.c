@@ -47,6 +47,7 @@ struct chrome_recovery {
 	uint32_t ndecisions, decisions_cap;
 	uint64_t waiting_bytes; /* of the input */
 	struct text waiting, tail;
+	size_t late_at;      /* of the latest member in `tail` */
 	const char *decided; /* of the item, up to here */
 };
 
@@ -346,9 +347,13 @@ static void take_event(struct recovery *rc, const char *end)
 	struct text fixed = { .p = NULL };
 
 	const bool whole = is_whole(&st->rec);
-	if (!whole || !open_array(rc)) {
-		drop(rc, end, CHROME_RULE_NOT_AN_EVENT,
-		     whole ? "an event too far behind the array" : "an event without what it needs");
+	if (!whole) {
+		drop(rc, end, CHROME_RULE_NOT_AN_EVENT, "an event without what it needs");
+		return;
+	}
+	if (!open_array(rc)) {
+		drop(rc, end, CHROME_RULE_LIMIT,
+		     "an event more than 16 MiB or 4,096 members behind the array of events");
 		return;
 	}
 	put_comma(rc, st->item_at);
@@ -375,23 +380,29 @@ static void close_events(struct recovery *rc)
 	s->any = true;
 }
 
-/* Takes a member that follows a second array of events. */
-static void take_late_member(struct recovery *rc, const char *end)
+/* Takes a member, or a part of one, that follows a second array of events. */
+static void take_late(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
+	const bool part = st->item == CHROME_PART;
+	const char *const from = part ? st->p : st->item_at;
 
-	s->keeps_member = false;
-	if (st->nest.depth > 0 || s->tail.n + (size_t)(end - st->item_at) > MAX_WAITING) {
-		recover_drop_for(rc, end, rule_of(CHROME_RULE_DUPLICATE_KEY),
-		                 "a member that is too large to wait");
+	if (!part)
+		s->late_at = s->tail.n;
+	if (s->tail.n + (size_t)(end - from) > MAX_WAITING) {
+		s->tail.n = s->late_at;
+		s->keeps_member = false;
+		recover_drop_for(rc, end, rule_of(CHROME_RULE_LIMIT),
+		                 "a member after which more events may follow, where 16 MiB wait already");
 		return;
 	}
-	text_char(&s->tail, ',');
+	if (!part)
+		text_char(&s->tail, ',');
 	if (st->repaired)
 		text_add(&s->tail, st->repair->text.p, st->repair->text.n);
 	else
-		text_add(&s->tail, st->item_at, (size_t)(end - st->item_at));
+		text_add(&s->tail, from, (size_t)(end - from));
 	replace(rc, end, "", 0, CHROME_RULE_DUPLICATE_KEY, "moved behind the events that follow");
 }
 
@@ -400,11 +411,14 @@ static void take_member(struct recovery *rc, const char *end)
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
 
-	s->keeps_member = s->object && st->documents == 1;
+	if (st->item != CHROME_PART)
+		s->keeps_member = s->object && st->documents == 1;
 	if (!s->keeps_member) {
 		drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
 	} else if (s->reopened) {
-		take_late_member(rc, end);
+		take_late(rc, end);
+	} else if (st->item == CHROME_PART) {
+		keep(rc, end);
 	} else {
 		if (s->out == OUT_EVENTS)
 			close_events(rc);
@@ -530,13 +544,8 @@ static void take_item(struct recovery *rc)
 		take_list(rc, end);
 		break;
 	case CHROME_MEMBER:
-		take_member(rc, end);
-		break;
 	case CHROME_PART:
-		if (s->keeps_member)
-			keep(rc, end);
-		else
-			drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
+		take_member(rc, end);
 		break;
 	case CHROME_EVENT:
 		take_event(rc, end);

@@ -69,16 +69,17 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 /* Whether the brace after the colon begins no value: it is on the next line, or the key takes no object. */
 static bool is_no_value(const char *from, const char *colon, const char *brace)
 {
-	static const char *const keys[] = { "\"name\"", "\"cat\"", "\"ph\"", "\"ts\"",
-		                            "\"dur\"",  "\"pid\"", "\"tid\"" };
+	static const struct slice keys[] = { SLICE_LIT("\"name\""), SLICE_LIT("\"cat\""),
+		                             SLICE_LIT("\"ph\""),   SLICE_LIT("\"ts\""),
+		                             SLICE_LIT("\"dur\""),  SLICE_LIT("\"pid\""),
+		                             SLICE_LIT("\"tid\"") };
 
 	if (memchr(colon, '\n', (size_t)(brace - colon)) != NULL)
 		return true;
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		const size_t n = strlen(keys[i]);
-		if ((size_t)(colon - from) >= n && memcmp(colon - n, keys[i], n) == 0)
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if ((size_t)(colon - from) >= keys[i].n &&
+		    memcmp(colon - keys[i].n, keys[i].p, keys[i].n) == 0)
 			return true;
-	}
 	return false;
 }
 

@@ -8,16 +8,14 @@
  */
 #include "chrome/chrome.h"
 
-#define MAX_FACT (1u << 20)  /* bytes of a fact */
 #define MAX_FACTS (4u << 20) /* of all */
 
-static void lose(struct chrome_reading *st, const struct json_token *t, struct slice key)
+void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *at)
 {
 	struct quoted q;
 
 	st->r->trace->facts_lost++;
-	chrome_report(st, CHROME_RULE_FACT_LOST, t->p, "%s is left out: %zu bytes", quoted(&q, key),
-	              (size_t)(t->end - t->p));
+	chrome_report(st, CHROME_RULE_FACT_LOST, at, "%s is left out", quoted(&q, key));
 }
 
 static void add_fact(struct chrome_reading *st, struct slice key, const struct json_token *t, bool top)
@@ -29,9 +27,9 @@ static void add_fact(struct chrome_reading *st, struct slice key, const struct j
 	const struct slice name = arena_copy(&trace->arena, chrome_text(&st->scratch, &text_of_key));
 	struct value v = chrome_read_value(&st->scratch, t);
 
-	if (trace->nmeta >= CHROME_MAX_META || t->end - t->p > MAX_FACT || key.n > CHROME_MAX_TITLE ||
+	if (trace->nmeta >= CHROME_MAX_META || t->end - t->p > CHROME_MAX_FACT || key.n > CHROME_MAX_TITLE ||
 	    (size_t)(t->end - t->p) > MAX_FACTS - st->fact_bytes) {
-		lose(st, t, key);
+		chrome_lose_fact(st, key, t->p);
 		return;
 	}
 	st->fact_bytes += (uint32_t)(t->end - t->p);

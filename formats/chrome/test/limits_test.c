@@ -73,3 +73,51 @@ Test(chrome_limits, a_member_of_20_MB)
 	expect("64M", &t, 1, "a member of the file that cannot be read [chrome/foreign-bytes]");
 	text_free(&t);
 }
+
+/* After a lost bracket all later events may pass for values of an event.  On a pipe its window grows. */
+Test(chrome_limits, a_lost_bracket_before_20_MB)
+{
+	struct text t = { .p = NULL };
+	char *const dir = make_folder(), path[1024];
+
+	text_str(&t, "[\n" EVENT("1") "},\n" EVENT("2") ",\"args\":{\"v\":[\n");
+	for (unsigned i = 0; i < 300000; i++)
+		text_str(&t, EVENT("3") ",\"args\":{\"a\":[1,2]}},\n");
+	text_str(&t, EVENT("9") "}\n]\n");
+	snprintf(path, sizeof path, "%s/lost.json", dir);
+	cr_assert(write_whole(path, t.p, t.n));
+	expect("64M", &t, 1, "-: not valid chrome, 300002 records, 1 error\n");
+	expect("64M", &t, 1, "-:3:1:@56: error: 66 bytes into the event something else begins");
+	expect_ran(run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0), 1,
+	           ":3:1:@56: error: 66 bytes into the event something else begins");
+	remove_folder(dir);
+	text_free(&t);
+}
+
+/* An object of 17 MiB between two arrays of events: both are read, from a file and a pipe; recovery, which
+ * would have to write it behind both, says what it leaves out. */
+Test(chrome_limits, arrays_of_events_17_MiB_apart)
+{
+	struct text t = { .p = NULL };
+	char *const dir = make_folder(), path[1024], out[1024];
+
+	text_str(&t, "{\"traceEvents\":[" EVENT("1") "}],\n\"x\":{\"y\":[0");
+	while (t.n < 17u << 20)
+		text_str(&t, ",{\"a\":[1,2,3]}");
+	text_str(&t, "]},\n\"traceEvents\":[" EVENT("9") "}]}\n");
+	snprintf(path, sizeof path, "%s/two.json", dir);
+	snprintf(out, sizeof out, "%s/out.json", dir);
+	cr_assert(write_whole(path, t.p, t.n));
+	expect("64M", &t, 0, "-: valid chrome, 2 records, 1 warning, 1 note\n");
+	expect("64M", &t, 0, "-:2:5:@75: note: \"x\" is left out [chrome/fact-left-out]\n");
+	expect_ran(run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0), 0,
+	           "two.json: valid chrome, 2 records, 1 warning, 1 note\n");
+	expect_ran(
+	    run_tool((const char *const[]){ "recover", path, out, NULL }, NULL, 0), 1,
+	    ": 52 bytes dropped: an event more than 16 MiB or 4,096 members behind the array of events "
+	    "[chrome/limit]\n");
+	expect_ran(run_tool((const char *const[]){ "validate", out, NULL }, NULL, 0), 0,
+	           "valid chrome, 1 record");
+	remove_folder(dir);
+	text_free(&t);
+}

@@ -295,6 +295,26 @@ Test(json_token, parts_are_cut)
 	}
 }
 
+/* A value in two parts ends where it does in one. */
+Test(json_token, values_in_two_parts)
+{
+	static struct random_text t = { .state = 13 };
+
+	for (unsigned round = 0; round < 3000; round++) {
+		t.n = 0;
+		random_list(&t, 0, random_below(&t, 2) == 0);
+		for (size_t n = 1; n < t.n; n++) {
+			struct json x = { .depth = JSON_MAX_DEPTH };
+			struct json_nest nest = { .depth = 0 };
+			const char *const next = json_nested_part(&x, &nest, t.p, t.p + n);
+			cr_assert_not_null(next, "%s: %.*s", x.error.why, (int)n, t.p);
+			cr_assert_eq(nest.depth == 0, next == t.p, "%.*s", (int)n, t.p);
+			const char *const end = json_nested_part(&x, &nest, next, t.p + t.n);
+			cr_assert(end == t.p + t.n && nest.depth == 0, "%zu: %s", n, t.p);
+		}
+	}
+}
+
 Test(json_token, numbers_and_words_may_go_on)
 {
 	struct json x = { .depth = 1 };

@@ -94,34 +94,3 @@ Test(json_repair, any_bytes)
 	}
 	text_free(&x.text);
 }
-
-/* json_plain_value() accepts what json_value() does, with the same result. */
-Test(json_repair, plain_values_are_values)
-{
-	static const char *const words[] = {
-		"{",    "}", "[",    "]",       ",",     ":",        "\"a\"",
-		"\"\"", "1", "-2.5", "01",      "true",  "null",     "false",
-		"1e5",  " ", "\n",   "{\"a\":", "[1,2]", "\"b\\n\"", "1234567890123456789"
-	};
-	const unsigned long n = strength(20000, 200000, 2000000);
-	enum json_kind kind, plain_kind;
-	unsigned long plain = 0;
-	char in[400];
-
-	for (unsigned long i = 0; i < n; i++) {
-		uint64_t seed = i;
-		in[0] = '\0';
-		for (uint64_t k = 1 + splitmix_next(&seed) % 12; k > 0; k--)
-			strcat(in, words[splitmix_next(&seed) % (sizeof words / sizeof words[0])]);
-		strcat(in, ",                                        ");
-		struct json json = { .complete = true, .depth = JSON_MAX_DEPTH };
-		const char *const e = in + strlen(in);
-		const char *const end = json_value(&json, in, e, &kind), *const fast = json_plain_value(
-		                                                             in, e, &plain_kind);
-		if (fast == NULL || end == NULL)
-			continue; /* words as in `1true` are left to what reads on */
-		plain++;
-		cr_assert(fast == end && plain_kind == kind, "%s", in);
-	}
-	cr_expect_gt(plain, n / 20);
-}
