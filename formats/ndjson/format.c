@@ -99,7 +99,8 @@ int ndjson_probe(struct slice head, bool complete)
 	return bits;
 }
 
-#define BEGINNING 1024 /* bytes that show what begins */
+#define BEGINNING 1024    /* bytes that show what begins ... */
+#define BEGINNING_DEPTH 8 /* ... with no deeper values, which bounds the cost of braces in braces */
 
 /* Returns the member that stands after the type in the first bytes. */
 static uint64_t second_member(enum ndjson_type type)
@@ -112,7 +113,7 @@ static uint64_t second_member(enum ndjson_type type)
 
 enum ndjson_type ndjson_begins(const char *p, const char *e)
 {
-	struct json x = { .depth = JSON_MAX_DEPTH };
+	struct json x = { .depth = BEGINNING_DEPTH };
 	enum ndjson_type type = NDJSON_TYPES;
 	uint64_t seen = 0;
 

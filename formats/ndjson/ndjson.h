@@ -105,6 +105,8 @@ struct ndjson_index {
 	struct table64 others; /* index -> position in the list, where they differ */
 };
 
+#define NDJSON_MESSAGE 600 /* bytes */
+
 /* Errors of the current line, for recovery. */
 struct ndjson_faults {
 	struct ndjson_fault {
@@ -112,8 +114,8 @@ struct ndjson_faults {
 		enum ndjson_rule rule;
 	} * list;
 	uint32_t n, cap;
-	bool limit;            /* a limit was reached */
-	char why[RECOVER_WHY]; /* of the first */
+	bool limit;               /* a limit was reached */
+	char why[NDJSON_MESSAGE]; /* of the first */
 };
 
 struct ndjson_reading {

@@ -28,7 +28,7 @@ static void add_fault(struct ndjson_reading *st, enum ndjson_rule rule, const ch
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
-	char text[600] = "";
+	char text[NDJSON_MESSAGE] = "";
 	va_list ap;
 
 	if (st->r->findings == NULL && st->faults == NULL)

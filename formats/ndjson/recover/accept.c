@@ -148,9 +148,13 @@ static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t inde
 		s->limited |= s->faults.limit;
 		return s->faults.limit && parse(rc, p, end);
 	}
-	text_add(&s->inserted, line->p, line->n);
-	text_char(&s->inserted, '\n');
-	rc->r->no_memory |= s->inserted.failed;
+	if (s->inserted.n++ == 0) {
+		s->inserted.type = m == NDJSON_M_CLASS ? "class" : "track";
+		s->inserted.index = index;
+	}
+	text_add(&s->inserted.text, line->p, line->n);
+	text_char(&s->inserted.text, '\n');
+	rc->r->no_memory |= s->inserted.text.failed;
 	return parse(rc, p, end);
 }
 

@@ -84,6 +84,22 @@ static void insert_head(struct recovery *rc)
 	s->head = true;
 }
 
+static void insert_lost(struct recovery *rc)
+{
+	struct ndjson_recovery *const s = rc->state;
+	char why[100];
+
+	if (s->inserted.n == 1)
+		snprintf(why, sizeof why, "the line of %s %" PRIu64 " is lost", s->inserted.type,
+		         s->inserted.index);
+	else
+		snprintf(why, sizeof why, "the lines of %s %" PRIu64 " and %" PRIu64 " more are lost",
+		         s->inserted.type, s->inserted.index, s->inserted.n - 1);
+	insert(rc, s->inserted.text.p, s->inserted.text.n, NDJSON_RULE_UNKNOWN_REFERENCE, why);
+	text_clear(&s->inserted.text);
+	s->inserted.n = 0;
+}
+
 /* Inserts what must stand before a record. */
 static void begin_record(struct recovery *rc, bool is_head)
 {
@@ -94,9 +110,7 @@ static void begin_record(struct recovery *rc, bool is_head)
 	if (!s->head && !is_head)
 		insert_head(rc);
 	if (s->inserted.n > 0)
-		insert(rc, s->inserted.p, s->inserted.n, NDJSON_RULE_UNKNOWN_REFERENCE,
-		       "tracks and classes whose lines are lost");
-	text_clear(&s->inserted);
+		insert_lost(rc);
 }
 
 /* ---- records of a damaged line ---- */
@@ -313,7 +327,7 @@ static void end_line(struct recovery *rc, const char *text_end)
 	} else if (is_blank(s->from, end) && s->from < end && !is_dropping(rc)) {
 		replace(rc, end, "", 0, NDJSON_RULE_NOT_JSON, "an empty line");
 	} else {
-		drop(rc, end, NDJSON_RULE_NOT_JSON, "a line that is no record");
+		drop(rc, end, s->rule, s->why);
 	}
 }
 
@@ -322,6 +336,7 @@ static void take_damaged_line(struct recovery *rc, const char *from, size_t n)
 	struct ndjson_recovery *const s = rc->state;
 	const struct input *const in = rc->r->in;
 
+	note_fault(s);
 	recover_keep(rc, from);
 	rc->records--;
 	text_clear(&s->copy);
@@ -372,6 +387,7 @@ static bool keep(struct recovery *rc, enum record_status status)
 		return true;
 	if (rc->last != '\n' && rc->last != '\0')
 		insert(rc, "\n", 1, NDJSON_RULE_CUT_LINE, "the last line feed is missing");
+	s->head |= rc->last != '\0'; /* a longer line than --max-record */
 	if (!s->head)
 		insert_head(rc);
 	if (s->ended)
@@ -393,7 +409,7 @@ static void close_recovery(struct recovery *rc)
 	table64_free(&s->ahead.classes);
 	free(s->ahead.list);
 	free(s->faults.list);
-	text_free(&s->inserted);
+	text_free(&s->inserted.text);
 	text_free(&s->copy);
 	text_free(&s->texts[0]);
 	text_free(&s->texts[1]);

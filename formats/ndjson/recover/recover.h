@@ -34,17 +34,21 @@ struct ndjson_recovery {
 	uint64_t unnumbered;      /* ... its index */
 	struct ndjson_ahead ahead;
 	struct ndjson_faults faults;
-	struct text inserted; /* lines of tracks and classes, to be written before the next line */
+	struct {
+		struct text text;
+		const char *type; /* of the first */
+		uint64_t index, n;
+	} inserted; /* lines of tracks and classes, to be written before the next line */
 
 	/* The current line. */
 	struct text copy;     /* its bytes */
 	struct text texts[2]; /* what it becomes */
 	struct text line;     /* one that is inserted */
 	struct json_repair *repair;
-	enum ndjson_rule rule; /* the first fault ... */
-	char why[RECOVER_WHY]; /* ... and its text */
-	const char *from;      /* in the copy: the bytes before it are decided */
-	bool any;              /* a record of it was kept */
+	enum ndjson_rule rule;    /* the first fault ... */
+	char why[NDJSON_MESSAGE]; /* ... and its text */
+	const char *from;         /* in the copy: the bytes before it are decided */
+	bool any;                 /* a record of it was kept */
 };
 
 /* ---- accept.c ---- */

@@ -126,6 +126,19 @@ static const struct {
 	  START EVENT(1) "{\"type\":\"trace_end\",\"records\":2,\"events\":2," FACTS
 	                 ",\"losses\":{\"b\":2}}\n",
 	  "=out-of-range" },
+	/* a wrong escaped form */
+	{ HEAD "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\",\"id\":7,\"host\":"
+	       "\"\\\\x1\",\"escaped\":[\"host\"]}\n" THREAD CLASS EVENT(1) END,
+	  HEAD "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\",\"id\":7,\"escaped\":["
+	       "\"host\"]}\n" THREAD CLASS EVENT(1) END,
+	  "=bad-value" },
+	{ "{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"raw\",\"rebased\":false,\"format\":"
+	  "\"\\\\x1\","
+	  "\"clock\":\"c\",\"escaped\":[\"format\"]}\n" PROCESS END,
+	  "{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"raw\",\"rebased\":false,\"format\":"
+	  "\"\\\\x1\","
+	  "\"clock\":\"c\",\"escaped\":[\"format\"]}\n" PROCESS END,
+	  "" },
 	/* lines that are lost, and what refers to them */
 	{ HEAD PROCESS THREAD EVENT(1) EVENT(2) END, HEAD PROCESS THREAD NEW_CLASS EVENT(1) EVENT(2) END,
 	  "+unknown-reference" },
