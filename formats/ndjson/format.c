@@ -52,27 +52,83 @@ static uint64_t member_bit(struct slice key)
 	return 0;
 }
 
-int ndjson_probe(struct slice head, bool complete)
+/* Sets *type from the member `type` or `kind`, which is told by `seen`, the members before. */
+static void see_member(const struct json_walk *w, uint64_t *seen, enum ndjson_type *type)
+{
+	const struct slice key = json_token_text(&w->key), text = json_token_text(&w->value);
+
+	*seen |= member_bit(key);
+	if (slice_is(key, "type"))
+		*type = find_type(text, false);
+	else if (slice_is(key, "kind") && (*seen & HAS(TYPE)) == 0)
+		*type = find_type(text, true);
+}
+
+static int probe_object(const char *p, const char *e, bool complete)
 {
 	struct json x = { .complete = complete, .depth = JSON_MAX_DEPTH };
-	const char *p = json_skip_blanks(head.p, head.p + head.n), *const e = head.p + head.n;
 	enum ndjson_type type = NDJSON_TYPES;
 	uint64_t seen = 0;
 
+	p = json_skip_blanks(p, e);
 	if (p == e || *p != '{')
 		return 0;
 	struct json_walk w = json_walk(&x, p, e);
-	while (json_walk_next(&w)) {
-		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
-		seen |= member_bit(key);
-		if (slice_is(key, "type"))
-			type = find_type(text, false);
-		else if (slice_is(key, "kind") && (seen & HAS(TYPE)) == 0)
-			type = find_type(text, true);
-	}
+	while (json_walk_next(&w))
+		see_member(&w, &seen, &type);
 	if (type != NDJSON_TYPES && (signature(type) & ~seen) == 0)
 		return type == NDJSON_TRACE ? TRACE_BITS : OTHER_BITS;
 	return type == NDJSON_TRACE && w.p == NULL && x.error.cut ? LIKELY_BITS : 0;
+}
+
+#define PROBED_LINES 8 /* of which the first may be damaged */
+
+int ndjson_probe(struct slice head, bool complete)
+{
+	const char *p = head.p, *const e = p + head.n;
+
+	p += head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	int bits = probe_object(p, e, complete);
+	for (int i = 1; i < PROBED_LINES && bits == 0; i++) {
+		const char *const feed = memchr(p, '\n', (size_t)(e - p));
+		if (feed == NULL)
+			break;
+		p = feed + 1;
+		bits = probe_object(p, e, complete) > LIKELY_BITS ? LIKELY_BITS : 0;
+	}
+	return bits;
+}
+
+#define BEGINNING 1024    /* bytes that show what begins ... */
+#define BEGINNING_DEPTH 8 /* ... with no deeper values, which bounds the cost of braces in braces */
+
+/* Returns the member that stands after the type in the first bytes. */
+static uint64_t second_member(enum ndjson_type type)
+{
+	return type == NDJSON_TRACE                           ? HAS(VERSION)
+	       : type == NDJSON_TRACK || type == NDJSON_CLASS ? HAS(INDEX)
+	       : type == NDJSON_TRACE_END                     ? HAS(RECORDS)
+	                                                      : HAS(TS);
+}
+
+enum ndjson_type ndjson_begins(const char *p, const char *e)
+{
+	struct json x = { .depth = BEGINNING_DEPTH };
+	enum ndjson_type type = NDJSON_TYPES;
+	uint64_t seen = 0;
+
+	e = e - p > BEGINNING ? p + BEGINNING : e;
+	if (*p != '{')
+		return NDJSON_TYPES;
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w)) {
+		see_member(&w, &seen, &type);
+		if (seen == 0)
+			break; /* the first is no member of a line */
+		if (type != NDJSON_TYPES && (seen & second_member(type)) != 0)
+			return type;
+	}
+	return NDJSON_TYPES;
 }
 
 /* ---- format ---- */
@@ -93,6 +149,7 @@ const struct format ndjson_format = {
 	.spec = "tracetool-ndjson(5)",
 	.suffixes = suffixes,
 	.reader = &ndjson_reader_ops,
+	.recover = &ndjson_recover_ops,
 	.writer = &ndjson_writer_ops,
 	.rules = ndjson_rules,
 	.losses = ndjson_losses,

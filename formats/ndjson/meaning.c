@@ -78,7 +78,7 @@ static struct slice read_member_text(struct ndjson_reading *st, enum ndjson_memb
 
 /* ---- indexes of tracks and classes ---- */
 
-static struct ndjson_entry *find_entry(const struct ndjson_index *k, uint64_t index)
+struct ndjson_entry *ndjson_find_entry(const struct ndjson_index *k, uint64_t index)
 {
 	if (index < k->n && k->list[index].index == index)
 		return &k->list[index];
@@ -93,7 +93,7 @@ static struct ndjson_entry *get_entry(struct ndjson_reading *st, struct ndjson_i
 
 	if (!read_number(st, m, UINT32_MAX, &index))
 		return NULL;
-	struct ndjson_entry *const found = find_entry(k, index);
+	struct ndjson_entry *const found = ndjson_find_entry(k, index);
 	if (found == NULL)
 		ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, st->line.of[m].p,
 		              "%s %" PRIu64 " has no line before this one", ndjson_member_names[m], index);
@@ -110,7 +110,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 
 	if (!read_number(st, NDJSON_M_INDEX, UINT32_MAX, &index))
 		return NULL;
-	if (find_entry(k, index) != NULL) {
+	if (ndjson_find_entry(k, index) != NULL) {
 		ndjson_report(st, NDJSON_RULE_INDEX_TWICE, line->of[NDJSON_M_INDEX].p,
 		              "there is a %s %" PRIu64 " already", what, index);
 		return NULL;
@@ -151,12 +151,12 @@ void ndjson_indexes_free(struct ndjson_reading *st)
 
 /* ---- the trace ---- */
 
-/* Returns a copy with a final NUL in the arena of the trace. */
+/* Returns a copy with a final NUL in the arena of the trace; facts are never escaped. */
 static const char *read_fact(struct ndjson_reading *st, enum ndjson_member m, const char *absent)
 {
 	if (!ndjson_has(&st->line, m))
 		return absent;
-	const struct slice s = read_member_text(st, m, &st->scratch);
+	const struct slice s = unescape_text(st, &st->line.of[m], NULL, ndjson_member_names[m], &st->scratch);
 	return s.p != NULL ? arena_copy(&st->r->trace->arena, s).p : NULL;
 }
 
@@ -176,20 +176,26 @@ static bool read_facts(struct ndjson_reading *st, struct trace_facts *to)
 	       (f.record_id != NULL || !ndjson_has(&st->line, NDJSON_M_RECORD_ID));
 }
 
+bool ndjson_check_version(struct ndjson_reading *st)
+{
+	const struct json_token *const version = &st->line.of[NDJSON_M_VERSION];
+	struct quoted q;
+	uint64_t v;
+
+	if (json_digits_any(version->p, (uint32_t)(version->end - version->p), &v) && v == NDJSON_VERSION)
+		return true;
+	ndjson_report(st, NDJSON_RULE_VERSION, version->p, "version is %s, this program reads %d",
+	              quoted(&q, slice_of(version->p, (size_t)(version->end - version->p))), NDJSON_VERSION);
+	return false;
+}
+
 bool ndjson_read_trace(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
 	struct trace *const trace = st->r->trace;
-	const struct json_token *const version = &line->of[NDJSON_M_VERSION];
-	struct quoted q;
-	uint64_t v;
 
-	if (!json_digits_any(version->p, (uint32_t)(version->end - version->p), &v) || v != NDJSON_VERSION) {
-		ndjson_report(st, NDJSON_RULE_VERSION, version->p, "version is %s, this program reads %d",
-		              quoted(&q, slice_of(version->p, (size_t)(version->end - version->p))),
-		              NDJSON_VERSION);
+	if (!ndjson_check_version(st))
 		return false;
-	}
 	st->origin = arena_zalloc(&trace->arena, 1, sizeof *st->origin);
 	if (st->origin == NULL || !read_facts(st, &st->origin->first)) {
 		st->r->no_memory = true;
@@ -232,8 +238,11 @@ bool ndjson_read_track(struct ndjson_reading *st)
 	    (ndjson_has(line, NDJSON_M_LANE) && !read_number(st, NDJSON_M_LANE, UINT16_MAX, &lane)))
 		return false;
 	const struct slice name = read_member_text(st, NDJSON_M_NAME, &st->scratch);
+	struct slice host = SLICE_LIT("");
+	if (name.p != NULL && process && ndjson_has(line, NDJSON_M_HOST))
+		host = read_member_text(st, NDJSON_M_HOST, &st->scratch);
 	struct ndjson_entry *const k =
-	    name.p != NULL ? add_entry(st, &st->tracks, TRACE_MAX_TRACKS, "track") : NULL;
+	    name.p != NULL && host.p != NULL ? add_entry(st, &st->tracks, TRACE_MAX_TRACKS, "track") : NULL;
 	if (k == NULL)
 		return false;
 	struct track *const track =
@@ -244,11 +253,8 @@ bool ndjson_read_track(struct ndjson_reading *st)
 		ndjson_report(st, NDJSON_RULE_LIMIT, line->of[NDJSON_M_PARENT].p,
 		              "the track is below more than %d others, it is shown below the last of so many",
 		              TRACE_MAX_DEPTH);
-	if (process && ndjson_has(line, NDJSON_M_HOST)) {
-		const struct slice host = read_member_text(st, NDJSON_M_HOST, &st->scratch);
-		if (host.p == NULL || !trace_set_host(trace, track, host))
-			return drop_entry(st, &st->tracks);
-	}
+	if (process && ndjson_has(line, NDJSON_M_HOST) && !trace_set_host(trace, track, host))
+		return drop_entry(st, &st->tracks);
 	track->has_id = has_id;
 	track->id = id;
 	track->lane = (uint16_t)lane;

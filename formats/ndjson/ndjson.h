@@ -8,6 +8,7 @@
  *   raw.c           lines as raw records
  *   write.c         lines of the writer
  *   write_fields.c  fields of an event and their values
+ *   recover/        recovery
  *   members.def     members of lines
  */
 #ifndef NDJSON_NDJSON_H
@@ -17,6 +18,7 @@
 #include <stdio.h>
 
 #include "format/format.h"
+#include "format/recover.h"
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/trace_origin.h"
@@ -103,8 +105,22 @@ struct ndjson_index {
 	struct table64 others; /* index -> position in the list, where they differ */
 };
 
+#define NDJSON_MESSAGE 600 /* bytes */
+
+/* Errors of the current line, for recovery. */
+struct ndjson_faults {
+	struct ndjson_fault {
+		const char *at;
+		enum ndjson_rule rule;
+	} * list;
+	uint32_t n, cap;
+	bool limit;               /* a limit was reached */
+	char why[NDJSON_MESSAGE]; /* of the first */
+};
+
 struct ndjson_reading {
 	struct reader *r;
+	struct ndjson_faults *faults; /* gets what is found; NULL: findings are reported */
 	struct json json;
 	struct ndjson_line line;
 	uint64_t number; /* of the current line, from 1 */
@@ -146,10 +162,28 @@ static inline bool ndjson_expectable(unsigned type)
 
 int ndjson_probe(struct slice head, bool complete);
 
+/* Returns the type of the line that the object at p begins, by its first members; NDJSON_TYPES: none. */
+enum ndjson_type ndjson_begins(const char *p, const char *e);
+
 /* ---- read.c ---- */
 
 extern const char *const ndjson_type_names[NDJSON_TYPES];
 extern const char *const ndjson_member_names[NDJSON_MEMBERS];
+
+/* Returns NDJSON_MEMBERS if there is none. */
+enum ndjson_member ndjson_find_member(struct slice key);
+
+/* Returns whether values of the member are of this kind. */
+bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind);
+
+/* Returns the end of the line [p, end) without \n or \r\n. */
+const char *ndjson_text_end(const char *p, const char *end);
+
+/* Reads the line [p, end) into st->line.  Returns false after a finding or on OOM. */
+bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end);
+
+/* Applies the parsed line.  Returns false after a finding or on OOM. */
+bool ndjson_read_by_type(struct ndjson_reading *st);
 
 /* Reports a finding at a position of the current line. */
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
@@ -157,7 +191,10 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 
 /* ---- meaning.c ---- */
 
+struct ndjson_entry *ndjson_find_entry(const struct ndjson_index *k, uint64_t index);
+
 /* Return false after a finding or on OOM. */
+bool ndjson_check_version(struct ndjson_reading *st);
 bool ndjson_read_trace(struct ndjson_reading *st);
 bool ndjson_read_track(struct ndjson_reading *st);
 bool ndjson_read_class(struct ndjson_reading *st);
@@ -220,6 +257,9 @@ struct ndjson_class {
 
 extern const struct writer_ops ndjson_writer_ops;
 
+/* Writes `,"format":...` and what else the trace says of itself in its first and last line. */
+void ndjson_put_facts(struct text *t, const struct trace_facts *facts);
+
 /* ---- write_fields.c ---- */
 
 /* Write text as a JSON string, with and without quotes.  Return true if it is not UTF-8, thus escaped. */
@@ -266,5 +306,9 @@ enum ndjson_loss {
 };
 
 extern const struct loss ndjson_losses[NDJSON_LOSSES + 1];
+
+/* ---- recovery ---- */
+
+extern const struct recover_ops ndjson_recover_ops;
 
 #endif

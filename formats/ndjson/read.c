@@ -8,19 +8,39 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+/* Adds an error to the list of recovery. */
+static void add_fault(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *text)
+{
+	struct ndjson_faults *const to = st->faults;
+
+	to->limit |= ndjson_rules[rule].level == LEVEL_LIMIT;
+	if (ndjson_rules[rule].level != LEVEL_ERROR)
+		return;
+	if (!array_reserve(&to->list, to->n, &to->cap, sizeof *to->list)) {
+		st->r->no_memory = true;
+		return;
+	}
+	if (to->n == 0)
+		snprintf(to->why, sizeof to->why, "%s", text);
+	to->list[to->n++] = (struct ndjson_fault){ at, rule };
+}
+
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
-	char text[600] = "";
+	char text[NDJSON_MESSAGE] = "";
 	va_list ap;
 
-	if (st->r->findings == NULL)
+	if (st->r->findings == NULL && st->faults == NULL)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
-	                 (uint64_t)(at - in->p) + 1, st->r->records + 1, "%s", text);
+	if (st->faults != NULL)
+		add_fault(st, rule, at, text);
+	else
+		finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
+		                 (uint64_t)(at - in->p) + 1, st->r->records + 1, "%s", text);
 }
 
 /* ---- members and types ---- */
@@ -67,6 +87,11 @@ const char *const ndjson_type_names[NDJSON_TYPES] = {
 #define EVENT (BIT(PID) | BIT(TID) | BIT(ASYNC) | BIT(BIG_ENDIAN) | BIT(ESCAPED) | WITH_ARGS)
 #define FACTS (BIT(FORMAT) | BIT(CLOCK))
 
+bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind)
+{
+	return (member_kinds[m] >> kind & 1) != 0;
+}
+
 static const struct {
 	uint64_t must, may;
 } type_members[NDJSON_TYPES] = {
@@ -90,7 +115,7 @@ static const struct {
 
 /* ---- tokens ---- */
 
-static enum ndjson_member find_member(struct slice key)
+enum ndjson_member ndjson_find_member(struct slice key)
 {
 	for (unsigned m = 0; m < NDJSON_MEMBERS && name_lengths[m] <= key.n; m++)
 		if (name_lengths[m] == key.n && *key.p == *ndjson_member_names[m] &&
@@ -181,7 +206,7 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		const char *const at = p;
 		const char *const v = read_key(x, p, e, &key, &kind);
-		const enum ndjson_member m = v != NULL ? find_member(key) : NDJSON_MEMBERS;
+		const enum ndjson_member m = v != NULL ? ndjson_find_member(key) : NDJSON_MEMBERS;
 		const bool known = m != NDJSON_MEMBERS, repeated = known && ndjson_has(line, m);
 		p = v == NULL ? NULL
 		    : known   ? read_member(st, m, v, e, repeated, &kind)
@@ -196,7 +221,7 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 			continue;
 		line->seen |= UINT64_C(1) << m;
 		line->of[m] = (struct json_token){ v, p, kind };
-		if ((member_kinds[m] >> kind & 1) == 0 && line->mistyped == NULL) {
+		if (!ndjson_fits_member(m, kind) && line->mistyped == NULL) {
 			line->mistyped = v;
 			line->mistyped_member = m;
 		}
@@ -306,8 +331,7 @@ static bool check_members(struct ndjson_reading *st)
 	return true;
 }
 
-/* Reads the line [p, end) into st->line.  Returns false after a finding or on OOM. */
-static bool parse_line(struct ndjson_reading *st, const char *p, const char *end)
+bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end)
 {
 	struct ndjson_line *const line = &st->line;
 	struct quoted q;
@@ -392,17 +416,14 @@ static enum record_status pass_long_line(struct ndjson_reading *st, struct recor
 	return reader_pass_to(st->r, rec, end);
 }
 
-/* Returns the end of the line without \n or \r\n. */
-static const char *text_end(const struct ndjson_reading *st, const char *end)
+const char *ndjson_text_end(const char *p, const char *end)
 {
-	const char *const p = st->r->in->p;
-
 	if (end > p && end[-1] == '\n')
 		end--;
 	return end > p && end[-1] == '\r' ? end - 1 : end;
 }
 
-static bool read_by_type(struct ndjson_reading *st)
+bool ndjson_read_by_type(struct ndjson_reading *st)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
 		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
@@ -439,7 +460,7 @@ static bool parse_quietly(struct ndjson_reading *st, const char *end)
 	struct findings *const findings = st->r->findings;
 
 	st->r->findings = NULL;
-	const bool parsed = parse_line(st, st->r->in->p, text_end(st, end));
+	const bool parsed = ndjson_parse_line(st, st->r->in->p, ndjson_text_end(st->r->in->p, end));
 	st->r->findings = findings;
 	return parsed;
 }
@@ -464,6 +485,16 @@ static void set_record(struct ndjson_reading *st, struct record *rec)
 	}
 }
 
+/* Frames the line: recover.c reads it. */
+static enum record_status frame_line(struct ndjson_reading *st, struct record *rec)
+{
+	rec->cls = &st->no_class;
+	rec->role = RECORD_IS_OTHER;
+	st->cut = rec->end[-1] != '\n';
+	st->lines++;
+	return RECORD_DONE;
+}
+
 static enum record_status read_line_at(struct ndjson_reading *st, struct record *rec)
 {
 	const bool was_read = st->has_trace && st->r->records == 0; /* by read_first() */
@@ -472,12 +503,13 @@ static enum record_status read_line_at(struct ndjson_reading *st, struct record 
 	arena_reset(&st->scratch);
 	st->number = st->lines + 1;
 	st->cut = rec->end[-1] != '\n';
-	st->readable = was_read || deferred ? parse_quietly(st, rec->end)
-	                                    : parse_line(st, rec->p, text_end(st, rec->end));
+	st->readable = was_read || deferred
+	                   ? parse_quietly(st, rec->end)
+	                   : ndjson_parse_line(st, rec->p, ndjson_text_end(rec->p, rec->end));
 	st->deferred = !deferred && !was_read && st->readable && starts_batch(st);
 	if (st->deferred)
 		return RECORD_BREAK;
-	st->readable = was_read || (st->readable && read_by_type(st));
+	st->readable = was_read || (st->readable && ndjson_read_by_type(st));
 	st->lines++;
 	set_record(st, rec);
 	return RECORD_DONE;
@@ -500,13 +532,15 @@ static bool read_first(struct ndjson_reading *st)
 	/* Any other line is reported when it is read again. */
 	const bool parsed = parse_quietly(st, end);
 	const bool is_trace = st->line.type == NDJSON_TRACE;
+	if (r->recovers)
+		return !is_trace || !parsed || ndjson_check_version(st);
 	if (!is_trace)
 		ndjson_report(st, NDJSON_RULE_NO_TRACE, r->in->p, "the first line is %s",
 		              st->line.type < NDJSON_TYPES ? ndjson_type_names[st->line.type]
 		                                           : "something else");
 	if (!is_trace || !parsed)
 		return true;
-	parse_line(st, r->in->p, text_end(st, end)); /* with its findings */
+	ndjson_parse_line(st, r->in->p, ndjson_text_end(st->r->in->p, end)); /* with its findings */
 	st->has_trace = ndjson_read_trace(st);
 	return st->has_trace || r->findings == NULL;
 }
@@ -531,7 +565,7 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 		return pass_long_line(st, rec);
 	const enum record_status status = find_line(st, &rec->end);
 	if (status == RECORD_DONE)
-		return read_line_at(st, rec);
+		return r->recovers ? frame_line(st, rec) : read_line_at(st, rec);
 	if (status != RECORD_BAD)
 		return status;
 	st->number = st->lines + 1;

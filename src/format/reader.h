@@ -40,8 +40,9 @@ struct reader {
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
 	uint64_t unread;   /* with RECORD_BAD: bytes that were skipped as they cannot be trusted */
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
-	bool recovers, counts_lost; /* reading goes on after RECORD_BAD; set in open: records are numbered */
-	uint64_t lost;              /* number of missing records */
+	bool recovers;     /* reading goes on after RECORD_BAD; set by the engine */
+	bool counts_lost;  /* set in open: records are numbered */
+	uint64_t lost;     /* number of missing records */
 };
 
 enum record_status {

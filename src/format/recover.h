@@ -56,7 +56,8 @@ struct recover_ops {
 	/* NULL if reader_ops.record skips damage itself.  Moves in->p to where a record may start.  Returns
 	 * false if there is none up to where it was moved: over about 1 MiB, or to the end of the window. */
 	bool (*resync)(struct recovery *rc);
-	/* Optional: the record before in->p is intact; may decide for its bytes. */
+	/* Optional: the record before in->p is intact; may decide for its bytes.  It may move the window if
+	 * it retains the bytes from rc->at on: ndjson's ahead.c. */
 	void (*record)(struct recovery *rc, const struct record *rec);
 	/* Optional: false: the records up to in->p wait, in the window.  status: of the record after them;
 	 * RECORD_END: the input ends.  With RECORD_BAD it may decide for more bytes, and set rc->lost. */

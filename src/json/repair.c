@@ -183,7 +183,7 @@ static const char *find_end(struct json_repair *x, const char *open, const char 
 		*stop = p;
 		if (*p == '{' && starts_record(x, p, e))
 			return NULL;
-		const bool escape = *p == '\\' && e - p >= 2;
+		const bool escape = *p == '\\' && e - p >= 2 && p[1] != '{';
 		p += escape;
 		if (*p != '"')
 			continue;
@@ -674,6 +674,7 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 	text_clear(&x->text);
 	x->nfaults = x->ninner = x->nplaces = 0;
 	x->closed = x->clean = x->differs = x->more = false;
+	x->open = 0;
 	x->objects = x->member || *p == '{';
 	x->depth = 1;
 	x->from = p;
@@ -694,6 +695,7 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 		text_str(&x->text, "null");
 	else if (w.ended && x->clean && w.expected == EXPECT_ITEM)
 		p = w.comma; /* it is before what follows the object */
+	x->open = x->depth;
 	while (x->depth > 0)
 		close_level(&w);
 	return p;

@@ -69,11 +69,12 @@ struct json_repair {
 		size_t to;            /* in the text */
 	} places[JSON_REPAIR_PLACES]; /* of keys and values, ascending */
 	uint32_t nplaces;
-	bool closed;  /* by its own bracket; else the text was closed where the next record or the input
-	               * ends it */
-	bool clean;   /* not closed, but it ends between two members */
-	bool differs; /* a second attempt would end a text elsewhere */
-	bool more;    /* bytes after e may change the result */
+	bool closed;   /* by its own bracket; else the text was closed where the next record or the input
+	                * ends it */
+	bool clean;    /* not closed, but it ends between two members */
+	unsigned open; /* objects and arrays that were closed at the end; 0: closed */
+	bool differs;  /* a second attempt would end a text elsewhere */
+	bool more;     /* bytes after e may change the result */
 
 	/* For json_text_end() and itself: the open objects (1) and arrays (0), the innermost lowest. */
 	unsigned __int128 objects;

@@ -32,6 +32,9 @@ static const struct {
 	  "\"kind\":\"span\",\"args\":{\"hhash\":1}}\n",
 	  "dftracer" },
 	{ "{\"traceEvents\":[{\"type\":\"trace\",\"version\":1}]}", "chrome" },
+	{ "\xef\xbb\xbf{\"type\":\"trace\",\"version\":1}\n", "ndjson" },
+	{ "{\"type\":\"tr\n\n{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\"}\n",
+	  "ndjson" },
 	{ "{\"type\":1,\"version\":1}", "none" },
 	{ "[{\"type\":\"trace\",\"version\":1}]", "none" },
 };

@@ -256,6 +256,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.shared = c->shared,
 		.number = c->raw && (c->want & WANT_FILES) != 0 ? s->location.number : 0,
 		.ahead_of = c->ahead_of,
+		.recovers = c->recovers,
 		.folder = s->location.in_folder ? strlen(s->location.operand) : 0,
 		.archive = s->location.archive,
 		.files = c->job->in.files,

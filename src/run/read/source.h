@@ -21,6 +21,7 @@ struct trace_context {
 	const void *ahead_of;        /* state of the reader that requested a look-ahead pass; NULL: none */
 	unsigned want;               /* needs of the job and of checks */
 	bool quiet;                  /* a pass without findings */
+	bool recovers;               /* as in struct reader */
 	struct record_marks *marks;  /* to apply, or to gather; NULL: none */
 	bool raw;                    /* unmodified records; valid when the format is known */
 	bool checks_order;           /* trace_ops.check_event is called */

@@ -48,20 +48,21 @@ static enum record_status read_records(struct recovery *rc)
 	struct reader *const r = rc->r;
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
-	const char *const from = in->p;
-	const char *const limit = (size_t)(in->end - from) < NEXT_BYTES ? in->end : from + NEXT_BYTES;
+	const size_t n = (size_t)(in->end - in->p);
+	const uint64_t from = input_offset(in, in->p), limit = from + (n < NEXT_BYTES ? n : NEXT_BYTES);
 	enum record_status status = RECORD_DONE;
 	struct record rec;
 
 	do {
-		uint64_t before = r->records;
+		uint64_t before = r->records, at = input_offset(in, in->p);
 		if (ops->run != NULL && before > 0)
-			(void)ops->run(r, limit, NULL);
+			(void)ops->run(r, in->p + (limit - at), NULL);
 		rc->records += r->records - before;
 		before = r->records;
-		if ((in->p < limit || in->p == from) && (status = records_check(r, &rec)) == RECORD_DONE)
+		at = input_offset(in, in->p);
+		if ((at < limit || at == from) && (status = records_check(r, &rec)) == RECORD_DONE)
 			take_record(rc, &rec, r->records - before);
-	} while (status == RECORD_DONE && in->p < limit && !r->no_memory);
+	} while (status == RECORD_DONE && input_offset(in, in->p) < limit && !r->no_memory);
 	return status;
 }
 
@@ -146,7 +147,6 @@ static bool begin(struct recover_run *run)
 	};
 	if (run->recovery.state == NULL)
 		source_no_memory(&run->source);
-	run->source.reader.recovers = true;
 	return run->recovery.state != NULL;
 }
 
@@ -161,6 +161,7 @@ bool recover_run(struct recover_run *run, struct input *in)
 	job.to.ctx = run;
 	trace_init(&trace);
 	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);
+	context.recovers = true;
 	bool ok = source_begin(s, &context, run->location, in) && source_start(s) &&
 	          run->opened(run->ctx, s) && begin(run);
 	if (ok)

@@ -25,7 +25,7 @@ static size_t end_of_whole(const struct sample *s, size_t n, const char *dialect
 			const struct slice bytes = l.batches[i]->bytes[k];
 			const bool is_last = i + 1 == l.n && k + 1 == l.batches[i]->n;
 			/* raw records of text cover all bytes; the last may be half a record */
-			if (!is_last || (s->row->is & ROW_LINES) == 0)
+			if (!is_last || (s->row->is & (ROW_LINES | ROW_TAIL)) == 0)
 				end = (size_t)l.batches[i]->events[k].offset + bytes.n;
 		}
 	const bool same = l.trace.dialect != NULL && strcmp(l.trace.dialect, dialect) == 0;

@@ -20,7 +20,7 @@ const struct row rows[] = {
 	{ "dial9", ROW_JOINS | ROW_FRAMES, "late", NULL },
 	{ "dftracer", ROW_LINES | ROW_RENAMES, "merged", "end" },
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
-	{ "ndjson", ROW_STABLE, NULL, NULL },
+	{ "ndjson", ROW_STABLE | ROW_TAIL, NULL, NULL },
 	{ "chrome", ROW_LINES | ROW_QUIET, "late-names", NULL },
 	{ "perfetto", ROW_JOINS | ROW_REPAIRS | ROW_DEPENDS | ROW_SEVERAL, NULL, NULL },
 	{ .format = NULL },

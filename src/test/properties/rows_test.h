@@ -23,6 +23,7 @@ enum row_is {
 	ROW_STABLE = 256,  /* an output that is read back is written as the same bytes */
 	ROW_SEVERAL = 512, /* a record may be several events: a selection of one brings the others along, but
 	                    * not what ends them; and the names and lanes of tracks depend on their events */
+	ROW_TAIL = 1024,   /* the last raw record of a cut file may be half a record, as with ROW_LINES */
 };
 
 struct row {

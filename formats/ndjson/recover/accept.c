@@ -1,0 +1,228 @@
+/*
+ * Which lines the output can have.  The reader's own functions read each line of the output, so its tables
+ * are those that a reader of the output will have, and what it refuses is not in the output.
+ *
+ * Tracks and classes are numbered in order, so a reference to one whose line is lost is told from a damaged
+ * reference: the line of the latter is still to come.  Lost ones are replaced by lines that say what the
+ * events know of them.
+ */
+#include "ndjson/recover/recover.h"
+
+static void clear_faults(struct ndjson_recovery *s)
+{
+	s->faults.n = 0;
+	s->faults.limit = false;
+	s->faults.why[0] = '\0';
+}
+
+static bool parse(struct recovery *rc, const char *p, const char *end)
+{
+	struct ndjson_reading *const st = rc->r->state;
+	struct ndjson_recovery *const s = rc->state;
+
+	arena_reset(&st->scratch);
+	clear_faults(s);
+	return ndjson_parse_line(st, p, end) && s->faults.n == 0;
+}
+
+/* Reads an integer member.  Returns false if the line has none that can be an index. */
+static bool get_index(const struct ndjson_line *line, enum ndjson_member m, uint64_t *index)
+{
+	const struct json_token *const t = &line->of[m];
+
+	return ndjson_has(line, m) && t->end - t->p <= 10 &&
+	       json_digits_any(t->p, (uint32_t)(t->end - t->p), index) && *index <= UINT32_MAX;
+}
+
+/* ---- what is in the output ---- */
+
+static void add_process(struct recovery *rc, uint64_t index)
+{
+	struct ndjson_recovery *const s = rc->state;
+	const struct ndjson_reading *const st = rc->r->state;
+	const struct track *const track = ndjson_find_entry(&st->tracks, index)->track;
+
+	if (track->parent != NULL)
+		return;
+	if (!track->has_id && !s->has_unnumbered) {
+		s->has_unnumbered = true;
+		s->unnumbered = index;
+	} else if (track->has_id && index < TABLE_NONE &&
+	           !table64_put(&s->processes, track->id, (uint32_t)index)) {
+		rc->r->no_memory = true;
+	}
+}
+
+/* Notes that the current line is in the output. */
+static void add_line(struct recovery *rc)
+{
+	struct ndjson_recovery *const s = rc->state;
+	const struct ndjson_reading *const st = rc->r->state;
+	const enum ndjson_type type = st->line.type;
+	uint64_t index = 0;
+
+	if (type <= NDJSON_STRUCTURE) {
+		s->records++;
+		s->events += type != NDJSON_STRUCTURE;
+	} else if (type == NDJSON_TRACE) {
+		s->head = true;
+	} else if (type == NDJSON_TRACE_END) {
+		s->ended = true;
+	} else if (get_index(&st->line, NDJSON_M_INDEX, &index)) {
+		*(type == NDJSON_TRACK ? &s->next_track : &s->next_class) = index + 1;
+		if (type == NDJSON_TRACK && ndjson_find_entry(&st->tracks, index) != NULL)
+			add_process(rc, index);
+	}
+}
+
+/* Applies the parsed line to the reader.  Tracks and classes beyond a limit are not damaged: they stay. */
+static bool apply(struct recovery *rc)
+{
+	struct ndjson_reading *const st = rc->r->state;
+	struct ndjson_recovery *const s = rc->state;
+
+	st->has_trace = s->head;
+	st->has_end = s->ended || s->over;
+	st->number = s->head ? 2 : 1;
+	const bool done = ndjson_read_by_type(st);
+	s->limited |= !done && s->faults.limit;
+	if (s->faults.n > 0 || (!done && !s->faults.limit) || rc->r->no_memory)
+		return false;
+	add_line(rc);
+	return true;
+}
+
+/* ---- references ---- */
+
+static bool is_known(const struct ndjson_reading *st, bool track, uint64_t index)
+{
+	return ndjson_find_entry(track ? &st->tracks : &st->classes, index) != NULL;
+}
+
+/* Whether the line has an index out of order. */
+static bool is_out_of_order(const struct ndjson_recovery *s, const struct ndjson_line *line, uint64_t *index)
+{
+	const uint64_t next = line->type == NDJSON_TRACK ? s->next_track : s->next_class;
+
+	return (line->type == NDJSON_TRACK || line->type == NDJSON_CLASS) &&
+	       get_index(line, NDJSON_M_INDEX, index) && *index != next;
+}
+
+/* Gets the n-th reference of the line, unless it is known or no index.  Returns false after the last. */
+static bool next_reference(const struct ndjson_reading *st, unsigned *n, enum ndjson_member *m,
+                           uint64_t *index)
+{
+	static const enum ndjson_member members[] = { NDJSON_M_PARENT, NDJSON_M_CLASS, NDJSON_M_TRACK };
+	const struct ndjson_line *const line = &st->line;
+	uint64_t own;
+
+	while (*n < sizeof members / sizeof members[0]) {
+		*m = members[(*n)++];
+		if ((*m == NDJSON_M_PARENT) != (line->type == NDJSON_TRACK) || !get_index(line, *m, index) ||
+		    is_known(st, *m != NDJSON_M_CLASS, *index))
+			continue;
+		if (*m != NDJSON_M_PARENT || !get_index(line, NDJSON_M_INDEX, &own) || own != *index)
+			return true;
+	}
+	return false;
+}
+
+/* Inserts a line for the track or class that the current line, [p, end), refers to.  Returns false if that
+ * is not possible. */
+static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t index, const char *p,
+                        const char *end)
+{
+	struct ndjson_reading *const st = rc->r->state;
+	struct ndjson_recovery *const s = rc->state;
+	struct text *const line = &s->line;
+
+	text_clear(line);
+	if (m == NDJSON_M_CLASS)
+		ndjson_put_class(line, st, index);
+	else
+		ndjson_put_track(line, st, s, m, index);
+	rc->r->no_memory |= line->failed;
+	st->has_trace = s->head;
+	st->has_end = false;
+	if (line->failed || !parse(rc, line->p, line->p + line->n) || !ndjson_read_by_type(st)) {
+		s->limited |= s->faults.limit;
+		return s->faults.limit && parse(rc, p, end);
+	}
+	if (s->inserted.n++ == 0) {
+		s->inserted.type = m == NDJSON_M_CLASS ? "class" : "track";
+		s->inserted.index = index;
+	}
+	text_add(&s->inserted.text, line->p, line->n);
+	text_char(&s->inserted.text, '\n');
+	rc->r->no_memory |= s->inserted.text.failed;
+	return parse(rc, p, end);
+}
+
+static bool resolve(struct recovery *rc, const char *p, const char *end)
+{
+	struct ndjson_reading *const st = rc->r->state;
+	const struct ndjson_recovery *const s = rc->state;
+	enum ndjson_member m;
+	unsigned n = 0;
+	uint64_t index;
+
+	if (s->ended || s->over)
+		return true;
+	if (is_out_of_order(s, &st->line, &index) &&
+	    ndjson_is_ahead(rc, st->line.type == NDJSON_TRACK, index)) {
+		ndjson_report(st, NDJSON_RULE_INDEX_TWICE, p, "%s %" PRIu64 " is that of a later line",
+		              ndjson_type_names[st->line.type], index);
+		return false;
+	}
+	while (next_reference(st, &n, &m, &index)) {
+		if (s->limited)
+			continue;
+		if (ndjson_is_ahead(rc, m != NDJSON_M_CLASS, index)) {
+			ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
+			              "%s %" PRIu64 " is that of a later line", ndjson_member_names[m],
+			              index);
+			return false;
+		}
+		if (!insert_lost(rc, m, index, p, end))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a reference cannot be read because its line is beyond a limit. */
+static bool lacks_limited(const struct ndjson_reading *st, const struct ndjson_recovery *s)
+{
+	enum ndjson_member m;
+	unsigned n = 0;
+	uint64_t index;
+
+	return s->limited && next_reference(st, &n, &m, &index);
+}
+
+/* ---- lines ---- */
+
+bool ndjson_accept(struct recovery *rc, const char *p, const char *end)
+{
+	const struct ndjson_reading *const st = rc->r->state;
+	struct ndjson_recovery *const s = rc->state;
+
+	if (!parse(rc, p, end) || !resolve(rc, p, end))
+		return false;
+	if (!s->over && !s->ended && lacks_limited(st, s)) {
+		add_line(rc);
+		return true;
+	}
+	return apply(rc);
+}
+
+bool ndjson_accept_plain(struct recovery *rc, const char *p, const char *end)
+{
+	const struct ndjson_reading *const st = rc->r->state;
+	const struct ndjson_recovery *const s = rc->state;
+	enum ndjson_member m;
+	unsigned n = 0;
+	uint64_t index;
+
+	return parse(rc, p, end) && s->inserted.n == 0 && (s->head || st->line.type == NDJSON_TRACE) &&
+	       !is_out_of_order(s, &st->line, &index) && !next_reference(st, &n, &m, &index) && apply(rc);
+}

@@ -1,0 +1,109 @@
+/*
+ * What the lines that follow define.  A reference to one of these is damaged; one to an index that is
+ * defined nowhere has lost its line.  A damaged line of type trace or trace_end is of no use if a whole one
+ * follows.  Lines are looked at once, when the first such reference is met, up to
+ * AHEAD bytes after the current line: the cost is linear.
+ */
+#include "ndjson/recover/recover.h"
+
+#define AHEAD (1u << 20)
+#define FIRST_MEMBERS 8 /* of a line, among which are type and index */
+
+static bool put_index(struct ndjson_ahead *a, struct table64 *to, uint64_t index, uint64_t offset)
+{
+	const uint32_t known = table64_get(to, index);
+
+	if (known != TABLE_NONE) {
+		a->list[known] = offset;
+		return true;
+	}
+	if (!array_reserve(&a->list, a->n, &a->cap, sizeof *a->list) || !table64_put(to, index, a->n))
+		return false;
+	a->list[a->n++] = offset;
+	return true;
+}
+
+/* Adds a line of a track, a class, or the trace.  Returns false on OOM. */
+static bool look_at_line(struct ndjson_ahead *a, const char *p, const char *e, uint64_t offset, uint64_t here)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct table64 *to = NULL;
+	uint64_t index = 0;
+	bool has_index = false;
+
+	p = json_skip_blanks(p, e);
+	if (p == e || *p != '{')
+		return true;
+	struct json_walk w = json_walk(&x, p, e);
+	for (int i = 0; i < FIRST_MEMBERS && (to == NULL || !has_index) && json_walk_next(&w); i++) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
+		if (slice_is(key, "type")) {
+			to = slice_is(text, "track")   ? &a->tracks
+			     : slice_is(text, "class") ? &a->classes
+			                               : NULL;
+			if (slice_is(text, "trace") && ndjson_begins(p, e) == NDJSON_TRACE)
+				a->head = a->head > here ? a->head : offset + 1;
+			if (slice_is(text, "trace_end") && ndjson_begins(p, e) == NDJSON_TRACE_END)
+				a->end = offset + 1;
+		} else if (slice_is(key, "index")) {
+			has_index = w.value.kind == JSON_UINT && json_digits_any(text.p, text.n, &index);
+		} else if (slice_is(key, "ts_ns")) {
+			return true;
+		}
+	}
+	return to == NULL || !has_index || put_index(a, to, index, offset);
+}
+
+/* Looks at the lines up to AHEAD bytes after in->p that were not looked at yet.  Returns false on OOM. */
+static bool look(struct recovery *rc, struct ndjson_ahead *a)
+{
+	struct input *const in = rc->r->in;
+	const uint64_t here = input_offset(in, in->p);
+	const size_t held = (size_t)(here - rc->at);
+
+	in->p -= held;
+	(void)input_need(in, held + AHEAD);
+	in->p += held;
+	a->to = a->to < here ? here : a->to;
+	a->looked = a->looked < a->to ? a->to : a->looked;
+	const char *const limit = in->end - in->p > (ptrdiff_t)AHEAD ? in->p + AHEAD : in->end;
+	while (a->looked < input_offset(in, limit)) {
+		const char *const p = in->p + (a->to - here), *const q = in->p + (a->looked - here);
+		const char *const feed = memchr(q, '\n', (size_t)(limit - q));
+		if (feed == NULL && !(limit == in->end && in->last)) {
+			a->looked = input_offset(in, limit);
+			break;
+		}
+		const char *const end = feed != NULL ? feed : limit;
+		if (!look_at_line(a, p, end, a->to, here))
+			return false;
+		a->to = a->looked = input_offset(in, end) + (feed != NULL);
+	}
+	return true;
+}
+
+bool ndjson_is_ahead(struct recovery *rc, bool track, uint64_t index)
+{
+	struct ndjson_recovery *const s = rc->state;
+	struct ndjson_ahead *const a = &s->ahead;
+
+	if (!look(rc, a)) {
+		rc->r->no_memory = true;
+		return false;
+	}
+	const uint32_t found = table64_get(track ? &a->tracks : &a->classes, index);
+	return found != TABLE_NONE && a->list[found] >= input_offset(rc->r->in, rc->r->in->p);
+}
+
+bool ndjson_type_is_ahead(struct recovery *rc, enum ndjson_type type)
+{
+	const struct input *const in = rc->r->in;
+	struct ndjson_recovery *const s = rc->state;
+
+	if (!look(rc, &s->ahead)) {
+		rc->r->no_memory = true;
+		return false;
+	}
+	return type == NDJSON_TRACE ? s->ahead.head == input_offset(in, in->p) + 1
+	                            : s->ahead.end > input_offset(in, in->p);
+}
