@@ -244,6 +244,17 @@ static void restore_end(struct text *to, const struct ndjson_reading *st, const 
 	text_char(to, '}');
 }
 
+/* Whether the line is of a version that this reader refuses. */
+static bool has_other_version(const struct ndjson_line *line)
+{
+	const struct json_token *const t = &line->of[NDJSON_M_VERSION];
+	uint64_t v;
+
+	return ndjson_has(line, NDJSON_M_VERSION) && t->kind == JSON_UINT &&
+	       !(t->end - t->p <= DECIMAL_U64_MAX && json_digits_any(t->p, (uint32_t)(t->end - t->p), &v) &&
+	         v == NDJSON_VERSION);
+}
+
 enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct ndjson_recovery *s)
 {
 	static const uint64_t of_head = BIT(VERSION) | BIT(TOOL) | BIT(MODE) | BIT(REBASED),
@@ -252,7 +263,7 @@ enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct
 	const bool typeless = line->type == NDJSON_TYPES;
 
 	if (!s->head && (line->type == NDJSON_TRACE || (typeless && (line->seen & of_head) != 0)))
-		return NDJSON_TRACE;
+		return has_other_version(line) ? NDJSON_TYPES : NDJSON_TRACE;
 	if (!s->ended && !s->over &&
 	    (line->type == NDJSON_TRACE_END || (typeless && (line->seen & of_end) != 0)))
 		return NDJSON_TRACE_END;

@@ -101,13 +101,13 @@ static void insert_lost(struct recovery *rc)
 }
 
 /* Inserts what must stand before a record. */
-static void begin_record(struct recovery *rc, bool is_head)
+static void begin_record(struct recovery *rc)
 {
 	struct ndjson_recovery *const s = rc->state;
 
 	if (rc->last != '\n' && rc->last != '\0')
 		insert(rc, "\n", 1, NDJSON_RULE_NOT_JSON, "the record gets a line of its own");
-	if (!s->head && !is_head)
+	if (!s->head)
 		insert_head(rc);
 	if (s->inserted.n > 0)
 		insert_lost(rc);
@@ -137,15 +137,14 @@ static void pass_over(struct recovery *rc, const char *to)
 }
 
 /* Keeps the record [p, end) of the copy, or writes `text` in its place. */
-static void put_record(struct recovery *rc, const char *p, const char *end, const struct text *text,
-                       bool is_head)
+static void put_record(struct recovery *rc, const char *p, const char *end, const struct text *text)
 {
 	struct ndjson_recovery *const s = rc->state;
 	const bool indented = !s->any && is_blank(s->from, p);
 
 	if (!indented)
 		pass_over(rc, p);
-	begin_record(rc, is_head);
+	begin_record(rc);
 	recover_keep(rc, place(rc, p));
 	s->from = p;
 	if (text != NULL)
@@ -248,7 +247,7 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 	const char *stop = NULL;
 
 	if (ndjson_accept(rc, p, e)) { /* nested one level deeper than json_nested() reads */
-		put_record(rc, p, e, NULL, false);
+		put_record(rc, p, e, NULL);
 		return e;
 	}
 	note_fault(s);
@@ -266,7 +265,7 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 		const char *const to = x->text.p + x->text.n;
 		if (!x->closed && ends_in_number(p, end))
 			continue;
-		const bool was_head = s->head, whole = x->closed || (x->clean && x->open == 1);
+		const bool whole = x->closed || (x->clean && x->open == 1);
 		const struct text *text = NULL;
 		if (!whole)
 			(void)ndjson_parse_line(st, x->text.p, to); /* for what is there of it */
@@ -275,7 +274,7 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 		else
 			text = mend(rc, whole, end, e);
 		if (text != NULL) {
-			put_record(rc, p, end, text, !was_head && s->head);
+			put_record(rc, p, end, text);
 			return end;
 		}
 	}
@@ -291,7 +290,6 @@ static const char *take_record(struct recovery *rc, const char *p, const char *e
 {
 	struct json strict = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct ndjson_recovery *const s = rc->state;
-	const bool was_head = s->head;
 	const struct text *text = NULL;
 	enum json_kind kind;
 
@@ -308,7 +306,7 @@ static const char *take_record(struct recovery *rc, const char *p, const char *e
 			return end;
 		}
 	}
-	put_record(rc, p, end, text, !was_head && s->head);
+	put_record(rc, p, end, text);
 	return end;
 }
 

@@ -196,6 +196,17 @@ Test(recover_ndjson, each_kind_of_damage)
 	}
 }
 
+/* So the output has no error at all, as recover_fault() tests for rules of structure. */
+Test(recover_ndjson, every_error_is_one_of_structure)
+{
+	for (const struct rule *rule = ndjson_rules; rule->id != NULL; rule++) {
+		const char *const *id = ndjson_recover_ops.structure;
+		while (*id != NULL && strcmp(*id, rule->id) != 0)
+			id++;
+		cr_expect_eq(*id != NULL, rule->level == LEVEL_ERROR, "%s", rule->id);
+	}
+}
+
 /* A head of another version is not damaged: its lines may mean something else. */
 Test(recover_ndjson, another_version_is_refused)
 {

@@ -132,6 +132,7 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	struct pf_wire w = pf_wire_on(k->s);
 
 	if (st->is_inner) {
+		st->broken = true;
 		finding_add(st->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier, st->ordinal,
 		            "a packet of a compressed packet is one, too");
 		return;

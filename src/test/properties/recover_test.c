@@ -1,6 +1,6 @@
 /*
  * Properties of recover besides suite recover_sweep: nothing of an intact file is dropped or replaced; all
- * intact records of a prefix are kept.
+ * intact records of a prefix are kept; bad samples become whole.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -60,6 +60,22 @@ static void expect_kept(const struct sample *s)
 		recovered_free(&r);
 	}
 	live_batches_free(&l);
+}
+
+/* Errors of structure are repaired or dropped, and nothing changes the second time. */
+static void expect_promises(const struct sample *s)
+{
+	bool readable;
+
+	if (s->format->recover == NULL)
+		return;
+	const char *const fault = recover_fault(s->format, s->p, s->n, &readable);
+	cr_expect_null(fault, "%s: %s", s->path, fault);
+}
+
+Test(properties_recover, bad_samples_become_whole)
+{
+	each_sample(SAMPLES_BAD, expect_promises);
 }
 
 Test(properties_recover, intact_records_are_kept)
