@@ -12,11 +12,6 @@
 #define MAX_PATH 4096U   /* bytes of the path of a mapping; parts beyond are left out */
 #define MAX_BUILD_ID 64U /* bytes */
 
-#define NAME(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 static const char *const kinds[] = { "perf_sample", "cpu_profile", "stack_sample", "heap_profile" };
 
 enum kind { PERF, STREAM, STACK, HEAP };
@@ -174,16 +169,6 @@ static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t
 	v[2 * (size_t)n] = kept_text(library + strlen(library) + 1);
 }
 
-static struct value list_of(const struct value *v, uint32_t n)
-{
-	uint8_t element = n > 0 ? v[0].type : VALUE_NONE;
-
-	for (uint32_t i = 1; i < n; i++)
-		if (v[i].type != v[0].type)
-			element = VALUE_NONE;
-	return (struct value){ .type = VALUE_LIST, .element = element, .count = n, .values = v };
-}
-
 static bool any_text(const struct value *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -194,25 +179,16 @@ static bool any_text(const struct value *v, uint32_t n)
 
 /* ---- stacks ---- */
 
-static uint32_t count_frames(struct slice s, uint32_t tag)
-{
-	struct pf_wire w = pf_wire_on(s);
-	uint32_t n = 0;
-
-	while (s.p != NULL && pf_wire_next(&w))
-		n += w.tag == tag;
-	return n;
-}
-
 /* Sets the fields of a stack, see pf_stack(). */
 static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
                          struct field *f)
 {
-	static const struct slice names[PF_STACK_FIELDS] = { NAME("callstack"), NAME("callstack_mappings"),
-		                                             NAME("callstack_build_ids") };
+	static const struct slice names[PF_STACK_FIELDS] = { PF_TEXT("callstack"),
+		                                             PF_TEXT("callstack_mappings"),
+		                                             PF_TEXT("callstack_build_ids") };
 	const struct pf_entry *const e = entry_of(s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
-	const uint32_t all = e != NULL ? count_frames(e->text, tag) : 0;
+	const uint32_t all = e != NULL ? pf_count(e->text, tag) : 0;
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
 	struct value *const v = arena_alloc(&b->scratch, PF_STACK_FIELDS * (size_t)n * sizeof *v);
 	uint32_t left = all, nfields = 0;
@@ -225,7 +201,7 @@ static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struc
 			set_frame(st, s, w.v, &v[left], n);
 	for (uint32_t i = 0; i < PF_STACK_FIELDS; i++)
 		if (i == 0 || any_text(v + (size_t)i * n, n))
-			f[nfields++] = (struct field){ names[i], list_of(v + (size_t)i * n, n) };
+			f[nfields++] = (struct field){ names[i], pf_list(v + (size_t)i * n, n) };
 	return nfields;
 }
 
@@ -236,7 +212,7 @@ uint32_t pf_stack(struct pf_state *st, struct batch *b, uint64_t iid, struct fie
 
 struct value pf_inline_stack(struct batch *b, struct slice stack)
 {
-	const uint32_t tag = PF_TAG(PF_inline_stack_frames, PF_BYTES), all = count_frames(stack, tag);
+	const uint32_t tag = PF_TAG(PF_inline_stack_frames, PF_BYTES), all = pf_count(stack, tag);
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
 	struct value *const v = arena_alloc(&b->scratch, n * sizeof *v);
 	struct pf_wire w = pf_wire_on(stack);
@@ -252,7 +228,7 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 				name = pf_wire_slice(&frame);
 		v[left] = value_string(textscan_slice(name.p, name.n));
 	}
-	return v != NULL && n > 0 ? list_of(v, n) : (struct value){ .type = VALUE_NONE };
+	return v != NULL && n > 0 ? pf_list(v, n) : (struct value){ .type = VALUE_NONE };
 }
 
 /* ---- samples ---- */
@@ -284,7 +260,7 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	const uint64_t iid = number_of(s, PF_perf_sample_callstack_iid);
 	const uint64_t lost = number_of(s, PF_perf_sample_kernel_records_lost);
 	const uint64_t skipped = number_of(s, PF_perf_sample_sample_skipped_reason);
-	const bool has_event = count_frames(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
+	const bool has_event = pf_count(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
 
 	if (lost != 0)
 		pf_report(st, PF_RULE_PERF_LOST, "the kernel lost %" PRIu64 " records", lost);
@@ -297,13 +273,6 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	if (has_time(st, k))
 		st->event =
 		    sample_of(st, PERF, pf_thread(st, (int32_t)number_of(s, PF_perf_sample_pid), &tid), iid);
-}
-
-static int64_t sum_of(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
 /* Times are sums of differences from the base of the sequence; the time of the packet is not used. */
@@ -320,7 +289,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		if (deltas.tag != PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))
 			continue;
 		ndeltas++;
-		q->time_us = sum_of(q->time_us, (int64_t)deltas.v);
+		q->time_us = pf_saturated_sum(q->time_us, (int64_t)deltas.v);
 		while (!has_stack && pf_wire_next(&stacks))
 			has_stack = stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
 		if (!has_stack)
