@@ -579,6 +579,9 @@ void pf_snapshot(struct pf_state *st, struct slice bytes);
 /* Converts a time of a clock, in its units, to the trace's. */
 enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uint64_t *ts);
 
+/* The same; a clock without a snapshot before is reported at the end of the file. */
+enum pf_time pf_convert_noted(struct pf_state *st, uint32_t clock, uint64_t value, uint64_t *ts);
+
 /* The time of a packet that has a timestamp.  Advances its clock if that is incremental.  Notes the packet if
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);

@@ -18,9 +18,18 @@ enum kind { PERF, STREAM, STACK, HEAP };
 
 /* ---- checks ---- */
 
-static const struct pf_entry *entry_of(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
+/* A heap profile has one table of texts, and what its tables do not have is in those of the sequence. */
+static const struct pf_entry *entry_of(const struct pf_state *st, const struct pf_sequence *s,
+                                       enum pf_table_id table, uint64_t iid)
 {
-	return s != NULL && iid != 0 ? pf_entry_find(s, table, iid) : NULL;
+	const bool is_text = table == PF_FUNCTIONS || table == PF_BUILD_IDS || table == PF_MAPPING_PATHS;
+
+	if (s == NULL || iid == 0)
+		return NULL;
+	if (s != &st->heap)
+		return pf_entry_find(s, table, iid);
+	const struct pf_entry *const e = pf_entry_find(s, is_text ? PF_FUNCTIONS : table, iid);
+	return e != NULL || st->sequence == NULL ? e : pf_entry_find(st->sequence, table, iid);
 }
 
 /* The number of a field of an entry; 0: absent. */
@@ -38,7 +47,7 @@ static uint64_t number_of(struct slice s, uint32_t number)
 /* Whether the text of a frame or mapping is defined; else reports it. */
 static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
 {
-	if (iid == 0 || entry_of(s, table, iid) != NULL)
+	if (iid == 0 || entry_of(st, s, table, iid) != NULL)
 		return true;
 	pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64 " is not defined", iid);
 	return false;
@@ -46,29 +55,28 @@ static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_t
 
 static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
-	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
+	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 
 	if (frame == NULL) {
 		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
 		return false;
 	}
 	const uint64_t mapping_iid = number_of(frame->text, PF_frame_mapping_id);
-	const struct pf_entry *const mapping = entry_of(s, PF_MAPPINGS, mapping_iid);
+	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, mapping_iid);
 	if (mapping_iid != 0 && mapping == NULL) {
 		pf_report(st, PF_RULE_STACK_MAPPING,
 		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", mapping_iid, iid);
 		return false;
 	}
-	const bool heap = s == &st->heap;
 	return has_text(st, s, PF_FUNCTIONS, number_of(frame->text, PF_frame_function_name_id)) &&
-	       (mapping == NULL || has_text(st, s, heap ? PF_FUNCTIONS : PF_BUILD_IDS,
-	                                    number_of(mapping->text, PF_mapping_build_id)));
+	       (mapping == NULL ||
+	        has_text(st, s, PF_BUILD_IDS, number_of(mapping->text, PF_mapping_build_id)));
 }
 
 /* Checks the stack of a sample, at its first use. */
 static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
-	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(s, PF_CALLSTACKS, iid);
+	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_CALLSTACKS, iid);
 	bool any = false;
 
 	if (iid == 0)
@@ -101,16 +109,17 @@ void pf_stack_check(struct pf_state *st, uint64_t iid)
 
 /* Joins the path of a mapping, and adds its build id in hexadecimal, each with a NUL behind it.  Perfetto
  * takes the path up to the first part that is not defined. */
-static void put_library(struct text *t, const struct pf_sequence *s, struct slice mapping, bool heap)
+static void put_library(struct text *t, const struct pf_state *st, const struct pf_sequence *s,
+                        struct slice mapping)
 {
 	const struct pf_entry *const id =
-	    entry_of(s, heap ? PF_FUNCTIONS : PF_BUILD_IDS, number_of(mapping, PF_mapping_build_id));
+	    entry_of(st, s, PF_BUILD_IDS, number_of(mapping, PF_mapping_build_id));
 	struct pf_wire w = pf_wire_on(mapping);
 
 	while (pf_wire_next(&w)) {
 		if (w.tag != PF_TAG(PF_mapping_path_string_ids, PF_VARINT))
 			continue;
-		const struct pf_entry *const part = entry_of(s, heap ? PF_FUNCTIONS : PF_MAPPING_PATHS, w.v);
+		const struct pf_entry *const part = entry_of(st, s, PF_MAPPING_PATHS, w.v);
 		if (part == NULL || part->text.n >= MAX_PATH - t->n)
 			break;
 		text_char(t, '/');
@@ -126,13 +135,13 @@ static void put_library(struct text *t, const struct pf_sequence *s, struct slic
 static const char *library_of(struct pf_state *st, const struct pf_sequence *s, struct slice frame)
 {
 	struct pf_entry *const e =
-	    (struct pf_entry *)(uintptr_t)entry_of(s, PF_MAPPINGS, number_of(frame, PF_frame_mapping_id));
+	    (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_MAPPINGS, number_of(frame, PF_frame_mapping_id));
 
 	if (e == NULL || e->text.p == NULL)
 		return "\0";
 	if (e->library == NULL) {
 		struct text t = { .n = 0 };
-		put_library(&t, s, e->text, s == &st->heap);
+		put_library(&t, st, s, e->text);
 		/* producers also give the whole path as one part, with its slash */
 		const size_t skip = t.n > 1 && t.p[0] == '/' && t.p[1] == '/' ? 1 : 0;
 		st->r->no_memory |= t.failed;
@@ -155,10 +164,10 @@ static struct value kept_text(const char *p)
 static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid, struct value *v,
                       uint32_t n)
 {
-	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
+	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 	const struct slice bytes = frame != NULL ? frame->text : slice_of(NULL, 0);
 	const struct pf_entry *const name =
-	    entry_of(s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
+	    entry_of(st, s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
 	const char *const library = library_of(st, s, bytes);
 
 	if (name != NULL && name->text.n > 0)
@@ -186,7 +195,7 @@ static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struc
 	static const struct slice names[PF_STACK_FIELDS] = { PF_TEXT("callstack"),
 		                                             PF_TEXT("callstack_mappings"),
 		                                             PF_TEXT("callstack_build_ids") };
-	const struct pf_entry *const e = entry_of(s, PF_CALLSTACKS, iid);
+	const struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
 	const uint32_t all = e != NULL ? pf_count(e->text, tag) : 0;
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
@@ -339,7 +348,7 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 		if (w.tag == PF_TAG(PF_stack_sample_task_context, PF_BYTES)) {
 			task = pf_wire_slice(&w);
 		} else if (w.tag == PF_TAG(PF_stack_sample_task_context_iid, PF_VARINT)) {
-			const struct pf_entry *const e = entry_of(st->sequence, PF_TASKS, w.v);
+			const struct pf_entry *const e = entry_of(st, st->sequence, PF_TASKS, w.v);
 			if (e != NULL && e->text.p != NULL)
 				task = e->text;
 		} else if (w.tag == PF_TAG(PF_stack_sample_callstack_iid, PF_VARINT)) {
@@ -360,7 +369,11 @@ static void read_dump(struct pf_state *st, struct slice dump)
 	struct pf_wire w = pf_wire_on(dump);
 	uint64_t ts = at;
 
-	if (pf_convert(st, PF_MONOTONIC_COARSE, at, &ts) != PF_TIME_OK)
+	const enum pf_time t = pf_convert_noted(st, PF_MONOTONIC_COARSE, at, &ts);
+	if (t == PF_TIME_RANGE)
+		pf_report(st, PF_RULE_HEAP_TIME, "a heap profile of process %" PRId32 " at %" PRId64 " ns",
+		          pid, (int64_t)ts);
+	if (t != PF_TIME_OK)
 		return;
 	while (pf_wire_next(&w)) {
 		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))
