@@ -120,7 +120,7 @@ static void put_library(struct text *t, const struct pf_state *st, const struct 
 		if (w.tag != PF_TAG(PF_mapping_path_string_ids, PF_VARINT))
 			continue;
 		const struct pf_entry *const part = entry_of(st, s, PF_MAPPING_PATHS, w.v);
-		if (part == NULL || part->text.n >= MAX_PATH - t->n)
+		if (part == NULL || part->text.p == NULL || part->text.n >= MAX_PATH - t->n)
 			break;
 		text_char(t, '/');
 		text_add(t, part->text.p, strnlen(part->text.p, part->text.n));

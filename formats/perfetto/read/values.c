@@ -49,6 +49,14 @@ struct class *pf_class(struct pf_state *st, struct slice category, struct slice 
 	return c;
 }
 
+/* The text or bytes of an entry of interned data; p NULL: not defined. */
+static struct slice interned(const struct pf_state *st, enum pf_table_id table, uint64_t iid)
+{
+	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
+
+	return e != NULL ? e->text : slice_of(NULL, 0);
+}
+
 /* Names of categories, joined by commas as in Perfetto. */
 static struct slice joined_categories(struct pf_state *st, struct arena *a)
 {
@@ -57,13 +65,10 @@ static struct slice joined_categories(struct pf_state *st, struct arena *a)
 
 	while (pf_wire_next(&w)) {
 		struct slice one = slice_of(NULL, 0);
-		if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT)) {
-			const struct pf_entry *const e = pf_entry_find(st->sequence, PF_CATEGORIES, w.v);
-			if (e != NULL)
-				one = e->text;
-		} else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES)) {
+		if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT))
+			one = interned(st, PF_CATEGORIES, w.v);
+		else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES))
 			one = pf_wire_slice(&w);
-		}
 		if (one.p == NULL)
 			continue;
 		all = all.n == 0 ? one : arena_printf(a, "%.*s,%.*s", (int)all.n, all.p, (int)one.n, one.p);
@@ -111,10 +116,8 @@ struct slice pf_event_name(const struct pf_state *st)
 	const struct pf_te *const te = &st->te;
 	const uint64_t iid = pf_name_iid(st);
 
-	if (iid != 0) {
-		const struct pf_entry *const e = pf_entry_find(st->sequence, PF_NAMES, iid);
-		return e != NULL ? e->text : slice_of(NULL, 0);
-	}
+	if (iid != 0)
+		return interned(st, PF_NAMES, iid);
 	return te->name.p != NULL ? textscan_slice(te->name.p, te->name.n) : te->name;
 }
 
@@ -127,23 +130,14 @@ struct making {
 
 static struct value make_value(const struct making *m, struct slice annotation, unsigned depth);
 
-static struct value interned_text(const struct making *m, enum pf_table_id table, uint64_t iid)
-{
-	const struct pf_entry *const e = pf_entry_find(m->st->sequence, table, iid);
-
-	return e != NULL && e->text.p != NULL ? value_string(e->text) : (struct value){ .type = VALUE_NONE };
-}
-
 static struct slice annotation_name(const struct making *m, struct slice annotation)
 {
 	struct pf_wire w = pf_wire_on(annotation);
 	struct slice name = slice_of(NULL, 0);
 
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0) {
-			const struct pf_entry *const e = pf_entry_find(m->st->sequence, PF_KEYS, w.v);
-			return e != NULL ? e->text : slice_of(NULL, 0);
-		}
+		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0)
+			return interned(m->st, PF_KEYS, w.v);
 		if (w.tag == PF_TAG(PF_annotation_name, PF_BYTES))
 			name = textscan_slice(w.bytes, (uint32_t)w.v);
 	}
@@ -291,6 +285,7 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	const struct value none = { .type = VALUE_NONE };
 	struct pf_wire w = pf_wire_on(annotation), best = w;
 	unsigned least = 12;
+	struct slice text;
 	size_t at;
 
 	if (depth >= PF_MAX_NESTED)
@@ -318,7 +313,8 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	case 6:
 		return value_string(textscan_slice(best.bytes, (uint32_t)best.v));
 	case 7:
-		return interned_text(m, PF_STRINGS, best.v);
+		text = interned(m->st, PF_STRINGS, best.v);
+		return text.p != NULL ? value_string(text) : none;
 	case 8:
 		return (struct value){ .type = VALUE_ADDRESS, .u64 = best.v };
 	case 9:
@@ -442,13 +438,6 @@ static void put_location(struct field *f, uint32_t *n, struct slice location, co
 	}
 }
 
-static struct slice interned_bytes(struct pf_state *st, enum pf_table_id table, uint64_t iid)
-{
-	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
-
-	return e != NULL ? e->text : slice_of(NULL, 0);
-}
-
 static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct slice log)
 {
 	static const struct slice names[3] = { PF_TEXT("log_message.source_location.file_name"),
@@ -458,14 +447,14 @@ static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct sl
 
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_log_body_iid, PF_VARINT)) {
-			const struct slice body = interned_bytes(st, PF_LOG_BODIES, w.v);
+			const struct slice body = interned(st, PF_LOG_BODIES, w.v);
 			if (body.p != NULL)
 				put(f, n, SLICE_LIT("log_message.message"), value_string(body));
 		} else if (w.tag == PF_TAG(PF_log_prio, PF_VARINT)) {
 			put(f, n, SLICE_LIT("log_message.priority"),
 			    (struct value){ .type = VALUE_I32, .i64 = (int32_t)w.v });
 		} else if (w.tag == PF_TAG(PF_log_source_location_iid, PF_VARINT)) {
-			put_location(f, n, interned_bytes(st, PF_LOCATIONS, w.v), names);
+			put_location(f, n, interned(st, PF_LOCATIONS, w.v), names);
 		}
 	}
 }
@@ -497,7 +486,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		const uint32_t number = pf_wire_number(&w);
 		switch (w.tag) {
 		case PF_TAG(PF_event_source_location_iid, PF_VARINT):
-			put_location(f, &n, interned_bytes(st, PF_LOCATIONS, w.v), source);
+			put_location(f, &n, interned(st, PF_LOCATIONS, w.v), source);
 			break;
 		case PF_TAG(PF_event_source_location, PF_BYTES):
 			put_location(f, &n, pf_wire_slice(&w), inlined);
@@ -506,7 +495,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
 			while (pf_wire_next(&one))
 				if (one.tag == PF_TAG(PF_task_posted_from_iid, PF_VARINT))
-					put_location(f, &n, interned_bytes(st, PF_LOCATIONS, one.v), task);
+					put_location(f, &n, interned(st, PF_LOCATIONS, one.v), task);
 			break;
 		}
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
@@ -526,7 +515,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			put(f, &n, SLICE_LIT("correlation_id"), text_value(pf_wire_slice(&w)));
 			break;
 		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT): {
-			const struct slice id = interned_bytes(st, PF_CORRELATIONS, w.v);
+			const struct slice id = interned(st, PF_CORRELATIONS, w.v);
 			if (id.p != NULL)
 				put(f, &n, SLICE_LIT("correlation_id"), value_string(id));
 			break;
