@@ -446,6 +446,16 @@ static PF_COLD void note_late(struct pf_state *st, uint64_t key)
 		finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
 }
 
+enum pf_time pf_convert_noted(struct pf_state *st, uint32_t id, uint64_t value, uint64_t *ts)
+{
+	bool late;
+	const enum pf_time t = convert(st, key_of(st, id), value, ts, &late);
+
+	if (late)
+		note_late(st, key_of(st, id));
+	return t;
+}
+
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts)
 {
 	struct pf_sequence *const q = st->sequence;
@@ -462,11 +472,7 @@ enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint
 	for (uint32_t i = 0; is_scoped(id) && q != NULL && i < q->nclocks; i++)
 		if (q->clocks[i].id == id)
 			value = q->clocks[i].value += k->timestamp;
-	bool late;
-	const enum pf_time t = convert(st, key_of(st, id), value, ts, &late);
-	if (late)
-		note_late(st, key_of(st, id));
-	return t;
+	return pf_convert_noted(st, id, value, ts);
 }
 
 void pf_late_event(struct pf_state *st)

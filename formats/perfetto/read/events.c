@@ -210,9 +210,7 @@ static uint64_t text_hash(const struct pf_state *st, struct slice s)
 static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf_event *e)
 {
 	const struct pf_te *const te = &st->te;
-	const uint64_t iid = te->name_iid != 0                            ? te->name_iid
-	                     : te->name.p == NULL && te->legacy.p != NULL ? st->legacy.name_iid
-	                                                                  : 0;
+	const uint64_t iid = pf_name_iid(st);
 
 	if (iid != 0) {
 		const struct pf_entry *const entry = pf_entry_use(st, PF_NAMES, iid, "name");
@@ -247,13 +245,6 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 
 /* ---- time ---- */
 
-static int64_t saturated_sum(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
-}
-
 /* Sets the time of microseconds of the clock MONOTONIC. */
 static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 {
@@ -284,7 +275,7 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 			          te->time_us);
 			return false;
 		}
-		s->time_us = saturated_sum(s->time_us, te->time_us);
+		s->time_us = pf_saturated_sum(s->time_us, te->time_us);
 		t = legacy_time(st, s->time_us, ts);
 	} else if (te->time == 2) {
 		t = legacy_time(st, te->time_us, ts);
@@ -488,7 +479,7 @@ static bool read_thread_time(struct pf_state *st, struct pf_event *e)
 	if (te->thread_time != 0) {
 		int64_t us = te->thread_us;
 		if (te->thread_time == 1)
-			us = s->thread_us = saturated_sum(s->thread_us, us);
+			us = s->thread_us = pf_saturated_sum(s->thread_us, us);
 		x.name = SLICE_LIT("thread_time");
 		x.number = us > INT64_MAX / 1000 || us < INT64_MIN / 1000 ? us : us * 1000;
 		pf_add_after(st, x);
@@ -496,7 +487,7 @@ static bool read_thread_time(struct pf_state *st, struct pf_event *e)
 	if (te->instruction_count != 0) {
 		x.number = te->instructions;
 		if (te->instruction_count == 1)
-			x.number = s->instructions = saturated_sum(s->instructions, te->instructions);
+			x.number = s->instructions = pf_saturated_sum(s->instructions, te->instructions);
 		x.name = SLICE_LIT("thread_instruction_count");
 		pf_add_after(st, x);
 	}
@@ -525,24 +516,21 @@ static void read_flows(struct pf_state *st, const struct pf_event *e)
 		                    w.tag == PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT);
 		if (!is_new && !(is_old && !has[ends]))
 			continue;
-		pf_arrow(st, hash_u64(w.v, st->seed), w.v, ends ? PF_ARROW_IN : PF_ARROW_STEP, e);
+		pf_arrow(st, hash_u64(w.v, st->seed), w.v, ends ? PF_ARROW_IN : PF_ARROW_STEP, false, e);
 	}
 }
 
 /* Arrows of legacy events bind to spans by their id. */
 static void read_bind(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
 {
-	const uint64_t key = hash_u64(l->bind_id, st->seed + 1);
+	static const uint8_t steps[] = { 0, PF_ARROW_IN, PF_ARROW_OUT, PF_ARROW_STEP };
 
-	st->legacy_flow = true;
 	if (l->direction == 0 || l->direction > 3)
 		pf_report(st, PF_RULE_FLOW_DIRECTION, "bind_id %" PRIu64 " without flow_direction",
 		          l->bind_id);
-	else if (l->direction == 2)
-		pf_arrow(st, key, l->bind_id, PF_ARROW_OUT, e);
 	else
-		pf_arrow(st, key, l->bind_id, l->direction == 1 ? PF_ARROW_IN : PF_ARROW_STEP, e);
-	st->legacy_flow = false;
+		pf_arrow(st, hash_u64(l->bind_id, st->seed + 1), l->bind_id,
+		         (enum pf_step)steps[l->direction], true, e);
 }
 
 /* The number of a key, which is another one in each run; in order of arrival. */
@@ -576,13 +564,11 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 	}
 	if (e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
 		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
-	st->legacy_flow = true;
 	pf_arrow(st, key, st->is_own ? l->id : arrow_number(st, key),
 	         l->phase == 's'   ? PF_ARROW_OUT
 	         : l->phase == 't' ? PF_ARROW_STEP
 	                           : PF_ARROW_IN,
-	         e);
-	st->legacy_flow = false;
+	         true, e);
 	if (st->nafter > 0) /* the packet itself is the end of the arrow */
 		*e = st->after[--st->nafter];
 }
@@ -768,7 +754,7 @@ static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool 
 		t->last = ts;
 }
 
-void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice s)
+void pf_track_event(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_te *const te = &st->te;
 	struct pf_event *const e = &st->event;
@@ -819,11 +805,8 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	}
 	if (e->what == PF_NOTHING)
 		return;
-	if ((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e)) {
-		e->what = PF_NOTHING;
-		return;
-	}
-	if (te->nextra > 0 && !read_extras(st, e)) {
+	if (((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e)) ||
+	    (te->nextra > 0 && !read_extras(st, e))) {
 		e->what = PF_NOTHING;
 		return;
 	}
@@ -851,13 +834,10 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice
 	}
 	if (e->track->arrow_waits && e->what != PF_END) {
 		e->track->arrow_waits = false;
-		st->legacy_flow = true;
-		pf_arrow(st, e->track->arrow, e->track->arrow_id, PF_ARROW_IN, e);
-		st->legacy_flow = false;
+		pf_arrow(st, e->track->arrow, e->track->arrow_id, PF_ARROW_IN, true, e);
 	}
 	if (te->nflows > 0)
 		read_flows(st, e);
 	if (l != NULL && l->has_bind)
 		read_bind(st, l, e);
-	(void)s;
 }

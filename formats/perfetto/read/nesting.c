@@ -294,10 +294,11 @@ void pf_arrows_sort(struct pf_state *st)
 	}
 }
 
-void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, const struct pf_event *e)
+void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, bool legacy,
+              const struct pf_event *e)
 {
 	const bool active = table64_get(&st->flows, key) == 1;
-	const bool legacy = st->legacy_flow, dropped = !legacy && e->what == PF_NOTHING;
+	const bool dropped = !legacy && e->what == PF_NOTHING;
 	const uint64_t order = legacy ? 0 : st->flow_order++;
 
 	if (st->ahead_pass && !legacy)

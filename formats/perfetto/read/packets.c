@@ -178,7 +178,7 @@ static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t k
 {
 	switch (kind) {
 	case PF_packet_track_event:
-		pf_track_event(st, k, s);
+		pf_track_event(st, k);
 		break;
 	case PF_packet_track_descriptor:
 		pf_descriptor(st, s);

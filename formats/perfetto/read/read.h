@@ -27,6 +27,12 @@
 
 #define PF_COLD __attribute__((cold, noinline))
 
+/* SLICE_LIT() in static tables */
+#define PF_TEXT(s)                                                                                           \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
 /* ---- limits ---- */
 
 #define PF_MAX_UNPACKED (64U << 20) /* of the packets that a packet has compressed */
@@ -401,7 +407,6 @@ struct pf_state {
 	unsigned compression; /* of the packets so far: 1 zlib, 2 zstd */
 	bool raw, builds;
 	bool sorted;       /* waiting events are given out */
-	bool legacy_flow;  /* the arrow is of a legacy phase */
 	bool ahead_pass;   /* this is a pass ahead, for another reader */
 	enum pf_time time; /* of the packet: whether `ts` is valid */
 	uint64_t ts;
@@ -574,6 +579,9 @@ void pf_snapshot(struct pf_state *st, struct slice bytes);
 /* Converts a time of a clock, in its units, to the trace's. */
 enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uint64_t *ts);
 
+/* The same; a clock without a snapshot before is reported at the end of the file. */
+enum pf_time pf_convert_noted(struct pf_state *st, uint32_t clock, uint64_t value, uint64_t *ts);
+
 /* The time of a packet that has a timestamp.  Advances its clock if that is incremental.  Notes the packet if
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
@@ -634,8 +642,25 @@ static inline bool pf_wants_model(const struct pf_state *st)
 void pf_decode_event(struct pf_te *te, struct slice s);
 void pf_decode_legacy(struct pf_legacy *l, struct slice s);
 
+static inline int64_t pf_saturated_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+/* The iid of the name of st->te; 0: none, or it has its name as text. */
+static inline uint64_t pf_name_iid(const struct pf_state *st)
+{
+	const struct pf_te *const te = &st->te;
+
+	if (te->name_iid != 0)
+		return te->name_iid;
+	return te->name.p == NULL && te->legacy.p != NULL ? st->legacy.name_iid : 0;
+}
+
 /* Applies the track event of the packet: sets st->event, and the events before and after it. */
-void pf_track_event(struct pf_state *st, const struct pf_packet *k, struct slice s);
+void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 
 /* Adds an event after that of the record. */
 void pf_add_after(struct pf_state *st, struct pf_event e);
@@ -647,9 +672,10 @@ void pf_add_before(struct pf_state *st, struct pf_event e);
  * inside before it. */
 bool pf_nest(struct pf_state *st, struct pf_event *e);
 
-/* An end of an arrow: `key` identifies the arrow, `id` is its id in outputs.  PF_NOTHING: of an event that is
- * dropped, for a pass ahead. */
-void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, const struct pf_event *e);
+/* An end of an arrow: `key` identifies the arrow, `id` is its id in outputs; legacy: of a legacy event, whose
+ * order in the file counts.  PF_NOTHING: of an event that is dropped, for a pass ahead. */
+void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, bool legacy,
+              const struct pf_event *e);
 void pf_arrows_sort(struct pf_state *st);
 
 /* Notes a finding about nesting on a track, or about its kind. */
@@ -664,6 +690,11 @@ void pf_nesting_end(struct pf_state *st);
 struct slice pf_event_name(const struct pf_state *st);
 
 struct class *pf_class(struct pf_state *st, struct slice category, struct slice unit);
+
+/* The number of fields of a tag. */
+uint32_t pf_count(struct slice s, uint32_t tag);
+
+struct value pf_list(const struct value *v, uint32_t n);
 
 /* Checks the annotations of st->te. */
 void pf_annotations_check(struct pf_state *st);

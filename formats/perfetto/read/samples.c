@@ -12,20 +12,24 @@
 #define MAX_PATH 4096U   /* bytes of the path of a mapping; parts beyond are left out */
 #define MAX_BUILD_ID 64U /* bytes */
 
-#define NAME(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 static const char *const kinds[] = { "perf_sample", "cpu_profile", "stack_sample", "heap_profile" };
 
 enum kind { PERF, STREAM, STACK, HEAP };
 
 /* ---- checks ---- */
 
-static const struct pf_entry *entry_of(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
+/* A heap profile has one table of texts, and what its tables do not have is in those of the sequence. */
+static const struct pf_entry *entry_of(const struct pf_state *st, const struct pf_sequence *s,
+                                       enum pf_table_id table, uint64_t iid)
 {
-	return s != NULL && iid != 0 ? pf_entry_find(s, table, iid) : NULL;
+	const bool is_text = table == PF_FUNCTIONS || table == PF_BUILD_IDS || table == PF_MAPPING_PATHS;
+
+	if (s == NULL || iid == 0)
+		return NULL;
+	if (s != &st->heap)
+		return pf_entry_find(s, table, iid);
+	const struct pf_entry *const e = pf_entry_find(s, is_text ? PF_FUNCTIONS : table, iid);
+	return e != NULL || st->sequence == NULL ? e : pf_entry_find(st->sequence, table, iid);
 }
 
 /* The number of a field of an entry; 0: absent. */
@@ -43,7 +47,7 @@ static uint64_t number_of(struct slice s, uint32_t number)
 /* Whether the text of a frame or mapping is defined; else reports it. */
 static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
 {
-	if (iid == 0 || entry_of(s, table, iid) != NULL)
+	if (iid == 0 || entry_of(st, s, table, iid) != NULL)
 		return true;
 	pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64 " is not defined", iid);
 	return false;
@@ -51,29 +55,28 @@ static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_t
 
 static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
-	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
+	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 
 	if (frame == NULL) {
 		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
 		return false;
 	}
 	const uint64_t mapping_iid = number_of(frame->text, PF_frame_mapping_id);
-	const struct pf_entry *const mapping = entry_of(s, PF_MAPPINGS, mapping_iid);
+	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, mapping_iid);
 	if (mapping_iid != 0 && mapping == NULL) {
 		pf_report(st, PF_RULE_STACK_MAPPING,
 		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", mapping_iid, iid);
 		return false;
 	}
-	const bool heap = s == &st->heap;
 	return has_text(st, s, PF_FUNCTIONS, number_of(frame->text, PF_frame_function_name_id)) &&
-	       (mapping == NULL || has_text(st, s, heap ? PF_FUNCTIONS : PF_BUILD_IDS,
-	                                    number_of(mapping->text, PF_mapping_build_id)));
+	       (mapping == NULL ||
+	        has_text(st, s, PF_BUILD_IDS, number_of(mapping->text, PF_mapping_build_id)));
 }
 
 /* Checks the stack of a sample, at its first use. */
 static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
-	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(s, PF_CALLSTACKS, iid);
+	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_CALLSTACKS, iid);
 	bool any = false;
 
 	if (iid == 0)
@@ -106,17 +109,18 @@ void pf_stack_check(struct pf_state *st, uint64_t iid)
 
 /* Joins the path of a mapping, and adds its build id in hexadecimal, each with a NUL behind it.  Perfetto
  * takes the path up to the first part that is not defined. */
-static void put_library(struct text *t, const struct pf_sequence *s, struct slice mapping, bool heap)
+static void put_library(struct text *t, const struct pf_state *st, const struct pf_sequence *s,
+                        struct slice mapping)
 {
 	const struct pf_entry *const id =
-	    entry_of(s, heap ? PF_FUNCTIONS : PF_BUILD_IDS, number_of(mapping, PF_mapping_build_id));
+	    entry_of(st, s, PF_BUILD_IDS, number_of(mapping, PF_mapping_build_id));
 	struct pf_wire w = pf_wire_on(mapping);
 
 	while (pf_wire_next(&w)) {
 		if (w.tag != PF_TAG(PF_mapping_path_string_ids, PF_VARINT))
 			continue;
-		const struct pf_entry *const part = entry_of(s, heap ? PF_FUNCTIONS : PF_MAPPING_PATHS, w.v);
-		if (part == NULL || part->text.n >= MAX_PATH - t->n)
+		const struct pf_entry *const part = entry_of(st, s, PF_MAPPING_PATHS, w.v);
+		if (part == NULL || part->text.p == NULL || part->text.n >= MAX_PATH - t->n)
 			break;
 		text_char(t, '/');
 		text_add(t, part->text.p, strnlen(part->text.p, part->text.n));
@@ -131,13 +135,13 @@ static void put_library(struct text *t, const struct pf_sequence *s, struct slic
 static const char *library_of(struct pf_state *st, const struct pf_sequence *s, struct slice frame)
 {
 	struct pf_entry *const e =
-	    (struct pf_entry *)(uintptr_t)entry_of(s, PF_MAPPINGS, number_of(frame, PF_frame_mapping_id));
+	    (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_MAPPINGS, number_of(frame, PF_frame_mapping_id));
 
 	if (e == NULL || e->text.p == NULL)
 		return "\0";
 	if (e->library == NULL) {
 		struct text t = { .n = 0 };
-		put_library(&t, s, e->text, s == &st->heap);
+		put_library(&t, st, s, e->text);
 		/* producers also give the whole path as one part, with its slash */
 		const size_t skip = t.n > 1 && t.p[0] == '/' && t.p[1] == '/' ? 1 : 0;
 		st->r->no_memory |= t.failed;
@@ -160,10 +164,10 @@ static struct value kept_text(const char *p)
 static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid, struct value *v,
                       uint32_t n)
 {
-	const struct pf_entry *const frame = entry_of(s, PF_FRAMES, iid);
+	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 	const struct slice bytes = frame != NULL ? frame->text : slice_of(NULL, 0);
 	const struct pf_entry *const name =
-	    entry_of(s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
+	    entry_of(st, s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
 	const char *const library = library_of(st, s, bytes);
 
 	if (name != NULL && name->text.n > 0)
@@ -172,16 +176,6 @@ static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t
 		v[0] = (struct value){ .type = VALUE_ADDRESS, .u64 = number_of(bytes, PF_frame_rel_pc) };
 	v[n] = kept_text(library);
 	v[2 * (size_t)n] = kept_text(library + strlen(library) + 1);
-}
-
-static struct value list_of(const struct value *v, uint32_t n)
-{
-	uint8_t element = n > 0 ? v[0].type : VALUE_NONE;
-
-	for (uint32_t i = 1; i < n; i++)
-		if (v[i].type != v[0].type)
-			element = VALUE_NONE;
-	return (struct value){ .type = VALUE_LIST, .element = element, .count = n, .values = v };
 }
 
 static bool any_text(const struct value *v, uint32_t n)
@@ -194,25 +188,16 @@ static bool any_text(const struct value *v, uint32_t n)
 
 /* ---- stacks ---- */
 
-static uint32_t count_frames(struct slice s, uint32_t tag)
-{
-	struct pf_wire w = pf_wire_on(s);
-	uint32_t n = 0;
-
-	while (s.p != NULL && pf_wire_next(&w))
-		n += w.tag == tag;
-	return n;
-}
-
 /* Sets the fields of a stack, see pf_stack(). */
 static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
                          struct field *f)
 {
-	static const struct slice names[PF_STACK_FIELDS] = { NAME("callstack"), NAME("callstack_mappings"),
-		                                             NAME("callstack_build_ids") };
-	const struct pf_entry *const e = entry_of(s, PF_CALLSTACKS, iid);
+	static const struct slice names[PF_STACK_FIELDS] = { PF_TEXT("callstack"),
+		                                             PF_TEXT("callstack_mappings"),
+		                                             PF_TEXT("callstack_build_ids") };
+	const struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
-	const uint32_t all = e != NULL ? count_frames(e->text, tag) : 0;
+	const uint32_t all = e != NULL ? pf_count(e->text, tag) : 0;
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
 	struct value *const v = arena_alloc(&b->scratch, PF_STACK_FIELDS * (size_t)n * sizeof *v);
 	uint32_t left = all, nfields = 0;
@@ -225,7 +210,7 @@ static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struc
 			set_frame(st, s, w.v, &v[left], n);
 	for (uint32_t i = 0; i < PF_STACK_FIELDS; i++)
 		if (i == 0 || any_text(v + (size_t)i * n, n))
-			f[nfields++] = (struct field){ names[i], list_of(v + (size_t)i * n, n) };
+			f[nfields++] = (struct field){ names[i], pf_list(v + (size_t)i * n, n) };
 	return nfields;
 }
 
@@ -236,7 +221,7 @@ uint32_t pf_stack(struct pf_state *st, struct batch *b, uint64_t iid, struct fie
 
 struct value pf_inline_stack(struct batch *b, struct slice stack)
 {
-	const uint32_t tag = PF_TAG(PF_inline_stack_frames, PF_BYTES), all = count_frames(stack, tag);
+	const uint32_t tag = PF_TAG(PF_inline_stack_frames, PF_BYTES), all = pf_count(stack, tag);
 	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
 	struct value *const v = arena_alloc(&b->scratch, n * sizeof *v);
 	struct pf_wire w = pf_wire_on(stack);
@@ -252,7 +237,7 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 				name = pf_wire_slice(&frame);
 		v[left] = value_string(textscan_slice(name.p, name.n));
 	}
-	return v != NULL && n > 0 ? list_of(v, n) : (struct value){ .type = VALUE_NONE };
+	return v != NULL && n > 0 ? pf_list(v, n) : (struct value){ .type = VALUE_NONE };
 }
 
 /* ---- samples ---- */
@@ -284,7 +269,7 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	const uint64_t iid = number_of(s, PF_perf_sample_callstack_iid);
 	const uint64_t lost = number_of(s, PF_perf_sample_kernel_records_lost);
 	const uint64_t skipped = number_of(s, PF_perf_sample_sample_skipped_reason);
-	const bool has_event = count_frames(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
+	const bool has_event = pf_count(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
 
 	if (lost != 0)
 		pf_report(st, PF_RULE_PERF_LOST, "the kernel lost %" PRIu64 " records", lost);
@@ -297,13 +282,6 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	if (has_time(st, k))
 		st->event =
 		    sample_of(st, PERF, pf_thread(st, (int32_t)number_of(s, PF_perf_sample_pid), &tid), iid);
-}
-
-static int64_t sum_of(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
 /* Times are sums of differences from the base of the sequence; the time of the packet is not used. */
@@ -320,7 +298,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		if (deltas.tag != PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))
 			continue;
 		ndeltas++;
-		q->time_us = sum_of(q->time_us, (int64_t)deltas.v);
+		q->time_us = pf_saturated_sum(q->time_us, (int64_t)deltas.v);
 		while (!has_stack && pf_wire_next(&stacks))
 			has_stack = stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
 		if (!has_stack)
@@ -370,7 +348,7 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 		if (w.tag == PF_TAG(PF_stack_sample_task_context, PF_BYTES)) {
 			task = pf_wire_slice(&w);
 		} else if (w.tag == PF_TAG(PF_stack_sample_task_context_iid, PF_VARINT)) {
-			const struct pf_entry *const e = entry_of(st->sequence, PF_TASKS, w.v);
+			const struct pf_entry *const e = entry_of(st, st->sequence, PF_TASKS, w.v);
 			if (e != NULL && e->text.p != NULL)
 				task = e->text;
 		} else if (w.tag == PF_TAG(PF_stack_sample_callstack_iid, PF_VARINT)) {
@@ -391,7 +369,11 @@ static void read_dump(struct pf_state *st, struct slice dump)
 	struct pf_wire w = pf_wire_on(dump);
 	uint64_t ts = at;
 
-	if (pf_convert(st, PF_MONOTONIC_COARSE, at, &ts) != PF_TIME_OK)
+	const enum pf_time t = pf_convert_noted(st, PF_MONOTONIC_COARSE, at, &ts);
+	if (t == PF_TIME_RANGE)
+		pf_report(st, PF_RULE_HEAP_TIME, "a heap profile of process %" PRId32 " at %" PRId64 " ns",
+		          pid, (int64_t)ts);
+	if (t != PF_TIME_OK)
 		return;
 	while (pf_wire_next(&w)) {
 		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))

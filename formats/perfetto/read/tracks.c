@@ -1,8 +1,8 @@
 /*
  * Tracks: their descriptors, and their tracks of the model.  A process and a thread are those of the model; a
- * plain track is a child of a thread or process, or of the process "global"; tracks
- * that Perfetto merges (of equal name and parent) take lanes of one row as they need them.  A descriptor
- * holds for the whole file, so where the file can be read twice, a pass ahead finds them.
+ * plain track is a child of a thread or process, or of the process "global"; tracks that Perfetto merges (of
+ * equal name and parent) take lanes of one row as they need them.  A descriptor holds for the whole file, so
+ * where the file can be read twice, a pass ahead finds them.
  */
 #include <stdlib.h>
 

@@ -49,6 +49,14 @@ struct class *pf_class(struct pf_state *st, struct slice category, struct slice 
 	return c;
 }
 
+/* The text or bytes of an entry of interned data; p NULL: not defined. */
+static struct slice interned(const struct pf_state *st, enum pf_table_id table, uint64_t iid)
+{
+	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
+
+	return e != NULL ? e->text : slice_of(NULL, 0);
+}
+
 /* Names of categories, joined by commas as in Perfetto. */
 static struct slice joined_categories(struct pf_state *st, struct arena *a)
 {
@@ -57,13 +65,10 @@ static struct slice joined_categories(struct pf_state *st, struct arena *a)
 
 	while (pf_wire_next(&w)) {
 		struct slice one = slice_of(NULL, 0);
-		if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT)) {
-			const struct pf_entry *const e = pf_entry_find(st->sequence, PF_CATEGORIES, w.v);
-			if (e != NULL)
-				one = e->text;
-		} else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES)) {
+		if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT))
+			one = interned(st, PF_CATEGORIES, w.v);
+		else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES))
 			one = pf_wire_slice(&w);
-		}
 		if (one.p == NULL)
 			continue;
 		all = all.n == 0 ? one : arena_printf(a, "%.*s,%.*s", (int)all.n, all.p, (int)one.n, one.p);
@@ -109,14 +114,10 @@ static struct class *event_class(struct pf_state *st)
 struct slice pf_event_name(const struct pf_state *st)
 {
 	const struct pf_te *const te = &st->te;
-	const uint64_t iid = te->name_iid != 0                            ? te->name_iid
-	                     : te->name.p == NULL && te->legacy.p != NULL ? st->legacy.name_iid
-	                                                                  : 0;
+	const uint64_t iid = pf_name_iid(st);
 
-	if (iid != 0) {
-		const struct pf_entry *const e = pf_entry_find(st->sequence, PF_NAMES, iid);
-		return e != NULL ? e->text : slice_of(NULL, 0);
-	}
+	if (iid != 0)
+		return interned(st, PF_NAMES, iid);
 	return te->name.p != NULL ? textscan_slice(te->name.p, te->name.n) : te->name;
 }
 
@@ -129,30 +130,21 @@ struct making {
 
 static struct value make_value(const struct making *m, struct slice annotation, unsigned depth);
 
-static struct value interned_text(const struct making *m, enum pf_table_id table, uint64_t iid)
-{
-	const struct pf_entry *const e = pf_entry_find(m->st->sequence, table, iid);
-
-	return e != NULL && e->text.p != NULL ? value_string(e->text) : (struct value){ .type = VALUE_NONE };
-}
-
 static struct slice annotation_name(const struct making *m, struct slice annotation)
 {
 	struct pf_wire w = pf_wire_on(annotation);
 	struct slice name = slice_of(NULL, 0);
 
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0) {
-			const struct pf_entry *const e = pf_entry_find(m->st->sequence, PF_KEYS, w.v);
-			return e != NULL ? e->text : slice_of(NULL, 0);
-		}
+		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0)
+			return interned(m->st, PF_KEYS, w.v);
 		if (w.tag == PF_TAG(PF_annotation_name, PF_BYTES))
 			name = textscan_slice(w.bytes, (uint32_t)w.v);
 	}
 	return name;
 }
 
-static uint32_t count_tag(struct slice s, uint32_t tag)
+uint32_t pf_count(struct slice s, uint32_t tag)
 {
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t n = 0;
@@ -165,7 +157,7 @@ static uint32_t count_tag(struct slice s, uint32_t tag)
 /* A dictionary ends at the first entry without a name, as in Perfetto. */
 static struct value make_map(const struct making *m, struct slice s, unsigned depth)
 {
-	const uint32_t tag = PF_TAG(PF_annotation_dict_entries, PF_BYTES), n = count_tag(s, tag);
+	const uint32_t tag = PF_TAG(PF_annotation_dict_entries, PF_BYTES), n = pf_count(s, tag);
 	struct value *const v = arena_alloc(&m->b->scratch, 2 * (size_t)n * sizeof *v);
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
@@ -185,17 +177,21 @@ static struct value make_map(const struct making *m, struct slice s, unsigned de
 	return (struct value){ .type = v != NULL && k > 0 ? VALUE_MAP : VALUE_NONE, .count = k, .values = v };
 }
 
-static uint8_t common_type(const struct value *v, uint32_t n)
+struct value pf_list(const struct value *v, uint32_t n)
 {
+	struct value list = {
+		.type = VALUE_LIST, .element = n > 0 ? v[0].type : VALUE_NONE, .count = n, .values = v
+	};
+
 	for (uint32_t i = 1; i < n; i++)
 		if (v[i].type != v[0].type)
-			return VALUE_NONE;
-	return n > 0 ? v[0].type : VALUE_NONE;
+			list.element = VALUE_NONE;
+	return list;
 }
 
 static struct value make_list(const struct making *m, struct slice s, unsigned depth)
 {
-	const uint32_t tag = PF_TAG(PF_annotation_array_values, PF_BYTES), n = count_tag(s, tag);
+	const uint32_t tag = PF_TAG(PF_annotation_array_values, PF_BYTES), n = pf_count(s, tag);
 	struct value *const v = arena_alloc(&m->b->scratch, (size_t)n * sizeof *v);
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
@@ -206,18 +202,15 @@ static struct value make_list(const struct making *m, struct slice s, unsigned d
 		v[k] = make_value(m, pf_wire_slice(&w), depth + 1);
 		k += v[k].type != VALUE_NONE;
 	}
-	return (struct value){ .type = v != NULL && k > 0 ? VALUE_LIST : VALUE_NONE,
-		               .element = v != NULL ? common_type(v, k) : VALUE_NONE,
-		               .count = k,
-		               .values = v };
+	return k > 0 ? pf_list(v, k) : (struct value){ .type = VALUE_NONE };
 }
 
 static struct value make_nested(const struct making *m, struct slice s, unsigned depth)
 {
 	struct arena *const a = &m->b->scratch;
-	const uint32_t keys = count_tag(s, PF_TAG(PF_nested_dict_keys, PF_BYTES));
-	const uint32_t entries = count_tag(s, PF_TAG(PF_nested_dict_values, PF_BYTES));
-	const uint32_t values = count_tag(s, PF_TAG(PF_nested_array_values, PF_BYTES));
+	const uint32_t keys = pf_count(s, PF_TAG(PF_nested_dict_keys, PF_BYTES));
+	const uint32_t entries = pf_count(s, PF_TAG(PF_nested_dict_values, PF_BYTES));
+	const uint32_t values = pf_count(s, PF_TAG(PF_nested_array_values, PF_BYTES));
 	const uint32_t n = keys < entries ? keys : entries;
 	struct value *const map = arena_alloc(a, 2 * (size_t)n * sizeof *map);
 	struct value *const list = arena_alloc(a, (size_t)values * sizeof *list);
@@ -261,9 +254,7 @@ static struct value make_nested(const struct making *m, struct slice s, unsigned
 	if (type == 1 && pairs > 0)
 		return (struct value){ .type = VALUE_MAP, .count = pairs, .values = map };
 	if (type == 2 && i > 0)
-		return (struct value){
-			.type = VALUE_LIST, .element = common_type(list, i), .count = i, .values = list
-		};
+		return pf_list(list, i);
 	return type == 0 ? scalar : (struct value){ .type = VALUE_NONE };
 }
 
@@ -294,6 +285,7 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	const struct value none = { .type = VALUE_NONE };
 	struct pf_wire w = pf_wire_on(annotation), best = w;
 	unsigned least = 12;
+	struct slice text;
 	size_t at;
 
 	if (depth >= PF_MAX_NESTED)
@@ -321,7 +313,8 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	case 6:
 		return value_string(textscan_slice(best.bytes, (uint32_t)best.v));
 	case 7:
-		return interned_text(m, PF_STRINGS, best.v);
+		text = interned(m->st, PF_STRINGS, best.v);
+		return text.p != NULL ? value_string(text) : none;
 	case 8:
 		return (struct value){ .type = VALUE_ADDRESS, .u64 = best.v };
 	case 9:
@@ -414,11 +407,6 @@ void pf_annotations_check(struct pf_state *st)
 
 #define MAX_MORE 16U
 
-#define TEXT(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 static void put(struct field *f, uint32_t *n, struct slice name, struct value v)
 {
 	if (v.type != VALUE_NONE && *n < MAX_MORE)
@@ -450,30 +438,23 @@ static void put_location(struct field *f, uint32_t *n, struct slice location, co
 	}
 }
 
-static struct slice interned_bytes(struct pf_state *st, enum pf_table_id table, uint64_t iid)
-{
-	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
-
-	return e != NULL ? e->text : slice_of(NULL, 0);
-}
-
 static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct slice log)
 {
-	static const struct slice names[3] = { TEXT("log_message.source_location.file_name"),
-		                               TEXT("log_message.source_location.function_name"),
-		                               TEXT("log_message.source_location.line_number") };
+	static const struct slice names[3] = { PF_TEXT("log_message.source_location.file_name"),
+		                               PF_TEXT("log_message.source_location.function_name"),
+		                               PF_TEXT("log_message.source_location.line_number") };
 	struct pf_wire w = pf_wire_on(log);
 
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_log_body_iid, PF_VARINT)) {
-			const struct slice body = interned_bytes(st, PF_LOG_BODIES, w.v);
+			const struct slice body = interned(st, PF_LOG_BODIES, w.v);
 			if (body.p != NULL)
 				put(f, n, SLICE_LIT("log_message.message"), value_string(body));
 		} else if (w.tag == PF_TAG(PF_log_prio, PF_VARINT)) {
 			put(f, n, SLICE_LIT("log_message.priority"),
 			    (struct value){ .type = VALUE_I32, .i64 = (int32_t)w.v });
 		} else if (w.tag == PF_TAG(PF_log_source_location_iid, PF_VARINT)) {
-			put_location(f, n, interned_bytes(st, PF_LOCATIONS, w.v), names);
+			put_location(f, n, interned(st, PF_LOCATIONS, w.v), names);
 		}
 	}
 }
@@ -490,14 +471,14 @@ static void put_stack(struct pf_state *st, struct batch *b, struct field *f, uin
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
-	static const struct slice source[3] = { TEXT("source.file_name"), TEXT("source.function_name"),
-		                                TEXT("source.line_number") };
-	static const struct slice inlined[3] = { TEXT("source_location.file_name"),
-		                                 TEXT("source_location.function_name"),
-		                                 TEXT("source_location.line_number") };
-	static const struct slice task[3] = { TEXT("task.posted_from.file_name"),
-		                              TEXT("task.posted_from.function_name"),
-		                              TEXT("task.posted_from.line_number") };
+	static const struct slice source[3] = { PF_TEXT("source.file_name"), PF_TEXT("source.function_name"),
+		                                PF_TEXT("source.line_number") };
+	static const struct slice inlined[3] = { PF_TEXT("source_location.file_name"),
+		                                 PF_TEXT("source_location.function_name"),
+		                                 PF_TEXT("source_location.line_number") };
+	static const struct slice task[3] = { PF_TEXT("task.posted_from.file_name"),
+		                              PF_TEXT("task.posted_from.function_name"),
+		                              PF_TEXT("task.posted_from.line_number") };
 	struct pf_wire w = pf_wire_on(st->te.s);
 	uint32_t n = 0;
 
@@ -505,7 +486,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		const uint32_t number = pf_wire_number(&w);
 		switch (w.tag) {
 		case PF_TAG(PF_event_source_location_iid, PF_VARINT):
-			put_location(f, &n, interned_bytes(st, PF_LOCATIONS, w.v), source);
+			put_location(f, &n, interned(st, PF_LOCATIONS, w.v), source);
 			break;
 		case PF_TAG(PF_event_source_location, PF_BYTES):
 			put_location(f, &n, pf_wire_slice(&w), inlined);
@@ -514,7 +495,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
 			while (pf_wire_next(&one))
 				if (one.tag == PF_TAG(PF_task_posted_from_iid, PF_VARINT))
-					put_location(f, &n, interned_bytes(st, PF_LOCATIONS, one.v), task);
+					put_location(f, &n, interned(st, PF_LOCATIONS, one.v), task);
 			break;
 		}
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
@@ -534,7 +515,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			put(f, &n, SLICE_LIT("correlation_id"), text_value(pf_wire_slice(&w)));
 			break;
 		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT): {
-			const struct slice id = interned_bytes(st, PF_CORRELATIONS, w.v);
+			const struct slice id = interned(st, PF_CORRELATIONS, w.v);
 			if (id.p != NULL)
 				put(f, &n, SLICE_LIT("correlation_id"), value_string(id));
 			break;
@@ -644,7 +625,7 @@ static void put_value(struct pf_state *st, struct batch *b, struct event *e, con
 /* The class of a counter: of the first category its values have, and its unit. */
 static struct class *counter_class(struct pf_state *st, const struct pf_event *x)
 {
-	static const struct slice units[] = { TEXT(""), TEXT("ns"), TEXT("count"), TEXT("byte") };
+	static const struct slice units[] = { PF_TEXT(""), PF_TEXT("ns"), PF_TEXT("count"), PF_TEXT("byte") };
 	const struct pf_description *const d = x->track->full;
 	struct arena a = { .head = NULL };
 

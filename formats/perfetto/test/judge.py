@@ -30,8 +30,8 @@ REAL = "../shared/traces/perfetto"
 KNOWN = {
     ("legacy-async.pftrace", "place"): "an async event of any id is in the process where it begins",
     ("legacy-async-processes.pftrace", "place"): "an async event of any id is in the process where it begins",
-    ("heap_profile.pftrace", "samples"): "a dump before time 0 has no samples",
-    ("inline_positions.pftrace", "samples"): "a dump before time 0 has no samples",
+    ("heap_profile.pftrace", "samples"): "a heap profile before time 0 is left out (heap-time)",
+    ("inline_positions.pftrace", "samples"): "a heap profile before time 0 is left out (heap-time)",
     ("heap_profile.pftrace", "process names"): "a process without events is not shown",
     ("inline_positions.pftrace", "process names"): "a process without events is not shown",
     ("profiling-test_stack_profile_tracker_empty_callstack.pftrace", "samples"): "a heap sample with an empty stack stays",
@@ -486,6 +486,7 @@ STATS = {
     "stack-frame": "stackprofile_invalid_frame_id", "stack-mapping": "stackprofile_invalid_mapping_id",
     "stack-string": "stackprofile_invalid_string_id", "stack-empty": "stackprofile_empty_callstack",
     "stream-deltas": "stackprofile_parser_error", "stream-time": "streaming_profile_invalid_timestamp",
+    "heap-time": "heapprofd_last_profile_timestamp", "heap-clock": "clock_sync_failure_unknown_source_clock",
     "perf-lost": "perf_cpu_lost_records", "perf-skipped": "perf_samples_skipped",
 }
 NOT_LOADED = {"wire", "wire-group", "wire-number-zero", "wire-too-long", "wire-varint-long", "inflate", "inflate-behind",
