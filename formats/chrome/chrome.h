@@ -83,8 +83,10 @@ struct chrome_task {
 	struct slice title; /* from metadata; p NULL: none */
 	uint64_t id, true_id;
 	bool has_id, has_true_id;
-	bool labelled;             /* the title is its label */
-	bool checked;              /* the id was checked in this pass */
+	bool labelled; /* the title is its label */
+	bool checked;  /* the id was checked in this pass */
+	bool is_thread;
+	struct slice pid;          /* of the process, as in the file */
 	const struct track *track; /* NULL: no event yet */
 	struct chrome_task *owner; /* the process of a thread; NULL: not looked up yet */
 	uint32_t index;            /* in tasks[] */
@@ -169,9 +171,10 @@ struct chrome_begun {
 	struct json_nest nest;
 };
 
-/* No "ph" stands in [from, at): saves looking again.  from NULL: unknown. */
+/* No "ph", of samples no "sf", stands in [from, at): saves looking again.  from NULL: unknown. */
 struct chrome_phases {
 	const char *from, *at;
+	bool samples;
 };
 
 #define CHROME_SKIPS JSON_REPAIR_INNER
@@ -184,6 +187,8 @@ struct chrome_reading {
 	bool in_object; /* the array of events is a member of an object */
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
+	bool in_samples;    /* the array is that of samples */
+	bool keeps_samples; /* samples are a member like others: for recovery */
 	/* of p, and of the end of the record; start is an offset */
 	struct chrome_line {
 		uint64_t number, start;
@@ -218,7 +223,8 @@ struct chrome_reading {
 	struct chrome_task *task;
 	struct event event; /* its ts, dur, phase and flags */
 
-	struct tabletext ids; /* "pid" or "pid/tid" -> tasks[] */
+	struct tabletext ids;   /* "pid" or "pid/tid" -> tasks[] */
+	struct table64 threads; /* tid -> the first of tasks[]: for samples */
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
 	struct chrome_task *overflow;        /* stands for all tasks beyond the limit */
@@ -226,6 +232,7 @@ struct chrome_reading {
 	uint32_t last_id_n, last_task;
 	struct chrome_reading *names_for; /* itself; in a look-ahead pass the reader that started it */
 	bool looked_ahead;
+	bool has_frames; /* of the whole file */
 
 	struct tabletext class_names[2]; /* cat -> trace.planned[]; [1]: of events with a call stack */
 	struct class *recent, *gaps;
@@ -255,6 +262,12 @@ struct chrome_reading {
 	bool limits[4];       /* by enum chrome_limit: reported */
 	struct arena scratch; /* for one event */
 };
+
+/* Returns true for an element of `samples`, which has no ph: it is read as one of ph P. */
+static inline bool chrome_is_sample(const struct chrome_reading *st)
+{
+	return st->in_samples && st->rec.of[CHROME_PH].kind == JSON_ABSENT;
+}
 
 /* Returns true for the phases of the format. */
 static inline bool chrome_phase_known(char ph)
@@ -301,8 +314,9 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more);
 bool chrome_is_key(struct slice key);
 
-/* Whether an array of events begins at the bracket p. */
+/* Whether an array of events, or of samples, begins at the bracket p. */
 bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more);
+bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more);
 
 /* Whether the object around the events begins at the brace p. */
 bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
@@ -446,6 +460,12 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
 
 /* Reads stackFrames. */
 void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);
+
+/* Begins an array of samples. */
+void chrome_begin_samples(struct chrome_reading *st);
+
+/* Returns the pid of the sample in st->rec, if its thread is known. */
+struct json_token chrome_sample_pid(const struct chrome_reading *st);
 
 /* Returns true if the frames of this id are known. */
 bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token *id);

@@ -238,7 +238,8 @@ static bool is_usable(struct chrome_reading *st, const char *end, const char *li
 	st->json.complete = true;
 	st->json.suspect = st->json.big = NULL;
 	return !x->text.failed && chrome_parse_event(st, x->text.p, x->text.p + x->text.n) != NULL &&
-	       (x->closed || (x->clean && end < limit)) && chrome_phase_known(st->rec.ph) &&
+	       (x->closed || (x->clean && end < limit)) &&
+	       (chrome_phase_known(st->rec.ph) || chrome_is_sample(st)) &&
 	       (st->rec.ph == 'M' || (ts->kind >= JSON_UINT && ts->kind <= JSON_ESCAPED));
 }
 
@@ -400,8 +401,11 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 	}
 	if (end != NULL) {
 		report_commas(st, commas, p);
-		const bool whole = st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
-		                   (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M');
+		const bool timed = st->rec.of[CHROME_TS].kind != JSON_ABSENT;
+		const bool whole = chrome_is_sample(st)
+		                       ? timed
+		                       : st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
+		                             (timed || st->rec.ph == 'M');
 		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
 	}
 	if (st->json.error.cut && tried == e && !st->last)
@@ -455,6 +459,7 @@ static const char *read_commas(struct chrome_reading *st, struct commas *c)
 static enum record_status close_array(struct chrome_reading *st, struct record *rec, const struct commas *c,
                                       const char *p)
 {
+	st->in_samples = false;
 	if (*p == ']') {
 		if (c->first != NULL && !st->lost)
 			chrome_report(st, st->first ? CHROME_RULE_EXTRA_COMMA : CHROME_RULE_TRAILING_COMMA,
@@ -583,8 +588,17 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	const bool named = v != NULL && slice_is(key, "traceEvents"), list = v != NULL && v < e && *v == '[';
 	const bool lists =
 	    list && (named || (!st->has_events && !is_other_list(key) && chrome_begins_array(st, v, &more)));
-	if (more && !lists && may_grow(st))
+	const bool samples =
+	    list && !st->keeps_samples && slice_is(key, "samples") && chrome_begins_samples(st, v, &more);
+	if (more && !lists && !samples && may_grow(st))
 		return RECORD_MORE;
+	if (samples) {
+		chrome_begin_samples(st);
+		st->where = CHROME_IN_EVENTS;
+		(void)end_gap(st, rec, CHROME_LISTS, p, v + 1);
+		st->first = true;
+		return RECORD_DONE;
+	}
 	if (lists) {
 		if (!named)
 			chrome_report(st, CHROME_RULE_BAD_KEY, p,
@@ -602,7 +616,8 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
 		const bool nested = *v == '[' || *v == '{';
-		if ((uint64_t)(e - v) < (nested ? CHROME_MAX_FACT : st->r->max_record))
+		const bool frames = slice_is(key, "stackFrames");
+		if ((uint64_t)(e - v) < (nested && !frames ? CHROME_MAX_FACT : st->r->max_record))
 			return RECORD_MORE;
 		if (nested) {
 			chrome_lose_fact(st, key, v);
@@ -760,7 +775,7 @@ static enum record_status end_step(struct chrome_reading *st, struct record *rec
 
 static enum record_status next_step(struct chrome_reading *st, struct record *rec)
 {
-	st->phases.from = NULL;
+	st->phases = (struct chrome_phases){ .samples = st->in_samples };
 	st->repaired = st->borrowed = false;
 	switch (st->where) {
 	case CHROME_AT_START:

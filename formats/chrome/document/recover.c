@@ -564,8 +564,10 @@ static bool recover_next(struct recovery *rc)
 	struct reader *const r = rc->r;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
+	struct chrome_reading *const st = r->state;
 	struct record rec;
 
+	st->keeps_samples = true;
 	while (input_offset(in, in->p) - start < NEXT_BYTES && !r->no_memory) {
 		rec = (struct record){ .p = in->p,
 			               .offset = input_offset(in, in->p),
