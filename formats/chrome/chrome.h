@@ -151,6 +151,7 @@ enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_
 enum chrome_item {
 	CHROME_OPENS,   /* [ or { around everything */
 	CHROME_LISTS,   /* "traceEvents":[ */
+	CHROME_SAMPLES, /* "samples":[ */
 	CHROME_MEMBER,  /* another member of the object */
 	CHROME_EVENT,   /* an element of the array that is an object */
 	CHROME_PART,    /* the next part of a member that is larger than the window */
@@ -187,8 +188,7 @@ struct chrome_reading {
 	bool in_object; /* the array of events is a member of an object */
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
-	bool in_samples;    /* the array is that of samples */
-	bool keeps_samples; /* samples are a member like others: for recovery */
+	bool in_samples; /* the array is that of samples */
 	/* of p, and of the end of the record; start is an offset */
 	struct chrome_line {
 		uint64_t number, start;

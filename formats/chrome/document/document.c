@@ -401,11 +401,9 @@ static enum record_status read_event(struct chrome_reading *st, struct record *r
 	}
 	if (end != NULL) {
 		report_commas(st, commas, p);
-		const bool timed = st->rec.of[CHROME_TS].kind != JSON_ABSENT;
-		const bool whole = chrome_is_sample(st)
-		                       ? timed
-		                       : st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
-		                             (timed || st->rec.ph == 'M');
+		const bool whole =
+		    st->in_samples || (st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
+		                       (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M'));
 		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
 	}
 	if (st->json.error.cut && tried == e && !st->last)
@@ -433,6 +431,10 @@ static enum record_status read_other(struct chrome_reading *st, struct record *r
 	    (*p == '[' && chrome_begins_array(st, p, &more)))
 		return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 	report_commas(st, commas, p);
+	if (st->in_samples) {
+		chrome_report(st, CHROME_RULE_MISSING_FIELD, p, "a sample that is no object; left out");
+		return end_gap(st, rec, CHROME_EVENT, p, end);
+	}
 	chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
 	              quote_start(&q, p, end));
 	return end_gap(st, rec, CHROME_DROPPED, p, end);
@@ -588,14 +590,13 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	const bool named = v != NULL && slice_is(key, "traceEvents"), list = v != NULL && v < e && *v == '[';
 	const bool lists =
 	    list && (named || (!st->has_events && !is_other_list(key) && chrome_begins_array(st, v, &more)));
-	const bool samples =
-	    list && !st->keeps_samples && slice_is(key, "samples") && chrome_begins_samples(st, v, &more);
+	const bool samples = list && slice_is(key, "samples") && chrome_begins_samples(st, v, &more);
 	if (more && !lists && !samples && may_grow(st))
 		return RECORD_MORE;
 	if (samples) {
 		chrome_begin_samples(st);
 		st->where = CHROME_IN_EVENTS;
-		(void)end_gap(st, rec, CHROME_LISTS, p, v + 1);
+		(void)end_gap(st, rec, CHROME_SAMPLES, p, v + 1);
 		st->first = true;
 		return RECORD_DONE;
 	}

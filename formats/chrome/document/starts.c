@@ -136,11 +136,10 @@ bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more)
 
 bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more)
 {
-	struct chrome_phases c = { .samples = true };
-
-	p = json_skip_blanks(p + 1, st->end);
+	for (p++; p < st->end && (*p == ',' || json_skip_blanks(p, st->end) > p); p++)
+		;
 	*more |= p == st->end && !st->last;
-	return p < st->end && *p == '{' && chrome_event_starts(&c, p, st->end, more);
+	return p < st->end && *p == '{';
 }
 
 bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more)
