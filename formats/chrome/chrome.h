@@ -23,6 +23,7 @@ extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
 #define CHROME_MAX_MEMBER (8u << 20) /* bytes of a member of the file that is read whole */
+#define CHROME_PIECE (1u << 20)      /* bytes that are passed over at once */
 #define CHROME_MAX_FACT (1u << 20)   /* bytes of one that is kept */
 #define CHROME_MAX_TASKS 60000       /* processes and threads */
 #define CHROME_MAX_ID 200            /* bytes of a pid or tid that is a text */
@@ -289,6 +290,45 @@ uint64_t chrome_offset(const struct chrome_reading *st, const char *at);
 
 /* Returns the position in the window of a position in the text of a repaired event. */
 const char *chrome_origin(const struct chrome_reading *st, const char *at);
+
+/* Ends the record with an item. */
+enum record_status chrome_end_item(struct chrome_reading *st, struct record *rec, enum chrome_item item,
+                                   const char *at, const char *end);
+
+/* The same for what is no event; raw reading shows it as structure. */
+enum record_status chrome_end_gap(struct chrome_reading *st, struct record *rec, enum chrome_item item,
+                                  const char *at, const char *end);
+
+/* Passes over the next part of a member that is larger than the window, or of an event that is too long; p: a
+ * value or key in it. */
+enum record_status chrome_read_part(struct chrome_reading *st, struct record *rec, const char *at,
+                                    const char *p, enum chrome_item item);
+
+/* Whether the window may grow for the record, which is not an event. */
+static inline bool chrome_may_grow(const struct chrome_reading *st)
+{
+	return !st->last && (size_t)(st->end - st->p) <= CHROME_MAX_MEMBER;
+}
+
+/* ---- document/event.c ---- */
+
+/* Commas before an element. */
+struct chrome_commas {
+	const char *first, *second;
+	bool line; /* a line ends before the element */
+};
+
+void chrome_report_commas(struct chrome_reading *st, const struct chrome_commas *c, const char *p);
+
+/* Reads the object at p, an element of the array. */
+enum record_status chrome_read_element(struct chrome_reading *st, struct record *rec, const char *p,
+                                       const struct chrome_commas *commas);
+
+/* Reads a damaged member of the object around the events. */
+enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p);
+
+/* Passes over the rest of an event in which others stand.  Returns false if st->p is at none. */
+bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record_status *status);
 
 /* Returns the rule of the first fault of the repaired item. */
 enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
