@@ -38,7 +38,7 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 }
 
 /* Returns NULL at the limit (*full is set) or on OOM. */
-static struct chrome_task *add_who(struct chrome_reading *st, struct slice key, struct slice pid, bool *full)
+static struct chrome_task *add_task(struct chrome_reading *st, struct slice key, struct slice pid, bool *full)
 {
 	if (st->ntasks == CHROME_MAX_TASKS) {
 		*full = true;
@@ -86,7 +86,7 @@ static struct chrome_task *find_task(struct chrome_reading *st, const struct chr
 		return st->tasks[st->last_task];
 	const struct slice s = slice_of(key, n);
 	const uint32_t known = tabletext_get(&st->ids, s);
-	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_who(st, s, pid, &full);
+	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_task(st, s, pid, &full);
 	if (w != NULL && (known == TABLE_NONE || (rec != NULL && !w->checked))) {
 		const enum chrome_member m = tid != NULL ? CHROME_TID : CHROME_PID;
 		read_id(st, w, tid != NULL ? *tid : pid, tid != NULL ? "tid" : "pid",

@@ -117,7 +117,7 @@ static bool waits(const struct chrome_recovery *s)
 	return s->out == OUT_AFTER && !s->sealed && !s->reopened;
 }
 
-/* Lets a decision wait for bytes up to `to`. */
+/* Adds a decision, for the bytes up to `to`, to those that wait. */
 static void add_decision(struct recovery *rc, const char *to, const char *text, size_t n, struct decision d)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -185,7 +185,7 @@ static void drop(struct recovery *rc, const char *to, enum chrome_rule rule, con
 		recover_drop_for(rc, to, rule_of(rule), why);
 }
 
-/* The same for a position in the input. */
+/* Replaces the bytes up to `to`, a position in the input. */
 static void replace_raw(struct recovery *rc, const char *to, const char *text, size_t n,
                         enum chrome_rule rule, const char *why)
 {
@@ -215,7 +215,7 @@ static void insert(struct recovery *rc, const char *text, enum chrome_rule rule,
 
 static const char moved[] = "events follow: moved behind them";
 
-/* Events follow: the bytes after the array are removed, and those that are dropped anyway stay so. */
+/* Removes the bytes that wait after the array, as events follow, and drops those that are damage. */
 static void reopen(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -380,7 +380,7 @@ static void take_event(struct recovery *rc, const char *end)
 
 /* ---- the document ---- */
 
-/* Writes the bracket of the array, which does not end before what follows. */
+/* Writes the missing bracket after the events. */
 static void close_events(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -483,7 +483,7 @@ static void take_samples_end(struct recovery *rc, const char *end)
 	keep(rc, end);
 }
 
-/* Writes that bracket, where it is missing. */
+/* Writes the missing bracket after the samples. */
 static void close_samples(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
