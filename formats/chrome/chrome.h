@@ -23,6 +23,7 @@ extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
 #define CHROME_MAX_MEMBER (8u << 20) /* bytes of a member of the file that is read whole */
+#define CHROME_PIECE (1u << 20)      /* bytes that are passed over at once */
 #define CHROME_MAX_FACT (1u << 20)   /* bytes of one that is kept */
 #define CHROME_MAX_TASKS 60000       /* processes and threads */
 #define CHROME_MAX_ID 200            /* bytes of a pid or tid that is a text */
@@ -83,8 +84,10 @@ struct chrome_task {
 	struct slice title; /* from metadata; p NULL: none */
 	uint64_t id, true_id;
 	bool has_id, has_true_id;
-	bool labelled;             /* the title is its label */
-	bool checked;              /* the id was checked in this pass */
+	bool labelled; /* the title is its label */
+	bool checked;  /* the id was checked in this pass */
+	bool is_thread;
+	struct slice pid;          /* of the process, as in the file */
 	const struct track *track; /* NULL: no event yet */
 	struct chrome_task *owner; /* the process of a thread; NULL: not looked up yet */
 	uint32_t index;            /* in tasks[] */
@@ -149,6 +152,7 @@ enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_
 enum chrome_item {
 	CHROME_OPENS,   /* [ or { around everything */
 	CHROME_LISTS,   /* "traceEvents":[ */
+	CHROME_SAMPLES, /* "samples":[ */
 	CHROME_MEMBER,  /* another member of the object */
 	CHROME_EVENT,   /* an element of the array that is an object */
 	CHROME_PART,    /* the next part of a member that is larger than the window */
@@ -169,9 +173,10 @@ struct chrome_begun {
 	struct json_nest nest;
 };
 
-/* No "ph" stands in [from, at): saves looking again.  from NULL: unknown. */
+/* No "ph", of samples no "sf", stands in [from, at): saves looking again.  from NULL: unknown. */
 struct chrome_phases {
 	const char *from, *at;
+	bool samples;
 };
 
 #define CHROME_SKIPS JSON_REPAIR_INNER
@@ -184,6 +189,7 @@ struct chrome_reading {
 	bool in_object; /* the array of events is a member of an object */
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
+	bool in_samples; /* the array is that of samples */
 	/* of p, and of the end of the record; start is an offset */
 	struct chrome_line {
 		uint64_t number, start;
@@ -218,7 +224,8 @@ struct chrome_reading {
 	struct chrome_task *task;
 	struct event event; /* its ts, dur, phase and flags */
 
-	struct tabletext ids; /* "pid" or "pid/tid" -> tasks[] */
+	struct tabletext ids;   /* "pid" or "pid/tid" -> tasks[] */
+	struct table64 threads; /* tid -> the first of tasks[]: for samples */
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
 	struct chrome_task *overflow;        /* stands for all tasks beyond the limit */
@@ -226,6 +233,7 @@ struct chrome_reading {
 	uint32_t last_id_n, last_task;
 	struct chrome_reading *names_for; /* itself; in a look-ahead pass the reader that started it */
 	bool looked_ahead;
+	bool has_frames; /* of the whole file */
 
 	struct tabletext class_names[2]; /* cat -> trace.planned[]; [1]: of events with a call stack */
 	struct class *recent, *gaps;
@@ -256,6 +264,12 @@ struct chrome_reading {
 	struct arena scratch; /* for one event */
 };
 
+/* Returns true for an element of `samples`, which has no ph: it is read as one of ph P. */
+static inline bool chrome_is_sample(const struct chrome_reading *st)
+{
+	return st->in_samples && st->rec.of[CHROME_PH].kind == JSON_ABSENT;
+}
+
 /* Returns true for the phases of the format. */
 static inline bool chrome_phase_known(char ph)
 {
@@ -276,6 +290,45 @@ uint64_t chrome_offset(const struct chrome_reading *st, const char *at);
 
 /* Returns the position in the window of a position in the text of a repaired event. */
 const char *chrome_origin(const struct chrome_reading *st, const char *at);
+
+/* Ends the record with an item. */
+enum record_status chrome_end_item(struct chrome_reading *st, struct record *rec, enum chrome_item item,
+                                   const char *at, const char *end);
+
+/* The same for what is no event; raw reading shows it as structure. */
+enum record_status chrome_end_gap(struct chrome_reading *st, struct record *rec, enum chrome_item item,
+                                  const char *at, const char *end);
+
+/* Passes over the next part of a member that is larger than the window, or of an event that is too long; p: a
+ * value or key in it. */
+enum record_status chrome_read_part(struct chrome_reading *st, struct record *rec, const char *at,
+                                    const char *p, enum chrome_item item);
+
+/* Whether the window may grow for the record, which is not an event. */
+static inline bool chrome_may_grow(const struct chrome_reading *st)
+{
+	return !st->last && (size_t)(st->end - st->p) <= CHROME_MAX_MEMBER;
+}
+
+/* ---- document/event.c ---- */
+
+/* Commas before an element. */
+struct chrome_commas {
+	const char *first, *second;
+	bool line; /* a line ends before the element */
+};
+
+void chrome_report_commas(struct chrome_reading *st, const struct chrome_commas *c, const char *p);
+
+/* Reads the object at p, an element of the array. */
+enum record_status chrome_read_element(struct chrome_reading *st, struct record *rec, const char *p,
+                                       const struct chrome_commas *commas);
+
+/* Reads a damaged member of the object around the events. */
+enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p);
+
+/* Passes over the rest of an event in which others stand.  Returns false if st->p is at none. */
+bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record_status *status);
 
 /* Returns the rule of the first fault of the repaired item. */
 enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
@@ -301,8 +354,9 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more);
 bool chrome_is_key(struct slice key);
 
-/* Whether an array of events begins at the bracket p. */
+/* Whether an array of events, or of samples, begins at the bracket p. */
 bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more);
+bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more);
 
 /* Whether the object around the events begins at the brace p. */
 bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
@@ -446,6 +500,12 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
 
 /* Reads stackFrames. */
 void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);
+
+/* Begins an array of samples. */
+void chrome_begin_samples(struct chrome_reading *st);
+
+/* Returns the pid of the sample in st->rec, if its thread is known. */
+struct json_token chrome_sample_pid(const struct chrome_reading *st);
 
 /* Returns true if the frames of this id are known. */
 bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token *id);

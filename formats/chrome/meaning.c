@@ -38,7 +38,7 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 }
 
 /* Returns NULL at the limit (*full is set) or on OOM. */
-static struct chrome_task *add_who(struct chrome_reading *st, struct slice key, bool *full)
+static struct chrome_task *add_task(struct chrome_reading *st, struct slice key, struct slice pid, bool *full)
 {
 	if (st->ntasks == CHROME_MAX_TASKS) {
 		*full = true;
@@ -53,6 +53,8 @@ static struct chrome_task *add_who(struct chrome_reading *st, struct slice key, 
 	    !tabletext_put(&st->ids, copy, st->ntasks))
 		return NULL;
 	w->index = st->ntasks;
+	w->is_thread = key.n > pid.n;
+	w->pid = slice_of(copy.p, pid.n);
 	st->tasks[st->ntasks++] = w;
 	return w;
 }
@@ -84,7 +86,7 @@ static struct chrome_task *find_task(struct chrome_reading *st, const struct chr
 		return st->tasks[st->last_task];
 	const struct slice s = slice_of(key, n);
 	const uint32_t known = tabletext_get(&st->ids, s);
-	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_who(st, s, &full);
+	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_task(st, s, pid, &full);
 	if (w != NULL && (known == TABLE_NONE || (rec != NULL && !w->checked))) {
 		const enum chrome_member m = tid != NULL ? CHROME_TID : CHROME_PID;
 		read_id(st, w, tid != NULL ? *tid : pid, tid != NULL ? "tid" : "pid",
@@ -123,7 +125,9 @@ static void look_ahead(struct chrome_reading *st)
 	    !reader_wants_names(st->r))
 		return;
 	st->looked_ahead = true;
-	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
+	const enum look_ahead found = reader_look_ahead(st->r);
+	st->has_frames = found == LOOK_AHEAD_DONE;
+	st->r->no_memory |= found == LOOK_AHEAD_FAILED;
 }
 
 static const struct track *add_track(struct chrome_reading *st, struct chrome_task *w,
@@ -167,6 +171,7 @@ static struct chrome_task *event_task(struct chrome_reading *st, bool process, b
 void chrome_tasks_free(struct chrome_reading *st)
 {
 	tabletext_free(&st->ids);
+	table64_free(&st->threads);
 	free(st->tasks);
 }
 
@@ -373,11 +378,11 @@ static bool check_members(struct chrome_reading *st)
 	const struct json_token *const ph = &rec->of[CHROME_PH];
 	struct quoted q;
 
-	if (ph->kind == JSON_ABSENT) {
+	if (ph->kind == JSON_ABSENT && !chrome_is_sample(st)) {
 		chrome_report(st, CHROME_RULE_NOT_AN_EVENT, rec->p, "the object has no ph");
 		return false;
 	}
-	if (!chrome_phase_known(rec->ph)) {
+	if (!chrome_phase_known(rec->ph) && !chrome_is_sample(st)) {
 		chrome_report(st, CHROME_RULE_UNKNOWN_PHASE, ph->p, "ph is %s",
 		              quoted(&q, chrome_token_text(ph)));
 		return false;
@@ -386,11 +391,11 @@ static bool check_members(struct chrome_reading *st)
 		return true;
 	chrome_read_times(st);
 	if (!rec->has_ts) {
-		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event of ph %c has no ts; left out",
-		              rec->ph);
+		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the %s %c has no ts; left out",
+		              chrome_is_sample(st) ? "sample, read as ph" : "event of ph", rec->ph);
 		return false;
 	}
-	if (rec->of[CHROME_PID].kind == JSON_ABSENT)
+	if (rec->of[CHROME_PID].kind == JSON_ABSENT && !chrome_is_sample(st))
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no pid; read as 0");
 	if (rec->of[CHROME_TID].kind == JSON_ABSENT && strchr("BEXstf", rec->ph) != NULL)
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no tid; read as 0");
@@ -603,16 +608,38 @@ static bool read_metadata(struct chrome_reading *st, struct record *rec)
 	return rec->cls != NULL;
 }
 
+/* Reads a sample, with the pid and the category that it does not have. */
+static bool read_sample(struct chrome_reading *st, struct record *rec)
+{
+	static const char category[] = "\"sample\"";
+	struct json_token *const of = st->rec.of;
+	const struct json_token pid = of[CHROME_PID], cat = of[CHROME_CAT];
+
+	if (pid.kind == JSON_ABSENT)
+		of[CHROME_PID] = chrome_sample_pid(st);
+	if (cat.kind == JSON_ABSENT)
+		of[CHROME_CAT] = (struct json_token){ category, category + sizeof category - 1, JSON_STRING };
+	const bool is_event = read_timed_event(st, rec);
+	of[CHROME_PID] = pid;
+	of[CHROME_CAT] = cat;
+	return is_event;
+}
+
 bool chrome_read_event(struct chrome_reading *st, struct record *rec)
 {
 	bool is_event = false;
+
+	if (chrome_is_sample(st))
+		st->rec.ph = 'P';
 
 	if (st->names_for != st) { /* a look-ahead pass reads names only */
 		if (st->rec.ph == 'M')
 			read_track_name(st);
 	} else if (check_members(st)) {
 		chrome_mark_event(st);
-		is_event = st->rec.ph == 'M' ? read_metadata(st, rec) : read_timed_event(st, rec);
+		is_event = chrome_is_sample(st) ? read_sample(st, rec)
+		           : st->rec.ph == 'M'  ? read_metadata(st, rec)
+		                                : read_timed_event(st, rec);
 		st->r->no_memory |= !is_event;
 	}
 	if (st->scratch.used > 0)

@@ -58,8 +58,7 @@ static bool parse_hex(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
-		const char c = s.p[i] | 0x20;
-		const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		const int d = json_hex_digit(s.p[i]);
 		if (d < 0)
 			return false;
 		*v = *v << 4 | (uint64_t)d;

@@ -697,7 +697,7 @@ static bool copy_open(struct copier *c)
 	return true;
 }
 
-/* What is written next is of the stream of this number. */
+/* Sets the file of the next records: that of the stream with this number. */
 static void begin_file(struct copier *c, uint64_t number)
 {
 	const struct ovw_state *const st = c->state;

@@ -125,7 +125,7 @@ static bool item_follows(struct json_repair *x, const char *p, const char *e, bo
 	return strchr("]\"[-0123456789tfnN", *p) != NULL;
 }
 
-/* Whether what follows at p can follow a value. */
+/* Whether the text at p can follow a value. */
 static bool follows_value(struct json_repair *x, const char *p, const char *e)
 {
 	unsigned __int128 objects = x->objects;
@@ -225,7 +225,7 @@ static void put_control(struct text *t, char c)
 	text_str(t, escape);
 }
 
-/* Writes the backslash at p with what belongs to it.  Returns the position after it. */
+/* Writes the escape at p, or an escaped backslash.  Returns the position after it. */
 static const char *put_escape(struct json_repair *x, const char *p, const char *end)
 {
 	const uint32_t n = json_escape_length(p, end);
@@ -329,8 +329,7 @@ static bool put_hex(struct text *t, struct slice s, bool minus)
 	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] | 0x20) != 'x')
 		return false;
 	for (uint32_t i = 2; i < s.n; i++) {
-		const char c = s.p[i] | 0x20;
-		const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		const int d = json_hex_digit(s.p[i]);
 		if (d < 0)
 			return false;
 		v = v << 4 | (uint64_t)d;
@@ -448,7 +447,7 @@ static bool in_object(const struct walk *w)
 	return (w->x->objects & 1) != 0;
 }
 
-/* Writes what must stand before an item at p. */
+/* Begins an item at p: writes the comma before it. */
 static void begin_item(struct walk *w, const char *p)
 {
 	if (w->expected == EXPECT_NEXT)
@@ -503,7 +502,7 @@ static const char *read_close(struct walk *w, const char *p)
 	return p + 1;
 }
 
-/* Passes over bytes that are no part of the object: at least one, up to what may be. */
+/* Skips foreign bytes: at least one, up to one that may begin a token. */
 static const char *skip_foreign(struct walk *w, const char *p)
 {
 	const char *const e = w->e;
@@ -624,7 +623,7 @@ static const char *read_comma(struct walk *w, const char *p)
 	return p + 1;
 }
 
-/* Reads what stands at p; w->ended: nothing, the object ends before it. */
+/* Reads the next key, value, comma or bracket.  Sets w->ended if the object ends before p. */
 static const char *read_part(struct walk *w, const char *p)
 {
 	const bool is_key = in_object(w) && w->expected != EXPECT_VALUE;

@@ -94,9 +94,8 @@ static inline void json_clear(struct json *x)
 
 void json_flaw_add(struct json *x, unsigned kind, const char *at);
 
-/* Set the error and return NULL. */
+/* Sets the error and returns NULL. */
 const char *json_fail(struct json *x, const char *at, const char *why);
-const char *json_cut(struct json *x, const char *at, const char *why);
 
 static inline const char *json_skip_blanks(const char *p, const char *e)
 {
@@ -157,6 +156,9 @@ static inline struct slice json_token_text(const struct json_token *t)
 /* Resolves the escapes of a string, from the bytes between its quotes, into the arena.  Invalid escapes are
  * kept. */
 struct slice json_unescape(struct arena *a, struct slice s);
+
+/* Returns -1 if c is none. */
+int json_hex_digit(char c);
 
 /* Returns the length of a valid escape at the backslash p, with both surrogates of a pair; 0: invalid. */
 uint32_t json_escape_length(const char *p, const char *e);

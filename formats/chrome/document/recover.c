@@ -37,7 +37,10 @@ struct chrome_recovery {
 	enum out out;
 	bool object;       /* the document is an object */
 	bool any;          /* the array or object has an element */
-	bool keeps_member; /* the member that is read in parts */
+	bool keeps_member; /* the member that is read in parts, or as samples */
+	bool in_list;      /* of samples */
+	bool any_sample;   /* it has an element */
+	bool any_event;
 	bool closed;       /* the last bracket was read */
 	bool lacks_events; /* of an object without events ... */
 	bool has_members;  /* ... but others */
@@ -114,7 +117,7 @@ static bool waits(const struct chrome_recovery *s)
 	return s->out == OUT_AFTER && !s->sealed && !s->reopened;
 }
 
-/* Lets a decision wait for bytes up to `to`. */
+/* Adds a decision, for the bytes up to `to`, to those that wait. */
 static void add_decision(struct recovery *rc, const char *to, const char *text, size_t n, struct decision d)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -129,7 +132,13 @@ static void add_decision(struct recovery *rc, const char *to, const char *text, 
 	}
 	text_add(&s->waiting, text, n);
 	rc->r->no_memory |= s->waiting.failed;
-	s->decisions[s->ndecisions++] = d;
+	struct decision *const last = s->ndecisions > 0 ? &s->decisions[s->ndecisions - 1] : NULL;
+	if (last != NULL && last->kind == KEEP && d.kind == KEEP) {
+		last->length += d.length;
+		last->text += n;
+	} else {
+		s->decisions[s->ndecisions++] = d;
+	}
 	s->waiting_bytes += d.length;
 	if (s->waiting.n > MAX_WAITING || s->ndecisions == MAX_DECISIONS) {
 		release(rc);
@@ -176,7 +185,7 @@ static void drop(struct recovery *rc, const char *to, enum chrome_rule rule, con
 		recover_drop_for(rc, to, rule_of(rule), why);
 }
 
-/* The same for a position in the input. */
+/* Replaces the bytes up to `to`, a position in the input. */
 static void replace_raw(struct recovery *rc, const char *to, const char *text, size_t n,
                         enum chrome_rule rule, const char *why)
 {
@@ -206,7 +215,7 @@ static void insert(struct recovery *rc, const char *text, enum chrome_rule rule,
 
 static const char moved[] = "events follow: moved behind them";
 
-/* Events follow: the bytes after the array are removed, and those that are dropped anyway stay so. */
+/* Removes the bytes that wait after the array, as events follow, and drops those that are damage. */
 static void reopen(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -232,7 +241,7 @@ static void reopen(struct recovery *rc)
 	s->ndecisions = 0;
 	s->waiting_bytes = 0;
 	text_clear(&s->waiting);
-	s->any = s->lacks_events ? s->has_members : rc->records > 0;
+	s->any = s->lacks_events ? s->has_members : s->any_event;
 }
 
 /* ---- what is written ---- */
@@ -344,10 +353,10 @@ static void put_item(struct recovery *rc, const char *end)
 static void take_event(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
 	struct text fixed = { .p = NULL };
 
-	const bool whole = is_whole(&st->rec);
-	if (!whole) {
+	if (!is_whole(&st->rec)) {
 		drop(rc, end, CHROME_RULE_NOT_AN_EVENT, "an event without what it needs");
 		return;
 	}
@@ -365,12 +374,13 @@ static void take_event(struct recovery *rc, const char *end)
 	else
 		put_item(rc, end);
 	text_free(&fixed);
+	s->any_event = true;
 	rc->records++;
 }
 
 /* ---- the document ---- */
 
-/* Writes the bracket of the array, which does not end before what follows. */
+/* Writes the missing bracket after the events. */
 static void close_events(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -380,25 +390,20 @@ static void close_events(struct recovery *rc)
 	s->any = true;
 }
 
-/* Takes a member, or a part of one, that follows a second array of events. */
-static void take_late(struct recovery *rc, const char *end)
+/* Takes [from, end), of a member that follows a second array of events, with a text before it. */
+static void take_late(struct recovery *rc, const char *before, const char *from, const char *end)
 {
-	struct chrome_reading *const st = rc->r->state;
+	const struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
-	const bool part = st->item == CHROME_PART;
-	const char *const from = part ? st->p : st->item_at;
 
-	if (!part)
-		s->late_at = s->tail.n;
 	if (s->tail.n + (size_t)(end - from) > MAX_WAITING) {
 		s->tail.n = s->late_at;
-		s->keeps_member = false;
+		s->keeps_member = s->in_list = false;
 		recover_drop_for(rc, end, rule_of(CHROME_RULE_LIMIT),
 		                 "a member after which more events may follow, where 16 MiB wait already");
 		return;
 	}
-	if (!part)
-		text_char(&s->tail, ',');
+	text_str(&s->tail, before);
 	if (st->repaired)
 		text_add(&s->tail, st->repair->text.p, st->repair->text.n);
 	else
@@ -415,16 +420,80 @@ static void take_member(struct recovery *rc, const char *end)
 		s->keeps_member = s->object && st->documents == 1;
 	if (!s->keeps_member) {
 		drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
-	} else if (s->reopened) {
-		take_late(rc, end);
 	} else if (st->item == CHROME_PART) {
-		keep(rc, end);
+		if (s->reopened)
+			take_late(rc, "", st->p, end);
+		else
+			keep(rc, end);
+	} else if (s->reopened) {
+		s->late_at = s->tail.n;
+		take_late(rc, ",", st->item_at, end);
 	} else {
 		if (s->out == OUT_EVENTS)
 			close_events(rc);
 		put_comma(rc, st->item_at);
 		put_item(rc, end);
 	}
+}
+
+/* Takes the start of the list of samples, which is a member. */
+static void take_samples(struct recovery *rc, const char *end)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	take_member(rc, end);
+	s->in_list = s->keeps_member;
+	s->any_sample = false;
+}
+
+static void take_sample(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+
+	if (!s->in_list) {
+		drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
+		return;
+	}
+	rc->records++;
+	if (s->reopened) {
+		take_late(rc, s->any_sample ? ",\n" : "", st->item_at, end);
+	} else {
+		s->any = s->any_sample;
+		put_comma(rc, st->item_at);
+		put_item(rc, end);
+	}
+	s->any_sample = true;
+}
+
+/* Takes the bracket after the samples. */
+static void take_samples_end(struct recovery *rc, const char *end)
+{
+	const struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+
+	s->in_list = false;
+	s->any = true;
+	if (s->reopened) {
+		take_late(rc, "", st->item_at, end);
+		return;
+	}
+	if (memchr(st->p, ',', (size_t)(st->item_at - st->p)) != NULL)
+		replace(rc, st->item_at, "", 0, CHROME_RULE_TRAILING_COMMA, "a comma before the end");
+	keep(rc, end);
+}
+
+/* Writes the missing bracket after the samples. */
+static void close_samples(struct recovery *rc)
+{
+	struct chrome_recovery *const s = rc->state;
+
+	s->in_list = false;
+	s->any = true;
+	if (s->reopened)
+		text_char(&s->tail, ']');
+	else
+		insert(rc, "]", CHROME_RULE_UNCLOSED, "the list of samples does not end");
 }
 
 static void take_opening(struct recovery *rc, const char *end)
@@ -509,6 +578,8 @@ static void finish(struct recovery *rc)
 	const char *const line = rc->last == '\n' ? "" : "\n";
 	char text[16];
 
+	if (s->in_list)
+		close_samples(rc);
 	if (s->reopened) {
 		if (!s->closed && s->object)
 			text_char(&s->tail, '}');
@@ -536,6 +607,8 @@ static void take_item(struct recovery *rc)
 	const char *const end = st->item_end;
 
 	s->decided = st->p;
+	if (s->in_list && !st->in_samples && st->item != CHROME_CLOSES)
+		close_samples(rc);
 	switch (st->item) {
 	case CHROME_OPENS:
 		take_opening(rc, end);
@@ -547,11 +620,20 @@ static void take_item(struct recovery *rc)
 	case CHROME_PART:
 		take_member(rc, end);
 		break;
+	case CHROME_SAMPLES:
+		take_samples(rc, end);
+		break;
 	case CHROME_EVENT:
-		take_event(rc, end);
+		if (st->in_samples)
+			take_sample(rc, end);
+		else
+			take_event(rc, end);
 		break;
 	case CHROME_CLOSES:
-		take_closing(rc, end);
+		if (s->in_list)
+			take_samples_end(rc, end);
+		else
+			take_closing(rc, end);
 		break;
 	default:
 		take_rest(rc, end);

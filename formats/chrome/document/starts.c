@@ -16,15 +16,22 @@ bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more)
 	return v != NULL;
 }
 
+static struct slice mark_of(const struct chrome_phases *c)
+{
+	return c->samples ? SLICE_LIT("\"sf\"") : SLICE_LIT("\"ph\"");
+}
+
 /* Returns the position of the first "ph" in [p, e), or e. */
 static const char *find_phase(struct chrome_phases *c, const char *p, const char *e)
 {
+	const char *const mark = mark_of(c).p;
+
 	if (c->from == NULL || p < c->from || p > c->at)
-		*c = (struct chrome_phases){ p, p };
+		c->from = c->at = p;
 	while (c->at < e) {
 		const char *const q = memchr(c->at, '"', (size_t)(e - c->at));
 		c->at = q != NULL ? q : e;
-		if (e - c->at >= 4 && memcmp(c->at, "\"ph\"", 4) == 0)
+		if (e - c->at >= 4 && memcmp(c->at, mark, 4) == 0)
 			return c->at;
 		c->at += c->at < e;
 	}
@@ -57,11 +64,12 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 	struct slice key;
 
 	const char *const name = json_skip_blanks(p + 1, e);
-	if (!chrome_key_at(name, e, &key, &cut) || chrome_find_member(key) == CHROME_MEMBERS) {
+	if (!chrome_key_at(name, e, &key, &cut) ||
+	    (!c->samples && chrome_find_member(key) == CHROME_MEMBERS)) {
 		*more |= cut;
 		return false;
 	}
-	const bool found = find_phase(c, p, limit) < limit && chrome_has_key(p, limit, SLICE_LIT("\"ph\""));
+	const bool found = find_phase(c, p, limit) < limit && chrome_has_key(p, limit, mark_of(c));
 	*more |= !found && limit == e;
 	return found;
 }
@@ -124,6 +132,14 @@ bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more)
 	p = json_skip_blanks(p + 1, st->end);
 	*more |= p == st->end && !st->last;
 	return p < st->end && *p == '{' && chrome_event_starts(&st->phases, p, st->end, more);
+}
+
+bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more)
+{
+	for (p++; p < st->end && (*p == ',' || json_skip_blanks(p, st->end) > p); p++)
+		;
+	*more |= p == st->end && !st->last;
+	return p < st->end && *p == '{';
 }
 
 bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more)

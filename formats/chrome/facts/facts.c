@@ -159,7 +159,8 @@ static void read_known(struct chrome_reading *st, struct slice key, const struct
 
 void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t)
 {
-	if (slice_is(key, "stackFrames") && t->kind == JSON_OBJECT)
+	if (slice_is(key, "stackFrames") && t->kind == JSON_OBJECT &&
+	    (uint64_t)(t->end - t->p) <= st->r->max_record) /* else it is not read from a pipe */
 		chrome_read_frames(st, t->p, t->end);
 	if (st->names_for != st)
 		return; /* a look-ahead pass */

@@ -109,7 +109,7 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct event *e)
 {
 	static const char kinds[] = "NODPvVc()=TpnR"; /* instants that are more than marks */
-	const char *const kind = strchr(kinds, st->rec.ph);
+	const char *const kind = chrome_is_sample(st) ? NULL : strchr(kinds, st->rec.ph);
 
 	if (has_more(&st->rec) && !add_members(st, b, e))
 		return false;
@@ -170,7 +170,7 @@ void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e)
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	struct json_walk w = json_walk(&json, p, e);
 
-	if ((st->names_for->r->want & WANT_FIELDS) == 0 || (st == st->names_for && st->looked_ahead))
+	if ((st->names_for->r->want & WANT_FIELDS) == 0 || st->has_frames)
 		return;
 	while (json_walk_next(&w)) {
 		if (st->scratch.used > 65536)

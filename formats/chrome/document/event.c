@@ -1,0 +1,329 @@
+/*
+ * Elements of the array that are objects: whole events, and damaged ones, which are repaired (json/repair.h)
+ * or left out up to where the next one starts.
+ */
+#include "chrome/chrome.h"
+
+#include <stdlib.h>
+
+#define CAREFUL (4u << 10) /* bytes that are parsed before looking for the start of the next event */
+
+/* ---- findings of repairs ---- */
+
+static const struct {
+	enum chrome_rule rule;
+	const char *text;
+} fault_rows[JSON_FAULT_KINDS] = {
+	[JSON_FAULT_QUOTE] = { CHROME_RULE_UNESCAPED_QUOTE, "a quote in a text, or none at its end" },
+	[JSON_FAULT_ESCAPE] = { CHROME_RULE_BAD_ESCAPE, "a backslash that begins no escape" },
+	[JSON_FAULT_CONTROL] = { CHROME_RULE_CONTROL_BYTE, "a control byte in a text" },
+	[JSON_FAULT_UTF8] = { CHROME_RULE_INVALID_UTF8, "text is not UTF-8" },
+	[JSON_FAULT_SURROGATE] = { CHROME_RULE_LONE_SURROGATE, "an escape of half a character" },
+	[JSON_FAULT_NOT_FINITE] = { CHROME_RULE_NOT_FINITE, "JSON has no such number; read as text" },
+	[JSON_FAULT_WORD] = { CHROME_RULE_BARE_WORD, "a value without quotes" },
+	[JSON_FAULT_NUMBER] = { CHROME_RULE_NUMBER_FORM, "JSON has no numbers of this form" },
+	[JSON_FAULT_MISSING_COMMA] = { CHROME_RULE_MISSING_COMMA, "a comma is missing before this" },
+	[JSON_FAULT_EXTRA_COMMA] = { CHROME_RULE_EXTRA_COMMA, "a comma too many" },
+	[JSON_FAULT_TRAILING_COMMA] = { CHROME_RULE_TRAILING_COMMA, "trailing comma; ignored" },
+	[JSON_FAULT_KEY] = { CHROME_RULE_BAD_KEY, "a key that is not in double quotes" },
+	[JSON_FAULT_VALUE] = { CHROME_RULE_MISSING_VALUE, "a value is missing; read as null" },
+	[JSON_FAULT_BRACKET] = { CHROME_RULE_MISSING_BRACKET, "a closing bracket is missing before this" },
+	[JSON_FAULT_FOREIGN] = { CHROME_RULE_FOREIGN_BYTES, "not part of the event" },
+	[JSON_FAULT_INNER] = { CHROME_RULE_INTERLEAVED, "an event inside of another one" },
+};
+
+enum chrome_rule chrome_fault_rule(const struct chrome_reading *st)
+{
+	const struct json_repair *const x = st->repair;
+
+	return x->nfaults > 0 ? fault_rows[x->faults[0].kind].rule : CHROME_RULE_MISSING_BRACKET;
+}
+
+static void report_faults(struct chrome_reading *st, bool of_event)
+{
+	const struct json_repair *const x = st->repair;
+
+	for (uint32_t i = 0; i < x->nfaults; i++)
+		chrome_report(st, fault_rows[x->faults[i].kind].rule, x->faults[i].at, "%s",
+		              fault_rows[x->faults[i].kind].text);
+	if (of_event && !x->closed)
+		chrome_report(st, CHROME_RULE_MISSING_BRACKET, x->text.p, "the event does not end");
+}
+
+/* ---- events ---- */
+
+void chrome_report_commas(struct chrome_reading *st, const struct chrome_commas *c, const char *p)
+{
+	if (st->lost || st->nskips > 0)
+		return;
+	if (c->second != NULL || (c->first != NULL && st->first))
+		chrome_report(st, CHROME_RULE_EXTRA_COMMA, c->second != NULL ? c->second : c->first,
+		              "a comma too many");
+	if (c->first != NULL || st->first || st->no_array || st->has_no_commas)
+		return;
+	if (c->line && st->r->records == 1) {
+		st->has_no_commas = true;
+		chrome_report(st, CHROME_RULE_NO_COMMAS, p, "no comma between the first two events");
+	} else {
+		chrome_report(st, CHROME_RULE_MISSING_COMMA, p, "a comma is missing before this");
+	}
+}
+
+/* Applies the event in st->rec, whose bytes are [p, end). */
+static enum record_status end_event(struct chrome_reading *st, struct record *rec, const char *p,
+                                    const char *end)
+{
+	st->borrowed = st->repaired || st->wide != NULL;
+	if (st->rec.has_duplicates)
+		chrome_report_duplicates(st);
+	if (st->json.suspect != NULL)
+		chrome_report(st, CHROME_RULE_SUSPECT_ESCAPE, st->json.suspect,
+		              "an escape after a drive letter");
+	if (st->json.big != NULL)
+		chrome_report(st, CHROME_RULE_BIG_INTEGER, st->json.big,
+		              "an integer that 64 bits do not hold");
+	if (*json_skip_blanks(st->rec.p + 1, st->rec.end) == '}') {
+		chrome_report(st, CHROME_RULE_EMPTY_EVENT, p, "an element without members");
+		return chrome_end_gap(st, rec, CHROME_EVENT, p, end);
+	}
+	if (!chrome_read_event(st, rec))
+		return chrome_end_gap(st, rec, CHROME_EVENT, p, end);
+	rec->p = p;
+	rec->offset = chrome_offset(st, p);
+	return chrome_end_item(st, rec, CHROME_EVENT, p, end);
+}
+
+/* Whether the repaired event, whose bytes end at `end`, is whole enough to be read. */
+static bool is_usable(struct chrome_reading *st, const char *end, const char *limit)
+{
+	const struct json_repair *const x = st->repair;
+	const struct json_token *const ts = &st->rec.of[CHROME_TS];
+
+	st->json.complete = true;
+	st->json.suspect = st->json.big = NULL;
+	return !x->text.failed && chrome_parse_event(st, x->text.p, x->text.p + x->text.n) != NULL &&
+	       (x->closed || (x->clean && end < limit)) &&
+	       (chrome_phase_known(st->rec.ph) || chrome_is_sample(st)) &&
+	       (st->rec.ph == 'M' || (ts->kind >= JSON_UINT && ts->kind <= JSON_ESCAPED));
+}
+
+static const char *repair(struct chrome_reading *st, const char *p, const char *limit, bool member,
+                          bool eager)
+{
+	struct json_repair *const x = st->repair;
+
+	x->member = member;
+	x->eager = eager;
+	x->complete = st->last && limit == st->end;
+	const char *const end = json_repair(x, p, limit);
+	st->r->no_memory |= x->text.failed;
+	if (x->text.n > UINT32_MAX) /* the limit of a slice: escapes make a text longer */
+		x->closed = x->clean = false;
+	x->more &= limit == st->end && !st->last;
+	return end;
+}
+
+/* Prepares for a repair.  Returns false on OOM. */
+static bool begin_repair(struct chrome_reading *st)
+{
+	if (st->repair != NULL)
+		return true;
+	st->repair = calloc(1, sizeof *st->repair);
+	st->r->no_memory |= st->repair == NULL;
+	if (st->repair == NULL)
+		return false;
+	st->records = (struct json_records){ .starts = chrome_starts, .is_key = chrome_is_key, .ctx = st };
+	st->repair->records = &st->records;
+	return true;
+}
+
+/* The bytes after and between the records that stand in the event are of no use. */
+static const char *set_skips(struct chrome_reading *st, const char *end)
+{
+	const struct json_repair *const x = st->repair;
+
+	st->nskips = x->ninner;
+	for (uint32_t i = 0; i < x->ninner; i++)
+		st->skips[i] = (struct chrome_range){
+			chrome_offset(st, x->inner[i].end),
+			chrome_offset(st, i + 1 < x->ninner ? x->inner[i + 1].p : end),
+		};
+	return x->ninner > 0 ? x->inner[0].p : end;
+}
+
+/* Reads an event that is not strict JSON.  wasted: bytes that were parsed in vain. */
+static enum record_status read_damaged(struct chrome_reading *st, struct record *rec, const char *p,
+                                       const char *limit, const struct chrome_commas *commas, uint64_t wasted)
+{
+	if (!begin_repair(st))
+		return RECORD_BAD;
+	struct json_repair *const x = st->repair;
+	const char *end = repair(st, p, limit, false, false);
+	bool usable = !x->more && is_usable(st, end, limit);
+	if (!usable && !x->more && x->differs) {
+		end = repair(st, p, limit, false, true);
+		usable = !x->more && is_usable(st, end, limit);
+		if (!usable && !x->more) {
+			end = repair(st, p, limit, false, false);
+			(void)is_usable(st, end, limit);
+		}
+	}
+	if (x->more)
+		return RECORD_MORE;
+	if (x->text.failed)
+		return RECORD_BAD;
+	st->wasted += wasted + (uint64_t)(end - p);
+	chrome_report_commas(st, commas, p);
+	const char *const item_end = set_skips(st, end);
+	if (usable || x->closed) {
+		st->repaired = true;
+		report_faults(st, true);
+		return end_event(st, rec, p, item_end);
+	}
+	if (x->ninner > 0)
+		chrome_report(st, CHROME_RULE_INTERLEAVED, x->inner[0].p, "an event inside of another one");
+	if ((end == limit && limit < st->end) || x->text.n > UINT32_MAX) {
+		chrome_report_long(st, p);
+		st->nskips = 0;
+		st->lost = true;
+		return chrome_read_part(st, rec, p, p, CHROME_DROPPED);
+	}
+	if (end == st->end)
+		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event",
+		              (size_t)(end - p));
+	else
+		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "%zu bytes into the event something else begins",
+		              (size_t)(end - p));
+	return chrome_end_gap(st, rec, CHROME_DROPPED, p, item_end);
+}
+
+/* Returns where an event starts in (p, e), or NULL. */
+static const char *find_start(struct chrome_reading *st, const char *p, const char *e)
+{
+	bool more = false;
+
+	for (p++; p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL; p++)
+		if (chrome_starts(st, st->p, p, st->end, &more))
+			return p;
+	return NULL;
+}
+
+/* Reads an object that has no ph, or no ts, or members that are not known.  Events in it were drawn into it
+ * by damage. */
+static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
+                                        const char *end)
+{
+	const char *const start = find_start(st, p, end);
+
+	if (start == NULL)
+		return end_event(st, rec, p, end);
+	chrome_report(st, CHROME_RULE_CUT_EVENT, p, "%zu bytes into the event something else begins",
+	              (size_t)(start - p));
+	return chrome_end_gap(st, rec, CHROME_DROPPED, p, start);
+}
+
+/* Whether an event that the window grew for, at p, is valid up to `limit` and goes on.  Reads on where the
+ * last call for it stopped: a pipe's window grows in small steps, and after a lost bracket all later events
+ * may pass for values of this one. */
+static bool goes_on(struct chrome_reading *st, const char *p, const char *limit)
+{
+	struct chrome_begun *const b = &st->begun;
+	struct json json = { .depth = JSON_MAX_DEPTH };
+
+	if (b->bytes == 0 || b->at != chrome_offset(st, p)) {
+		if (st->last || limit < st->end || limit - p <= (ptrdiff_t)CHROME_PIECE)
+			return false;
+		*b = (struct chrome_begun){ .at = chrome_offset(st, p) };
+	}
+	const char *const to = json_nested_part(&json, &b->nest, p + b->bytes, limit);
+	b->bytes = to != NULL ? (size_t)(to - p) : 0;
+	return b->nest.depth > 0;
+}
+
+enum record_status chrome_read_element(struct chrome_reading *st, struct record *rec, const char *p,
+                                       const struct chrome_commas *commas)
+{
+	const char *const e = st->end;
+	const char *const limit = (uint64_t)(e - p) > st->r->max_record ? p + st->r->max_record : e;
+	/* A bracket that is missing may let many events pass for arguments of one.  Where that happens often,
+	 * reading them all each time would cost much. */
+	const bool careful = st->wasted > (CHROME_PIECE + chrome_offset(st, p)) / 4;
+	const char *end = NULL, *tried = careful && limit - p > (ptrdiff_t)CAREFUL ? p + CAREFUL : limit;
+
+	st->json.complete = st->last && tried == e;
+	st->json.suspect = st->json.big = NULL;
+	st->json.error.cut = !careful && goes_on(st, p, limit);
+	if (!st->json.error.cut)
+		end = chrome_parse_event(st, p, tried);
+	if (end == NULL && tried < limit && st->json.error.cut && find_start(st, p, tried) == NULL) {
+		tried = limit;
+		st->json.complete = st->last && tried == e;
+		end = chrome_parse_event(st, p, tried);
+	}
+	if (end != NULL) {
+		chrome_report_commas(st, commas, p);
+		const bool whole =
+		    st->in_samples || (st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
+		                       (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M'));
+		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
+	}
+	if (st->json.error.cut && tried == e && !st->last)
+		return RECORD_MORE;
+	const uint64_t wasted = (uint64_t)((st->json.error.cut ? tried : st->json.error.at) - p);
+	return read_damaged(st, rec, p, limit, commas, wasted);
+}
+
+bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record_status *status)
+{
+	const uint64_t at = chrome_offset(st, st->p);
+	struct chrome_range *const s = &st->skips[0];
+
+	while (st->nskips > 0 && s->from < at)
+		memmove(s, s + 1, --st->nskips * sizeof *s);
+	if (st->nskips == 0 || s->from != at)
+		return false;
+	const char *end =
+	    st->wide == NULL && s->to - at <= (uint64_t)(st->end - st->p) ? st->p + (s->to - at) : st->p;
+	while (end < st->end && chrome_offset(st, end) < s->to)
+		end++;
+	*status = RECORD_MORE;
+	if (chrome_offset(st, end) >= s->to || st->last) {
+		*status = chrome_end_gap(st, rec, CHROME_DROPPED, st->p, end);
+		memmove(s, s + 1, --st->nskips * sizeof *s);
+	}
+	return true;
+}
+
+/* ---- members ---- */
+
+enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p)
+{
+	const char *const e = st->end;
+
+	if (!begin_repair(st))
+		return RECORD_BAD;
+	const struct json_repair *const x = st->repair;
+	const char *const end =
+	    repair(st, p, e - p > (ptrdiff_t)CHROME_MAX_MEMBER ? p + CHROME_MAX_MEMBER : e, true, false);
+	if (x->text.failed)
+		return RECORD_BAD;
+	if (x->more && chrome_may_grow(st))
+		return RECORD_MORE;
+	if (!x->closed || end == p) {
+		if (!st->lost)
+			chrome_report(st, CHROME_RULE_FOREIGN_BYTES, p,
+			              "a member of the file that cannot be read");
+		return chrome_end_gap(st, rec, CHROME_DROPPED, p, end > p ? end : p + 1);
+	}
+	st->repaired = true;
+	report_faults(st, false);
+	return chrome_end_gap(st, rec, CHROME_MEMBER, p, end);
+}
+
+void chrome_damage_free(struct chrome_reading *st)
+{
+	if (st->repair != NULL)
+		text_free(&st->repair->text);
+	free(st->repair);
+	chrome_wide_free(st->wide);
+}
