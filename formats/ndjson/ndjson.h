@@ -132,7 +132,9 @@ struct ndjson_reading {
 	bool deferred;                /* the line was parsed, and must be the first of a batch */
 	bool too_long;                /* the rest of the current line is skipped */
 	uint64_t long_at, long_bytes; /* of that line: its offset, bytes passed */
-	bool cut;                     /* the current line lacks its line feed */
+	uint64_t cut;                 /* bytes of the current line if it lacks its line feed, else 0 */
+	uint64_t before;              /* bytes of the current line before in->p: at the end of the input */
+	bool ends_in_line;            /* ndjson/cut-line, which implies ndjson/no-end */
 	bool readable;                /* the current line is neither damaged nor refused */
 	struct ndjson_index tracks, classes;
 	uint64_t text_bytes; /* against NDJSON_MAX_TEXT */

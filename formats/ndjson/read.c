@@ -40,7 +40,7 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 		add_fault(st, rule, at, text);
 	else
 		finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
-		                 (uint64_t)(at - in->p) + 1, st->r->records + 1, "%s", text);
+		                 (uint64_t)(at - in->p) + st->before + 1, st->r->records + 1, "%s", text);
 }
 
 /* ---- members and types ---- */
@@ -238,7 +238,8 @@ static bool report_not_json(struct ndjson_reading *st)
 
 	if (st->r->no_memory)
 		return false;
-	if (st->cut && error->cut)
+	st->ends_in_line = st->cut > 0 && error->cut;
+	if (st->ends_in_line)
 		ndjson_report(st, NDJSON_RULE_CUT_LINE, st->line.p,
 		              "the input ends %zu bytes into the line: %s",
 		              (size_t)(st->line.end - st->line.p), error->why);
@@ -423,6 +424,12 @@ const char *ndjson_text_end(const char *p, const char *end)
 	return end > p && end[-1] == '\r' ? end - 1 : end;
 }
 
+/* Returns the bytes of a line that lacks its line feed, else 0. */
+static uint64_t without_feed(const char *p, const char *end)
+{
+	return end[-1] != '\n' ? (uint64_t)(end - p) : 0;
+}
+
 bool ndjson_read_by_type(struct ndjson_reading *st)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
@@ -490,7 +497,7 @@ static enum record_status frame_line(struct ndjson_reading *st, struct record *r
 {
 	rec->cls = &st->no_class;
 	rec->role = RECORD_IS_OTHER;
-	st->cut = rec->end[-1] != '\n';
+	st->cut = without_feed(rec->p, rec->end);
 	st->lines++;
 	return RECORD_DONE;
 }
@@ -502,7 +509,7 @@ static enum record_status read_line_at(struct ndjson_reading *st, struct record 
 
 	arena_reset(&st->scratch);
 	st->number = st->lines + 1;
-	st->cut = rec->end[-1] != '\n';
+	st->cut = without_feed(rec->p, rec->end);
 	st->readable = was_read || deferred
 	                   ? parse_quietly(st, rec->end)
 	                   : ndjson_parse_line(st, rec->p, ndjson_text_end(rec->p, rec->end));
@@ -528,7 +535,7 @@ static bool read_first(struct ndjson_reading *st)
 		input_more(r->in);
 	if (status != RECORD_DONE)
 		return true;
-	st->cut = end[-1] != '\n';
+	st->cut = without_feed(r->in->p, end);
 	/* Any other line is reported when it is read again. */
 	const bool parsed = parse_quietly(st, end);
 	const bool is_trace = st->line.type == NDJSON_TRACE;
@@ -580,8 +587,9 @@ static void end_reader(struct reader *r)
 {
 	struct ndjson_reading *const st = r->state;
 
-	st->number = st->lines + 1;
-	if (!st->has_end && !st->cut)
+	st->number = st->lines + (st->cut == 0);
+	st->before = st->cut;
+	if (!st->has_end && !st->ends_in_line)
 		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends after %" PRIu64 " lines",
 		              r->records);
 	ndjson_finish_events(st);
