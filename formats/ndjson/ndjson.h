@@ -181,7 +181,14 @@ bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind);
 /* Returns the end of the line [p, end) without \n or \r\n. */
 const char *ndjson_text_end(const char *p, const char *end);
 
-/* Reads the line [p, end) into st->line.  Returns false after a finding or on OOM. */
+/* Reads the object that begins the line [p, end) into st->line.  Returns its end; NULL after a finding or on
+ * OOM. */
+const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const char *end);
+
+/* Checks that it is strict JSON with a known type and its members.  Returns false after a finding. */
+bool ndjson_check_object(struct ndjson_reading *st);
+
+/* Both, for a line that holds nothing else. */
 bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end);
 
 /* Applies the parsed line.  Returns false after a finding or on OOM. */

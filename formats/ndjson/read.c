@@ -332,10 +332,9 @@ static bool check_members(struct ndjson_reading *st)
 	return true;
 }
 
-bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end)
+const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const char *end)
 {
 	struct ndjson_line *const line = &st->line;
-	struct quoted q;
 
 	line->p = p;
 	line->end = end;
@@ -347,16 +346,19 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 	json_clear(&st->json);
 	st->json.complete = true;
 	p = json_skip_blanks(p, end);
-	if (p == end || *p != '{') {
-		st->json.error = (struct json_error){ p, "expected an object", p == end };
-		return report_not_json(st);
-	}
-	if ((p = read_line(st, p, end)) == NULL)
-		return report_not_json(st);
-	if ((p = json_skip_blanks(p, end)) < end) {
-		st->json.error = (struct json_error){ p, "expected the end of the line", false };
-		return report_not_json(st);
-	}
+	p = p == end    ? json_cut(&st->json, p, "expected an object")
+	    : *p != '{' ? json_fail(&st->json, p, "expected an object")
+	                : read_line(st, p, end);
+	if (p == NULL)
+		report_not_json(st);
+	return p;
+}
+
+bool ndjson_check_object(struct ndjson_reading *st)
+{
+	struct ndjson_line *const line = &st->line;
+	struct quoted q;
+
 	if (st->json.nflaws > 0)
 		return report_flaw(st);
 	if (line->duplicate != NULL)
@@ -373,6 +375,18 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 		return false;
 	}
 	return check_members(st);
+}
+
+bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end)
+{
+	p = ndjson_read_object(st, p, end);
+	if (p == NULL)
+		return false;
+	p = json_skip_blanks(p, end);
+	if (p == end)
+		return ndjson_check_object(st);
+	json_fail(&st->json, p, "expected the end of the line");
+	return report_not_json(st);
 }
 
 /* ---- lines ---- */

@@ -8,8 +8,12 @@
  */
 #include "ndjson/recover/recover.h"
 
-static void clear_faults(struct ndjson_recovery *s)
+static void forget_line(struct recovery *rc)
 {
+	struct ndjson_reading *const st = rc->r->state;
+	struct ndjson_recovery *const s = rc->state;
+
+	arena_reset(&st->scratch);
 	s->faults.n = 0;
 	s->faults.limit = false;
 	s->faults.why[0] = '\0';
@@ -17,12 +21,19 @@ static void clear_faults(struct ndjson_recovery *s)
 
 static bool parse(struct recovery *rc, const char *p, const char *end)
 {
-	struct ndjson_reading *const st = rc->r->state;
-	struct ndjson_recovery *const s = rc->state;
+	const struct ndjson_recovery *const s = rc->state;
 
-	arena_reset(&st->scratch);
-	clear_faults(s);
-	return ndjson_parse_line(st, p, end) && s->faults.n == 0;
+	forget_line(rc);
+	return ndjson_parse_line(rc->r->state, p, end) && s->faults.n == 0;
+}
+
+const char *ndjson_frame(struct recovery *rc, const char *p, const char *e)
+{
+	struct ndjson_reading *const st = rc->r->state;
+
+	forget_line(rc);
+	p = ndjson_read_object(st, p, e);
+	return p != NULL && (st->json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
 }
 
 /* Reads an integer member.  Returns false if the line has none that can be an index. */

@@ -215,7 +215,8 @@ static bool is_key(struct slice key)
 	return ndjson_find_member(key) != NDJSON_MEMBERS;
 }
 
-static bool begin_repair(struct recovery *rc, bool eager)
+/* Returns NULL on OOM. */
+static struct json_repair *get_repair(struct recovery *rc)
 {
 	static const struct json_records records = { .starts = starts, .is_key = is_key };
 	struct ndjson_recovery *const s = rc->state;
@@ -223,12 +224,11 @@ static bool begin_repair(struct recovery *rc, bool eager)
 	if (s->repair == NULL)
 		s->repair = calloc(1, sizeof *s->repair);
 	rc->r->no_memory |= s->repair == NULL;
-	if (s->repair == NULL)
-		return false;
-	s->repair->records = &records;
-	s->repair->complete = true;
-	s->repair->eager = eager;
-	return true;
+	if (s->repair != NULL) {
+		s->repair->records = &records;
+		s->repair->complete = true;
+	}
+	return s->repair;
 }
 
 /* Whether the bytes [p, end) may end inside a number. */
@@ -246,13 +246,12 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 	struct ndjson_recovery *const s = rc->state;
 	const char *stop = NULL;
 
-	if (ndjson_accept(rc, p, e)) { /* nested one level deeper than json_nested() reads */
-		put_record(rc, p, e, NULL);
-		return e;
-	}
+	struct json_repair *const x = get_repair(rc);
+	if (x == NULL)
+		return NULL;
 	note_fault(s);
-	for (int eager = 0; eager < 2 && begin_repair(rc, eager); eager++) {
-		struct json_repair *const x = s->repair;
+	for (int attempt = 1; attempt == 1 || (attempt == 2 && x->differs); attempt++) {
+		x->eager = attempt == 2;
 		const char *const end = json_repair(x, p, e);
 		stop = stop == NULL ? end : stop;
 		rc->r->no_memory |= x->text.failed;
@@ -288,12 +287,10 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 /* Takes what begins at the brace p.  Returns its end; NULL: OOM. */
 static const char *take_record(struct recovery *rc, const char *p, const char *e)
 {
-	struct json strict = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct ndjson_recovery *const s = rc->state;
 	const struct text *text = NULL;
-	enum json_kind kind;
 
-	const char *const end = json_nested(&strict, p, e, &kind);
+	const char *const end = ndjson_frame(rc, p, e);
 	if (end == NULL)
 		return take_damaged(rc, p, e);
 	if (!ndjson_accept(rc, p, end)) {

@@ -53,6 +53,9 @@ struct ndjson_recovery {
 
 /* ---- accept.c ---- */
 
+/* Returns the end of the object at p if it is strict JSON; else NULL, and the faults say why. */
+const char *ndjson_frame(struct recovery *rc, const char *p, const char *e);
+
 /* Reads [p, end) as the next line of the output.  Returns false if the output cannot have it as it is: the
  * faults say why.  Moves the window, if references must be searched ahead. */
 bool ndjson_accept(struct recovery *rc, const char *p, const char *end);
