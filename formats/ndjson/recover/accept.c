@@ -138,8 +138,8 @@ static bool next_reference(const struct ndjson_reading *st, unsigned *n, enum nd
 	return false;
 }
 
-/* Inserts a line for the track or class that the current line, [p, end), refers to.  Returns false if that
- * is not possible. */
+/* Inserts a line for the track or class that the current line, [p, end), refers to, unless a limit of the
+ * reader forbids it.  Parses the current line again. */
 static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t index, const char *p,
                         const char *end)
 {
@@ -155,10 +155,8 @@ static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t inde
 	rc->r->no_memory |= line->failed;
 	st->has_trace = s->head;
 	st->has_end = false;
-	if (line->failed || !parse(rc, line->p, line->p + line->n) || !ndjson_read_by_type(st)) {
-		s->limited |= s->faults.limit;
-		return s->faults.limit && parse(rc, p, end);
-	}
+	if (line->failed || !parse(rc, line->p, line->p + line->n) || !ndjson_read_by_type(st))
+		return parse(rc, p, end);
 	if (s->inserted.n++ == 0) {
 		s->inserted.type = m == NDJSON_M_CLASS ? "class" : "track";
 		s->inserted.index = index;

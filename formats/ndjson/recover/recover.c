@@ -284,6 +284,12 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 	return stop;
 }
 
+/* Whether more than the first line is in the output: a second one begins another trace. */
+static bool has_lines(const struct ndjson_recovery *s)
+{
+	return s->next_track + s->next_class + s->records > 0;
+}
+
 /* Takes what begins at the brace p.  Returns its end; NULL: OOM. */
 static const char *take_record(struct recovery *rc, const char *p, const char *e)
 {
@@ -295,7 +301,7 @@ static const char *take_record(struct recovery *rc, const char *p, const char *e
 		return take_damaged(rc, p, e);
 	if (!ndjson_accept(rc, p, end)) {
 		note_fault(s);
-		s->over |= s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended;
+		s->over |= s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended && has_lines(s);
 		text = mend(rc, true, end, e);
 		if (text == NULL) {
 			pass_over(rc, p);

@@ -87,6 +87,7 @@ static const struct {
 	  "\"losses\":{}}\n",
 	  "=not-json+no-end" },
 	{ START EVENT(1) END EVENT(2) HEAD, START EVENT(1) END, "-unexpected-line-unexpected-line" },
+	{ HEAD START EVENT(1) END, START EVENT(1) END, "-unexpected-line" },
 	{ START EVENT(1) HEAD PROCESS EVENT(2) END, START EVENT(1) END_OF(1),
 	  "-unexpected-line-unexpected-line-unexpected-line-unexpected-line+no-end" },
 	/* JSON that is repaired */
@@ -205,6 +206,30 @@ Test(recover_ndjson, every_error_is_one_of_structure)
 			id++;
 		cr_expect_eq(*id != NULL, rule->level == LEVEL_ERROR, "%s", rule->id);
 	}
+}
+
+/* More lost classes than a reader takes are not written: their events are dropped. */
+Test(recover_ndjson, lost_lines_beyond_a_limit)
+{
+	const uint32_t classes = NDJSON_MAX_CLASSES + 10;
+	struct text in = { .p = NULL };
+	struct recovered r;
+	bool readable;
+
+	text_str(&in, HEAD PROCESS);
+	for (uint32_t i = 0; i < classes; i++)
+		text_printf(&in,
+		            "{\"kind\":\"instant\",\"ts_ns\":1,\"name\":\"n\",\"class_index\":%" PRIu32
+		            ",\"category\":\"k\",\"track_index\":0,\"offset\":4}\n",
+		            i);
+	cr_assert(!in.failed);
+	recover_bytes(&r, &ndjson_format, true, in.p, in.n, 0);
+	cr_expect_eq(r.gaps, 10);
+	cr_expect_eq(r.records, classes + 2 - 10);
+	recovered_free(&r);
+	const char *const fault = recover_fault(&ndjson_format, in.p, in.n, &readable);
+	cr_expect_null(fault, "%s", fault);
+	text_free(&in);
 }
 
 /* A head of another version is not damaged: its lines may mean something else. */
