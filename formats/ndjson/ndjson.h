@@ -175,6 +175,9 @@ extern const char *const ndjson_member_names[NDJSON_MEMBERS];
 /* Returns NDJSON_MEMBERS if there is none. */
 enum ndjson_member ndjson_find_member(struct slice key);
 
+/* Returns the type for the value of `kind` (of_event) or of `type`; NDJSON_TYPES: none. */
+enum ndjson_type ndjson_find_type(struct slice name, bool of_event);
+
 /* Returns whether values of the member are of this kind. */
 bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind);
 
@@ -199,6 +202,12 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
     __attribute__((format(printf, 4, 5)));
 
 /* ---- meaning.c ---- */
+
+/* Reads an integer member.  Returns false if the line has none that is at most max. */
+bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v);
+
+/* Returns true if the array t has this text as an element. */
+bool ndjson_array_has(const struct json_token *t, const char *name);
 
 struct ndjson_entry *ndjson_find_entry(const struct ndjson_index *k, uint64_t index);
 
@@ -265,9 +274,6 @@ struct ndjson_class {
 };
 
 extern const struct writer_ops ndjson_writer_ops;
-
-/* Writes `,"format":...` and what else the trace says of itself in its first and last line. */
-void ndjson_put_facts(struct text *t, const struct trace_facts *facts);
 
 /* ---- write_fields.c ---- */
 

@@ -271,13 +271,16 @@ static bool report_flaw(struct ndjson_reading *st)
 	return false;
 }
 
-/* Sets the type for kinds that are a variant of another one. */
-static bool is_variant(struct ndjson_line *line, struct slice name)
+enum ndjson_type ndjson_find_type(struct slice name, bool of_event)
 {
-	line->async = slice_is(name, "async");
-	line->step = slice_is(name, "flow_step");
-	line->type = line->async ? NDJSON_SPAN : line->step ? NDJSON_FLOW_IN : NDJSON_TYPES;
-	return line->type != NDJSON_TYPES;
+	const unsigned from = of_event ? 0 : NDJSON_TRACE, end = of_event ? NDJSON_TRACE : NDJSON_TYPES;
+
+	for (unsigned i = from; i < end; i++)
+		if (name.n > 0 && *name.p == *ndjson_type_names[i] && slice_is(name, ndjson_type_names[i]))
+			return i;
+	return of_event && slice_is(name, "async")       ? NDJSON_SPAN
+	       : of_event && slice_is(name, "flow_step") ? NDJSON_FLOW_IN
+	                                                 : NDJSON_TYPES;
 }
 
 /* Lines of events have a kind, all others a type; a track has both. */
@@ -286,7 +289,6 @@ static bool find_type(struct ndjson_reading *st)
 	struct ndjson_line *const line = &st->line;
 	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
 	const struct json_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
-	const unsigned from = is_event ? 0 : NDJSON_TRACE, end = is_event ? NDJSON_TRACE : NDJSON_TYPES;
 	struct quoted q;
 
 	if (is_event && !ndjson_has(line, NDJSON_M_KIND)) {
@@ -296,12 +298,10 @@ static bool find_type(struct ndjson_reading *st)
 	if (!json_is_string(t->kind))
 		return true; /* line->mistyped is reported by the caller */
 	const struct slice name = json_text(t->p, t->end, t->kind);
-	for (unsigned i = from; i < end; i++)
-		if (name.n > 0 && *name.p == *ndjson_type_names[i] && slice_is(name, ndjson_type_names[i])) {
-			line->type = i;
-			return true;
-		}
-	if (is_event && is_variant(line, name))
+	line->type = ndjson_find_type(name, is_event);
+	line->async = line->type == NDJSON_SPAN && slice_is(name, "async");
+	line->step = line->type == NDJSON_FLOW_IN && slice_is(name, "flow_step");
+	if (line->type != NDJSON_TYPES)
 		return true;
 	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
 	              quoted(&q, name));

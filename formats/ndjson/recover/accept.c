@@ -36,15 +36,6 @@ const char *ndjson_frame(struct recovery *rc, const char *p, const char *e)
 	return p != NULL && (st->json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
 }
 
-/* Reads an integer member.  Returns false if the line has none that can be an index. */
-static bool get_index(const struct ndjson_line *line, enum ndjson_member m, uint64_t *index)
-{
-	const struct json_token *const t = &line->of[m];
-
-	return ndjson_has(line, m) && t->end - t->p <= 10 &&
-	       json_digits_any(t->p, (uint32_t)(t->end - t->p), index) && *index <= UINT32_MAX;
-}
-
 /* ---- what is in the output ---- */
 
 static void add_process(struct recovery *rc, uint64_t index)
@@ -79,7 +70,7 @@ static void add_line(struct recovery *rc)
 		s->head = true;
 	} else if (type == NDJSON_TRACE_END) {
 		s->ended = true;
-	} else if (get_index(&st->line, NDJSON_M_INDEX, &index)) {
+	} else if (ndjson_get_number(&st->line, NDJSON_M_INDEX, UINT32_MAX, &index)) {
 		*(type == NDJSON_TRACK ? &s->next_track : &s->next_class) = index + 1;
 		if (type == NDJSON_TRACK && ndjson_find_entry(&st->tracks, index) != NULL)
 			add_process(rc, index);
@@ -116,7 +107,7 @@ static bool is_out_of_order(const struct ndjson_recovery *s, const struct ndjson
 	const uint64_t next = line->type == NDJSON_TRACK ? s->next_track : s->next_class;
 
 	return (line->type == NDJSON_TRACK || line->type == NDJSON_CLASS) &&
-	       get_index(line, NDJSON_M_INDEX, index) && *index != next;
+	       ndjson_get_number(line, NDJSON_M_INDEX, UINT32_MAX, index) && *index != next;
 }
 
 /* Gets the n-th reference of the line, unless it is known or no index.  Returns false after the last. */
@@ -129,10 +120,12 @@ static bool next_reference(const struct ndjson_reading *st, unsigned *n, enum nd
 
 	while (*n < sizeof members / sizeof members[0]) {
 		*m = members[(*n)++];
-		if ((*m == NDJSON_M_PARENT) != (line->type == NDJSON_TRACK) || !get_index(line, *m, index) ||
+		if ((*m == NDJSON_M_PARENT) != (line->type == NDJSON_TRACK) ||
+		    !ndjson_get_number(line, *m, UINT32_MAX, index) ||
 		    is_known(st, *m != NDJSON_M_CLASS, *index))
 			continue;
-		if (*m != NDJSON_M_PARENT || !get_index(line, NDJSON_M_INDEX, &own) || own != *index)
+		if (*m != NDJSON_M_PARENT || !ndjson_get_number(line, NDJSON_M_INDEX, UINT32_MAX, &own) ||
+		    own != *index)
 			return true;
 	}
 	return false;

@@ -72,16 +72,22 @@ static void insert(struct recovery *rc, const char *text, size_t n, enum ndjson_
 	                why);
 }
 
-static void insert_head(struct recovery *rc)
+/* Inserts the line of type trace, or trace_end. */
+static void insert_line(struct recovery *rc, enum ndjson_type type)
 {
 	struct ndjson_recovery *const s = rc->state;
 	struct text *const line = &s->line;
 
-	text_clear(line);
-	ndjson_put_head(line);
+	(void)ndjson_restore(rc->r->state, s, type, true, line);
+	text_char(line, '\n');
 	rc->r->no_memory |= line->failed;
-	insert(rc, line->p, line->n, NDJSON_RULE_NO_TRACE, "the line of the trace is missing");
-	s->head = true;
+	if (type == NDJSON_TRACE) {
+		insert(rc, line->p, line->n, NDJSON_RULE_NO_TRACE, "the line of the trace is missing");
+		s->head = true;
+	} else {
+		insert(rc, line->p, line->n, NDJSON_RULE_NO_END, "the line of the end is missing");
+		s->ended = true;
+	}
 }
 
 static void insert_lost(struct recovery *rc)
@@ -108,7 +114,7 @@ static void begin_record(struct recovery *rc)
 	if (rc->last != '\n' && rc->last != '\0')
 		insert(rc, "\n", 1, NDJSON_RULE_NOT_JSON, "the record gets a line of its own");
 	if (!s->head)
-		insert_head(rc);
+		insert_line(rc, NDJSON_TRACE);
 	if (s->inserted.n > 0)
 		insert_lost(rc);
 }
@@ -200,7 +206,7 @@ static const struct text *mend(struct recovery *rc, bool whole, const char *end,
 	const enum ndjson_type type = ndjson_restorable(st, s);
 	if (type == NDJSON_TYPES || begins_later(end, e, type) || ndjson_type_is_ahead(rc, type))
 		return NULL;
-	return ndjson_restore(st, s, type, to) && ndjson_accept(rc, to->p, to->p + to->n) ? to : NULL;
+	return ndjson_restore(st, s, type, false, to) && ndjson_accept(rc, to->p, to->p + to->n) ? to : NULL;
 }
 
 static bool starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
@@ -379,7 +385,6 @@ static bool keep(struct recovery *rc, enum record_status status)
 {
 	struct ndjson_reading *const st = rc->r->state;
 	struct ndjson_recovery *const s = rc->state;
-	struct text *const line = &s->line;
 
 	if (status != RECORD_END)
 		return true;
@@ -390,14 +395,10 @@ static bool keep(struct recovery *rc, enum record_status status)
 		insert(rc, "\n", 1, NDJSON_RULE_CUT_LINE, "the last line feed is missing");
 	s->head |= rc->last != '\0'; /* a longer line than --max-record */
 	if (!s->head)
-		insert_head(rc);
-	if (s->ended)
-		return true;
-	text_clear(line);
-	ndjson_put_end(line, st, s);
-	rc->r->no_memory |= line->failed;
-	insert(rc, line->p, line->n, NDJSON_RULE_NO_END, "the line of the end is missing");
-	s->ended = st->has_end = true;
+		insert_line(rc, NDJSON_TRACE);
+	if (!s->ended)
+		insert_line(rc, NDJSON_TRACE_END);
+	st->has_end = true;
 	return true;
 }
 

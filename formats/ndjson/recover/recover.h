@@ -72,15 +72,13 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to);
  * NDJSON_TYPES. */
 enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct ndjson_recovery *s);
 
-/* Writes it with the members that it has, and those that it must have.  Returns false on OOM. */
+/* Writes a line of this type with the members that the current line has, or none if it is lost, and those
+ * that it must have.  Returns false on OOM. */
 bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, enum ndjson_type type,
-                    struct text *to);
+                    bool lost, struct text *to);
 
-/* Write lines that are lost. */
-void ndjson_put_head(struct text *to);
-void ndjson_put_end(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s);
-
-/* Of the class, and of the track, with this index, which the current line refers to by the member m. */
+/* Write the lost line of the class, and of the track, with this index, which the current line refers to by
+ * the member m. */
 void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index);
 void ndjson_put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
                       enum ndjson_member m, uint64_t index);
