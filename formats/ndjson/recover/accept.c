@@ -176,18 +176,18 @@ static bool resolve(struct recovery *rc, const char *p, const char *end)
 		              ndjson_type_names[st->line.type], index);
 		return false;
 	}
-	while (next_reference(st, &n, &m, &index)) {
-		if (s->limited)
-			continue;
+	if (s->limited)
+		return true;
+	while (next_reference(st, &n, &m, &index))
 		if (ndjson_is_ahead(rc, m != NDJSON_M_CLASS, index)) {
 			ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
 			              "%s %" PRIu64 " is that of a later line", ndjson_member_names[m],
 			              index);
 			return false;
 		}
+	for (n = 0; next_reference(st, &n, &m, &index);)
 		if (!insert_lost(rc, m, index, p, end))
 			return false;
-	}
 	return true;
 }
 

@@ -106,16 +106,18 @@ static void insert_lost(struct recovery *rc)
 	s->inserted.n = 0;
 }
 
-/* Inserts what must stand before a record. */
+/* Inserts what must stand before the current record.  Lines that were inserted for a record that was dropped
+ * in the end stay, but after the line of type trace. */
 static void begin_record(struct recovery *rc)
 {
+	const struct ndjson_reading *const st = rc->r->state;
 	struct ndjson_recovery *const s = rc->state;
 
 	if (rc->last != '\n' && rc->last != '\0')
 		insert(rc, "\n", 1, NDJSON_RULE_NOT_JSON, "the record gets a line of its own");
 	if (!s->head)
 		insert_line(rc, NDJSON_TRACE);
-	if (s->inserted.n > 0)
+	if (s->inserted.n > 0 && st->line.type != NDJSON_TRACE)
 		insert_lost(rc);
 }
 

@@ -149,6 +149,12 @@ static const struct {
 	  "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"track 0\"}\n" THREAD CLASS EVENT(1)
 	      END,
 	  "-not-json+unknown-reference" },
+	{ EVENT(1) HEAD PROCESS THREAD EVENT(2) END, HEAD PROCESS THREAD NEW_CLASS EVENT(2) END,
+	  "-unknown-reference+unknown-reference" },
+	{ EVENT(99999999999999999999) HEAD PROCESS END,
+	  HEAD NEW_CLASS
+	  "{\"type\":\"track\",\"index\":1,\"kind\":\"process\",\"name\":\"thread 8\"}\n" PROCESS END,
+	  "-out-of-range+unknown-reference" },
 	/* damaged references and indexes: the lines that they name follow */
 	{ HEAD PROCESS THREAD EVENT(1) CLASS EVENT(2) END, HEAD PROCESS THREAD CLASS EVENT(2) END,
 	  "-unknown-reference" },
