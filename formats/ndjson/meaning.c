@@ -102,8 +102,9 @@ static struct ndjson_entry *get_entry(struct ndjson_reading *st, struct ndjson_i
 		return NULL;
 	struct ndjson_entry *const found = ndjson_find_entry(k, index);
 	if (found == NULL)
-		ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, st->line.of[m].p,
-		              "%s %" PRIu64 " has no line before this one", ndjson_member_names[m], index);
+		ndjson_report(st, k->limited ? NDJSON_RULE_LIMIT : NDJSON_RULE_UNKNOWN_REFERENCE,
+		              st->line.of[m].p, "%s %" PRIu64 " has no line before this one%s",
+		              ndjson_member_names[m], index, k->limited ? " that was read" : "");
 	return found;
 }
 
@@ -126,6 +127,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 		ndjson_report(st, NDJSON_RULE_LIMIT, line->p,
 		              "%" PRIu32 " of type %s were read, %" PRIu64 " bytes", k->n, what,
 		              st->text_bytes);
+		k->limited = true;
 		return NULL;
 	}
 	if (!array_reserve(&k->list, k->n, &k->cap, sizeof *k->list) ||

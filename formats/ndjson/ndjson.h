@@ -103,6 +103,7 @@ struct ndjson_index {
 	struct ndjson_entry *list;
 	uint32_t n, cap;
 	struct table64 others; /* index -> position in the list, where they differ */
+	bool limited;          /* a line was left out: ndjson/limit */
 };
 
 #define NDJSON_MESSAGE 600 /* bytes */

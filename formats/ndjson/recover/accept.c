@@ -77,7 +77,8 @@ static void add_line(struct recovery *rc)
 	}
 }
 
-/* Applies the parsed line to the reader.  Tracks and classes beyond a limit are not damaged: they stay. */
+/* Applies the parsed line to the reader.  Tracks and classes beyond a limit, and what refers to them, are not
+ * damaged: they stay. */
 static bool apply(struct recovery *rc)
 {
 	struct ndjson_reading *const st = rc->r->state;
@@ -87,7 +88,6 @@ static bool apply(struct recovery *rc)
 	st->has_end = s->ended || s->over;
 	st->number = s->head ? 2 : 1;
 	const bool done = ndjson_read_by_type(st);
-	s->limited |= !done && s->faults.limit;
 	if (s->faults.n > 0 || (!done && !s->faults.limit) || rc->r->no_memory)
 		return false;
 	add_line(rc);
@@ -96,9 +96,12 @@ static bool apply(struct recovery *rc)
 
 /* ---- references ---- */
 
+/* Whether the line with this index is in the output: one beyond a limit may be. */
 static bool is_known(const struct ndjson_reading *st, bool track, uint64_t index)
 {
-	return ndjson_find_entry(track ? &st->tracks : &st->classes, index) != NULL;
+	const struct ndjson_index *const k = track ? &st->tracks : &st->classes;
+
+	return k->limited || ndjson_find_entry(k, index) != NULL;
 }
 
 /* Whether the line has an index out of order. */
@@ -148,8 +151,10 @@ static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t inde
 	rc->r->no_memory |= line->failed;
 	st->has_trace = s->head;
 	st->has_end = false;
-	if (line->failed || !parse(rc, line->p, line->p + line->n) || !ndjson_read_by_type(st))
+	if (line->failed || !parse(rc, line->p, line->p + line->n) || !ndjson_read_by_type(st)) {
+		(m == NDJSON_M_CLASS ? &st->classes : &st->tracks)->limited = false; /* no line is left out */
 		return parse(rc, p, end);
+	}
 	if (s->inserted.n++ == 0) {
 		s->inserted.type = m == NDJSON_M_CLASS ? "class" : "track";
 		s->inserted.index = index;
@@ -176,8 +181,6 @@ static bool resolve(struct recovery *rc, const char *p, const char *end)
 		              ndjson_type_names[st->line.type], index);
 		return false;
 	}
-	if (s->limited)
-		return true;
 	while (next_reference(st, &n, &m, &index))
 		if (ndjson_is_ahead(rc, m != NDJSON_M_CLASS, index)) {
 			ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
@@ -191,30 +194,11 @@ static bool resolve(struct recovery *rc, const char *p, const char *end)
 	return true;
 }
 
-/* Whether a reference cannot be read because its line is beyond a limit. */
-static bool lacks_limited(const struct ndjson_reading *st, const struct ndjson_recovery *s)
-{
-	enum ndjson_member m;
-	unsigned n = 0;
-	uint64_t index;
-
-	return s->limited && next_reference(st, &n, &m, &index);
-}
-
 /* ---- lines ---- */
 
 bool ndjson_accept(struct recovery *rc, const char *p, const char *end)
 {
-	const struct ndjson_reading *const st = rc->r->state;
-	struct ndjson_recovery *const s = rc->state;
-
-	if (!parse(rc, p, end) || !resolve(rc, p, end))
-		return false;
-	if (!s->over && !s->ended && lacks_limited(st, s)) {
-		add_line(rc);
-		return true;
-	}
-	return apply(rc);
+	return parse(rc, p, end) && resolve(rc, p, end) && apply(rc);
 }
 
 bool ndjson_accept_plain(struct recovery *rc, const char *p, const char *end)

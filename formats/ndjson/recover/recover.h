@@ -26,7 +26,6 @@ struct ndjson_ahead {
 struct ndjson_recovery {
 	bool head, ended;         /* the line of type trace, of type trace_end, is in the output */
 	bool over;                /* another trace follows, of which nothing is kept */
-	bool limited;             /* a track or class is beyond a limit of the reader */
 	uint64_t records, events; /* in the output: lines of events, with and without structure */
 	uint64_t next_track, next_class;
 	struct table64 processes; /* pid -> index of the track */

@@ -214,28 +214,42 @@ Test(recover_ndjson, every_error_is_one_of_structure)
 	}
 }
 
-/* More lost classes than a reader takes are not written: their events are dropped. */
-Test(recover_ndjson, lost_lines_beyond_a_limit)
+/* Writes a trace with BEYOND more classes than a reader takes, each with an event. */
+#define BEYOND 10
+static void put_many_classes(struct text *to, bool lost)
 {
-	const uint32_t classes = NDJSON_MAX_CLASSES + 10;
-	struct text in = { .p = NULL };
-	struct recovered r;
-	bool readable;
-
-	text_str(&in, HEAD PROCESS);
-	for (uint32_t i = 0; i < classes; i++)
-		text_printf(&in,
+	text_str(to, HEAD PROCESS);
+	for (uint32_t i = 0; i < NDJSON_MAX_CLASSES + BEYOND; i++) {
+		if (!lost)
+			text_printf(to,
+			            "{\"type\":\"class\",\"index\":%" PRIu32
+			            ",\"name\":\"c\",\"category\":\"k\"}\n",
+			            i);
+		text_printf(to,
 		            "{\"kind\":\"instant\",\"ts_ns\":1,\"name\":\"n\",\"class_index\":%" PRIu32
 		            ",\"category\":\"k\",\"track_index\":0,\"offset\":4}\n",
 		            i);
-	cr_assert(!in.failed);
-	recover_bytes(&r, &ndjson_format, true, in.p, in.n, 0);
-	cr_expect_eq(r.gaps, 10);
-	cr_expect_eq(r.records, classes + 2 - 10);
-	recovered_free(&r);
-	const char *const fault = recover_fault(&ndjson_format, in.p, in.n, &readable);
-	cr_expect_null(fault, "%s", fault);
-	text_free(&in);
+	}
+	cr_assert(!to->failed);
+}
+
+/* They stay, with what refers to them; but lost ones are not written, and their events dropped. */
+Test(recover_ndjson, classes_beyond_the_limit)
+{
+	struct recovered r;
+	bool readable;
+
+	for (int lost = 0; lost < 2; lost++) {
+		struct text in = { .p = NULL };
+		put_many_classes(&in, lost);
+		recover_bytes(&r, &ndjson_format, true, in.p, in.n, 0);
+		cr_expect_eq(r.gaps, lost ? BEYOND : 0);
+		cr_expect(lost || memcmp(r.p, in.p, in.n) == 0);
+		recovered_free(&r);
+		const char *const fault = recover_fault(&ndjson_format, in.p, in.n, &readable);
+		cr_expect_null(fault, "%d: %s", lost, fault);
+		text_free(&in);
+	}
 }
 
 /* A head of another version is not damaged: its lines may mean something else. */
