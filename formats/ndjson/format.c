@@ -31,37 +31,15 @@ static uint64_t signature(enum ndjson_type type)
 	}
 }
 
-/* Returns the type for the value of `kind` (of_event) or of `type`; NDJSON_TYPES: none. */
-static enum ndjson_type find_type(struct slice name, bool of_event)
-{
-	unsigned i = of_event ? 0 : NDJSON_TRACE;
-	const unsigned end = of_event ? NDJSON_TRACE : NDJSON_TYPES;
-
-	if (of_event && (slice_is(name, "async") || slice_is(name, "flow_step")))
-		return NDJSON_SPAN;
-	while (i < end && !slice_is(name, ndjson_type_names[i]))
-		i++;
-	return i < end ? i : NDJSON_TYPES;
-}
-
-static uint64_t member_bit(struct slice key)
-{
-	for (unsigned m = 0; m < NDJSON_MEMBERS; m++)
-		if (slice_is(key, ndjson_member_names[m]))
-			return UINT64_C(1) << m;
-	return 0;
-}
-
 /* Sets *type from the member `type` or `kind`, which is told by `seen`, the members before. */
 static void see_member(const struct json_walk *w, uint64_t *seen, enum ndjson_type *type)
 {
-	const struct slice key = json_token_text(&w->key), text = json_token_text(&w->value);
+	const enum ndjson_member m = ndjson_find_member(json_token_text(&w->key));
 
-	*seen |= member_bit(key);
-	if (slice_is(key, "type"))
-		*type = find_type(text, false);
-	else if (slice_is(key, "kind") && (*seen & HAS(TYPE)) == 0)
-		*type = find_type(text, true);
+	if (m == NDJSON_M_TYPE || (m == NDJSON_M_KIND && (*seen & HAS(TYPE)) == 0))
+		*type = ndjson_find_type(json_token_text(&w->value), m == NDJSON_M_KIND);
+	if (m != NDJSON_MEMBERS)
+		*seen |= UINT64_C(1) << m;
 }
 
 static int probe_object(const char *p, const char *e, bool complete)

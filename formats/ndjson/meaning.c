@@ -13,15 +13,23 @@
 
 /* ---- members ---- */
 
+bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v)
+{
+	const struct json_token *const t = &line->of[m];
+
+	return ndjson_has(line, m) && t->end - t->p <= DECIMAL_U64_MAX &&
+	       json_digits_any(t->p, (uint32_t)(t->end - t->p), v) && *v <= max;
+}
+
 /* Reads an integer member that the line has.  Returns false after a finding: it exceeds max. */
 static bool read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
 {
 	const struct json_token *const t = &st->line.of[m];
-	const size_t n = (size_t)(t->end - t->p);
 	struct quoted q;
 
-	if (n <= DECIMAL_U64_MAX && json_digits_any(t->p, (uint32_t)n, v) && *v <= max)
+	if (ndjson_get_number(&st->line, m, max, v))
 		return true;
+	const size_t n = (size_t)(t->end - t->p);
 	ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p, "%s is %s, at most %" PRIu64 " can be",
 	              ndjson_member_names[m], quoted(&q, slice_of(t->p, n < 40 ? n : 40)), max);
 	return false;
@@ -34,8 +42,7 @@ static bool is_text(struct ndjson_reading *st, enum ndjson_member m, const char 
 	return ndjson_has(&st->line, m) && slice_is(json_token_text(t), name);
 }
 
-/* Returns true if the array t has this text as an element. */
-static bool array_has(const struct json_token *t, const char *name)
+bool ndjson_array_has(const struct json_token *t, const char *name)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct json_walk w = json_walk(&x, t->p, t->end);
@@ -56,7 +63,7 @@ static struct slice unescape_text(struct ndjson_reading *st, const struct json_t
 	bool bad = false;
 	struct quoted q;
 
-	if (s.p != NULL && escaped != NULL && array_has(escaped, name)) {
+	if (s.p != NULL && escaped != NULL && ndjson_array_has(escaped, name)) {
 		const struct slice decoded = ndjson_unescape_bytes(a, s, &bad);
 		if (bad)
 			ndjson_report(st, NDJSON_RULE_BAD_VALUE, t->p, "%s is not in the escaped form: %s",
@@ -95,8 +102,9 @@ static struct ndjson_entry *get_entry(struct ndjson_reading *st, struct ndjson_i
 		return NULL;
 	struct ndjson_entry *const found = ndjson_find_entry(k, index);
 	if (found == NULL)
-		ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, st->line.of[m].p,
-		              "%s %" PRIu64 " has no line before this one", ndjson_member_names[m], index);
+		ndjson_report(st, k->limited ? NDJSON_RULE_LIMIT : NDJSON_RULE_UNKNOWN_REFERENCE,
+		              st->line.of[m].p, "%s %" PRIu64 " has no line before this one%s",
+		              ndjson_member_names[m], index, k->limited ? " that was read" : "");
 	return found;
 }
 
@@ -119,6 +127,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 		ndjson_report(st, NDJSON_RULE_LIMIT, line->p,
 		              "%" PRIu32 " of type %s were read, %" PRIu64 " bytes", k->n, what,
 		              st->text_bytes);
+		k->limited = true;
 		return NULL;
 	}
 	if (!array_reserve(&k->list, k->n, &k->cap, sizeof *k->list) ||
@@ -182,7 +191,7 @@ bool ndjson_check_version(struct ndjson_reading *st)
 	struct quoted q;
 	uint64_t v;
 
-	if (json_digits_any(version->p, (uint32_t)(version->end - version->p), &v) && v == NDJSON_VERSION)
+	if (ndjson_get_number(&st->line, NDJSON_M_VERSION, UINT64_MAX, &v) && v == NDJSON_VERSION)
 		return true;
 	ndjson_report(st, NDJSON_RULE_VERSION, version->p, "version is %s, this program reads %d",
 	              quoted(&q, slice_of(version->p, (size_t)(version->end - version->p))), NDJSON_VERSION);

@@ -103,6 +103,7 @@ struct ndjson_index {
 	struct ndjson_entry *list;
 	uint32_t n, cap;
 	struct table64 others; /* index -> position in the list, where they differ */
+	bool limited;          /* a line was left out: ndjson/limit */
 };
 
 #define NDJSON_MESSAGE 600 /* bytes */
@@ -132,7 +133,9 @@ struct ndjson_reading {
 	bool deferred;                /* the line was parsed, and must be the first of a batch */
 	bool too_long;                /* the rest of the current line is skipped */
 	uint64_t long_at, long_bytes; /* of that line: its offset, bytes passed */
-	bool cut;                     /* the current line lacks its line feed */
+	uint64_t cut;                 /* bytes of the current line if it lacks its line feed, else 0 */
+	uint64_t before;              /* bytes of the current line before in->p: at the end of the input */
+	bool ends_in_line;            /* ndjson/cut-line, which implies ndjson/no-end */
 	bool readable;                /* the current line is neither damaged nor refused */
 	struct ndjson_index tracks, classes;
 	uint64_t text_bytes; /* against NDJSON_MAX_TEXT */
@@ -173,13 +176,23 @@ extern const char *const ndjson_member_names[NDJSON_MEMBERS];
 /* Returns NDJSON_MEMBERS if there is none. */
 enum ndjson_member ndjson_find_member(struct slice key);
 
+/* Returns the type for the value of `kind` (of_event) or of `type`; NDJSON_TYPES: none. */
+enum ndjson_type ndjson_find_type(struct slice name, bool of_event);
+
 /* Returns whether values of the member are of this kind. */
 bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind);
 
 /* Returns the end of the line [p, end) without \n or \r\n. */
 const char *ndjson_text_end(const char *p, const char *end);
 
-/* Reads the line [p, end) into st->line.  Returns false after a finding or on OOM. */
+/* Reads the object that begins the line [p, end) into st->line.  Returns its end; NULL after a finding or on
+ * OOM. */
+const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const char *end);
+
+/* Checks that it is strict JSON with a known type and its members.  Returns false after a finding. */
+bool ndjson_check_object(struct ndjson_reading *st);
+
+/* Both, for a line that holds nothing else. */
 bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end);
 
 /* Applies the parsed line.  Returns false after a finding or on OOM. */
@@ -190,6 +203,12 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
     __attribute__((format(printf, 4, 5)));
 
 /* ---- meaning.c ---- */
+
+/* Reads an integer member.  Returns false if the line has none that is at most max. */
+bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v);
+
+/* Returns true if the array t has this text as an element. */
+bool ndjson_array_has(const struct json_token *t, const char *name);
 
 struct ndjson_entry *ndjson_find_entry(const struct ndjson_index *k, uint64_t index);
 
@@ -256,9 +275,6 @@ struct ndjson_class {
 };
 
 extern const struct writer_ops ndjson_writer_ops;
-
-/* Writes `,"format":...` and what else the trace says of itself in its first and last line. */
-void ndjson_put_facts(struct text *t, const struct trace_facts *facts);
 
 /* ---- write_fields.c ---- */
 

@@ -40,7 +40,7 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 		add_fault(st, rule, at, text);
 	else
 		finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
-		                 (uint64_t)(at - in->p) + 1, st->r->records + 1, "%s", text);
+		                 (uint64_t)(at - in->p) + st->before + 1, st->r->records + 1, "%s", text);
 }
 
 /* ---- members and types ---- */
@@ -238,7 +238,8 @@ static bool report_not_json(struct ndjson_reading *st)
 
 	if (st->r->no_memory)
 		return false;
-	if (st->cut && error->cut)
+	st->ends_in_line = st->cut > 0 && error->cut;
+	if (st->ends_in_line)
 		ndjson_report(st, NDJSON_RULE_CUT_LINE, st->line.p,
 		              "the input ends %zu bytes into the line: %s",
 		              (size_t)(st->line.end - st->line.p), error->why);
@@ -270,13 +271,16 @@ static bool report_flaw(struct ndjson_reading *st)
 	return false;
 }
 
-/* Sets the type for kinds that are a variant of another one. */
-static bool is_variant(struct ndjson_line *line, struct slice name)
+enum ndjson_type ndjson_find_type(struct slice name, bool of_event)
 {
-	line->async = slice_is(name, "async");
-	line->step = slice_is(name, "flow_step");
-	line->type = line->async ? NDJSON_SPAN : line->step ? NDJSON_FLOW_IN : NDJSON_TYPES;
-	return line->type != NDJSON_TYPES;
+	const unsigned from = of_event ? 0 : NDJSON_TRACE, end = of_event ? NDJSON_TRACE : NDJSON_TYPES;
+
+	for (unsigned i = from; i < end; i++)
+		if (name.n > 0 && *name.p == *ndjson_type_names[i] && slice_is(name, ndjson_type_names[i]))
+			return i;
+	return of_event && slice_is(name, "async")       ? NDJSON_SPAN
+	       : of_event && slice_is(name, "flow_step") ? NDJSON_FLOW_IN
+	                                                 : NDJSON_TYPES;
 }
 
 /* Lines of events have a kind, all others a type; a track has both. */
@@ -285,7 +289,6 @@ static bool find_type(struct ndjson_reading *st)
 	struct ndjson_line *const line = &st->line;
 	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
 	const struct json_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
-	const unsigned from = is_event ? 0 : NDJSON_TRACE, end = is_event ? NDJSON_TRACE : NDJSON_TYPES;
 	struct quoted q;
 
 	if (is_event && !ndjson_has(line, NDJSON_M_KIND)) {
@@ -295,12 +298,10 @@ static bool find_type(struct ndjson_reading *st)
 	if (!json_is_string(t->kind))
 		return true; /* line->mistyped is reported by the caller */
 	const struct slice name = json_text(t->p, t->end, t->kind);
-	for (unsigned i = from; i < end; i++)
-		if (name.n > 0 && *name.p == *ndjson_type_names[i] && slice_is(name, ndjson_type_names[i])) {
-			line->type = i;
-			return true;
-		}
-	if (is_event && is_variant(line, name))
+	line->type = ndjson_find_type(name, is_event);
+	line->async = line->type == NDJSON_SPAN && slice_is(name, "async");
+	line->step = line->type == NDJSON_FLOW_IN && slice_is(name, "flow_step");
+	if (line->type != NDJSON_TYPES)
 		return true;
 	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
 	              quoted(&q, name));
@@ -331,10 +332,9 @@ static bool check_members(struct ndjson_reading *st)
 	return true;
 }
 
-bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end)
+const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const char *end)
 {
 	struct ndjson_line *const line = &st->line;
-	struct quoted q;
 
 	line->p = p;
 	line->end = end;
@@ -346,16 +346,19 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 	json_clear(&st->json);
 	st->json.complete = true;
 	p = json_skip_blanks(p, end);
-	if (p == end || *p != '{') {
-		st->json.error = (struct json_error){ p, "expected an object", p == end };
-		return report_not_json(st);
-	}
-	if ((p = read_line(st, p, end)) == NULL)
-		return report_not_json(st);
-	if ((p = json_skip_blanks(p, end)) < end) {
-		st->json.error = (struct json_error){ p, "expected the end of the line", false };
-		return report_not_json(st);
-	}
+	p = p == end    ? json_cut(&st->json, p, "expected an object")
+	    : *p != '{' ? json_fail(&st->json, p, "expected an object")
+	                : read_line(st, p, end);
+	if (p == NULL)
+		report_not_json(st);
+	return p;
+}
+
+bool ndjson_check_object(struct ndjson_reading *st)
+{
+	struct ndjson_line *const line = &st->line;
+	struct quoted q;
+
 	if (st->json.nflaws > 0)
 		return report_flaw(st);
 	if (line->duplicate != NULL)
@@ -372,6 +375,18 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 		return false;
 	}
 	return check_members(st);
+}
+
+bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end)
+{
+	p = ndjson_read_object(st, p, end);
+	if (p == NULL)
+		return false;
+	p = json_skip_blanks(p, end);
+	if (p == end)
+		return ndjson_check_object(st);
+	json_fail(&st->json, p, "expected the end of the line");
+	return report_not_json(st);
 }
 
 /* ---- lines ---- */
@@ -421,6 +436,12 @@ const char *ndjson_text_end(const char *p, const char *end)
 	if (end > p && end[-1] == '\n')
 		end--;
 	return end > p && end[-1] == '\r' ? end - 1 : end;
+}
+
+/* Returns the bytes of a line that lacks its line feed, else 0. */
+static uint64_t without_feed(const char *p, const char *end)
+{
+	return end[-1] != '\n' ? (uint64_t)(end - p) : 0;
 }
 
 bool ndjson_read_by_type(struct ndjson_reading *st)
@@ -490,7 +511,7 @@ static enum record_status frame_line(struct ndjson_reading *st, struct record *r
 {
 	rec->cls = &st->no_class;
 	rec->role = RECORD_IS_OTHER;
-	st->cut = rec->end[-1] != '\n';
+	st->cut = without_feed(rec->p, rec->end);
 	st->lines++;
 	return RECORD_DONE;
 }
@@ -502,7 +523,7 @@ static enum record_status read_line_at(struct ndjson_reading *st, struct record 
 
 	arena_reset(&st->scratch);
 	st->number = st->lines + 1;
-	st->cut = rec->end[-1] != '\n';
+	st->cut = without_feed(rec->p, rec->end);
 	st->readable = was_read || deferred
 	                   ? parse_quietly(st, rec->end)
 	                   : ndjson_parse_line(st, rec->p, ndjson_text_end(rec->p, rec->end));
@@ -528,7 +549,7 @@ static bool read_first(struct ndjson_reading *st)
 		input_more(r->in);
 	if (status != RECORD_DONE)
 		return true;
-	st->cut = end[-1] != '\n';
+	st->cut = without_feed(r->in->p, end);
 	/* Any other line is reported when it is read again. */
 	const bool parsed = parse_quietly(st, end);
 	const bool is_trace = st->line.type == NDJSON_TRACE;
@@ -580,8 +601,9 @@ static void end_reader(struct reader *r)
 {
 	struct ndjson_reading *const st = r->state;
 
-	st->number = st->lines + 1;
-	if (!st->has_end && !st->cut)
+	st->number = st->lines + (st->cut == 0);
+	st->before = st->cut;
+	if (!st->has_end && !st->ends_in_line)
 		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends after %" PRIu64 " lines",
 		              r->records);
 	ndjson_finish_events(st);

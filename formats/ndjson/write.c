@@ -77,7 +77,7 @@ static void put_escaped_names(struct text *t, const char *const *names, const bo
 /* ---- the trace ---- */
 
 /* Facts known so far; the last line replaces them. */
-void ndjson_put_facts(struct text *t, const struct trace_facts *facts)
+static void put_facts(struct text *t, const struct trace_facts *facts)
 {
 	put_member(t, "format", slice_str(facts->format));
 	if (facts->dialect[0] != '\0')
@@ -106,7 +106,7 @@ static void put_trace(struct text *t, const struct writer *w)
 	put_member(t, "tool", slice_str(w->run->tool));
 	put_member(t, "mode", slice_str(w->run->raw ? "raw" : "interpreted"));
 	text_printf(t, ",\"rebased\":%s", rebased ? "true" : "false");
-	ndjson_put_facts(t, &facts);
+	put_facts(t, &facts);
 	text_str(t, "}\n");
 }
 
@@ -304,7 +304,7 @@ static void put_end(struct chunk *c, const struct writer *w)
 	text_str(t, "{\"type\":\"trace_end\"");
 	put_member_u64(t, "records", origin != NULL ? origin->records : trace->records);
 	put_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
-	ndjson_put_facts(t, &facts);
+	put_facts(t, &facts);
 	put_clock(t, w, trace->origin);
 	put_losses(t, w->run->total, origin);
 	ndjson_shapes_init(&shapes);

@@ -8,8 +8,12 @@
  */
 #include "ndjson/recover/recover.h"
 
-static void clear_faults(struct ndjson_recovery *s)
+static void forget_line(struct recovery *rc)
 {
+	struct ndjson_reading *const st = rc->r->state;
+	struct ndjson_recovery *const s = rc->state;
+
+	arena_reset(&st->scratch);
 	s->faults.n = 0;
 	s->faults.limit = false;
 	s->faults.why[0] = '\0';
@@ -17,21 +21,19 @@ static void clear_faults(struct ndjson_recovery *s)
 
 static bool parse(struct recovery *rc, const char *p, const char *end)
 {
-	struct ndjson_reading *const st = rc->r->state;
-	struct ndjson_recovery *const s = rc->state;
+	const struct ndjson_recovery *const s = rc->state;
 
-	arena_reset(&st->scratch);
-	clear_faults(s);
-	return ndjson_parse_line(st, p, end) && s->faults.n == 0;
+	forget_line(rc);
+	return ndjson_parse_line(rc->r->state, p, end) && s->faults.n == 0;
 }
 
-/* Reads an integer member.  Returns false if the line has none that can be an index. */
-static bool get_index(const struct ndjson_line *line, enum ndjson_member m, uint64_t *index)
+const char *ndjson_frame(struct recovery *rc, const char *p, const char *e)
 {
-	const struct json_token *const t = &line->of[m];
+	struct ndjson_reading *const st = rc->r->state;
 
-	return ndjson_has(line, m) && t->end - t->p <= 10 &&
-	       json_digits_any(t->p, (uint32_t)(t->end - t->p), index) && *index <= UINT32_MAX;
+	forget_line(rc);
+	p = ndjson_read_object(st, p, e);
+	return p != NULL && (st->json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
 }
 
 /* ---- what is in the output ---- */
@@ -68,14 +70,15 @@ static void add_line(struct recovery *rc)
 		s->head = true;
 	} else if (type == NDJSON_TRACE_END) {
 		s->ended = true;
-	} else if (get_index(&st->line, NDJSON_M_INDEX, &index)) {
+	} else if (ndjson_get_number(&st->line, NDJSON_M_INDEX, UINT32_MAX, &index)) {
 		*(type == NDJSON_TRACK ? &s->next_track : &s->next_class) = index + 1;
 		if (type == NDJSON_TRACK && ndjson_find_entry(&st->tracks, index) != NULL)
 			add_process(rc, index);
 	}
 }
 
-/* Applies the parsed line to the reader.  Tracks and classes beyond a limit are not damaged: they stay. */
+/* Applies the parsed line to the reader.  Tracks and classes beyond a limit, and what refers to them, are not
+ * damaged: they stay. */
 static bool apply(struct recovery *rc)
 {
 	struct ndjson_reading *const st = rc->r->state;
@@ -85,7 +88,6 @@ static bool apply(struct recovery *rc)
 	st->has_end = s->ended || s->over;
 	st->number = s->head ? 2 : 1;
 	const bool done = ndjson_read_by_type(st);
-	s->limited |= !done && s->faults.limit;
 	if (s->faults.n > 0 || (!done && !s->faults.limit) || rc->r->no_memory)
 		return false;
 	add_line(rc);
@@ -94,9 +96,12 @@ static bool apply(struct recovery *rc)
 
 /* ---- references ---- */
 
+/* Whether the line with this index is in the output: one beyond a limit may be. */
 static bool is_known(const struct ndjson_reading *st, bool track, uint64_t index)
 {
-	return ndjson_find_entry(track ? &st->tracks : &st->classes, index) != NULL;
+	const struct ndjson_index *const k = track ? &st->tracks : &st->classes;
+
+	return k->limited || ndjson_find_entry(k, index) != NULL;
 }
 
 /* Whether the line has an index out of order. */
@@ -105,7 +110,7 @@ static bool is_out_of_order(const struct ndjson_recovery *s, const struct ndjson
 	const uint64_t next = line->type == NDJSON_TRACK ? s->next_track : s->next_class;
 
 	return (line->type == NDJSON_TRACK || line->type == NDJSON_CLASS) &&
-	       get_index(line, NDJSON_M_INDEX, index) && *index != next;
+	       ndjson_get_number(line, NDJSON_M_INDEX, UINT32_MAX, index) && *index != next;
 }
 
 /* Gets the n-th reference of the line, unless it is known or no index.  Returns false after the last. */
@@ -118,17 +123,19 @@ static bool next_reference(const struct ndjson_reading *st, unsigned *n, enum nd
 
 	while (*n < sizeof members / sizeof members[0]) {
 		*m = members[(*n)++];
-		if ((*m == NDJSON_M_PARENT) != (line->type == NDJSON_TRACK) || !get_index(line, *m, index) ||
+		if ((*m == NDJSON_M_PARENT) != (line->type == NDJSON_TRACK) ||
+		    !ndjson_get_number(line, *m, UINT32_MAX, index) ||
 		    is_known(st, *m != NDJSON_M_CLASS, *index))
 			continue;
-		if (*m != NDJSON_M_PARENT || !get_index(line, NDJSON_M_INDEX, &own) || own != *index)
+		if (*m != NDJSON_M_PARENT || !ndjson_get_number(line, NDJSON_M_INDEX, UINT32_MAX, &own) ||
+		    own != *index)
 			return true;
 	}
 	return false;
 }
 
-/* Inserts a line for the track or class that the current line, [p, end), refers to.  Returns false if that
- * is not possible. */
+/* Inserts a line for the track or class that the current line, [p, end), refers to, unless a limit of the
+ * reader forbids it.  Parses the current line again. */
 static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t index, const char *p,
                         const char *end)
 {
@@ -145,8 +152,8 @@ static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t inde
 	st->has_trace = s->head;
 	st->has_end = false;
 	if (line->failed || !parse(rc, line->p, line->p + line->n) || !ndjson_read_by_type(st)) {
-		s->limited |= s->faults.limit;
-		return s->faults.limit && parse(rc, p, end);
+		(m == NDJSON_M_CLASS ? &st->classes : &st->tracks)->limited = false; /* no line is left out */
+		return parse(rc, p, end);
 	}
 	if (s->inserted.n++ == 0) {
 		s->inserted.type = m == NDJSON_M_CLASS ? "class" : "track";
@@ -174,45 +181,24 @@ static bool resolve(struct recovery *rc, const char *p, const char *end)
 		              ndjson_type_names[st->line.type], index);
 		return false;
 	}
-	while (next_reference(st, &n, &m, &index)) {
-		if (s->limited)
-			continue;
+	while (next_reference(st, &n, &m, &index))
 		if (ndjson_is_ahead(rc, m != NDJSON_M_CLASS, index)) {
 			ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
 			              "%s %" PRIu64 " is that of a later line", ndjson_member_names[m],
 			              index);
 			return false;
 		}
+	for (n = 0; next_reference(st, &n, &m, &index);)
 		if (!insert_lost(rc, m, index, p, end))
 			return false;
-	}
 	return true;
-}
-
-/* Whether a reference cannot be read because its line is beyond a limit. */
-static bool lacks_limited(const struct ndjson_reading *st, const struct ndjson_recovery *s)
-{
-	enum ndjson_member m;
-	unsigned n = 0;
-	uint64_t index;
-
-	return s->limited && next_reference(st, &n, &m, &index);
 }
 
 /* ---- lines ---- */
 
 bool ndjson_accept(struct recovery *rc, const char *p, const char *end)
 {
-	const struct ndjson_reading *const st = rc->r->state;
-	struct ndjson_recovery *const s = rc->state;
-
-	if (!parse(rc, p, end) || !resolve(rc, p, end))
-		return false;
-	if (!s->over && !s->ended && lacks_limited(st, s)) {
-		add_line(rc);
-		return true;
-	}
-	return apply(rc);
+	return parse(rc, p, end) && resolve(rc, p, end) && apply(rc);
 }
 
 bool ndjson_accept_plain(struct recovery *rc, const char *p, const char *end)

@@ -27,7 +27,7 @@ static bool put_index(struct ndjson_ahead *a, struct table64 *to, uint64_t index
 static bool look_at_line(struct ndjson_ahead *a, const char *p, const char *e, uint64_t offset, uint64_t here)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct table64 *to = NULL;
+	enum ndjson_type type = NDJSON_TYPES;
 	uint64_t index = 0;
 	bool has_index = false;
 
@@ -35,23 +35,24 @@ static bool look_at_line(struct ndjson_ahead *a, const char *p, const char *e, u
 	if (p == e || *p != '{')
 		return true;
 	struct json_walk w = json_walk(&x, p, e);
-	for (int i = 0; i < FIRST_MEMBERS && (to == NULL || !has_index) && json_walk_next(&w); i++) {
-		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
-		if (slice_is(key, "type")) {
-			to = slice_is(text, "track")   ? &a->tracks
-			     : slice_is(text, "class") ? &a->classes
-			                               : NULL;
-			if (slice_is(text, "trace") && ndjson_begins(p, e) == NDJSON_TRACE)
-				a->head = a->head > here ? a->head : offset + 1;
-			if (slice_is(text, "trace_end") && ndjson_begins(p, e) == NDJSON_TRACE_END)
-				a->end = offset + 1;
-		} else if (slice_is(key, "index")) {
-			has_index = w.value.kind == JSON_UINT && json_digits_any(text.p, text.n, &index);
-		} else if (slice_is(key, "ts_ns")) {
+	for (int i = 0; i < FIRST_MEMBERS && (type == NDJSON_TYPES || !has_index) && json_walk_next(&w);
+	     i++) {
+		const struct slice text = json_token_text(&w.value);
+		const enum ndjson_member m = ndjson_find_member(json_token_text(&w.key));
+		if (m == NDJSON_M_TS)
 			return true;
-		}
+		if (m == NDJSON_M_TYPE)
+			type = ndjson_find_type(text, false);
+		if (m == NDJSON_M_INDEX)
+			has_index = w.value.kind == JSON_UINT && json_digits_any(text.p, text.n, &index);
 	}
-	return to == NULL || !has_index || put_index(a, to, index, offset);
+	if (type == NDJSON_TRACE && ndjson_begins(p, e) == type)
+		a->head = a->head > here ? a->head : offset + 1;
+	if (type == NDJSON_TRACE_END && ndjson_begins(p, e) == type)
+		a->end = offset + 1;
+	if (!has_index || (type != NDJSON_TRACK && type != NDJSON_CLASS))
+		return true;
+	return put_index(a, type == NDJSON_TRACK ? &a->tracks : &a->classes, index, offset);
 }
 
 /* Looks at the lines up to AHEAD bytes after in->p that were not looked at yet.  Returns false on OOM. */

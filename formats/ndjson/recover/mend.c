@@ -101,12 +101,11 @@ static bool add_names(const struct ndjson_line *line, const struct ndjson_faults
 }
 
 /* Whether the fault of dur_ns is that the span ends too late: its reader cuts it. */
-static bool is_late_end(const struct ndjson_line *line, const struct json_token *t)
+static bool is_late_end(const struct ndjson_line *line)
 {
 	uint64_t v;
 
-	return line->type == NDJSON_SPAN && t->kind == JSON_UINT && t->end - t->p <= DECIMAL_U64_MAX &&
-	       json_digits_any(t->p, (uint32_t)(t->end - t->p), &v);
+	return line->type == NDJSON_SPAN && ndjson_get_number(line, NDJSON_M_DUR, UINT64_MAX, &v);
 }
 
 /* Writes a member without its faults, or nothing. */
@@ -120,7 +119,7 @@ static void put_member(struct ndjson_reading *st, struct text *to, size_t start,
 	const bool faulty = first != NULL && first->at < t->end;
 	const bool parts =
 	    m == NDJSON_M_ARGS || m == NDJSON_M_PAIRS || m == NDJSON_M_FIELDS || m == NDJSON_M_LOSSES;
-	const bool late = m == NDJSON_M_DUR && is_late_end(&st->line, t);
+	const bool late = m == NDJSON_M_DUR && is_late_end(&st->line);
 
 	if (faulty && m != NDJSON_M_TYPES && !(first->at > t->p && parts) && !(first->at == t->p && late))
 		return;
@@ -163,16 +162,14 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to)
 #define BIT(m) (UINT64_C(1) << NDJSON_M_##m)
 
 /* Writes a member that the damaged line has, else `otherwise`; NULL: nothing. */
-static void put_or(struct text *to, const struct ndjson_reading *st, enum ndjson_member m,
+static void put_or(struct text *to, const struct ndjson_line *line, enum ndjson_member m,
                    const char *otherwise)
 {
-	const struct ndjson_line *const line = &st->line;
 	const struct json_token *const t = &line->of[m];
 	uint64_t v;
 
 	const bool has = ndjson_has(line, m) && ndjson_fits_member(m, t->kind) &&
-	                 (t->kind != JSON_UINT || (t->end - t->p <= DECIMAL_U64_MAX &&
-	                                           json_digits_any(t->p, (uint32_t)(t->end - t->p), &v)));
+	                 (t->kind != JSON_UINT || ndjson_get_number(line, m, UINT64_MAX, &v));
 	if (!has && otherwise == NULL)
 		return;
 	text_printf(to, ",\"%s\":", ndjson_member_names[m]);
@@ -182,65 +179,65 @@ static void put_or(struct text *to, const struct ndjson_reading *st, enum ndjson
 		text_str(to, otherwise);
 }
 
-/* Writes the facts of the damaged line, else the others. */
-static void put_facts_or(struct text *to, const struct ndjson_reading *st, const struct trace_facts *others)
+static void put_number_or(struct text *to, const struct ndjson_line *line, enum ndjson_member m,
+                          uint64_t otherwise)
 {
-	const struct {
-		enum ndjson_member m;
-		const char *otherwise;
-	} rows[] = {
-		{ NDJSON_M_FORMAT, others->format },         { NDJSON_M_DIALECT, others->dialect },
-		{ NDJSON_M_BYTE_ORDER, others->byte_order }, { NDJSON_M_CLOCK, others->clock },
-		{ NDJSON_M_RECORD_ID, others->record_id },
-	};
+	char digits[24];
+
+	snprintf(digits, sizeof digits, "%" PRIu64, otherwise);
+	put_or(to, line, m, digits);
+}
+
+/* Writes a fact of the damaged line, else this text; NULL: nothing. */
+static void put_fact_or(struct text *to, const struct ndjson_line *line, enum ndjson_member m,
+                        const char *otherwise)
+{
 	struct text value = { .p = NULL };
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		const char *const s = rows[i].otherwise;
-		text_clear(&value);
-		ndjson_string(&value, slice_str(s != NULL ? s : ""));
-		text_char(&value, '\0');
-		to->failed |= value.failed;
-		put_or(to, st, rows[i].m, value.failed || s == NULL || *s == '\0' ? NULL : value.p);
-	}
+	ndjson_string(&value, slice_str(otherwise != NULL ? otherwise : ""));
+	text_char(&value, '\0');
+	to->failed |= value.failed;
+	put_or(to, line, m, value.failed || otherwise == NULL ? NULL : value.p);
 	text_free(&value);
 }
 
-/* Returns those of the first line. */
-static const struct trace_facts *first_facts(const struct ndjson_reading *st)
+/* Writes the facts of the damaged line, else those of the first line. */
+static void put_facts(struct text *to, const struct ndjson_line *line, const struct trace_origin *origin)
 {
 	static const struct trace_facts unknown = { .format = "unknown", .dialect = "", .clock = "unknown" };
+	const struct trace_facts *const facts = origin != NULL ? &origin->first : &unknown;
 
-	return st->origin != NULL ? &st->origin->first : &unknown;
+	put_fact_or(to, line, NDJSON_M_FORMAT, facts->format);
+	put_fact_or(to, line, NDJSON_M_DIALECT, *facts->dialect != '\0' ? facts->dialect : NULL);
+	put_fact_or(to, line, NDJSON_M_BYTE_ORDER, facts->byte_order);
+	put_fact_or(to, line, NDJSON_M_CLOCK, facts->clock);
+	put_fact_or(to, line, NDJSON_M_RECORD_ID, facts->record_id);
 }
 
-static void restore_head(struct text *to, const struct ndjson_reading *st)
+static void put_head(struct text *to, const struct ndjson_line *line, const struct trace_origin *origin)
 {
 	text_str(to, "{\"type\":\"trace\"");
-	put_or(to, st, NDJSON_M_VERSION, "1");
-	put_or(to, st, NDJSON_M_TOOL, "\"tracetool\"");
-	put_or(to, st, NDJSON_M_MODE, "\"interpreted\"");
-	put_or(to, st, NDJSON_M_REBASED, "false");
-	put_facts_or(to, st, first_facts(st));
+	put_number_or(to, line, NDJSON_M_VERSION, NDJSON_VERSION);
+	put_or(to, line, NDJSON_M_TOOL, "\"tracetool\"");
+	put_or(to, line, NDJSON_M_MODE, "\"interpreted\"");
+	put_or(to, line, NDJSON_M_REBASED, "false");
+	put_facts(to, line, origin);
 	text_char(to, '}');
 }
 
-static void restore_end(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s)
+static void put_end(struct text *to, const struct ndjson_line *line, const struct trace_origin *origin,
+                    const struct ndjson_recovery *s)
 {
-	char records[24], events[24];
-
-	snprintf(records, sizeof records, "%" PRIu64, s->records);
-	snprintf(events, sizeof events, "%" PRIu64, s->events);
 	text_str(to, "{\"type\":\"trace_end\"");
-	put_or(to, st, NDJSON_M_RECORDS, records);
-	put_or(to, st, NDJSON_M_EVENTS, events);
-	put_facts_or(to, st, first_facts(st));
-	put_or(to, st, NDJSON_M_EPOCH_NS, NULL);
-	put_or(to, st, NDJSON_M_REBASED_BY_NS, NULL);
-	put_or(to, st, NDJSON_M_LOSSES, "{}");
-	put_or(to, st, NDJSON_M_ARGS, NULL);
-	put_or(to, st, NDJSON_M_TYPES, NULL);
-	put_or(to, st, NDJSON_M_PAIRS, NULL);
+	put_number_or(to, line, NDJSON_M_RECORDS, s->records);
+	put_number_or(to, line, NDJSON_M_EVENTS, s->events);
+	put_facts(to, line, origin);
+	put_or(to, line, NDJSON_M_EPOCH_NS, NULL);
+	put_or(to, line, NDJSON_M_REBASED_BY_NS, NULL);
+	put_or(to, line, NDJSON_M_LOSSES, "{}");
+	put_or(to, line, NDJSON_M_ARGS, NULL);
+	put_or(to, line, NDJSON_M_TYPES, NULL);
+	put_or(to, line, NDJSON_M_PAIRS, NULL);
 	text_char(to, '}');
 }
 
@@ -251,8 +248,7 @@ static bool has_other_version(const struct ndjson_line *line)
 	uint64_t v;
 
 	return ndjson_has(line, NDJSON_M_VERSION) && t->kind == JSON_UINT &&
-	       !(t->end - t->p <= DECIMAL_U64_MAX && json_digits_any(t->p, (uint32_t)(t->end - t->p), &v) &&
-	         v == NDJSON_VERSION);
+	       !(ndjson_get_number(line, NDJSON_M_VERSION, UINT64_MAX, &v) && v == NDJSON_VERSION);
 }
 
 enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct ndjson_recovery *s)
@@ -271,50 +267,30 @@ enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct
 }
 
 bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, enum ndjson_type type,
-                    struct text *to)
+                    bool lost, struct text *to)
 {
+	static const struct ndjson_line nothing = { .seen = 0 };
+	const struct ndjson_line *const line = lost ? &nothing : &st->line;
+
 	text_clear(to);
 	if (type == NDJSON_TRACE)
-		restore_head(to, st);
+		put_head(to, line, st->origin);
 	else
-		restore_end(to, st, s);
+		put_end(to, line, st->origin, s);
 	st->r->no_memory |= to->failed;
 	return !to->failed;
 }
 
 /* ---- lost lines ---- */
 
-void ndjson_put_head(struct text *to)
-{
-	text_printf(to,
-	            "{\"type\":\"trace\",\"version\":%d,\"tool\":\"tracetool\",\"mode\":\"interpreted\","
-	            "\"rebased\":false,\"format\":\"unknown\",\"clock\":\"unknown\"}\n",
-	            NDJSON_VERSION);
-}
-
-void ndjson_put_end(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s)
-{
-	text_printf(to, "{\"type\":\"trace_end\",\"records\":%" PRIu64 ",\"events\":%" PRIu64, s->records,
-	            s->events);
-	ndjson_put_facts(to, first_facts(st));
-	text_str(to, ",\"losses\":{}}\n");
-}
-
 /* An event has the category of its class, perhaps escaped. */
 void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_CATEGORY];
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct slice category = slice_of(t->p, (size_t)(t->end - t->p));
-	bool escaped = false;
 
-	if (ndjson_has(&st->line, NDJSON_M_ESCAPED)) {
-		const struct json_token *const list = &st->line.of[NDJSON_M_ESCAPED];
-		struct json_walk w = json_walk(&x, list->p, list->end);
-		while (json_walk_next(&w))
-			escaped |= slice_is(json_token_text(&w.value), "category");
-	}
-	if (escaped)
+	if (ndjson_has(&st->line, NDJSON_M_ESCAPED) &&
+	    ndjson_array_has(&st->line.of[NDJSON_M_ESCAPED], "category"))
 		category = SLICE_LIT("\"unknown\"");
 	text_printf(to, "{\"type\":\"class\",\"index\":%" PRIu64 ",\"name\":", index);
 	text_slice(to, category);
@@ -323,22 +299,14 @@ void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t
 	text_char(to, '}');
 }
 
-static bool get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t *v)
-{
-	const struct json_token *const t = &line->of[m];
-
-	return ndjson_has(line, m) && t->end - t->p <= DECIMAL_U64_MAX &&
-	       json_digits_any(t->p, (uint32_t)(t->end - t->p), v);
-}
-
 /* An event has the numbers of its process and thread.  A thread without a known process is shown as one. */
 void ndjson_put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
                       enum ndjson_member m, uint64_t index)
 {
 	const bool of_event = m == NDJSON_M_TRACK;
 	uint64_t pid = 0, tid = 0;
-	const bool has_pid = of_event && get_number(&st->line, NDJSON_M_PID, &pid);
-	const bool has_tid = of_event && get_number(&st->line, NDJSON_M_TID, &tid);
+	const bool has_pid = of_event && ndjson_get_number(&st->line, NDJSON_M_PID, UINT64_MAX, &pid);
+	const bool has_tid = of_event && ndjson_get_number(&st->line, NDJSON_M_TID, UINT64_MAX, &tid);
 	const uint32_t process = has_pid ? table64_get(&s->processes, pid) : TABLE_NONE;
 
 	text_printf(to, "{\"type\":\"track\",\"index\":%" PRIu64 ",\"kind\":", index);

@@ -72,16 +72,22 @@ static void insert(struct recovery *rc, const char *text, size_t n, enum ndjson_
 	                why);
 }
 
-static void insert_head(struct recovery *rc)
+/* Inserts the line of type trace, or trace_end. */
+static void insert_line(struct recovery *rc, enum ndjson_type type)
 {
 	struct ndjson_recovery *const s = rc->state;
 	struct text *const line = &s->line;
 
-	text_clear(line);
-	ndjson_put_head(line);
+	(void)ndjson_restore(rc->r->state, s, type, true, line);
+	text_char(line, '\n');
 	rc->r->no_memory |= line->failed;
-	insert(rc, line->p, line->n, NDJSON_RULE_NO_TRACE, "the line of the trace is missing");
-	s->head = true;
+	if (type == NDJSON_TRACE) {
+		insert(rc, line->p, line->n, NDJSON_RULE_NO_TRACE, "the line of the trace is missing");
+		s->head = true;
+	} else {
+		insert(rc, line->p, line->n, NDJSON_RULE_NO_END, "the line of the end is missing");
+		s->ended = true;
+	}
 }
 
 static void insert_lost(struct recovery *rc)
@@ -100,16 +106,18 @@ static void insert_lost(struct recovery *rc)
 	s->inserted.n = 0;
 }
 
-/* Inserts what must stand before a record. */
+/* Inserts what must stand before the current record.  Lines that were inserted for a record that was dropped
+ * in the end stay, but after the line of type trace. */
 static void begin_record(struct recovery *rc)
 {
+	const struct ndjson_reading *const st = rc->r->state;
 	struct ndjson_recovery *const s = rc->state;
 
 	if (rc->last != '\n' && rc->last != '\0')
 		insert(rc, "\n", 1, NDJSON_RULE_NOT_JSON, "the record gets a line of its own");
 	if (!s->head)
-		insert_head(rc);
-	if (s->inserted.n > 0)
+		insert_line(rc, NDJSON_TRACE);
+	if (s->inserted.n > 0 && st->line.type != NDJSON_TRACE)
 		insert_lost(rc);
 }
 
@@ -200,7 +208,7 @@ static const struct text *mend(struct recovery *rc, bool whole, const char *end,
 	const enum ndjson_type type = ndjson_restorable(st, s);
 	if (type == NDJSON_TYPES || begins_later(end, e, type) || ndjson_type_is_ahead(rc, type))
 		return NULL;
-	return ndjson_restore(st, s, type, to) && ndjson_accept(rc, to->p, to->p + to->n) ? to : NULL;
+	return ndjson_restore(st, s, type, false, to) && ndjson_accept(rc, to->p, to->p + to->n) ? to : NULL;
 }
 
 static bool starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
@@ -215,7 +223,8 @@ static bool is_key(struct slice key)
 	return ndjson_find_member(key) != NDJSON_MEMBERS;
 }
 
-static bool begin_repair(struct recovery *rc, bool eager)
+/* Returns NULL on OOM. */
+static struct json_repair *get_repair(struct recovery *rc)
 {
 	static const struct json_records records = { .starts = starts, .is_key = is_key };
 	struct ndjson_recovery *const s = rc->state;
@@ -223,12 +232,11 @@ static bool begin_repair(struct recovery *rc, bool eager)
 	if (s->repair == NULL)
 		s->repair = calloc(1, sizeof *s->repair);
 	rc->r->no_memory |= s->repair == NULL;
-	if (s->repair == NULL)
-		return false;
-	s->repair->records = &records;
-	s->repair->complete = true;
-	s->repair->eager = eager;
-	return true;
+	if (s->repair != NULL) {
+		s->repair->records = &records;
+		s->repair->complete = true;
+	}
+	return s->repair;
 }
 
 /* Whether the bytes [p, end) may end inside a number. */
@@ -246,13 +254,12 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 	struct ndjson_recovery *const s = rc->state;
 	const char *stop = NULL;
 
-	if (ndjson_accept(rc, p, e)) { /* nested one level deeper than json_nested() reads */
-		put_record(rc, p, e, NULL);
-		return e;
-	}
+	struct json_repair *const x = get_repair(rc);
+	if (x == NULL)
+		return NULL;
 	note_fault(s);
-	for (int eager = 0; eager < 2 && begin_repair(rc, eager); eager++) {
-		struct json_repair *const x = s->repair;
+	for (int attempt = 1; attempt == 1 || (attempt == 2 && x->differs); attempt++) {
+		x->eager = attempt == 2;
 		const char *const end = json_repair(x, p, e);
 		stop = stop == NULL ? end : stop;
 		rc->r->no_memory |= x->text.failed;
@@ -285,20 +292,24 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 	return stop;
 }
 
+/* Whether more than the first line is in the output: a second one begins another trace. */
+static bool has_lines(const struct ndjson_recovery *s)
+{
+	return s->next_track + s->next_class + s->records > 0;
+}
+
 /* Takes what begins at the brace p.  Returns its end; NULL: OOM. */
 static const char *take_record(struct recovery *rc, const char *p, const char *e)
 {
-	struct json strict = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct ndjson_recovery *const s = rc->state;
 	const struct text *text = NULL;
-	enum json_kind kind;
 
-	const char *const end = json_nested(&strict, p, e, &kind);
+	const char *const end = ndjson_frame(rc, p, e);
 	if (end == NULL)
 		return take_damaged(rc, p, e);
 	if (!ndjson_accept(rc, p, end)) {
 		note_fault(s);
-		s->over |= s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended;
+		s->over |= s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended && has_lines(s);
 		text = mend(rc, true, end, e);
 		if (text == NULL) {
 			pass_over(rc, p);
@@ -376,7 +387,6 @@ static bool keep(struct recovery *rc, enum record_status status)
 {
 	struct ndjson_reading *const st = rc->r->state;
 	struct ndjson_recovery *const s = rc->state;
-	struct text *const line = &s->line;
 
 	if (status != RECORD_END)
 		return true;
@@ -387,14 +397,10 @@ static bool keep(struct recovery *rc, enum record_status status)
 		insert(rc, "\n", 1, NDJSON_RULE_CUT_LINE, "the last line feed is missing");
 	s->head |= rc->last != '\0'; /* a longer line than --max-record */
 	if (!s->head)
-		insert_head(rc);
-	if (s->ended)
-		return true;
-	text_clear(line);
-	ndjson_put_end(line, st, s);
-	rc->r->no_memory |= line->failed;
-	insert(rc, line->p, line->n, NDJSON_RULE_NO_END, "the line of the end is missing");
-	s->ended = st->has_end = true;
+		insert_line(rc, NDJSON_TRACE);
+	if (!s->ended)
+		insert_line(rc, NDJSON_TRACE_END);
+	st->has_end = true;
 	return true;
 }
 

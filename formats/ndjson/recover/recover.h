@@ -26,7 +26,6 @@ struct ndjson_ahead {
 struct ndjson_recovery {
 	bool head, ended;         /* the line of type trace, of type trace_end, is in the output */
 	bool over;                /* another trace follows, of which nothing is kept */
-	bool limited;             /* a track or class is beyond a limit of the reader */
 	uint64_t records, events; /* in the output: lines of events, with and without structure */
 	uint64_t next_track, next_class;
 	struct table64 processes; /* pid -> index of the track */
@@ -53,6 +52,9 @@ struct ndjson_recovery {
 
 /* ---- accept.c ---- */
 
+/* Returns the end of the object at p if it is strict JSON; else NULL, and the faults say why. */
+const char *ndjson_frame(struct recovery *rc, const char *p, const char *e);
+
 /* Reads [p, end) as the next line of the output.  Returns false if the output cannot have it as it is: the
  * faults say why.  Moves the window, if references must be searched ahead. */
 bool ndjson_accept(struct recovery *rc, const char *p, const char *end);
@@ -69,15 +71,13 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to);
  * NDJSON_TYPES. */
 enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct ndjson_recovery *s);
 
-/* Writes it with the members that it has, and those that it must have.  Returns false on OOM. */
+/* Writes a line of this type with the members that the current line has, or none if it is lost, and those
+ * that it must have.  Returns false on OOM. */
 bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, enum ndjson_type type,
-                    struct text *to);
+                    bool lost, struct text *to);
 
-/* Write lines that are lost. */
-void ndjson_put_head(struct text *to);
-void ndjson_put_end(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s);
-
-/* Of the class, and of the track, with this index, which the current line refers to by the member m. */
+/* Write the lost line of the class, and of the track, with this index, which the current line refers to by
+ * the member m. */
 void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index);
 void ndjson_put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
                       enum ndjson_member m, uint64_t index);

@@ -87,6 +87,7 @@ static const struct {
 	  "\"losses\":{}}\n",
 	  "=not-json+no-end" },
 	{ START EVENT(1) END EVENT(2) HEAD, START EVENT(1) END, "-unexpected-line-unexpected-line" },
+	{ HEAD START EVENT(1) END, START EVENT(1) END, "-unexpected-line" },
 	{ START EVENT(1) HEAD PROCESS EVENT(2) END, START EVENT(1) END_OF(1),
 	  "-unexpected-line-unexpected-line-unexpected-line-unexpected-line+no-end" },
 	/* JSON that is repaired */
@@ -148,6 +149,12 @@ static const struct {
 	  "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"track 0\"}\n" THREAD CLASS EVENT(1)
 	      END,
 	  "-not-json+unknown-reference" },
+	{ EVENT(1) HEAD PROCESS THREAD EVENT(2) END, HEAD PROCESS THREAD NEW_CLASS EVENT(2) END,
+	  "-unknown-reference+unknown-reference" },
+	{ EVENT(99999999999999999999) HEAD PROCESS END,
+	  HEAD NEW_CLASS
+	  "{\"type\":\"track\",\"index\":1,\"kind\":\"process\",\"name\":\"thread 8\"}\n" PROCESS END,
+	  "-out-of-range+unknown-reference" },
 	/* damaged references and indexes: the lines that they name follow */
 	{ HEAD PROCESS THREAD EVENT(1) CLASS EVENT(2) END, HEAD PROCESS THREAD CLASS EVENT(2) END,
 	  "-unknown-reference" },
@@ -204,6 +211,44 @@ Test(recover_ndjson, every_error_is_one_of_structure)
 		while (*id != NULL && strcmp(*id, rule->id) != 0)
 			id++;
 		cr_expect_eq(*id != NULL, rule->level == LEVEL_ERROR, "%s", rule->id);
+	}
+}
+
+/* Writes a trace with BEYOND more classes than a reader takes, each with an event. */
+#define BEYOND 10
+static void put_many_classes(struct text *to, bool lost)
+{
+	text_str(to, HEAD PROCESS);
+	for (uint32_t i = 0; i < NDJSON_MAX_CLASSES + BEYOND; i++) {
+		if (!lost)
+			text_printf(to,
+			            "{\"type\":\"class\",\"index\":%" PRIu32
+			            ",\"name\":\"c\",\"category\":\"k\"}\n",
+			            i);
+		text_printf(to,
+		            "{\"kind\":\"instant\",\"ts_ns\":1,\"name\":\"n\",\"class_index\":%" PRIu32
+		            ",\"category\":\"k\",\"track_index\":0,\"offset\":4}\n",
+		            i);
+	}
+	cr_assert(!to->failed);
+}
+
+/* They stay, with what refers to them; but lost ones are not written, and their events dropped. */
+Test(recover_ndjson, classes_beyond_the_limit)
+{
+	struct recovered r;
+	bool readable;
+
+	for (int lost = 0; lost < 2; lost++) {
+		struct text in = { .p = NULL };
+		put_many_classes(&in, lost);
+		recover_bytes(&r, &ndjson_format, true, in.p, in.n, 0);
+		cr_expect_eq(r.gaps, lost ? BEYOND : 0);
+		cr_expect(lost || memcmp(r.p, in.p, in.n) == 0);
+		recovered_free(&r);
+		const char *const fault = recover_fault(&ndjson_format, in.p, in.n, &readable);
+		cr_expect_null(fault, "%d: %s", lost, fault);
+		text_free(&in);
 	}
 }
 
