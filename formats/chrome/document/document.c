@@ -135,10 +135,11 @@ enum record_status chrome_read_part(struct chrome_reading *st, struct record *re
 
 	if (end != NULL && end > p)
 		return chrome_end_gap(st, rec, item, at, end);
-	if (end != NULL && chrome_may_grow(st))
+	if (end != NULL && (uint64_t)(st->end - st->p) < st->r->max_record)
 		return RECORD_MORE;
 	if (!st->lost)
 		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
+	st->nest = (struct json_nest){ .depth = 0 };
 	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 

@@ -145,3 +145,21 @@ Test(chrome_limits, damage_of_3_MB)
 	remove_folder(dir);
 	text_free(&t);
 }
+
+/* A text of 20 MB in a member that is read in parts; if it is too long, what follows the member is read. */
+Test(chrome_limits, a_text_of_20_MB_in_a_large_member)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"displayTimeUnit\":\"ns\",\"x\":{\"a\":[1");
+	for (unsigned i = 0; i < 600000; i++)
+		text_str(&t, ",2");
+	text_str(&t, "],\"b\":\"");
+	for (unsigned i = 0; i < 2000000; i++)
+		text_str(&t, "0123456789");
+	text_str(&t, "\"},\n\"traceEvents\":[" EVENT("9") "}]}\n");
+	expect("64M", &t, 0, "-: valid chrome, 1 record, 1 note\n");
+	expect("1M", &t, 1, ": error: unterminated string [chrome/foreign-bytes]\n");
+	expect("1M", &t, 1, "-: not valid chrome, 1 record, ");
+	text_free(&t);
+}
