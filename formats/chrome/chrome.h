@@ -166,6 +166,20 @@ struct chrome_range {
 	uint64_t from, to;
 };
 
+/* Where a finding is. */
+struct chrome_place {
+	uint64_t offset, line, column, ordinal;
+};
+
+/* Damage that is passed over. */
+struct chrome_damage {
+	bool goes_on; /* beyond the last record */
+	bool is_new;  /* it is to be reported */
+	char first;
+	enum chrome_rule rule;
+	struct chrome_place place;
+};
+
 /* An event that is longer than the window, which grows for it: valid up to at + bytes. */
 struct chrome_begun {
 	uint64_t at; /* offset */
@@ -218,6 +232,7 @@ struct chrome_reading {
 	uint32_t nskips;
 	struct chrome_phases phases;
 	struct chrome_begun begun;
+	struct chrome_damage damage;
 	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
 
 	/* Current event. */
@@ -395,6 +410,11 @@ void chrome_report_duplicates(struct chrome_reading *st);
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The same for a position that was in the window. */
+struct chrome_place chrome_place(const struct chrome_reading *st, const char *at);
+void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
+                         const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Reports an event at a position of the window that is longer than --max-record. */
 void chrome_report_long(struct chrome_reading *st, const char *at);

@@ -9,7 +9,7 @@
 
 /* ---- findings ---- */
 
-static void report(struct chrome_reading *st, const struct rule *rule, const char *at, const char *text)
+struct chrome_place chrome_place(const struct chrome_reading *st, const char *at)
 {
 	struct chrome_line line = st->line;
 
@@ -19,11 +19,32 @@ static void report(struct chrome_reading *st, const struct rule *rule, const cha
 		line.start = chrome_offset(st, p + 1);
 	}
 	const uint64_t offset = chrome_offset(st, at);
-	finding_add_line(st->r->findings, rule, offset, line.number, offset - line.start + 1,
-	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
+	return (struct chrome_place){ offset, line.number, offset - line.start + 1,
+		                      st->r->records + (st->where == CHROME_IN_EVENTS) };
+}
+
+static void report(struct chrome_reading *st, const struct rule *rule, const struct chrome_place *at,
+                   const char *text)
+{
+	finding_add_line(st->r->findings, rule, at->offset, at->line, at->column, at->ordinal, "%s", text);
 }
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+{
+	char text[600] = "";
+	va_list ap;
+
+	if (st->r->findings == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	const struct chrome_place place = chrome_place(st, at);
+	report(st, &chrome_rules[rule], &place, text);
+}
+
+void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
+                         const char *fmt, ...)
 {
 	char text[600] = "";
 	va_list ap;
@@ -43,7 +64,8 @@ void chrome_report_long(struct chrome_reading *st, const char *at)
 	snprintf(text, sizeof text,
 	         "an event was not checked: it is longer than --max-record, %" PRIu64 " bytes",
 	         st->r->max_record);
-	report(st, &limit_rules[LIMIT_RULE_RECORD], at, text);
+	const struct chrome_place place = chrome_place(st, at);
+	report(st, &limit_rules[LIMIT_RULE_RECORD], &place, text);
 }
 
 void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what)

@@ -87,25 +87,43 @@ static const char *quote_start(struct quoted *q, const char *p, const char *e)
 
 /* ---- damage ---- */
 
-/* Passes over the bytes from p on, up to where reading can go on. */
+/* Returns a position in [from, p) before which nothing tells what begins after it: no key, no colon. */
+static const char *before_key(const char *from, const char *p)
+{
+	const char *const was = p;
+
+	while (p > from && strchr(" \t\r\n:", p[-1]) != NULL && p[-1] != '\0')
+		p--;
+	return p < was && p - from > 8 ? p - 8 : p;
+}
+
+/* Passes over the bytes from p on, up to where reading can go on, or over a piece of them.  The finding comes
+ * with the last piece. */
 static enum record_status skip_damage(struct chrome_reading *st, struct record *rec, const char *p,
                                       enum chrome_rule rule)
 {
+	struct chrome_damage *const d = &st->damage;
 	const char *const at = p, *const e = st->end;
 	bool more = false;
 	struct quoted q;
 
-	for (p++; p < e && !more && !chrome_resumes(st, at + 1, p, &more); p++)
+	if (!d->goes_on)
+		*d = (struct chrome_damage){ false, !st->lost, *p, rule, chrome_place(st, p) };
+	const char *const from = d->goes_on ? p : p + 1;
+	for (p = from; p < e && (st->last || !more) && !chrome_resumes(st, from, p, &more); p++)
 		;
-	if (!st->last && (p == e || more)) {
-		if ((size_t)(e - at) < CHROME_PIECE)
-			return RECORD_MORE;
-		p = e - CHROME_START_LOOK - 256;
-	}
+	const bool cut = !st->last && (p == e || more);
+	if (cut && (size_t)(e - at) < CHROME_PIECE)
+		return RECORD_MORE;
+	d->goes_on = cut;
+	if (cut)
+		return chrome_end_gap(st, rec, CHROME_DROPPED, at,
+		                      before_key(from, e - CHROME_START_LOOK - 256));
 	if (p == e && st->where == CHROME_AT_END)
-		rule = CHROME_RULE_TRAILING_DATA;
-	if (!st->lost)
-		chrome_report(st, rule, at, "not part of an event: %s", quote_start(&q, at, at + 1));
+		d->rule = CHROME_RULE_TRAILING_DATA;
+	if (d->is_new)
+		chrome_report_place(st, d->rule, &d->place, "not part of an event: %s",
+		                    quote_start(&q, &d->first, &d->first + 1));
 	return chrome_end_gap(st, rec, CHROME_DROPPED, at, p);
 }
 
@@ -117,10 +135,11 @@ enum record_status chrome_read_part(struct chrome_reading *st, struct record *re
 
 	if (end != NULL && end > p)
 		return chrome_end_gap(st, rec, item, at, end);
-	if (end != NULL && chrome_may_grow(st))
+	if (end != NULL && (uint64_t)(st->end - st->p) < st->r->max_record)
 		return RECORD_MORE;
 	if (!st->lost)
 		chrome_report(st, CHROME_RULE_FOREIGN_BYTES, st->json.error.at, "%s", st->json.error.why);
+	st->nest = (struct json_nest){ .depth = 0 };
 	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
@@ -446,6 +465,8 @@ static enum record_status next_step(struct chrome_reading *st, struct record *re
 {
 	st->phases = (struct chrome_phases){ .samples = st->in_samples };
 	st->repaired = st->borrowed = false;
+	if (st->damage.goes_on)
+		return skip_damage(st, rec, st->p, st->damage.rule);
 	switch (st->where) {
 	case CHROME_AT_START:
 		return start_step(st, rec);

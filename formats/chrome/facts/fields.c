@@ -56,24 +56,33 @@ static bool has_more(const struct chrome_record *rec)
 	       (of[CHROME_ARGS].kind != JSON_ABSENT && *of[CHROME_ARGS].p != '{');
 }
 
-static bool has_name(const struct batch *b, const struct event *e, struct slice name)
+#define COMPARED 64 /* fields whose names are compared */
+
+/* Returns the index of the field of this name in the fields [from, to) of the event, or `to`. */
+static uint32_t find_name(const struct batch *b, const struct event *e, uint32_t from, uint32_t to,
+                          struct slice name)
 {
-	for (uint32_t i = 0; i < e->nfields && i < 64; i++)
+	for (uint32_t i = from; i < to && i - from < COMPARED; i++)
 		if (slice_equal(b->fields[e->first_field + i].name, name))
-			return true;
-	return false;
+			return i;
+	return to;
 }
 
-static bool add_field(struct batch *b, struct event *e, struct slice name, struct value v)
+/* Adds a member after the args of the event.  Of members of one name the last counts. */
+static bool add_field(struct batch *b, struct event *e, uint32_t args, struct slice name, struct value v)
 {
-	if (has_name(b, e, name)) /* an arg: the member is beside it */
+	while (name.p != NULL && find_name(b, e, 0, args, name) < args)
 		name = arena_printf(&b->scratch, "event.%.*s", (int)name.n, name.p);
 	if (e->nfields == UINT16_MAX || name.p == NULL || batch_fields(b, 1) == NULL)
 		return e->nfields == UINT16_MAX;
 	if (e->nfields == 0)
 		e->first_field = b->nfields;
-	b->fields[b->nfields++] = (struct field){ name, v };
-	e->nfields++;
+	const uint32_t same = find_name(b, e, args, e->nfields, name);
+	b->fields[e->first_field + same] = (struct field){ name, v };
+	if (same == e->nfields) {
+		b->nfields++;
+		e->nfields++;
+	}
 	return true;
 }
 
@@ -82,7 +91,7 @@ static struct slice member_name(enum chrome_member m, struct slice key)
 	return m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n);
 }
 
-static bool add_members(struct chrome_reading *st, struct batch *b, struct event *e)
+static bool add_members(struct chrome_reading *st, struct batch *b, struct event *e, uint32_t args)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const struct chrome_record *const rec = &st->rec;
@@ -94,11 +103,11 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 		if (m != CHROME_MEMBERS && rec->of[m].p != w.value.p)
 			continue; /* one of a name that occurs again */
 		if (m == CHROME_SF && chrome_call_stack(st, b, &w.value, &stack)) {
-			if (!add_field(b, e, SLICE_LIT("stack"), stack))
+			if (!add_field(b, e, args, SLICE_LIT("stack"), stack))
 				return false;
 		} else if (!is_read(st, m, &w.value)) {
 			const struct json_token t = m == CHROME_ID2 ? chrome_find_id(rec).token : w.value;
-			if (!add_field(b, e, member_name(m, json_token_text(&w.key)),
+			if (!add_field(b, e, args, member_name(m, json_token_text(&w.key)),
 			               chrome_read_value(&b->scratch, &t)))
 				return false;
 		}
@@ -111,9 +120,11 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 	static const char kinds[] = "NODPvVc()=TpnR"; /* instants that are more than marks */
 	const char *const kind = chrome_is_sample(st) ? NULL : strchr(kinds, st->rec.ph);
 
-	if (has_more(&st->rec) && !add_members(st, b, e))
+	const uint32_t args = e->nfields;
+
+	if (has_more(&st->rec) && !add_members(st, b, e, args))
 		return false;
-	return kind == NULL || add_field(b, e, SLICE_LIT("ph"), value_string(slice_of(kind, 1)));
+	return kind == NULL || add_field(b, e, args, SLICE_LIT("ph"), value_string(slice_of(kind, 1)));
 }
 
 /* ---- call stacks ---- */

@@ -121,3 +121,45 @@ Test(chrome_limits, arrays_of_events_17_MiB_apart)
 	remove_folder(dir);
 	text_free(&t);
 }
+
+/* Damage of 3 MB holds what looks like the end of the array: the same from a file and a pipe. */
+Test(chrome_limits, damage_of_3_MB)
+{
+	struct text t = { .p = NULL };
+	char *const dir = make_folder(), path[1024], want[200];
+
+	text_str(&t, "[\n" EVENT("1") "},\n");
+	const size_t at = t.n;
+	for (unsigned i = 0; i < 100000; i++)
+		text_str(&t, "x\": {\"name\": {\"a\": \"b\"}},\n\n");
+	text_str(&t, EVENT("9") "}\n]\n");
+	snprintf(path, sizeof path, "%s/damage.json", dir);
+	cr_assert(write_whole(path, t.p, t.n));
+	snprintf(want, sizeof want, ":3:1:@%zu: error: not part of an event: \"x\" [chrome/foreign-bytes]\n",
+	         at);
+	expect("64M", &t, 1, want);
+	expect("64M", &t, 1, "-: not valid chrome, 2 records, 1 error\n");
+	expect_ran(run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0), 1, want);
+	expect_ran(run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0), 1,
+	           ": not valid chrome, 2 records, 1 error\n");
+	remove_folder(dir);
+	text_free(&t);
+}
+
+/* A text of 20 MB in a member that is read in parts; if it is too long, what follows the member is read. */
+Test(chrome_limits, a_text_of_20_MB_in_a_large_member)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"displayTimeUnit\":\"ns\",\"x\":{\"a\":[1");
+	for (unsigned i = 0; i < 600000; i++)
+		text_str(&t, ",2");
+	text_str(&t, "],\"b\":\"");
+	for (unsigned i = 0; i < 2000000; i++)
+		text_str(&t, "0123456789");
+	text_str(&t, "\"},\n\"traceEvents\":[" EVENT("9") "}]}\n");
+	expect("64M", &t, 0, "-: valid chrome, 1 record, 1 note\n");
+	expect("1M", &t, 1, ": error: unterminated string [chrome/foreign-bytes]\n");
+	expect("1M", &t, 1, "-: not valid chrome, 1 record, ");
+	text_free(&t);
+}
