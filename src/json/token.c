@@ -28,7 +28,7 @@ const char *json_fail(struct json *x, const char *at, const char *why)
 	return NULL;
 }
 
-static const char *cut(struct json *x, const char *at, const char *why)
+const char *json_cut(struct json *x, const char *at, const char *why)
 {
 	x->error = (struct json_error){ at, why, true };
 	return NULL;
@@ -94,7 +94,7 @@ static bool flawed(struct json *x, enum json_flaw flaw, const char *at, const ch
 		return true;
 	}
 	if (memchr(at + 1, '"', (size_t)(e - at) - 1) == NULL)
-		cut(x, at, why);
+		json_cut(x, at, why);
 	else
 		json_fail(x, at, why);
 	return false;
@@ -165,7 +165,7 @@ const char *json_string(struct json *x, const char *p, const char *e, enum json_
 	}
 	if (p == NULL)
 		return NULL;
-	return p < e ? p + 1 : cut(x, open, "unterminated string");
+	return p < e ? p + 1 : json_cut(x, open, "unterminated string");
 }
 
 char *json_put_utf8(char *to, uint32_t c)
@@ -295,7 +295,7 @@ static const char *read_bad_word(struct json *x, const char *p, const char *e, e
 	if (q == p)
 		return json_fail(x, p, "expected a value");
 	if (q == e && !x->complete)
-		return cut(x, p, "unterminated value");
+		return json_cut(x, p, "unterminated value");
 	if (!ends_value(q, e))
 		return json_fail(x, q, "expected a comma or a closing bracket");
 	const bool known = is_not_finite(slice_of(p, (size_t)(q - p)));
@@ -326,7 +326,7 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 	const char *q = NULL;
 
 	if (p == e)
-		return cut(x, p, "expected a value");
+		return json_cut(x, p, "expected a value");
 	if (*p == '"')
 		return json_string(x, p, e, kind);
 	if (*p == '-' || (*p >= '0' && *p <= '9'))
@@ -338,7 +338,7 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 	else if ((q = literal(p, e, "null")) != NULL)
 		*kind = JSON_NULL;
 	if (q == e && !x->complete)
-		return cut(x, p, "unterminated value");
+		return json_cut(x, p, "unterminated value");
 	if (q - p >= 19 && *kind <= JSON_INT && x->big == NULL && is_big(p, q))
 		x->big = p;
 	return q != NULL && ends_value(q, e) ? q : read_bad_word(x, p, e, kind);
@@ -432,7 +432,7 @@ static inline const char *text_end(struct json *x, const char *p, const char *e,
 
 static const char *unterminated(struct json *x, const char *p, bool object)
 {
-	return cut(x, p, object ? "unterminated object" : "unterminated array");
+	return json_cut(x, p, object ? "unterminated object" : "unterminated array");
 }
 
 const char *json_first(struct json *x, const char *p, const char *e, bool *more)
@@ -458,7 +458,7 @@ const char *json_key(struct json *x, const char *p, const char *e, struct slice 
 	*key = slice_of(p + 1, (size_t)(q - p) - 2);
 	p = skip_some_blanks(q, e);
 	if (p == e)
-		return cut(x, p, "expected a colon");
+		return json_cut(x, p, "expected a colon");
 	return *p == ':' ? skip_some_blanks(p + 1, e) : json_fail(x, p, "expected a colon");
 }
 
@@ -641,7 +641,7 @@ const char *json_nested_part(struct json *x, struct json_nest *n, const char *p,
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	if (p == e)
-		return cut(x, p, "expected a value");
+		return json_cut(x, p, "expected a value");
 	if (*p == '{' || *p == '[')
 		return json_nested(x, p, e, kind);
 	if (*p == '"')

@@ -96,6 +96,7 @@ void json_flaw_add(struct json *x, unsigned kind, const char *at);
 
 /* Sets the error and returns NULL. */
 const char *json_fail(struct json *x, const char *at, const char *why);
+const char *json_cut(struct json *x, const char *at, const char *why);
 
 static inline const char *json_skip_blanks(const char *p, const char *e)
 {
