@@ -87,7 +87,8 @@ static const char *quote_start(struct quoted *q, const char *p, const char *e)
 
 /* ---- damage ---- */
 
-/* Returns a position in [from, p) before which nothing tells what begins after it: no key, no colon. */
+/* Returns p, or an earlier position without a key and a colon before it: these tell whether a brace begins a
+ * value or an event, and a piece must not separate them from it. */
 static const char *before_key(const char *from, const char *p)
 {
 	const char *const was = p;
