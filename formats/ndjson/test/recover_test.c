@@ -256,13 +256,14 @@ Test(recover_ndjson, classes_beyond_the_limit)
 Test(recover_ndjson, another_version_is_refused)
 {
 	struct recovered r;
-	const char text[] =
-	    "{\"type\":\"trace\",\"version\":2,\"tool\":\"t\",\"mode\":\"raw\",\"rebased\":false," FACTS
-	    "}\n" PROCESS;
+	const char text[] = "\xef\xbb\xbf{\"type\":\"trace\",\"version\":2,\"tool\":\"t\",\"mode\":\"raw\","
+	                    "\"rebased\":false," FACTS "}\n" PROCESS;
 
-	recover_bytes(&r, &ndjson_format, true, text, sizeof text - 1, 0);
-	cr_expect(!r.readable && r.n == 0);
-	recovered_free(&r);
+	for (size_t mark = 0; mark <= 3; mark += 3) {
+		recover_bytes(&r, &ndjson_format, true, text + 3 - mark, sizeof text - 4 + mark, 0);
+		cr_expect(!r.readable && r.n == 0, "%zu", mark);
+		recovered_free(&r);
+	}
 }
 
 /* ---- prefixes and random damage ---- */
