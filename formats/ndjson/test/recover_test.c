@@ -121,6 +121,10 @@ static const struct {
 	{ START EVENT_WITH(1, ",\"pairs\":[[\"a\",1],[\"a\"],[\"a\",{\"$u8\":1}]]") "\n" END,
 	  START EVENT_WITH(1, ",\"pairs\":[[\"a\",1],[\"a\",{\"$u8\":1}]]") "\n" END, "=bad-value" },
 	{ START EVENT_WITH(1, ",\"args\":[],\"async\":0") "\n" END, START EVENT(1) END, "=wrong-type" },
+	{ START EVENT_WITH(1, ",\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9") "\n" END,
+	  START EVENT(1) END, "=duplicate-member" },
+	{ START EVENT_WITH(1, ",\"args\":[],\"async\":0,\"types\":1,\"pairs\":1,\"escaped\":1") "\n" END,
+	  START EVENT(1) END, "=wrong-type" },
 	{ START EVENT_WITH(1, ",\"colour\":0") "\n" END, START EVENT_WITH(1, ",\"colour\":0") "\n" END, "" },
 	{ START EVENT(1) "{\"type\":\"trace_end\",\"records\":2,\"events\":2," FACTS
 	                 ",\"losses\":{\"a\":-1,\"b\":2}}\n",
