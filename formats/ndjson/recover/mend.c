@@ -114,15 +114,13 @@ static void put_member(struct ndjson_reading *st, struct text *to, enum ndjson_m
 {
 	const struct ndjson_faults *const f = st->faults;
 	const struct json_token *const t = &w->value;
-	const struct ndjson_fault *const first = fault_from(f, w->key.p);
+	const struct ndjson_fault *const first = fault_from(f, t->p);
 	const bool faulty = first != NULL && first->at < t->end;
 	const bool parts =
 	    m == NDJSON_M_ARGS || m == NDJSON_M_PAIRS || m == NDJSON_M_FIELDS || m == NDJSON_M_LOSSES;
 	const bool late = m == NDJSON_M_DUR && is_late_end(&st->line);
 
 	if (faulty && m != NDJSON_M_TYPES && !(first->at > t->p && parts) && !(first->at == t->p && late))
-		return;
-	if (m == NDJSON_M_TYPES && faulty && (first->at < t->p || t->kind != JSON_OBJECT))
 		return;
 	put_comma(to, 1);
 	text_add(to, w->key.p, (size_t)((!faulty && m != NDJSON_M_TYPES ? t->end : t->p) - w->key.p));
@@ -151,11 +149,11 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to)
 	struct json_walk w = json_walk(&x, json_skip_blanks(line->p, line->end), line->end);
 	while (ok && json_walk_next(&w)) {
 		const enum ndjson_member m = ndjson_find_member(json_token_text(&w.key));
-		const uint64_t bit = UINT64_C(1) << m;
-		/* the faults have the first of these only */
-		if (m == NDJSON_MEMBERS || ((seen & bit) == 0 && ndjson_fits_member(m, w.value.kind)))
-			put_member(st, to, m, &w, &names);
-		seen |= bit;
+		/* of repeated members, and of mistyped ones, the faults have the first only */
+		if (m != NDJSON_MEMBERS && ((seen >> m & 1) != 0 || !ndjson_fits_member(m, w.value.kind)))
+			continue;
+		put_member(st, to, m, &w, &names);
+		seen |= UINT64_C(1) << m;
 	}
 	text_char(to, '}');
 	tabletext_free(&names);

@@ -121,6 +121,9 @@ static const struct {
 	{ START EVENT_WITH(1, ",\"pairs\":[[\"a\",1],[\"a\"],[\"a\",{\"$u8\":1}]]") "\n" END,
 	  START EVENT_WITH(1, ",\"pairs\":[[\"a\",1],[\"a\",{\"$u8\":1}]]") "\n" END, "=bad-value" },
 	{ START EVENT_WITH(1, ",\"args\":[],\"async\":0") "\n" END, START EVENT(1) END, "=wrong-type" },
+	{ HEAD "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\",\"id\":\"x\",\"id\":7}"
+	       "\n" THREAD CLASS EVENT(1) END,
+	  START EVENT(1) END, "=duplicate-member" },
 	{ START EVENT_WITH(1, ",\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9") "\n" END,
 	  START EVENT(1) END, "=duplicate-member" },
 	{ START EVENT_WITH(1, ",\"args\":[],\"async\":0,\"types\":1,\"pairs\":1,\"escaped\":1") "\n" END,
