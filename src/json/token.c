@@ -555,7 +555,7 @@ value:
 		p++;
 	} else {
 		p = plain_scalar(p, e, &kind);
-		if (p == NULL)
+		if (p == NULL || !ends_value(p, e))
 			goto stop;
 	}
 	after = true;

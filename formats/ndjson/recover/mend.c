@@ -109,13 +109,12 @@ static bool is_late_end(const struct ndjson_line *line)
 }
 
 /* Writes a member without its faults, or nothing. */
-static void put_member(struct ndjson_reading *st, struct text *to, size_t start, const struct json_walk *w,
-                       struct tabletext *names)
+static void put_member(struct ndjson_reading *st, struct text *to, enum ndjson_member m,
+                       const struct json_walk *w, struct tabletext *names)
 {
 	const struct ndjson_faults *const f = st->faults;
-	const enum ndjson_member m = ndjson_find_member(json_token_text(&w->key));
 	const struct json_token *const t = &w->value;
-	const struct ndjson_fault *const first = fault_from(f, w->key.p);
+	const struct ndjson_fault *const first = fault_from(f, t->p);
 	const bool faulty = first != NULL && first->at < t->end;
 	const bool parts =
 	    m == NDJSON_M_ARGS || m == NDJSON_M_PAIRS || m == NDJSON_M_FIELDS || m == NDJSON_M_LOSSES;
@@ -123,9 +122,7 @@ static void put_member(struct ndjson_reading *st, struct text *to, size_t start,
 
 	if (faulty && m != NDJSON_M_TYPES && !(first->at > t->p && parts) && !(first->at == t->p && late))
 		return;
-	if (m == NDJSON_M_TYPES && faulty && (first->at < t->p || t->kind != JSON_OBJECT))
-		return;
-	put_comma(to, start);
+	put_comma(to, 1);
 	text_add(to, w->key.p, (size_t)((!faulty && m != NDJSON_M_TYPES ? t->end : t->p) - w->key.p));
 	if (m == NDJSON_M_TYPES)
 		put_faultless(to, f, t, names);
@@ -141,6 +138,7 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to)
 	const struct ndjson_line *const line = &st->line;
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct tabletext names = { .slots = NULL };
+	uint64_t seen = 0;
 
 	if (!is_mendable(f))
 		return false;
@@ -149,8 +147,14 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to)
 	text_clear(to);
 	text_char(to, '{');
 	struct json_walk w = json_walk(&x, json_skip_blanks(line->p, line->end), line->end);
-	while (ok && json_walk_next(&w))
-		put_member(st, to, 1, &w, &names);
+	while (ok && json_walk_next(&w)) {
+		const enum ndjson_member m = ndjson_find_member(json_token_text(&w.key));
+		/* of repeated members, and of mistyped ones, the faults have the first only */
+		if (m != NDJSON_MEMBERS && ((seen >> m & 1) != 0 || !ndjson_fits_member(m, w.value.kind)))
+			continue;
+		put_member(st, to, m, &w, &names);
+		seen |= UINT64_C(1) << m;
+	}
 	text_char(to, '}');
 	tabletext_free(&names);
 	st->r->no_memory |= !ok || to->failed;

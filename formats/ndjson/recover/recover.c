@@ -24,7 +24,7 @@ static const char *const structure[] = {
 
 /* ---- the output ---- */
 
-/* Returns the position in the window of one in the copy of the line before in->p. */
+/* Converts a position in the copy of the current line, which is before in->p, to one in the window. */
 static const char *place(const struct recovery *rc, const char *at)
 {
 	const struct ndjson_recovery *const s = rc->state;
@@ -192,7 +192,7 @@ static bool begins_later(const char *p, const char *e, enum ndjson_type type)
 
 #define ROUNDS 4 /* of mending: faults hide others */
 
-/* Mends the record that was refused, and ends at `end` of [, e).  whole: no part of it is missing there.
+/* Mends the refused record that ends at `end`, in a line that ends at e.  whole: no part of it is missing.
  * NULL: it is of no use. */
 static const struct text *mend(struct recovery *rc, bool whole, const char *end, const char *e)
 {
@@ -309,7 +309,8 @@ static const char *take_record(struct recovery *rc, const char *p, const char *e
 		return take_damaged(rc, p, e);
 	if (!ndjson_accept(rc, p, end)) {
 		note_fault(s);
-		s->over |= s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended && has_lines(s);
+		s->over |= s->rule == NDJSON_RULE_VERSION ||
+		           (s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended && has_lines(s));
 		text = mend(rc, true, end, e);
 		if (text == NULL) {
 			pass_over(rc, p);

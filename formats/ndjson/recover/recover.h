@@ -25,7 +25,7 @@ struct ndjson_ahead {
 
 struct ndjson_recovery {
 	bool head, ended;         /* the line of type trace, of type trace_end, is in the output */
-	bool over;                /* another trace follows, of which nothing is kept */
+	bool over;                /* another trace, or version, follows: nothing of it is kept */
 	uint64_t records, events; /* in the output: lines of events, with and without structure */
 	uint64_t next_track, next_class;
 	struct table64 processes; /* pid -> index of the track */

@@ -121,6 +121,13 @@ static const struct {
 	{ START EVENT_WITH(1, ",\"pairs\":[[\"a\",1],[\"a\"],[\"a\",{\"$u8\":1}]]") "\n" END,
 	  START EVENT_WITH(1, ",\"pairs\":[[\"a\",1],[\"a\",{\"$u8\":1}]]") "\n" END, "=bad-value" },
 	{ START EVENT_WITH(1, ",\"args\":[],\"async\":0") "\n" END, START EVENT(1) END, "=wrong-type" },
+	{ HEAD "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\",\"id\":\"x\",\"id\":7}"
+	       "\n" THREAD CLASS EVENT(1) END,
+	  START EVENT(1) END, "=duplicate-member" },
+	{ START EVENT_WITH(1, ",\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9,\"tid\":9") "\n" END,
+	  START EVENT(1) END, "=duplicate-member" },
+	{ START EVENT_WITH(1, ",\"args\":[],\"async\":0,\"types\":1,\"pairs\":1,\"escaped\":1") "\n" END,
+	  START EVENT(1) END, "=wrong-type" },
 	{ START EVENT_WITH(1, ",\"colour\":0") "\n" END, START EVENT_WITH(1, ",\"colour\":0") "\n" END, "" },
 	{ START EVENT(1) "{\"type\":\"trace_end\",\"records\":2,\"events\":2," FACTS
 	                 ",\"losses\":{\"a\":-1,\"b\":2}}\n",
@@ -256,13 +263,14 @@ Test(recover_ndjson, classes_beyond_the_limit)
 Test(recover_ndjson, another_version_is_refused)
 {
 	struct recovered r;
-	const char text[] =
-	    "{\"type\":\"trace\",\"version\":2,\"tool\":\"t\",\"mode\":\"raw\",\"rebased\":false," FACTS
-	    "}\n" PROCESS;
+	const char text[] = "\xef\xbb\xbf{\"type\":\"trace\",\"version\":2,\"tool\":\"t\",\"mode\":\"raw\","
+	                    "\"rebased\":false," FACTS "}\n" PROCESS;
 
-	recover_bytes(&r, &ndjson_format, true, text, sizeof text - 1, 0);
-	cr_expect(!r.readable && r.n == 0);
-	recovered_free(&r);
+	for (size_t mark = 0; mark <= 3; mark += 3) {
+		recover_bytes(&r, &ndjson_format, true, text + 3 - mark, sizeof text - 4 + mark, 0);
+		cr_expect(!r.readable && r.n == 0, "%zu", mark);
+		recovered_free(&r);
+	}
 }
 
 /* ---- prefixes and random damage ---- */

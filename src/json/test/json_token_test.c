@@ -331,6 +331,24 @@ Test(json_token, numbers_and_words_may_go_on)
 
 /* ---- flaws ---- */
 
+/* The same in a list with bytes behind it, which most values are read with at once. */
+static void expect_flaw_in_list(const char *p, size_t n, size_t at, enum json_flaw flaw)
+{
+	struct json x = { .lenient = true, .depth = JSON_MAX_DEPTH };
+	enum json_kind kind;
+	char list[100];
+
+	memset(list, ' ', sizeof list);
+	list[0] = '[';
+	memcpy(list + 1, p, n);
+	list[sizeof list - 1] = ']';
+	cr_assert_eq(json_value(&x, list, list + sizeof list, &kind), list + sizeof list, "%s", p);
+	cr_expect_eq(kind, JSON_BAD_NESTED, "%s: %u", p, kind);
+	cr_assert_eq(x.nflaws, 1, "%s", p);
+	cr_expect_eq(x.flaws[0].kind, flaw, "%s", p);
+	cr_expect_eq(x.flaws[0].at, list + 1 + at, "%s", p);
+}
+
 Test(json_token, flaws_have_their_kind_and_place)
 {
 	static const struct {
@@ -348,6 +366,9 @@ Test(json_token, flaws_have_their_kind_and_place)
 		{ "NaN", 3, 0, JSON_FLAW_NOT_FINITE, JSON_NOT_FINITE },
 		{ "None", 4, 0, JSON_FLAW_WORD, JSON_BAD_WORD },
 		{ "007", 3, 0, JSON_FLAW_WORD, JSON_BAD_WORD },
+		{ "12ab", 4, 0, JSON_FLAW_WORD, JSON_BAD_WORD },
+		{ "truex", 5, 0, JSON_FLAW_WORD, JSON_BAD_WORD },
+		{ "-1.5x", 5, 0, JSON_FLAW_WORD, JSON_BAD_WORD },
 		{ "[1,]", 4, 3, JSON_FLAW_COMMA, JSON_BAD_NESTED },
 		{ "{\"a\":{\"b\":1,}}", 14, 12, JSON_FLAW_COMMA, JSON_BAD_NESTED },
 		{ "[\"a\\x\"]", 7, 3, JSON_FLAW_ESCAPE, JSON_BAD_NESTED },
@@ -362,6 +383,7 @@ Test(json_token, flaws_have_their_kind_and_place)
 		cr_assert_eq(x.nflaws, 1, "%s", p);
 		cr_expect_eq(x.flaws[0].kind, rows[i].flaw, "%s", p);
 		cr_expect_eq(x.flaws[0].at, p + rows[i].at, "%s", p);
+		expect_flaw_in_list(p, rows[i].n, rows[i].at, rows[i].flaw);
 	}
 }
 
