@@ -232,7 +232,6 @@ struct chrome_reading {
 	uint32_t nskips;
 	struct chrome_phases phases;
 	struct chrome_begun begun;
-	struct chrome_damage damage;
 	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
 
 	/* Current event. */
@@ -277,6 +276,7 @@ struct chrome_reading {
 	struct finding_tally tallies[CHROME_TALLIES];
 	bool limits[4];       /* by enum chrome_limit: reported */
 	struct arena scratch; /* for one event */
+	struct chrome_damage damage;
 };
 
 /* Returns true for an element of `samples`, which has no ph: it is read as one of ph P. */

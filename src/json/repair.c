@@ -530,7 +530,7 @@ static const char *read_inner(struct walk *w, const char *p)
 
 	x->more |= end == NULL && strict.error.cut && !x->complete;
 	const char *next = end != NULL ? json_skip_blanks(end, w->e) : w->e;
-	bool goes_on = !at_end(x, next, w->e) && *next == '}';
+	bool goes_on = end != NULL && !at_end(x, next, w->e) && *next == '}';
 	if (next < w->e && *next == ',') {
 		next = json_skip_blanks(next + 1, w->e);
 		goes_on = !at_end(x, next, w->e) && *next == '"' && key_follows(x, next, w->e, &key);
