@@ -94,3 +94,16 @@ Test(json_repair, any_bytes)
 	}
 	text_free(&x.text);
 }
+
+/* A record in another one ends it at once if it is damaged itself: no later bytes are asked for. */
+Test(json_repair, damaged_inner_records_need_no_more_bytes)
+{
+	static const char in[] =
+	    "{\"ph\":1,\"a\":[{\"ph\":2,\"b\":[}},{\"ph\":3,\"ts\":4},{\"ph\":5,\"ts\":6}";
+	struct json_repair x = { .records = &records };
+
+	const char *const end = json_repair(&x, in, in + strlen(in));
+	cr_expect(!x.more && !x.closed);
+	cr_expect_eq(end - in, 13, "%td", end - in);
+	text_free(&x.text);
+}
