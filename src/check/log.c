@@ -90,6 +90,11 @@ void finding_log_init(struct finding_log *k)
 	k->open.arena = &k->arenas[0];
 }
 
+bool finding_log_failed(const struct finding_log *k)
+{
+	return k->failed || k->open.failed || k->arenas[0].failed || k->arenas[1].failed;
+}
+
 static const char *copy_text(struct finding_log *k, const char *s)
 {
 	return s != NULL ? arena_copy(k->open.arena, slice_str(s)).p : NULL;

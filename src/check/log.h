@@ -70,10 +70,13 @@ struct finding_log {
 	uint32_t nchecks, checks_cap;
 	size_t bytes;           /* of files and their findings */
 	struct arena arenas[2]; /* open.arena is one of them: see finding_log_clear() */
-	bool failed;            /* OOM: a finding, check or file is missing */
+	bool failed;            /* OOM, of closed files: see finding_log_failed() */
 };
 
 void finding_log_init(struct finding_log *k);
+
+/* Whether a finding, check or file is missing for lack of memory, so far. */
+bool finding_log_failed(const struct finding_log *k);
 
 /* Begins a check: findings added until finding_log_checked() belong to it.  The name is copied. */
 void finding_log_check(struct finding_log *k, const char *name, const struct rule *const *rules);

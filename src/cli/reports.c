@@ -93,7 +93,7 @@ enum exit_status side_reports_end(struct options *o, struct publication *p)
 {
 	struct side_reports *const s = o->side;
 
-	return s != NULL ? reports_end(&s->reports, s->log.failed, p) : STATUS_CLEAN;
+	return s != NULL ? reports_end(&s->reports, finding_log_failed(&s->log), p) : STATUS_CLEAN;
 }
 
 void side_reports_free(struct options *o)

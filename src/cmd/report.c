@@ -433,7 +433,7 @@ static enum exit_status run(struct report_run *r)
 	r->reports.context.page = &page.page;
 	for (const struct file_record *k = r->log.first; k != NULL; k = k->next)
 		reports_file(&r->reports, k, &r->policy);
-	enum exit_status status = reports_end(&r->reports, !ok || r->log.failed, &p);
+	enum exit_status status = reports_end(&r->reports, !ok || finding_log_failed(&r->log), &p);
 	(void)publication_end(&p, NULL, NULL, 0);
 	report_page_free(&page.page);
 	return worse(worse(status, page.status), p.status);

@@ -210,7 +210,7 @@ static void hand_over(struct slot *s)
 	policies_of(p, p->traces[s->trace_index], &policy);
 	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
 		reports_file(s->run->reports, k, &policy);
-	s->run->failed |= s->log.failed;
+	s->run->failed |= finding_log_failed(&s->log);
 	finding_log_clear(&s->log);
 }
 
