@@ -19,10 +19,11 @@ args="select count(*) from args join slice using (arg_set_id) where (key like 'd
 	and key not like '%true_tid%' and replace(replace(key, 'debug.', ''), 'args.', '')
 	not in ('id', 'event_id', 'stream_counter') and coalesce(display_value, 'null') not in ('[]', '{}', 'null')"
 name="replace(name, '[No name]', '')" # as the JSON's importer calls what has an empty name
+category="replace(coalesce(category, ''), 'no category', '')" # as the JSON calls that of events without one
 ask() {
 	"$importer" "$1" \
 		"select 'slices', count(*), sum(dur) from slice" \
-		"select 'names', $name n, coalesce(category, ''), count(*), sum(dur) from slice group by 2, 3 order by 2, 3" \
+		"select 'names', $name n, $category c, count(*), sum(dur) from slice group by 2, 3 order by 2, 3" \
 		"select 'depths', $name n, sum(depth) from slice where dur > 0 group by 2 order by 2" \
 		"select 'counters', count(*), sum(value) from counter" \
 		"select 'flows', a.name, b.name, count(*) from flow f join slice a on a.id = f.slice_out
