@@ -24,48 +24,44 @@ struct chrome_place chrome_place(const struct chrome_reading *st, const char *at
 }
 
 static void report(struct chrome_reading *st, const struct rule *rule, const struct chrome_place *at,
-                   const char *text)
+                   const char *fmt, va_list ap)
 {
+	char text[600];
+
+	vsnprintf(text, sizeof text, fmt, ap);
 	finding_add_line(st->r->findings, rule, at->offset, at->line, at->column, at->ordinal, "%s", text);
 }
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
-	char text[600] = "";
 	va_list ap;
 
 	if (st->r->findings == NULL)
 		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
 	const struct chrome_place place = chrome_place(st, at);
-	report(st, &chrome_rules[rule], &place, text);
+	va_start(ap, fmt);
+	report(st, &chrome_rules[rule], &place, fmt, ap);
+	va_end(ap);
 }
 
 void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
                          const char *fmt, ...)
 {
-	char text[600] = "";
 	va_list ap;
 
-	if (st->r->findings == NULL)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	report(st, &chrome_rules[rule], at, fmt, ap);
 	va_end(ap);
-	report(st, &chrome_rules[rule], at, text);
 }
 
 void chrome_report_long(struct chrome_reading *st, const char *at)
 {
-	char text[100];
-
-	snprintf(text, sizeof text,
-	         "an event was not checked: it is longer than --max-record, %" PRIu64 " bytes",
-	         st->r->max_record);
 	const struct chrome_place place = chrome_place(st, at);
-	report(st, &limit_rules[LIMIT_RULE_RECORD], &place, text);
+
+	finding_add_line(st->r->findings, &limit_rules[LIMIT_RULE_RECORD], place.offset, place.line,
+	                 place.column, place.ordinal,
+	                 "an event was not checked: it is longer than --max-record, %" PRIu64 " bytes",
+	                 st->r->max_record);
 }
 
 void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what)

@@ -136,8 +136,9 @@ bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more)
 
 bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more)
 {
-	for (p++; p < st->end && (*p == ',' || json_skip_blanks(p, st->end) > p); p++)
-		;
+	do
+		p = json_skip_blanks(p + 1, st->end);
+	while (p < st->end && *p == ',');
 	*more |= p == st->end && !st->last;
 	return p < st->end && *p == '{';
 }

@@ -5,6 +5,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "output/text.h"
+#include "test/properties/cost_test_util.h"
 
 #define EVENT(ts) "{\"ph\":\"X\",\"name\":\"a\",\"ts\":" ts ",\"dur\":1,\"pid\":1,\"tid\":1"
 
@@ -162,4 +163,27 @@ Test(chrome_limits, a_text_of_20_MB_in_a_large_member)
 	expect("1M", &t, 1, ": error: unterminated string [chrome/foreign-bytes]\n");
 	expect("1M", &t, 1, "-: not valid chrome, 1 record, ");
 	text_free(&t);
+}
+
+/* Each beginning, with 500 kB of a text that could make it look at the same bytes again and again. */
+Test(chrome_cost, repeated_texts)
+{
+	static const char *const heads[] = { "[",
+		                             "{\"traceEvents\":[",
+		                             "{\"traceEvents\":[],\"samples\":[",
+		                             "{\"traceEvents\":[{\"ph\":\"X\",\"ts\":1,\"name\":\"",
+		                             "[{\"ph\":\"X\",\"ts\":1,\"args\":{",
+		                             "[]" };
+	static const char *const texts[] = { " ",       ",",        "{",  "[",  "\"",  "{\"ph\":",
+		                             "\"ph\":", "{\"sf\":", "\\", "[{", "{},", "/*" };
+
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+		for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+			struct text t = { .p = NULL };
+			text_str(&t, heads[i]);
+			while (t.n < 500000)
+				text_str(&t, texts[k]);
+			cost_of("validate -q --from chrome -", t.p, t.n, NULL);
+			text_free(&t);
+		}
 }

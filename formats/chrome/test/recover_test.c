@@ -11,7 +11,6 @@
 #include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/strict_json.h"
 #include "test/properties/rows_test.h"
-#include "test/support/splitmix.h"
 #include "test/support/strength.h"
 
 /* RECOVER_SAVE: a file for the first input of which an event is lost. */
@@ -81,45 +80,6 @@ static void expect(const struct sample *s, const struct events *events, const ch
 	recovered_free(&r);
 }
 
-static size_t below(uint64_t *seed, size_t n)
-{
-	return n > 0 ? (size_t)(splitmix_next(seed) % n) : 0;
-}
-
-/* Damages up to 64 bytes of p[0..n) in one way; returns the new length, and the place in the sample. */
-static size_t damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *to)
-{
-	static const char marks[] = "\"\\{}[],:\n'x0";
-	const size_t at = below(seed, n), len = 1 + below(seed, n - at < 64 ? n - at : 64);
-
-	*from = at;
-	*to = at + len;
-	switch (below(seed, 6)) {
-	case 0:
-		p[at] = (char)splitmix_next(seed);
-		*to = at + 1;
-		return n;
-	case 1:
-		p[at] = marks[below(seed, sizeof marks - 1)];
-		*to = at + 1;
-		return n;
-	case 2:
-		memmove(p + at, p + at + len, n - at - len);
-		return n - len;
-	case 3:
-		memmove(p + at + len, p + at, n - at);
-		return n + len;
-	case 4:
-		memset(p + at, 0, len);
-		return n;
-	default:
-		memmove(p + at + 1, p + at, n - at);
-		p[at] = marks[below(seed, sizeof marks - 1)];
-		*to = at;
-		return n + 1;
-	}
-}
-
 static void sweep(const struct sample *s)
 {
 	static struct events events;
@@ -135,7 +95,7 @@ static void sweep(const struct sample *s)
 	for (unsigned long i = 0; i < damages; i++) {
 		uint64_t seed = i * 1000003 + s->n;
 		memcpy(space, s->p, s->n);
-		const size_t n = damage(space, s->n, &seed, &from, &to);
+		const size_t n = recover_damage(space, s->n, &seed, &from, &to);
 		expect(s, &events, space, n, from, to, "damage", i);
 	}
 }
@@ -147,7 +107,7 @@ Test(recover_sweep, chrome_events_outside_of_damage_are_kept)
 
 #define EVENT(ts) "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"dur\":1,\"name\":\"a\"}"
 
-/* What waits behind the array is no part of an event that is dropped there. */
+/* Members and events behind the array are kept if an event between them is dropped. */
 Test(recover_chrome, events_behind_the_array_follow_one_that_is_dropped)
 {
 	static const struct {

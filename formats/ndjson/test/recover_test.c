@@ -11,7 +11,6 @@
 #include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/strict_json.h"
 #include "test/properties/rows_test.h"
-#include "test/support/splitmix.h"
 #include "test/support/strength.h"
 
 /* RECOVER_SAVE: a file for the first input that breaks a promise. */
@@ -210,7 +209,7 @@ Test(recover_ndjson, each_kind_of_damage)
 	}
 }
 
-/* So the output has no error at all, as recover_fault() tests for rules of structure. */
+/* recover_fault() tests for errors of structure only. */
 Test(recover_ndjson, every_error_is_one_of_structure)
 {
 	for (const struct rule *rule = ndjson_rules; rule->id != NULL; rule++) {
@@ -398,49 +397,6 @@ static void expect(const struct sample *s, const struct lines *lines, const char
 	recovered_free(&r);
 }
 
-static size_t below(uint64_t *seed, size_t n)
-{
-	return n > 0 ? (size_t)(splitmix_next(seed) % n) : 0;
-}
-
-/* Damages up to 64 bytes of p[0..n) in one way; returns the new length, and the place in the sample. */
-static size_t damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *to)
-{
-	static const char marks[] = "\"\\{}[],:\n'x01";
-	const size_t at = below(seed, n), len = 1 + below(seed, n - at < 64 ? n - at : 64);
-
-	*from = at;
-	*to = at + len;
-	switch (below(seed, 7)) {
-	case 0:
-		p[at] = (char)splitmix_next(seed);
-		*to = at + 1;
-		return n;
-	case 1:
-		p[at] = marks[below(seed, sizeof marks - 1)];
-		*to = at + 1;
-		return n;
-	case 2: /* lost bytes */
-		memmove(p + at, p + at + len, n - at - len);
-		return n - len;
-	case 3: /* bytes twice */
-		memmove(p + at + len, p + at, n - at);
-		return n + len;
-	case 4: /* a hole */
-		memset(p + at, 0, len);
-		return n;
-	case 5: /* other bytes */
-		for (size_t i = at; i < at + len; i++)
-			p[i] = (char)splitmix_next(seed);
-		return n;
-	default:
-		memmove(p + at + 1, p + at, n - at);
-		p[at] = marks[below(seed, sizeof marks - 1)];
-		*to = at;
-		return n + 1;
-	}
-}
-
 static void sweep(const struct sample *s)
 {
 	static struct lines lines;
@@ -456,7 +412,7 @@ static void sweep(const struct sample *s)
 	for (unsigned long i = 0; i < damages; i++) {
 		uint64_t seed = i * 1000003 + s->n;
 		memcpy(space, s->p, s->n);
-		const size_t n = damage(space, s->n, &seed, &from, &to);
+		const size_t n = recover_damage(space, s->n, &seed, &from, &to);
 		expect(s, &lines, space, n, from, to, "damage", i);
 	}
 }

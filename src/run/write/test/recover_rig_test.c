@@ -9,6 +9,7 @@
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "input/open.h"
+#include "test/support/splitmix.h"
 
 /* ---- recovering ---- */
 
@@ -215,4 +216,48 @@ const char *recover_fault_slowly(const struct format *format, const char *p, siz
 		fault = account(&r, p, n);
 	recovered_free(&r);
 	return fault;
+}
+
+/* ---- damage ---- */
+
+static size_t below(uint64_t *seed, size_t n)
+{
+	return n > 0 ? (size_t)(splitmix_next(seed) % n) : 0;
+}
+
+size_t recover_damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *to)
+{
+	static const char marks[] = "\"\\{}[],:\n'x01";
+	const size_t at = below(seed, n), len = 1 + below(seed, n - at < 64 ? n - at : 64);
+
+	*from = at;
+	*to = at + len;
+	switch (below(seed, 7)) {
+	case 0:
+		p[at] = (char)splitmix_next(seed);
+		*to = at + 1;
+		return n;
+	case 1:
+		p[at] = marks[below(seed, sizeof marks - 1)];
+		*to = at + 1;
+		return n;
+	case 2: /* lost bytes */
+		memmove(p + at, p + at + len, n - at - len);
+		return n - len;
+	case 3: /* bytes twice */
+		memmove(p + at + len, p + at, n - at);
+		return n + len;
+	case 4: /* a hole */
+		memset(p + at, 0, len);
+		return n;
+	case 5: /* other bytes */
+		for (size_t i = at; i < at + len; i++)
+			p[i] = (char)splitmix_next(seed);
+		return n;
+	default:
+		memmove(p + at + 1, p + at, n - at);
+		p[at] = marks[below(seed, sizeof marks - 1)];
+		*to = at;
+		return n + 1;
+	}
 }
