@@ -23,8 +23,9 @@ struct chrome_place chrome_place(const struct chrome_reading *st, const char *at
 		                      st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 
-static void report(struct chrome_reading *st, const struct rule *rule, const struct chrome_place *at,
-                   const char *fmt, va_list ap)
+static __attribute__((format(printf, 4, 0))) void report(struct chrome_reading *st, const struct rule *rule,
+                                                         const struct chrome_place *at, const char *fmt,
+                                                         va_list ap)
 {
 	char text[600];
 
