@@ -142,8 +142,10 @@ void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, 
 	if (since > st->asked)
 		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of %s", what,
 		           d9_dialects[st->asked]);
-	else if (st->r->dialect == NULL && d9_dialect_of(trace->dialect) < since)
+	else if (st->r->dialect == NULL && d9_dialect_of(trace->dialect) < since) {
+		trace_change(trace);
 		trace->dialect = d9_dialects[since];
+	}
 }
 
 /* ---- the format ---- */

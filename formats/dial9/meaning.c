@@ -478,6 +478,7 @@ static void learn_clock(struct d9_state *st, const struct d9_schema *s, const st
 	const uint64_t epoch = realtime - st->base;
 	const uint64_t first = trace->epoch_ns, difference = epoch > first ? epoch - first : first - epoch;
 	if (!trace->epoch_known) {
+		trace_change(trace);
 		trace->epoch_known = true;
 		trace->epoch_ns = epoch;
 	} else if (difference > SECOND && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {

@@ -294,6 +294,7 @@ void heph_set_epoch(struct heph_state *st, const struct heph_packet *k, const ch
 			            latest->record,
 			            "time %" PRIu64 ", the latest before the epoch %" PRIu64 " was set",
 			            latest->now, epoch->ns);
+		trace_change(trace);
 		trace->epoch_known = true;
 		trace->epoch_ns = epoch->ns;
 	} else if (load_u64(value, true) != epoch->ns) {

@@ -299,6 +299,7 @@ static struct slice copy_text(struct ht_labels *all, struct slice text)
 
 static void define_label(struct ht_state *st, const struct ht_label *label)
 {
+	trace_change(st->r->trace);
 	definitions_put(&st->r->trace->definitions, st->labels.table, DEFINITIONS_WHOLE_TRACE,
 	                label->identifier, 0, value_string(label->text));
 }

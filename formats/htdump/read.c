@@ -304,6 +304,7 @@ static void set_byte_order(struct ht_state *st, const struct record *rec)
 		            rec->ordinal, "endianness is %u; the file is read as %s endian", order,
 		            fallback ? "big" : "little");
 	st->big = order <= 1 ? order == 1 : fallback;
+	trace_change(trace);
 	if (st->r->records == 0)
 		trace->byte_order = st->big ? "big" : "little";
 	else if (before != st->big)

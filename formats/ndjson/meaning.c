@@ -612,6 +612,7 @@ bool ndjson_read_end(struct ndjson_reading *st)
 		st->r->no_memory = true;
 		return false;
 	}
+	trace_change(trace);
 	if (st->origin != NULL) {
 		o.first = st->origin->first;
 		o.rebased = st->origin->rebased;

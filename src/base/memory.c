@@ -74,6 +74,7 @@ void *arena_alloc(struct arena *a, size_t n)
 	if (n > SIZE_MAX - ALIGN)
 		return fail(a);
 	n = n == 0 ? ALIGN : (n + ALIGN - 1) / ALIGN * ALIGN;
+	gate_pass(a->gate);
 
 	struct arena_block *b = a->head;
 	if ((b == NULL || n > b->size - b->used) && (b = arena_grow(a, n)) == NULL)

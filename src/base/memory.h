@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/gate.h"
 #include "base/slice.h"
 
 /* ---- arena ---- */
@@ -19,8 +20,9 @@ struct arena_block;
  */
 struct arena {
 	struct arena_block *head;
-	size_t used; /* bytes allocated since the last reset, rounded up */
-	bool failed; /* an allocation failed */
+	size_t used;       /* bytes allocated since the last reset, rounded up */
+	bool failed;       /* an allocation failed */
+	struct gate *gate; /* passed before each allocation; NULL: none */
 };
 
 /* n bytes, not cleared, aligned for any type; n == 0 returns a valid pointer. */

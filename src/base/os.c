@@ -256,6 +256,23 @@ const char *below_why(int error)
 	}
 }
 
+/* ---- threads ---- */
+
+int thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	sigset_t blocked, before;
+
+	(void)sigfillset(&blocked);
+	(void)sigdelset(&blocked, SIGBUS);
+	(void)sigdelset(&blocked, SIGSEGV);
+	(void)sigdelset(&blocked, SIGFPE);
+	(void)sigdelset(&blocked, SIGILL);
+	(void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
+	const int error = pthread_create(thread, NULL, run, arg);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
 /* ---- spill files ---- */
 
 static bool failed(struct spill_file *f, enum spill_action action, int error)

@@ -1,6 +1,7 @@
 #ifndef BASE_OS_H
 #define BASE_OS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,12 @@ uint64_t usable_memory(void);
 /* The width of lines that are written to fd: COLUMNS if that is set, else that of the terminal, else 80.  0:
  * fd is not a terminal, and lines may have any length. */
 unsigned terminal_columns(int fd);
+
+/* ---- threads ---- */
+
+/* Starts a thread with all signals blocked but those of its own faults: see input_handle_signals().  Returns
+ * 0 or an errno value. */
+int thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /* ---- spill files ---- */
 

@@ -70,6 +70,7 @@ __attribute__((format(printf, 3, 0))) static void add_finding(struct findings *j
 	char message[1024];
 	struct text visible = { .p = NULL };
 
+	gate_pass(j->gate);
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
 	if (j->left_out != NULL && !j->summing && j->left_out(j->left_out_ctx, f.offset)) {

@@ -47,8 +47,9 @@ struct findings {
 	bool (*left_out)(void *, uint64_t offset);
 	void *left_out_ctx;
 	uint64_t nleft_out;
-	bool summing; /* the finding that is added sums up several offsets */
-	bool failed;  /* OOM: a rule is missing in counts */
+	struct gate *gate; /* passed before each finding; NULL: none */
+	bool summing;      /* the finding that is added sums up several offsets */
+	bool failed;       /* OOM: a rule is missing in counts */
 };
 
 void findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx);

@@ -214,10 +214,12 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 {
 	struct trace_counted *const s = t->state;
 	struct trace_run *const r = t->run;
+	const unsigned threads = r->groups.n == 1 ? options_threads(how->threads) : 1;
 	struct pipeline_job job = trace_slot_job(t);
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
+	job.read.ahead = threads > 1;
 	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(&r->options);
 	if (how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
@@ -233,9 +235,8 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	job.arrange.bare = (job.read.want & WANT_FIELDS) == 0;
 	job.arrange.arrows_alone = tables && asked->flows && stats_tables_count(asked) == 1;
 	job.to.hooks.settle = settle;
-	const bool ok =
-	    stats_init(&s->stats) && stats_group(&s->stats, how->by, how->sum_of) &&
-	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(how->threads) : 1);
+	const bool ok = stats_init(&s->stats) && stats_group(&s->stats, how->by, how->sum_of) &&
+	                stats_thread_begin(&s->thread, &s->stats, threads);
 	if (tables) {
 		stats_tables_begin(&s->tables, how->tables);
 		s->stats.tables = &s->tables;

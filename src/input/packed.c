@@ -7,11 +7,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "input/private.h"
 
 enum {
@@ -373,23 +373,6 @@ static void unpack_close(struct input *in)
 
 INPUT_SOURCE_OPS(unpack);
 
-/* The thread gets no signals that are sent to the process, only those of its own faults. */
-static int start_thread(struct unpack *u)
-{
-	sigset_t blocked, before;
-	int error;
-
-	(void)sigfillset(&blocked);
-	(void)sigdelset(&blocked, SIGBUS);
-	(void)sigdelset(&blocked, SIGSEGV);
-	(void)sigdelset(&blocked, SIGFPE);
-	(void)sigdelset(&blocked, SIGILL);
-	(void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
-	error = pthread_create(&u->thread, NULL, unpack_thread, u);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
-}
-
 /* Without packed bytes. */
 static struct unpack *new_unpack(const struct input *in, struct input_pool *pool)
 {
@@ -412,7 +395,8 @@ static struct unpack *new_unpack(const struct input *in, struct input_pool *pool
 /* Starts the thread; frees u if that fails. */
 static bool run_unpack(struct input *in, struct unpack *u)
 {
-	const int error = u->state != NULL && u->pool != NULL ? start_thread(u) : ENOMEM;
+	const int error =
+	    u->state != NULL && u->pool != NULL ? thread_start(&u->thread, unpack_thread, u) : ENOMEM;
 
 	if (error != 0) {
 		free_unpack(u);

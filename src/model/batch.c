@@ -76,6 +76,7 @@ void batch_recycle(struct batch *b)
 	b->tracks = NULL;
 	b->classes = NULL;
 	b->ntracks = b->nclasses = 0;
+	b->engine.read = 0;
 	b->engine.findings = NULL;
 	b->engine.inputs = NULL;
 	arena_reset(&b->scratch);

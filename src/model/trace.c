@@ -154,6 +154,7 @@ struct class *trace_plan_class(struct trace *t, const struct class *like)
 	if (first->planned && is_alike(first, like))
 		return first;
 	uint64_t h = hash_of(like, first);
+	trace_change(t);
 	while ((known = table64_get(&t->class_plans, h)) != TABLE_NONE) {
 		struct class *const c = t->planned[known];
 		if (c->first == first && is_alike(c, like))
@@ -168,6 +169,7 @@ struct class *trace_plan_class(struct trace *t, const struct class *like)
 
 struct class *trace_copy_class(struct trace *t, const struct class *like)
 {
+	trace_change(t);
 	struct class *const first = trace_name_class(t, like->name);
 	struct class *const c = first != NULL && first->planned ? append(t, like->name, first) : first;
 
@@ -189,6 +191,7 @@ struct class *trace_add_class(struct trace *t, struct slice name)
 
 bool trace_plan_rest(struct trace *t)
 {
+	trace_change(t);
 	for (uint32_t i = 0; i < t->nclasses && t->nplanned < t->nclasses; i++)
 		if (!t->classes[i]->planned && trace_add_class(t, t->classes[i]->name) == NULL)
 			return false;
@@ -214,6 +217,7 @@ void trace_init(struct trace *t)
 void trace_free(struct trace *t)
 {
 	arena_free(&t->arena);
+	arena_free(&t->text_arena);
 	free(t->classes);
 	free(t->planned);
 	free(t->tracks);
@@ -283,6 +287,7 @@ struct track *trace_add_thread(struct trace *t, const struct track *process, uin
 
 bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 {
+	trace_change(t);
 	if (!array_reserve(&t->meta, t->nmeta, &t->meta_cap, sizeof *t->meta))
 		return false;
 	name = arena_copy(&t->arena, name);
@@ -312,7 +317,7 @@ struct slice trace_text(struct trace *t, struct slice s)
 		return (struct slice){ known, s.n, flags };
 	if (t->texts.used == MAX_TEXTS || s.n > MAX_TEXT_BYTES - t->text_bytes)
 		return s;
-	const struct slice copy = arena_copy(&t->arena, s);
+	const struct slice copy = arena_copy(&t->text_arena, s);
 	if (copy.p == NULL || !tabletext_put(&t->texts, copy, 0))
 		return s;
 	t->text_bytes += s.n;
@@ -382,6 +387,7 @@ void trace_define(struct trace *t, const char *table, const struct track *proces
 	const uint8_t number = v != NULL ? v->ops->table(v, slice_str(table)) : PLAN_NO_TABLE;
 	const uint32_t scope = process != NULL ? process->index : DEFINITIONS_WHOLE_TRACE;
 
+	trace_change(t);
 	if (number != PLAN_NO_TABLE)
 		definitions_put(&t->definitions, number, scope, key1, key2, value);
 }

@@ -36,10 +36,18 @@ struct trace {
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	struct tabletext texts;              /* of trace_text() */
+	struct arena text_arena;             /* of texts */
 	uint32_t text_bytes;                 /* their total size */
 	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
+
+/* Passed before a change of the trace but of records, events, further and facts_lost, which only the reader
+ * uses before its end.  The functions below, and allocations in its arena, do so. */
+static inline void trace_change(struct trace *t)
+{
+	gate_pass(t->arena.gate);
+}
 
 /* Finds or creates the class with the name, fields, plan, reader_applies and category (p NULL: the plan's,
  * else the name) of `like`.  Texts are copied into the trace's arena, of fields not. */
@@ -51,7 +59,8 @@ struct track *trace_add_thread(struct trace *t, const struct track *process, uin
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
 /* Interns a text that events repeat.  Returns the only copy in the trace, with SLICE_STAYS, or `s` itself if
- * it is too long or the limits of count and bytes are reached. */
+ * it is too long or the limits of count and bytes are reached.  Of the reader and of interpretation only one
+ * may call it, as it passes no gate: the latter with free_order. */
 struct slice trace_text(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */

@@ -11,7 +11,7 @@ void trace_free(struct trace *t);
 /* Whether memory ran out for a part of the trace. */
 static inline bool trace_failed(const struct trace *t)
 {
-	return t->arena.failed || t->definitions.failed;
+	return t->arena.failed || t->text_arena.failed || t->definitions.failed;
 }
 
 /* At the end of the trace: plans the classes without events. */

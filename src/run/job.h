@@ -87,6 +87,7 @@ struct reading_mode {
 	bool unnamed;
 	bool no_arrows; /* the consumer reads fields, but no arrows */
 	enum read_as as;
+	bool ahead; /* reads on a thread of its own, if that is a file's meaning: hooks are called there */
 	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */
 };
 

@@ -11,6 +11,7 @@
 #include "run/choose/route.h"
 #include "run/join.h"
 #include "run/private.h"
+#include "run/read/ahead.h"
 #include "run/read/reading.h"
 
 /* ---- faults ---- */
@@ -34,6 +35,7 @@ static void report_closed(struct source *s)
 /* The source that a fault is reported for. */
 static struct source *faulty_source(struct pipeline *p)
 {
+	ahead_stop(p->ahead);
 	struct source *const current = p->reading != NULL ? reading_present(p->reading) : NULL;
 
 	if (current == NULL && !p->rest_begun)
@@ -161,9 +163,11 @@ static enum stage_status repeats_next(struct stage *stage, struct batch **out)
 
 	if (st->p->context.raw && (st->p->job->read.want & WANT_BYTES) != 0)
 		return status; /* records are written by their bytes */
-	if (status == STAGE_MORE && !repeats_batch(&st->repeats, *out, st->p->context.read))
-		return no_memory(st->p, *out);
-	return status;
+	if (status != STAGE_MORE)
+		return status;
+	if ((*out)->engine.read > 0)
+		st->read = (*out)->engine.read;
+	return repeats_batch(&st->repeats, *out, st->read) ? status : no_memory(st->p, *out);
 }
 
 /* ---- rebase: the least time of the trace is subtracted from all times ---- */
@@ -334,6 +338,7 @@ static void add_limits(struct pipeline *p)
 {
 	if ((p->job->read.want & WANT_TIMES) != 0 && !p->job->read.unnamed) {
 		p->repeats.p = p;
+		p->repeats.read = p->context.read;
 		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger);
 		add_stage(p, &p->repeats.stage, repeats_next);
 	}
@@ -343,6 +348,27 @@ static void add_limits(struct pipeline *p)
 		p->zero.p = p;
 		add_stage(p, &p->zero.stage, zero_next);
 	}
+}
+
+/* Whether reading is worth a thread: not for records that are only copied.  Where the first input can be read
+ * again, it is a file, and reading it does not wait for anybody. */
+static bool reads_ahead(const struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	return job->read.ahead && job->read.as == READ_MEANING && job->adjust.anonymise == NULL &&
+	       job->choice.split == NULL && p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
+}
+
+static bool begin_ahead(struct pipeline *p)
+{
+	if ((p->ahead = ahead_new(p->last)) == NULL) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	p->trace.arena.gate = p->context.gate = ahead_gate(p->ahead);
+	p->last = ahead_stage(p->ahead);
+	return true;
 }
 
 /* From the inputs of one trace up to the selection.  Returns false after a finding. */
@@ -357,6 +383,8 @@ static bool begin_reading(struct pipeline *p)
 	if (!begin_marks(p))
 		return false;
 	p->last = &p->reading->stage;
+	if (reads_ahead(p) && !begin_ahead(p))
+		return false;
 	if (job->read.interpret != INTERPRET_NOT) {
 		p->interpret_stage.p = p;
 		p->interpret_stage.finishing = job->read.interpret == INTERPRET_SPANS;
@@ -619,6 +647,7 @@ void pipeline_end(struct pipeline *p)
 	if (p == NULL || p->ended)
 		return;
 	p->ended = true;
+	ahead_stop(p->ahead);
 	if (p->reading != NULL)
 		reading_end(p->reading);
 	if (p->joining != NULL)
@@ -636,6 +665,7 @@ void pipeline_close(struct pipeline *p)
 	if (p == NULL)
 		return;
 	pipeline_end(p);
+	ahead_free(p->ahead);
 	reading_free(p->reading);
 	joining_free(p->joining);
 	trace_context_free(&p->context);

@@ -25,6 +25,7 @@ struct pipeline {
 	struct batch_pool pool;
 	struct reading *reading; /* the first stage, or ... */
 	struct joining *joining; /* ... this one, of several traces; the other is NULL */
+	struct ahead *ahead;     /* reads it on a thread of its own; or NULL */
 	struct interpret interpret;
 	struct interpret_stage {
 		struct stage stage;
@@ -37,6 +38,7 @@ struct pipeline {
 		struct stage stage;
 		struct pipeline *p;
 		struct repeats repeats;
+		uint64_t read;        /* bytes of the inputs, until the last batch that was read */
 		struct ledger ledger; /* its own: the other ones may be used by another thread */
 	} repeats;
 	struct rebase_stage {

@@ -27,6 +27,7 @@ void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
 	if (st->forced_dialect || d == CHROME_DIALECT_UNKNOWN || st->dialect == CHROME_DIALECT_TRACETOOL ||
 	    st->dialect == d)
 		return;
+	trace_change(st->r->trace);
 	st->dialect = d;
 	st->recent = NULL; /* plans are of a dialect */
 	st->r->trace->dialect = chrome_dialects[d];
@@ -193,8 +194,10 @@ void chrome_mark_event(struct chrome_reading *st)
 	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
 		chrome_set_dialect(st, event_mark(&st->rec));
 	if (st->dialect == CHROME_DIALECT_KINETO && !trace->epoch_known && !st->has_base && st->rec.has_ts &&
-	    st->rec.ts - trace->zero_ns >= YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX)
+	    st->rec.ts - trace->zero_ns >= YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX) {
+		trace_change(trace);
 		trace->epoch_known = true; /* of time 0: microseconds since 1970 */
+	}
 	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
 		chrome_set_dialect(st, CHROME_DIALECT_NODE);
 }

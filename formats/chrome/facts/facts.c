@@ -59,6 +59,7 @@ static void set_epoch(struct chrome_reading *st, const struct json_token *t, uin
 
 	if (!read_uint(t, &v) || v > INT64_MAX / unit)
 		return;
+	trace_change(st->r->trace);
 	st->r->trace->epoch_known = st->has_base = true;
 	st->r->trace->epoch_ns = v * unit;
 }
@@ -129,6 +130,7 @@ static void read_ranks(struct chrome_reading *st, const struct json_token *t)
 			st->has_rank = true;
 			st->rank = v;
 		} else if (slice_is(key, "world_size")) {
+			trace_change(st->r->trace);
 			st->r->trace->parts = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 		}
 	}

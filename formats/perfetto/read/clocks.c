@@ -523,6 +523,7 @@ void pf_clocks_facts(struct pf_state *st, const struct pf_clocks *c)
 
 	if (c->nseries == 0)
 		return;
+	trace_change(t);
 	if (c->trace != 0 && c->trace < sizeof clock_names / sizeof *clock_names)
 		t->clock = clock_names[c->trace];
 	for (uint32_t i = 0; i < c->nseries; i++) {

@@ -455,6 +455,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(c->to) |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;
+	job.read.ahead = options_threads(c->threads) > 1;
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.choice.drops = !format_omits_records(c->to);

@@ -17,6 +17,7 @@ void reading_report(struct reading *r, struct source *s)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
 
+	gate_pass(r->context->gate);
 	if (s->in != NULL && h->settle != NULL)
 		h->settle(h->ctx);
 	source_end(s);
@@ -132,6 +133,7 @@ static bool open_deferred(struct reading *r)
 	struct deferred_input *const d = r->deferred;
 	const struct source_location location = d->location;
 
+	gate_pass(r->context->gate);
 	r->deferred = d->next;
 	free(d);
 	if (!source_begin(&r->source, r->context, location,
@@ -203,6 +205,7 @@ static bool advance(struct reading *r)
 {
 	const struct operand *const o = &r->operands.list[r->operand];
 
+	gate_pass(r->context->gate);
 	if (!r->problems_reported) {
 		report_problems(r, o);
 		r->problems_reported = true;
@@ -248,6 +251,7 @@ static enum stage_status read_source(struct reading *r, struct batch **out)
 	}
 	if (b->n > 0) {
 		b->engine.findings = &s->findings;
+		b->engine.read = r->context->read;
 		*out = b;
 		return STAGE_MORE;
 	}

@@ -239,6 +239,7 @@ static void begin_findings(const struct trace_context *c, struct findings *j, co
 		findings_init(j, path, NULL, NULL);
 	else
 		job_findings(c->job, j, path);
+	j->gate = c->gate;
 }
 
 static struct reader reader_of(const struct source *s, struct findings *findings)

@@ -16,6 +16,7 @@
 struct trace_context {
 	const struct pipeline_job *job;      /* borrowed */
 	struct trace *trace;                 /* borrowed */
+	struct gate *gate;                   /* passed before a change of what is here; NULL: none */
 	struct vocabularies *vocabularies;   /* borrowed; NULL: only `vocabulary` */
 	const struct vocabulary *vocabulary; /* of the format; NULL: loaded when the format is known */
 	const void *ahead_of;        /* state of the reader that requested a look-ahead pass; NULL: none */

@@ -43,13 +43,13 @@ struct streams {
 	/* during the merge */
 	bool begun;
 	struct merge merge;
-	struct merge_entry first;       /* the next event */
-	struct stream_events *events;   /* by stream */
-	struct findings **findings;     /* likewise */
-	uint64_t number;                /* of the merged batch */
-	uint64_t out_bytes;             /* shared with it */
-	uint32_t inputs[MERGED_EVENTS]; /* stream of each of its events */
-	struct stream *last;            /* read last */
+	struct merge_entry first;     /* the next event */
+	struct stream_events *events; /* by stream */
+	struct findings **findings;   /* likewise */
+	uint64_t number;              /* of the merged batch */
+	uint64_t out_bytes;           /* shared with it */
+	uint32_t *inputs;             /* stream of each of its events; of the batch */
+	struct stream *last;          /* read last */
 	bool no_memory;
 };
 
@@ -151,8 +151,10 @@ static bool next_batch(struct stream *s)
 		return true;
 	/* A mapped input remains open until all batches are settled: they point into it, and a file that
 	 * shrinks changes them. */
-	if (s->source.in->packing != INPUT_PLAIN)
+	if (s->source.in->packing != INPUT_PLAIN) {
+		gate_pass(s->source.context->gate);
 		source_end(&s->source);
+	}
 	batch_free(b);
 	return false;
 }
@@ -351,6 +353,8 @@ static void fill_from_all(struct reading *r, struct batch *out)
 	}
 	all->number++;
 	all->out_bytes = 0;
+	all->inputs = arena_alloc(&out->scratch, MERGED_EVENTS * sizeof *all->inputs);
+	all->no_memory |= all->inputs == NULL;
 	if (!all->no_memory)
 		merge_events(r, out);
 	hold_all(all, out);
@@ -378,6 +382,7 @@ enum stage_status streams_next(struct reading *r, struct batch **out)
 		return STAGE_BAD;
 	}
 	if (b->n > 0) {
+		b->engine.read = c->read;
 		*out = b;
 		return STAGE_MORE;
 	}
@@ -411,6 +416,7 @@ void streams_end(struct reading *r)
 	struct streams *const all = r->streams;
 	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 
+	gate_pass(r->context->gate);
 	if (h->settle != NULL)
 		h->settle(h->ctx);
 	if (!all->begun)

@@ -4,9 +4,9 @@
 #include "run/write/writing.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
+#include "base/os.h"
 #include "model/event_traits.h"
 #include "run/write/closure.h"
 
@@ -99,22 +99,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Starts threads with all signals blocked except those of faults: see input_handle_signals(). */
-static void start_threads(struct workers *w, size_t threads)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	while (w->nthreads < threads && pthread_create(&w->threads[w->nthreads], NULL, work, w) == 0)
-		w->nthreads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 struct workers *workers_new(size_t slots, size_t threads, const struct workers_ops *ops, void *ctx)
 {
 	struct workers *const w = calloc(1, sizeof *w);
@@ -132,7 +116,8 @@ struct workers *workers_new(size_t slots, size_t threads, const struct workers_o
 	}
 	pthread_cond_init(&w->changed, NULL);
 	pthread_cond_init(&w->work, NULL);
-	start_threads(w, threads);
+	while (w->nthreads < threads && thread_start(&w->threads[w->nthreads], work, w) == 0)
+		w->nthreads++;
 	return w;
 }
 

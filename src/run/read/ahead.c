@@ -1,0 +1,232 @@
+/* Reads ahead on a thread of its own, into a ring of batches.  The first batches are read without a thread,
+ * which short inputs do not pay for; and if most batches have to pass the gate, the thread ends, as each of
+ * the two would only wait for the other. */
+#include "run/read/ahead.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/os.h"
+#include "model/batch_pool.h"
+
+#define AHEAD_BATCHES 16U /* max batches that wait */
+#define AHEAD_FEW 4U      /* a sleeping thread is woken for so many: waking costs as much as reading one */
+#define AHEAD_FIRST 8U    /* batches before the thread starts */
+#define AHEAD_JUDGED 64U  /* batches after which it ends if more than half passed the gate */
+
+struct read_batch {
+	enum stage_status status;
+	struct batch *batch;
+};
+
+struct ahead {
+	struct stage stage; /* with the reading stage in `from` */
+	struct gate gate;
+	pthread_t thread;
+	bool running;   /* there is a thread; for the other stages */
+	bool stopped;   /* likewise: no more batches */
+	unsigned first; /* batches read without a thread */
+	pthread_mutex_t lock;
+	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
+	pthread_cond_t go_on; /* for the reader */
+	/* With the lock. */
+	struct read_batch ring[AHEAD_BATCHES]; /* place: number % AHEAD_BATCHES */
+	unsigned long long put, taken;
+	bool waiting; /* the other stages wait for a batch: all before are used */
+	bool paused;  /* the other stages have the trace, until they ask for a batch */
+	bool parked;  /* the reader waits */
+	bool over;    /* the reader will put no more batches */
+	bool stop;
+	/* Of the reader. */
+	bool alone;               /* it has the trace, until it puts a batch */
+	unsigned long long gated; /* batches for which it passed the gate */
+};
+
+/* ---- the reader; with the lock ---- */
+
+static void park(struct ahead *a)
+{
+	a->parked = true;
+	pthread_cond_signal(&a->calm);
+	pthread_cond_wait(&a->go_on, &a->lock);
+	a->parked = false;
+}
+
+static void reader_enter(struct ahead *a)
+{
+	if (a->alone)
+		return;
+	pthread_mutex_lock(&a->lock);
+	while (!a->stop && !(a->waiting && a->put == a->taken))
+		park(a);
+	pthread_mutex_unlock(&a->lock);
+	a->alone = true;
+	a->gated++;
+}
+
+static bool is_worth_it(const struct ahead *a)
+{
+	return a->put < AHEAD_JUDGED || a->gated <= a->put / 2;
+}
+
+/* Returns false if the thread ends. */
+static bool put(struct ahead *a, struct read_batch r)
+{
+	pthread_mutex_lock(&a->lock);
+	while (!a->stop && (a->paused || a->put - a->taken == AHEAD_BATCHES))
+		park(a);
+	a->alone = false;
+	if (a->stop) {
+		batch_release(r.batch);
+	} else {
+		a->ring[a->put++ % AHEAD_BATCHES] = r;
+		a->over = r.status != STAGE_MORE || !is_worth_it(a);
+	}
+	const bool ends = a->over || a->stop;
+	if (ends || (a->waiting && a->put - a->taken >= AHEAD_FEW))
+		pthread_cond_signal(&a->calm);
+	pthread_mutex_unlock(&a->lock);
+	return !ends;
+}
+
+static void *read_ahead(void *arg)
+{
+	struct ahead *const a = arg;
+	struct read_batch r;
+
+	pthread_mutex_lock(&a->lock); /* until a->thread is known */
+	pthread_mutex_unlock(&a->lock);
+	do {
+		r.batch = NULL;
+		r.status = stage_next(a->stage.from, &r.batch);
+	} while (put(a, r));
+	return NULL;
+}
+
+/* ---- the other stages ---- */
+
+static void start(struct ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->running = thread_start(&a->thread, read_ahead, a) == 0;
+	pthread_mutex_unlock(&a->lock);
+}
+
+static void join(struct ahead *a)
+{
+	pthread_join(a->thread, NULL);
+	a->running = false;
+}
+
+static void pause_reader(struct ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->paused = true;
+	while (!a->parked && !a->over)
+		pthread_cond_wait(&a->calm, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+}
+
+static void enter(struct gate *g)
+{
+	struct ahead *const a = (struct ahead *)((char *)g - offsetof(struct ahead, gate));
+
+	if (!a->running)
+		return;
+	if (pthread_equal(pthread_self(), a->thread))
+		reader_enter(a);
+	else
+		pause_reader(a);
+}
+
+/* The oldest batch of the ring.  *out NULL: the thread has ended, and all batches were taken. */
+static enum stage_status take(struct ahead *a, struct batch **out)
+{
+	struct read_batch r = { STAGE_MORE, NULL };
+
+	pthread_mutex_lock(&a->lock);
+	a->paused = false;
+	a->waiting = true;
+	if (a->parked && a->put == a->taken)
+		pthread_cond_signal(&a->go_on);
+	while (a->put == a->taken && !a->over)
+		pthread_cond_wait(&a->calm, &a->lock);
+	a->waiting = false;
+	if (a->put != a->taken)
+		r = a->ring[a->taken++ % AHEAD_BATCHES];
+	if (a->parked && a->put - a->taken <= AHEAD_BATCHES / 2)
+		pthread_cond_signal(&a->go_on);
+	pthread_mutex_unlock(&a->lock);
+	*out = r.batch;
+	return r.status;
+}
+
+static enum stage_status ahead_next(struct stage *stage, struct batch **out)
+{
+	struct ahead *const a = (struct ahead *)stage;
+
+	*out = NULL;
+	if (a->stopped)
+		return STAGE_BAD;
+	if (!a->running && a->put == 0 && a->first++ == AHEAD_FIRST)
+		start(a);
+	if (a->running) {
+		const enum stage_status status = take(a, out);
+		if (*out != NULL || status != STAGE_MORE)
+			return status;
+		join(a);
+	}
+	return stage_next(a->stage.from, out);
+}
+
+/* ---- begin and end ---- */
+
+struct ahead *ahead_new(struct stage *reading)
+{
+	struct ahead *const a = calloc(1, sizeof *a);
+
+	if (a == NULL)
+		return NULL;
+	a->stage = (struct stage){ ahead_next, reading };
+	a->gate.enter = enter;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->calm, NULL);
+	pthread_cond_init(&a->go_on, NULL);
+	return a;
+}
+
+struct stage *ahead_stage(struct ahead *a)
+{
+	return &a->stage;
+}
+
+struct gate *ahead_gate(struct ahead *a)
+{
+	return &a->gate;
+}
+
+void ahead_stop(struct ahead *a)
+{
+	if (a == NULL || !a->running)
+		return;
+	a->stopped = true;
+	pthread_mutex_lock(&a->lock);
+	a->stop = true;
+	pthread_cond_signal(&a->go_on);
+	pthread_mutex_unlock(&a->lock);
+	join(a);
+	for (; a->taken < a->put; a->taken++)
+		batch_release(a->ring[a->taken % AHEAD_BATCHES].batch);
+}
+
+void ahead_free(struct ahead *a)
+{
+	if (a == NULL)
+		return;
+	ahead_stop(a);
+	pthread_cond_destroy(&a->calm);
+	pthread_cond_destroy(&a->go_on);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
