@@ -12,8 +12,10 @@
 
 #define AHEAD_BATCHES 16U /* max batches that wait */
 #define AHEAD_FEW 4U      /* a sleeping thread is woken for so many: waking costs as much as reading one */
-#define AHEAD_FIRST 8U    /* batches before the thread starts */
-#define AHEAD_JUDGED 64U  /* batches after which it ends if more than half passed the gate */
+#ifndef AHEAD_FIRST
+#define AHEAD_FIRST 8U /* batches before the thread starts; 0 to test short inputs */
+#endif
+#define AHEAD_JUDGED 64U /* batches after which it ends if more than half passed the gate */
 
 struct read_batch {
 	enum stage_status status;

@@ -48,6 +48,7 @@ struct streams {
 	struct findings **findings;   /* likewise */
 	uint64_t number;              /* of the merged batch */
 	uint64_t out_bytes;           /* shared with it */
+	uint32_t max;                 /* events of the batch */
 	uint32_t *inputs;             /* stream of each of its events; of the batch */
 	struct stream *last;          /* read last */
 	bool no_memory;
@@ -234,7 +235,7 @@ static void put_event(struct streams *all, struct batch *out, const struct strea
 
 static bool is_full(const struct streams *all, const struct batch *out)
 {
-	return out->n == MERGED_EVENTS || out->nfields >= MERGED_FIELDS || all->out_bytes > MERGED_BYTES ||
+	return out->n == all->max || out->nfields >= MERGED_FIELDS || all->out_bytes > MERGED_BYTES ||
 	       all->no_memory;
 }
 
@@ -353,7 +354,8 @@ static void fill_from_all(struct reading *r, struct batch *out)
 	}
 	all->number++;
 	all->out_bytes = 0;
-	all->inputs = arena_alloc(&out->scratch, MERGED_EVENTS * sizeof *all->inputs);
+	all->max = out->cap < MERGED_EVENTS ? out->cap : MERGED_EVENTS;
+	all->inputs = arena_alloc(&out->scratch, all->max * sizeof *all->inputs);
 	all->no_memory |= all->inputs == NULL;
 	if (!all->no_memory)
 		merge_events(r, out);
