@@ -209,6 +209,11 @@ uint64_t trace_class_records(const struct class *first)
 
 /* ---- tracks and facts ---- */
 
+void trace_change(struct trace *t)
+{
+	gate_pass(t->arena.gate);
+}
+
 void trace_init(struct trace *t)
 {
 	*t = (struct trace){ .format = "", .dialect = "", .clock = "unknown" };

@@ -12,7 +12,7 @@
 
 /* Facts of a whole trace.  The reader fills it while it reads. */
 struct trace {
-	struct arena arena; /* memory with the lifetime of the trace */
+	struct arena arena, text_arena; /* memory with the lifetime of the trace; of texts */
 	const char *format, *dialect;
 	const char *byte_order; /* "little", "big"; NULL: not applicable */
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
@@ -25,29 +25,23 @@ struct trace {
 	uint32_t parts;                    /* traces of its job, a program of several processes; 0: unknown */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
-	struct track **tracks; /* processes and threads; at the end lanes too */
-	uint32_t ntracks, tracks_cap;
-	struct field *meta; /* facts of the whole trace, in order of arrival */
+	struct track **tracks;                    /* processes and threads; at the end lanes too */
+	uint32_t ntracks, tracks_cap, text_bytes; /* text_bytes: of texts */
+	struct field *meta;                       /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	uint64_t records, events, facts_lost; /* all; those that are not structure; too large for meta */
-	uint64_t further; /* of the events: those that are not the first of their record */
+	/* all; those that are not structure; of these, not the first of their record; too large for meta */
+	uint64_t records, events, further, facts_lost;
 	/* For the engine. */
-	struct tabletext class_names;        /* name -> the first of its classes[] */
-	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
-	struct tabletext child_tracks;       /* "index: what" -> track index */
-	struct tabletext texts;              /* of trace_text() */
-	struct arena text_arena;             /* of texts */
-	uint32_t text_bytes;                 /* their total size */
-	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
-	struct definitions definitions;      /* stated by events, looked up by others */
+	struct tabletext class_names;         /* name -> the first of its classes[] */
+	struct table64 class_plans;           /* hash of what trace_plan_class() compares -> planned[] */
+	struct tabletext child_tracks, texts; /* "index: what" -> track index; of trace_text() */
+	const struct vocabulary *vocabulary;  /* borrowed; NULL: none */
+	struct definitions definitions;       /* stated by events, looked up by others */
 };
 
 /* Passed before a change of the trace but of records, events, further and facts_lost, which only the reader
  * uses before its end.  The functions below, and allocations in its arena, do so. */
-static inline void trace_change(struct trace *t)
-{
-	gate_pass(t->arena.gate);
-}
+void trace_change(struct trace *t);
 
 /* Finds or creates the class with the name, fields, plan, reader_applies and category (p NULL: the plan's,
  * else the name) of `like`.  Texts are copied into the trace's arena, of fields not. */

@@ -11,7 +11,14 @@ void trace_free(struct trace *t);
 /* Whether memory ran out for a part of the trace. */
 static inline bool trace_failed(const struct trace *t)
 {
-	return t->arena.failed || t->text_arena.failed || t->definitions.failed;
+	return t->arena.failed || t->definitions.failed;
+}
+
+/* The same while it is read.  Interpretation changes the definitions of a trace with a gate meanwhile, and
+ * checks them itself. */
+static inline bool trace_reading_failed(const struct trace *t)
+{
+	return t->arena.gate != NULL ? t->arena.failed : trace_failed(t);
 }
 
 /* At the end of the trace: plans the classes without events. */

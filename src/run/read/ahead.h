@@ -7,7 +7,7 @@
 /*
  * The stage behind reading that reads ahead on a thread of its own.  Batches, findings and the order of
  * tracks and classes are those of one thread: whatever changes the trace passes the gate, where the reader
- * waits until all batches before are used, and the other stages until the reader is between two batches.
+ * waits until all batches before are used, and the other stages until the reader waits.
  */
 struct ahead;
 

@@ -659,7 +659,7 @@ void source_next(struct source *s, struct batch *b)
 	s->status = records_next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
-	if (batch_failed(b) || trace_failed(s->context->trace))
+	if (batch_failed(b) || trace_reading_failed(s->context->trace))
 		s->status = READ_NO_MEMORY;
 	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
 		batch_recycle(b);

@@ -1,0 +1,135 @@
+/* Reading ahead: order, the gate from both sides, the end of the thread, and stopping. */
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+
+#include "model/batch_pool.h"
+#include "run/read/ahead.h"
+
+/* A reading stage of `all` batches with one event each, whose time is their number. */
+struct source {
+	struct stage stage;
+	struct batch_pool pool;
+	struct gate *gate;
+	uint64_t all, made;
+	uint64_t gate_every; /* it passes the gate for every so manieth batch; 0: never */
+	atomic_ullong used;  /* batches that the other stages have asked for the next one after */
+	atomic_bool reading;
+	bool early; /* it was through the gate before all batches were used */
+};
+
+static enum stage_status next(struct stage *stage, struct batch **out)
+{
+	struct source *const s = (struct source *)stage;
+
+	*out = NULL;
+	if (s->made == s->all)
+		return STAGE_END;
+	if (s->gate_every > 0 && s->made % s->gate_every == 0) {
+		gate_pass(s->gate);
+		s->early |= atomic_load(&s->used) != s->made;
+	}
+	atomic_store(&s->reading, true);
+	*out = batch_pool_take(&s->pool);
+	cr_assert(*out != NULL);
+	(*out)->events[0] = (struct event){ .ts = s->made++ };
+	(*out)->n = 1;
+	atomic_store(&s->reading, false);
+	return STAGE_MORE;
+}
+
+/* Reads `n` batches.  own_every: the other stages pass the gate for every so manieth batch; 0: never. */
+static void read_all(struct source *s, struct ahead *a, uint64_t n, uint64_t own_every)
+{
+	struct batch *b;
+
+	for (uint64_t i = 0; i < n; i++) {
+		cr_assert(stage_next(ahead_stage(a), &b) == STAGE_MORE);
+		cr_assert_eq(b->events[0].ts, i);
+		if (own_every > 0 && i % own_every == 0) {
+			gate_pass(s->gate);
+			const uint64_t made = s->made;
+			for (volatile int k = 0; k < 10000; k++)
+				cr_assert(!atomic_load(&s->reading));
+			cr_assert_eq(s->made, made);
+		}
+		batch_release(b);
+		atomic_store(&s->used, i + 1);
+	}
+}
+
+static struct ahead *begin(struct source *s, uint64_t all, uint64_t gate_every)
+{
+	struct ahead *const a = ahead_new(&s->stage);
+
+	cr_assert(a != NULL);
+	*s = (struct source){
+		.stage.next = next, .gate = ahead_gate(a), .all = all, .gate_every = gate_every
+	};
+	cr_assert(batch_pool_init(&s->pool, 16, false));
+	return a;
+}
+
+static void end(struct source *s, struct ahead *a)
+{
+	ahead_free(a);
+	batch_pool_free(&s->pool);
+}
+
+static void expect_end(struct ahead *a)
+{
+	struct batch *b;
+
+	cr_expect(stage_next(ahead_stage(a), &b) == STAGE_END);
+	cr_expect(stage_next(ahead_stage(a), &b) == STAGE_END);
+}
+
+Test(run_ahead_race, batches_come_in_order)
+{
+	for (uint64_t n = 0; n < 40; n++) {
+		struct source s;
+		struct ahead *const a = begin(&s, n * 7, 0);
+		read_all(&s, a, n * 7, 0);
+		expect_end(a);
+		end(&s, a);
+	}
+}
+
+Test(run_ahead_race, the_reader_waits_at_the_gate_until_all_is_used)
+{
+	static const uint64_t everies[] = { 1, 2, 3, 16, 40 }; /* 1: most batches, so the thread ends */
+
+	for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) {
+		struct source s;
+		struct ahead *const a = begin(&s, 2000, everies[i]);
+		read_all(&s, a, 2000, 0);
+		cr_expect(!s.early);
+		expect_end(a);
+		end(&s, a);
+	}
+}
+
+Test(run_ahead_race, the_other_stages_pass_the_gate_while_the_reader_waits)
+{
+	struct source s;
+	struct ahead *const a = begin(&s, 3000, 50);
+
+	read_all(&s, a, 3000, 20);
+	cr_expect(!s.early);
+	expect_end(a);
+	end(&s, a);
+}
+
+Test(run_ahead_race, it_stops_with_batches_that_nobody_asked_for)
+{
+	for (uint64_t n = 0; n < 60; n += 3) {
+		struct source s;
+		struct batch *b;
+		struct ahead *const a = begin(&s, 1000, n % 2 == 0 ? 5 : 0);
+		read_all(&s, a, n, 0);
+		ahead_stop(a);
+		gate_pass(s.gate); /* nobody else is left */
+		if (n > 10)
+			cr_expect(stage_next(ahead_stage(a), &b) == STAGE_BAD);
+		end(&s, a);
+	}
+}
