@@ -29,8 +29,7 @@ struct trace {
 	uint32_t ntracks, tracks_cap, text_bytes; /* text_bytes: of texts */
 	struct field *meta;                       /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	/* all; those that are not structure; of these, not the first of their record; too large for meta */
-	uint64_t records, events, further, facts_lost;
+	uint64_t records, events, further, facts_lost; /* further: events after the first of their record */
 	/* For the engine. */
 	struct tabletext class_names;         /* name -> the first of its classes[] */
 	struct table64 class_plans;           /* hash of what trace_plan_class() compares -> planned[] */
