@@ -742,7 +742,7 @@ static inline void dft_no_memory_of_tables(struct dft_state *st)
 
 /* names.c */
 
-/* Returns the process of a record; NULL on OOM. */
+/* Returns the process of a record; NULL on OOM.  host: as written; n 0: not given. */
 struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                    struct slice host);
 

@@ -454,8 +454,6 @@ static const struct format_option options[] = {
 	{ .name = NULL },
 };
 
-extern const struct format dftracer_format;
-
 const struct format dftracer_format = {
 	.name = "dftracer",
 	.title = "DFTracer trace",

@@ -41,8 +41,6 @@ static bool store_title(struct dft_titles *t, struct arena *a, uint64_t process,
 	return table64_put(&t->index, title_key(owner, small_tid), t->n++);
 }
 
-/* Returns the title of a process or thread; p is NULL if it has none.  Titles of the host come before those
- * without a host. */
 struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
 {
 	struct dft_numbers *const numbers = &st->sh->numbers;

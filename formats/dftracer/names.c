@@ -86,7 +86,6 @@ static struct dft_process *find_process(struct dft_state *st, const struct dft_r
 	return p;
 }
 
-/* Returns the process of a record.  host: as written; n 0: not given. */
 struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                    struct slice host)
 {
@@ -436,7 +435,6 @@ static void check_host_hash(struct dft_state *st, const struct dft_record *rec, 
 	}
 }
 
-/* Looks up the hashes of a record. */
 void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct slice ignored;

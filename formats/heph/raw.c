@@ -531,16 +531,12 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 {
 	struct hpw_copy *const copy = c->state;
 
-	(void)b;
-	(void)e;
-	(void)bytes;
 	copy->input += copy->any;
 	copy->any = true;
 }
 
 static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	(void)b;
 	if (load_u32(bytes.p, true) == HEPH_MAGIC_EVENT)
 		copy_events(c->state, e, bytes);
 	else if (is_epoch(bytes))

@@ -426,7 +426,6 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 
 static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;

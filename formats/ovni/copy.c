@@ -741,7 +741,6 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 
 static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
 {
-	(void)bytes;
 	if (!ensure_file(c->state, e->dur, c->chunk)) {
 		c->chunk->text.failed = true;
 		return false;

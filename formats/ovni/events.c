@@ -91,7 +91,6 @@ static struct ovni_code *other_codes(struct ovni_codes *c, struct reader *r, str
 /* Jumbo events have flags, all but the smallest a payload. */
 static bool has_field(const void *ctx, struct slice name)
 {
-	(void)ctx;
 	return slice_is(name, "flags") || slice_is(name, "payload");
 }
 

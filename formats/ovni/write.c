@@ -285,7 +285,6 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 
-	(void)chunk;
 	st->rebased = w->run->rebased;
 	st->signed_time = w->run->signed_time;
 	st->output = w->temp_near;
@@ -294,7 +293,6 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 
 static bool ovw_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk;
 	return declare_tracks(w->state, b);
 }
 

@@ -70,8 +70,6 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 
 static int file_sync(sqlite3_file *base, int flags)
 {
-	(void)base;
-	(void)flags;
 	return SQLITE_OK;
 }
 
@@ -83,35 +81,27 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 
 static int file_lock(sqlite3_file *base, int level)
 {
-	(void)base;
-	(void)level;
 	return SQLITE_OK;
 }
 
 static int file_locked(sqlite3_file *base, int *out)
 {
-	(void)base;
 	*out = 0;
 	return SQLITE_OK;
 }
 
 static int file_control(sqlite3_file *base, int op, void *arg)
 {
-	(void)base;
-	(void)op;
-	(void)arg;
 	return SQLITE_NOTFOUND;
 }
 
 static int file_sector(sqlite3_file *base)
 {
-	(void)base;
 	return 0;
 }
 
 static int file_traits(sqlite3_file *base)
 {
-	(void)base;
 	return 0;
 }
 
@@ -139,7 +129,6 @@ static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *bas
 	struct file *const f = file_of(base);
 	const bool is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
 
-	(void)name;
 	memset(f, 0, sizeof *f);
 	f->files = files;
 	f->own.fd = -1;
@@ -157,55 +146,42 @@ static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *bas
 
 static int files_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
-	(void)vfs;
-	(void)name;
-	(void)sync;
 	return SQLITE_OK;
 }
 
 /* No other files exist. */
 static int files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 {
-	(void)vfs;
-	(void)name;
-	(void)flags;
 	*out = 0;
 	return SQLITE_OK;
 }
 
 static int files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
 {
-	(void)vfs;
 	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
 /* Used for names of temporary files, which have none here. */
 static int files_random(sqlite3_vfs *vfs, int n, char *out)
 {
-	(void)vfs;
 	memset(out, 0, (size_t)n);
 	return n;
 }
 
 static int files_sleep(sqlite3_vfs *vfs, int microseconds)
 {
-	(void)vfs;
 	return microseconds;
 }
 
 /* The output must not depend on the current time. */
 static int files_time(sqlite3_vfs *vfs, double *days)
 {
-	(void)vfs;
 	*days = 2440587.5; /* 1970 */
 	return SQLITE_OK;
 }
 
 static int files_error(sqlite3_vfs *vfs, int n, char *out)
 {
-	(void)vfs;
-	(void)n;
-	(void)out;
 	return 0;
 }
 

@@ -575,7 +575,6 @@ static bool dfw_declare(struct writer *w, const struct batch *b, struct chunk *c
 {
 	struct dfw_state *const st = w->state;
 
-	(void)chunk;
 	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 }
 

@@ -428,7 +428,6 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	struct pfc_copy *const copy = c->state;
 	const struct told told = told_of(e);
 
-	(void)b;
 	copy->bytes += bytes.n;
 	if (!c->selected && !c->run->rebased && copy->renumber == 0) {
 		copier_keep(c, bytes);
@@ -449,7 +448,6 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 	struct pfc_copy *const copy = c->state;
 	const struct told told = told_of(e);
 
-	(void)b;
 	if (e->offset == 0) {
 		pfc_states_clear(&copy->states);
 		copy->names.input = ++copy->input;
@@ -472,9 +470,6 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 {
 	struct pfc_copy *const copy = c->state;
 
-	(void)b;
-	(void)e;
-	(void)bytes;
 	begin_copying(copy);
 	end_packed(copy);
 	copy->names.input = ++copy->input;

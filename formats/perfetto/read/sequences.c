@@ -94,7 +94,6 @@ const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id t
 {
 	const uint32_t sequence = st->sequence != NULL ? st->sequence->index : 0;
 
-	(void)what;
 	for (uint32_t i = 0; i < st->nlate; i++)
 		if (st->late[i].iid == iid && st->late[i].table == table && st->late[i].sequence == sequence)
 			return NULL;
