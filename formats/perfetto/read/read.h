@@ -336,8 +336,9 @@ struct pf_te {
 	double double_counter;
 	uint64_t name_iid, track, category_iid; /* category_iid: the first */
 	uint32_t type, ncategories, nannotations, nextra, nflows;
-	bool has_track, has_counter, has_double, has_more; /* has_more: fields that only pf_fields() reads */
-	uint8_t time, thread_time, instruction_count;      /* 1: difference, 2: absolute */
+	bool has_track, has_counter, has_double, has_extra;
+	bool has_more;                                /* fields that only pf_fields() reads */
+	uint8_t time, thread_time, instruction_count; /* 1: difference, 2: absolute */
 	bool odd;
 };
 
@@ -572,6 +573,15 @@ static inline const struct pf_entry *pf_entry_use(struct pf_state *st, enum pf_t
 }
 
 /* ---- clocks.c ---- */
+
+/* A clock of a snapshot. */
+struct pf_clock_reading {
+	uint64_t key, time, unit; /* key: set by clocks.c */
+	uint32_t id;
+	bool is_incremental;
+};
+
+struct pf_clock_reading pf_read_clock(struct slice s);
 
 void pf_clocks_free(struct pf_clocks *c);
 void pf_snapshot(struct pf_state *st, struct slice bytes);

@@ -480,6 +480,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		                              PF_TEXT("task.posted_from.function_name"),
 		                              PF_TEXT("task.posted_from.line_number") };
 	struct pf_wire w = pf_wire_on(st->te.s);
+	uint64_t iid;
 	uint32_t n = 0;
 
 	while (pf_wire_next(&w)) {
@@ -491,13 +492,10 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		case PF_TAG(PF_event_source_location, PF_BYTES):
 			put_location(f, &n, pf_wire_slice(&w), inlined);
 			break;
-		case PF_TAG(PF_event_task_execution, PF_BYTES): {
-			struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
-			while (pf_wire_next(&one))
-				if (one.tag == PF_TAG(PF_task_posted_from_iid, PF_VARINT))
-					put_location(f, &n, interned(st, PF_LOCATIONS, one.v), task);
+		case PF_TAG(PF_event_task_execution, PF_BYTES):
+			iid = pf_number(pf_wire_slice(&w), PF_task_posted_from_iid);
+			put_location(f, &n, interned(st, PF_LOCATIONS, iid), task);
 			break;
-		}
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
 			if (st->legacy.has_thread_dur)
 				put(f, &n, SLICE_LIT("tdur"), number_value(st->legacy.thread_dur_us));
