@@ -17,28 +17,23 @@
 #define EVENT_FIELDS 8
 #define OPTION_FIELDS 4
 
-#define TEXT(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 static const struct class_field event_fields[EVENT_FIELDS] = {
-	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
-	{ TEXT("stream"), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT(HEPH_COUNTER_FIELD), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT("substream"), TEXT("u64"), VALUE_U64, 8, NULL },
-	{ TEXT("start"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	{ TEXT(HEPH_END_FIELD), TEXT("u64"), VALUE_U64, 8, "ns" },
-	{ TEXT("description"), TEXT("string"), VALUE_STRING, 0, NULL },
+	{ SLICE_LIT("magic"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("size"), SLICE_LIT("u32"), VALUE_U32, 4, "byte" },
+	{ SLICE_LIT("stream"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT(HEPH_COUNTER_FIELD), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("substream"), SLICE_LIT("u64"), VALUE_U64, 8, NULL },
+	{ SLICE_LIT("start"), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	{ SLICE_LIT(HEPH_END_FIELD), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	{ SLICE_LIT("description"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
 };
 
 /* The value of the epoch is an integer of 64 bits, that of other options their bytes. */
 static const struct class_field option_fields[OPTION_FIELDS] = {
-	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
-	{ TEXT("option"), TEXT("string"), VALUE_STRING, 0, NULL },
-	{ TEXT("value"), TEXT("bytes"), VALUE_NONE, 0, NULL },
+	{ SLICE_LIT("magic"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("size"), SLICE_LIT("u32"), VALUE_U32, 4, "byte" },
+	{ SLICE_LIT("option"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
+	{ SLICE_LIT("value"), SLICE_LIT("bytes"), VALUE_NONE, 0, NULL },
 };
 
 void heph_raw_declare(struct class *event, struct class *metadata)

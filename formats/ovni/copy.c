@@ -15,15 +15,10 @@
 
 /* ---- reader: files and runs as records ---- */
 
-#define NAME(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 /* Fields of the record of a file; that of the stream itself has only the name. */
 static const struct class_field file_fields[] = {
-	{ NAME("name"), NAME("string"), VALUE_STRING, 0, NULL },
-	{ NAME("content"), NAME("bytes"), VALUE_BYTES, 0, NULL },
+	{ SLICE_LIT("name"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
+	{ SLICE_LIT("content"), SLICE_LIT("bytes"), VALUE_BYTES, 0, NULL },
 };
 
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)

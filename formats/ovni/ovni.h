@@ -648,7 +648,8 @@ void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
 /* ---- writer: events, metadata (write_text.c) ---- */
 
-void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
+/* writer_ops.write */
+void ovw_events(void *state, const struct batch *b, struct chunk *chunk);
 
 /* Ends a stream: spans, counters, thread. */
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);

@@ -21,17 +21,13 @@
 /* Processes and threads keep their ids where ovni can have them: see out/tracks.h. */
 #define OF_PIDS 0 /* scope of ovw_marks.numbers; that of the tids of a process is its index + 1 */
 
-static bool has_usable_id(const struct track *t)
-{
-	return t->has_id && t->id > 0 && t->id <= INT32_MAX;
-}
-
 /* Returns the number of a track in the scope, or 0 on OOM. */
 static int32_t number_track(struct ovw_marks *m, uint64_t scope, const struct track *t, struct chunk *chunk)
 {
+	const bool is_usable = t->has_id && t->id > 0 && t->id <= INT32_MAX;
 	uint64_t id;
 
-	if (!track_numbers_assign(&m->numbers, scope, has_usable_id(t) ? &t->id : NULL, &id))
+	if (!track_numbers_assign(&m->numbers, scope, is_usable ? &t->id : NULL, &id))
 		return 0;
 	if (t->has_id && t->lane == 0 && id != t->id)
 		ovw_lose(chunk, OVW_ID_CHANGED, 0);
@@ -188,22 +184,6 @@ static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t
 	return m->nstreams;
 }
 
-static bool declare_tracks(struct ovw_state *st, const struct batch *b)
-{
-	struct ovw_marks *const m = &st->marks;
-
-	for (uint32_t i = 0; i < b->ntracks; i++) {
-		uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
-		if (number == NULL ||
-		    !array_reserve(&m->tracks, m->ntracks, &m->tracks_cap, sizeof *m->tracks))
-			return false;
-		*number = m->ntracks;
-		m->tracks[m->ntracks++] = (struct ovw_track){ .stream = 0 };
-		b->tracks[i]->declared = number;
-	}
-	return true;
-}
-
 struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock,
                                  struct chunk *chunk)
 {
@@ -293,12 +273,19 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 
 static bool ovw_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	return declare_tracks(w->state, b);
-}
+	struct ovw_state *const st = w->state;
+	struct ovw_marks *const m = &st->marks;
 
-static void ovw_write(void *state, const struct batch *b, struct chunk *chunk)
-{
-	ovw_events(state, b, chunk);
+	for (uint32_t i = 0; i < b->ntracks; i++) {
+		uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
+		if (number == NULL ||
+		    !array_reserve(&m->tracks, m->ntracks, &m->tracks_cap, sizeof *m->tracks))
+			return false;
+		*number = m->ntracks;
+		m->tracks[m->ntracks++] = (struct ovw_track){ .stream = 0 };
+		b->tracks[i]->declared = number;
+	}
+	return true;
 }
 
 /* Ends of streams in memory. */
@@ -340,7 +327,7 @@ const struct writer_ops ovw_ops = {
 	.nested = true,
 	.open = ovw_open,
 	.declare = ovw_declare,
-	.write = ovw_write,
+	.write = ovw_events,
 	.close = ovw_close,
 	.free = ovw_free,
 };

@@ -75,13 +75,13 @@ static void follow_clock(struct pfc_copy *copy, struct slice snapshot)
 		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
 			continue;
 		const uint32_t id = pf_read_clock(pf_wire_slice(&w)).id;
-		has_boottime |= id == PFC_BOOTTIME;
-		has_file |= id == PERFETTO_CLOCK_TRACE;
+		has_boottime |= id == PF_BOOTTIME;
+		has_file |= id == PF_TRACE_FILE;
 	}
 	if (primary != 0)
 		copy->trace_clock = (uint32_t)primary;
 	else if (has_boottime && !has_file)
-		copy->trace_clock = PFC_BOOTTIME;
+		copy->trace_clock = PF_BOOTTIME;
 }
 
 static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
@@ -97,7 +97,7 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 {
 	const uint64_t by = copy->to->run->rebased_by;
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
-	               trace = copy->trace_clock != 0 ? copy->trace_clock : PFC_BOOTTIME;
+	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
 	const bool is_negative = copy->to->run->signed_time && (int64_t)told->ts < 0;
 

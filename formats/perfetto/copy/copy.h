@@ -15,8 +15,6 @@
 #include "perfetto/perfetto.h"
 #include "perfetto/read/read.h"
 
-#define PFC_BOOTTIME 6 /* clock */
-
 /* ---- state.c ---- */
 
 #define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops one with more */

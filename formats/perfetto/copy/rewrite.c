@@ -218,9 +218,9 @@ static void put_streaming(struct text *t, struct slice s, const struct pfc_chang
 
 bool pfc_is_trace_clock(uint64_t id, uint32_t trace)
 {
-	const bool is_default = trace == 0 || trace == PFC_BOOTTIME || trace == PERFETTO_CLOCK_TRACE;
+	const bool is_default = trace == 0 || trace == PF_BOOTTIME || trace == PF_TRACE_FILE;
 
-	return id == 0 || id == trace || (is_default && (id == PFC_BOOTTIME || id == PERFETTO_CLOCK_TRACE));
+	return id == 0 || id == trace || (is_default && (id == PF_BOOTTIME || id == PF_TRACE_FILE));
 }
 
 static void put_clock(struct text *t, struct slice s, const struct pfc_change *x, uint64_t later)

@@ -27,12 +27,6 @@
 
 #define PF_COLD __attribute__((cold, noinline))
 
-/* SLICE_LIT() in static tables */
-#define PF_TEXT(s)                                                                                           \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 /* ---- limits ---- */
 
 #define PF_MAX_UNPACKED (64U << 20) /* of the packets that a packet has compressed */
@@ -79,8 +73,6 @@ enum pf_rule {
 extern const struct rule perfetto_rules[PF_RULE_COUNT + 1];
 
 /* ---- packets ---- */
-
-enum { PF_CLEARED = 1, PF_NEEDS = 2 }; /* sequence_flags */
 
 /* The fields of a packet that concern its sequence and time, and its data. */
 struct pf_packet {
@@ -162,8 +154,6 @@ struct pf_sequence {
 };
 
 /* ---- clocks ---- */
-
-enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_COARSE = 4, PF_BOOTTIME = 6, PF_TRACE_FILE = 11 };
 
 /* Snapshots of one set of clocks. */
 struct pf_series {

@@ -180,9 +180,9 @@ static bool any_text(const struct value *v, uint32_t n)
 static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
                          struct field *f)
 {
-	static const struct slice names[PF_STACK_FIELDS] = { PF_TEXT("callstack"),
-		                                             PF_TEXT("callstack_mappings"),
-		                                             PF_TEXT("callstack_build_ids") };
+	static const struct slice names[PF_STACK_FIELDS] = { SLICE_LIT("callstack"),
+		                                             SLICE_LIT("callstack_mappings"),
+		                                             SLICE_LIT("callstack_build_ids") };
 	const struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
 	const uint32_t all = e != NULL ? pf_count(e->text, tag) : 0;

@@ -440,9 +440,9 @@ static void put_location(struct field *f, uint32_t *n, struct slice location, co
 
 static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct slice log)
 {
-	static const struct slice names[3] = { PF_TEXT("log_message.source_location.file_name"),
-		                               PF_TEXT("log_message.source_location.function_name"),
-		                               PF_TEXT("log_message.source_location.line_number") };
+	static const struct slice names[3] = { SLICE_LIT("log_message.source_location.file_name"),
+		                               SLICE_LIT("log_message.source_location.function_name"),
+		                               SLICE_LIT("log_message.source_location.line_number") };
 	struct pf_wire w = pf_wire_on(log);
 
 	while (pf_wire_next(&w)) {
@@ -471,14 +471,15 @@ static void put_stack(struct pf_state *st, struct batch *b, struct field *f, uin
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
-	static const struct slice source[3] = { PF_TEXT("source.file_name"), PF_TEXT("source.function_name"),
-		                                PF_TEXT("source.line_number") };
-	static const struct slice inlined[3] = { PF_TEXT("source_location.file_name"),
-		                                 PF_TEXT("source_location.function_name"),
-		                                 PF_TEXT("source_location.line_number") };
-	static const struct slice task[3] = { PF_TEXT("task.posted_from.file_name"),
-		                              PF_TEXT("task.posted_from.function_name"),
-		                              PF_TEXT("task.posted_from.line_number") };
+	static const struct slice source[3] = { SLICE_LIT("source.file_name"),
+		                                SLICE_LIT("source.function_name"),
+		                                SLICE_LIT("source.line_number") };
+	static const struct slice inlined[3] = { SLICE_LIT("source_location.file_name"),
+		                                 SLICE_LIT("source_location.function_name"),
+		                                 SLICE_LIT("source_location.line_number") };
+	static const struct slice task[3] = { SLICE_LIT("task.posted_from.file_name"),
+		                              SLICE_LIT("task.posted_from.function_name"),
+		                              SLICE_LIT("task.posted_from.line_number") };
 	struct pf_wire w = pf_wire_on(st->te.s);
 	uint64_t iid;
 	uint32_t n = 0;
@@ -623,7 +624,8 @@ static void put_value(struct pf_state *st, struct batch *b, struct event *e, con
 /* The class of a counter: of the first category its values have, and its unit. */
 static struct class *counter_class(struct pf_state *st, const struct pf_event *x)
 {
-	static const struct slice units[] = { PF_TEXT(""), PF_TEXT("ns"), PF_TEXT("count"), PF_TEXT("byte") };
+	static const struct slice units[] = { SLICE_LIT(""), SLICE_LIT("ns"), SLICE_LIT("count"),
+		                              SLICE_LIT("byte") };
 	const struct pf_description *const d = x->track->full;
 	struct arena a = { .head = NULL };
 

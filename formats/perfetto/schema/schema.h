@@ -26,6 +26,16 @@ enum pf_number {
 #undef FIELD
 };
 
+/* Values of fields. */
+enum { PF_CLEARED = 1, PF_NEEDS = 2 }; /* sequence_flags */
+enum {
+	PF_REALTIME = 1,
+	PF_MONOTONIC = 3,
+	PF_MONOTONIC_COARSE = 4,
+	PF_BOOTTIME = 6,
+	PF_TRACE_FILE = 11
+}; /* clocks */
+
 /* clang-format off */
 enum pf_type {
 	PF_TYPE_BOOL, PF_TYPE_ENUM, PF_TYPE_U32, PF_TYPE_I32, PF_TYPE_U64, PF_TYPE_I64, /* varints */
