@@ -71,9 +71,7 @@ static void follow_clock(struct pfc_copy *copy, struct slice snapshot)
 	struct pf_wire w = pf_wire_on(snapshot);
 	bool has_boottime = false, has_file = false;
 
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
 		const uint32_t id = pf_read_clock(pf_wire_slice(&w)).id;
 		has_boottime |= id == PF_BOOTTIME;
 		has_file |= id == PF_TRACE_FILE;

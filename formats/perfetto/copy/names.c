@@ -52,9 +52,7 @@ static void note_interned(struct pfc_names *names, const struct pfc_packet *k, u
 {
 	struct pf_wire w = pf_wire_on(k->interned);
 
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_interned_event_names, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_interned_event_names, PF_BYTES))) {
 		const struct slice text = pf_content(pf_wire_slice(&w), PF_entry_name);
 		const uint64_t iid = pf_number(pf_wire_slice(&w), PF_entry_iid);
 		const uint64_t key = interned_key(names, k, iid, interval);

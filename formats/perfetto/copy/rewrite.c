@@ -274,9 +274,7 @@ static uint64_t later_by(struct slice s, const struct pfc_change *x)
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t later = 0, unit = 1;
 
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
 		const struct pf_clock_reading c = pf_read_clock(pf_wire_slice(&w));
 		const uint64_t *const last = last_of(x, c.id);
 		const uint64_t least = (last != NULL ? *last : 0) +

@@ -369,8 +369,8 @@ static uint32_t read_uuids(struct slice s, uint32_t number, uint64_t *to)
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t n = 0;
 
-	while (s.n > 0 && pf_wire_next(&w))
-		if (w.tag == PF_TAG(number, PF_VARINT) && n < PF_MAX_EXTRA)
+	while (s.n > 0 && pf_wire_find(&w, PF_TAG(number, PF_VARINT)))
+		if (n < PF_MAX_EXTRA)
 			to[n++] = w.v;
 	return n;
 }
@@ -388,9 +388,7 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubl
 
 	if (n == 0)
 		n = read_uuids(st->sequence->defaults, number, uuids);
-	while (pf_wire_next(&w)) {
-		if (w.tag != tag)
-			continue;
+	while (pf_wire_find(&w, tag)) {
 		if (n == 0) {
 			pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
 			return false;
@@ -574,9 +572,8 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 	struct slice text = slice_of(NULL, 0);
 
 	e->what = PF_NOTHING;
-	while (text.p == NULL && pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
-			text = pf_content(pf_wire_slice(&w), PF_annotation_string_value);
+	while (text.p == NULL && pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
+		text = pf_content(pf_wire_slice(&w), PF_annotation_string_value);
 	struct pf_track *t = e->track;
 	if (name.p == NULL || text.p == NULL || t->d.kind != PF_THREAD)
 		return;

@@ -77,9 +77,7 @@ static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64
 		return;
 	e->is_checked = true;
 	struct pf_wire w = pf_wire_on(e->text);
-	while (e->text.p != NULL && pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_callstack_frame_ids, PF_VARINT))
-			continue;
+	while (e->text.p != NULL && pf_wire_find(&w, PF_TAG(PF_callstack_frame_ids, PF_VARINT))) {
 		any = true;
 		if (!check_frame(st, s, w.v))
 			return;
@@ -104,9 +102,7 @@ static void put_library(struct text *t, const struct pf_state *st, const struct 
 	    entry_of(st, s, PF_BUILD_IDS, pf_number(mapping, PF_mapping_build_id));
 	struct pf_wire w = pf_wire_on(mapping);
 
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_mapping_path_string_ids, PF_VARINT))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_mapping_path_string_ids, PF_VARINT))) {
 		const struct pf_entry *const part = entry_of(st, s, PF_MAPPING_PATHS, w.v);
 		if (part == NULL || part->text.p == NULL || part->text.n >= MAX_PATH - t->n)
 			break;
@@ -193,8 +189,8 @@ static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struc
 	if (e == NULL || e->text.p == NULL || v == NULL)
 		return 0;
 	struct pf_wire w = pf_wire_on(e->text);
-	while (pf_wire_next(&w))
-		if (w.tag == tag && left-- <= n)
+	while (pf_wire_find(&w, tag))
+		if (left-- <= n)
 			set_frame(st, s, w.v, &v[left], n);
 	for (uint32_t i = 0; i < PF_STACK_FIELDS; i++)
 		if (i == 0 || any_text(v + (size_t)i * n, n))
@@ -242,6 +238,15 @@ static struct pf_event sample_of(struct pf_state *st, enum kind kind, struct pf_
 	return e;
 }
 
+/* Adds one of several samples of a packet. */
+static void add_sample(struct pf_state *st, struct pf_event e)
+{
+	if (st->event.what == PF_NOTHING)
+		st->event = e;
+	else if (e.what != PF_NOTHING)
+		pf_add_after(st, e);
+}
+
 static bool has_time(struct pf_state *st, const struct pf_packet *k)
 {
 	return k->has_timestamp && st->time == PF_TIME_OK;
@@ -272,20 +277,16 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_sequence *const q = st->sequence;
+	const uint32_t stack = PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
 	struct pf_wire stacks = pf_wire_on(k->data), deltas = stacks;
 	uint64_t nstacks = 0, ndeltas = 0;
 
 	if (q == NULL)
 		return;
-	while (pf_wire_next(&deltas)) {
-		bool has_stack = false;
-		if (deltas.tag != PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))
-			continue;
+	while (pf_wire_find(&deltas, PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))) {
 		ndeltas++;
 		q->time_us = pf_saturated_sum(q->time_us, (int64_t)deltas.v);
-		while (!has_stack && pf_wire_next(&stacks))
-			has_stack = stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
-		if (!has_stack)
+		if (!pf_wire_find(&stacks, stack))
 			continue;
 		nstacks++;
 		check_stack(st, q, stacks.v);
@@ -301,13 +302,10 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		}
 		struct pf_event e = sample_of(st, STREAM, pf_thread(st, q->pid, &q->tid), stacks.v);
 		e.ts = ts;
-		if (st->event.what == PF_NOTHING)
-			st->event = e;
-		else if (e.what != PF_NOTHING)
-			pf_add_after(st, e);
+		add_sample(st, e);
 	}
-	while (pf_wire_next(&stacks))
-		nstacks += stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
+	while (pf_wire_find(&stacks, stack))
+		nstacks++;
 	if (nstacks > ndeltas)
 		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " call stacks and %" PRIu64 " times", nstacks,
 		          ndeltas);
@@ -359,9 +357,7 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		          pid, (int64_t)ts);
 	if (t != PF_TIME_OK)
 		return;
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_dump_samples, PF_BYTES))) {
 		const struct slice s = pf_wire_slice(&w);
 		struct pf_event e =
 		    sample_of(st, HEAP, pf_thread(st, pid, NULL), pf_number(s, PF_heap_sample_callstack_id));
@@ -369,10 +365,7 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		e.ts = ts;
 		e.number_a = pf_number(s, PF_heap_sample_self_allocated);
 		e.number_b = pf_number(s, PF_heap_sample_self_freed);
-		if (st->event.what == PF_NOTHING)
-			st->event = e;
-		else if (e.what != PF_NOTHING)
-			pf_add_after(st, e);
+		add_sample(st, e);
 	}
 }
 
@@ -394,9 +387,8 @@ static void read_profile(struct pf_state *st, const struct pf_packet *k)
 			if (w.tag == PF_TAG(tables[i].number, PF_BYTES))
 				pf_entry_add(st, &st->heap, tables[i].table, pf_wire_slice(&w));
 	w = pf_wire_on(k->data);
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_profile_process_dumps, PF_BYTES))
-			read_dump(st, pf_wire_slice(&w));
+	while (pf_wire_find(&w, PF_TAG(PF_profile_process_dumps, PF_BYTES)))
+		read_dump(st, pf_wire_slice(&w));
 	st->heap_continues = pf_number(k->data, PF_profile_continued) != 0;
 }
 
@@ -429,9 +421,7 @@ static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct 
 
 	if (x->flow != 0 || x->step != STACK || x != &st->event)
 		return stack_of(st, x->step == HEAP ? &st->heap : st->sequence, b, x->flow, f);
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_stack_sample_callstack, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_stack_sample_callstack, PF_BYTES))) {
 		f[0] = (struct field){ SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)) };
 		return f[0].value.type != VALUE_NONE;
 	}

@@ -388,10 +388,8 @@ static struct slice command_of(struct slice process)
 {
 	struct pf_wire w = pf_wire_on(process);
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_tree_process_cmdline, PF_BYTES))
-			return pf_wire_slice(&w);
-	return slice_of(NULL, 0);
+	return pf_wire_find(&w, PF_TAG(PF_tree_process_cmdline, PF_BYTES)) ? pf_wire_slice(&w)
+	                                                                   : slice_of(NULL, 0);
 }
 
 void pf_process_tree(struct pf_state *st, struct slice bytes)

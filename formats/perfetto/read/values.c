@@ -149,8 +149,8 @@ uint32_t pf_count(struct slice s, uint32_t tag)
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t n = 0;
 
-	while (pf_wire_next(&w))
-		n += w.tag == tag;
+	while (pf_wire_find(&w, tag))
+		n++;
 	return n;
 }
 
@@ -162,9 +162,7 @@ static struct value make_map(const struct making *m, struct slice s, unsigned de
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
 
-	while (v != NULL && pf_wire_next(&w)) {
-		if (w.tag != tag)
-			continue;
+	while (v != NULL && pf_wire_find(&w, tag)) {
 		const struct slice name = annotation_name(m, pf_wire_slice(&w));
 		if (name.p == NULL)
 			break;
@@ -196,9 +194,7 @@ static struct value make_list(const struct making *m, struct slice s, unsigned d
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
 
-	while (v != NULL && pf_wire_next(&w)) {
-		if (w.tag != tag)
-			continue;
+	while (v != NULL && pf_wire_find(&w, tag)) {
 		v[k] = make_value(m, pf_wire_slice(&w), depth + 1);
 		k += v[k].type != VALUE_NONE;
 	}
@@ -398,9 +394,8 @@ void pf_annotations_check(struct pf_state *st)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
-			check_annotation(st, pf_wire_slice(&w), true, 0);
+	while (pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
+		check_annotation(st, pf_wire_slice(&w), true, 0);
 }
 
 /* ---- other fields of an event ---- */
@@ -583,9 +578,8 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 
 	if (f == NULL)
 		return;
-	while (te->nannotations > 0 && n < MAX_FIELDS && pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_event_debug_annotations, PF_BYTES))
-			continue;
+	while (te->nannotations > 0 && n < MAX_FIELDS &&
+	       pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES))) {
 		const struct slice name = annotation_name(&m, pf_wire_slice(&w));
 		const struct value v = name.p != NULL ? make_value(&m, pf_wire_slice(&w), 0)
 		                                      : (struct value){ .type = VALUE_NONE };
