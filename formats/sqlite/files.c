@@ -68,18 +68,14 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 	return SQLITE_OK;
 }
 
-static int file_sync(sqlite3_file *base, int flags)
-{
-	return SQLITE_OK;
-}
-
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
 	*size = (sqlite3_int64)file_of(base)->spill->size;
 	return SQLITE_OK;
 }
 
-static int file_lock(sqlite3_file *base, int level)
+/* Nobody else has the file: neither locks nor synchronisation are needed. */
+static int file_unshared(sqlite3_file *base, int how)
 {
 	return SQLITE_OK;
 }
@@ -95,12 +91,8 @@ static int file_control(sqlite3_file *base, int op, void *arg)
 	return SQLITE_NOTFOUND;
 }
 
-static int file_sector(sqlite3_file *base)
-{
-	return 0;
-}
-
-static int file_traits(sqlite3_file *base)
+/* No known size of a sector, and no known trait of the device. */
+static int file_zero(sqlite3_file *base)
 {
 	return 0;
 }
@@ -111,14 +103,14 @@ static const sqlite3_io_methods methods = {
 	.xRead = file_read,
 	.xWrite = file_write,
 	.xTruncate = file_truncate,
-	.xSync = file_sync,
+	.xSync = file_unshared,
 	.xFileSize = file_size,
-	.xLock = file_lock,
-	.xUnlock = file_lock,
+	.xLock = file_unshared,
+	.xUnlock = file_unshared,
 	.xCheckReservedLock = file_locked,
 	.xFileControl = file_control,
-	.xSectorSize = file_sector,
-	.xDeviceCharacteristics = file_traits,
+	.xSectorSize = file_zero,
+	.xDeviceCharacteristics = file_zero,
 };
 
 /* ---- sqlite3_vfs ---- */
@@ -180,11 +172,6 @@ static int files_time(sqlite3_vfs *vfs, double *days)
 	return SQLITE_OK;
 }
 
-static int files_error(sqlite3_vfs *vfs, int n, char *out)
-{
-	return 0;
-}
-
 int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
 {
 	f->temp_dir = temp_dir;
@@ -203,7 +190,6 @@ int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
 		.xRandomness = files_random,
 		.xSleep = files_sleep,
 		.xCurrentTime = files_time,
-		.xGetLastError = files_error,
 	};
 	const int code = sqlite3_vfs_register(&f->vfs, 0);
 	f->registered = code == SQLITE_OK;
