@@ -227,7 +227,7 @@ static void write_options(struct text *to, struct text *from, uint32_t stream)
 		const struct slice packet = next_packet(&rest);
 		text_slice(to, packet);
 		if (!to->failed)
-			hpw_store(to->p + to->n - packet.n + STREAM_AT, stream, 4);
+			store_uint(to->p + to->n - packet.n + STREAM_AT, stream, 4, true);
 	}
 	text_clear(from);
 }
@@ -296,7 +296,7 @@ static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 	if (p == NULL)
 		return NULL;
 	memcpy(p, bytes.p, bytes.n);
-	hpw_store(p + HPW_AT_SIZE, bytes.n, 4);
+	store_uint(p + HPW_AT_SIZE, bytes.n, 4, true);
 	t->n += bytes.n;
 	return p;
 }
@@ -318,7 +318,7 @@ static void write_epoch(struct hpw_copy *copy, struct slice bytes)
 	char *const p = write_copy(copy, bytes);
 
 	if (p != NULL)
-		hpw_store(p + bytes.n - HEPH_EPOCH_SIZE, copy->epoch + copy->rebased_by, 8);
+		store_uint(p + bytes.n - HEPH_EPOCH_SIZE, copy->epoch + copy->rebased_by, 8, true);
 }
 
 /* Writes an epoch that precedes the first event: the time of that event determines how it is rebased. */
@@ -453,10 +453,10 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 	char *const p = write_copy(copy, bytes);
 	if (p == NULL)
 		return;
-	hpw_store(p + HPW_AT_STREAM, s->out, 4);
-	hpw_store(p + HPW_AT_COUNTER, counter, 4);
-	hpw_store(p + HPW_AT_START, t.start, 8);
-	hpw_store(p + HPW_AT_END, t.end, 8);
+	store_uint(p + HPW_AT_STREAM, s->out, 4, true);
+	store_uint(p + HPW_AT_COUNTER, counter, 4, true);
+	store_uint(p + HPW_AT_START, t.start, 8, true);
+	store_uint(p + HPW_AT_END, t.end, 8, true);
 }
 
 /* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false

@@ -161,7 +161,7 @@ static void move_clock(struct ovw_state *st, const struct event *e, struct text 
 
 	if (to->failed || e->phase == PHASE_STRUCTURE)
 		return;
-	ovw_store(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
+	store_uint(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
 	if (negative)
 		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
 }

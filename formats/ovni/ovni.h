@@ -617,13 +617,6 @@ static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &ovw_losses[kind], offset, 1);
 }
 
-/* Stores a number in the byte order of the stream. */
-static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
-{
-	for (unsigned i = 0; i < size; i++)
-		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
-}
-
 /* ---- writer: copies (copy.c) ---- */
 
 extern const struct copier_ops ovw_copier_ops;

@@ -85,7 +85,7 @@ void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, ui
 
 	record[0] = n > 0 ? (char)(n - 1) : 0;
 	memcpy(record + 1, code, 3);
-	ovw_store(record + 4, clock, 8, false);
+	store_uint(record + 4, clock, 8, false);
 	if (n > 0)
 		memcpy(record + OVNI_EVENT_SIZE, payload, n);
 	retain(st, s, record, OVNI_EVENT_SIZE + n, chunk);
@@ -104,11 +104,11 @@ static void begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t cl
 	if (!m->any)
 		m->first = clock;
 	m->any = true;
-	ovw_store(header + 4, OVNI_VERSION, 4, false);
+	store_uint(header + 4, OVNI_VERSION, 4, false);
 	retain(st, s, header, sizeof header, chunk);
-	ovw_store(payload, UINT32_MAX, 4, false);     /* the virtual CPU */
-	ovw_store(payload + 4, UINT32_MAX, 4, false); /* creator: unknown */
-	ovw_store(payload + 8, 0, 8, false);
+	store_uint(payload, UINT32_MAX, 4, false);     /* the virtual CPU */
+	store_uint(payload + 4, UINT32_MAX, 4, false); /* creator: unknown */
+	store_uint(payload + 8, 0, 8, false);
 	ovw_record(st, s, "OHx", clock - m->first > CLOCK_GATE ? m->first + CLOCK_GATE : clock, payload,
 	           sizeof payload, chunk);
 }

@@ -260,8 +260,8 @@ static void put_mark(struct ovw_state *st, struct ovw_stream *s, const char *cod
 {
 	char payload[12];
 
-	ovw_store(payload, (uint64_t)value, 8, false);
-	ovw_store(payload + 8, type, 4, false);
+	store_uint(payload, (uint64_t)value, 8, false);
+	store_uint(payload + 8, type, 4, false);
 	ovw_record(st, s, code, clock, payload, sizeof payload, chunk);
 }
 
