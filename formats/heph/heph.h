@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"

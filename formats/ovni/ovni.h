@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "base/open_spans.h"
 #include "format/format.h"
 #include "out/tracks.h"

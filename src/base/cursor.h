@@ -62,16 +62,6 @@ static inline uint64_t load_u64(const char *p, bool big)
 	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap64(v);
 }
 
-/* Stores the low `size` bytes of a number in a given byte order. */
-static inline void store_uint(char *p, uint64_t v, unsigned size, bool big)
-{
-	if (big)
-		v <<= 64 - 8 * size;
-	if (big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
-		v = __builtin_bswap64(v);
-	memcpy(p, &v, size);
-}
-
 static inline uint8_t cursor_u8(struct cursor *c, const char *what)
 {
 	return cursor_has(c, 1, what) ? (uint8_t)*c->p++ : 0;
