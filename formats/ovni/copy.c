@@ -49,19 +49,12 @@ void ovni_files_free(struct ovni_files *f)
 	*f = (struct ovni_files){ .n = 0 };
 }
 
-static const char *base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /* Returns the stream's path from the folder of the trace, without a suffix for compression. */
 static struct slice stream_name(const struct reader *r)
 {
 	const char *const path =
 	    r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
-	const char *name = base_name(path);
+	const char *name = ovni_base_name(path);
 	const size_t length = strlen(path);
 
 	if (r->folder > 0 && r->folder < length)
@@ -340,7 +333,7 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	f->file = file;
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
-	if (strcmp(base_name(file), OVNI_METADATA_FILE) == 0)
+	if (strcmp(ovni_base_name(file), OVNI_METADATA_FILE) == 0)
 		read_declarations(s, content);
 	count_waiting(st, s, content.n, chunk);
 }
@@ -482,7 +475,7 @@ static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice
 /* Returns whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
 static bool is_of_stream(const char *file)
 {
-	const char *const name = base_name(file);
+	const char *const name = ovni_base_name(file);
 
 	return strcmp(name, OVNI_OFFSETS_FILE) != 0 && strcmp(name, "metadata.json") != 0;
 }

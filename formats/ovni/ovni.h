@@ -373,6 +373,14 @@ const char *ovni_json_string(struct ovni_metadata *m, const struct cJSON *o, con
 typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 
+/* Returns the part of a path after its last slash. */
+static inline const char *ovni_base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 /* trace_ops.check_sidecar: reports metadata without a stream. */
 void ovni_check_sidecar(struct reader *r);
 
