@@ -313,6 +313,16 @@ static struct value pop_values(struct reading *g, const char *at, uint32_t base,
 	return v;
 }
 
+/* Reads an array and adds its values to the stack. */
+static void push_array(struct reading *g, const struct json_token *t, unsigned expected, unsigned depth)
+{
+	struct json_walk w = json_walk_again(t);
+
+	while (json_walk_next(&w))
+		if (!push_value(g, w.value.p, read_any(g, &w.value, expected, depth + 1)))
+			break;
+}
+
 static struct value read_list(struct reading *g, const struct json_token *t, unsigned expected,
                               unsigned depth)
 {
@@ -320,29 +330,20 @@ static struct value read_list(struct reading *g, const struct json_token *t, uns
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list");
-	struct json_walk w = json_walk_again(t);
-	while (json_walk_next(&w))
-		if (!push_value(g, w.value.p, read_any(g, &w.value, expected, depth + 1)))
-			break;
+	push_array(g, t, expected, depth);
 	return pop_values(g, t->p, base, (struct value){ .type = VALUE_LIST });
 }
 
 /* Reads a list of a key and a value. */
 static bool read_map_pair(struct reading *g, const struct json_token *t, unsigned depth)
 {
-	unsigned n = 0;
+	const uint32_t base = g->st->nstack;
 
-	if (t->kind != JSON_ARRAY) {
+	if (t->kind == JSON_ARRAY)
+		push_array(g, t, VALUE_NONE, depth);
+	if (g->st->nstack != base + 2)
 		fail(g, t->p, "no list of a key and a value");
-		return false;
-	}
-	struct json_walk w = json_walk_again(t);
-	for (; json_walk_next(&w); n++)
-		if (!push_value(g, w.value.p, read_any(g, &w.value, VALUE_NONE, depth + 1)))
-			return false;
-	if (n != 2)
-		fail(g, t->p, "no list of a key and a value");
-	return n == 2;
+	return g->fault.why == NULL;
 }
 
 static struct value read_map_pairs(struct reading *g, const struct json_token *t, unsigned depth)
