@@ -519,7 +519,7 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
 
 /* Reads stackFrames. */
-void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e);
+void chrome_read_frames(struct chrome_reading *st, const struct json_token *t);
 
 /* Begins an array of samples. */
 void chrome_begin_samples(struct chrome_reading *st);

@@ -224,8 +224,6 @@ static const struct format_option dir_options[] = {
 	{ .name = NULL },
 };
 
-extern const struct format chrome_format, chrome_dir_format;
-
 const struct format chrome_format = {
 	.name = "chrome",
 	.title = "Chrome trace event JSON",

@@ -179,12 +179,11 @@ void chrome_tasks_free(struct chrome_reading *st)
 
 static struct json_token find_arg(struct chrome_reading *st, const char *name)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 
 	if (args->kind == JSON_ABSENT || *args->p != '{')
 		return (struct json_token){ .kind = JSON_ABSENT };
-	struct json_walk w = json_walk(&json, args->p, args->end);
+	struct json_walk w = json_walk_again(args);
 	while (json_walk_next(&w))
 		if (slice_is(json_token_text(&w.key), name))
 			return w.value;

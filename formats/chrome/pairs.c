@@ -22,8 +22,7 @@ struct chrome_id chrome_find_id(const struct chrome_record *rec)
 
 	if (id->kind != JSON_ABSENT || id2->kind != JSON_OBJECT)
 		return found;
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	struct json_walk w = json_walk(&json, id2->p, id2->end);
+	struct json_walk w = json_walk_again(id2);
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
 		if (slice_is(key, "global") || (slice_is(key, "local") && found.token.kind == JSON_ABSENT))

@@ -24,8 +24,6 @@ static const struct format_option options[] = {
 	{ .name = NULL },
 };
 
-extern const struct format csv_format, tsv_format;
-
 const struct format csv_format = {
 	.name = "csv",
 	.title = "CSV, one event a line",

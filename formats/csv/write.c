@@ -519,7 +519,6 @@ static bool tsv_open(struct writer *w, struct chunk *chunk)
 
 static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;

@@ -37,47 +37,34 @@ static void report_type(struct dft_state *st, const struct dft_record *rec, enum
 	const enum json_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), expected %s",
-	           dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
+	dft_report(st, DFT_RULE_FIELD_TYPE, dft_byte_position(rec, top_at(rec, which)),
+	           "%s is %s (%s), expected %s", dft_top_names[which], kind_names[kind],
+	           quoted(&q, dft_top_text(rec, which)), wanted);
 }
 
 /* ---- the phase ---- */
 
-static enum dft_phase phase_of_letter(char c)
+enum dft_phase dft_phase_of(char c)
 {
-	switch (c) {
-	case 'X':
-	case 'x':
-		return DFT_PHASE_COMPLETE;
-	case 'M':
-	case 'm':
-	case 'H':
-	case 'h':
-		return DFT_PHASE_METADATA;
-	case 'C':
-	case 'c':
-		return DFT_PHASE_COUNTER;
-	case 'A':
-	case 'a':
-		return DFT_PHASE_AGGREGATE;
-	case 'B':
-		return DFT_PHASE_BEGIN;
-	case 'E':
-		return DFT_PHASE_END;
-	case 'i':
-	case 'I':
-		return DFT_PHASE_INSTANT;
-	default:
-		return DFT_PHASE_NONE;
-	}
+	static const struct {
+		const char *letters; /* and the digit */
+		enum dft_phase phase;
+	} rows[] = {
+		{ "Xx1", DFT_PHASE_COMPLETE },  { "MmHh4", DFT_PHASE_METADATA }, { "Cc2", DFT_PHASE_COUNTER },
+		{ "Aa3", DFT_PHASE_AGGREGATE }, { "B", DFT_PHASE_BEGIN },        { "E", DFT_PHASE_END },
+		{ "iI", DFT_PHASE_INSTANT },
+	};
+
+	for (size_t i = 0; c != '\0' && i < sizeof rows / sizeof rows[0]; i++)
+		if (strchr(rows[i].letters, c) != NULL)
+			return rows[i].phase;
+	return DFT_PHASE_NONE;
 }
 
-static enum dft_phase phase_of_digit(char c)
+/* The same for a ph of this kind: digits are no texts. */
+static enum dft_phase phase_of_kind(char c, enum json_kind kind)
 {
-	static const enum dft_phase phases[] = { DFT_PHASE_COMPLETE, DFT_PHASE_COUNTER, DFT_PHASE_AGGREGATE,
-		                                 DFT_PHASE_METADATA };
-
-	return c >= '1' && c <= '4' ? phases[c - '1'] : DFT_PHASE_NONE;
+	return (c >= '0' && c <= '9') == (kind == JSON_UINT) ? dft_phase_of(c) : DFT_PHASE_NONE;
 }
 
 bool dft_is_metadata(const struct dft_record *rec)
@@ -85,8 +72,7 @@ bool dft_is_metadata(const struct dft_record *rec)
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const char c = rec->top[DFT_PH].n == 1 && kind != JSON_ABSENT ? *top_at(rec, DFT_PH) : '\0';
 
-	return c != '\0' &&
-	       (kind == JSON_UINT ? phase_of_digit(c) : phase_of_letter(c)) == DFT_PHASE_METADATA;
+	return phase_of_kind(c, kind) == DFT_PHASE_METADATA;
 }
 
 /* Guesses the phase of a record without a valid ph. */
@@ -108,12 +94,13 @@ static enum dft_phase report_phase(struct dft_state *st, const struct dft_record
 	struct quoted q;
 
 	if (kind == JSON_ABSENT)
-		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", effects[guess]);
+		dft_report(st, DFT_RULE_MISSING_FIELD, dft_record_position(rec), "ph is missing; %s",
+		           effects[guess]);
 	else if (kind != JSON_UINT && !json_is_string(kind))
 		report_type(st, rec, DFT_PH, "a letter");
 	else
-		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
-		           quoted(&q, dft_top_text(rec, DFT_PH)), effects[guess]);
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_byte_position(rec, top_at(rec, DFT_PH)),
+		           "ph is %s; %s", quoted(&q, dft_top_text(rec, DFT_PH)), effects[guess]);
 	return guess;
 }
 
@@ -136,14 +123,12 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 		return DFT_PHASE_COMPLETE;
 	if (kind == JSON_STRING && c == 'M')
 		return DFT_PHASE_METADATA;
-	enum dft_phase phase = !one                ? DFT_PHASE_NONE
-	                       : kind == JSON_UINT ? phase_of_digit(c)
-	                                           : phase_of_letter(c);
+	enum dft_phase phase = phase_of_kind(c, kind);
 	if (phase == DFT_PHASE_NONE || phase >= DFT_PHASE_BEGIN) {
 		if (phase == DFT_PHASE_NONE)
 			return report_phase(st, rec);
 		struct quoted q;
-		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_byte_position(rec, top_at(rec, DFT_PH)),
 		           "ph is %s, which is of Chrome's format and not of DFTracer's", quoted(&q, text));
 		return phase;
 	}
@@ -173,7 +158,7 @@ static void report_range(struct dft_state *st, const struct dft_record *rec, enu
 {
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_NUMBER_RANGE, rec, rec->p + rec->top[which].at, "%s %s %s",
+	dft_report(st, DFT_RULE_NUMBER_RANGE, dft_byte_position(rec, rec->p + rec->top[which].at), "%s %s %s",
 	           dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
 }
 
@@ -361,11 +346,11 @@ void dft_ids_finish(struct dft_state *st)
 			first = p;
 	}
 	if (first != NULL)
-		dft_report_at(st, DFT_RULE_ID_GAP, first->id_at,
-		              "%" PRIu64 " of the ids %" PRIu64 " to %" PRIu64 " of process %" PRIu64
-		              " are in no record; %" PRIu64 " in all, of %" PRIu64 " process%s",
-		              first->last_id - first->first_id + 1 - first->ids, first->first_id,
-		              first->last_id, first->pid, missing, processes, processes == 1 ? "" : "es");
+		dft_report(st, DFT_RULE_ID_GAP, first->id_at,
+		           "%" PRIu64 " of the ids %" PRIu64 " to %" PRIu64 " of process %" PRIu64
+		           " are in no record; %" PRIu64 " in all, of %" PRIu64 " process%s",
+		           first->last_id - first->first_id + 1 - first->ids, first->first_id, first->last_id,
+		           first->pid, missing, processes, processes == 1 ? "" : "es");
 }
 
 /* ---- members ---- */
@@ -407,8 +392,8 @@ static void report_missing(struct dft_state *st, const struct dft_record *rec, e
 
 	for (int i = 0; i < DFT_TOPS; i++)
 		if ((missing & BIT(i)) != 0)
-			dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing from the %s",
-			           dft_top_names[i], kinds[phase]);
+			dft_report(st, DFT_RULE_MISSING_FIELD, dft_record_position(rec),
+			           "%s is missing from the %s", dft_top_names[i], kinds[phase]);
 }
 
 static void check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
@@ -504,10 +489,11 @@ static void report_flaws(struct dft_state *st, const struct dft_record *rec)
 {
 	for (uint32_t i = 0; i < rec->json.nflaws; i++) {
 		const struct json_flaw_at *const f = &rec->json.flaws[i];
-		dft_report(st, flaws[f->kind].rule, rec, f->at, "%s", flaws[f->kind].message);
+		dft_report(st, flaws[f->kind].rule, dft_byte_position(rec, f->at), "%s",
+		           flaws[f->kind].message);
 	}
 	if (rec->too_many)
-		dft_report(st, DFT_RULE_LIMIT, rec, NULL,
+		dft_report(st, DFT_RULE_LIMIT, dft_record_position(rec),
 		           "more than 60000 args or 16 unknown fields: the others were dropped");
 }
 

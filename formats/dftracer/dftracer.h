@@ -468,6 +468,11 @@ struct dft_names {
 	uint32_t bytes;
 };
 
+extern const char *const dft_hash_records[DFT_HASH_KINDS]; /* names of the records that define them */
+
+/* Returns the kind of hashes that a record of this name defines; DFT_HASH_KINDS: none. */
+enum dft_hash_kind dft_defined_kind(struct slice name);
+
 /* Returns the kind of record that defines hashes of this argument. */
 static inline enum dft_hash_kind dft_hash_kind_of(enum dft_role role)
 {
@@ -695,17 +700,16 @@ static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
 	return finding_is_shown(st->r->findings, &dft_rules[rule]);
 }
 
-/* Reports at a byte of the record; NULL: its first. */
-void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
-                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Returns the position of a byte of the record. */
+static inline struct dft_position dft_byte_position(const struct dft_record *rec, const char *at)
+{
+	const uint64_t into = (uint64_t)(at - rec->p);
 
-/* Reports at an offset of the current line. */
-void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+	return (struct dft_position){ rec->offset + into, rec->line, rec->column + into, rec->ordinal };
+}
+
+void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-
-/* Reports at an earlier position. */
-void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_position position, const char *fmt,
-                   ...) __attribute__((format(printf, 4, 5)));
 
 void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec);
 
@@ -727,6 +731,9 @@ void dft_tallies_report(struct dft_state *st);
 
 /* Checks the record in st->record, and applies it. */
 void dft_check_record(struct dft_state *st);
+
+/* Returns the phase that a letter or digit stands for. */
+enum dft_phase dft_phase_of(char c);
 bool dft_is_metadata(const struct dft_record *rec);
 
 /* Returns true for records that a look-ahead pass, which collects names only, does not read. */
@@ -742,7 +749,7 @@ static inline void dft_no_memory_of_tables(struct dft_state *st)
 
 /* names.c */
 
-/* Returns the process of a record; NULL on OOM. */
+/* Returns the process of a record; NULL on OOM.  host: as written; n 0: not given. */
 struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                    struct slice host);
 

@@ -143,7 +143,7 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 		return;
 	}
 	st->mixed_reported = true;
-	dft_report(st, DFT_RULE_MIXED_DIALECTS, rec, NULL,
+	dft_report(st, DFT_RULE_MIXED_DIALECTS, dft_record_position(rec),
 	           "record of dialect %s in a trace that begins as %s", most_likely_dialect(d), st->dialect);
 }
 
@@ -151,48 +151,18 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 
 #define MAX_MESSAGE 900 /* bytes */
 
-__attribute__((format(printf, 4, 0))) static void
-report_v(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, va_list ap)
+void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, ...)
 {
 	char text[MAX_MESSAGE] = "";
+	va_list ap;
 
 	st->findings++;
+	va_start(ap, fmt);
 	if (dft_shown(st, rule))
 		vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
 	finding_add_line(st->r->findings, &dft_rules[rule], at.offset, at.line, at.column, at.record, "%s",
 	                 text);
-}
-
-void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
-                const char *fmt, ...)
-{
-	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
-	va_list ap;
-
-	va_start(ap, fmt);
-	report_v(st, rule,
-	         (struct dft_position){ rec->offset + into, rec->line, rec->column + into, rec->ordinal },
-	         fmt, ap);
-	va_end(ap);
-}
-
-void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	report_v(st, rule, dft_line_position(st, offset), fmt, ap);
-	va_end(ap);
-}
-
-void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_position position, const char *fmt,
-                   ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	report_v(st, rule, position, fmt, ap);
-	va_end(ap);
 }
 
 void dft_tally_first(struct dft_tally *t, struct dft_position position, struct slice text)
@@ -248,10 +218,10 @@ void dft_tallies_report(struct dft_state *st)
 		if (t->found.count == 0 || (usual >> i & 1) != 0)
 			continue;
 		if (t->text[0] != '\0')
-			dft_report_at(st, m->rule, at, "%s (%s); %" PRIu64 " in all", m->text,
-			              quoted(&q, slice_str(t->text)), t->found.count);
+			dft_report(st, m->rule, at, "%s (%s); %" PRIu64 " in all", m->text,
+			           quoted(&q, slice_str(t->text)), t->found.count);
 		else
-			dft_report_at(st, m->rule, at, "%s; %" PRIu64 " in all", m->text, t->found.count);
+			dft_report(st, m->rule, at, "%s; %" PRIu64 " in all", m->text, t->found.count);
 	}
 }
 
@@ -269,33 +239,19 @@ void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct d
 	if (st->sh->limits_reported[which])
 		return;
 	st->sh->limits_reported[which] = true;
-	dft_report(st, DFT_RULE_LIMIT, rec, NULL, "%s", messages[which]);
+	dft_report(st, DFT_RULE_LIMIT, dft_record_position(rec), "%s", messages[which]);
 }
 
 /* ---- dialect and format of the first lines ---- */
 
-/* Returns the phase without reporting; a shorter list than that of check.c. */
+/* Returns the phase without reporting; small letters, and phases of Chrome's format, are none. */
 static enum dft_phase quiet_phase(const struct dft_record *rec)
 {
 	const bool one = dft_top_kind(rec, DFT_PH) != JSON_ABSENT && rec->top[DFT_PH].n == 1;
+	const char c = one ? rec->p[rec->top[DFT_PH].at] : '\0';
+	const enum dft_phase phase = dft_phase_of(c);
 
-	switch (one ? rec->p[rec->top[DFT_PH].at] : '\0') {
-	case 'X':
-	case '1':
-		return DFT_PHASE_COMPLETE;
-	case 'M':
-	case 'H':
-	case '4':
-		return DFT_PHASE_METADATA;
-	case 'C':
-	case '2':
-		return DFT_PHASE_COUNTER;
-	case 'A':
-	case '3':
-		return DFT_PHASE_AGGREGATE;
-	default:
-		return DFT_PHASE_NONE;
-	}
+	return phase >= DFT_PHASE_BEGIN || (c >= 'a' && c <= 'z') ? DFT_PHASE_NONE : phase;
 }
 
 /* Counts of the first lines. */
@@ -453,8 +409,6 @@ static const struct format_option options[] = {
 	  .of_output = true },
 	{ .name = NULL },
 };
-
-extern const struct format dftracer_format;
 
 const struct format dftracer_format = {
 	.name = "dftracer",

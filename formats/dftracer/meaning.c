@@ -148,7 +148,7 @@ static const struct track *add_thread(struct dft_state *st, const struct dft_rec
 	if (process == NULL)
 		return NULL;
 	if (st->sh->processes.threads.used >= DFT_MAX_THREADS) {
-		dft_report(st, DFT_RULE_THREAD_LIMIT, rec, NULL,
+		dft_report(st, DFT_RULE_THREAD_LIMIT, dft_record_position(rec),
 		           "more than 40000 threads: thread %" PRIu64 " shares a track with others",
 		           tid != NULL ? *tid : 0);
 		if (st->sh->processes.overflow == NULL)

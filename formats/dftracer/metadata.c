@@ -41,8 +41,6 @@ static bool store_title(struct dft_titles *t, struct arena *a, uint64_t process,
 	return table64_put(&t->index, title_key(owner, small_tid), t->n++);
 }
 
-/* Returns the title of a process or thread; p is NULL if it has none.  Titles of the host come before those
- * without a host. */
 struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
 {
 	struct dft_numbers *const numbers = &st->sh->numbers;
@@ -153,18 +151,18 @@ static void define_hash(struct dft_state *st, const struct dft_record *rec, cons
 	if (value == NULL)
 		value = dft_arg_of(rec, DFT_ROLE_HASH); /* as written on one day of September 2024 */
 	if (name == NULL || value == NULL) {
-		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing from the hash record",
-		           name == NULL ? "name" : "value");
+		dft_report(st, DFT_RULE_MISSING_FIELD, dft_record_position(rec),
+		           "args.%s is missing from the hash record", name == NULL ? "name" : "value");
 		return;
 	}
 	if (!json_is_string((enum json_kind)name->kind)) {
-		dft_report(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
+		dft_report(st, DFT_RULE_FIELD_TYPE, dft_byte_position(rec, rec->p + name->value.at),
 		           "args.name of the hash record is %s, expected a string",
 		           quoted(&q, dft_token_text(rec, name->value)));
 		return;
 	}
 	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
-		dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
+		dft_report(st, DFT_RULE_BAD_HASH, dft_byte_position(rec, rec->p + value->value.at),
 		           "args.value is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 		           quoted(&q, dft_token_text(rec, value->value)));
 		return;
@@ -255,11 +253,11 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
 	struct quoted q;
 
 	if (unit == 0)
-		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
+		dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, rec->p + value->value.at),
 		           "time_metric is %s, expected US, NS, MS or SEC; times are still read in %s",
 		           quoted(&q, name), unit_name(p->unit));
 	else if ((p->unit_given || p->calls > 0) && unit != p->unit)
-		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
+		dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, rec->p + value->value.at),
 		           "time_metric is %s after records in %s; used from here on", quoted(&q, name),
 		           unit_name(p->unit));
 	if (unit != 0) {
@@ -313,7 +311,7 @@ static void check_num_events(struct dft_state *st, const struct dft_record *rec,
 	const uint64_t all = p->records - 1, calls = p->calls - 1;
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
 		return;
-	dft_report(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
+	dft_report(st, DFT_RULE_NUM_EVENTS, dft_byte_position(rec, rec->p + a->value.at),
 	           "num_events is %" PRIu64 ", but %" PRIu64 " records of the process precede it, %" PRIu64
 	           " of them not metadata",
 	           n, all, calls);
@@ -335,7 +333,7 @@ static void check_end_unit(struct dft_state *st, const struct dft_record *rec, c
 		const char *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
 		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
 		if (dft_time_unit(name) != p->unit)
-			dft_report(st, DFT_RULE_TIME_UNIT, rec, from,
+			dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, from),
 			           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
 			           unit_name(p->unit));
 		return;
@@ -362,12 +360,12 @@ static void apply_end(struct dft_state *st, const struct dft_record *rec, const 
 
 static void apply_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	if (top_is(rec, DFT_NAME, "FH"))
-		define_hash(st, rec, f, DFT_HASH_FILE);
-	else if (top_is(rec, DFT_NAME, "HH"))
-		define_hash(st, rec, f, DFT_HASH_HOST);
-	else if (top_is(rec, DFT_NAME, "SH"))
-		define_hash(st, rec, f, DFT_HASH_STRING);
+	const enum dft_hash_kind kind = dft_top_kind(rec, DFT_NAME) == JSON_STRING
+	                                    ? dft_defined_kind(dft_top_text(rec, DFT_NAME))
+	                                    : DFT_HASH_KINDS;
+
+	if (kind != DFT_HASH_KINDS)
+		define_hash(st, rec, f, kind);
 	else if (top_is(rec, DFT_NAME, "PR"))
 		name_rank(st, rec, f);
 	else if (top_is(rec, DFT_NAME, "process_name"))
@@ -406,8 +404,8 @@ void dft_meta_finish(struct dft_state *st)
 		p->started = false; /* reported once */
 	}
 	if (first != NULL)
-		dft_report_at(st, DFT_RULE_END_MISSING, first->start,
-		              "process %" PRId64 " starts here and has no end record; %" PRIu64
-		              " such process%s in all",
-		              (int64_t)first->pid, n, n == 1 ? "" : "es");
+		dft_report(st, DFT_RULE_END_MISSING, first->start,
+		           "process %" PRId64 " starts here and has no end record; %" PRIu64
+		           " such process%s in all",
+		           (int64_t)first->pid, n, n == 1 ? "" : "es");
 }

@@ -86,7 +86,6 @@ static struct dft_process *find_process(struct dft_state *st, const struct dft_r
 	return p;
 }
 
-/* Returns the process of a record.  host: as written; n 0: not given. */
 struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                    struct slice host)
 {
@@ -248,7 +247,16 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
 	return n->texts[n->ntexts++] = copy;
 }
 
-static const char *const hash_records[] = { "HH", "FH", "SH" };
+const char *const dft_hash_records[DFT_HASH_KINDS] = { "HH", "FH", "SH" };
+
+enum dft_hash_kind dft_defined_kind(struct slice name)
+{
+	unsigned kind = 0;
+
+	while (kind < DFT_HASH_KINDS && !slice_is(name, dft_hash_records[kind]))
+		kind++;
+	return (enum dft_hash_kind)kind;
+}
 
 static void report_redefined(struct dft_state *st, const struct dft_record *rec, const struct dft_name *e,
                              struct slice text)
@@ -256,12 +264,12 @@ static void report_redefined(struct dft_state *st, const struct dft_record *rec,
 	struct quoted q, q2;
 
 	if (!dft_shown(st, DFT_RULE_HASH_REDEFINED))
-		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL, "not shown");
+		dft_report(st, DFT_RULE_HASH_REDEFINED, dft_record_position(rec), "not shown");
 	else
-		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL,
+		dft_report(st, DFT_RULE_HASH_REDEFINED, dft_record_position(rec),
 		           e->is_text ? "hash %s %016" PRIx64 " was %s and is redefined as %s"
 		                      : "hash %s %" PRIu64 " was %s and is redefined as %s",
-		           hash_records[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
+		           dft_hash_records[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
 		           quoted(&q2, text));
 }
 
@@ -354,10 +362,10 @@ void dft_names_finish(struct dft_state *st)
 	if (first == NULL)
 		return;
 	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
-	dft_report_at(st, DFT_RULE_HASH_UNDEFINED, first->first_use,
-	              "no %s record defines the hash %s; %" PRIu64 " use%s of %" PRIu64 " such hash%s in all",
-	              hash_records[first->kind], value, uses, uses == 1 ? "" : "s", hashes,
-	              hashes == 1 ? "" : "es");
+	dft_report(st, DFT_RULE_HASH_UNDEFINED, first->first_use,
+	           "no %s record defines the hash %s; %" PRIu64 " use%s of %" PRIu64 " such hash%s in all",
+	           dft_hash_records[first->kind], value, uses, uses == 1 ? "" : "s", hashes,
+	           hashes == 1 ? "" : "es");
 }
 
 /* ---- hashes of a record ---- */
@@ -371,7 +379,7 @@ static const struct dft_name *look_up(struct dft_state *st, const struct dft_rec
 
 	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
 		if (a->role != DFT_ROLE_CWD) /* cwd may also be the path itself */
-			dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
+			dft_report(st, DFT_RULE_BAD_HASH, dft_byte_position(rec, rec->p + a->value.at),
 			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 			           st->keys.keys[a->number].text.p,
 			           quoted(&q, dft_token_text(rec, a->value)));
@@ -436,7 +444,6 @@ static void check_host_hash(struct dft_state *st, const struct dft_record *rec, 
 	}
 }
 
-/* Looks up the hashes of a record. */
 void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct slice ignored;

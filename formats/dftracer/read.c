@@ -54,8 +54,8 @@ static void report_line_end(struct dft_state *st)
 	struct dft_line *const l = &st->line;
 
 	if (l->records > 1)
-		dft_report_line(st, DFT_RULE_TWO_RECORDS, l->second,
-		                "%" PRIu32 " records on one line; the second begins here", l->records);
+		dft_report(st, DFT_RULE_TWO_RECORDS, dft_line_position(st, l->second),
+		           "%" PRIu32 " records on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
 		dft_tally_add(st, DFT_TRAILING_COMMAS, dft_line_position(st, l->comma_at), slice_of(NULL, 0));
 	if (l->skipped > 0)
@@ -93,8 +93,8 @@ static void report_nul_run(struct dft_state *st)
 
 	if (l->nul_bytes == 0)
 		return;
-	dft_report_line(st, DFT_RULE_NUL_BYTES, l->nul_start, "%" PRIu64 " NUL byte%s", l->nul_bytes,
-	                l->nul_bytes == 1 ? "" : "s");
+	dft_report(st, DFT_RULE_NUL_BYTES, dft_line_position(st, l->nul_start), "%" PRIu64 " NUL byte%s",
+	           l->nul_bytes, l->nul_bytes == 1 ? "" : "s");
 	l->nul_bytes = 0;
 }
 
@@ -137,7 +137,7 @@ static void report_closed_early(struct dft_state *st)
 	if (!st->closed)
 		return;
 	st->closed = false;
-	dft_report_at(st, DFT_RULE_BRACKET, st->closed_at, "closing ] is followed by records");
+	dft_report(st, DFT_RULE_BRACKET, st->closed_at, "closing ] is followed by records");
 }
 
 static void read_opening_bracket(struct dft_state *st, const char *e)
@@ -147,10 +147,11 @@ static void read_opening_bracket(struct dft_state *st, const char *e)
 	if (st->closed)
 		report_closed_early(st); /* ][ is one finding */
 	else if (st->r->records > 0 || st->opened)
-		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p), "opening [ between records");
+		dft_report(st, DFT_RULE_BRACKET, dft_line_position(st, offset_of(st, p)),
+		           "opening [ between records");
 	else if (q < e)
-		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p),
-		                "opening [ is not on a line of its own");
+		dft_report(st, DFT_RULE_BRACKET, dft_line_position(st, offset_of(st, p)),
+		           "opening [ is not on a line of its own");
 	st->opened = true;
 	consume(st, p + 1);
 }
@@ -161,8 +162,8 @@ static void read_closing_bracket(struct dft_state *st)
 
 	report_closed_early(st);
 	if (st->line.records > 0)
-		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p),
-		                "closing ] is not on a line of its own");
+		dft_report(st, DFT_RULE_BRACKET, dft_line_position(st, offset_of(st, p)),
+		           "closing ] is not on a line of its own");
 	st->closed = true;
 	st->closed_at = dft_line_position(st, offset_of(st, p));
 	consume(st, p + 1);
@@ -187,8 +188,8 @@ static bool read_wrapper(struct dft_state *st, const char *e)
 
 	if (q == NULL)
 		return false;
-	dft_report_line(st, DFT_RULE_WRAPPED, offset_of(st, p),
-	                "records are in the array traceEvents of an object");
+	dft_report(st, DFT_RULE_WRAPPED, dft_line_position(st, offset_of(st, p)),
+	           "records are in the array traceEvents of an object");
 	st->wrapped = st->opened = true;
 	consume(st, q);
 	return true;
@@ -205,7 +206,8 @@ static void skip_trailer(struct dft_state *st, const char *to)
 
 static void read_byte_order_mark(struct dft_state *st)
 {
-	dft_report_line(st, DFT_RULE_BYTE_ORDER_MARK, 0, "file begins with a byte order mark");
+	dft_report(st, DFT_RULE_BYTE_ORDER_MARK, dft_line_position(st, 0),
+	           "file begins with a byte order mark");
 	st->r->in->p += 3; /* the line has not begun */
 }
 
@@ -257,8 +259,8 @@ static void drop_garbage(struct dft_state *st, const char *e)
 	const struct slice s = slice_of(p, (size_t)(to - p));
 	struct quoted q;
 
-	dft_report_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, p), "expected a record, found %s",
-	                quoted(&q, s));
+	dft_report(st, DFT_RULE_BROKEN_JSON, dft_line_position(st, offset_of(st, p)),
+	           "expected a record, found %s", quoted(&q, s));
 	drop(st, to, e);
 }
 
@@ -281,19 +283,19 @@ static void drop_record(struct dft_state *st, const char *e)
 	}
 	const char *const to = find_record(st, p, e);
 	if (to < e)
-		dft_report_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p),
-		                "record is cut short, and another begins at column %" PRIu64
-		                " (%s at column %" PRIu64 ")",
-		                offset_of(st, to) - st->line.start + 1, why,
-		                offset_of(st, at) - st->line.start + 1);
+		dft_report(st, DFT_RULE_CUT_RECORD, dft_line_position(st, offset_of(st, p)),
+		           "record is cut short, and another begins at column %" PRIu64
+		           " (%s at column %" PRIu64 ")",
+		           offset_of(st, to) - st->line.start + 1, why,
+		           offset_of(st, at) - st->line.start + 1);
 	else if (cut)
-		dft_report_line(
-		    st, DFT_RULE_CUT_RECORD, offset_of(st, p),
-		    "record is cut short by the end of the line after %zu bytes: %s (column %" PRIu64 ")",
-		    (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
+		dft_report(st, DFT_RULE_CUT_RECORD, dft_line_position(st, offset_of(st, p)),
+		           "record is cut short by the end of the line after %zu bytes: %s (column %" PRIu64
+		           ")",
+		           (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
 	else
-		dft_report_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, at), "%s, found %s; record dropped",
-		                why, quoted(&q, slice_of(at, (size_t)(e - at))));
+		dft_report(st, DFT_RULE_BROKEN_JSON, dft_line_position(st, offset_of(st, at)),
+		           "%s, found %s; record dropped", why, quoted(&q, slice_of(at, (size_t)(e - at))));
 	drop(st, to, e);
 }
 
@@ -429,14 +431,15 @@ void dft_line_finish(struct dft_state *st)
 	report_nul_run(st);
 	report_line_end(st);
 	if (st->trailer_bytes > 0)
-		dft_report_line(st, DFT_RULE_WRAPPED,
-		                st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
-		                "members of the object after the array were not read");
+		dft_report(st, DFT_RULE_WRAPPED,
+		           dft_line_position(st, st->trailer_start < st->line.start ? st->line.start
+		                                                                    : st->trailer_start),
+		           "members of the object after the array were not read");
 	if (st->r->records > 0 && (!st->opened || !st->closed))
-		dft_report_at(st, DFT_RULE_NO_BRACKETS, (struct dft_position){ 0, 1, 1, 0 }, "%s missing",
-		              st->opened   ? "the closing ] is"
-		              : st->closed ? "the opening [ is"
-		                           : "the opening [ and the closing ] are");
+		dft_report(st, DFT_RULE_NO_BRACKETS, (struct dft_position){ 0, 1, 1, 0 }, "%s missing",
+		           st->opened   ? "the closing ] is"
+		           : st->closed ? "the opening [ is"
+		                        : "the opening [ and the closing ] are");
 }
 
 /* ---- the reader ---- */

@@ -175,9 +175,6 @@ bool dft_begins_record(const char *p, const char *e)
 
 static bool record_starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
 {
-	(void)ctx;
-	(void)from;
-	(void)more;
 	return dft_begins_record(p, e);
 }
 

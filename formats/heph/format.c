@@ -48,8 +48,6 @@ const struct rule heph_rules[HEPH_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".bin.log", NULL };
 static const char *const dialects[] = { "0.1.0", NULL };
 
-extern const struct format heph_format;
-
 const struct format heph_format = {
 	.name = "heph",
 	.title = "Heph trace",

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
@@ -570,14 +571,6 @@ extern const struct writer_ops hpw_ops;
 #define HPW_AT_START 24
 #define HPW_AT_END 32
 #define HPW_AT_DESCRIPTION 40
-
-static inline void hpw_store(char *p, uint64_t v, unsigned size)
-{
-	v <<= 64 - 8 * size;
-	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		v = __builtin_bswap64(v);
-	memcpy(p, &v, size);
-}
 
 /* ---- writer: copies (raw.c) ---- */
 

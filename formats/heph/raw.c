@@ -17,28 +17,23 @@
 #define EVENT_FIELDS 8
 #define OPTION_FIELDS 4
 
-#define TEXT(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 static const struct class_field event_fields[EVENT_FIELDS] = {
-	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
-	{ TEXT("stream"), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT(HEPH_COUNTER_FIELD), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT("substream"), TEXT("u64"), VALUE_U64, 8, NULL },
-	{ TEXT("start"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	{ TEXT(HEPH_END_FIELD), TEXT("u64"), VALUE_U64, 8, "ns" },
-	{ TEXT("description"), TEXT("string"), VALUE_STRING, 0, NULL },
+	{ SLICE_LIT("magic"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("size"), SLICE_LIT("u32"), VALUE_U32, 4, "byte" },
+	{ SLICE_LIT("stream"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT(HEPH_COUNTER_FIELD), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("substream"), SLICE_LIT("u64"), VALUE_U64, 8, NULL },
+	{ SLICE_LIT("start"), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	{ SLICE_LIT(HEPH_END_FIELD), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	{ SLICE_LIT("description"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
 };
 
 /* The value of the epoch is an integer of 64 bits, that of other options their bytes. */
 static const struct class_field option_fields[OPTION_FIELDS] = {
-	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
-	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
-	{ TEXT("option"), TEXT("string"), VALUE_STRING, 0, NULL },
-	{ TEXT("value"), TEXT("bytes"), VALUE_NONE, 0, NULL },
+	{ SLICE_LIT("magic"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("size"), SLICE_LIT("u32"), VALUE_U32, 4, "byte" },
+	{ SLICE_LIT("option"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
+	{ SLICE_LIT("value"), SLICE_LIT("bytes"), VALUE_NONE, 0, NULL },
 };
 
 void heph_raw_declare(struct class *event, struct class *metadata)
@@ -232,7 +227,7 @@ static void write_options(struct text *to, struct text *from, uint32_t stream)
 		const struct slice packet = next_packet(&rest);
 		text_slice(to, packet);
 		if (!to->failed)
-			hpw_store(to->p + to->n - packet.n + STREAM_AT, stream, 4);
+			store_uint(to->p + to->n - packet.n + STREAM_AT, stream, 4, true);
 	}
 	text_clear(from);
 }
@@ -301,7 +296,7 @@ static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 	if (p == NULL)
 		return NULL;
 	memcpy(p, bytes.p, bytes.n);
-	hpw_store(p + HPW_AT_SIZE, bytes.n, 4);
+	store_uint(p + HPW_AT_SIZE, bytes.n, 4, true);
 	t->n += bytes.n;
 	return p;
 }
@@ -323,7 +318,7 @@ static void write_epoch(struct hpw_copy *copy, struct slice bytes)
 	char *const p = write_copy(copy, bytes);
 
 	if (p != NULL)
-		hpw_store(p + bytes.n - HEPH_EPOCH_SIZE, copy->epoch + copy->rebased_by, 8);
+		store_uint(p + bytes.n - HEPH_EPOCH_SIZE, copy->epoch + copy->rebased_by, 8, true);
 }
 
 /* Writes an epoch that precedes the first event: the time of that event determines how it is rebased. */
@@ -458,10 +453,10 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 	char *const p = write_copy(copy, bytes);
 	if (p == NULL)
 		return;
-	hpw_store(p + HPW_AT_STREAM, s->out, 4);
-	hpw_store(p + HPW_AT_COUNTER, counter, 4);
-	hpw_store(p + HPW_AT_START, t.start, 8);
-	hpw_store(p + HPW_AT_END, t.end, 8);
+	store_uint(p + HPW_AT_STREAM, s->out, 4, true);
+	store_uint(p + HPW_AT_COUNTER, counter, 4, true);
+	store_uint(p + HPW_AT_START, t.start, 8, true);
+	store_uint(p + HPW_AT_END, t.end, 8, true);
 }
 
 /* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
@@ -531,16 +526,12 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 {
 	struct hpw_copy *const copy = c->state;
 
-	(void)b;
-	(void)e;
-	(void)bytes;
 	copy->input += copy->any;
 	copy->any = true;
 }
 
 static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
-	(void)b;
 	if (load_u32(bytes.p, true) == HEPH_MAGIC_EVENT)
 		copy_events(c->state, e, bytes);
 	else if (is_epoch(bytes))

@@ -90,7 +90,7 @@ static void add_number(struct hpw_packet *k, uint64_t v, unsigned size)
 	char *const p = text_reserve(k->text, size);
 
 	if (p != NULL) {
-		hpw_store(p, v, size);
+		store_uint(p, v, size, true);
 		k->text->n += size;
 	}
 }
@@ -112,7 +112,7 @@ static void add_checked_text(struct hpw_packet *k, struct slice s)
 	n = utf8_cut(t->p + start, t->n - start, MAX_TEXT);
 	cut |= n < t->n - start;
 	t->n = start + n;
-	hpw_store(t->p + start - 2, n, 2);
+	store_uint(t->p + start - 2, n, 2, true);
 	if (cut)
 		add_loss(k, HPW_TEXT_CUT);
 }
@@ -128,7 +128,7 @@ static void add_text(struct hpw_packet *k, struct slice s)
 	char *const p = text_reserve(t, (size_t)s.n + 2);
 	if (p == NULL)
 		return;
-	hpw_store(p, s.n, 2);
+	store_uint(p, s.n, 2, true);
 	if (s.n > 0)
 		memcpy(p + 2, s.p, s.n);
 	t->n += (size_t)s.n + 2;
@@ -173,7 +173,7 @@ static void finish_packet(struct hpw_packet *k)
 	struct text *const t = k->text;
 
 	if (!t->failed)
-		hpw_store(t->p + k->start + HPW_AT_SIZE, t->n - k->start, 4);
+		store_uint(t->p + k->start + HPW_AT_SIZE, t->n - k->start, 4, true);
 }
 
 static void put_text_attribute(struct hpw_packet *k, struct slice name, struct slice text)
@@ -645,12 +645,12 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		add_loss(&k, HPW_LATE_TIME);
 	if (to->changed)
 		add_loss(&k, HPW_TRACK_CHANGED);
-	hpw_store(p, HEPH_MAGIC_EVENT, 4);
-	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
-	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);
-	hpw_store(p + HPW_AT_SUBSTREAM, to->substream, 8);
-	hpw_store(p + HPW_AT_START, times.start, 8);
-	hpw_store(p + HPW_AT_END, end, 8);
+	store_uint(p, HEPH_MAGIC_EVENT, 4, true);
+	store_uint(p + HPW_AT_STREAM, to->stream, 4, true);
+	store_uint(p + HPW_AT_COUNTER, (*counter)++, 4, true);
+	store_uint(p + HPW_AT_SUBSTREAM, to->substream, 8, true);
+	store_uint(p + HPW_AT_START, times.start, 8, true);
+	store_uint(p + HPW_AT_END, end, 8, true);
 	k.text->n += HPW_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;
 	clear_types(st);

@@ -119,8 +119,6 @@ const struct rule ndjson_rules[NDJSON_RULE_COUNT + 1] = {
 };
 static const char *const suffixes[] = { ".ndjson", ".jsonl", NULL };
 
-extern const struct format ndjson_format;
-
 const struct format ndjson_format = {
 	.name = "ndjson",
 	.title = "NDJSON, one event a line",

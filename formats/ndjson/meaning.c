@@ -44,8 +44,7 @@ static bool is_text(struct ndjson_reading *st, enum ndjson_member m, const char 
 
 bool ndjson_array_has(const struct json_token *t, const char *name)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 
 	while (json_walk_next(&w))
 		if (json_is_string(w.value.kind) && slice_is(json_token_text(&w.value), name))
@@ -278,8 +277,8 @@ struct field_tokens {
 	struct json_token name, type, value, size, unit, escaped;
 };
 
-/* Reads a field of a class from [p, e).  Returns false if it is no valid one. */
-static bool read_field_tokens(const char *p, const char *e, struct field_tokens *to)
+/* Reads a field of a class.  Returns false if it is no valid one. */
+static bool read_field_tokens(const struct json_token *t, struct field_tokens *to)
 {
 	const struct {
 		const char *name;
@@ -293,12 +292,11 @@ static bool read_field_tokens(const char *p, const char *e, struct field_tokens 
 		{ "unit", &to->unit, 1U << JSON_STRING | 1U << JSON_ESCAPED },
 		{ "escaped", &to->escaped, 1U << JSON_ARRAY },
 	};
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 
 	*to = (struct field_tokens){ .name = { .kind = JSON_ABSENT } };
-	if (*p != '{')
+	if (t->kind != JSON_OBJECT)
 		return false;
-	struct json_walk w = json_walk(&x, p, e);
+	struct json_walk w = json_walk_again(t);
 	while (json_walk_next(&w))
 		for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 			if (slice_is(json_token_text(&w.key), rows[i].name)) {
@@ -310,16 +308,16 @@ static bool read_field_tokens(const char *p, const char *e, struct field_tokens 
 }
 
 /* Returns false after a finding or on OOM. */
-static bool read_class_field(struct ndjson_reading *st, const char *p, const char *e, struct class_field *f)
+static bool read_class_field(struct ndjson_reading *st, const struct json_token *field, struct class_field *f)
 {
 	struct arena *const a = &st->r->trace->arena;
 	struct field_tokens t;
 	uint64_t size = 0;
 
-	if (!read_field_tokens(p, e, &t) ||
+	if (!read_field_tokens(field, &t) ||
 	    (t.size.p != NULL &&
 	     (!json_digits_any(t.size.p, (uint32_t)(t.size.end - t.size.p), &size) || size > UINT32_MAX))) {
-		ndjson_report(st, NDJSON_RULE_BAD_VALUE, p,
+		ndjson_report(st, NDJSON_RULE_BAD_VALUE, field->p,
 		              "a field of a class is an object with name and type");
 		return false;
 	}
@@ -341,8 +339,7 @@ static bool read_class_field(struct ndjson_reading *st, const char *p, const cha
 
 static uint32_t count_elements(const struct json_token *t)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	uint32_t n = 0;
 
 	while (json_walk_next(&w))
@@ -353,7 +350,6 @@ static uint32_t count_elements(const struct json_token *t)
 static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_FIELDS];
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 
 	if (!ndjson_has(&st->line, NDJSON_M_FIELDS))
 		return true;
@@ -361,9 +357,9 @@ static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 	st->r->no_memory |= to == NULL;
 	if (to == NULL)
 		return false;
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	while (json_walk_next(&w))
-		if (!read_class_field(st, w.value.p, w.value.end, &to[like->nfields++]))
+		if (!read_class_field(st, &w.value, &to[like->nfields++]))
 			return false;
 	like->fields = to;
 	return true;
@@ -538,8 +534,7 @@ void ndjson_finish_events(struct ndjson_reading *st)
 static bool read_losses(struct ndjson_reading *st, struct trace_origin *o)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_LOSSES];
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	struct arena *const a = &st->r->trace->arena;
 	const struct ndjson_target to = { .arena = &st->scratch };
 

@@ -313,48 +313,46 @@ static struct value pop_values(struct reading *g, const char *at, uint32_t base,
 	return v;
 }
 
+/* Reads an array and adds its values to the stack. */
+static void push_array(struct reading *g, const struct json_token *t, unsigned expected, unsigned depth)
+{
+	struct json_walk w = json_walk_again(t);
+
+	while (json_walk_next(&w))
+		if (!push_value(g, w.value.p, read_any(g, &w.value, expected, depth + 1)))
+			break;
+}
+
 static struct value read_list(struct reading *g, const struct json_token *t, unsigned expected,
                               unsigned depth)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list");
-	struct json_walk w = json_walk(&x, t->p, t->end);
-	while (json_walk_next(&w))
-		if (!push_value(g, w.value.p, read_any(g, &w.value, expected, depth + 1)))
-			break;
+	push_array(g, t, expected, depth);
 	return pop_values(g, t->p, base, (struct value){ .type = VALUE_LIST });
 }
 
 /* Reads a list of a key and a value. */
 static bool read_map_pair(struct reading *g, const struct json_token *t, unsigned depth)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	unsigned n = 0;
+	const uint32_t base = g->st->nstack;
 
-	if (t->kind != JSON_ARRAY) {
+	if (t->kind == JSON_ARRAY)
+		push_array(g, t, VALUE_NONE, depth);
+	if (g->st->nstack != base + 2)
 		fail(g, t->p, "no list of a key and a value");
-		return false;
-	}
-	struct json_walk w = json_walk(&x, t->p, t->end);
-	for (; json_walk_next(&w); n++)
-		if (!push_value(g, w.value.p, read_any(g, &w.value, VALUE_NONE, depth + 1)))
-			return false;
-	if (n != 2)
-		fail(g, t->p, "no list of a key and a value");
-	return n == 2;
+	return g->fault.why == NULL;
 }
 
 static struct value read_map_pairs(struct reading *g, const struct json_token *t, unsigned depth)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list of pairs");
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	while (json_walk_next(&w))
 		if (!read_map_pair(g, &w.value, depth))
 			break;
@@ -364,8 +362,7 @@ static struct value read_map_pairs(struct reading *g, const struct json_token *t
 /* Reads a map, or the value of an object with one member whose name is $ and a type. */
 static struct value read_object(struct reading *g, const struct json_token *t, unsigned depth)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	const uint32_t base = g->st->nstack;
 
 	for (bool first = true; json_walk_next(&w); first = false) {
@@ -669,15 +666,14 @@ static void read_args(struct reading *g)
 
 /* ---- pairs, a list ---- */
 
-/* Splits the list [p, e).  Returns false if it has not two values. */
-static bool split_pair(const char *p, const char *e, struct json_token to[2])
+/* Splits a list.  Returns false if it has not two values. */
+static bool split_pair(const struct json_token *t, struct json_token to[2])
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	unsigned n = 0;
 
-	if (*p != '[')
+	if (t->kind != JSON_ARRAY)
 		return false;
-	struct json_walk w = json_walk(&x, p, e);
+	struct json_walk w = json_walk_again(t);
 	while (json_walk_next(&w)) {
 		if (n == 2)
 			return false;
@@ -686,24 +682,24 @@ static bool split_pair(const char *p, const char *e, struct json_token to[2])
 	return w.p != NULL && n == 2;
 }
 
-static bool read_pair(struct reading *g, const char *p, const char *e)
+static bool read_pair(struct reading *g, const struct json_token *t)
 {
 	struct json_token two[2];
 	struct slice name = slice_of("", 0);
 	struct value v = { .type = VALUE_NONE };
 
 	g->fault.why = NULL;
-	if (!split_pair(p, e, two)) {
-		fail(g, p, "it is no list of a name and a value");
+	if (!split_pair(t, two)) {
+		fail(g, t->p, "it is no list of a name and a value");
 	} else {
 		const struct value n = read_any(g, &two[0], VALUE_NONE, 0);
 		name = n.type == VALUE_STRING ? value_text(&n) : name;
 		if (n.type != VALUE_STRING)
-			fail(g, p, "its name is no text");
+			fail(g, t->p, "its name is no text");
 	}
 	if (g->fault.why == NULL)
 		v = read_any(g, &two[1], VALUE_NONE, 0);
-	if (g->st->r->no_memory || is_full(g, p))
+	if (g->st->r->no_memory || is_full(g, t->p))
 		return false;
 	if (g->fault.why != NULL) {
 		report_fault(g, name);
@@ -719,11 +715,10 @@ static bool read_pair(struct reading *g, const char *p, const char *e)
 static void read_pairs(struct reading *g)
 {
 	const struct json_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 
 	while (json_walk_next(&w))
-		if (!read_pair(g, w.value.p, w.value.end))
+		if (!read_pair(g, &w.value))
 			return;
 }
 

@@ -25,11 +25,6 @@ struct ndjson_state {
 	struct ndjson_class *classes;
 };
 
-static inline const struct ndjson_track *track_of(const struct track *t)
-{
-	return t->declared;
-}
-
 static inline const struct ndjson_class *class_of(const struct class *c)
 {
 	return c->declared;
@@ -292,26 +287,6 @@ static void put_clock(struct text *t, const struct writer *w, const struct trace
 		put_member_u64(t, "rebased_by_ns", before + (w->run->rebased ? w->run->rebased_by : 0));
 }
 
-static void put_end(struct chunk *c, const struct writer *w)
-{
-	const struct trace *const trace = w->run->trace;
-	const struct trace_origin *const origin =
-	    trace->origin != NULL && trace->origin->last.format != NULL ? trace->origin : NULL;
-	const struct trace_facts facts = origin != NULL ? origin->last : facts_of(trace);
-	struct text *const t = &c->text;
-	struct ndjson_shapes shapes;
-
-	text_str(t, "{\"type\":\"trace_end\"");
-	put_member_u64(t, "records", origin != NULL ? origin->records : trace->records);
-	put_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
-	put_facts(t, &facts);
-	put_clock(t, w, trace->origin);
-	put_losses(t, w->run->total, origin);
-	ndjson_shapes_init(&shapes);
-	ndjson_fields(&shapes, 0, NULL, trace->meta, trace->nmeta, 0, c);
-	text_str(t, "}\n");
-}
-
 /* ---- events ---- */
 
 struct head {
@@ -382,7 +357,7 @@ static char *put_track(char *p, const struct event *e)
 {
 	if (e->track == NULL)
 		return PUT(p, ",\"offset\":");
-	const struct ndjson_track *const k = track_of(e->track);
+	const struct ndjson_track *const k = e->track->declared;
 	memcpy(p, k->text, sizeof k->text);
 	return p + k->n;
 }
@@ -426,7 +401,6 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 
 static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;
@@ -451,7 +425,22 @@ static void render_batch(const void *state, const struct batch *b, struct chunk 
 
 static bool close_writer(struct writer *w, struct chunk *chunk)
 {
-	put_end(chunk, w);
+	const struct trace *const trace = w->run->trace;
+	const struct trace_origin *const origin =
+	    trace->origin != NULL && trace->origin->last.format != NULL ? trace->origin : NULL;
+	const struct trace_facts facts = origin != NULL ? origin->last : facts_of(trace);
+	struct text *const t = &chunk->text;
+	struct ndjson_shapes shapes;
+
+	text_str(t, "{\"type\":\"trace_end\"");
+	put_member_u64(t, "records", origin != NULL ? origin->records : trace->records);
+	put_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
+	put_facts(t, &facts);
+	put_clock(t, w, trace->origin);
+	put_losses(t, w->run->total, origin);
+	ndjson_shapes_init(&shapes);
+	ndjson_fields(&shapes, 0, NULL, trace->meta, trace->nmeta, 0, chunk);
+	text_str(t, "}\n");
 	return true;
 }
 

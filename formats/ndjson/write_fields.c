@@ -276,12 +276,6 @@ static unsigned kind_to_write(const struct value *v, unsigned kind, unsigned exp
 	return is_natural(v, kind) && (types[kind].form & types[expected].fits) == 0 ? 0 : kind;
 }
 
-/* Returns the same as put_value() without writing. */
-static unsigned kind_needed(struct text *t, const struct value *v, unsigned expected)
-{
-	return kind_to_write(v, kind_of(t, v), expected);
-}
-
 /* ---- scalars ---- */
 
 /* NaN has many bit patterns; all but the default one are written. */
@@ -339,6 +333,7 @@ struct out {
 
 static void put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth);
 
+/* Writes a value with its kind if that is needed: {"$u8":7}. */
 static void put_typed(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
 {
 	const unsigned kind = kind_of(o->t, v), kind_written = kind_to_write(v, kind, expected);
@@ -459,14 +454,6 @@ static unsigned put_value(struct chunk *c, const struct value *v, unsigned expec
 	return kind_to_write(v, kind, expected);
 }
 
-/* Writes a value with its kind if that is needed: {"$u8":7}. */
-static void put_with_kind(struct chunk *c, const struct value *v, uint64_t offset)
-{
-	const struct out o = { &c->text, c, offset };
-
-	put_typed(&o, v, VALUE_NONE, 0);
-}
-
 /* ---- fields: an object ---- */
 
 static struct slice name_at(const void *ctx, uint32_t i)
@@ -538,7 +525,8 @@ static void put_args(const struct ndjson_class *cls, const struct field *f, uint
 	}
 	text_char(t, '}');
 	for (uint32_t i = 0; i < n && written != 0; i++) {
-		const unsigned kind = kind_needed(t, &f[i].value, expected_type(cls, f[i].name));
+		const struct value *const v = &f[i].value;
+		const unsigned kind = kind_to_write(v, kind_of(t, v), expected_type(cls, f[i].name));
 		if (kind != 0)
 			put_type(t, f[i].name, kind, &any);
 	}
@@ -656,13 +644,15 @@ static void put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t o
 
 static void put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
 {
+	const struct out o = { &c->text, c, offset };
+
 	text_str(&c->text, ",\"pairs\":[");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct value name = value_string(f[i].name);
 		text_str(&c->text, i > 0 ? ",[" : "[");
-		put_with_kind(c, &name, offset);
+		put_typed(&o, &name, VALUE_NONE, 0);
 		text_char(&c->text, ',');
-		put_with_kind(c, &f[i].value, offset);
+		put_typed(&o, &f[i].value, VALUE_NONE, 0);
 		text_char(&c->text, ']');
 	}
 	text_char(&c->text, ']');

@@ -15,15 +15,10 @@
 
 /* ---- reader: files and runs as records ---- */
 
-#define NAME(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 /* Fields of the record of a file; that of the stream itself has only the name. */
 static const struct class_field file_fields[] = {
-	{ NAME("name"), NAME("string"), VALUE_STRING, 0, NULL },
-	{ NAME("content"), NAME("bytes"), VALUE_BYTES, 0, NULL },
+	{ SLICE_LIT("name"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
+	{ SLICE_LIT("content"), SLICE_LIT("bytes"), VALUE_BYTES, 0, NULL },
 };
 
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
@@ -54,19 +49,12 @@ void ovni_files_free(struct ovni_files *f)
 	*f = (struct ovni_files){ .n = 0 };
 }
 
-static const char *base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /* Returns the stream's path from the folder of the trace, without a suffix for compression. */
 static struct slice stream_name(const struct reader *r)
 {
 	const char *const path =
 	    r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
-	const char *name = base_name(path);
+	const char *name = ovni_base_name(path);
 	const size_t length = strlen(path);
 
 	if (r->folder > 0 && r->folder < length)
@@ -166,7 +154,7 @@ static void move_clock(struct ovw_state *st, const struct event *e, struct text 
 
 	if (to->failed || e->phase == PHASE_STRUCTURE)
 		return;
-	ovw_store(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
+	store_uint(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
 	if (negative)
 		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
 }
@@ -345,7 +333,7 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	f->file = file;
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
-	if (strcmp(base_name(file), OVNI_METADATA_FILE) == 0)
+	if (strcmp(ovni_base_name(file), OVNI_METADATA_FILE) == 0)
 		read_declarations(s, content);
 	count_waiting(st, s, content.n, chunk);
 }
@@ -487,7 +475,7 @@ static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice
 /* Returns whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
 static bool is_of_stream(const char *file)
 {
-	const char *const name = base_name(file);
+	const char *const name = ovni_base_name(file);
 
 	return strcmp(name, OVNI_OFFSETS_FILE) != 0 && strcmp(name, "metadata.json") != 0;
 }
@@ -741,7 +729,6 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 
 static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
 {
-	(void)bytes;
 	if (!ensure_file(c->state, e->dur, c->chunk)) {
 		c->chunk->text.failed = true;
 		return false;

@@ -41,23 +41,18 @@ static struct slice code_text(char *to, size_t cap, const unsigned char *p, size
 	return textscan_slice(to, (uint32_t)used);
 }
 
-#define NAME(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 /* Fields of raw events. */
 static const struct class_field event_fields[] = {
-	{ NAME("flags"), NAME("u8"), VALUE_U8, 1, NULL },
-	{ NAME("mcv"), NAME("char[3]"), VALUE_STRING, 3, NULL },
-	{ NAME("clock"), NAME("u64"), VALUE_U64, 8, "ns" },
-	{ NAME("jumbo_size"), NAME("u32"), VALUE_U32, 4, "byte" },
-	{ NAME("payload"), NAME("bytes"), VALUE_BYTES, 0, NULL },
+	{ SLICE_LIT("flags"), SLICE_LIT("u8"), VALUE_U8, 1, NULL },
+	{ SLICE_LIT("mcv"), SLICE_LIT("char[3]"), VALUE_STRING, 3, NULL },
+	{ SLICE_LIT("clock"), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	{ SLICE_LIT("jumbo_size"), SLICE_LIT("u32"), VALUE_U32, 4, "byte" },
+	{ SLICE_LIT("payload"), SLICE_LIT("bytes"), VALUE_BYTES, 0, NULL },
 };
 
 static const struct class_field header_fields[] = {
-	{ NAME("magic"), NAME("char[4]"), VALUE_STRING, 4, NULL },
-	{ NAME("version"), NAME("u32"), VALUE_U32, 4, NULL },
+	{ SLICE_LIT("magic"), SLICE_LIT("char[4]"), VALUE_STRING, 4, NULL },
+	{ SLICE_LIT("version"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
 };
 
 #define EVENT_FIELDS (sizeof event_fields / sizeof event_fields[0])
@@ -91,7 +86,6 @@ static struct ovni_code *other_codes(struct ovni_codes *c, struct reader *r, str
 /* Jumbo events have flags, all but the smallest a payload. */
 static bool has_field(const void *ctx, struct slice name)
 {
-	(void)ctx;
 	return slice_is(name, "flags") || slice_is(name, "payload");
 }
 

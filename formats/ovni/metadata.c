@@ -656,7 +656,7 @@ static void read_old_layout(struct ovni_metadata *m)
 void ovni_metadata_read(struct ovni_metadata *m)
 {
 	const char *const path = m->r->in->path != NULL ? m->r->in->path : "-";
-	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+	const char *const name = ovni_base_name(path);
 
 	m->system->in_folder |= m->r->folder > 0;
 	m->thread = (struct ovni_thread){ .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 };

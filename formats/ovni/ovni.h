@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "base/open_spans.h"
 #include "format/format.h"
 #include "out/tracks.h"
@@ -372,6 +373,14 @@ const char *ovni_json_string(struct ovni_metadata *m, const struct cJSON *o, con
 typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 
+/* Returns the part of a path after its last slash. */
+static inline const char *ovni_base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 /* trace_ops.check_sidecar: reports metadata without a stream. */
 void ovni_check_sidecar(struct reader *r);
 
@@ -617,13 +626,6 @@ static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &ovw_losses[kind], offset, 1);
 }
 
-/* Stores a number in the byte order of the stream. */
-static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
-{
-	for (unsigned i = 0; i < size; i++)
-		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
-}
-
 /* ---- writer: copies (copy.c) ---- */
 
 extern const struct copier_ops ovw_copier_ops;
@@ -648,7 +650,8 @@ void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
 /* ---- writer: events, metadata (write_text.c) ---- */
 
-void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
+/* writer_ops.write */
+void ovw_events(void *state, const struct batch *b, struct chunk *chunk);
 
 /* Ends a stream: spans, counters, thread. */
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);

@@ -4,7 +4,7 @@
  * header before plausible events is rewritten.
  *
  * With --sort, events between OU[ and OU] move to where their clocks belong, as ovnisort does: they are
- * merged with the events before them, back to the last one that is older than the whole region.  Events are
+ * sorted with the events before them, back to the last one that is older than the whole region.  Events are
  * buffered for that, HELD_MAX bytes of them; the work for regions that reach far back is bounded.
  */
 #include "ovni/ovni.h"
@@ -36,8 +36,8 @@ struct moved_range {
 struct sorter {
 	char *bytes, *scratch; /* of all buffered events; as many again, to sort with */
 	size_t n, cap;
-	struct held_event *events, *other_events; /* other_events: scratch */
-	uint32_t nevents, events_cap, others_cap;
+	struct held_event *events;
+	uint32_t nevents, events_cap;
 	struct moved_range *moved; /* in order, without overlaps */
 	uint32_t nmoved, moved_cap;
 	uint32_t region; /* the first event after OU[; 0: outside of regions */
@@ -113,36 +113,15 @@ static void write_half(struct sorter *s, struct recovery *rc)
 	write_held(s, rc, count);
 }
 
-/* ---- sorting a region: a stable merge sort from the bottom up ---- */
+/* ---- sorting a region ---- */
 
-static void merge_events(const struct held_event *a, uint32_t na, const struct held_event *b, uint32_t nb,
-                         struct held_event *to)
+/* Events of equal clocks keep their order. */
+static int compare_events(const void *a, const void *b)
 {
-	while (na > 0 && nb > 0) {
-		const bool second = b->clock < a->clock;
-		*to++ = second ? *b++ : *a++;
-		nb -= second;
-		na -= !second;
-	}
-	memcpy(to, a, na * sizeof *to);
-	memcpy(to + na, b, nb * sizeof *to);
-}
+	const struct held_event *const x = a, *const y = b;
 
-static void sort_events(struct held_event *e, struct held_event *scratch, uint32_t n)
-{
-	uint32_t width = 1;
-
-	while (width < n) {
-		for (uint32_t i = 0; i < n; i += 2 * width) {
-			const uint32_t a = n - i < width ? n - i : width;
-			const uint32_t b = n - i - a < width ? n - i - a : width;
-			merge_events(e + i, a, e + i + a, b, scratch + i);
-			if (n - i <= 2 * width)
-				break;
-		}
-		memcpy(e, scratch, n * sizeof *e);
-		width = width > n / 2 ? n : width * 2;
-	}
+	return x->clock != y->clock ? (x->clock > y->clock) - (x->clock < y->clock)
+	                            : (x->at > y->at) - (x->at < y->at);
 }
 
 /* Brings the bytes of the events from `first` on, which begin at `from`, into the order of the events. */
@@ -206,11 +185,7 @@ static void sort_region(struct sorter *s)
 		return;
 	}
 	const size_t from = s->events[first].at;
-	if (!array_reach(&s->other_events, &s->others_cap, s->nevents, sizeof *s->other_events)) {
-		s->no_memory = true;
-		return;
-	}
-	sort_events(s->events + first, s->other_events, s->nevents - first);
+	qsort(s->events + first, s->nevents - first, sizeof *s->events, compare_events);
 	move_bytes(s, first, from);
 	add_moved(s, from, NULL);
 }
@@ -479,7 +454,6 @@ static void close_recovery(struct recovery *rc)
 	free(s->bytes);
 	free(s->scratch);
 	free(s->events);
-	free(s->other_events);
 	free(s->moved);
 }
 

@@ -505,8 +505,6 @@ static const struct format_option options[] = {
 	{ .name = NULL },
 };
 
-extern const struct format ovni_format;
-
 const struct format ovni_format = {
 	.name = "ovni",
 	.title = "ovni trace stream",

@@ -21,17 +21,13 @@
 /* Processes and threads keep their ids where ovni can have them: see out/tracks.h. */
 #define OF_PIDS 0 /* scope of ovw_marks.numbers; that of the tids of a process is its index + 1 */
 
-static bool has_usable_id(const struct track *t)
-{
-	return t->has_id && t->id > 0 && t->id <= INT32_MAX;
-}
-
 /* Returns the number of a track in the scope, or 0 on OOM. */
 static int32_t number_track(struct ovw_marks *m, uint64_t scope, const struct track *t, struct chunk *chunk)
 {
+	const bool is_usable = t->has_id && t->id > 0 && t->id <= INT32_MAX;
 	uint64_t id;
 
-	if (!track_numbers_assign(&m->numbers, scope, has_usable_id(t) ? &t->id : NULL, &id))
+	if (!track_numbers_assign(&m->numbers, scope, is_usable ? &t->id : NULL, &id))
 		return 0;
 	if (t->has_id && t->lane == 0 && id != t->id)
 		ovw_lose(chunk, OVW_ID_CHANGED, 0);
@@ -89,7 +85,7 @@ void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, ui
 
 	record[0] = n > 0 ? (char)(n - 1) : 0;
 	memcpy(record + 1, code, 3);
-	ovw_store(record + 4, clock, 8, false);
+	store_uint(record + 4, clock, 8, false);
 	if (n > 0)
 		memcpy(record + OVNI_EVENT_SIZE, payload, n);
 	retain(st, s, record, OVNI_EVENT_SIZE + n, chunk);
@@ -108,11 +104,11 @@ static void begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t cl
 	if (!m->any)
 		m->first = clock;
 	m->any = true;
-	ovw_store(header + 4, OVNI_VERSION, 4, false);
+	store_uint(header + 4, OVNI_VERSION, 4, false);
 	retain(st, s, header, sizeof header, chunk);
-	ovw_store(payload, UINT32_MAX, 4, false);     /* the virtual CPU */
-	ovw_store(payload + 4, UINT32_MAX, 4, false); /* creator: unknown */
-	ovw_store(payload + 8, 0, 8, false);
+	store_uint(payload, UINT32_MAX, 4, false);     /* the virtual CPU */
+	store_uint(payload + 4, UINT32_MAX, 4, false); /* creator: unknown */
+	store_uint(payload + 8, 0, 8, false);
 	ovw_record(st, s, "OHx", clock - m->first > CLOCK_GATE ? m->first + CLOCK_GATE : clock, payload,
 	           sizeof payload, chunk);
 }
@@ -186,22 +182,6 @@ static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t
 	begin_thread(st, s, clock, chunk);
 	ovw_lose(chunk, OVW_THREAD_STATE, e->offset);
 	return m->nstreams;
-}
-
-static bool declare_tracks(struct ovw_state *st, const struct batch *b)
-{
-	struct ovw_marks *const m = &st->marks;
-
-	for (uint32_t i = 0; i < b->ntracks; i++) {
-		uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
-		if (number == NULL ||
-		    !array_reserve(&m->tracks, m->ntracks, &m->tracks_cap, sizeof *m->tracks))
-			return false;
-		*number = m->ntracks;
-		m->tracks[m->ntracks++] = (struct ovw_track){ .stream = 0 };
-		b->tracks[i]->declared = number;
-	}
-	return true;
 }
 
 struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock,
@@ -285,7 +265,6 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 
-	(void)chunk;
 	st->rebased = w->run->rebased;
 	st->signed_time = w->run->signed_time;
 	st->output = w->temp_near;
@@ -294,13 +273,19 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 
 static bool ovw_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk;
-	return declare_tracks(w->state, b);
-}
+	struct ovw_state *const st = w->state;
+	struct ovw_marks *const m = &st->marks;
 
-static void ovw_write(void *state, const struct batch *b, struct chunk *chunk)
-{
-	ovw_events(state, b, chunk);
+	for (uint32_t i = 0; i < b->ntracks; i++) {
+		uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
+		if (number == NULL ||
+		    !array_reserve(&m->tracks, m->ntracks, &m->tracks_cap, sizeof *m->tracks))
+			return false;
+		*number = m->ntracks;
+		m->tracks[m->ntracks++] = (struct ovw_track){ .stream = 0 };
+		b->tracks[i]->declared = number;
+	}
+	return true;
 }
 
 /* Ends of streams in memory. */
@@ -342,7 +327,7 @@ const struct writer_ops ovw_ops = {
 	.nested = true,
 	.open = ovw_open,
 	.declare = ovw_declare,
-	.write = ovw_write,
+	.write = ovw_events,
 	.close = ovw_close,
 	.free = ovw_free,
 };

@@ -260,8 +260,8 @@ static void put_mark(struct ovw_state *st, struct ovw_stream *s, const char *cod
 {
 	char payload[12];
 
-	ovw_store(payload, (uint64_t)value, 8, false);
-	ovw_store(payload + 8, type, 4, false);
+	store_uint(payload, (uint64_t)value, 8, false);
+	store_uint(payload + 8, type, 4, false);
 	ovw_record(st, s, code, clock, payload, sizeof payload, chunk);
 }
 
@@ -483,11 +483,11 @@ static void put_event(struct ovw_state *st, const struct batch *b, const struct 
 	}
 }
 
-void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
+void ovw_events(void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			put_event(st, b, &b->events[i], chunk);
+			put_event(state, b, &b->events[i], chunk);
 }
 
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)

@@ -16,8 +16,6 @@ static const char *const recounted[] = { "timestamp",      "timestamp_clock_id",
 	                                 "track_event",    "streaming_profile_packet",
 	                                 "sequence_flags", NULL };
 
-extern const struct format perfetto_format;
-
 const struct format perfetto_format = {
 	.name = "perfetto",
 	.title = "Perfetto trace",

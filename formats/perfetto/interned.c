@@ -24,11 +24,11 @@
 /* ---- texts ---- */
 
 static const uint8_t intern_fields[KINDS] = {
-	[KIND_CATEGORY] = INTERNED_CATEGORIES,
-	[KIND_NAME] = INTERNED_NAMES,
-	[KIND_KEY] = INTERNED_KEYS,
-	[KIND_STRING] = INTERNED_STRINGS,
-	[KIND_FUNCTION] = INTERNED_FUNCTIONS,
+	[KIND_CATEGORY] = PF_interned_event_categories,
+	[KIND_NAME] = PF_interned_event_names,
+	[KIND_KEY] = PF_interned_debug_annotation_names,
+	[KIND_STRING] = PF_interned_debug_annotation_string_values,
+	[KIND_FUNCTION] = PF_interned_function_names,
 };
 
 struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
@@ -110,8 +110,8 @@ static uint32_t define_text(struct perfetto_state *st, enum perfetto_kind kind, 
 		return 0;
 	const struct slice text = perfetto_clean(st, s, &changed);
 	const size_t at = wire_open(&st->defs, intern_fields[kind]);
-	wire_number(&st->defs, ENTRY_IID, iid);
-	wire_slice(&st->defs, ENTRY_TEXT, text);
+	wire_number(&st->defs, PF_entry_iid, iid);
+	wire_slice(&st->defs, PF_entry_name, text);
 	wire_close(&st->defs, at);
 	t->entries[iid - 1].changed = (uint8_t)changed;
 	if (kind == KIND_KEY)
@@ -298,10 +298,10 @@ void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, str
 	unsigned changed;
 
 	if (iid != 0) {
-		wire_number(&st->body, ANNOTATION_NAME_IID, iid);
+		wire_number(&st->body, PF_annotation_name_iid, iid);
 		return;
 	}
-	wire_slice(&st->body, ANNOTATION_NAME, perfetto_clean(st, text, &changed));
+	wire_slice(&st->body, PF_annotation_name, perfetto_clean(st, text, &changed));
 	perfetto_lose_all(st, changed);
 }
 
@@ -350,17 +350,17 @@ static inline uint32_t row_of(const struct field *f, uint32_t n)
 
 static inline void put_field(struct perfetto_state *st, uint32_t iid, const struct value *v)
 {
-	char *p = text_reserve(&st->body, 3 * WIRE_VARINT_MAX);
+	char *p = text_reserve(&st->body, 3 * PF_VARINT_MAX);
 
 	if (p == NULL)
 		return;
 	char *const start = p;
 	p += 2;
-	*p++ = WIRE_TAG(ANNOTATION_NAME_IID, WIRE_VARINT);
+	*p++ = PF_TAG(PF_annotation_name_iid, PF_VARINT);
 	p = wire_put(p, iid);
-	start[0] = WIRE_TAG(EVENT_ANNOTATIONS, WIRE_BYTES);
+	start[0] = PF_TAG(PF_event_debug_annotations, PF_BYTES);
 	if (v->type >= VALUE_U8 && v->type <= VALUE_U64) {
-		*p++ = WIRE_TAG(ANNOTATION_UINT, WIRE_VARINT);
+		*p++ = PF_TAG(PF_annotation_uint_value, PF_VARINT);
 		p = wire_put(p, v->u64);
 		start[1] = (char)(p - start - 2);
 		st->body.n = (size_t)(p - st->body.p);
@@ -377,7 +377,7 @@ static void put_fields(struct perfetto_state *st, const struct field *f, uint32_
 	struct perfetto_keys keys = { .n = 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
-		const size_t at = wire_open(&st->body, EVENT_ANNOTATIONS);
+		const size_t at = wire_open(&st->body, PF_event_debug_annotations);
 		perfetto_put_key(st, &keys, f[i].name);
 		perfetto_value(st, &f[i].value, 0);
 		wire_close(&st->body, at);
@@ -415,10 +415,10 @@ void perfetto_args(struct perfetto_state *st, const struct batch *b, const struc
 
 static void define_frame(struct perfetto_state *st, uint32_t iid)
 {
-	const size_t at = wire_open(&st->defs, INTERNED_FRAMES);
+	const size_t at = wire_open(&st->defs, PF_interned_frames);
 
-	wire_number(&st->defs, ENTRY_IID, iid);
-	wire_number(&st->defs, FRAME_FUNCTION, iid);
+	wire_number(&st->defs, PF_entry_iid, iid);
+	wire_number(&st->defs, PF_frame_function_name_id, iid);
 	wire_close(&st->defs, at);
 }
 
@@ -443,7 +443,7 @@ static void put_frames(struct perfetto_state *st, const struct call_stack *stack
 	for (uint32_t i = 0; i < stack->n; i++) {
 		const uint32_t iid = frame_iid(st, call_stack_from_root(stack, i, buffer));
 		if (iid != 0)
-			wire_number(&st->stack, CALLSTACK_FRAMES, iid);
+			wire_number(&st->stack, PF_callstack_frame_ids, iid);
 	}
 	st->body.failed |= st->stack.failed;
 }
@@ -458,8 +458,8 @@ static uint32_t stack_iid(struct perfetto_state *st, const struct call_stack *st
 	if (known != TABLE_NONE)
 		return known;
 	const uint32_t iid = ++st->nstacks;
-	const size_t at = wire_open(&st->defs, INTERNED_CALLSTACKS);
-	wire_number(&st->defs, ENTRY_IID, iid);
+	const size_t at = wire_open(&st->defs, PF_interned_callstacks);
+	wire_number(&st->defs, PF_entry_iid, iid);
 	text_add(&st->defs, frames.p, frames.n);
 	wire_close(&st->defs, at);
 	if (st->stack_bytes + frames.n > PERFETTO_STACK_BYTES || iid > PERFETTO_STACKS)
@@ -485,17 +485,17 @@ static void put_sample(struct perfetto_state *st, uint64_t ts, const struct perf
 	struct text *const t = &st->chunk->text;
 	const size_t packet = wire_open(t, TRACE_PACKET);
 
-	wire_number(t, PACKET_TIMESTAMP, ts);
-	wire_number(t, PACKET_SEQUENCE, 1);
-	wire_number(t, PACKET_FLAGS, FLAG_NEEDED);
+	wire_number(t, PF_packet_timestamp, ts);
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	wire_number(t, PF_packet_sequence_flags, PF_NEEDS);
 	if (st->defs.n > 0) {
-		wire_head(t, PACKET_INTERNED, st->defs.n);
+		wire_head(t, PF_packet_interned_data, st->defs.n);
 		text_add(t, st->defs.p, st->defs.n);
 	}
-	const size_t at = wire_open(t, PACKET_PERF_SAMPLE);
-	wire_number(t, SAMPLE_PID, k->pid);
-	wire_number(t, SAMPLE_TID, k->tid);
-	wire_number(t, SAMPLE_CALLSTACK, iid);
+	const size_t at = wire_open(t, PF_packet_perf_sample);
+	wire_number(t, PF_perf_sample_pid, k->pid);
+	wire_number(t, PF_perf_sample_tid, k->tid);
+	wire_number(t, PF_perf_sample_callstack_iid, iid);
 	wire_close(t, at);
 	wire_close(t, packet);
 	t->failed |= st->defs.failed;
@@ -513,5 +513,5 @@ void perfetto_sample(struct perfetto_state *st, const struct batch *b, const str
 	if (is_sample(e, k))
 		put_sample(st, e->ts, k, iid);
 	else
-		wire_number(&st->body, EVENT_CALLSTACK_IID, iid);
+		wire_number(&st->body, PF_event_callstack_iid, iid);
 }

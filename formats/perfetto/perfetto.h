@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
+#include "perfetto/schema/schema.h"
 
 /* Compares two texts.  Inlined for short ones: most names and keys have less than 32 bytes, and a call of
  * memcmp() takes longer than the comparison. */
@@ -32,131 +33,17 @@ static inline bool perfetto_equal(struct slice a, struct slice b)
 	return (differ | (x ^ y)) == 0;
 }
 
-/* ---- numbers of fields ---- */
+/* ---- numbers ---- */
 
-/* As in Perfetto's protos/perfetto/trace (trace_packet.proto, track_event/, ...). */
-
-/* Trace */
-#define TRACE_PACKET 1
-
-/* TracePacket */
-#define PACKET_CLOCK_SNAPSHOT 6
-#define PACKET_TIMESTAMP 8
-#define PACKET_SEQUENCE 10
-#define PACKET_TRACK_EVENT 11
-#define PACKET_INTERNED 12
-#define PACKET_FLAGS 13
-#define PACKET_TRACK 60
-#define PACKET_PERF_SAMPLE 66
-#define PACKET_FIRST 87
-#define PACKET_ATTRIBUTES 126
-#define FLAG_CLEARED 1 /* interned data starts from nothing */
-#define FLAG_NEEDED 2  /* the packet refers to interned data */
-
-/* TrackDescriptor */
-#define TRACK_UUID 1
-#define TRACK_NAME 2
-#define TRACK_PROCESS_INFO 3
-#define TRACK_THREAD_INFO 4
-#define TRACK_PARENT 5
-#define TRACK_COUNTER 8
-#define TRACK_RANK 12
-#define TRACK_MERGE 15
-#define MERGE_NONE 2
-#define TRACK_PROCESS_ORDER 19
-#define TRACK_THREAD_ORDER 20
-#define ORDER_EXPLICIT 1
-
-/* ProcessDescriptor, ThreadDescriptor, CounterDescriptor */
-#define PROCESS_PID 1
-#define PROCESS_NAME 6
-#define PROCESS_LABELS 8
-#define THREAD_PID 1
-#define THREAD_TID 2
-#define THREAD_NAME 5
-#define COUNTER_UNIT 3
-#define COUNTER_UNIT_NAME 6
-#define UNIT_NS 1
-#define UNIT_COUNT 2
-#define UNIT_BYTES 3
-
-/* TrackEvent */
-#define EVENT_CATEGORY_IIDS 3
-#define EVENT_ANNOTATIONS 4
-#define EVENT_LEGACY 6
-#define EVENT_TYPE 9
-#define EVENT_NAME_IID 10
-#define EVENT_TRACK 11
-#define EVENT_CATEGORIES 22
-#define EVENT_NAME 23
-#define EVENT_COUNTER_VALUE 30
-#define EVENT_DOUBLE_VALUE 44
-#define EVENT_CALLSTACK_IID 56
-#define TYPE_NONE 0
-#define TYPE_BEGIN 1
-#define TYPE_END 2
-#define TYPE_INSTANT 3
-#define TYPE_COUNTER 4
-
-/* LegacyEvent */
-#define LEGACY_PHASE 2
-#define LEGACY_ID 6
-#define LEGACY_ENCLOSING 12
-
-/* DebugAnnotation */
-#define ANNOTATION_NAME_IID 1
-#define ANNOTATION_BOOL 2
-#define ANNOTATION_UINT 3
-#define ANNOTATION_INT 4
-#define ANNOTATION_DOUBLE 5
-#define ANNOTATION_STRING 6
-#define ANNOTATION_POINTER 7
-#define ANNOTATION_NAME 10
-#define ANNOTATION_ENTRIES 11
-#define ANNOTATION_VALUES 12
-#define ANNOTATION_STRING_IID 17
-
-/* InternedData */
-#define INTERNED_CATEGORIES 1
-#define INTERNED_NAMES 2
-#define INTERNED_KEYS 3
-#define INTERNED_FUNCTIONS 5
-#define INTERNED_FRAMES 6
-#define INTERNED_CALLSTACKS 7
-#define INTERNED_STRINGS 29
-
-/* ClockSnapshot, Clock, and ids of clocks */
-#define SNAPSHOT_CLOCKS 1
-#define CLOCK_ID 1
-#define CLOCK_TIME 2
-#define PERFETTO_CLOCK_REALTIME 1
-#define PERFETTO_CLOCK_MONOTONIC 3
-#define PERFETTO_CLOCK_TRACE 11
-
-/* TraceAttributes */
-#define ATTRIBUTE 1
-#define ATTRIBUTE_KEY 1
-#define ATTRIBUTE_LONG 2
-#define ATTRIBUTE_STRING 3
-
-/* PerfSample, Frame, Callstack, InternedString */
-#define SAMPLE_CPU 1
-#define SAMPLE_PID 2
-#define SAMPLE_TID 3
-#define SAMPLE_CALLSTACK 4
-#define ENTRY_IID 1
-#define ENTRY_TEXT 2
-#define FRAME_FUNCTION 2
-#define CALLSTACK_FRAMES 2
+/* Those of fields are in schema.def. */
+enum { TRACE_PACKET = 1 }; /* field of Trace */
+enum { MERGE_NONE = 2, ORDER_EXPLICIT = 1 };
+enum { UNIT_NS = 1, UNIT_COUNT, UNIT_BYTES };
+enum { TYPE_NONE, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 
 /* ---- wire ---- */
 
 /* Protocol buffers.  A message is built in a text; its length is inserted when it is closed. */
-
-enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
-
-#define WIRE_VARINT_MAX 10
-#define WIRE_TAG(field, type) ((uint64_t)(field) << 3 | (uint64_t)(type))
 
 static inline char *wire_put(char *p, uint64_t v)
 {
@@ -173,23 +60,23 @@ static inline unsigned wire_size(uint64_t v)
 
 static inline void wire_number(struct text *t, unsigned field, uint64_t v)
 {
-	char *p = text_reserve(t, 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(t, 2 * PF_VARINT_MAX);
 
 	if (p == NULL)
 		return;
-	p = wire_put(p, WIRE_TAG(field, WIRE_VARINT));
+	p = wire_put(p, PF_TAG(field, PF_VARINT));
 	t->n = (size_t)(wire_put(p, v) - t->p);
 }
 
 static inline void wire_double(struct text *t, unsigned field, double v)
 {
-	char *p = text_reserve(t, WIRE_VARINT_MAX + 8);
+	char *p = text_reserve(t, PF_VARINT_MAX + 8);
 	uint64_t bits;
 
 	if (p == NULL)
 		return;
 	memcpy(&bits, &v, sizeof bits);
-	p = wire_put(p, WIRE_TAG(field, WIRE_FIXED64));
+	p = wire_put(p, PF_TAG(field, PF_FIXED64));
 	for (unsigned shift = 0; shift < 64; shift += 8)
 		*p++ = (char)(bits >> shift);
 	t->n = (size_t)(p - t->p);
@@ -198,11 +85,11 @@ static inline void wire_double(struct text *t, unsigned field, double v)
 /* Writes the tag and length of n bytes that the caller appends. */
 static inline void wire_head(struct text *t, unsigned field, size_t n)
 {
-	char *p = text_reserve(t, 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(t, 2 * PF_VARINT_MAX);
 
 	if (p == NULL)
 		return;
-	p = wire_put(p, WIRE_TAG(field, WIRE_BYTES));
+	p = wire_put(p, PF_TAG(field, PF_BYTES));
 	t->n = (size_t)(wire_put(p, n) - t->p);
 }
 
@@ -215,11 +102,11 @@ static inline void wire_slice(struct text *t, unsigned field, struct slice s)
 /* Starts a message; returns its position for wire_close(). */
 static inline size_t wire_open(struct text *t, unsigned field)
 {
-	char *p = text_reserve(t, WIRE_VARINT_MAX + 1);
+	char *p = text_reserve(t, PF_VARINT_MAX + 1);
 
 	if (p == NULL)
 		return 0;
-	p = wire_put(p, WIRE_TAG(field, WIRE_BYTES));
+	p = wire_put(p, PF_TAG(field, PF_BYTES));
 	*p++ = 0;
 	t->n = (size_t)(p - t->p);
 	return t->n;

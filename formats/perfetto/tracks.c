@@ -15,10 +15,10 @@
 
 static void put_clock(struct text *t, unsigned id, uint64_t ns)
 {
-	const size_t at = wire_open(t, SNAPSHOT_CLOCKS);
+	const size_t at = wire_open(t, PF_snapshot_clocks);
 
-	wire_number(t, CLOCK_ID, id);
-	wire_number(t, CLOCK_TIME, ns);
+	wire_number(t, PF_clock_clock_id, id);
+	wire_number(t, PF_clock_timestamp, ns);
 	wire_close(t, at);
 }
 
@@ -35,13 +35,13 @@ static void put_clocks(struct text *t, const struct writer *w)
 	    (!monotonic && !unix_time && !w->run->trace->epoch_known))
 		return;
 	const size_t packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PACKET_SEQUENCE, 1);
-	const size_t at = wire_open(t, PACKET_CLOCK_SNAPSHOT);
-	put_clock(t, PERFETTO_CLOCK_TRACE, 0);
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	const size_t at = wire_open(t, PF_packet_clock_snapshot);
+	put_clock(t, PF_TRACE_FILE, 0);
 	if (monotonic)
-		put_clock(t, PERFETTO_CLOCK_MONOTONIC, zero);
+		put_clock(t, PF_MONOTONIC, zero);
 	if (unix_time || w->run->trace->epoch_known)
-		put_clock(t, PERFETTO_CLOCK_REALTIME, epoch);
+		put_clock(t, PF_REALTIME, epoch);
 	wire_close(t, at);
 	wire_close(t, packet);
 }
@@ -63,8 +63,8 @@ static size_t open_attribute(struct about *a, struct slice key)
 	if (unique.n != key.n) /* the importer keeps only the last of equal names */
 		perfetto_lose(a->st, PERFETTO_KEY_CHANGED, 1);
 	a->t->failed |= unique.p == NULL;
-	const size_t at = wire_open(a->t, ATTRIBUTE);
-	wire_slice(a->t, ATTRIBUTE_KEY, perfetto_clean(a->st, unique, &changed));
+	const size_t at = wire_open(a->t, PF_attributes_attribute);
+	wire_slice(a->t, PF_attribute_key, perfetto_clean(a->st, unique, &changed));
 	perfetto_lose_all(a->st, changed);
 	return at;
 }
@@ -73,7 +73,7 @@ static void put_text(struct about *a, struct slice key, struct slice text)
 {
 	const size_t at = open_attribute(a, key);
 
-	wire_slice(a->t, ATTRIBUTE_STRING, text);
+	wire_slice(a->t, PF_attribute_string_value, text);
 	wire_close(a->t, at);
 }
 
@@ -84,10 +84,10 @@ static void put_number(struct about *a, struct slice key, uint64_t v)
 	char space[24];
 
 	if (v <= INT64_MAX) {
-		wire_number(a->t, ATTRIBUTE_LONG, v);
+		wire_number(a->t, PF_attribute_long_value, v);
 	} else {
 		snprintf(space, sizeof space, "%" PRIu64, v);
-		wire_slice(a->t, ATTRIBUTE_STRING, slice_str(space));
+		wire_slice(a->t, PF_attribute_string_value, slice_str(space));
 	}
 	wire_close(a->t, at);
 }
@@ -99,12 +99,12 @@ static void put_value(struct about *a, const struct value *v)
 	unsigned changed;
 
 	if (v->type == VALUE_STRING) {
-		wire_slice(a->t, ATTRIBUTE_STRING, perfetto_clean(a->st, value_text(v), &changed));
+		wire_slice(a->t, PF_attribute_string_value, perfetto_clean(a->st, value_text(v), &changed));
 		perfetto_lose_all(a->st, changed);
 		return;
 	}
 	fields_json_value(&json, v, &lost);
-	wire_slice(a->t, ATTRIBUTE_STRING, slice_of(json.p, json.n));
+	wire_slice(a->t, PF_attribute_string_value, slice_of(json.p, json.n));
 	a->t->failed |= json.failed;
 	text_free(&json);
 	if (lost.bad_text > 0)
@@ -152,8 +152,8 @@ void perfetto_put_about(struct perfetto_state *st, const struct writer *w)
 	st->offset = 0;
 	put_clocks(t, w);
 	const size_t packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PACKET_SEQUENCE, 1);
-	const size_t at = wire_open(t, PACKET_ATTRIBUTES);
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	const size_t at = wire_open(t, PF_packet_trace_attributes);
 	put_facts(&a, w);
 	wire_close(t, at);
 	wire_close(t, packet);
@@ -282,33 +282,33 @@ static uint64_t rank_of(const struct track *t)
 static void put_process(struct perfetto_state *st, struct text *t, const struct track *k,
                         const struct perfetto_track *p)
 {
-	const size_t at = wire_open(t, TRACK_PROCESS_INFO);
+	const size_t at = wire_open(t, PF_descriptor_process);
 	char label[40];
 
-	wire_number(t, PROCESS_PID, p->pid);
-	put_clean_text(st, t, PROCESS_NAME, k->name);
+	wire_number(t, PF_process_pid, p->pid);
+	put_clean_text(st, t, PF_process_process_name, k->name);
 	if (k->has_id && k->id != p->pid) {
 		snprintf(label, sizeof label, "pid %" PRIu64, k->id);
-		wire_slice(t, PROCESS_LABELS, slice_str(label));
+		wire_slice(t, PF_process_process_labels, slice_str(label));
 	}
 	wire_close(t, at);
 }
 
 static void put_thread(struct perfetto_state *st, struct text *t, const struct perfetto_track *p)
 {
-	const size_t at = wire_open(t, TRACK_THREAD_INFO);
+	const size_t at = wire_open(t, PF_descriptor_thread);
 
-	wire_number(t, THREAD_PID, p->pid);
-	wire_number(t, THREAD_TID, p->tid);
-	put_clean_text(st, t, THREAD_NAME, p->name);
+	wire_number(t, PF_thread_pid, p->pid);
+	wire_number(t, PF_thread_tid, p->tid);
+	put_clean_text(st, t, PF_thread_thread_name, p->name);
 	wire_close(t, at);
 }
 
 static size_t open_track(struct text *t, size_t *packet)
 {
 	*packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PACKET_SEQUENCE, 1);
-	return wire_open(t, PACKET_TRACK);
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	return wire_open(t, PF_packet_track_descriptor);
 }
 
 void perfetto_put_track(struct perfetto_state *st, const struct track *k)
@@ -318,18 +318,18 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 	size_t packet;
 	const size_t at = open_track(t, &packet);
 
-	wire_number(t, TRACK_UUID, p->uuid);
+	wire_number(t, PF_descriptor_uuid, p->uuid);
 	if (p->parent != p->uuid) {
-		put_clean_text(st, t, TRACK_NAME, p->name);
-		wire_number(t, TRACK_PARENT, p->parent);
+		put_clean_text(st, t, PF_descriptor_name, p->name);
+		wire_number(t, PF_descriptor_parent_uuid, p->parent);
 		if (k->lane == 0) /* arrows do not bind to spans of tracks that the importer may merge */
-			wire_number(t, TRACK_MERGE, MERGE_NONE);
+			wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NONE);
 	} else {
 		if (k->kind == TRACK_PROCESS)
 			put_process(st, t, k, p);
 		else
 			put_thread(st, t, p);
-		wire_number(t, TRACK_RANK, rank_of(k));
+		wire_number(t, PF_descriptor_sibling_order_rank, rank_of(k));
 	}
 	wire_close(t, at);
 	wire_close(t, packet);
@@ -342,9 +342,9 @@ uint64_t perfetto_put_aside(struct perfetto_state *st, const struct perfetto_tra
 	const size_t at = open_track(t, &packet);
 	unsigned changed;
 
-	wire_number(t, TRACK_UUID, ++st->uuid);
-	wire_slice(t, TRACK_NAME, perfetto_clean(st, name, &changed));
-	wire_number(t, TRACK_PARENT, k->parent);
+	wire_number(t, PF_descriptor_uuid, ++st->uuid);
+	wire_slice(t, PF_descriptor_name, perfetto_clean(st, name, &changed));
+	wire_number(t, PF_descriptor_parent_uuid, k->parent);
 	wire_close(t, at);
 	wire_close(t, packet);
 	return st->uuid;
@@ -356,9 +356,9 @@ void perfetto_put_order(struct perfetto_state *st)
 	size_t packet;
 	const size_t at = open_track(t, &packet);
 
-	wire_number(t, TRACK_UUID, 0);
-	wire_number(t, TRACK_PROCESS_ORDER, ORDER_EXPLICIT);
-	wire_number(t, TRACK_THREAD_ORDER, ORDER_EXPLICIT);
+	wire_number(t, PF_descriptor_uuid, 0);
+	wire_number(t, PF_descriptor_process_ordering, ORDER_EXPLICIT);
+	wire_number(t, PF_descriptor_thread_ordering, ORDER_EXPLICIT);
 	wire_close(t, at);
 	wire_close(t, packet);
 }

@@ -34,7 +34,7 @@ static void put_text(struct perfetto_state *st, struct slice s)
 {
 	unsigned changed;
 
-	wire_slice(&st->body, ANNOTATION_STRING, perfetto_clean(st, s, &changed));
+	wire_slice(&st->body, PF_annotation_string_value, perfetto_clean(st, s, &changed));
 	perfetto_lose_all(st, changed);
 }
 
@@ -43,7 +43,7 @@ static void put_text_value(struct perfetto_state *st, struct slice s)
 	const uint32_t iid = perfetto_intern_string(st, s);
 
 	if (iid != 0)
-		wire_number(&st->body, ANNOTATION_STRING_IID, iid);
+		wire_number(&st->body, PF_annotation_string_value_iid, iid);
 	else
 		put_text(st, s);
 }
@@ -52,7 +52,7 @@ static void put_text_value(struct perfetto_state *st, struct slice s)
 static void put_empty(struct perfetto_state *st, const char *text)
 {
 	perfetto_lose(st, PERFETTO_EMPTY, 1);
-	wire_slice(&st->body, ANNOTATION_STRING, slice_str(text));
+	wire_slice(&st->body, PF_annotation_string_value, slice_str(text));
 }
 
 /* ---- JSON ---- */
@@ -130,7 +130,7 @@ static void put_json_number(struct perfetto_state *st, struct slice s)
 		return;
 	}
 	perfetto_lose(st, PERFETTO_LONG_NUMBER, 1);
-	wire_slice(&st->body, ANNOTATION_STRING, s);
+	wire_slice(&st->body, PF_annotation_string_value, s);
 }
 
 static struct slice unescape(struct perfetto_state *st, struct arena *a, struct slice s, enum json_kind kind)
@@ -156,7 +156,8 @@ static const char *put_entries(struct perfetto_state *st, struct json *x, const 
 
 	p = json_first(x, p, e, &more);
 	for (; p != NULL && more; p = json_next(x, p, e, object ? '}' : ']', &more)) {
-		const size_t at = wire_open(&st->body, object ? ANNOTATION_ENTRIES : ANNOTATION_VALUES);
+		const size_t at =
+		    wire_open(&st->body, object ? PF_annotation_dict_entries : PF_annotation_array_values);
 		if (object && (p = json_key(x, p, e, &key, &kind)) != NULL) {
 			struct arena a = { .used = 0 };
 			perfetto_put_key(st, &keys, unescape(st, &a, key, kind));
@@ -196,7 +197,7 @@ static const char *put_scalar(struct perfetto_state *st, struct json *x, const c
 	if (json_is_string(kind))
 		put_json_string(st, s, kind);
 	else if (kind == JSON_TRUE || kind == JSON_FALSE)
-		wire_number(&st->body, ANNOTATION_BOOL, kind == JSON_TRUE);
+		wire_number(&st->body, PF_annotation_bool_value, kind == JSON_TRUE);
 	else if (kind == JSON_NULL)
 		put_empty(st, "null");
 	else
@@ -246,15 +247,15 @@ static void put_double(struct perfetto_state *st, double v)
 {
 	if (isnan(v)) {
 		perfetto_lose(st, PERFETTO_NOT_A_NUMBER, 1);
-		wire_slice(&st->body, ANNOTATION_STRING, slice_str("NaN"));
+		wire_slice(&st->body, PF_annotation_string_value, slice_str("NaN"));
 		return;
 	}
-	wire_double(&st->body, ANNOTATION_DOUBLE, v);
+	wire_double(&st->body, PF_annotation_double_value, v);
 }
 
 static void put_bytes(struct perfetto_state *st, struct slice s)
 {
-	wire_head(&st->body, ANNOTATION_STRING, 2 + 2 * (size_t)s.n);
+	wire_head(&st->body, PF_annotation_string_value, 2 + 2 * (size_t)s.n);
 	text_add(&st->body, "0x", 2);
 	text_hex(&st->body, s.p, s.n);
 }
@@ -262,13 +263,13 @@ static void put_bytes(struct perfetto_state *st, struct slice s)
 /* Writes an interned text of a list, as most are, in one go. */
 static inline void put_interned(struct perfetto_state *st, uint32_t iid)
 {
-	char *p = text_reserve(&st->body, 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(&st->body, 2 * PF_VARINT_MAX);
 
 	if (p == NULL)
 		return;
-	*p++ = (char)WIRE_TAG(ANNOTATION_VALUES, WIRE_BYTES);
+	*p++ = (char)PF_TAG(PF_annotation_array_values, PF_BYTES);
 	*p++ = (char)(2 + wire_size(iid));
-	p = wire_put(p, WIRE_TAG(ANNOTATION_STRING_IID, WIRE_VARINT));
+	p = wire_put(p, PF_TAG(PF_annotation_string_value_iid, PF_VARINT));
 	st->body.n = (size_t)(wire_put(p, iid) - st->body.p);
 }
 
@@ -281,7 +282,7 @@ static void put_list(struct perfetto_state *st, const struct value *v, uint32_t 
 			put_interned(st, iid);
 			continue;
 		}
-		const size_t at = wire_open(&st->body, ANNOTATION_VALUES);
+		const size_t at = wire_open(&st->body, PF_annotation_array_values);
 		if (v[i].type == VALUE_STRING)
 			put_text(st, value_text(&v[i]));
 		else
@@ -293,7 +294,7 @@ static void put_list(struct perfetto_state *st, const struct value *v, uint32_t 
 static void put_pairs(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const size_t at = wire_open(&st->body, ANNOTATION_VALUES);
+		const size_t at = wire_open(&st->body, PF_annotation_array_values);
 		put_list(st, v + 2 * (size_t)i, 2, depth + 1);
 		wire_close(&st->body, at);
 	}
@@ -309,7 +310,7 @@ static void put_map(struct perfetto_state *st, const struct value *v, unsigned d
 	}
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const pair = v->values + 2 * (size_t)i;
-		const size_t at = wire_open(&st->body, ANNOTATION_ENTRIES);
+		const size_t at = wire_open(&st->body, PF_annotation_dict_entries);
 		perfetto_put_key(st, &keys, value_text(&pair[0]));
 		perfetto_value(st, &pair[1], depth + 1);
 		wire_close(&st->body, at);
@@ -323,7 +324,7 @@ static void put_nested(struct perfetto_state *st, const struct value *v, unsigne
 		put_empty(st, v->type == VALUE_LIST ? "[]" : "{}");
 	} else if (depth >= PERFETTO_DEPTH) {
 		perfetto_lose(st, PERFETTO_TOO_DEEP, 1);
-		wire_slice(&st->body, ANNOTATION_STRING, slice_str("..."));
+		wire_slice(&st->body, PF_annotation_string_value, slice_str("..."));
 	} else if (v->type == VALUE_LIST) {
 		put_list(st, v->values, v->count, depth);
 	} else {
@@ -338,19 +339,19 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		put_empty(st, "null");
 		break;
 	case VALUE_BOOL:
-		wire_number(&st->body, ANNOTATION_BOOL, v->u64 != 0);
+		wire_number(&st->body, PF_annotation_bool_value, v->u64 != 0);
 		break;
 	case VALUE_U8:
 	case VALUE_U16:
 	case VALUE_U32:
 	case VALUE_U64:
-		wire_number(&st->body, ANNOTATION_UINT, v->u64);
+		wire_number(&st->body, PF_annotation_uint_value, v->u64);
 		break;
 	case VALUE_I8:
 	case VALUE_I16:
 	case VALUE_I32:
 	case VALUE_I64:
-		wire_number(&st->body, ANNOTATION_INT, v->u64);
+		wire_number(&st->body, PF_annotation_int_value, v->u64);
 		break;
 	case VALUE_F32:
 		put_double(st, perfetto_widen(v->f64));
@@ -359,7 +360,7 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		put_double(st, v->f64);
 		break;
 	case VALUE_ADDRESS:
-		wire_number(&st->body, ANNOTATION_POINTER, v->u64);
+		wire_number(&st->body, PF_annotation_pointer_value, v->u64);
 		break;
 	case VALUE_STRING:
 		put_text_value(st, value_text(v));

@@ -38,7 +38,7 @@ static inline char *put_number(char *p, unsigned field, uint64_t v)
 {
 	if (v == 0)
 		return p;
-	*p++ = (char)WIRE_TAG(field, WIRE_VARINT);
+	*p++ = (char)PF_TAG(field, PF_VARINT);
 	return wire_put(p, v);
 }
 
@@ -48,38 +48,38 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, b
 	const size_t with = defs != NULL && defs->n > 0 ? 1 + wire_size(defs->n) + defs->n : 0;
 	const size_t packet =
 	    1 + wire_size(ts) + 2 + (interned ? 2 : 0) + with + 1 + wire_size(event) + event;
-	char *p = text_reserve(t, packet + 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(t, packet + 2 * PF_VARINT_MAX);
 
 	if (p == NULL)
 		return NULL;
-	*p++ = (char)WIRE_TAG(TRACE_PACKET, WIRE_BYTES);
+	*p++ = (char)PF_TAG(TRACE_PACKET, PF_BYTES);
 	p = wire_put(p, packet);
-	*p++ = (char)WIRE_TAG(PACKET_TIMESTAMP, WIRE_VARINT);
+	*p++ = (char)PF_TAG(PF_packet_timestamp, PF_VARINT);
 	p = wire_put(p, ts);
-	*p++ = (char)WIRE_TAG(PACKET_SEQUENCE, WIRE_VARINT);
+	*p++ = (char)PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT);
 	*p++ = 1;
 	if (interned) {
-		*p++ = (char)WIRE_TAG(PACKET_FLAGS, WIRE_VARINT);
-		*p++ = FLAG_NEEDED;
+		*p++ = (char)PF_TAG(PF_packet_sequence_flags, PF_VARINT);
+		*p++ = PF_NEEDS;
 	}
 	if (with > 0) {
-		*p++ = (char)WIRE_TAG(PACKET_INTERNED, WIRE_BYTES);
+		*p++ = (char)PF_TAG(PF_packet_interned_data, PF_BYTES);
 		p = wire_put(p, defs->n);
 		memcpy(p, defs->p, defs->n);
 		p += defs->n;
 	}
-	*p++ = (char)WIRE_TAG(PACKET_TRACK_EVENT, WIRE_BYTES);
+	*p++ = (char)PF_TAG(PF_packet_track_event, PF_BYTES);
 	return wire_put(p, event);
 }
 
 static void put_event(struct perfetto_state *st, const struct track_event *e)
 {
-	char head[5 * WIRE_VARINT_MAX], *h = head;
+	char head[5 * PF_VARINT_MAX], *h = head;
 
-	h = put_number(h, EVENT_TYPE, e->type);
-	h = put_number(h, EVENT_NAME_IID, e->name);
-	h = put_number(h, EVENT_TRACK, e->track);
-	h = put_number(h, EVENT_CATEGORY_IIDS, e->category);
+	h = put_number(h, PF_event_type, e->type);
+	h = put_number(h, PF_event_name_iid, e->name);
+	h = put_number(h, PF_event_track_uuid, e->track);
+	h = put_number(h, PF_event_category_iids, e->category);
 	const size_t n = (size_t)(h - head);
 	struct text *const t = &st->chunk->text;
 	char *p = put_packet_head(t, e->ts, n + st->body.n, true, &st->defs);
@@ -102,8 +102,8 @@ static void put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 
 	if (p == NULL)
 		return;
-	p = put_number(p, EVENT_TYPE, TYPE_END);
-	t->n = (size_t)(put_number(p, EVENT_TRACK, track) - t->p);
+	p = put_number(p, PF_event_type, TYPE_END);
+	t->n = (size_t)(put_number(p, PF_event_track_uuid, track) - t->p);
 }
 
 /* ---- names ---- */
@@ -123,7 +123,7 @@ static uint32_t text_iid(struct perfetto_state *st, enum perfetto_kind kind, uns
 /* Returns the iid of a name; 0: the name was written into st->body. */
 static uint32_t name_iid(struct perfetto_state *st, struct slice name)
 {
-	return text_iid(st, KIND_NAME, EVENT_NAME, name);
+	return text_iid(st, KIND_NAME, PF_event_name, name);
 }
 
 static uint32_t category_iid(struct perfetto_state *st, const struct event *e)
@@ -135,7 +135,7 @@ static uint32_t category_iid(struct perfetto_state *st, const struct event *e)
 		return st->categories[row].iid;
 	if (event_category(e).n == 0)
 		return 0;
-	const uint32_t iid = text_iid(st, KIND_CATEGORY, EVENT_CATEGORIES, cls->category);
+	const uint32_t iid = text_iid(st, KIND_CATEGORY, PF_event_categories, cls->category);
 	if (iid != 0 && st->tables[KIND_CATEGORY].entries[iid - 1].changed == 0) {
 		st->categories[row].cls = cls;
 		st->categories[row].category = cls->category.p;
@@ -175,16 +175,16 @@ static void put_unit(struct text *t, const char *unit)
 	} known[] = {
 		{ "ns", UNIT_NS }, { "count", UNIT_COUNT }, { "byte", UNIT_BYTES }, { "bytes", UNIT_BYTES }
 	};
-	const size_t at = wire_open(t, TRACK_COUNTER);
+	const size_t at = wire_open(t, PF_descriptor_counter);
 	size_t i = 0;
 
 	if (unit != NULL) {
 		while (i < sizeof known / sizeof *known && strcmp(unit, known[i].name) != 0)
 			i++;
 		if (i < sizeof known / sizeof *known)
-			wire_number(t, COUNTER_UNIT, known[i].number);
+			wire_number(t, PF_counter_unit, known[i].number);
 		else
-			wire_slice(t, COUNTER_UNIT_NAME, slice_str(unit));
+			wire_slice(t, PF_counter_unit_name, slice_str(unit));
 	}
 	wire_close(t, at);
 }
@@ -215,12 +215,12 @@ static void put_counter_track(struct perfetto_state *st, const struct event *e, 
 	const size_t packet = wire_open(t, TRACE_PACKET);
 	unsigned changed;
 
-	wire_number(t, PACKET_SEQUENCE, 1);
-	const size_t at = wire_open(t, PACKET_TRACK);
-	wire_number(t, TRACK_UUID, uuid);
-	wire_slice(t, TRACK_NAME, perfetto_clean(st, name, &changed));
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	const size_t at = wire_open(t, PF_packet_track_descriptor);
+	wire_number(t, PF_descriptor_uuid, uuid);
+	wire_slice(t, PF_descriptor_name, perfetto_clean(st, name, &changed));
 	perfetto_lose_all(st, changed);
-	wire_number(t, TRACK_PARENT, perfetto_track_of(st, e->track)->uuid);
+	wire_number(t, PF_descriptor_parent_uuid, perfetto_track_of(st, e->track)->uuid);
 	put_unit(t, f != NULL ? f->unit : NULL);
 	wire_close(t, at);
 	wire_close(t, packet);
@@ -282,12 +282,13 @@ static bool is_exact(const struct value *n)
 /* Writes an integer that a double rounds as an argument too. */
 static void put_exact(struct perfetto_state *st, const struct value *n)
 {
-	const size_t at = wire_open(&st->body, EVENT_ANNOTATIONS);
+	const size_t at = wire_open(&st->body, PF_event_debug_annotations);
 
-	wire_slice(&st->body, ANNOTATION_NAME, SLICE_LIT("exact"));
+	wire_slice(&st->body, PF_annotation_name, SLICE_LIT("exact"));
 	perfetto_value(st, n, 0);
 	wire_close(&st->body, at);
-	wire_double(&st->body, EVENT_DOUBLE_VALUE, n->type == VALUE_U64 ? (double)n->u64 : (double)n->i64);
+	wire_double(&st->body, PF_event_double_counter_value,
+	            n->type == VALUE_U64 ? (double)n->u64 : (double)n->i64);
 }
 
 static void put_counter_value(struct perfetto_state *st, const struct event *e, uint64_t track,
@@ -297,11 +298,11 @@ static void put_counter_value(struct perfetto_state *st, const struct event *e, 
 
 	x.category = category_iid(st, e);
 	if (n->type == VALUE_F64)
-		wire_double(&st->body, EVENT_DOUBLE_VALUE, n->f64);
+		wire_double(&st->body, PF_event_double_counter_value, n->f64);
 	else if (!is_exact(n))
 		put_exact(st, n);
 	else
-		wire_number(&st->body, EVENT_COUNTER_VALUE, n->u64);
+		wire_number(&st->body, PF_event_counter_value, n->u64);
 	put_event(st, &x);
 }
 
@@ -429,12 +430,12 @@ static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uin
                      bool next)
 {
 	struct track_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
-	const size_t at = wire_open(&st->body, EVENT_LEGACY);
+	const size_t at = wire_open(&st->body, PF_event_legacy_event);
 
-	wire_number(&st->body, LEGACY_PHASE, (unsigned char)phase);
-	wire_number(&st->body, LEGACY_ID, id);
+	wire_number(&st->body, PF_legacy_phase, (unsigned char)phase);
+	wire_number(&st->body, PF_legacy_unscoped_id, id);
 	if (!next)
-		wire_number(&st->body, LEGACY_ENCLOSING, 1);
+		wire_number(&st->body, PF_legacy_bind_to_enclosing, 1);
 	wire_close(&st->body, at);
 	if (st->arrow_name == 0)
 		st->arrow_name = name_iid(st, SLICE_LIT("arrow"));
@@ -543,9 +544,9 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 	st->seed = hash_seed();
 	st->chunk = chunk;
 	const size_t at = wire_open(t, TRACE_PACKET);
-	wire_number(t, PACKET_SEQUENCE, 1);
-	wire_number(t, PACKET_FLAGS, FLAG_CLEARED);
-	wire_number(t, PACKET_FIRST, 1);
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	wire_number(t, PF_packet_sequence_flags, PF_CLEARED);
+	wire_number(t, PF_packet_first_packet_on_sequence, 1);
 	wire_close(t, at);
 	perfetto_put_order(st);
 	return true;

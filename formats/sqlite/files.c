@@ -68,50 +68,32 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 	return SQLITE_OK;
 }
 
-static int file_sync(sqlite3_file *base, int flags)
-{
-	(void)base;
-	(void)flags;
-	return SQLITE_OK;
-}
-
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
 	*size = (sqlite3_int64)file_of(base)->spill->size;
 	return SQLITE_OK;
 }
 
-static int file_lock(sqlite3_file *base, int level)
+/* Nobody else has the file: neither locks nor synchronisation are needed. */
+static int file_unshared(sqlite3_file *base, int how)
 {
-	(void)base;
-	(void)level;
 	return SQLITE_OK;
 }
 
 static int file_locked(sqlite3_file *base, int *out)
 {
-	(void)base;
 	*out = 0;
 	return SQLITE_OK;
 }
 
 static int file_control(sqlite3_file *base, int op, void *arg)
 {
-	(void)base;
-	(void)op;
-	(void)arg;
 	return SQLITE_NOTFOUND;
 }
 
-static int file_sector(sqlite3_file *base)
+/* No known size of a sector, and no known trait of the device. */
+static int file_zero(sqlite3_file *base)
 {
-	(void)base;
-	return 0;
-}
-
-static int file_traits(sqlite3_file *base)
-{
-	(void)base;
 	return 0;
 }
 
@@ -121,14 +103,14 @@ static const sqlite3_io_methods methods = {
 	.xRead = file_read,
 	.xWrite = file_write,
 	.xTruncate = file_truncate,
-	.xSync = file_sync,
+	.xSync = file_unshared,
 	.xFileSize = file_size,
-	.xLock = file_lock,
-	.xUnlock = file_lock,
+	.xLock = file_unshared,
+	.xUnlock = file_unshared,
 	.xCheckReservedLock = file_locked,
 	.xFileControl = file_control,
-	.xSectorSize = file_sector,
-	.xDeviceCharacteristics = file_traits,
+	.xSectorSize = file_zero,
+	.xDeviceCharacteristics = file_zero,
 };
 
 /* ---- sqlite3_vfs ---- */
@@ -139,7 +121,6 @@ static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *bas
 	struct file *const f = file_of(base);
 	const bool is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
 
-	(void)name;
 	memset(f, 0, sizeof *f);
 	f->files = files;
 	f->own.fd = -1;
@@ -157,56 +138,38 @@ static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *bas
 
 static int files_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
-	(void)vfs;
-	(void)name;
-	(void)sync;
 	return SQLITE_OK;
 }
 
 /* No other files exist. */
 static int files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 {
-	(void)vfs;
-	(void)name;
-	(void)flags;
 	*out = 0;
 	return SQLITE_OK;
 }
 
 static int files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
 {
-	(void)vfs;
 	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
 /* Used for names of temporary files, which have none here. */
 static int files_random(sqlite3_vfs *vfs, int n, char *out)
 {
-	(void)vfs;
 	memset(out, 0, (size_t)n);
 	return n;
 }
 
 static int files_sleep(sqlite3_vfs *vfs, int microseconds)
 {
-	(void)vfs;
 	return microseconds;
 }
 
 /* The output must not depend on the current time. */
 static int files_time(sqlite3_vfs *vfs, double *days)
 {
-	(void)vfs;
 	*days = 2440587.5; /* 1970 */
 	return SQLITE_OK;
-}
-
-static int files_error(sqlite3_vfs *vfs, int n, char *out)
-{
-	(void)vfs;
-	(void)n;
-	(void)out;
-	return 0;
 }
 
 int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
@@ -227,7 +190,6 @@ int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
 		.xRandomness = files_random,
 		.xSleep = files_sleep,
 		.xCurrentTime = files_time,
-		.xGetLastError = files_error,
 	};
 	const int code = sqlite3_vfs_register(&f->vfs, 0);
 	f->registered = code == SQLITE_OK;

@@ -14,8 +14,6 @@ static const struct format_option options[] = {
 	{ .name = NULL },
 };
 
-extern const struct format sqlite_format;
-
 const struct format sqlite_format = {
 	.name = "sqlite",
 	.title = "SQLite database",

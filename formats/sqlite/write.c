@@ -303,7 +303,6 @@ static bool sqlite_declare(struct writer *w, const struct batch *b, struct chunk
 {
 	struct sqlite_state *const st = w->state;
 
-	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		(void)declare_track(st, b->tracks[i]);
 	for (uint32_t i = 0; i < b->nclasses; i++)

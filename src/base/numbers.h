@@ -65,4 +65,16 @@ bool units_count(struct slice s, uint64_t *n);
 /* "100/s", "2.5 / ms": events per second. */
 bool units_rate(struct slice s, double *per_second);
 
+/* ---- bytes ---- */
+
+/* Stores the low `size` bytes of a number at p, in a given byte order. */
+static inline void store_uint(char *p, uint64_t v, unsigned size, bool big)
+{
+	if (big)
+		v <<= 64 - 8 * size;
+	if (big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		v = __builtin_bswap64(v);
+	memcpy(p, &v, size);
+}
+
 #endif

@@ -652,18 +652,19 @@ const char *json_value(struct json *x, const char *p, const char *e, enum json_k
 
 bool json_walk_next(struct json_walk *w)
 {
+	struct json *const x = w->json != NULL ? w->json : &w->own;
 	struct json_token *const v = &w->value;
 	struct slice name;
 
 	if (v->p != NULL && v->end == NULL) /* nobody walked through it */
-		v->end = json_value(w->json, v->p, w->e, &v->kind);
+		v->end = json_value(x, v->p, w->e, &v->kind);
 	if (v->p != NULL)
-		w->p = v->end != NULL ? json_next(w->json, v->end, w->e, w->close, &w->more) : NULL;
+		w->p = v->end != NULL ? json_next(x, v->end, w->e, w->close, &w->more) : NULL;
 	if (w->p == NULL || !w->more)
 		return false;
 	w->key.p = v->p = w->p;
 	if (w->close == '}') {
-		v->p = json_key(w->json, w->p, w->e, &name, &w->key.kind);
+		v->p = json_key(x, w->p, w->e, &name, &w->key.kind);
 		w->key.end = v->p != NULL ? name.p + name.n + 1 : NULL;
 	}
 	v->end = NULL;
@@ -674,7 +675,7 @@ bool json_walk_next(struct json_walk *w)
 		v->kind = *v->p == '{' ? JSON_OBJECT : JSON_ARRAY;
 		return true;
 	}
-	v->end = json_value(w->json, v->p, w->e, &v->kind);
+	v->end = json_value(x, v->p, w->e, &v->kind);
 	w->p = v->end;
 	return w->p != NULL;
 }

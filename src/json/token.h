@@ -205,7 +205,8 @@ const char *json_next(struct json *x, const char *p, const char *e, char close, 
  * through one sets it.  Those that nobody walks through are skipped.
  */
 struct json_walk {
-	struct json *json;
+	struct json *json; /* NULL: `own` */
+	struct json own;
 	const char *p, *e; /* p: the next key or value */
 	char close;
 	bool more, lazy;
@@ -219,6 +220,17 @@ static inline struct json_walk json_walk(struct json *x, const char *p, const ch
 	struct json_walk w = { .json = x, .e = e, .close = *p == '{' ? '}' : ']' };
 
 	w.p = json_first(x, p, e, &w.more);
+	return w;
+}
+
+/* Walks through an object or array that was read before, with the same tokens. */
+static inline struct json_walk json_walk_again(const struct json_token *t)
+{
+	struct json_walk w = { .own = { .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH },
+		               .e = t->end,
+		               .close = *t->p == '{' ? '}' : ']' };
+
+	w.p = json_first(&w.own, t->p, t->end, &w.more);
 	return w;
 }
 

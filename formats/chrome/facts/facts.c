@@ -68,8 +68,7 @@ static void set_epoch(struct chrome_reading *st, const struct json_token *t, uin
 
 static void read_other_data(struct chrome_reading *st, const struct json_token *t)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	struct json_walk w = json_walk(&json, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
@@ -90,8 +89,7 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 
 static void read_metadata(struct chrome_reading *st, const struct json_token *t)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	struct json_walk w = json_walk(&json, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
@@ -106,8 +104,7 @@ static void read_metadata(struct chrome_reading *st, const struct json_token *t)
 
 static void read_viztracer(struct chrome_reading *st, const struct json_token *t)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	struct json_walk w = json_walk(&json, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 
 	chrome_set_dialect(st, CHROME_DIALECT_VIZTRACER);
 	while (json_walk_next(&w))
@@ -118,8 +115,7 @@ static void read_viztracer(struct chrome_reading *st, const struct json_token *t
 /* Reads distributedInfo. */
 static void read_ranks(struct chrome_reading *st, const struct json_token *t)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	struct json_walk w = json_walk(&json, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	uint64_t v;
 
 	while (json_walk_next(&w)) {
@@ -163,7 +159,7 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 {
 	if (slice_is(key, "stackFrames") && t->kind == JSON_OBJECT &&
 	    (uint64_t)(t->end - t->p) <= st->r->max_record) /* else it is not read from a pipe */
-		chrome_read_frames(st, t->p, t->end);
+		chrome_read_frames(st, t);
 	if (st->names_for != st)
 		return; /* a look-ahead pass */
 	if (slice_is(key, "otherData") && t->kind == JSON_OBJECT) {
@@ -193,7 +189,6 @@ void chrome_read_metadata(struct chrome_reading *st)
 		                              "thread_sort_index" };
 	const struct json_token *const name = &st->rec.of[CHROME_NAME], *const args =
 	                                                                    &st->rec.of[CHROME_ARGS];
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const struct slice key = chrome_token_text(name);
 	struct json_token value = *args;
 	unsigned n = 0;
@@ -204,7 +199,7 @@ void chrome_read_metadata(struct chrome_reading *st)
 	if (args->kind == JSON_ABSENT || *args->p != '{' || name->kind != JSON_STRING || key.n == 0 ||
 	    has_fact(st->r->trace, key))
 		return;
-	struct json_walk w = json_walk(&json, args->p, args->end);
+	struct json_walk w = json_walk_again(args);
 	while (json_walk_next(&w) && ++n == 1)
 		value = w.value;
 	if (n > 0)

@@ -153,13 +153,12 @@ static struct slice frame_text(struct chrome_reading *of, struct chrome_reading 
 static void add_frame(struct chrome_reading *of, struct chrome_reading *st, const struct json_token *key,
                       const struct json_token *t)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	struct chrome_frames *const f = &of->frames;
 	struct chrome_frame frame = { .name = SLICE_LIT("?") };
 
 	if (f->n == MAX_FRAMES || f->bytes > MAX_BYTES || t->kind != JSON_OBJECT)
 		return;
-	struct json_walk w = json_walk(&json, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	while (json_walk_next(&w)) {
 		const struct slice name = json_token_text(&w.key);
 		if (slice_is(name, "name"))
@@ -176,10 +175,9 @@ static void add_frame(struct chrome_reading *of, struct chrome_reading *st, cons
 		f->list[f->n++] = frame;
 }
 
-void chrome_read_frames(struct chrome_reading *st, const char *p, const char *e)
+void chrome_read_frames(struct chrome_reading *st, const struct json_token *t)
 {
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	struct json_walk w = json_walk(&json, p, e);
+	struct json_walk w = json_walk_again(t);
 
 	if ((st->names_for->r->want & WANT_FIELDS) == 0 || st->has_frames)
 		return;

@@ -147,12 +147,12 @@ const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *
 
 static const struct {
 	struct slice text, hash;
-	enum dfw_hash_kind kind;
+	enum dft_hash_kind kind;
 } hashed[] = {
-	{ SLICE_LIT("hostname"), SLICE_LIT("hhash"), DFW_HOST },
-	{ SLICE_LIT("fname"), SLICE_LIT("fhash"), DFW_FILE },
-	{ SLICE_LIT("cmd"), SLICE_LIT("cmd_hash"), DFW_STRING },
-	{ SLICE_LIT("exec"), SLICE_LIT("exec_hash"), DFW_STRING },
+	{ SLICE_LIT("hostname"), SLICE_LIT("hhash"), DFT_HASH_HOST },
+	{ SLICE_LIT("fname"), SLICE_LIT("fhash"), DFT_HASH_FILE },
+	{ SLICE_LIT("cmd"), SLICE_LIT("cmd_hash"), DFT_HASH_STRING },
+	{ SLICE_LIT("exec"), SLICE_LIT("exec_hash"), DFT_HASH_STRING },
 };
 
 enum { HASHED = sizeof hashed / sizeof hashed[0] };
@@ -180,7 +180,7 @@ static bool is_host(const struct args *a, const struct field *f)
 
 static struct dfw_hash hash_of(struct args *a, const struct field *f, size_t row)
 {
-	if (hashed[row].kind == DFW_HOST)
+	if (hashed[row].kind == DFT_HASH_HOST)
 		return is_host(a, f) ? a->owner.process->host_hash : (struct dfw_hash){ .n = 0 };
 	return dfw_hash_of(a->st, a->chunk, a->owner, hashed[row].kind, value_text(&f->value));
 }
@@ -318,7 +318,7 @@ static void put_field(struct args *a, uint32_t i)
 	if (row < HASHED && !seen) {
 		const struct dfw_hash h = hash_of(a, f, row);
 		if (h.n > 0) {
-			if (hashed[row].kind != DFW_HOST || a->owner.process->host_hash.n > 0)
+			if (hashed[row].kind != DFT_HASH_HOST || a->owner.process->host_hash.n > 0)
 				put_hash(a, hashed[row].hash, &h);
 			return;
 		}

@@ -213,9 +213,6 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 {
 	struct dfw_copy *const copy = c->state;
 
-	(void)b;
-	(void)e;
-	(void)bytes;
 	dfw_end_survey(&copy->selection);
 	copy->selecting = c->selected && copy->selection.left_out;
 	c->chunk->text.failed |= copy->selection.failed;
@@ -248,7 +245,6 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	const bool gap = e->phase == PHASE_STRUCTURE && dft_is_gap(e->cls);
 	const bool changed = gap || copy->selecting || copy->rebased;
 
-	(void)b;
 	if (changed || copy->at_start || copy->end.n > 0)
 		put_record(c, e, bytes);
 	if (changed)
@@ -261,7 +257,6 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 {
 	struct dfw_copy *const copy = c->state;
 
-	(void)b;
 	if (e->phase != PHASE_STRUCTURE || !dft_is_gap(e->cls))
 		dfw_survey_record(&copy->selection, &copy->parser, e, bytes);
 }

@@ -36,19 +36,25 @@ static bool arg_is(const struct dft_record *rec, enum dft_role role, const char 
 
 static enum dfw_copied_kind kind_of(const struct dft_record *rec)
 {
+	static const struct {
+		const char *name;
+		enum dfw_copied_kind kind;
+	} kinds[] = {
+		{ "HH", DFW_COPIED_HASH },
+		{ "FH", DFW_COPIED_HASH },
+		{ "SH", DFW_COPIED_HASH },
+		{ "EH", DFW_COPIED_ENTITY },
+		{ "ET", DFW_COPIED_ENTITY_TYPE },
+		{ "ER", DFW_COPIED_ENTITY_RELATION },
+		{ "thread_name", DFW_COPIED_THREAD_NAME },
+	};
+
 	if (!(top_is(rec, DFT_PH, "M") || top_is(rec, DFT_PH, "m") || top_is(rec, DFT_PH, "4") ||
 	      top_is(rec, DFT_PH, "H") || top_is(rec, DFT_PH, "h")))
 		return DFW_COPIED_CALL;
-	if (top_is(rec, DFT_NAME, "HH") || top_is(rec, DFT_NAME, "FH") || top_is(rec, DFT_NAME, "SH"))
-		return DFW_COPIED_HASH;
-	if (top_is(rec, DFT_NAME, "thread_name"))
-		return DFW_COPIED_THREAD_NAME;
-	if (top_is(rec, DFT_NAME, "EH"))
-		return DFW_COPIED_ENTITY;
-	if (top_is(rec, DFT_NAME, "ET"))
-		return DFW_COPIED_ENTITY_TYPE;
-	if (top_is(rec, DFT_NAME, "ER"))
-		return DFW_COPIED_ENTITY_RELATION;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (top_is(rec, DFT_NAME, kinds[i].name))
+			return kinds[i].kind;
 	return top_is(rec, DFT_NAME, "CM") && arg_is(rec, DFT_ROLE_NAME, "time_metric")
 	           ? DFW_COPIED_TIME_METRIC
 	           : DFW_COPIED_METADATA;
@@ -160,18 +166,6 @@ static bool hash_key(const struct dfw_parser *x, const struct dft_arg *a, enum d
 	return true;
 }
 
-static enum dft_hash_kind defined_kind(const struct dft_record *rec)
-{
-	switch (*dft_top_text(rec, DFT_NAME).p) {
-	case 'H':
-		return DFT_HASH_HOST;
-	case 'F':
-		return DFT_HASH_FILE;
-	default:
-		return DFT_HASH_STRING;
-	}
-}
-
 static void mark_hashes(struct dfw_selection *s, const struct dfw_parser *x)
 {
 	uint64_t key;
@@ -192,7 +186,8 @@ static bool keeps_definition(struct dfw_selection *s, const struct dfw_parser *x
 	const struct dft_arg *const a = value != NULL ? value : dft_arg_of(&x->rec, DFT_ROLE_HASH);
 	uint64_t key;
 
-	if (name == NULL || a == NULL || !hash_key(x, a, defined_kind(&x->rec), &key) || !is_marked(s, key))
+	if (name == NULL || a == NULL ||
+	    !hash_key(x, a, dft_defined_kind(dft_top_text(&x->rec, DFT_NAME)), &key) || !is_marked(s, key))
 		return false;
 	const struct slice text = dft_token_text(&x->rec, name->value);
 	const uint32_t now = (uint32_t)hash_bytes(text.p, text.n, hash_seed()) & INT32_MAX;

@@ -163,8 +163,6 @@ void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
 /* Names of hosts, files and strings become hashes, each defined by a record.  Tracers cut them from the MD5
  * of the name: up to 1.0.8 the high half of each byte, later every second byte. */
 
-static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
-
 static uint64_t cut_digest(const unsigned char digest[DFT_MD5_SIZE], bool halves)
 {
 	uint64_t v = 0;
@@ -184,7 +182,7 @@ static struct dfw_hash make_hash(const struct dfw_state *st, uint64_t value)
 	return h;
 }
 
-static const struct dfw_hash *add_hash(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text,
+static const struct dfw_hash *add_hash(struct dfw_state *st, enum dft_hash_kind kind, struct slice text,
                                        uint64_t value)
 {
 	const struct slice copy = arena_copy(&st->arena, text);
@@ -199,7 +197,7 @@ static const struct dfw_hash *add_hash(struct dfw_state *st, enum dfw_hash_kind 
 }
 
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
-                            enum dfw_hash_kind kind, struct slice text)
+                            enum dft_hash_kind kind, struct slice text)
 {
 	const struct dfw_hash none = { .n = 0 };
 	unsigned char digest[DFT_MD5_SIZE];
@@ -221,9 +219,9 @@ struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct df
 		return none;
 	}
 	const struct dfw_hash hash = *h;
-	if (kind == DFW_HOST && owner.process->host_hash.n == 0)
+	if (kind == DFT_HASH_HOST && owner.process->host_hash.n == 0)
 		owner.process->host_hash = hash;
-	put_metadata(st, chunk, owner, records[kind], text, slice_of(hash.text, hash.n));
+	put_metadata(st, chunk, owner, dft_hash_records[kind], text, slice_of(hash.text, hash.n));
 	return hash;
 }
 
@@ -327,7 +325,7 @@ static void introduce_process(struct dfw_state *st, const struct track *t, struc
 {
 	const struct dfw_owner owner = { p, p->pid };
 
-	p->host_hash = dfw_hash_of(st, chunk, owner, DFW_HOST, p->host);
+	p->host_hash = dfw_hash_of(st, chunk, owner, DFT_HASH_HOST, p->host);
 	if (st->dialect == DFW_D5)
 		put_metadata(st, chunk, owner, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
 	const struct slice name = own_name(t->name, p->host);
@@ -575,7 +573,6 @@ static bool dfw_declare(struct writer *w, const struct batch *b, struct chunk *c
 {
 	struct dfw_state *const st = w->state;
 
-	(void)chunk;
 	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 }
 
@@ -672,7 +669,7 @@ static void dfw_free(void *state)
 	free(st->tracks);
 	track_numbers_free(&st->numbers);
 	tabletext_free(&st->hosts);
-	for (int i = 0; i < DFW_HASH_KINDS; i++) {
+	for (int i = 0; i < DFT_HASH_KINDS; i++) {
 		tabletext_free(&st->hashed[i]);
 		table64_free(&st->hashes_used[i]);
 	}

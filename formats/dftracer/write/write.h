@@ -28,8 +28,6 @@ enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 
 #define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record, within the limit of the reader */
 
-enum dfw_hash_kind { DFW_HOST, DFW_FILE, DFW_STRING, DFW_HASH_KINDS };
-
 /* A hash as written, with quotes if the dialect has them. */
 struct dfw_hash {
 	char text[24];
@@ -65,8 +63,8 @@ struct dfw_state {
 	struct track_numbers numbers; /* pids, and the tids of each process */
 	struct tabletext hosts;       /* "pid host" in use */
 	uint32_t nprocesses;
-	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
-	struct table64 hashes_used[DFW_HASH_KINDS];
+	struct tabletext hashed[DFT_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
+	struct table64 hashes_used[DFT_HASH_KINDS];
 	struct dfw_hash *hashes;
 	uint32_t nhashes, hashes_cap, hash_bytes;
 	struct text scratch;
@@ -99,7 +97,7 @@ void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
 /* Returns the hash of a text, after writing its record before the first use.  n 0: the dialect, or the text,
  * has no hash. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
-                            enum dfw_hash_kind kind, struct slice text);
+                            enum dft_hash_kind kind, struct slice text);
 
 /* ---- arguments (args.c) ---- */
 

@@ -67,8 +67,7 @@ static void put_comma(struct text *to, size_t start)
 static void put_faultless(struct text *to, const struct ndjson_faults *f, const struct json_token *t,
                           struct tabletext *kept)
 {
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct json_walk w = json_walk_again(t);
 	const bool object = t->kind == JSON_OBJECT;
 
 	text_char(to, *t->p);

@@ -213,8 +213,6 @@ static const struct text *mend(struct recovery *rc, bool whole, const char *end,
 
 static bool starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
 {
-	(void)ctx;
-	(void)more;
 	return p > from && ndjson_begins(p, e) != NDJSON_TYPES;
 }
 

@@ -67,25 +67,19 @@ static struct text *changed_text(struct pfc_copy *copy)
 
 static void follow_clock(struct pfc_copy *copy, struct slice snapshot)
 {
-	struct pf_wire w = pf_wire_on(snapshot), c;
-	uint64_t primary = 0;
+	const uint64_t primary = pf_number(snapshot, PF_snapshot_primary_trace_clock);
+	struct pf_wire w = pf_wire_on(snapshot);
 	bool has_boottime = false, has_file = false;
 
-	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_snapshot_primary_trace_clock, PF_VARINT))
-			primary = w.v;
-		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			continue;
-		for (c = pf_wire_on(pf_wire_slice(&w)); pf_wire_next(&c);)
-			if (c.tag == PF_TAG(PF_clock_clock_id, PF_VARINT)) {
-				has_boottime |= c.v == PFC_BOOTTIME;
-				has_file |= c.v == PERFETTO_CLOCK_TRACE;
-			}
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
+		const uint32_t id = pf_read_clock(pf_wire_slice(&w)).id;
+		has_boottime |= id == PF_BOOTTIME;
+		has_file |= id == PF_TRACE_FILE;
 	}
 	if (primary != 0)
 		copy->trace_clock = (uint32_t)primary;
 	else if (has_boottime && !has_file)
-		copy->trace_clock = PFC_BOOTTIME;
+		copy->trace_clock = PF_BOOTTIME;
 }
 
 static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
@@ -101,7 +95,7 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 {
 	const uint64_t by = copy->to->run->rebased_by;
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
-	               trace = copy->trace_clock != 0 ? copy->trace_clock : PFC_BOOTTIME;
+	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
 	const bool is_negative = copy->to->run->signed_time && (int64_t)told->ts < 0;
 
@@ -125,17 +119,6 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 
 /* ---- packets ---- */
 
-static uint64_t uuid_of(struct slice descriptor)
-{
-	struct pf_wire w = pf_wire_on(descriptor);
-	uint64_t uuid = 0;
-
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT))
-			uuid = w.v;
-	return uuid;
-}
-
 /* Describes a track that is not, so that it keeps its name. */
 static void put_name(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_name *n)
 {
@@ -158,15 +141,13 @@ static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct 
 	if (copy->names.n == 0)
 		return;
 	if (k->descriptor.p != NULL) {
-		n = pfc_name_needed(&copy->names, uuid_of(k->descriptor));
+		n = pfc_name_needed(&copy->names, pf_number(k->descriptor, PF_descriptor_uuid));
 		if (n != NULL)
 			x->name = n->name;
 	} else if (k->event.p != NULL && !x->strip) {
 		const struct pfc_event e = pfc_event(k->event);
 		const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
-		n = pfc_name_needed(&copy->names, e.has_track ? e.track
-		                                  : q != NULL ? q->of_defaults.track
-		                                              : 0);
+		n = pfc_name_needed(&copy->names, pfc_track_of(&e, q));
 		if (n != NULL && !n->is_described && !n->is_said)
 			put_name(copy, k, n);
 	}
@@ -223,8 +204,8 @@ static void survey_references(struct pfc_copy *copy, const struct pfc_packet *k)
 
 	if (k->event.p != NULL) {
 		const struct pfc_event e = pfc_event(k->event);
-		if (e.has_track || q != NULL)
-			copier_uses(c, track_key(copy, e.has_track ? e.track : q->of_defaults.track));
+		if (e.te.has_track || q != NULL)
+			copier_uses(c, track_key(copy, pfc_track_of(&e, q)));
 		use_tracks(copy, e.extra_of, e.nextra_of);
 		use_tracks(copy, e.real_of, e.nreal_of);
 		if (q != NULL && e.nextra > 0)
@@ -245,7 +226,7 @@ static void survey_references(struct pfc_copy *copy, const struct pfc_packet *k)
 		is_numbered |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES) ||
 		               w.tag == PF_TAG(PF_descriptor_process, PF_BYTES);
 	}
-	copier_defines(c, track_key(copy, uuid_of(k->descriptor)));
+	copier_defines(c, track_key(copy, pf_number(k->descriptor, PF_descriptor_uuid)));
 	if (is_numbered || !has_uuid)
 		copier_needs(c);
 }
@@ -428,7 +409,6 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	struct pfc_copy *const copy = c->state;
 	const struct told told = told_of(e);
 
-	(void)b;
 	copy->bytes += bytes.n;
 	if (!c->selected && !c->run->rebased && copy->renumber == 0) {
 		copier_keep(c, bytes);
@@ -449,7 +429,6 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 	struct pfc_copy *const copy = c->state;
 	const struct told told = told_of(e);
 
-	(void)b;
 	if (e->offset == 0) {
 		pfc_states_clear(&copy->states);
 		copy->names.input = ++copy->input;
@@ -472,9 +451,6 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 {
 	struct pfc_copy *const copy = c->state;
 
-	(void)b;
-	(void)e;
-	(void)bytes;
 	begin_copying(copy);
 	end_packed(copy);
 	copy->names.input = ++copy->input;

@@ -15,8 +15,6 @@
 #include "perfetto/perfetto.h"
 #include "perfetto/read/read.h"
 
-#define PFC_BOOTTIME 6 /* clock */
-
 /* ---- state.c ---- */
 
 #define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops one with more */
@@ -29,7 +27,7 @@ struct pfc_packet {
 	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
 	uint64_t timestamp;
 	uint32_t sequence, machine, flags, dropped, clock;
-	bool has_sequence, has_timestamp;
+	bool has_sequence, has_timestamp, cleared;
 };
 
 /* Reads the fields of a packet; what cannot be read is left out. */
@@ -42,14 +40,8 @@ struct pfc_number {
 };
 
 struct pfc_event {
-	uint64_t track;
-	uint32_t type;
-	bool has_track, has_name, has_us, has_delta;
-	int64_t delta_us, thread_us, instructions; /* deltas; 0: none */
-	bool has_value;
+	struct pf_te te;
 	struct pfc_number value;
-	uint64_t name_iid;
-	struct slice name, legacy;                   /* p NULL: none */
 	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event */
 	int64_t extra[PFC_EXTRA];
 	double real[PFC_EXTRA];
@@ -113,6 +105,12 @@ uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 
 /* NULL: none. */
 const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const struct pfc_packet *k);
+
+/* The track of an event, of its own or the defaults; 0: none. */
+static inline uint64_t pfc_track_of(const struct pfc_event *e, const struct pfc_sequence *q)
+{
+	return e->te.has_track ? e->te.track : q != NULL ? q->of_defaults.te.track : 0;
+}
 
 /* Forgets all sequences: another input begins. */
 void pfc_states_clear(struct pfc_states *all);

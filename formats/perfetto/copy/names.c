@@ -50,18 +50,11 @@ static uint64_t uuid_key(const struct pfc_names *names, uint64_t uuid)
 /* Notes the names of events among interned data. */
 static void note_interned(struct pfc_names *names, const struct pfc_packet *k, uint64_t interval)
 {
-	struct pf_wire w = pf_wire_on(k->interned), e;
+	struct pf_wire w = pf_wire_on(k->interned);
 
-	while (pf_wire_next(&w)) {
-		struct slice text = { .p = NULL };
-		uint64_t iid = 0;
-		if (w.tag != PF_TAG(PF_interned_event_names, PF_BYTES))
-			continue;
-		for (e = pf_wire_on(pf_wire_slice(&w)); pf_wire_next(&e);)
-			if (e.tag == PF_TAG(PF_entry_iid, PF_VARINT))
-				iid = e.v;
-			else if (e.tag == PF_TAG(PF_entry_name, PF_BYTES))
-				text = pf_wire_slice(&e);
+	while (pf_wire_find(&w, PF_TAG(PF_interned_event_names, PF_BYTES))) {
+		const struct slice text = pf_content(pf_wire_slice(&w), PF_entry_name);
+		const uint64_t iid = pf_number(pf_wire_slice(&w), PF_entry_iid);
 		const uint64_t key = interned_key(names, k, iid, interval);
 		if (text.p == NULL || iid == 0 || names->nnames >= MAX_NAMES ||
 		    table64_get(&names->interned, key) != TABLE_NONE)
@@ -96,13 +89,9 @@ void pfc_survey_descriptor(struct pfc_names *names, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
 	bool is_named = false;
-	uint64_t uuid = 0;
 
 	while (pf_wire_next(&w))
 		switch (pf_wire_number(&w)) {
-		case PF_descriptor_uuid:
-			uuid = w.v;
-			break;
 		case PF_descriptor_name:
 		case PF_descriptor_static_name:
 		case PF_descriptor_atrace_name:
@@ -115,7 +104,7 @@ void pfc_survey_descriptor(struct pfc_names *names, struct slice s)
 		default:
 			break;
 		}
-	struct pfc_name *const n = name_of(names, uuid);
+	struct pfc_name *const n = name_of(names, pf_number(s, PF_descriptor_uuid));
 	if (n != NULL) {
 		n->is_described = true;
 		n->is_named |= is_named;
@@ -127,20 +116,21 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, 
 {
 	const struct pfc_sequence *const q = pfc_sequence_of(states, k);
 	const struct pfc_event e = pfc_event(k->event);
-	const uint64_t uuid = e.has_track ? e.track : q != NULL ? q->of_defaults.track : 0;
-	struct pfc_name *const n = uuid != 0 && e.type != TYPE_END ? name_of(names, uuid) : NULL;
+	const uint64_t uuid = pfc_track_of(&e, q);
+	struct pfc_name *const n = uuid != 0 && e.te.type != TYPE_END ? name_of(names, uuid) : NULL;
 
 	if (n == NULL || n->ts <= ts)
 		return;
 	const uint32_t known =
-	    q == NULL || e.name_iid == 0
+	    q == NULL || e.te.name_iid == 0
 	        ? TABLE_NONE
-	        : table64_get(&names->interned, interned_key(names, k, e.name_iid, q->interval));
+	        : table64_get(&names->interned, interned_key(names, k, e.te.name_iid, q->interval));
 	n->ts = ts;
 	n->copied = copied;
-	n->name = e.name_iid != 0 ? known != TABLE_NONE ? names->names[known] : slice_of(NULL, 0)
-	          : e.has_name ? retain(names, e.name)
-	                          : slice_of(NULL, 0);
+	if (e.te.name_iid != 0)
+		n->name = known != TABLE_NONE ? names->names[known] : slice_of(NULL, 0);
+	else
+		n->name = e.te.name.p != NULL ? retain(names, e.te.name) : slice_of(NULL, 0);
 }
 
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k)

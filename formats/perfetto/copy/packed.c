@@ -5,70 +5,21 @@
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
+#include "input/unpack.h"
 #include "perfetto/copy/copy.h"
 
 #define PIECE 65536U
 
-static bool inflate_all(struct text *t, struct slice s)
-{
-	struct inflate_state *const z = malloc(sizeof *z);
-	int status = ISAL_DECOMP_OK;
-
-	if (z == NULL) {
-		t->failed = true;
-		return false;
-	}
-	isal_inflate_init(z);
-	z->crc_flag = s.n > 1 && memcmp(s.p, "\x1f\x8b", 2) == 0 ? ISAL_GZIP : ISAL_ZLIB;
-	z->next_in = (unsigned char *)(uintptr_t)s.p;
-	z->avail_in = s.n;
-	while (status == ISAL_DECOMP_OK && z->block_state != ISAL_BLOCK_FINISH && t->n <= PF_MAX_UNPACKED) {
-		char *const to = text_reserve(t, PIECE);
-		if (to == NULL)
-			break;
-		z->next_out = (unsigned char *)to;
-		z->avail_out = PIECE;
-		status = isal_inflate(z);
-		t->n += PIECE - z->avail_out;
-		if (z->avail_out == PIECE && z->avail_in == 0)
-			break; /* cut */
-	}
-	const bool whole =
-	    status == ISAL_DECOMP_OK && z->block_state == ISAL_BLOCK_FINISH && z->avail_in == 0;
-	free(z);
-	return whole;
-}
-
-static bool decompress_all(struct text *t, struct slice s)
-{
-	ZSTD_DStream *const z = ZSTD_createDStream();
-	ZSTD_inBuffer in = { s.p, s.n, 0 };
-	size_t status = 1;
-
-	if (z == NULL) {
-		t->failed = true;
-		return false;
-	}
-	while (status != 0 && !ZSTD_isError(status) && t->n <= PF_MAX_UNPACKED) {
-		char *const to = text_reserve(t, PIECE);
-		if (to == NULL)
-			break;
-		ZSTD_outBuffer out = { to, PIECE, 0 };
-		const size_t before = in.pos;
-		status = ZSTD_decompressStream(z, &out, &in);
-		t->n += out.pos;
-		if (out.pos == 0 && in.pos == before)
-			break; /* cut */
-	}
-	ZSTD_freeDStream(z);
-	return status == 0 && in.pos == in.size;
-}
-
 bool pfc_unpack(struct text *t, const struct pfc_packet *k)
 {
-	const bool whole = k->zlib.p != NULL ? inflate_all(t, k->zlib) : decompress_all(t, k->zstd);
+	const bool zlib = k->zlib.p != NULL;
+	const struct unpacked u =
+	    unpack(zlib ? UNPACK_ZLIB : UNPACK_ZSTD, zlib ? k->zlib : k->zstd, PF_MAX_UNPACKED);
 
-	return whole && t->n <= PF_MAX_UNPACKED && !t->failed;
+	text_add(t, u.p, u.n);
+	free(u.p);
+	t->failed |= u.no_memory;
+	return u.fault == NULL && !u.is_too_large && !t->failed;
 }
 
 static void deflate_all(struct text *t, struct slice s)

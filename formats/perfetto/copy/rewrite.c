@@ -216,35 +216,16 @@ static void put_streaming(struct text *t, struct slice s, const struct pfc_chang
 
 /* ---- clocks ---- */
 
-struct clock {
-	uint64_t id, time, unit;
-};
-
-static struct clock read_clock(struct slice s)
-{
-	struct clock c = { .unit = 1 };
-	struct pf_wire w = pf_wire_on(s);
-
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_clock_clock_id, PF_VARINT))
-			c.id = w.v;
-		else if (w.tag == PF_TAG(PF_clock_timestamp, PF_VARINT))
-			c.time = w.v;
-		else if (w.tag == PF_TAG(PF_clock_unit_multiplier_ns, PF_VARINT) && w.v > 0)
-			c.unit = w.v;
-	return c;
-}
-
 bool pfc_is_trace_clock(uint64_t id, uint32_t trace)
 {
-	const bool is_default = trace == 0 || trace == PFC_BOOTTIME || trace == PERFETTO_CLOCK_TRACE;
+	const bool is_default = trace == 0 || trace == PF_BOOTTIME || trace == PF_TRACE_FILE;
 
-	return id == 0 || id == trace || (is_default && (id == PFC_BOOTTIME || id == PERFETTO_CLOCK_TRACE));
+	return id == 0 || id == trace || (is_default && (id == PF_BOOTTIME || id == PF_TRACE_FILE));
 }
 
 static void put_clock(struct text *t, struct slice s, const struct pfc_change *x, uint64_t later)
 {
-	const struct clock c = read_clock(s);
+	const struct pf_clock_reading c = pf_read_clock(s);
 	struct pf_wire w = pf_wire_on(s);
 	const size_t start = wire_open(t, PF_snapshot_clocks);
 	const uint64_t earlier = pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0;
@@ -293,10 +274,8 @@ static uint64_t later_by(struct slice s, const struct pfc_change *x)
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t later = 0, unit = 1;
 
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			continue;
-		const struct clock c = read_clock(pf_wire_slice(&w));
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
+		const struct pf_clock_reading c = pf_read_clock(pf_wire_slice(&w));
 		const uint64_t *const last = last_of(x, c.id);
 		const uint64_t least = (last != NULL ? *last : 0) +
 		                       (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0),
@@ -321,7 +300,7 @@ static void put_snapshot(struct text *t, struct slice s, const struct pfc_change
 			put_same(t, &w);
 			continue;
 		}
-		const struct clock c = read_clock(pf_wire_slice(&w));
+		const struct pf_clock_reading c = pf_read_clock(pf_wire_slice(&w));
 		uint64_t *const last = last_of(x, c.id);
 		put_clock(t, pf_wire_slice(&w), x, later);
 		if (last != NULL)

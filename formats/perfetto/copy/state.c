@@ -12,143 +12,68 @@
 
 /* ---- packets ---- */
 
+static const struct pf_member packet_members[] = {
+	PF_MEMBER(PF_packet_clock_snapshot, struct pfc_packet, snapshot, SLICE),
+	PF_MARKED(PF_packet_timestamp, struct pfc_packet, timestamp, U64, has_timestamp, 1),
+	PF_MEMBER(PF_packet_trusted_packet_sequence_id, struct pfc_packet, sequence, U32),
+	PF_MEMBER(PF_packet_track_event, struct pfc_packet, event, SLICE),
+	PF_MEMBER(PF_packet_interned_data, struct pfc_packet, interned, SLICE),
+	PF_MEMBER(PF_packet_sequence_flags, struct pfc_packet, flags, U32),
+	PF_MEMBER(PF_packet_incremental_state_cleared, struct pfc_packet, cleared, BOOL),
+	PF_MEMBER(PF_packet_previous_packet_dropped, struct pfc_packet, dropped, U32),
+	PF_MEMBER(PF_packet_thread_descriptor, struct pfc_packet, thread, SLICE),
+	PF_MEMBER(PF_packet_compressed_packets, struct pfc_packet, zlib, SLICE),
+	PF_MEMBER(PF_packet_streaming_profile_packet, struct pfc_packet, streaming, SLICE),
+	PF_MEMBER(PF_packet_timestamp_clock_id, struct pfc_packet, clock, U32),
+	PF_MEMBER(PF_packet_trace_packet_defaults, struct pfc_packet, defaults, SLICE),
+	PF_MEMBER(PF_packet_track_descriptor, struct pfc_packet, descriptor, SLICE),
+	PF_MEMBER(PF_packet_machine_id, struct pfc_packet, machine, U32),
+	PF_MEMBER(PF_packet_zstd_compressed_packets, struct pfc_packet, zstd, SLICE),
+};
+
 struct pfc_packet pfc_packet(struct slice s)
 {
 	struct pfc_packet k = { .s = s };
-	struct pf_wire w = pf_wire_on(s);
 
-	while (pf_wire_next(&w)) {
-		switch (w.tag) {
-		case PF_TAG(PF_packet_timestamp, PF_VARINT):
-			k.timestamp = w.v;
-			k.has_timestamp = true;
-			break;
-		case PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT):
-			k.sequence = (uint32_t)w.v;
-			k.has_sequence = k.sequence != 0;
-			break;
-		case PF_TAG(PF_packet_sequence_flags, PF_VARINT):
-			k.flags |= (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_packet_incremental_state_cleared, PF_VARINT):
-			k.flags |= w.v != 0 ? PF_CLEARED : 0;
-			break;
-		case PF_TAG(PF_packet_previous_packet_dropped, PF_VARINT):
-			k.dropped = (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
-			k.clock = (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_packet_machine_id, PF_VARINT):
-			k.machine = (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_packet_interned_data, PF_BYTES):
-			k.interned = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
-			k.defaults = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_track_event, PF_BYTES):
-			k.event = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_track_descriptor, PF_BYTES):
-			k.descriptor = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_thread_descriptor, PF_BYTES):
-			k.thread = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_streaming_profile_packet, PF_BYTES):
-			k.streaming = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_clock_snapshot, PF_BYTES):
-			k.snapshot = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_compressed_packets, PF_BYTES):
-			k.zlib = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_packet_zstd_compressed_packets, PF_BYTES):
-			k.zstd = pf_wire_slice(&w);
-			break;
-		default:
-			break;
-		}
-	}
+	PF_READ(s, packet_members, &k);
+	k.has_sequence = k.sequence != 0;
+	k.flags |= k.cleared ? PF_CLEARED : 0;
 	return k;
 }
 
-static void add_extra(uint64_t *list, uint32_t *n, uint64_t v)
+/* The values and the tracks of extra counters. */
+static void read_extra(struct pfc_event *e, struct slice s)
 {
-	if (*n < PFC_EXTRA)
-		list[*n] = v;
-	++*n;
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_find(&w, PF_TAG(PF_event_extra_counter_values, PF_VARINT)))
+		if (e->nextra++ < PFC_EXTRA)
+			e->extra[e->nextra - 1] = (int64_t)w.v;
+		else if (w.tag == PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT) &&
+		         e->nextra_of++ < PFC_EXTRA)
+			e->extra_of[e->nextra_of - 1] = w.v;
+		else if (w.tag == PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64) &&
+		         e->nreal++ < PFC_EXTRA)
+			e->real[e->nreal - 1] = pf_wire_double(&w);
+		else if (w.tag == PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT) &&
+		         e->nreal_of++ < PFC_EXTRA)
+			e->real_of[e->nreal_of - 1] = w.v;
 }
 
 struct pfc_event pfc_event(struct slice s)
 {
-	struct pfc_event e = { .type = 0 };
-	struct pf_wire w = pf_wire_on(s);
+	struct pfc_event e;
+	struct pf_te *const te = &e.te;
 
-	while (pf_wire_next(&w)) {
-		switch (w.tag) {
-		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
-			e.delta_us = (int64_t)w.v;
-			e.has_delta = e.has_us = true;
-			break;
-		case PF_TAG(PF_event_timestamp_absolute_us, PF_VARINT):
-			e.has_us |= w.v != 0;
-			break;
-		case PF_TAG(PF_event_thread_time_delta_us, PF_VARINT):
-			e.thread_us = (int64_t)w.v;
-			break;
-		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
-			e.instructions = (int64_t)w.v;
-			break;
-		case PF_TAG(PF_event_legacy_event, PF_BYTES):
-			e.legacy = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_event_type, PF_VARINT):
-			e.type = (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_event_track_uuid, PF_VARINT):
-			e.track = w.v;
-			e.has_track = true;
-			break;
-		case PF_TAG(PF_event_name_iid, PF_VARINT):
-			e.name_iid = w.v;
-			break;
-		case PF_TAG(PF_event_name, PF_BYTES):
-			e.name = pf_wire_slice(&w);
-			e.has_name = true;
-			break;
-		case PF_TAG(PF_event_counter_value, PF_VARINT):
-			e.value = (struct pfc_number){ .whole = (int64_t)w.v };
-			e.has_value = true;
-			break;
-		case PF_TAG(PF_event_double_counter_value, PF_FIXED64):
-			if (!e.has_value)
-				e.value = (struct pfc_number){ .real = pf_wire_double(&w), .is_real = true };
-			e.has_value = true;
-			break;
-		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
-			if (e.nextra < PFC_EXTRA)
-				e.extra[e.nextra] = (int64_t)w.v;
-			e.nextra++;
-			break;
-		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
-			add_extra(e.extra_of, &e.nextra_of, w.v);
-			break;
-		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
-			if (e.nreal < PFC_EXTRA)
-				e.real[e.nreal] = pf_wire_double(&w);
-			e.nreal++;
-			break;
-		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
-			add_extra(e.real_of, &e.nreal_of, w.v);
-			break;
-		default:
-			break;
-		}
-	}
+	pf_decode_event(te, s);
+	e.value = (struct pfc_number){ .whole = 0 };
+	e.nextra = e.nextra_of = e.nreal = e.nreal_of = 0;
+	if (te->has_counter)
+		e.value.whole = te->counter;
+	else if (te->has_double)
+		e.value = (struct pfc_number){ .real = te->double_counter, .is_real = true };
+	if (te->has_extra)
+		read_extra(&e, s);
 	return e;
 }
 
@@ -211,15 +136,8 @@ static void reset_interval(struct pfc_sequence *q)
 
 static void apply_defaults(struct pfc_sequence *q, struct slice s)
 {
-	struct pf_wire w = pf_wire_on(s);
-
-	q->clock = 0;
-	q->of_defaults = (struct pfc_event){ .type = 0 };
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_defaults_timestamp_clock_id, PF_VARINT))
-			q->clock = (uint32_t)w.v;
-		else if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
-			q->of_defaults = pfc_event(pf_wire_slice(&w));
+	q->clock = (uint32_t)pf_number(s, PF_defaults_timestamp_clock_id);
+	q->of_defaults = pfc_event(pf_content(s, PF_defaults_track_event_defaults));
 }
 
 /* ---- clocks ---- */
@@ -234,14 +152,8 @@ static struct pfc_clock *find_clock(const struct pfc_sequence *q, uint32_t id)
 
 static void apply_clock(struct pfc_states *all, struct pfc_sequence *q, struct slice s)
 {
-	struct pfc_clock c = { .id = 0 };
-	struct pf_wire w = pf_wire_on(s);
+	const struct pf_clock_reading c = pf_read_clock(s);
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_clock_clock_id, PF_VARINT))
-			c.id = (uint32_t)w.v;
-		else if (w.tag == PF_TAG(PF_clock_is_incremental, PF_VARINT))
-			c.incremental = w.v != 0;
 	if (c.id < 64 || c.id > 127)
 		return;
 	struct pfc_clock *known = find_clock(q, c.id);
@@ -252,16 +164,15 @@ static void apply_clock(struct pfc_states *all, struct pfc_sequence *q, struct s
 		}
 		known = &q->clocks[q->nclocks++];
 	}
-	*known = c;
+	*known = (struct pfc_clock){ .id = c.id, .incremental = c.is_incremental };
 }
 
 static void apply_snapshot(struct pfc_states *all, struct pfc_sequence *q, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			apply_clock(all, q, pf_wire_slice(&w));
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES)))
+		apply_clock(all, q, pf_wire_slice(&w));
 }
 
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k)
@@ -342,8 +253,8 @@ static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q,
 	const struct pfc_event *const d = &q->of_defaults;
 	const struct pfc_event *const whole = e->nextra_of > 0 ? e : d, *const real = e->nreal_of > 0 ? e : d;
 
-	if (e->type == TYPE_COUNTER && e->has_value)
-		carry_value(all, q, e->has_track ? e->track : d->track, copied, &e->value, changed);
+	if (e->te.type == TYPE_COUNTER && (e->te.has_counter || e->te.has_double))
+		carry_value(all, q, pfc_track_of(e, q), copied, &e->value, changed);
 	if (e->nextra + e->nreal > PFC_EXTRA)
 		return;
 	for (uint32_t i = 0; i < e->nextra && i < whole->nextra_of; i++) {
@@ -390,7 +301,7 @@ bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k)
 	struct pf_legacy l = { .phase = 0 };
 
 	if (k->event.p != NULL)
-		pf_decode_legacy(&l, pfc_event(k->event).legacy);
+		pf_decode_legacy(&l, pf_content(k->event, PF_event_legacy_event));
 	return l.phase == 'f' && !l.encloses && l.id_kind == 1 && all->arrows.used < PFC_SUMS &&
 	       table64_get(&all->arrows, l.id) == TABLE_NONE;
 }
@@ -400,14 +311,14 @@ static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct s
 {
 	struct pfc_event e = pfc_event(s);
 
-	if (e.has_delta)
-		carry_delta(&q->delta_us, e.delta_us, copied, &carry->delta_us);
-	if (e.thread_us != 0)
-		carry_delta(&q->thread_us, e.thread_us, copied, &carry->thread_us);
-	if (e.instructions != 0)
-		carry_delta(&q->instructions, e.instructions, copied, &carry->instructions);
-	if (copied && e.legacy.p != NULL)
-		carry->starts = starts_arrow(all, e.legacy);
+	if (e.te.time == 1)
+		carry_delta(&q->delta_us, e.te.time_us, copied, &carry->delta_us);
+	if (e.te.thread_time == 1)
+		carry_delta(&q->thread_us, e.te.thread_us, copied, &carry->thread_us);
+	if (e.te.instruction_count == 1)
+		carry_delta(&q->instructions, e.te.instructions, copied, &carry->instructions);
+	if (copied && e.te.legacy.p != NULL)
+		carry->starts = starts_arrow(all, e.te.legacy);
 	if (all->incremental.used > 0)
 		apply_counters(all, q, &e, copied, &carry->counters);
 	if (carry->counters)
@@ -433,22 +344,12 @@ static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied,
 /* Whether a track is of a thread, and notes incremental counters. */
 static bool apply_descriptor(struct pfc_states *all, struct slice s)
 {
-	struct pf_wire w = pf_wire_on(s), c;
-	bool is_thread = false, incremental = false;
-	uint64_t uuid = 0;
+	const struct slice counter = pf_content(s, PF_descriptor_counter);
+	const bool incremental = counter.p != NULL && pf_number(counter, PF_counter_is_incremental) != 0;
 
-	while (pf_wire_next(&w)) {
-		is_thread |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES);
-		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT))
-			uuid = w.v;
-		if (w.tag != PF_TAG(PF_descriptor_counter, PF_BYTES))
-			continue;
-		for (c = pf_wire_on(pf_wire_slice(&w)); pf_wire_next(&c);)
-			incremental |= c.tag == PF_TAG(PF_counter_is_incremental, PF_VARINT) && c.v != 0;
-	}
 	if (incremental && all->incremental.used < PFC_SUMS)
-		all->failed |= !table64_put(&all->incremental, uuid, 1);
-	return is_thread;
+		all->failed |= !table64_put(&all->incremental, pf_number(s, PF_descriptor_uuid), 1);
+	return pf_content(s, PF_descriptor_thread).p != NULL;
 }
 
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry)
@@ -463,7 +364,7 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 	if ((k->flags & PF_CLEARED) != 0 || k->dropped != 0) {
 		reset_interval(q);
 		if ((k->flags & PF_CLEARED) != 0)
-			q->of_defaults = (struct pfc_event){ .type = 0 };
+			q->of_defaults = (struct pfc_event){ .nextra = 0 };
 		q->clock = (k->flags & PF_CLEARED) != 0 ? 0 : q->clock;
 		q->valid = (k->flags & PF_CLEARED) != 0;
 	}

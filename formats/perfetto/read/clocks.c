@@ -42,13 +42,24 @@ void pf_clocks_free(struct pf_clocks *c)
 /* ---- snapshots ---- */
 
 struct reading {
-	struct {
-		uint32_t id;
-		uint64_t key, time, unit;
-		bool is_incremental;
-	} clocks[PF_MAX_SNAPSHOT_CLOCKS];
+	struct pf_clock_reading clocks[PF_MAX_SNAPSHOT_CLOCKS];
 	uint32_t n, primary;
 };
+
+struct pf_clock_reading pf_read_clock(struct slice s)
+{
+	static const struct pf_member members[] = {
+		PF_MEMBER(PF_clock_clock_id, struct pf_clock_reading, id, U32),
+		PF_MEMBER(PF_clock_timestamp, struct pf_clock_reading, time, U64),
+		PF_MEMBER(PF_clock_is_incremental, struct pf_clock_reading, is_incremental, BOOL),
+		PF_MEMBER(PF_clock_unit_multiplier_ns, struct pf_clock_reading, unit, U64),
+	};
+	struct pf_clock_reading c = { .id = 0 };
+
+	PF_READ(s, members, &c);
+	c.unit = c.unit != 0 ? c.unit : 1;
+	return c;
+}
 
 static bool read_snapshot(struct pf_state *st, struct slice bytes, struct reading *s)
 {
@@ -65,21 +76,7 @@ static bool read_snapshot(struct pf_state *st, struct slice bytes, struct readin
 			                PF_MAX_SNAPSHOT_CLOCKS);
 			return false;
 		}
-		struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
-		s->clocks[s->n].id = 0;
-		s->clocks[s->n].time = 0;
-		s->clocks[s->n].unit = 1;
-		s->clocks[s->n].is_incremental = false;
-		while (pf_wire_next(&one)) {
-			if (one.tag == PF_TAG(PF_clock_clock_id, PF_VARINT))
-				s->clocks[s->n].id = (uint32_t)one.v;
-			else if (one.tag == PF_TAG(PF_clock_timestamp, PF_VARINT))
-				s->clocks[s->n].time = one.v;
-			else if (one.tag == PF_TAG(PF_clock_is_incremental, PF_VARINT))
-				s->clocks[s->n].is_incremental = one.v != 0;
-			else if (one.tag == PF_TAG(PF_clock_unit_multiplier_ns, PF_VARINT))
-				s->clocks[s->n].unit = one.v != 0 ? one.v : 1;
-		}
+		s->clocks[s->n] = pf_read_clock(pf_wire_slice(&w));
 		s->clocks[s->n].key = key_of(st, s->clocks[s->n].id);
 		s->n++;
 	}
@@ -262,10 +259,9 @@ static void sort_clocks(struct reading *s)
 {
 	for (uint32_t i = 1; i < s->n; i++)
 		for (uint32_t k = i; k > 0 && s->clocks[k].key < s->clocks[k - 1].key; k--) {
-			struct reading swap;
-			swap.clocks[0] = s->clocks[k];
+			const struct pf_clock_reading c = s->clocks[k];
 			s->clocks[k] = s->clocks[k - 1];
-			s->clocks[k - 1] = swap.clocks[0];
+			s->clocks[k - 1] = c;
 		}
 }
 

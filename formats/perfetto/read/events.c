@@ -83,9 +83,11 @@ void pf_decode_event(struct pf_te *te, struct slice s)
 		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
 		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
 			te->nextra++;
+			te->has_extra = true;
 			continue;
 		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
 		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
+			te->has_extra = true;
 			continue;
 		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
 		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
@@ -112,70 +114,30 @@ void pf_decode_event(struct pf_te *te, struct slice s)
 	           te->legacy.p != NULL;
 }
 
+/* The id_kind of each kind of id is its mark. */
+static const struct pf_member legacy_members[] = {
+	PF_MEMBER(PF_legacy_name_iid, struct pf_legacy, name_iid, U64),
+	PF_MEMBER(PF_legacy_phase, struct pf_legacy, phase, U32),
+	PF_MEMBER(PF_legacy_duration_us, struct pf_legacy, dur_us, U64),
+	PF_MARKED(PF_legacy_thread_duration_us, struct pf_legacy, thread_dur_us, U64, has_thread_dur, 1),
+	PF_MARKED(PF_legacy_unscoped_id, struct pf_legacy, id, U64, id_kind, 1),
+	PF_MEMBER(PF_legacy_id_scope, struct pf_legacy, scope, SLICE),
+	PF_MARKED(PF_legacy_bind_id, struct pf_legacy, bind_id, U64, has_bind, 1),
+	PF_MARKED(PF_legacy_local_id, struct pf_legacy, id, U64, id_kind, 2),
+	PF_MARKED(PF_legacy_global_id, struct pf_legacy, id, U64, id_kind, 3),
+	PF_MEMBER(PF_legacy_bind_to_enclosing, struct pf_legacy, encloses, BOOL),
+	PF_MEMBER(PF_legacy_flow_direction, struct pf_legacy, direction, U32),
+	PF_MEMBER(PF_legacy_instant_event_scope, struct pf_legacy, instant_scope, U32),
+	PF_MARKED(PF_legacy_thread_instruction_delta, struct pf_legacy, instructions, U64, has_instructions,
+	          1),
+	PF_MARKED(PF_legacy_pid_override, struct pf_legacy, pid, U32, has_pid, 1),
+	PF_MARKED(PF_legacy_tid_override, struct pf_legacy, tid, U64, has_tid, 1),
+};
+
 void pf_decode_legacy(struct pf_legacy *l, struct slice s)
 {
-	struct pf_wire w = pf_wire_on(s);
-
 	*l = (struct pf_legacy){ .phase = 0 };
-	while (pf_wire_next(&w)) {
-		switch (w.tag) {
-		case PF_TAG(PF_legacy_name_iid, PF_VARINT):
-			l->name_iid = w.v;
-			break;
-		case PF_TAG(PF_legacy_phase, PF_VARINT):
-			l->phase = (int32_t)w.v;
-			break;
-		case PF_TAG(PF_legacy_duration_us, PF_VARINT):
-			l->dur_us = (int64_t)w.v;
-			break;
-		case PF_TAG(PF_legacy_thread_duration_us, PF_VARINT):
-			l->thread_dur_us = (int64_t)w.v;
-			l->has_thread_dur = true;
-			break;
-		case PF_TAG(PF_legacy_thread_instruction_delta, PF_VARINT):
-			l->instructions = (int64_t)w.v;
-			l->has_instructions = true;
-			break;
-		case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
-			l->id = w.v;
-			l->id_kind = 1;
-			break;
-		case PF_TAG(PF_legacy_local_id, PF_VARINT):
-			l->id = w.v;
-			l->id_kind = 2;
-			break;
-		case PF_TAG(PF_legacy_global_id, PF_VARINT):
-			l->id = w.v;
-			l->id_kind = 3;
-			break;
-		case PF_TAG(PF_legacy_id_scope, PF_BYTES):
-			l->scope = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_legacy_bind_id, PF_VARINT):
-			l->bind_id = w.v;
-			l->has_bind = true;
-			break;
-		case PF_TAG(PF_legacy_bind_to_enclosing, PF_VARINT):
-			l->encloses = w.v != 0;
-			break;
-		case PF_TAG(PF_legacy_flow_direction, PF_VARINT):
-			l->direction = (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_legacy_instant_event_scope, PF_VARINT):
-			l->instant_scope = (uint32_t)w.v;
-			break;
-		case PF_TAG(PF_legacy_pid_override, PF_VARINT):
-			l->pid = (int32_t)w.v;
-			l->has_pid = true;
-			break;
-		case PF_TAG(PF_legacy_tid_override, PF_VARINT):
-			l->tid = (int64_t)w.v;
-			l->has_tid = true;
-			break;
-		default:
-			break;
-		}
-	}
+	PF_READ(s, legacy_members, l);
 }
 
 /* ---- events around that of the record ---- */
@@ -407,8 +369,8 @@ static uint32_t read_uuids(struct slice s, uint32_t number, uint64_t *to)
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t n = 0;
 
-	while (s.n > 0 && pf_wire_next(&w))
-		if (w.tag == PF_TAG(number, PF_VARINT) && n < PF_MAX_EXTRA)
+	while (s.n > 0 && pf_wire_find(&w, PF_TAG(number, PF_VARINT)))
+		if (n < PF_MAX_EXTRA)
 			to[n++] = w.v;
 	return n;
 }
@@ -426,9 +388,7 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubl
 
 	if (n == 0)
 		n = read_uuids(st->sequence->defaults, number, uuids);
-	while (pf_wire_next(&w)) {
-		if (w.tag != tag)
-			continue;
+	while (pf_wire_find(&w, tag)) {
 		if (n == 0) {
 			pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
 			return false;
@@ -602,17 +562,6 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	return t;
 }
 
-static struct slice first_text(struct slice annotation)
-{
-	struct pf_wire w = pf_wire_on(annotation);
-	struct slice text = slice_of(NULL, 0);
-
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_annotation_string_value, PF_BYTES))
-			text = pf_wire_slice(&w);
-	return text;
-}
-
 /* Metadata: the name of a thread or process. */
 static void read_metadata(struct pf_state *st, struct pf_event *e)
 {
@@ -623,9 +572,8 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 	struct slice text = slice_of(NULL, 0);
 
 	e->what = PF_NOTHING;
-	while (text.p == NULL && pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
-			text = first_text(pf_wire_slice(&w));
+	while (text.p == NULL && pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
+		text = pf_content(pf_wire_slice(&w), PF_annotation_string_value);
 	struct pf_track *t = e->track;
 	if (name.p == NULL || text.p == NULL || t->d.kind != PF_THREAD)
 		return;

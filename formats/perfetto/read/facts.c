@@ -41,16 +41,9 @@ void pf_attributes(struct pf_state *st, struct slice bytes)
 
 void pf_trace_uuid(struct pf_state *st, struct slice bytes)
 {
-	struct pf_wire w = pf_wire_on(bytes);
-	uint64_t msb = 0, lsb = 0;
+	const uint64_t msb = pf_number(bytes, PF_uuid_msb), lsb = pf_number(bytes, PF_uuid_lsb);
 	char text[40];
 
-	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_uuid_msb, PF_VARINT))
-			msb = w.v;
-		else if (w.tag == PF_TAG(PF_uuid_lsb, PF_VARINT))
-			lsb = w.v;
-	}
 	snprintf(text, sizeof text, "%08" PRIx32 "-%04x-%04x-%04x-%012" PRIx64, (uint32_t)(msb >> 32),
 	         (unsigned)(msb >> 16 & 0xffff), (unsigned)(msb & 0xffff), (unsigned)(lsb >> 48),
 	         lsb & UINT64_C(0xffffffffffff));

@@ -271,9 +271,8 @@ void pf_packet_decode(struct pf_state *st, struct slice s)
 		pf_decode_event(&st->te, k->data);
 	} else if (k->ndata > 1) {
 		struct pf_wire w = pf_wire_on(s);
-		while (pf_wire_next(&w))
-			if (w.tag == PF_TAG(PF_packet_track_event, PF_BYTES))
-				pf_decode_event(&st->te, pf_wire_slice(&w));
+		while (pf_wire_find(&w, PF_TAG(PF_packet_track_event, PF_BYTES)))
+			pf_decode_event(&st->te, pf_wire_slice(&w));
 	} else {
 		st->te = no_event;
 	}

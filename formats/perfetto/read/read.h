@@ -27,12 +27,6 @@
 
 #define PF_COLD __attribute__((cold, noinline))
 
-/* SLICE_LIT() in static tables */
-#define PF_TEXT(s)                                                                                           \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 /* ---- limits ---- */
 
 #define PF_MAX_UNPACKED (64U << 20) /* of the packets that a packet has compressed */
@@ -79,8 +73,6 @@ enum pf_rule {
 extern const struct rule perfetto_rules[PF_RULE_COUNT + 1];
 
 /* ---- packets ---- */
-
-enum { PF_CLEARED = 1, PF_NEEDS = 2 }; /* sequence_flags */
 
 /* The fields of a packet that concern its sequence and time, and its data. */
 struct pf_packet {
@@ -162,8 +154,6 @@ struct pf_sequence {
 };
 
 /* ---- clocks ---- */
-
-enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_COARSE = 4, PF_BOOTTIME = 6, PF_TRACE_FILE = 11 };
 
 /* Snapshots of one set of clocks. */
 struct pf_series {
@@ -336,8 +326,9 @@ struct pf_te {
 	double double_counter;
 	uint64_t name_iid, track, category_iid; /* category_iid: the first */
 	uint32_t type, ncategories, nannotations, nextra, nflows;
-	bool has_track, has_counter, has_double, has_more; /* has_more: fields that only pf_fields() reads */
-	uint8_t time, thread_time, instruction_count;      /* 1: difference, 2: absolute */
+	bool has_track, has_counter, has_double, has_extra;
+	bool has_more;                                /* fields that only pf_fields() reads */
+	uint8_t time, thread_time, instruction_count; /* 1: difference, 2: absolute */
 	bool odd;
 };
 
@@ -572,6 +563,15 @@ static inline const struct pf_entry *pf_entry_use(struct pf_state *st, enum pf_t
 }
 
 /* ---- clocks.c ---- */
+
+/* A clock of a snapshot. */
+struct pf_clock_reading {
+	uint64_t key, time, unit; /* key: set by clocks.c */
+	uint32_t id;
+	bool is_incremental;
+};
+
+struct pf_clock_reading pf_read_clock(struct slice s);
 
 void pf_clocks_free(struct pf_clocks *c);
 void pf_snapshot(struct pf_state *st, struct slice bytes);

@@ -32,18 +32,6 @@ static const struct pf_entry *entry_of(const struct pf_state *st, const struct p
 	return e != NULL || st->sequence == NULL ? e : pf_entry_find(st->sequence, table, iid);
 }
 
-/* The number of a field of an entry; 0: absent. */
-static uint64_t number_of(struct slice s, uint32_t number)
-{
-	struct pf_wire w = pf_wire_on(s);
-	uint64_t v = 0;
-
-	while (s.p != NULL && pf_wire_next(&w))
-		if (w.tag == PF_TAG(number, PF_VARINT))
-			v = w.v;
-	return v;
-}
-
 /* Whether the text of a frame or mapping is defined; else reports it. */
 static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
 {
@@ -61,16 +49,16 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
 		return false;
 	}
-	const uint64_t mapping_iid = number_of(frame->text, PF_frame_mapping_id);
+	const uint64_t mapping_iid = pf_number(frame->text, PF_frame_mapping_id);
 	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, mapping_iid);
 	if (mapping_iid != 0 && mapping == NULL) {
 		pf_report(st, PF_RULE_STACK_MAPPING,
 		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", mapping_iid, iid);
 		return false;
 	}
-	return has_text(st, s, PF_FUNCTIONS, number_of(frame->text, PF_frame_function_name_id)) &&
+	return has_text(st, s, PF_FUNCTIONS, pf_number(frame->text, PF_frame_function_name_id)) &&
 	       (mapping == NULL ||
-	        has_text(st, s, PF_BUILD_IDS, number_of(mapping->text, PF_mapping_build_id)));
+	        has_text(st, s, PF_BUILD_IDS, pf_number(mapping->text, PF_mapping_build_id)));
 }
 
 /* Checks the stack of a sample, at its first use. */
@@ -89,9 +77,7 @@ static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64
 		return;
 	e->is_checked = true;
 	struct pf_wire w = pf_wire_on(e->text);
-	while (e->text.p != NULL && pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_callstack_frame_ids, PF_VARINT))
-			continue;
+	while (e->text.p != NULL && pf_wire_find(&w, PF_TAG(PF_callstack_frame_ids, PF_VARINT))) {
 		any = true;
 		if (!check_frame(st, s, w.v))
 			return;
@@ -113,12 +99,10 @@ static void put_library(struct text *t, const struct pf_state *st, const struct 
                         struct slice mapping)
 {
 	const struct pf_entry *const id =
-	    entry_of(st, s, PF_BUILD_IDS, number_of(mapping, PF_mapping_build_id));
+	    entry_of(st, s, PF_BUILD_IDS, pf_number(mapping, PF_mapping_build_id));
 	struct pf_wire w = pf_wire_on(mapping);
 
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_mapping_path_string_ids, PF_VARINT))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_mapping_path_string_ids, PF_VARINT))) {
 		const struct pf_entry *const part = entry_of(st, s, PF_MAPPING_PATHS, w.v);
 		if (part == NULL || part->text.p == NULL || part->text.n >= MAX_PATH - t->n)
 			break;
@@ -135,7 +119,7 @@ static void put_library(struct text *t, const struct pf_state *st, const struct 
 static const char *library_of(struct pf_state *st, const struct pf_sequence *s, struct slice frame)
 {
 	struct pf_entry *const e =
-	    (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_MAPPINGS, number_of(frame, PF_frame_mapping_id));
+	    (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_MAPPINGS, pf_number(frame, PF_frame_mapping_id));
 
 	if (e == NULL || e->text.p == NULL)
 		return "\0";
@@ -167,13 +151,13 @@ static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t
 	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 	const struct slice bytes = frame != NULL ? frame->text : slice_of(NULL, 0);
 	const struct pf_entry *const name =
-	    entry_of(st, s, PF_FUNCTIONS, number_of(bytes, PF_frame_function_name_id));
+	    entry_of(st, s, PF_FUNCTIONS, pf_number(bytes, PF_frame_function_name_id));
 	const char *const library = library_of(st, s, bytes);
 
 	if (name != NULL && name->text.n > 0)
 		v[0] = value_string(name->text);
 	else
-		v[0] = (struct value){ .type = VALUE_ADDRESS, .u64 = number_of(bytes, PF_frame_rel_pc) };
+		v[0] = (struct value){ .type = VALUE_ADDRESS, .u64 = pf_number(bytes, PF_frame_rel_pc) };
 	v[n] = kept_text(library);
 	v[2 * (size_t)n] = kept_text(library + strlen(library) + 1);
 }
@@ -192,9 +176,9 @@ static bool any_text(const struct value *v, uint32_t n)
 static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
                          struct field *f)
 {
-	static const struct slice names[PF_STACK_FIELDS] = { PF_TEXT("callstack"),
-		                                             PF_TEXT("callstack_mappings"),
-		                                             PF_TEXT("callstack_build_ids") };
+	static const struct slice names[PF_STACK_FIELDS] = { SLICE_LIT("callstack"),
+		                                             SLICE_LIT("callstack_mappings"),
+		                                             SLICE_LIT("callstack_build_ids") };
 	const struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
 	const uint32_t all = e != NULL ? pf_count(e->text, tag) : 0;
@@ -205,8 +189,8 @@ static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struc
 	if (e == NULL || e->text.p == NULL || v == NULL)
 		return 0;
 	struct pf_wire w = pf_wire_on(e->text);
-	while (pf_wire_next(&w))
-		if (w.tag == tag && left-- <= n)
+	while (pf_wire_find(&w, tag))
+		if (left-- <= n)
 			set_frame(st, s, w.v, &v[left], n);
 	for (uint32_t i = 0; i < PF_STACK_FIELDS; i++)
 		if (i == 0 || any_text(v + (size_t)i * n, n))
@@ -230,12 +214,8 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 	while (v != NULL && pf_wire_next(&w)) {
 		if (w.tag != tag || left-- > n)
 			continue;
-		struct pf_wire frame = pf_wire_on(pf_wire_slice(&w));
-		struct slice name = slice_of("", 0);
-		while (pf_wire_next(&frame))
-			if (frame.tag == PF_TAG(PF_inline_frame_function_name, PF_BYTES))
-				name = pf_wire_slice(&frame);
-		v[left] = value_string(textscan_slice(name.p, name.n));
+		const struct slice name = pf_content(pf_wire_slice(&w), PF_inline_frame_function_name);
+		v[left] = value_string(name.p != NULL ? textscan_slice(name.p, name.n) : SLICE_LIT(""));
 	}
 	return v != NULL && n > 0 ? pf_list(v, n) : (struct value){ .type = VALUE_NONE };
 }
@@ -258,6 +238,15 @@ static struct pf_event sample_of(struct pf_state *st, enum kind kind, struct pf_
 	return e;
 }
 
+/* Adds one of several samples of a packet. */
+static void add_sample(struct pf_state *st, struct pf_event e)
+{
+	if (st->event.what == PF_NOTHING)
+		st->event = e;
+	else if (e.what != PF_NOTHING)
+		pf_add_after(st, e);
+}
+
 static bool has_time(struct pf_state *st, const struct pf_packet *k)
 {
 	return k->has_timestamp && st->time == PF_TIME_OK;
@@ -266,9 +255,9 @@ static bool has_time(struct pf_state *st, const struct pf_packet *k)
 static void read_perf(struct pf_state *st, const struct pf_packet *k)
 {
 	const struct slice s = k->data;
-	const uint64_t iid = number_of(s, PF_perf_sample_callstack_iid);
-	const uint64_t lost = number_of(s, PF_perf_sample_kernel_records_lost);
-	const uint64_t skipped = number_of(s, PF_perf_sample_sample_skipped_reason);
+	const uint64_t iid = pf_number(s, PF_perf_sample_callstack_iid);
+	const uint64_t lost = pf_number(s, PF_perf_sample_kernel_records_lost);
+	const uint64_t skipped = pf_number(s, PF_perf_sample_sample_skipped_reason);
 	const bool has_event = pf_count(s, PF_TAG(PF_perf_sample_producer_event, PF_BYTES)) > 0;
 
 	if (lost != 0)
@@ -277,31 +266,27 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 		pf_report(st, PF_RULE_PERF_SKIPPED, "a sample was skipped for reason %" PRIu64, skipped);
 	if (lost != 0 || has_event)
 		return;
-	const int64_t tid = (int32_t)number_of(s, PF_perf_sample_tid);
+	const int64_t tid = (int32_t)pf_number(s, PF_perf_sample_tid);
 	check_stack(st, st->sequence, iid);
 	if (has_time(st, k))
 		st->event =
-		    sample_of(st, PERF, pf_thread(st, (int32_t)number_of(s, PF_perf_sample_pid), &tid), iid);
+		    sample_of(st, PERF, pf_thread(st, (int32_t)pf_number(s, PF_perf_sample_pid), &tid), iid);
 }
 
 /* Times are sums of differences from the base of the sequence; the time of the packet is not used. */
 static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_sequence *const q = st->sequence;
+	const uint32_t stack = PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
 	struct pf_wire stacks = pf_wire_on(k->data), deltas = stacks;
 	uint64_t nstacks = 0, ndeltas = 0;
 
 	if (q == NULL)
 		return;
-	while (pf_wire_next(&deltas)) {
-		bool has_stack = false;
-		if (deltas.tag != PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))
-			continue;
+	while (pf_wire_find(&deltas, PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT))) {
 		ndeltas++;
 		q->time_us = pf_saturated_sum(q->time_us, (int64_t)deltas.v);
-		while (!has_stack && pf_wire_next(&stacks))
-			has_stack = stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
-		if (!has_stack)
+		if (!pf_wire_find(&stacks, stack))
 			continue;
 		nstacks++;
 		check_stack(st, q, stacks.v);
@@ -317,13 +302,10 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		}
 		struct pf_event e = sample_of(st, STREAM, pf_thread(st, q->pid, &q->tid), stacks.v);
 		e.ts = ts;
-		if (st->event.what == PF_NOTHING)
-			st->event = e;
-		else if (e.what != PF_NOTHING)
-			pf_add_after(st, e);
+		add_sample(st, e);
 	}
-	while (pf_wire_next(&stacks))
-		nstacks += stacks.tag == PF_TAG(PF_streaming_callstack_iid, PF_VARINT);
+	while (pf_wire_find(&stacks, stack))
+		nstacks++;
 	if (nstacks > ndeltas)
 		pf_report(st, PF_RULE_STREAM_DELTAS, "%" PRIu64 " call stacks and %" PRIu64 " times", nstacks,
 		          ndeltas);
@@ -332,8 +314,8 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 /* The thread of a task, or its process, or the default track. */
 static struct pf_track *task_track(struct pf_state *st, struct slice task)
 {
-	const int32_t pid = (int32_t)number_of(task, PF_task_context_pid);
-	const int64_t tid = (int32_t)number_of(task, PF_task_context_tid);
+	const int32_t pid = (int32_t)pf_number(task, PF_task_context_pid);
+	const int64_t tid = (int32_t)pf_number(task, PF_task_context_tid);
 
 	return tid != 0 ? pf_thread(st, pid, &tid) : pid != 0 ? pf_thread(st, pid, NULL) : pf_track(st, 0);
 }
@@ -364,8 +346,8 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 
 static void read_dump(struct pf_state *st, struct slice dump)
 {
-	const int32_t pid = (int32_t)number_of(dump, PF_dump_pid);
-	const uint64_t at = number_of(dump, PF_dump_timestamp);
+	const int32_t pid = (int32_t)pf_number(dump, PF_dump_pid);
+	const uint64_t at = pf_number(dump, PF_dump_timestamp);
 	struct pf_wire w = pf_wire_on(dump);
 	uint64_t ts = at;
 
@@ -375,52 +357,39 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		          pid, (int64_t)ts);
 	if (t != PF_TIME_OK)
 		return;
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_dump_samples, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_dump_samples, PF_BYTES))) {
 		const struct slice s = pf_wire_slice(&w);
 		struct pf_event e =
-		    sample_of(st, HEAP, pf_thread(st, pid, NULL), number_of(s, PF_heap_sample_callstack_id));
+		    sample_of(st, HEAP, pf_thread(st, pid, NULL), pf_number(s, PF_heap_sample_callstack_id));
 		check_stack(st, &st->heap, e.flow);
 		e.ts = ts;
-		e.number_a = number_of(s, PF_heap_sample_self_allocated);
-		e.number_b = number_of(s, PF_heap_sample_self_freed);
-		if (st->event.what == PF_NOTHING)
-			st->event = e;
-		else if (e.what != PF_NOTHING)
-			pf_add_after(st, e);
+		e.number_a = pf_number(s, PF_heap_sample_self_allocated);
+		e.number_b = pf_number(s, PF_heap_sample_self_freed);
+		add_sample(st, e);
 	}
 }
 
 static void read_profile(struct pf_state *st, const struct pf_packet *k)
 {
+	static const struct {
+		uint32_t number;
+		enum pf_table_id table;
+	} tables[] = { { PF_profile_strings, PF_FUNCTIONS },
+		       { PF_profile_frames, PF_FRAMES },
+		       { PF_profile_callstacks, PF_CALLSTACKS },
+		       { PF_profile_mappings, PF_MAPPINGS } };
 	struct pf_wire w = pf_wire_on(k->data);
 
 	if (!st->heap_continues)
 		pf_tables_empty(st, &st->heap);
-	while (pf_wire_next(&w)) {
-		switch (w.tag) {
-		case PF_TAG(PF_profile_strings, PF_BYTES):
-			pf_entry_add(st, &st->heap, PF_FUNCTIONS, pf_wire_slice(&w));
-			break;
-		case PF_TAG(PF_profile_frames, PF_BYTES):
-			pf_entry_add(st, &st->heap, PF_FRAMES, pf_wire_slice(&w));
-			break;
-		case PF_TAG(PF_profile_callstacks, PF_BYTES):
-			pf_entry_add(st, &st->heap, PF_CALLSTACKS, pf_wire_slice(&w));
-			break;
-		case PF_TAG(PF_profile_mappings, PF_BYTES):
-			pf_entry_add(st, &st->heap, PF_MAPPINGS, pf_wire_slice(&w));
-			break;
-		default:
-			break;
-		}
-	}
-	w = pf_wire_on(k->data);
 	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_profile_process_dumps, PF_BYTES))
-			read_dump(st, pf_wire_slice(&w));
-	st->heap_continues = number_of(k->data, PF_profile_continued) != 0;
+		for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+			if (w.tag == PF_TAG(tables[i].number, PF_BYTES))
+				pf_entry_add(st, &st->heap, tables[i].table, pf_wire_slice(&w));
+	w = pf_wire_on(k->data);
+	while (pf_wire_find(&w, PF_TAG(PF_profile_process_dumps, PF_BYTES)))
+		read_dump(st, pf_wire_slice(&w));
+	st->heap_continues = pf_number(k->data, PF_profile_continued) != 0;
 }
 
 void pf_sample_packet(struct pf_state *st, const struct pf_packet *k)
@@ -452,9 +421,7 @@ static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct 
 
 	if (x->flow != 0 || x->step != STACK || x != &st->event)
 		return stack_of(st, x->step == HEAP ? &st->heap : st->sequence, b, x->flow, f);
-	while (pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_stack_sample_callstack, PF_BYTES))
-			continue;
+	while (pf_wire_find(&w, PF_TAG(PF_stack_sample_callstack, PF_BYTES))) {
 		f[0] = (struct field){ SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)) };
 		return f[0].value.type != VALUE_NONE;
 	}
@@ -489,7 +456,7 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 		f[n++] =
 		    (struct field){ SLICE_LIT("cpu"),
 			            { .type = VALUE_U32,
-			              .u64 = (uint32_t)number_of(st->packet.data, PF_perf_sample_cpu) } };
+			              .u64 = (uint32_t)pf_number(st->packet.data, PF_perf_sample_cpu) } };
 	struct field *const to = batch_event_fields(b, e, (uint16_t)n);
 	if (to != NULL)
 		memcpy(to, f, n * sizeof *f);

@@ -94,7 +94,6 @@ const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id t
 {
 	const uint32_t sequence = st->sequence != NULL ? st->sequence->index : 0;
 
-	(void)what;
 	for (uint32_t i = 0; i < st->nlate; i++)
 		if (st->late[i].iid == iid && st->late[i].table == table && st->late[i].sequence == sequence)
 			return NULL;
@@ -213,20 +212,13 @@ static void read_interned(struct pf_state *st, struct pf_sequence *s, struct sli
 /* Defaults replace those before as a whole. */
 static void read_defaults(struct pf_state *st, struct pf_sequence *s, struct slice bytes)
 {
-	struct pf_wire w = pf_wire_on(bytes);
-	struct slice event = slice_of(NULL, 0);
+	const struct slice event = pf_content(bytes, PF_defaults_track_event_defaults);
+	struct pf_wire w = pf_wire_on(event);
 
-	s->default_clock = 0;
+	s->default_clock = (uint32_t)pf_number(bytes, PF_defaults_timestamp_clock_id);
 	s->has_default_track = false;
 	s->defaults.n = 0;
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_defaults_timestamp_clock_id, PF_VARINT))
-			s->default_clock = (uint32_t)w.v;
-		else if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
-			event = pf_wire_slice(&w);
-	}
-	w = pf_wire_on(event);
-	while (event.p != NULL && pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_event_defaults_track_uuid, PF_VARINT)) {
 			s->default_track = w.v;
 			s->has_default_track = true;

@@ -101,16 +101,57 @@ static struct slice keep_text(struct pf_state *st, struct slice s)
 /* A ProcessDescriptor or ThreadDescriptor. */
 struct task_numbers {
 	struct slice name, chrome_name; /* chrome_name: of its type */
+	struct slice label;             /* of a process */
 	int64_t tid, time_us, thread_us, instructions;
-	uint64_t label; /* of a process: the number that tracetool wrote as "pid N" */
+	uint64_t type;
 	int32_t pid;
-	bool has_pid, has_tid, has_label;
+	bool has_pid, has_tid;
 };
 
-static bool read_number(struct slice s, uint64_t *v)
+static const struct pf_member process_members[] = {
+	PF_MARKED(PF_process_pid, struct task_numbers, pid, U32, has_pid, 1),
+	PF_MEMBER(PF_process_chrome_process_type, struct task_numbers, type, U64),
+	PF_MEMBER(PF_process_process_name, struct task_numbers, name, SLICE),
+	PF_MEMBER(PF_process_process_labels, struct task_numbers, label, SLICE),
+};
+
+static const struct pf_member thread_members[] = {
+	PF_MARKED(PF_thread_pid, struct task_numbers, pid, U32, has_pid, 1),
+	PF_MARKED(PF_thread_tid, struct task_numbers, tid, U64, has_tid, 1),
+	PF_MEMBER(PF_thread_chrome_thread_type, struct task_numbers, type, U64),
+	PF_MEMBER(PF_thread_thread_name, struct task_numbers, name, SLICE),
+	PF_MEMBER(PF_thread_reference_timestamp_us, struct task_numbers, time_us, U64),
+	PF_MEMBER(PF_thread_reference_thread_time_us, struct task_numbers, thread_us, U64),
+	PF_MEMBER(PF_thread_reference_thread_instruction_count, struct task_numbers, instructions, U64),
+};
+
+static const struct pf_member counter_members[] = {
+	PF_MEMBER(PF_counter_type, struct pf_description, builtin, U8),
+	PF_MEMBER(PF_counter_unit, struct pf_description, unit, U8),
+	PF_MEMBER(PF_counter_unit_multiplier, struct pf_description, multiplier, U64),
+	PF_MEMBER(PF_counter_is_incremental, struct pf_description, is_incremental, BOOL),
+	PF_MEMBER(PF_counter_unit_name, struct pf_description, unit_name, SLICE),
+};
+
+static void read_process(struct slice bytes, struct task_numbers *x)
+{
+	PF_READ(bytes, process_members, x);
+	x->chrome_name = pf_chrome_process(x->type);
+}
+
+static void read_thread(struct slice bytes, struct task_numbers *x)
+{
+	PF_READ(bytes, thread_members, x);
+	x->chrome_name = pf_chrome_thread(x->type);
+}
+
+/* Reads the number that tracetool wrote as label of a process, "pid N". */
+static bool read_label(struct slice s, uint64_t *v)
 {
 	*v = 0;
-	for (uint32_t i = 0; i < s.n; i++) {
+	if (s.n <= 4 || memcmp(s.p, "pid ", 4) != 0)
+		return false;
+	for (uint32_t i = 4; i < s.n; i++) {
 		if (s.p[i] < '0' || s.p[i] > '9' || *v > (UINT64_MAX - 9) / 10)
 			return false;
 		*v = *v * 10 + (uint64_t)(s.p[i] - '0');
@@ -118,164 +159,57 @@ static bool read_number(struct slice s, uint64_t *v)
 	return true;
 }
 
-static void read_process(struct slice bytes, struct task_numbers *x)
-{
-	struct pf_wire w = pf_wire_on(bytes);
-
-	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_process_pid, PF_VARINT)) {
-			x->pid = (int32_t)w.v;
-			x->has_pid = true;
-		} else if (w.tag == PF_TAG(PF_process_process_name, PF_BYTES)) {
-			x->name = pf_wire_slice(&w);
-		} else if (w.tag == PF_TAG(PF_process_chrome_process_type, PF_VARINT)) {
-			x->chrome_name = pf_chrome_process(w.v);
-		} else if (w.tag == PF_TAG(PF_process_process_labels, PF_BYTES)) {
-			x->has_label = w.v > 4 && memcmp(w.bytes, "pid ", 4) == 0 &&
-			               read_number(slice_of(w.bytes + 4, w.v - 4), &x->label);
-		}
-	}
-}
-
-static void read_thread(struct slice bytes, struct task_numbers *x)
-{
-	struct pf_wire w = pf_wire_on(bytes);
-
-	while (pf_wire_next(&w)) {
-		switch (w.tag) {
-		case PF_TAG(PF_thread_pid, PF_VARINT):
-			x->pid = (int32_t)w.v;
-			x->has_pid = true;
-			break;
-		case PF_TAG(PF_thread_tid, PF_VARINT):
-			x->tid = (int64_t)w.v;
-			x->has_tid = true;
-			break;
-		case PF_TAG(PF_thread_thread_name, PF_BYTES):
-			x->name = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_thread_chrome_thread_type, PF_VARINT):
-			x->chrome_name = pf_chrome_thread(w.v);
-			break;
-		case PF_TAG(PF_thread_reference_timestamp_us, PF_VARINT):
-			x->time_us = (int64_t)w.v;
-			break;
-		case PF_TAG(PF_thread_reference_thread_time_us, PF_VARINT):
-			x->thread_us = (int64_t)w.v;
-			break;
-		case PF_TAG(PF_thread_reference_thread_instruction_count, PF_VARINT):
-			x->instructions = (int64_t)w.v;
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-static void read_counter(struct slice bytes, struct pf_description *d)
-{
-	struct pf_wire w = pf_wire_on(bytes);
-
-	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_counter_type, PF_VARINT))
-			d->builtin = (uint8_t)w.v;
-		else if (w.tag == PF_TAG(PF_counter_unit, PF_VARINT))
-			d->unit = (uint8_t)w.v;
-		else if (w.tag == PF_TAG(PF_counter_unit_multiplier, PF_VARINT))
-			d->multiplier = (int64_t)w.v;
-		else if (w.tag == PF_TAG(PF_counter_is_incremental, PF_VARINT))
-			d->is_incremental = w.v != 0;
-		else if (w.tag == PF_TAG(PF_counter_unit_name, PF_BYTES))
-			d->unit_name = pf_wire_slice(&w);
-	}
-}
-
 /* A TrackDescriptor. */
 struct reading {
-	uint64_t uuid;
+	uint64_t uuid, merge, process_order, thread_order;
 	struct pf_description d;
-	struct slice process, thread, counter, chrome_name;
+	struct slice process, thread, counter, chrome;
 	struct task_numbers task;
 	int32_t ordering, rank;
-	unsigned explicit_orders;
 	bool has_uuid, has_state, is_apart;
+	uint8_t chrome_field; /* of `chrome` */
+};
+
+static const struct pf_member descriptor_members[] = {
+	PF_MARKED(PF_descriptor_uuid, struct reading, uuid, U64, has_uuid, 1),
+	PF_MEMBER(PF_descriptor_name, struct reading, d.name, SLICE),
+	PF_MEMBER(PF_descriptor_process, struct reading, process, SLICE),
+	PF_MEMBER(PF_descriptor_thread, struct reading, thread, SLICE),
+	PF_MEMBER(PF_descriptor_parent_uuid, struct reading, d.parent, U64),
+	PF_MARKED(PF_descriptor_chrome_process, struct reading, chrome, SLICE, chrome_field,
+	          PF_descriptor_chrome_process),
+	PF_MARKED(PF_descriptor_chrome_thread, struct reading, chrome, SLICE, chrome_field,
+	          PF_descriptor_chrome_thread),
+	PF_MEMBER(PF_descriptor_counter, struct reading, counter, SLICE),
+	PF_MEMBER(PF_descriptor_disallow_merging_with_system_tracks, struct reading, is_apart, BOOL),
+	PF_MEMBER(PF_descriptor_static_name, struct reading, d.name, SLICE),
+	PF_MEMBER(PF_descriptor_child_ordering, struct reading, ordering, U32),
+	PF_MEMBER(PF_descriptor_sibling_order_rank, struct reading, rank, U32),
+	PF_MEMBER(PF_descriptor_atrace_name, struct reading, d.name, SLICE),
+	PF_MEMBER(PF_descriptor_sibling_merge_behavior, struct reading, merge, U64),
+	PF_MEMBER(PF_descriptor_sibling_merge_key, struct reading, d.key, SLICE),
+	PF_MEMBER(PF_descriptor_sibling_merge_key_int, struct reading, d.key, FIELD),
+	PF_MARKED(PF_descriptor_state, struct reading, has_state, MARK, has_state, 1),
+	PF_MEMBER(PF_descriptor_process_ordering, struct reading, process_order, U64),
+	PF_MEMBER(PF_descriptor_thread_ordering, struct reading, thread_order, U64),
 };
 
 /* The name of the type in a ChromeThreadDescriptor or ChromeProcessDescriptor, whose field 1 it is. */
-static struct slice chrome_name_of(struct slice bytes, uint32_t number)
+static struct slice chrome_name_of(const struct reading *x)
 {
-	struct pf_wire w = pf_wire_on(bytes);
-	uint64_t type = 0;
+	const uint64_t type = pf_number(x->chrome, PF_chrome_thread_thread_type);
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_chrome_thread_thread_type, PF_VARINT))
-			type = w.v;
-	return number == PF_descriptor_chrome_thread ? pf_chrome_thread(type) : pf_chrome_process(type);
+	return x->chrome_field == PF_descriptor_chrome_thread ? pf_chrome_thread(type)
+	                                                      : pf_chrome_process(type);
 }
 
 static void read_descriptor(struct slice bytes, struct reading *x)
 {
-	struct pf_wire w = pf_wire_on(bytes);
-
-	*x = (struct reading){ .d.merge = PF_MERGE_NAME };
-	while (pf_wire_next(&w)) {
-		switch (w.tag) {
-		case PF_TAG(PF_descriptor_uuid, PF_VARINT):
-			x->uuid = w.v;
-			x->has_uuid = true;
-			break;
-		case PF_TAG(PF_descriptor_parent_uuid, PF_VARINT):
-			x->d.parent = w.v;
-			x->d.has_parent = w.v != 0;
-			break;
-		case PF_TAG(PF_descriptor_name, PF_BYTES):
-		case PF_TAG(PF_descriptor_static_name, PF_BYTES):
-		case PF_TAG(PF_descriptor_atrace_name, PF_BYTES):
-			x->d.name = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_descriptor_process, PF_BYTES):
-			x->process = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_descriptor_thread, PF_BYTES):
-			x->thread = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_descriptor_chrome_thread, PF_BYTES):
-		case PF_TAG(PF_descriptor_chrome_process, PF_BYTES):
-			x->chrome_name = chrome_name_of(pf_wire_slice(&w), pf_wire_number(&w));
-			break;
-		case PF_TAG(PF_descriptor_counter, PF_BYTES):
-			x->counter = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_descriptor_state, PF_BYTES):
-			x->has_state = true;
-			break;
-		case PF_TAG(PF_descriptor_disallow_merging_with_system_tracks, PF_VARINT):
-			x->is_apart = w.v != 0;
-			break;
-		case PF_TAG(PF_descriptor_child_ordering, PF_VARINT):
-			x->ordering = (int32_t)w.v;
-			break;
-		case PF_TAG(PF_descriptor_sibling_order_rank, PF_VARINT):
-			x->rank = (int32_t)w.v;
-			break;
-		case PF_TAG(PF_descriptor_process_ordering, PF_VARINT):
-		case PF_TAG(PF_descriptor_thread_ordering, PF_VARINT):
-			x->explicit_orders += w.v == 1;
-			break;
-		case PF_TAG(PF_descriptor_sibling_merge_behavior, PF_VARINT):
-			x->d.merge =
-			    w.v == PF_MERGE_NONE || w.v == PF_MERGE_KEY ? (uint8_t)w.v : PF_MERGE_NAME;
-			break;
-		case PF_TAG(PF_descriptor_sibling_merge_key, PF_BYTES):
-			x->d.key = pf_wire_slice(&w);
-			break;
-		case PF_TAG(PF_descriptor_sibling_merge_key_int, PF_VARINT):
-			x->d.key = slice_of(w.at, (size_t)(w.p - w.at));
-			break;
-		default:
-			break;
-		}
-	}
+	*x = (struct reading){ .uuid = 0 };
+	PF_READ(bytes, descriptor_members, x);
+	x->d.has_parent = x->d.parent != 0;
+	x->d.merge =
+	    x->merge == PF_MERGE_NONE || x->merge == PF_MERGE_KEY ? (uint8_t)x->merge : PF_MERGE_NAME;
 	x->d.kind = x->thread.p != NULL    ? PF_THREAD
 	            : x->process.p != NULL ? PF_PROCESS
 	            : x->counter.p != NULL ? PF_COUNTER
@@ -287,13 +221,14 @@ static void read_descriptor(struct slice bytes, struct reading *x)
 	else if (x->d.kind == PF_PROCESS)
 		read_process(x->process, &x->task);
 	else if (x->d.kind == PF_COUNTER)
-		read_counter(x->counter, &x->d);
+		PF_READ(x->counter, counter_members, &x->d);
 	x->d.pid = x->task.pid;
 	x->d.tid = x->task.tid;
+	const struct slice chrome_name = chrome_name_of(x);
 	if (x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS)
 		x->d.name = x->task.name.n > 0              ? x->task.name
 		            : x->task.chrome_name.p != NULL ? x->task.chrome_name
-		            : x->chrome_name.p != NULL      ? x->chrome_name
+		            : chrome_name.p != NULL         ? chrome_name
 		            : x->is_apart                   ? x->d.name
 		                                            : slice_of(NULL, 0);
 }
@@ -415,11 +350,11 @@ void pf_descriptor(struct pf_state *st, struct slice bytes)
 	if (!check_descriptor(st, &x))
 		return;
 	/* the first descriptor of tracetool's writer */
-	st->is_own |= st->ordinal == 2 && x.uuid == 0 && x.explicit_orders == 2 && st->packet.sequence == 1;
+	st->is_own |= st->ordinal == 2 && x.uuid == 0 && x.process_order == 1 && x.thread_order == 1 &&
+	              st->packet.sequence == 1;
 	if (st->is_own) {
 		x.d.is_unnumbered = x.rank < 0;
-		x.d.has_label = x.task.has_label;
-		x.d.label = x.task.label;
+		x.d.has_label = read_label(x.task.label, &x.d.label);
 	}
 	struct pf_track *const t = pf_track(st, x.uuid);
 	if (t != NULL)
@@ -448,31 +383,28 @@ void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 
 /* ---- process tree ---- */
 
+/* The first of the words of a process's command. */
+static struct slice command_of(struct slice process)
+{
+	struct pf_wire w = pf_wire_on(process);
+
+	return pf_wire_find(&w, PF_TAG(PF_tree_process_cmdline, PF_BYTES)) ? pf_wire_slice(&w)
+	                                                                   : slice_of(NULL, 0);
+}
+
 void pf_process_tree(struct pf_state *st, struct slice bytes)
 {
 	struct pf_wire w = pf_wire_on(bytes);
 
 	while (pf_wire_next(&w)) {
 		const bool is_thread = w.tag == PF_TAG(PF_tree_threads, PF_BYTES);
-		struct slice name = slice_of(NULL, 0);
-		int64_t tid = 0;
-		int32_t pid = 0;
 		if (!is_thread && w.tag != PF_TAG(PF_tree_processes, PF_BYTES))
 			continue;
-		struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
-		while (pf_wire_next(&one)) {
-			if (!is_thread && one.tag == PF_TAG(PF_tree_process_pid, PF_VARINT))
-				pid = (int32_t)one.v;
-			else if (!is_thread && one.tag == PF_TAG(PF_tree_process_cmdline, PF_BYTES) &&
-			         name.p == NULL)
-				name = pf_wire_slice(&one);
-			else if (is_thread && one.tag == PF_TAG(PF_tree_thread_tid, PF_VARINT))
-				tid = (int32_t)one.v;
-			else if (is_thread && one.tag == PF_TAG(PF_tree_thread_name, PF_BYTES))
-				name = pf_wire_slice(&one);
-			else if (is_thread && one.tag == PF_TAG(PF_tree_thread_tgid, PF_VARINT))
-				pid = (int32_t)one.v;
-		}
+		const struct slice one = pf_wire_slice(&w);
+		const int64_t tid = (int32_t)pf_number(one, PF_tree_thread_tid);
+		const int32_t pid =
+		    (int32_t)pf_number(one, is_thread ? PF_tree_thread_tgid : PF_tree_process_pid);
+		const struct slice name = is_thread ? pf_content(one, PF_tree_thread_name) : command_of(one);
 		struct pf_track *const t = pf_thread(st, pid, is_thread ? &tid : NULL);
 		if (t != NULL && name.p != NULL && (!is_thread || t->d.name.p == NULL))
 			t->d.name = keep_text(st, name);

@@ -149,8 +149,8 @@ uint32_t pf_count(struct slice s, uint32_t tag)
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t n = 0;
 
-	while (pf_wire_next(&w))
-		n += w.tag == tag;
+	while (pf_wire_find(&w, tag))
+		n++;
 	return n;
 }
 
@@ -162,9 +162,7 @@ static struct value make_map(const struct making *m, struct slice s, unsigned de
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
 
-	while (v != NULL && pf_wire_next(&w)) {
-		if (w.tag != tag)
-			continue;
+	while (v != NULL && pf_wire_find(&w, tag)) {
 		const struct slice name = annotation_name(m, pf_wire_slice(&w));
 		if (name.p == NULL)
 			break;
@@ -196,9 +194,7 @@ static struct value make_list(const struct making *m, struct slice s, unsigned d
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
 
-	while (v != NULL && pf_wire_next(&w)) {
-		if (w.tag != tag)
-			continue;
+	while (v != NULL && pf_wire_find(&w, tag)) {
 		v[k] = make_value(m, pf_wire_slice(&w), depth + 1);
 		k += v[k].type != VALUE_NONE;
 	}
@@ -398,9 +394,8 @@ void pf_annotations_check(struct pf_state *st)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES))
-			check_annotation(st, pf_wire_slice(&w), true, 0);
+	while (pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
+		check_annotation(st, pf_wire_slice(&w), true, 0);
 }
 
 /* ---- other fields of an event ---- */
@@ -440,9 +435,9 @@ static void put_location(struct field *f, uint32_t *n, struct slice location, co
 
 static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct slice log)
 {
-	static const struct slice names[3] = { PF_TEXT("log_message.source_location.file_name"),
-		                               PF_TEXT("log_message.source_location.function_name"),
-		                               PF_TEXT("log_message.source_location.line_number") };
+	static const struct slice names[3] = { SLICE_LIT("log_message.source_location.file_name"),
+		                               SLICE_LIT("log_message.source_location.function_name"),
+		                               SLICE_LIT("log_message.source_location.line_number") };
 	struct pf_wire w = pf_wire_on(log);
 
 	while (pf_wire_next(&w)) {
@@ -471,15 +466,17 @@ static void put_stack(struct pf_state *st, struct batch *b, struct field *f, uin
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
-	static const struct slice source[3] = { PF_TEXT("source.file_name"), PF_TEXT("source.function_name"),
-		                                PF_TEXT("source.line_number") };
-	static const struct slice inlined[3] = { PF_TEXT("source_location.file_name"),
-		                                 PF_TEXT("source_location.function_name"),
-		                                 PF_TEXT("source_location.line_number") };
-	static const struct slice task[3] = { PF_TEXT("task.posted_from.file_name"),
-		                              PF_TEXT("task.posted_from.function_name"),
-		                              PF_TEXT("task.posted_from.line_number") };
+	static const struct slice source[3] = { SLICE_LIT("source.file_name"),
+		                                SLICE_LIT("source.function_name"),
+		                                SLICE_LIT("source.line_number") };
+	static const struct slice inlined[3] = { SLICE_LIT("source_location.file_name"),
+		                                 SLICE_LIT("source_location.function_name"),
+		                                 SLICE_LIT("source_location.line_number") };
+	static const struct slice task[3] = { SLICE_LIT("task.posted_from.file_name"),
+		                              SLICE_LIT("task.posted_from.function_name"),
+		                              SLICE_LIT("task.posted_from.line_number") };
 	struct pf_wire w = pf_wire_on(st->te.s);
+	uint64_t iid;
 	uint32_t n = 0;
 
 	while (pf_wire_next(&w)) {
@@ -491,13 +488,10 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		case PF_TAG(PF_event_source_location, PF_BYTES):
 			put_location(f, &n, pf_wire_slice(&w), inlined);
 			break;
-		case PF_TAG(PF_event_task_execution, PF_BYTES): {
-			struct pf_wire one = pf_wire_on(pf_wire_slice(&w));
-			while (pf_wire_next(&one))
-				if (one.tag == PF_TAG(PF_task_posted_from_iid, PF_VARINT))
-					put_location(f, &n, interned(st, PF_LOCATIONS, one.v), task);
+		case PF_TAG(PF_event_task_execution, PF_BYTES):
+			iid = pf_number(pf_wire_slice(&w), PF_task_posted_from_iid);
+			put_location(f, &n, interned(st, PF_LOCATIONS, iid), task);
 			break;
-		}
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
 			if (st->legacy.has_thread_dur)
 				put(f, &n, SLICE_LIT("tdur"), number_value(st->legacy.thread_dur_us));
@@ -584,9 +578,8 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 
 	if (f == NULL)
 		return;
-	while (te->nannotations > 0 && n < MAX_FIELDS && pf_wire_next(&w)) {
-		if (w.tag != PF_TAG(PF_event_debug_annotations, PF_BYTES))
-			continue;
+	while (te->nannotations > 0 && n < MAX_FIELDS &&
+	       pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES))) {
 		const struct slice name = annotation_name(&m, pf_wire_slice(&w));
 		const struct value v = name.p != NULL ? make_value(&m, pf_wire_slice(&w), 0)
 		                                      : (struct value){ .type = VALUE_NONE };
@@ -625,7 +618,8 @@ static void put_value(struct pf_state *st, struct batch *b, struct event *e, con
 /* The class of a counter: of the first category its values have, and its unit. */
 static struct class *counter_class(struct pf_state *st, const struct pf_event *x)
 {
-	static const struct slice units[] = { PF_TEXT(""), PF_TEXT("ns"), PF_TEXT("count"), PF_TEXT("byte") };
+	static const struct slice units[] = { SLICE_LIT(""), SLICE_LIT("ns"), SLICE_LIT("count"),
+		                              SLICE_LIT("byte") };
 	const struct pf_description *const d = x->track->full;
 	struct arena a = { .head = NULL };
 

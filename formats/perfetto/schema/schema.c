@@ -1,4 +1,5 @@
-/* The tables of schema.def: messages and their fields by number, for the checks and for raw records. */
+/* The tables of schema.def: messages and their fields by number, for the checks and for raw records; and
+ * messages that are read into structs. */
 #include "perfetto/schema/schema.h"
 
 #define DATA PF_IS_DATA
@@ -70,4 +71,49 @@ bool pf_schema_is_extension(enum pf_message m, uint32_t number)
 const char *pf_schema_name(enum pf_message m)
 {
 	return messages[m].name;
+}
+
+/* ---- messages as structs ---- */
+
+static inline void store(const struct pf_member *m, const struct pf_wire *w, char *to)
+{
+	const uint32_t v32 = (uint32_t)w->v;
+	struct slice s;
+
+	switch ((enum pf_as)m->as) {
+	case PF_AS_U8:
+		*to = (char)w->v;
+		break;
+	case PF_AS_U32:
+		memcpy(to, &v32, sizeof v32);
+		break;
+	case PF_AS_U64:
+		memcpy(to, &w->v, sizeof w->v);
+		break;
+	case PF_AS_BOOL:
+		*to = w->v != 0;
+		break;
+	case PF_AS_FIELD:
+	case PF_AS_SLICE:
+		s = m->as == PF_AS_SLICE ? pf_wire_slice(w) : slice_of(w->at, (size_t)(w->p - w->at));
+		memcpy(to, &s, sizeof s);
+		break;
+	case PF_AS_MARK:
+		break;
+	}
+}
+
+void pf_read(struct slice message, const struct pf_member *members, uint32_t n, void *to)
+{
+	struct pf_wire w = pf_wire_on(message);
+
+	while (pf_wire_next(&w)) {
+		const uint32_t number = pf_wire_number(&w);
+		if (number >= n || members[number].tag != w.tag)
+			continue;
+		const struct pf_member *const m = &members[number];
+		store(m, &w, (char *)to + m->at);
+		if (m->marked_at > 0)
+			((char *)to)[m->marked_at - 1] = (char)m->mark;
+	}
 }

@@ -26,6 +26,16 @@ enum pf_number {
 #undef FIELD
 };
 
+/* Values of fields. */
+enum { PF_CLEARED = 1, PF_NEEDS = 2 }; /* sequence_flags */
+enum {
+	PF_REALTIME = 1,
+	PF_MONOTONIC = 3,
+	PF_MONOTONIC_COARSE = 4,
+	PF_BOOTTIME = 6,
+	PF_TRACE_FILE = 11
+}; /* clocks */
+
 /* clang-format off */
 enum pf_type {
 	PF_TYPE_BOOL, PF_TYPE_ENUM, PF_TYPE_U32, PF_TYPE_I32, PF_TYPE_U64, PF_TYPE_I64, /* varints */
@@ -68,6 +78,43 @@ static inline unsigned pf_wire_type(const struct pf_field *f)
 	       : f->type == PF_TYPE_FIXED64 || f->type == PF_TYPE_DOUBLE ? PF_FIXED64
 	                                                                 : PF_BYTES;
 }
+
+/* ---- messages as structs ---- */
+
+enum pf_as {
+	PF_AS_U8, /* a varint, cut to this width */
+	PF_AS_U32,
+	PF_AS_U64,
+	PF_AS_BOOL,
+	PF_AS_FIELD, /* all bytes of a varint, with its tag */
+	PF_AS_SLICE, /* a message or text */
+	PF_AS_MARK,  /* nothing but the mark, of a message or text */
+};
+
+/* The member that a field is stored in, the last one if it is repeated. */
+struct pf_member {
+	uint32_t tag;       /* 0: no such row */
+	uint16_t at;        /* offset in the struct */
+	uint16_t marked_at; /* offset + 1 of a bool or uint8_t; 0: none */
+	uint8_t mark;       /* stored there: which field was read */
+	uint8_t as;         /* enum pf_as */
+};
+
+/* Rows of a table of members, which has them by number of the field. */
+#define PF_MARKED_AT(number, type, member, kind, offset, value)                                              \
+	[number] = { .tag = PF_TAG(number, PF_AS_##kind < PF_AS_SLICE ? PF_VARINT : PF_BYTES),               \
+		     .at = offsetof(type, member),                                                           \
+		     .marked_at = (offset),                                                                  \
+		     .mark = (value),                                                                        \
+		     .as = PF_AS_##kind }
+#define PF_MEMBER(number, type, member, kind) PF_MARKED_AT(number, type, member, kind, 0, 0)
+#define PF_MARKED(number, type, member, kind, marked, value)                                                 \
+	PF_MARKED_AT(number, type, member, kind, offsetof(type, marked) + 1, value)
+
+/* Stores the fields of a message that can be read, by a table of n members. */
+void pf_read(struct slice message, const struct pf_member *members, uint32_t n, void *to);
+
+#define PF_READ(message, members, to) pf_read(message, members, sizeof(members) / sizeof *(members), to)
 
 /* ---- chrome.c ---- */
 

@@ -130,4 +130,37 @@ static inline double pf_wire_double(const struct pf_wire *w)
 	return d;
 }
 
+/* Reads up to the next field with this tag.  Returns false at the end, or sets `bad`. */
+static inline bool pf_wire_find(struct pf_wire *w, uint32_t tag)
+{
+	while (pf_wire_next(w))
+		if (w->tag == tag)
+			return true;
+	return false;
+}
+
+/* Returns the last field of a message with this tag; all of it is 0 if there is none. */
+static inline struct pf_wire pf_wire_last(struct slice s, uint32_t tag)
+{
+	struct pf_wire w = pf_wire_on(s), last = { .p = NULL };
+
+	while (pf_wire_find(&w, tag))
+		last = w;
+	return last;
+}
+
+/* The number in a field; 0: absent. */
+static inline uint64_t pf_number(struct slice s, uint32_t number)
+{
+	return pf_wire_last(s, PF_TAG(number, PF_VARINT)).v;
+}
+
+/* The text or message in a field; p NULL: absent. */
+static inline struct slice pf_content(struct slice s, uint32_t number)
+{
+	const struct pf_wire w = pf_wire_last(s, PF_TAG(number, PF_BYTES));
+
+	return pf_wire_slice(&w);
+}
+
 #endif
