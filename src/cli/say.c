@@ -18,7 +18,6 @@
 #include "format/registry.h"
 #include "input/open.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 #include "report/report.h"
 

@@ -12,7 +12,6 @@
 #include "cmd/events/event_text.h"
 #include "format/trace_ops.h"
 #include "out/kind.h"
-#include "out/types.h"
 
 #define MAX_COMPARED 256U /* field names of one record, compared each with each */
 

@@ -23,7 +23,6 @@
 #include "input/open.h"
 #include "out/kind.h"
 #include "output/columns.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 
 /* Contents of the report. */

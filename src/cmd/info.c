@@ -16,7 +16,6 @@
 #include "model/event_traits.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
-#include "output/text_units.h"
 #include "stats/tables/cells.h"
 
 struct info_run {

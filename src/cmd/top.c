@@ -15,7 +15,7 @@
 #include "json/out.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "stats/stats.h"
 #include "stats/tables/arrows.h"
 #include "stats/tables/longest.h"

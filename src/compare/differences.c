@@ -5,7 +5,7 @@
 #include "compare/private.h"
 
 #include "format/features.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/event_traits.h"
 
 /* ---- two events ---- */

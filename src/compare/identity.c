@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "model/class.h"
+#include "model/event.h"
 #include "out/tracks.h"
 
 /* ---- tracks ---- */

@@ -15,7 +15,6 @@
 #include "model/event.h"
 #include "model/event_traits.h"
 #include "model/trace.h"
-#include "model/track.h"
 
 /* ---- hashes ---- */
 

@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "model/value.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 

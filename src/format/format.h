@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/cursor.h"
 #include "base/scan.h"
-#include "model/class.h"
 #include "model/plan.h"
 #include "model/event.h"
 #include "format/reader_modes.h"

@@ -6,8 +6,7 @@
 
 /* A kind of information that an output cannot represent.  Lists end with an id of NULL. */
 struct loss {
-	/* id: format or stage, slash, name; text: one line, with a count; explain: the reason and the
-	 * substitute */
+	/* id: format or stage, slash, name; text: one line, with a count; explain: reason, substitute */
 	const char *id, *text, *explain;
 	unsigned needs, affects; /* enum feature, enum effect (format/features.h) */
 	const char *adds,

@@ -8,7 +8,7 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "model/call_stack.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/trace.h"
 
 /* ---- class parts ---- */

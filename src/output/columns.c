@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 enum {
 	NAME_BYTES = 256, /* of a name that are shown */

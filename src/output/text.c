@@ -15,7 +15,7 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 #define SIZE_FIRST ((size_t)256)
 

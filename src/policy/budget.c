@@ -13,7 +13,7 @@
 #include "base/numbers.h"
 #include "check/rules.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 /* ---- rows of the statistics ---- */
 

@@ -1,13 +1,12 @@
 #include "base/numbers.h"
 #include "cmd/events/event_text.h"
 
-#include <inttypes.h>
+#include "model/event.h"
 #include "model/event_traits.h"
-#include "model/track.h"
 #include "out/kind.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
+#include <inttypes.h>
 
 /* ---- values for people ---- */
 

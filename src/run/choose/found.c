@@ -7,9 +7,8 @@
 
 #include "base/match.h"
 #include "base/table.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/plan.h"
-#include "model/track.h"
 #include "run/choose/select.h"
 
 struct select_found *select_found_new(const struct select *s)
