@@ -74,18 +74,12 @@ static enum exit_status print_version(int argc, char **argv)
 static enum exit_status unknown_command(const char *name)
 {
 	struct shown_path shown;
-	const char *best = NULL;
-	size_t distance = 4;
+	struct nearest near = { .typed = name };
 
-	for (const struct command *const *c = commands; *c != NULL; c++) {
-		const size_t d = edit_distance(name, (*c)->name);
-		if (d < distance && edit_distance_plausible(name, (*c)->name)) {
-			distance = d;
-			best = (*c)->name;
-		}
-	}
-	if (best != NULL)
-		say("there is no command %s; did you mean %s?", show_path(&shown, name), best);
+	for (const struct command *const *c = commands; *c != NULL; c++)
+		nearest_add(&near, (*c)->name);
+	if (near.name != NULL)
+		say("there is no command %s; did you mean %s?", show_path(&shown, name), near.name);
 	else {
 		struct text list = { .p = NULL };
 		for (const struct command *const *c = commands; *c != NULL; c++)

@@ -49,11 +49,10 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 		if (search.found)
 			continue;
 		const char *const near = loss_nearest_id(name);
-		o->status = options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",
-		                            show_path(&shown, name), near != NULL ? "; did you mean " : "",
-		                            near != NULL ? near : "",
-		                            near != NULL ? "?" : " (tracetool explain lists them)");
-		return false;
+		return options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",
+		                       show_path(&shown, name), near != NULL ? "; did you mean " : "",
+		                       near != NULL ? near : "",
+		                       near != NULL ? "?" : " (tracetool explain lists them)");
 	}
 	return true;
 }

@@ -36,21 +36,6 @@ static void put_formats(struct text *t)
 	text_char(t, '\0');
 }
 
-static const struct format *nearest_format(const char *typed)
-{
-	const struct format *best = NULL;
-	size_t distance = SIZE_MAX;
-
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const size_t d = edit_distance(typed, (*f)->name);
-		if ((*f)->writer != NULL && d < distance && edit_distance_plausible(typed, (*f)->name)) {
-			distance = d;
-			best = *f;
-		}
-	}
-	return best;
-}
-
 /* The format of files that are named "x.TYPED", or "xTYPED". */
 static const struct format *format_with_suffix(const char *typed)
 {
@@ -66,26 +51,27 @@ static const struct format *format_with_suffix(const char *typed)
 static const struct format *named_format(struct options *o, const char *to, const char *all)
 {
 	const struct format *const named = format_by_name(to);
+	struct nearest near = { .typed = to };
 	struct shown_path shown;
 
 	if (named != NULL && named->writer != NULL)
 		return named;
 	show_path(&shown, to);
 	const struct format *const by_suffix = named == NULL ? format_with_suffix(to) : NULL;
-	const struct format *const near = named == NULL ? nearest_format(to) : NULL;
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			nearest_add(&near, (*f)->name);
 	if (named != NULL)
-		o->status = options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
-		                            named->name, all);
+		options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
+		                named->name, all);
 	else if (by_suffix != NULL)
-		o->status =
-		    options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s",
-		                    shown.s, by_suffix->name);
-	else if (near != NULL)
-		o->status = options_mistake(o, "there is no output format named %s; did you mean %s?",
-		                            shown.s, near->name);
+		options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s", shown.s,
+		                by_suffix->name);
+	else if (near.name != NULL)
+		options_mistake(o, "there is no output format named %s; did you mean %s?", shown.s,
+		                near.name);
 	else
-		o->status = options_mistake(o, "there is no output format named %s; --to takes one of %s",
-		                            shown.s, all);
+		options_mistake(o, "there is no output format named %s; --to takes one of %s", shown.s, all);
 	return NULL;
 }
 
@@ -125,13 +111,12 @@ static void refuse_suffix(struct options *o, const char *out, const char *suffix
 
 	put_suffixes(&known);
 	show_path(&shown, out);
-	o->status =
-	    suffix != NULL
-	        ? options_mistake(o,
-	                          "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
-	                          shown.s, show_path(&shown_suffix, suffix), (int)known.n, known.p)
-	        : options_mistake(o, "%s: no suffix: use %.*s, or --to (tracetool formats lists them)",
-	                          shown.s, (int)known.n, known.p);
+	if (suffix != NULL)
+		options_mistake(o, "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
+		                shown.s, show_path(&shown_suffix, suffix), (int)known.n, known.p);
+	else
+		options_mistake(o, "%s: no suffix: use %.*s, or --to (tracetool formats lists them)", shown.s,
+		                (int)known.n, known.p);
 	text_free(&known);
 }
 
@@ -146,12 +131,11 @@ static const struct format *format_by_name_of(struct options *o, const char *out
 		return f;
 	show_path(&shown, out);
 	if (strcmp(out, "-") == 0)
-		o->status = options_mistake(o, "standard output has no suffix: choose its format with --to "
-		                               "(tracetool formats lists them)");
+		options_mistake(o, "standard output has no suffix: choose its format with --to "
+		                   "(tracetool formats lists them)");
 	else if (lower != NULL)
-		o->status =
-		    options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
-		                    shown.s, lower->name);
+		options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
+		                shown.s, lower->name);
 	else
 		refuse_suffix(o, out, suffix);
 	return NULL;
@@ -191,15 +175,12 @@ static bool file_fits(struct options *o, const struct format *to, const char *ou
 
 	show_path(&shown, out);
 	if ((to->writer->modes & WRITER_SEEKS) != 0 && is_packed_name(out))
-		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s",
-		                            shown.s, to->name, suffix_of(out));
-	else if (other != NULL)
-		o->status =
-		    options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
-		                    shown.s, other->name, to->name, to->suffixes[0]);
-	else
-		return true;
-	return false;
+		return options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
+		                       to->name, suffix_of(out));
+	if (other != NULL)
+		return options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
+		                       shown.s, other->name, to->name, to->suffixes[0]);
+	return true;
 }
 
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
@@ -208,18 +189,15 @@ bool output_format_fits(struct options *o, const struct format *to, const char *
 
 	show_path(&shown, out);
 	if (raw && (to->writer->modes & WRITER_RAW) == 0 && to->copier == NULL)
-		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
-	else if (to->writer->shape != WRITER_FOLDER)
+		return options_mistake(o, "--raw: %s cannot hold raw records", to->name);
+	if (to->writer->shape != WRITER_FOLDER)
 		return file_fits(o, to, out);
-	else if (strcmp(out, "-") == 0)
-		o->status = options_mistake(o, "%s is a directory of files; standard output cannot hold it",
-		                            to->name);
-	else if (is_packed_name(out))
-		o->status = options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
-		                            shown.s, to->name);
-	else
-		return true;
-	return false;
+	if (strcmp(out, "-") == 0)
+		return options_mistake(o, "%s is a directory of files; standard output cannot hold it",
+		                       to->name);
+	return !is_packed_name(out) ||
+	       options_mistake(o, "%s: %s is a directory of files, which cannot be compressed", shown.s,
+	                       to->name);
 }
 
 /* The option of this name that an output of the format has; NULL: none. */
@@ -249,8 +227,8 @@ bool output_options_fit(struct options *o, const struct format *to)
 			return false;
 		put_formats_with(&with, v->name);
 		if (p == NULL && with.n > 1)
-			o->status = options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
-			                            with.failed ? "of another name" : with.p, to->name);
+			options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
+			                with.failed ? "of another name" : with.p, to->name);
 		text_free(&with);
 		if (o->status != STATUS_CLEAN)
 			return false;

@@ -26,10 +26,8 @@ bool side_reports_add(struct options *o, const char *arg)
 {
 	struct side_reports *const s = o->side != NULL ? o->side : calloc(1, sizeof *s);
 
-	if (s == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (s == NULL)
+		return options_no_memory(o);
 	if (o->side == NULL)
 		finding_log_init(&s->log);
 	o->side = s;
@@ -38,12 +36,10 @@ bool side_reports_add(struct options *o, const char *arg)
 		return false;
 	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
 		return true;
-	o->status =
-	    options_mistake(o,
-	                    "--report %s needs a file (FORMAT=FILE): only validate reports to standard "
-	                    "output",
-	                    s->reports.list[s->reports.n - 1].kind->name);
-	return false;
+	return options_mistake(o,
+	                       "--report %s needs a file (FORMAT=FILE): only validate reports to standard "
+	                       "output",
+	                       s->reports.list[s->reports.n - 1].kind->name);
 }
 
 void side_reports_names(const struct options *o, struct run_names *n)
@@ -126,10 +122,8 @@ static bool is_summary(const char *path)
 
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
 {
-	if (r->n == REPORTS_MAX) {
-		o->status = options_mistake(o, "makes %d reports at most", REPORTS_MAX);
-		return false;
-	}
+	if (r->n == REPORTS_MAX)
+		return options_mistake(o, "makes %d reports at most", REPORTS_MAX);
 	r->list[r->n++] = (struct report_request){ .kind = kind,
 		                                   .path = path,
 		                                   .append = kind == &report_markdown && is_summary(path) };
@@ -146,18 +140,14 @@ bool reports_add(void *reports, struct options *o, const char *arg)
 	snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name), arg);
 	if (!reports_kind(o, "--report", name, &kind))
 		return false;
-	if (equals != NULL && equals[1] == '\0') {
-		o->status = options_mistake(o, "--report %s=: the name of the file is empty", name);
-		return false;
-	}
-	if (equals == NULL) {
-		o->status = options_mistake(
+	if (equals != NULL && equals[1] == '\0')
+		return options_mistake(o, "--report %s=: the name of the file is empty", name);
+	if (equals == NULL)
+		return options_mistake(
 		    o,
 		    o->cmd->reports ? "--report %s needs a file (%s=FILE); --format %s is for standard output"
 		                    : "--report %s needs a file (%s=FILE)",
 		    name, name, name);
-		return false;
-	}
 	return reports_request(reports, o, kind, equals + 1);
 }
 
@@ -171,10 +161,8 @@ bool reports_add_of_policy(struct reports *r, struct options *o, const char *fol
 	if (report->file == NULL)
 		return reports_request(r, o, kind, "-");
 	const struct slice path = arena_printf(&r->names, "%s/%s", folder, report->file);
-	if (path.p == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (path.p == NULL)
+		return options_no_memory(o);
 	if (!reports_request(r, o, kind, path.p))
 		return false;
 	struct report_request *const q = &r->list[r->n - 1];
@@ -227,10 +215,8 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 		q->out.lines = TEXT_OWN_COMMANDS;
 	q->out.plain =
 	    q->kind == &report_html; /* its texts are without commands; the hash is that of the script */
-	if (!report_init(&q->report, q->kind, &r->context)) {
-		options_no_memory(o);
-		return false;
-	}
+	if (!report_init(&q->report, q->kind, &r->context))
+		return options_no_memory(o);
 	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color_always;
 	if (q->append && !copy_before(q))
 		return false;

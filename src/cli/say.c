@@ -354,13 +354,12 @@ void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 
 void say_found(const struct options *o)
 {
-	const int nin = o->argc - o->first_operand - (o->cmd->converts && o->output == NULL);
+	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
 	struct shown_path shown;
 
 	if (!o->quiet && o->warnings > 0)
 		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
-		    o->warnings == 1 ? "" : "s",
-		    nin == 1 ? show_path(&shown, o->argv[o->first_operand]) : "IN ...",
+		    o->warnings == 1 ? "" : "s", nin == 1 ? show_path(&shown, o->in[0]) : "IN ...",
 		    o->warnings == 1 ? "it" : "them");
 }
 

@@ -209,10 +209,8 @@ static bool check(struct cat *c)
 		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
 	if (!c->raw || !asks_durations(&o->select.select))
 		return true;
-	o->status =
-	    options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
-	                       "or --min-dur and --max-dur");
-	return false;
+	return options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
+	                          "or --min-dur and --max-dur");
 }
 
 /* --at needs a file, as offsets are those of one. */

@@ -361,11 +361,10 @@ static enum exit_status cmd_completion(const struct command *cmd, int argc, char
 	struct options o;
 
 	options_init(&o, cmd, argc, argv);
-	if (!options_parse(&o, NULL))
+	if (!options_parse(&o, NULL) ||
+	    (o.nin != 1 && !options_mistake(&o, "name one shell: bash, fish or zsh")))
 		return o.status;
-	if (o.first_operand + 1 != argc)
-		return options_mistake(&o, "name one shell: bash, fish or zsh");
-	const int shell = options_word(&o, "it", argv[o.first_operand], shells);
+	const int shell = options_word(&o, "it", o.in[0], shells);
 	if (shell < 0)
 		return o.status;
 	if (!report_out_open(&out, NULL))

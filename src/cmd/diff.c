@@ -480,22 +480,18 @@ static const struct {
 /* false, after a message. */
 static bool unknown_ignored(struct diff *d, struct slice s)
 {
-	char name[64], near[80] = "";
-	size_t distance = SIZE_MAX;
+	char name[64], meant[80] = "";
+	struct nearest near = { .typed = name };
 	struct shown_path shown;
 
 	snprintf(name, sizeof name, "%.*s", (int)(s.n < sizeof name ? s.n : sizeof name), s.p);
-	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
-		const size_t n = edit_distance(name, ignored[i].name);
-		if (n < distance && edit_distance_plausible(name, ignored[i].name)) {
-			distance = n;
-			snprintf(near, sizeof near, "did you mean %s? ", ignored[i].name);
-		}
-	}
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		nearest_add(&near, ignored[i].name);
+	if (near.name != NULL)
+		snprintf(meant, sizeof meant, "did you mean %s? ", near.name);
 	show_path(&shown, name);
-	d->options.status = options_mistake(
-	    &d->options, "--ignore: there is no %s; %sa field is meant by field:%s", shown.s, near, shown.s);
-	return false;
+	return options_mistake(&d->options, "--ignore: there is no %s; %sa field is meant by field:%s",
+	                       shown.s, meant, shown.s);
 }
 
 static bool ignore_one(struct diff *d, struct slice s)
@@ -509,12 +505,10 @@ static bool ignore_one(struct diff *d, struct slice s)
 	if (s.n < 6 || memcmp(s.p, "field:", 6) != 0)
 		return unknown_ignored(d, s);
 	s = slice_of(s.p + 6, s.n - 6);
-	if (s.n == 0 || d->nfields == MAX_FIELDS) {
-		d->options.status = options_mistake(
+	if (s.n == 0 || d->nfields == MAX_FIELDS)
+		return options_mistake(
 		    &d->options, s.n == 0 ? "--ignore: a name is empty" : "--ignore: more than %d fields",
 		    MAX_FIELDS);
-		return false;
-	}
 	d->fields[d->nfields++] = s;
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		d->rules.fields[i] = (struct event_fields){ .counts = field_counts, .ctx = d };
@@ -527,8 +521,7 @@ static bool set_tolerance(void *run, struct options *o, const char *arg)
 
 	if (duration_option(arg, &d->rules.tolerance))
 		return true;
-	o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
-	return false;
+	return options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
 }
 
 static bool set_ignore(void *run, struct options *o, const char *arg)
@@ -565,12 +558,10 @@ static bool parse(struct diff *d)
 	if (!options_parse(o, d))
 		return false;
 	d->form = d->json ? &diff_json : &diff_text;
-	if (o->argc - o->first_operand != DIFFER_SIDES) {
-		o->status = options_mistake(o, "takes two traces");
-		return false;
-	}
+	if (o->nin != DIFFER_SIDES)
+		return options_mistake(o, "takes two traces");
 	for (int i = 0; i < DIFFER_SIDES; i++)
-		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
+		d->paths[i] = d->view.paths[i] = o->in[i];
 	return run_names_check(o, d->paths, DIFFER_SIDES) && names_one_trace(o, d->paths, DIFFER_SIDES);
 }
 

@@ -507,12 +507,10 @@ static bool check_form(struct info_run *n)
 	struct options *const o = &n->run.options;
 
 	if (n->table && (n->digest || n->tracks))
-		o->status = options_mistake(o, "--table has no --digest and no --tracks");
-	else if (!n->table && n->form > FORM_JSON)
-		o->status = options_mistake(o, "this --format is for --table");
-	else
-		return true;
-	return false;
+		return options_mistake(o, "--table has no --digest and no --tracks");
+	if (!n->table && n->form > FORM_JSON)
+		return options_mistake(o, "this --format is for --table");
+	return true;
 }
 
 static enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)

@@ -510,11 +510,11 @@ static bool check(struct recover *c)
 	struct options *const o = &c->options;
 
 	if (c->json && c->report != NULL)
-		o->status = options_mistake(o, "--format json and --report are the same list; name one");
-	else if (c->json && strcmp(c->out, "-") == 0)
-		o->status = options_mistake(o, "--format json writes to standard output, and so does OUT; "
-		                               "use --report json=FILE");
-	return o->status == STATUS_CLEAN;
+		return options_mistake(o, "--format json and --report are the same list; name one");
+	if (c->json && strcmp(c->out, "-") == 0)
+		return options_mistake(o, "--format json writes to standard output, and so does OUT; "
+		                          "use --report json=FILE");
+	return true;
 }
 
 static bool check_names(struct recover *c)
@@ -539,8 +539,7 @@ static bool set_report(void *run, struct options *o, const char *arg)
 		c->report = arg + form;
 		return true;
 	}
-	o->status = options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
 }
 
 static const struct cmd_option own[] = {
@@ -558,13 +557,10 @@ static bool parse(struct recover *c)
 
 	if (!options_parse(o, c))
 		return false;
-	const int operands = o->argc - o->first_operand;
-	if (operands != (o->output != NULL ? 1 : 2)) {
-		o->status = options_mistake(o, "takes one input and one output");
-		return false;
-	}
-	c->in = o->argv[o->first_operand];
-	c->out = o->output != NULL ? o->output : o->argv[o->first_operand + 1];
+	if (o->nin != (o->output != NULL ? 1 : 2))
+		return options_mistake(o, "takes one input and one output");
+	c->in = o->in[0];
+	c->out = o->output != NULL ? o->output : o->in[1];
 	return check(c) && check_names(c);
 }
 

@@ -328,10 +328,8 @@ static bool add_against(void *run, struct options *o, const char *arg)
 {
 	struct report_run *const r = run;
 
-	if (r->nagainst == MAX_AGAINST) {
-		o->status = options_mistake(o, "--against is given at most %d times", MAX_AGAINST);
-		return false;
-	}
+	if (r->nagainst == MAX_AGAINST)
+		return options_mistake(o, "--against is given at most %d times", MAX_AGAINST);
 	r->against[r->nagainst++] = arg;
 	return true;
 }
@@ -377,24 +375,16 @@ static bool parse(struct report_run *r)
 
 	if (!options_parse(o, r))
 		return false;
-	if (o->output == NULL && isatty(STDOUT_FILENO)) {
-		o->status = options_mistake(o, "name the page with -o, for example -o report.html");
-		return false;
-	}
+	if (o->output == NULL && isatty(STDOUT_FILENO))
+		return options_mistake(o, "name the page with -o, for example -o report.html");
 	if (!options_name_traces(o))
 		return false;
-	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
-	                (size_t)(o->argc - o->first_operand));
+	run_names_begin(&n, o, o->in, o->nin);
 	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
-	if (!run_names_end(&n) || !options_traces(o, &r->traces))
-		return false;
-	if (!trace_groups_init(&r->old, r->against, r->nagainst, o->from)) {
-		options_no_memory(o);
-		return false;
-	}
-	return true;
+	return run_names_end(&n) && options_traces(o, &r->traces) &&
+	       (trace_groups_init(&r->old, r->against, r->nagainst, o->from) || options_no_memory(o));
 }
 
 static const char *title_of(const struct report_run *r, char *space, size_t size)

@@ -93,17 +93,17 @@ static void put_loss_id(void *ctx, const struct loss *l)
 	put_id(ctx, l->id);
 }
 
-static void refuse_ambiguous(struct options *o, const struct name_search *s)
+static bool refuse_ambiguous(struct options *o, const struct name_search *s)
 {
 	struct id_list list = { .s = s };
 	struct shown_path shown;
 
 	rules_visit(put_rule_id, &list);
 	losses_visit(put_loss_id, &list);
-	o->status =
-	    options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
-	                    show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
+	options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
+	                show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
 	text_free(&list.text);
+	return false;
 }
 
 /* Whether each operand matches something; with one_each, the end of an id only one id.  Returns false after a
@@ -112,23 +112,20 @@ static bool rules_check_names(struct options *o, bool one_each)
 {
 	struct shown_path shown;
 
-	for (int i = o->first_operand; i < o->argc; i++) {
-		const struct name_search s = find(o->argv[i]);
-		if (s.how == MEANS_END && s.n > 1 && one_each) {
-			refuse_ambiguous(o, &s);
-			return false;
-		}
+	for (size_t i = 0; i < o->nin; i++) {
+		const struct name_search s = find(o->in[i]);
+		if (s.how == MEANS_END && s.n > 1 && one_each)
+			return refuse_ambiguous(o, &s);
 		if (s.how != MEANS_NOTHING)
 			continue;
-		const char *const rule = rule_nearest_name(o->argv[i]);
-		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->argv[i]);
-		show_path(&shown, o->argv[i]);
-		o->status = nearest != NULL
-		                ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
-		                                  nearest)
-		                : options_mistake(
-		                      o, "there is no rule or loss %s; tracetool rules lists them", shown.s);
-		return false;
+		const char *const rule = rule_nearest_name(o->in[i]);
+		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->in[i]);
+		show_path(&shown, o->in[i]);
+		return nearest != NULL
+		           ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
+		                             nearest)
+		           : options_mistake(o, "there is no rule or loss %s; tracetool rules lists them",
+		                             shown.s);
 	}
 	return true;
 }
@@ -136,10 +133,10 @@ static bool rules_check_names(struct options *o, bool one_each)
 /* Whether an operand matches this id; without operands all ids do. */
 static bool rules_are_meant(const struct options *o, const char *id)
 {
-	for (int i = o->first_operand; i < o->argc; i++)
-		if (means(o->argv[i], id) <= find(o->argv[i]).how && means(o->argv[i], id) != MEANS_NOTHING)
+	for (size_t i = 0; i < o->nin; i++)
+		if (means(o->in[i], id) <= find(o->in[i]).how && means(o->in[i], id) != MEANS_NOTHING)
 			return true;
-	return o->first_operand == o->argc;
+	return o->nin == 0;
 }
 
 /* Filter of the listed rules and losses; zero-initialised: all. */
@@ -327,10 +324,9 @@ static const struct cmd_option own_rules[] = {
 /* Fields of rules only. */
 static bool check_kinds(struct options *o, const struct kinds *k)
 {
-	if (k->losses && (k->findings || k->level > 0))
-		o->status = options_mistake(o, "--losses lists no rules: leave out %s",
-		                            k->findings ? "--findings" : "--level");
-	return !k->losses || (!k->findings && k->level == 0);
+	return !k->losses || (!k->findings && k->level == 0) ||
+	       options_mistake(o, "--losses lists no rules: leave out %s",
+	                       k->findings ? "--findings" : "--level");
 }
 
 static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
@@ -504,7 +500,7 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 		return STATUS_UNREADABLE;
 	if (json) {
 		list_json(&(struct list){ .t = &t, .o = &o });
-	} else if (o.first_operand == argc) {
+	} else if (o.nin == 0) {
 		put_families(&x);
 	} else {
 		rules_visit(explain_rule, &x);

@@ -29,28 +29,6 @@ const struct loss *loss_by_id(const char *id)
 	return found;
 }
 
-static void keep_nearer(const struct loss *l, const char *id, const char **best, size_t *distance)
-{
-	for (; l != NULL && l->id != NULL; l++) {
-		const size_t d = edit_distance(id, l->id);
-		if (d < *distance && edit_distance_plausible(id, l->id)) {
-			*distance = d;
-			*best = l->id;
-		}
-	}
-}
-
-const char *loss_nearest_id(const char *id)
-{
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
-
-	keep_nearer(engine_losses, id, &best, &distance);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		keep_nearer((*f)->losses, id, &best, &distance);
-	return best;
-}
-
 static void visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 {
 	for (; l != NULL && l->id != NULL; l++)
@@ -67,4 +45,17 @@ void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 			visit_list((*f)->losses, visit, ctx);
 		last = (*f)->losses;
 	}
+}
+
+static void approach(void *near, const struct loss *loss)
+{
+	nearest_add(near, loss->id);
+}
+
+const char *loss_nearest_id(const char *id)
+{
+	struct nearest near = { .typed = id };
+
+	losses_visit(approach, &near);
+	return near.name;
 }

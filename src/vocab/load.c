@@ -141,8 +141,9 @@ static bool merge_names(struct vocab_names *to, const struct vocab_names *from)
 
 static void read_format(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
-	const char *const *const formats = d->v->formats, *best = NULL;
-	size_t distance = SIZE_MAX, used = 0;
+	const char *const *const formats = d->v->formats;
+	struct nearest near = { .name = NULL };
+	size_t used = 0;
 	char list[200] = "";
 	struct slice name;
 	struct quoted q;
@@ -150,23 +151,18 @@ static void read_format(struct vocab_draft *d, const struct yaml_node *value, vo
 	if (!vocab_text(d, value, "format", &name))
 		return;
 	d->format = name;
-	for (size_t i = 0; formats != NULL && formats[i] != NULL; i++) {
-		const size_t far = edit_distance(name.p, formats[i]);
-		if (far == 0)
-			return;
-		if (far < distance && edit_distance_plausible(name.p, formats[i])) {
-			distance = far;
-			best = formats[i];
-		}
-	}
-	if (formats == NULL)
+	near.typed = name.p;
+	for (size_t i = 0; formats != NULL && formats[i] != NULL; i++)
+		nearest_add(&near, formats[i]);
+	if (formats == NULL || (near.name != NULL && near.distance == 0))
 		return;
 	for (size_t i = 0; formats[i] != NULL && used < sizeof list; i++)
 		used +=
 		    (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", formats[i]);
-	if (best != NULL)
+	if (near.name != NULL)
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "there is no input format named %s; did you mean %s?", quoted(&q, name), best);
+		             "there is no input format named %s; did you mean %s?", quoted(&q, name),
+		             near.name);
 	else
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
 		             "there is no input format named %s; there are %s", quoted(&q, name), list);

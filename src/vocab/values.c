@@ -117,27 +117,22 @@ bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const str
 
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out)
 {
-	const struct slice *best = NULL;
-	size_t distance = SIZE_MAX;
+	char typed[64];
+	struct nearest near = { .typed = typed };
 	struct quoted q, r;
 
+	snprintf(typed, sizeof typed, "%.*s", name.n > 63 ? 63 : (int)name.n, name.p);
 	for (uint32_t i = 0; i < d->ntables; i++) {
 		const struct slice *const table = &d->v->tables[d->tables[i]];
 		if (slice_equal(*table, name)) {
 			*out = d->tables[i];
 			return true;
 		}
-		char typed[64];
-		snprintf(typed, sizeof typed, "%.*s", name.n > 63 ? 63 : (int)name.n, name.p);
-		const size_t far = edit_distance(typed, table->p);
-		if (far < distance && edit_distance_plausible(typed, table->p)) {
-			distance = far;
-			best = table;
-		}
+		nearest_add(&near, table->p);
 	}
-	if (best != NULL)
+	if (near.name != NULL)
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s; is it %s?",
-		             quoted(&q, name), quoted(&r, *best));
+		             quoted(&q, name), quoted(&r, slice_str(near.name)));
 	else
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s", quoted(&q, name));
 	return false;

@@ -384,21 +384,14 @@ static const char *key_name(const struct key_names *k, size_t i)
 static void report_unknown_key(struct yaml_file *f, const struct yaml_node *key, const char *what,
                                const struct key_names *k)
 {
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	struct nearest near = { .typed = key->text.p };
 	struct quoted q;
 
-	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++) {
-		const char *const known = key_name(k, i);
-		const size_t far = edit_distance(key->text.p, known);
-		if (far < distance && edit_distance_plausible(key->text.p, known)) {
-			distance = far;
-			best = known;
-		}
-	}
-	if (best != NULL)
+	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++)
+		nearest_add(&near, key_name(k, i));
+	if (near.name != NULL)
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
-		            quoted(&q, key->text), best);
+		            quoted(&q, key->text), near.name);
 	else
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }

@@ -159,17 +159,15 @@ static const struct cmd_option own[] = {
 };
 
 /* convert has its output as the last operand, merge does not. */
-static void refuse_no_output(struct convert *c)
+static bool refuse_no_output(struct convert *c)
 {
-	struct options *const o = &c->options;
 	const char *const last = c->nin > 1 ? c->in[c->nin - 1] : NULL;
 	struct shown_path shown;
 
 	if (last != NULL && format_by_suffix(last) != NULL && access(last, F_OK) != 0)
-		o->status =
-		    options_mistake(o, "name the output with -o (is it -o %s?)", show_path(&shown, last));
-	else
-		o->status = options_mistake(o, "name the output with -o");
+		return options_mistake(&c->options, "name the output with -o (is it -o %s?)",
+		                       show_path(&shown, last));
+	return options_mistake(&c->options, "name the output with -o");
 }
 
 static bool parse(struct merge *m)
@@ -180,15 +178,15 @@ static bool parse(struct merge *m)
 	if (!options_parse(o, m))
 		return false;
 	c->out = o->output;
-	c->in = (const char *const *)o->argv + o->first_operand;
-	c->nin = (size_t)(o->argc - o->first_operand);
+	c->in = o->in;
+	c->nin = o->nin;
 	if (c->out == NULL)
-		refuse_no_output(c);
-	else if (c->nin == 0)
-		o->status = options_mistake(o, "name the inputs");
+		return refuse_no_output(c);
+	if (c->nin == 0)
+		return options_mistake(o, "name the inputs");
 	if (m->align != NULL && strcmp(m->align, "start") != 0 && strcmp(m->align, "none") != 0)
 		c->offsets = m->align;
-	return o->status == STATUS_CLEAN && convert_check_names(c);
+	return convert_check_names(c);
 }
 
 /* ---- clocks ---- */
@@ -198,14 +196,12 @@ static bool all_know_epoch(struct merge *m)
 	struct shown_path shown;
 
 	for (size_t i = 0; i < m->join.n; i++)
-		if (!m->join.parts[i].epoch_known && m->join.parts[i].any) {
-			m->convert.options.status = options_mistake(
+		if (!m->join.parts[i].epoch_known && m->join.parts[i].any)
+			return options_mistake(
 			    &m->convert.options,
 			    "%s does not say at which wall time it began: --align start has all "
 			    "traces begin at 0, --align none leaves their times",
 			    show_path(&shown, m->join.parts[i].path));
-			return false;
-		}
 	return true;
 }
 
@@ -239,10 +235,8 @@ static bool align(struct merge *m)
 		return false;
 	}
 	const char *const mistake = fits ? join_window(&m->join, &o->select.select) : NULL;
-	if (mistake != NULL) {
-		o->status = options_mistake(o, "%s", mistake);
-		return false;
-	}
+	if (mistake != NULL)
+		return options_mistake(o, "%s", mistake);
 	if (fits && m->convert.offsets == NULL)
 		warn_of_gap(m);
 	if (fits && m->convert.rebase)

@@ -25,10 +25,9 @@ static bool set_time(struct convert *c, const char *arg)
 
 	if (is_length && *step > 0)
 		return true;
-	c->options.status = options_mistake(&c->options, "--split time= takes %s, not %s",
-	                                    is_length ? "a duration above 0" : duration_option_why(arg),
-	                                    show_path(&shown, arg));
-	return false;
+	return options_mistake(&c->options, "--split time= takes %s, not %s",
+	                       is_length ? "a duration above 0" : duration_option_why(arg),
+	                       show_path(&shown, arg));
 }
 
 static bool set_by(struct convert *c, const char *arg)
@@ -51,10 +50,9 @@ static bool set_size(struct convert *c, const char *arg)
 
 	if (!options_bytes(o, "--split size=", arg, &c->split.split.step))
 		return false;
-	if (c->split.split.step < MIN_SIZE)
-		o->status = options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s",
-		                            MIN_SIZE, show_path(&shown, arg));
-	return c->split.split.step >= MIN_SIZE;
+	return c->split.split.step >= MIN_SIZE ||
+	       options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s", MIN_SIZE,
+	                       show_path(&shown, arg));
 }
 
 bool convert_split_option(void *run, struct options *o, const char *arg)
@@ -71,18 +69,15 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 	};
 	struct shown_path shown;
 
-	if (convert_splits(&c->split)) {
-		o->status = options_mistake(o, "the output is split in one way: give --split once");
-		return false;
-	}
+	if (convert_splits(&c->split))
+		return options_mistake(o, "the output is split in one way: give --split once");
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
 		if (strncmp(arg, ways[i].name, strlen(ways[i].name)) == 0) {
 			c->split.split.by = ways[i].by;
 			return ways[i].parse(c, arg + strlen(ways[i].name));
 		}
-	o->status = options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
-	                            show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
+	                       show_path(&shown, arg));
 }
 
 /* ---- the folder ---- */
@@ -106,16 +101,11 @@ bool convert_split_format(struct convert *c)
 
 	while (n > 1 && c->out[n - 1] == '/')
 		n--;
-	if ((c->split.out = strndup(c->out, n)) == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if ((c->split.out = strndup(c->out, n)) == NULL)
+		return options_no_memory(o);
 	c->out = c->split.out;
-	if (strcmp(c->out, "-") == 0) {
-		o->status =
-		    options_mistake(o, "parts are files in a directory; standard output cannot hold them");
-		return false;
-	}
+	if (strcmp(c->out, "-") == 0)
+		return options_mistake(o, "parts are files in a directory; standard output cannot hold them");
 	c->to = c->to_name == NULL ? format_of_folder(c->out) : NULL;
 	if (c->to == NULL && c->to_name == NULL && (in = format_by_suffix(c->in[0])) != NULL &&
 	    in->reader != NULL)
@@ -128,26 +118,19 @@ bool convert_split_format(struct convert *c)
 bool convert_split_check(struct convert *c)
 {
 	struct options *const o = &c->options;
-	const char *with = NULL;
 	struct shown_path shown;
 
-	if (c->verify.wanted)
-		with = "--verify";
-	if (c->anonymise.keyfile != NULL)
-		with = "--anonymise";
-	if (with != NULL)
-		o->status =
-		    options_mistake(o, "%s excludes --split: apply it first, then split its output", with);
-	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++) {
-		const bool is_stdin = strcmp(c->in[i], "-") == 0;
+	if (c->verify.wanted || c->anonymise.keyfile != NULL)
+		return options_mistake(o, "%s excludes --split: apply it first, then split its output",
+		                       c->anonymise.keyfile != NULL ? "--anonymise" : "--verify");
+	for (size_t i = 0; i < c->nin; i++)
 		if (!input_is_named(c->in[i]))
-			o->status = options_mistake(
+			return options_mistake(
 			    o,
 			    "splitting reads the input several times, %s can be read once: name a "
 			    "file",
-			    is_stdin ? "standard input" : show_path(&shown, c->in[i]));
-	}
-	return o->status == STATUS_CLEAN;
+			    strcmp(c->in[i], "-") == 0 ? "standard input" : show_path(&shown, c->in[i]));
+	return true;
 }
 
 /* The suffix of a part; for a format written as folders the last one, as others are for files. */

@@ -325,12 +325,9 @@ bool convert_verify_check(struct convert *c)
 	if (!c->verify.wanted)
 		return true;
 	if (c->to->reader == NULL)
-		o->status =
-		    options_mistake(o, "--verify reads the output back; %s cannot be read", c->to->name);
-	else if (strcmp(c->out, "-") == 0)
-		o->status =
-		    options_mistake(o, "--verify reads the output back; it cannot be standard output");
-	return o->status == STATUS_CLEAN;
+		return options_mistake(o, "--verify reads the output back; %s cannot be read", c->to->name);
+	return strcmp(c->out, "-") != 0 ||
+	       options_mistake(o, "--verify reads the output back; it cannot be standard output");
 }
 
 bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)

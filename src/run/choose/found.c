@@ -76,9 +76,9 @@ static void update_best(struct select_near *near, const char *text, struct slice
 	copy_literal(word, glob);
 	copy_lower(typed, word);
 	copy_lower(known, text);
-	const size_t d = edit_distance(typed, known);
-	if (d < near->distance && edit_distance_plausible(typed, known)) {
-		near->distance = d;
+	struct nearest n = { typed, near->best, near->distance };
+	if (nearest_add(&n, known)) {
+		near->distance = n.distance;
 		memcpy(near->best, text, strlen(text) + 1);
 	}
 }
