@@ -513,9 +513,8 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 bool options_no_memory(struct options *o)
 {
 	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
-	struct shown_path shown;
 
-	say("%s: out of memory", show_path(&shown, last));
+	say_of(last, "out of memory");
 	o->status = STATUS_UNREADABLE;
 	return false;
 }

@@ -383,10 +383,9 @@ void report_out_discard(struct report_out *r)
 static enum exit_status give_up(struct report_out *r)
 {
 	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
-	struct shown_path shown;
 
 	if (r->no_memory)
-		say("%s: memory ran out while the report was made", show_path(&shown, r->path));
+		say_of(r->path, "memory ran out while the report was made");
 	else if (!pipe_closed)
 		say("%s", output_error(r->out));
 	report_out_discard(r);

@@ -143,15 +143,13 @@ static const char *short_path(const struct policies *p, const char *path)
  * `what`. */
 static char *real_path(struct options *o, const char *path, const char *what, bool *failed)
 {
-	struct shown_path shown;
-
 	errno = ENOMEM;
 	char *const full = path != NULL ? realpath(path, NULL) : NULL;
 	*failed = full == NULL && errno != ENOENT && errno != ENOTDIR;
 	if (*failed && errno == ENOMEM)
 		options_no_memory(o);
 	else if (*failed)
-		say("%s: %s", show_path(&shown, what), strerror(errno));
+		say_of(what, "%s", strerror(errno));
 	if (*failed)
 		o->status = STATUS_UNREADABLE;
 	return full;
@@ -237,7 +235,6 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
                        uint32_t *entry)
 {
 	const struct slice folder = search_start(p, trace);
-	struct shown_path shown;
 	int error = folder.p == NULL ? ENOMEM : 0;
 	bool ok = true;
 
@@ -249,8 +246,7 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 	if (error == ENOMEM)
 		return options_no_memory(o);
 	if (error != 0) {
-		say("%s: its policy cannot be looked for: %s", show_path(&shown, trace_group_path(trace)),
-		    strerror(error));
+		say_of(trace_group_path(trace), "its policy cannot be looked for: %s", strerror(error));
 		o->status = STATUS_UNREADABLE;
 		return false;
 	}

@@ -183,7 +183,6 @@ void reports_names(const struct reports *r, struct run_names *n)
 /* Copies the present content of the file, to which the report is appended. */
 static bool copy_before(struct report_request *q)
 {
-	struct shown_path shown;
 	struct input *const in = access(q->path, F_OK) == 0 ? input_open(q->path) : NULL;
 	bool ok = true;
 
@@ -196,7 +195,7 @@ static bool copy_before(struct report_request *q)
 			input_more(in);
 	}
 	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
-		say("%s: %s", show_path(&shown, q->path), in->fault_text);
+		say_of(q->path, "%s", in->fault_text);
 		ok = false;
 	}
 	input_close(in);
@@ -247,13 +246,10 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 /* A status other than 0 has a message, whatever the policy leaves out. */
 static void say_unreadable(const struct reports *r, const struct report_file *file)
 {
-	struct shown_path shown;
-
 	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
 		if (!r->context.quiet || v.finding.level == LEVEL_ERROR)
 			return;
-	say("%s: unreadable (the finding with the reason is not shown)",
-	    show_path(&shown, file->record->path));
+	say_of(file->record->path, "unreadable (the finding with the reason is not shown)");
 }
 
 void reports_file(struct reports *r, const struct file_record *k, const struct policy *policy)
@@ -276,7 +272,6 @@ void reports_file(struct reports *r, const struct file_record *k, const struct p
 enum exit_status reports_end(struct reports *r, bool no_memory, struct publication *p)
 {
 	const bool lost = no_memory || r->arena.failed;
-	struct shown_path shown;
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct report_request *const q = &r->list[i];
@@ -285,8 +280,9 @@ enum exit_status reports_end(struct reports *r, bool no_memory, struct publicati
 		q->out.no_memory |= q->report.failed || lost;
 		report_out_put(&q->out, &q->report.out);
 		if (q->report.dropped > 0)
-			say("%s: %" PRIu64 " findings are left out: this kind of report has no room for them",
-			    show_path(&shown, q->path), q->report.dropped);
+			say_of(q->path,
+			       "%" PRIu64 " findings are left out: this kind of report has no room for them",
+			       q->report.dropped);
 		publication_add(p, &q->out);
 	}
 	return r->totals.unreadable > 0 ? STATUS_UNREADABLE

@@ -9,6 +9,9 @@
 /* "tracetool: MESSAGE". */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* "tracetool: PATH: MESSAGE", with the path as show_path() has it.  Returns false. */
+bool say_of(const char *path, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes the text without "tracetool: ". */
 void say_text(const struct text *t);
 

@@ -261,11 +261,9 @@ static bool opened(void *ctx, const struct source *s)
 /* No record has the byte: it is after the end, or where nothing can be read. */
 static void say_not_found(struct cat *c, const struct source *s)
 {
-	struct shown_path shown;
-
 	if (c->found || !s->open || s->location.in_folder)
 		return;
-	say("%s: no record has byte %" PRIu64, show_path(&shown, s->location.path), c->at);
+	say_of(s->location.path, "no record has byte %" PRIu64, c->at);
 	c->run.status = worse(c->run.status, STATUS_FINDINGS);
 }
 

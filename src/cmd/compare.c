@@ -231,12 +231,12 @@ static bool read_map(struct compare *c)
 /* Warns of names that no group of the old side has: they are probably misspelt. */
 static void say_unmet(const struct compare *c)
 {
-	struct shown_path path, name;
+	struct shown_path name;
 
 	for (uint32_t i = 0; i < c->map.n && !c->run.options.quiet; i++)
 		if (!c->map.names[i].met)
-			say("%s: warning: the old side has no \"%s\"", show_path(&path, c->map_path),
-			    show_path(&name, c->map.names[i].old.p));
+			say_of(c->map_path, "warning: the old side has no \"%s\"",
+			       show_path(&name, c->map.names[i].old.p));
 }
 
 /* ---- tables ---- */
@@ -246,7 +246,6 @@ static void say_unmet(const struct compare *c)
 static bool is_table(struct compare *c, const char *path, bool *is)
 {
 	struct options *const o = &c->run.options;
-	struct shown_path shown;
 
 	*is = false;
 	if (!input_is_named(path) || input_is_folder(path))
@@ -257,7 +256,7 @@ static bool is_table(struct compare *c, const char *path, bool *is)
 	const size_t n = (size_t)(in->end - in->p);
 	const bool failed = in->fault == INPUT_SYSTEM || in->fault == INPUT_DENIED;
 	if (failed)
-		say("%s: %s", show_path(&shown, path), in->fault_text);
+		say_of(path, "%s", in->fault_text);
 	else
 		*is = n > 0 && stats_file_begins(slice_of(in->p, n < 64 ? n : 64));
 	input_close(in);
@@ -281,7 +280,7 @@ static bool begin_run(struct compare *c, struct compare_run *run)
 static bool same_keys(struct compare *c, const struct compare_run *run, const struct stats *table)
 {
 	char has[GROUP_BY_WORDS], want[GROUP_BY_WORDS];
-	struct shown_path shown, shown_has, shown_want;
+	struct shown_path shown_has, shown_want;
 
 	if (!c->grouped)
 		c->by = table->by;
@@ -290,9 +289,8 @@ static bool same_keys(struct compare *c, const struct compare_run *run, const st
 		return true;
 	group_by_words(&table->by, has, sizeof has);
 	group_by_words(&c->by, want, sizeof want);
-	say("%s: groups are by %s, expected: by %s", show_path(&shown, run->path), show_path(&shown_has, has),
-	    show_path(&shown_want, want));
-	return false;
+	return say_of(run->path, "groups are by %s, expected: by %s", show_path(&shown_has, has),
+	              show_path(&shown_want, want));
 }
 
 /* Adds a table to its run.  Returns false after a message, or on OOM. */
@@ -300,7 +298,7 @@ static bool read_table(struct compare *c, struct compare_run *run)
 {
 	struct stats table;
 	struct stats_file f = { .tool = TOOL_NAME, .any_version = true, .into = &table };
-	struct shown_path shown, why;
+	struct shown_path why;
 	struct input_whole w;
 
 	if (!table_file_read(&w, run->path))
@@ -308,7 +306,7 @@ static bool read_table(struct compare *c, struct compare_run *run)
 	f.text = slice_of(w.p, w.n);
 	bool ok = stats_init(&table) && stats_read(&f);
 	if (!ok && f.why[0] != '\0')
-		say("%s: %s", show_path(&shown, run->path), show_path(&why, f.why));
+		say_of(run->path, "%s", show_path(&why, f.why));
 	else if (!ok)
 		options_no_memory(&c->run.options);
 	free(w.p);
@@ -426,17 +424,13 @@ static void put_report(struct compare *c, const struct change *change)
 /* Whether each run has a table.  Returns false after a message. */
 static bool all_read(struct compare *c)
 {
-	struct shown_path shown;
-
 	if (c->run.status >= STATUS_UNREADABLE) {
 		say("compare: nothing is compared: a run could not be read");
 		return false;
 	}
 	for (size_t i = 0; i < c->nruns; i++)
-		if (!c->runs[i].any) {
-			say("%s: has no trace to compare", show_path(&shown, c->runs[i].path));
-			return false;
-		}
+		if (!c->runs[i].any)
+			return say_of(c->runs[i].path, "has no trace to compare");
 	return true;
 }
 

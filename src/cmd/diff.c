@@ -650,7 +650,6 @@ static bool compare(struct diff *d)
 /* Whether both sides can be opened.  Those that cannot are read, which says why. */
 static bool check_readable(struct diff *d)
 {
-	struct shown_path shown;
 	bool all = true;
 
 	for (int i = 0; i < DIFFER_SIDES; i++)
@@ -658,7 +657,7 @@ static bool check_readable(struct diff *d)
 			const int error = errno;
 			(void)pipeline_drain(d->pipelines[i]);
 			if (d->status < STATUS_UNREADABLE) /* it can be read all the same */
-				say("%s: %s", show_path(&shown, d->paths[i]), strerror(error));
+				say_of(d->paths[i], "%s", strerror(error));
 			all = false;
 		}
 	return all;
@@ -700,8 +699,7 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 	struct diff *const d = calloc(1, sizeof *d);
 
 	if (d == NULL) {
-		struct shown_path shown;
-		say("%s: out of memory", show_path(&shown, argv[argc - 1]));
+		say_of(argv[argc - 1], "out of memory");
 		return STATUS_UNREADABLE;
 	}
 	options_init(&d->options, cmd, argc, argv);

@@ -1,6 +1,6 @@
 /*
  * formats: the list of formats, and the matrix of losses between them, which follows from the features that a
- * reader states (format/features.h) and the rows of losses of a writer.
+ * reader states (format/ledger.h) and the rows of losses of a writer.
  */
 
 #include "base/match.h"

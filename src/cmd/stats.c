@@ -116,10 +116,10 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 static void say_lacking(const struct stats *s, const char *path)
 {
 	for (unsigned i = 0; i <= s->by.n; i++) {
-		struct shown_path shown, field;
+		struct shown_path field;
 		if (groups_lacks_field(s, i))
-			say("%s: warning: no event has a field \"%s\"", show_path(&shown, path),
-			    show_path(&field, i < s->by.n ? s->by.columns[i].head + 4 : s->sum_of.p));
+			say_of(path, "warning: no event has a field \"%s\"",
+			       show_path(&field, i < s->by.n ? s->by.columns[i].head + 4 : s->sum_of.p));
 	}
 }
 
@@ -273,7 +273,7 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 	struct trace_run *const r = &s->run;
 	struct stats_file f = { .tool = TOOL_NAME, .into = &s->joint, .grouped = *grouped };
 	struct input_whole w;
-	struct shown_path shown, why;
+	struct shown_path why;
 
 	if (!table_file_read(&w, path)) {
 		r->status = STATUS_UNREADABLE;
@@ -284,7 +284,7 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 	if (!ok && f.why[0] == '\0')
 		r->out.no_memory = true;
 	else if (!ok)
-		say("%s: %s", show_path(&shown, path), show_path(&why, f.why));
+		say_of(path, "%s", show_path(&why, f.why));
 	if (!ok)
 		r->status = STATUS_UNREADABLE;
 	*grouped = f.grouped;

@@ -99,7 +99,6 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	struct pipeline_job job = options_job(n->options, say_finding, n->options);
 	const char *const path = trace_group_path(trace);
 	const uint64_t before = n->errors;
-	struct shown_path shown;
 	struct pipeline *p;
 
 	job.in.paths = &path;
@@ -116,8 +115,8 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 		const struct run_report report = pipeline_report(p);
 		policy_starter_add(n->starter, n->watch, &report);
 	} else {
-		say("%s: a policy is made from a good trace; this one has %" PRIu64 " error%s",
-		    show_path(&shown, path), n->errors - before, n->errors - before == 1 ? "" : "s");
+		say_of(path, "a policy is made from a good trace; this one has %" PRIu64 " error%s",
+		       n->errors - before, n->errors - before == 1 ? "" : "s");
 		n->status = worse(n->status, STATUS_FINDINGS);
 	}
 	policy_watch_free(n->watch);
@@ -365,8 +364,8 @@ static enum exit_status say_scope(const struct slot *s)
 		return STATUS_USAGE;
 	}
 	if (!o->quiet && s->left_findings > 0)
-		say("%s: %" PRIu64 " finding%s outside of the scope", show_path(&shown, path),
-		    s->left_findings, s->left_findings == 1 ? " is" : "s are");
+		say_of(path, "%" PRIu64 " finding%s outside of the scope", s->left_findings,
+		       s->left_findings == 1 ? " is" : "s are");
 	return say_selected(o, path, s->found);
 }
 

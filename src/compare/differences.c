@@ -4,7 +4,7 @@
  */
 #include "compare/private.h"
 
-#include "format/features.h"
+#include "format/ledger.h"
 #include "model/event.h"
 #include "model/event_traits.h"
 

@@ -306,37 +306,34 @@ static void closed(void *ctx, const struct source *s)
 static bool may_keep(struct convert *c)
 {
 	const struct input_files *const files = &c->options.files;
-	struct shown_path shown, input;
+	struct shown_path input;
 
-	if (atomic_load(&files->changed)) {
-		say("%s: not written: %s: %s", show_path(&shown, c->out),
-		    files->changed_path != NULL ? show_path(&input, files->changed_path) : "an input",
-		    files->changed_why);
-		return false;
-	}
+	if (atomic_load(&files->changed))
+		return say_of(c->out, "not written: %s: %s",
+		              files->changed_path != NULL ? show_path(&input, files->changed_path)
+		                                          : "an input",
+		              files->changed_why);
 	if (c->is_nothing && c->records == 0)
 		c->status = STATUS_UNREADABLE;
 	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !pipeline_report(c->pipeline).failed))
 		return true;
-	say("%s: not written, as an input could not be read (--keep-partial writes what could)",
-	    show_path(&shown, c->out));
-	return false;
+	return say_of(c->out,
+	              "not written, as an input could not be read (--keep-partial writes what could)");
 }
 
 /* --skip-existing: whether nothing is to be done, as the output exists (after a note), or that is not known
  * (after a message, with *status set). */
 static bool skips(const struct convert *c, enum exit_status *status)
 {
-	struct shown_path shown;
 	int error;
 
 	if (!c->skip_existing)
 		return false;
 	const bool there = convert_output_exists(c->out, shape(c), &error);
 	if (error != 0)
-		say("%s: %s", show_path(&shown, c->out), strerror(error));
+		say_of(c->out, "%s", strerror(error));
 	else if (there && !c->options.quiet)
-		say("%s: exists, skipped", show_path(&shown, c->out));
+		say_of(c->out, "exists, skipped");
 	*status = error != 0 ? STATUS_UNREADABLE : STATUS_CLEAN;
 	return there || error != 0;
 }
@@ -386,14 +383,13 @@ static enum exit_status publish(struct convert *c)
 static enum exit_status finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
-	struct shown_path shown;
 
 	if (written && (c->writing.begun || convert_splits(&c->split)) && may_keep(c) &&
 	    (convert_splits(&c->split) || writing_end(&c->writing)) && convert_output_finish(out) &&
 	    convert_verify_end(c))
 		return publish(c);
 	if (c->writing.no_memory)
-		say("%s: out of memory", show_path(&shown, c->out));
+		say_of(c->out, "out of memory");
 	if (c->writing.failure != NULL)
 		say("%s", c->writing.failure);
 	const bool pipe_closed = convert_output_pipe_closed(out);

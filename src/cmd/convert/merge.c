@@ -102,16 +102,14 @@ static bool parse_lines(struct align_line *l, const char *p, const char *end)
 /* false after a message. */
 static bool read_file(struct align_line *l, struct input_whole *w)
 {
-	struct shown_path shown;
-
 	if (input_read_whole(w, l->path, MAX_ALIGN_FILE))
 		return true;
 	if (w->no_memory)
 		options_no_memory(l->options);
 	else if (w->too_large)
-		say("%s: is larger than %d MiB", show_path(&shown, l->path), MAX_ALIGN_FILE >> 20);
+		say_of(l->path, "is larger than %d MiB", MAX_ALIGN_FILE >> 20);
 	else
-		say("%s: cannot read it: %s", show_path(&shown, l->path), w->why);
+		say_of(l->path, "cannot read it: %s", w->why);
 	l->options->status = STATUS_UNREADABLE;
 	return false;
 }
@@ -123,7 +121,6 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 {
 	struct align_line l = { .path = path, .options = o, .join = j, .given = calloc(j->n, 1) };
 	struct input_whole w = { .p = NULL };
-	struct shown_path shown;
 
 	if (l.given == NULL)
 		options_no_memory(o);
@@ -131,8 +128,7 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 	for (size_t i = 0; ok && i < j->n; i++)
 		if (!l.given[i]) {
 			struct shown_path input;
-			say("%s: no offset of %s", show_path(&shown, path),
-			    show_path(&input, j->parts[i].path));
+			say_of(path, "no offset of %s", show_path(&input, j->parts[i].path));
 			o->status = STATUS_USAGE;
 			ok = false;
 		}
@@ -282,9 +278,9 @@ static enum exit_status run(struct merge *m)
 	const bool looked = join_look(&m->join, &job);
 	progress_clear(&o->progress);
 	if (!looked) {
-		struct shown_path in, out;
-		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
-		    show_path(&in, m->join.failed_path), pipeline_why_text(&m->join.why));
+		struct shown_path in;
+		say_of(m->convert.out, "not written: %s: %s", show_path(&in, m->join.failed_path),
+		       pipeline_why_text(&m->join.why));
 		return STATUS_UNREADABLE;
 	}
 	if (!align(m))

@@ -276,7 +276,6 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	enum stage_status status = STAGE_BAD;
-	struct shown_path shown;
 	struct batch *b;
 	bool ok = true;
 
@@ -301,7 +300,7 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 	pipeline_end(c->pipeline);
 	s->is_again = true;
 	if (written && s->split.is_changed)
-		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+		say_of(c->in[0], "changed while it was read");
 	return written && !s->split.is_changed && !s->split.no_memory;
 }
 
@@ -350,7 +349,6 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 	struct convert_split *const s = &c->split;
 	const uint64_t step = s->split.step;
 	uint32_t fits = 0, exceeds = s->split.nunits - from + 1, n = max < exceeds ? max : exceeds - 1;
-	struct shown_path shown;
 
 	for (;;) {
 		s->nouts = 0;
@@ -364,9 +362,10 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 		else
 			exceeds = n;
 		if (exceeds == 1 && events_of(&s->split, from, from + 1) > 1) {
-			say("%s: not written: a part of the fewest records takes %" PRIu64
-			    " bytes, --split size= is %" PRIu64,
-			    show_path(&shown, c->out), out->bytes, step);
+			say_of(c->out,
+			       "not written: a part of the fewest records takes %" PRIu64
+			       " bytes, --split size= is %" PRIu64,
+			       out->bytes, step);
 			return 0;
 		}
 		if (fits + 1 >= exceeds || is_well_filled(s, out->bytes))
@@ -404,7 +403,6 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	uint32_t n = SPLIT_UNITS - 2, at_once = 1, number = 0, from = 0;
-	struct shown_path shown;
 
 	while (from < s->split.nunits && (from == 0 || events_of(&s->split, from, s->split.nunits) > 0)) {
 		s->nouts = 0;
@@ -417,11 +415,9 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 			append_part(s, number, from, from + n);
 			at_once = 1;
 		}
-		if (number + s->nouts > SPLIT_MAX_PARTS) {
-			say("%s: not written: more than %d parts of %" PRIu64 " bytes",
-			    show_path(&shown, c->out), SPLIT_MAX_PARTS, s->split.step);
-			return false;
-		}
+		if (number + s->nouts > SPLIT_MAX_PARTS)
+			return say_of(c->out, "not written: more than %d parts of %" PRIu64 " bytes",
+			              SPLIT_MAX_PARTS, s->split.step);
 		number += s->nouts;
 		from = s->outs[s->nouts - 1].end;
 		at_once = s->nouts < at_once          ? s->nouts
@@ -458,7 +454,6 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	struct convert_split *const s = &c->split;
 	struct pipeline_job all = *job, one = *job;
 	struct split_route r = { .part = 0 };
-	struct shown_path shown;
 
 	all.choice.part = SPLIT_ALL;
 	all.arrange = (struct arrangement){ .order = ORDER_FILE,
@@ -471,7 +466,7 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	bool ok = pipeline_open(&c->pipeline, &all) && split_route_fill(&r, c->pipeline);
 	pipeline_end(c->pipeline);
 	if (ok && s->split.is_changed)
-		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+		say_of(c->in[0], "changed while it was read");
 	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
 	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
 		s->nouts = 0;
@@ -498,10 +493,9 @@ bool convert_split_write(struct convert *c)
 {
 	struct split *const s = &c->split.split;
 	struct pipeline_job job = convert_job(c);
-	struct shown_path shown;
 
 	if (!split_plan(s, &job)) {
-		say("%s: not written: %s", show_path(&shown, c->out), s->why);
+		say_of(c->out, "not written: %s", s->why);
 		c->status = s->is_refused ? STATUS_USAGE : STATUS_UNREADABLE;
 		return false;
 	}

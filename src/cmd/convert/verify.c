@@ -51,11 +51,9 @@ static struct event_fields compared_fields(const struct convert *c, const char *
 static bool refuse_sorter(const struct convert *c)
 {
 	char why[512];
-	struct shown_path shown;
 
 	sorter_reason(&c->verify.sorter, why, sizeof why);
-	say("%s: --verify: %s", show_path(&shown, c->out), why);
-	return false;
+	return say_of(c->out, "--verify: %s", why);
 }
 
 /* ---- events, one by one ---- */
@@ -384,10 +382,7 @@ bool convert_verify_begin(struct convert *c)
 
 static bool no_memory(const struct convert *c)
 {
-	struct shown_path shown;
-
-	say("%s: out of memory", show_path(&shown, c->out));
-	return false;
+	return say_of(c->out, "out of memory");
 }
 
 static bool keep_events(struct convert *c, const struct batch *b)
