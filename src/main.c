@@ -16,17 +16,6 @@
 #include "output/columns.h"
 #include "output/text_visible.h"
 
-static enum exit_status print(struct text *t)
-{
-	struct report_out out = { .out = NULL };
-
-	if (!report_out_open(&out, NULL))
-		return STATUS_UNREADABLE;
-	report_out_put(&out, t);
-	text_free(t);
-	return report_out_close(&out);
-}
-
 static enum exit_status print_help(void)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 0, 0 } };
@@ -54,7 +43,7 @@ static enum exit_status print_help(void)
 	                    "command line."),
 	          0, 0, width);
 	text_char(&t, '\n');
-	return print(&t);
+	return report_out_text(NULL, &t, false);
 }
 
 static enum exit_status print_version(int argc, char **argv)
@@ -68,7 +57,7 @@ static enum exit_status print_version(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	version_put(&t, verbose);
-	return print(&t);
+	return report_out_text(NULL, &t, false);
 }
 
 static enum exit_status unknown_command(const char *name)

@@ -373,6 +373,20 @@ void report_out_put(struct report_out *r, struct text *t)
 	text_clear(t);
 }
 
+enum exit_status report_out_text(struct options *o, struct text *t, bool plain)
+{
+	struct report_out out = { .out = NULL };
+	enum exit_status status = STATUS_UNREADABLE;
+
+	if (report_out_open(&out, o)) {
+		out.plain = plain;
+		report_out_put(&out, t);
+		status = report_out_close(&out);
+	}
+	text_free(t);
+	return status;
+}
+
 void report_out_discard(struct report_out *r)
 {
 	output_discard(r->out);

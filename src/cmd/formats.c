@@ -342,14 +342,11 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 {
 	struct options o;
 	struct asked a = { .json = 0 };
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 
 	options_init(&o, cmd, argc, argv);
 	if (!parse(&o, &a))
 		return o.status;
-	if (!report_out_open(&out, &o))
-		return STATUS_UNREADABLE;
 	if (a.to != NULL)
 		put_pair_text(&t, a.from, a.to, options_prose_width(&o));
 	else if (a.matrix && a.json)
@@ -362,9 +359,7 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 		put_format_text(&t, a.one, options_prose_width(&o));
 	else
 		put_list_text(&t, options_width(&o));
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	return report_out_text(&o, &t, false);
 }
 
 const struct command formats_command = {

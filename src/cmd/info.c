@@ -220,7 +220,6 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 	c.without = any_host ? 0 : 1U << host_column;
 	if (c.ncells > 0)
 		columns_print(&c, t, width);
-	t->failed |= c.text.failed;
 	columns_free(&c);
 }
 

@@ -306,19 +306,14 @@ static enum exit_status cmd_rules(const struct command *cmd, int argc, char **ar
 {
 	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
 	struct options o;
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct rules_run s = { .form = 0 };
 
 	options_init(&o, cmd, argc, argv);
 	if (!options_parse(&o, &s) || !check_kinds(&o, &s.kinds) || !check_names(&o, false))
 		return o.status;
-	if (!report_out_open(&out, &o))
-		return STATUS_UNREADABLE;
 	lists[s.form](&(struct list){ .t = &t, .o = &o, .kinds = s.kinds });
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	return report_out_text(&o, &t, false);
 }
 
 const struct command rules_command = {
@@ -430,7 +425,6 @@ static const struct cmd_option own_explain[] = {
 static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct explaining x = { .t = &t, .o = &o };
 	unsigned json = 0;
@@ -441,17 +435,13 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 	x.width = options_prose_width(&o);
 	if (x.width == 0 && !o.width_given)
 		x.width = WIDTH;
-	if (!report_out_open(&out, &o))
-		return STATUS_UNREADABLE;
 	if (json)
 		list_json(&(struct list){ .t = &t, .o = &o });
 	else if (o.nin == 0)
 		put_families(&x);
 	else
 		entries_visit(explain, &x);
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	return report_out_text(&o, &t, false);
 }
 
 const struct command explain_command = {

@@ -137,8 +137,7 @@ struct page {
 	/* counters */
 	struct page_series *series;
 	uint32_t nseries, series_cap;
-	struct tabletext fields;
-	struct table64 series_of; /* counter << 40 ^ field << 20 ^ track */
+	struct table64 series_of; /* name << 48 | field << 32 | track */
 	uint64_t series_missed;   /* values */
 	/* matrix: name << 32 | index of the track -> cell */
 	struct table64 cell_of[2]; /* by process, by thread */

@@ -207,7 +207,6 @@ static void put_traces(struct text *t, const struct page_view *v)
 	for (size_t i = 0; i < shown; i++)
 		put_trace_row(&c, &v->traces[i]);
 	columns_html(&c, t, "traces", v->ntraces, shown);
-	t->failed |= c.text.failed;
 	columns_free(&c);
 }
 
