@@ -21,7 +21,6 @@
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "output/text_json.h"
 #include "run/read/operands.h"
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv)

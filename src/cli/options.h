@@ -80,8 +80,6 @@ struct options {
 	enum exit_status status; /* when options_parse() returns false */
 };
 
-struct trace_groups; /* run/read/trace_groups.h */
-
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
 void options_free(struct options *o);

@@ -96,20 +96,14 @@ static const char *suffix_of(const char *out)
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
 }
 
-/* ".json, .csv": the usual suffix of each format that can be written. */
-static void put_suffixes(struct text *t)
-{
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL)
-			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->suffixes[0]);
-}
-
 static void refuse_suffix(struct options *o, const char *out, const char *suffix)
 {
-	struct text known = { .p = NULL };
+	struct text known = { .p = NULL }; /* ".json, .csv" */
 	struct shown_path shown, shown_suffix;
 
-	put_suffixes(&known);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			text_printf(&known, "%s%s", known.n > 0 ? ", " : "", (*f)->suffixes[0]);
 	show_path(&shown, out);
 	if (suffix != NULL)
 		options_mistake(o, "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",

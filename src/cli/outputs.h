@@ -117,7 +117,6 @@ void report_out_discard(struct report_out *r);
  * What a run writes, of which all gets its name or nothing does: reports first,
  * then the output.  Zero-initialise to start.
  */
-struct convert_output;
 
 struct publication {
 	struct report_out *list[REPORTS_MAX + 2];

@@ -13,7 +13,6 @@
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "output/text_json.h"
 #include "policy/policy.h"
 #include "report/report.h"
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/options.h"
@@ -112,21 +111,15 @@ bool reports_kind(struct options *o, const char *option, const char *name, const
 	return i >= 0;
 }
 
-/* Whether it is the file to which a job of GitHub Actions appends its summary. */
-static bool is_summary(const char *path)
-{
-	const char *const summary = getenv("GITHUB_STEP_SUMMARY");
-
-	return summary != NULL && strcmp(summary, path) == 0;
-}
-
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
 {
 	if (r->n == REPORTS_MAX)
 		return options_mistake(o, "makes %d reports at most", REPORTS_MAX);
+	/* jobs of GitHub Actions append their summaries to a file */
+	const char *const summary = kind == &report_markdown ? getenv("GITHUB_STEP_SUMMARY") : NULL;
 	r->list[r->n++] = (struct report_request){ .kind = kind,
 		                                   .path = path,
-		                                   .append = kind == &report_markdown && is_summary(path) };
+		                                   .append = summary != NULL && strcmp(summary, path) == 0 };
 	return true;
 }
 

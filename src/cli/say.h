@@ -39,8 +39,6 @@ void say_crossing(const struct options *o, const char *path, const struct select
 
 /* Losses on the way to an output (or report), one line for each kind; but for one of all that the
  * format lacks by its nature, unless `each`. */
-struct ledger;
-
 void say_losses(const char *path, const struct ledger *l, bool each);
 
 /* Traces that are parts of one job (trace.parts). */

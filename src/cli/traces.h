@@ -88,8 +88,6 @@ struct trace_counted {
  * selection. */
 enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how);
 
-struct input_whole;
-
 /* Reads a file of stats --full.  Returns false after a message. */
 bool table_file_read(struct input_whole *w, const char *path);
 

@@ -57,14 +57,6 @@ static void put_track(struct text *t, const struct track *k)
 	value_text_word(t, process->name);
 }
 
-static void put_begin(struct text *t, const struct diff_view *v)
-{
-	struct shown_path a, b;
-
-	text_printf(t, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
-	            show_path(&b, v->paths[DIFFER_B]));
-}
-
 static void put_time(struct text *t, const struct diff_view *v, uint64_t ts)
 {
 	text_since(t, ts > v->start ? ts - v->start : 0);
@@ -266,8 +258,10 @@ static void put_lines(struct text *t, const struct diff_view *v, struct text *li
 static void text_begin(struct text *t, const struct diff_view *v)
 {
 	struct text lines = { .p = NULL };
+	struct shown_path a, b;
 
-	put_begin(&lines, v);
+	text_printf(&lines, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
+	            show_path(&b, v->paths[DIFFER_B]));
 	put_lines(t, v, &lines);
 }
 

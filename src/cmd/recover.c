@@ -14,7 +14,6 @@
 #include "cli/outputs.h"
 #include "cli/say.h"
 #include "run/write/recover.h"
-#include "output/text_visible.h"
 #include "format/registry.h"
 #include "input/open.h"
 #include "json/out.h"
@@ -187,14 +186,6 @@ static void end_list(struct recover_list *l, bool written)
 	text_free(o.t);
 }
 
-static void add_change(struct recover_list *l, const struct recover_change *c)
-{
-	if (!l->no_text)
-		say_change(l, c);
-	if (l->json)
-		put_change(l, c);
-}
-
 /* Adds the sums of an input. */
 static void add_sums(struct recover_list *l, const struct recover_run *run)
 {
@@ -223,7 +214,10 @@ static void list_change(void *ctx, const struct recover_change *change)
 	struct recover *const c = ctx;
 
 	progress_clear(&c->options.progress);
-	add_change(&c->list, change);
+	if (!c->list.no_text)
+		say_change(&c->list, change);
+	if (c->list.json)
+		put_change(&c->list, change);
 }
 
 /* Opens the output and the list of changes.  Returns false after a message. */
@@ -297,7 +291,6 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 
 static bool is_no_list(void *ctx, const char *name)
 {
-	(void)ctx;
 	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has one of its own */
 }
 

@@ -124,29 +124,25 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	return good;
 }
 
-static enum exit_status init_from(struct init *n, const struct trace_groups *traces)
-{
-	for (uint32_t i = 0; i < traces->n; i++)
-		if (!add_trace(n, &traces->list[i]))
-			return n->status;
-	return write_starter(n, traces);
-}
-
 /* `validate --init TRACE`: writes a policy that a good trace keeps, to standard output or to the file of -o.
  */
 static enum exit_status validate_init(struct options *o)
 {
 	struct init n = { .options = o };
 	struct trace_groups traces = { .n = 0 };
+	uint32_t i = 0;
 
 	n.watch = malloc(sizeof *n.watch);
 	n.starter = calloc(1, sizeof *n.starter);
-	if (n.watch == NULL || n.starter == NULL || !trace_groups_init(&traces, o->in, o->nin, o->from))
+	if (n.watch == NULL || n.starter == NULL || !trace_groups_init(&traces, o->in, o->nin, o->from)) {
 		options_no_memory(o);
-	else if (traces.n == 0)
+	} else if (traces.n == 0) {
 		options_mistake(o, "--init: there is no trace");
-	else
-		o->status = init_from(&n, &traces);
+	} else {
+		while (i < traces.n && add_trace(&n, &traces.list[i]))
+			i++;
+		o->status = i < traces.n ? n.status : write_starter(&n, &traces);
+	}
 	trace_groups_free(&traces);
 	if (n.starter != NULL)
 		policy_starter_free(n.starter);

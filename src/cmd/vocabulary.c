@@ -2,8 +2,6 @@
  * vocabulary check: the mistakes in files; vocabulary show: what is built in.  Both as JSON, too.
  */
 
-#include <stdlib.h>
-
 #include "base/match.h"
 #include "cli/names.h"
 #include "cli/options.h"

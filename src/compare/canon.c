@@ -182,11 +182,6 @@ static void add_value(struct walk *w, struct wide_hash h)
 		wide_hash_add_hash(&l->hash, h);
 }
 
-static struct wide_hash level_hash(const struct level *l)
-{
-	return l->object ? canon_object(l->count, l->hash) : canon_list(l->count, l->hash);
-}
-
 /* Continues after a value of the innermost level, or with `first` after its opening bracket: closes the
  * levels that end here.  Returns the next value; NULL at the end (*done, *out is the whole), or if it is no
  * JSON. */
@@ -203,7 +198,8 @@ static const char *next_value(struct walk *w, const char *p, bool first, struct 
 			return NULL;
 		if (more)
 			return object ? read_key(w, p) : p;
-		*out = level_hash(&w->levels[--w->n]);
+		const struct level *const l = &w->levels[--w->n];
+		*out = (object ? canon_object : canon_list)(l->count, l->hash);
 		if (w->n > 0)
 			add_value(w, *out);
 	}

@@ -10,11 +10,6 @@
 
 /* ---- two events ---- */
 
-static bool bytes_equal(const struct value *a, const struct value *b)
-{
-	return a->count == b->count && (a->count == 0 || memcmp(a->p, b->p, a->count) == 0);
-}
-
 static bool is_unsigned(const struct value *v)
 {
 	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_ADDRESS;
@@ -39,7 +34,7 @@ static bool values_equal(const struct value *a, const struct value *b)
 	case VALUE_STRING:
 	case VALUE_BYTES:
 	case VALUE_JSON:
-		return bytes_equal(a, b);
+		return slice_equal(value_text(a), value_text(b));
 	default:
 		return false;
 	}

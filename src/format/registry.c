@@ -230,27 +230,6 @@ void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
 			visit(ctx, r);
 }
 
-struct rule_search {
-	const char *id;
-	const struct rule *found;
-};
-
-static void compare_id(void *ctx, const struct rule *rule)
-{
-	struct rule_search *const s = ctx;
-
-	if (s->found == NULL && strcmp(rule->id, s->id) == 0)
-		s->found = rule;
-}
-
-const struct rule *rule_by_id(const char *id)
-{
-	struct rule_search s = { .id = id };
-
-	rules_visit(compare_id, &s);
-	return s.found;
-}
-
 /* People leave out the format: both the id and what follows the slash are compared. */
 static void approach(void *ctx, const struct rule *rule)
 {

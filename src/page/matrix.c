@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "output/columns.h"
-#include "output/text_visible.h"
 
 static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, uint64_t ns)
 {

@@ -172,9 +172,6 @@ void sketch_thin(struct page *p, uint32_t most);
 /* Makes bins 2^by times as wide. */
 void sketch_coarsen(struct page *p, unsigned by);
 
-/* flame.c: the node of a span inside that of another one. */
-uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name);
-
 bool counters_add(struct page *p, const struct batch *b, const struct event *e);
 void counters_coarsen(struct page *p, unsigned by);
 

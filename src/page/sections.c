@@ -189,13 +189,6 @@ static void put_losses(struct text *t, const struct ledger *l)
 	}
 }
 
-static void put_trace_row(struct columns *c, const struct page_trace *k)
-{
-	columns_name(c, slice_str(k->path));
-	columns_name(c, slice_str(k->format != NULL ? k->format : "-"));
-	columns_name(c, slice_str(k->dialect != NULL ? k->dialect : ""));
-}
-
 static void put_traces(struct text *t, const struct page_view *v)
 {
 	static const struct column heads[] = { { "trace", COLUMN_NAME, 10, 0 },
@@ -204,8 +197,12 @@ static void put_traces(struct text *t, const struct page_view *v)
 	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
 	const size_t shown = v->ntraces < MAX_TRACES ? v->ntraces : MAX_TRACES;
 
-	for (size_t i = 0; i < shown; i++)
-		put_trace_row(&c, &v->traces[i]);
+	for (size_t i = 0; i < shown; i++) {
+		const struct page_trace *const k = &v->traces[i];
+		columns_name(&c, slice_str(k->path));
+		columns_name(&c, slice_str(k->format != NULL ? k->format : "-"));
+		columns_name(&c, slice_str(k->dialect != NULL ? k->dialect : ""));
+	}
 	columns_html(&c, t, "traces", v->ntraces, shown);
 	columns_free(&c);
 }

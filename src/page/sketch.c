@@ -7,7 +7,6 @@
 #include "page/page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/event_traits.h"
@@ -245,11 +244,6 @@ bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t 
 
 /* ---- counters: the least, largest and last value of each bin, on each track ---- */
 
-static struct page_value no_value(void)
-{
-	return (struct page_value){ .min = INFINITY, .max = -INFINITY };
-}
-
 static void join(struct page_value *to, const struct page_value *from)
 {
 	if (from->min > from->max)
@@ -318,7 +312,7 @@ static bool add_value(struct page *p, struct page_series *s, uint64_t ts, double
 	while (s->nbins <= bin - s->first_bin) {
 		if (!array_reserve(&s->bins, s->nbins, &s->bins_cap, sizeof *s->bins))
 			return false;
-		s->bins[s->nbins++] = no_value();
+		s->bins[s->nbins++] = (struct page_value){ .min = INFINITY, .max = -INFINITY };
 	}
 	const struct page_value one = { v, v, v };
 	join(&s->bins[bin - s->first_bin], &one);

@@ -4,8 +4,6 @@
  */
 #include "policy/private.h"
 
-#include <inttypes.h>
-
 #include "base/numbers.h"
 
 /* ---- budgets ---- */

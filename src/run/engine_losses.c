@@ -1,8 +1,6 @@
 /* Kinds of loss that the stages themselves cause, whatever the output, and their counts in a ledger. */
 #include "run/engine_losses.h"
 
-#include <string.h>
-
 #include "base/match.h"
 #include "format/registry.h"
 
@@ -11,23 +9,6 @@ const struct loss engine_losses[ENGINE_LOSSES + 1] = {
 #include "run/engine_losses.def"
 #undef LOSS
 };
-
-static const struct loss *in_list(const struct loss *l, const char *id)
-{
-	for (; l != NULL && l->id != NULL; l++)
-		if (strcmp(l->id, id) == 0)
-			return l;
-	return NULL;
-}
-
-const struct loss *loss_by_id(const char *id)
-{
-	const struct loss *found = in_list(engine_losses, id);
-
-	for (const struct format *const *f = formats; *f != NULL && found == NULL; f++)
-		found = in_list((*f)->losses, id);
-	return found;
-}
 
 static void visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 {

@@ -5,7 +5,6 @@
  */
 #include "vocab/private.h"
 
-#include "base/match.h"
 #include "base/memory.h"
 
 /* ---- which classes ---- */

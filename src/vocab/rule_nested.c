@@ -2,7 +2,6 @@
  * Keys of a rule whose values are lists and mappings: layout, track, define, flow, reader, and the parts and
  * the category of the class's name.
  */
-#include <stdio.h>
 
 #include "model/value.h"
 #include "vocab/private.h"

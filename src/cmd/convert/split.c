@@ -169,12 +169,6 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 
 /* ---- parts of one pass ---- */
 
-/* With more parts, starting threads for each takes longer than they save. */
-static bool are_many(const struct convert_split *s)
-{
-	return s->split.nparts > 64;
-}
-
 /* Calls `give` for each part with a batch in which the events of the others are flagged as left out. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
@@ -216,11 +210,13 @@ static void give_batch(struct part_out *out, const struct batch *b)
 bool convert_split_begin(struct convert *c, struct pipeline *p)
 {
 	struct convert_split *const s = &c->split;
+	/* With more parts, starting threads for each takes longer than they save. */
+	const bool has_threads = s->routes && s->split.nparts <= 64;
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
 		.temp_near = c->out,
-		.threads = s->routes && !are_many(s) ? options_threads(c->threads) : 1,
+		.threads = has_threads ? options_threads(c->threads) : 1,
 		.surveyed = true,
 	};
 	bool ok = true;

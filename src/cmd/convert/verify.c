@@ -15,8 +15,6 @@
 #include "compare/compare.h"
 #include "input/open.h"
 #include "out/kind.h"
-#include "output/text_json.h"
-#include "run/read/reading.h"
 
 /* ---- what is compared ---- */
 
