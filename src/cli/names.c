@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
@@ -38,11 +39,9 @@ struct contents {
 
 static const struct format *format_of_group(const struct trace_group *g, const struct format *from)
 {
-	const char *const path = trace_group_path(g), *const slash = strrchr(path, '/');
-
 	return g->format != NULL ? g->format
 	       : from != NULL    ? from
-	                         : format_of_name(slash != NULL ? slash + 1 : path);
+	                         : format_of_name(path_name(trace_group_path(g)));
 }
 
 static struct contents contents_of(const struct trace_groups *g, const struct format *from)

@@ -1,6 +1,7 @@
 /*
  * The command line of one command: getopt_long() over the rows of all its options, each of which states where
- * its argument goes; and what common options mean.  A mistake names the option that was probably meant.
+ * its argument goes; and what common options mean, with the vocabularies that they name.  A mistake names the
+ * option that was probably meant.
  */
 
 #include "cli/options.h"
@@ -17,11 +18,14 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "base/os.h"
+#include "check/rules.h"
 #include "cli/names.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
+#include "report/report.h"
 #include "run/read/operands.h"
+#include "vocab/vocab.h"
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
@@ -587,4 +591,95 @@ struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx
 		.to.sink = sink,
 		.to.ctx = ctx,
 	};
+}
+
+/* ---- vocabularies of the user (--vocabulary, vocabulary check) ---- */
+
+/* A file is read whole and parsed once for its mistakes; its text is kept, as what cannot be read twice may
+ * have been named. */
+
+#define FORMATS_MAX 64
+
+/* The names of the formats that can be read. */
+static void list_readable(const char *names[FORMATS_MAX])
+{
+	size_t n = 0;
+
+	for (const struct format *const *f = formats; *f != NULL && n < FORMATS_MAX - 1; f++)
+		if ((*f)->reader != NULL)
+			names[n++] = (*f)->name;
+	names[n] = NULL;
+}
+
+static bool schema_no_memory(struct findings *findings, struct schema_summary *summary)
+{
+	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
+	summary->unreadable = true;
+	return false;
+}
+
+static bool check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
+{
+	const char *names[FORMATS_MAX];
+	struct vocabulary *const v = vocab_new(NULL);
+	bool ok = false;
+
+	if (v == NULL)
+		return schema_no_memory(findings, summary);
+	list_readable(names);
+	vocab_set_formats(v, names);
+	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
+	if (ok)
+		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
+	else if (vocab_no_memory(v))
+		schema_no_memory(findings, summary);
+	vocab_free(v);
+	return ok;
+}
+
+bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
+                  struct schema_summary *summary, struct text *rest)
+{
+	struct findings findings;
+	char *bytes;
+	size_t n;
+	bool ok = false;
+
+	*summary = (struct schema_summary){ .rules = 0 };
+	findings_init(&findings, path, sink, ctx);
+	if (vocab_read_file(path, &findings, &bytes, &n)) {
+		ok = check_text(slice_of(bytes, n), &findings, summary);
+		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
+		if (!ok)
+			free(bytes);
+	} else {
+		summary->unreadable = true;
+	}
+	summary->mistakes = findings.levels[LEVEL_ERROR]; /* as all rules of vocabularies are */
+	report_text_rest(rest, &findings, LEVEL_NOTE);
+	findings_free(&findings);
+	return ok;
+}
+
+bool schema_read(struct options *o, struct schema_file *s)
+{
+	struct schema_summary summary;
+	char space[1024];
+	struct text rest = text_start(space, sizeof space);
+
+	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
+	say_text(&rest);
+	text_free(&rest);
+	return ok;
+}
+
+void schema_free(struct schema_file *s)
+{
+	union {
+		const char *p;
+		void *mine;
+	} text = { .p = s->text.p };
+
+	free(text.mine);
+	s->text.p = NULL;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/match.h"
+#include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
@@ -90,7 +91,7 @@ static const struct format *format_in_lower_case(const char *out)
 /* From the last dot of the last part on; NULL: it has none. */
 static const char *suffix_of(const char *out)
 {
-	const char *const slash = strrchr(out, '/'), *const base = slash != NULL ? slash + 1 : out;
+	const char *const base = path_name(out);
 	const char *const dot = strrchr(base, '.');
 
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;

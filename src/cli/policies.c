@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "cli/options.h"
 #include "cli/reports.h"
 #include "cli/say.h"
@@ -157,9 +158,8 @@ static char *real_path(struct options *o, const char *path, const char *what, bo
 /* The same for the folder of a file. */
 static char *folder_of(struct options *o, const char *path, bool *failed)
 {
-	const char *const slash = strrchr(path, '/');
-	char *const name =
-	    slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
+	const struct slice folder = path_folder(path);
+	char *const name = strndup(folder.p, folder.n);
 	char *const full = real_path(o, name, path, failed);
 
 	free(name);
@@ -204,13 +204,11 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 /* The folder in which the search for the policy of a trace begins; p is NULL on OOM. */
 static struct slice search_start(struct policies *p, const struct trace_group *trace)
 {
-	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
+	const char *const path = trace_group_path(trace);
 
 	if (trace->operand.folder && path == trace->operand.path && !trace->by_prefix)
 		return arena_copy(&p->arena, slice_str(path));
-	if (slash == NULL)
-		return arena_copy(&p->arena, slice_str("."));
-	return arena_copy(&p->arena, slice_of(path, slash > path ? (size_t)(slash - path) : 1));
+	return arena_copy(&p->arena, path_folder(path));
 }
 
 /* Caches the entry of a key. */
@@ -260,7 +258,7 @@ static bool find_overrides(struct policies *p, struct options *o, const struct t
                            struct policy_of_trace *of)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
-	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
+	const char *const path = trace_group_path(trace);
 
 	if (file == NULL || file->noverrides == 0)
 		return true;
@@ -272,7 +270,7 @@ static bool find_overrides(struct policies *p, struct options *o, const struct t
 	                                       folder == NULL             ? ""
 	                                       : strcmp(folder, "/") == 0 ? ""
 	                                                                  : folder,
-	                                       slash != NULL ? slash + 1 : path);
+	                                       path_name(path));
 	free(folder);
 	if (full.p == NULL)
 		return options_no_memory(o);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/format.h"
@@ -390,9 +391,8 @@ static bool parse(struct report_run *r)
 static const char *title_of(const struct report_run *r, char *space, size_t size)
 {
 	if (r->traces.n == 1) {
-		const char *const path = trace_group_path(&r->traces.list[0]), *const slash =
-		                                                                   strrchr(path, '/');
-		return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+		const char *const path = trace_group_path(&r->traces.list[0]), *const name = path_name(path);
+		return name[0] != '\0' ? name : path;
 	}
 	snprintf(space, size, "%u traces", (unsigned)r->traces.n);
 	return space;

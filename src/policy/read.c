@@ -386,7 +386,7 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 		path += n + 1;
 	else if (n == 1)
 		path++; /* the folder is / */
-	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+	const char *const name = path_name(path);
 	for (uint32_t i = 0; i < f->noverrides; i++)
 		for (uint32_t k = 0; k < f->overrides[i].npaths; k++) {
 			const struct slice glob = f->overrides[i].paths[k];
