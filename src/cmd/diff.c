@@ -314,7 +314,7 @@ static void put_json_event(struct json_out *o, const char *key, const struct eve
 		return;
 	}
 	json_out_begin(o, key, "{");
-	event_json(o->t, e, 0, &lost);
+	event_json(o, e, 0, &lost);
 	json_out_end(o, "}");
 }
 
