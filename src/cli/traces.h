@@ -6,6 +6,9 @@
 #include "run/read/operands.h"
 #include "stats/tables/tables.h"
 
+/* Forms of a report, in the order of "text|json|csv|md". */
+enum report_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
+
 /*
  * A command that reports on each trace of its operands, in their order:
  *

@@ -13,8 +13,6 @@
 #include "cli/traces.h"
 #include "input/open.h"
 
-enum compare_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
-
 struct compare_run {
 	const char *path;
 	int side;
@@ -25,7 +23,7 @@ struct compare_run {
 struct compare {
 	struct trace_run run;
 	struct policy_options policy;
-	unsigned form; /* enum compare_form */
+	unsigned form; /* enum report_form */
 	bool ignore_lines, stacks, exit_zero, regressed, empty;
 	uint64_t max_rows, threads, max_repeat;
 	const char *words_by, *map_path;

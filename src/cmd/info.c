@@ -20,14 +20,12 @@
 
 struct info_run {
 	struct trace_run run;
-	unsigned form; /* enum info_form */
+	unsigned form; /* enum report_form */
 	bool digest, tracks, table;
 	uint64_t threads;
 	struct cells cells; /* of --table */
 	struct json_out json_out;
 };
-
-enum info_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
 /* Events of a track. */
 struct seen_track {

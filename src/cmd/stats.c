@@ -15,7 +15,7 @@
 
 struct stats_run {
 	struct trace_run run;
-	unsigned form; /* enum stats_form */
+	unsigned form; /* enum report_form */
 	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
 	uint64_t examples; /* of each group */
@@ -29,8 +29,6 @@ struct stats_run {
 	struct stats joint; /* of --together and --merge */
 	bool any;           /* a trace, or a table, was added to it */
 };
-
-enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
 static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,

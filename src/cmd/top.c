@@ -24,11 +24,9 @@
 #define TOP_MAX 10000        /* items of a trace */
 #define MAX_COVERED_NAME 256 /* likewise, for each track of --gaps */
 
-enum form { FORM_TEXT, FORM_JSON };
-
 struct top_run {
 	struct trace_run run;
-	unsigned form; /* enum form */
+	unsigned form; /* enum report_form */
 	bool gaps, arrows, outliers;
 	uint64_t n, threads, max_repeat;
 	const char *words; /* of --fields; NULL: not given */

@@ -266,14 +266,9 @@ static enum exit_status run(struct merge *m)
 
 	if (!convert_open(&m->convert))
 		return STATUS_UNREADABLE;
-	if (!spool(m))
+	if (!spool(m) || !options_traces(o, &m->traces) ||
+	    (!join_init(&m->join, &m->traces) && !options_no_memory(o)))
 		return o->status;
-	if (!options_traces(o, &m->traces))
-		return o->status;
-	if (!join_init(&m->join, &m->traces)) {
-		options_no_memory(o);
-		return o->status;
-	}
 	progress_init(&o->progress, o);
 	const bool looked = join_look(&m->join, &job);
 	progress_clear(&o->progress);
@@ -283,12 +278,8 @@ static enum exit_status run(struct merge *m)
 		       pipeline_why_text(&m->join.why));
 		return STATUS_UNREADABLE;
 	}
-	if (!align(m))
+	if (!align(m) || (m->join.failed && !options_no_memory(o)))
 		return o->status;
-	if (m->join.failed) {
-		options_no_memory(o);
-		return o->status;
-	}
 	if (!o->quiet && m->join.n > 1)
 		say_parts(&(struct job_parts){ m->join.parts_of_job, m->join.job_parts });
 	m->convert.join = &m->join;
