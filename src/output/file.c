@@ -234,6 +234,16 @@ static struct output *new_output(const char *name)
 	return NULL;
 }
 
+/* The output, or NULL after releasing it: it could not be opened. */
+static struct output *opened_or_null(struct output *o, bool opened, char *why, size_t n)
+{
+	if (opened)
+		return o;
+	output_failure_tell(&o->failure, why, n);
+	release(o);
+	return NULL;
+}
+
 struct output *output_open(const char *path, unsigned flags, char *why, size_t n)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
@@ -244,11 +254,7 @@ struct output *output_open(const char *path, unsigned flags, char *why, size_t n
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
 	o->sums = (flags & OUTPUT_SUMS) != 0;
-	if (open_output(o, path))
-		return o;
-	output_failure_tell(&o->failure, why, n);
-	release(o);
-	return NULL;
+	return opened_or_null(o, open_output(o, path), why, n);
 }
 
 /* ---- opening below a folder ---- */
@@ -327,11 +333,7 @@ struct output *output_open_below(const char *folder, const char *path, const cha
 		output_failure_no_memory(name, why, n);
 		return NULL;
 	}
-	if (open_below(o, folder, path, head))
-		return o;
-	output_failure_tell(&o->failure, why, n);
-	release(o);
-	return NULL;
+	return opened_or_null(o, open_below(o, folder, path, head), why, n);
 }
 
 /* ---- writing ---- */
