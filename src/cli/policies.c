@@ -243,9 +243,9 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 	if (error == ENOMEM)
 		return options_no_memory(o);
 	if (error != 0) {
-		say_of(trace_group_path(trace), "its policy cannot be looked for: %s", strerror(error));
 		o->status = STATUS_UNREADABLE;
-		return false;
+		return say_of(trace_group_path(trace), "its policy cannot be looked for: %s",
+		              strerror(error));
 	}
 	if (path != NULL)
 		ok = find_by_path(p, o, path, entry);

@@ -241,9 +241,8 @@ static bool opened(void *ctx, const struct source *s)
 	struct recover *const c = ctx;
 
 	if (s->format->recover == NULL) {
-		say_of(c->in, "traces in format %s cannot be recovered", s->format->name);
 		c->status = STATUS_UNREADABLE;
-		return false;
+		return say_of(c->in, "traces in format %s cannot be recovered", s->format->name);
 	}
 	/* Known only now: the output has the format of the input. */
 	const struct format *const other = c->file == NULL ? output_name_misleads(s->format, c->out) : NULL;

@@ -491,9 +491,8 @@ bool convert_split_write(struct convert *c)
 	struct pipeline_job job = convert_job(c);
 
 	if (!split_plan(s, &job)) {
-		say_of(c->out, "not written: %s", s->why);
 		c->status = s->is_refused ? STATUS_USAGE : STATUS_UNREADABLE;
-		return false;
+		return say_of(c->out, "not written: %s", s->why);
 	}
 	job.choice.split = s;
 	job.in.operands = &s->operands;
