@@ -16,17 +16,6 @@
 #include "output/columns.h"
 #include "output/text_visible.h"
 
-static enum exit_status print(struct text *t)
-{
-	struct report_out out = { .out = NULL };
-
-	if (!report_out_open(&out, NULL))
-		return STATUS_UNREADABLE;
-	report_out_put(&out, t);
-	text_free(t);
-	return report_out_close(&out);
-}
-
 static enum exit_status print_help(void)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 0, 0 } };
@@ -54,7 +43,7 @@ static enum exit_status print_help(void)
 	                    "command line."),
 	          0, 0, width);
 	text_char(&t, '\n');
-	return print(&t);
+	return report_out_text(NULL, &t, false);
 }
 
 static enum exit_status print_version(int argc, char **argv)
@@ -68,24 +57,18 @@ static enum exit_status print_version(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	version_put(&t, verbose);
-	return print(&t);
+	return report_out_text(NULL, &t, false);
 }
 
 static enum exit_status unknown_command(const char *name)
 {
 	struct shown_path shown;
-	const char *best = NULL;
-	size_t distance = 4;
+	struct nearest near = { .typed = name };
 
-	for (const struct command *const *c = commands; *c != NULL; c++) {
-		const size_t d = edit_distance(name, (*c)->name);
-		if (d < distance && edit_distance_plausible(name, (*c)->name)) {
-			distance = d;
-			best = (*c)->name;
-		}
-	}
-	if (best != NULL)
-		say("there is no command %s; did you mean %s?", show_path(&shown, name), best);
+	for (const struct command *const *c = commands; *c != NULL; c++)
+		nearest_add(&near, (*c)->name);
+	if (near.name != NULL)
+		say("there is no command %s; did you mean %s?", show_path(&shown, name), near.name);
 	else {
 		struct text list = { .p = NULL };
 		for (const struct command *const *c = commands; *c != NULL; c++)

@@ -13,9 +13,9 @@
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
-#include "out/types.h"
+#include "out/kind.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 #define PACKET_MAGIC 0xc1fc1fc1U /* section 5.1 */
 #define PACKET_HEAD 48U          /* bytes: magic, stream_id; two times, two sizes, a number */

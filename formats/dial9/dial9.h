@@ -22,9 +22,9 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
-#include "out/types.h"
-#include "out/words.h"
 #include "format/recover.h"
+#include "out/kind.h"
+#include "out/words.h"
 
 /* ---- bytes of the file ---- */
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 #define MAX_LINES ((uint64_t)64 << 20)  /* bytes of lines written in full, per tree */
 #define SHORT_STACK 64                  /* bytes of a line after that, at least */

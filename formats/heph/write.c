@@ -14,10 +14,10 @@
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "out/facts.h"
-#include "out/times.h"
+#include "out/kind.h"
 #include "out/tracks.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 /* ---- limits, state ---- */
 

@@ -13,8 +13,7 @@
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "out/facts.h"
-#include "out/times.h"
-#include "out/types.h"
+#include "out/kind.h"
 #include "output/text_json.h"
 
 /* ---- helpers ---- */

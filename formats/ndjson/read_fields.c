@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "out/types.h"
+#include "out/kind.h"
 
 #define FEW 16 /* fields; their names are compared pairwise */
 

@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "ndjson/ndjson.h"
-#include "out/types.h"
-#include "output/text_units.h"
+#include "out/kind.h"
+#include "output/text_visible.h"
 
 #define FEW 16        /* names up to which each is compared with each */
 #define MAX_DEPTH 200 /* nesting; readers return much less */

@@ -14,13 +14,13 @@
 #include <zstd.h>
 
 #include "base/memory.h"
-#include "base/table.h"
 #include "base/os.h"
+#include "base/table.h"
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "out/kind.h"
 #include "out/lifted.h"
-#include "out/parents.h"
+#include "out/tracks.h"
 #include "output/text.h"
 
 /* ---- Thrift (pages.c) ---- */

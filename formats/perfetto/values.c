@@ -9,7 +9,7 @@
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/value.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "perfetto/perfetto.h"
 
 #define MAX_DIGITS UINT64_C(999999999999999) /* exact as a double */

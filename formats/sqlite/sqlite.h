@@ -10,12 +10,12 @@
 
 #include <sqlite3.h>
 
-#include "base/table.h"
 #include "base/os.h"
+#include "base/table.h"
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "out/lifted.h"
-#include "out/parents.h"
+#include "out/tracks.h"
 
 enum sqlite_loss {
 #define LOSS(row, ...) SQLITE_LOSS_##row,

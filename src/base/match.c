@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- edit distance ---- */
+/* ---- misspelt names ---- */
 
 #define NAME_MAX_BYTES 63
 
@@ -16,7 +16,9 @@ static size_t min2(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-size_t edit_distance(const char *a, const char *b)
+/* Damerau-Levenshtein distance (optimal string alignment): changes, insertions, deletions and swaps of
+ * neighbours that turn a into b.  SIZE_MAX if one is too long. */
+static size_t edit_distance(const char *a, const char *b)
 {
 	const size_t na = strlen(a), nb = strlen(b);
 	size_t rows[3][NAME_MAX_BYTES + 1]; /* of the matrix: two rows back, the last row, this row */
@@ -41,12 +43,16 @@ size_t edit_distance(const char *a, const char *b)
 	return last[nb];
 }
 
-int edit_distance_plausible(const char *typed, const char *known)
+bool nearest_add(struct nearest *n, const char *known)
 {
-	size_t limit = strlen(known) / 3;
+	const size_t third = strlen(known) / 3, limit = third < 1 ? 1 : third > 3 ? 3 : third;
+	const size_t distance = edit_distance(n->typed, known);
 
-	limit = limit < 1 ? 1 : limit > 3 ? 3 : limit;
-	return edit_distance(typed, known) <= limit;
+	if (distance > limit || (n->name != NULL && distance >= n->distance))
+		return false;
+	n->name = known;
+	n->distance = distance;
+	return true;
 }
 
 /* ---- glob ---- */

@@ -32,14 +32,17 @@ static inline int slice_compare(struct slice a, struct slice b)
 	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
 }
 
-/* ---- edit distance ---- */
+/* ---- misspelt names ---- */
 
-/* Damerau-Levenshtein distance (optimal string alignment): changes, insertions, deletions and swaps of
- * neighbours that turn a into b.  SIZE_MAX if one is longer than 63 bytes. */
-size_t edit_distance(const char *a, const char *b);
+/* The known name that a typed one probably means: the first of those with the smallest Damerau-Levenshtein
+ * distance, if that is at most a third of its letters, and 1 to 3.  None if one is longer than 63 bytes. */
+struct nearest {
+	const char *typed;
+	const char *name; /* NULL: none so far */
+	size_t distance;  /* of that */
+};
 
-/* Whether `typed` may be a misspelling of `known`: the distance is at most a third of its letters, and 1
- * to 3. */
-int edit_distance_plausible(const char *typed, const char *known);
+/* Compares one more known name.  Returns true if it is the nearest so far. */
+bool nearest_add(struct nearest *n, const char *known);
 
 #endif

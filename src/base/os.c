@@ -207,8 +207,7 @@ int below_open_folder(const char *folder, const char *path, const char **last)
 	do
 		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
-	const char *const slash = strrchr(path, '/');
-	*last = slash != NULL ? slash + 1 : path;
+	*last = path_name(path);
 	for (const char *p = path; fd >= 0 && p < *last;) {
 		const size_t n = strcspn(p, "/");
 		if (n > 0 && !(n == 1 && *p == '.'))

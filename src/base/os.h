@@ -5,6 +5,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "base/slice.h"
+
+/* ---- paths ---- */
+
+/* The last part of a path. */
+static inline const char *path_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* What is before it, without the slash: "." if there is nothing. */
+static inline struct slice path_folder(const char *path)
+{
+	const size_t n = (size_t)(path_name(path) - path);
+
+	return n > 0 ? slice_of(path, n > 1 ? n - 1 : 1) : slice_of(".", 1);
+}
 
 /* ---- files below a folder ---- */
 

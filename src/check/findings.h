@@ -62,4 +62,99 @@ const char *level_name(enum level level);
 /* Passes a counted finding to the list, or else to the listener. */
 void findings_pass(struct findings *j, const struct finding *f);
 
+/* The findings of a trace, stored until the reports have read them. */
+
+/* ---- a list ---- */
+
+/* Findings in order.  A finding and its text never move, also when another list takes them over. */
+struct finding_list {
+	struct arena *arena; /* borrowed */
+	const struct finding *first;
+	struct finding *last;
+	size_t n, bytes;
+	uint32_t check; /* check number of added findings */
+	bool failed;    /* OOM: a finding is missing */
+	/* with a limit */
+	size_t *space;        /* bytes left for all lists that share the limit; NULL: no limit */
+	uint64_t lost;        /* findings not stored: beyond the limit, or on OOM */
+	struct finding worst; /* the first lost finding of the worst level */
+	char message[256];    /* of `worst`, whose own pointer is stale */
+};
+
+#define DEFERRED_BYTES ((size_t)12 << 20) /* initial *space of the streams of a trace */
+
+/* Adds a copy. */
+void finding_list_add(struct finding_list *l, const struct finding *f);
+
+/* Moves the findings of a stream, which was read in parallel with others, to the list or listener of `j`; the
+ * list becomes empty.  Findings beyond the limit are passed on as one: the worst, with their number. */
+void findings_pass_all(struct findings *j, struct finding_list *from);
+
+/* ---- the log ---- */
+
+/* A check that a policy requests for a file: a budget. */
+#define FILE_CHECK_RULES 2
+
+struct file_check {
+	const char *name;                           /* escaped */
+	const struct rule *rules[FILE_CHECK_RULES]; /* rules that it can break; no other finding has them */
+	uint64_t counts[FILE_CHECK_RULES];          /* findings by rule */
+};
+
+/* An input that was read; its findings are a range of the log. */
+struct file_record {
+	struct file_record *next;
+	const char *path;
+	const char *format, *dialect; /* NULL: not recognised */
+	const struct rule *rules;     /* of its format, terminated by an id of NULL; NULL: none */
+	uint64_t records;
+	uint64_t unread_bytes;
+	bool unreadable;
+	const char *trace; /* path of the trace that contains this stream; NULL: the file is the trace */
+	bool whole;        /* summary of the trace; its files have records of their own */
+	const struct finding *findings; /* first one in the log */
+	size_t nfindings;
+	struct rule_count *counts; /* of all findings, also those not in the log */
+	size_t ncounts;
+	struct file_check *checks;
+	size_t nchecks;
+};
+
+/* Traces are read in parallel, but reported in the order of the command line: a log is kept until its turn.
+ */
+struct finding_log {
+	struct finding_list open; /* findings not assigned to a file yet */
+	struct file_record *first, *last;
+	struct file_check *checks; /* not assigned to a file yet */
+	uint32_t nchecks, checks_cap;
+	size_t bytes;           /* of files and their findings */
+	struct arena arenas[2]; /* open.arena is one of them: see finding_log_clear() */
+	bool failed;            /* OOM, of closed files: see finding_log_failed() */
+};
+
+void finding_log_init(struct finding_log *k);
+
+/* Whether a finding, check or file is missing for lack of memory, so far. */
+bool finding_log_failed(const struct finding_log *k);
+
+/* Begins a check: findings added until finding_log_checked() belong to it.  The name is copied. */
+void finding_log_check(struct finding_log *k, const char *name, const struct rule *const *rules);
+
+/* Ends the check. */
+void finding_log_checked(struct finding_log *k, const uint64_t *counts);
+
+/* Closes a file: adds it to the log with the open checks and findings; `j` has their counts.  what: its
+ * values; texts are copied. */
+void finding_log_close(struct finding_log *k, const struct file_record *what, const struct findings *j);
+
+/* Adds the open checks and findings, counted in `j`, to the file that was closed last. */
+void finding_log_amend(struct finding_log *k, const struct findings *j);
+
+/* Removes the closed files; call it when they are reported. */
+void finding_log_clear(struct finding_log *k);
+
+/* Removes the open findings too.  Retains some memory. */
+void finding_log_reset(struct finding_log *k);
+void finding_log_free(struct finding_log *k);
+
 #endif

@@ -214,8 +214,6 @@ static void select_help(struct text *t, unsigned width)
 enum exit_status options_help(const struct options *o)
 {
 	const unsigned width = options_prose_width(o);
-	struct report_out out = { .out = NULL };
-	enum exit_status status = STATUS_UNREADABLE;
 	struct text t = { .p = NULL };
 
 	text_printf(&t, "usage: tracetool %s ", o->cmd->name);
@@ -233,10 +231,5 @@ enum exit_status options_help(const struct options *o)
 		select_help(&t, width);
 	format_help(o->cmd, &t, width);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	if (report_out_open(&out, NULL)) {
-		report_out_put(&out, &t);
-		status = report_out_close(&out);
-	}
-	text_free(&t);
-	return status;
+	return report_out_text(NULL, &t, false);
 }

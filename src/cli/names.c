@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
@@ -38,11 +39,9 @@ struct contents {
 
 static const struct format *format_of_group(const struct trace_group *g, const struct format *from)
 {
-	const char *const path = trace_group_path(g), *const slash = strrchr(path, '/');
-
 	return g->format != NULL ? g->format
 	       : from != NULL    ? from
-	                         : format_of_name(slash != NULL ? slash + 1 : path);
+	                         : format_of_name(path_name(trace_group_path(g)));
 }
 
 static struct contents contents_of(const struct trace_groups *g, const struct format *from)
@@ -82,16 +81,14 @@ static bool is_one_trace(struct options *o, const char *path)
 			sprintf(names + strlen(names), "%s%s", names[0] != '\0' ? ", " : "",
 			        formats[k]->name);
 	if (c.nformats > 1)
-		o->status = options_mistake(o,
-		                            "%s holds %" PRIu32 " traces of %" PRIu32
-		                            " formats (%s): %s--from FORMAT takes those of one",
-		                            show_path(&shown, path), c.ntraces, c.nformats, names,
-		                            o->cmd->converts ? "merge joins them; " : "");
-	else
-		o->status = options_mistake(
-		    o, "%s holds %" PRIu32 " traces of format %s: merge joins them, or name one of them",
-		    show_path(&shown, path), c.ntraces, names);
-	return false;
+		return options_mistake(o,
+		                       "%s holds %" PRIu32 " traces of %" PRIu32
+		                       " formats (%s): %s--from FORMAT takes those of one",
+		                       show_path(&shown, path), c.ntraces, c.nformats, names,
+		                       o->cmd->converts ? "merge joins them; " : "");
+	return options_mistake(
+	    o, "%s holds %" PRIu32 " traces of format %s: merge joins them, or name one of them",
+	    show_path(&shown, path), c.ntraces, names);
 }
 
 bool names_one_trace(struct options *o, const char *const *in, size_t n)
@@ -301,13 +298,11 @@ static bool refuse(struct options *o, const struct run_name *w, const char *verb
 	struct shown_path a, b;
 
 	if (w->written && other->written && strcmp(w->role, other->role) == 0 && strcmp(verb, "is") == 0)
-		o->status =
-		    options_mistake(o, "two %ss go to %s; name a file for each", w->role,
-		                    strcmp(w->path, "-") == 0 ? "standard output" : show_path(&a, w->path));
-	else
-		o->status = options_mistake(o, "the %s %s %s the %s %s; nothing was done", w->role,
-		                            show_name(&a, w), verb, other->role, show_name(&b, other));
-	return false;
+		return options_mistake(o, "two %ss go to %s; name a file for each", w->role,
+		                       strcmp(w->path, "-") == 0 ? "standard output"
+		                                                 : show_path(&a, w->path));
+	return options_mistake(o, "the %s %s %s the %s %s; nothing was done", w->role, show_name(&a, w), verb,
+	                       other->role, show_name(&b, other));
 }
 
 /* Compares a name with those that are written.  false after a message. */
@@ -429,20 +424,18 @@ static bool check_spelling(struct run_names *n)
 	struct options *const o = n->options;
 	size_t standard = 0;
 
-	for (size_t i = 0; i < n->nin && o->status == STATUS_CLEAN; i++) {
+	for (size_t i = 0; i < n->nin; i++) {
 		standard += reads_standard(n->in[i]);
 		if (n->in[i][0] == '\0')
-			o->status = options_mistake(o, "the name of input %zu is empty", i + 1);
+			return options_mistake(o, "the name of input %zu is empty", i + 1);
 	}
-	for (uint32_t i = 0; i < n->n && o->status == STATUS_CLEAN; i++) {
+	for (uint32_t i = 0; i < n->n; i++) {
 		standard += !n->list[i].written && reads_standard(n->list[i].path);
 		if (n->list[i].path[0] == '\0')
-			o->status = options_mistake(o, "the name of the %s is empty", n->list[i].role);
+			return options_mistake(o, "the name of the %s is empty", n->list[i].role);
 	}
-	if (standard > 1 && o->status == STATUS_CLEAN)
-		o->status = options_mistake(o, "standard input (-) is named %zu times; it can be read once",
-		                            standard);
-	return o->status == STATUS_CLEAN;
+	return standard <= 1 ||
+	       options_mistake(o, "standard input (-) is named %zu times; it can be read once", standard);
 }
 
 bool run_names_end(struct run_names *n)

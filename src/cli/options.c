@@ -1,6 +1,7 @@
 /*
  * The command line of one command: getopt_long() over the rows of all its options, each of which states where
- * its argument goes; and what common options mean.  A mistake names the option that was probably meant.
+ * its argument goes; and what common options mean, with the vocabularies that they name.  A mistake names the
+ * option that was probably meant.
  */
 
 #include "cli/options.h"
@@ -17,12 +18,14 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "base/os.h"
+#include "check/rules.h"
 #include "cli/names.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "output/text_json.h"
+#include "report/report.h"
 #include "run/read/operands.h"
+#include "vocab/vocab.h"
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
@@ -43,7 +46,7 @@ static bool put_named_row(struct text *t, const struct command *cmd, const char 
 	return false;
 }
 
-enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
+bool options_mistake(struct options *o, const char *fmt, ...)
 {
 	char detail[1024];
 	struct text row = { .p = NULL };
@@ -59,7 +62,8 @@ enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
 	else
 		say("%s: %s (tracetool %s --help shows how)", o->cmd->name, detail, o->cmd->name);
 	text_free(&row);
-	return STATUS_USAGE;
+	o->status = STATUS_USAGE;
+	return false;
 }
 
 /* getopt's view of the rows.  Its values are ROW and the index of the row. */
@@ -143,53 +147,36 @@ static const struct command *command_with(const char *option, size_t n)
 	return found;
 }
 
-/* The option that may have been meant; NULL: none is near. */
-static const char *nearest_option(const struct getopt_table *t, const char *typed)
-{
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
-
-	for (size_t i = 0; i < t->n; i++) {
-		const size_t d = edit_distance(typed, t->rows[i].name);
-		if (d < distance && edit_distance_plausible(typed, t->rows[i].name)) {
-			distance = d;
-			best = t->rows[i].name;
-		}
-	}
-	return best;
-}
-
-static enum exit_status unknown_long_option(const struct options *o, const struct getopt_table *t,
-                                            const char *typed)
+static bool unknown_long_option(struct options *o, const struct getopt_table *t, const char *typed)
 {
 	const size_t n = strcspn(typed + 2, "=");
 	struct text list = { .p = NULL };
 	struct shown_path shown;
 	char name[64];
-	enum exit_status status;
 
 	snprintf(name, sizeof name, "--%.*s", (int)(n < sizeof name ? n : sizeof name), typed + 2);
-	const char *const best = nearest_option(t, name + 2);
+	struct nearest near = { .typed = name + 2 };
+	for (size_t i = 0; i < t->n; i++)
+		nearest_add(&near, t->rows[i].name);
 	const struct command *const other = command_with(typed + 2, n);
 	show_path(&shown, name);
 	const size_t found = put_candidates(t, typed + 2, n, &list);
 	if (found == 1)
-		status = options_mistake(o, "%.*s takes no argument", (int)list.n, list.p);
+		options_mistake(o, "%.*s takes no argument", (int)list.n, list.p);
 	else if (found > 1)
-		status = options_mistake(
-		    o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows", shown.s,
-		    (int)list.n, list.p, o->cmd->name);
-	else if (best != NULL)
-		status = options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
+		options_mistake(o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows",
+		                shown.s, (int)list.n, list.p, o->cmd->name);
+	else if (near.name != NULL)
+		options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, near.name);
 	else if (other != NULL)
-		status = options_mistake(o, "has no option %s; tracetool %s has it", shown.s, other->name);
+		options_mistake(o, "has no option %s; tracetool %s has it", shown.s, other->name);
 	else
-		status = options_mistake(o, "there is no option %s", shown.s);
+		options_mistake(o, "there is no option %s", shown.s);
 	text_free(&list);
-	return status;
+	return false;
 }
 
-static enum exit_status unknown_option(const struct options *o, const struct getopt_table *t)
+static bool unknown_option(struct options *o, const struct getopt_table *t)
 {
 	const char *const typed = o->argv[optind - 1];
 	struct shown_path shown;
@@ -215,17 +202,14 @@ static bool set_from(void *run, struct options *o, const char *arg)
 	o->from = format_by_name(arg);
 	if (o->from != NULL && o->from->reader != NULL)
 		return true;
-	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them",
-	                            show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "there is no input format named %s; tracetool formats lists them",
+	                       show_path(&shown, arg));
 }
 
 static bool set_vocabulary(void *run, struct options *o, const char *arg)
 {
-	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
-		o->status = options_mistake(o, "takes at most %d vocabularies", OPTIONS_MAX_SCHEMAS);
-		return false;
-	}
+	if (o->nschemas == OPTIONS_MAX_SCHEMAS)
+		return options_mistake(o, "takes at most %d vocabularies", OPTIONS_MAX_SCHEMAS);
 	o->schemas[o->nschemas++] = (struct schema_file){ .path = arg };
 	return true;
 }
@@ -245,11 +229,9 @@ static bool set_width(void *run, struct options *o, const char *arg)
 	uint64_t n = 0;
 
 	o->width_given = true;
-	if (strcmp(arg, "full") != 0 && (!units_count(slice_str(arg), &n) || n == 0 || n > UINT32_MAX)) {
-		o->status = options_mistake(o, "--width takes a number of columns, or full, not %s",
-		                            show_path(&shown, arg));
-		return false;
-	}
+	if (strcmp(arg, "full") != 0 && (!units_count(slice_str(arg), &n) || n == 0 || n > UINT32_MAX))
+		return options_mistake(o, "--width takes a number of columns, or full, not %s",
+		                       show_path(&shown, arg));
 	o->width = (unsigned)n;
 	return true;
 }
@@ -275,9 +257,8 @@ static bool set_max_record(void *run, struct options *o, const char *arg)
 		return false;
 	if (o->max_record >= READER_MIN_RECORD && o->max_record <= READER_MAX_RECORD)
 		return true;
-	o->status = options_mistake(o, "--max-record takes %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64 "M)",
-	                            READER_MIN_RECORD, READER_MAX_RECORD, READER_MAX_RECORD >> 20);
-	return false;
+	return options_mistake(o, "--max-record takes %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64 "M)",
+	                       READER_MIN_RECORD, READER_MAX_RECORD, READER_MAX_RECORD >> 20);
 }
 
 const char *const options_color_words[] = { "auto", "always", "never", NULL };
@@ -324,12 +305,9 @@ static bool check_dialect(struct options *o)
 					return true;
 	show_path(&shown, o->dialect);
 	if (o->from != NULL)
-		o->status = options_mistake(o, "%s has no dialect named %s; tracetool formats lists them",
-		                            o->from->name, shown.s);
-	else
-		o->status = options_mistake(
-		    o, "no format has a dialect named %s; tracetool formats lists them", shown.s);
-	return false;
+		return options_mistake(o, "%s has no dialect named %s; tracetool formats lists them",
+		                       o->from->name, shown.s);
+	return options_mistake(o, "no format has a dialect named %s; tracetool formats lists them", shown.s);
 }
 
 /* Refuses a report that would replace a file without -f, before anything is read.  Outputs that are traces
@@ -377,17 +355,14 @@ void options_free(struct options *o)
 
 bool options_fits(struct options *o, const struct format_option *p, const char *arg)
 {
+	struct shown_path shown;
 	char name[64];
 
 	snprintf(name, sizeof name, "--%s", p->name);
 	if (p->words != NULL && options_word(o, name, arg, p->words) < 0)
 		return false;
 	const char *const mistake = p->mistake != NULL ? p->mistake(arg) : NULL;
-	if (mistake != NULL) {
-		struct shown_path shown;
-		o->status = options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
-	}
-	return mistake == NULL;
+	return mistake == NULL || options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
 }
 
 /* An option of a format.  If several formats have it, its argument is checked with the output's format. */
@@ -397,10 +372,8 @@ static bool add_format_value(struct options *o, const struct format_option *p, c
 
 	if (!options_is_shared(o->cmd, p->name) && !options_fits(o, p, arg))
 		return false;
-	if (o->nvalues == OPTIONS_MAX) {
-		o->status = options_mistake(o, "takes at most %d format options", OPTIONS_MAX);
-		return false;
-	}
+	if (o->nvalues == OPTIONS_MAX)
+		return options_mistake(o, "takes at most %d format options", OPTIONS_MAX);
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
 		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
 	o->nvalues++;
@@ -433,9 +406,8 @@ bool options_bytes(struct options *o, const char *option, const char *arg, uint6
 
 	if (units_bytes(slice_str(arg), v))
 		return true;
-	o->status = options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
-	                            show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
+	                       show_path(&shown, arg));
 }
 
 /* Stores the argument of an option where its row says; base is what the destination is in. */
@@ -456,9 +428,8 @@ static bool set_option(struct options *o, void *run, void *base, const struct cm
 	case OPTION_NUMBER:
 		return options_number(o, name, arg, number);
 	case OPTION_POSITIVE:
-		if (options_number(o, name, arg, number) && *number == 0)
-			o->status = options_mistake(o, "%s takes a number of at least 1", name);
-		return o->status == STATUS_CLEAN;
+		return options_number(o, name, arg, number) &&
+		       (*number > 0 || options_mistake(o, "%s takes a number of at least 1", name));
 	case OPTION_LIMIT:
 		if (!options_number(o, name, arg, number))
 			return false;
@@ -497,21 +468,19 @@ bool options_parse(struct options *o, void *run)
 
 	make_table(o, run, &t);
 	for (int c; (c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL)) != -1;) {
-		if (c == ':') {
-			o->status = options_mistake(o, "option %s needs an argument", o->argv[optind - 1]);
-			return false;
-		}
-		if (c == '?') {
-			o->status = unknown_option(o, &t);
-			return false;
-		}
+		if (c == ':')
+			return options_mistake(o, "option %s needs an argument", o->argv[optind - 1]);
+		if (c == '?')
+			return unknown_option(o, &t);
 		const size_t i = find_row(&t, c);
 		if (!set_option(o, run, t.bases[i], &t.options[i], optarg))
 			return false;
 	}
-	o->first_operand = optind;
+	o->in = (const char *const *)o->argv + optind;
+	o->nin = (size_t)(o->argc - optind);
 	return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o);
 }
+
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
 	char space[256];
@@ -526,8 +495,8 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 		}
 		text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p,
-	                            show_path(&shown, arg));
+	options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p,
+	                show_path(&shown, arg));
 	text_free(&list);
 	return -1;
 }
@@ -541,17 +510,16 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 	*v = strtoull(arg, &end, 10);
 	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
 		return true;
-	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
 }
 
-void options_no_memory(struct options *o)
+bool options_no_memory(struct options *o)
 {
 	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
-	struct shown_path shown;
 
-	say("%s: out of memory", show_path(&shown, last));
+	say_of(last, "out of memory");
 	o->status = STATUS_UNREADABLE;
+	return false;
 }
 
 #define DEFAULT_THREADS 16
@@ -568,12 +536,9 @@ unsigned options_threads(uint64_t asked)
 
 bool options_name_traces(struct options *o)
 {
-	const size_t n = (size_t)(o->argc - o->first_operand);
-
-	if (n > 0)
-		return run_names_check(o, (const char *const *)o->argv + o->first_operand, n);
-	o->status = options_mistake(o, "name at least one trace (- for standard input)");
-	return false;
+	if (o->nin > 0)
+		return run_names_check(o, o->in, o->nin);
+	return options_mistake(o, "name at least one trace (- for standard input)");
 }
 
 const struct option_value *options_values(const struct options *o)
@@ -592,12 +557,7 @@ bool options_color(const struct options *o, int fd)
 
 bool options_traces(struct options *o, struct trace_groups *traces)
 {
-	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
-
-	if (trace_groups_init(traces, paths, (size_t)(o->argc - o->first_operand), o->from))
-		return true;
-	options_no_memory(o);
-	return false;
+	return trace_groups_init(traces, o->in, o->nin, o->from) || options_no_memory(o);
 }
 
 unsigned options_width(const struct options *o)
@@ -631,4 +591,95 @@ struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx
 		.to.sink = sink,
 		.to.ctx = ctx,
 	};
+}
+
+/* ---- vocabularies of the user (--vocabulary, vocabulary check) ---- */
+
+/* A file is read whole and parsed once for its mistakes; its text is kept, as what cannot be read twice may
+ * have been named. */
+
+#define FORMATS_MAX 64
+
+/* The names of the formats that can be read. */
+static void list_readable(const char *names[FORMATS_MAX])
+{
+	size_t n = 0;
+
+	for (const struct format *const *f = formats; *f != NULL && n < FORMATS_MAX - 1; f++)
+		if ((*f)->reader != NULL)
+			names[n++] = (*f)->name;
+	names[n] = NULL;
+}
+
+static bool schema_no_memory(struct findings *findings, struct schema_summary *summary)
+{
+	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
+	summary->unreadable = true;
+	return false;
+}
+
+static bool check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
+{
+	const char *names[FORMATS_MAX];
+	struct vocabulary *const v = vocab_new(NULL);
+	bool ok = false;
+
+	if (v == NULL)
+		return schema_no_memory(findings, summary);
+	list_readable(names);
+	vocab_set_formats(v, names);
+	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
+	if (ok)
+		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
+	else if (vocab_no_memory(v))
+		schema_no_memory(findings, summary);
+	vocab_free(v);
+	return ok;
+}
+
+bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
+                  struct schema_summary *summary, struct text *rest)
+{
+	struct findings findings;
+	char *bytes;
+	size_t n;
+	bool ok = false;
+
+	*summary = (struct schema_summary){ .rules = 0 };
+	findings_init(&findings, path, sink, ctx);
+	if (vocab_read_file(path, &findings, &bytes, &n)) {
+		ok = check_text(slice_of(bytes, n), &findings, summary);
+		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
+		if (!ok)
+			free(bytes);
+	} else {
+		summary->unreadable = true;
+	}
+	summary->mistakes = findings.levels[LEVEL_ERROR]; /* as all rules of vocabularies are */
+	report_text_rest(rest, &findings, LEVEL_NOTE);
+	findings_free(&findings);
+	return ok;
+}
+
+bool schema_read(struct options *o, struct schema_file *s)
+{
+	struct schema_summary summary;
+	char space[1024];
+	struct text rest = text_start(space, sizeof space);
+
+	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
+	say_text(&rest);
+	text_free(&rest);
+	return ok;
+}
+
+void schema_free(struct schema_file *s)
+{
+	union {
+		const char *p;
+		void *mine;
+	} text = { .p = s->text.p };
+
+	free(text.mine);
+	s->text.p = NULL;
 }

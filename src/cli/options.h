@@ -75,11 +75,10 @@ struct options {
 	size_t nvalues;
 	struct progress progress;
 	/* result */
-	int first_operand;       /* index in argv */
+	const char *const *in;   /* the operands ... */
+	size_t nin;              /* ... their number */
 	enum exit_status status; /* when options_parse() returns false */
 };
-
-struct trace_groups; /* run/read/trace_groups.h */
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
@@ -101,8 +100,8 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 /* Parses a number of bytes, with or without a unit: units_bytes(). */
 bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
 
-/* Reports OOM before an input was opened, with the last name of the command line; sets o->status. */
-void options_no_memory(struct options *o);
+/* Reports OOM before an input was opened, with the last name of the command line.  Returns false. */
+bool options_no_memory(struct options *o);
 
 /* The number of threads for --threads=asked; 0: one per core, at most 16. */
 unsigned options_threads(uint64_t asked);
@@ -128,9 +127,8 @@ unsigned options_width(const struct options *o);
 /* The same for help and explanations, at most 100. */
 unsigned options_prose_width(const struct options *o);
 
-/* Reports a mistake in the command line, and how to get help; returns STATUS_USAGE. */
-enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Reports a mistake in the command line, and how to get help.  Returns false. */
+bool options_mistake(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- options table ---- */
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/match.h"
+#include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
@@ -36,21 +37,6 @@ static void put_formats(struct text *t)
 	text_char(t, '\0');
 }
 
-static const struct format *nearest_format(const char *typed)
-{
-	const struct format *best = NULL;
-	size_t distance = SIZE_MAX;
-
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const size_t d = edit_distance(typed, (*f)->name);
-		if ((*f)->writer != NULL && d < distance && edit_distance_plausible(typed, (*f)->name)) {
-			distance = d;
-			best = *f;
-		}
-	}
-	return best;
-}
-
 /* The format of files that are named "x.TYPED", or "xTYPED". */
 static const struct format *format_with_suffix(const char *typed)
 {
@@ -66,26 +52,27 @@ static const struct format *format_with_suffix(const char *typed)
 static const struct format *named_format(struct options *o, const char *to, const char *all)
 {
 	const struct format *const named = format_by_name(to);
+	struct nearest near = { .typed = to };
 	struct shown_path shown;
 
 	if (named != NULL && named->writer != NULL)
 		return named;
 	show_path(&shown, to);
 	const struct format *const by_suffix = named == NULL ? format_with_suffix(to) : NULL;
-	const struct format *const near = named == NULL ? nearest_format(to) : NULL;
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			nearest_add(&near, (*f)->name);
 	if (named != NULL)
-		o->status = options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
-		                            named->name, all);
+		options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
+		                named->name, all);
 	else if (by_suffix != NULL)
-		o->status =
-		    options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s",
-		                    shown.s, by_suffix->name);
-	else if (near != NULL)
-		o->status = options_mistake(o, "there is no output format named %s; did you mean %s?",
-		                            shown.s, near->name);
+		options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s", shown.s,
+		                by_suffix->name);
+	else if (near.name != NULL)
+		options_mistake(o, "there is no output format named %s; did you mean %s?", shown.s,
+		                near.name);
 	else
-		o->status = options_mistake(o, "there is no output format named %s; --to takes one of %s",
-		                            shown.s, all);
+		options_mistake(o, "there is no output format named %s; --to takes one of %s", shown.s, all);
 	return NULL;
 }
 
@@ -104,34 +91,27 @@ static const struct format *format_in_lower_case(const char *out)
 /* From the last dot of the last part on; NULL: it has none. */
 static const char *suffix_of(const char *out)
 {
-	const char *const slash = strrchr(out, '/'), *const base = slash != NULL ? slash + 1 : out;
+	const char *const base = path_name(out);
 	const char *const dot = strrchr(base, '.');
 
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
 }
 
-/* ".json, .csv": the usual suffix of each format that can be written. */
-static void put_suffixes(struct text *t)
-{
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL)
-			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->suffixes[0]);
-}
-
 static void refuse_suffix(struct options *o, const char *out, const char *suffix)
 {
-	struct text known = { .p = NULL };
+	struct text known = { .p = NULL }; /* ".json, .csv" */
 	struct shown_path shown, shown_suffix;
 
-	put_suffixes(&known);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			text_printf(&known, "%s%s", known.n > 0 ? ", " : "", (*f)->suffixes[0]);
 	show_path(&shown, out);
-	o->status =
-	    suffix != NULL
-	        ? options_mistake(o,
-	                          "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
-	                          shown.s, show_path(&shown_suffix, suffix), (int)known.n, known.p)
-	        : options_mistake(o, "%s: no suffix: use %.*s, or --to (tracetool formats lists them)",
-	                          shown.s, (int)known.n, known.p);
+	if (suffix != NULL)
+		options_mistake(o, "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
+		                shown.s, show_path(&shown_suffix, suffix), (int)known.n, known.p);
+	else
+		options_mistake(o, "%s: no suffix: use %.*s, or --to (tracetool formats lists them)", shown.s,
+		                (int)known.n, known.p);
 	text_free(&known);
 }
 
@@ -146,12 +126,11 @@ static const struct format *format_by_name_of(struct options *o, const char *out
 		return f;
 	show_path(&shown, out);
 	if (strcmp(out, "-") == 0)
-		o->status = options_mistake(o, "standard output has no suffix: choose its format with --to "
-		                               "(tracetool formats lists them)");
+		options_mistake(o, "standard output has no suffix: choose its format with --to "
+		                   "(tracetool formats lists them)");
 	else if (lower != NULL)
-		o->status =
-		    options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
-		                    shown.s, lower->name);
+		options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
+		                shown.s, lower->name);
 	else
 		refuse_suffix(o, out, suffix);
 	return NULL;
@@ -191,15 +170,12 @@ static bool file_fits(struct options *o, const struct format *to, const char *ou
 
 	show_path(&shown, out);
 	if ((to->writer->modes & WRITER_SEEKS) != 0 && is_packed_name(out))
-		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s",
-		                            shown.s, to->name, suffix_of(out));
-	else if (other != NULL)
-		o->status =
-		    options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
-		                    shown.s, other->name, to->name, to->suffixes[0]);
-	else
-		return true;
-	return false;
+		return options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
+		                       to->name, suffix_of(out));
+	if (other != NULL)
+		return options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
+		                       shown.s, other->name, to->name, to->suffixes[0]);
+	return true;
 }
 
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
@@ -208,18 +184,15 @@ bool output_format_fits(struct options *o, const struct format *to, const char *
 
 	show_path(&shown, out);
 	if (raw && (to->writer->modes & WRITER_RAW) == 0 && to->copier == NULL)
-		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
-	else if (to->writer->shape != WRITER_FOLDER)
+		return options_mistake(o, "--raw: %s cannot hold raw records", to->name);
+	if (to->writer->shape != WRITER_FOLDER)
 		return file_fits(o, to, out);
-	else if (strcmp(out, "-") == 0)
-		o->status = options_mistake(o, "%s is a directory of files; standard output cannot hold it",
-		                            to->name);
-	else if (is_packed_name(out))
-		o->status = options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
-		                            shown.s, to->name);
-	else
-		return true;
-	return false;
+	if (strcmp(out, "-") == 0)
+		return options_mistake(o, "%s is a directory of files; standard output cannot hold it",
+		                       to->name);
+	return !is_packed_name(out) ||
+	       options_mistake(o, "%s: %s is a directory of files, which cannot be compressed", shown.s,
+	                       to->name);
 }
 
 /* The option of this name that an output of the format has; NULL: none. */
@@ -249,8 +222,8 @@ bool output_options_fit(struct options *o, const struct format *to)
 			return false;
 		put_formats_with(&with, v->name);
 		if (p == NULL && with.n > 1)
-			o->status = options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
-			                            with.failed ? "of another name" : with.p, to->name);
+			options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
+			                with.failed ? "of another name" : with.p, to->name);
 		text_free(&with);
 		if (o->status != STATUS_CLEAN)
 			return false;
@@ -395,6 +368,20 @@ void report_out_put(struct report_out *r, struct text *t)
 	text_clear(t);
 }
 
+enum exit_status report_out_text(struct options *o, struct text *t, bool plain)
+{
+	struct report_out out = { .out = NULL };
+	enum exit_status status = STATUS_UNREADABLE;
+
+	if (report_out_open(&out, o)) {
+		out.plain = plain;
+		report_out_put(&out, t);
+		status = report_out_close(&out);
+	}
+	text_free(t);
+	return status;
+}
+
 void report_out_discard(struct report_out *r)
 {
 	output_discard(r->out);
@@ -405,10 +392,9 @@ void report_out_discard(struct report_out *r)
 static enum exit_status give_up(struct report_out *r)
 {
 	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
-	struct shown_path shown;
 
 	if (r->no_memory)
-		say("%s: memory ran out while the report was made", show_path(&shown, r->path));
+		say_of(r->path, "memory ran out while the report was made");
 	else if (!pipe_closed)
 		say("%s", output_error(r->out));
 	report_out_discard(r);

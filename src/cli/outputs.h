@@ -107,6 +107,9 @@ enum exit_status report_out_close(struct report_out *r);
  * be read, and a file that it was to replace stays. */
 enum exit_status report_out_end(struct report_out *r, struct options *o, bool keep);
 
+/* Opens, writes all of a text, frees it, and closes; o: as of report_out_open().  plain: see report_out. */
+enum exit_status report_out_text(struct options *o, struct text *t, bool plain);
+
 /* Leaves nothing; not opened is fine. */
 void report_out_discard(struct report_out *r);
 
@@ -114,7 +117,6 @@ void report_out_discard(struct report_out *r);
  * What a run writes, of which all gets its name or nothing does: reports first,
  * then the output.  Zero-initialise to start.
  */
-struct convert_output;
 
 struct publication {
 	struct report_out *list[REPORTS_MAX + 2];

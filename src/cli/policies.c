@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "cli/options.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "output/text_json.h"
 #include "policy/policy.h"
 #include "report/report.h"
 
@@ -40,21 +40,15 @@ static bool add_choice(struct policy_options *p, struct options *o, const char *
 	struct shown_path shown;
 	bool fits;
 
-	if (!policy_choice_add(&p->choice, key, slice_str(glob), level, &fits)) {
-		options_no_memory(o);
-		return false;
-	}
+	if (!policy_choice_add(&p->choice, key, slice_str(glob), level, &fits))
+		return options_no_memory(o);
 	if (fits)
 		return true;
 	const char *const nearest = rule_nearest_name(glob);
 	show_path(&shown, glob);
 	if (nearest != NULL)
-		o->status =
-		    options_mistake(o, "%s: no rule fits %s; did you mean %s?", option, shown.s, nearest);
-	else
-		o->status =
-		    options_mistake(o, "%s: no rule fits %s; tracetool rules lists them", option, shown.s);
-	return false;
+		return options_mistake(o, "%s: no rule fits %s; did you mean %s?", option, shown.s, nearest);
+	return options_mistake(o, "%s: no rule fits %s; tracetool rules lists them", option, shown.s);
 }
 
 bool policy_select(void *policy_options, struct options *o, const char *glob)
@@ -73,18 +67,14 @@ bool policy_level(void *policy_options, struct options *o, const char *arg)
 	const char *const equals = strchr(arg, '=');
 	struct shown_path shown;
 
-	if (equals == NULL) {
-		o->status = options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
-		return false;
-	}
+	if (equals == NULL)
+		return options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
 	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, policy_levels);
 	if (level < 0)
 		return false;
 	const struct slice glob = arena_copy(&p->arena, slice_of(arg, (size_t)(equals - arg)));
-	if (glob.p == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (glob.p == NULL)
+		return options_no_memory(o);
 	return add_choice(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
 }
 
@@ -153,15 +143,13 @@ static const char *short_path(const struct policies *p, const char *path)
  * `what`. */
 static char *real_path(struct options *o, const char *path, const char *what, bool *failed)
 {
-	struct shown_path shown;
-
 	errno = ENOMEM;
 	char *const full = path != NULL ? realpath(path, NULL) : NULL;
 	*failed = full == NULL && errno != ENOENT && errno != ENOTDIR;
 	if (*failed && errno == ENOMEM)
 		options_no_memory(o);
 	else if (*failed)
-		say("%s: %s", show_path(&shown, what), strerror(errno));
+		say_of(what, "%s", strerror(errno));
 	if (*failed)
 		o->status = STATUS_UNREADABLE;
 	return full;
@@ -170,9 +158,8 @@ static char *real_path(struct options *o, const char *path, const char *what, bo
 /* The same for the folder of a file. */
 static char *folder_of(struct options *o, const char *path, bool *failed)
 {
-	const char *const slash = strrchr(path, '/');
-	char *const name =
-	    slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
+	const struct slice folder = path_folder(path);
+	char *const name = strndup(folder.p, folder.n);
 	char *const full = real_path(o, name, path, failed);
 
 	free(name);
@@ -197,18 +184,15 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 		return false;
 	if (!array_reserve(&p->entries, p->nentries, &p->entries_cap, sizeof *p->entries)) {
 		policy_file_free(file);
-		options_no_memory(o);
-		return false;
+		return options_no_memory(o);
 	}
 	p->entries[p->nentries++] = (struct policy_entry){ .file = file, .path = path };
 	*entry = p->nentries;
 	if (file->baseline == NULL || p->baseline != NULL)
 		return true;
 	const struct slice full = arena_printf(&p->arena, "%s/%s", file->folder, file->baseline);
-	if (full.p == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (full.p == NULL)
+		return options_no_memory(o);
 	p->entries[*entry - 1].baseline_path = full.p;
 	p->entries[*entry - 1].baseline =
 	    read_baseline(o, file->folder, file->baseline, short_path(p, full.p));
@@ -220,32 +204,25 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 /* The folder in which the search for the policy of a trace begins; p is NULL on OOM. */
 static struct slice search_start(struct policies *p, const struct trace_group *trace)
 {
-	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
+	const char *const path = trace_group_path(trace);
 
 	if (trace->operand.folder && path == trace->operand.path && !trace->by_prefix)
 		return arena_copy(&p->arena, slice_str(path));
-	if (slash == NULL)
-		return arena_copy(&p->arena, slice_str("."));
-	return arena_copy(&p->arena, slice_of(path, slash > path ? (size_t)(slash - path) : 1));
+	return arena_copy(&p->arena, path_folder(path));
 }
 
 /* Caches the entry of a key. */
 static bool cache_entry(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
 {
-	if (tabletext_put(table, key, entry))
-		return true;
-	options_no_memory(o);
-	return false;
+	return tabletext_put(table, key, entry) || options_no_memory(o);
 }
 
 static bool find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *entry)
 {
 	const struct slice key = arena_copy(&p->arena, slice_str(path));
 
-	if (key.p == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (key.p == NULL)
+		return options_no_memory(o);
 	*entry = tabletext_get(&p->paths, key);
 	return *entry != TABLE_NONE ||
 	       (read_entry(p, o, key.p, true, entry) && cache_entry(o, &p->paths, key, *entry));
@@ -255,7 +232,6 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
                        uint32_t *entry)
 {
 	const struct slice folder = search_start(p, trace);
-	struct shown_path shown;
 	int error = folder.p == NULL ? ENOMEM : 0;
 	bool ok = true;
 
@@ -264,15 +240,12 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 		return true;
 	*entry = 0;
 	char *const path = folder.p != NULL ? policy_find(folder.p, p->here, &error) : NULL;
-	if (error == ENOMEM) {
-		options_no_memory(o);
-		return false;
-	}
+	if (error == ENOMEM)
+		return options_no_memory(o);
 	if (error != 0) {
-		say("%s: its policy cannot be looked for: %s", show_path(&shown, trace_group_path(trace)),
-		    strerror(error));
 		o->status = STATUS_UNREADABLE;
-		return false;
+		return say_of(trace_group_path(trace), "its policy cannot be looked for: %s",
+		              strerror(error));
 	}
 	if (path != NULL)
 		ok = find_by_path(p, o, path, entry);
@@ -285,7 +258,7 @@ static bool find_overrides(struct policies *p, struct options *o, const struct t
                            struct policy_of_trace *of)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
-	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
+	const char *const path = trace_group_path(trace);
 
 	if (file == NULL || file->noverrides == 0)
 		return true;
@@ -297,12 +270,10 @@ static bool find_overrides(struct policies *p, struct options *o, const struct t
 	                                       folder == NULL             ? ""
 	                                       : strcmp(folder, "/") == 0 ? ""
 	                                                                  : folder,
-	                                       slash != NULL ? slash + 1 : path);
+	                                       path_name(path));
 	free(folder);
-	if (full.p == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (full.p == NULL)
+		return options_no_memory(o);
 	of->overrides = policy_file_overrides(file, full.p);
 	return true;
 }
@@ -375,10 +346,7 @@ static bool init_members(struct policies *p, struct options *o, uint32_t ntraces
 	if (p->here == NULL)
 		p->here = strdup("/"); /* the folder was removed */
 	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
-	if (p->here != NULL && p->traces != NULL)
-		return true;
-	options_no_memory(o);
-	return false;
+	return (p->here != NULL && p->traces != NULL) || options_no_memory(o);
 }
 
 bool policies_init(struct policies *p, struct options *o, const struct policy_options *line,

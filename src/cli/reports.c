@@ -2,7 +2,7 @@
 
 /*
  * Opens, writes and publishes the reports that --report, --format and policies request, also those of
- * commands other than validate (--report of convert).  src/report/ has their contents.
+ * commands other than validate (--report of convert), and that of --losses.  src/report/ has their contents.
  */
 
 #include "cli/reports.h"
@@ -12,13 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/match.h"
 #include "cli/options.h"
 #include "cli/say.h"
 #include "input/open.h"
+#include "json/out.h"
 #include "output/text_visible.h"
+#include "run/engine_losses.h"
 
 /* ---- side reports ---- */
 
@@ -26,10 +28,8 @@ bool side_reports_add(struct options *o, const char *arg)
 {
 	struct side_reports *const s = o->side != NULL ? o->side : calloc(1, sizeof *s);
 
-	if (s == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (s == NULL)
+		return options_no_memory(o);
 	if (o->side == NULL)
 		finding_log_init(&s->log);
 	o->side = s;
@@ -38,12 +38,10 @@ bool side_reports_add(struct options *o, const char *arg)
 		return false;
 	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
 		return true;
-	o->status =
-	    options_mistake(o,
-	                    "--report %s needs a file (FORMAT=FILE): only validate reports to standard "
-	                    "output",
-	                    s->reports.list[s->reports.n - 1].kind->name);
-	return false;
+	return options_mistake(o,
+	                       "--report %s needs a file (FORMAT=FILE): only validate reports to standard "
+	                       "output",
+	                       s->reports.list[s->reports.n - 1].kind->name);
 }
 
 void side_reports_names(const struct options *o, struct run_names *n)
@@ -116,23 +114,15 @@ bool reports_kind(struct options *o, const char *option, const char *name, const
 	return i >= 0;
 }
 
-/* Whether it is the file to which a job of GitHub Actions appends its summary. */
-static bool is_summary(const char *path)
-{
-	const char *const summary = getenv("GITHUB_STEP_SUMMARY");
-
-	return summary != NULL && strcmp(summary, path) == 0;
-}
-
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
 {
-	if (r->n == REPORTS_MAX) {
-		o->status = options_mistake(o, "makes %d reports at most", REPORTS_MAX);
-		return false;
-	}
+	if (r->n == REPORTS_MAX)
+		return options_mistake(o, "makes %d reports at most", REPORTS_MAX);
+	/* jobs of GitHub Actions append their summaries to a file */
+	const char *const summary = kind == &report_markdown ? getenv("GITHUB_STEP_SUMMARY") : NULL;
 	r->list[r->n++] = (struct report_request){ .kind = kind,
 		                                   .path = path,
-		                                   .append = kind == &report_markdown && is_summary(path) };
+		                                   .append = summary != NULL && strcmp(summary, path) == 0 };
 	return true;
 }
 
@@ -146,18 +136,14 @@ bool reports_add(void *reports, struct options *o, const char *arg)
 	snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name), arg);
 	if (!reports_kind(o, "--report", name, &kind))
 		return false;
-	if (equals != NULL && equals[1] == '\0') {
-		o->status = options_mistake(o, "--report %s=: the name of the file is empty", name);
-		return false;
-	}
-	if (equals == NULL) {
-		o->status = options_mistake(
+	if (equals != NULL && equals[1] == '\0')
+		return options_mistake(o, "--report %s=: the name of the file is empty", name);
+	if (equals == NULL)
+		return options_mistake(
 		    o,
 		    o->cmd->reports ? "--report %s needs a file (%s=FILE); --format %s is for standard output"
 		                    : "--report %s needs a file (%s=FILE)",
 		    name, name, name);
-		return false;
-	}
 	return reports_request(reports, o, kind, equals + 1);
 }
 
@@ -171,10 +157,8 @@ bool reports_add_of_policy(struct reports *r, struct options *o, const char *fol
 	if (report->file == NULL)
 		return reports_request(r, o, kind, "-");
 	const struct slice path = arena_printf(&r->names, "%s/%s", folder, report->file);
-	if (path.p == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (path.p == NULL)
+		return options_no_memory(o);
 	if (!reports_request(r, o, kind, path.p))
 		return false;
 	struct report_request *const q = &r->list[r->n - 1];
@@ -195,7 +179,6 @@ void reports_names(const struct reports *r, struct run_names *n)
 /* Copies the present content of the file, to which the report is appended. */
 static bool copy_before(struct report_request *q)
 {
-	struct shown_path shown;
 	struct input *const in = access(q->path, F_OK) == 0 ? input_open(q->path) : NULL;
 	bool ok = true;
 
@@ -208,7 +191,7 @@ static bool copy_before(struct report_request *q)
 			input_more(in);
 	}
 	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
-		say("%s: %s", show_path(&shown, q->path), in->fault_text);
+		say_of(q->path, "%s", in->fault_text);
 		ok = false;
 	}
 	input_close(in);
@@ -227,10 +210,8 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 		q->out.lines = TEXT_OWN_COMMANDS;
 	q->out.plain =
 	    q->kind == &report_html; /* its texts are without commands; the hash is that of the script */
-	if (!report_init(&q->report, q->kind, &r->context)) {
-		options_no_memory(o);
-		return false;
-	}
+	if (!report_init(&q->report, q->kind, &r->context))
+		return options_no_memory(o);
 	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color_always;
 	if (q->append && !copy_before(q))
 		return false;
@@ -261,13 +242,10 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 /* A status other than 0 has a message, whatever the policy leaves out. */
 static void say_unreadable(const struct reports *r, const struct report_file *file)
 {
-	struct shown_path shown;
-
 	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
 		if (!r->context.quiet || v.finding.level == LEVEL_ERROR)
 			return;
-	say("%s: unreadable (the finding with the reason is not shown)",
-	    show_path(&shown, file->record->path));
+	say_of(file->record->path, "unreadable (the finding with the reason is not shown)");
 }
 
 void reports_file(struct reports *r, const struct file_record *k, const struct policy *policy)
@@ -290,7 +268,6 @@ void reports_file(struct reports *r, const struct file_record *k, const struct p
 enum exit_status reports_end(struct reports *r, bool no_memory, struct publication *p)
 {
 	const bool lost = no_memory || r->arena.failed;
-	struct shown_path shown;
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct report_request *const q = &r->list[i];
@@ -299,8 +276,9 @@ enum exit_status reports_end(struct reports *r, bool no_memory, struct publicati
 		q->out.no_memory |= q->report.failed || lost;
 		report_out_put(&q->out, &q->report.out);
 		if (q->report.dropped > 0)
-			say("%s: %" PRIu64 " findings are left out: this kind of report has no room for them",
-			    show_path(&shown, q->path), q->report.dropped);
+			say_of(q->path,
+			       "%" PRIu64 " findings are left out: this kind of report has no room for them",
+			       q->report.dropped);
 		publication_add(p, &q->out);
 	}
 	return r->totals.unreadable > 0 ? STATUS_UNREADABLE
@@ -319,4 +297,120 @@ void reports_free(struct reports *r)
 	arena_free(&r->names);
 	free(r->folder);
 	*r = (struct reports){ .n = 0 };
+}
+
+/* ---- losses of an output: --fail-on-loss ---- */
+
+struct kind_search {
+	struct slice kind;
+	bool found;
+};
+
+static void match_kind(void *ctx, const struct loss *loss)
+{
+	struct kind_search *const s = ctx;
+
+	s->found |= glob_fits(s->kind, slice_str(loss->id));
+}
+
+/* Returns the next kind of a comma-separated list; advances *list. */
+static struct slice next_kind(const char **list)
+{
+	const size_t n = strcspn(*list, ",");
+	const struct slice kind = slice_of(*list, (uint32_t)n);
+
+	*list += n + ((*list)[n] == ',');
+	return kind;
+}
+
+bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
+{
+	struct shown_path shown;
+
+	l->kinds = l->fail && l->kinds == NULL ? NULL : kinds;
+	l->fail = true;
+	for (const char *p = kinds; p != NULL && *p != '\0';) {
+		char name[80];
+		struct kind_search search = { next_kind(&p), false };
+		snprintf(name, sizeof name, "%.*s", (int)search.kind.n, search.kind.p);
+		if (search.kind.n < sizeof name && glob_is_linear(search.kind))
+			losses_visit(match_kind, &search);
+		if (search.found)
+			continue;
+		const char *const near = loss_nearest_id(name);
+		return options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",
+		                       show_path(&shown, name), near != NULL ? "; did you mean " : "",
+		                       near != NULL ? near : "",
+		                       near != NULL ? "?" : " (tracetool explain lists them)");
+	}
+	return true;
+}
+
+static bool counts(const struct losses_out *l, const struct loss *loss)
+{
+	const char *p = l->kinds;
+
+	if (!l->fail || p == NULL)
+		return l->fail;
+	while (*p != '\0')
+		if (glob_fits(next_kind(&p), slice_str(loss->id)))
+			return true;
+	return false;
+}
+
+/* ---- --losses ---- */
+
+static void put_loss(struct json_out *o, const struct losses_out *l, const struct ledger_row *row)
+{
+	json_out_space(o, "\n  ");
+	json_out_begin(o, NULL, "{");
+	json_out_string(o, "id", row->loss->id);
+	json_out_string(o, "text", row->loss->text);
+	json_out_string(o, "explain", row->loss->explain);
+	json_out_u64_or_string(o, "count", row->count);
+	json_out_u64_or_string(o, "first_offset", row->first_offset);
+	json_out_bool(o, "fails", counts(l, row->loss));
+	json_out_end(o, "}");
+}
+
+static void put_losses(struct text *t, const struct losses_out *l, const struct losses_of *of)
+{
+	struct json_out o = { .t = t };
+
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_begin(&o, "inputs", "[");
+	for (size_t i = 0; i < of->nin; i++)
+		json_out_string(&o, NULL, of->in[i]);
+	json_out_end(&o, "]");
+	json_out_string(&o, "from", of->from);
+	json_out_string(&o, "output", of->out);
+	json_out_string(&o, "to", of->to);
+	json_out_bool(&o, "lossless", of->ledger->n == 0);
+	json_out_begin(&o, "losses", "[");
+	for (size_t i = 0; i < of->ledger->n; i++)
+		put_loss(&o, l, &of->ledger->rows[i]);
+	json_out_end(&o, of->ledger->n > 0 ? "\n]}\n" : "]}\n");
+}
+
+bool losses_out_open(struct losses_out *l, const struct options *o)
+{
+	return l->path == NULL || report_out_open_file(&l->report, l->path, o->force);
+}
+
+enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of, struct publication *p)
+{
+	enum exit_status status = STATUS_CLEAN;
+	struct text t = { .p = NULL };
+
+	for (size_t i = 0; i < of->ledger->n; i++)
+		if (counts(l, of->ledger->rows[i].loss))
+			status = STATUS_FINDINGS;
+	if (l->report.out == NULL)
+		return status;
+	put_losses(&t, l, of);
+	report_out_put(&l->report, &t);
+	text_free(&t);
+	publication_add(p, &l->report);
+	return status;
 }

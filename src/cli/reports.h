@@ -80,8 +80,6 @@ struct side_reports {
 bool side_reports_add(struct options *o, const char *arg);
 
 /* Adds the names of their files; nothing without reports. */
-struct run_names;
-
 void side_reports_names(const struct options *o, struct run_names *n);
 
 /* Opens the files; nothing without reports.  false after a message. */
@@ -100,8 +98,6 @@ struct finding_list *side_reports_list(struct options *o);
 void side_reports_record(struct options *o, const struct file_record *what, const struct findings *j);
 
 /* Ends them, for a publication; the worst status of inputs.  STATUS_CLEAN without reports. */
-struct publication;
-
 enum exit_status side_reports_end(struct options *o, struct publication *p);
 
 /* After the publication, or instead of it: nothing of them is left then. */

@@ -18,7 +18,6 @@
 #include "format/registry.h"
 #include "input/open.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 #include "report/report.h"
 
@@ -105,14 +104,6 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
 }
 
-static void warn(const struct options *o, const char *path, const struct text *what)
-{
-	struct shown_path shown;
-
-	(void)o;
-	say("%s: warning: %.*s", show_path(&shown, path), (int)what->n, what->p);
-}
-
 /* In seconds if the clock has run for long: other units would hide how far apart times are. */
 static void put_clock(struct text *t, uint64_t ns)
 {
@@ -137,7 +128,6 @@ static void say_early(const struct options *o, const char *path, const struct se
 	if (since->kind != SELECT_AT || since->v == 0 || since->text == NULL || f->events == 0 ||
 	    since->v >= f->first)
 		return;
-	struct shown_path shown;
 	t->n = 0;
 	text_visible(t, slice_str(since->text), 0);
 	text_str(t, " is before the trace (");
@@ -145,7 +135,7 @@ static void say_early(const struct options *o, const char *path, const struct se
 	text_str(t, "); +");
 	text_visible(t, slice_str(since->text), 0);
 	text_str(t, " counts from its start");
-	say("%s: note: %.*s", show_path(&shown, path), (int)t->n, t->p);
+	say_of(path, "note: %.*s", (int)t->n, t->p);
 }
 
 /* Warns of each option that no event met; returns their number. */
@@ -161,7 +151,7 @@ static unsigned say_unmet(const struct options *o, const char *path, const struc
 		t->n = 0;
 		put_condition(t, &s->conditions[k], f->near[k]);
 		put_near(t, &s->conditions[k], f->near[k]);
-		warn(o, path, t);
+		say_of(path, "warning: %.*s", (int)t->n, t->p);
 		n++;
 	}
 	return n;
@@ -182,12 +172,11 @@ static void say_empty(const struct options *o, const char *path, const struct se
 			put_span_of_time(t, f);
 		}
 	}
-	warn(o, path, t);
+	say_of(path, "warning: %.*s", (int)t->n, t->p);
 }
 
 enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *f)
 {
-	struct shown_path shown;
 	char space[SELECTED_SPACE];
 
 	if (f == NULL || !f->complete)
@@ -200,8 +189,8 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 	if (!o->quiet) {
 		say_early(o, path, f, &t);
 		if (f->left_out > 0)
-			say("%s: %" PRIu64 " of %" PRIu64 " event%s selected", show_path(&shown, path),
-			    selected, f->events, f->events == 1 ? "" : "s");
+			say_of(path, "%" PRIu64 " of %" PRIu64 " event%s selected", selected, f->events,
+			       f->events == 1 ? "" : "s");
 	}
 	text_free(&t);
 	return selected == 0 && o->select.fail_on_empty ? STATUS_FINDINGS : STATUS_CLEAN;
@@ -209,13 +198,10 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 
 void say_crossing(const struct options *o, const char *path, const struct select_found *f)
 {
-	struct shown_path shown;
-
 	if (f == NULL || o->quiet || f->clipped == 0)
 		return;
-	say("%s: %" PRIu64 " span%s the time window and %s whole, as records are copied",
-	    show_path(&shown, path), f->clipped, f->clipped == 1 ? " crosses an end of" : "s cross an end of",
-	    f->clipped == 1 ? "is" : "are");
+	say_of(path, "%" PRIu64 " span%s the time window and %s whole, as records are copied", f->clipped,
+	       f->clipped == 1 ? " crosses an end of" : "s cross an end of", f->clipped == 1 ? "is" : "are");
 }
 
 /* ---- messages ---- */
@@ -291,19 +277,38 @@ void say_text(const struct text *t)
 		put_lines("\n", 1); /* cut on OOM */
 }
 
-void say(const char *fmt, ...)
+/* path: escaped; NULL: none. */
+__attribute__((format(printf, 2, 0))) static void say_line(const char *path, const char *fmt, va_list ap)
 {
 	char line[2048];
-	va_list ap;
+	int n = snprintf(line, sizeof line, "tracetool: %s%s", path != NULL ? path : "",
+	                 path != NULL ? ": " : "");
 
-	int n = snprintf(line, sizeof line, "tracetool: ");
-	va_start(ap, fmt);
 	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
-	va_end(ap);
 	if ((size_t)n > sizeof line - 2)
 		n = (int)sizeof line - 2;
 	line[n++] = '\n';
 	put_lines(line, (size_t)n);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line(NULL, fmt, ap);
+	va_end(ap);
+}
+
+bool say_of(const char *path, const char *fmt, ...)
+{
+	struct shown_path shown;
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line(show_path(&shown, path), fmt, ap);
+	va_end(ap);
+	return false;
 }
 
 const char *show_path(struct shown_path *p, const char *path)
@@ -355,13 +360,12 @@ void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 
 void say_found(const struct options *o)
 {
-	const int nin = o->argc - o->first_operand - (o->cmd->converts && o->output == NULL);
+	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
 	struct shown_path shown;
 
 	if (!o->quiet && o->warnings > 0)
 		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
-		    o->warnings == 1 ? "" : "s",
-		    nin == 1 ? show_path(&shown, o->argv[o->first_operand]) : "IN ...",
+		    o->warnings == 1 ? "" : "s", nin == 1 ? show_path(&shown, o->in[0]) : "IN ...",
 		    o->warnings == 1 ? "it" : "them");
 }
 

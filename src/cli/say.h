@@ -9,6 +9,9 @@
 /* "tracetool: MESSAGE". */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* "tracetool: PATH: MESSAGE", with the path as show_path() has it.  Returns false. */
+bool say_of(const char *path, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes the text without "tracetool: ". */
 void say_text(const struct text *t);
 
@@ -36,8 +39,6 @@ void say_crossing(const struct options *o, const char *path, const struct select
 
 /* Losses on the way to an output (or report), one line for each kind; but for one of all that the
  * format lacks by its nature, unless `each`. */
-struct ledger;
-
 void say_losses(const char *path, const struct ledger *l, bool each);
 
 /* Traces that are parts of one job (trace.parts). */

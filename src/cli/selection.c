@@ -189,8 +189,7 @@ static bool mistake(struct options *o, const char *option, const char *what, con
 {
 	struct shown_path shown;
 
-	o->status = options_mistake(o, "--%s takes %s, not %s", option, what, show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "--%s takes %s, not %s", option, what, show_path(&shown, arg));
 }
 
 static bool set_time(struct options *o, int which, const char *arg, struct select_time *t)
@@ -241,10 +240,8 @@ static bool parse_where(struct select_condition *c, struct options *o, const cha
 
 static bool append_condition(struct select *k, struct options *o, struct select_condition c)
 {
-	if (k->n == SELECT_MAX_CONDITIONS) {
-		o->status = options_mistake(o, "takes at most %d conditions", SELECT_MAX_CONDITIONS);
-		return false;
-	}
+	if (k->n == SELECT_MAX_CONDITIONS)
+		return options_mistake(o, "takes at most %d conditions", SELECT_MAX_CONDITIONS);
 	k->conditions[k->n++] = c;
 	return true;
 }
@@ -323,10 +320,8 @@ bool select_options_take(struct select_options *s, struct options *o, int which,
 		return true;
 	}
 	if (inverted &&
-	    (which == S_SINCE || which == S_UNTIL || which == S_EDGES || which == S_FAIL_ON_EMPTY)) {
-		o->status = options_mistake(o, "--not does not go with --%s", select_option_rows[which].name);
-		return false;
-	}
+	    (which == S_SINCE || which == S_UNTIL || which == S_EDGES || which == S_FAIL_ON_EMPTY))
+		return options_mistake(o, "--not does not go with --%s", select_option_rows[which].name);
 	if (which == S_SINCE)
 		return set_time(o, which, arg, &k->since);
 	if (which == S_UNTIL)
@@ -355,13 +350,11 @@ static bool check_ranges(const struct select *k, struct options *o)
 {
 	const struct select_condition *max = NULL, *min = NULL;
 
-	if (select_is_reversed(k)) {
-		o->status = options_mistake(o,
-		                            "--since %s is not before --until %s: no event can be between "
-		                            "them",
-		                            k->since.text, k->until.text);
-		return false;
-	}
+	if (select_is_reversed(k))
+		return options_mistake(o,
+		                       "--since %s is not before --until %s: no event can be between "
+		                       "them",
+		                       k->since.text, k->until.text);
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct select_condition *const c = &k->conditions[i];
 		if (c->kind != SELECT_MIN_DUR || c->inverted)
@@ -373,9 +366,8 @@ static bool check_ranges(const struct select *k, struct options *o)
 	}
 	if (max == NULL)
 		return true;
-	o->status = options_mistake(o, "--min-dur %.*s is longer than --max-dur %.*s", (int)min->glob.n,
-	                            min->glob.p, (int)max->glob.n, max->glob.p);
-	return false;
+	return options_mistake(o, "--min-dur %.*s is longer than --max-dur %.*s", (int)min->glob.n,
+	                       min->glob.p, (int)max->glob.n, max->glob.p);
 }
 
 bool select_options_end(const struct select_options *s, struct options *o)
@@ -383,11 +375,8 @@ bool select_options_end(const struct select_options *s, struct options *o)
 	const struct select *const k = &s->select;
 
 	if (s->invert)
-		o->status = options_mistake(o, "--not needs a selecting option after it");
-	else if (k->edges != SELECT_CLIP && k->since.kind == SELECT_ANY_TIME &&
-	         k->until.kind == SELECT_ANY_TIME)
-		o->status = options_mistake(o, "--edges needs --since or --until");
-	else
-		return check_ranges(k, o);
-	return false;
+		return options_mistake(o, "--not needs a selecting option after it");
+	if (k->edges != SELECT_CLIP && k->since.kind == SELECT_ANY_TIME && k->until.kind == SELECT_ANY_TIME)
+		return options_mistake(o, "--edges needs --since or --until");
+	return check_ranges(k, o);
 }

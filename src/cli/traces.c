@@ -267,13 +267,10 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 
 bool table_file_read(struct input_whole *w, const char *path)
 {
-	struct shown_path shown;
-
 	if (input_read_whole(w, path, STATS_FILE_MAX))
 		return true;
-	say("%s: %s", show_path(&shown, path),
-	    w->no_memory   ? "out of memory"
-	    : w->too_large ? "is too large for a file of stats --full"
-	                   : w->why);
-	return false;
+	return say_of(path, "%s",
+	              w->no_memory   ? "out of memory"
+	              : w->too_large ? "is too large for a file of stats --full"
+	                             : w->why);
 }

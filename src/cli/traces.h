@@ -6,6 +6,9 @@
 #include "run/read/operands.h"
 #include "stats/tables/tables.h"
 
+/* Forms of a report, in the order of "text|json|csv|md". */
+enum report_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
+
 /*
  * A command that reports on each trace of its operands, in their order:
  *
@@ -87,8 +90,6 @@ struct trace_counted {
 /* Reads and counts the trace of a slot, whose state is a struct trace_counted.  Returns the status of its
  * selection. */
 enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how);
-
-struct input_whole;
 
 /* Reads a file of stats --full.  Returns false after a message. */
 bool table_file_read(struct input_whole *w, const char *path);

@@ -12,7 +12,6 @@
 #include "cmd/events/event_text.h"
 #include "format/trace_ops.h"
 #include "out/kind.h"
-#include "out/types.h"
 
 #define MAX_COMPARED 256U /* field names of one record, compared each with each */
 
@@ -106,16 +105,16 @@ static bool is_repeated(const struct field *f, uint32_t n)
 }
 
 /* Fields in the order of the record: an object, or a list of pairs if names are repeated. */
-static void put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json_lost *lost)
+static void put_fields(struct json_out *o, const struct field *f, uint32_t n, struct fields_json_lost *lost)
 {
-	bool pairs = false, any = false;
+	struct text *const t = o->t;
+	bool pairs = n > MAX_COMPARED, any = false;
 
 	if (n == 0)
 		return;
 	for (uint32_t i = 1; i < n && i < MAX_COMPARED && !pairs; i++)
 		pairs = is_repeated(f, i);
-	pairs |= n > MAX_COMPARED;
-	text_str(t, pairs ? ",\"pairs\":[" : ",\"args\":{");
+	json_out_begin(o, pairs ? "pairs" : "args", pairs ? "[" : "{");
 	for (uint32_t i = 0; i < n; i++) {
 		text_str(t, i > 0 ? "," : "");
 		text_str(t, pairs ? "[" : "");
@@ -124,7 +123,7 @@ static void put_fields(struct text *t, const struct field *f, uint32_t n, struct
 		fields_json_value(t, &f[i].value, lost);
 		text_str(t, pairs ? "]" : "");
 	}
-	text_str(t, pairs ? "]" : "}");
+	json_out_end(o, pairs ? "]" : "}");
 	for (uint32_t i = 0; i < n && !pairs; i++) {
 		if (!needs_type(&f[i].value))
 			continue;
@@ -140,29 +139,30 @@ static void put_json_record(struct text *t, const struct batch *b, uint32_t i, b
 {
 	const struct event *const e = &b->events[i];
 	struct fields_json_lost lost = { .bad_text = 0 };
+	struct json_out o = { .t = t };
 
-	text_char(t, '{');
-	event_json(t, e, zero, &lost);
-	text_str(t, ",\"class\":");
-	lost.bad_text += text_json_string(t, e->cls->name) > 0;
-	put_fields(t, &b->fields[e->first_field], e->nfields, &lost);
+	json_out_begin(&o, NULL, "{");
+	event_json(&o, e, zero, &lost);
+	lost.bad_text += text_json_string(json_out_value(&o, "class"), e->cls->name) > 0;
+	put_fields(&o, &b->fields[e->first_field], e->nfields, &lost);
 	if (fields_json_lost_any(&lost))
-		text_str(t, ",\"inexact\":true");
+		json_out_bool(&o, "inexact", true);
 	if (hex) {
-		text_str(t, ",\"bytes\":\"");
+		text_char(json_out_value(&o, "bytes"), '"');
 		text_hex(t, b->bytes[i].p, b->bytes[i].n);
 		text_char(t, '"');
 	}
-	text_str(t, "}\n");
+	json_out_end(&o, "}\n");
 }
 
 static void put_json_input(struct text *t, const char *path, const char *format)
 {
-	text_str(t, "{\"input\":");
-	text_json_string(t, slice_str(path));
-	text_str(t, ",\"format\":");
-	text_json_string(t, slice_str(format));
-	text_str(t, "}\n");
+	struct json_out o = { .t = t };
+
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "input", path);
+	json_out_string(&o, "format", format);
+	json_out_end(&o, "}\n");
 }
 
 /* ---- the command ---- */
@@ -210,10 +210,8 @@ static bool check(struct cat *c)
 		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
 	if (!c->raw || !asks_durations(&o->select.select))
 		return true;
-	o->status =
-	    options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
-	                       "or --min-dur and --max-dur");
-	return false;
+	return options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
+	                          "or --min-dur and --max-dur");
 }
 
 /* --at needs a file, as offsets are those of one. */
@@ -264,11 +262,9 @@ static bool opened(void *ctx, const struct source *s)
 /* No record has the byte: it is after the end, or where nothing can be read. */
 static void say_not_found(struct cat *c, const struct source *s)
 {
-	struct shown_path shown;
-
 	if (c->found || !s->open || s->location.in_folder)
 		return;
-	say("%s: no record has byte %" PRIu64, show_path(&shown, s->location.path), c->at);
+	say_of(s->location.path, "no record has byte %" PRIu64, c->at);
 	c->run.status = worse(c->run.status, STATUS_FINDINGS);
 }
 

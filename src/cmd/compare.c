@@ -13,8 +13,6 @@
 #include "cli/traces.h"
 #include "input/open.h"
 
-enum compare_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
-
 struct compare_run {
 	const char *path;
 	int side;
@@ -25,7 +23,7 @@ struct compare_run {
 struct compare {
 	struct trace_run run;
 	struct policy_options policy;
-	unsigned form; /* enum compare_form */
+	unsigned form; /* enum report_form */
 	bool ignore_lines, stacks, exit_zero, regressed, empty;
 	uint64_t max_rows, threads, max_repeat;
 	const char *words_by, *map_path;
@@ -51,10 +49,8 @@ static bool set_new(void *run, struct options *o, const char *arg)
 	if (c->named == NULL) {
 		c->named = calloc((size_t)o->argc, sizeof *c->named);
 		c->after = calloc((size_t)o->argc, sizeof *c->after);
-		if (c->named == NULL || c->after == NULL) {
-			options_no_memory(o);
-			return false;
-		}
+		if (c->named == NULL || c->after == NULL)
+			return options_no_memory(o);
 		for (int i = optind; i < o->argc; i++)
 			c->after[c->nafter++] = o->argv[i];
 	}
@@ -69,9 +65,8 @@ static bool set_min_change(void *run, struct options *o, const char *arg)
 
 	if (units_share(slice_str(arg), &c->floors.change))
 		return true;
-	o->status = options_mistake(o, "--min-change takes a percentage, such as 5%%, not %s",
-	                            show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "--min-change takes a percentage, such as 5%%, not %s",
+	                       show_path(&shown, arg));
 }
 
 static bool set_min_time(void *run, struct options *o, const char *arg)
@@ -80,8 +75,7 @@ static bool set_min_time(void *run, struct options *o, const char *arg)
 
 	if (length_option(arg, &c->floors.time))
 		return true;
-	o->status = options_mistake(o, "--min-time takes a duration with its unit, such as 1ms");
-	return false;
+	return options_mistake(o, "--min-time takes a duration with its unit, such as 1ms");
 }
 
 static const struct cmd_option own[] = {
@@ -134,13 +128,13 @@ static const struct cmd_words words[] = {
 static size_t count_new(const struct compare *c, size_t nafter_dashes)
 {
 	const struct options *const o = &c->run.options;
-	const size_t n = (size_t)(o->argc - o->first_operand);
+	const size_t n = o->nin;
 
 	if (c->named == NULL)
 		return nafter_dashes > 0 ? nafter_dashes : n == 2 ? 1 : 0;
 	for (size_t i = 0; i < n; i++) /* operands keep their order */
 		for (size_t k = 0; k < c->nafter; k++)
-			if (c->after[k] == o->argv[(size_t)o->first_operand + i])
+			if (c->after[k] == o->in[i])
 				return n - i;
 	return 0;
 }
@@ -156,36 +150,28 @@ static void add_run(struct compare *c, const char *path, int side)
 static bool divide(struct compare *c, size_t nafter_dashes)
 {
 	struct options *const o = &c->run.options;
-	const size_t n = (size_t)(o->argc - o->first_operand), all = n + c->nnamed;
+	const size_t n = o->nin, all = n + c->nnamed;
 
-	if (c->named != NULL && nafter_dashes > 0) {
-		o->status = options_mistake(o, "-- and --new both begin the new side: give one of them");
-		return false;
-	}
+	if (c->named != NULL && nafter_dashes > 0)
+		return options_mistake(o, "-- and --new both begin the new side: give one of them");
 	const size_t new = count_new(c, nafter_dashes), old = n - new;
-	if (old == 0 || all == old) {
-		o->status = options_mistake(o, all <= 1 ? "takes two runs, or OLD ... -- NEW ..."
-		                                        : "where does the new side begin? Write OLD ... -- "
-		                                          "NEW ..., or OLD ... --new NEW ...");
-		return false;
-	}
-	if (old > CHANGE_RUNS_MAX || all - old > CHANGE_RUNS_MAX) {
-		o->status = options_mistake(o, "takes %d runs of a side at most", CHANGE_RUNS_MAX);
-		return false;
-	}
+	if (old == 0 || all == old)
+		return options_mistake(o, all <= 1 ? "takes two runs, or OLD ... -- NEW ..."
+		                                   : "where does the new side begin? Write OLD ... -- "
+		                                     "NEW ..., or OLD ... --new NEW ...");
+	if (old > CHANGE_RUNS_MAX || all - old > CHANGE_RUNS_MAX)
+		return options_mistake(o, "takes %d runs of a side at most", CHANGE_RUNS_MAX);
 	c->runs = calloc(all, sizeof *c->runs);
 	c->paths = calloc(all, sizeof *c->paths);
 	c->run_of = calloc(all, sizeof *c->run_of);
-	if (c->runs == NULL || c->paths == NULL || c->run_of == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (c->runs == NULL || c->paths == NULL || c->run_of == NULL)
+		return options_no_memory(o);
 	for (size_t i = 0; i < old; i++)
-		add_run(c, o->argv[(size_t)o->first_operand + i], CHANGE_OLD);
+		add_run(c, o->in[i], CHANGE_OLD);
 	for (size_t i = 0; i < c->nnamed; i++)
 		add_run(c, c->named[i], CHANGE_NEW);
 	for (size_t i = old; i < n; i++)
-		add_run(c, o->argv[(size_t)o->first_operand + i], CHANGE_NEW);
+		add_run(c, o->in[i], CHANGE_NEW);
 	return true;
 }
 
@@ -215,10 +201,8 @@ static bool parse(struct compare *c)
 	if (c->exit_zero)
 		c->policy.choice.exit_zero = true;
 	c->grouped = c->words_by != NULL;
-	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why)) {
-		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
-		return false;
-	}
+	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why))
+		return options_mistake(o, "--by: %s", show_path(&shown, why));
 	return divide(c, after) && check_names(c);
 }
 
@@ -245,12 +229,12 @@ static bool read_map(struct compare *c)
 /* Warns of names that no group of the old side has: they are probably misspelt. */
 static void say_unmet(const struct compare *c)
 {
-	struct shown_path path, name;
+	struct shown_path name;
 
 	for (uint32_t i = 0; i < c->map.n && !c->run.options.quiet; i++)
 		if (!c->map.names[i].met)
-			say("%s: warning: the old side has no \"%s\"", show_path(&path, c->map_path),
-			    show_path(&name, c->map.names[i].old.p));
+			say_of(c->map_path, "warning: the old side has no \"%s\"",
+			       show_path(&name, c->map.names[i].old.p));
 }
 
 /* ---- tables ---- */
@@ -260,20 +244,17 @@ static void say_unmet(const struct compare *c)
 static bool is_table(struct compare *c, const char *path, bool *is)
 {
 	struct options *const o = &c->run.options;
-	struct shown_path shown;
 
 	*is = false;
 	if (!input_is_named(path) || input_is_folder(path))
 		return true;
 	struct input *const in = input_open(path);
-	if (in == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if (in == NULL)
+		return options_no_memory(o);
 	const size_t n = (size_t)(in->end - in->p);
 	const bool failed = in->fault == INPUT_SYSTEM || in->fault == INPUT_DENIED;
 	if (failed)
-		say("%s: %s", show_path(&shown, path), in->fault_text);
+		say_of(path, "%s", in->fault_text);
 	else
 		*is = n > 0 && stats_file_begins(slice_of(in->p, n < 64 ? n : 64));
 	input_close(in);
@@ -297,7 +278,7 @@ static bool begin_run(struct compare *c, struct compare_run *run)
 static bool same_keys(struct compare *c, const struct compare_run *run, const struct stats *table)
 {
 	char has[GROUP_BY_WORDS], want[GROUP_BY_WORDS];
-	struct shown_path shown, shown_has, shown_want;
+	struct shown_path shown_has, shown_want;
 
 	if (!c->grouped)
 		c->by = table->by;
@@ -306,9 +287,8 @@ static bool same_keys(struct compare *c, const struct compare_run *run, const st
 		return true;
 	group_by_words(&table->by, has, sizeof has);
 	group_by_words(&c->by, want, sizeof want);
-	say("%s: groups are by %s, expected: by %s", show_path(&shown, run->path), show_path(&shown_has, has),
-	    show_path(&shown_want, want));
-	return false;
+	return say_of(run->path, "groups are by %s, expected: by %s", show_path(&shown_has, has),
+	              show_path(&shown_want, want));
 }
 
 /* Adds a table to its run.  Returns false after a message, or on OOM. */
@@ -316,7 +296,7 @@ static bool read_table(struct compare *c, struct compare_run *run)
 {
 	struct stats table;
 	struct stats_file f = { .tool = TOOL_NAME, .any_version = true, .into = &table };
-	struct shown_path shown, why;
+	struct shown_path why;
 	struct input_whole w;
 
 	if (!table_file_read(&w, run->path))
@@ -324,15 +304,13 @@ static bool read_table(struct compare *c, struct compare_run *run)
 	f.text = slice_of(w.p, w.n);
 	bool ok = stats_init(&table) && stats_read(&f);
 	if (!ok && f.why[0] != '\0')
-		say("%s: %s", show_path(&shown, run->path), show_path(&why, f.why));
+		say_of(run->path, "%s", show_path(&why, f.why));
 	else if (!ok)
 		options_no_memory(&c->run.options);
 	free(w.p);
 	ok = ok && same_keys(c, run, &table);
-	if (ok && !(begin_run(c, run) && stats_end(&table) && add_to_run(c, run, &table))) {
-		options_no_memory(&c->run.options);
-		ok = false;
-	}
+	ok = ok && ((begin_run(c, run) && stats_end(&table) && add_to_run(c, run, &table)) ||
+	            options_no_memory(&c->run.options));
 	run->table.overflowed |= table.overflowed;
 	stats_free(&table);
 	return ok;
@@ -356,20 +334,14 @@ static bool open_runs(struct compare *c)
 		c->run_of[n] = i;
 		traces[n++] = c->runs[i].path;
 	}
-	if (ok && ntables > 0 && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(
-		    o, "tables are counted before: select events when stats reads the traces");
-		ok = false;
-	} else if (traces == NULL || (ok && !trace_groups_init(&c->run.groups, traces, n, o->from))) {
-		options_no_memory(o);
-		ok = false;
-	}
+	if (ok && ntables > 0 && !select_is_any(&o->select.select))
+		ok = options_mistake(o,
+		                     "tables are counted before: select events when stats reads the traces");
+	else if (traces == NULL || (ok && !trace_groups_init(&c->run.groups, traces, n, o->from)))
+		ok = options_no_memory(o);
 	free(traces);
 	for (size_t i = 0; ok && i < c->nruns; i++)
-		if (!begin_run(c, &c->runs[i])) {
-			options_no_memory(o);
-			ok = false;
-		}
+		ok = begin_run(c, &c->runs[i]) || options_no_memory(o);
 	return ok;
 }
 
@@ -450,17 +422,13 @@ static void put_report(struct compare *c, const struct change *change)
 /* Whether each run has a table.  Returns false after a message. */
 static bool all_read(struct compare *c)
 {
-	struct shown_path shown;
-
 	if (c->run.status >= STATUS_UNREADABLE) {
 		say("compare: nothing is compared: a run could not be read");
 		return false;
 	}
 	for (size_t i = 0; i < c->nruns; i++)
-		if (!c->runs[i].any) {
-			say("%s: has no trace to compare", show_path(&shown, c->runs[i].path));
-			return false;
-		}
+		if (!c->runs[i].any)
+			return say_of(c->runs[i].path, "has no trace to compare");
 	return true;
 }
 

@@ -319,8 +319,7 @@ static void complete_command(struct answer *a, const struct command *cmd, int n,
 enum exit_status complete_print(int argc, char **argv)
 {
 	struct answer a = { .last = argc > 0 ? argv[argc - 1] : "", .suffix = "" };
-	struct report_out out = { .out = NULL };
-	struct text head = { .p = NULL };
+	struct text answer = { .p = NULL };
 
 	if (argc <= 1) {
 		put_commands(&a);
@@ -335,17 +334,13 @@ enum exit_status complete_print(int argc, char **argv)
 	for (const struct command *const *c = commands; argc > 1 && *c != NULL; c++)
 		if (strcmp(argv[0], (*c)->name) == 0)
 			complete_command(&a, *c, argc - 1, argv + 1);
-	text_str(&head, a.files ? "files\t" : "words");
-	text_add(&head, a.last, a.files ? a.prefix : 0);
-	text_char(&head, '\n');
-	if (!report_out_open(&out, NULL))
-		return STATUS_UNREADABLE;
-	out.plain = true;
-	report_out_put(&out, &head);
-	report_out_put(&out, &a.t);
-	text_free(&head);
+	text_str(&answer, a.files ? "files\t" : "words");
+	text_add(&answer, a.last, a.files ? a.prefix : 0);
+	text_char(&answer, '\n');
+	text_add(&answer, a.t.p, a.t.n);
+	answer.failed |= a.t.failed;
 	text_free(&a.t);
-	return report_out_close(&out);
+	return report_out_text(NULL, &answer, true);
 }
 
 /* ---- completion ---- */
@@ -356,25 +351,18 @@ static const struct cmd_words words[] = { { "", WORDS_LIST, shells }, { NULL, WO
 static enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv)
 {
 	static const char *const scripts[] = { script_bash, script_fish, script_zsh };
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct options o;
 
 	options_init(&o, cmd, argc, argv);
-	if (!options_parse(&o, NULL))
+	if (!options_parse(&o, NULL) ||
+	    (o.nin != 1 && !options_mistake(&o, "name one shell: bash, fish or zsh")))
 		return o.status;
-	if (o.first_operand + 1 != argc)
-		return options_mistake(&o, "name one shell: bash, fish or zsh");
-	const int shell = options_word(&o, "it", argv[o.first_operand], shells);
+	const int shell = options_word(&o, "it", o.in[0], shells);
 	if (shell < 0)
 		return o.status;
-	if (!report_out_open(&out, NULL))
-		return STATUS_UNREADABLE;
-	out.plain = true;
 	text_str(&t, scripts[shell]);
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	return report_out_text(NULL, &t, true);
 }
 
 const struct command completion_command = {

@@ -23,7 +23,6 @@
 #include "input/open.h"
 #include "out/kind.h"
 #include "output/columns.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 
 /* Contents of the report. */
@@ -56,14 +55,6 @@ static void put_track(struct text *t, const struct track *k)
 		return;
 	text_str(t, " of ");
 	value_text_word(t, process->name);
-}
-
-static void put_begin(struct text *t, const struct diff_view *v)
-{
-	struct shown_path a, b;
-
-	text_printf(t, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
-	            show_path(&b, v->paths[DIFFER_B]));
 }
 
 static void put_time(struct text *t, const struct diff_view *v, uint64_t ts)
@@ -267,8 +258,10 @@ static void put_lines(struct text *t, const struct diff_view *v, struct text *li
 static void text_begin(struct text *t, const struct diff_view *v)
 {
 	struct text lines = { .p = NULL };
+	struct shown_path a, b;
 
-	put_begin(&lines, v);
+	text_printf(&lines, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
+	            show_path(&b, v->paths[DIFFER_B]));
 	put_lines(t, v, &lines);
 }
 
@@ -321,7 +314,7 @@ static void put_json_event(struct json_out *o, const char *key, const struct eve
 		return;
 	}
 	json_out_begin(o, key, "{");
-	event_json(o->t, e, 0, &lost);
+	event_json(o, e, 0, &lost);
 	json_out_end(o, "}");
 }
 
@@ -481,22 +474,18 @@ static const struct {
 /* false, after a message. */
 static bool unknown_ignored(struct diff *d, struct slice s)
 {
-	char name[64], near[80] = "";
-	size_t distance = SIZE_MAX;
+	char name[64], meant[80] = "";
+	struct nearest near = { .typed = name };
 	struct shown_path shown;
 
 	snprintf(name, sizeof name, "%.*s", (int)(s.n < sizeof name ? s.n : sizeof name), s.p);
-	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
-		const size_t n = edit_distance(name, ignored[i].name);
-		if (n < distance && edit_distance_plausible(name, ignored[i].name)) {
-			distance = n;
-			snprintf(near, sizeof near, "did you mean %s? ", ignored[i].name);
-		}
-	}
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		nearest_add(&near, ignored[i].name);
+	if (near.name != NULL)
+		snprintf(meant, sizeof meant, "did you mean %s? ", near.name);
 	show_path(&shown, name);
-	d->options.status = options_mistake(
-	    &d->options, "--ignore: there is no %s; %sa field is meant by field:%s", shown.s, near, shown.s);
-	return false;
+	return options_mistake(&d->options, "--ignore: there is no %s; %sa field is meant by field:%s",
+	                       shown.s, meant, shown.s);
 }
 
 static bool ignore_one(struct diff *d, struct slice s)
@@ -510,12 +499,10 @@ static bool ignore_one(struct diff *d, struct slice s)
 	if (s.n < 6 || memcmp(s.p, "field:", 6) != 0)
 		return unknown_ignored(d, s);
 	s = slice_of(s.p + 6, s.n - 6);
-	if (s.n == 0 || d->nfields == MAX_FIELDS) {
-		d->options.status = options_mistake(
+	if (s.n == 0 || d->nfields == MAX_FIELDS)
+		return options_mistake(
 		    &d->options, s.n == 0 ? "--ignore: a name is empty" : "--ignore: more than %d fields",
 		    MAX_FIELDS);
-		return false;
-	}
 	d->fields[d->nfields++] = s;
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		d->rules.fields[i] = (struct event_fields){ .counts = field_counts, .ctx = d };
@@ -528,8 +515,7 @@ static bool set_tolerance(void *run, struct options *o, const char *arg)
 
 	if (duration_option(arg, &d->rules.tolerance))
 		return true;
-	o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
-	return false;
+	return options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
 }
 
 static bool set_ignore(void *run, struct options *o, const char *arg)
@@ -566,12 +552,10 @@ static bool parse(struct diff *d)
 	if (!options_parse(o, d))
 		return false;
 	d->form = d->json ? &diff_json : &diff_text;
-	if (o->argc - o->first_operand != DIFFER_SIDES) {
-		o->status = options_mistake(o, "takes two traces");
-		return false;
-	}
+	if (o->nin != DIFFER_SIDES)
+		return options_mistake(o, "takes two traces");
 	for (int i = 0; i < DIFFER_SIDES; i++)
-		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
+		d->paths[i] = d->view.paths[i] = o->in[i];
 	return run_names_check(o, d->paths, DIFFER_SIDES) && names_one_trace(o, d->paths, DIFFER_SIDES);
 }
 
@@ -660,7 +644,6 @@ static bool compare(struct diff *d)
 /* Whether both sides can be opened.  Those that cannot are read, which says why. */
 static bool check_readable(struct diff *d)
 {
-	struct shown_path shown;
 	bool all = true;
 
 	for (int i = 0; i < DIFFER_SIDES; i++)
@@ -668,7 +651,7 @@ static bool check_readable(struct diff *d)
 			const int error = errno;
 			(void)pipeline_drain(d->pipelines[i]);
 			if (d->status < STATUS_UNREADABLE) /* it can be read all the same */
-				say("%s: %s", show_path(&shown, d->paths[i]), strerror(error));
+				say_of(d->paths[i], "%s", strerror(error));
 			all = false;
 		}
 	return all;
@@ -710,8 +693,7 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 	struct diff *const d = calloc(1, sizeof *d);
 
 	if (d == NULL) {
-		struct shown_path shown;
-		say("%s: out of memory", show_path(&shown, argv[argc - 1]));
+		say_of(argv[argc - 1], "out of memory");
 		return STATUS_UNREADABLE;
 	}
 	options_init(&d->options, cmd, argc, argv);

@@ -1,6 +1,6 @@
 /*
  * formats: the list of formats, and the matrix of losses between them, which follows from the features that a
- * reader states (format/features.h) and the rows of losses of a writer.
+ * reader states (format/ledger.h) and the rows of losses of a writer.
  */
 
 #include "base/match.h"
@@ -291,24 +291,22 @@ static bool fits(const struct format *f, enum can can)
 static const struct format *find_format(struct options *o, const char *name, enum can can)
 {
 	static const char *const cans[] = { "", " that can be read", " that can be written" };
-	const struct format *const f = format_by_name(name), *best = NULL;
-	size_t distance = SIZE_MAX;
+	const struct format *const f = format_by_name(name);
+	struct nearest near = { .typed = name };
 	struct shown_path shown;
 
 	if (f != NULL && fits(f, can))
 		return f;
-	for (const struct format *const *k = formats; *k != NULL; k++) {
-		const size_t d = edit_distance(name, (*k)->name);
-		if (fits(*k, can) && d < distance && edit_distance_plausible(name, (*k)->name)) {
-			distance = d;
-			best = *k;
-		}
-	}
+	for (const struct format *const *k = formats; *k != NULL; k++)
+		if (fits(*k, can))
+			nearest_add(&near, (*k)->name);
 	show_path(&shown, name);
-	o->status = best != NULL ? options_mistake(o, "there is no format %s%s; did you mean %s?", shown.s,
-	                                           cans[can], best->name)
-	                         : options_mistake(o, "there is no format %s%s; tracetool formats lists them",
-	                                           shown.s, cans[can]);
+	if (near.name != NULL)
+		options_mistake(o, "there is no format %s%s; did you mean %s?", shown.s, cans[can],
+		                near.name);
+	else
+		options_mistake(o, "there is no format %s%s; tracetool formats lists them", shown.s,
+		                cans[can]);
 	return NULL;
 }
 
@@ -329,17 +327,14 @@ static bool parse(struct options *o, struct asked *a)
 {
 	if (!options_parse(o, a))
 		return false;
-	const int n = o->argc - o->first_operand;
-	const char *const *const names = (const char *const *)o->argv + o->first_operand;
-	if (n > (a->matrix && !a->json ? 2 : 1))
-		o->status =
-		    options_mistake(o, !a->matrix ? "takes the name of one format"
-		                       : a->json  ? "--matrix as JSON takes the name of one format"
-		                                  : "--matrix takes an input format and an output format");
-	else if (n == 1)
-		a->one = find_format(o, names[0], CAN_ANY);
-	else if (n == 2 && (a->from = find_format(o, names[0], CAN_READ)) != NULL)
-		a->to = find_format(o, names[1], CAN_WRITE);
+	if (o->nin > (a->matrix && !a->json ? 2 : 1))
+		options_mistake(o, !a->matrix ? "takes the name of one format"
+		                   : a->json  ? "--matrix as JSON takes the name of one format"
+		                              : "--matrix takes an input format and an output format");
+	else if (o->nin == 1)
+		a->one = find_format(o, o->in[0], CAN_ANY);
+	else if (o->nin == 2 && (a->from = find_format(o, o->in[0], CAN_READ)) != NULL)
+		a->to = find_format(o, o->in[1], CAN_WRITE);
 	return o->status == STATUS_CLEAN;
 }
 
@@ -347,14 +342,11 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 {
 	struct options o;
 	struct asked a = { .json = 0 };
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 
 	options_init(&o, cmd, argc, argv);
 	if (!parse(&o, &a))
 		return o.status;
-	if (!report_out_open(&out, &o))
-		return STATUS_UNREADABLE;
 	if (a.to != NULL)
 		put_pair_text(&t, a.from, a.to, options_prose_width(&o));
 	else if (a.matrix && a.json)
@@ -367,9 +359,7 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 		put_format_text(&t, a.one, options_prose_width(&o));
 	else
 		put_list_text(&t, options_width(&o));
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	return report_out_text(&o, &t, false);
 }
 
 const struct command formats_command = {

@@ -16,19 +16,16 @@
 #include "model/event_traits.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
-#include "output/text_units.h"
 #include "stats/tables/cells.h"
 
 struct info_run {
 	struct trace_run run;
-	unsigned form; /* enum info_form */
+	unsigned form; /* enum report_form */
 	bool digest, tracks, table;
 	uint64_t threads;
 	struct cells cells; /* of --table */
 	struct json_out json_out;
 };
-
-enum info_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
 /* Events of a track. */
 struct seen_track {
@@ -221,7 +218,6 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 	c.without = any_host ? 0 : 1U << host_column;
 	if (c.ncells > 0)
 		columns_print(&c, t, width);
-	t->failed |= c.text.failed;
 	columns_free(&c);
 }
 
@@ -508,12 +504,10 @@ static bool check_form(struct info_run *n)
 	struct options *const o = &n->run.options;
 
 	if (n->table && (n->digest || n->tracks))
-		o->status = options_mistake(o, "--table has no --digest and no --tracks");
-	else if (!n->table && n->form > FORM_JSON)
-		o->status = options_mistake(o, "this --format is for --table");
-	else
-		return true;
-	return false;
+		return options_mistake(o, "--table has no --digest and no --tracks");
+	if (!n->table && n->form > FORM_JSON)
+		return options_mistake(o, "this --format is for --table");
+	return true;
 }
 
 static enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)

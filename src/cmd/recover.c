@@ -14,7 +14,6 @@
 #include "cli/outputs.h"
 #include "cli/say.h"
 #include "run/write/recover.h"
-#include "output/text_visible.h"
 #include "format/registry.h"
 #include "input/open.h"
 #include "json/out.h"
@@ -187,14 +186,6 @@ static void end_list(struct recover_list *l, bool written)
 	text_free(o.t);
 }
 
-static void add_change(struct recover_list *l, const struct recover_change *c)
-{
-	if (!l->no_text)
-		say_change(l, c);
-	if (l->json)
-		put_change(l, c);
-}
-
 /* Adds the sums of an input. */
 static void add_sums(struct recover_list *l, const struct recover_run *run)
 {
@@ -223,7 +214,10 @@ static void list_change(void *ctx, const struct recover_change *change)
 	struct recover *const c = ctx;
 
 	progress_clear(&c->options.progress);
-	add_change(&c->list, change);
+	if (!c->list.no_text)
+		say_change(&c->list, change);
+	if (c->list.json)
+		put_change(&c->list, change);
 }
 
 /* Opens the output and the list of changes.  Returns false after a message. */
@@ -245,22 +239,21 @@ static bool open_outputs(struct recover *c, enum writer_shape shape)
 static bool opened(void *ctx, const struct source *s)
 {
 	struct recover *const c = ctx;
-	struct shown_path shown;
 
 	if (s->format->recover == NULL) {
-		say("%s: traces in format %s cannot be recovered", show_path(&shown, c->in), s->format->name);
 		c->status = STATUS_UNREADABLE;
-		return false;
+		return say_of(c->in, "traces in format %s cannot be recovered", s->format->name);
 	}
 	/* Known only now: the output has the format of the input. */
 	const struct format *const other = c->file == NULL ? output_name_misleads(s->format, c->out) : NULL;
 	if (other != NULL && (other->writer->modes & WRITER_TEXT) == 0)
 		c->misnamed = other;
 	else if (other != NULL && !c->options.quiet)
-		say("%s: warning: this is the name of a file in format %s; what is recovered is in format "
-		    "%s, "
-		    "whose suffix is %s",
-		    show_path(&shown, c->out), other->name, s->format->name, s->format->suffixes[0]);
+		say_of(c->out,
+		       "warning: this is the name of a file in format %s; what is recovered is in format "
+		       "%s, "
+		       "whose suffix is %s",
+		       other->name, s->format->name, s->format->suffixes[0]);
 	c->list.format = s->format->name;
 	c->list.dialect = s->context->trace->dialect;
 	return true;
@@ -297,7 +290,6 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 
 static bool is_no_list(void *ctx, const char *name)
 {
-	(void)ctx;
 	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has one of its own */
 }
 
@@ -306,13 +298,12 @@ static bool copy_file(struct recover *c, const char *path)
 {
 	char *const space = malloc(COPY_BYTES);
 	FILE *const f = space != NULL ? fopen(path, "rb") : NULL;
-	struct shown_path shown;
 	bool ok = f != NULL && convert_output_put(&c->output, c->file, "", 0);
 
 	for (size_t n; ok && (n = fread(space, 1, COPY_BYTES, f)) > 0;)
 		ok = convert_output_put(&c->output, c->file, space, n);
 	if (space == NULL || f == NULL || ferror(f)) {
-		say("%s: %s", show_path(&shown, path), space == NULL ? "out of memory" : strerror(errno));
+		say_of(path, "%s", space == NULL ? "out of memory" : strerror(errno));
 		ok = false;
 	}
 	if (f != NULL)
@@ -394,7 +385,6 @@ static bool say_no_trace(struct recover *c)
 static bool recover_folder(struct recover *c)
 {
 	struct input_tree tree = { .n = 0 };
-	struct shown_path shown;
 	size_t i = 0;
 
 	input_tree_list(&tree, c->in, is_no_list, NULL);
@@ -402,7 +392,7 @@ static bool recover_folder(struct recover *c)
 	if (!ok)
 		options_no_memory(&c->options);
 	for (size_t k = 0; ok && k < tree.nproblems; k++) {
-		say("%s: %s", show_path(&shown, tree.problems[k].path), tree.problems[k].text);
+		say_of(tree.problems[k].path, "%s", tree.problems[k].text);
 		ok = input_fault_is_warning(tree.problems[k].fault);
 	}
 	ok = ok && open_outputs(c, WRITER_FOLDER);
@@ -420,14 +410,13 @@ static bool recover_folder(struct recover *c)
 static enum exit_status say_output_failed(struct recover *c)
 {
 	const struct convert_output *const out = &c->output;
-	struct shown_path shown;
 
 	if (convert_output_pipe_closed(out))
 		return STATUS_PIPE_CLOSED;
 	if (convert_output_error(out) != NULL)
 		say("%s", convert_output_error(out));
 	else
-		say("%s: not written", show_path(&shown, c->out));
+		say_of(c->out, "not written");
 	return STATUS_UNREADABLE;
 }
 
@@ -466,20 +455,18 @@ static bool is_lost(const struct recover *c)
 static void recover(struct recover *c)
 {
 	const bool folder = input_is_folder(c->in);
-	struct shown_path shown;
 
 	c->list.input = c->in;
 	c->list.output = c->out;
 	c->list.no_text = c->json;
 	progress_init(&c->options.progress, &c->options);
 	if (!folder && input_is_archive(c->in)) {
-		say("%s: is an archive: unpack it, and recover the folder", show_path(&shown, c->in));
+		say_of(c->in, "is an archive: unpack it, and recover the folder");
 		c->status = STATUS_UNREADABLE;
 		return;
 	}
 	if (folder && strcmp(c->out, "-") == 0) {
-		say("%s: is a directory; standard output cannot hold what is recovered of it",
-		    show_path(&shown, c->in));
+		say_of(c->in, "is a directory; standard output cannot hold what is recovered of it");
 		c->status = STATUS_USAGE;
 		return;
 	}
@@ -493,8 +480,8 @@ static void recover(struct recover *c)
 	say_sums(&c->list, c->options.quiet || c->json);
 	const bool whole = ok && !is_lost(c);
 	if (whole && c->misnamed != NULL) {
-		say("%s: this is the name of a file in format %s; what is recovered is in format %s",
-		    show_path(&shown, c->out), c->misnamed->name, c->list.format);
+		say_of(c->out, "this is the name of a file in format %s; what is recovered is in format %s",
+		       c->misnamed->name, c->list.format);
 		c->status = STATUS_USAGE;
 	}
 	const enum exit_status status = end_output(c, whole && c->misnamed == NULL);
@@ -510,11 +497,11 @@ static bool check(struct recover *c)
 	struct options *const o = &c->options;
 
 	if (c->json && c->report != NULL)
-		o->status = options_mistake(o, "--format json and --report are the same list; name one");
-	else if (c->json && strcmp(c->out, "-") == 0)
-		o->status = options_mistake(o, "--format json writes to standard output, and so does OUT; "
-		                               "use --report json=FILE");
-	return o->status == STATUS_CLEAN;
+		return options_mistake(o, "--format json and --report are the same list; name one");
+	if (c->json && strcmp(c->out, "-") == 0)
+		return options_mistake(o, "--format json writes to standard output, and so does OUT; "
+		                          "use --report json=FILE");
+	return true;
 }
 
 static bool check_names(struct recover *c)
@@ -539,8 +526,7 @@ static bool set_report(void *run, struct options *o, const char *arg)
 		c->report = arg + form;
 		return true;
 	}
-	o->status = options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
 }
 
 static const struct cmd_option own[] = {
@@ -558,13 +544,10 @@ static bool parse(struct recover *c)
 
 	if (!options_parse(o, c))
 		return false;
-	const int operands = o->argc - o->first_operand;
-	if (operands != (o->output != NULL ? 1 : 2)) {
-		o->status = options_mistake(o, "takes one input and one output");
-		return false;
-	}
-	c->in = o->argv[o->first_operand];
-	c->out = o->output != NULL ? o->output : o->argv[o->first_operand + 1];
+	if (o->nin != (o->output != NULL ? 1 : 2))
+		return options_mistake(o, "takes one input and one output");
+	c->in = o->in[0];
+	c->out = o->output != NULL ? o->output : o->in[1];
 	return check(c) && check_names(c);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/format.h"
@@ -329,10 +330,8 @@ static bool add_against(void *run, struct options *o, const char *arg)
 {
 	struct report_run *const r = run;
 
-	if (r->nagainst == MAX_AGAINST) {
-		o->status = options_mistake(o, "--against is given at most %d times", MAX_AGAINST);
-		return false;
-	}
+	if (r->nagainst == MAX_AGAINST)
+		return options_mistake(o, "--against is given at most %d times", MAX_AGAINST);
 	r->against[r->nagainst++] = arg;
 	return true;
 }
@@ -378,32 +377,23 @@ static bool parse(struct report_run *r)
 
 	if (!options_parse(o, r))
 		return false;
-	if (o->output == NULL && isatty(STDOUT_FILENO)) {
-		o->status = options_mistake(o, "name the page with -o, for example -o report.html");
-		return false;
-	}
+	if (o->output == NULL && isatty(STDOUT_FILENO))
+		return options_mistake(o, "name the page with -o, for example -o report.html");
 	if (!options_name_traces(o))
 		return false;
-	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
-	                (size_t)(o->argc - o->first_operand));
+	run_names_begin(&n, o, o->in, o->nin);
 	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
-	if (!run_names_end(&n) || !options_traces(o, &r->traces))
-		return false;
-	if (!trace_groups_init(&r->old, r->against, r->nagainst, o->from)) {
-		options_no_memory(o);
-		return false;
-	}
-	return true;
+	return run_names_end(&n) && options_traces(o, &r->traces) &&
+	       (trace_groups_init(&r->old, r->against, r->nagainst, o->from) || options_no_memory(o));
 }
 
 static const char *title_of(const struct report_run *r, char *space, size_t size)
 {
 	if (r->traces.n == 1) {
-		const char *const path = trace_group_path(&r->traces.list[0]), *const slash =
-		                                                                   strrchr(path, '/');
-		return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+		const char *const path = trace_group_path(&r->traces.list[0]), *const name = path_name(path);
+		return name[0] != '\0' ? name : path;
 	}
 	snprintf(space, size, "%u traces", (unsigned)r->traces.n);
 	return space;

@@ -15,6 +15,41 @@
 
 static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS_LIST, NULL } };
 
+/* ---- rules and losses alike ---- */
+
+struct entry {
+	const char *id, *level, *text, *explain, *spec; /* level of a loss: "loss" */
+	const struct rule *rule;                        /* NULL: a kind of loss */
+};
+
+struct entry_visit {
+	void (*visit)(void *ctx, const struct entry *e);
+	void *ctx;
+};
+
+static void visit_rule(void *ctx, const struct rule *r)
+{
+	const struct entry_visit *const v = ctx;
+
+	v->visit(v->ctx, &(struct entry){ r->id, level_name(r->level), r->text, r->explain, r->spec, r });
+}
+
+static void visit_loss(void *ctx, const struct loss *l)
+{
+	const struct entry_visit *const v = ctx;
+
+	v->visit(v->ctx, &(struct entry){ l->id, "loss", l->text, l->explain, "", NULL });
+}
+
+/* Visits all rules, then all kinds of loss. */
+static void entries_visit(void (*visit)(void *ctx, const struct entry *e), void *ctx)
+{
+	struct entry_visit v = { visit, ctx };
+
+	rules_visit(visit_rule, &v);
+	losses_visit(visit_loss, &v);
+}
+
 /* ---- names ---- */
 
 /* Ways in which a name matches an id, the most specific first. */
@@ -41,9 +76,10 @@ struct name_search {
 	size_t n; /* ids that are meant so */
 };
 
-static void search(struct name_search *s, const char *id)
+static void search(void *ctx, const struct entry *e)
 {
-	const enum means how = means(s->name, id);
+	struct name_search *const s = ctx;
+	const enum means how = means(s->name, e->id);
 
 	if (how < s->how) {
 		s->how = how;
@@ -52,22 +88,11 @@ static void search(struct name_search *s, const char *id)
 	s->n += how == s->how && how != MEANS_NOTHING;
 }
 
-static void search_rule(void *ctx, const struct rule *r)
-{
-	search(ctx, r->id);
-}
-
-static void search_loss(void *ctx, const struct loss *l)
-{
-	search(ctx, l->id);
-}
-
 static struct name_search find(const char *name)
 {
 	struct name_search s = { .name = name, .how = MEANS_NOTHING };
 
-	rules_visit(search_rule, &s);
-	losses_visit(search_loss, &s);
+	entries_visit(search, &s);
 	return s;
 }
 
@@ -77,70 +102,60 @@ struct id_list {
 	const struct name_search *s;
 };
 
-static void put_id(struct id_list *l, const char *id)
+static void put_id(void *ctx, const struct entry *e)
 {
-	if (means(l->s->name, id) == l->s->how)
-		text_printf(&l->text, "%s%s", l->text.n > 0 ? ", " : "", id);
+	struct id_list *const l = ctx;
+
+	if (means(l->s->name, e->id) == l->s->how)
+		text_printf(&l->text, "%s%s", l->text.n > 0 ? ", " : "", e->id);
 }
 
-static void put_rule_id(void *ctx, const struct rule *r)
-{
-	put_id(ctx, r->id);
-}
-
-static void put_loss_id(void *ctx, const struct loss *l)
-{
-	put_id(ctx, l->id);
-}
-
-static void refuse_ambiguous(struct options *o, const struct name_search *s)
+static bool refuse_ambiguous(struct options *o, const struct name_search *s)
 {
 	struct id_list list = { .s = s };
 	struct shown_path shown;
 
-	rules_visit(put_rule_id, &list);
-	losses_visit(put_loss_id, &list);
-	o->status =
-	    options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
-	                    show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
+	entries_visit(put_id, &list);
+	options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
+	                show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
 	text_free(&list.text);
+	return false;
 }
 
 /* Whether each operand matches something; with one_each, the end of an id only one id.  Returns false after a
  * message, with o->status set. */
-static bool rules_check_names(struct options *o, bool one_each)
+static bool check_names(struct options *o, bool one_each)
 {
 	struct shown_path shown;
 
-	for (int i = o->first_operand; i < o->argc; i++) {
-		const struct name_search s = find(o->argv[i]);
-		if (s.how == MEANS_END && s.n > 1 && one_each) {
-			refuse_ambiguous(o, &s);
-			return false;
-		}
+	for (size_t i = 0; i < o->nin; i++) {
+		const struct name_search s = find(o->in[i]);
+		if (s.how == MEANS_END && s.n > 1 && one_each)
+			return refuse_ambiguous(o, &s);
 		if (s.how != MEANS_NOTHING)
 			continue;
-		const char *const rule = rule_nearest_name(o->argv[i]);
-		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->argv[i]);
-		show_path(&shown, o->argv[i]);
-		o->status = nearest != NULL
-		                ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
-		                                  nearest)
-		                : options_mistake(
-		                      o, "there is no rule or loss %s; tracetool rules lists them", shown.s);
-		return false;
+		const char *const rule = rule_nearest_name(o->in[i]);
+		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->in[i]);
+		show_path(&shown, o->in[i]);
+		return nearest != NULL
+		           ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
+		                             nearest)
+		           : options_mistake(o, "there is no rule or loss %s; tracetool rules lists them",
+		                             shown.s);
 	}
 	return true;
 }
 
 /* Whether an operand matches this id; without operands all ids do. */
-static bool rules_are_meant(const struct options *o, const char *id)
+static bool is_meant(const struct options *o, const char *id)
 {
-	for (int i = o->first_operand; i < o->argc; i++)
-		if (means(o->argv[i], id) <= find(o->argv[i]).how && means(o->argv[i], id) != MEANS_NOTHING)
+	for (size_t i = 0; i < o->nin; i++)
+		if (means(o->in[i], id) <= find(o->in[i]).how && means(o->in[i], id) != MEANS_NOTHING)
 			return true;
-	return o->first_operand == o->argc;
+	return o->nin == 0;
 }
+
+/* ---- rules ---- */
 
 /* Filter of the listed rules and losses; zero-initialised: all. */
 struct kinds {
@@ -148,46 +163,33 @@ struct kinds {
 	unsigned level;        /* of --level, from 1; 0: any */
 };
 
-static bool lists_rule(const struct kinds *k, const struct rule *r)
-{
-	return !k->losses && (k->level == 0 || r->level == k->level - 1);
-}
-
-static bool lists_losses(const struct kinds *k)
-{
-	return !k->findings && k->level == 0;
-}
-
 struct list {
 	struct text *t;
 	const struct options *o;
 	struct kinds kinds;
-	struct columns *rows;  /* of the list as text */
-	struct json_out *json; /* of the list as JSON */
+	struct columns *rows; /* of the list as text */
+	struct json_out json; /* of the list as JSON ... */
+	bool json_losses;     /* ... the present array */
 };
 
-/* ---- list as text ---- */
-
-static void text_row(const struct list *list, const char *id, const char *level, const char *text)
+static bool is_listed(const struct list *list, const struct entry *e)
 {
-	if (!rules_are_meant(list->o, id))
-		return;
-	columns_str(list->rows, id);
-	columns_str(list->rows, level);
-	columns_str(list->rows, text);
+	const struct kinds *const k = &list->kinds;
+	const bool fits = e->rule != NULL ? !k->losses && (k->level == 0 || e->rule->level == k->level - 1)
+	                                  : !k->findings && k->level == 0;
+
+	return fits && is_meant(list->o, e->id);
 }
 
-static void text_rule(void *ctx, const struct rule *r)
+static void put_text(void *ctx, const struct entry *e)
 {
 	const struct list *const list = ctx;
 
-	if (lists_rule(&list->kinds, r))
-		text_row(list, r->id, level_name(r->level), r->text);
-}
-
-static void text_loss(void *ctx, const struct loss *l)
-{
-	text_row(ctx, l->id, "loss", l->text);
+	if (!is_listed(list, e))
+		return;
+	columns_str(list->rows, e->id);
+	columns_str(list->rows, e->level);
+	columns_str(list->rows, e->text);
 }
 
 static void list_text(struct list *list)
@@ -198,65 +200,47 @@ static void list_text(struct list *list)
 	struct columns rows = { .list = columns, .n = 3 };
 
 	list->rows = &rows;
-	rules_visit(text_rule, list);
-	if (lists_losses(&list->kinds))
-		losses_visit(text_loss, list);
+	entries_visit(put_text, list);
 	columns_print(&rows, list->t, options_prose_width(list->o));
 	columns_free(&rows);
 }
 
-/* ---- list as JSON: schemas/rules.schema.json ---- */
-
-static void json_rule(void *ctx, const struct rule *r)
+/* schemas/rules.schema.json */
+static void put_json(void *ctx, const struct entry *e)
 {
-	const struct list *const list = ctx;
-	struct json_out *const o = list->json;
+	struct list *const list = ctx;
+	struct json_out *const o = &list->json;
 
-	if (!lists_rule(&list->kinds, r) || !rules_are_meant(list->o, r->id))
+	if ((e->rule == NULL) != list->json_losses || !is_listed(list, e))
 		return;
 	json_out_space(o, "\n");
 	json_out_begin(o, NULL, "{");
-	json_out_string(o, "id", r->id);
-	json_out_string(o, "level", level_name(r->level));
-	json_out_string(o, "text", r->text);
-	json_out_string(o, "explanation", r->explain);
-	json_out_string(o, "specification", r->spec);
-	json_out_end(o, "}");
-}
-
-static void json_loss(void *ctx, const struct loss *l)
-{
-	const struct list *const list = ctx;
-	struct json_out *const o = list->json;
-
-	if (!rules_are_meant(list->o, l->id))
-		return;
-	json_out_space(o, "\n");
-	json_out_begin(o, NULL, "{");
-	json_out_string(o, "id", l->id);
-	json_out_string(o, "text", l->text);
-	json_out_string(o, "explanation", l->explain);
+	json_out_string(o, "id", e->id);
+	if (e->rule != NULL)
+		json_out_string(o, "level", e->level);
+	json_out_string(o, "text", e->text);
+	json_out_string(o, "explanation", e->explain);
+	if (e->rule != NULL)
+		json_out_string(o, "specification", e->spec);
 	json_out_end(o, "}");
 }
 
 static void list_json(struct list *list)
 {
-	struct json_out o = { .t = list->t };
+	struct json_out *const o = &list->json;
 
-	list->json = &o;
-	json_out_begin(&o, NULL, "{");
-	json_out_string(&o, "tool", TOOL_NAME);
-	json_out_begin(&o, "rules", "[");
-	rules_visit(json_rule, list);
-	json_out_end(&o, "\n]");
-	json_out_space(&o, "\n");
-	json_out_begin(&o, "losses", "[");
-	if (lists_losses(&list->kinds))
-		losses_visit(json_loss, list);
-	json_out_end(&o, "\n]}\n");
+	o->t = list->t;
+	json_out_begin(o, NULL, "{");
+	json_out_string(o, "tool", TOOL_NAME);
+	json_out_begin(o, "rules", "[");
+	entries_visit(put_json, list);
+	json_out_end(o, "\n]");
+	json_out_space(o, "\n");
+	json_out_begin(o, "losses", "[");
+	list->json_losses = true;
+	entries_visit(put_json, list);
+	json_out_end(o, "\n]}\n");
 }
-
-/* ---- list as Markdown ---- */
 
 static void put_cell(struct text *t, const char *s)
 {
@@ -270,35 +254,21 @@ static void put_cell(struct text *t, const char *s)
 	}
 }
 
-static void put_row(struct text *t, const char *id, const char *level, const char *what)
-{
-	text_printf(t, "| `%s` | %s | ", id, level);
-	put_cell(t, what);
-	text_str(t, " |\n");
-}
-
-static void md_rule(void *ctx, const struct rule *r)
+static void put_md(void *ctx, const struct entry *e)
 {
 	const struct list *const list = ctx;
 
-	if (lists_rule(&list->kinds, r) && rules_are_meant(list->o, r->id))
-		put_row(list->t, r->id, level_name(r->level), r->text);
-}
-
-static void md_loss(void *ctx, const struct loss *l)
-{
-	const struct list *const list = ctx;
-
-	if (rules_are_meant(list->o, l->id))
-		put_row(list->t, l->id, "loss", l->text);
+	if (!is_listed(list, e))
+		return;
+	text_printf(list->t, "| `%s` | %s | ", e->id, e->level);
+	put_cell(list->t, e->text);
+	text_str(list->t, " |\n");
 }
 
 static void list_md(struct list *list)
 {
 	text_str(list->t, "| rule | level | what |\n|---|---|---|\n");
-	rules_visit(md_rule, list);
-	if (lists_losses(&list->kinds))
-		losses_visit(md_loss, list);
+	entries_visit(put_md, list);
 }
 
 struct rules_run {
@@ -327,29 +297,23 @@ static const struct cmd_option own_rules[] = {
 /* Fields of rules only. */
 static bool check_kinds(struct options *o, const struct kinds *k)
 {
-	if (k->losses && (k->findings || k->level > 0))
-		o->status = options_mistake(o, "--losses lists no rules: leave out %s",
-		                            k->findings ? "--findings" : "--level");
-	return !k->losses || (!k->findings && k->level == 0);
+	return !k->losses || (!k->findings && k->level == 0) ||
+	       options_mistake(o, "--losses lists no rules: leave out %s",
+	                       k->findings ? "--findings" : "--level");
 }
 
 static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
 {
 	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
 	struct options o;
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct rules_run s = { .form = 0 };
 
 	options_init(&o, cmd, argc, argv);
-	if (!options_parse(&o, &s) || !check_kinds(&o, &s.kinds) || !rules_check_names(&o, false))
+	if (!options_parse(&o, &s) || !check_kinds(&o, &s.kinds) || !check_names(&o, false))
 		return o.status;
-	if (!report_out_open(&out, &o))
-		return STATUS_UNREADABLE;
 	lists[s.form](&(struct list){ .t = &t, .o = &o, .kinds = s.kinds });
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	return report_out_text(&o, &t, false);
 }
 
 const struct command rules_command = {
@@ -383,37 +347,21 @@ static void put_paragraph(const struct explaining *x, const char *first, const c
 	text_char(x->t, '\n');
 }
 
-/* The line above an explanation. */
-static void put_title(struct explaining *x, const char *id, const char *level, const char *what)
+static void explain(void *ctx, const struct entry *e)
 {
-	text_printf(x->t, "%s%s (%s): ", x->any ? "\n" : "", id, level);
-	text_wrap(x->t, slice_str(what), strlen(id) + strlen(level) + 5, 4, x->width);
+	struct explaining *const x = ctx;
+
+	if (!is_meant(x->o, e->id))
+		return;
+	text_printf(x->t, "%s%s (%s): ", x->any ? "\n" : "", e->id, e->level);
+	text_wrap(x->t, slice_str(e->text), strlen(e->id) + strlen(e->level) + 5, 4, x->width);
 	text_str(x->t, "\n\n");
 	x->any = true;
-}
-
-static void explain_rule(void *ctx, const struct rule *r)
-{
-	struct explaining *const x = ctx;
-
-	if (!rules_are_meant(x->o, r->id))
-		return;
-	put_title(x, r->id, level_name(r->level), r->text);
-	put_paragraph(x, "    ", r->explain);
-	if (r->spec[0] != '\0') {
+	put_paragraph(x, "    ", e->explain);
+	if (e->spec[0] != '\0') {
 		text_char(x->t, '\n');
-		put_paragraph(x, "    The specification: ", r->spec);
+		put_paragraph(x, "    The specification: ", e->spec);
 	}
-}
-
-static void explain_loss(void *ctx, const struct loss *l)
-{
-	struct explaining *const x = ctx;
-
-	if (!rules_are_meant(x->o, l->id))
-		return;
-	put_title(x, l->id, "loss", l->text);
-	put_paragraph(x, "    ", l->explain);
 }
 
 /* ---- families ---- */
@@ -428,30 +376,19 @@ struct families {
 	size_t n;
 };
 
-static size_t family_of(struct families *f, const char *id)
+static void count(void *ctx, const struct entry *e)
 {
-	const struct slice name = slice_of(id, strcspn(id, "/"));
+	struct families *const f = ctx;
+	const struct slice name = slice_of(e->id, strcspn(e->id, "/"));
 	size_t i = 0;
 
 	while (i < f->n && !slice_equal(f->list[i].name, name))
 		i++;
 	if (i == f->n && i < MAX_FAMILIES)
 		f->list[f->n++].name = name;
-	return i < MAX_FAMILIES ? i : MAX_FAMILIES - 1;
-}
-
-static void count_rule(void *ctx, const struct rule *r)
-{
-	struct families *const f = ctx;
-
-	f->list[family_of(f, r->id)].rules++;
-}
-
-static void count_loss(void *ctx, const struct loss *l)
-{
-	struct families *const f = ctx;
-
-	f->list[family_of(f, l->id)].losses++;
+	i = i < MAX_FAMILIES ? i : MAX_FAMILIES - 1;
+	f->list[i].rules += e->rule != NULL;
+	f->list[i].losses += e->rule == NULL;
 }
 
 static void put_families(const struct explaining *x)
@@ -462,8 +399,7 @@ static void put_families(const struct explaining *x)
 	struct columns c = { .list = list, .n = 3 };
 	struct families f = { .n = 0 };
 
-	rules_visit(count_rule, &f);
-	losses_visit(count_loss, &f);
+	entries_visit(count, &f);
 	text_printf(x->t, "usage: tracetool %s %s\n\n", x->o->cmd->name, x->o->cmd->operands);
 	text_wrap(
 	    x->t,
@@ -489,30 +425,23 @@ static const struct cmd_option own_explain[] = {
 static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
-	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct explaining x = { .t = &t, .o = &o };
 	unsigned json = 0;
 
 	options_init(&o, cmd, argc, argv);
-	if (!options_parse(&o, &json) || !rules_check_names(&o, true))
+	if (!options_parse(&o, &json) || !check_names(&o, true))
 		return o.status;
 	x.width = options_prose_width(&o);
 	if (x.width == 0 && !o.width_given)
 		x.width = WIDTH;
-	if (!report_out_open(&out, &o))
-		return STATUS_UNREADABLE;
-	if (json) {
+	if (json)
 		list_json(&(struct list){ .t = &t, .o = &o });
-	} else if (o.first_operand == argc) {
+	else if (o.nin == 0)
 		put_families(&x);
-	} else {
-		rules_visit(explain_rule, &x);
-		losses_visit(explain_loss, &x);
-	}
-	report_out_put(&out, &t);
-	text_free(&t);
-	return report_out_close(&out);
+	else
+		entries_visit(explain, &x);
+	return report_out_text(&o, &t, false);
 }
 
 const struct command explain_command = {

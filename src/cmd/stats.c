@@ -15,7 +15,7 @@
 
 struct stats_run {
 	struct trace_run run;
-	unsigned form; /* enum stats_form */
+	unsigned form; /* enum report_form */
 	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
 	uint64_t examples; /* of each group */
@@ -29,8 +29,6 @@ struct stats_run {
 	struct stats joint; /* of --together and --merge */
 	bool any;           /* a trace, or a table, was added to it */
 };
-
-enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
 static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
@@ -116,10 +114,10 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 static void say_lacking(const struct stats *s, const char *path)
 {
 	for (unsigned i = 0; i <= s->by.n; i++) {
-		struct shown_path shown, field;
+		struct shown_path field;
 		if (groups_lacks_field(s, i))
-			say("%s: warning: no event has a field \"%s\"", show_path(&shown, path),
-			    show_path(&field, i < s->by.n ? s->by.columns[i].head + 4 : s->sum_of.p));
+			say_of(path, "warning: no event has a field \"%s\"",
+			       show_path(&field, i < s->by.n ? s->by.columns[i].head + 4 : s->sum_of.p));
 	}
 }
 
@@ -192,31 +190,28 @@ static bool check_tables(struct stats_run *s)
 
 	if (s->words_every != NULL &&
 	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
-		o->status =
-		    options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
-		                    show_path(&shown, s->words_every));
-	else if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
-		o->status = options_mistake(o, "--share is by track: --by thread is all that it takes");
-	else if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
-		o->status =
-		    options_mistake(o, "--overlap takes two patterns A,B, each GLOB or category:GLOB, not %s",
-		                    show_path(&shown, s->words_overlap));
-	else if (s->words_longer != NULL && s->words_overlap == NULL)
-		o->status = options_mistake(o, "--longer is for --overlap");
-	else if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
-		o->status = options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
-		                            show_path(&shown, s->words_longer));
-	else if (s->examples > STATS_EXAMPLES_MAX)
-		o->status = options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
-	else if (s->examples > 0 && s->form == FORM_CSV)
-		o->status = options_mistake(o, "--examples is for text, Markdown and JSON");
-	else if (s->tables.gaps > SHARE_GAPS_MAX)
-		o->status = options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
-	else if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
-		o->status = options_mistake(o, "comma-separated values have one table at a time");
-	else
-		return true;
-	return false;
+		return options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
+		                       show_path(&shown, s->words_every));
+	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
+		return options_mistake(o, "--share is by track: --by thread is all that it takes");
+	if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
+		return options_mistake(o,
+		                       "--overlap takes two patterns A,B, each GLOB or category:GLOB, not %s",
+		                       show_path(&shown, s->words_overlap));
+	if (s->words_longer != NULL && s->words_overlap == NULL)
+		return options_mistake(o, "--longer is for --overlap");
+	if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
+		return options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
+		                       show_path(&shown, s->words_longer));
+	if (s->examples > STATS_EXAMPLES_MAX)
+		return options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
+	if (s->examples > 0 && s->form == FORM_CSV)
+		return options_mistake(o, "--examples is for text, Markdown and JSON");
+	if (s->tables.gaps > SHARE_GAPS_MAX)
+		return options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
+	if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
+		return options_mistake(o, "comma-separated values have one table at a time");
+	return true;
 }
 
 /* Reads the options of groups and columns.  Returns false after a message. */
@@ -226,34 +221,27 @@ static bool parse_table(struct stats_run *s)
 	struct shown_path shown;
 	char why[512];
 
-	if (s->words_by != NULL && !group_by_parse(&s->by, s->words_by, why, sizeof why)) {
-		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
-		return false;
-	}
+	if (s->words_by != NULL && !group_by_parse(&s->by, s->words_by, why, sizeof why))
+		return options_mistake(o, "--by: %s", show_path(&shown, why));
 	if (s->words_sum != NULL) {
 		struct group_by field;
 		if (!group_by_parse(&field, s->words_sum, why, sizeof why) || field.n != 1 ||
-		    field.columns[0].key != GROUP_BY_ARG) {
-			o->status = options_mistake(o, "--sum takes arg:FIELD, not %s",
-			                            show_path(&shown, s->words_sum));
-			return false;
-		}
+		    field.columns[0].key != GROUP_BY_ARG)
+			return options_mistake(o, "--sum takes arg:FIELD, not %s",
+			                       show_path(&shown, s->words_sum));
 		s->sum_of = slice_str(s->words_sum + 4);
 	}
 	span_columns_init(&s->columns, s->words_sum != NULL ? s->sum_of.p : NULL);
 	if (s->words_columns != NULL && !span_columns_parse(&s->columns, s->words_columns, why, sizeof why))
-		o->status = options_mistake(o, "--columns: %s", show_path(&shown, why));
-	else if (s->words_percentiles != NULL &&
-	         !span_columns_percentiles(&s->columns, s->words_percentiles, why, sizeof why))
-		o->status = options_mistake(o, "--percentiles: %s", show_path(&shown, why));
-	else if (s->tables.hist && !span_columns_hist(&s->columns, s->words_columns != NULL, why, sizeof why))
-		o->status = options_mistake(o, "--hist: %s", show_path(&shown, why));
-	else if (s->words_sort != NULL &&
-	         !span_columns_sort(&s->columns, &s->by, s->words_sort, why, sizeof why))
-		o->status = options_mistake(o, "--sort: %s", show_path(&shown, why));
-	else
-		return true;
-	return false;
+		return options_mistake(o, "--columns: %s", show_path(&shown, why));
+	if (s->words_percentiles != NULL &&
+	    !span_columns_percentiles(&s->columns, s->words_percentiles, why, sizeof why))
+		return options_mistake(o, "--percentiles: %s", show_path(&shown, why));
+	if (s->tables.hist && !span_columns_hist(&s->columns, s->words_columns != NULL, why, sizeof why))
+		return options_mistake(o, "--hist: %s", show_path(&shown, why));
+	if (s->words_sort != NULL && !span_columns_sort(&s->columns, &s->by, s->words_sort, why, sizeof why))
+		return options_mistake(o, "--sort: %s", show_path(&shown, why));
+	return true;
 }
 
 /* ---- one table over several traces ---- */
@@ -283,7 +271,7 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 	struct trace_run *const r = &s->run;
 	struct stats_file f = { .tool = TOOL_NAME, .into = &s->joint, .grouped = *grouped };
 	struct input_whole w;
-	struct shown_path shown, why;
+	struct shown_path why;
 
 	if (!table_file_read(&w, path)) {
 		r->status = STATUS_UNREADABLE;
@@ -294,7 +282,7 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 	if (!ok && f.why[0] == '\0')
 		r->out.no_memory = true;
 	else if (!ok)
-		say("%s: %s", show_path(&shown, path), show_path(&why, f.why));
+		say_of(path, "%s", show_path(&why, f.why));
 	if (!ok)
 		r->status = STATUS_UNREADABLE;
 	*grouped = f.grouped;
@@ -309,8 +297,8 @@ static void merge_files(struct stats_run *s)
 	struct options *const o = &s->run.options;
 	bool grouped = s->words_by != NULL || s->words_sum != NULL;
 
-	for (int i = o->first_operand; i < o->argc; i++)
-		if (!merge_file(s, o->argv[i], &grouped)) {
+	for (size_t i = 0; i < o->nin; i++)
+		if (!merge_file(s, o->in[i], &grouped)) {
 			s->any = false;
 			return;
 		}
@@ -326,16 +314,13 @@ static bool check_together(struct stats_run *s)
 	                                      : NULL;
 
 	if (given != NULL && (stats_tables_count(&s->tables) > 0 || s->tables.hist || s->examples > 0))
-		o->status =
-		    options_mistake(o, "%s has no further tables, no --hist and no --examples", given);
-	else if (s->full && s->form != FORM_JSON)
-		o->status = options_mistake(o, "--full is for --format json");
-	else if (s->merge && !select_is_any(&o->select.select))
-		o->status = options_mistake(
+		return options_mistake(o, "%s has no further tables, no --hist and no --examples", given);
+	if (s->full && s->form != FORM_JSON)
+		return options_mistake(o, "--full is for --format json");
+	if (s->merge && !select_is_any(&o->select.select))
+		return options_mistake(
 		    o, "--merge: the tables are already counted; select events when traces are read");
-	else
-		return true;
-	return false;
+	return true;
 }
 
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)

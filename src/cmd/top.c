@@ -15,7 +15,7 @@
 #include "json/out.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "stats/stats.h"
 #include "stats/tables/arrows.h"
 #include "stats/tables/longest.h"
@@ -24,11 +24,9 @@
 #define TOP_MAX 10000        /* items of a trace */
 #define MAX_COVERED_NAME 256 /* likewise, for each track of --gaps */
 
-enum form { FORM_TEXT, FORM_JSON };
-
 struct top_run {
 	struct trace_run run;
-	unsigned form; /* enum form */
+	unsigned form; /* enum report_form */
 	bool gaps, arrows, outliers;
 	uint64_t n, threads, max_repeat;
 	const char *words; /* of --fields; NULL: not given */
@@ -320,7 +318,6 @@ static void put_text(struct text *out, const struct top *t, const struct group_r
 		for (uint32_t i = 0; i < rows[k].n; i++)
 			put_text_row(&c, t, &rows[k], &rows[k].items[i]);
 	columns_print(&c, out, width);
-	out->failed |= c.text.failed;
 	columns_free(&c);
 }
 
@@ -498,18 +495,16 @@ static bool check(struct top_run *t)
 	struct options *const o = &t->run.options;
 
 	if (t->gaps && t->arrows)
-		o->status = options_mistake(o, "--gaps and --arrows exclude each other");
-	else if (t->words != NULL && (t->gaps || t->arrows))
-		o->status = options_mistake(o, "--fields is for spans");
-	else if ((t->words_by != NULL || t->outliers) && (t->gaps || t->arrows))
-		o->status = options_mistake(o, "--by and --outliers are for spans");
-	else if (t->words_times != NULL && !t->outliers)
-		o->status = options_mistake(o, "--times is for --outliers");
-	else if (t->n > TOP_MAX)
-		o->status = options_mistake(o, "--limit is at most %d", TOP_MAX);
-	else
-		return true;
-	return false;
+		return options_mistake(o, "--gaps and --arrows exclude each other");
+	if (t->words != NULL && (t->gaps || t->arrows))
+		return options_mistake(o, "--fields is for spans");
+	if ((t->words_by != NULL || t->outliers) && (t->gaps || t->arrows))
+		return options_mistake(o, "--by and --outliers are for spans");
+	if (t->words_times != NULL && !t->outliers)
+		return options_mistake(o, "--times is for --outliers");
+	if (t->n > TOP_MAX)
+		return options_mistake(o, "--limit is at most %d", TOP_MAX);
+	return true;
 }
 
 /* Parses "1.5" with at most three decimals into thousandths; 0: it is none, or not 0.001 to 1000. */
@@ -539,19 +534,16 @@ static bool parse_words(struct top_run *t)
 	t->fields.json = t->form == FORM_JSON;
 	t->times = t->words_times != NULL ? parse_times(t->words_times) : 1000;
 	if (t->words != NULL && !shown_fields_parse(&t->fields, t->words))
-		o->status = options_mistake(o, "--fields takes 1 to %d names with commas between them",
-		                            SHOWN_FIELDS_MAX);
-	else if (t->times == 0)
-		o->status = options_mistake(
+		return options_mistake(o, "--fields takes 1 to %d names with commas between them",
+		                       SHOWN_FIELDS_MAX);
+	if (t->times == 0)
+		return options_mistake(
 		    o, "--times takes a factor of 0.001 to 1000 with at most three decimals, not %s",
 		    show_path(&shown, t->words_times));
-	else if ((t->words_by != NULL || t->outliers) &&
-	         !group_by_parse(&t->by, t->words_by != NULL ? t->words_by : "name,category", why,
-	                         sizeof why))
-		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
-	else
-		return true;
-	return false;
+	if ((t->words_by != NULL || t->outliers) &&
+	    !group_by_parse(&t->by, t->words_by != NULL ? t->words_by : "name,category", why, sizeof why))
+		return options_mistake(o, "--by: %s", show_path(&shown, why));
+	return true;
 }
 
 static enum exit_status cmd_top(const struct command *cmd, int argc, char **argv)

@@ -99,7 +99,6 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	struct pipeline_job job = options_job(n->options, say_finding, n->options);
 	const char *const path = trace_group_path(trace);
 	const uint64_t before = n->errors;
-	struct shown_path shown;
 	struct pipeline *p;
 
 	job.in.paths = &path;
@@ -116,8 +115,8 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 		const struct run_report report = pipeline_report(p);
 		policy_starter_add(n->starter, n->watch, &report);
 	} else {
-		say("%s: a policy is made from a good trace; this one has %" PRIu64 " error%s",
-		    show_path(&shown, path), n->errors - before, n->errors - before == 1 ? "" : "s");
+		say_of(path, "a policy is made from a good trace; this one has %" PRIu64 " error%s",
+		       n->errors - before, n->errors - before == 1 ? "" : "s");
 		n->status = worse(n->status, STATUS_FINDINGS);
 	}
 	policy_watch_free(n->watch);
@@ -125,40 +124,31 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	return good;
 }
 
-static enum exit_status init_from(struct init *n, const struct trace_groups *traces)
-{
-	for (uint32_t i = 0; i < traces->n; i++)
-		if (!add_trace(n, &traces->list[i]))
-			return n->status;
-	return write_starter(n, traces);
-}
-
 /* `validate --init TRACE`: writes a policy that a good trace keeps, to standard output or to the file of -o.
  */
 static enum exit_status validate_init(struct options *o)
 {
-	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
-	const size_t npaths = (size_t)(o->argc - o->first_operand);
 	struct init n = { .options = o };
 	struct trace_groups traces = { .n = 0 };
-	enum exit_status status;
+	uint32_t i = 0;
 
 	n.watch = malloc(sizeof *n.watch);
 	n.starter = calloc(1, sizeof *n.starter);
-	if (n.watch == NULL || n.starter == NULL || !trace_groups_init(&traces, paths, npaths, o->from)) {
+	if (n.watch == NULL || n.starter == NULL || !trace_groups_init(&traces, o->in, o->nin, o->from)) {
 		options_no_memory(o);
-		status = o->status;
 	} else if (traces.n == 0) {
-		status = options_mistake(o, "--init: there is no trace");
+		options_mistake(o, "--init: there is no trace");
 	} else {
-		status = init_from(&n, &traces);
+		while (i < traces.n && add_trace(&n, &traces.list[i]))
+			i++;
+		o->status = i < traces.n ? n.status : write_starter(&n, &traces);
 	}
 	trace_groups_free(&traces);
 	if (n.starter != NULL)
 		policy_starter_free(n.starter);
 	free(n.starter);
 	free(n.watch);
-	return status;
+	return o->status;
 }
 
 /* ---- traces side by side ---- */
@@ -370,8 +360,8 @@ static enum exit_status say_scope(const struct slot *s)
 		return STATUS_USAGE;
 	}
 	if (!o->quiet && s->left_findings > 0)
-		say("%s: %" PRIu64 " finding%s outside of the scope", show_path(&shown, path),
-		    s->left_findings, s->left_findings == 1 ? " is" : "s are");
+		say_of(path, "%" PRIu64 " finding%s outside of the scope", s->left_findings,
+		       s->left_findings == 1 ? " is" : "s are");
 	return say_selected(o, path, s->found);
 }
 
@@ -498,10 +488,8 @@ static bool add_baseline(void *policy_options, struct options *o, const char *ar
 {
 	struct policy_options *const p = policy_options;
 
-	if (p->nbaselines == POLICY_MAX_BASELINES) {
-		o->status = options_mistake(o, "takes at most %d baselines", POLICY_MAX_BASELINES);
-		return false;
-	}
+	if (p->nbaselines == POLICY_MAX_BASELINES)
+		return options_mistake(o, "takes at most %d baselines", POLICY_MAX_BASELINES);
 	p->baselines[p->nbaselines++] = arg;
 	return true;
 }
@@ -544,18 +532,16 @@ static bool check_scope(struct validate *v)
 	const bool any = !select_is_any(&o->select.select);
 
 	if (any && !v->scope)
-		o->status = options_mistake(
+		return options_mistake(
 		    o, "a selection needs --scope: it limits the findings to the selected events");
-	else if (v->scope && !any)
-		o->status = options_mistake(o, "--scope needs --since, --name or another option that selects "
-		                               "events");
-	else if (v->scope && v->init)
-		o->status = options_mistake(o, "--init excludes --scope: it needs the whole trace");
-	else if (v->init && (v->policy.config != NULL || v->policy.nbaselines > 0 || v->reports.n > 0))
-		o->status = options_mistake(o, "--init excludes --config, --baseline and --report");
-	else
-		return true;
-	return false;
+	if (v->scope && !any)
+		return options_mistake(o, "--scope needs --since, --name or another option that selects "
+		                          "events");
+	if (v->scope && v->init)
+		return options_mistake(o, "--init excludes --scope: it needs the whole trace");
+	if (v->init && (v->policy.config != NULL || v->policy.nbaselines > 0 || v->reports.n > 0))
+		return options_mistake(o, "--init excludes --config, --baseline and --report");
+	return true;
 }
 
 /* Whether all files of the run are different.  Called again when the policies are read, which name files,
@@ -565,8 +551,7 @@ static bool check_names(struct validate *v)
 	struct options *const o = &v->options;
 	struct run_names n;
 
-	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
-	                (size_t)(o->argc - o->first_operand));
+	run_names_begin(&n, o, o->in, o->nin);
 	reports_names(&v->reports, &n);
 	for (unsigned i = 0; i < v->policy.nbaselines; i++)
 		run_names_read(&n, "baseline", v->policy.baselines[i]);
@@ -610,13 +595,9 @@ static bool add_reports(struct validate *v)
 static bool find_traces(struct validate *v)
 {
 	struct options *const o = &v->options;
-	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
 
-	if (!trace_groups_init(&v->traces, paths, (size_t)(o->argc - o->first_operand), o->from)) {
-		options_no_memory(o);
-		return false;
-	}
-	return policies_init(&v->policies, o, &v->policy, &v->traces) && add_reports(v) && check_names(v);
+	return options_traces(o, &v->traces) && policies_init(&v->policies, o, &v->policy, &v->traces) &&
+	       add_reports(v) && check_names(v);
 }
 
 /* Whether a report shows the traces as a page. */
@@ -634,8 +615,8 @@ static bool make_page(struct validate *v, struct page_run *page)
 {
 	struct pipeline_job job = options_job(&v->options, NULL, NULL);
 
-	job.in.paths = (const char *const *)v->options.argv + v->options.first_operand;
-	job.in.npaths = (size_t)(v->options.argc - v->options.first_operand);
+	job.in.paths = v->options.in;
+	job.in.npaths = v->options.nin;
 	*page =
 	    (struct page_run){ .options = &v->options, .traces = &v->traces, .page.findings_first = true };
 	v->reports.context.page = &page->page;

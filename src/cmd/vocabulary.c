@@ -2,8 +2,6 @@
  * vocabulary check: the mistakes in files; vocabulary show: what is built in.  Both as JSON, too.
  */
 
-#include <stdlib.h>
-
 #include "base/match.h"
 #include "cli/names.h"
 #include "cli/options.h"
@@ -119,17 +117,16 @@ static enum exit_status check(struct vocabulary_run *s)
 	struct options *const o = &s->options;
 	enum exit_status status = STATUS_CLEAN;
 
-	if (o->first_operand + 1 >= o->argc)
-		return options_mistake(o, "check needs the name of a file");
-	const char *const *const files = (const char *const *)o->argv + o->first_operand + 1;
-	if (!run_names_check(o, files, (size_t)(o->argc - o->first_operand - 1)))
+	if (o->nin < 2)
+		options_mistake(o, "check needs the name of a file");
+	if (o->nin < 2 || !run_names_check(o, o->in + 1, o->nin - 1))
 		return o->status;
 	if (!report_out_open(&s->out, o))
 		return STATUS_UNREADABLE;
 	if (s->json)
 		text_str(&s->text, "{\"tool\":\"" TOOL_NAME "\",\"files\":[");
-	for (int i = o->first_operand + 1; i < o->argc; i++)
-		status = worse(status, check_one(s, o->argv[i], i == o->first_operand + 1));
+	for (size_t i = 1; i < o->nin; i++)
+		status = worse(status, check_one(s, o->in[i], i == 1));
 	if (s->json)
 		text_str(&s->text, "\n]}\n");
 	report_out_put(&s->out, &s->text);
@@ -158,42 +155,39 @@ static void list_as_json(struct text *t)
 	json_out_end(&o, "]}\n");
 }
 
-static enum exit_status no_vocabulary(const struct options *o, const char *name)
+static enum exit_status no_vocabulary(struct options *o, const char *name)
 {
 	char space[256];
 	struct text list = text_start(space, sizeof space);
 	struct shown_path shown;
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	struct nearest near = { .typed = name };
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const size_t d = edit_distance(name, (*f)->name);
 		if (vocab_builtin((*f)->name).p == NULL)
 			continue;
 		text_printf(&list, "%s%s", list.n > 0 ? ", " : "", (*f)->name);
-		if (d < distance && edit_distance_plausible(name, (*f)->name)) {
-			distance = d;
-			best = (*f)->name;
-		}
+		nearest_add(&near, (*f)->name);
 	}
 	show_path(&shown, name);
-	const enum exit_status status =
-	    best != NULL
-	        ? options_mistake(o, "no vocabulary is built in for %s; did you mean %s?", shown.s, best)
-	        : options_mistake(o, "no vocabulary is built in for %s; there are %.*s", shown.s, (int)list.n,
-	                          list.p);
+	if (near.name != NULL)
+		options_mistake(o, "no vocabulary is built in for %s; did you mean %s?", shown.s, near.name);
+	else
+		options_mistake(o, "no vocabulary is built in for %s; there are %.*s", shown.s, (int)list.n,
+		                list.p);
 	text_free(&list);
-	return status;
+	return o->status;
 }
 
 static enum exit_status show(struct vocabulary_run *s)
 {
 	struct options *const o = &s->options;
-	const char *const name = o->first_operand + 1 < o->argc ? o->argv[o->first_operand + 1] : NULL;
+	const char *const name = o->nin > 1 ? o->in[1] : NULL;
 	const struct slice text = name != NULL ? vocab_builtin(name) : (struct slice){ NULL, 0, 0 };
 
-	if (o->first_operand + 2 < o->argc)
-		return options_mistake(o, "show takes the name of one format");
+	if (o->nin > 2) {
+		options_mistake(o, "show takes the name of one format");
+		return o->status;
+	}
 	if (name != NULL && text.p == NULL)
 		return no_vocabulary(o, name);
 	if (!report_out_open(&s->out, o))
@@ -211,16 +205,14 @@ static enum exit_status show(struct vocabulary_run *s)
 static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv)
 {
 	struct vocabulary_run s = { .text = { .p = NULL } };
-	enum exit_status status;
+	struct options *const o = &s.options;
 
-	options_init(&s.options, cmd, argc, argv);
-	if (!options_parse(&s.options, &s))
-		return s.options.status;
-	if (s.options.first_operand == argc)
-		return options_mistake(&s.options, "name what to do: check or show");
-	s.color = options_color(&s.options, 1);
-	const int word = options_word(&s.options, "it", argv[s.options.first_operand], acts);
-	status = word < 0 ? s.options.status : word == 0 ? check(&s) : show(&s);
+	options_init(o, cmd, argc, argv);
+	if (!options_parse(o, &s) || (o->nin == 0 && !options_mistake(o, "name what to do: check or show")))
+		return o->status;
+	s.color = options_color(o, 1);
+	const int word = options_word(o, "it", o->in[0], acts);
+	const enum exit_status status = word < 0 ? o->status : word == 0 ? check(&s) : show(&s);
 	text_free(&s.findings);
 	text_free(&s.text);
 	return status;

@@ -74,23 +74,13 @@ static struct wide_hash canon_text(struct slice s)
 	return h;
 }
 
-/* run: the hashes of the values, added in turn to { 0, 0 }. */
-static struct wide_hash canon_list(uint64_t count, struct wide_hash run)
+/* all: of a list the hashes of the values, added in turn to { 0, 0 }; of an object the sum of the members. */
+static struct wide_hash canon_nested(bool object, uint64_t count, struct wide_hash all)
 {
-	struct wide_hash h = wide_hash_start(CANON_LIST);
+	struct wide_hash h = wide_hash_start(object ? CANON_OBJECT : CANON_LIST);
 
 	wide_hash_add(&h, count);
-	wide_hash_add_hash(&h, run);
-	return h;
-}
-
-/* sum: of the members. */
-static struct wide_hash canon_object(uint64_t count, struct wide_hash sum)
-{
-	struct wide_hash h = wide_hash_start(CANON_OBJECT);
-
-	wide_hash_add(&h, count);
-	wide_hash_add_hash(&h, sum);
+	wide_hash_add_hash(&h, all);
 	return h;
 }
 
@@ -182,11 +172,6 @@ static void add_value(struct walk *w, struct wide_hash h)
 		wide_hash_add_hash(&l->hash, h);
 }
 
-static struct wide_hash level_hash(const struct level *l)
-{
-	return l->object ? canon_object(l->count, l->hash) : canon_list(l->count, l->hash);
-}
-
 /* Continues after a value of the innermost level, or with `first` after its opening bracket: closes the
  * levels that end here.  Returns the next value; NULL at the end (*done, *out is the whole), or if it is no
  * JSON. */
@@ -203,7 +188,8 @@ static const char *next_value(struct walk *w, const char *p, bool first, struct 
 			return NULL;
 		if (more)
 			return object ? read_key(w, p) : p;
-		*out = level_hash(&w->levels[--w->n]);
+		const struct level *const l = &w->levels[--w->n];
+		*out = canon_nested(object, l->count, l->hash);
 		if (w->n > 0)
 			add_value(w, *out);
 	}
@@ -296,22 +282,22 @@ static struct wide_hash hash_list(struct canon *c, const struct value *values, u
 
 	for (uint32_t i = 0; i < count; i++)
 		wide_hash_add_hash(&run, hash_value(c, &values[i], depth + 1));
-	return canon_list(count, run);
+	return canon_nested(false, count, run);
 }
 
 static struct wide_hash hash_map(struct canon *c, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
-	struct wide_hash sum = { 0, 0 }, run = { 0, 0 };
+	struct wide_hash all = { 0, 0 };
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
 		if (object)
-			wide_hash_sum(&sum, canon_member(value_text(key), hash_value(c, key + 1, depth + 1)));
+			wide_hash_sum(&all, canon_member(value_text(key), hash_value(c, key + 1, depth + 1)));
 		else
-			wide_hash_add_hash(&run, hash_list(c, key, 2, depth + 1));
+			wide_hash_add_hash(&all, hash_list(c, key, 2, depth + 1));
 	}
-	return object ? canon_object(v->count, sum) : canon_list(v->count, run);
+	return canon_nested(object, v->count, all);
 }
 
 static struct wide_hash hash_value(struct canon *c, const struct value *v, unsigned depth)

@@ -12,7 +12,7 @@
 #include "compare/identity.h"
 #include "format/ledger.h"
 #include "model/batch.h"
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "run/stage.h"
 
 /* ---- traces as a whole (digest.c) ---- */

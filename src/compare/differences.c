@@ -4,16 +4,11 @@
  */
 #include "compare/private.h"
 
-#include "format/features.h"
-#include "model/class.h"
+#include "format/ledger.h"
+#include "model/event.h"
 #include "model/event_traits.h"
 
 /* ---- two events ---- */
-
-static bool bytes_equal(const struct value *a, const struct value *b)
-{
-	return a->count == b->count && (a->count == 0 || memcmp(a->p, b->p, a->count) == 0);
-}
 
 static bool is_unsigned(const struct value *v)
 {
@@ -39,7 +34,7 @@ static bool values_equal(const struct value *a, const struct value *b)
 	case VALUE_STRING:
 	case VALUE_BYTES:
 	case VALUE_JSON:
-		return bytes_equal(a, b);
+		return slice_equal(value_text(a), value_text(b));
 	default:
 		return false;
 	}

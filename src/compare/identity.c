@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "model/class.h"
+#include "model/event.h"
 #include "out/tracks.h"
 
 /* ---- tracks ---- */
@@ -165,6 +165,25 @@ bool event_field_is_compared(const struct event_fields *f, struct slice name, un
 	return f->counts == NULL || f->counts(f->ctx, name);
 }
 
+/* The sum of the fields that are compared, and their number. */
+static inline struct wide_hash sum_fields(struct canon *c, const struct batch *b, const struct event *e,
+                                          const struct event_fields *fields, uint16_t *n)
+{
+	const bool all = fields == NULL || event_fields_are_all(fields);
+	struct wide_hash sum = { 0, 0 };
+	unsigned seen = 0;
+
+	*n = 0;
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (!all && !event_field_is_compared(fields, f->name, &seen))
+			continue;
+		wide_hash_sum(&sum, event_field_hash(c, f));
+		++*n;
+	}
+	return sum;
+}
+
 struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
                                      const struct event_fields *fields)
 {
@@ -177,16 +196,8 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
 		.async = event_is_async(e),
 		.step = event_is_step(e),
 	};
-	const bool all = fields == NULL || event_fields_are_all(fields);
-	unsigned seen = 0;
 
-	for (uint16_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		if (!all && !event_field_is_compared(fields, f->name, &seen))
-			continue;
-		wide_hash_sum(&id.fields, event_field_hash(c, f));
-		id.nfields++;
-	}
+	id.fields = sum_fields(c, b, e, fields, &id.nfields);
 	return id;
 }
 
@@ -204,21 +215,13 @@ static struct wide_hash category_hash(struct category_memo *m, const struct even
 struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
                             const struct event *e, const struct event_fields *fields)
 {
-	const bool all = event_fields_are_all(fields);
-	struct wide_hash sum = { 0, 0 }, h = wide_hash_start(HASH_EVENT);
-	uint64_t n = 0;
-	unsigned seen = 0;
+	struct wide_hash h = wide_hash_start(HASH_EVENT);
+	uint16_t n;
 
-	for (uint16_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		if (!all && !event_field_is_compared(fields, f->name, &seen))
-			continue;
-		wide_hash_sum(&sum, event_field_hash(c, f));
-		n++;
-	}
+	struct wide_hash sum = sum_fields(c, b, e, fields, &n);
 	if (!event_is_flow(e))
 		wide_hash_sum(&sum, category_hash(m, e));
-	wide_hash_add(&h, n << 16 | (uint64_t)event_compared_phase(e) << 1 |
+	wide_hash_add(&h, (uint64_t)n << 16 | (uint64_t)event_compared_phase(e) << 1 |
 	                      (event_is_async(e) || event_is_step(e)));
 	wide_hash_add(&h, e->ts);
 	wide_hash_add(&h, event_compared_length(e));

@@ -10,12 +10,11 @@
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "format/features.h"
+#include "format/ledger.h"
 #include "model/batch.h"
 #include "model/event.h"
 #include "model/event_traits.h"
 #include "model/trace.h"
-#include "model/track.h"
 
 /* ---- hashes ---- */
 
@@ -161,7 +160,7 @@ struct event_identity {
 	bool step;     /* of the arrival of an arrow */
 };
 
-/* Parts of events, in the bits of format/features.h. */
+/* Parts of events, in the bits of format/ledger.h. */
 enum event_part {
 	PART_TIME = AFFECTS_TIME,
 	PART_DURATION = AFFECTS_DURATION,

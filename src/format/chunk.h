@@ -1,7 +1,7 @@
 #ifndef FORMAT_CHUNK_H
 #define FORMAT_CHUNK_H
 
-#include "base/slice_type.h"
+#include "base/slice.h"
 #include "format/ledger.h"
 #include "output/output.h"
 #include "output/text.h"

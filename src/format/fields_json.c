@@ -6,7 +6,6 @@
 
 #include "base/numbers.h"
 #include "model/value.h"
-#include "output/text_units.h"
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 

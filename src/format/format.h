@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/cursor.h"
 #include "base/scan.h"
-#include "model/class.h"
 #include "model/plan.h"
 #include "model/event.h"
 #include "format/reader_modes.h"
@@ -30,7 +29,7 @@ struct format {
 	const struct recover_ops *recover;              /* format/recover.h; NULL: cannot be recovered */
 	const struct rule *rules;                       /* ended by an id of NULL; NULL: none */
 	const struct loss *losses;                      /* of its writer; ended likewise */
-	unsigned features;                              /* of its reader: enum feature (format/features.h) */
+	unsigned features;                              /* of its reader: enum feature (format/ledger.h) */
 };
 
 #endif

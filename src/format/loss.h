@@ -2,16 +2,14 @@
 #define FORMAT_LOSS_H
 
 #include "model/event.h"
-#include "format/features.h"
 
 /* A kind of information that an output cannot represent.  Lists end with an id of NULL. */
 struct loss {
-	/* id: format or stage, slash, name; text: one line, with a count; explain: the reason and the
-	 * substitute */
+	/* id: format or stage, slash, name; text: one line, with a count; explain: reason, substitute */
 	const char *id, *text, *explain;
-	unsigned needs, affects; /* enum feature, enum effect (format/features.h) */
+	unsigned needs, affects; /* enum feature, enum effect (format/ledger.h) */
 	const char *adds,
-	    *lacks; /* additional fields (features.h); absent from every output: "fields of # spans" */
+	    *lacks; /* additional fields (ledger.h); absent from every output: "fields of # spans" */
 };
 
 struct ledger; /* format/ledger.h */

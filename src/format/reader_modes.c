@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "check/rules.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/trace_engine.h"
 
 /* ---- records that are too long ---- */

@@ -230,54 +230,21 @@ void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
 			visit(ctx, r);
 }
 
-struct rule_search {
-	const char *id;
-	const struct rule *found;
-	const char *nearest;
-	size_t distance;
-};
-
-static void compare_id(void *ctx, const struct rule *rule)
-{
-	struct rule_search *const s = ctx;
-
-	if (s->found == NULL && strcmp(rule->id, s->id) == 0)
-		s->found = rule;
-}
-
-const struct rule *rule_by_id(const char *id)
-{
-	struct rule_search s = { .id = id };
-
-	rules_visit(compare_id, &s);
-	return s.found;
-}
-
-static void keep_nearer(const char *typed, const char *id, const char **best, size_t *distance)
-{
-	const char *const words = strchr(id, '/');
-	const size_t whole = edit_distance(typed, id);
-	const size_t part = words != NULL ? edit_distance(typed, words + 1) : whole;
-	const size_t d = whole < part ? whole : part;
-
-	if (d < *distance && (edit_distance_plausible(typed, id) ||
-	                      (words != NULL && edit_distance_plausible(typed, words + 1)))) {
-		*distance = d;
-		*best = id;
-	}
-}
-
+/* People leave out the format: both the id and what follows the slash are compared. */
 static void approach(void *ctx, const struct rule *rule)
 {
-	struct rule_search *const s = ctx;
+	struct nearest *const near = ctx;
+	const char *const slash = strchr(rule->id, '/');
 
-	keep_nearer(s->id, rule->id, &s->nearest, &s->distance);
+	nearest_add(near, rule->id);
+	if (slash != NULL && nearest_add(near, slash + 1))
+		near->name = rule->id;
 }
 
 const char *rule_nearest_name(const char *id)
 {
-	struct rule_search s = { .id = id, .distance = SIZE_MAX };
+	struct nearest near = { .typed = id };
 
-	rules_visit(approach, &s);
-	return s.nearest;
+	rules_visit(approach, &near);
+	return near.name;
 }

@@ -41,9 +41,6 @@ bool format_omits_records(const struct format *f);
  */
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory);
 
-/* A rule of any format or of the engine; NULL: none. */
-const struct rule *rule_by_id(const char *id);
-
 /* Calls `visit` for each rule: inputs, vocabularies, policies, formats in their order. */
 void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx);
 

@@ -2,9 +2,7 @@
 #define FORMAT_WRITER_H
 
 #include "model/batch.h"
-#include "model/class.h"
 #include "model/event.h"
-#include "model/track.h"
 #include "format/chunk.h"
 
 /* The run as a writer sees it. */

@@ -270,7 +270,7 @@ static bool add_member(struct input_archive *a, const struct tar_entry *e, uint6
 /* Whether readers need the file. */
 static bool is_wanted(const struct input_archive *a, const struct tar_entry *e)
 {
-	const char *const slash = strrchr(e->name, '/'), *const name = slash != NULL ? slash + 1 : e->name;
+	const char *const name = path_name(e->name);
 
 	return e->kind != TAR_FOLDER && name[0] != '\0' &&
 	       (a->names.wanted(a->names.ctx, name) || a->names.beside(a->names.ctx, name));
@@ -292,11 +292,8 @@ static bool skip_map(struct input_archive *a, struct input *in)
 
 static void note_passed(struct input_archive *a, const struct tar_entry *e)
 {
-	const char *const slash = strrchr(e->name, '/');
-
 	if (e->kind == TAR_FILE)
-		input_passed_note(&a->passed, a->names.wanted, a->names.ctx, e->name,
-		                  slash != NULL ? slash + 1 : e->name);
+		input_passed_note(&a->passed, a->names.wanted, a->names.ctx, e->name, path_name(e->name));
 }
 
 static bool read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)

@@ -2,7 +2,6 @@
  * The files of a run: several passes must see the same file.  The rows are found by a keyed hash of the path
  * alone, as a collision of 64 bits is not expected.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

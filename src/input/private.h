@@ -14,14 +14,13 @@
  * What the files of input/ share:
  *
  *     window.c   what all sources have in common: faults, the window, its buffers
- *     open.c     from a path to a source
+ *     open.c     from a path to a source, or to all of its bytes at once
  *     file.c     sources: a mapped file, a file by pieces, a pipe
  *     map.c      mapped files, and SIGBUS when they shrink
  *     packed.c   the source that unpacks on a thread, with codecs.c
  *     archive.c  files in a tar archive, with tar.c
  *     files.c    the files of a run, which must not change between passes
  *     tree.c     the files below a folder
- *     whole.c    inputs that are read at once, or copied first
  */
 
 /* ---- window.c: buffers ---- */

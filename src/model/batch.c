@@ -1,6 +1,6 @@
 /* Batches: fields, memory shared with other batches, and pools.  A batch is emptied by the thread that fills
  * it next, so that memory returns to the thread that allocated it. */
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 
 #include <stdlib.h>
 

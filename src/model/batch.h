@@ -13,9 +13,8 @@ struct batch {
 	uint32_t n, cap;
 	struct field *fields; /* of all events; see event.first_field */
 	uint32_t nfields, fields_cap;
-	struct slice *bytes; /* the record of each event; NULL without WANT_BYTES */
-	struct track *const
-	    *tracks; /* new in this batch; that of an event is in this batch or an earlier one */
+	struct slice *bytes;          /* the record of each event; NULL without WANT_BYTES */
+	struct track *const *tracks;  /* new in this batch; an event's is in this one or an earlier one */
 	struct class *const *classes; /* likewise */
 	uint32_t ntracks, nclasses;
 	struct arena scratch;       /* memory for texts and values that are not in the input */

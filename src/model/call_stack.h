@@ -2,7 +2,7 @@
 #define MODEL_CALL_STACK_H
 
 #include "model/batch.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/plan.h"
 
 /* The call stack of an event, for writers that show samples.  The vocabulary names the field (`stack`): a

@@ -3,7 +3,6 @@
 #include "model/definitions.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/table.h"
 #include "model/value.h"

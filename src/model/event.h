@@ -5,13 +5,11 @@
 
 /* ---- event order ---- */
 
-/*
- * The orders in which a writer can ask for its events.  Both sorted orders are total: events that are equal
+/* The orders in which a writer can ask for its events.  Both sorted orders are total: events that are equal
  * by all criteria stay in input order.
  *
  * Of two events with the same start the longer span is first, so that a span precedes those that it contains.
- * Only PHASE_SPAN has a duration here; all others count as 0 long.
- */
+ * Only PHASE_SPAN has a duration here; all others count as 0 long. */
 enum event_order {
 	ORDER_FILE,       /* unsorted */
 	ORDER_TIME,       /* by start */
@@ -78,9 +76,8 @@ struct event {
 };
 
 enum event_flags {
-	EVENT_ASYNC = 1, /* a span that may overlap others; its id: `offset`, of a BEGIN or END dur */
-	EVENT_ARROW =
-	    4, /* an instant: an arrow starts here if a FLOW_IN follows; a FLOW_OUT: of such an instant */
+	EVENT_ASYNC = 1,    /* a span that may overlap others; its id: `offset`, of a BEGIN or END dur */
+	EVENT_ARROW = 4,    /* an INSTANT where an arrow starts if a FLOW_IN follows; a FLOW_OUT of one */
 	EVENT_BIG = 2,      /* for readers: its payload is big-endian */
 	EVENT_LEFT_OUT = 8, /* set by the engine: not selected; never set for structure */
 };
@@ -89,6 +86,57 @@ enum event_flags {
 static inline struct slice value_text(const struct value *v)
 {
 	return (struct slice){ v->p, v->count, v->flags };
+}
+
+/* ---- classes and tracks ---- */
+
+/* A field as a class declares it: for `info`, for writers that need a schema, and for plans. */
+struct class_field {
+	struct slice name;
+	struct slice type; /* as the format calls it: "uint32_t", "string" */
+	uint8_t value;     /* enum value_type in raw events; VALUE_NONE: it differs or is unknown */
+	uint32_t size;     /* bytes in a record; 0: it varies */
+	const char *unit;  /* "ns", "us", "byte"; NULL: none, or not known */
+};
+
+/* clang-format off */
+
+/* The kind of record an event is.  Fixed once planned: other fields make another class of the same name. */
+struct class {
+	struct slice name, category;      /* category: viewers group by it; usually the name */
+	uint32_t index, nfields, nparts;  /* index: in order of planning, from 0 */
+	const struct class_field *fields; /* as declared */
+	const struct plan *plan;          /* trace_find_plan(); NULL: no vocabulary covers it */
+	const struct field *parts;        /* parts of its name, by the plan: fields of all its events */
+	const void *declared;             /* set by the writer's declare; NULL before */
+	bool reader_applies, planned;     /* the reader applies the plan, not the engine; it has events */
+	const struct class *first, *other; /* of the same name: the first class, and the next one */
+	char apart[64];                   /* against false sharing: other threads read the above */
+	uint64_t records;                 /* counted by the reader */
+};
+
+/* clang-format on */
+
+enum track_kind { TRACK_PROCESS, TRACK_THREAD };
+
+/* A time line: a process, or a thread (task, stream, ...) of one. */
+struct track {
+	uint32_t index;       /* in order of arrival, from 0; lanes from 2^31 */
+	uint8_t kind;         /* enum track_kind */
+	bool has_id, global;  /* without an id writers choose one; global: the same process in all traces */
+	bool hidden;          /* none of its events was selected; valid at the end of the trace */
+	bool is_child;        /* a part of its parent, a thread or process: its states, its marks */
+	uint16_t lane, depth; /* the n-th extra lane, "name (n + 1)", or 0; tracks above it */
+	uint64_t id;          /* pid or tid as the trace says, all 64 bits */
+	struct slice name, host;              /* host: of a process, where the trace says it; else p NULL */
+	const void *declared;                 /* set by the writer's declare; NULL before */
+	const struct track *parent, *process; /* next ancestor; topmost ancestor; NULL: a process */
+};
+
+/* The process that a track is of; a process itself. */
+static inline const struct track *track_process(const struct track *t)
+{
+	return t->process != NULL ? t->process : t;
 }
 
 #endif

@@ -1,7 +1,6 @@
 #ifndef MODEL_EVENT_TRAITS_H
 #define MODEL_EVENT_TRAITS_H
 
-#include "model/class.h"
 #include "model/event.h"
 #include "model/plan.h"
 

@@ -8,7 +8,7 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "model/call_stack.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/trace.h"
 
 /* ---- class parts ---- */
@@ -366,7 +366,8 @@ bool plan_uses(const struct plan *m, struct slice *field)
 
 /* ---- bytes ---- */
 
-const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name)
+/* The field that counts the bytes of an event of this name; NULL: none. */
+static const struct plan_bytes *bytes_of(const struct plan *m, struct slice name)
 {
 	for (uint32_t i = 0; i < m->nbytes; i++) {
 		const struct plan_bytes *const bytes = &m->bytes[i];
@@ -383,7 +384,7 @@ const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const str
                                            struct slice name)
 {
 	if (name.n == 0 || name.n > PLAN_BYTES_NAME)
-		return plan_bytes_of(cls->plan, name);
+		return bytes_of(cls->plan, name);
 	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
 	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
 	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
@@ -392,7 +393,7 @@ const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const str
 	if (k->cls != cls || k->n != name.n || memcmp(k->name, name.p, name.n) != 0) {
 		*k = (struct plan_bytes_known){ .cls = cls, .n = (uint8_t)name.n };
 		memcpy(k->name, name.p, name.n);
-		k->bytes = plan_bytes_of(cls->plan, name);
+		k->bytes = bytes_of(cls->plan, name);
 	}
 	return k->bytes;
 }

@@ -4,9 +4,7 @@
 #include "model/event.h"
 
 struct arena;
-struct class;
 struct trace;
-struct track;
 struct vocabulary;
 
 /*
@@ -187,10 +185,7 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
  * others then. The name is replaced by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
 
-/* The field that counts the bytes of an event of this name; NULL: none. */
-const struct plan_bytes *plan_bytes_of(const struct plan *m, struct slice name);
-
-/* A cache of that by class and name.  Zero-initialise. */
+/* A cache of the field that counts the bytes of an event, by class and name.  Zero-initialise. */
 #define PLAN_BYTES_NAME 22
 #define PLAN_BYTES_BITS 7
 

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/scan.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"
 #include "model/trace_origin.h"

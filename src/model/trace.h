@@ -3,11 +3,9 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "model/class.h"
 #include "model/definitions.h"
 #include "model/event.h"
 #include "model/plan.h"
-#include "model/track.h"
 #include "model/value.h"
 
 /* Facts of a whole trace.  The reader fills it while it reads. */

@@ -1,6 +1,8 @@
 #ifndef OUT_KIND_H
 #define OUT_KIND_H
 
+#include <string.h>
+
 #include "model/event_traits.h"
 
 /*
@@ -90,6 +92,67 @@ static inline bool kind_is_span(enum event_kind kind)
 static inline bool kind_is_arrow(enum event_kind kind)
 {
 	return kind == EVENT_KIND_ARROW_OUT || kind == EVENT_KIND_ARROW_IN || kind == EVENT_KIND_ARROW_STEP;
+}
+
+/* ---- types of values: their names in the output, and conversions ---- */
+
+#define VALUE_TYPES (VALUE_JSON + 1)
+
+static inline const char *value_type_name(unsigned type)
+{
+	static const char *const names[VALUE_TYPES] = {
+		[VALUE_NONE] = "none",       [VALUE_BOOL] = "bool",     [VALUE_U8] = "u8",
+		[VALUE_U16] = "u16",         [VALUE_U32] = "u32",       [VALUE_U64] = "u64",
+		[VALUE_I8] = "i8",           [VALUE_I16] = "i16",       [VALUE_I32] = "i32",
+		[VALUE_I64] = "i64",         [VALUE_F32] = "f32",       [VALUE_F64] = "f64",
+		[VALUE_ADDRESS] = "address", [VALUE_STRING] = "string", [VALUE_BYTES] = "bytes",
+		[VALUE_LIST] = "list",       [VALUE_MAP] = "map",       [VALUE_JSON] = "json",
+	};
+
+	return names[type];
+}
+
+/* Returns VALUE_TYPES if no type has the name. */
+static inline unsigned value_type_named(struct slice name)
+{
+	unsigned type = 0;
+
+	while (type < VALUE_TYPES && !slice_is(name, value_type_name(type)))
+		type++;
+	return type;
+}
+
+/* Returns the bits of the float that an F32 was converted from.  NaNs are converted in software, as
+ * processors make signalling NaNs quiet. */
+static inline uint32_t value_f32_bits(double d)
+{
+	const float f = (float)d;
+	uint64_t bits;
+	uint32_t narrow;
+
+	memcpy(&bits, &d, sizeof bits);
+	memcpy(&narrow, &f, sizeof narrow);
+	if (d != d) {
+		const uint32_t payload = (uint32_t)(bits >> 29 & 0x7fffff);
+		narrow = (uint32_t)(bits >> 63 << 31) | 0x7f800000U | (payload != 0 ? payload : 0x400000U);
+	}
+	return narrow;
+}
+
+/* ---- times for formats with unsigned ones ---- */
+struct out_times {
+	uint64_t start, dur; /* ns; dur: spans only */
+	bool negative;       /* the start is before the time 0 of --rebase; set to 0 */
+	bool late;           /* the end exceeds 64 bits; set to the maximum */
+};
+
+static inline struct out_times out_times_of(const struct event *e, bool signed_time)
+{
+	const bool negative = signed_time && e->ts > INT64_MAX;
+	const uint64_t start = negative ? 0 : e->ts, left = UINT64_MAX - start;
+	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
+
+	return (struct out_times){ start, dur < left ? dur : left, negative, dur > left };
 }
 
 #endif

@@ -1,9 +1,12 @@
 /*
- * Numbers of processes and threads: a hash table of those in use, O(1) a track.  Memory: 16 bytes a track, at
- * a load of at most one half.
+ * Tracks as writers need them: numbers of processes and threads, in a hash table of those in use, O(1) a
+ * track, 16 bytes at a load of at most one half; and parents of spans that come in order of start, by a stack
+ * of open spans for each track, O(1) a span, as each is pushed and popped once.
  */
 #include "base/memory.h"
 #include "out/tracks.h"
+
+/* ---- numbers ---- */
 
 /* Two numbers below 2^32 have a key of their own, so that only larger ones can collide. */
 static uint64_t key_of(uint64_t scope, uint64_t number)
@@ -44,4 +47,33 @@ bool tracks_reach(void *list, uint32_t *n, size_t size, const struct batch *b)
 		if (!array_reach(list, n, b->tracks[i]->index, size))
 			return false;
 	return true;
+}
+
+/* ---- parents of spans ---- */
+
+bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
+                  struct parents_found *out)
+{
+	if (!array_reach(&p->tracks, &p->ntracks, track, sizeof *p->tracks))
+		return false;
+	struct nested_spans *const t = &p->tracks[track];
+	while (t->n > 0 && (t->spans[t->n - 1].end <= start || t->spans[t->n - 1].end < end))
+		t->n--;
+	const struct nested_span *const parent = nested_spans_last(t);
+	const uint32_t more = nested_spans_growth(t);
+	out->id = parent != NULL ? (int64_t)parent->what : 0;
+	out->depth = t->n;
+	out->forgotten = t->n == PARENTS_TRACK || more > PARENTS_ALL - p->capacity;
+	if (out->forgotten)
+		return true;
+	p->capacity += more;
+	return nested_spans_push(t, (struct nested_span){ end, (uint64_t)id });
+}
+
+void parents_free(struct parents *p)
+{
+	for (uint32_t i = 0; i < p->ntracks; i++)
+		free(p->tracks[i].spans);
+	free(p->tracks);
+	*p = (struct parents){ .tracks = NULL };
 }

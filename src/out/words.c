@@ -7,7 +7,7 @@
 #include "base/scan.h"
 #include "json/token.h"
 #include "model/value.h"
-#include "out/types.h"
+#include "out/kind.h"
 
 #define ESCAPE WORDS_PREFIX "field."
 #define JSON_DEPTH 100U /* max nesting of text parsed as JSON */

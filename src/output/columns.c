@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 enum {
 	NAME_BYTES = 256, /* of a name that are shown */
@@ -246,6 +246,7 @@ void columns_print(const struct columns *c, struct text *out, unsigned width)
 
 void columns_markdown(const struct columns *c, struct text *out)
 {
+	out->failed |= c->text.failed;
 	for (unsigned k = 0; k < c->n; k++)
 		if ((c->without >> k & 1) == 0) {
 			text_str(out, "| ");
@@ -283,6 +284,7 @@ static void html_cell(const struct columns *c, struct text *out, unsigned k, con
 
 void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown)
 {
+	out->failed |= c->text.failed;
 	text_str(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
 	text_html(out, slice_str(title));
 	text_str(out, "\"><table>\n<caption>");

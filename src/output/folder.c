@@ -99,7 +99,7 @@ static void cut_slashes(char *path)
 /* Whether rename() can give the name: not the root, no alias of a folder that has a name of its own. */
 static bool is_name(const char *path)
 {
-	const char *const slash = strrchr(path, '/'), *const last = slash != NULL ? slash + 1 : path;
+	const char *const last = path_name(path);
 
 	return last[0] != '\0' && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
 }

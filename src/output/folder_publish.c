@@ -380,11 +380,10 @@ static bool report_left(struct output_failure *failure, const char *at, int why)
 {
 	char reason[128], space[512];
 	struct text text = text_start(space, sizeof space);
-	const char *const slash = strrchr(at, '/');
 
 	output_errno_text(reason, sizeof reason, why);
 	text_str(&text, "is written, but the old one could not be removed from ");
-	text_visible(&text, slice_str(slash != NULL ? slash + 1 : at), 0);
+	text_visible(&text, slice_str(path_name(at)), 0);
 	text_printf(&text, ": %s", reason);
 	text_char(&text, '\0');
 	(void)output_failure_because(failure, why, text.failed ? reason : text.p);

@@ -15,7 +15,7 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 #define SIZE_FIRST ((size_t)256)
 
@@ -302,7 +302,7 @@ static void add_not_finite(struct text *t, bool nan, bool negative)
 		text_str(t, negative ? "\"-Infinity\"" : "\"Infinity\"");
 }
 
-bool text_json_f64(struct text *t, double v)
+static bool add_float(struct text *t, double v, bool narrow)
 {
 	if (!isfinite(v)) {
 		add_not_finite(t, isnan(v), v < 0);
@@ -311,21 +311,18 @@ bool text_json_f64(struct text *t, double v)
 
 	char *const to = text_reserve(t, DECIMAL_F64_MAX);
 	if (to != NULL)
-		t->n += (size_t)(decimal_f64(to, v) - to);
+		t->n += (size_t)((narrow ? decimal_f32(to, (float)v) : decimal_f64(to, v)) - to);
 	return true;
+}
+
+bool text_json_f64(struct text *t, double v)
+{
+	return add_float(t, v, false);
 }
 
 bool text_json_f32(struct text *t, float v)
 {
-	if (!isfinite(v)) {
-		add_not_finite(t, isnan(v), v < 0);
-		return false;
-	}
-
-	char *const to = text_reserve(t, DECIMAL_F64_MAX);
-	if (to != NULL)
-		t->n += (size_t)(decimal_f32(to, v) - to);
-	return true;
+	return add_float(t, v, true);
 }
 
 /* ---- times and sizes ---- */

@@ -686,14 +686,6 @@ static void put_flow(void *ctx, const struct slice *texts, const struct histogra
 	json_out_end(&d->o, "}");
 }
 
-static bool put_flows(struct data *d)
-{
-	json_out_begin(&d->o, "flows", "[");
-	const bool ok = flows_visit(&d->v->stats->tables->flows, MAX_FLOWS, put_flow, d);
-	json_out_end(&d->o, "]");
-	return ok;
-}
-
 /* ---- all ---- */
 
 static bool put_all(struct data *d)
@@ -718,9 +710,12 @@ static bool put_all(struct data *d)
 	if (!ok || !put_stacks(d))
 		return false;
 	put_names(d);
-	if (!put_rows(d) || !put_counters(d) || !put_matrix(d) || !put_flows(d))
+	if (!put_rows(d) || !put_counters(d) || !put_matrix(d))
 		return false;
-	json_out_end(&d->o, "}");
+	json_out_begin(&d->o, "flows", "[");
+	if (!flows_visit(&d->v->stats->tables->flows, MAX_FLOWS, put_flow, d))
+		return false;
+	json_out_end(&d->o, "]}");
 	return !d->no_memory && !p->no_memory;
 }
 

@@ -16,7 +16,8 @@ void page_saturate(uint64_t *sum, uint64_t ns)
 		*sum = UINT64_MAX;
 }
 
-uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
+/* The node of a span inside that of another one. */
+static uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
 {
 	const uint64_t key = (uint64_t)parent << 32 | name;
 	const uint32_t i = table64_get(&p->node_of, key);

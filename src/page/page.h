@@ -13,13 +13,11 @@
  * The page of `report`: what it shows of the events of a trace, in bounded memory, and its sections as HTML
  * and JSON.  src/report/html.c has its frame and the findings.
  *
- *   sketch.c    what each track does over time: bins of 2^shift ns, and the longest spans
+ *   sketch.c    what each track and counter does over time: bins of 2^shift ns, and the longest spans
  *   flame.c     the tree of stacks with self times, of one or two sides
- *   counters.c  values of counters over time
  *   matrix.c    time of each name in each process or thread
  *   data.c      the JSON that the script of the page draws
- *   sections.c  the sections that need no script
- *   words.c     text of a trace, as the page shows it
+ *   sections.c  text of a trace, as the page shows it, and the sections that need no script
  *
  * Events come in order of time.  Bins lie at absolute multiples of their width, and widths only depend on
  * the first and the last time, so the page does not depend on threads.
@@ -77,7 +75,7 @@ struct page_node {
 	uint64_t self[PAGE_SIDES], waiting[PAGE_SIDES], count[PAGE_SIDES]; /* ns; saturating */
 };
 
-/* ---- counters (counters.c) ---- */
+/* ---- counters (sketch.c) ---- */
 
 #define PAGE_SERIES 256U
 
@@ -139,8 +137,7 @@ struct page {
 	/* counters */
 	struct page_series *series;
 	uint32_t nseries, series_cap;
-	struct tabletext fields;
-	struct table64 series_of; /* counter << 40 ^ field << 20 ^ track */
+	struct table64 series_of; /* name << 48 | field << 32 | track */
 	uint64_t series_missed;   /* values */
 	/* matrix: name << 32 | index of the track -> cell */
 	struct table64 cell_of[2]; /* by process, by thread */
@@ -175,10 +172,6 @@ void sketch_thin(struct page *p, uint32_t most);
 /* Makes bins 2^by times as wide. */
 void sketch_coarsen(struct page *p, unsigned by);
 
-/* flame.c: the node of a span inside that of another one. */
-uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name);
-
-/* counters.c */
 bool counters_add(struct page *p, const struct batch *b, const struct event *e);
 void counters_coarsen(struct page *p, unsigned by);
 
@@ -210,7 +203,7 @@ bool matrix_html(struct text *t, const struct page *p);
 
 struct slice page_name(const struct page *p, uint32_t name);
 
-/* ---- words (words.c) ---- */
+/* ---- words (sections.c) ---- */
 
 #define PAGE_WORD 160 /* characters of a text that are shown; longer ones lose their middle */
 

@@ -1,22 +1,103 @@
 /*
- * The sections that need no script: facts, tables, and the places of the pictures, each beside its numbers.
- * The script fills the elements with class "picture" and removes their `hidden`.
+ * Text of a trace as the page shows it, and the sections that need no script: facts, tables, and the places
+ * of the pictures, each beside its numbers. The script fills the elements with class "picture" and removes
+ * their `hidden`.
  */
 #include "page/page.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/numbers.h"
+#include "base/utf8.h"
 #include "format/fields_json.h"
 #include "format/ledger.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
-#include "output/text_units.h"
+#include "output/text_json.h"
 #include "output/text_visible.h"
 
 #define ROWS 100 /* of a table */
 #define MAX_META 60
 #define MAX_TRACES 100
+
+/* ---- words ---- */
+
+/*
+ * Text of a trace as the page shows it.  Hidden characters are escaped as in all reports
+ * (output/text_visible.h); besides, a letter has at most three combining marks, which could draw over other
+ * lines, and a long text loses its middle.
+ */
+
+#define MARKS 3 /* of a letter */
+
+/* Bytes of the character at p; valid UTF-8. */
+static size_t size_at(const char *p, const char *end)
+{
+	size_t n = 1;
+
+	while (p + n < end && ((unsigned char)p[n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
+void page_words(struct text *t, struct slice s)
+{
+	struct text visible = { .p = NULL };
+	size_t chars = 0, marks = 0, at = 0;
+	const size_t before = t->n;
+
+	/* Enough bytes for both ends, whatever their characters are. */
+	text_visible_ends(&visible, s, 12 * PAGE_WORD);
+	const char *const end = visible.p + visible.n;
+	for (const char *p = visible.p; p != end; p += size_at(p, end))
+		chars++;
+	for (const char *p = visible.p; p != end; at++) {
+		const size_t n = size_at(p, end);
+		marks = n > 1 && utf8_is_mark(utf8_point(p, n)) ? marks + 1 : 0;
+		const bool middle = chars > PAGE_WORD && at >= PAGE_WORD / 2 && at < chars - PAGE_WORD / 2;
+		if (middle && at == PAGE_WORD / 2)
+			text_printf(t, "\xe2\x80\xa6(%zu bytes)\xe2\x80\xa6", (size_t)s.n);
+		else if (!middle && marks <= MARKS)
+			text_add(t, p, n);
+		p += n;
+	}
+	if (t->n == before)
+		text_str(t, "(no name)");
+	t->failed |= visible.failed;
+	text_free(&visible);
+}
+
+void page_html(struct text *t, struct slice s)
+{
+	struct text words = { .p = NULL };
+
+	page_words(&words, s);
+	text_html(t, slice_of(words.p, words.n));
+	t->failed |= words.failed;
+	text_free(&words);
+}
+
+void page_json(struct text *t, struct slice s)
+{
+	struct text words = { .p = NULL };
+
+	page_words(&words, s);
+	text_char(t, '"');
+	text_json_chars(t, slice_of(words.p, words.n));
+	text_char(t, '"');
+	t->failed |= words.failed;
+	text_free(&words);
+}
+
+void page_script(struct text *t, const struct text *json)
+{
+	for (size_t i = 0; i < json->n; i++)
+		if (json->p[i] == '<' || json->p[i] == '>' || json->p[i] == '&')
+			text_printf(t, "\\u%04x", (unsigned)json->p[i]);
+		else
+			text_char(t, json->p[i]);
+}
 
 /* ---- facts ---- */
 
@@ -108,13 +189,6 @@ static void put_losses(struct text *t, const struct ledger *l)
 	}
 }
 
-static void put_trace_row(struct columns *c, const struct page_trace *k)
-{
-	columns_name(c, slice_str(k->path));
-	columns_name(c, slice_str(k->format != NULL ? k->format : "-"));
-	columns_name(c, slice_str(k->dialect != NULL ? k->dialect : ""));
-}
-
 static void put_traces(struct text *t, const struct page_view *v)
 {
 	static const struct column heads[] = { { "trace", COLUMN_NAME, 10, 0 },
@@ -123,10 +197,13 @@ static void put_traces(struct text *t, const struct page_view *v)
 	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
 	const size_t shown = v->ntraces < MAX_TRACES ? v->ntraces : MAX_TRACES;
 
-	for (size_t i = 0; i < shown; i++)
-		put_trace_row(&c, &v->traces[i]);
+	for (size_t i = 0; i < shown; i++) {
+		const struct page_trace *const k = &v->traces[i];
+		columns_name(&c, slice_str(k->path));
+		columns_name(&c, slice_str(k->format != NULL ? k->format : "-"));
+		columns_name(&c, slice_str(k->dialect != NULL ? k->dialect : ""));
+	}
 	columns_html(&c, t, "traces", v->ntraces, shown);
-	t->failed |= c.text.failed;
 	columns_free(&c);
 }
 

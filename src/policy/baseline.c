@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "base/table.h"
 #include "check/rules.h"
 #include "json/token.h"
@@ -358,13 +359,6 @@ void baseline_add(struct policy_baseline **list, struct policy_baseline *further
 
 /* ---- lookup ---- */
 
-static const char *file_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path)
 {
 	const struct baseline_input *found = NULL;
@@ -376,7 +370,7 @@ const struct baseline_input *baseline_input(const struct policy_baseline *b, con
 		if (strcmp(b->inputs[i].path, path) == 0)
 			return &b->inputs[i];
 	for (uint32_t i = 0; i < b->n; i++)
-		if (strcmp(file_name(b->inputs[i].path), file_name(path)) == 0) {
+		if (strcmp(path_name(b->inputs[i].path), path_name(path)) == 0) {
 			found = &b->inputs[i];
 			n++;
 		}

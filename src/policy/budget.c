@@ -12,8 +12,7 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "check/rules.h"
-#include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 /* ---- rows of the statistics ---- */
 
@@ -372,9 +371,7 @@ static int compare_group(const void *a, const void *b)
 
 	if (x->table != y->table)
 		return x->table < y->table ? -1 : 1;
-	const size_t n = x->category.n < y->category.n ? x->category.n : y->category.n;
-	const int order = n > 0 ? memcmp(x->category.p, y->category.p, n) : 0;
-	return order != 0 ? order : (x->category.n > y->category.n) - (x->category.n < y->category.n);
+	return slice_compare(x->category, y->category);
 }
 
 static bool same_group(const struct policy_budget *b, const struct row *x, const struct row *y)

@@ -11,8 +11,7 @@
 #include "base/match.h"
 #include "check/rules.h"
 #include "format/fields_json.h"
-#include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "run/engine_losses.h"
 
 /* ---- the expectations of a trace ---- */

@@ -13,8 +13,7 @@
  *   starter.c   writes a policy that given traces meet
  */
 #include "base/memory.h"
-#include "check/levels.h"
-#include "check/log.h"
+#include "check/findings.h"
 #include "check/rules.h"
 #include "output/text.h"
 #include "run/pipeline.h"

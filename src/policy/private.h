@@ -11,15 +11,20 @@ struct policy_draft {
 	struct policy_file *file;
 };
 
+/* A value; `what` is its key, for messages.  Returns false after a finding, or on OOM. */
+typedef bool policy_reader(struct policy_draft *d, const struct yaml_node *node, const char *what, void *to);
+
+/* A key of a mapping, how its value is read, and where to: an offset in what the mapping is read into. */
 struct policy_key {
 	const char *name;
-	void (*read)(struct policy_draft *d, const struct yaml_node *value, void *into);
+	policy_reader *read;
+	size_t at;
 };
 
 #define POLICY_MAX_KEYS 16
 
-/* Calls the function of each key that the mapping has, in the order of the keys.  Returns false if the node
- * is no mapping, or has unknown or repeated keys, which are reported. */
+/* Reads the value of each key that the mapping has, in the order of the keys.  Returns false if the node is
+ * no mapping, or has unknown or repeated keys, which are reported. */
 bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char *what,
                 const struct policy_key *keys, size_t n, void *into);
 
@@ -29,35 +34,29 @@ bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char
 /* Cleared memory that lives as long as the policy.  NULL sets d->yaml.no_memory. */
 void *policy_alloc(struct policy_draft *d, size_t n, size_t size);
 
-/* Values; `what` is the key, for messages.  false: after a finding, or on OOM. */
-
 /* A copy that ends with a NUL. */
 bool policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
 
-/* A text that is fast to compare as a pattern. */
-bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                    struct slice *out);
+/* A struct slice: a text that is fast to compare as a pattern. */
+policy_reader policy_pattern;
 
 /* A pattern, or a list of at most `max`. */
 bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,
                      const struct slice **out, uint32_t *n);
-bool policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out);
 
-/* An exact number, or {min, max}. */
-bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                        struct policy_range *out);
+/* A struct policy_range: an exact number, or {min, max}. */
+policy_reader policy_count_range;
 
 /* The keys of struct policy_who, for mappings of a struct that begins with one. */
 #define POLICY_WHO_KEYS                                                                                      \
-	{ "name", policy_read_name }, { "category", policy_read_category }, { "kind", policy_read_kind },    \
+	{ "name", policy_pattern, offsetof(struct policy_who, name) },                                       \
+	    { "category", policy_pattern, offsetof(struct policy_who, category) },                           \
+	    { "kind", policy_read_kind, offsetof(struct policy_who, kinds) },                                \
 	{                                                                                                    \
-		"thread", policy_read_thread                                                                 \
+		"thread", policy_pattern, offsetof(struct policy_who, thread)                                \
 	}
 
-void policy_read_name(struct policy_draft *d, const struct yaml_node *node, void *who);
-void policy_read_category(struct policy_draft *d, const struct yaml_node *node, void *who);
-void policy_read_kind(struct policy_draft *d, const struct yaml_node *node, void *who);
-void policy_read_thread(struct policy_draft *d, const struct yaml_node *node, void *who);
+policy_reader policy_read_kind;
 
 /* Returns true if a name, a category or a thread is stated. */
 bool policy_who_stated(const struct policy_who *who);
@@ -70,8 +69,7 @@ bool policy_who_equal(const struct policy_who *a, const struct policy_who *b);
 extern const char *const policy_statistics[]; /* keywords of enum policy_statistic, ends with NULL */
 
 /* The keys "expect" and "budgets" of a struct policy_section. */
-void policy_read_expect(struct policy_draft *d, const struct yaml_node *node, void *section);
-void policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, void *section);
+policy_reader policy_read_expect, policy_read_budgets;
 
 /* ---- baseline.c ---- */
 

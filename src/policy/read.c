@@ -1,14 +1,20 @@
 /*
- * Reading a policy: values, sets of events, which findings count, keys of the whole run, and overrides.  The
- * keys `expect` and `budgets` are in read_expect.c.  Mistakes become findings; reading goes on after one, so
- * that a run reports all of a file.
+ * Reading a policy: values, sets of events, which findings count, keys of the whole run, and overrides; and
+ * finding the policy of a folder.  The keys `expect` and `budgets` are in read_expect.c.  Mistakes become
+ * findings; reading goes on after one, so that a run reports all of a file.
  */
+#define _XOPEN_SOURCE 700 /* realpath() */
+
 #include "policy/private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/match.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/os.h"
 #include "check/rules.h"
@@ -36,7 +42,7 @@ bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char
 	const bool ok = d->yaml.mistakes == mistakes;
 	for (size_t i = 0; i < n; i++)
 		if (values[i] != NULL)
-			keys[i].read(d, values[i], into);
+			keys[i].read(d, values[i], keys[i].name, (char *)into + keys[i].at);
 	return ok;
 }
 
@@ -49,41 +55,33 @@ bool policy_text(struct policy_draft *d, const struct yaml_node *node, const cha
 	return out->p != NULL;
 }
 
-bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what, void *pattern)
 {
+	struct slice *const out = pattern;
+
 	if (!policy_text(d, node, what, out))
 		return false;
-	if (out->n <= POLICY_MAX_PATTERN && glob_is_linear(*out) && glob_stars(*out) <= POLICY_MAX_STARS)
-		return true;
 	if (out->n > POLICY_MAX_PATTERN)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is longer than %u bytes", what,
-		            POLICY_MAX_PATTERN);
-	else if (glob_stars(*out) > POLICY_MAX_STARS)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u *", what, POLICY_MAX_STARS);
-	else
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u bytes between two *", what,
-		            GLOB_LINEAR);
-	return false;
+		return yaml_bad(&d->yaml, node, "%s is longer than %u bytes", what, POLICY_MAX_PATTERN);
+	if (glob_stars(*out) > POLICY_MAX_STARS)
+		return yaml_bad(&d->yaml, node, "%s has more than %u *", what, POLICY_MAX_STARS);
+	return glob_is_linear(*out) ||
+	       yaml_bad(&d->yaml, node, "%s has more than %u bytes between two *", what, GLOB_LINEAR);
 }
 
 bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,
                      const struct slice **out, uint32_t *n)
 {
-	const bool list = node->kind == NODE_LIST;
-	struct slice *const texts = policy_alloc(d, list ? node->n : 1, sizeof *texts);
+	struct slice *const texts = policy_alloc(d, yaml_count(node), sizeof *texts);
 	uint32_t i = 0;
 
 	if (texts == NULL)
 		return false;
-	if (list && (node->n == 0 || node->n > max)) {
-		if (node->n == 0)
-			yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is an empty list", what);
-		else
-			yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u entries", what, max);
-		return false;
-	}
-	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
-	     item = list ? item->next : NULL)
+	if (yaml_count(node) == 0)
+		return yaml_bad(&d->yaml, node, "%s is an empty list", what);
+	if (yaml_count(node) > max)
+		return yaml_bad(&d->yaml, node, "%s has more than %u entries", what, max);
+	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
 		if (policy_pattern(d, item, what, &texts[i]))
 			i++;
 	*out = texts;
@@ -91,48 +89,23 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 	return i > 0;
 }
 
-bool policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out)
-{
-	static const char *const keywords[] = { "false", "true", NULL };
-	uint32_t i;
-
-	if (!yaml_word(&d->yaml, node, what, keywords, &i))
-		return false;
-	*out = i == 1;
-	return true;
-}
-
-static bool read_count(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out)
+static bool read_count(struct policy_draft *d, const struct yaml_node *node, const char *what, void *number)
 {
 	struct quoted q;
 
-	if (!yaml_is_text(&d->yaml, node, what))
-		return false;
-	if (units_count(node->text, out))
-		return true;
-	yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is a whole number such as 20, not %s", what,
-	            quoted(&q, node->text));
-	return false;
+	return yaml_is_text(&d->yaml, node, what) &&
+	       (units_count(node->text, number) ||
+	        yaml_bad(&d->yaml, node, "%s is a whole number such as 20, not %s", what,
+	                 quoted(&q, node->text)));
 }
 
-static void read_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what, void *range)
 {
-	struct policy_range *const r = into;
-
-	read_count(d, node, "min", &r->min);
-}
-
-static void read_max(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_range *const r = into;
-
-	read_count(d, node, "max", &r->max);
-}
-
-bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                        struct policy_range *out)
-{
-	static const struct policy_key keys[] = { { "min", read_min }, { "max", read_max } };
+	static const struct policy_key keys[] = {
+		{ "min", read_count, offsetof(struct policy_range, min) },
+		{ "max", read_count, offsetof(struct policy_range, max) },
+	};
+	struct policy_range *const out = range;
 	const uint64_t mistakes = d->yaml.mistakes;
 
 	*out = (struct policy_range){ 0, UINT64_MAX };
@@ -144,36 +117,21 @@ bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, co
 	}
 	if (!POLICY_MAP(d, node, what, keys, out) || d->yaml.mistakes != mistakes)
 		return false;
-	if (out->min > out->max)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s: min is more than max", what);
-	return out->min <= out->max;
+	return out->min <= out->max || yaml_bad(&d->yaml, node, "%s: min is more than max", what);
 }
 
 /* ---- sets of events ---- */
 
-void policy_read_name(struct policy_draft *d, const struct yaml_node *node, void *who)
-{
-	policy_pattern(d, node, "name", &((struct policy_who *)who)->name);
-}
-
-void policy_read_category(struct policy_draft *d, const struct yaml_node *node, void *who)
-{
-	policy_pattern(d, node, "category", &((struct policy_who *)who)->category);
-}
-
-void policy_read_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
-{
-	policy_pattern(d, node, "thread", &((struct policy_who *)who)->thread);
-}
-
-void policy_read_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
+bool policy_read_kind(struct policy_draft *d, const struct yaml_node *node, const char *what, void *kinds)
 {
 	static const char *const keywords[] = { "span", "async", "instant", "counter",
 		                                NULL }; /* enum policy_kind */
 	uint32_t i;
 
-	if (yaml_word(&d->yaml, node, "kind", keywords, &i))
-		((struct policy_who *)who)->kinds = 1U << i;
+	if (!yaml_word(&d->yaml, node, what, keywords, &i))
+		return false;
+	*(unsigned *)kinds = 1U << i;
+	return true;
 }
 
 bool policy_who_stated(const struct policy_who *who)
@@ -194,7 +152,7 @@ bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
 
 /* ---- which findings count ---- */
 
-static void report_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
+static bool report_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
                            struct slice rules)
 {
 	struct quoted q;
@@ -204,98 +162,91 @@ static void report_no_rule(struct policy_draft *d, const struct yaml_node *node,
 	                                ? rule_nearest_name(rules.p)
 	                                : NULL;
 	if (nearest != NULL)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
-		            quoted(&q, rules), nearest);
-	else
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; tracetool rules lists them",
-		            key, quoted(&q, rules));
+		return yaml_bad(&d->yaml, node, "%s: no rule fits %s; did you mean %s?", key,
+		                quoted(&q, rules), nearest);
+	return yaml_bad(&d->yaml, node, "%s: no rule fits %s; tracetool rules lists them", key,
+	                quoted(&q, rules));
 }
 
 /* Charges n patterns of rules against the limit of the file. */
 static bool charge_patterns(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
 {
-	if (n > POLICY_MAX_RULES - d->file->nrules) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
-		            POLICY_MAX_RULES);
-		return false;
-	}
+	if (n > POLICY_MAX_RULES - d->file->nrules)
+		return yaml_bad(&d->yaml, node, "there are more than %u patterns of rules in all",
+		                POLICY_MAX_RULES);
 	d->file->nrules += n;
 	return true;
 }
 
-static void read_rule_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key,
+static bool read_rule_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key,
                               struct policy_choice *c, enum policy_choice_key which, enum level level)
 {
 	struct slice rules;
 	bool fits = true;
 
 	if (!policy_pattern(d, node, which == CHOICE_LEVEL ? "a rule" : key, &rules))
-		return;
+		return false;
 	d->yaml.no_memory |= !policy_choice_add(c, which, rules, level, &fits);
-	if (!fits)
-		report_no_rule(d, node, key, rules);
+	return fits || report_no_rule(d, node, key, rules);
 }
 
-static void read_rule_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key,
+static bool read_rule_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key,
                                struct policy_choice *c, enum policy_choice_key which)
 {
-	const bool list = node->kind == NODE_LIST;
+	bool ok = charge_patterns(d, node, yaml_count(node));
 
-	if (!charge_patterns(d, node, list ? node->n : 1))
-		return;
-	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
-	     item = list ? item->next : NULL)
-		read_rule_pattern(d, item, key, c, which, LEVEL_NOTE);
+	if (!ok)
+		return false;
+	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
+		ok &= read_rule_pattern(d, item, key, c, which, LEVEL_NOTE);
+	return ok;
 }
 
-static void read_select(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_select(struct policy_draft *d, const struct yaml_node *node, const char *what, void *choice)
 {
-	struct policy_section *const s = into;
-
-	read_rule_patterns(d, node, "select", &s->choice, CHOICE_SELECT);
+	return read_rule_patterns(d, node, what, choice, CHOICE_SELECT);
 }
 
-static void read_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_ignore(struct policy_draft *d, const struct yaml_node *node, const char *what, void *choice)
 {
-	struct policy_section *const s = into;
-
-	read_rule_patterns(d, node, "ignore", &s->choice, CHOICE_IGNORE);
+	return read_rule_patterns(d, node, what, choice, CHOICE_IGNORE);
 }
 
-static void read_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_level(struct policy_draft *d, const struct yaml_node *node, const char *what, void *choice)
 {
 	static const char *const keywords[] = { "note", "warning", "limit", "error", NULL }; /* enum level */
-	struct policy_section *const s = into;
+	bool ok = true;
 	uint32_t level;
 
-	if (node->kind != NODE_MAP) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
-		return;
-	}
+	if (node->kind != NODE_MAP)
+		return yaml_bad(&d->yaml, node, "level is a mapping of rules to levels");
 	if (!charge_patterns(d, node, node->n / 2))
-		return;
+		return false;
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
-		if (yaml_word(&d->yaml, key->next, "a level", keywords, &level))
-			read_rule_pattern(d, key, "level", &s->choice, CHOICE_LEVEL, (enum level)level);
+		ok &= yaml_word(&d->yaml, key->next, "a level", keywords, &level) &&
+		      read_rule_pattern(d, key, what, choice, CHOICE_LEVEL, (enum level)level);
+	return ok;
 }
 
-static void read_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_fail_level(struct policy_draft *d, const struct yaml_node *node, const char *what, void *to)
 {
 	static const char *const keywords[] = { "note", "warning", "limit", "error", "never", NULL };
-	struct policy_section *const s = into;
 	uint32_t level;
 
-	if (yaml_word(&d->yaml, node, "fail-level", keywords, &level))
-		s->choice.fail_level = (int)level;
+	if (!yaml_word(&d->yaml, node, what, keywords, &level))
+		return false;
+	*(int *)to = (int)level;
+	return true;
 }
 
-static void read_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_exit_zero(struct policy_draft *d, const struct yaml_node *node, const char *what, void *to)
 {
-	struct policy_section *const s = into;
 	bool yes;
 
-	if (policy_bool(d, node, "exit-zero", &yes))
-		s->choice.exit_zero = yes;
+	if (!yaml_bool(&d->yaml, node, what, &yes))
+		return false;
+	*(int *)to = yes;
+	return true;
 }
 
 /* ---- keys of the whole run ---- */
@@ -306,10 +257,9 @@ static bool check_below(struct policy_draft *d, const struct yaml_node *node, co
 {
 	const char *const mistake = below_mistake(path);
 
-	if (mistake != NULL)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
-		            "%s lies below the folder of the policy; of this name, %s", what, mistake);
-	return mistake == NULL;
+	return mistake == NULL ||
+	       yaml_bad(&d->yaml, node, "%s lies below the folder of the policy; of this name, %s", what,
+	                mistake);
 }
 
 static bool check_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
@@ -326,103 +276,105 @@ static bool check_report(struct policy_draft *d, const struct yaml_node *node, s
 		if (n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, ", %s", (*r)->name);
 	}
-	yaml_report(&d->yaml, YAML_BAD_VALUE, node, "a report is one of %s, not %s", list, quoted(&q, name));
-	return false;
+	return yaml_bad(&d->yaml, node, "a report is one of %s, not %s", list, quoted(&q, name));
 }
 
-static void read_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
+static bool read_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
 {
 	struct slice text;
 
 	if (!policy_text(d, node, "report", &text))
-		return;
+		return false;
 	const char *const equals = strchr(text.p, '=');
 	const struct slice format = slice_of(text.p, strcspn(text.p, "="));
 	if (!check_report(d, node, format) ||
 	    (equals != NULL && !check_below(d, node, "the file of a report", equals + 1)))
-		return;
+		return false;
 	out->format = arena_copy(&d->file->arena, format).p;
 	out->file = equals != NULL ? equals + 1 : NULL;
 	d->yaml.no_memory |= out->format == NULL;
+	return out->format != NULL;
 }
 
-static void read_report(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_report(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
 {
-	const bool list = node->kind == NODE_LIST;
-	struct policy_report *const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
+	struct policy_report *const reports = policy_alloc(d, yaml_count(node), sizeof *reports);
 
 	if (reports == NULL)
-		return;
-	if (list && node->n > POLICY_MAX_REPORTS) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "report has more than %u entries",
-		            POLICY_MAX_REPORTS);
-		return;
-	}
+		return false;
+	if (node->kind == NODE_LIST && node->n > POLICY_MAX_REPORTS)
+		return yaml_bad(&d->yaml, node, "report has more than %u entries", POLICY_MAX_REPORTS);
 	d->file->reports = reports;
-	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
-	     item = list ? item->next : NULL) {
-		read_one_report(d, item, &reports[d->file->nreports]);
-		d->file->nreports += reports[d->file->nreports].format != NULL;
-	}
+	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
+		d->file->nreports += read_one_report(d, item, &reports[d->file->nreports]);
+	return true;
 }
 
-static void read_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_max_findings(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                              void *section)
 {
-	read_count(d, node, "max-findings", &d->file->max_findings);
+	return read_count(d, node, what, &d->file->max_findings);
 }
 
-static void read_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_threads(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                         void *section)
 {
-	if (read_count(d, node, "threads", &d->file->threads) && d->file->threads == 0)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
+	return read_count(d, node, what, &d->file->threads) &&
+	       (d->file->threads > 0 || yaml_bad(&d->yaml, node, "threads is a number of at least 1"));
 }
 
-static void read_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_baseline(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                          void *section)
 {
 	struct slice name;
 
-	if (policy_text(d, node, "baseline", &name) && check_below(d, node, "a baseline", name.p))
-		d->file->baseline = name.p;
+	if (!policy_text(d, node, what, &name) || !check_below(d, node, "a baseline", name.p))
+		return false;
+	d->file->baseline = name.p;
+	return true;
 }
 
 /* ---- overrides ---- */
 
-static void read_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_paths(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
 {
-	struct policy_section *const s = into;
+	struct policy_section *const s = section;
 
-	policy_patterns(d, node, "paths", POLICY_MAX_NAMES, &s->paths, &s->npaths);
+	return policy_patterns(d, node, what, POLICY_MAX_NAMES, &s->paths, &s->npaths);
 }
 
 #define SECTION_KEYS                                                                                         \
-	{ "select", read_select }, { "ignore", read_ignore }, { "level", read_level },                       \
-	    { "fail-level", read_fail_level }, { "exit-zero", read_exit_zero },                              \
-	    { "expect", policy_read_expect },                                                                \
+	{ "select", read_select, offsetof(struct policy_section, choice) },                                  \
+	    { "ignore", read_ignore, offsetof(struct policy_section, choice) },                              \
+	    { "level", read_level, offsetof(struct policy_section, choice) },                                \
+	    { "fail-level", read_fail_level, offsetof(struct policy_section, choice.fail_level) },           \
+	    { "exit-zero", read_exit_zero, offsetof(struct policy_section, choice.exit_zero) },              \
+	    { "expect", policy_read_expect, 0 },                                                             \
 	{                                                                                                    \
-		"budgets", policy_read_budgets                                                               \
+		"budgets", policy_read_budgets, 0                                                            \
 	}
 
-static void read_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_overrides(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                           void *section)
 {
-	static const struct policy_key keys[] = { { "paths", read_paths }, SECTION_KEYS };
+	static const struct policy_key keys[] = { { "paths", read_paths, 0 }, SECTION_KEYS };
 	struct policy_file *const f = d->file;
 
-	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "overrides is a list of at most %u mappings",
-		            POLICY_MAX_OVERRIDES);
-		return;
-	}
+	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES)
+		return yaml_bad(&d->yaml, node, "overrides is a list of at most %u mappings",
+		                POLICY_MAX_OVERRIDES);
 	f->overrides = policy_alloc(d, node->n, sizeof *f->overrides);
 	if (f->overrides == NULL)
-		return;
+		return false;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
 		struct policy_section *const s = &f->overrides[f->noverrides++];
 		const uint64_t mistakes = d->yaml.mistakes;
 		s->choice = (struct policy_choice)POLICY_CHOICE_NONE;
 		if (POLICY_MAP(d, item, "an override", keys, s) && s->npaths == 0 &&
 		    d->yaml.mistakes == mistakes)
-			yaml_report(&d->yaml, YAML_BAD_VALUE, item, "an override has no paths");
+			yaml_bad(&d->yaml, item, "an override has no paths");
 	}
+	return true;
 }
 
 uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
@@ -434,7 +386,7 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 		path += n + 1;
 	else if (n == 1)
 		path++; /* the folder is / */
-	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+	const char *const name = path_name(path);
 	for (uint32_t i = 0; i < f->noverrides; i++)
 		for (uint32_t k = 0; k < f->overrides[i].npaths; k++) {
 			const struct slice glob = f->overrides[i].paths[k];
@@ -449,11 +401,11 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 
 static const struct policy_key file_keys[] = {
 	SECTION_KEYS,
-	{ "report", read_report },
-	{ "max-findings", read_max_findings },
-	{ "threads", read_threads },
-	{ "baseline", read_baseline },
-	{ "overrides", read_overrides },
+	{ "report", read_report, 0 },
+	{ "max-findings", read_max_findings, 0 },
+	{ "threads", read_threads, 0 },
+	{ "baseline", read_baseline, 0 },
+	{ "overrides", read_overrides, 0 },
 };
 
 static struct policy_file *new_file(const char *name, const char *folder)
@@ -516,4 +468,120 @@ struct policy_file *policy_file_read(const char *path, const char *name, const c
 	struct policy_file *const f = policy_file_parse(slice_of(text, n), name, folder, findings, no_memory);
 	free(text);
 	return f;
+}
+
+/* ---- the policy of a folder ---- */
+
+/* Returns true if the folder of n bytes contains a file of this name, and writes its path to `path`, which
+ * has space for both.  *error: errno if stat() fails otherwise. */
+static bool has_file(char *path, const char *folder, size_t n, const char *name, int *error)
+{
+	struct stat st;
+
+	memcpy(path, folder, n);
+	sprintf(path + n, "%s%s", n > 0 && folder[n - 1] == '/' ? "" : "/", name);
+	if (stat(path, &st) == 0)
+		return true;
+	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		*error = errno;
+	return false;
+}
+
+/* Returns the length of the parent folder, or 0. */
+static size_t parent_length(const char *folder, size_t n)
+{
+	if (n <= 1)
+		return 0;
+	while (n > 1 && folder[n - 1] != '/')
+		n--;
+	return n > 1 ? n - 1 : 1;
+}
+
+/* Returns the length of the folder where the search ends. */
+static size_t root_length(char *path, const char *folder, const char *here, int *error)
+{
+	const size_t n = strlen(folder), h = strlen(here);
+
+	for (size_t i = n; i > 0; i = parent_length(folder, i))
+		if (has_file(path, folder, i, ".git", error))
+			return i;
+	if (strncmp(folder, here, h) == 0 && (folder[h] == '\0' || folder[h] == '/' || h == 1))
+		return h;
+	return n;
+}
+
+char *policy_find(const char *folder, const char *here, int *error)
+{
+	char *const full = realpath(folder, NULL);
+	bool found = false;
+
+	*error = full != NULL || errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
+	if (full == NULL)
+		return NULL;
+	char *path = malloc(strlen(full) + sizeof POLICY_NAME + 8);
+	if (path != NULL) {
+		const size_t root = root_length(path, full, here, error);
+		for (size_t n = strlen(full); n >= root && n > 0 && !found; n = parent_length(full, n))
+			found = has_file(path, full, n, POLICY_NAME, error);
+	} else {
+		*error = ENOMEM;
+	}
+	free(full);
+	if (!found || *error != 0) {
+		free(path);
+		path = NULL;
+	}
+	return path;
+}
+
+/* ---- patterns of rules ---- */
+
+/* A pattern is matched against all rules once, when it is added; a choice is an array of effects, one per
+ * rule. */
+
+struct new_effects {
+	struct policy_choice *choice;
+	uint32_t cap;
+	bool failed;
+};
+
+static void add_effect(void *ctx, const struct rule *rule)
+{
+	struct new_effects *const k = ctx;
+	struct policy_choice *const c = k->choice;
+
+	if (array_reserve(&c->effects, (uint32_t)c->n, &k->cap, sizeof *c->effects))
+		c->effects[c->n++] = (struct policy_effect){ .rule = rule, .level = -1 };
+	else
+		k->failed = true;
+}
+
+bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
+                       enum level level, bool *fits)
+{
+	struct new_effects fresh = { .choice = c };
+
+	if (c->n == 0)
+		rules_visit(add_effect, &fresh);
+	if (fresh.failed)
+		return false;
+	c->selects |= key == CHOICE_SELECT;
+	*fits = false;
+	for (size_t i = 0; i < c->n; i++) {
+		struct policy_effect *const e = &c->effects[i];
+		if (!glob_fits(rules, slice_str(e->rule->id)))
+			continue;
+		*fits = true;
+		e->selected |= key == CHOICE_SELECT;
+		e->ignored |= key == CHOICE_IGNORE;
+		if (key == CHOICE_LEVEL)
+			e->level = (int)level;
+	}
+	return true;
+}
+
+void policy_choice_free(struct policy_choice *c)
+{
+	free(c->effects);
+	*c = (struct policy_choice)POLICY_CHOICE_NONE;
 }

@@ -4,8 +4,6 @@
  */
 #include "policy/private.h"
 
-#include <inttypes.h>
-
 #include "base/numbers.h"
 
 /* ---- budgets ---- */
@@ -22,79 +20,85 @@ struct budget_draft {
 	bool statistic;                /* stated */
 };
 
-static void read_group(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_group(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
 {
 	static const char *const keywords[] = { "name", "category", "all", NULL }; /* enum policy_group */
-	struct budget_draft *const b = into;
+	struct budget_draft *const b = draft;
 	uint32_t i;
 
-	if (yaml_word(&d->yaml, node, "group", keywords, &i))
-		b->budget->group = (enum policy_group)i;
+	if (!yaml_word(&d->yaml, node, what, keywords, &i))
+		return false;
+	b->budget->group = (enum policy_group)i;
+	return true;
 }
 
-static void read_statistic(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_statistic(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                           void *draft)
 {
-	struct budget_draft *const b = into;
+	struct budget_draft *const b = draft;
 	uint32_t i;
 
 	const struct slice text = node->kind == NODE_SCALAR ? node->text : SLICE_LIT("");
 	const uint32_t part = text.n > 1 && text.p[0] == 'p' ? span_percent(text.p + 1, text.n - 1) : 0;
 	struct slice name;
 	if (part > 0 && part != 500000 && part != 900000 && part != 990000) {
-		b->statistic = policy_text(d, node, "statistic", &name);
+		b->statistic = policy_text(d, node, what, &name);
 		b->budget->statistic = STATISTIC_QUANTILE;
 		b->budget->part = part;
 		b->budget->statistic_name = name.p;
-		return;
+		return b->statistic;
 	}
-	b->statistic = yaml_word(&d->yaml, node, "statistic", policy_statistics, &i);
+	b->statistic = yaml_word(&d->yaml, node, what, policy_statistics, &i);
 	if (b->statistic) {
 		b->budget->statistic = (enum policy_statistic)i;
 		b->budget->statistic_name = policy_statistics[i];
 	}
+	return b->statistic;
 }
 
-static void read_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_limit(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
 {
-	struct budget_draft *const b = into;
+	struct budget_draft *const b = draft;
 
-	b->budget->absolute = policy_text(d, node, "limit", &b->budget->limit_text);
 	b->limit = node;
+	return b->budget->absolute = policy_text(d, node, what, &b->budget->limit_text);
 }
 
-static void read_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_tolerance(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                           void *draft)
 {
-	struct budget_draft *const b = into;
+	struct policy_budget *const k = ((struct budget_draft *)draft)->budget;
 	struct quoted q;
 
-	b->budget->relative = policy_text(d, node, "tolerance", &b->budget->tolerance_text);
-	if (b->budget->relative && !units_share(b->budget->tolerance_text, &b->budget->tolerance))
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "tolerance is a share such as 10%%, not %s",
-		            quoted(&q, b->budget->tolerance_text));
+	k->relative = policy_text(d, node, what, &k->tolerance_text);
+	return k->relative && (units_share(k->tolerance_text, &k->tolerance) ||
+	                       yaml_bad(&d->yaml, node, "tolerance is a share such as 10%%, not %s",
+	                                quoted(&q, k->tolerance_text)));
 }
 
-static void read_min_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_min_count(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                           void *draft)
 {
-	struct budget_draft *const b = into;
+	struct budget_draft *const b = draft;
 	struct slice text;
 	struct quoted q;
 
-	if (policy_text(d, node, "min-count", &text) && !units_count(text, &b->budget->min_count))
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "min-count is a whole number, not %s",
-		            quoted(&q, text));
 	b->floor = node;
+	return policy_text(d, node, what, &text) &&
+	       (units_count(text, &b->budget->min_count) ||
+	        yaml_bad(&d->yaml, node, "min-count is a whole number, not %s", quoted(&q, text)));
 }
 
-static void read_min_time(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_min_time(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
 {
-	struct budget_draft *const b = into;
+	struct budget_draft *const b = draft;
 	struct slice text;
 	struct quoted q;
 
-	if (policy_text(d, node, "min-time", &text) && !units_time(text, &b->budget->min_time))
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "min-time is a time such as 5ms, not %s",
-		            quoted(&q, text));
 	b->floor = node;
+	return policy_text(d, node, what, &text) &&
+	       (units_time(text, &b->budget->min_time) ||
+	        yaml_bad(&d->yaml, node, "min-time is a time such as 5ms, not %s", quoted(&q, text)));
 }
 
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
@@ -121,8 +125,8 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 		k->limit = (double)n;
 	}
 	if (!ok)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, b->limit, "the limit of %s is %s, not %s",
-		            k->statistic_name, form, quoted(&q, k->limit_text));
+		yaml_bad(&d->yaml, b->limit, "the limit of %s is %s, not %s", k->statistic_name, form,
+		         quoted(&q, k->limit_text));
 }
 
 /* Sets the kinds of a budget without `kind`: spans for durations, all but async for counts.  Registers its
@@ -145,20 +149,20 @@ static void finish_who(struct policy_draft *d, const struct yaml_node *node, str
 	if (i < POLICY_MAX_PARTS)
 		f->parts[f->nparts++] = k->who.thread;
 	else
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
-		            "the budgets of a policy have more than %u different patterns of threads",
-		            POLICY_MAX_PARTS);
+		yaml_bad(&d->yaml, node,
+		         "the budgets of a policy have more than %u different patterns of threads",
+		         POLICY_MAX_PARTS);
 }
 
 static void read_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
 	static const struct policy_key keys[] = { POLICY_WHO_KEYS,
-		                                  { "group", read_group },
-		                                  { "statistic", read_statistic },
-		                                  { "limit", read_limit },
-		                                  { "tolerance", read_tolerance },
-		                                  { "min-count", read_min_count },
-		                                  { "min-time", read_min_time } };
+		                                  { "group", read_group, 0 },
+		                                  { "statistic", read_statistic, 0 },
+		                                  { "limit", read_limit, 0 },
+		                                  { "tolerance", read_tolerance, 0 },
+		                                  { "min-count", read_min_count, 0 },
+		                                  { "min-time", read_min_time, 0 } };
 	struct budget_draft b = { .budget = budget };
 	const uint64_t mistakes = d->yaml.mistakes;
 
@@ -166,75 +170,56 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 	if (!POLICY_MAP(d, node, "a budget", keys, &b) || d->yaml.mistakes != mistakes)
 		return;
 	if (!policy_who_stated(&b.who) || !b.statistic)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "a budget has no %s",
-		            !b.statistic ? "statistic" : "name, category or thread");
+		yaml_bad(&d->yaml, node, "a budget has no %s",
+		         !b.statistic ? "statistic" : "name, category or thread");
 	else if (!budget->absolute && !budget->relative)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
-		            "a budget has a limit, or a tolerance to the baseline, or both");
+		yaml_bad(&d->yaml, node, "a budget has a limit, or a tolerance to the baseline, or both");
 	else if (budget->relative && (budget->group != GROUP_NAME || b.who.thread.p != NULL))
-		yaml_report(
-		    &d->yaml, YAML_BAD_VALUE, node,
+		yaml_bad(
+		    &d->yaml, node,
 		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
 	else if (b.floor != NULL && !budget->relative)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, b.floor, "min-count and min-time go with a tolerance");
+		yaml_bad(&d->yaml, b.floor, "min-count and min-time go with a tolerance");
 	else if (budget->absolute)
 		parse_limit(d, &b);
 	finish_who(d, node, &b);
 }
 
-void policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, void *section)
+bool policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                         void *section)
 {
 	struct policy_section *const s = section;
 
-	if (node->kind != NODE_LIST || node->n > POLICY_MAX_BUDGETS - d->file->nbudgets) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
-		            "budgets is a list; a policy has at most %u of them", POLICY_MAX_BUDGETS);
-		return;
-	}
+	if (node->kind != NODE_LIST || node->n > POLICY_MAX_BUDGETS - d->file->nbudgets)
+		return yaml_bad(&d->yaml, node, "budgets is a list; a policy has at most %u of them",
+		                POLICY_MAX_BUDGETS);
 	struct policy_budget *const budgets = policy_alloc(d, node->n, sizeof *budgets);
 	if (budgets == NULL)
-		return;
+		return false;
 	d->file->nbudgets += node->n;
 	s->budgets = budgets;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next)
 		read_budget(d, item, &budgets[s->nbudgets++]);
+	return true;
 }
 
 /* ---- expect: events and metadata ---- */
 
-/* Allocates the entries of a list, of which a file may have `max` in all.  Returns NULL after a finding. */
-static void *new_entries(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t *n,
-                         uint32_t max, size_t size)
+static bool read_events(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
 {
-	if (node->kind != NODE_LIST) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is a list", what);
-		return NULL;
-	}
-	if (node->n > max - *n) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "there are more than %" PRIu32 " %s in all", max,
-		            what);
-		return NULL;
-	}
-	*n += node->n;
-	return policy_alloc(d, node->n, size);
-}
+	static const struct policy_key keys[] = {
+		POLICY_WHO_KEYS, { "count", policy_count_range, offsetof(struct policy_event, count) }
+	};
+	struct policy_section *const s = section;
 
-static void read_event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_event *const e = into;
-
-	policy_count_range(d, node, "count", &e->count);
-}
-
-static void read_events(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	static const struct policy_key keys[] = { POLICY_WHO_KEYS, { "count", read_event_count } };
-	struct policy_section *const s = into;
-	struct policy_event *const events =
-	    new_entries(d, node, "events", &d->file->nevents, POLICY_MAX_EVENTS, sizeof *events);
-
+	if (node->kind != NODE_LIST)
+		return yaml_bad(&d->yaml, node, "events is a list");
+	if (node->n > POLICY_MAX_EVENTS - d->file->nevents)
+		return yaml_bad(&d->yaml, node, "there are more than %u events in all", POLICY_MAX_EVENTS);
+	d->file->nevents += node->n;
+	struct policy_event *const events = policy_alloc(d, node->n, sizeof *events);
 	if (events == NULL)
-		return;
+		return false;
 	s->events = events;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
 		struct policy_event *const e = &events[s->nevents++];
@@ -244,229 +229,164 @@ static void read_events(struct policy_draft *d, const struct yaml_node *node, vo
 		if (item->kind == NODE_SCALAR)
 			policy_pattern(d, item, "name", &e->who.name);
 		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_who_stated(&e->who))
-			yaml_report(&d->yaml, YAML_BAD_VALUE, item,
-			            "an event has a name, a category or a thread");
+			yaml_bad(&d->yaml, item, "an event has a name, a category or a thread");
 	}
+	return true;
 }
 
-static void read_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_metadata(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                          void *section)
 {
-	struct policy_section *const s = into;
+	struct policy_section *const s = section;
 	const bool map = node->kind == NODE_MAP;
-	const uint32_t n = node->kind == NODE_SCALAR ? 1 : map ? node->n / 2 : node->n;
+	const uint32_t n = map ? node->n / 2 : yaml_count(node);
 
-	if (n > POLICY_MAX_METADATA - d->file->nmetadata) {
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u metadata in all",
-		            POLICY_MAX_METADATA);
-		return;
-	}
+	if (n > POLICY_MAX_METADATA - d->file->nmetadata)
+		return yaml_bad(&d->yaml, node, "there are more than %u metadata in all",
+		                POLICY_MAX_METADATA);
 	struct policy_metadata *const list = policy_alloc(d, n, sizeof *list);
 	if (list == NULL)
-		return;
+		return false;
 	d->file->nmetadata += n;
 	s->metadata = list;
-	for (const struct yaml_node *key = node->kind == NODE_SCALAR ? node : node->child; key != NULL;
-	     key = node->kind == NODE_SCALAR ? NULL
-	           : map                     ? key->next->next
-	                                     : key->next) {
+	for (const struct yaml_node *key = map ? node->child : yaml_first(node); key != NULL;
+	     key = map ? key->next->next : yaml_after(node, key)) {
 		struct policy_metadata *const m = &list[s->nmetadata++];
 		m->line = key->line;
 		if (policy_pattern(d, key, "a name of metadata", &m->name) && map)
 			policy_pattern(d, key->next, "a value of metadata", &m->value);
 	}
+	return true;
 }
 
 /* ---- expect: times ---- */
 
-static void read_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
+static bool read_wall_or(struct policy_draft *d, const struct yaml_node *node, const char *what,
                          bool wall_only, struct policy_instant *at)
 {
 	struct quoted q;
 
 	if (!policy_text(d, node, what, &at->text))
-		return;
+		return false;
 	at->line = node->line;
 	at->wall = units_wall(at->text, &at->ns);
-	if (!at->wall && (wall_only || !units_time(at->text, &at->ns)))
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
-		            "%s is a time such as 2026-01-31T08:00:00Z%s, not %s", what,
-		            wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
+	return at->wall || (!wall_only && units_time(at->text, &at->ns)) ||
+	       yaml_bad(&d->yaml, node, "%s is a time such as 2026-01-31T08:00:00Z%s, not %s", what,
+	                wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
 }
 
-static void read_epoch_after(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_wall(struct policy_draft *d, const struct yaml_node *node, const char *what, void *instant)
 {
-	struct policy_epoch *const e = into;
-
-	read_instant(d, node, "after", true, &e->after);
+	return read_wall_or(d, node, what, true, instant);
 }
 
-static void read_epoch_before(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                         void *instant)
 {
-	struct policy_epoch *const e = into;
-
-	read_instant(d, node, "before", true, &e->before);
+	return read_wall_or(d, node, what, false, instant);
 }
 
-static void read_epoch(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_epoch(struct policy_draft *d, const struct yaml_node *node, const char *what, void *epoch)
 {
-	static const struct policy_key keys[] = { { "after", read_epoch_after },
-		                                  { "before", read_epoch_before } };
-	struct policy_section *const s = into;
+	static const struct policy_key keys[] = {
+		{ "after", read_wall, offsetof(struct policy_epoch, after) },
+		{ "before", read_wall, offsetof(struct policy_epoch, before) },
+	};
+	struct policy_epoch *const e = epoch;
 	bool known;
 
-	s->epoch.line = node->line;
+	e->line = node->line;
 	if (node->kind != NODE_SCALAR)
-		POLICY_MAP(d, node, "epoch", keys, &s->epoch);
-	else if (policy_bool(d, node, "epoch", &known))
-		s->epoch.unknown = !known;
+		return POLICY_MAP(d, node, what, keys, e);
+	if (!yaml_bool(&d->yaml, node, what, &known))
+		return false;
+	e->unknown = !known;
+	return true;
 }
 
-static bool read_time(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *ns)
+static bool read_time(struct policy_draft *d, const struct yaml_node *node, const char *what, void *ns)
 {
 	struct quoted q;
 
-	if (!yaml_is_text(&d->yaml, node, what))
-		return false;
-	if (units_time(node->text, ns))
-		return true;
-	yaml_report(&d->yaml, YAML_BAD_VALUE, node,
-	            "%s is a time such as 5ms (ns, us, ms, s, min, h), not %s", what, quoted(&q, node->text));
-	return false;
+	return yaml_is_text(&d->yaml, node, what) &&
+	       (units_time(node->text, ns) ||
+	        yaml_bad(&d->yaml, node, "%s is a time such as 5ms (ns, us, ms, s, min, h), not %s", what,
+	                 quoted(&q, node->text)));
 }
 
-static void read_duration_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_duration(struct policy_draft *d, const struct yaml_node *node, const char *what, void *range)
 {
-	struct policy_range *const r = into;
-
-	read_time(d, node, "min", &r->min);
-}
-
-static void read_duration_max(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_range *const r = into;
-
-	read_time(d, node, "max", &r->max);
-}
-
-static void read_time_duration(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	static const struct policy_key keys[] = { { "min", read_duration_min },
-		                                  { "max", read_duration_max } };
-	struct policy_times *const t = into;
+	static const struct policy_key keys[] = {
+		{ "min", read_time, offsetof(struct policy_range, min) },
+		{ "max", read_time, offsetof(struct policy_range, max) },
+	};
+	const struct policy_range *const r = range;
 	const uint64_t mistakes = d->yaml.mistakes;
 
-	if (POLICY_MAP(d, node, "duration", keys, &t->duration) && d->yaml.mistakes == mistakes &&
-	    t->duration.min > t->duration.max)
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "duration: min is more than max");
+	return POLICY_MAP(d, node, what, keys, range) && d->yaml.mistakes == mistakes &&
+	       (r->min <= r->max || yaml_bad(&d->yaml, node, "duration: min is more than max"));
 }
 
-static void read_time_after(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_times(struct policy_draft *d, const struct yaml_node *node, const char *what, void *times)
 {
-	struct policy_times *const t = into;
+	static const struct policy_key keys[] = {
+		{ "duration", read_duration, offsetof(struct policy_times, duration) },
+		{ "after", read_instant, offsetof(struct policy_times, after) },
+		{ "before", read_instant, offsetof(struct policy_times, before) },
+	};
 
-	read_instant(d, node, "after", false, &t->after);
-}
-
-static void read_time_before(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_times *const t = into;
-
-	read_instant(d, node, "before", false, &t->before);
-}
-
-static void read_times(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	static const struct policy_key keys[] = { { "duration", read_time_duration },
-		                                  { "after", read_time_after },
-		                                  { "before", read_time_before } };
-	struct policy_section *const s = into;
-
-	s->times = (struct policy_times){ .line = node->line, .duration = { 0, UINT64_MAX } };
-	POLICY_MAP(d, node, "time", keys, &s->times);
+	*(struct policy_times *)times =
+	    (struct policy_times){ .line = node->line, .duration = { 0, UINT64_MAX } };
+	return POLICY_MAP(d, node, what, keys, times);
 }
 
 /* ---- expect: tracks and shares ---- */
 
-static void read_tracks_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_names(struct policy_draft *d, const struct yaml_node *node, const char *what, void *tracks)
 {
-	struct policy_tracks *const t = into;
+	struct policy_tracks *const t = tracks;
 
-	policy_count_range(d, node, "count", &t->count);
+	return policy_patterns(d, node, what, POLICY_MAX_NAMES, &t->names, &t->nnames);
 }
 
-static void read_tracks_names(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what, void *tracks)
 {
-	struct policy_tracks *const t = into;
-
-	policy_patterns(d, node, "names", POLICY_MAX_NAMES, &t->names, &t->nnames);
-}
-
-static void read_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                        struct policy_tracks *t)
-{
-	static const struct policy_key keys[] = { { "count", read_tracks_count },
-		                                  { "names", read_tracks_names } };
+	static const struct policy_key keys[] = {
+		{ "count", policy_count_range, offsetof(struct policy_tracks, count) },
+		{ "names", read_names, 0 },
+	};
+	struct policy_tracks *const t = tracks;
 
 	*t = (struct policy_tracks){ .line = node->line, .count = { 0, UINT64_MAX } };
-	if (node->kind == NODE_SCALAR)
-		policy_count_range(d, node, what, &t->count);
-	else
-		POLICY_MAP(d, node, what, keys, t);
+	return node->kind == NODE_SCALAR ? policy_count_range(d, node, what, &t->count)
+	                                 : POLICY_MAP(d, node, what, keys, t);
 }
 
-static void read_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+static bool read_max_share(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                           void *share)
 {
-	struct policy_section *const s = into;
-
-	read_tracks(d, node, "threads", &s->threads);
-}
-
-static void read_processes(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_section *const s = into;
-
-	read_tracks(d, node, "processes", &s->processes);
-}
-
-static void read_max_share(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                           struct policy_max_share *m)
-{
+	struct policy_max_share *const m = share;
 	struct quoted q;
 
 	if (!policy_text(d, node, what, &m->text))
-		return;
+		return false;
 	m->line = node->line;
-	if (!units_share(m->text, &m->share))
-		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is a share such as 0.5%%, not %s", what,
-		            quoted(&q, m->text));
+	return units_share(m->text, &m->share) ||
+	       yaml_bad(&d->yaml, node, "%s is a share such as 0.5%%, not %s", what, quoted(&q, m->text));
 }
 
-static void read_lost(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_section *const s = into;
-
-	read_max_share(d, node, "lost-packets", &s->lost);
-}
-
-static void read_unfinished(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_section *const s = into;
-
-	read_max_share(d, node, "unfinished-spans", &s->unfinished);
-}
-
-void policy_read_expect(struct policy_draft *d, const struct yaml_node *node, void *section)
+bool policy_read_expect(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
 {
 	static const struct policy_key keys[] = {
-		{ "events", read_events },
-		{ "metadata", read_metadata },
-		{ "epoch", read_epoch },
-		{ "threads", read_threads },
-		{ "processes", read_processes },
-		{ "lost-packets", read_lost },
-		{ "unfinished-spans", read_unfinished },
-		{ "time", read_times },
+		{ "events", read_events, 0 },
+		{ "metadata", read_metadata, 0 },
+		{ "epoch", read_epoch, offsetof(struct policy_section, epoch) },
+		{ "threads", read_tracks, offsetof(struct policy_section, threads) },
+		{ "processes", read_tracks, offsetof(struct policy_section, processes) },
+		{ "lost-packets", read_max_share, offsetof(struct policy_section, lost) },
+		{ "unfinished-spans", read_max_share, offsetof(struct policy_section, unfinished) },
+		{ "time", read_times, offsetof(struct policy_section, times) },
 	};
 
-	POLICY_MAP(d, node, "expect", keys, section);
+	return POLICY_MAP(d, node, what, keys, section);
 }

@@ -13,7 +13,7 @@
 #include "base/match.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "run/engine_losses.h"
 
 #define MAX_TRACE_ROWS 64U /* kinds of spans that are added of a trace */

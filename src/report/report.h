@@ -1,8 +1,8 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "check/levels.h"
-#include "check/log.h"
+#include "check/findings.h"
+#include "check/rules.h"
 #include "output/text_visible.h"
 
 /* Reports: the same findings in the forms that people, editors and CI services read.  A report appends to

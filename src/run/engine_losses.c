@@ -1,8 +1,6 @@
 /* Kinds of loss that the stages themselves cause, whatever the output, and their counts in a ledger. */
 #include "run/engine_losses.h"
 
-#include <string.h>
-
 #include "base/match.h"
 #include "format/registry.h"
 
@@ -11,45 +9,6 @@ const struct loss engine_losses[ENGINE_LOSSES + 1] = {
 #include "run/engine_losses.def"
 #undef LOSS
 };
-
-static const struct loss *in_list(const struct loss *l, const char *id)
-{
-	for (; l != NULL && l->id != NULL; l++)
-		if (strcmp(l->id, id) == 0)
-			return l;
-	return NULL;
-}
-
-const struct loss *loss_by_id(const char *id)
-{
-	const struct loss *found = in_list(engine_losses, id);
-
-	for (const struct format *const *f = formats; *f != NULL && found == NULL; f++)
-		found = in_list((*f)->losses, id);
-	return found;
-}
-
-static void keep_nearer(const struct loss *l, const char *id, const char **best, size_t *distance)
-{
-	for (; l != NULL && l->id != NULL; l++) {
-		const size_t d = edit_distance(id, l->id);
-		if (d < *distance && edit_distance_plausible(id, l->id)) {
-			*distance = d;
-			*best = l->id;
-		}
-	}
-}
-
-const char *loss_nearest_id(const char *id)
-{
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
-
-	keep_nearer(engine_losses, id, &best, &distance);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		keep_nearer((*f)->losses, id, &best, &distance);
-	return best;
-}
 
 static void visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 {
@@ -67,4 +26,17 @@ void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 			visit_list((*f)->losses, visit, ctx);
 		last = (*f)->losses;
 	}
+}
+
+static void approach(void *near, const struct loss *loss)
+{
+	nearest_add(near, loss->id);
+}
+
+const char *loss_nearest_id(const char *id)
+{
+	struct nearest near = { .typed = id };
+
+	losses_visit(approach, &near);
+	return near.name;
 }

@@ -13,10 +13,7 @@ enum engine_loss {
 
 extern const struct loss engine_losses[ENGINE_LOSSES + 1];
 
-/* A kind of loss of any format or of the engine; NULL: none. */
-const struct loss *loss_by_id(const char *id);
-
-/* Calls `visit` for each of them, those of the engine first. */
+/* Calls `visit` for each kind of loss, those of the engine first. */
 void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx);
 
 /* The nearest id of a loss to a mistyped one; NULL if none is near. */

@@ -1,7 +1,7 @@
 #ifndef RUN_JOB_H
 #define RUN_JOB_H
 
-#include "check/log.h"
+#include "check/findings.h"
 #include "model/event.h"
 #include "run/stage.h"
 

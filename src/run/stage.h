@@ -1,7 +1,7 @@
 #ifndef RUN_STAGE_H
 #define RUN_STAGE_H
 
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 
 /*
  * A pipeline is a list of stages, each of which asks the one before it for batches.  A batch belongs to the

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "output/text_units.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 

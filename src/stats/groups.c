@@ -40,13 +40,11 @@ static bool parse_key(struct group_column *c, const char *name, size_t n)
 /* The key that is probably meant; NULL: none. */
 static const char *nearest_key(const char *name)
 {
-	const char *best = NULL;
+	struct nearest near = { .typed = name };
 
 	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
-		if (edit_distance_plausible(name, words[i]) != 0 &&
-		    (best == NULL || edit_distance(name, words[i]) < edit_distance(name, best)))
-			best = words[i];
-	return best;
+		nearest_add(&near, words[i]);
+	return near.name;
 }
 
 bool group_by_parse(struct group_by *by, const char *list, char *why, size_t size)

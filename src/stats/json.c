@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "json/out.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
 static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "output/columns.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "model/track.h"
+#include "model/event.h"
 #include "run/sort/sorter.h"
 
 #define KEY_SHIFT 45 /* keeps the sign, 11 bits of exponent and 7 bits of mantissa */

@@ -123,16 +123,14 @@ static const char *list_names(char *to, size_t size)
 static void suggest(char *why, size_t size, const char *name, size_t n)
 {
 	char typed[65];
-	const char *best = NULL;
+	struct nearest near = { .typed = typed };
 
 	snprintf(typed, sizeof typed, "%.*s", n > 64 ? 64 : (int)n, name);
 	for (size_t i = 0; i < NAMES; i++)
-		if (edit_distance_plausible(typed, names[i].name) != 0 &&
-		    (best == NULL || edit_distance(typed, names[i].name) < edit_distance(typed, best)))
-			best = names[i].name;
+		nearest_add(&near, names[i].name);
 	const size_t used = strlen(why);
-	if (best != NULL && used < size)
-		snprintf(why + used, size - used, "; did you mean %s?", best);
+	if (near.name != NULL && used < size)
+		snprintf(why + used, size - used, "; did you mean %s?", near.name);
 }
 
 static bool refuse(char *why, size_t size)

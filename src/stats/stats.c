@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "run/write/writing.h"
 #include "stats/tables/tables.h"
 

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "model/batch.h"
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "output/text_visible.h"
 #include "run/choose/select.h"

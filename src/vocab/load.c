@@ -33,13 +33,13 @@ static const struct plan_template *read_track_name(struct vocab_draft *d, const 
 		const struct plan_ref *const ref = &t->parts[i].ref;
 		refs += ref->nfields > 0;
 		if (ref->nfields > 0 && (ref->ntables > 0 || !slice_is(ref->field[0], "id"))) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s can only refer to {id}", what);
+			yaml_bad(&d->file, value, "%s can only refer to {id}", what);
 			return NULL;
 		}
 	}
 	if (refs <= 1)
 		return t;
-	vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s refers to {id} more than once", what);
+	yaml_bad(&d->file, value, "%s refers to {id} more than once", what);
 	return NULL;
 }
 
@@ -64,62 +64,49 @@ static bool parse_id(struct slice s, uint64_t *id)
 	return s.n > 0;
 }
 
-static void read_singles(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                         struct vocab_names *n)
+static bool read_singles(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *names)
 {
+	struct vocab_names *const n = names;
 	struct quoted q;
 	uint64_t id;
 
-	if (value->kind != NODE_MAP) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s is a mapping of numbers to names", what);
-		return;
-	}
+	if (value->kind != NODE_MAP)
+		return yaml_bad(&d->file, value, "%s is a mapping of numbers to names", what);
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		if (key->kind != NODE_SCALAR || !parse_id(key->text, &id)) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, key,
-			             "%s has a key that is no number from 0 to %" PRIu64 ": %s", what,
-			             UINT64_MAX,
-			             quoted(&q, key->kind == NODE_SCALAR ? key->text : SLICE_LIT("")));
+			yaml_bad(&d->file, key, "%s has a key that is no number from 0 to %" PRIu64 ": %s",
+			         what, UINT64_MAX,
+			         quoted(&q, key->kind == NODE_SCALAR ? key->text : SLICE_LIT("")));
 			continue;
 		}
 		if (table64_get(&n->by_id, id) != TABLE_NONE) {
-			vocab_report(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
-			             quoted(&q, key->text));
+			yaml_report(&d->file, YAML_SYNTAX, key, "the key %s stands here a second time",
+			            quoted(&q, key->text));
 			continue;
 		}
 		const struct plan_template *const t = read_track_name(d, key->next, "a name");
 		d->file.no_memory |= t != NULL && !add_single(n, id, t);
 	}
+	return true;
 }
 
-static void read_process(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_all(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *names)
 {
-	d->processes.all = read_track_name(d, value, "process");
+	struct vocab_names *const n = names;
+
+	return (n->all = read_track_name(d, value, what)) != NULL;
 }
 
-static void read_thread(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_tracks(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	d->threads.all = read_track_name(d, value, "thread");
-}
+	static const struct vocab_key keys[] = {
+		{ "process", read_all, offsetof(struct vocab_draft, processes) },
+		{ "thread", read_all, offsetof(struct vocab_draft, threads) },
+		{ "processes", read_singles, offsetof(struct vocab_draft, processes) },
+		{ "threads", read_singles, offsetof(struct vocab_draft, threads) },
+	};
 
-static void read_processes(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	read_singles(d, value, "processes", &d->processes);
-}
-
-static void read_threads(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	read_singles(d, value, "threads", &d->threads);
-}
-
-static void read_tracks(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	static const struct vocab_key keys[] = { { "process", read_process },
-		                                 { "thread", read_thread },
-		                                 { "processes", read_processes },
-		                                 { "threads", read_threads } };
-
-	vocab_map(d, value, "tracks", keys, sizeof keys / sizeof keys[0], NULL);
+	return VOCAB_MAP(d, value, what, keys, draft);
 }
 
 /* Adds the names of a later file.  Names of an earlier file win; its name for all wins over single ones. */
@@ -139,37 +126,31 @@ static bool merge_names(struct vocab_names *to, const struct vocab_names *from)
 
 /* ---- format and tables ---- */
 
-static void read_format(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_format(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	const char *const *const formats = d->v->formats, *best = NULL;
-	size_t distance = SIZE_MAX, used = 0;
+	const char *const *const formats = d->v->formats;
+	struct nearest near = { .name = NULL };
+	size_t used = 0;
 	char list[200] = "";
 	struct slice name;
 	struct quoted q;
 
-	if (!vocab_text(d, value, "format", &name))
-		return;
+	if (!vocab_text(d, value, what, &name))
+		return false;
 	d->format = name;
-	for (size_t i = 0; formats != NULL && formats[i] != NULL; i++) {
-		const size_t far = edit_distance(name.p, formats[i]);
-		if (far == 0)
-			return;
-		if (far < distance && edit_distance_plausible(name.p, formats[i])) {
-			distance = far;
-			best = formats[i];
-		}
-	}
-	if (formats == NULL)
-		return;
+	near.typed = name.p;
+	for (size_t i = 0; formats != NULL && formats[i] != NULL; i++)
+		nearest_add(&near, formats[i]);
+	if (formats == NULL || (near.name != NULL && near.distance == 0))
+		return true;
+	if (near.name != NULL)
+		return yaml_bad(&d->file, value, "there is no input format named %s; did you mean %s?",
+		                quoted(&q, name), near.name);
 	for (size_t i = 0; formats[i] != NULL && used < sizeof list; i++)
 		used +=
 		    (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", formats[i]);
-	if (best != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "there is no input format named %s; did you mean %s?", quoted(&q, name), best);
-	else
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "there is no input format named %s; there are %s", quoted(&q, name), list);
+	return yaml_bad(&d->file, value, "there is no input format named %s; there are %s", quoted(&q, name),
+	                list);
 }
 
 /* Tables of the same name and scope are the same table, whichever files declare them. */
@@ -181,8 +162,7 @@ static void declare_table(struct vocab_draft *d, const struct yaml_node *at, str
 	while (i < v->ntables && !(slice_equal(v->tables[i], name) && v->base.scopes[i] == scope))
 		i++;
 	if (i == PLAN_MAX_TABLES) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d tables in all",
-		             PLAN_MAX_TABLES);
+		yaml_bad(&d->file, at, "there are more than %d tables in all", PLAN_MAX_TABLES);
 		return;
 	}
 	if (i == v->ntables) {
@@ -193,34 +173,31 @@ static void declare_table(struct vocab_draft *d, const struct yaml_node *at, str
 	d->tables[d->ntables++] = (uint8_t)i;
 }
 
-static void read_tables(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_tables(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
 	static const char *const scopes[] = { "process", "thread", "trace", NULL }; /* enum plan_scope */
 	struct quoted q;
 
-	if (value->kind != NODE_MAP) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "tables is a mapping of names to process, thread or trace");
-		return;
-	}
+	if (value->kind != NODE_MAP)
+		return yaml_bad(&d->file, value, "tables is a mapping of names to process, thread or trace");
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name;
 		uint32_t scope;
 		if (!vocab_text(d, key, "the name of a table", &name) ||
-		    !vocab_choice(d, key->next, "the scope of a table", scopes, &scope))
+		    !yaml_word(&d->file, key->next, "the scope of a table", scopes, &scope))
 			continue;
 		bool repeated = false;
 		for (uint32_t i = 0; i < d->ntables; i++)
 			repeated |= slice_equal(d->v->tables[d->tables[i]], name);
 		if (repeated)
-			vocab_report(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
-			             quoted(&q, name));
+			yaml_report(&d->file, YAML_SYNTAX, key, "the key %s stands here a second time",
+			            quoted(&q, name));
 		else if (name.n != strcspn(name.p, "{}|,"))
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, key,
-			             "the name of a table holds none of { } | and commas");
+			yaml_bad(&d->file, key, "the name of a table holds none of { } | and commas");
 		else
 			declare_table(d, key, name, (uint8_t)scope);
 	}
+	return true;
 }
 
 /* ---- null values ---- */
@@ -238,85 +215,72 @@ static bool read_null_value(struct vocab_draft *d, const struct yaml_node *node,
 {
 	struct quoted q;
 
-	if (node->kind == NODE_SCALAR && parse_id(node->text, number))
-		return true;
-	vocab_report(d, VOCAB_RULE_BAD_VALUE, node, "none has a value that is no number: %s",
-	             quoted(&q, node->kind == NODE_SCALAR ? node->text : SLICE_LIT("")));
-	return false;
+	return (node->kind == NODE_SCALAR && parse_id(node->text, number)) ||
+	       yaml_bad(&d->file, node, "none has a value that is no number: %s",
+	                quoted(&q, node->kind == NODE_SCALAR ? node->text : SLICE_LIT("")));
 }
 
-static void read_null_values(struct vocab_draft *d, const struct yaml_node *key)
+static bool read_null_values(struct vocab_draft *d, const struct yaml_node *key)
 {
 	const struct yaml_node *const value = key->next;
-	const bool list = value->kind == NODE_LIST;
-	uint64_t *const numbers = vocab_alloc(d, list ? value->n : 1, sizeof *numbers);
+	uint64_t *const numbers = vocab_alloc(d, yaml_count(value), sizeof *numbers);
 	struct vocab_none *const none = vocab_alloc(d, 1, sizeof *none);
 
 	if (numbers == NULL || none == NULL || !vocab_text(d, key, "the name of a field", &none->field))
-		return;
-	if (list && value->n > VOCAB_MAX_NONE) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "none has more than %u values of one field",
-		             VOCAB_MAX_NONE);
-		return;
-	}
+		return false;
+	if (yaml_count(value) > VOCAB_MAX_NONE)
+		return yaml_bad(&d->file, value, "none has more than %u values of one field", VOCAB_MAX_NONE);
 	none->none.values = numbers;
-	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
+	for (const struct yaml_node *item = yaml_first(value); item != NULL; item = yaml_after(value, item))
 		if (read_null_value(d, item, &numbers[none->none.n]))
 			none->none.n++;
 	none->next = d->nones;
 	d->nones = none;
+	return true;
 }
 
-static void read_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_none(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
 	uint32_t fields = 0;
 
-	if (value->kind != NODE_MAP) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "none is a mapping of fields to numbers");
-		return;
-	}
+	if (value->kind != NODE_MAP)
+		return yaml_bad(&d->file, value, "none is a mapping of fields to numbers");
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next)
 		if (fields++ < VOCAB_MAX_NONE)
 			read_null_values(d, key);
-	if (fields > VOCAB_MAX_NONE)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "none has more than %u fields", VOCAB_MAX_NONE);
+	return fields <= VOCAB_MAX_NONE ||
+	       yaml_bad(&d->file, value, "none has more than %u fields", VOCAB_MAX_NONE);
 }
 
 /* ---- the whole file ---- */
 
-static void read_events(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_events(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	if (value->kind != NODE_LIST) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "events is a list of rules");
-		return;
-	}
+	if (value->kind != NODE_LIST)
+		return yaml_bad(&d->file, value, "events is a list of rules");
 	for (const struct yaml_node *item = value->child; item != NULL; item = item->next) {
 		if (d->v->nrows == VOCAB_MAX_RULES ||
-		    d->nrules == VOCAB_MAX_RULES) { /* rules with mistakes need memory too */
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, item, "there are more than %u rules in all",
-			             VOCAB_MAX_RULES);
-			return;
-		}
+		    d->nrules == VOCAB_MAX_RULES) /* rules with mistakes need memory too */
+			return yaml_bad(&d->file, item, "there are more than %u rules in all",
+			                VOCAB_MAX_RULES);
 		vocab_read_rule(d, item);
 	}
+	return true;
 }
 
 /* In the order in which they are read: tables and null values before the keys that refer to them. */
 static const struct vocab_key file_keys[] = {
-	{ "format", read_format }, { "tables", read_tables }, { "none", read_none },
-	{ "tracks", read_tracks }, { "events", read_events },
+	{ "format", read_format, 0 }, { "tables", read_tables, 0 }, { "none", read_none, 0 },
+	{ "tracks", read_tracks, 0 }, { "events", read_events, 0 },
 };
 
 static bool read_nodes(struct vocab_draft *d)
 {
 	const struct yaml_node *const root = yaml_root(&d->file);
 
-	if (root != NULL &&
-	    vocab_map(d, root, "a vocabulary", file_keys, sizeof file_keys / sizeof file_keys[0], NULL) &&
-	    d->format.p == NULL && d->file.mistakes == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, root,
-		             "the file does not say which format it is for: format is needed");
+	if (root != NULL && VOCAB_MAP(d, root, "a vocabulary", file_keys, d) && d->format.p == NULL &&
+	    d->file.mistakes == 0)
+		yaml_bad(&d->file, root, "the file does not say which format it is for: format is needed");
 	return d->file.mistakes == 0 && !d->file.no_memory;
 }
 

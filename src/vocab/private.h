@@ -120,52 +120,52 @@ struct vocab_draft {
 	const struct vocab_none *nones; /* the last one first */
 };
 
+/* A value; `what` is its key, for messages.  Returns false after a finding, or on OOM. */
+typedef bool vocab_reader(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to);
+
+/* A key of a mapping, how its value is read, and where to: an offset in what the mapping is read into. */
 struct vocab_key {
 	const char *name;
-	void (*read)(struct vocab_draft *d, const struct yaml_node *value, void *ctx);
+	vocab_reader *read;
+	size_t at;
 };
 
-/* ---- values.c; `what` is the key, for messages.  false: after a finding, or on OOM ---- */
-
-/* Reports a mistake at a node. */
-void vocab_report(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt,
-                  ...) __attribute__((format(printf, 4, 5)));
+/* ---- values.c ---- */
 
 /* Memory that lives as long as the vocabulary.  NULL sets d->file.no_memory. */
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
 
-bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
+/* A struct slice. */
+vocab_reader vocab_text;
 
 /* A text, or a list of texts. */
 bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                  const struct slice **out, uint32_t *n);
-bool vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out);
-
-/* *out: the index of the keyword. */
-bool vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-                  const char *const *keywords, uint32_t *out);
 
 /* *out: the number of a name of pairs or states, from 1 on. */
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
 
-/* Reports a pattern that is slow to compare. */
-void vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+/* Whether a pattern is fast to compare. */
+bool vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                       struct slice glob);
 
 /* *out: the number of a table that the file declares. */
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out);
 
-/* Calls the function of each key that the mapping has, in the order of `keys`.  Reports unknown and repeated
+/* Reads the value of each key that the mapping has, in the order of `keys`.  Reports unknown and repeated
  * keys.  Returns false if the node is no mapping. */
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-               const struct vocab_key *keys, size_t nkeys, void *ctx);
+               const struct vocab_key *keys, size_t nkeys, void *into);
+
+#define VOCAB_MAP(d, node, what, keys, into)                                                                 \
+	vocab_map(d, node, what, keys, sizeof keys / sizeof keys[0], into)
 
 bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                     struct plan_template *out);
 
 /* A template, or a list of templates. */
-void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+bool vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                      const struct plan_template **out, uint32_t *n);
 
 /* A field, or one reference in braces; only_one: with one field at most. */
@@ -177,16 +177,10 @@ bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *
 /* Adds one item of `events`. */
 void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node);
 
-/* ---- rule_nested.c; row: a struct vocab_row ---- */
+/* ---- rule_nested.c; `to`: a struct plan ---- */
 
-void vocab_read_parts(struct vocab_draft *d, const struct yaml_node *value, void *row);
-void vocab_read_track(struct vocab_draft *d, const struct yaml_node *value, void *row);
-void vocab_read_define(struct vocab_draft *d, const struct yaml_node *value, void *row);
-void vocab_read_flow(struct vocab_draft *d, const struct yaml_node *value, void *row);
-void vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, void *row);
-void vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_read_bytes(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+vocab_reader vocab_read_parts, vocab_read_track, vocab_read_define, vocab_read_flow, vocab_read_reader,
+    vocab_read_category, vocab_read_layout, vocab_read_bytes;
 
 /* ---- load.c ---- */
 

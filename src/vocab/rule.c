@@ -5,67 +5,68 @@
  */
 #include "vocab/private.h"
 
-#include "base/match.h"
 #include "base/memory.h"
 
 /* ---- which classes ---- */
 
-static void read_event(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_event(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	vocab_texts(d, value, "event", &row->exact, &row->nexact);
+	return vocab_texts(d, value, what, &row->exact, &row->nexact);
 }
 
-static void read_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_match(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
-	const uint32_t n = value->kind == NODE_LIST ? value->n : 1;
+	struct vocab_row *const row = to;
+	const uint32_t n = yaml_count(value);
 
-	if (n > VOCAB_MAX_GLOBS - d->v->nglobs) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "there are more than %u patterns of match in all; event takes names as they are",
-		             VOCAB_MAX_GLOBS);
-		return;
-	}
+	if (n > VOCAB_MAX_GLOBS - d->v->nglobs)
+		return yaml_bad(&d->file, value,
+		                "there are more than %u patterns of match in all; event takes names as they "
+		                "are",
+		                VOCAB_MAX_GLOBS);
 	d->v->nglobs += n;
-	vocab_texts(d, value, "match", &row->globs, &row->nglobs);
+	bool ok = vocab_texts(d, value, what, &row->globs, &row->nglobs);
 	for (uint32_t i = 0; i < row->nglobs; i++)
-		vocab_check_glob(d, value, "match", row->globs[i]);
+		ok &= vocab_check_glob(d, value, what, row->globs[i]);
+	return ok;
 }
 
-static void read_fields(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_fields(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	vocab_texts(d, value, "fields", &row->fields, &row->nfields);
+	return vocab_texts(d, value, what, &row->fields, &row->nfields);
 }
 
-static void read_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_named(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	if (vocab_text(d, value, "named", &row->plan.named))
-		vocab_check_glob(d, value, "named", row->plan.named);
+	if (vocab_text(d, value, what, &row->plan.named))
+		vocab_check_glob(d, value, what, row->plan.named);
 	if (d->v->nnamed == VOCAB_MAX_NAMED)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "there are more than %u rules with named in all",
-		             VOCAB_MAX_NAMED);
-	else
-		d->v->nnamed++;
+		return yaml_bad(&d->file, value, "there are more than %u rules with named in all",
+		                VOCAB_MAX_NAMED);
+	d->v->nnamed++;
+	return true;
 }
 
 /* ---- phases, pairs and states ---- */
 
-static void read_phase(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_phase(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
 	/* in the order of enum plan_phase, without the first */
 	static const char *const phases[] = { "span",    "begin",   "end",       "state", "state-end",
 		                              "instant", "counter", "structure", NULL };
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 	uint32_t i;
 
-	if (vocab_choice(d, value, "phase", phases, &i))
-		row->plan.phase = (uint8_t)(i + 1);
+	if (!yaml_word(&d->file, value, what, phases, &i))
+		return false;
+	row->plan.phase = (uint8_t)(i + 1);
+	return true;
 }
 
 /* Reports a key that has no effect in the phase of the rule.  phases: a bit for each where it has one. */
@@ -73,179 +74,149 @@ static void check_phase(struct vocab_draft *d, const struct yaml_node *value, co
                         const char *key, unsigned phases, const char *names)
 {
 	if (row->plan.phase != PLAN_AS_READ && (phases & 1U << row->plan.phase) == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s goes with phase %s", key, names);
+		yaml_bad(&d->file, value, "%s goes with phase %s", key, names);
 }
 
-static void read_pair(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_pair(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 	struct slice ignored;
 
-	check_phase(d, value, row, "pair", 1U << PLAN_BEGIN | 1U << PLAN_END, "begin or end");
-	vocab_name_number(d, &d->v->pairs, value, "pair", &row->plan.pair, &ignored);
+	check_phase(d, value, row, what, 1U << PLAN_BEGIN | 1U << PLAN_END, "begin or end");
+	return vocab_name_number(d, &d->v->pairs, value, what, &row->plan.pair, &ignored);
 }
 
-static void read_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_key(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "key", 1U << PLAN_BEGIN | 1U << PLAN_END, "begin or end");
-	vocab_ref(d, value, "key", false, &row->plan.key);
+	check_phase(d, value, row, what, 1U << PLAN_BEGIN | 1U << PLAN_END, "begin or end");
+	return vocab_ref(d, value, what, false, &row->plan.key);
 }
 
-static void read_async(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_async(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "async", 1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_END,
+	check_phase(d, value, row, what, 1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_END,
 	            "span, begin or end");
-	vocab_bool(d, value, "async", &row->plan.async);
+	return yaml_bool(&d->file, value, what, &row->plan.async);
 }
 
-static void read_waiting(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_waiting(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "waiting", 1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_STATE,
+	check_phase(d, value, row, what, 1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_STATE,
 	            "span, begin or state");
 	if (row->plan.named.p != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "waiting does not go with named: it applies to all events of a class");
-	vocab_bool(d, value, "waiting", &row->plan.waiting);
+		yaml_bad(&d->file, value,
+		         "waiting does not go with named: it applies to all events of a class");
+	return yaml_bool(&d->file, value, what, &row->plan.waiting);
 }
 
-static void read_state(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_state(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "state", 1U << PLAN_STATE | 1U << PLAN_STATE_END, "state or state-end");
-	vocab_name_number(d, &d->v->states, value, "state", &row->plan.state, &row->plan.state_name);
+	check_phase(d, value, row, what, 1U << PLAN_STATE | 1U << PLAN_STATE_END, "state or state-end");
+	return vocab_name_number(d, &d->v->states, value, what, &row->plan.state, &row->plan.state_name);
 }
 
 /* ---- names, stacks and values ---- */
 
-static void read_stack_of(struct vocab_draft *d, const struct yaml_node *value, struct vocab_row *row,
-                          const char *kind, enum plan_stack of)
+static bool read_stack_of(struct vocab_draft *d, const struct yaml_node *value, const char *kind,
+                          struct vocab_row *row, enum plan_stack of)
 {
 	struct plan *const m = &row->plan;
 
 	if (m->stack.p != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "an event has one stack: cpu, off-cpu or alloc");
-	vocab_text(d, value, kind, &m->stack);
+		yaml_bad(&d->file, value, "an event has one stack: cpu, off-cpu or alloc");
 	m->stack_of = (uint8_t)of;
+	return vocab_text(d, value, kind, &m->stack);
 }
 
-static void read_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	read_stack_of(d, value, ctx, "cpu", PLAN_STACK_CPU);
+	return read_stack_of(d, value, what, to, PLAN_STACK_CPU);
 }
 
-static void read_off_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_off_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                               void *to)
 {
-	read_stack_of(d, value, ctx, "off-cpu", PLAN_STACK_OFF_CPU);
+	return read_stack_of(d, value, what, to, PLAN_STACK_OFF_CPU);
 }
 
-static void read_alloc_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_alloc_stack(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	read_stack_of(d, value, ctx, "alloc", PLAN_STACK_ALLOC);
+	return read_stack_of(d, value, what, to, PLAN_STACK_ALLOC);
 }
 
 /* A field, or the kind of its stacks and the field. */
-static void read_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_stack(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	static const struct vocab_key keys[] = { { "cpu", read_cpu_stack },
-		                                 { "off-cpu", read_off_cpu_stack },
-		                                 { "alloc", read_alloc_stack } };
-	struct vocab_row *const row = ctx;
+	static const struct vocab_key keys[] = { { "cpu", read_cpu_stack, 0 },
+		                                 { "off-cpu", read_off_cpu_stack, 0 },
+		                                 { "alloc", read_alloc_stack, 0 } };
+	struct vocab_row *const row = to;
 
-	if (value->kind == NODE_MAP)
-		(void)vocab_map(d, value, "stack", keys, sizeof keys / sizeof keys[0], row);
-	else
-		vocab_text(d, value, "stack", &row->plan.stack);
+	return value->kind == NODE_MAP ? VOCAB_MAP(d, value, what, keys, row)
+	                               : vocab_text(d, value, what, &row->plan.stack);
 }
 
-static void read_bytes(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_bytes(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "bytes", 1U << PLAN_SPAN | 1U << PLAN_BEGIN, "span or begin");
+	check_phase(d, value, row, what, 1U << PLAN_SPAN | 1U << PLAN_BEGIN, "span or begin");
 	if (row->plan.named.p != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "bytes does not go with named: it has names of its own");
-	vocab_read_bytes(d, value, &row->plan);
+		yaml_bad(&d->file, value, "bytes does not go with named: it has names of its own");
+	return vocab_read_bytes(d, value, what, &row->plan);
 }
 
-static void read_category(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_category(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
+	const bool ok = vocab_read_category(d, value, what, &row->plan);
 
-	vocab_read_category(d, value, &row->plan);
 	if (row->plan.named.p != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "category does not go with named: the events of a class share theirs");
+		return yaml_bad(&d->file, value,
+		                "category does not go with named: the events of a class share theirs");
+	return ok;
 }
 
-static void read_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_name(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	vocab_templates(d, value, "name", &row->plan.names, &row->plan.nnames);
+	return vocab_templates(d, value, what, &row->plan.names, &row->plan.nnames);
 }
 
-static void read_duration(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_duration(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "duration", 1U << PLAN_SPAN, "span");
-	vocab_text(d, value, "duration", &row->plan.duration);
+	check_phase(d, value, row, what, 1U << PLAN_SPAN, "span");
+	return vocab_text(d, value, what, &row->plan.duration);
 }
 
-static void read_values(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_values(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 
-	check_phase(d, value, row, "values", 1U << PLAN_COUNTER, "counter");
-	vocab_texts(d, value, "values", &row->plan.values, &row->plan.nvalues);
+	check_phase(d, value, row, what, 1U << PLAN_COUNTER, "counter");
+	return vocab_texts(d, value, what, &row->plan.values, &row->plan.nvalues);
 }
 
-static void read_series(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_series(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct vocab_row *const row = ctx;
+	struct vocab_row *const row = to;
 	struct slice table = { NULL, 0, 0 };
 
-	check_phase(d, value, row, "series", 1U << PLAN_COUNTER, "counter");
-	vocab_text(d, value, "series", &table);
+	check_phase(d, value, row, what, 1U << PLAN_COUNTER, "counter");
+	vocab_text(d, value, what, &table);
 	row->plan.has_series = table.p != NULL && vocab_table(d, value, table, &row->plan.series);
-}
-
-static void read_layout(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	struct vocab_row *const row = ctx;
-
-	vocab_read_layout(d, value, &row->plan);
-	if (row->plan.payload.p == NULL)
-		row->plan.payload = SLICE_LIT("payload");
-}
-
-static void read_payload(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	struct vocab_row *const row = ctx;
-
-	vocab_text(d, value, "payload", &row->plan.payload);
-}
-
-static void read_epoch(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	struct vocab_row *const row = ctx;
-
-	vocab_text(d, value, "epoch", &row->plan.epoch);
-}
-
-static void read_facts(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	struct vocab_row *const row = ctx;
-
-	vocab_text(d, value, "facts", &row->plan.facts);
+	return row->plan.has_series;
 }
 
 /* ---- the whole rule ---- */
@@ -253,15 +224,32 @@ static void read_facts(struct vocab_draft *d, const struct yaml_node *value, voi
 /* In the order in which they are read: the phase first, since others are checked by it; the payload before
  * the layout, which has a default for it; the parts before the category, which can refer to them. */
 static const struct vocab_key rule_keys[] = {
-	{ "event", read_event },       { "match", read_match },       { "fields", read_fields },
-	{ "named", read_named },       { "phase", read_phase },       { "pair", read_pair },
-	{ "key", read_key },           { "async", read_async },       { "waiting", read_waiting },
-	{ "state", read_state },       { "parts", vocab_read_parts }, { "stack", read_stack },
-	{ "category", read_category }, { "name", read_name },         { "track", vocab_read_track },
-	{ "duration", read_duration }, { "values", read_values },     { "flow", vocab_read_flow },
-	{ "payload", read_payload },   { "layout", read_layout },     { "define", vocab_read_define },
-	{ "epoch", read_epoch },       { "facts", read_facts },       { "reader", vocab_read_reader },
-	{ "series", read_series },     { "bytes", read_bytes },
+	{ "event", read_event, 0 },
+	{ "match", read_match, 0 },
+	{ "fields", read_fields, 0 },
+	{ "named", read_named, 0 },
+	{ "phase", read_phase, 0 },
+	{ "pair", read_pair, 0 },
+	{ "key", read_key, 0 },
+	{ "async", read_async, 0 },
+	{ "waiting", read_waiting, 0 },
+	{ "state", read_state, 0 },
+	{ "parts", vocab_read_parts, offsetof(struct vocab_row, plan) },
+	{ "stack", read_stack, 0 },
+	{ "category", read_category, 0 },
+	{ "name", read_name, 0 },
+	{ "track", vocab_read_track, offsetof(struct vocab_row, plan) },
+	{ "duration", read_duration, 0 },
+	{ "values", read_values, 0 },
+	{ "flow", vocab_read_flow, offsetof(struct vocab_row, plan) },
+	{ "payload", vocab_text, offsetof(struct vocab_row, plan.payload) },
+	{ "layout", vocab_read_layout, offsetof(struct vocab_row, plan) },
+	{ "define", vocab_read_define, offsetof(struct vocab_row, plan) },
+	{ "epoch", vocab_text, offsetof(struct vocab_row, plan.epoch) },
+	{ "facts", vocab_text, offsetof(struct vocab_row, plan.facts) },
+	{ "reader", vocab_read_reader, offsetof(struct vocab_row, plan) },
+	{ "series", read_series, 0 },
+	{ "bytes", read_bytes, 0 },
 };
 
 static bool template_needs_fields(const struct plan_template *t)
@@ -306,15 +294,12 @@ void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node)
 	if (row == NULL)
 		return;
 	d->nrules++;
-	if (!vocab_map(d, node, "a rule", rule_keys, sizeof rule_keys / sizeof rule_keys[0], row) ||
-	    d->file.mistakes != mistakes)
+	if (!VOCAB_MAP(d, node, "a rule", rule_keys, row) || d->file.mistakes != mistakes)
 		return;
 	if (row->nexact == 0 && row->nglobs == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, node,
-		             "the rule names no events: event or match is needed");
+		yaml_bad(&d->file, node, "the rule names no events: event or match is needed");
 	if ((row->plan.phase == PLAN_STATE || row->plan.phase == PLAN_STATE_END) && row->plan.state == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, node,
-		             "the rule does not say which state: state is needed");
+		yaml_bad(&d->file, node, "the rule does not say which state: state is needed");
 	row->plan.needs_fields = needs_fields(&row->plan);
 	add_row(d, row);
 }

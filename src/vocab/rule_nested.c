@@ -2,7 +2,6 @@
  * Keys of a rule whose values are lists and mappings: layout, track, define, flow, reader, and the parts and
  * the category of the class's name.
  */
-#include <stdio.h>
 
 #include "model/value.h"
 #include "vocab/private.h"
@@ -29,13 +28,11 @@ static bool read_type(struct vocab_draft *d, const struct yaml_node *node, uint3
 	            memcmp(node->text.p + node->text.n - 2, "[]", 2) == 0;
 	if (*repeated)
 		one.text.n -= 2;
-	if (!vocab_choice(d, &one, "a type", type_names, type))
+	if (!yaml_word(&d->file, &one, "a type", type_names, type))
 		return false;
 	if (!*repeated || types[*type].size > 0)
 		return true;
-	vocab_report(d, VOCAB_RULE_BAD_VALUE, node, "only types of fixed size are repeated, not %s",
-	             type_names[*type]);
-	return false;
+	return yaml_bad(&d->file, node, "only types of fixed size are repeated, not %s", type_names[*type]);
 }
 
 static bool has_layout_field(const struct plan *m, const struct plan_layout_field *fields, struct slice name)
@@ -46,7 +43,7 @@ static bool has_layout_field(const struct plan *m, const struct plan_layout_fiel
 	return false;
 }
 
-static void read_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
+static bool read_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
                               struct plan_layout_field *fields)
 {
 	struct plan_layout_field *const f = &fields[m->nlayout];
@@ -56,55 +53,51 @@ static void read_layout_field(struct vocab_draft *d, const struct yaml_node *key
 
 	if (!vocab_text(d, key, "the name of a field", &f->name) ||
 	    !read_type(d, key->next, &type, &f->repeated))
-		return;
-	if (has_layout_field(m, fields, f->name)) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, key, "the layout has two fields named %s",
-		             quoted(&q, f->name));
-		return;
-	}
-	if (previous != NULL && (previous->repeated || previous->type == VALUE_BYTES)) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, key,
-		             "%s follows a field that takes the rest of the payload", quoted(&q, f->name));
-		return;
-	}
+		return false;
+	if (has_layout_field(m, fields, f->name))
+		return yaml_bad(&d->file, key, "the layout has two fields named %s", quoted(&q, f->name));
+	if (previous != NULL && (previous->repeated || previous->type == VALUE_BYTES))
+		return yaml_bad(&d->file, key, "%s follows a field that takes the rest of the payload",
+		                quoted(&q, f->name));
 	f->type = types[type].type;
 	if (f->repeated || types[type].size == 0)
 		m->layout_open = true;
 	else
 		m->layout_size += types[type].size;
 	m->nlayout++;
+	return true;
 }
 
 /* [a: u8, b: u16] is a list of mappings with one key each; {a: u8, b: u16} means the same. */
-void vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+bool vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
+	struct plan *const m = plan;
 	const uint32_t max = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
 	struct plan_layout_field *const fields = vocab_alloc(d, max + 1, sizeof *fields);
 
+	if (m->payload.p == NULL)
+		m->payload = SLICE_LIT("payload");
 	if (fields == NULL)
-		return;
+		return false;
 	m->has_layout = true;
 	m->layout = fields;
-	if (value->kind == NODE_SCALAR) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
-		return;
-	}
+	if (value->kind == NODE_SCALAR)
+		return yaml_bad(&d->file, value,
+		                "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
 	for (const struct yaml_node *item = value->child; item != NULL; item = item->next) {
 		const struct yaml_node *const key = value->kind == NODE_MAP ? item : item->child;
-		if (m->nlayout == VOCAB_MAX_LAYOUT) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields",
-			             VOCAB_MAX_LAYOUT);
-			return;
-		}
+		if (m->nlayout == VOCAB_MAX_LAYOUT)
+			return yaml_bad(&d->file, item, "the layout has more than %u fields",
+			                VOCAB_MAX_LAYOUT);
 		if (value->kind == NODE_LIST && (item->kind != NODE_MAP || item->n != 2))
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, item,
-			             "a field of the layout is a name and a type, as in cpu: i32");
+			yaml_bad(&d->file, item,
+			         "a field of the layout is a name and a type, as in cpu: i32");
 		else
 			read_layout_field(d, key, m, fields);
 		if (value->kind == NODE_MAP)
 			item = item->next;
 	}
+	return true;
 }
 
 /* ---- track ---- */
@@ -114,66 +107,60 @@ struct track_draft {
 	bool named;
 };
 
-static void track_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool track_name(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	struct track_draft *const t = ctx;
+	struct track_draft *const t = draft;
 	uint32_t refs = 0;
 
 	t->named = true;
 	if (!vocab_template(d, value, "name", &t->track.name))
-		return;
+		return false;
 	for (uint32_t i = 0; i < t->track.name.nparts; i++)
 		if (t->track.name.parts[i].ref.nfields > 0) {
 			t->track.number = t->track.name.parts[i].ref;
 			refs++;
 		}
-	if (refs > 1)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "the name of a track has one reference at most, this has %u", refs);
+	return refs <= 1 ||
+	       yaml_bad(&d->file, value, "the name of a track has one reference at most, this has %u", refs);
 }
 
-static void track_id(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool track_id(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *ref)
 {
-	struct track_draft *const t = ctx;
-
-	vocab_ref(d, value, "id", false, &t->track.id);
+	return vocab_ref(d, value, what, false, ref);
 }
 
-static void track_below(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool track_below(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *below)
 {
-	struct track_draft *const t = ctx;
-
-	vocab_bool(d, value, "below", &t->track.child);
+	return yaml_bool(&d->file, value, what, below);
 }
 
 static void read_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan_track *out)
 {
-	static const struct vocab_key keys[] = { { "name", track_name },
-		                                 { "id", track_id },
-		                                 { "below", track_below } };
+	static const struct vocab_key keys[] = {
+		{ "name", track_name, 0 },
+		{ "id", track_id, offsetof(struct track_draft, track.id) },
+		{ "below", track_below, offsetof(struct track_draft, track.child) },
+	};
 	struct track_draft t = { .named = false };
 
 	if (value->kind == NODE_SCALAR)
-		track_name(d, value, &t);
-	else if (vocab_map(d, value, "track", keys, sizeof keys / sizeof keys[0], &t) && !t.named)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "track has no name");
+		track_name(d, value, "name", &t);
+	else if (VOCAB_MAP(d, value, "track", keys, &t) && !t.named)
+		yaml_bad(&d->file, value, "track has no name");
 	*out = t.track;
 }
 
-void vocab_read_track(struct vocab_draft *d, const struct yaml_node *value, void *row)
+bool vocab_read_track(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	struct plan *const m = &((struct vocab_row *)row)->plan;
-	const bool list = value->kind == NODE_LIST;
-	struct plan_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
+	struct plan *const m = plan;
+	struct plan_track *const tracks = vocab_alloc(d, yaml_count(value), sizeof *tracks);
 
 	if (tracks == NULL)
-		return;
+		return false;
 	m->tracks = tracks;
-	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
+	for (const struct yaml_node *item = yaml_first(value); item != NULL; item = yaml_after(value, item))
 		read_one_track(d, item, &tracks[m->ntracks++]);
-	if (m->ntracks == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "track is an empty list");
+	return m->ntracks > 0 || yaml_bad(&d->file, value, "track is an empty list");
 }
 
 /* ---- define ---- */
@@ -183,132 +170,101 @@ struct define_draft {
 	bool table, key, value;
 };
 
-static void define_table(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool define_table(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	struct define_draft *const t = ctx;
+	struct define_draft *const t = draft;
 	struct slice name;
 
 	t->table = true;
-	if (vocab_text(d, value, "table", &name))
-		vocab_table(d, value, name, &t->define.table);
+	return vocab_text(d, value, what, &name) && vocab_table(d, value, name, &t->define.table);
 }
 
-static void define_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool define_key(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	struct define_draft *const t = ctx;
+	struct define_draft *const t = draft;
 	const struct slice *fields;
 	uint32_t n;
 
 	t->key = true;
-	if (!vocab_texts(d, value, "key", &fields, &n))
-		return;
-	if (n > 2) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "key is one field or two, not %u", n);
-		return;
-	}
+	if (!vocab_texts(d, value, what, &fields, &n))
+		return false;
+	if (n > 2)
+		return yaml_bad(&d->file, value, "key is one field or two, not %u", n);
 	t->define.nkeys = (uint8_t)n;
 	for (uint32_t i = 0; i < n; i++)
 		t->define.key[i] = fields[i];
+	return true;
 }
 
-static void define_value(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool define_value(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
-	struct define_draft *const t = ctx;
+	struct define_draft *const t = draft;
 
 	t->value = true;
-	vocab_ref(d, value, "value", true, &t->define.value);
+	return vocab_ref(d, value, what, true, &t->define.value);
 }
 
 static void read_one_define(struct vocab_draft *d, const struct yaml_node *value, struct plan_define *out)
 {
-	static const struct vocab_key keys[] = { { "table", define_table },
-		                                 { "key", define_key },
-		                                 { "value", define_value } };
+	static const struct vocab_key keys[] = { { "table", define_table, 0 },
+		                                 { "key", define_key, 0 },
+		                                 { "value", define_value, 0 } };
 	struct define_draft t = { .table = false };
 
-	if (vocab_map(d, value, "define", keys, sizeof keys / sizeof keys[0], &t) &&
-	    !(t.table && t.key && t.value))
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "define lacks its %s",
-		             !t.table ? "table"
-		             : !t.key ? "key"
-		                      : "value");
+	if (VOCAB_MAP(d, value, "define", keys, &t) && !(t.table && t.key && t.value))
+		yaml_bad(&d->file, value, "define lacks its %s",
+		         !t.table ? "table"
+		         : !t.key ? "key"
+		                  : "value");
 	*out = t.define;
 }
 
-void vocab_read_define(struct vocab_draft *d, const struct yaml_node *value, void *row)
+bool vocab_read_define(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	struct plan *const m = &((struct vocab_row *)row)->plan;
-	const bool list = value->kind == NODE_LIST;
-	struct plan_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
+	struct plan *const m = plan;
+	struct plan_define *const defines = vocab_alloc(d, yaml_count(value), sizeof *defines);
 
 	if (defines == NULL)
-		return;
+		return false;
 	m->defines = defines;
-	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
+	for (const struct yaml_node *item = yaml_first(value); item != NULL; item = yaml_after(value, item))
 		read_one_define(d, item, &defines[m->ndefines++]);
-	if (m->ndefines == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "define is an empty list");
+	return m->ndefines > 0 || yaml_bad(&d->file, value, "define is an empty list");
 }
 
 /* ---- flow ---- */
 
-static void flow_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+bool vocab_read_flow(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	struct plan *const m = ctx;
-
-	vocab_text(d, value, "name", &m->flow_name);
-}
-
-static void flow_out(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	struct plan *const m = ctx;
-
-	vocab_text(d, value, "out", &m->flow_out);
-}
-
-static void flow_in(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	struct plan *const m = ctx;
-
-	vocab_text(d, value, "in", &m->flow_in);
-}
-
-void vocab_read_flow(struct vocab_draft *d, const struct yaml_node *value, void *row)
-{
-	struct plan *const m = &((struct vocab_row *)row)->plan;
-	static const struct vocab_key keys[] = { { "name", flow_name },
-		                                 { "out", flow_out },
-		                                 { "in", flow_in } };
+	static const struct vocab_key keys[] = {
+		{ "name", vocab_text, offsetof(struct plan, flow_name) },
+		{ "out", vocab_text, offsetof(struct plan, flow_out) },
+		{ "in", vocab_text, offsetof(struct plan, flow_in) },
+	};
+	const struct plan *const m = plan;
 	const uint64_t mistakes = d->file.mistakes;
 
-	if (!vocab_map(d, value, "flow", keys, sizeof keys / sizeof keys[0], m) ||
-	    d->file.mistakes != mistakes)
-		return;
+	if (!VOCAB_MAP(d, value, what, keys, plan) || d->file.mistakes != mistakes)
+		return false;
 	if (m->flow_name.p == NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "flow lacks its name");
-	else if (m->flow_out.p == NULL && m->flow_in.p == NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "flow needs out or in: the field that both ends of an arrow share");
+		return yaml_bad(&d->file, value, "flow lacks its name");
+	return m->flow_out.p != NULL || m->flow_in.p != NULL ||
+	       yaml_bad(&d->file, value, "flow needs out or in: the field that both ends of an arrow share");
 }
 
 /* ---- reader ---- */
 
-void vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, void *row)
+bool vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	struct plan *const m = &((struct vocab_row *)row)->plan;
-	if (value->kind != NODE_MAP) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
-		return;
-	}
-	if (value->n / 2 > VOCAB_MAX_READER) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "reader has more than %u words",
-		             VOCAB_MAX_READER);
-		return;
-	}
+	struct plan *const m = plan;
+
+	if (value->kind != NODE_MAP)
+		return yaml_bad(&d->file, value, "reader is a mapping of words");
+	if (value->n / 2 > VOCAB_MAX_READER)
+		return yaml_bad(&d->file, value, "reader has more than %u words", VOCAB_MAX_READER);
 	struct field *const entries = vocab_alloc(d, value->n / 2 + 1, sizeof *entries);
 	if (entries == NULL)
-		return;
+		return false;
 	m->words = entries;
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name, text;
@@ -317,11 +273,12 @@ void vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, voi
 		    !vocab_text(d, key->next, "a word", &text))
 			continue;
 		if (plan_word(m, name.p).p != NULL)
-			vocab_report(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
-			             quoted(&q, name));
+			yaml_report(&d->file, YAML_SYNTAX, key, "the key %s stands here a second time",
+			            quoted(&q, name));
 		else
 			entries[m->nwords++] = (struct field){ name, value_string(text) };
 	}
+	return true;
 }
 
 /* ---- name and category of the class ---- */
@@ -336,33 +293,26 @@ static bool check_shape(struct vocab_draft *d, const struct yaml_node *value, co
 	for (uint32_t i = 0; i < t->nparts; i++) {
 		const struct plan_part *const p = &t->parts[i];
 		refs += p->ref.nfields > 0;
-		if (p->ref.ntables > 0) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-			             "parts names parts: nothing is looked up");
-			return false;
-		}
-		if (i > 0 && p->ref.nfields > 0 && (p->text.n == 0 || p->text.n > MAX_SEPARATOR)) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-			             "between two parts there are 1 to %u bytes of text, not %u",
-			             MAX_SEPARATOR, p->text.n);
-			return false;
-		}
+		if (p->ref.ntables > 0)
+			return yaml_bad(&d->file, value, "parts names parts: nothing is looked up");
+		if (i > 0 && p->ref.nfields > 0 && (p->text.n == 0 || p->text.n > MAX_SEPARATOR))
+			return yaml_bad(&d->file, value,
+			                "between two parts there are 1 to %u bytes of text, not %u",
+			                MAX_SEPARATOR, p->text.n);
 	}
-	if (refs == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "parts has no {part} in it");
-	return refs > 0;
+	return refs > 0 || yaml_bad(&d->file, value, "parts has no {part} in it");
 }
 
-void vocab_read_parts(struct vocab_draft *d, const struct yaml_node *value, void *row)
+bool vocab_read_parts(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	struct plan *const m = &((struct vocab_row *)row)->plan;
-	vocab_templates(d, value, "parts", &m->shapes, &m->nshapes);
+	struct plan *const m = plan;
+	bool ok = vocab_templates(d, value, what, &m->shapes, &m->nshapes);
+
 	if (m->named.p != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
-		             "parts does not go with named: the events of a class share them");
-	for (uint32_t i = 0; i < m->nshapes; i++)
-		if (!check_shape(d, value, &m->shapes[i]))
-			return;
+		yaml_bad(&d->file, value, "parts does not go with named: the events of a class share them");
+	for (uint32_t i = 0; i < m->nshapes && ok; i++)
+		ok = check_shape(d, value, &m->shapes[i]);
+	return ok;
 }
 
 static bool has_part(const struct plan *m, struct slice name)
@@ -376,78 +326,76 @@ static bool has_part(const struct plan *m, struct slice name)
 }
 
 /* Checks that a category, which all events of the class share, refers to parts of its name only. */
-static void check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
+static bool check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
                            const struct plan_template *t)
 {
 	struct quoted q;
 
 	for (uint32_t i = 0; i < t->nparts; i++) {
 		const struct plan_ref *const ref = &t->parts[i].ref;
-		if (ref->nfields == 0 || (ref->ntables == 0 && has_part(m, ref->field[0])))
-			continue;
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "category can only refer to parts, not to %s",
-		             quoted(&q, ref->field[0]));
-		return;
+		if (ref->nfields > 0 && (ref->ntables > 0 || !has_part(m, ref->field[0])))
+			return yaml_bad(&d->file, value, "category can only refer to parts, not to %s",
+			                quoted(&q, ref->field[0]));
 	}
+	return true;
 }
 
-void vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+bool vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	if (value->kind == NODE_SCALAR && memchr(value->text.p, '{', value->text.n) == NULL) {
-		vocab_text(d, value, "category", &m->category);
-		return;
-	}
-	vocab_templates(d, value, "category", &m->categories, &m->ncategories);
+	struct plan *const m = plan;
+
+	if (value->kind == NODE_SCALAR && memchr(value->text.p, '{', value->text.n) == NULL)
+		return vocab_text(d, value, what, &m->category);
+	bool ok = vocab_templates(d, value, what, &m->categories, &m->ncategories);
 	for (uint32_t i = 0; i < m->ncategories; i++)
-		check_category(d, value, m, &m->categories[i]);
+		ok &= check_category(d, value, m, &m->categories[i]);
+	return ok;
 }
 
 /* ---- bytes ---- */
 
-static void read_bytes_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_bytes_named(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct plan_bytes *const bytes = ctx;
+	struct plan_bytes *const bytes = to;
+	bool ok = vocab_texts(d, value, what, &bytes->named, &bytes->nnamed);
 
-	vocab_texts(d, value, "named", &bytes->named, &bytes->nnamed);
 	for (uint32_t i = 0; i < bytes->nnamed; i++)
-		vocab_check_glob(d, value, "named", bytes->named[i]);
+		ok &= vocab_check_glob(d, value, what, bytes->named[i]);
+	return ok;
 }
 
 /* A field, or two that are multiplied. */
-static void read_bytes_field(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static bool read_bytes_field(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	struct plan_bytes *const bytes = ctx;
+	struct plan_bytes *const bytes = to;
 	const struct slice *fields = NULL;
 	uint32_t n = 0;
 
 	vocab_texts(d, value, "bytes", &fields, &n);
-	if (n > 2)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "bytes is one field, or the product of two");
 	for (uint32_t i = 0; i < n && i < 2; i++)
 		bytes->field[bytes->nfields++] = fields[i];
+	return n <= 2 || yaml_bad(&d->file, value, "bytes is one field, or the product of two");
 }
 
-void vocab_read_bytes(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+bool vocab_read_bytes(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
-	static const struct vocab_key keys[] = { { "named", read_bytes_named },
-		                                 { "field", read_bytes_field } };
-	const bool is_list = value->kind == NODE_LIST;
-	const struct yaml_node *item = is_list ? value->child : value;
-	const uint32_t n = is_list ? value->n : 1;
+	static const struct vocab_key keys[] = { { "named", read_bytes_named, 0 },
+		                                 { "field", read_bytes_field, 0 } };
+	const uint32_t n = yaml_count(value);
+	struct plan *const m = plan;
 
-	if (n > VOCAB_MAX_BYTES_OF) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "bytes has more than %u entries",
-		             VOCAB_MAX_BYTES_OF);
-		return;
-	}
-	struct plan_bytes *const bytes = vocab_alloc(d, n, sizeof *bytes);
-	for (uint32_t i = 0; bytes != NULL && i < n; i++, item = item->next) {
-		if (item->kind != NODE_MAP)
-			read_bytes_field(d, item, &bytes[i]);
-		else if (vocab_map(d, item, "bytes", keys, sizeof keys / sizeof keys[0], &bytes[i]) &&
-		         bytes[i].nfields == 0)
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, item, "bytes does not say which field");
-	}
+	if (n > VOCAB_MAX_BYTES_OF)
+		return yaml_bad(&d->file, value, "bytes has more than %u entries", VOCAB_MAX_BYTES_OF);
+	struct plan_bytes *bytes = vocab_alloc(d, n, sizeof *bytes);
+	if (bytes == NULL)
+		return false;
 	m->bytes = bytes;
-	m->nbytes = bytes != NULL ? n : 0;
+	m->nbytes = n;
+	for (const struct yaml_node *item = yaml_first(value); item != NULL;
+	     item = yaml_after(value, item), bytes++)
+		if (item->kind != NODE_MAP)
+			read_bytes_field(d, item, what, bytes);
+		else if (VOCAB_MAP(d, item, what, keys, bytes) && bytes->nfields == 0)
+			yaml_bad(&d->file, item, "bytes does not say which field");
+	return true;
 }

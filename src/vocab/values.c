@@ -5,7 +5,6 @@
  */
 #include "vocab/private.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/match.h"
@@ -14,16 +13,6 @@
 _Static_assert((int)VOCAB_RULE_UNREADABLE == (int)YAML_UNREADABLE &&
                    (int)VOCAB_RULE_BAD_VALUE == (int)YAML_BAD_VALUE,
                "the rules are in the order of enum yaml_mistake");
-
-void vocab_report(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt,
-                  ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	yaml_report_v(&d->file, (enum yaml_mistake)rule, at->line, at->column, fmt, ap);
-	va_end(ap);
-}
 
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
 {
@@ -44,8 +33,10 @@ static struct slice copy_text(struct vocab_draft *d, struct slice s)
 	return copy;
 }
 
-bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, void *text)
 {
+	struct slice *const out = text;
+
 	if (!yaml_is_text(&d->file, node, what))
 		return false;
 	*out = copy_text(d, node->text);
@@ -55,40 +46,19 @@ bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char 
 bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                  const struct slice **out, uint32_t *n)
 {
-	const bool list = node->kind == NODE_LIST;
-	struct slice *const texts = vocab_alloc(d, list ? node->n : 1, sizeof *texts);
+	struct slice *const texts = vocab_alloc(d, yaml_count(node), sizeof *texts);
 	uint32_t i = 0;
 
 	if (texts == NULL)
 		return false;
-	if (list && node->n == 0) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, node, "%s is an empty list", what);
-		return false;
-	}
-	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
-	     item = list ? item->next : NULL)
+	if (yaml_count(node) == 0)
+		return yaml_bad(&d->file, node, "%s is an empty list", what);
+	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
 		if (vocab_text(d, item, what, &texts[i]))
 			i++;
 	*out = texts;
 	*n = i;
 	return i > 0;
-}
-
-bool vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out)
-{
-	static const char *const keywords[] = { "false", "true", NULL };
-	uint32_t i;
-
-	if (!vocab_choice(d, node, what, keywords, &i))
-		return false;
-	*out = i == 1;
-	return true;
-}
-
-bool vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-                  const char *const *keywords, uint32_t *out)
-{
-	return yaml_word(&d->file, node, what, keywords, out);
 }
 
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
@@ -98,12 +68,10 @@ bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const str
 		return false;
 	uint32_t number = tabletext_get(names, *text);
 	if (number == TABLE_NONE) {
-		if (d->v->nwords == VOCAB_MAX_WORDS) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, node,
-			             "pairs and states have more than %u different words in all",
-			             VOCAB_MAX_WORDS);
-			return false;
-		}
+		if (d->v->nwords == VOCAB_MAX_WORDS)
+			return yaml_bad(&d->file, node,
+			                "pairs and states have more than %u different words in all",
+			                VOCAB_MAX_WORDS);
 		number = d->v->nwords + 1;
 		if (!tabletext_put(names, *text, number)) {
 			d->file.no_memory = true;
@@ -117,52 +85,44 @@ bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const str
 
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out)
 {
-	const struct slice *best = NULL;
-	size_t distance = SIZE_MAX;
+	char typed[64];
+	struct nearest near = { .typed = typed };
 	struct quoted q, r;
 
+	snprintf(typed, sizeof typed, "%.*s", name.n > 63 ? 63 : (int)name.n, name.p);
 	for (uint32_t i = 0; i < d->ntables; i++) {
 		const struct slice *const table = &d->v->tables[d->tables[i]];
 		if (slice_equal(*table, name)) {
 			*out = d->tables[i];
 			return true;
 		}
-		char typed[64];
-		snprintf(typed, sizeof typed, "%.*s", name.n > 63 ? 63 : (int)name.n, name.p);
-		const size_t far = edit_distance(typed, table->p);
-		if (far < distance && edit_distance_plausible(typed, table->p)) {
-			distance = far;
-			best = table;
-		}
+		nearest_add(&near, table->p);
 	}
-	if (best != NULL)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s; is it %s?",
-		             quoted(&q, name), quoted(&r, *best));
-	else
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s", quoted(&q, name));
-	return false;
+	if (near.name != NULL)
+		return yaml_bad(&d->file, at, "tables does not declare %s; is it %s?", quoted(&q, name),
+		                quoted(&r, slice_str(near.name)));
+	return yaml_bad(&d->file, at, "tables does not declare %s", quoted(&q, name));
 }
 
-void vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+bool vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                       struct slice glob)
 {
 	if (glob_stars(glob) > VOCAB_MAX_STARS)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
-	else if (!glob_is_linear(glob))
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u bytes between two *", what,
-		             GLOB_LINEAR);
+		return yaml_bad(&d->file, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
+	return glob_is_linear(glob) ||
+	       yaml_bad(&d->file, value, "%s has more than %u bytes between two *", what, GLOB_LINEAR);
 }
 
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-               const struct vocab_key *keys, size_t nkeys, void *ctx)
+               const struct vocab_key *keys, size_t nkeys, void *into)
 {
 	const struct yaml_node *values[VOCAB_MAX_KEYS];
 
 	if (!yaml_keys(&d->file, node, what, &keys[0].name, sizeof keys[0], nkeys, values))
 		return false;
 	for (size_t i = 0; i < nkeys; i++)
-		if (values[i] != NULL && keys[i].read != NULL)
-			keys[i].read(d, values[i], ctx);
+		if (values[i] != NULL)
+			keys[i].read(d, values[i], keys[i].name, (char *)into + keys[i].at);
 	return true;
 }
 
@@ -193,17 +153,13 @@ static bool read_ref_fields(struct vocab_draft *d, const struct yaml_node *at, c
 	for (;; p++) {
 		const char *const to = find_char(p, end, ',');
 		const struct slice name = trim(p, to);
-		if (name.n == 0 || out->nfields == 2) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "%s in {%.*s}",
-			             name.n == 0 ? "a field has no name" : "there are more than two fields",
-			             (int)(end - p > 60 ? 60 : end - p), p);
-			return false;
-		}
-		if (memchr(name.p, '{', name.n) != NULL) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "the brace in %s is not closed",
-			             quoted(&q, at->text));
-			return false;
-		}
+		if (name.n == 0 || out->nfields == 2)
+			return yaml_bad(&d->file, at, "%s in {%.*s}",
+			                name.n == 0 ? "a field has no name"
+			                            : "there are more than two fields",
+			                (int)(end - p > 60 ? 60 : end - p), p);
+		if (memchr(name.p, '{', name.n) != NULL)
+			return yaml_bad(&d->file, at, "the brace in %s is not closed", quoted(&q, at->text));
 		out->field[out->nfields] = copy_text(d, name);
 		out->none[out->nfields] = vocab_none_of(d, name);
 		if (out->field[out->nfields++].p == NULL)
@@ -225,20 +181,17 @@ static bool read_ref(struct vocab_draft *d, const struct yaml_node *at, const ch
 	while (to < end) {
 		p = to + 1;
 		to = find_char(p, end, '|');
-		if (out->ntables == sizeof out->tables) {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, at,
-			             "a value is looked up in %zu tables at most", sizeof out->tables);
-			return false;
-		}
+		if (out->ntables == sizeof out->tables)
+			return yaml_bad(&d->file, at, "a value is looked up in %zu tables at most",
+			                sizeof out->tables);
 		if (!vocab_table(d, at, trim(p, to), &out->tables[out->ntables]))
 			return false;
 		out->ntables++;
 	}
 	if (out->nfields < 2 || out->ntables > 0)
 		return true;
-	vocab_report(d, VOCAB_RULE_BAD_VALUE, at,
-	             "two fields are a key: name the table to look it up in, as in {a,b|table}");
-	return false;
+	return yaml_bad(&d->file, at,
+	                "two fields are a key: name the table to look it up in, as in {a,b|table}");
 }
 
 /* A template while it is parsed. */
@@ -253,11 +206,9 @@ struct template_draft {
 static bool end_part(struct vocab_draft *d, const struct yaml_node *at, struct template_draft *t,
                      const struct plan_ref *ref)
 {
-	if (t->n == PLAN_MAX_PARTS) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d references in one text",
-		             PLAN_MAX_PARTS - 1);
-		return false;
-	}
+	if (t->n == PLAN_MAX_PARTS)
+		return yaml_bad(&d->file, at, "there are more than %d references in one text",
+		                PLAN_MAX_PARTS - 1);
 	struct plan_part *const part = &t->part[t->n++];
 	*part = (struct plan_part){ .text = textscan_slice(t->text, t->ntext) };
 	if (ref != NULL)
@@ -280,17 +231,14 @@ static bool read_template_parts(struct vocab_draft *d, const struct yaml_node *n
 		} else if (p < end && *p == c) {
 			t->text[t->ntext++] = *p++;
 		} else if (c == '}') {
-			vocab_report(d, VOCAB_RULE_BAD_VALUE, node,
-			             "a } without its { in %s; a brace itself is }}", quoted(&q, node->text));
-			return false;
+			return yaml_bad(&d->file, node, "a } without its { in %s; a brace itself is }}",
+			                quoted(&q, node->text));
 		} else {
 			const char *const to = find_char(p, end, '}');
-			if (to == end) {
-				vocab_report(d, VOCAB_RULE_BAD_VALUE, node,
-				             "the brace in %s is not closed; a brace itself is {{",
-				             quoted(&q, node->text));
-				return false;
-			}
+			if (to == end)
+				return yaml_bad(&d->file, node,
+				                "the brace in %s is not closed; a brace itself is {{",
+				                quoted(&q, node->text));
 			if (!read_ref(d, node, p, to, &ref) || !end_part(d, node, t, &ref))
 				return false;
 			p = to + 1;
@@ -333,30 +281,24 @@ bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *
 	}
 	if (!vocab_template(d, node, what, &t))
 		return false;
-	if (t.nparts != 1 || t.parts[0].text.n > 0 || t.parts[0].ref.nfields == 0) {
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, node, "%s is a field or one {reference}", what);
-		return false;
-	}
+	if (t.nparts != 1 || t.parts[0].text.n > 0 || t.parts[0].ref.nfields == 0)
+		return yaml_bad(&d->file, node, "%s is a field or one {reference}", what);
 	*out = t.parts[0].ref;
 	if (!only_one || out->nfields == 1)
 		return true;
-	vocab_report(d, VOCAB_RULE_BAD_VALUE, node, "%s takes one field, not two", what);
-	return false;
+	return yaml_bad(&d->file, node, "%s takes one field, not two", what);
 }
 
-void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+bool vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                      const struct plan_template **out, uint32_t *n)
 {
-	const bool list = value->kind == NODE_LIST;
-	struct plan_template *const all = vocab_alloc(d, list ? value->n : 1, sizeof *all);
+	struct plan_template *const all = vocab_alloc(d, yaml_count(value), sizeof *all);
 
 	if (all == NULL)
-		return;
+		return false;
 	*out = all;
-	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
+	for (const struct yaml_node *item = yaml_first(value); item != NULL; item = yaml_after(value, item))
 		if (vocab_template(d, item, what, &all[*n]))
 			++*n;
-	if (list && value->n == 0)
-		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "%s is an empty list", what);
+	return yaml_count(value) > 0 || yaml_bad(&d->file, value, "%s is an empty list", what);
 }

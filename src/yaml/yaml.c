@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -211,8 +210,9 @@ static const char *find_position(struct slice text, uint32_t line, uint32_t colu
 	return p;
 }
 
-void yaml_report_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
-                   const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static void report(struct yaml_file *f, enum yaml_mistake which,
+                                                         uint32_t line, uint32_t column, const char *fmt,
+                                                         va_list ap)
 {
 	const struct rule *const rule = &f->rules[which];
 	char text[800];
@@ -239,7 +239,7 @@ void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line,
 	va_list ap;
 
 	va_start(ap, fmt);
-	yaml_report_v(f, which, line, column, fmt, ap);
+	report(f, which, line, column, fmt, ap);
 	va_end(ap);
 }
 
@@ -249,8 +249,18 @@ void yaml_report(struct yaml_file *f, enum yaml_mistake which, const struct yaml
 	va_list ap;
 
 	va_start(ap, fmt);
-	yaml_report_v(f, which, at->line, at->column, fmt, ap);
+	report(f, which, at->line, at->column, fmt, ap);
 	va_end(ap);
+}
+
+bool yaml_bad(struct yaml_file *f, const struct yaml_node *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(f, YAML_BAD_VALUE, at->line, at->column, fmt, ap);
+	va_end(ap);
+	return false;
 }
 
 /* ---- the file ---- */
@@ -338,13 +348,9 @@ const struct yaml_node *yaml_root(struct yaml_file *f)
 bool yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what)
 {
 	if (node->kind != NODE_SCALAR)
-		yaml_report(f, YAML_BAD_VALUE, node, "%s is a text, not a %s", what,
-		            node->kind == NODE_LIST ? "list" : "mapping");
-	else if (node->text.n == 0)
-		yaml_report(f, YAML_BAD_VALUE, node, "%s is empty", what);
-	else
-		return true;
-	return false;
+		return yaml_bad(f, node, "%s is a text, not a %s", what,
+		                node->kind == NODE_LIST ? "list" : "mapping");
+	return node->text.n > 0 || yaml_bad(f, node, "%s is empty", what);
 }
 
 bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *words,
@@ -364,8 +370,18 @@ bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *wh
 		if (n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	yaml_report(f, YAML_BAD_VALUE, node, "%s is one of %s, not %s", what, list, quoted(&q, node->text));
-	return false;
+	return yaml_bad(f, node, "%s is one of %s, not %s", what, list, quoted(&q, node->text));
+}
+
+bool yaml_bool(struct yaml_file *f, const struct yaml_node *node, const char *what, bool *out)
+{
+	static const char *const words[] = { "false", "true", NULL };
+	uint32_t i;
+
+	if (!yaml_word(f, node, what, words, &i))
+		return false;
+	*out = i == 1;
+	return true;
 }
 
 /* ---- mappings ---- */
@@ -384,21 +400,14 @@ static const char *key_name(const struct key_names *k, size_t i)
 static void report_unknown_key(struct yaml_file *f, const struct yaml_node *key, const char *what,
                                const struct key_names *k)
 {
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	struct nearest near = { .typed = key->text.p };
 	struct quoted q;
 
-	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++) {
-		const char *const known = key_name(k, i);
-		const size_t far = edit_distance(key->text.p, known);
-		if (far < distance && edit_distance_plausible(key->text.p, known)) {
-			distance = far;
-			best = known;
-		}
-	}
-	if (best != NULL)
+	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++)
+		nearest_add(&near, key_name(k, i));
+	if (near.name != NULL)
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
-		            quoted(&q, key->text), best);
+		            quoted(&q, key->text), near.name);
 	else
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }
@@ -411,11 +420,9 @@ bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *wh
 
 	for (size_t i = 0; i < n; i++)
 		values[i] = NULL;
-	if (node->kind != NODE_MAP) {
-		yaml_report(f, YAML_BAD_VALUE, node, "%s is a mapping (key: value), not a %s", what,
-		            node->kind == NODE_LIST ? "list" : "text");
-		return false;
-	}
+	if (node->kind != NODE_MAP)
+		return yaml_bad(f, node, "%s is a mapping (key: value), not a %s", what,
+		                node->kind == NODE_LIST ? "list" : "text");
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next) {
 		size_t i = 0;
 		while (i < n && !(key->kind == NODE_SCALAR && slice_is(key->text, key_name(&keys, i))))

@@ -1,8 +1,6 @@
 #ifndef YAML_YAML_H
 #define YAML_YAML_H
 
-#include <stdarg.h>
-
 #include "base/memory.h"
 #include "check/findings.h"
 
@@ -63,10 +61,6 @@ const struct yaml_node *yaml_root(struct yaml_file *f);
 /* Report a mistake at a node, or at a position whose column counts characters. */
 void yaml_report(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt,
                  ...) __attribute__((format(printf, 4, 5)));
-
-void yaml_report_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
-                   const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
-
 void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
@@ -74,12 +68,35 @@ void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line,
 
 /* `what` names the value in messages.  These return false after reporting a mistake. */
 
+/* Reports YAML_BAD_VALUE; nothing else. */
+bool yaml_bad(struct yaml_file *f, const struct yaml_node *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Checks that the node is a scalar and not empty. */
 bool yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what);
 
 /* Finds the index of a scalar in a NULL-terminated list of words. */
 bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *words,
                uint32_t *out);
+
+/* true or false. */
+bool yaml_bool(struct yaml_file *f, const struct yaml_node *node, const char *what, bool *out);
+
+/* For values that are one item or a list of items: their number, and the items in turn. */
+static inline uint32_t yaml_count(const struct yaml_node *node)
+{
+	return node->kind == NODE_LIST ? node->n : 1;
+}
+
+static inline const struct yaml_node *yaml_first(const struct yaml_node *node)
+{
+	return node->kind == NODE_LIST ? node->child : node;
+}
+
+static inline const struct yaml_node *yaml_after(const struct yaml_node *node, const struct yaml_node *item)
+{
+	return node->kind == NODE_LIST ? item->next : NULL;
+}
 
 /* Reads a mapping: values[i] is the value of the i-th of n keys, NULL if absent.  Names are `stride` bytes
  * apart.  Unknown and repeated keys are reported.  Returns false if the node is no mapping. */

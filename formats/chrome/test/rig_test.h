@@ -4,7 +4,6 @@
 #include <cjson/cJSON.h>
 
 #include "chrome/chrome.h"
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 
 /* The writer alone, with events that readers never or seldom return. */

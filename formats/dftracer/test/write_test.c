@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "cmd/test/samples_test_util.h"
-#include "dftracer/write/write.h"
 #include "dftracer/test/cli_test_util.h"
+#include "dftracer/write/write.h"
 #include "format/registry.h"
 #include "input/open.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "run/write/test/writer_rig_test.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"

@@ -12,7 +12,7 @@
 #include "dftracer/write/write.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
-#include "out/times.h"
+#include "out/kind.h"
 
 /* Limits keep the memory independent of the length of the trace, and the output within the DFT_MAX_* of the
  * reader. */

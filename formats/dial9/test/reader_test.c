@@ -20,6 +20,7 @@
 #include "input/private.h"
 #include "model/call_stack.h"
 #include "test/fuzz/live_batches.h"
+#include "test/support/ids_test.h"
 
 /* ---- pairs of types ---- */
 

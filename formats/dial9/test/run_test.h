@@ -1,7 +1,6 @@
 #ifndef DIAL9_RUN_TEST_H
 #define DIAL9_RUN_TEST_H
 
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "format/format.h"
 #include "run/read/records.h"

@@ -11,8 +11,8 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
+#include "out/kind.h"
 #include "out/shape.h"
-#include "out/times.h"
 #include "out/tracks.h"
 #include "output/text_json.h"
 

@@ -1,6 +1,5 @@
 #include "ndjson/test/made_test.h"
 #include "model/trace_engine.h"
-#include "model/batch_pool.h"
 
 #include <criterion/criterion.h>
 

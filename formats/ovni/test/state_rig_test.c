@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "ovni/ovni.h"
 #include "run/read/records.h"

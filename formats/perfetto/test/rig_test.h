@@ -1,7 +1,6 @@
 #ifndef PERFETTO_RIG_TEST_H
 #define PERFETTO_RIG_TEST_H
 
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "format/format.h"
 #include "perfetto/test/model_test.h"

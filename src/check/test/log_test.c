@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/log.h"
+#include "check/findings.h"
 
 static const struct rule a = { .id = "test/a", .level = LEVEL_ERROR },
                          b = { .id = "test/b", .level = LEVEL_NOTE };

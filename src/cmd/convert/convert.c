@@ -6,7 +6,6 @@
 
 #include "cmd/convert/convert.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,32 +22,24 @@
 
 #define MAX_KEY 65536 /* bytes of a key file */
 
-static void set_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
-{
-	struct shown_path shown;
-
-	show_path(&shown, a->keyfile);
-	if (n < ANONYMISE_KEY_LEAST)
-		o->status = options_mistake(o, "--anonymise: the key in %s has %zu bytes; %d are needed",
-		                            shown.s, n, ANONYMISE_KEY_LEAST);
-	else
-		anonymise_set_key(&a->anonymise, key, n);
-}
-
 static void read_key(struct anonymise_options *a, struct options *o)
 {
 	struct input_whole w;
 	struct shown_path shown;
+	const bool read = input_read_whole(&w, a->keyfile, MAX_KEY);
 
-	if (input_read_whole(&w, a->keyfile, MAX_KEY)) {
-		set_key(a, o, w.p, w.n);
+	show_path(&shown, a->keyfile);
+	if (read && w.n >= ANONYMISE_KEY_LEAST) {
+		anonymise_set_key(&a->anonymise, w.p, w.n);
+	} else if (read) {
+		options_mistake(o, "--anonymise: the key in %s has %zu bytes; %d are needed", shown.s, w.n,
+		                ANONYMISE_KEY_LEAST);
 	} else if (w.no_memory) {
 		options_no_memory(o);
 	} else if (w.too_large) {
-		o->status = options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes",
-		                            show_path(&shown, a->keyfile), MAX_KEY);
+		options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes", shown.s, MAX_KEY);
 	} else {
-		say("%s: cannot read the key: %s", show_path(&shown, a->keyfile), w.why);
+		say("%s: cannot read the key: %s", shown.s, w.why);
 		o->status = STATUS_UNREADABLE;
 	}
 	free(w.p);
@@ -62,11 +53,11 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 	if (a->keyfile != NULL)
 		read_key(a, o);
 	else if (w->keep_paths || w->keep_suffixes || w->hide_numbers || a->shift_time)
-		o->status = options_mistake(o, "%s goes with --anonymise",
-		                            w->keep_paths      ? "--keep-paths"
-		                            : w->keep_suffixes ? "--keep-suffixes"
-		                            : w->hide_numbers  ? "--hide-numbers"
-		                                               : "--shift-time");
+		options_mistake(o, "%s goes with --anonymise",
+		                w->keep_paths      ? "--keep-paths"
+		                : w->keep_suffixes ? "--keep-suffixes"
+		                : w->hide_numbers  ? "--hide-numbers"
+		                                   : "--shift-time");
 	if (o->status == STATUS_CLEAN && a->shift_time)
 		anonymise_set_shift(&a->anonymise);
 	return o->status == STATUS_CLEAN;
@@ -132,10 +123,8 @@ bool convert_check_names(struct convert *c)
 {
 	struct options *const o = &c->options;
 
-	if (c->out[0] == '\0') {
-		o->status = options_mistake(o, "the name of the output is empty");
-		return false;
-	}
+	if (c->out[0] == '\0')
+		return options_mistake(o, "the name of the output is empty");
 	if (!convert_splits(&c->split))
 		c->to = output_format(o, c->to_name, c->out);
 	else if (!convert_split_format(c))
@@ -184,19 +173,16 @@ static bool check_options(struct convert *c)
 	if (!convert_check_names(c))
 		return false;
 	if (c->raw && !select_is_any(&o->select.select) && (c->to->writer->modes & WRITER_RAW) == 0 &&
-	    !format_omits_records(c->to)) {
-		o->status = options_mistake(
+	    !format_omits_records(c->to))
+		return options_mistake(
 		    o, "--raw: format %s cannot omit records; without --raw, the selected events are written",
 		    c->to->name);
-		return false;
-	}
 	if (c->raw && c->anonymise.keyfile != NULL)
-		o->status = options_mistake(o, "--raw excludes --anonymise: it copies the records unchanged");
+		return options_mistake(o, "--raw excludes --anonymise: it copies the records unchanged");
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
-		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN && names_one_trace(o, c->in, c->nin) &&
-	       anonymise_options_check(&c->anonymise, o) &&
+		return options_mistake(o, "--skip-existing keeps an output that -f replaces");
+	return names_one_trace(o, c->in, c->nin) && anonymise_options_check(&c->anonymise, o) &&
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
@@ -206,17 +192,13 @@ static bool parse(struct convert *c)
 
 	if (!options_parse(o, c))
 		return false;
-	const int operands = o->argc - o->first_operand;
 	c->out = o->output;
-	if (operands < 1 || (c->out == NULL && operands != 2)) {
-		o->status = options_mistake(
-		    o, operands > 2
-		           ? "takes one input and one output; for more inputs name the output with -o"
-		           : "name an input and an output");
-		return false;
-	}
-	c->in = (const char *const *)o->argv + o->first_operand;
-	c->nin = c->out == NULL ? 1 : (size_t)operands;
+	if (o->nin < 1 || (c->out == NULL && o->nin != 2))
+		return options_mistake(
+		    o, o->nin > 2 ? "takes one input and one output; for more inputs name the output with -o"
+		                  : "name an input and an output");
+	c->in = o->in;
+	c->nin = c->out == NULL ? 1 : o->nin;
 	if (c->out == NULL)
 		c->out = c->in[1];
 	return check_options(c);
@@ -323,37 +305,34 @@ static void closed(void *ctx, const struct source *s)
 static bool may_keep(struct convert *c)
 {
 	const struct input_files *const files = &c->options.files;
-	struct shown_path shown, input;
+	struct shown_path input;
 
-	if (atomic_load(&files->changed)) {
-		say("%s: not written: %s: %s", show_path(&shown, c->out),
-		    files->changed_path != NULL ? show_path(&input, files->changed_path) : "an input",
-		    files->changed_why);
-		return false;
-	}
+	if (atomic_load(&files->changed))
+		return say_of(c->out, "not written: %s: %s",
+		              files->changed_path != NULL ? show_path(&input, files->changed_path)
+		                                          : "an input",
+		              files->changed_why);
 	if (c->is_nothing && c->records == 0)
 		c->status = STATUS_UNREADABLE;
 	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !pipeline_report(c->pipeline).failed))
 		return true;
-	say("%s: not written, as an input could not be read (--keep-partial writes what could)",
-	    show_path(&shown, c->out));
-	return false;
+	return say_of(c->out,
+	              "not written, as an input could not be read (--keep-partial writes what could)");
 }
 
 /* --skip-existing: whether nothing is to be done, as the output exists (after a note), or that is not known
  * (after a message, with *status set). */
 static bool skips(const struct convert *c, enum exit_status *status)
 {
-	struct shown_path shown;
 	int error;
 
 	if (!c->skip_existing)
 		return false;
 	const bool there = convert_output_exists(c->out, shape(c), &error);
 	if (error != 0)
-		say("%s: %s", show_path(&shown, c->out), strerror(error));
+		say_of(c->out, "%s", strerror(error));
 	else if (there && !c->options.quiet)
-		say("%s: exists, skipped", show_path(&shown, c->out));
+		say_of(c->out, "exists, skipped");
 	*status = error != 0 ? STATUS_UNREADABLE : STATUS_CLEAN;
 	return there || error != 0;
 }
@@ -403,14 +382,13 @@ static enum exit_status publish(struct convert *c)
 static enum exit_status finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
-	struct shown_path shown;
 
 	if (written && (c->writing.begun || convert_splits(&c->split)) && may_keep(c) &&
 	    (convert_splits(&c->split) || writing_end(&c->writing)) && convert_output_finish(out) &&
 	    convert_verify_end(c))
 		return publish(c);
 	if (c->writing.no_memory)
-		say("%s: out of memory", show_path(&shown, c->out));
+		say_of(c->out, "out of memory");
 	if (c->writing.failure != NULL)
 		say("%s", c->writing.failure);
 	const bool pipe_closed = convert_output_pipe_closed(out);

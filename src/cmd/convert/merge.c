@@ -102,16 +102,14 @@ static bool parse_lines(struct align_line *l, const char *p, const char *end)
 /* false after a message. */
 static bool read_file(struct align_line *l, struct input_whole *w)
 {
-	struct shown_path shown;
-
 	if (input_read_whole(w, l->path, MAX_ALIGN_FILE))
 		return true;
 	if (w->no_memory)
 		options_no_memory(l->options);
 	else if (w->too_large)
-		say("%s: is larger than %d MiB", show_path(&shown, l->path), MAX_ALIGN_FILE >> 20);
+		say_of(l->path, "is larger than %d MiB", MAX_ALIGN_FILE >> 20);
 	else
-		say("%s: cannot read it: %s", show_path(&shown, l->path), w->why);
+		say_of(l->path, "cannot read it: %s", w->why);
 	l->options->status = STATUS_UNREADABLE;
 	return false;
 }
@@ -123,7 +121,6 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 {
 	struct align_line l = { .path = path, .options = o, .join = j, .given = calloc(j->n, 1) };
 	struct input_whole w = { .p = NULL };
-	struct shown_path shown;
 
 	if (l.given == NULL)
 		options_no_memory(o);
@@ -131,8 +128,7 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 	for (size_t i = 0; ok && i < j->n; i++)
 		if (!l.given[i]) {
 			struct shown_path input;
-			say("%s: no offset of %s", show_path(&shown, path),
-			    show_path(&input, j->parts[i].path));
+			say_of(path, "no offset of %s", show_path(&input, j->parts[i].path));
 			o->status = STATUS_USAGE;
 			ok = false;
 		}
@@ -159,17 +155,15 @@ static const struct cmd_option own[] = {
 };
 
 /* convert has its output as the last operand, merge does not. */
-static void refuse_no_output(struct convert *c)
+static bool refuse_no_output(struct convert *c)
 {
-	struct options *const o = &c->options;
 	const char *const last = c->nin > 1 ? c->in[c->nin - 1] : NULL;
 	struct shown_path shown;
 
 	if (last != NULL && format_by_suffix(last) != NULL && access(last, F_OK) != 0)
-		o->status =
-		    options_mistake(o, "name the output with -o (is it -o %s?)", show_path(&shown, last));
-	else
-		o->status = options_mistake(o, "name the output with -o");
+		return options_mistake(&c->options, "name the output with -o (is it -o %s?)",
+		                       show_path(&shown, last));
+	return options_mistake(&c->options, "name the output with -o");
 }
 
 static bool parse(struct merge *m)
@@ -180,15 +174,15 @@ static bool parse(struct merge *m)
 	if (!options_parse(o, m))
 		return false;
 	c->out = o->output;
-	c->in = (const char *const *)o->argv + o->first_operand;
-	c->nin = (size_t)(o->argc - o->first_operand);
+	c->in = o->in;
+	c->nin = o->nin;
 	if (c->out == NULL)
-		refuse_no_output(c);
-	else if (c->nin == 0)
-		o->status = options_mistake(o, "name the inputs");
+		return refuse_no_output(c);
+	if (c->nin == 0)
+		return options_mistake(o, "name the inputs");
 	if (m->align != NULL && strcmp(m->align, "start") != 0 && strcmp(m->align, "none") != 0)
 		c->offsets = m->align;
-	return o->status == STATUS_CLEAN && convert_check_names(c);
+	return convert_check_names(c);
 }
 
 /* ---- clocks ---- */
@@ -198,14 +192,12 @@ static bool all_know_epoch(struct merge *m)
 	struct shown_path shown;
 
 	for (size_t i = 0; i < m->join.n; i++)
-		if (!m->join.parts[i].epoch_known && m->join.parts[i].any) {
-			m->convert.options.status = options_mistake(
+		if (!m->join.parts[i].epoch_known && m->join.parts[i].any)
+			return options_mistake(
 			    &m->convert.options,
 			    "%s does not say at which wall time it began: --align start has all "
 			    "traces begin at 0, --align none leaves their times",
 			    show_path(&shown, m->join.parts[i].path));
-			return false;
-		}
 	return true;
 }
 
@@ -239,10 +231,8 @@ static bool align(struct merge *m)
 		return false;
 	}
 	const char *const mistake = fits ? join_window(&m->join, &o->select.select) : NULL;
-	if (mistake != NULL) {
-		o->status = options_mistake(o, "%s", mistake);
-		return false;
-	}
+	if (mistake != NULL)
+		return options_mistake(o, "%s", mistake);
 	if (fits && m->convert.offsets == NULL)
 		warn_of_gap(m);
 	if (fits && m->convert.rebase)
@@ -276,29 +266,20 @@ static enum exit_status run(struct merge *m)
 
 	if (!convert_open(&m->convert))
 		return STATUS_UNREADABLE;
-	if (!spool(m))
+	if (!spool(m) || !options_traces(o, &m->traces) ||
+	    (!join_init(&m->join, &m->traces) && !options_no_memory(o)))
 		return o->status;
-	if (!options_traces(o, &m->traces))
-		return o->status;
-	if (!join_init(&m->join, &m->traces)) {
-		options_no_memory(o);
-		return o->status;
-	}
 	progress_init(&o->progress, o);
 	const bool looked = join_look(&m->join, &job);
 	progress_clear(&o->progress);
 	if (!looked) {
-		struct shown_path in, out;
-		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
-		    show_path(&in, m->join.failed_path), pipeline_why_text(&m->join.why));
+		struct shown_path in;
+		say_of(m->convert.out, "not written: %s: %s", show_path(&in, m->join.failed_path),
+		       pipeline_why_text(&m->join.why));
 		return STATUS_UNREADABLE;
 	}
-	if (!align(m))
+	if (!align(m) || (m->join.failed && !options_no_memory(o)))
 		return o->status;
-	if (m->join.failed) {
-		options_no_memory(o);
-		return o->status;
-	}
 	if (!o->quiet && m->join.n > 1)
 		say_parts(&(struct job_parts){ m->join.parts_of_job, m->join.job_parts });
 	m->convert.join = &m->join;

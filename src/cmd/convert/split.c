@@ -25,10 +25,9 @@ static bool set_time(struct convert *c, const char *arg)
 
 	if (is_length && *step > 0)
 		return true;
-	c->options.status = options_mistake(&c->options, "--split time= takes %s, not %s",
-	                                    is_length ? "a duration above 0" : duration_option_why(arg),
-	                                    show_path(&shown, arg));
-	return false;
+	return options_mistake(&c->options, "--split time= takes %s, not %s",
+	                       is_length ? "a duration above 0" : duration_option_why(arg),
+	                       show_path(&shown, arg));
 }
 
 static bool set_by(struct convert *c, const char *arg)
@@ -51,10 +50,9 @@ static bool set_size(struct convert *c, const char *arg)
 
 	if (!options_bytes(o, "--split size=", arg, &c->split.split.step))
 		return false;
-	if (c->split.split.step < MIN_SIZE)
-		o->status = options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s",
-		                            MIN_SIZE, show_path(&shown, arg));
-	return c->split.split.step >= MIN_SIZE;
+	return c->split.split.step >= MIN_SIZE ||
+	       options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s", MIN_SIZE,
+	                       show_path(&shown, arg));
 }
 
 bool convert_split_option(void *run, struct options *o, const char *arg)
@@ -71,18 +69,15 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 	};
 	struct shown_path shown;
 
-	if (convert_splits(&c->split)) {
-		o->status = options_mistake(o, "the output is split in one way: give --split once");
-		return false;
-	}
+	if (convert_splits(&c->split))
+		return options_mistake(o, "the output is split in one way: give --split once");
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
 		if (strncmp(arg, ways[i].name, strlen(ways[i].name)) == 0) {
 			c->split.split.by = ways[i].by;
 			return ways[i].parse(c, arg + strlen(ways[i].name));
 		}
-	o->status = options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
-	                            show_path(&shown, arg));
-	return false;
+	return options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
+	                       show_path(&shown, arg));
 }
 
 /* ---- the folder ---- */
@@ -106,16 +101,11 @@ bool convert_split_format(struct convert *c)
 
 	while (n > 1 && c->out[n - 1] == '/')
 		n--;
-	if ((c->split.out = strndup(c->out, n)) == NULL) {
-		options_no_memory(o);
-		return false;
-	}
+	if ((c->split.out = strndup(c->out, n)) == NULL)
+		return options_no_memory(o);
 	c->out = c->split.out;
-	if (strcmp(c->out, "-") == 0) {
-		o->status =
-		    options_mistake(o, "parts are files in a directory; standard output cannot hold them");
-		return false;
-	}
+	if (strcmp(c->out, "-") == 0)
+		return options_mistake(o, "parts are files in a directory; standard output cannot hold them");
 	c->to = c->to_name == NULL ? format_of_folder(c->out) : NULL;
 	if (c->to == NULL && c->to_name == NULL && (in = format_by_suffix(c->in[0])) != NULL &&
 	    in->reader != NULL)
@@ -128,26 +118,19 @@ bool convert_split_format(struct convert *c)
 bool convert_split_check(struct convert *c)
 {
 	struct options *const o = &c->options;
-	const char *with = NULL;
 	struct shown_path shown;
 
-	if (c->verify.wanted)
-		with = "--verify";
-	if (c->anonymise.keyfile != NULL)
-		with = "--anonymise";
-	if (with != NULL)
-		o->status =
-		    options_mistake(o, "%s excludes --split: apply it first, then split its output", with);
-	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++) {
-		const bool is_stdin = strcmp(c->in[i], "-") == 0;
+	if (c->verify.wanted || c->anonymise.keyfile != NULL)
+		return options_mistake(o, "%s excludes --split: apply it first, then split its output",
+		                       c->anonymise.keyfile != NULL ? "--anonymise" : "--verify");
+	for (size_t i = 0; i < c->nin; i++)
 		if (!input_is_named(c->in[i]))
-			o->status = options_mistake(
+			return options_mistake(
 			    o,
 			    "splitting reads the input several times, %s can be read once: name a "
 			    "file",
-			    is_stdin ? "standard input" : show_path(&shown, c->in[i]));
-	}
-	return o->status == STATUS_CLEAN;
+			    strcmp(c->in[i], "-") == 0 ? "standard input" : show_path(&shown, c->in[i]));
+	return true;
 }
 
 /* The suffix of a part; for a format written as folders the last one, as others are for files. */
@@ -185,12 +168,6 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 }
 
 /* ---- parts of one pass ---- */
-
-/* With more parts, starting threads for each takes longer than they save. */
-static bool are_many(const struct convert_split *s)
-{
-	return s->split.nparts > 64;
-}
 
 /* Calls `give` for each part with a batch in which the events of the others are flagged as left out. */
 static void for_each_part(struct convert *c, const struct batch *b,
@@ -233,11 +210,13 @@ static void give_batch(struct part_out *out, const struct batch *b)
 bool convert_split_begin(struct convert *c, struct pipeline *p)
 {
 	struct convert_split *const s = &c->split;
+	/* With more parts, starting threads for each takes longer than they save. */
+	const bool has_threads = s->routes && s->split.nparts <= 64;
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
 		.temp_near = c->out,
-		.threads = s->routes && !are_many(s) ? options_threads(c->threads) : 1,
+		.threads = has_threads ? options_threads(c->threads) : 1,
 		.surveyed = true,
 	};
 	bool ok = true;
@@ -293,7 +272,6 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	enum stage_status status = STAGE_BAD;
-	struct shown_path shown;
 	struct batch *b;
 	bool ok = true;
 
@@ -318,7 +296,7 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 	pipeline_end(c->pipeline);
 	s->is_again = true;
 	if (written && s->split.is_changed)
-		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+		say_of(c->in[0], "changed while it was read");
 	return written && !s->split.is_changed && !s->split.no_memory;
 }
 
@@ -367,7 +345,6 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 	struct convert_split *const s = &c->split;
 	const uint64_t step = s->split.step;
 	uint32_t fits = 0, exceeds = s->split.nunits - from + 1, n = max < exceeds ? max : exceeds - 1;
-	struct shown_path shown;
 
 	for (;;) {
 		s->nouts = 0;
@@ -381,9 +358,10 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 		else
 			exceeds = n;
 		if (exceeds == 1 && events_of(&s->split, from, from + 1) > 1) {
-			say("%s: not written: a part of the fewest records takes %" PRIu64
-			    " bytes, --split size= is %" PRIu64,
-			    show_path(&shown, c->out), out->bytes, step);
+			say_of(c->out,
+			       "not written: a part of the fewest records takes %" PRIu64
+			       " bytes, --split size= is %" PRIu64,
+			       out->bytes, step);
 			return 0;
 		}
 		if (fits + 1 >= exceeds || is_well_filled(s, out->bytes))
@@ -421,7 +399,6 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	uint32_t n = SPLIT_UNITS - 2, at_once = 1, number = 0, from = 0;
-	struct shown_path shown;
 
 	while (from < s->split.nunits && (from == 0 || events_of(&s->split, from, s->split.nunits) > 0)) {
 		s->nouts = 0;
@@ -434,11 +411,9 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 			append_part(s, number, from, from + n);
 			at_once = 1;
 		}
-		if (number + s->nouts > SPLIT_MAX_PARTS) {
-			say("%s: not written: more than %d parts of %" PRIu64 " bytes",
-			    show_path(&shown, c->out), SPLIT_MAX_PARTS, s->split.step);
-			return false;
-		}
+		if (number + s->nouts > SPLIT_MAX_PARTS)
+			return say_of(c->out, "not written: more than %d parts of %" PRIu64 " bytes",
+			              SPLIT_MAX_PARTS, s->split.step);
 		number += s->nouts;
 		from = s->outs[s->nouts - 1].end;
 		at_once = s->nouts < at_once          ? s->nouts
@@ -475,7 +450,6 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	struct convert_split *const s = &c->split;
 	struct pipeline_job all = *job, one = *job;
 	struct split_route r = { .part = 0 };
-	struct shown_path shown;
 
 	all.choice.part = SPLIT_ALL;
 	all.arrange = (struct arrangement){ .order = ORDER_FILE,
@@ -488,7 +462,7 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	bool ok = pipeline_open(&c->pipeline, &all) && split_route_fill(&r, c->pipeline);
 	pipeline_end(c->pipeline);
 	if (ok && s->split.is_changed)
-		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+		say_of(c->in[0], "changed while it was read");
 	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
 	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
 		s->nouts = 0;
@@ -515,12 +489,10 @@ bool convert_split_write(struct convert *c)
 {
 	struct split *const s = &c->split.split;
 	struct pipeline_job job = convert_job(c);
-	struct shown_path shown;
 
 	if (!split_plan(s, &job)) {
-		say("%s: not written: %s", show_path(&shown, c->out), s->why);
 		c->status = s->is_refused ? STATUS_USAGE : STATUS_UNREADABLE;
-		return false;
+		return say_of(c->out, "not written: %s", s->why);
 	}
 	job.choice.split = s;
 	job.in.operands = &s->operands;

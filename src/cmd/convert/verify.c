@@ -15,8 +15,6 @@
 #include "compare/compare.h"
 #include "input/open.h"
 #include "out/kind.h"
-#include "output/text_json.h"
-#include "run/read/reading.h"
 
 /* ---- what is compared ---- */
 
@@ -51,11 +49,9 @@ static struct event_fields compared_fields(const struct convert *c, const char *
 static bool refuse_sorter(const struct convert *c)
 {
 	char why[512];
-	struct shown_path shown;
 
 	sorter_reason(&c->verify.sorter, why, sizeof why);
-	say("%s: --verify: %s", show_path(&shown, c->out), why);
-	return false;
+	return say_of(c->out, "--verify: %s", why);
 }
 
 /* ---- events, one by one ---- */
@@ -325,12 +321,9 @@ bool convert_verify_check(struct convert *c)
 	if (!c->verify.wanted)
 		return true;
 	if (c->to->reader == NULL)
-		o->status =
-		    options_mistake(o, "--verify reads the output back; %s cannot be read", c->to->name);
-	else if (strcmp(c->out, "-") == 0)
-		o->status =
-		    options_mistake(o, "--verify reads the output back; it cannot be standard output");
-	return o->status == STATUS_CLEAN;
+		return options_mistake(o, "--verify reads the output back; %s cannot be read", c->to->name);
+	return strcmp(c->out, "-") != 0 ||
+	       options_mistake(o, "--verify reads the output back; it cannot be standard output");
 }
 
 bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)
@@ -387,10 +380,7 @@ bool convert_verify_begin(struct convert *c)
 
 static bool no_memory(const struct convert *c)
 {
-	struct shown_path shown;
-
-	say("%s: out of memory", show_path(&shown, c->out));
-	return false;
+	return say_of(c->out, "out of memory");
 }
 
 static bool keep_events(struct convert *c, const struct batch *b)

@@ -1,13 +1,12 @@
 #include "base/numbers.h"
 #include "cmd/events/event_text.h"
 
-#include <inttypes.h>
+#include "model/event.h"
 #include "model/event_traits.h"
-#include "model/track.h"
 #include "out/kind.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
+#include <inttypes.h>
 
 /* ---- values for people ---- */
 
@@ -86,62 +85,52 @@ void value_text_put(struct text *t, const struct value *v)
 
 /* ---- events as JSON ---- */
 
-static void put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
+static void put_text(struct json_out *o, const char *key, struct slice s, struct fields_json_lost *lost)
 {
-	text_printf(t, ",\"%s\":", key);
-	lost->bad_text += text_json_string(t, s) > 0;
+	lost->bad_text += text_json_string(json_out_value(o, key), s) > 0;
 }
 
-static void put_number(struct text *t, const char *key, uint64_t v)
-{
-	text_printf(t, ",\"%s\":", key);
-	text_json_u64(t, v);
-}
-
-static void put_named(struct text *t, const char *name, const char *number, const struct track *k,
+static void put_named(struct json_out *o, const char *name, const char *number, const struct track *k,
                       struct fields_json_lost *lost)
 {
 	if (k == NULL)
 		return;
-	put_text(t, name, k->name, lost);
+	put_text(o, name, k->name, lost);
 	if (k->has_id)
-		put_number(t, number, k->id);
+		json_out_u64_or_string(o, number, k->id);
 }
 
 /* Process, thread, and the track if it is a child of its thread or process; a lane belongs to its parent. */
-static void put_track(struct text *t, const struct track *k, struct fields_json_lost *lost)
+static void put_track(struct json_out *o, const struct track *k, struct fields_json_lost *lost)
 {
 	const struct track *const base = k->lane > 0 ? k->parent : k;
 	const struct track *thread = base;
 
 	while (thread != NULL && (thread->is_child || thread->parent == NULL))
 		thread = thread->parent;
-	put_named(t, "process", "pid", track_process(k), lost);
-	put_named(t, "thread", "tid", thread, lost);
+	put_named(o, "process", "pid", track_process(k), lost);
+	put_named(o, "thread", "tid", thread, lost);
 	if (base->is_child)
-		put_text(t, "track", base->name, lost);
+		put_text(o, "track", base->name, lost);
 	if (k->lane > 0)
-		put_number(t, "lane", k->lane);
+		json_out_u64(o, "lane", k->lane);
 }
 
-void event_json(struct text *t, const struct event *e, uint64_t zero, struct fields_json_lost *lost)
+void event_json(struct json_out *o, const struct event *e, uint64_t zero, struct fields_json_lost *lost)
 {
-	text_printf(t, "\"kind\":\"%s\"", event_kind_name(event_kind(e)));
-	if (e->ts < zero)
-		text_printf(t, ",\"ts_ns\":-%" PRIu64, zero - e->ts);
-	else
-		put_number(t, "ts_ns", e->ts - zero);
+	json_out_string(o, "kind", event_kind_name(event_kind(e)));
+	json_out_ns(o, "ts_ns", e->ts, zero);
 	if (e->phase == PHASE_SPAN)
-		put_number(t, "dur_ns", e->dur);
+		json_out_u64_or_string(o, "dur_ns", e->dur);
 	if (event_is_flow(e))
-		put_number(t, "id", e->dur);
+		json_out_u64_or_string(o, "id", e->dur);
 	if (e->phase != PHASE_STRUCTURE) {
-		put_text(t, "name", e->name, lost);
-		put_text(t, "category", e->cls->category, lost);
+		put_text(o, "name", e->name, lost);
+		put_text(o, "category", e->cls->category, lost);
 		if (e->track != NULL)
-			put_track(t, e->track, lost);
+			put_track(o, e->track, lost);
 	}
-	put_number(t, "offset", e->offset);
+	json_out_u64_or_string(o, "offset", e->offset);
 }
 
 /* ---- fields in tables ---- */

@@ -2,15 +2,15 @@
 #define CMD_EVENT_TEXT_H
 
 #include "format/fields_json.h"
+#include "json/out.h"
 #include "model/batch.h"
 #include "output/text.h"
 
 /* Events and values in the reports of cat, info, diff and convert --verify. */
 
 /* `"kind":...,"offset":N`, without braces: all members but class and args.  They are named like the columns
- * of tables, see tracetool-csv(5). */
-/* zero: trace.zero_ns, if ts are from there on. */
-void event_json(struct text *t, const struct event *e, uint64_t zero, struct fields_json_lost *lost);
+ * of tables, see tracetool-csv(5).  zero: trace.zero_ns, if ts are from there on. */
+void event_json(struct json_out *o, const struct event *e, uint64_t zero, struct fields_json_lost *lost);
 
 /* A value for people: numbers in full, text in quotes and escaped. */
 void value_text_put(struct text *t, const struct value *v);

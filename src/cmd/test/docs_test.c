@@ -21,6 +21,7 @@
 #include "run/engine_losses.h"
 #include "run/nest/nesting.h"
 #include "stats/stats.h"
+#include "test/support/ids_test.h"
 #include "vocab/private.h"
 
 /*

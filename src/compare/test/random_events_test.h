@@ -1,7 +1,6 @@
 #ifndef COMPARE_RANDOM_EVENTS_TEST_H
 #define COMPARE_RANDOM_EVENTS_TEST_H
 
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 
 /*

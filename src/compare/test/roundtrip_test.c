@@ -8,7 +8,7 @@
 #include "compare/compare.h"
 #include "compare/test/random_events_test.h"
 #include "format/registry.h"
-#include "format/features.h"
+#include "format/ledger.h"
 #include "input/open.h"
 #include "run/read/operands.h"
 #include "run/write/test/writer_rig_test.h"

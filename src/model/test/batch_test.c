@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 
 /* What a batch owns or holds, and when it lets go: at the latest when it is taken from its pool again, or the
  * pool is freed. */

@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "model/value.h"
 
 static const struct plan plan = { .stack = SLICE_LIT("frames") };

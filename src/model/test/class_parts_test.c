@@ -1,5 +1,4 @@
 #include "base/memory.h"
-#include "model/class.h"
 #include "model/plan.h"
 
 #include <criterion/criterion.h>

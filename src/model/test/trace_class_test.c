@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "model/class.h"
+#include "model/event.h"
 #include "model/trace_engine.h"
 
 /* A class that is planned does not change: what is otherwise is another class of its name. */

@@ -1,4 +1,4 @@
-#include "out/parents.h"
+#include "out/tracks.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "out/times.h"
+#include "out/kind.h"
 
 #include <criterion/criterion.h>
 

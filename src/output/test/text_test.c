@@ -8,7 +8,6 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 
 static uint64_t next_random(uint64_t *state)

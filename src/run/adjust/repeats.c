@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "base/scan.h"
 #include "base/utf8.h"
-#include "model/class.h"
-#include "model/track.h"
+#include "model/event.h"
 #include "model/value.h"
 #include "run/engine_losses.h"
 

@@ -7,9 +7,8 @@
 
 #include "base/match.h"
 #include "base/table.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/plan.h"
-#include "model/track.h"
 #include "run/choose/select.h"
 
 struct select_found *select_found_new(const struct select *s)
@@ -77,9 +76,9 @@ static void update_best(struct select_near *near, const char *text, struct slice
 	copy_literal(word, glob);
 	copy_lower(typed, word);
 	copy_lower(known, text);
-	const size_t d = edit_distance(typed, known);
-	if (d < near->distance && edit_distance_plausible(typed, known)) {
-		near->distance = d;
+	struct nearest n = { typed, near->best, near->distance };
+	if (nearest_add(&n, known)) {
+		near->distance = n.distance;
 		memcpy(near->best, text, strlen(text) + 1);
 	}
 }

@@ -14,10 +14,9 @@
 #include "format/fields_json.h"
 #include "input/open.h"
 #include "model/batch_fill.h"
-#include "model/class.h"
+#include "model/event.h"
 #include "model/event_traits.h"
 #include "model/plan.h"
-#include "model/track.h"
 #include "model/value.h"
 #include "run/sort/sorter.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/numbers.h"
 #include "model/batch.h"
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "model/value.h"
 #include "run/choose/split.h"
 #include "run/job.h"

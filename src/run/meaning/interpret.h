@@ -4,7 +4,6 @@
 #include "base/table.h"
 #include "format/format.h"
 #include "format/ledger.h"
-#include "model/batch_pool.h"
 #include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "run/job.h"
 #include "run/read/source.h"
 

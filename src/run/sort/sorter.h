@@ -4,10 +4,8 @@
 #include "base/os.h"
 #include "model/batch.h"
 #include "model/batch_fill.h"
-#include "model/batch_pool.h"
 #include "model/event.h"
 #include "model/trace_engine.h"
-#include "model/track.h"
 #include "run/job.h"
 
 /* ---- order key ---- */

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "output/columns.h"
-#include "output/text_units.h"
 #include "output/text_visible.h"
 
 /* drop: the rank at which a column is left out of text that is too wide. */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/track.h"
+#include "model/event.h"
 
 /*
  * What each track does at any time: the innermost of its open spans, that is, the one that started last; of

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "model/event.h"
-#include "model/track.h"
 
 /*
  * Starts of arrows whose end is not read yet, by id.  Of several starts with one id the latest is taken

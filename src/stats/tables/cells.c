@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "output/text_json.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 
 void cells_begin(struct cells *c, const char *title, const char *key, const struct cell_column *list,
                  unsigned n)

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/track.h"
+#include "model/event.h"
 #include "output/text.h"
 
 /*

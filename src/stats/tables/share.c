@@ -9,7 +9,7 @@
 
 #include "base/match.h"
 #include "model/event_traits.h"
-#include "output/text_units.h"
+#include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
 #define SHARE_RING 65536U

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/track.h"
+#include "model/event.h"
 
 #define MOST 400U
 #define TRACKS 3U

@@ -16,6 +16,7 @@
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 #include "test/support/format_aids.h"
+#include "test/support/ids_test.h"
 
 #define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 #define RAW (ALL | WANT_RAW)

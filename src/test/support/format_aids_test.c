@@ -3,6 +3,7 @@
 
 #include "format/registry.h"
 #include "test/support/format_aids.h"
+#include "test/support/ids_test.h"
 
 Test(format_aids, belong_to_formats)
 {

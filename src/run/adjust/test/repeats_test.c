@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "model/value.h"
 #include "run/adjust/repeats.h"
 

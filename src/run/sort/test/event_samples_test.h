@@ -1,7 +1,6 @@
 #ifndef RUN_SORT_EVENT_SAMPLES_TEST_H
 #define RUN_SORT_EVENT_SAMPLES_TEST_H
 
-#include "model/batch_pool.h"
 #include "run/sort/sorter.h"
 #include "model/trace_engine.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "model/batch_pool.h"
 #include "model/trace_engine.h"
 #include "input/open.h"
 #include "test/support/splitmix.h"
