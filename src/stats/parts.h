@@ -291,6 +291,9 @@ struct self_times {
 	/* scratch of an evaluation */
 	struct self_item *items;
 	uint32_t items_cap;
+	struct nested_span *nest;
+	struct self_block *left; /* blocks after spans are dropped */
+	uint32_t nest_cap, left_cap;
 	struct covered_spans open; /* `what` is self_item.index */
 	uint64_t *self;
 	uint32_t self_cap;
