@@ -89,6 +89,42 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 	histogram_spread(h, pool, v);
 }
 
+/* Buckets that are still to be counted: they are seldom in the cache, so each is fetched while the next
+ * numbers are added.  Zero-initialise to start; histogram_settle() before the pool is used otherwise. */
+#define HISTOGRAM_LATE 16U
+struct histogram_late {
+	uint32_t at[HISTOGRAM_LATE]; /* index in the pool; 0: none, as block 0 is not used */
+	uint32_t n;
+};
+
+/* The same as histogram_add(), where many histograms get numbers by turns. */
+static inline void histogram_add_late(struct histogram *h, struct histogram_pool *pool,
+                                      struct histogram_late *late, uint64_t v)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	if (!h->spread || h->blocks[block] == 0) {
+		histogram_add(h, pool, v);
+		return;
+	}
+	h->min = v < h->min ? v : h->min;
+	h->max = v > h->max ? v : h->max;
+	h->count++;
+	uint32_t *const at = &late->at[late->n++ % HISTOGRAM_LATE];
+	pool->buckets[*at]++;
+	*at = h->blocks[block] * (uint32_t)HISTOGRAM_BUCKETS + bucket;
+	__builtin_prefetch(&pool->buckets[*at], 1);
+}
+
+static inline void histogram_settle(struct histogram_pool *pool, struct histogram_late *late)
+{
+	for (uint32_t i = 0; i < HISTOGRAM_LATE; i++)
+		if (late->at[i] != 0)
+			pool->buckets[late->at[i]]++;
+	*late = (struct histogram_late){ 0 };
+}
+
 /* Adds n numbers of the bucket with this index: block * HISTOGRAM_BUCKETS + bucket.  min and max become those
  * of its middle. */
 void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n);
@@ -333,9 +369,11 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 	struct self_span *const to = k->spans + k->n;
 	if (k->n > 0) {
 		const struct self_span *const last = to - 1;
-		k->by_start &= start > last->start || (start == last->start && end < last->end);
-		k->by_end &= end > last->end || (end == last->end && start <= last->start);
+		/* without branches: most pairs of spans are in one of the orders at random */
+		k->by_start &= (start > last->start) | ((start == last->start) & (end < last->end));
+		k->by_end &= (end > last->end) | ((end == last->end) & (start <= last->start));
 	}
+	__builtin_prefetch(to + 4, 1); /* of many tracks, the capacity is larger than the cache */
 	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };
 	k->n++;
 }

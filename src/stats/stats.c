@@ -186,7 +186,7 @@ static inline void count_span(struct stats *s, struct span_group *g, const struc
 	}
 	g->count++;
 	total_add(&g->sum, e->dur);
-	histogram_add(&g->durations, &s->pool, e->dur);
+	histogram_add_late(&g->durations, &s->pool, &s->late, e->dur);
 }
 
 static bool add_decade(struct span_table *t, uint32_t number, uint64_t ns)
@@ -381,6 +381,7 @@ bool stats_batch(struct stats *s, const struct batch *b)
 		if (!add_event(s, b, e))
 			return false;
 	}
+	histogram_settle(&s->pool, &s->late);
 	return !s->times.failed;
 }
 

@@ -264,6 +264,7 @@ struct stats {
 	struct slice *counter_category; /* by that number: of the first of them; p NULL: none yet */
 	uint32_t ncounter_category;
 	struct histogram_pool pool;
+	struct histogram_late late; /* of the pool, within a batch */
 	struct names categories;
 	uint32_t *class_category; /* by index of the class: number of the category + 1; 0: unknown yet */
 	uint32_t nclasses;
