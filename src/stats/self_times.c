@@ -259,9 +259,14 @@ static bool sweep(struct self_times *t, uint32_t nitems)
 
 /* ---- names ---- */
 
-static struct self_name *name_of(struct self_times *t, uint32_t who)
+/* NULL on OOM. */
+static inline struct self_name *name_of(struct self_times *t, uint32_t who)
 {
-	return who == SELF_OTHER ? &t->other : &t->names[who];
+	if (who < t->nnames)
+		return &t->names[who];
+	if (who == SELF_OTHER)
+		return &t->other;
+	return reach(&t->names, &t->nnames, who + 1, sizeof *t->names) ? &t->names[who] : NULL;
 }
 
 /* Returns the piece of a name and track, or NULL. */
@@ -345,6 +350,10 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 			continue;
 		const struct self_item x = item_of(s->start, s->end, at, backwards);
 		struct self_name *const name = name_of(t, s->who);
+		if (name == NULL) {
+			t->failed = true;
+			return;
+		}
 		if (name->look != t->look || s->who == SELF_OTHER) {
 			name->look = t->look;
 			name->until = 0;
@@ -492,6 +501,23 @@ static uint64_t drop_time(const struct self_track *k, uint32_t keep, bool backwa
 	return backwards ? s[-1].end : s->start;
 }
 
+/* Returns the number of spans that end by `time`. */
+static uint32_t count_until(const struct self_track *k, uint64_t time, bool backwards)
+{
+	uint32_t n = 0;
+
+	if (time == UINT64_MAX)
+		return k->n;
+	if (backwards) {
+		for (n = k->n; k->spans[n - 1].end > time;)
+			n--;
+		return n;
+	}
+	for (uint32_t i = 0; i < k->n; i++)
+		n += k->spans[i].end <= time;
+	return n;
+}
+
 /* Removes the spans that end by `time`. */
 static void remove_ended(struct self_track *k, uint64_t time)
 {
@@ -564,7 +590,7 @@ static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t ke
 static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 {
 	struct self_track *const k = &t->tracks[track];
-	uint32_t nnames = 0, nended = 0, nleft;
+	uint32_t nleft;
 
 	if (k->n == 0)
 		return;
@@ -574,16 +600,11 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		k->by_start = true;
 	}
 	uint64_t time = last ? UINT64_MAX : drop_time(k, keep, backwards);
-	for (uint32_t i = 0; i < k->n; i++) {
-		if (k->spans[i].who < SELF_OTHER && k->spans[i].who >= nnames)
-			nnames = k->spans[i].who + 1;
-		nended += k->spans[i].end <= time;
-	}
+	const uint32_t nended = count_until(k, time, backwards);
 	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||
 	    !reach(&t->nest, &t->nest_cap, k->n + AROUND, sizeof *t->nest) ||
 	    !reach(&t->left, &t->left_cap, k->n + k->nblocks, sizeof *t->left) ||
-	    !reach(&t->self, &t->self_cap, k->n + 1, sizeof *t->self) ||
-	    (nnames > t->nnames && !reach(&t->names, &t->nnames, nnames, sizeof *t->names))) {
+	    !reach(&t->self, &t->self_cap, k->n + 1, sizeof *t->self)) {
 		t->failed = true;
 		return;
 	}
