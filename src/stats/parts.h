@@ -369,9 +369,11 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 	struct self_span *const to = k->spans + k->n;
 	if (k->n > 0) {
 		const struct self_span *const last = to - 1;
-		/* without branches: most pairs of spans are in one of the orders at random */
-		k->by_start &= (start > last->start) | ((start == last->start) & (end < last->end));
-		k->by_end &= (end > last->end) | ((end == last->end) & (start <= last->start));
+		/* the flags are predicted, the order of two spans is not */
+		if (k->by_start)
+			k->by_start = (start > last->start) | ((start == last->start) & (end < last->end));
+		if (k->by_end)
+			k->by_end = (end > last->end) | ((end == last->end) & (start <= last->start));
 	}
 	__builtin_prefetch(to + 4, 1); /* of many tracks, the capacity is larger than the cache */
 	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };

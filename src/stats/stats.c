@@ -244,23 +244,16 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 
 static bool add_span(struct stats *s, const struct batch *b, const struct event *e)
 {
+	const bool async = (e->flags & EVENT_ASYNC) != 0;
+	struct span_table *const t = async ? &s->async : &s->spans;
 	uint32_t name;
 
-	if (!span_number(s, &s->spans, b, e, &name))
+	if (!span_number(s, t, b, e, &name))
 		return false;
-	self_times_add(&s->times, e->track->index, e->ts, e->dur, name == NAMES_OTHER ? SELF_OTHER : name,
-	               event_is_waiting(e));
-	count_span(s, group_of(&s->spans, name), e);
-	return true;
-}
-
-static bool add_async(struct stats *s, const struct batch *b, const struct event *e)
-{
-	uint32_t name;
-
-	if (!span_number(s, &s->async, b, e, &name))
-		return false;
-	count_span(s, group_of(&s->async, name), e);
+	if (!async)
+		self_times_add(&s->times, e->track->index, e->ts, e->dur,
+		               name == NAMES_OTHER ? SELF_OTHER : name, event_is_waiting(e));
+	count_span(s, group_of(t, name), e);
 	return true;
 }
 
@@ -344,7 +337,7 @@ static bool add_event(struct stats *s, const struct batch *b, const struct event
 
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return (e->flags & EVENT_ASYNC) == 0 ? add_span(s, b, e) : add_async(s, b, e);
+		return add_span(s, b, e);
 	case PHASE_INSTANT:
 		return s->by.n == 0 ? tally_add(&s->instants, e->name, &number)
 		                    : tally_group(s, &s->instants, b, e);
