@@ -16,6 +16,7 @@
  *   histogram.c    percentiles of 64-bit numbers
  *   names.c        numbers for names
  *   self_times.c   time of spans that no other span of their track covers
+ *   self_tree.c    the same, where many overlap in part
  *   series.c       values of counters
  */
 
@@ -267,8 +268,9 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
  * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
  * is reduced.
  *
- * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost little unless a span
- * is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log n) per span.
+ * Spans in order of start or end that nest cost least; others are sorted.  Partial overlaps cost little
+ * unless a span is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log
+ * n) per span.
  */
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)

@@ -1,7 +1,7 @@
 /* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
- * the track's capacity is used up, or at the end.  Sorted spans are evaluated with stacks (runs); if spans
- * are inside too many of them, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks
- * remember the time that they cover. */
+ * the track's capacity is used up, or at the end.  Spans in order that nest are evaluated with a stack;
+ * those that overlap in part with stacks of runs, and if spans are inside too many of them, with a segment
+ * tree (self_tree.c).  Evaluated spans are dropped; blocks remember the time that they cover. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +200,7 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 }
 
 /* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that are there when
- * spans that end by `time` are dropped; 0: none are.  Returns false if two overlap in part, or a span is
+ * spans that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
  * inside a block.  Inlined twice, with a constant direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *nleft)
