@@ -7,7 +7,7 @@
 
 #include "dftracer/dftracer.h"
 
-/* ---- fast path: common records without events ---- */
+/* ---- fast path: common records ---- */
 
 /*
  * Most records of a trace are complete events of the same process as the record before, with known hashes.
@@ -75,8 +75,8 @@ static inline bool has_defined_hashes(struct dft_state *st, const struct dft_rec
 	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].found.count > 0;
 }
 
-/* Replaces dft_check_record() for a common record if no events are wanted.  Returns false, having done
- * nothing, for other records.  DFT_SPARE bytes after the record must be readable. */
+/* Replaces dft_check_record() for a common record.  Returns false, having done nothing, for other records.
+ * DFT_SPARE bytes after the record must be readable. */
 static bool count_common(struct dft_state *st, const struct dft_record *rec)
 {
 	if (!is_common(rec) || !has_common_numbers(rec))
@@ -97,6 +97,45 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_record_position(rec), dft_top_text(rec, DFT_ID));
 	else
 		dft_count_id(p, id);
+	return true;
+}
+
+/* Whether the events of common records need no facts but those of add_common(). */
+static bool wants_plain_events(const struct dft_state *st, const struct batch *b)
+{
+	return !st->raw && b->bytes == NULL &&
+	       (st->r->want & (WANT_TIMES | WANT_FIELDS | WANT_RAW)) == WANT_TIMES;
+}
+
+/* Checks a common record of a known class and adds its event.  Returns false, having done nothing, for other
+ * records. */
+static bool add_common(struct dft_state *st, struct batch *b)
+{
+	const struct dft_record *const rec = &st->record;
+	struct event *const e = &b->events[b->n];
+	struct record to = { .p = rec->p, .offset = rec->offset, .end = rec->end };
+	struct class *const cls = is_common(rec) ? dft_class_recent(st, rec) : NULL;
+
+	if (cls == NULL || class_needs_fields(cls) || !count_common(st, rec))
+		return false;
+	struct dft_facts *const f = &st->facts;
+	f->phase = DFT_PHASE_COMPLETE;
+	f->process = st->sh->processes.last;
+	f->pid = f->process->pid;
+	f->has_pid = f->has_dur = true;
+	f->has_tid = dft_digits(rec, rec->top[DFT_TID], &f->tid);
+	f->has_ts = dft_digits(rec, rec->top[DFT_TS], &f->ts);
+	f->ts *= f->process->unit;
+	f->dur = few_digits(rec, DFT_DUR) * f->process->unit;
+	f->negative_pid = f->has_id = false;
+	f->nnames = 0;
+	cls->records++;
+	dft_take_common(st, &to);
+	if (st->r->no_memory)
+		return true;
+	*e = (struct event){ .ts = to.ts, .cls = cls, .track = to.track, .offset = to.offset };
+	dft_event(st->r, &to, b, e);
+	b->n++;
 	return true;
 }
 
@@ -232,6 +271,7 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
+	const bool plain = b != NULL && wants_plain_events(st, b);
 
 	for (; *st->lines != UINT32_MAX && in->p < limit; st->lines++) {
 		if (r->no_memory || (b != NULL && b->n == b->cap))
@@ -240,8 +280,10 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 		if (e == NULL)
 			return false;
 		if (b != NULL) {
-			add_event(st, b);
-			r->records++;
+			if (!plain || st->ahead || !add_common(st, b)) {
+				add_event(st, b);
+				r->records++;
+			}
 		} else if (dft_is_passed_over(st)) {
 			r->records++;
 		} else if (st->ahead || !count_common(st, &st->record)) {

@@ -470,6 +470,20 @@ static struct class *metadata_class(struct dft_state *st, const struct dft_recor
 	return find_class(st, rec, SLICE_LIT("metadata"), SLICE_LIT("dftracer"));
 }
 
+static struct class **recent_class(const struct dft_state *st, struct slice cat)
+{
+	return &st->sh->classes
+	            .recent[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
+}
+
+struct class *dft_class_recent(const struct dft_state *st, const struct dft_record *rec)
+{
+	const struct slice cat = dft_top_text(rec, DFT_CAT);
+	struct class *const recent = *recent_class(st, cat);
+
+	return recent != NULL && slice_equal(recent->name, cat) ? recent : NULL;
+}
+
 static struct class *class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_CAT);
@@ -477,8 +491,7 @@ static struct class *class_of(struct dft_state *st, const struct dft_record *rec
 
 	if (f->phase == DFT_PHASE_METADATA)
 		return metadata_class(st, rec);
-	struct class **const recent =
-	    &st->sh->classes.recent[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
+	struct class **const recent = recent_class(st, cat);
 	if (kind == JSON_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
 		return *recent;
 	arena_reset(&st->scratch);
@@ -547,6 +560,15 @@ static void set_record(struct dft_state *st, struct record *rec)
 	if (c != NULL)
 		rec->cls = c;
 	st->r->no_memory |= c == NULL || (!structure && (want & WANT_TIMES) != 0 && rec->track == NULL);
+}
+
+void dft_take_common(struct dft_state *st, struct record *rec)
+{
+	const struct dft_facts *const f = &st->facts;
+
+	rec->ts = f->ts;
+	rec->track = thread_track(st, &st->record, f->process, true, f->tid, false);
+	st->r->no_memory |= rec->track == NULL;
 }
 
 void dft_take_record(struct dft_state *st, struct record *rec)

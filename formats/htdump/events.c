@@ -515,9 +515,7 @@ static const struct track *add_thread(struct ht_state *st, uint64_t id, const st
 	return t != NULL && table64_put(&all->threads, id, t->index) ? t : NULL;
 }
 
-/* Finds or adds the track of a thread.  Kept out of ht_event_add(), which inlines track_of(). */
-static __attribute__((noinline)) const struct track *find_thread(struct ht_state *st, uint64_t id,
-                                                                 const struct record *rec)
+const struct track *ht_track_find(struct ht_state *st, uint64_t id, const struct record *rec)
 {
 	struct ht_tracks *const all = &st->tracks;
 	const uint32_t i = table64_get(&all->threads, id);
@@ -525,14 +523,6 @@ static __attribute__((noinline)) const struct track *find_thread(struct ht_state
 	all->last = i != TABLE_NONE ? st->r->trace->tracks[i] : add_thread(st, id, rec);
 	all->last_id = id;
 	return all->last;
-}
-
-/* Returns the track of a thread; NULL on OOM. */
-static inline const struct track *track_of(struct ht_state *st, uint64_t id, const struct record *rec)
-{
-	const struct ht_tracks *const all = &st->tracks;
-
-	return all->last != NULL && all->last_id == id ? all->last : find_thread(st, id, rec);
 }
 
 /* ---- events ---- */
@@ -601,7 +591,7 @@ void ht_meaning(struct reader *r, const struct record *rec, struct batch *b, str
 	if (rec->role == RECORD_IS_EVENT) {
 		const bool has_thread = plan->thread != HT_NO_LEAF;
 		e->track =
-		    track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
+		    ht_track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
 		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
 		/* A span that would end past 2^64 (reported by apply_event() of read.c) is cut. */
 		e->dur = st->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : st->dur;

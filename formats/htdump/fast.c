@@ -1,7 +1,7 @@
 /*
- * Fast path: validates common records without building events.  Such a record has fixed-size fields, followed
- * by at most one string.  The class of a record gives its length; guessing that it is the class of the
- * previous record keeps the processor from waiting for the lookup.
+ * Fast path: validates common records, and builds events that need no fields.  Such a record has fixed-size
+ * fields, followed by at most one string.  The class of a record gives its length; guessing that it is the
+ * class of the previous record keeps the processor from waiting for the lookup.
  */
 #include "htdump/htdump.h"
 
@@ -14,6 +14,7 @@ struct fast_class {
 	uint32_t fixed;    /* bytes of the record before its string */
 	uint32_t duration; /* offset in the record, or HT_NO_LEAF */
 	bool string;
+	bool named;       /* by the string */
 	uint64_t records; /* read, but not yet counted */
 };
 
@@ -40,6 +41,7 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 	if (plan->nblocks > 0) {
 		f->fixed += plan->blocks[0].fixed;
 		f->string = plan->blocks[0].string != 0;
+		f->named = plan->name != HT_NO_LEAF;
 	}
 	if (f->duration != HT_NO_LEAF) {
 		const struct ht_leaf *const l = &plan->leaves[f->duration];
@@ -58,10 +60,39 @@ static inline __attribute__((always_inline)) void check_id(struct ht_state *st, 
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
 }
 
-/* Reads records that start before `limit` and end before `end`.  Inlined twice, with a constant byte order.
+/* Adds the event of the record at p.  Returns false if that was the last one for now. */
+static inline __attribute__((always_inline)) bool add_event(struct ht_state *st, const struct fast_class *f,
+                                                            struct batch *b, const struct record *rec,
+                                                            struct slice name)
+{
+	const struct ht_plan *const plan = f->c->plan;
+	uint64_t thread = 0;
+
+	st->starts[0] = rec->p + HT_HEAD_SIZE;
+	if (plan->thread != HT_NO_LEAF)
+		thread = ht_leaf_integer(st, &plan->leaves[plan->thread]);
+	const struct track *const track = ht_track_of(st, thread, rec);
+	if (track == NULL) {
+		st->r->no_memory = true;
+		return false;
+	}
+	b->events[b->n++] =
+	    (struct event){ .ts = rec->ts,
+		            .dur = f->duration != HT_NO_LEAF ? load_u64(rec->p + f->duration, st->big) : 0,
+		            .name = f->named ? name : f->c->cls->name,
+		            .cls = f->c->cls,
+		            .track = track,
+		            .offset = rec->offset,
+		            .phase = f->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT,
+		            .flags = st->r->event_flags };
+	return b->n < b->cap;
+}
+
+/* Reads records that start before `limit` and end before `end`; b NULL: without events.  Returns false at a
+ * record of a class whose events need fields.  Inlined for each constant byte order, with events and without.
  */
-static inline __attribute__((always_inline)) void read_records(struct ht_state *st, const char *limit,
-                                                               const char *end, bool big)
+static inline __attribute__((always_inline)) bool read_records(struct ht_state *st, const char *limit,
+                                                               const char *end, struct batch *b, bool big)
 {
 	const uint32_t class_at = ht_class_id_at(st->wire), ts_at = ht_time_at(st->wire);
 	const uint32_t id_at = ht_event_id_at(st->wire);
@@ -70,44 +101,64 @@ static inline __attribute__((always_inline)) void read_records(struct ht_state *
 	const uint64_t offset = input_offset(in, from);
 	uint64_t records = st->r->records;
 	struct fast_class f = { .c = NULL };
+	struct slice name = { .p = NULL };
+	bool can = true;
 
 	while (p < limit && (size_t)(end - p) >= HT_HEAD_SIZE) {
 		const uint32_t class_id = load_u32(p + class_at, big);
 		if ((class_id != f.id || f.c == NULL) && !select_class(st, &f, class_id))
 			break;
+		if (b != NULL && class_needs_fields(f.c->cls)) {
+			can = false;
+			break;
+		}
 		if ((size_t)(end - p) < f.fixed)
 			break;
 		const uint64_t ts = load_u64(p + ts_at, big), id = load_u64(p + id_at, big);
 		const char *next = p + f.fixed;
-		if (f.string && (next = textscan_ascii_end(next, end)) == NULL)
+		if (f.string && b != NULL) {
+			if (!textscan_cstring(next, end, &name) || (name.flags & SLICE_UTF8) == 0)
+				break;
+			next += name.n;
+		} else if (f.string && (next = textscan_ascii_end(next, end)) == NULL) {
 			break;
+		}
 		if (f.duration != HT_NO_LEAF && load_u64(p + f.duration, big) > UINT64_MAX - ts)
 			break;
-		check_id(st, id, offset + (uint64_t)(p - from), ++records);
+		const struct record rec = {
+			.p = p, .offset = offset + (uint64_t)(p - from), .ordinal = ++records, .ts = ts
+		};
+		check_id(st, id, rec.offset, rec.ordinal);
 		f.records++;
 		p = next + f.string;
-		if (st->ids.failed)
+		if (st->ids.failed || (b != NULL && !add_event(st, &f, b, &rec, name)))
 			break;
 	}
 	count_records(st, &f);
 	st->r->records = records;
 	in->p = p;
+	return can;
 }
 
 bool ht_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct ht_state *const st = r->state;
 	const struct input *const in = r->in;
+	bool can;
 
-	if (b != NULL || st->ahead_of != NULL || r->max_record < HT_FAST_RECORD)
+	if (st->ahead_of != NULL || r->max_record < HT_FAST_RECORD ||
+	    (b != NULL && ((r->want & (WANT_TIMES | WANT_FIELDS)) != WANT_TIMES || b->bytes != NULL)))
 		return false;
 	if (st->long_record.open)
 		return true;
 	const char *const end = (size_t)(in->end - limit) < SPARE ? in->end : limit + SPARE;
-	if (st->big)
-		read_records(st, limit, end, true);
+	if (b != NULL)
+		can =
+		    st->big ? read_records(st, limit, end, b, true) : read_records(st, limit, end, b, false);
+	else if (st->big)
+		can = read_records(st, limit, end, NULL, true);
 	else
-		read_records(st, limit, end, false);
+		can = read_records(st, limit, end, NULL, false);
 	r->no_memory |= st->ids.failed;
-	return true;
+	return can;
 }

@@ -11,7 +11,7 @@
  *
  *   format.c         registration, rules, detection of the layout
  *   read.c           framing and checks of one record; structure records; the batch loop
- *   fast.c           records that are only validated
+ *   fast.c           plain records that are validated, or events without fields
  *   classes.c        class descriptions, and their unfolding into flat lists of fields
  *   events.c         roles of fields, label names, tracks, interpreted events
  *   raw.c            records as the file has them: --raw, and copies with a selection
@@ -349,6 +349,16 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 /* Returns the name of a label; p is NULL if it has none, which is counted.  May run the look-ahead pass. */
 struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct record *rec);
 void ht_labels_free(struct ht_labels *all);
+
+/* Finds or adds the track of a thread; NULL on OOM.  rec: its record, for findings. */
+const struct track *ht_track_find(struct ht_state *st, uint64_t id, const struct record *rec);
+
+static inline const struct track *ht_track_of(struct ht_state *st, uint64_t id, const struct record *rec)
+{
+	const struct ht_tracks *const all = &st->tracks;
+
+	return all->last != NULL && all->last_id == id ? all->last : ht_track_find(st, id, rec);
+}
 
 /* See reader_ops.event. */
 void ht_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e);

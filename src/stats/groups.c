@@ -171,7 +171,7 @@ void groups_free(struct stats *s)
 static uint32_t text_value(struct group_values *v, struct slice text)
 {
 	const struct stats_known key = stats_known_key(text, NULL);
-	struct stats_known *const k = stats_known_slot(v->known, &key);
+	struct stats_known *const k = stats_known_slot(v->known, &key, text);
 
 	if (stats_known_is(k, &key, text))
 		return k->name;

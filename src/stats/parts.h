@@ -16,6 +16,7 @@
  *   histogram.c    percentiles of 64-bit numbers
  *   names.c        numbers for names
  *   self_times.c   time of spans that no other span of their track covers
+ *   self_tree.c    the same, where many overlap in part
  *   series.c       values of counters
  */
 
@@ -87,6 +88,42 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 		return;
 	}
 	histogram_spread(h, pool, v);
+}
+
+/* Buckets that are still to be counted: they are seldom in the cache, so each is fetched while the next
+ * numbers are added.  Zero-initialise to start; histogram_settle() before the pool is used otherwise. */
+#define HISTOGRAM_LATE 16U
+struct histogram_late {
+	uint32_t at[HISTOGRAM_LATE]; /* index in the pool; 0: none, as block 0 is not used */
+	uint32_t n;
+};
+
+/* The same as histogram_add(), where many histograms get numbers by turns. */
+static inline void histogram_add_late(struct histogram *h, struct histogram_pool *pool,
+                                      struct histogram_late *late, uint64_t v)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	if (!h->spread || h->blocks[block] == 0) {
+		histogram_add(h, pool, v);
+		return;
+	}
+	h->min = v < h->min ? v : h->min;
+	h->max = v > h->max ? v : h->max;
+	h->count++;
+	uint32_t *const at = &late->at[late->n++ % HISTOGRAM_LATE];
+	pool->buckets[*at]++;
+	*at = h->blocks[block] * (uint32_t)HISTOGRAM_BUCKETS + bucket;
+	__builtin_prefetch(&pool->buckets[*at], 1);
+}
+
+static inline void histogram_settle(struct histogram_pool *pool, struct histogram_late *late)
+{
+	for (uint32_t i = 0; i < HISTOGRAM_LATE; i++)
+		if (late->at[i] != 0)
+			pool->buckets[late->at[i]]++;
+	*late = (struct histogram_late){ 0 };
 }
 
 /* Adds n numbers of the bucket with this index: block * HISTOGRAM_BUCKETS + bucket.  min and max become those
@@ -231,8 +268,9 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
  * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
  * is reduced.
  *
- * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost little unless a span
- * is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log n) per span.
+ * Spans in order of start or end that nest cost least; others are sorted.  Partial overlaps cost little
+ * unless a span is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log
+ * n) per span.
  */
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
@@ -291,6 +329,9 @@ struct self_times {
 	/* scratch of an evaluation */
 	struct self_item *items;
 	uint32_t items_cap;
+	struct nested_span *nest;
+	struct self_block *left; /* blocks after spans are dropped */
+	uint32_t nest_cap, left_cap;
 	struct covered_spans open; /* `what` is self_item.index */
 	uint64_t *self;
 	uint32_t self_cap;
@@ -330,9 +371,13 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 	struct self_span *const to = k->spans + k->n;
 	if (k->n > 0) {
 		const struct self_span *const last = to - 1;
-		k->by_start &= start > last->start || (start == last->start && end < last->end);
-		k->by_end &= end > last->end || (end == last->end && start <= last->start);
+		/* the flags are predicted, the order of two spans is not */
+		if (k->by_start)
+			k->by_start = (start > last->start) | ((start == last->start) & (end < last->end));
+		if (k->by_end)
+			k->by_end = (end > last->end) | ((end == last->end) & (start <= last->start));
 	}
+	__builtin_prefetch(to + 4, 1); /* of many tracks, the capacity is larger than the cache */
 	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };
 	k->n++;
 }

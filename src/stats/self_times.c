@@ -1,138 +1,13 @@
 /* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
- * the track's capacity is used up, or at the end.  Sorted spans are evaluated with stacks (runs); if spans
- * are inside too many of them, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks
- * remember the time that they cover. */
+ * the track's capacity is used up, or at the end.  Spans in order that nest are evaluated with a stack;
+ * those that overlap in part with stacks of runs, and if spans are inside too many of them, with a segment
+ * tree (self_tree.c).  Evaluated spans are dropped; blocks remember the time that they cover. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "stats/stats.h"
-
-/* ---- arbitrary overlaps: segment tree beats (range chmin) ---- */
-
-struct node {
-	uint32_t max, next; /* largest end of a point, as a rank, and the next smaller one; 0: none */
-	uint64_t time;      /* total time of the points with the largest end */
-};
-
-struct tree {
-	struct node *nodes; /* [1] is the root */
-	uint64_t *times;    /* distinct starts and ends, sorted */
-	uint32_t n;         /* of times */
-};
-
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static uint32_t rank_of(const struct tree *t, uint64_t time)
-{
-	uint32_t lo = 0, hi = t->n;
-
-	while (hi - lo > 1) {
-		const uint32_t mid = lo + (hi - lo) / 2;
-		if (t->times[mid] <= time)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static void join(struct node *to, const struct node *a, const struct node *b)
-{
-	if (a->max == b->max) {
-		to->max = a->max;
-		to->time = a->time + b->time;
-		to->next = a->next > b->next ? a->next : b->next;
-		return;
-	}
-	const struct node *const more = a->max > b->max ? a : b, *const less = more == a ? b : a;
-	to->max = more->max;
-	to->time = more->time;
-	to->next = more->next > less->max ? more->next : less->max;
-}
-
-/* Points are the intervals [times[i], times[i + 1]), lo <= i < hi. */
-static void build(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi)
-{
-	if (hi - lo == 1) {
-		t->nodes[at] = (struct node){ UINT32_MAX, 0, t->times[lo + 1] - t->times[lo] };
-		return;
-	}
-	const uint32_t mid = lo + (hi - lo) / 2;
-	build(t, 2 * at, lo, mid);
-	build(t, 2 * at + 1, mid, hi);
-	join(&t->nodes[at], &t->nodes[2 * at], &t->nodes[2 * at + 1]);
-}
-
-static void lower(struct node *n, uint32_t v)
-{
-	if (n->max > v)
-		n->max = v;
-}
-
-/* Lowers the points [from, to) to v and returns the time of those that change.  Recursive, 18 levels. */
-static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to,
-                       uint32_t v)
-{
-	struct node *const n = &t->nodes[at];
-
-	if (to <= lo || hi <= from || n->max <= v)
-		return 0;
-	if (from <= lo && hi <= to && n->next < v) {
-		n->max = v;
-		return n->time;
-	}
-	const uint32_t mid = lo + (hi - lo) / 2;
-	lower(&t->nodes[2 * at], n->max);
-	lower(&t->nodes[2 * at + 1], n->max);
-	const uint64_t changed =
-	    change(t, 2 * at, lo, mid, from, to, v) + change(t, 2 * at + 1, mid, hi, from, to, v);
-	join(n, &t->nodes[2 * at], &t->nodes[2 * at + 1]);
-	return changed;
-}
-
-/* Visits items from the last to the first, and keeps for each point in time the least end of the visited
- * items that cover it.  Visited items begin no earlier than the current one, so a point belongs to the
- * current item unless its least end is inside the item.  Lowering the ends to that of the current item
- * changes just the points that belong to it: one walk over a segment tree of times, in which each node has
- * its largest end, the time with that end, and the next smaller end ("segment tree beats"). */
-bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self)
-{
-	struct tree t = { .times = malloc(((size_t)n * 2 + 1) * sizeof *t.times) };
-
-	if (n == 0 || t.times == NULL) {
-		free(t.times);
-		return n == 0;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		t.times[2 * i] = items[i].start;
-		t.times[2 * i + 1] = items[i].end;
-	}
-	qsort(t.times, (size_t)n * 2, sizeof *t.times, by_time);
-	for (uint32_t i = 0; i < 2 * n; i++)
-		if (t.n == 0 || t.times[t.n - 1] != t.times[i])
-			t.times[t.n++] = t.times[i];
-	t.nodes = malloc((size_t)t.n * 4 * sizeof *t.nodes);
-	const bool ok = t.nodes != NULL;
-	if (ok) {
-		build(&t, 1, 0, t.n - 1);
-		for (uint32_t i = n; i-- > 0;) {
-			const uint32_t from = rank_of(&t, items[i].start), to = rank_of(&t, items[i].end);
-			const uint64_t own = change(&t, 1, 0, t.n - 1, from, to, to);
-			if (items[i].index != SELF_NOBODY)
-				self[items[i].index] = own;
-		}
-	}
-	free(t.nodes);
-	free(t.times);
-	return ok;
-}
 
 /* ---- self times ---- */
 
@@ -167,6 +42,8 @@ void self_times_free(struct self_times *t)
 	table64_free(&t->piece_of);
 	free(t->items);
 	free(t->open.spans);
+	free(t->nest);
+	free(t->left);
 	free(t->self);
 	*t = (struct self_times){ .limit = 0 };
 }
@@ -277,6 +154,83 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 	return n;
 }
 
+/* ---- spans that nest ---- */
+
+#define KEPT (UINT64_C(1) << 32) /* of nested_span.what, beside the index of the span: it is not dropped */
+#define AROUND 3U                /* open spans that never end, and contain all others */
+
+/* Removes spans that end by `time`.  How many they are is hard to predict, so up to three are counted without
+ * a branch: ends do not decrease from the top. */
+static inline struct nested_span *close_nested(struct nested_span *top, uint64_t time)
+{
+	top -= (top[0].end <= time) + (top[-1].end <= time) + (top[-2].end <= time);
+	while (top->end <= time)
+		top--;
+	return top;
+}
+
+/* A walk over the spans and blocks of a track. */
+struct nesting {
+	struct nested_span *top;
+	uint64_t block_end;     /* of the latest block */
+	uint32_t nblocks, left; /* blocks that were passed, and those in left[] */
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Passes the blocks before x.  Returns false if one is inside a span in part. */
+INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct self_track *k,
+                        const struct self_item *x, bool backwards)
+{
+	for (; w->nblocks < k->nblocks; w->nblocks++) {
+		const struct self_block *const g =
+		    &k->blocks[backwards ? k->nblocks - 1 - w->nblocks : w->nblocks];
+		const struct self_item y = item_of(g->start, g->end, SELF_NOBODY, backwards);
+		if (comes_first(x, &y))
+			return true;
+		w->top = close_nested(w->top, y.start);
+		if (w->top->end < y.end)
+			return false;
+		t->self[(uint32_t)w->top->what] -= g->covered;
+		w->block_end = y.end;
+		if ((w->top->what & KEPT) != 0)
+			t->left[w->left++] = *g;
+	}
+	return true;
+}
+
+/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that are there when
+ * spans that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
+ * inside a block.  Inlined twice, with a constant direction. */
+INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
+                       uint32_t *nleft)
+{
+	struct nesting w = { .top = t->nest + AROUND - 1 };
+
+	for (uint32_t i = 0; i < AROUND; i++)
+		t->nest[i] = (struct nested_span){ UINT64_MAX, KEPT | k->n }; /* self[k->n] is not used */
+	for (uint32_t i = 0; i < k->n; i++) {
+		const uint32_t at = backwards ? k->n - 1 - i : i;
+		const struct self_span *const s = &k->spans[at];
+		const struct self_item x = item_of(s->start, s->end, at, backwards);
+		if (!nest_blocks(&w, t, k, &x, backwards))
+			return false;
+		w.top = close_nested(w.top, x.start);
+		if (x.start < w.block_end || w.top->end < x.end)
+			return false;
+		const uint64_t ns = x.end - x.start, kept = s->end > time ? KEPT : 0;
+		t->self[(uint32_t)w.top->what] -= ns;
+		t->self[at] = ns;
+		if (kept == 0 && (w.top->what & KEPT) != 0)
+			t->left[w.left++] = (struct self_block){ s->start, s->end, ns };
+		*++w.top = (struct nested_span){ x.end, kept | at };
+	}
+	const struct self_item end = { .start = UINT64_MAX };
+	const bool nests = nest_blocks(&w, t, k, &end, backwards);
+	*nleft = w.left;
+	return nests;
+}
+
 /* ---- covered time ---- */
 
 static inline void finish_until(struct self_times *t, uint64_t time)
@@ -305,9 +259,14 @@ static bool sweep(struct self_times *t, uint32_t nitems)
 
 /* ---- names ---- */
 
-static struct self_name *name_of(struct self_times *t, uint32_t who)
+/* NULL on OOM. */
+static inline struct self_name *name_of(struct self_times *t, uint32_t who)
 {
-	return who == SELF_OTHER ? &t->other : &t->names[who];
+	if (who < t->nnames)
+		return &t->names[who];
+	if (who == SELF_OTHER)
+		return &t->other;
+	return reach(&t->names, &t->nnames, who + 1, sizeof *t->names) ? &t->names[who] : NULL;
 }
 
 /* Returns the piece of a name and track, or NULL. */
@@ -378,33 +337,36 @@ static void count_in_piece(struct self_times *t, struct self_name *name, struct 
 }
 
 /* Counts the spans that end by `time`, with their self[]. */
-static void count_ended(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool drops)
+static void count_ended(struct self_times *t, uint32_t track, bool backwards, uint64_t time, bool drops)
 {
 	const struct self_track *const k = &t->tracks[track];
 	const bool pieces = drops || t->npieces > 0;
 
 	t->look++;
-	for (uint32_t i = 0; i < nitems; i++) {
-		const struct self_item *const x = &t->items[i];
-		if (x->index == SELF_NOBODY)
-			continue;
-		const struct self_span *const s = &k->spans[x->index];
+	for (uint32_t i = 0; i < k->n; i++) {
+		const uint32_t at = backwards ? k->n - 1 - i : i;
+		const struct self_span *const s = &k->spans[at];
 		if (s->who == SELF_NOBODY)
 			continue;
+		const struct self_item x = item_of(s->start, s->end, at, backwards);
 		struct self_name *const name = name_of(t, s->who);
+		if (name == NULL) {
+			t->failed = true;
+			return;
+		}
 		if (name->look != t->look || s->who == SELF_OTHER) {
 			name->look = t->look;
 			name->until = 0;
 		}
-		const uint64_t from = x->start > name->until ? x->start : name->until,
-		               ns = x->end > from ? x->end - from : 0;
-		if (x->end > name->until)
-			name->until = x->end;
+		const uint64_t from = x.start > name->until ? x.start : name->until,
+		               ns = x.end > from ? x.end - from : 0;
+		if (x.end > name->until)
+			name->until = x.end;
 		if (s->end > time)
 			continue;
-		total_add(&name->self, t->self[x->index]);
+		total_add(&name->self, t->self[at]);
 		if (s->waiting)
-			total_add(&name->waiting, t->self[x->index]);
+			total_add(&name->waiting, t->self[at]);
 		total_add(&name->total, ns);
 		name->recursive += ns == 0;
 		if (!pieces || ns == 0 || s->who == SELF_OTHER)
@@ -430,6 +392,17 @@ static void trim_blocks(struct self_times *t, struct self_track *k)
 	k->blocks_counted = k->blocks_cap;
 }
 
+static bool reach_blocks(struct self_track *k, uint32_t n)
+{
+	struct self_block *const p = n > k->blocks_cap ? realloc(k->blocks, n * sizeof *p) : k->blocks;
+
+	if (n > k->blocks_cap && p == NULL)
+		return false;
+	k->blocks = p;
+	k->blocks_cap = n > k->blocks_cap ? n : k->blocks_cap;
+	return true;
+}
+
 static bool add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
 {
 	if (!array_reserve(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)) {
@@ -438,6 +411,13 @@ static bool add_block(struct self_times *t, struct self_track *k, const struct s
 	}
 	k->blocks[k->nblocks++] = *g;
 	return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
 }
 
 static int block_by_start(const void *a, const void *b)
@@ -470,16 +450,17 @@ static void unite_blocks(struct self_track *k)
 	k->nblocks = n;
 }
 
-/* Merges adjacent blocks until `max` are left.  No block may extend across the start of a retained span. */
-static void merge_blocks(struct self_track *k, uint32_t max)
+/* Merges adjacent blocks until `max` are left.  No block may extend across the start of a retained span;
+ * those before the end of the last block are in `starts`. */
+static void merge_blocks(struct self_track *k, const uint64_t *starts, uint32_t nstarts, uint32_t max)
 {
 	while (k->nblocks > max) {
 		uint32_t n = 0, s = 0;
 		for (uint32_t i = 0; i < k->nblocks; i++) {
 			struct self_block g = k->blocks[i];
-			while (s < k->n && k->spans[s].start <= g.start)
+			while (s < nstarts && starts[s] <= g.start)
 				s++;
-			if (i + 1 < k->nblocks && (s == k->n || k->spans[s].start >= k->blocks[i + 1].end)) {
+			if (i + 1 < k->nblocks && (s == nstarts || starts[s] >= k->blocks[i + 1].end)) {
 				i++;
 				g.end = k->blocks[i].end;
 				g.covered += k->blocks[i].covered;
@@ -520,17 +501,54 @@ static uint64_t drop_time(const struct self_track *k, uint32_t keep, bool backwa
 	return backwards ? s[-1].end : s->start;
 }
 
-/* Removes the spans that end by `time`; blocks retain the time that they cover. */
-static void drop_ended(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
+/* Returns the number of spans that end by `time`. */
+static uint32_t count_until(const struct self_track *k, uint64_t time, bool backwards)
 {
 	uint32_t n = 0;
 
+	if (time == UINT64_MAX)
+		return k->n;
+	if (backwards) {
+		for (n = k->n; k->spans[n - 1].end > time;)
+			n--;
+		return n;
+	}
+	for (uint32_t i = 0; i < k->n; i++)
+		n += k->spans[i].end <= time;
+	return n;
+}
+
+/* Removes the spans that end by `time`. */
+static void remove_ended(struct self_track *k, uint64_t time)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->spans[i].end > time)
+			k->spans[n++] = k->spans[i];
+	k->n = n;
+}
+
+/* Replaces the blocks of a track by the n in left[]. */
+static bool take_left(struct self_times *t, struct self_track *k, uint32_t n, bool backwards)
+{
+	if (!reach_blocks(k, n)) {
+		t->failed = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		k->blocks[i] = t->left[backwards ? n - 1 - i : i];
+	k->nblocks = n;
+	return true;
+}
+
+/* Adds the time of the spans that end by `time` to the blocks. */
+static bool block_ended(struct self_times *t, struct self_track *k, uint64_t time)
+{
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct self_span *const s = &k->spans[i];
-		if (s->end > time) {
-			k->spans[n++] = *s;
+		if (s->end > time)
 			continue;
-		}
 		struct self_block *last = k->nblocks > 0 ? &k->blocks[k->nblocks - 1] : NULL;
 		while (last != NULL && last->start >= s->start && last->end <= s->end) {
 			k->nblocks--; /* the usual case in order of ends */
@@ -540,30 +558,28 @@ static void drop_ended(struct self_times *t, struct self_track *k, uint64_t time
 		    last->covered == last->end - last->start)
 			continue; /* the usual case in order of starts */
 		if (!add_block(t, k, &(struct self_block){ s->start, s->end, s->end - s->start }))
-			return;
+			return false;
 	}
-	k->n = n;
 	sort_nearly(k->blocks, k->nblocks, sizeof *k->blocks, block_by_start);
 	unite_blocks(k);
+	return true;
+}
+
+/* Bounds the number of blocks. */
+static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t keep)
+{
 	if (k->nblocks <= SELF_BLOCKS && keep > 0) {
 		trim_blocks(t, k);
 		return;
 	}
-	struct self_span *const spans = k->spans;
-	struct self_span *copy = NULL;
-	if (!k->by_start && k->n > 0) {
-		copy = malloc(k->n * sizeof *copy);
-		if (copy == NULL) {
-			t->failed = true;
-			return;
-		}
-		memcpy(copy, spans, k->n * sizeof *copy);
-		sort_nearly(copy, k->n, sizeof *copy, by_start);
-		k->spans = copy;
-	}
-	merge_blocks(k, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : SELF_BLOCKS / 4);
-	k->spans = spans;
-	free(copy);
+	const uint64_t end = k->nblocks > 0 ? k->blocks[k->nblocks - 1].end : 0;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->spans[i].start < end)
+			t->self[n++] = k->spans[i].start;
+	if (!k->by_start)
+		sort_nearly(t->self, n, sizeof *t->self, by_time);
+	merge_blocks(k, t->self, n, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : SELF_BLOCKS / 4);
 	trim_blocks(t, k);
 }
 
@@ -574,6 +590,7 @@ static void drop_ended(struct self_times *t, struct self_track *k, uint64_t time
 static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 {
 	struct self_track *const k = &t->tracks[track];
+	uint32_t nleft;
 
 	if (k->n == 0)
 		return;
@@ -582,37 +599,35 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		sort_nearly(k->spans, k->n, sizeof *k->spans, by_start);
 		k->by_start = true;
 	}
-	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||
-	    !reach(&t->self, &t->self_cap, k->n, sizeof *t->self)) {
-		t->failed = true;
-		return;
-	}
-	uint32_t nnames = 0;
-	for (uint32_t i = 0; i < k->n; i++)
-		if (k->spans[i].who < SELF_OTHER && k->spans[i].who >= nnames)
-			nnames = k->spans[i].who + 1;
-	if (nnames > t->nnames && !reach(&t->names, &t->nnames, nnames, sizeof *t->names)) {
-		t->failed = true;
-		return;
-	}
-	const uint32_t nitems = list_items(t, k, backwards);
-	if (!sweep(t, nitems) && !self_tree(t->items, nitems, t->self))
-		t->failed = true;
 	uint64_t time = last ? UINT64_MAX : drop_time(k, keep, backwards);
-	uint32_t nended = 0;
-	for (uint32_t i = 0; i < k->n; i++)
-		nended += k->spans[i].end <= time;
+	const uint32_t nended = count_until(k, time, backwards);
+	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||
+	    !reach(&t->nest, &t->nest_cap, k->n + AROUND, sizeof *t->nest) ||
+	    !reach(&t->left, &t->left_cap, k->n + k->nblocks, sizeof *t->left) ||
+	    !reach(&t->self, &t->self_cap, k->n + 1, sizeof *t->self)) {
+		t->failed = true;
+		return;
+	}
 	if (k->n - nended > k->cap / 2 && !last) { /* many long spans */
 		time = UINT64_MAX;
 		t->inexact += k->n - nended;
 	}
-	for (uint32_t i = 0; i < k->n && k->nblocks > 0; i++)
-		t->inexact += k->spans[i].end <= time && is_cut(k, &k->spans[i]);
-	count_ended(t, track, nitems, time, !last);
-	if (last)
+	const bool nests = backwards ? nest_spans(t, k, last ? 0 : time, true, &nleft)
+	                             : nest_spans(t, k, last ? 0 : time, false, &nleft);
+	if (!nests) {
+		const uint32_t nitems = list_items(t, k, backwards);
+		if (!sweep(t, nitems) && !self_tree(t->items, nitems, t->self))
+			t->failed = true;
+		for (uint32_t i = 0; i < k->n && k->nblocks > 0; i++)
+			t->inexact += k->spans[i].end <= time && is_cut(k, &k->spans[i]);
+	}
+	count_ended(t, track, backwards, time, !last);
+	if (last) {
 		k->n = 0;
-	else
-		drop_ended(t, k, time, keep);
+	} else if (nests ? take_left(t, k, nleft, backwards) : block_ended(t, k, time)) {
+		remove_ended(k, time);
+		bound_blocks(t, k, keep);
+	}
 	k->by_start |= k->n == 0;
 	k->by_end |= k->n == 0;
 }

@@ -151,7 +151,7 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	const struct stats_known key = stats_known_key(e->name, e->cls);
-	struct stats_known *const k = stats_known_slot(t->known, &key);
+	struct stats_known *const k = stats_known_slot(t->known, &key, e->name);
 
 	if (stats_known_is(k, &key, e->name)) {
 		*name = k->name;
@@ -186,7 +186,7 @@ static inline void count_span(struct stats *s, struct span_group *g, const struc
 	}
 	g->count++;
 	total_add(&g->sum, e->dur);
-	histogram_add(&g->durations, &s->pool, e->dur);
+	histogram_add_late(&g->durations, &s->pool, &s->late, e->dur);
 }
 
 static bool add_decade(struct span_table *t, uint32_t number, uint64_t ns)
@@ -244,23 +244,16 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 
 static bool add_span(struct stats *s, const struct batch *b, const struct event *e)
 {
+	const bool async = (e->flags & EVENT_ASYNC) != 0;
+	struct span_table *const t = async ? &s->async : &s->spans;
 	uint32_t name;
 
-	if (!span_number(s, &s->spans, b, e, &name))
+	if (!span_number(s, t, b, e, &name))
 		return false;
-	self_times_add(&s->times, e->track->index, e->ts, e->dur, name == NAMES_OTHER ? SELF_OTHER : name,
-	               event_is_waiting(e));
-	count_span(s, group_of(&s->spans, name), e);
-	return true;
-}
-
-static bool add_async(struct stats *s, const struct batch *b, const struct event *e)
-{
-	uint32_t name;
-
-	if (!span_number(s, &s->async, b, e, &name))
-		return false;
-	count_span(s, group_of(&s->async, name), e);
+	if (!async)
+		self_times_add(&s->times, e->track->index, e->ts, e->dur,
+		               name == NAMES_OTHER ? SELF_OTHER : name, event_is_waiting(e));
+	count_span(s, group_of(t, name), e);
 	return true;
 }
 
@@ -268,7 +261,7 @@ static bool add_async(struct stats *s, const struct batch *b, const struct event
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
 	const struct stats_known key = stats_known_key(name, NULL);
-	struct stats_known *const k = stats_known_slot(t->known, &key);
+	struct stats_known *const k = stats_known_slot(t->known, &key, name);
 
 	if (stats_known_is(k, &key, name)) {
 		t->counts[k->name]++;
@@ -344,7 +337,7 @@ static bool add_event(struct stats *s, const struct batch *b, const struct event
 
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return (e->flags & EVENT_ASYNC) == 0 ? add_span(s, b, e) : add_async(s, b, e);
+		return add_span(s, b, e);
 	case PHASE_INSTANT:
 		return s->by.n == 0 ? tally_add(&s->instants, e->name, &number)
 		                    : tally_group(s, &s->instants, b, e);
@@ -381,6 +374,7 @@ bool stats_batch(struct stats *s, const struct batch *b)
 		if (!add_event(s, b, e))
 			return false;
 	}
+	histogram_settle(&s->pool, &s->late);
 	return !s->times.failed;
 }
 

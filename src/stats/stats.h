@@ -90,18 +90,21 @@ static inline struct stats_known stats_known_key(struct slice name, const struct
 	return k;
 }
 
-static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key)
-{
-	const uint64_t mix = key->head ^ key->tail >> 3 ^ (uint64_t)(uintptr_t)key->cls << 16;
-
-	return &known[(mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
-}
-
 static inline bool stats_known_is(const struct stats_known *k, const struct stats_known *key,
                                   struct slice name)
 {
 	return k->head == key->head && k->tail == key->tail && k->size == key->size && k->cls == key->cls &&
 	       (k->copy == NULL || memcmp(k->copy, name.p, name.n) == 0);
+}
+
+/* The slot of a text, or the one beside it: the one that has it, else the one to be set. */
+static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key,
+                                                   struct slice name)
+{
+	const uint64_t mix = key->head ^ key->tail >> 3 ^ (uint64_t)(uintptr_t)key->cls << 16;
+	const uint64_t i = (mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+
+	return stats_known_is(&known[i], key, name) || known[i].size == 0 ? &known[i] : &known[i ^ 1];
 }
 
 /* Stores the number of a name that `names` has. */
@@ -263,6 +266,7 @@ struct stats {
 	struct slice *counter_category; /* by that number: of the first of them; p NULL: none yet */
 	uint32_t ncounter_category;
 	struct histogram_pool pool;
+	struct histogram_late late; /* of the pool, within a batch */
 	struct names categories;
 	uint32_t *class_category; /* by index of the class: number of the category + 1; 0: unknown yet */
 	uint32_t nclasses;

@@ -122,3 +122,55 @@ Test(dftracer_cli, repeated_opening_brackets)
 		ran_free(&r);
 	}
 }
+
+/* Lines of two processes with threads, hashes and sizes; `more`: an arg of each. */
+static char *write_lines(const char *path, const char *more)
+{
+	static const char *const names[] = { "read", "write", "close", "start" };
+	FILE *const f = fopen(path, "w");
+
+	cr_assert_not_null(f);
+	fputs("[\n", f);
+	for (int i = 0; i < 4000; i++) {
+		const int pid = 10 + i / 50 % 2;
+		if (i % 100 == 0)
+			fprintf(
+			    f,
+			    "{\"id\":%d,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":%d,\"tid\":%d,\"ph\":"
+			    "\"M\",\"args\":{\"hhash\":\"00000000000000aa\",\"name\":\"/a/%d\",\"value\":"
+			    "\"%016x\"%s}}\n",
+			    i / 100 % 2 == 0 ? i : 0, pid, pid, i, i, more);
+		fprintf(
+		    f,
+		    "{\"id\":%d,\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":%d,"
+		    "\"ph\":\"X\",\"args\":{\"hhash\":\"00000000000000a%d\",\"fhash\":\"%016x\",\"ret\":%d%s}"
+		    "}"
+		    "\n",
+		    i % 700 == 0 ? 5 : i, names[i % 3 + i / 3900], i % 7 == 0 ? "STDIO" : "POSIX", pid,
+		    pid + i % 3, 1000000 + 10 * i, i % 29, i % 900 == 0, i % 800 == 0 ? 77 : i / 200 * 100, i,
+		    more);
+	}
+	cr_assert_eq(fclose(f), 0);
+	const char *const stats[] = { "stats", "-f", "--format", "csv", path, NULL };
+	struct ran r = run_tool(stats, NULL, 0);
+	char *const out = malloc(r.out_n + r.err_n + 1);
+	cr_assert(out != NULL && r.out_n > 100, "%s", r.err);
+	sprintf(out, "%s%s", r.out, r.err);
+	ran_free(&r);
+	return out;
+}
+
+/* A line with a byte that is not ASCII is left to the general path. */
+Test(dftracer_cli, events_of_both_paths)
+{
+	char *const dir = make_folder();
+	char path[300];
+
+	snprintf(path, sizeof path, "%s/a.pfw", dir);
+	char *const fast = write_lines(path, ",\"x\":\"e.\""), *const general =
+	                                                           write_lines(path, ",\"x\":\"\u00e9\"");
+	cr_expect_str_eq(fast, general);
+	free(fast);
+	free(general);
+	remove_folder(dir);
+}

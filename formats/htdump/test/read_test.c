@@ -117,6 +117,21 @@ static void expect_same_findings(const char *in, const char *copy, const struct 
 	free(by_runs);
 }
 
+/* A limit of records below HT_FAST_RECORD turns the fast path off. */
+static void expect_same_events(const char *in)
+{
+	const char *const fast[] = { "stats", "-f", "--format", "json", "--full", in, NULL };
+	const char *const careful[] = { "stats",        "-f",      "--format", "json", "--full",
+		                        "--max-record", "1000000", in,         NULL };
+	struct ran a = run_tool(fast, NULL, 0), b = run_tool(careful, NULL, 0);
+
+	cr_expect_not_null(strstr(a.out, "\"seventeen bytes..\""), "%s", a.out);
+	cr_expect_str_eq(a.out, b.out);
+	cr_expect_str_eq(a.err, b.err);
+	ran_free(&a);
+	ran_free(&b);
+}
+
 Test(htdump_fast, finds_what_is_found_in_events)
 {
 	char *const dir = make_folder();
@@ -135,6 +150,7 @@ Test(htdump_fast, finds_what_is_found_in_events)
 		b.n -= 3;
 		cr_assert(write_whole(in, b.p, b.n));
 		expect_same_findings(in, copy, &b);
+		expect_same_events(in);
 		ht_free(&b);
 	}
 	remove_folder(dir);

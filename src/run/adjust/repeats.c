@@ -88,9 +88,12 @@ static inline uint64_t class_cost(struct latest *l, const struct class *cls, str
 	return l->cls_cost;
 }
 
-/* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`. */
-static inline void cost_add_event(struct latest *l, const struct batch *b, const struct event *e,
-                                  struct cost_limits limits, uint64_t max, struct cost *sum)
+/* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`.  Inlined into
+ * the loop over a batch, where most events have no fields and the limits are constant. */
+static inline __attribute__((always_inline)) void cost_add_event(struct latest *l, const struct batch *b,
+                                                                 const struct event *e,
+                                                                 struct cost_limits limits, uint64_t max,
+                                                                 struct cost *sum)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* separate begin and end */

@@ -99,6 +99,7 @@ struct known_class {
 	uint16_t pair;
 	uint8_t simple; /* enum simple */
 	bool light;     /* the plan has only a fixed name and a phase */
+	bool plain;     /* nor these: nothing to do but for begins, ends and structure */
 	bool learns;    /* it has facts or an epoch */
 	struct steps *steps;
 };
@@ -146,6 +147,8 @@ static void compile_plan(struct interpret *in, struct known_class *k, const stru
 		                                                  : SIMPLE_NOT;
 	if (k->light && k->simple == SIMPLE_BEGIN && k->name.p == NULL)
 		k->simple = SIMPLE_NOT;
+	k->plain =
+	    k->light && m->phase == PLAN_AS_READ && k->name.p == NULL && (cls->nparts == 0 || !in->fields);
 	k->learns = m->epoch.p != NULL || m->facts.p != NULL;
 	if ((k->steps = steps_compile(&in->arena, m, k->name, fields, in->fields)) == NULL)
 		k->m = NULL;
@@ -460,11 +463,12 @@ static inline void note_other(const struct interpret *in, uint32_t i, uint64_t o
 		in->others[i] = offset;
 }
 
-/* Returns true for events without a plan, if no track has open spans. */
+/* Returns true for events without a plan, or with one that changes nothing, if no track has open spans. */
 static inline bool has_nothing_to_do(const struct interpret *in, const struct known_class *k,
                                      const struct event *e)
 {
-	return k->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
+	return (k->m == NULL || (k->plain && e->phase != PHASE_STRUCTURE)) && in->pairing.ntracks == 0 &&
+	       e->phase != PHASE_BEGIN && e->phase != PHASE_END;
 }
 
 /* The fast path, from the i-th event on, as long as events qualify.  *n: number of events kept. */
@@ -515,7 +519,7 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 	in->checks_payloads = format_trace_ops(of)->checks_payloads;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct known_class *k = known_class_of(in, b->events[i].cls);
-		if (k != NULL && (k->m == NULL || k->simple != SIMPLE_NOT)) {
+		if (k != NULL && (k->m == NULL || k->plain || k->simple != SIMPLE_NOT)) {
 			i = fast_path(in, b, i, &n);
 			if (i == b->n)
 				break;

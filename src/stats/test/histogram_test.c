@@ -116,3 +116,30 @@ Test(histogram, pool_ends)
 	histogram_pool_free(&pool);
 	free(h);
 }
+
+/* Numbers of many histograms by turns: the same as one by one, also where the pool ends. */
+Test(histogram, late_numbers)
+{
+	enum { MANY = 3000 };
+	struct histogram *h[2] = { calloc(MANY, sizeof **h), calloc(MANY, sizeof **h) };
+	struct histogram_pool pool[2] = { { 0 }, { 0 } };
+	struct histogram_late late = { { 0 }, 0 };
+	uint64_t seed = 7;
+
+	for (unsigned i = 0; i < 100 * MANY; i++) {
+		const uint64_t v = next_random(&seed) >> (24 + next_random(&seed) % 40);
+		const unsigned which = (unsigned)(next_random(&seed) % MANY);
+		histogram_add(&h[0][which], &pool[0], v);
+		histogram_add_late(&h[1][which], &pool[1], &late, v);
+	}
+	histogram_settle(&pool[1], &late);
+	cr_assert(pool[0].coarse > 0 && pool[0].coarse == pool[1].coarse && pool[0].n == pool[1].n);
+	cr_assert_eq(memcmp(h[0], h[1], MANY * sizeof **h), 0);
+	cr_assert_eq(memcmp(pool[0].buckets + HISTOGRAM_BUCKETS, pool[1].buckets + HISTOGRAM_BUCKETS,
+	                    (pool[0].n - 1) * (size_t)HISTOGRAM_BUCKETS * sizeof *pool[0].buckets),
+	             0);
+	for (int i = 0; i < 2; i++) {
+		histogram_pool_free(&pool[i]);
+		free(h[i]);
+	}
+}

@@ -290,3 +290,55 @@ Test(self_times, long_tracks)
 	cr_expect_eq((uint64_t)total_of(self_times_of(&t, 2)->self), 10 * each * tracks);
 	self_times_free(&t);
 }
+
+/* Adds a span after those inside it, or before them; returns its end. */
+static uint64_t add_tree(struct self_times *t, uint64_t *state, uint64_t start, uint64_t length, bool first)
+{
+	const uint32_t who = (uint32_t)draw(state, NAMES);
+
+	if (first)
+		self_times_add(t, 0, start, length, who, draw(state, 4) == 0);
+	for (uint64_t at = start + draw(state, 3), part; length > 4 && at < start + length; at += part) {
+		part = 1 + draw(state, length / 2);
+		part = part < start + length - at ? part : start + length - at;
+		if (draw(state, 3) > 0)
+			add_tree(t, state, at, part, first);
+	}
+	if (!first)
+		self_times_add(t, 0, start, length, who, draw(state, 4) == 0);
+	return start + length;
+}
+
+/* Two spans without a name behind each tree overlap in part or not: that selects the walk over spans that
+ * nest, or the general one, in each evaluation. */
+Test(self_times, both_walks_agree)
+{
+	for (uint64_t round = 0; round < 4; round++) {
+		const bool first = round % 2 == 1;
+		const uint64_t longest = round < 2 ? 60 : 2000;
+		struct self_times t[2];
+		for (uint64_t part = 0; part < 2; part++) {
+			uint64_t state = round, at = 0;
+			self_times_init(&t[part]);
+			for (uint32_t i = 0; i < (round < 2 ? 40000 : 1500); i++) {
+				at = add_tree(&t[part], &state, at, 10 + draw(&state, longest), first);
+				self_times_add(&t[part], 0, at, 5, SELF_NOBODY, false);
+				self_times_add(&t[part], 0, at + 6 - 2 * part, 5, SELF_NOBODY, false);
+				at += 20;
+			}
+			self_times_end(&t[part]);
+		}
+		cr_expect_eq(t[0].inexact, 0);
+		cr_expect_eq(t[1].inexact, 0);
+		for (uint32_t who = 0; who < NAMES; who++) {
+			const struct self_name *const a = self_times_of(&t[0], who), *const b = self_times_of(
+			                                                                 &t[1], who);
+			cr_expect(total_of(a->self) > 0 && total_of(a->self) == total_of(b->self));
+			cr_expect(total_of(a->total) == total_of(b->total));
+			cr_expect(total_of(a->waiting) == total_of(b->waiting));
+			cr_expect(a->recursive > 0 && a->recursive == b->recursive);
+		}
+		self_times_free(&t[0]);
+		self_times_free(&t[1]);
+	}
+}
