@@ -1,5 +1,5 @@
 /*
- * The size of common events, at full speed.
+ * Common events at full speed: their size, and in runs the events themselves.
  *
  * A schema becomes a list of steps in which neighbouring fields of fixed size are one; numbers and references
  * have a largest size, so that one comparison with the end of the window serves for all fields up to the next
@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
+#include "model/event_traits.h"
+#include "model/value.h"
 
 /* ---- values ---- */
 
@@ -389,23 +391,221 @@ static __attribute__((noinline)) const char *run_records(struct d9_state *st, co
 	return last;
 }
 
+/* ---- runs with events ---- */
+
+enum take_kind {
+	TAKE_END,
+	TAKE_BYTES, /* `size` bytes are passed over */
+	TAKE_VARINT,
+	TAKE_FIXED,
+	TAKE_STRING, /* ids of pools */
+	TAKE_STACK,
+};
+
+/* Appends the field.  Returns false for types whose values runs do not take. */
+static bool add_take(struct d9_take *to, uint32_t *n, const struct d9_field *field, bool wanted)
+{
+	const struct d9_type_info *const t = d9_type(field->type);
+	struct d9_take *const last = *n > 0 ? &to[*n - 1] : NULL;
+	struct d9_take take = { .size = t->size, .value = t->value, .optional = d9_is_optional(field->type) };
+
+	if (t->shape == D9_SHAPE_LEB128)
+		take.kind = TAKE_VARINT;
+	else if (t->shape == D9_SHAPE_FIXED || (t->shape == D9_SHAPE_ID && !wanted))
+		take.kind = wanted ? TAKE_FIXED : TAKE_BYTES;
+	else if (t->shape == D9_SHAPE_ID)
+		take.kind = t->pool == D9_STRINGS ? TAKE_STRING : TAKE_STACK;
+	else
+		return false;
+	if (wanted)
+		take.name = field->name;
+	if (take.kind == TAKE_BYTES && last != NULL && last->kind == TAKE_BYTES && !take.optional &&
+	    !last->optional)
+		last->size += take.size;
+	else
+		to[(*n)++] = take;
+	return true;
+}
+
+bool d9_takes_make(const struct d9_state *st, struct d9_schema *s)
+{
+	const bool all = d9_wants_fields(st), some = all || class_needs_fields(s->cls);
+	const uint32_t nfields = all ? s->nfields : some ? s->nused : 0;
+	uint32_t n = 0;
+
+	if (s->takes != NULL || s->ops == NULL || s->made != NULL || d9_wants_raw(st))
+		return true;
+	struct d9_take *const to = calloc((size_t)nfields + 1, sizeof *to);
+	if (to == NULL)
+		return false;
+	for (uint32_t i = 0; i < nfields; i++)
+		if (!add_take(to, &n, &s->fields[i], all || s->fields[i].used)) {
+			free(to);
+			return true;
+		}
+	s->takes = to; /* ended by TAKE_END */
+	return true;
+}
+
+INLINE uint64_t take_varint(const char **p)
+{
+	const uint64_t first = (unsigned char)(*p)[0], second = (unsigned char)(*p)[1];
+
+	if (first < 0x80) {
+		*p += 1;
+		return first;
+	}
+	if (second < 0x80) {
+		*p += 2;
+		return (first & 0x7f) | second << 7;
+	}
+	return d9_varint(p);
+}
+
+INLINE uint64_t take_fixed(const char *p, unsigned size)
+{
+	switch (size) {
+	case 1:
+		return (uint8_t)*p;
+	case 2:
+		return load_u16(p, false);
+	case 4:
+		return load_u32(p, false);
+	default:
+		return load_u64(p, false);
+	}
+}
+
+/* Adds the fields of the checked event f, whose values begin at p. */
+INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
+                        struct batch *b, struct event *e)
+{
+	struct field *const first = batch_fields(b, s->nfields), *to = first;
+
+	if (first == NULL)
+		return;
+	for (const struct d9_take *t = s->takes; t->kind != TAKE_END; t++) {
+		struct value v = { .type = VALUE_NONE };
+		if (t->optional && *p++ == 0) {
+			if (t->name.p != NULL)
+				*to++ = (struct field){ t->name, v };
+			continue;
+		}
+		switch ((enum take_kind)t->kind) {
+		case TAKE_VARINT:
+			v = value_u64(take_varint(&p));
+			break;
+		case TAKE_FIXED:
+			v = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
+			p += t->size;
+			break;
+		case TAKE_STRING:
+		case TAKE_STACK:
+			d9_value_id(st, t->kind == TAKE_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
+			            f, b, &v);
+			p += 4;
+			break;
+		default:
+			p += t->size;
+		}
+		if (t->name.p != NULL)
+			*to++ = (struct field){ t->name, v };
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)(to - first);
+	b->nfields += e->nfields;
+}
+
+/* Adds the event of a frame that was measured. */
+INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b)
+{
+	struct event *const e = &b->events[b->n++];
+
+	*e = (struct event){ .ts = f->ts,
+		             .name = s->cls->name,
+		             .cls = s->cls,
+		             .track = st->default_track,
+		             .offset = f->offset,
+		             .phase = PHASE_INSTANT,
+		             .flags = st->r->event_flags };
+	st->event_pooled = 0;
+	if (s->takes->kind != TAKE_END)
+		take_fields(st, s, f, f->p + d9_schema_head(s), b, e);
+}
+
+/* Like run_records(), but adds the events to b, while the records and what their events refer to in pools are
+ * less than `max` bytes. */
+static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
+                                                        struct batch *b)
+{
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+	const char *const from = in->p, *last = NULL;
+	const uint64_t referred = r->referred, offset = input_offset(in, from);
+	const bool structure = (r->want & WANT_STRUCTURE) != 0;
+	struct record f = { .p = from };
+
+	while (f.p < end && (uint64_t)(f.p - from) + (r->referred - referred) < max && b->n < b->cap &&
+	       b->nfields < READER_BATCH_FIELDS && !r->no_memory) {
+		if (*f.p == D9_TAG_EVENT) {
+			const struct d9_schema *const s =
+			    d9_schema_find(&st->schemas, load_u16(f.p + 1, false));
+			if (s == NULL || (size_t)(in->end - f.p) < s->run_need || s->takes == NULL)
+				break;
+			const uint64_t delta = s->timed ? load_u32(f.p + 2, false) >> 8 : 0;
+			f.end = measure(st, s, f.p + d9_schema_head(s), in->end);
+			if (f.end == NULL)
+				break;
+			f.ts = st->base += delta;
+			f.offset = offset + (uint64_t)(f.p - from);
+			f.ordinal = ++r->records;
+			s->cls->records++;
+			add_event(st, s, &f, b);
+		} else if (*f.p == D9_TAG_RESET && !structure && load_u64(f.p + 1, false) <= MAX_BASE) {
+			st->base = load_u64(f.p + 1, false);
+			st->structure[D9_S_RESET]->records++;
+			r->records++;
+			f.end = f.p + D9_RESET_SIZE;
+		} else {
+			break;
+		}
+		last = f.p;
+		f.p = f.end;
+	}
+	in->p = f.p;
+	return last;
+}
+
+/* Whether events of the batch can be added in runs. */
+static bool runs_have_events(const struct d9_state *st, const struct batch *b)
+{
+	return (st->r->want & WANT_TIMES) != 0 && b->bytes == NULL && !d9_wants_raw(st);
+}
+
 bool d9_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
 	const struct class *const reset = st->structure[D9_S_RESET];
 	const uint64_t records = r->records, resets = reset->records;
-	const char *const end = in->end - D9_RESET_SIZE;
+	const char *const end = in->end - D9_RESET_SIZE, *last;
 
-	if (b != NULL || r->max_record < D9_FAST_FRAME)
+	if (r->max_record < D9_FAST_FRAME || (b != NULL && !runs_have_events(st, b)))
 		return false;
-	if (st->pass.open)
-		return true;
-	if (st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
+	if (b != NULL && st->default_track == NULL)
+		return true; /* the first event makes the track */
+	if (st->pass.open || st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
 		return true;
 	if (st->threads_pass && limit - in->p > THREADS_STEP)
 		limit = in->p + THREADS_STEP;
-	const char *const last = run_records(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	if (b != NULL) {
+		st->unheld |= b->n == 0;
+		last = run_events(st, (uint64_t)(limit - in->p), end + 1, b);
+		if (st->unheld && b->n > 0)
+			d9_names_hold(st, b);
+	} else {
+		last = run_records(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	}
 	if (last != NULL)
 		st->last_offset = input_offset(in, last);
 	r->trace->events += r->records - records - (reset->records - resets);

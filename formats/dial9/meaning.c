@@ -421,9 +421,11 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 	}
 	s->cls = c;
 	s->planned = true;
-	if (s->kind == D9_KIND_PLAIN && !s->structure)
-		s->run_need = s->need;
-	return true;
+	if (s->kind != D9_KIND_PLAIN || s->structure)
+		return true;
+	s->run_need = s->need;
+	st->r->no_memory |= !d9_takes_make(st, s);
+	return !st->r->no_memory;
 }
 
 void d9_schemas_declare(struct d9_state *st)

@@ -43,6 +43,7 @@ static void free_schemas(struct d9_schemas *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		free(s->all[i]->ops);
+		free(s->all[i]->takes);
 		free(s->all[i]);
 	}
 	free(s->all);
