@@ -481,35 +481,37 @@ INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const st
                         struct batch *b, struct event *e)
 {
 	struct field *const first = batch_fields(b, s->nfields), *to = first;
+	struct value unused;
 
 	if (first == NULL)
 		return;
 	for (const struct d9_take *t = s->takes; t->kind != TAKE_END; t++) {
-		struct value v = { .type = VALUE_NONE };
+		struct value *v = &unused;
+		if (t->name.p != NULL) {
+			to->name = t->name;
+			v = &to++->value;
+		}
 		if (t->optional && *p++ == 0) {
-			if (t->name.p != NULL)
-				*to++ = (struct field){ t->name, v };
+			*v = (struct value){ .type = VALUE_NONE };
 			continue;
 		}
 		switch ((enum take_kind)t->kind) {
 		case TAKE_VARINT:
-			v = value_u64(take_varint(&p));
+			*v = value_u64(take_varint(&p));
 			break;
 		case TAKE_FIXED:
-			v = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
+			*v = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
 			p += t->size;
 			break;
 		case TAKE_STRING:
 		case TAKE_STACK:
 			d9_value_id(st, t->kind == TAKE_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
-			            f, b, &v);
+			            f, b, v);
 			p += 4;
 			break;
 		default:
 			p += t->size;
 		}
-		if (t->name.p != NULL)
-			*to++ = (struct field){ t->name, v };
 	}
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)(to - first);
@@ -521,11 +523,14 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 {
 	struct event *const e = &b->events[b->n++];
 
-	*e = (struct event){ .ts = f->ts,
+	*e = (struct event){ .ts = f->ts, /* all members, which spares clearing them */
+		             .dur = 0,
 		             .name = s->cls->name,
 		             .cls = s->cls,
 		             .track = st->default_track,
 		             .offset = f->offset,
+		             .first_field = 0,
+		             .nfields = 0,
 		             .phase = PHASE_INSTANT,
 		             .flags = st->r->event_flags };
 	st->event_pooled = 0;

@@ -211,11 +211,11 @@ enum pairing_result {
 
 /* A BEGIN, or a STATE that opens: returns OPEN, or SPAN if its end preceded it. */
 enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
-                                  struct pairing_end_of how);
+                                  const struct pairing_end_of *how);
 
 /* An END; returns OPEN if it is async and its begin may follow. */
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
-                                struct pairing_end_of how);
+                                const struct pairing_end_of *how);
 
 /* Counts an unpaired event. */
 void pairing_alone(struct pairing *p, const struct event *e);
@@ -289,13 +289,16 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	struct open_span *const s = &p->spans[slot - 1];
 	if (s->pair != pair || s->key != key || s->retained != NULL || end < s->ts)
 		return false;
-	*to = (struct event){ .ts = s->ts,
+	*to = (struct event){ .ts = s->ts, /* all members, which spares clearing them */
 		              .dur = end - s->ts,
 		              .name = s->name,
 		              .cls = s->cls,
 		              .track = s->track,
 		              .offset = s->offset,
-		              .phase = PHASE_SPAN };
+		              .first_field = 0,
+		              .nfields = 0,
+		              .phase = PHASE_SPAN,
+		              .flags = 0 };
 	t->top = s->below;
 	t->depth--;
 	if (end > t->last)
@@ -396,7 +399,8 @@ static inline struct findings *interpret_findings(const struct batch *b, const s
 /* ---- by_time.c ---- */
 
 /* Keeps a BEGIN or END in the window; its batch can be released. */
-void by_time_put(struct interpret *in, struct batch *b, const struct event *e, struct pairing_end_of how);
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e,
+                 const struct pairing_end_of *how);
 
 /* Pairs what is due and adds spans, and ends without a begin as instants, to the batch; `end`: all.  Returns
  * true if the batch is full: call again. */
@@ -545,8 +549,8 @@ struct stepped {
 };
 
 /* Does the same, and finds the time line, the key and, if `named`, the name, which it sets. */
-struct stepped steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
-                           bool named);
+void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
+                 struct stepped *to);
 
 /* Sets the name of an event that has its own track, the scope of tables. */
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,

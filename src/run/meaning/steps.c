@@ -377,28 +377,29 @@ void steps_define(struct interpret *in, struct batch *b, struct event *e, const 
 		define(&g, &s->defines[i]);
 }
 
-struct stepped steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
-                           bool named)
+void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
+                 struct stepped *to)
 {
 	struct stepping g = { in, b, e, s, payload_of(b, e, s) };
-	struct stepped to = { .track = e->track };
 	struct value space;
 
+	to->track = e->track;
+	to->key = 0;
+	to->lasting = false;
 	if (s->has_layout && g.payload == NULL)
 		interpret_layout(in, b, e, s->plan);
 	for (uint32_t i = 0; i < s->plan->ndefines; i++)
 		define(&g, &s->defines[i]);
 	if (named)
-		to.lasting = set_name(&g);
+		to->lasting = set_name(&g);
 	if (s->plan->key.nfields > 0) {
 		const struct value *const v = value_of(&g, &s->key, &space);
-		if (v == NULL || !interpret_number(v, &to.key))
-			to.key = 0;
+		if (v == NULL || !interpret_number(v, &to->key))
+			to->key = 0;
 	}
 	if (s->plan->ntracks > 0)
-		to.track = find_line(&g);
-	to.payload = g.payload;
-	return to;
+		to->track = find_line(&g);
+	to->payload = g.payload;
 }
 
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
