@@ -8,19 +8,23 @@
 
 #define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
 
-/* Start or end of an arrow.  56 bytes. */
+/* Start or end of an arrow.  64 bytes. */
 struct arrow_end {
 	uint64_t key, ts, offset;
 	uint64_t id; /* outs only */
 	const struct track *track;
 	const struct class *cls;
-	uint32_t name; /* index in arrows.list */
-	uint8_t flags; /* enum event_flags */
+	uint32_t name;   /* index in arrows.list */
+	uint32_t bucket; /* by hash of name and key */
+	uint8_t flags;   /* enum event_flags */
 	bool out;
 };
 
 #define NO_END UINT32_MAX
-#define BUCKETS 65536U
+/* The window exceeds most caches, so what the ends at this distance refer to is loaded early. */
+#define AHEAD 16
+#define BUCKETS_LOG 18U
+#define BUCKETS (1U << BUCKETS_LOG) /* as many as ends in the window; the hash is seeded */
 
 void arrows_init(struct arrows *a)
 {
@@ -83,9 +87,19 @@ static bool grow(struct arrows *a)
 	return true;
 }
 
+/* Order by time.  At equal times outs precede ins, so that an arrow may have zero length. */
+static inline bool is_before(const struct arrow_end *x, const struct arrow_end *y)
+{
+	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
+}
+
 static inline void count_order(struct arrows *a, const struct arrow_end *end)
 {
-	a->disorder += a->n > 0 && end->ts < a->ends[a->n - 1].ts;
+	if (a->n > 0 && is_before(end, &a->ends[a->n - 1])) {
+		if (a->disorder < ARROWS_RUNS)
+			a->runs[a->disorder] = a->n;
+		a->disorder++;
+	}
 }
 
 static void add_end(struct arrows *a, struct slice name, struct arrow_end end)
@@ -99,6 +113,7 @@ static void add_end(struct arrows *a, struct slice name, struct arrow_end end)
 		a->failed = true;
 		return;
 	}
+	end.bucket = (uint32_t)(hash_u64(end.key, a->seed + end.name) >> (64 - BUCKETS_LOG));
 	count_order(a, &end);
 	a->ends[a->n++] = end;
 }
@@ -132,18 +147,6 @@ static bool same_key(const struct arrow_end *x, const struct arrow_end *y)
 	return x->key == y->key && x->name == y->name;
 }
 
-/* Order by time.  At equal times outs precede ins, so that an arrow may have zero length. */
-static inline bool is_before(const struct arrow_end *x, const struct arrow_end *y)
-{
-	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
-}
-
-/* Returns the bucket of a name and key.  The hash is seeded, so that inputs cannot fill one bucket. */
-static inline uint32_t bucket_of(const struct arrows *a, const struct arrow_end *e)
-{
-	return (uint32_t)(hash_u64(e->key, a->seed + e->name) >> 48);
-}
-
 /* Counting sort: order[] becomes the indexes of all ends by bucket, in each in order of arrival; buckets[i]
  * is the end of the i-th bucket. */
 static void fill_buckets(struct arrows *a)
@@ -152,14 +155,14 @@ static void fill_buckets(struct arrows *a)
 
 	memset(a->buckets, 0, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = 0; i < a->n; i++)
-		a->buckets[bucket_of(a, &a->ends[i])]++;
+		a->buckets[a->ends[i].bucket]++;
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		const uint32_t n = a->buckets[i];
 		a->buckets[i] = sum;
 		sum += n;
 	}
 	for (uint32_t i = 0; i < a->n; i++)
-		a->order[a->buckets[bucket_of(a, &a->ends[i])]++] = i;
+		a->order[a->buckets[a->ends[i].bucket]++] = i;
 }
 
 static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
@@ -205,6 +208,13 @@ static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, 
 		}
 }
 
+/* The same for few runs of ends that are in order, as buffers of several threads make them. */
+static void merge_runs(struct arrows *a)
+{
+	for (uint32_t i = 0; i < a->disorder; i++)
+		merge(a->ends, a->order, a->runs[i], i + 1 < a->disorder ? a->runs[i + 1] : a->n, a->to);
+}
+
 /* Sorts ends of the same name and key by time, in order[].  Sorting all ends together is cheaper only if few
  * are out of order. */
 static void put_in_order(struct arrows *a)
@@ -217,25 +227,36 @@ static void put_in_order(struct arrows *a)
 	}
 	for (uint32_t i = 0; i < a->n; i++)
 		a->order[i] = i;
-	sort_by_time(a->ends, a->order, a->n, a->to);
+	if (a->disorder <= ARROWS_RUNS)
+		merge_runs(a);
+	else
+		sort_by_time(a->ends, a->order, a->n, a->to);
 }
 
 /* Finds the nearest in of each out, scanning from last to first.  buckets[] are lists of the nearest in of
- * each name and key, linked by to[] of the ins. */
+ * each name and key, linked by to[] of the ins; new ones are first, as most outs are just before their in. */
 static void find_nearest(struct arrows *a)
 {
 	memset(a->buckets, 0xff, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = a->n; i-- > 0;) {
 		const uint32_t slot = a->order[i];
 		const struct arrow_end *const x = &a->ends[slot];
-		uint32_t *link = &a->buckets[bucket_of(a, x)];
+		uint32_t *const first = &a->buckets[x->bucket], *link = first;
+		if (i >= 2 * AHEAD) {
+			const uint32_t next = a->buckets[a->ends[a->order[i - AHEAD]].bucket];
+			__builtin_prefetch(&a->buckets[a->ends[a->order[i - 2 * AHEAD]].bucket]);
+			__builtin_prefetch(&a->ends[next != NO_END ? next : slot]);
+		}
 		while (*link != NO_END && !same_key(&a->ends[*link], x))
 			link = &a->to[*link];
 		if (x->out) {
 			a->to[slot] = *link;
-		} else {
-			a->to[slot] = *link != NO_END ? a->to[*link] : NO_END;
+		} else if (*link != NO_END) {
+			a->to[slot] = a->to[*link];
 			*link = slot;
+		} else {
+			a->to[slot] = *first;
+			*first = slot;
 		}
 	}
 }
@@ -295,6 +316,8 @@ static bool emit_next(struct arrows *a, struct batch *b, bool end)
 {
 	const uint32_t i = a->at;
 
+	if (i + AHEAD < a->resolved && a->ends[i + AHEAD].out && a->to[i + AHEAD] != NO_END)
+		__builtin_prefetch(&a->ends[a->to[i + AHEAD]]);
 	if (is_due(a, i)) {
 		if (b->cap - b->n < 2)
 			return false;

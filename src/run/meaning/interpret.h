@@ -27,7 +27,8 @@
  *     at the end:
  *             while (arrows_give(a, some_batch_with_room, true)) ...
  */
-#define ARROWS_WINDOW 262144 /* waiting ends of 56 bytes: 14 MiB */
+#define ARROWS_WINDOW 262144 /* waiting ends of 64 bytes: 16 MiB */
+#define ARROWS_RUNS 16U      /* of ends in order of time that are merged, not sorted */
 
 struct arrow_end;
 
@@ -37,11 +38,12 @@ struct arrows {
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
-	uint32_t at, resolved;  /* [at, resolved) are given out; later ones arrived since */
-	uint32_t old;           /* ends before it leave the window then */
-	uint32_t disorder;      /* number of ends earlier than the previous one */
-	struct tabletext names; /* name -> its number */
-	struct slice *list;     /* of the names, by number */
+	uint32_t at, resolved;      /* [at, resolved) are given out; later ones arrived since */
+	uint32_t old;               /* ends before it leave the window then */
+	uint32_t disorder;          /* number of ends earlier than the previous one ... */
+	uint32_t runs[ARROWS_RUNS]; /* ... and the first of them */
+	struct tabletext names;     /* name -> its number */
+	struct slice *list;         /* of the names, by number */
 	uint32_t nnames;
 	uint64_t id;      /* of the last out */
 	uint64_t dropped; /* outs that left the window before their in was found: missing arrows */
