@@ -539,7 +539,8 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 }
 
 /* Like run_records(), but adds the events to b, while the records and what their events refer to in pools are
- * less than `max` bytes. */
+ * less than `max` bytes.  The event that exceeds the fields of a batch is left to the engine, which ends it.
+ */
 static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
                                                         struct batch *b)
 {
@@ -551,7 +552,7 @@ static __attribute__((noinline)) const char *run_events(struct d9_state *st, uin
 	struct record f = { .p = from };
 
 	while (f.p < end && (uint64_t)(f.p - from) + (r->referred - referred) < max && b->n < b->cap &&
-	       b->nfields < READER_BATCH_FIELDS && !r->no_memory) {
+	       b->nfields + MAX_FIELDS < READER_BATCH_FIELDS && !r->no_memory) {
 		if (*f.p == D9_TAG_EVENT) {
 			const struct d9_schema *const s =
 			    d9_schema_find(&st->schemas, load_u16(f.p + 1, false));

@@ -202,7 +202,7 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	while (!is_full(r, b, stop, extra)) {
 		if (fast && r->records > 0) {
 			fast = ops->run(r, position_after(in, (size_t)(stop - batch_bytes(r))), to);
-			if (b->n == b->cap || b->nfields >= READER_BATCH_FIELDS)
+			if (b->n == b->cap)
 				break;
 		}
 		/* the reader may have cleared WANT_RUNS */
