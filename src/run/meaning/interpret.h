@@ -31,10 +31,12 @@
 #define ARROWS_RUNS 16U      /* of ends in order of time that are merged, not sorted */
 
 struct arrow_end;
+struct arrow_key;
 
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
-	uint32_t *order, *to;   /* as long as ends; see arrows.c */
+	struct arrow_key *keys; /* as long as ends, as are these */
+	uint32_t *order, *to;   /* see arrows.c */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
