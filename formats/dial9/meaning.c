@@ -353,6 +353,7 @@ static void find_used(struct d9_schema *s, const struct plan *m)
 	s->plan = m;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		s->fields[i].used = plan_uses(m, &s->fields[i].name);
+		s->declared[s->nhead + i].name = s->fields[i].name;
 		if (s->fields[i].used)
 			s->nused = i + 1;
 	}

@@ -57,10 +57,12 @@ static void retain(struct interpret *in, struct batch *b, struct event *e, struc
 	}
 	if (n == 0 && how->lasting)
 		return;
-	made = retained_new(&how->kept, name, n > 0 ? b->fields + e->first_field : NULL, n, left);
+	made =
+	    retained_new(&how->kept, name, e->cls, n > 0 ? b->fields + e->first_field : NULL, n, left, NULL);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-		made = how->lasting ? RETAINED_MADE : retained_new(&how->kept, name, NULL, 0, left);
+		made = how->lasting ? RETAINED_MADE
+		                    : retained_new(&how->kept, name, e->cls, NULL, 0, left, NULL);
 	}
 	in->failed |= made == RETAINED_NO_MEMORY;
 	if (how->kept != NULL)

@@ -72,8 +72,9 @@ bool arrows_give(struct arrows *a, struct batch *b, bool end);
 /* A deep copy of the name and fields of an event, for an open span. */
 struct retained {
 	struct batch_block block; /* for batch_own() */
-	uint32_t bytes;           /* size */
-	uint32_t nfields;
+	uint32_t bytes;           /* size, as if names that the class declares were copied */
+	uint16_t nfields;
+	bool own;          /* has texts or lists that a batch may point into */
 	struct slice name; /* p NULL: not copied */
 	struct field fields[];
 };
@@ -84,10 +85,24 @@ enum retained_made {
 	RETAINED_NO_MEMORY,
 };
 
-/* name: p NULL if it outlives the batch. */
-enum retained_made retained_new(struct retained **made, struct slice name, const struct field *fields,
-                                uint32_t n, uint32_t limit);
+/* Copies that nobody needs any more, by their number of fields: those that have no texts or lists of their
+ * own, so that no batch points into them. */
+#define RETAINED_SPARE_FIELDS 16U
+
+struct retained_spare {
+	struct batch_block *blocks[RETAINED_SPARE_FIELDS];
+};
+
+void retained_spare_free(struct retained_spare *spare);
+
+/* name: p NULL if it outlives the batch.  cls: of the event.  spare: NULL, or copies to use again. */
+enum retained_made retained_new(struct retained **made, struct slice name, const struct class *cls,
+                                const struct field *fields, uint32_t n, uint32_t limit,
+                                struct retained_spare *spare);
 void retained_free(struct retained *k); /* accepts NULL */
+
+/* Passes a copy whose fields were joined to the batch, which may point into it, or to `spare`. */
+void retained_done(struct retained *k, struct batch *b, struct retained_spare *spare);
 
 /* The fields of a span: those of its BEGIN, then additional ones of the END; one of the same name with
  * another value is named "end.NAME".  `to` has space for all; returns their number.  Sets the failure flag of
@@ -195,6 +210,7 @@ struct pairing {
 	struct table64 beyond; /* track and pair -> number of counted open spans */
 	uint32_t nbeyond;      /* their sum */
 	uint32_t retained_bytes;
+	struct retained_spare spare;
 	struct pending_ends pending; /* ends before their begin */
 	uint32_t at;                 /* pairing_finish: next slot */
 	uint64_t last;               /* latest time of other tracks; in pairing_finish: of all */

@@ -63,12 +63,12 @@ static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* Frees a slot; its copy of texts is passed to the batch. */
+/* Frees a slot; its copy of texts is passed on. */
 static void free_end(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
-		batch_own(b, &s->retained->block);
+		retained_done(s->retained, b, &p->spare);
 	}
 	s->retained = NULL;
 	s->track = NULL;
@@ -92,8 +92,8 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 	*s =
 	    (struct pending_end){ e->ts, e->offset, how->key, e->name, e->cls, e->track, NULL, 0, how->pair };
 	if (n > 0 || !how->lasting)
-		made =
-		    retained_new(&k, name, b->fields + e->first_field, n, PAIRING_BYTES - p->retained_bytes);
+		made = retained_new(&k, name, e->cls, b->fields + e->first_field, n,
+		                    PAIRING_BYTES - p->retained_bytes, &p->spare);
 	if (made != RETAINED_MADE) {
 		p->failed |= made == RETAINED_NO_MEMORY;
 		free_end(a, p, s, b);
@@ -201,6 +201,7 @@ void pairing_free(struct pairing *p)
 	free(p->buckets);
 	table64_free(&p->beyond);
 	pending_ends_free(&p->pending);
+	retained_spare_free(&p->spare);
 	ledger_free(&p->ledger);
 	*p = (struct pairing){ .trace = NULL };
 }
@@ -252,12 +253,12 @@ static struct open_span *take_slot(struct pairing *p)
 	return s;
 }
 
-/* Frees a slot; its copy of texts is passed to the batch. */
+/* Frees a slot; its copy of texts is passed on. */
 static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
-		batch_own(b, &s->retained->block);
+		retained_done(s->retained, b, &p->spare);
 	}
 	s->retained = NULL;
 	s->cls = NULL;
@@ -393,10 +394,12 @@ static void retain_texts(struct pairing *p, const struct batch *b, const struct 
 	if (n == 0 && how->lasting)
 		return;
 	if (n < UINT16_MAX) /* one more field must fit */
-		made = retained_new(&s->retained, name, b->fields + e->first_field, n, left);
+		made =
+		    retained_new(&s->retained, name, e->cls, b->fields + e->first_field, n, left, &p->spare);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-		made = how->lasting ? RETAINED_MADE : retained_new(&s->retained, name, NULL, 0, left);
+		made = how->lasting ? RETAINED_MADE
+		                    : retained_new(&s->retained, name, e->cls, NULL, 0, left, &p->spare);
 	}
 	if (made != RETAINED_MADE)
 		s->name = e->cls->name;
@@ -469,7 +472,7 @@ enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct eve
 /* Joins the fields of BEGIN and END. */
 static void join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
-	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
+	const uint32_t of_end = (uint32_t)e->nfields <= (uint32_t)UINT16_MAX - k->nfields ? e->nfields : 0;
 	struct field *const to = batch_fields(b, k->nfields + of_end);
 
 	if (to == NULL)
