@@ -322,7 +322,8 @@ struct d9_schema {
 	const struct d9_made *made; /* events that this program wrote, or NULL */
 	const struct plan *plan;    /* NULL: none, or raw events */
 	size_t need; /* bytes before the end of the window that measuring by ops needs; SIZE_MAX: no ops */
-	size_t run_need; /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
+	size_t run_need;    /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
+	size_t events_need; /* the same for runs that add the events */
 	uint32_t parts[D9_PARTS]; /* indices of fields, or D9_NO_FIELD */
 	uint8_t kind;             /* enum d9_kind */
 	bool structure;           /* no event in time */
@@ -753,14 +754,13 @@ bool d9_ops_make(struct d9_schema *s);
 
 /* What becomes of the next field of a checked event. */
 struct d9_take {
-	struct slice name; /* p NULL: it is passed over */
+	struct slice name;
 	uint8_t kind;
 	uint8_t size;  /* of a value of fixed size, or bytes of fields that are passed over */
 	uint8_t value; /* enum value_type */
-	bool optional;
 };
 
-/* Sets s->takes, if runs can have events of this schema.  Returns false on OOM. */
+/* Sets s->takes and s->events_need, if runs can have events of this schema.  Returns false on OOM. */
 bool d9_takes_make(const struct d9_state *st, struct d9_schema *s);
 
 /* Returns the end of an event at p with at least s->need bytes before `end`; NULL: walk it. */

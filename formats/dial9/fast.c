@@ -174,7 +174,7 @@ bool d9_ops_make(struct d9_schema *s)
 {
 	struct maker m = { .first_need = d9_schema_head(s) };
 
-	s->need = s->run_need = SIZE_MAX;
+	s->need = s->run_need = s->events_need = SIZE_MAX;
 	if (!s->readable || s->nfields > MAX_FIELDS)
 		return true;
 	m.need = &m.first_need;
@@ -395,35 +395,36 @@ static __attribute__((noinline)) const char *run_records(struct d9_state *st, co
 
 enum take_kind {
 	TAKE_END,
-	TAKE_BYTES, /* `size` bytes are passed over */
-	TAKE_VARINT,
+	TAKE_BYTES,  /* `size` bytes are passed over */
+	TAKE_PASSED, /* so is a number */
+	TAKE_MAYBE,  /* a presence byte: of the next */
+	TAKE_VARINT, /* fields: */
 	TAKE_FIXED,
 	TAKE_STRING, /* ids of pools */
 	TAKE_STACK,
 };
 
+#define TAKES 8U /* of them */
+
 /* Appends the field.  Returns false for types whose values runs do not take. */
 static bool add_take(struct d9_take *to, uint32_t *n, const struct d9_field *field, bool wanted)
 {
 	const struct d9_type_info *const t = d9_type(field->type);
-	struct d9_take *const last = *n > 0 ? &to[*n - 1] : NULL;
-	struct d9_take take = { .size = t->size, .value = t->value, .optional = d9_is_optional(field->type) };
+	const bool optional = d9_is_optional(field->type);
+	struct d9_take take = { .size = t->size, .value = t->value };
 
 	if (t->shape == D9_SHAPE_LEB128)
-		take.kind = TAKE_VARINT;
+		take.kind = wanted ? TAKE_VARINT : TAKE_PASSED;
 	else if (t->shape == D9_SHAPE_FIXED || (t->shape == D9_SHAPE_ID && !wanted))
 		take.kind = wanted ? TAKE_FIXED : TAKE_BYTES;
 	else if (t->shape == D9_SHAPE_ID)
 		take.kind = t->pool == D9_STRINGS ? TAKE_STRING : TAKE_STACK;
 	else
 		return false;
-	if (wanted)
-		take.name = field->name;
-	if (take.kind == TAKE_BYTES && last != NULL && last->kind == TAKE_BYTES && !take.optional &&
-	    !last->optional)
-		last->size += take.size;
-	else
-		to[(*n)++] = take;
+	take.name = field->name;
+	if (optional)
+		to[(*n)++].kind = TAKE_MAYBE;
+	to[(*n)++] = take;
 	return true;
 }
 
@@ -433,17 +434,19 @@ bool d9_takes_make(const struct d9_state *st, struct d9_schema *s)
 	const uint32_t nfields = all ? s->nfields : some ? s->nused : 0;
 	uint32_t n = 0;
 
-	if (s->takes != NULL || s->ops == NULL || s->made != NULL || d9_wants_raw(st))
-		return true;
-	struct d9_take *const to = calloc((size_t)nfields + 1, sizeof *to);
-	if (to == NULL)
-		return false;
-	for (uint32_t i = 0; i < nfields; i++)
-		if (!add_take(to, &n, &s->fields[i], all || s->fields[i].used)) {
+	if (s->takes == NULL && s->ops != NULL && s->made == NULL && !d9_wants_raw(st)) {
+		struct d9_take *const to = calloc(2 * (size_t)nfields + 1, sizeof *to);
+		uint32_t i = 0;
+		if (to == NULL)
+			return false;
+		while (i < nfields && add_take(to, &n, &s->fields[i], all || s->fields[i].used))
+			i++;
+		if (i == nfields)
+			s->takes = to; /* ended by TAKE_END */
+		else
 			free(to);
-			return true;
-		}
-	s->takes = to; /* ended by TAKE_END */
+	}
+	s->events_need = s->takes != NULL ? s->run_need : SIZE_MAX;
 	return true;
 }
 
@@ -481,45 +484,48 @@ INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const st
                         struct batch *b, struct event *e)
 {
 	struct field *const first = batch_fields(b, s->nfields), *to = first;
-	struct value unused;
 
 	if (first == NULL)
 		return;
-	for (const struct d9_take *t = s->takes; t->kind != TAKE_END; t++) {
-		struct value *v = &unused;
-		if (t->name.p != NULL) {
-			to->name = t->name;
-			v = &to++->value;
-		}
-		if (t->optional && *p++ == 0) {
-			*v = (struct value){ .type = VALUE_NONE };
+	for (const struct d9_take *t = s->takes;; t++) {
+		switch ((enum take_kind)(t->kind % TAKES)) { /* all cases: no other value is looked for */
+		case TAKE_END:
+			e->first_field = b->nfields;
+			e->nfields = (uint16_t)(to - first);
+			b->nfields += e->nfields;
+			return;
+		case TAKE_BYTES:
+			p += t->size;
 			continue;
-		}
-		switch ((enum take_kind)t->kind) {
+		case TAKE_PASSED:
+			(void)take_varint(&p);
+			continue;
+		case TAKE_MAYBE:
+			if (*p++ != 0 || (++t)->kind < TAKE_VARINT)
+				continue;
+			to->value = (struct value){ .type = VALUE_NONE };
+			break;
 		case TAKE_VARINT:
-			*v = value_u64(take_varint(&p));
+			to->value = value_u64(take_varint(&p));
 			break;
 		case TAKE_FIXED:
-			*v = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
+			to->value = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
 			p += t->size;
 			break;
 		case TAKE_STRING:
 		case TAKE_STACK:
 			d9_value_id(st, t->kind == TAKE_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
-			            f, b, v);
+			            f, b, &to->value);
 			p += 4;
 			break;
-		default:
-			p += t->size;
 		}
+		to++->name = t->name;
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)(to - first);
-	b->nfields += e->nfields;
 }
 
-/* Adds the event of a frame that was measured. */
-INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b)
+/* Adds the event of a frame that was measured, whose values begin at p. */
+INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
+                      struct batch *b)
 {
 	struct event *const e = &b->events[b->n++];
 
@@ -535,38 +541,54 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		             .flags = st->r->event_flags };
 	st->event_pooled = 0;
 	if (s->takes->kind != TAKE_END)
-		take_fields(st, s, f, f->p + d9_schema_head(s), b, e);
+		take_fields(st, s, f, p, b, e);
+}
+
+/* Whether another event of a run has space: the one that may exceed the fields of a batch is left to the
+ * engine, which ends it. */
+INLINE bool has_space(const struct batch *b)
+{
+	return b->n < b->cap && b->nfields + MAX_FIELDS < READER_BATCH_FIELDS;
 }
 
 /* Like run_records(), but adds the events to b, while the records and what their events refer to in pools are
- * less than `max` bytes.  The event that exceeds the fields of a batch is left to the engine, which ends it.
- */
+ * less than `max` bytes. */
 static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
                                                         struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
-	const char *const from = in->p, *last = NULL;
-	const uint64_t referred = r->referred, offset = input_offset(in, from);
+	const char *const from = in->p, *const window = in->end, *last = NULL;
+	const uint64_t offset = input_offset(in, from);
 	const bool structure = (r->want & WANT_STRUCTURE) != 0;
+	uint64_t referred = r->referred;
+	/* Records that begin before are added; less when events refer to pools. */
+	const char *limit = max < (uint64_t)(end - from) ? from + max : end;
 	struct record f = { .p = from };
 
-	while (f.p < end && (uint64_t)(f.p - from) + (r->referred - referred) < max && b->n < b->cap &&
-	       b->nfields + MAX_FIELDS < READER_BATCH_FIELDS && !r->no_memory) {
+	while (f.p < limit && has_space(b)) {
 		if (*f.p == D9_TAG_EVENT) {
 			const struct d9_schema *const s =
 			    d9_schema_find(&st->schemas, load_u16(f.p + 1, false));
-			if (s == NULL || (size_t)(in->end - f.p) < s->run_need || s->takes == NULL)
+			if (s == NULL || (size_t)(window - f.p) < s->events_need)
 				break;
-			const uint64_t delta = s->timed ? load_u32(f.p + 2, false) >> 8 : 0;
-			f.end = measure(st, s, f.p + d9_schema_head(s), in->end);
-			if (f.end == NULL)
+			const char *const values = f.p + d9_schema_head(s);
+			if ((f.end = measure(st, s, values, window)) == NULL)
 				break;
-			f.ts = st->base += delta;
+			if (s->timed)
+				st->base += load_u32(f.p + 2, false) >> 8;
+			f.ts = st->base;
 			f.offset = offset + (uint64_t)(f.p - from);
 			f.ordinal = ++r->records;
 			s->cls->records++;
-			add_event(st, s, &f, b);
+			add_event(st, s, &f, values, b);
+			if (r->referred != referred) {
+				const uint64_t more = r->referred - referred;
+				limit = more < (uint64_t)(limit - f.p) ? limit - more : f.p;
+				referred = r->referred;
+			}
+			if (r->no_memory)
+				limit = f.p;
 		} else if (*f.p == D9_TAG_RESET && !structure && load_u64(f.p + 1, false) <= MAX_BASE) {
 			st->base = load_u64(f.p + 1, false);
 			st->structure[D9_S_RESET]->records++;

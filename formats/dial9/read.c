@@ -389,7 +389,7 @@ static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_fiel
 	else
 		field->type = textscan_slice(type.p, type.n);
 	s->planned = false; /* its events may have a class already, which does not change */
-	s->run_need = SIZE_MAX;
+	s->run_need = s->events_need = SIZE_MAX;
 }
 
 static void apply_annotation(struct d9_state *st, const struct record *f, const struct d9_annotation *a)
