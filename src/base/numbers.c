@@ -156,6 +156,10 @@ static inline char *put_u64(char *p, uint64_t v)
 {
 	uint64_t last;
 
+	if (v < 10) {
+		*p = (char)('0' + v);
+		return p + 1;
+	}
 	if (v < E8)
 		return put_stripped(p, (uint32_t)v, digits8(v));
 	p = put_upper(p, v, &last);
