@@ -404,6 +404,13 @@ static inline char *put_category(char *p, const struct event *e)
 	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
 }
 
+/* A copy of constant size is a few moves. */
+static inline char *put_track(char *p, const struct chrome_track *k)
+{
+	memcpy(p, k->text, sizeof k->text);
+	return p + k->len;
+}
+
 /* Space for a line without its name, category and args. */
 #define LINE_SPACE (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
 
@@ -424,7 +431,7 @@ static void render_departure(const struct chrome_state *st, const struct event *
 	p = put_category(p, &out);
 	p = put_phase(p, &out);
 	p = put_time(st, p, e->ts);
-	p = put_literal(p, k->text, k->len);
+	p = put_track(p, k);
 	*p++ = '}';
 	chunk->text.n = (size_t)(p - chunk->text.p);
 }
@@ -441,7 +448,7 @@ static void render_async_end(const struct chrome_state *st, const struct event *
 	p = put_category(p, e);
 	p = put_async(p, e, 'e');
 	p = put_time(st, p, span_end(st, e));
-	p = put_literal(p, k->text, k->len);
+	p = put_track(p, k);
 	*p++ = '}';
 	t->n = (size_t)(p - t->p);
 }
@@ -469,8 +476,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		p = PUT(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
 	}
-	memcpy(p, k->text, sizeof k->text);
-	t->n = (size_t)(p - t->p) + k->len;
+	t->n = (size_t)(put_track(p, k) - t->p);
 	if (chrome_class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 	if (k->changed || is_moved(e))

@@ -7,7 +7,7 @@
  *   format.c   registration, findings, dialects, detection
  *   read.c     the reader: frames and their entries, schemas
  *   check.c    the grammar of values
- *   fast.c     the size of common events, at full speed
+ *   fast.c     common events, at full speed
  *   pools.c    pools of strings and stacks, and the look-ahead for late names
  *   meaning.c  events: plans, facts of the trace, what tracetool wrote, events of batches
  *   recover.c  recovery
@@ -275,6 +275,7 @@ static inline uint64_t d9_varint(const char **p)
 
 struct d9_made;
 struct d9_op;
+struct d9_take;
 
 struct d9_field {
 	struct slice name;    /* in events; duplicates are numbered */
@@ -315,12 +316,14 @@ struct d9_schema {
 	struct d9_field *fields;
 	struct class_field *declared; /* `nhead` of the frame (raw events only), then the fields */
 	struct d9_op *ops;            /* NULL: measured field by field */
+	struct d9_take *takes;        /* the fields of its events in runs; NULL: no such events */
 	uint32_t nfields, nhead;
 	uint32_t nused;             /* fields up to the last that the plan uses */
 	const struct d9_made *made; /* events that this program wrote, or NULL */
 	const struct plan *plan;    /* NULL: none, or raw events */
 	size_t need; /* bytes before the end of the window that measuring by ops needs; SIZE_MAX: no ops */
-	size_t run_need; /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
+	size_t run_need;    /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
+	size_t events_need; /* the same for runs that add the events */
 	uint32_t parts[D9_PARTS]; /* indices of fields, or D9_NO_FIELD */
 	uint8_t kind;             /* enum d9_kind */
 	bool structure;           /* no event in time */
@@ -749,10 +752,21 @@ struct d9_op {
 /* Sets s->ops and s->need, if events of this schema can be measured by steps. */
 bool d9_ops_make(struct d9_schema *s);
 
+/* What becomes of the next field of a checked event. */
+struct d9_take {
+	struct slice name;
+	uint8_t kind;
+	uint8_t size;  /* of a value of fixed size, or bytes of fields that are passed over */
+	uint8_t value; /* enum value_type */
+};
+
+/* Sets s->takes and s->events_need, if runs can have events of this schema.  Returns false on OOM. */
+bool d9_takes_make(const struct d9_state *st, struct d9_schema *s);
+
 /* Returns the end of an event at p with at least s->need bytes before `end`; NULL: walk it. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
-/* reader_ops.run: counts common events and resets, and stops at other frames. */
+/* reader_ops.run: counts common events and resets, or adds the events, and stops at other frames. */
 bool d9_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- made by tracetool (meaning.c, write/write.c) ---- */

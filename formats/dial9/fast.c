@@ -1,5 +1,5 @@
 /*
- * The size of common events, at full speed.
+ * Common events at full speed: their size, and in runs the events themselves.
  *
  * A schema becomes a list of steps in which neighbouring fields of fixed size are one; numbers and references
  * have a largest size, so that one comparison with the end of the window serves for all fields up to the next
@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
+#include "model/event_traits.h"
+#include "model/value.h"
 
 /* ---- values ---- */
 
@@ -172,7 +174,7 @@ bool d9_ops_make(struct d9_schema *s)
 {
 	struct maker m = { .first_need = d9_schema_head(s) };
 
-	s->need = s->run_need = SIZE_MAX;
+	s->need = s->run_need = s->events_need = SIZE_MAX;
 	if (!s->readable || s->nfields > MAX_FIELDS)
 		return true;
 	m.need = &m.first_need;
@@ -389,23 +391,249 @@ static __attribute__((noinline)) const char *run_records(struct d9_state *st, co
 	return last;
 }
 
+/* ---- runs with events ---- */
+
+enum take_kind {
+	TAKE_END,
+	TAKE_BYTES,  /* `size` bytes are passed over */
+	TAKE_PASSED, /* so is a number */
+	TAKE_MAYBE,  /* a presence byte: of the next */
+	TAKE_VARINT, /* fields: */
+	TAKE_FIXED,
+	TAKE_STRING, /* ids of pools */
+	TAKE_STACK,
+};
+
+#define TAKES 8U /* of them */
+
+/* Appends the field.  Returns false for types whose values runs do not take. */
+static bool add_take(struct d9_take *to, uint32_t *n, const struct d9_field *field, bool wanted)
+{
+	const struct d9_type_info *const t = d9_type(field->type);
+	const bool optional = d9_is_optional(field->type);
+	struct d9_take take = { .size = t->size, .value = t->value };
+
+	if (t->shape == D9_SHAPE_LEB128)
+		take.kind = wanted ? TAKE_VARINT : TAKE_PASSED;
+	else if (t->shape == D9_SHAPE_FIXED || (t->shape == D9_SHAPE_ID && !wanted))
+		take.kind = wanted ? TAKE_FIXED : TAKE_BYTES;
+	else if (t->shape == D9_SHAPE_ID)
+		take.kind = t->pool == D9_STRINGS ? TAKE_STRING : TAKE_STACK;
+	else
+		return false;
+	take.name = field->name;
+	if (optional)
+		to[(*n)++].kind = TAKE_MAYBE;
+	to[(*n)++] = take;
+	return true;
+}
+
+bool d9_takes_make(const struct d9_state *st, struct d9_schema *s)
+{
+	const bool all = d9_wants_fields(st), some = all || class_needs_fields(s->cls);
+	const uint32_t nfields = all ? s->nfields : some ? s->nused : 0;
+	uint32_t n = 0;
+
+	if (s->takes == NULL && s->ops != NULL && s->made == NULL && !d9_wants_raw(st)) {
+		struct d9_take *const to = calloc(2 * (size_t)nfields + 1, sizeof *to);
+		uint32_t i = 0;
+		if (to == NULL)
+			return false;
+		while (i < nfields && add_take(to, &n, &s->fields[i], all || s->fields[i].used))
+			i++;
+		if (i == nfields)
+			s->takes = to; /* ended by TAKE_END */
+		else
+			free(to);
+	}
+	s->events_need = s->takes != NULL ? s->run_need : SIZE_MAX;
+	return true;
+}
+
+INLINE uint64_t take_varint(const char **p)
+{
+	const uint64_t first = (unsigned char)(*p)[0], second = (unsigned char)(*p)[1];
+
+	if (first < 0x80) {
+		*p += 1;
+		return first;
+	}
+	if (second < 0x80) {
+		*p += 2;
+		return (first & 0x7f) | second << 7;
+	}
+	return d9_varint(p);
+}
+
+INLINE uint64_t take_fixed(const char *p, unsigned size)
+{
+	switch (size) {
+	case 1:
+		return (uint8_t)*p;
+	case 2:
+		return load_u16(p, false);
+	case 4:
+		return load_u32(p, false);
+	default:
+		return load_u64(p, false);
+	}
+}
+
+/* Adds the fields of the checked event f, whose values begin at p. */
+INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
+                        struct batch *b, struct event *e)
+{
+	struct field *const first = batch_fields(b, s->nfields), *to = first;
+
+	if (first == NULL)
+		return;
+	for (const struct d9_take *t = s->takes;; t++) {
+		switch ((enum take_kind)(t->kind % TAKES)) { /* all cases: no other value is looked for */
+		case TAKE_END:
+			e->first_field = b->nfields;
+			e->nfields = (uint16_t)(to - first);
+			b->nfields += e->nfields;
+			return;
+		case TAKE_BYTES:
+			p += t->size;
+			continue;
+		case TAKE_PASSED:
+			(void)take_varint(&p);
+			continue;
+		case TAKE_MAYBE:
+			if (*p++ != 0 || (++t)->kind < TAKE_VARINT)
+				continue;
+			to->value = (struct value){ .type = VALUE_NONE };
+			break;
+		case TAKE_VARINT:
+			to->value = value_u64(take_varint(&p));
+			break;
+		case TAKE_FIXED:
+			to->value = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
+			p += t->size;
+			break;
+		case TAKE_STRING:
+		case TAKE_STACK:
+			d9_value_id(st, t->kind == TAKE_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
+			            f, b, &to->value);
+			p += 4;
+			break;
+		}
+		to++->name = t->name;
+	}
+}
+
+/* Adds the event of a frame that was measured, whose values begin at p. */
+INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
+                      struct batch *b)
+{
+	struct event *const e = &b->events[b->n++];
+
+	*e = (struct event){ .ts = f->ts, /* all members, which spares clearing them */
+		             .dur = 0,
+		             .name = s->cls->name,
+		             .cls = s->cls,
+		             .track = st->default_track,
+		             .offset = f->offset,
+		             .first_field = 0,
+		             .nfields = 0,
+		             .phase = PHASE_INSTANT,
+		             .flags = st->r->event_flags };
+	st->event_pooled = 0;
+	if (s->takes->kind != TAKE_END)
+		take_fields(st, s, f, p, b, e);
+}
+
+/* Whether another event of a run has space: the one that may exceed the fields of a batch is left to the
+ * engine, which ends it. */
+INLINE bool has_space(const struct batch *b)
+{
+	return b->n < b->cap && b->nfields + MAX_FIELDS < READER_BATCH_FIELDS;
+}
+
+/* Like run_records(), but adds the events to b, while the records and what their events refer to in pools are
+ * less than `max` bytes. */
+static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
+                                                        struct batch *b)
+{
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+	const char *const from = in->p, *const window = in->end, *last = NULL;
+	const uint64_t offset = input_offset(in, from);
+	const bool structure = (r->want & WANT_STRUCTURE) != 0;
+	uint64_t referred = r->referred;
+	/* Records that begin before are added; less when events refer to pools. */
+	const char *limit = max < (uint64_t)(end - from) ? from + max : end;
+	struct record f = { .p = from };
+
+	while (f.p < limit && has_space(b)) {
+		if (*f.p == D9_TAG_EVENT) {
+			const struct d9_schema *const s =
+			    d9_schema_find(&st->schemas, load_u16(f.p + 1, false));
+			if (s == NULL || (size_t)(window - f.p) < s->events_need)
+				break;
+			const char *const values = f.p + d9_schema_head(s);
+			if ((f.end = measure(st, s, values, window)) == NULL)
+				break;
+			if (s->timed)
+				st->base += load_u32(f.p + 2, false) >> 8;
+			f.ts = st->base;
+			f.offset = offset + (uint64_t)(f.p - from);
+			f.ordinal = ++r->records;
+			s->cls->records++;
+			add_event(st, s, &f, values, b);
+			if (r->referred != referred) {
+				const uint64_t more = r->referred - referred;
+				limit = more < (uint64_t)(limit - f.p) ? limit - more : f.p;
+				referred = r->referred;
+			}
+			if (r->no_memory)
+				limit = f.p;
+		} else if (*f.p == D9_TAG_RESET && !structure && load_u64(f.p + 1, false) <= MAX_BASE) {
+			st->base = load_u64(f.p + 1, false);
+			st->structure[D9_S_RESET]->records++;
+			r->records++;
+			f.end = f.p + D9_RESET_SIZE;
+		} else {
+			break;
+		}
+		last = f.p;
+		f.p = f.end;
+	}
+	in->p = f.p;
+	return last;
+}
+
+/* Whether events of the batch can be added in runs. */
+static bool runs_have_events(const struct d9_state *st, const struct batch *b)
+{
+	return (st->r->want & WANT_TIMES) != 0 && b->bytes == NULL && !d9_wants_raw(st);
+}
+
 bool d9_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
 	const struct class *const reset = st->structure[D9_S_RESET];
 	const uint64_t records = r->records, resets = reset->records;
-	const char *const end = in->end - D9_RESET_SIZE;
+	const char *const end = in->end - D9_RESET_SIZE, *last;
 
-	if (b != NULL || r->max_record < D9_FAST_FRAME)
+	if (r->max_record < D9_FAST_FRAME || (b != NULL && !runs_have_events(st, b)))
 		return false;
-	if (st->pass.open)
-		return true;
-	if (st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
+	if (b != NULL && st->default_track == NULL)
+		return true; /* the first event makes the track */
+	if (st->pass.open || st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
 		return true;
 	if (st->threads_pass && limit - in->p > THREADS_STEP)
 		limit = in->p + THREADS_STEP;
-	const char *const last = run_records(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	if (b != NULL) {
+		st->unheld |= b->n == 0;
+		last = run_events(st, (uint64_t)(limit - in->p), end + 1, b);
+		if (st->unheld && b->n > 0)
+			d9_names_hold(st, b);
+	} else {
+		last = run_records(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	}
 	if (last != NULL)
 		st->last_offset = input_offset(in, last);
 	r->trace->events += r->records - records - (reset->records - resets);

@@ -353,6 +353,7 @@ static void find_used(struct d9_schema *s, const struct plan *m)
 	s->plan = m;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		s->fields[i].used = plan_uses(m, &s->fields[i].name);
+		s->declared[s->nhead + i].name = s->fields[i].name;
 		if (s->fields[i].used)
 			s->nused = i + 1;
 	}
@@ -421,9 +422,11 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 	}
 	s->cls = c;
 	s->planned = true;
-	if (s->kind == D9_KIND_PLAIN && !s->structure)
-		s->run_need = s->need;
-	return true;
+	if (s->kind != D9_KIND_PLAIN || s->structure)
+		return true;
+	s->run_need = s->need;
+	st->r->no_memory |= !d9_takes_make(st, s);
+	return !st->r->no_memory;
 }
 
 void d9_schemas_declare(struct d9_state *st)

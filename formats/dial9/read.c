@@ -43,6 +43,7 @@ static void free_schemas(struct d9_schemas *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		free(s->all[i]->ops);
+		free(s->all[i]->takes);
 		free(s->all[i]);
 	}
 	free(s->all);
@@ -388,7 +389,7 @@ static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_fiel
 	else
 		field->type = textscan_slice(type.p, type.n);
 	s->planned = false; /* its events may have a class already, which does not change */
-	s->run_need = SIZE_MAX;
+	s->run_need = s->events_need = SIZE_MAX;
 }
 
 static void apply_annotation(struct d9_state *st, const struct record *f, const struct d9_annotation *a)

@@ -91,11 +91,22 @@ static inline struct digits16 digits16(uint64_t v)
 
 #endif
 
-/* Digits without the zeros before them; eight bytes are stored whatever the length.  The last digit stays,
- * even when it is 0. */
-static inline char *put_stripped(char *p, uint64_t digits)
+/* Number of zeros before the digits of v < 10^8, at most `max`.  Counted apart from the digits: what follows
+ * them has its place before they are there. */
+static inline unsigned zeros8(uint32_t v, unsigned max)
 {
-	const unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+	static const uint32_t tens[] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+	const unsigned n = (32U - (unsigned)__builtin_clz(v | 1)) * 1233 >> 12; /* of digits, or one less */
+	const unsigned zeros = 8 - n - (v >= tens[n]);
+
+	return zeros < max ? zeros : max;
+}
+
+/* The digits of v < 10^8 without the zeros before them; eight bytes are stored whatever the length.  The last
+ * digit stays, even when it is 0. */
+static inline char *put_stripped(char *p, uint32_t v, uint64_t digits)
+{
+	const unsigned skip = zeros8(v, 7);
 
 	store8(p, (digits | ZEROS) >> skip * 8);
 	return p + 8 - skip;
@@ -131,7 +142,7 @@ __attribute__((always_inline)) static inline char *put_upper(char *p, uint64_t v
 
 	if (v < E16) {
 		low = digits16(v);
-		p = put_stripped(p, low.first);
+		p = put_stripped(p, (uint32_t)(v / E8), low.first);
 	} else {
 		const uint64_t high = v / E16;
 		low = digits16(v - high * E16);
@@ -145,8 +156,12 @@ static inline char *put_u64(char *p, uint64_t v)
 {
 	uint64_t last;
 
+	if (v < 10) {
+		*p = (char)('0' + v);
+		return p + 1;
+	}
 	if (v < E8)
-		return put_stripped(p, digits8(v));
+		return put_stripped(p, (uint32_t)v, digits8(v));
 	p = put_upper(p, v, &last);
 	return put8(p, last);
 }
@@ -189,9 +204,8 @@ static inline char *put_usec(char *p, uint64_t ns)
 		p = put_upper(p, ns, &last);
 		return put_point8(p, last, 0);
 	}
-	last = digits8(ns);
 	/* A single digit precedes the point. */
-	return put_point8(p, last, (unsigned)__builtin_ctzll(last | UINT64_C(1) << 32) / 8);
+	return put_point8(p, digits8(ns), zeros8((uint32_t)ns, 4));
 }
 
 char *decimal_usec(char *p, uint64_t ns)

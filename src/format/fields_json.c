@@ -116,36 +116,6 @@ static bool is_unsigned(const struct value *v)
 
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are written as text */
 
-/* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go: convert to Chrome
- * takes 2 to 4 % fewer instructions. */
-static void put_field(struct text *t, const struct field *f, struct fields_json_lost *lost, bool first)
-{
-
-	if ((f->name.flags & SLICE_JSON) == 0) {
-		if (!first)
-			text_char(t, ',');
-		put_string(t, f->name, lost);
-		text_char(t, ':');
-		put_value(t, &f->value, lost, 0, false);
-		return;
-	}
-	char *p = text_reserve(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
-	if (p == NULL)
-		return;
-	*p = ',';
-	p += !first;
-	*p++ = '"';
-	p = text_put(p, f->name.p, f->name.n);
-	*p++ = '"';
-	*p++ = ':';
-	if (is_unsigned(&f->value) && f->value.u64 <= MAX_EXACT) {
-		t->n = (size_t)(decimal_u64(p, f->value.u64) - t->p);
-		return;
-	}
-	t->n = (size_t)(p - t->p);
-	put_value(t, &f->value, lost, 0, false);
-}
-
 void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost)
 {
 	put_value(t, v, lost, 0, false);
@@ -175,8 +145,52 @@ char *fields_json_scalar(char *to, const struct value *v)
 	return v->type == VALUE_F32 ? decimal_f32(to, (float)v->f64) : decimal_f64(to, v->f64);
 }
 
+static void put_name(struct text *t, struct slice name, bool first, struct fields_json_lost *lost)
+{
+	if (!first)
+		text_char(t, ',');
+	put_string(t, name, lost);
+	text_char(t, ':');
+}
+
+/* Plain names with unsigned numbers or plain texts, which most fields are, are put without a look at the text
+ * between them. */
 void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)
 {
-	for (size_t i = 0; i < n; i++)
-		put_field(t, &fields[i], lost, i == 0);
+	char *p = text_reserve(t, 0);
+
+	for (size_t i = 0; i < n && p != NULL; i++) {
+		const struct field *const f = &fields[i];
+		const struct value *const v = &f->value;
+		const bool text = v->type == VALUE_STRING && (v->flags & SLICE_JSON) != 0;
+		const size_t space = (size_t)f->name.n + 6 + (text ? v->count : DECIMAL_U64_MAX);
+		t->n = (size_t)(p - t->p);
+		if ((f->name.flags & SLICE_JSON) == 0) {
+			put_name(t, f->name, i == 0, lost);
+			put_value(t, v, lost, 0, false);
+			p = text_reserve(t, 0);
+			continue;
+		}
+		if ((p = text_reserve(t, space)) == NULL)
+			return;
+		*p = ',';
+		p += i > 0;
+		*p++ = '"';
+		p = text_put(p, f->name.p, f->name.n);
+		*p++ = '"';
+		*p++ = ':';
+		if (text) {
+			*p++ = '"';
+			p = text_put(p, v->p, v->count);
+			*p++ = '"';
+		} else if (is_unsigned(v) && v->u64 <= MAX_EXACT) {
+			p = decimal_u64(p, v->u64);
+		} else {
+			t->n = (size_t)(p - t->p);
+			put_value(t, v, lost, 0, false);
+			p = text_reserve(t, 0);
+		}
+	}
+	if (p != NULL)
+		t->n = (size_t)(p - t->p);
 }

@@ -75,7 +75,8 @@ struct record {
 	bool alone;                /* copies need it as an event of its own, not in a run; false before */
 };
 
-enum { PROBE_NO_MEMORY = -1 };
+/* READER_BATCH_FIELDS: max fields of a batch, besides those of one record. */
+enum { PROBE_NO_MEMORY = -1, READER_BATCH_FIELDS = 65536 };
 
 struct reader_ops {
 	size_t state_size;

@@ -70,22 +70,37 @@ static uint64_t track_cost(const struct track *k)
 	return sum;
 }
 
-/* The costs of the class and track of the latest event, which the next one mostly has too.  Zero-initialise
- * to start; for events with the same limits. */
+/* The costs of classes and tracks of recent events, by their index.  Zero-initialise to start; for events
+ * with the same limits. */
+#define RECENT 16U
+
 struct latest {
-	const struct class *cls;
-	const struct track *track;
-	uint64_t cls_cost, track_cost;
+	const struct class *cls[RECENT];
+	const struct track *track[RECENT];
+	uint64_t cls_cost[RECENT], track_cost[RECENT];
 };
 
 static inline uint64_t class_cost(struct latest *l, const struct class *cls, struct cost_limits limits)
 {
-	if (l->cls != cls) {
-		l->cls = cls;
-		l->cls_cost = min_u64(cost_slice(&cls->name), limits.text) +
-		              min_u64(cost_slice(&cls->category), limits.text);
+	const uint32_t i = cls->index % RECENT;
+
+	if (l->cls[i] != cls) {
+		l->cls[i] = cls;
+		l->cls_cost[i] = min_u64(cost_slice(&cls->name), limits.text) +
+		                 min_u64(cost_slice(&cls->category), limits.text);
 	}
-	return l->cls_cost;
+	return l->cls_cost[i];
+}
+
+static inline uint64_t recent_track_cost(struct latest *l, const struct track *track)
+{
+	const uint32_t i = track != NULL ? track->index % RECENT : 0;
+
+	if (l->track[i] != track) {
+		l->track[i] = track;
+		l->track_cost[i] = track_cost(track);
+	}
+	return l->track_cost[i];
 }
 
 /* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`.  Inlined into
@@ -99,11 +114,7 @@ static inline __attribute__((always_inline)) void cost_add_event(struct latest *
 	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* separate begin and end */
 	uint64_t texts = min_u64(cost_slice(&e->name), limits.text) + class_cost(l, e->cls, limits);
 
-	if (l->track != e->track) {
-		l->track = e->track;
-		l->track_cost = track_cost(e->track);
-	}
-	uint64_t plain = COST_EVENT + l->track_cost;
+	uint64_t plain = COST_EVENT + recent_track_cost(l, e->track);
 
 	texts *= times;
 	plain *= times;
@@ -320,22 +331,22 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 	return cut_class(r, how, e);
 }
 
-/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is spent in any case. */
-static bool check_event(struct repeats *r, struct batch *b, struct event *e)
+/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is spent in any case.  latest:
+ * without limits, and with those of each cut. */
+static bool check_event(struct repeats *r, struct batch *b, struct event *e, struct latest latest[3])
 {
-	struct latest whole = { .cls = NULL }, shorter = whole, least = whole;
 	struct cost c = { .texts = 0 };
 
-	cost_add_event(&whole, b, e, WHOLE, budget_left(r), &c);
+	cost_add_event(&latest[0], b, e, WHOLE, budget_left(r), &c);
 	if (fits(r, &c))
 		return true;
 	r->spent.texts += c.entries / ENTRIES_PER_BYTE;
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(&shorter, b, e, cuts[0].limits, UINT64_MAX, &c);
+	cost_add_event(&latest[1], b, e, cuts[0].limits, UINT64_MAX, &c);
 	if (fits(r, &c))
 		return cut_event(r, b, &cuts[0], e);
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(&least, b, e, cuts[1].limits, UINT64_MAX, &c);
+	cost_add_event(&latest[2], b, e, cuts[1].limits, UINT64_MAX, &c);
 	spend(r, &c);
 	return cut_event(r, b, &cuts[1], e);
 }
@@ -347,7 +358,7 @@ static uint64_t allowance(uint64_t read, uint64_t factor)
 
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 {
-	struct latest latest = { .cls = NULL };
+	struct latest latest[3] = { { .cls = { NULL } } };
 	struct cost sum = { .texts = 0 };
 	bool ok = true;
 
@@ -355,10 +366,10 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	r->allowed.all = allowance(read, r->factor < UINT64_MAX / 2 ? r->factor + REPEATS_REST : r->factor);
 	const uint64_t max = budget_left(r);
 	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
-		cost_add_event(&latest, b, &b->events[i], WHOLE, max - sum.texts, &sum);
+		cost_add_event(&latest[0], b, &b->events[i], WHOLE, max - sum.texts, &sum);
 	if (fits(r, &sum))
 		return true;
 	for (uint32_t i = 0; i < b->n && ok; i++)
-		ok = check_event(r, b, &b->events[i]);
+		ok = check_event(r, b, &b->events[i], latest);
 	return ok;
 }

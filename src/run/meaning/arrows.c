@@ -8,9 +8,9 @@
 
 #define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
 
-/* Start or end of an arrow.  56 bytes. */
+/* Start or end of an arrow, and what finding its other end needs, apart: 48 and 16 bytes. */
 struct arrow_end {
-	uint64_t key, ts, offset;
+	uint64_t ts, offset;
 	uint64_t id; /* outs only */
 	const struct track *track;
 	const struct class *cls;
@@ -19,8 +19,27 @@ struct arrow_end {
 	bool out;
 };
 
+struct arrow_key {
+	uint64_t key;
+	uint32_t name;
+	uint32_t place; /* bucket, by hash of name and key; 1 of an out */
+};
+
+static inline uint32_t bucket_of(const struct arrow_key *k)
+{
+	return k->place >> 1;
+}
+
+static inline bool is_out(const struct arrow_key *k)
+{
+	return (k->place & 1) != 0;
+}
+
 #define NO_END UINT32_MAX
-#define BUCKETS 65536U
+/* The window exceeds most caches, so what the ends at this distance refer to is loaded early. */
+#define AHEAD 16
+#define BUCKETS_LOG 18U
+#define BUCKETS (1U << BUCKETS_LOG) /* as many as ends in the window; the hash is seeded */
 
 void arrows_init(struct arrows *a)
 {
@@ -30,6 +49,7 @@ void arrows_init(struct arrows *a)
 void arrows_free(struct arrows *a)
 {
 	free(a->ends);
+	free(a->keys);
 	free(a->order);
 	free(a->to);
 	free(a->buckets);
@@ -76,60 +96,11 @@ static bool grow(struct arrows *a)
 
 	if (a->buckets == NULL && !grow_list(&a->buckets, BUCKETS, sizeof *a->buckets))
 		return false;
-	if (!grow_list(&a->ends, cap, sizeof *a->ends) || !grow_list(&a->order, cap, sizeof *a->order) ||
-	    !grow_list(&a->to, cap, sizeof *a->to))
+	if (!grow_list(&a->ends, cap, sizeof *a->ends) || !grow_list(&a->keys, cap, sizeof *a->keys) ||
+	    !grow_list(&a->order, cap, sizeof *a->order) || !grow_list(&a->to, cap, sizeof *a->to))
 		return false;
 	a->cap = cap;
 	return true;
-}
-
-static inline void count_order(struct arrows *a, const struct arrow_end *end)
-{
-	a->disorder += a->n > 0 && end->ts < a->ends[a->n - 1].ts;
-}
-
-static void add_end(struct arrows *a, struct slice name, struct arrow_end end)
-{
-	if (a->n == MAX_ENDS) {
-		a->dropped += end.out;
-		return;
-	}
-	end.name = number_of_name(a, name);
-	if (end.name == TABLE_NONE || (a->n == a->cap && !grow(a))) {
-		a->failed = true;
-		return;
-	}
-	count_order(a, &end);
-	a->ends[a->n++] = end;
-}
-
-static struct arrow_end end_at(const struct event *e, uint64_t key)
-{
-	return (struct arrow_end){
-		.key = key, .ts = e->ts, .offset = e->offset, .track = e->track, .cls = e->cls
-	};
-}
-
-void arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
-{
-	struct arrow_end end = end_at(e, key);
-
-	end.out = true;
-	end.id = ++a->id;
-	end.flags = e->flags & EVENT_ARROW;
-	add_end(a, name, end);
-}
-
-void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
-{
-	add_end(a, name, end_at(e, key));
-}
-
-/* ---- resolving ---- */
-
-static bool same_key(const struct arrow_end *x, const struct arrow_end *y)
-{
-	return x->key == y->key && x->name == y->name;
 }
 
 /* Order by time.  At equal times outs precede ins, so that an arrow may have zero length. */
@@ -138,10 +109,59 @@ static inline bool is_before(const struct arrow_end *x, const struct arrow_end *
 	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
 }
 
-/* Returns the bucket of a name and key.  The hash is seeded, so that inputs cannot fill one bucket. */
-static inline uint32_t bucket_of(const struct arrows *a, const struct arrow_end *e)
+/* Notes the order of the end at a->n. */
+static inline void count_order(struct arrows *a)
 {
-	return (uint32_t)(hash_u64(e->key, a->seed + e->name) >> 48);
+	if (a->n > 0 && is_before(&a->ends[a->n], &a->ends[a->n - 1])) {
+		if (a->disorder < ARROWS_RUNS)
+			a->runs[a->disorder] = a->n;
+		a->disorder++;
+	}
+}
+
+/* id: 0 of an in. */
+static void add_end(struct arrows *a, struct slice name, uint64_t key, const struct event *e, uint64_t id)
+{
+	const bool out = id > 0;
+
+	if (a->n == MAX_ENDS) {
+		a->dropped += out;
+		return;
+	}
+	const uint32_t number = number_of_name(a, name);
+	if (number == TABLE_NONE || (a->n == a->cap && !grow(a))) {
+		a->failed = true;
+		return;
+	}
+	const uint32_t bucket = (uint32_t)(hash_u64(key, a->seed + number) >> (64 - BUCKETS_LOG));
+	a->keys[a->n] = (struct arrow_key){ .key = key, .name = number, .place = bucket << 1 | out };
+	a->ends[a->n] = (struct arrow_end){ .ts = e->ts,
+		                            .offset = e->offset,
+		                            .id = id,
+		                            .track = e->track,
+		                            .cls = e->cls,
+		                            .name = number,
+		                            .flags = out ? e->flags & EVENT_ARROW : 0,
+		                            .out = out };
+	count_order(a);
+	a->n++;
+}
+
+void arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
+{
+	add_end(a, name, key, e, ++a->id);
+}
+
+void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
+{
+	add_end(a, name, key, e, 0);
+}
+
+/* ---- resolving ---- */
+
+static bool same_key(const struct arrow_key *x, const struct arrow_key *y)
+{
+	return x->key == y->key && x->name == y->name;
 }
 
 /* Counting sort: order[] becomes the indexes of all ends by bucket, in each in order of arrival; buckets[i]
@@ -152,14 +172,14 @@ static void fill_buckets(struct arrows *a)
 
 	memset(a->buckets, 0, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = 0; i < a->n; i++)
-		a->buckets[bucket_of(a, &a->ends[i])]++;
+		a->buckets[bucket_of(&a->keys[i])]++;
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		const uint32_t n = a->buckets[i];
 		a->buckets[i] = sum;
 		sum += n;
 	}
 	for (uint32_t i = 0; i < a->n; i++)
-		a->order[a->buckets[bucket_of(a, &a->ends[i])]++] = i;
+		a->order[a->buckets[bucket_of(&a->keys[i])]++] = i;
 }
 
 static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
@@ -205,6 +225,13 @@ static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, 
 		}
 }
 
+/* The same for few runs of ends that are in order, as buffers of several threads make them. */
+static void merge_runs(struct arrows *a)
+{
+	for (uint32_t i = 0; i < a->disorder; i++)
+		merge(a->ends, a->order, a->runs[i], i + 1 < a->disorder ? a->runs[i + 1] : a->n, a->to);
+}
+
 /* Sorts ends of the same name and key by time, in order[].  Sorting all ends together is cheaper only if few
  * are out of order. */
 static void put_in_order(struct arrows *a)
@@ -217,25 +244,36 @@ static void put_in_order(struct arrows *a)
 	}
 	for (uint32_t i = 0; i < a->n; i++)
 		a->order[i] = i;
-	sort_by_time(a->ends, a->order, a->n, a->to);
+	if (a->disorder <= ARROWS_RUNS)
+		merge_runs(a);
+	else
+		sort_by_time(a->ends, a->order, a->n, a->to);
 }
 
 /* Finds the nearest in of each out, scanning from last to first.  buckets[] are lists of the nearest in of
- * each name and key, linked by to[] of the ins. */
+ * each name and key, linked by to[] of the ins; new ones are first, as most outs are just before their in. */
 static void find_nearest(struct arrows *a)
 {
 	memset(a->buckets, 0xff, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = a->n; i-- > 0;) {
 		const uint32_t slot = a->order[i];
-		const struct arrow_end *const x = &a->ends[slot];
-		uint32_t *link = &a->buckets[bucket_of(a, x)];
-		while (*link != NO_END && !same_key(&a->ends[*link], x))
+		const struct arrow_key *const x = &a->keys[slot];
+		uint32_t *const first = &a->buckets[bucket_of(x)], *link = first;
+		if (i >= 2 * AHEAD) {
+			const uint32_t next = a->buckets[bucket_of(&a->keys[a->order[i - AHEAD]])];
+			__builtin_prefetch(&a->buckets[bucket_of(&a->keys[a->order[i - 2 * AHEAD]])]);
+			__builtin_prefetch(&a->keys[next != NO_END ? next : slot]);
+		}
+		while (*link != NO_END && !same_key(&a->keys[*link], x))
 			link = &a->to[*link];
-		if (x->out) {
+		if (is_out(x)) {
 			a->to[slot] = *link;
-		} else {
-			a->to[slot] = *link != NO_END ? a->to[*link] : NO_END;
+		} else if (*link != NO_END) {
+			a->to[slot] = a->to[*link];
 			*link = slot;
+		} else {
+			a->to[slot] = *first;
+			*first = slot;
 		}
 	}
 }
@@ -253,7 +291,7 @@ static void resolve(struct arrows *a, bool all)
 /* Returns false for an arrow whose ends are both in the newer half: a nearer in may follow. */
 static bool is_due(const struct arrows *a, uint32_t i)
 {
-	return a->ends[i].out && a->to[i] != NO_END && (i < a->old || a->to[i] < a->old);
+	return is_out(&a->keys[i]) && a->to[i] != NO_END && (i < a->old || a->to[i] < a->old);
 }
 
 /* Removes emitted ends and the older half. */
@@ -264,8 +302,10 @@ static void remove_emitted(struct arrows *a)
 	a->n = a->disorder = 0;
 	for (uint32_t i = a->old; i < n; i++)
 		if (i >= a->resolved || !is_due(a, i)) {
-			count_order(a, &a->ends[i]);
-			a->ends[a->n++] = a->ends[i];
+			a->keys[a->n] = a->keys[i];
+			a->ends[a->n] = a->ends[i];
+			count_order(a);
+			a->n++;
 		}
 	a->at = a->resolved = a->old = 0;
 }
@@ -295,12 +335,14 @@ static bool emit_next(struct arrows *a, struct batch *b, bool end)
 {
 	const uint32_t i = a->at;
 
+	if (i + AHEAD < a->resolved && is_out(&a->keys[i + AHEAD]) && a->to[i + AHEAD] != NO_END)
+		__builtin_prefetch(&a->ends[a->to[i + AHEAD]]);
 	if (is_due(a, i)) {
 		if (b->cap - b->n < 2)
 			return false;
 		add_event(a, b, &a->ends[i], a->ends[i].id, PHASE_FLOW_OUT);
 		add_event(a, b, &a->ends[a->to[i]], a->ends[i].id, PHASE_FLOW_IN);
-	} else if (a->ends[i].out && i < a->old && !end) {
+	} else if (is_out(&a->keys[i]) && i < a->old && !end) {
 		a->dropped++;
 	}
 	a->at++;

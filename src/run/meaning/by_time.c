@@ -57,10 +57,12 @@ static void retain(struct interpret *in, struct batch *b, struct event *e, struc
 	}
 	if (n == 0 && how->lasting)
 		return;
-	made = retained_new(&how->kept, name, n > 0 ? b->fields + e->first_field : NULL, n, left);
+	made =
+	    retained_new(&how->kept, name, e->cls, n > 0 ? b->fields + e->first_field : NULL, n, left, NULL);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-		made = how->lasting ? RETAINED_MADE : retained_new(&how->kept, name, NULL, 0, left);
+		made = how->lasting ? RETAINED_MADE
+		                    : retained_new(&how->kept, name, e->cls, NULL, 0, left, NULL);
 	}
 	in->failed |= made == RETAINED_NO_MEMORY;
 	if (how->kept != NULL)
@@ -69,7 +71,8 @@ static void retain(struct interpret *in, struct batch *b, struct event *e, struc
 		e->name = how->kept != NULL ? how->kept->name : e->cls->name;
 }
 
-void by_time_put(struct interpret *in, struct batch *b, const struct event *e, struct pairing_end_of how)
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e,
+                 const struct pairing_end_of *how)
 {
 	struct by_time *const w = &in->by_time;
 
@@ -78,7 +81,7 @@ void by_time_put(struct interpret *in, struct batch *b, const struct event *e, s
 		return;
 	}
 	struct by_time_end *const end = &w->ends[w->n++];
-	*end = (struct by_time_end){ *e, how };
+	*end = (struct by_time_end){ *e, *how };
 	retain(in, b, &end->event, &end->how);
 }
 
@@ -93,7 +96,7 @@ static void pair_next(struct interpret *in, struct batch *b, struct by_time_end 
 	end->event.cls = NULL;
 	in->by_time.bytes -= kept != NULL ? kept->bytes : 0;
 	if (e->phase == PHASE_BEGIN) {
-		(void)pairing_begin(&in->pairing, b, e, end->how);
+		(void)pairing_begin(&in->pairing, b, e, &end->how);
 		return;
 	}
 	const uint32_t n = kept != NULL ? kept->nfields : 0;
@@ -105,7 +108,7 @@ static void pair_next(struct interpret *in, struct batch *b, struct by_time_end 
 	end->how.kept = NULL;
 	end->how.name = e->name.n > 0 ? e->name : (struct slice){ NULL, 0, 0 };
 	end->how.cls = slice_is(e->cls->name, "no category") ? NULL : e->cls;
-	const enum pairing_result result = pairing_end(&in->pairing, b, e, end->how);
+	const enum pairing_result result = pairing_end(&in->pairing, b, e, &end->how);
 	if (result != PAIRING_SPAN && result != PAIRING_ALONE)
 		return;
 	if (result == PAIRING_ALONE) {

@@ -211,25 +211,25 @@ static bool apply_pairing(struct interpret *in, struct event *e, enum pairing_re
 }
 
 /* Returns true if begins and ends wait for the order of time. */
-static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	const bool keyed = (e->flags & EVENT_ASYNC) != 0;
 
 	if (!in->trace->free_order)
 		return false;
 	if (keyed) {
-		how.key = e->dur;
-		how.flags |= PAIRING_ASYNC | PAIRING_ANYWHERE;
+		how->key = e->dur;
+		how->flags |= PAIRING_ASYNC | PAIRING_ANYWHERE;
 	}
 	if (e->phase == PHASE_BEGIN && (e->flags & EVENT_ENDLESS) != 0)
-		how.flags |= PAIRING_ENDLESS;
+		how->flags |= PAIRING_ENDLESS;
 	e->dur = 0;
 	if (in->spans)
 		by_time_put(in, b, e, how);
 	return in->spans;
 }
 
-static bool apply_begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool apply_begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	e->phase = PHASE_BEGIN;
 	if (put_by_time(in, b, e, how))
@@ -237,7 +237,7 @@ static bool apply_begin(struct interpret *in, struct batch *b, struct event *e, 
 	return !in->spans || apply_pairing(in, e, pairing_begin(&in->pairing, b, e, how));
 }
 
-static bool apply_end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool apply_end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	e->phase = PHASE_END;
 	if (put_by_time(in, b, e, how))
@@ -246,7 +246,7 @@ static bool apply_end(struct interpret *in, struct batch *b, struct event *e, st
 }
 
 /* Ends the previous state, which replaces the event, and begins the new one. */
-static bool apply_state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool apply_state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	struct event closing = *e;
 
@@ -288,12 +288,12 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 
 /* Applies the phase set by the reader.  Both ends of an async span have its id in dur: of the track, or,
  * where ends pair by time, of the trace. */
-static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	if (in->spans && !in->trace->free_order && (e->flags & EVENT_ASYNC) != 0 &&
 	    (e->phase == PHASE_BEGIN || e->phase == PHASE_END)) {
-		how.flags = PAIRING_ASYNC;
-		how.key = e->dur;
+		how->flags = PAIRING_ASYNC;
+		how->key = e->dur;
 		e->dur = 0;
 		e->flags &= (uint8_t)~EVENT_ASYNC;
 	}
@@ -305,15 +305,15 @@ static bool own_phase(struct interpret *in, struct batch *b, struct event *e, st
 /* Applies the phase of an event without a plan. */
 static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 {
-	return own_phase(
-	    in, b, e,
-	    (struct pairing_end_of){ .lasting = e->name.p == e->cls->name.p, .fields = in->fields });
+	struct pairing_end_of how = { .lasting = e->name.p == e->cls->name.p, .fields = in->fields };
+
+	return own_phase(in, b, e, &how);
 }
 
 static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-                        struct pairing_end_of how)
+                        struct pairing_end_of *how)
 {
-	how.fields = in->fields || (m->nbytes > 0 && (in->want & WANT_SIZES) != 0);
+	how->fields = in->fields || (m->nbytes > 0 && (in->want & WANT_SIZES) != 0);
 	switch ((enum plan_phase)m->phase) {
 	case PLAN_AS_READ:
 		return own_phase(in, b, e, how);
@@ -351,24 +351,35 @@ static inline const struct known_class *choose_plan(const struct known_class *k,
 	return k;
 }
 
-/* Applies the phase after name and track are set. */
+/* Applies the phase after name and track are set.  Most ends of spans need nothing of `how` but the pair. */
 static inline bool end_event(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-                             struct pairing_end_of how)
+                             const struct stepped *found)
 {
-	if (in->spans && !in->fields && how.flags == 0) {
-		if (m->phase == PLAN_BEGIN && how.lasting &&
-		    pairing_begin_fast(&in->pairing, e, e->name, how.pair, how.key))
+	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
+
+	if (in->spans && !in->fields && !m->async) {
+		if (m->phase == PLAN_BEGIN && found->lasting &&
+		    pairing_begin_fast(&in->pairing, e, e->name, m->pair, found->key))
 			return false;
-		if (m->phase == PLAN_END && how.pair > 0 &&
-		    pairing_end_fast(&in->pairing, e, how.pair, how.key, e))
+		if (m->phase == PLAN_END && m->pair > 0 &&
+		    pairing_end_fast(&in->pairing, e, m->pair, found->key, e))
 			return true;
 	}
-	return apply_phase(in, b, e, m, how);
+	if (m->phase == PLAN_INSTANT && e->phase == PHASE_INSTANT)
+		return true;
+	struct pairing_end_of how = { .pair = state ? m->state : m->pair,
+		                      .flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) |
+		                                         (state ? PAIRING_STATE : 0)),
+		                      .lasting = found->lasting,
+		                      .key = found->key };
+	return apply_phase(in, b, e, m, &how);
 }
 
 static bool interpret_event(struct interpret *in, struct batch *b, struct event *e,
                             const struct known_class *k)
 {
+	struct stepped found;
+
 	k = choose_plan(k, e->name);
 	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
@@ -379,12 +390,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	/* A span has the name of its begin: that of an end is looked up only if it ends no span. */
 	const bool late = m->phase == PLAN_END && in->spans && !m->async && m->nnames > 0;
 	const struct track *const own = e->track;
-	const struct stepped found = steps_apply(in, b, e, k->steps, !late);
-	const struct pairing_end_of how = { .pair = state ? m->state : m->pair,
-		                            .flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) |
-		                                               (state ? PAIRING_STATE : 0)),
-		                            .lasting = found.lasting,
-		                            .key = found.key };
+	steps_apply(in, b, e, k->steps, !late, &found);
 	const struct track *const track =
 	    state && m->ntracks == 0 ? interpret_state_line(in, b, e, m) : found.track;
 	if (k->learns)
@@ -393,7 +399,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	if (m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, track, e->ts);
 	interpret_arrows(in, b, e, m);
-	const bool kept = end_event(in, b, e, m, how);
+	const bool kept = end_event(in, b, e, m, &found);
 	if (late && kept && e->phase == PHASE_INSTANT) {
 		e->track = own;
 		steps_name(in, b, e, k->steps, &found);
@@ -433,12 +439,11 @@ static bool interpret_one(struct interpret *in, struct batch *b, struct event *e
 	} else if (!k->light) {
 		kept = interpret_event(in, b, e, k);
 	} else {
-		const struct pairing_end_of how = { .pair = k->pair,
-			                            .lasting =
-			                                k->name.p != NULL || e->name.p == e->cls->name.p };
+		struct pairing_end_of how = { .pair = k->pair,
+			                      .lasting = k->name.p != NULL || e->name.p == e->cls->name.p };
 		if (k->name.p != NULL)
 			e->name = k->name;
-		kept = apply_phase(in, b, e, k->m, how);
+		kept = apply_phase(in, b, e, k->m, &how);
 	}
 	if (kept && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);

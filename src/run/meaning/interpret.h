@@ -26,21 +26,25 @@
  *     at the end:
  *             while (arrows_give(a, some_batch_with_room, true)) ...
  */
-#define ARROWS_WINDOW 262144 /* waiting ends of 56 bytes: 14 MiB */
+#define ARROWS_WINDOW 262144 /* waiting ends of 64 bytes: 16 MiB */
+#define ARROWS_RUNS 16U      /* of ends in order of time that are merged, not sorted */
 
 struct arrow_end;
+struct arrow_key;
 
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
-	uint32_t *order, *to;   /* as long as ends; see arrows.c */
+	struct arrow_key *keys; /* as long as ends, as are these */
+	uint32_t *order, *to;   /* see arrows.c */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
-	uint32_t at, resolved;  /* [at, resolved) are given out; later ones arrived since */
-	uint32_t old;           /* ends before it leave the window then */
-	uint32_t disorder;      /* number of ends earlier than the previous one */
-	struct tabletext names; /* name -> its number */
-	struct slice *list;     /* of the names, by number */
+	uint32_t at, resolved;      /* [at, resolved) are given out; later ones arrived since */
+	uint32_t old;               /* ends before it leave the window then */
+	uint32_t disorder;          /* number of ends earlier than the previous one ... */
+	uint32_t runs[ARROWS_RUNS]; /* ... and the first of them */
+	struct tabletext names;     /* name -> its number */
+	struct slice *list;         /* of the names, by number */
 	uint32_t nnames;
 	uint64_t id;      /* of the last out */
 	uint64_t dropped; /* outs that left the window before their in was found: missing arrows */
@@ -67,8 +71,9 @@ bool arrows_give(struct arrows *a, struct batch *b, bool end);
 /* A deep copy of the name and fields of an event, for an open span. */
 struct retained {
 	struct batch_block block; /* for batch_own() */
-	uint32_t bytes;           /* size */
-	uint32_t nfields;
+	uint32_t bytes;           /* size, as if names that the class declares were copied */
+	uint16_t nfields;
+	bool own;          /* has texts or lists that a batch may point into */
 	struct slice name; /* p NULL: not copied */
 	struct field fields[];
 };
@@ -79,10 +84,24 @@ enum retained_made {
 	RETAINED_NO_MEMORY,
 };
 
-/* name: p NULL if it outlives the batch. */
-enum retained_made retained_new(struct retained **made, struct slice name, const struct field *fields,
-                                uint32_t n, uint32_t limit);
+/* Copies that nobody needs any more, by their number of fields: those that have no texts or lists of their
+ * own, so that no batch points into them. */
+#define RETAINED_SPARE_FIELDS 16U
+
+struct retained_spare {
+	struct batch_block *blocks[RETAINED_SPARE_FIELDS];
+};
+
+void retained_spare_free(struct retained_spare *spare);
+
+/* name: p NULL if it outlives the batch.  cls: of the event.  spare: NULL, or copies to use again. */
+enum retained_made retained_new(struct retained **made, struct slice name, const struct class *cls,
+                                const struct field *fields, uint32_t n, uint32_t limit,
+                                struct retained_spare *spare);
 void retained_free(struct retained *k); /* accepts NULL */
+
+/* Passes a copy whose fields were joined to the batch, which may point into it, or to `spare`. */
+void retained_done(struct retained *k, struct batch *b, struct retained_spare *spare);
 
 /* The fields of a span: those of its BEGIN, then additional ones of the END; one of the same name with
  * another value is named "end.NAME".  `to` has space for all; returns their number.  Sets the failure flag of
@@ -190,6 +209,7 @@ struct pairing {
 	struct table64 beyond; /* track and pair -> number of counted open spans */
 	uint32_t nbeyond;      /* their sum */
 	uint32_t retained_bytes;
+	struct retained_spare spare;
 	struct pending_ends pending; /* ends before their begin */
 	uint32_t at;                 /* pairing_finish: next slot */
 	uint64_t last;               /* latest time of other tracks; in pairing_finish: of all */
@@ -210,11 +230,11 @@ enum pairing_result {
 
 /* A BEGIN, or a STATE that opens: returns OPEN, or SPAN if its end preceded it. */
 enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
-                                  struct pairing_end_of how);
+                                  const struct pairing_end_of *how);
 
 /* An END; returns OPEN if it is async and its begin may follow. */
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
-                                struct pairing_end_of how);
+                                const struct pairing_end_of *how);
 
 /* Counts an unpaired event. */
 void pairing_alone(struct pairing *p, const struct event *e);
@@ -288,13 +308,16 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	struct open_span *const s = &p->spans[slot - 1];
 	if (s->pair != pair || s->key != key || s->retained != NULL || end < s->ts)
 		return false;
-	*to = (struct event){ .ts = s->ts,
+	*to = (struct event){ .ts = s->ts, /* all members, which spares clearing them */
 		              .dur = end - s->ts,
 		              .name = s->name,
 		              .cls = s->cls,
 		              .track = s->track,
 		              .offset = s->offset,
-		              .phase = PHASE_SPAN };
+		              .first_field = 0,
+		              .nfields = 0,
+		              .phase = PHASE_SPAN,
+		              .flags = 0 };
 	t->top = s->below;
 	t->depth--;
 	if (end > t->last)
@@ -395,7 +418,8 @@ static inline struct findings *interpret_findings(const struct batch *b, const s
 /* ---- by_time.c ---- */
 
 /* Keeps a BEGIN or END in the window; its batch can be released. */
-void by_time_put(struct interpret *in, struct batch *b, const struct event *e, struct pairing_end_of how);
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e,
+                 const struct pairing_end_of *how);
 
 /* Pairs what is due and adds spans, and ends without a begin as instants, to the batch; `end`: all.  Returns
  * true if the batch is full: call again. */
@@ -544,8 +568,8 @@ struct stepped {
 };
 
 /* Does the same, and finds the time line, the key and, if `named`, the name, which it sets. */
-struct stepped steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
-                           bool named);
+void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
+                 struct stepped *to);
 
 /* Sets the name of an event that has its own track, the scope of tables. */
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,

@@ -32,11 +32,12 @@ static void pending_ends_free(struct pending_ends *a)
 }
 
 static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p, const struct track *track,
-                           struct pairing_end_of how)
+                           const struct pairing_end_of *how)
 {
-	const uint64_t which = (uint64_t)track_process(track)->index << 16 | how.pair;
+	const uint64_t which = (uint64_t)track_process(track)->index << 16 | how->pair;
 
-	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
+	return &a->buckets[hash_u64(how->key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
+	                   (BUCKETS - 1)];
 }
 
 /* Returns a free slot + 1, or 0 beyond the limit or on OOM. */
@@ -62,12 +63,12 @@ static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* Frees a slot; its copy of texts is passed to the batch. */
+/* Frees a slot; its copy of texts is passed on. */
 static void free_end(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
-		batch_own(b, &s->retained->block);
+		retained_done(s->retained, b, &p->spare);
 	}
 	s->retained = NULL;
 	s->track = NULL;
@@ -77,10 +78,10 @@ static void free_end(struct pending_ends *a, struct pairing *p, struct pending_e
 
 /* Retains an END without an open span.  Returns true if it is retained: the event is no longer needed. */
 static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
-                       struct pairing_end_of how)
+                       const struct pairing_end_of *how)
 {
-	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
-	const uint32_t n = how.fields ? e->nfields : 0;
+	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const uint32_t n = how->fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_MADE;
 	struct retained *k = NULL;
 	const uint32_t slot = reserve_end(a, p);
@@ -88,10 +89,11 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 	if (slot == 0)
 		return false;
 	struct pending_end *const s = &a->ends[slot - 1];
-	*s = (struct pending_end){ e->ts, e->offset, how.key, e->name, e->cls, e->track, NULL, 0, how.pair };
-	if (n > 0 || !how.lasting)
-		made =
-		    retained_new(&k, name, b->fields + e->first_field, n, PAIRING_BYTES - p->retained_bytes);
+	*s =
+	    (struct pending_end){ e->ts, e->offset, how->key, e->name, e->cls, e->track, NULL, 0, how->pair };
+	if (n > 0 || !how->lasting)
+		made = retained_new(&k, name, e->cls, b->fields + e->first_field, n,
+		                    PAIRING_BYTES - p->retained_bytes, &p->spare);
 	if (made != RETAINED_MADE) {
 		p->failed |= made == RETAINED_NO_MEMORY;
 		free_end(a, p, s, b);
@@ -99,7 +101,7 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 	}
 	s->retained = k;
 	p->retained_bytes += k != NULL ? k->bytes : 0;
-	if (!how.lasting)
+	if (!how->lasting)
 		s->name = k->name;
 	uint32_t *const head = bucket_of(a, p, e->track, how);
 	s->next = *head;
@@ -109,13 +111,13 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 
 /* Returns the link to the earliest retained end that is not before the begin e, or NULL. */
 static uint32_t *find_end(const struct pending_ends *a, const struct pairing *p, const struct event *e,
-                          struct pairing_end_of how)
+                          const struct pairing_end_of *how)
 {
 	uint32_t *link = bucket_of(a, p, e->track, how), *best = NULL;
 
 	for (unsigned i = 0; *link != 0 && i < LOOK; i++) {
 		struct pending_end *const s = &a->ends[*link - 1];
-		if (s->pair == how.pair && s->key == how.key && s->ts >= e->ts &&
+		if (s->pair == how->pair && s->key == how->key && s->ts >= e->ts &&
 		    track_process(s->track) == track_process(e->track) &&
 		    (best == NULL || s->ts < a->ends[*best - 1].ts))
 			best = link;
@@ -126,7 +128,7 @@ static uint32_t *find_end(const struct pending_ends *a, const struct pairing *p,
 
 /* If the end of this BEGIN preceded it, turns e into the span and returns true. */
 static bool match_end(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
-                      struct pairing_end_of how)
+                      const struct pairing_end_of *how)
 {
 	uint32_t *const link = a->buckets != NULL ? find_end(a, p, e, how) : NULL;
 
@@ -134,7 +136,7 @@ static bool match_end(struct pending_ends *a, struct pairing *p, struct batch *b
 		return false;
 	struct pending_end *const s = &a->ends[*link - 1];
 	struct field *const to =
-	    s->retained != NULL && how.fields ? batch_fields(b, e->nfields + s->retained->nfields) : NULL;
+	    s->retained != NULL && how->fields ? batch_fields(b, e->nfields + s->retained->nfields) : NULL;
 	if (to != NULL) {
 		const uint32_t n = retained_join(b, b->fields + e->first_field, e->nfields,
 		                                 s->retained->fields, s->retained->nfields, to);
@@ -199,6 +201,7 @@ void pairing_free(struct pairing *p)
 	free(p->buckets);
 	table64_free(&p->beyond);
 	pending_ends_free(&p->pending);
+	retained_spare_free(&p->spare);
 	ledger_free(&p->ledger);
 	*p = (struct pairing){ .trace = NULL };
 }
@@ -250,12 +253,12 @@ static struct open_span *take_slot(struct pairing *p)
 	return s;
 }
 
-/* Frees a slot; its copy of texts is passed to the batch. */
+/* Frees a slot; its copy of texts is passed on. */
 static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
-		batch_own(b, &s->retained->block);
+		retained_done(s->retained, b, &p->spare);
 	}
 	s->retained = NULL;
 	s->cls = NULL;
@@ -265,22 +268,23 @@ static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 
 /* ---- lists ---- */
 
-static uint32_t *async_bucket(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *async_bucket(const struct pairing *p, const struct track *track,
+                              const struct pairing_end_of *how)
 {
-	const uint64_t owner = (how.flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index,
-	               which = owner << 16 | how.pair;
+	const uint64_t owner = (how->flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index,
+	               which = owner << 16 | how->pair;
 
-	return &p->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
+	return &p->buckets[hash_u64(how->key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
 	                   (ASYNC_BUCKETS - 1)];
 }
 
 /* Returns the head of the list that a span belongs to. */
-static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *list_of(const struct pairing *p, const struct track *track, const struct pairing_end_of *how)
 {
-	if ((how.flags & PAIRING_ASYNC) != 0)
+	if ((how->flags & PAIRING_ASYNC) != 0)
 		return async_bucket(p, track, how);
 	struct open_track *const t = &p->tracks[track->index];
-	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
+	return (how->flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
 
 static bool is_same_process(const struct open_span *s, const struct track *track)
@@ -288,32 +292,33 @@ static bool is_same_process(const struct open_span *s, const struct track *track
 	return track_process(s->track) == track_process(track);
 }
 
-static bool matches(const struct open_span *s, const struct track *track, struct pairing_end_of how)
+static bool matches(const struct open_span *s, const struct track *track, const struct pairing_end_of *how)
 {
-	if ((how.name.p != NULL && !slice_equal(s->name, how.name)) ||
-	    (how.cls != NULL && s->cls != how.cls && !slice_equal(s->cls->name, how.cls->name)) ||
+	if ((how->name.p != NULL && !slice_equal(s->name, how->name)) ||
+	    (how->cls != NULL && s->cls != how->cls && !slice_equal(s->cls->name, how->cls->name)) ||
 	    (s->flags & PAIRING_ENDLESS) != 0)
 		return false;
-	if ((how.flags & PAIRING_ASYNC) != 0)
-		return s->pair == how.pair && s->key == how.key &&
-		       ((how.flags & PAIRING_ANYWHERE) != 0 || is_same_process(s, track));
-	if (how.pair == 0)
-		return how.key == 0 || s->key == how.key;
-	return s->pair == how.pair && s->key == how.key;
+	if ((how->flags & PAIRING_ASYNC) != 0)
+		return s->pair == how->pair && s->key == how->key &&
+		       ((how->flags & PAIRING_ANYWHERE) != 0 || is_same_process(s, track));
+	if (how->pair == 0)
+		return how->key == 0 || s->key == how->key;
+	return s->pair == how->pair && s->key == how->key;
 }
 
 /* Returns the link to the span that an end closes, or NULL. */
-static uint32_t *find_open(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *find_open(const struct pairing *p, const struct track *track,
+                           const struct pairing_end_of *how)
 {
 	uint32_t *link, *elsewhere = NULL;
 
-	if ((how.flags & PAIRING_ASYNC) != 0 ? p->buckets == NULL : track->index >= p->ntracks)
+	if ((how->flags & PAIRING_ASYNC) != 0 ? p->buckets == NULL : track->index >= p->ntracks)
 		return NULL;
 	link = list_of(p, track, how);
 	for (unsigned i = 0; *link != 0 && i < PAIRING_LOOK; i++) {
 		struct open_span *const s = &p->spans[*link - 1];
 		if (matches(s, track, how)) {
-			if ((how.flags & PAIRING_ANYWHERE) == 0 || is_same_process(s, track))
+			if ((how->flags & PAIRING_ANYWHERE) == 0 || is_same_process(s, track))
 				return link;
 			elsewhere = elsewhere == NULL ? link : elsewhere;
 		}
@@ -324,22 +329,24 @@ static uint32_t *find_open(const struct pairing *p, const struct track *track, s
 
 /* ---- spans beyond the limits ---- */
 
-static uint64_t beyond_key(const struct track *track, struct pairing_end_of how)
+static uint64_t beyond_key(const struct track *track, const struct pairing_end_of *how)
 {
-	const struct track *const t = (how.flags & PAIRING_ASYNC) != 0 ? track_process(track) : track;
+	const struct track *const t = (how->flags & PAIRING_ASYNC) != 0 ? track_process(track) : track;
 
-	return (uint64_t)t->index << 16 | how.pair;
+	return (uint64_t)t->index << 16 | how->pair;
 }
 
 /* Returns the sums of a track, or NULL for async spans. */
 static uint32_t *beyond_of_track(const struct pairing *p, const struct track *track,
-                                 struct pairing_end_of how)
+                                 const struct pairing_end_of *how)
 {
-	return (how.flags & PAIRING_ASYNC) == 0 && track->index < p->ntracks ? &p->tracks[track->index].beyond
-	                                                                     : NULL;
+	return (how->flags & PAIRING_ASYNC) == 0 && track->index < p->ntracks
+	           ? &p->tracks[track->index].beyond
+	           : NULL;
 }
 
-static uint32_t beyond_count(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t beyond_count(const struct pairing *p, const struct track *track,
+                             const struct pairing_end_of *how)
 {
 	const uint32_t *const sum = beyond_of_track(p, track, how);
 	const bool any = p->nbeyond > 0 && (sum == NULL || *sum > 0);
@@ -348,7 +355,8 @@ static uint32_t beyond_count(const struct pairing *p, const struct track *track,
 	return n == TABLE_NONE ? 0 : n;
 }
 
-static void beyond_set(struct pairing *p, const struct track *track, struct pairing_end_of how, uint32_t n)
+static void beyond_set(struct pairing *p, const struct track *track, const struct pairing_end_of *how,
+                       uint32_t n)
 {
 	const uint32_t old = beyond_count(p, track, how);
 
@@ -361,7 +369,7 @@ static void beyond_set(struct pairing *p, const struct track *track, struct pair
 	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
 }
 
-static void leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
+static void leave_out(struct pairing *p, const struct event *e, const struct pairing_end_of *how)
 {
 	p->unpaired++;
 	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
@@ -372,39 +380,41 @@ static void leave_out(struct pairing *p, const struct event *e, struct pairing_e
 
 /* Copies name and fields that do not outlive the batch. */
 static void retain_texts(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
-                         struct pairing_end_of how)
+                         const struct pairing_end_of *how)
 {
-	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
-	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how.fields ? e->nfields : 0;
+	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how->fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_TOO_MUCH;
 
-	s->retained = how.kept;
-	if (how.kept != NULL) {
-		p->retained_bytes += how.kept->bytes;
+	s->retained = how->kept;
+	if (how->kept != NULL) {
+		p->retained_bytes += how->kept->bytes;
 		return;
 	}
-	if (n == 0 && how.lasting)
+	if (n == 0 && how->lasting)
 		return;
 	if (n < UINT16_MAX) /* one more field must fit */
-		made = retained_new(&s->retained, name, b->fields + e->first_field, n, left);
+		made =
+		    retained_new(&s->retained, name, e->cls, b->fields + e->first_field, n, left, &p->spare);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-		made = how.lasting ? RETAINED_MADE : retained_new(&s->retained, name, NULL, 0, left);
+		made = how->lasting ? RETAINED_MADE
+		                    : retained_new(&s->retained, name, e->cls, NULL, 0, left, &p->spare);
 	}
 	if (made != RETAINED_MADE)
 		s->name = e->cls->name;
 	if (s->retained != NULL) {
 		p->retained_bytes += s->retained->bytes;
-		if (!how.lasting)
+		if (!how->lasting)
 			s->name = s->retained->name;
 	}
 	p->failed |= made == RETAINED_NO_MEMORY;
 }
 
 /* Ensures the list that a span belongs to. */
-static bool reserve_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
+static bool reserve_list(struct pairing *p, const struct event *e, const struct pairing_end_of *how)
 {
-	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
+	if ((how->flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
 		p->buckets = calloc(ASYNC_BUCKETS, sizeof *p->buckets);
 		p->failed |= p->buckets == NULL;
 		return p->buckets != NULL;
@@ -412,9 +422,9 @@ static bool reserve_list(struct pairing *p, const struct event *e, struct pairin
 	return reserve_track(p, e->track->index);
 }
 
-static bool has_capacity(const struct pairing *p, const struct event *e, struct pairing_end_of how)
+static bool has_capacity(const struct pairing *p, const struct event *e, const struct pairing_end_of *how)
 {
-	const bool listed = (how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
+	const bool listed = (how->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
 
 	return (p->free != 0 || p->n < PAIRING_ALL) &&
 	       (p->nbeyond == 0 || beyond_count(p, e->track, how) == 0) &&
@@ -423,7 +433,7 @@ static bool has_capacity(const struct pairing *p, const struct event *e, struct 
 
 /* Adds the open span. */
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
-                      struct pairing_end_of how)
+                      const struct pairing_end_of *how)
 {
 	const bool listed = reserve_list(p, e, how), room = listed && has_capacity(p, e, how);
 	struct open_span *const s = room ? take_slot(p) : NULL;
@@ -431,29 +441,29 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 	if (s == NULL) {
 		if (listed && !room)
 			leave_out(p, e, how);
-		retained_free(how.kept);
+		retained_free(how->kept);
 		return;
 	}
 	s->ts = e->ts;
 	s->offset = e->offset;
-	s->key = how.key;
+	s->key = how->key;
 	s->name = e->name;
 	s->cls = e->cls;
 	s->track = e->track;
-	s->pair = how.pair;
-	s->flags = how.flags;
+	s->pair = how->pair;
+	s->flags = how->flags;
 	retain_texts(p, b, e, s, how);
 	uint32_t *const list = list_of(p, e->track, how);
 	s->below = *list;
 	*list = (uint32_t)(s - p->spans) + 1;
-	if ((how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
+	if ((how->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[e->track->index].depth++;
 }
 
 enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
-                                  struct pairing_end_of how)
+                                  const struct pairing_end_of *how)
 {
-	if ((how.flags & PAIRING_ASYNC) != 0 && match_end(&p->pending, p, b, e, how))
+	if ((how->flags & PAIRING_ASYNC) != 0 && match_end(&p->pending, p, b, e, how))
 		return PAIRING_SPAN;
 	open_span(p, b, e, how);
 	return PAIRING_OPEN;
@@ -462,7 +472,7 @@ enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct eve
 /* Joins the fields of BEGIN and END. */
 static void join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
-	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
+	const uint32_t of_end = (uint32_t)e->nfields <= (uint32_t)UINT16_MAX - k->nfields ? e->nfields : 0;
 	struct field *const to = batch_fields(b, k->nfields + of_end);
 
 	if (to == NULL)
@@ -489,9 +499,9 @@ static void make_span(const struct open_span *s, struct event *e)
 }
 
 static enum pairing_result close_span(struct pairing *p, struct batch *b, struct event *e,
-                                      struct pairing_end_of how)
+                                      const struct pairing_end_of *how)
 {
-	if (p->nbeyond > 0 && how.key == 0) {
+	if (p->nbeyond > 0 && how->key == 0) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
 		if (beyond > 0) {
 			p->unpaired++;
@@ -513,7 +523,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_BACKWARDS], s->offset, 1);
 		e->ts = s->ts;
 	}
-	if (s->retained != NULL && how.fields)
+	if (s->retained != NULL && how->fields)
 		join_fields(p, b, e, s->retained);
 	make_span(s, e);
 	*link = s->below;
@@ -524,11 +534,11 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 }
 
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
-                                struct pairing_end_of how)
+                                const struct pairing_end_of *how)
 {
 	const enum pairing_result result = close_span(p, b, e, how);
 
-	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0 || p->trace->free_order)
+	if (result != PAIRING_ALONE || (how->flags & PAIRING_ASYNC) == 0 || p->trace->free_order)
 		return result;
 	return retain_end(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
 }

@@ -85,35 +85,87 @@ static struct value copy_value(struct output *to, const struct value *v)
 	return copy;
 }
 
-enum retained_made retained_new(struct retained **made, struct slice name, const struct field *fields,
-                                uint32_t n, uint32_t limit)
+/* ---- blocks ---- */
+
+static size_t head_size(uint32_t n)
+{
+	return sizeof(struct retained) + (size_t)n * sizeof(struct field);
+}
+
+/* Returns a block for n fields and `more` bytes. */
+static struct retained *take_block(struct retained_spare *spare, uint32_t n, uint64_t more)
+{
+	struct batch_block *const block =
+	    spare != NULL && more == 0 && n < RETAINED_SPARE_FIELDS ? spare->blocks[n] : NULL;
+
+	if (block == NULL)
+		return malloc((size_t)(head_size(n) + more));
+	spare->blocks[n] = block->next;
+	return (struct retained *)(void *)block;
+}
+
+void retained_done(struct retained *k, struct batch *b, struct retained_spare *spare)
+{
+	const uint32_t n = k->nfields;
+
+	if (k->own || n >= RETAINED_SPARE_FIELDS) {
+		batch_own(b, &k->block);
+		return;
+	}
+	k->block.next = spare->blocks[n];
+	spare->blocks[n] = &k->block;
+}
+
+void retained_spare_free(struct retained_spare *spare)
+{
+	for (uint32_t i = 0; i < RETAINED_SPARE_FIELDS; i++)
+		for (struct batch_block *block; (block = spare->blocks[i]) != NULL;) {
+			spare->blocks[i] = block->next;
+			free(block);
+		}
+}
+
+/* Whether the name of the i-th field is that of the class, which needs no copy. */
+static inline bool is_declared(const struct class *cls, const struct field *f, uint32_t i)
+{
+	return i < cls->nfields && cls->fields[i].name.p == f->name.p && cls->fields[i].name.n == f->name.n;
+}
+
+enum retained_made retained_new(struct retained **made, struct slice name, const struct class *cls,
+                                const struct field *fields, uint32_t n, uint32_t limit,
+                                struct retained_spare *spare)
 {
 	struct extent x = { 0, name.p != NULL ? text_bytes(name) : 0 };
-	const uint64_t head = sizeof(struct retained) + (uint64_t)n * sizeof(struct field);
+	const uint64_t head = head_size(n);
+	uint64_t declared = 0;
 
 	*made = NULL;
 	if (head > limit || !fits(&x, limit - head))
 		return RETAINED_TOO_MUCH;
 	for (uint32_t i = 0; i < n; i++) {
-		x.bytes += text_bytes(fields[i].name);
+		const uint32_t bytes = text_bytes(fields[i].name);
+		x.bytes += bytes;
+		declared += is_declared(cls, &fields[i], i) ? bytes : 0;
 		if (fields[i].value.type >= VALUE_STRING && !measure(&fields[i].value, &x, limit - head, 0))
 			return RETAINED_TOO_MUCH;
 	}
 	if (!fits(&x, limit - head))
 		return RETAINED_TOO_MUCH;
-	const uint64_t bytes = head + x.values * sizeof(struct value) + x.bytes;
-	struct retained *const k = malloc((size_t)bytes);
+	const uint64_t more = x.values * sizeof(struct value) + x.bytes;
+	struct retained *const k = take_block(spare, n, more - declared);
 	if (k == NULL)
 		return RETAINED_NO_MEMORY;
 	struct output to = { .values = (struct value *)(void *)(k->fields + n) };
 	to.bytes = (char *)(to.values + x.values);
-	*k = (struct retained){ .bytes = (uint32_t)bytes, .nfields = n };
+	*k = (struct retained){ .bytes = (uint32_t)(head + more),
+		                .nfields = (uint16_t)n,
+		                .own = more > declared };
 	if (name.p != NULL)
 		k->name = copy_text(&to, name);
 	for (uint32_t i = 0; i < n; i++) {
-		k->fields[i].name = copy_text(&to, fields[i].name);
-		k->fields[i].value =
-		    fields[i].value.type < VALUE_STRING ? fields[i].value : copy_value(&to, &fields[i].value);
+		const struct field *const f = &fields[i];
+		k->fields[i].name = is_declared(cls, f, i) ? f->name : copy_text(&to, f->name);
+		k->fields[i].value = f->value.type < VALUE_STRING ? f->value : copy_value(&to, &f->value);
 	}
 	*made = k;
 	return RETAINED_MADE;

@@ -23,12 +23,17 @@ struct known_value {
 	struct value value;
 };
 
-#define LINES_LOG 3U /* log2 of the lines that a rule remembers */
+/* Log2 of the lines that a rule remembers: at first, and at most, if they replace each other again and again.
+ */
+#define LINES_LOG 3U
+#define LINES_MAX_LOG 13U
 
 struct step_line {
 	const struct plan_track *plan;
 	struct step_ref number, id;
 	bool needs_id;
+	uint8_t log;       /* log2 of the lines in `known` */
+	uint32_t replaced; /* lines in it, since it has this size */
 	struct known_line {
 		const struct track *base, *track; /* track NULL: empty */
 		struct value value;               /* a number, or a text that stays */
@@ -83,6 +88,7 @@ static void compile_line(struct arena *a, const struct steps *s, struct step_lin
 	to->needs_id = plan->id.nfields > 0 && plan->id.ntables == 0;
 	if (to->needs_id)
 		to->id = compile_ref(a, s, &plan->id);
+	to->log = LINES_LOG;
 	to->known = arena_zalloc(a, 1U << LINES_LOG, sizeof *to->known);
 }
 
@@ -311,7 +317,7 @@ static inline struct known_line *known_line(const struct step_line *l, const str
 	if (v->type >= VALUE_STRING && (v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0))
 		return NULL;
 	const uint64_t h = (v->u64 + base->index) * UINT64_C(0x9e3779b97f4a7c15);
-	return &l->known[h >> (64 - LINES_LOG)];
+	return &l->known[h >> (64 - l->log)];
 }
 
 static inline bool is_known(const struct known_line *k, const struct track *base, const struct value *v)
@@ -320,22 +326,45 @@ static inline bool is_known(const struct known_line *k, const struct track *base
 	       k->value.count == v->count;
 }
 
+/* Remembers a line, in a table of twice the size after as many conflicts as it has lines; on OOM the arena
+ * has failed. */
+static void remember_line(struct interpret *in, struct step_line *l, struct known_line line)
+{
+	struct known_line *const k = known_line(l, line.base, &line.value);
+
+	if (k == NULL)
+		return;
+	l->replaced += k->track != NULL;
+	*k = line;
+	if (l->replaced < 1U << l->log || l->log == LINES_MAX_LOG)
+		return;
+	struct known_line *const old = l->known;
+	struct known_line *const more = arena_zalloc(&in->arena, 2U << l->log, sizeof *more);
+	if (more == NULL)
+		return;
+	l->known = more;
+	l->replaced = 0;
+	l->log++;
+	for (uint32_t i = 0; i < 1U << (l->log - 1); i++)
+		if (old[i].track != NULL)
+			*known_line(l, old[i].base, &old[i].value) = old[i];
+}
+
 /* Finds the line by the rule itself, which remembers it.  NULL: a field is missing. */
-static __attribute__((noinline)) const struct track *new_line(struct stepping *g, const struct step_line *l,
+static __attribute__((noinline)) const struct track *new_line(struct stepping *g, struct step_line *l,
                                                               const struct track *base, struct value v)
 {
 	const struct track *found = NULL;
 
 	decode(g);
 	interpret_line(g->in, g->b, g->e, l->plan, &found);
-	struct known_line *const known = known_line(l, base, &v);
-	if (known != NULL && found != NULL)
-		*known = (struct known_line){ base, found, v };
+	if (found != NULL)
+		remember_line(g->in, l, (struct known_line){ base, found, v });
 	return found;
 }
 
 /* Returns the line by a rule; NULL: a field is missing.  A value that means "absent" is not known. */
-INLINE const struct track *line_by(struct stepping *g, const struct step_line *l)
+INLINE const struct track *line_by(struct stepping *g, struct step_line *l)
 {
 	static const struct value constant;
 	const struct track *const base = l->plan->child ? g->e->track : track_process(g->e->track);
@@ -377,28 +406,29 @@ void steps_define(struct interpret *in, struct batch *b, struct event *e, const 
 		define(&g, &s->defines[i]);
 }
 
-struct stepped steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
-                           bool named)
+void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
+                 struct stepped *to)
 {
 	struct stepping g = { in, b, e, s, payload_of(b, e, s) };
-	struct stepped to = { .track = e->track };
 	struct value space;
 
+	to->track = e->track;
+	to->key = 0;
+	to->lasting = false;
 	if (s->has_layout && g.payload == NULL)
 		interpret_layout(in, b, e, s->plan);
 	for (uint32_t i = 0; i < s->plan->ndefines; i++)
 		define(&g, &s->defines[i]);
 	if (named)
-		to.lasting = set_name(&g);
+		to->lasting = set_name(&g);
 	if (s->plan->key.nfields > 0) {
 		const struct value *const v = value_of(&g, &s->key, &space);
-		if (v == NULL || !interpret_number(v, &to.key))
-			to.key = 0;
+		if (v == NULL || !interpret_number(v, &to->key))
+			to->key = 0;
 	}
 	if (s->plan->ntracks > 0)
-		to.track = find_line(&g);
-	to.payload = g.payload;
-	return to;
+		to->track = find_line(&g);
+	to->payload = g.payload;
 }
 
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,

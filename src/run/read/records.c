@@ -13,7 +13,6 @@
 #define NEXT_BYTES (4U << 20)      /* of records per batch, plus one record ... */
 #define RUNS_BYTES (1U << 20)      /* ... in runs, as such batches wait for a thread */
 #define RUN_BYTES (RUNS_BYTES / 4) /* of the records of a copy that become one event */
-#define NEXT_FIELDS 65536U         /* per batch, plus those of one record */
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -183,7 +182,7 @@ static inline uint64_t batch_bytes(const struct reader *r)
  * besides its own; a run of records adds one. */
 static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, uint32_t extra)
 {
-	return b->n + (b->n > 0 ? extra : 0) >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory ||
+	return b->n + (b->n > 0 ? extra : 0) >= b->cap || b->nfields >= READER_BATCH_FIELDS || r->no_memory ||
 	       batch_bytes(r) >= stop;
 }
 

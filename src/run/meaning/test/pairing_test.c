@@ -70,7 +70,7 @@ static void begin(struct interpret_rig *g, unsigned track, struct slice name, ui
 	struct event e = event_of(g, track, name, ts);
 
 	pairing_see(&g->p, e.track, ts);
-	cr_assert_eq(pairing_begin(&g->p, &g->batch, &e, how), PAIRING_OPEN);
+	cr_assert_eq(pairing_begin(&g->p, &g->batch, &e, &how), PAIRING_OPEN);
 }
 
 static enum pairing_result finish(struct interpret_rig *g, unsigned track, uint64_t ts,
@@ -78,7 +78,7 @@ static enum pairing_result finish(struct interpret_rig *g, unsigned track, uint6
 {
 	*e = event_of(g, track, SLICE_LIT("end"), ts);
 	pairing_see(&g->p, e->track, ts);
-	return pairing_end(&g->p, &g->batch, e, how);
+	return pairing_end(&g->p, &g->batch, e, &how);
 }
 
 /* ---- the slow way: one list of all that is open ---- */
@@ -228,7 +228,7 @@ Test(pairing, fields_of_both_ends)
 	add_field(&g, &b, SLICE_LIT("list"),
 	          (struct value){ .type = VALUE_LIST, .count = 2, .values = items });
 	add_field(&g, &b, SLICE_LIT("text"), value_string(slice_str(text)));
-	cr_assert_eq(pairing_begin(&g.p, &g.batch, &b, how), PAIRING_OPEN);
+	cr_assert_eq(pairing_begin(&g.p, &g.batch, &b, &how), PAIRING_OPEN);
 	memset(text, '#', 5);
 	memset(list_text, '#', 2);
 	memset(items, 0, sizeof items);
@@ -237,7 +237,7 @@ Test(pairing, fields_of_both_ends)
 	add_field(&g, &e, SLICE_LIT("new"), value_u64(7));
 	add_field(&g, &e, SLICE_LIT("other"), value_u64(3));
 	add_field(&g, &e, SLICE_LIT("same"), value_u64(1));
-	cr_assert_eq(pairing_end(&g.p, &g.batch, &e, how), PAIRING_SPAN);
+	cr_assert_eq(pairing_end(&g.p, &g.batch, &e, &how), PAIRING_SPAN);
 	cr_assert(slice_is(e.name, "hello") && e.ts == 10 && e.dur == 20);
 	cr_assert_eq(e.nfields, 6);
 	const struct field *const f = g.batch.fields + e.first_field;
@@ -289,7 +289,7 @@ Test(pairing, unfinished_ones_last_to_the_end)
 	struct event e = event_of(&g, 0, SLICE_LIT("running"), 15);
 	e.track = below;
 	cr_assert_eq(
-	    pairing_begin(&g.p, &g.batch, &e, (struct pairing_end_of){ .pair = 9, .flags = PAIRING_STATE }),
+	    pairing_begin(&g.p, &g.batch, &e, &(struct pairing_end_of){ .pair = 9, .flags = PAIRING_STATE }),
 	    PAIRING_OPEN);
 	batch_recycle(&g.batch);
 	more = pairing_finish(&g.p, &g.batch, true);
@@ -342,10 +342,10 @@ Test(pairing, a_crowded_track_does_not_slow_others)
 	stage_init(&g);
 	for (; ts < PAIRING_TRACK + 3; ts++) {
 		struct event e = event_of(&g, 0, SLICE_LIT("s"), ts);
-		cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN);
+		cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, &how), PAIRING_OPEN);
 	}
 	struct event e = event_of(&g, 1, SLICE_LIT("s"), ts);
-	cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN); /* slots are free again */
+	cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, &how), PAIRING_OPEN); /* slots are free again */
 	cr_assert(pairing_begin_fast(&g.p, &e, e.name, 1, 0));
 	cr_assert(pairing_end_fast(&g.p, &e, 1, 0, &e));
 	e = event_of(&g, 0, SLICE_LIT("s"), ts);
@@ -353,7 +353,7 @@ Test(pairing, a_crowded_track_does_not_slow_others)
 	for (int i = 0; i < 3; i++) {
 		e = event_of(&g, 0, SLICE_LIT("s"), ts);
 		cr_assert_not(pairing_end_fast(&g.p, &e, 1, 0, &e));
-		cr_assert_eq(pairing_end(&g.p, &g.batch, &e, how), PAIRING_DROPPED);
+		cr_assert_eq(pairing_end(&g.p, &g.batch, &e, &how), PAIRING_DROPPED);
 	}
 	cr_assert(pairing_end_fast(&g.p, &e, 1, 0, &e), "the counted ones are gone");
 	stage_free(&g);
@@ -396,7 +396,7 @@ Test(pairing, bytes_are_bounded)
 		batch_recycle(&g.batch);
 		struct event b = event_of(&g, 0, slice_of(big, 100), i);
 		add_field(&g, &b, SLICE_LIT("big"), value_string(slice_of(big, 1 << 20)));
-		cr_assert_eq(pairing_begin(&g.p, &g.batch, &b, how), PAIRING_OPEN);
+		cr_assert_eq(pairing_begin(&g.p, &g.batch, &b, &how), PAIRING_OPEN);
 		cr_assert_leq(g.p.retained_bytes, PAIRING_BYTES);
 	}
 	cr_assert_eq(g.p.ledger.rows[0].count, 13);

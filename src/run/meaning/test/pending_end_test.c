@@ -71,7 +71,7 @@ static void give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const 
 		             .offset = task,
 		             .nfields = 1 };
 	const enum pairing_result result =
-	    begin ? pairing_begin(&s->pairing, &s->b, e, how) : pairing_end(&s->pairing, &s->b, e, how);
+	    begin ? pairing_begin(&s->pairing, &s->b, e, &how) : pairing_end(&s->pairing, &s->b, e, &how);
 	cr_assert(result == PAIRING_SPAN || result == PAIRING_OPEN);
 	if (result != PAIRING_SPAN)
 		return;
@@ -147,14 +147,14 @@ static void give_fields(struct scene *s, bool with_begin)
 
 	*batch_fields(&s->b, 1) = (struct field){ SLICE_LIT("code"), value_u64(7) };
 	s->b.nfields = 1;
-	cr_assert_eq(pairing_end(&s->pairing, &s->b, &e, how), PAIRING_OPEN);
+	cr_assert_eq(pairing_end(&s->pairing, &s->b, &e, &how), PAIRING_OPEN);
 	batch_recycle(&s->b);
 	if (!with_begin)
 		return;
 	*batch_fields(&s->b, 1) = (struct field){ SLICE_LIT("task"), value_u64(1) };
 	s->b.nfields = 1;
 	e.ts = 10;
-	cr_assert_eq(pairing_begin(&s->pairing, &s->b, &e, how), PAIRING_SPAN);
+	cr_assert_eq(pairing_begin(&s->pairing, &s->b, &e, &how), PAIRING_SPAN);
 	cr_assert_eq(e.nfields, 2);
 	cr_expect(slice_is(s->b.fields[e.first_field].name, "task"));
 	cr_expect(slice_is(s->b.fields[e.first_field + 1].name, "code"));
@@ -205,12 +205,12 @@ Test(pending_end, full)
 	for (uint32_t i = 0; i <= PENDING_END_MAX; i++) {
 		struct pairing_end_of end = how;
 		end.key = i;
-		cr_assert_eq(pairing_end(&s.pairing, &s.b, &e, end),
+		cr_assert_eq(pairing_end(&s.pairing, &s.b, &e, &end),
 		             i < PENDING_END_MAX ? PAIRING_OPEN : PAIRING_ALONE);
 	}
 	struct pairing_end_of begin = how;
 	begin.key = 77;
-	cr_assert_eq(pairing_begin(&s.pairing, &s.b, &e, begin), PAIRING_SPAN);
+	cr_assert_eq(pairing_begin(&s.pairing, &s.b, &e, &begin), PAIRING_SPAN);
 	cr_expect_eq(e.dur, 0);
 	tear_down(&s);
 }

@@ -91,13 +91,14 @@ Test(retained, texts_that_stay_are_shared)
 	const struct slice text = { "text", 4, SLICE_UTF8 | SLICE_STAYS };
 	const struct field f = { text, value_string(text) };
 	const uint32_t size = sizeof(struct retained) + sizeof f;
+	const struct class cls = { .nfields = 0 };
 	struct retained *k;
 
-	cr_assert_eq(retained_new(&k, text, &f, 1, size), RETAINED_MADE);
+	cr_assert_eq(retained_new(&k, text, &cls, &f, 1, size, NULL), RETAINED_MADE);
 	cr_assert_eq(k->bytes, size);
 	cr_assert(k->name.p == text.p && k->name.flags == text.flags);
 	cr_assert(k->fields[0].name.p == text.p && k->fields[0].name.flags == text.flags);
 	cr_assert(k->fields[0].value.p == text.p && k->fields[0].value.flags == text.flags);
 	retained_free(k);
-	cr_assert_eq(retained_new(&k, SLICE_LIT("text"), &f, 1, size), RETAINED_TOO_MUCH);
+	cr_assert_eq(retained_new(&k, SLICE_LIT("text"), &cls, &f, 1, size, NULL), RETAINED_TOO_MUCH);
 }
