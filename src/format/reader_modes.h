@@ -19,6 +19,9 @@ enum want_copy {
 	WANT_FILES = 256,
 	/* Fields are read only of PHASE_STRUCTURE and of the event at offset 0. */
 	WANT_BARE = 1024,
+	/* Raw events are selected as they are read: `event` is called for them, too, before `fields`; it
+	 * reports nothing.  See COPIER_WHOLE. */
+	WANT_WHOLE = 16384,
 };
 
 enum {

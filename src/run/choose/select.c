@@ -460,6 +460,59 @@ static bool is_of_part(struct select_stage *st, struct event *e)
 	return true;
 }
 
+/* Times of the user are from time 0 of the trace on, which is known with its first batch. */
+static void add_zero(struct select_stage *st)
+{
+	const uint64_t zero = st->trace->zero_ns;
+
+	st->zeroed = true;
+	if (st->ready && st->select->since.kind == SELECT_AT)
+		st->since += zero;
+	if (st->ready && st->select->until.kind == SELECT_AT)
+		st->until = plus(st->until, zero);
+}
+
+/* Whether a raw event is all that there is to select. */
+static bool is_whole(struct select_stage *st, const struct event *e)
+{
+	const struct class *const cls = e->cls;
+	struct class_plan plan;
+
+	if ((e->flags & EVENT_PART) != 0 || e->phase == PHASE_BEGIN || e->phase == PHASE_END)
+		return false;
+	if (cls->plan == NULL || cls->reader_applies || cls == st->whole)
+		return true;
+	class_plan_compile(&plan, cls->plan, NULL);
+	if (plan.says != 0 || cls->plan->phase != PLAN_AS_READ || cls->plan->async)
+		return false;
+	st->whole = cls;
+	return true;
+}
+
+bool select_stage_choose(struct select_stage *st, struct batch *b)
+{
+	const bool clips = st->select->edges == SELECT_CLIP;
+
+	if (!st->zeroed)
+		add_zero(st);
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		if (!is_whole(st, e)) {
+			for (; i > 0; i--)
+				b->events[i - 1].flags &= (uint8_t)~EVENT_LEFT_OUT;
+			return false;
+		}
+		const bool wanted = in_window(st, e) && matches(st, b, i);
+		e->flags |= wanted ? 0 : EVENT_LEFT_OUT;
+		see(st, b, i);
+		st->found->left_out += !wanted;
+		st->found->clipped += wanted && e->phase == PHASE_SPAN && clips && crosses(st, e);
+	}
+	return true;
+}
+
 /* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
@@ -502,24 +555,14 @@ bool select_stage_note(struct select_stage *st, const struct batch *b)
 	return true;
 }
 
-/* Times of the user are from time 0 of the trace on, which is known with its first batch. */
-static void add_zero(struct select_stage *st)
-{
-	const uint64_t zero = st->trace->zero_ns;
-
-	st->zeroed = true;
-	if (st->ready && st->select->since.kind == SELECT_AT)
-		st->since += zero;
-	if (st->ready && st->select->until.kind == SELECT_AT)
-		st->until = plus(st->until, zero);
-}
-
 enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 {
 	struct select_stage *const st = (struct select_stage *)stage;
 	enum stage_status status;
 
 	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		if (st->chosen != NULL && *st->chosen)
+			return STAGE_MORE;
 		if (!st->zeroed)
 			add_zero(st);
 		if (!st->ready && !begin_late(st, *out)) {
@@ -537,7 +580,8 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
-	st->found->complete = status == STAGE_END;
+	if (st->found != NULL)
+		st->found->complete = status == STAGE_END;
 	return status;
 }
 

@@ -159,7 +159,9 @@ struct select_stage {
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
 	bool zeroed;                 /* trace.zero_ns was added to them */
-	struct select_found *found;
+	const bool *chosen;          /* whether events were chosen when they were read; NULL: they were not */
+	const struct class *whole;   /* its plan changes no event; NULL: not known yet */
+	struct select_found *found;  /* NULL: taken over by the marks of a survey */
 	struct split_cache parts;
 	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
@@ -182,6 +184,10 @@ void select_stage_select_none(struct select_stage *st);
 
 enum stage_status select_stage_next(struct stage *stage, struct batch **out);
 void select_stage_free(struct select_stage *st);
+
+/* Gives raw events that are not selected EVENT_LEFT_OUT.  false: one of them cannot be selected by itself
+ * (COPIER_WHOLE), and all are as before. */
+bool select_stage_choose(struct select_stage *st, struct batch *b);
 
 /* Adds the tracks of events that another pipeline selected. */
 bool select_stage_note(struct select_stage *st, const struct batch *b);

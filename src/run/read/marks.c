@@ -596,8 +596,25 @@ static void apply_marks(struct record_marks *m, uint32_t input, struct batch *b)
 		remove_left_out(m, b);
 }
 
+/* Marks the events that were chosen as they were read. */
+static void mark_chosen(struct record_marks *m, uint32_t input, const struct batch *b)
+{
+	const uint64_t high = (uint64_t)input << m->shift;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		m->too_large |= e->offset >> m->shift != 0;
+		if (e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) == 0)
+			mark_set_add(&m->set, e->offset | high);
+	}
+}
+
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 {
+	if (m->state == MARKS_NEEDLESS)
+		m->failed |= !m->choose(m->choose_ctx, b);
+	if (m->state == MARKS_NEEDLESS && m->surveying)
+		mark_chosen(m, input, b);
 	if (m->state == MARKS_GATHERING)
 		replace_offsets(m, input, b);
 	else if (m->state == MARKS_MADE)

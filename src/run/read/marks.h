@@ -127,6 +127,7 @@ enum record_marks_state {
 	MARKS_MADE,
 	MARKS_SCOPE,     /* made, for findings only: events are unchanged */
 	MARKS_READ_ONCE, /* a first pass is impossible */
+	MARKS_NEEDLESS,  /* events are selected as they are read, until one turns out to need marks */
 };
 
 /* Positions of the records of an input, for findings. */
@@ -156,6 +157,11 @@ struct record_marks {
 	/* While gathering: called with what a source read, before offsets become marks.  NULL: not called. */
 	void (*note)(void *ctx, const struct batch *b, uint64_t input);
 	void *note_ctx;
+	/* While needless: leaves out events of a batch; or, for want of that, makes the marks.  false: these
+	 * failed. */
+	bool (*choose)(void *ctx, struct batch *b);
+	void *choose_ctx;
+	bool surveying;              /* they are marked for the next pass, too */
 	const struct format *format; /* of copied records; NULL: any */
 	unsigned shift;              /* first bit of the input number in a mark */
 	bool drops;                  /* records without a mark are removed */

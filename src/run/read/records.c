@@ -41,6 +41,18 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 	return (want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
 }
 
+/* Makes a raw event what its record means, so that it can be selected. */
+static inline void complete_event(struct reader *r, const struct reader_ops *ops, const struct record *rec,
+                                  struct batch *b, struct event *e)
+{
+	const struct slice bytes = b->bytes != NULL ? b->bytes[b->n] : slice_of(NULL, 0);
+
+	ops->event(r, rec, b, e);
+	e->nfields = 0;
+	if (b->bytes != NULL)
+		b->bytes[b->n] = bytes;
+}
+
 /* Adds the event of a record, whose bytes are those from `from` on. */
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
                              const struct record *rec, const char *from, struct batch *b)
@@ -60,6 +72,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 		             .flags = r->event_flags };
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
+	if (raw && is_event && (want & WANT_WHOLE) != 0)
+		complete_event(r, ops, rec, b, e);
 	if (!raw)
 		ops->event(r, rec, b, e);
 	else if (rec->role == RECORD_IS_LONG)
