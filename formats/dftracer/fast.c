@@ -338,6 +338,8 @@ bool dft_run(struct reader *r, const char *limit, struct batch *b)
 	const struct input *const in = r->in;
 	bool goes_on = true;
 
+	if (b != NULL && st->raw)
+		return false;
 	while (goes_on && in->p < limit) {
 		if (st->ahead)
 			skip_lines_ahead(st);

@@ -182,6 +182,8 @@ static __attribute__((noinline)) bool add_event(const struct heph_state *st, con
 {
 	const uint64_t start = load_u64(p + 24, true);
 
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(p, load_u32(p + 4, true));
 	b->events[b->n++] =
 	    (struct event){ .ts = start,
 		            .dur = load_u64(p + 32, true) - start,
@@ -203,7 +205,7 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b)
 	const bool tracks = (r->want & WANT_TIMES) != 0;
 	const char *p = r->in->p, *next;
 
-	if (b != NULL && (heph_builds_fields(st) || b->bytes != NULL || reader_wants_gaps(r)))
+	if (b != NULL && (heph_builds_fields(st) || (st->raw && st->own.seen) || reader_wants_gaps(r)))
 		return false;
 	if (st->search.open || st->long_packet.left > 0)
 		return true;

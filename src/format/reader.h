@@ -96,7 +96,8 @@ struct reader_ops {
 	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first;
-	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
+	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch.  In
+	 * copies with WANT_WHOLE, too. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */

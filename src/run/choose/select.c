@@ -140,8 +140,8 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 	}
 }
 
-/* Whether the i-th event of a batch meets the conditions; ignores the time window. */
-static bool select_matches(const struct select *s, const struct batch *b, uint32_t i)
+/* Whether the i-th event of a batch meets the conditions of these kinds (bits); ignores the time window. */
+static bool select_matches(const struct select *s, const struct batch *b, uint32_t i, unsigned kinds)
 {
 	const struct event *const e = &b->events[i];
 	unsigned asked = 0, met = 0;
@@ -149,6 +149,8 @@ static bool select_matches(const struct select *s, const struct batch *b, uint32
 	for (uint32_t k = 0; k < s->n; k++) {
 		const struct select_condition *const c = &s->conditions[k];
 		const unsigned bit = 1U << c->kind;
+		if ((kinds & bit) == 0)
+			continue;
 		if (!c->inverted) {
 			asked |= bit;
 			if ((met & bit) == 0 && select_meets(c, b, e))
@@ -289,6 +291,8 @@ bool select_stage_begin(struct select_stage *st, const struct choice *choice, un
 		                     .faults = faults,
 		                     .select = choice->select,
 		                     .until = UINT64_MAX };
+	for (uint32_t k = 0; k < choice->select->n; k++)
+		st->kinds |= 1U << choice->select->conditions[k].kind;
 	st->found = select_found_new(choice->select);
 	if (st->found == NULL) {
 		stage_no_memory(faults);
@@ -408,9 +412,31 @@ static uint32_t part_of(struct select_stage *st, const struct event *e)
 	return split_part_of(choice->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
 }
 
-static inline bool matches(const struct select_stage *st, const struct batch *b, uint32_t i)
+#define OF_NAME (1U << SELECT_NAME)
+
+/* Whether its name meets the conditions for names; traces have few different ones. */
+static bool name_matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
-	return st->select->n == 0 || select_matches(st->select, b, i);
+	const struct slice name = b->events[i].name;
+
+	if (name.n == 0 || name.n > sizeof st->names[0].text)
+		return select_matches(st->select, b, i, OF_NAME);
+	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
+	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
+	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
+	struct select_name *const k = &st->names[(some * 0x9E3779B1U) >> (32 - SELECT_NAMES_BITS)];
+	if (k->n != name.n || memcmp(k->text, name.p, name.n) != 0) {
+		k->n = (uint8_t)name.n;
+		memcpy(k->text, name.p, name.n);
+		k->fits = select_matches(st->select, b, i, OF_NAME);
+	}
+	return k->fits;
+}
+
+static inline bool matches(struct select_stage *st, const struct batch *b, uint32_t i)
+{
+	return ((st->kinds & OF_NAME) == 0 || name_matches(st, b, i)) &&
+	       ((st->kinds & ~OF_NAME) == 0 || select_matches(st->select, b, i, st->kinds & ~OF_NAME));
 }
 
 /* Updates the statistics, also for events that are removed. */

@@ -149,6 +149,15 @@ struct select_range {
 /* Adds the times of all events of a batch.  Start with .first = UINT64_MAX. */
 void select_range_extend(struct select_range *r, const struct batch *b);
 
+#define SELECT_NAMES_BITS 7
+
+/* Whether events of this name meet the conditions for names. */
+struct select_name {
+	uint8_t n; /* bytes; 0: an empty slot */
+	bool fits;
+	char text[30];
+};
+
 struct select_stage {
 	struct stage stage;
 	const struct choice *choice; /* borrowed, as are the following; NULL: nothing is selected */
@@ -156,6 +165,7 @@ struct select_stage {
 	const struct stage_faults *faults;
 	unsigned want;               /* enum want; with WANT_FIELDS clipped spans get a field */
 	const struct select *select; /* NULL: all events */
+	unsigned kinds;              /* of its conditions: bits */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
 	bool zeroed;                 /* trace.zero_ns was added to them */
@@ -168,6 +178,7 @@ struct select_stage {
 	uint32_t ntracks, tracks_cap;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
+	struct select_name names[1U << SELECT_NAMES_BITS]; /* a cache, by their bytes */
 };
 
 /* Whether the window depends on the first and last event of the trace. */
