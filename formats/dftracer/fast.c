@@ -177,6 +177,8 @@ static inline const char *parse_line(struct dft_state *st)
 	struct dft_record *const rec = &st->record;
 	const char *const base = st->index->base, *const e = base + *st->lines;
 
+	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->plain)
+		return e;
 	for (const char *q = in->p; q < e; q += 64)
 		__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
 	rec->offset = input_offset(in, in->p);
@@ -242,6 +244,11 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 		if (b != NULL) {
 			add_event(st, b);
 			r->records++;
+		} else if (st->plain) {
+			if (!count_common(st, &st->record)) {
+				st->parsed = st->record.offset;
+				return false;
+			}
 		} else if (dft_is_passed_over(st)) {
 			r->records++;
 		} else if (st->ahead || !count_common(st, &st->record)) {

@@ -22,6 +22,9 @@ enum want_copy {
 	/* Raw events are selected as they are read: `event` is called for them, too, before `fields`; it
 	 * reports nothing.  See COPIER_WHOLE. */
 	WANT_WHOLE = 16384,
+	/* With WANT_WHOLE: reader_ops.run without a batch passes over plain events only, not over structure
+	 * or records that the copier needs by themselves. */
+	WANT_PLAIN = 32768,
 };
 
 enum {

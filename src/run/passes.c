@@ -181,7 +181,8 @@ static void begin_set(struct pipeline *p)
 	struct record_marks *const m = &p->marks;
 
 	mark_set_free(&m->set);
-	m->set.temp_near = m->extents.temp_near = p->job->arrange.temp_near;
+	mark_set_free(&m->ends);
+	m->set.temp_near = m->extents.temp_near = m->ends.temp_near = p->job->arrange.temp_near;
 	m->set.pages = true;
 	m->shift = record_marks_shift(p->reading->inputs);
 }
@@ -287,6 +288,7 @@ static bool keep_marks(struct pipeline *p)
 	p->marks.found->complete = true;
 	p->select.found = NULL;
 	p->marks.state = MARKS_MADE;
+	p->marks.has_stretches = true;
 	return record_marks_finish(&p->marks, false);
 }
 

@@ -406,7 +406,8 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct r
 	want |= (modes & COPIER_BYTES) != 0 ? 0U : WANT_FIELDS;
 	want |= (modes & COPIER_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
 	want |= (modes & COPIER_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
-	want |= marks != NULL && marks->state == MARKS_NEEDLESS ? WANT_WHOLE : 0U;
+	if (marks != NULL && (marks->state == MARKS_NEEDLESS || marks->has_stretches))
+		want |= WANT_WHOLE | ((modes & COPIER_RUNS) != 0 && !moved ? (unsigned)WANT_PLAIN : 0U);
 	return want;
 }
 
@@ -659,7 +660,7 @@ void source_next(struct source *s, struct batch *b)
 	if (s->context->marks != NULL && s->context->marks->state != MARKS_NEEDLESS)
 		s->reader.want &= ~(unsigned)WANT_WHOLE; /* they were made meanwhile */
 	input_pin(in, &b->pins);
-	s->status = records_next(&s->reader, b);
+	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_failed(s->context->trace))
