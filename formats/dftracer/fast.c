@@ -100,6 +100,22 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	return true;
 }
 
+/* Counts a common record and adds its times to the range.  Returns false as count_common(), which checks that
+ * they have few digits. */
+static bool count_times(struct dft_state *st, const struct dft_record *rec)
+{
+	const struct dft_token *const t = rec->top;
+	uint64_t ts = 0, dur = 0;
+
+	if (!count_common(st, rec))
+		return false;
+	(void)json_digits(rec->p, t[DFT_TS].at, t[DFT_TS].n, &ts);
+	(void)json_digits(rec->p, t[DFT_DUR].at, t[DFT_DUR].n, &dur);
+	const uint64_t unit = st->sh->processes.last->unit;
+	reader_range_add(st->r->range, ts * unit, (ts + dur) * unit);
+	return true;
+}
+
 /* ---- fast path: lines ---- */
 
 /* Skips positions of the index that are before the window. */
@@ -242,8 +258,10 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 		if (e == NULL)
 			return false;
 		if (b != NULL) {
-			add_event(st, b);
-			r->records++;
+			if (r->range == NULL || !count_times(st, &st->record)) {
+				add_event(st, b);
+				r->records++;
+			}
 		} else if (st->plain) {
 			if (!count_common(st, &st->record)) {
 				st->parsed = st->record.offset;

@@ -33,8 +33,9 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 	const struct ht_plan *const plan = c != NULL && c->kind == HT_KIND_EVENT ? c->plan : NULL;
 
 	count_records(st, f);
-	if (plan == NULL || plan->nblocks > 1 || plan->label != HT_NO_LEAF ||
-	    (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
+	if (plan == NULL || plan->nblocks > 1 ||
+	    (st->r->range != NULL && c->cls->plan != NULL && !c->cls->reader_applies) ||
+	    plan->label != HT_NO_LEAF || (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
 		return false;
 	*f = (struct fast_class){ .c = c, .id = id, .fixed = HT_HEAD_SIZE, .duration = plan->duration };
 	if (plan->nblocks > 0) {
@@ -58,10 +59,10 @@ static inline __attribute__((always_inline)) void check_id(struct ht_state *st, 
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
 }
 
-/* Reads records that start before `limit` and end before `end`.  Inlined twice, with a constant byte order.
- */
-static inline __attribute__((always_inline)) void read_records(struct ht_state *st, const char *limit,
-                                                               const char *end, bool big)
+/* Reads records that start before `limit` and end before `end`.  range: gets their times, unless NULL.
+ * Inlined three times, with a constant byte order or without a range. */
+static inline __attribute__((always_inline)) void
+read_records(struct ht_state *st, const char *limit, const char *end, bool big, struct reader_range *range)
 {
 	const uint32_t class_at = ht_class_id_at(st->wire), ts_at = ht_time_at(st->wire);
 	const uint32_t id_at = ht_event_id_at(st->wire);
@@ -84,6 +85,9 @@ static inline __attribute__((always_inline)) void read_records(struct ht_state *
 		if (f.duration != HT_NO_LEAF && load_u64(p + f.duration, big) > UINT64_MAX - ts)
 			break;
 		check_id(st, id, offset + (uint64_t)(p - from), ++records);
+		if (range != NULL)
+			reader_range_add(range, ts,
+			                 f.duration != HT_NO_LEAF ? ts + load_u64(p + f.duration, big) : ts);
 		f.records++;
 		p = next + f.string;
 		if (st->ids.failed)
@@ -99,15 +103,17 @@ bool ht_run(struct reader *r, const char *limit, struct batch *b)
 	struct ht_state *const st = r->state;
 	const struct input *const in = r->in;
 
-	if (b != NULL || st->ahead_of != NULL || r->max_record < HT_FAST_RECORD)
+	if ((b != NULL && r->range == NULL) || st->ahead_of != NULL || r->max_record < HT_FAST_RECORD)
 		return false;
 	if (st->long_record.open)
 		return true;
 	const char *const end = (size_t)(in->end - limit) < SPARE ? in->end : limit + SPARE;
-	if (st->big)
-		read_records(st, limit, end, true);
+	if (r->range != NULL)
+		read_records(st, limit, end, st->big, r->range);
+	else if (st->big)
+		read_records(st, limit, end, true, NULL);
 	else
-		read_records(st, limit, end, false);
+		read_records(st, limit, end, false, NULL);
 	r->no_memory |= st->ids.failed;
 	return true;
 }

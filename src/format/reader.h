@@ -43,6 +43,7 @@ struct reader {
 	bool recovers;     /* reading goes on after RECORD_BAD; set by the engine */
 	bool counts_lost;  /* set in open: records are numbered */
 	uint64_t lost;     /* number of missing records */
+	struct reader_range *range; /* gets times: see reader_modes.h; NULL: events are wanted */
 };
 
 enum record_status {
@@ -96,8 +97,7 @@ struct reader_ops {
 	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first;
-	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch.  In
-	 * copies with WANT_WHOLE, too. */
+	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */

@@ -101,6 +101,7 @@ static void note_epoch(void *ctx, struct pipeline *p)
 bool pass_find_range(struct pipeline *of, struct select_range *r)
 {
 	struct pipeline_why why = { "" };
+	struct reader_range read = { .first = UINT64_MAX };
 	struct pass pass = pass_before(of, &why);
 
 	*r = (struct select_range){ .first = UINT64_MAX };
@@ -109,7 +110,14 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 	pass.take = extend_range;
 	pass.ended = note_epoch;
 	pass.ctx = r;
-	if (pipeline_pass(&pass))
+	pass.read.range = of->job->in.nschemas == 0 ? &read : NULL;
+	const bool ok = pipeline_pass(&pass);
+	if (read.first <= read.last) {
+		r->known = true;
+		r->first = read.first < r->first ? read.first : r->first;
+		r->last = read.last > r->last ? read.last : r->last;
+	}
+	if (ok)
 		return true;
 	pipeline_failed(of, pipeline_why_text(&why));
 	return false;

@@ -260,6 +260,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.folder = s->location.in_folder ? strlen(s->location.operand) : 0,
 		.archive = s->location.archive,
 		.files = c->job->in.files,
+		.range = c->job->read.range,
 	};
 }
 
