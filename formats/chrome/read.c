@@ -216,15 +216,15 @@ static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
 	return *fits ? v * 10 + d : max;
 }
 
-/* The same for the usual form: at most 15 digits, a point and three more. */
-static inline bool parse_plain_usec(const char *p, const char *e, struct usec *t)
+/* parse_usec() of the usual form: a point and three digits after at most 16, as of times since 1970. */
+static inline bool parse_plain_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *const first = p;
 	uint64_t v = 0;
 
 	for (; p < e && (unsigned char)(*p - '0') <= 9; p++)
 		v = v * 10 + (uint64_t)(*p - '0');
-	if (p == first || p - first > 15 || e - p != 4 || *p != '.')
+	if (p == first || p - first > 16 || e - p != 4 || *p != '.')
 		return false;
 	for (p++; p < e; p++) {
 		if ((unsigned char)(*p - '0') > 9)
@@ -232,7 +232,7 @@ static inline bool parse_plain_usec(const char *p, const char *e, struct usec *t
 		v = v * 10 + (uint64_t)(*p - '0');
 	}
 	*t = (struct usec){ v, 0 };
-	return true;
+	return v <= max;
 }
 
 /* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`.
@@ -244,7 +244,7 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 	uint64_t unit = BELOW / 10;
 	bool fits = true;
 
-	if (parse_plain_usec(p, e, t))
+	if (parse_plain_usec(p, e, max, t))
 		return true;
 	*t = (struct usec){ 0, 0 };
 	while (exp < e && *exp != 'e' && *exp != 'E')

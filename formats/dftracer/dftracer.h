@@ -678,6 +678,8 @@ struct dft_state {
 	bool keep_ids;
 	bool raw;             /* raw events ... */
 	bool raw_fields;      /* ... with fields */
+	bool plain;           /* the fast path passes over common records only */
+	uint64_t parsed;      /* offset of a line that the fast path has parsed and left to dft_read() */
 	struct arena scratch; /* for one record */
 };
 

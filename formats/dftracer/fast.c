@@ -139,6 +139,22 @@ static bool add_common(struct dft_state *st, struct batch *b)
 	return true;
 }
 
+/* Counts a common record and adds its times to the range.  Returns false as count_common(), which checks that
+ * they have few digits. */
+static bool count_times(struct dft_state *st, const struct dft_record *rec)
+{
+	const struct dft_token *const t = rec->top;
+	uint64_t ts = 0, dur = 0;
+
+	if (!count_common(st, rec))
+		return false;
+	(void)json_digits(rec->p, t[DFT_TS].at, t[DFT_TS].n, &ts);
+	(void)json_digits(rec->p, t[DFT_DUR].at, t[DFT_DUR].n, &dur);
+	const uint64_t unit = st->sh->processes.last->unit;
+	reader_range_add(st->r->range, ts * unit, (ts + dur) * unit);
+	return true;
+}
+
 /* ---- fast path: lines ---- */
 
 /* Skips positions of the index that are before the window. */
@@ -216,6 +232,8 @@ static inline const char *parse_line(struct dft_state *st)
 	struct dft_record *const rec = &st->record;
 	const char *const base = st->index->base, *const e = base + *st->lines;
 
+	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->plain)
+		return e;
 	for (const char *q = in->p; q < e; q += 64)
 		__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
 	rec->offset = input_offset(in, in->p);
@@ -280,9 +298,16 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 		if (e == NULL)
 			return false;
 		if (b != NULL) {
-			if (!plain || st->ahead || !add_common(st, b)) {
+			const bool done = r->range != NULL ? count_times(st, &st->record)
+			                                   : plain && !st->ahead && add_common(st, b);
+			if (!done) {
 				add_event(st, b);
 				r->records++;
+			}
+		} else if (st->plain) {
+			if (!count_common(st, &st->record)) {
+				st->parsed = st->record.offset;
+				return false;
 			}
 		} else if (dft_is_passed_over(st)) {
 			r->records++;
@@ -380,6 +405,8 @@ bool dft_run(struct reader *r, const char *limit, struct batch *b)
 	const struct input *const in = r->in;
 	bool goes_on = true;
 
+	if (b != NULL && st->raw)
+		return false;
 	while (goes_on && in->p < limit) {
 		if (st->ahead)
 			skip_lines_ahead(st);

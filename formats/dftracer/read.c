@@ -457,6 +457,7 @@ static bool dft_open(struct reader *r)
 	st->ahead = asking != NULL;
 	st->names_owner = asking != NULL ? asking->sh : st->sh;
 	st->raw = (r->want & WANT_RAW) != 0;
+	st->plain = (r->want & WANT_PLAIN) != 0;
 	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
 	st->resolve = reader_wants_names(r) && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-hashes") != NULL;
@@ -479,7 +480,8 @@ static bool dft_open(struct reader *r)
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
 	/* For runs of records, which have the first class: the copier must not take it for that of a gap. */
-	return (r->want & WANT_RUNS) == 0 || trace_add_class(trace, SLICE_LIT("records")) != NULL;
+	return (r->want & (WANT_RUNS | WANT_PLAIN)) == 0 ||
+	       trace_add_class(trace, SLICE_LIT("records")) != NULL;
 }
 
 static void dft_close(struct reader *r)

@@ -211,6 +211,8 @@ static __attribute__((noinline)) bool add_event(struct heph_state *st, const cha
 {
 	const uint64_t start = load_u64(p + 24, true);
 
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(p, load_u32(p + 4, true));
 	b->events[b->n++] = (struct event){ .ts = start,
 		                            .dur = load_u64(p + 32, true) - start,
 		                            .name = find_name(st, p + HEPH_EVENT_MIN, load_u16(p + 40, true)),
@@ -228,10 +230,10 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b)
 	const uint64_t latest = st->epoch.known ? UINT64_MAX - st->epoch.ns : UINT64_MAX;
 	const uint32_t max = r->max_record < MAX_BYTES ? (uint32_t)r->max_record : MAX_BYTES;
 	const uint64_t before = r->records;
-	const bool tracks = (r->want & WANT_TIMES) != 0;
+	const bool tracks = (r->want & WANT_TIMES) != 0 && r->range == NULL;
 	const char *p = r->in->p, *next;
 
-	if (b != NULL && (heph_builds_fields(st) || b->bytes != NULL || reader_wants_gaps(r)))
+	if (b != NULL && (heph_builds_fields(st) || (st->raw && st->own.seen) || reader_wants_gaps(r)))
 		return false;
 	if (st->search.open || st->long_packet.left > 0)
 		return true;
@@ -241,6 +243,8 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b)
 			const struct track *const track = find_track(st, p);
 			if (b != NULL && !add_event(st, p, track, b))
 				limit = next;
+		} else if (r->range != NULL) {
+			reader_range_add(r->range, load_u64(p + 24, true), load_u64(p + 32, true));
 		}
 		p = next;
 	}

@@ -238,6 +238,7 @@ struct heph_own_track {
 struct heph_own {
 	bool active;   /* events have attributes of tracetool */
 	bool full;     /* the limit of `text` was reported */
+	bool seen;     /* an option came, also in copies, where options have no effect */
 	uint64_t text; /* bytes of options and classes that are retained */
 	uint64_t seed; /* of the hash below */
 	struct heph_own_track *tracks;

@@ -322,6 +322,7 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *v
 	const bool retained = charge_option(st, k);
 	k->build = (st->r->want & WANT_TIMES) != 0 && !st->raw;
 	heph_read_attributes(st, k, value + ids);
+	st->own.seen = true;
 	if (!k->build || !retained || st->r->no_memory)
 		return true;
 	const struct attributes a = { st->fields, k->nfields };

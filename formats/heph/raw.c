@@ -561,7 +561,7 @@ static void copy_free(void *state)
 
 const struct copier_ops hpw_copier_ops = {
 	.state_size = sizeof(struct hpw_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE,
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,

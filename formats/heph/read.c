@@ -368,7 +368,8 @@ static void heph_event(struct reader *r, const struct record *rec, struct batch 
 		heph_gap_event(st, b, e);
 	} else if (rec->role == RECORD_IS_EVENT) {
 		set_span(k, e);
-		if (k->build)
+		e->flags |= st->raw && st->own.seen ? EVENT_PART : 0;
+		if (k->build && !st->raw)
 			add_fields(st, k, b, e);
 	} else if ((r->want & WANT_FIELDS) != 0) {
 		add_option(k, b, e);

@@ -108,7 +108,7 @@ static void apply_event_plan(struct ht_state *st, struct ht_class *c, struct ht_
 	const uint8_t labels = label_table(st->r->trace);
 	const bool applies = reader_can_apply(p, labels);
 
-	spec->reader_applies = applies && !st->raw;
+	spec->reader_applies = applies && (!st->raw || (st->r->want & WANT_WHOLE) != 0);
 	if (applies) {
 		plan->duration = p->duration;
 		plan->name = p->name;

@@ -34,8 +34,9 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 	const struct ht_plan *const plan = c != NULL && c->kind == HT_KIND_EVENT ? c->plan : NULL;
 
 	count_records(st, f);
-	if (plan == NULL || plan->nblocks > 1 || plan->label != HT_NO_LEAF ||
-	    (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
+	if (plan == NULL || plan->nblocks > 1 ||
+	    (st->r->range != NULL && c->cls->plan != NULL && !c->cls->reader_applies) ||
+	    plan->label != HT_NO_LEAF || (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
 		return false;
 	*f = (struct fast_class){ .c = c, .id = id, .fixed = HT_HEAD_SIZE, .duration = plan->duration };
 	if (plan->nblocks > 0) {
@@ -88,11 +89,12 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
 	return b->n < b->cap;
 }
 
-/* Reads records that start before `limit` and end before `end`; b NULL: without events.  Returns false at a
- * record of a class whose events need fields.  Inlined for each constant byte order, with events and without.
- */
+/* Reads records that start before `limit` and end before `end`; b NULL: without events.  range: gets their
+ * times, unless NULL.  Returns false at a record of a class whose events need fields.  Inlined with
+ * constants: the byte order, and what is NULL. */
 static inline __attribute__((always_inline)) bool read_records(struct ht_state *st, const char *limit,
-                                                               const char *end, struct batch *b, bool big)
+                                                               const char *end, struct batch *b, bool big,
+                                                               struct reader_range *range)
 {
 	const uint32_t class_at = ht_class_id_at(st->wire), ts_at = ht_time_at(st->wire);
 	const uint32_t id_at = ht_event_id_at(st->wire);
@@ -129,6 +131,9 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 			.p = p, .offset = offset + (uint64_t)(p - from), .ordinal = ++records, .ts = ts
 		};
 		check_id(st, id, rec.offset, rec.ordinal);
+		if (range != NULL)
+			reader_range_add(range, ts,
+			                 f.duration != HT_NO_LEAF ? ts + load_u64(p + f.duration, big) : ts);
 		f.records++;
 		p = next + f.string;
 		if (st->ids.failed || (b != NULL && !add_event(st, &f, b, &rec, name)))
@@ -146,19 +151,23 @@ bool ht_run(struct reader *r, const char *limit, struct batch *b)
 	const struct input *const in = r->in;
 	bool can;
 
+	if (r->range != NULL)
+		b = NULL;
 	if (st->ahead_of != NULL || r->max_record < HT_FAST_RECORD ||
 	    (b != NULL && ((r->want & (WANT_TIMES | WANT_FIELDS)) != WANT_TIMES || b->bytes != NULL)))
 		return false;
 	if (st->long_record.open)
 		return true;
 	const char *const end = (size_t)(in->end - limit) < SPARE ? in->end : limit + SPARE;
-	if (b != NULL)
-		can =
-		    st->big ? read_records(st, limit, end, b, true) : read_records(st, limit, end, b, false);
+	if (r->range != NULL)
+		can = read_records(st, limit, end, NULL, st->big, r->range);
+	else if (b != NULL)
+		can = st->big ? read_records(st, limit, end, b, true, NULL)
+		              : read_records(st, limit, end, b, false, NULL);
 	else if (st->big)
-		can = read_records(st, limit, end, NULL, true);
+		can = read_records(st, limit, end, NULL, true, NULL);
 	else
-		can = read_records(st, limit, end, NULL, false);
+		can = read_records(st, limit, end, NULL, false, NULL);
 	r->no_memory |= st->ids.failed;
 	return can;
 }

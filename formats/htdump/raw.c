@@ -306,7 +306,7 @@ static void copy_free(void *state)
 
 const struct copier_ops htw_copier_ops = {
 	.state_size = sizeof(struct htw_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_REFERS,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_REFERS | COPIER_WHOLE,
 	.input = copy_input,
 	.record = copy_record,
 	.survey = copy_survey,

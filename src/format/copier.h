@@ -21,6 +21,9 @@ enum copier_modes {
 	                     * the record at offset 0 */
 	COPIER_BYTES = 8,   /* no fields at all */
 	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
+	COPIER_WHOLE = 64,  /* a record is at most one event, which reader_ops.event completes, but for those
+	                     * that have EVENT_PART, are the begin or end of a span, or have a plan that the
+	                     * reader does not apply: if there are none, selecting needs no other pass */
 	COPIER_REFERS = 32, /* survey states references: structure that no kept record needs then has
 	                     * EVENT_LEFT_OUT */
 };

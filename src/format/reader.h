@@ -43,6 +43,7 @@ struct reader {
 	bool recovers;     /* reading goes on after RECORD_BAD; set by the engine */
 	bool counts_lost;  /* set in open: records are numbered */
 	uint64_t lost;     /* number of missing records */
+	struct reader_range *range; /* gets times: see reader_modes.h; NULL: events are wanted */
 };
 
 enum record_status {

@@ -19,12 +19,32 @@ enum want_copy {
 	WANT_FILES = 256,
 	/* Fields are read only of PHASE_STRUCTURE and of the event at offset 0. */
 	WANT_BARE = 1024,
+	/* Raw events are selected as they are read: `event` is called for them, too, before `fields`; it
+	 * reports nothing; `run` adds such events, with their bytes, or returns false.  See COPIER_WHOLE. */
+	WANT_WHOLE = 16384,
+	/* With WANT_WHOLE: reader_ops.run without a batch passes over plain events only, not over structure
+	 * or records that the copier needs by themselves. */
+	WANT_PLAIN = 32768,
 };
 
 enum {
 	RECORD_IS_FILE = RECORD_IS_MISSING + 1, /* without bytes; not counted */
 	RECORD_IS_LONG, /* bytes of a record that is not read: copied as they are; not counted */
 };
+
+/* ---- only times ---- */
+
+/* If only the range of the times of a trace is wanted (reader.range), `run` may add those of events to it
+ * instead of the events to the batch, unless the engine has to apply a plan or make spans of them. */
+struct reader_range {
+	uint64_t first, last; /* ns: the first time, and the last end; no event: first > last */
+};
+
+static inline void reader_range_add(struct reader_range *r, uint64_t from, uint64_t to)
+{
+	r->first = from < r->first ? from : r->first;
+	r->last = to > r->last ? to : r->last;
+}
 
 /* ---- parts of WANT_FIELDS ---- */
 

@@ -17,6 +17,7 @@ struct input_files;
 struct join;
 struct operand;
 struct operands;
+struct reader_range;
 struct option_value;
 struct record_marks;
 struct schema_file;
@@ -86,6 +87,9 @@ struct reading_mode {
 	 * no WANT_FIELDS. */
 	bool unnamed;
 	bool no_arrows; /* the consumer reads fields, but no arrows */
+	/* Gets the times of events that the reader does not make, as only the first and the last time of the
+	 * trace are wanted, by the built-in vocabulary; NULL: it makes all. */
+	struct reader_range *range;
 	enum read_as as;
 	bool ahead; /* reads on a thread of its own, if that is a file's meaning: hooks are called there */
 	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */

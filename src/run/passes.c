@@ -101,6 +101,7 @@ static void note_epoch(void *ctx, struct pipeline *p)
 bool pass_find_range(struct pipeline *of, struct select_range *r)
 {
 	struct pipeline_why why = { "" };
+	struct reader_range read = { .first = UINT64_MAX };
 	struct pass pass = pass_before(of, &why);
 
 	*r = (struct select_range){ .first = UINT64_MAX };
@@ -109,7 +110,14 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 	pass.take = extend_range;
 	pass.ended = note_epoch;
 	pass.ctx = r;
-	if (pipeline_pass(&pass))
+	pass.read.range = of->job->in.nschemas == 0 ? &read : NULL;
+	const bool ok = pipeline_pass(&pass);
+	if (read.first <= read.last) {
+		r->known = true;
+		r->first = read.first < r->first ? read.first : r->first;
+		r->last = read.last > r->last ? read.last : r->last;
+	}
+	if (ok)
 		return true;
 	pipeline_failed(of, pipeline_why_text(&why));
 	return false;
@@ -176,18 +184,24 @@ static bool fail_marks(struct pipeline *p)
 	return false;
 }
 
-bool pass_mark_records(struct pipeline *p)
+static void begin_set(struct pipeline *p)
+{
+	struct record_marks *const m = &p->marks;
+
+	mark_set_free(&m->set);
+	mark_set_free(&m->ends);
+	m->set.temp_near = m->extents.temp_near = m->ends.temp_near = p->job->arrange.temp_near;
+	m->set.pages = true;
+	m->shift = record_marks_shift(p->reading->inputs);
+}
+
+/* Makes the marks.  false: it failed; record_marks_reason() and context.refused say why. */
+static bool make_marks(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
 	const struct select *const scope = p->job->choice.scope;
 
-	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->choice.drops };
-	m->format = p->job->read.copy_of;
-	m->set.temp_near = m->extents.temp_near = p->job->arrange.temp_near;
-	m->set.pages = true;
-	if (!pipeline_reads_twice(p->job))
-		return scope == NULL || refuse(p);
-	m->shift = record_marks_shift(p->reading->inputs);
+	begin_set(p);
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
 	struct pass pass = pass_before(p, &m->why);
@@ -198,11 +212,48 @@ bool pass_mark_records(struct pipeline *p)
 	pass.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
 	pass.ended = take_selection;
 	pass.ctx = p;
-	if (m->others != NULL && gather_marks(p, &pass)) {
-		if (m->state == MARKS_GATHERING)
-			m->state = scope != NULL ? MARKS_SCOPE : MARKS_MADE;
+	if (m->others == NULL || !gather_marks(p, &pass))
+		return false;
+	if (m->state == MARKS_GATHERING)
+		m->state = scope != NULL ? MARKS_SCOPE : MARKS_MADE;
+	return true;
+}
+
+/* Selects records of a copy as they are read; marks are made at the first one that needs them. */
+static bool choose(void *ctx, struct batch *b)
+{
+	struct pipeline *const p = ctx;
+
+	return !p->context.raw || select_stage_choose(&p->select, b) || make_marks(p);
+}
+
+/* Whether what records say by themselves is all that the selection reads. */
+static bool selects_records(const struct pipeline_job *job)
+{
+	const struct format *const of = job->read.copy_of;
+
+	return of != NULL && job->read.as == READ_COPY && (of->copier->modes & COPIER_WHOLE) != 0 &&
+	       job->choice.scope == NULL && !job->choice.drops && select_wants(job->choice.select) == 0;
+}
+
+bool pass_mark_records(struct pipeline *p)
+{
+	struct record_marks *const m = &p->marks;
+	const struct select *const scope = p->job->choice.scope;
+
+	*m = (struct record_marks){ .state = MARKS_READ_ONCE,
+		                    .drops = p->job->choice.drops,
+		                    .format = p->job->read.copy_of,
+		                    .choose = choose,
+		                    .choose_ctx = p };
+	if (!pipeline_reads_twice(p->job))
+		return scope == NULL || refuse(p);
+	if (selects_records(p->job)) {
+		m->state = MARKS_NEEDLESS;
 		return true;
 	}
+	if (make_marks(p))
+		return true;
 	if (p->context.refused[0] != '\0') {
 		pipeline_refused(p, p->context.refused);
 		return false;
@@ -238,6 +289,17 @@ static bool take_survey(void *ctx, const struct batch *b)
 	return true;
 }
 
+/* Ends the marks of records that were selected in the survey. */
+static bool keep_marks(struct pipeline *p)
+{
+	p->marks.found = p->select.found;
+	p->marks.found->complete = true;
+	p->select.found = NULL;
+	p->marks.state = MARKS_MADE;
+	p->marks.has_stretches = true;
+	return record_marks_finish(&p->marks, false);
+}
+
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
 {
 	struct survey survey = { take, ctx };
@@ -250,9 +312,12 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	pass.take = take_survey;
 	pass.ctx = &survey;
 	p->marks.why.text[0] = '\0';
-	if (pipeline_pass(&pass))
-		return true;
-	return fail_marks(p);
+	if (p->marks.state == MARKS_NEEDLESS)
+		begin_set(p);
+	p->marks.surveying = true;
+	const bool ok = pipeline_pass(&pass) && (p->marks.state != MARKS_NEEDLESS || keep_marks(p));
+	p->marks.surveying = false;
+	return ok || fail_marks(p);
 }
 
 /* ---- the plan of a split ---- */

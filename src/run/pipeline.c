@@ -393,6 +393,7 @@ static bool begin_reading(struct pipeline *p)
 	if (job->choice.select != NULL && p->marks.state != MARKS_MADE) {
 		if (!begin_select(p))
 			return false;
+		p->select.chosen = p->marks.state == MARKS_NEEDLESS ? &p->context.raw : NULL;
 		add_stage(p, &p->select.stage, select_stage_next);
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
@@ -529,10 +530,16 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 	pipeline_close(p);
 }
 
+/* Whether the select stage knows the tracks of the selected events. */
+static bool knows_selected(const struct pipeline *p)
+{
+	return p->select.choice != NULL && (p->select.chosen == NULL || !*p->select.chosen);
+}
+
 /* Whether only tracks with selected events are listed; a trace of pseudonyms has no others. */
 static bool shows_selected(const struct pipeline *p)
 {
-	return p->select.choice != NULL && p->rebind.p == NULL;
+	return knows_selected(p) && p->rebind.p == NULL;
 }
 
 /* Lists new tracks and classes in memory of the batch, as the arrays of the trace may move. */
@@ -568,7 +575,7 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
 		return no_memory(p, NULL);
-	if (p->select.choice != NULL)
+	if (knows_selected(p))
 		select_stage_hide(&p->select);
 	if (p->rebind.p != NULL && !p->rest_rebound) {
 		p->rest_rebound = true;
@@ -740,7 +747,8 @@ struct run_report pipeline_report(struct pipeline *p)
 		.operands = p->reading != NULL ? &p->reading->operands : NULL,
 		.bytes = p->context.bytes,
 		.raw = p->context.raw,
-		.marked = p->marks.state == MARKS_MADE,
+		.marked =
+		    p->marks.state == MARKS_MADE || (p->marks.state == MARKS_NEEDLESS && p->context.raw),
 		.failed = p->context.system_failed,
 		.refused = p->context.refused,
 		.signed_time = p->rebase.signed_time,

@@ -133,6 +133,22 @@ static void put_selected(struct dfw_copy *copy, const struct event *e, struct sl
 	copy->cr = copy->line_end && bytes.n > body.n + 1 && bytes.p[bytes.n - 2] == '\r';
 }
 
+/* Writes lines of records that were read as one event; of an array, with the commas between them. */
+static void put_selected_lines(struct dfw_copy *copy, const struct event *e, struct slice lines,
+                               struct chunk *chunk)
+{
+	const char *p = lines.p, *const end = p + lines.n;
+
+	while (copy->commas && p < end) {
+		const char *const lf = memchr(p, '\n', (size_t)(end - p));
+		const char *const next = lf != NULL ? lf + 1 : end;
+		put_selected(copy, e, slice_of(p, (size_t)(next - p)), chunk);
+		p = next;
+	}
+	if (p < end)
+		put_selected(copy, e, lines, chunk);
+}
+
 /* ---- copies of the bytes between records ---- */
 
 /* Holds bytes back from the closing bracket on.  If there are too many, they are written, and records of
@@ -231,7 +247,7 @@ static void put_record(struct copier *c, const struct event *e, struct slice byt
 		if (copy->at_start || copy->end.n > 0)
 			prepare_record(copy, bytes, c->chunk);
 		if (copy->selecting)
-			put_selected(copy, e, bytes, c->chunk);
+			put_selected_lines(copy, e, bytes, c->chunk);
 		else if (copy->rebased)
 			put_rebased(copy, e, bytes, c->chunk);
 	}
@@ -294,7 +310,7 @@ static void copy_free(void *state)
 
 const struct copier_ops dfw_copier_ops = {
 	.state_size = sizeof(struct dfw_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE,
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,

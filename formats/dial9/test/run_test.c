@@ -39,7 +39,7 @@ enum read_status d9t_next(struct d9t_run *t, uint32_t cap)
 	struct batch *const b = &t->batches[t->n++];
 	cr_assert(batch_init(b, cap, (t->r.want & WANT_BYTES) != 0));
 	input_pin(t->r.in, &b->pins);
-	t->status = records_next(&t->r, b);
+	t->status = records_next(&t->r, b, NULL, 0);
 	input_pin(t->r.in, NULL); /* `b` may move */
 	return t->status;
 }

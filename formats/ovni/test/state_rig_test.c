@@ -47,7 +47,7 @@ static void rig_stream(struct rig *rig, const char *path, const struct option_va
 		                     .folder = 1 };
 	cr_assert(s->reader.in != NULL && s->reader.state != NULL && batch_init(&s->batch, 200000, false));
 	cr_assert(ovni_reader_ops.open(&s->reader), "%s", path);
-	cr_assert(records_next(&s->reader, &s->batch) != READ_NO_MEMORY, "%s", path);
+	cr_assert(records_next(&s->reader, &s->batch, NULL, 0) != READ_NO_MEMORY, "%s", path);
 	for (uint32_t i = 0; i < rig->trace.nclasses; i++)
 		if (rig->trace.classes[i]->plan == NULL)
 			rig->trace.classes[i]->plan =

@@ -139,8 +139,8 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 	}
 }
 
-/* Whether the i-th event of a batch meets the conditions; ignores the time window. */
-static bool select_matches(const struct select *s, const struct batch *b, uint32_t i)
+/* Whether the i-th event of a batch meets the conditions of these kinds (bits); ignores the time window. */
+static bool select_matches(const struct select *s, const struct batch *b, uint32_t i, unsigned kinds)
 {
 	const struct event *const e = &b->events[i];
 	unsigned asked = 0, met = 0;
@@ -148,6 +148,8 @@ static bool select_matches(const struct select *s, const struct batch *b, uint32
 	for (uint32_t k = 0; k < s->n; k++) {
 		const struct select_condition *const c = &s->conditions[k];
 		const unsigned bit = 1U << c->kind;
+		if ((kinds & bit) == 0)
+			continue;
 		if (!c->inverted) {
 			asked |= bit;
 			if ((met & bit) == 0 && select_meets(c, b, e))
@@ -288,6 +290,8 @@ bool select_stage_begin(struct select_stage *st, const struct choice *choice, un
 		                     .faults = faults,
 		                     .select = choice->select,
 		                     .until = UINT64_MAX };
+	for (uint32_t k = 0; k < choice->select->n; k++)
+		st->kinds |= 1U << choice->select->conditions[k].kind;
 	st->found = select_found_new(choice->select);
 	if (st->found == NULL) {
 		stage_no_memory(faults);
@@ -407,9 +411,31 @@ static uint32_t part_of(struct select_stage *st, const struct event *e)
 	return split_part_of(choice->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
 }
 
-static inline bool matches(const struct select_stage *st, const struct batch *b, uint32_t i)
+#define OF_NAME (1U << SELECT_NAME)
+
+/* Whether its name meets the conditions for names; traces have few different ones. */
+static bool name_matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
-	return st->select->n == 0 || select_matches(st->select, b, i);
+	const struct slice name = b->events[i].name;
+
+	if (name.n == 0 || name.n > sizeof st->names[0].text)
+		return select_matches(st->select, b, i, OF_NAME);
+	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
+	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
+	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
+	struct select_name *const k = &st->names[(some * 0x9E3779B1U) >> (32 - SELECT_NAMES_BITS)];
+	if (k->n != name.n || memcmp(k->text, name.p, name.n) != 0) {
+		k->n = (uint8_t)name.n;
+		memcpy(k->text, name.p, name.n);
+		k->fits = select_matches(st->select, b, i, OF_NAME);
+	}
+	return k->fits;
+}
+
+static inline bool matches(struct select_stage *st, const struct batch *b, uint32_t i)
+{
+	return ((st->kinds & OF_NAME) == 0 || name_matches(st, b, i)) &&
+	       ((st->kinds & ~OF_NAME) == 0 || select_matches(st->select, b, i, st->kinds & ~OF_NAME));
 }
 
 /* Updates the statistics, also for events that are removed. */
@@ -459,6 +485,59 @@ static bool is_of_part(struct select_stage *st, struct event *e)
 	return true;
 }
 
+/* Times of the user are from time 0 of the trace on, which is known with its first batch. */
+static void add_zero(struct select_stage *st)
+{
+	const uint64_t zero = st->trace->zero_ns;
+
+	st->zeroed = true;
+	if (st->ready && st->select->since.kind == SELECT_AT)
+		st->since += zero;
+	if (st->ready && st->select->until.kind == SELECT_AT)
+		st->until = plus(st->until, zero);
+}
+
+/* Whether a raw event is all that there is to select. */
+static bool is_whole(struct select_stage *st, const struct event *e)
+{
+	const struct class *const cls = e->cls;
+	struct class_plan plan;
+
+	if ((e->flags & EVENT_PART) != 0 || e->phase == PHASE_BEGIN || e->phase == PHASE_END)
+		return false;
+	if (cls->plan == NULL || cls->reader_applies || cls == st->whole)
+		return true;
+	class_plan_compile(&plan, cls->plan, NULL);
+	if (plan.says != 0 || cls->plan->phase != PLAN_AS_READ || cls->plan->async)
+		return false;
+	st->whole = cls;
+	return true;
+}
+
+bool select_stage_choose(struct select_stage *st, struct batch *b)
+{
+	const bool clips = st->select->edges == SELECT_CLIP;
+
+	if (!st->zeroed)
+		add_zero(st);
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		if (!is_whole(st, e)) {
+			for (; i > 0; i--)
+				b->events[i - 1].flags &= (uint8_t)~EVENT_LEFT_OUT;
+			return false;
+		}
+		const bool wanted = in_window(st, e) && matches(st, b, i);
+		e->flags |= wanted ? 0 : EVENT_LEFT_OUT;
+		see(st, b, i);
+		st->found->left_out += !wanted;
+		st->found->clipped += wanted && e->phase == PHASE_SPAN && clips && crosses(st, e);
+	}
+	return true;
+}
+
 /* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
@@ -501,24 +580,14 @@ bool select_stage_note(struct select_stage *st, const struct batch *b)
 	return true;
 }
 
-/* Times of the user are from time 0 of the trace on, which is known with its first batch. */
-static void add_zero(struct select_stage *st)
-{
-	const uint64_t zero = st->trace->zero_ns;
-
-	st->zeroed = true;
-	if (st->ready && st->select->since.kind == SELECT_AT)
-		st->since += zero;
-	if (st->ready && st->select->until.kind == SELECT_AT)
-		st->until = plus(st->until, zero);
-}
-
 enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 {
 	struct select_stage *const st = (struct select_stage *)stage;
 	enum stage_status status;
 
 	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		if (st->chosen != NULL && *st->chosen)
+			return STAGE_MORE;
 		if (!st->zeroed)
 			add_zero(st);
 		if (!st->ready && !begin_late(st, *out)) {
@@ -536,7 +605,8 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
-	st->found->complete = status == STAGE_END;
+	if (st->found != NULL)
+		st->found->complete = status == STAGE_END;
 	return status;
 }
 

@@ -149,6 +149,15 @@ struct select_range {
 /* Adds the times of all events of a batch.  Start with .first = UINT64_MAX. */
 void select_range_extend(struct select_range *r, const struct batch *b);
 
+#define SELECT_NAMES_BITS 7
+
+/* Whether events of this name meet the conditions for names. */
+struct select_name {
+	uint8_t n; /* bytes; 0: an empty slot */
+	bool fits;
+	char text[30];
+};
+
 struct select_stage {
 	struct stage stage;
 	const struct choice *choice; /* borrowed, as are the following; NULL: nothing is selected */
@@ -156,16 +165,20 @@ struct select_stage {
 	const struct stage_faults *faults;
 	unsigned want;               /* enum want; with WANT_FIELDS clipped spans get a field */
 	const struct select *select; /* NULL: all events */
+	unsigned kinds;              /* of its conditions: bits */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
 	bool zeroed;                 /* trace.zero_ns was added to them */
-	struct select_found *found;
+	const bool *chosen;          /* whether events were chosen when they were read; NULL: they were not */
+	const struct class *whole;   /* its plan changes no event; NULL: not known yet */
+	struct select_found *found;  /* NULL: taken over by the marks of a survey */
 	struct split_cache parts;
 	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
 	uint32_t ntracks, tracks_cap;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
+	struct select_name names[1U << SELECT_NAMES_BITS]; /* a cache, by their bytes */
 };
 
 /* Whether the window depends on the first and last event of the trace. */
@@ -182,6 +195,10 @@ void select_stage_select_none(struct select_stage *st);
 
 enum stage_status select_stage_next(struct stage *stage, struct batch **out);
 void select_stage_free(struct select_stage *st);
+
+/* Gives raw events that are not selected EVENT_LEFT_OUT.  false: one of them cannot be selected by itself
+ * (COPIER_WHOLE), and all are as before. */
+bool select_stage_choose(struct select_stage *st, struct batch *b);
 
 /* Adds the tracks of events that another pipeline selected. */
 bool select_stage_note(struct select_stage *st, const struct batch *b);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/os.h"
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 
 #define AHEAD_BATCHES 16U /* max batches that wait */
 #define AHEAD_FEW 4U      /* a sleeping thread is woken for so many: waking costs as much as reading one */

@@ -420,6 +420,34 @@ bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, b
 	return mark_cursor_has(c, s, key, failed);
 }
 
+/* The least number of the page that is >= key; UINT64_MAX: none. */
+static uint64_t next_of_page(const uint64_t *page, uint64_t key)
+{
+	const uint64_t from = key >> MARK_PAGE_BITS == *page ? key % MARK_PAGE : 0;
+	uint32_t word = (uint32_t)(from / 64);
+	uint64_t bits = page[1 + word] & UINT64_MAX << from % 64;
+
+	while (bits == 0 && ++word < MARK_PAGE_WORDS - 1)
+		bits = page[1 + word];
+	return bits != 0 ? (*page << MARK_PAGE_BITS) + word * 64U + (uint64_t)__builtin_ctzll(bits)
+	                 : UINT64_MAX;
+}
+
+uint64_t mark_cursor_next(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+{
+	const uint64_t first = s->pages ? key >> MARK_PAGE_BITS : key;
+	const uint64_t *entry = move_to(c, s, first, failed);
+
+	c->page = NULL;
+	if (!s->pages)
+		return entry != NULL ? *entry : UINT64_MAX;
+	uint64_t next = entry != NULL ? next_of_page(entry, key) : UINT64_MAX;
+	if (next == UINT64_MAX && entry != NULL && *entry == first &&
+	    (entry = move_to(c, s, first + 1, failed)) != NULL)
+		next = next_of_page(entry, key);
+	return next;
+}
+
 /* The same for the greatest number of the set that is not beyond `key`.  false: there is none.  Not with
  * pages.
  */
@@ -496,7 +524,7 @@ static void note_extents(struct record_marks *m, uint32_t input, const struct ba
 
 bool record_marks_finish(struct record_marks *m, bool with_extents)
 {
-	if (m->too_large || !mark_set_finish(&m->set))
+	if (m->too_large || !mark_set_finish(&m->set) || !mark_set_finish(&m->ends))
 		return false;
 	if (!with_extents)
 		return true;
@@ -598,6 +626,10 @@ static void apply_marks(struct record_marks *m, uint32_t input, struct batch *b)
 
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 {
+	if (m->state == MARKS_NEEDLESS)
+		m->failed |= !m->choose(m->choose_ctx, b);
+	if (m->state == MARKS_NEEDLESS && m->surveying)
+		record_marks_chosen(m, input, b);
 	if (m->state == MARKS_GATHERING)
 		replace_offsets(m, input, b);
 	else if (m->state == MARKS_MADE)
@@ -605,10 +637,17 @@ bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 	return !m->failed;
 }
 
+static void mark_input_free(struct mark_input *c)
+{
+	mark_cursor_free(&c->cursor);
+	mark_cursor_free(&c->begin);
+	mark_cursor_free(&c->end);
+}
+
 void record_marks_free(struct record_marks *m)
 {
 	for (uint32_t i = 0; i < m->ncursors; i++)
-		mark_cursor_free(&m->cursors[i].cursor);
+		mark_input_free(&m->cursors[i]);
 	for (uint32_t i = 0; i < m->ninputs; i++)
 		if (m->inputs[i] != NULL) {
 			mark_cursor_free(&m->inputs[i]->extent);
@@ -621,6 +660,7 @@ void record_marks_free(struct record_marks *m)
 	free(m->parts);
 	free(m->others);
 	mark_set_free(&m->set);
+	mark_set_free(&m->ends);
 	*m = (struct record_marks){ .state = MARKS_NOT };
 }
 

@@ -105,6 +105,9 @@ static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, ui
 	return (c->page[1 + key % MARK_PAGE / 64] >> key % 64 & 1) != 0;
 }
 
+/* The least number of the set that is >= key; UINT64_MAX: none.  Cheap and failing as mark_cursor_has(). */
+uint64_t mark_cursor_next(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
+
 void mark_cursor_free(struct mark_cursor *c);
 
 /* ---- record marks ---- */
@@ -127,6 +130,7 @@ enum record_marks_state {
 	MARKS_MADE,
 	MARKS_SCOPE,     /* made, for findings only: events are unchanged */
 	MARKS_READ_ONCE, /* a first pass is impossible */
+	MARKS_NEEDLESS,  /* events are selected as they are read, until one turns out to need marks */
 };
 
 /* Positions of the records of an input, for findings. */
@@ -156,12 +160,22 @@ struct record_marks {
 	/* While gathering: called with what a source read, before offsets become marks.  NULL: not called. */
 	void (*note)(void *ctx, const struct batch *b, uint64_t input);
 	void *note_ctx;
+	/* While needless: leaves out events of a batch; or, for want of that, makes the marks.  false: these
+	 * failed. */
+	bool (*choose)(void *ctx, struct batch *b);
+	void *choose_ctx;
+	bool surveying;              /* they are marked for the next pass, too */
 	const struct format *format; /* of copied records; NULL: any */
 	unsigned shift;              /* first bit of the input number in a mark */
 	bool drops;                  /* records without a mark are removed */
 	bool too_large;              /* an offset has more bits */
 	bool failed;                 /* in the second pass: OOM, or the set's file failed */
 	struct mark_set set;
+	/* Of events that were marked in the order of the file: the first one after each marked one that is
+	 * not marked.  Stretches of events that are all marked or all left out are read as one (stretches.c).
+	 */
+	struct mark_set ends;
+	bool has_stretches, was_chosen;
 	/* For findings: start offsets of events, shifted left by one; odd: start of bytes without an event.
 	 */
 	struct mark_set extents;
@@ -169,8 +183,10 @@ struct record_marks {
 	uint32_t ninputs;
 	struct mark_input {
 		struct mark_cursor cursor;
-		uint32_t part; /* of the last record that is in one part only */
-	} * cursors;           /* by number of the input */
+		struct mark_cursor begin, end; /* of stretches */
+		uint64_t until;                /* end of the stretch found last */
+		uint32_t part;                 /* of the last record that is in one part only */
+	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
 	uint64_t *others; /* while gathering, by event of a batch: mark of the record that ended it */
 	struct select_found
@@ -197,6 +213,13 @@ struct record_extents *record_marks_extents(struct record_marks *m, uint32_t inp
 /* Whether the byte at this offset belongs to an event that was not selected; false for structure and bytes
  * without a record. */
 bool record_marks_left_out(void *extents, uint64_t offset);
+
+/* While needless: marks the events of a batch that were not left out. */
+void record_marks_chosen(struct record_marks *m, uint32_t input, const struct batch *b);
+
+/* Where an event at this offset is followed by the first one that is marked and it is not, or not marked and
+ * it is: the events between are as it is. */
+uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t offset);
 void record_marks_free(struct record_marks *m);
 
 /* Reason why the marks are invalid, one line. */

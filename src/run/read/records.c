@@ -9,6 +9,7 @@
 
 #include "format/format.h"
 #include "model/event_traits.h"
+#include "run/read/marks.h"
 
 #define NEXT_BYTES (4U << 20)      /* of records per batch, plus one record ... */
 #define RUNS_BYTES (1U << 20)      /* ... in runs, as such batches wait for a thread */
@@ -40,6 +41,18 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 	return (want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
 }
 
+/* Makes a raw event what its record means, so that it can be selected. */
+static inline void complete_event(struct reader *r, const struct reader_ops *ops, const struct record *rec,
+                                  struct batch *b, struct event *e)
+{
+	const struct slice bytes = b->bytes != NULL ? b->bytes[b->n] : slice_of(NULL, 0);
+
+	ops->event(r, rec, b, e);
+	e->nfields = 0;
+	if (b->bytes != NULL)
+		b->bytes[b->n] = bytes;
+}
+
 /* Adds the event of a record, whose bytes are those from `from` on. */
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
                              const struct record *rec, const char *from, struct batch *b)
@@ -59,6 +72,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 		             .flags = r->event_flags };
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
+	if (raw && is_event && (want & WANT_WHOLE) != 0)
+		complete_event(r, ops, rec, b, e);
 	if (!raw)
 		ops->event(r, rec, b, e);
 	else if (rec->role == RECORD_IS_LONG)
@@ -161,6 +176,22 @@ static enum record_status read_run(struct reader *r, unsigned want, struct batch
 	return status;
 }
 
+/* Adds plain events that are all selected, or all left out, as one event.  Returns false if there are none.
+ */
+static bool read_stretch(struct reader *r, struct record_marks *marks, uint32_t input, struct batch *b)
+{
+	struct input *const in = r->in;
+	const char *const from = in->p;
+	const uint64_t before = r->records, offset = input_offset(in, from);
+	const uint64_t n = record_marks_stretch(marks, input, offset) - offset;
+
+	(void)r->format->reader->run(r, position_after(in, n < RUN_BYTES ? (size_t)n : RUN_BYTES), NULL);
+	add_run(r, from, in->p, r->records - before, b);
+	if (in->p > from)
+		b->events[b->n - 1].phase = PHASE_INSTANT; /* to be left out, unless it is marked */
+	return in->p > from;
+}
+
 static enum read_status finish(struct reader *r, enum read_status status)
 {
 	if (r->no_memory)
@@ -187,7 +218,8 @@ static inline bool is_full(const struct reader *r, const struct batch *b, uint64
 }
 
 /* Inlined twice, with a constant `raw`: that saves 1 to 3 % of the instructions where little else is done. */
-INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
+INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw, struct record_marks *marks,
+                             uint32_t input)
 {
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
@@ -196,10 +228,12 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	const uint64_t stop = batch_bytes(r) + (runs ? RUNS_BYTES : NEXT_BYTES);
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	const uint32_t extra = raw ? runs : ops->extra;
-	bool fast = !raw && ops->run != NULL;
+	bool fast = (!raw || (want & WANT_WHOLE) != 0) && ops->run != NULL;
 	struct record rec;
 
 	while (!is_full(r, b, stop, extra)) {
+		if (raw && marks != NULL && r->records > 0 && read_stretch(r, marks, input, b))
+			continue;
 		if (fast && r->records > 0) {
 			fast = ops->run(r, position_after(in, (size_t)(stop - batch_bytes(r))), to);
 			if (b->n == b->cap)
@@ -221,7 +255,11 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	return r->no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
-enum read_status records_next(struct reader *r, struct batch *b)
+enum read_status records_next(struct reader *r, struct batch *b, struct record_marks *marks, uint32_t input)
 {
-	return (r->want & WANT_RAW) != 0 ? fill(r, b, true) : fill(r, b, false);
+	const bool stretches = (r->want & WANT_PLAIN) != 0 && marks != NULL && marks->state == MARKS_MADE &&
+	                       marks->has_stretches;
+
+	return (r->want & WANT_RAW) != 0 ? fill(r, b, true, stretches ? marks : NULL, input)
+	                                 : fill(r, b, false, NULL, 0);
 }

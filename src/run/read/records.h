@@ -10,9 +10,12 @@ enum read_status {
 	READ_NO_MEMORY, /* or a look-ahead pass failed, which has reported why */
 };
 
+struct record_marks;
+
 /* Fills an empty batch with the next records of the input; it may remain empty while READ_MORE is returned.
- */
-enum read_status records_next(struct reader *r, struct batch *b);
+ * With WANT_PLAIN and marks that have stretches, plain events are joined: as with WANT_RUNS, but the event is
+ * an instant.  marks may be NULL; input: its number there. */
+enum read_status records_next(struct reader *r, struct batch *b, struct record_marks *marks, uint32_t input);
 
 /* Reads the record at the start of the window, without an event. */
 enum record_status records_check(struct reader *r, struct record *rec);

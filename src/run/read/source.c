@@ -261,6 +261,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.folder = s->location.in_folder ? strlen(s->location.operand) : 0,
 		.archive = s->location.archive,
 		.files = c->job->in.files,
+		.range = c->job->read.range,
 	};
 }
 
@@ -397,7 +398,8 @@ static void report_unknown(struct source *s, size_t looked)
 }
 
 /* Parts of raw events that the reader builds.  A copier reads less of records, unless it moves times. */
-static unsigned wanted_of_records(const struct pipeline_job *job, const struct format *f)
+static unsigned wanted_of_records(const struct pipeline_job *job, const struct record_marks *marks,
+                                  const struct format *f)
 {
 	const unsigned modes = job->read.as == READ_COPY ? f->copier->modes : 0;
 	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL;
@@ -406,6 +408,8 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct f
 	want |= (modes & COPIER_BYTES) != 0 ? 0U : WANT_FIELDS;
 	want |= (modes & COPIER_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
 	want |= (modes & COPIER_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
+	if (marks != NULL && (marks->state == MARKS_NEEDLESS || marks->has_stretches))
+		want |= WANT_WHOLE | ((modes & COPIER_RUNS) != 0 && !moved ? (unsigned)WANT_PLAIN : 0U);
 	return want;
 }
 
@@ -442,7 +446,7 @@ static bool find_format(struct source *s)
 		    (mode->copy_of == NULL || mode->copy_of == s->format)) {
 			c->raw = true;
 			c->want &= ~((unsigned)WANT_FIELDS | WANT_NAMES);
-			c->want |= wanted_of_records(c->job, s->format);
+			c->want |= wanted_of_records(c->job, c->marks, s->format);
 		}
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
@@ -655,8 +659,10 @@ void source_next(struct source *s, struct batch *b)
 	struct input *const in = s->in;
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
+	if (s->context->marks != NULL && s->context->marks->state != MARKS_NEEDLESS)
+		s->reader.want &= ~(unsigned)WANT_WHOLE; /* they were made meanwhile */
 	input_pin(in, &b->pins);
-	s->status = records_next(&s->reader, b);
+	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_reading_failed(s->context->trace))

@@ -340,10 +340,12 @@ static bool in_parallel(const struct writing *w)
 
 /* Returns the end of the events from the i-th on that are rendered together: labels of several MiB each must
  * not be rendered all at once. */
-static uint32_t slice_end(const struct batch *b, uint32_t i)
+static uint32_t slice_end(const struct batch *b, uint32_t i, bool copies)
 {
 	uint64_t bytes = 0;
 
+	for (; copies && i < b->n && bytes < SLICE_BYTES; i++)
+		bytes += b->bytes[i].n;
 	for (; i < b->n && bytes < SLICE_BYTES; i++) {
 		const struct event *const e = &b->events[i];
 		const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
@@ -365,7 +367,7 @@ static void render_slices(struct writing_job *job, size_t slot)
 	do {
 		part.events = job->batch->events + i;
 		part.bytes = job->batch->bytes != NULL ? job->batch->bytes + i : NULL;
-		part.n = slice_end(job->batch, i) - i;
+		part.n = slice_end(job->batch, i, w->copies) - i;
 		if (w->copies)
 			copy_records(w, &part, &job->chunk);
 		else if (ops->render != NULL)

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 
-#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "run/read/ahead.h"
 
 /* A reading stage of `all` batches with one event each, whose time is their number. */

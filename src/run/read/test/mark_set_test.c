@@ -33,6 +33,14 @@ static void expect_set_of(bool pages, uint32_t max, uint32_t added, bool sorted)
 		const uint32_t k = (uint32_t)(splitmix_next(&seed) % NUMBERS);
 		cr_assert_eq(mark_cursor_has(&c, &s, k, &failed), in[k], "%u of %u, again", k, max);
 	}
+	for (uint32_t i = 0; i < 2000; i++) {
+		const uint32_t k = (uint32_t)(i % 2 == 0 ? splitmix_next(&seed) : i * 10) % NUMBERS;
+		uint32_t next = k;
+		while (next < NUMBERS && !in[next])
+			next++;
+		cr_assert_eq(mark_cursor_next(&c, &s, k, &failed), next < NUMBERS ? next : UINT64_MAX,
+		             "after %u of %u", k, max);
+	}
 	cr_expect_not(mark_cursor_has(&c, &s, UINT64_MAX, &failed));
 	cr_expect_not(failed);
 	mark_cursor_free(&c);

@@ -105,14 +105,16 @@ Test(passes, each_sees_the_same_file)
 {
 	static const struct {
 		const struct select *select, *scope;
-		bool rebase, copies;
+		bool rebase, copies, drops;
 		int passes; /* before the last one */
 	} rows[] = {
 		{ .select = &quarter, .passes = 1 },
 		{ .scope = &some, .passes = 1 },
 		{ .rebase = true, .passes = 1 },
-		{ .select = &some, .copies = true, .passes = 1 },
-		{ .select = &quarter, .copies = true, .passes = 2 },
+		{ .select = &some, .copies = true, .passes = 0 },
+		{ .select = &quarter, .copies = true, .passes = 1 },
+		{ .select = &some, .copies = true, .drops = true, .passes = 1 },
+		{ .select = &quarter, .copies = true, .drops = true, .passes = 2 },
 	};
 
 	for (size_t i = 0; i < 4 * sizeof rows / sizeof *rows; i++) {
@@ -123,6 +125,7 @@ Test(passes, each_sees_the_same_file)
 		struct pipeline_job job = job_of(&p);
 		job.choice.select = rows[row].select;
 		job.choice.scope = rows[row].scope;
+		job.choice.drops = rows[row].drops;
 		job.adjust.rebase = rows[row].rebase;
 		job.read.as = rows[row].copies ? READ_COPY : READ_MEANING;
 		job.read.copy_of = rows[row].copies ? format_by_name("htdump") : NULL;
