@@ -46,8 +46,8 @@ static void read_extra(struct pfc_event *e, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
 
-	while (pf_wire_find(&w, PF_TAG(PF_event_extra_counter_values, PF_VARINT)))
-		if (e->nextra++ < PFC_EXTRA)
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_extra_counter_values, PF_VARINT) && e->nextra++ < PFC_EXTRA)
 			e->extra[e->nextra - 1] = (int64_t)w.v;
 		else if (w.tag == PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT) &&
 		         e->nextra_of++ < PFC_EXTRA)
