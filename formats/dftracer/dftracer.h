@@ -784,8 +784,9 @@ bool dft_event_is_structure(const struct dft_facts *f);
 /* Checks the record in st->record, applies it, and says what it is. */
 void dft_take_record(struct dft_state *st, struct record *rec);
 
-/* Sets time and track of a complete event that has been checked: st->facts. */
-void dft_take_common(struct dft_state *st, struct record *rec);
+/* Adds the event of a complete record of the last process, which has been checked (fast.c). */
+void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid, uint64_t ts, uint64_t dur,
+                    struct batch *b);
 
 /* The class of a record whose category is a string, if it is in the cache; else NULL. */
 struct class *dft_class_recent(const struct dft_state *st, const struct dft_record *rec);

@@ -100,7 +100,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	return true;
 }
 
-/* Whether the events of common records need no facts but those of add_common(). */
+/* Whether the events of common records need no more than add_common() reads. */
 static bool wants_plain_events(const struct dft_state *st, const struct batch *b)
 {
 	return !st->raw && b->bytes == NULL &&
@@ -112,30 +112,17 @@ static bool wants_plain_events(const struct dft_state *st, const struct batch *b
 static bool add_common(struct dft_state *st, struct batch *b)
 {
 	const struct dft_record *const rec = &st->record;
-	struct event *const e = &b->events[b->n];
-	struct record to = { .p = rec->p, .offset = rec->offset, .end = rec->end };
 	struct class *const cls = is_common(rec) ? dft_class_recent(st, rec) : NULL;
+	uint64_t ts = 0, tid = 0;
 
 	if (cls == NULL || class_needs_fields(cls) || !count_common(st, rec))
 		return false;
-	struct dft_facts *const f = &st->facts;
-	f->phase = DFT_PHASE_COMPLETE;
-	f->process = st->sh->processes.last;
-	f->pid = f->process->pid;
-	f->has_pid = f->has_dur = true;
-	f->has_tid = dft_digits(rec, rec->top[DFT_TID], &f->tid);
-	f->has_ts = dft_digits(rec, rec->top[DFT_TS], &f->ts);
-	f->ts *= f->process->unit;
-	f->dur = few_digits(rec, DFT_DUR) * f->process->unit;
-	f->negative_pid = f->has_id = false;
-	f->nnames = 0;
+	const struct dft_process *const p = st->sh->processes.last;
+	/* has_common_numbers() says that they fit */
+	(void)dft_digits(rec, rec->top[DFT_TS], &ts);
+	(void)dft_digits(rec, rec->top[DFT_TID], &tid);
 	cls->records++;
-	dft_take_common(st, &to);
-	if (st->r->no_memory)
-		return true;
-	*e = (struct event){ .ts = to.ts, .cls = cls, .track = to.track, .offset = to.offset };
-	dft_event(st->r, &to, b, e);
-	b->n++;
+	dft_add_common(st, cls, tid, ts * p->unit, few_digits(rec, DFT_DUR) * p->unit, b);
 	return true;
 }
 

@@ -562,15 +562,6 @@ static void set_record(struct dft_state *st, struct record *rec)
 	st->r->no_memory |= c == NULL || (!structure && (want & WANT_TIMES) != 0 && rec->track == NULL);
 }
 
-void dft_take_common(struct dft_state *st, struct record *rec)
-{
-	const struct dft_facts *const f = &st->facts;
-
-	rec->ts = f->ts;
-	rec->track = thread_track(st, &st->record, f->process, true, f->tid, false);
-	st->r->no_memory |= rec->track == NULL;
-}
-
 void dft_take_record(struct dft_state *st, struct record *rec)
 {
 	rec->ts = 0;
@@ -606,4 +597,27 @@ void dft_event(struct reader *r, const struct record *rec, struct batch *b, stru
 		add_fields(st, &st->record, &st->facts, b, e);
 	else if ((r->want & WANT_SIZES) != 0 && e->cls->plan != NULL && e->cls->plan->nbytes > 0)
 		add_sizes(st, &st->record, &st->facts, b, e);
+}
+
+void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid, uint64_t ts, uint64_t dur,
+                    struct batch *b)
+{
+	const struct dft_record *const rec = &st->record;
+	struct event *const e = &b->events[b->n];
+	const struct track *const track = thread_track(st, rec, st->sh->processes.last, true, tid, false);
+
+	if (track == NULL) {
+		st->r->no_memory = true;
+		return;
+	}
+	*e = (struct event){ .ts = ts,
+		             .dur = dur,
+		             .name = name_of(b, rec),
+		             .cls = cls,
+		             .track = track,
+		             .offset = rec->offset,
+		             .phase = PHASE_SPAN };
+	if ((st->r->want & WANT_SIZES) != 0 && cls->plan != NULL && cls->plan->nbytes > 0)
+		add_sizes(st, rec, &st->facts, b, e);
+	b->n++;
 }

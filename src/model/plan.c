@@ -380,19 +380,42 @@ static const struct plan_bytes *bytes_of(const struct plan *m, struct slice name
 	return NULL;
 }
 
+/* All bytes of a name of at most PLAN_BYTES_NAME, in words that may overlap. */
+static inline void name_words(struct slice name, uint64_t words[PLAN_BYTES_NAME / 8])
+{
+	uint32_t half[2];
+
+	words[0] = words[1] = words[2] = 0;
+	if (name.n >= 8) {
+		memcpy(&words[0], name.p, 8);
+		memcpy(&words[1], name.p + name.n - 8, 8);
+		if (name.n > 16)
+			memcpy(&words[2], name.p + 8, 8);
+	} else if (name.n >= 4) {
+		memcpy(&half[0], name.p, 4);
+		memcpy(&half[1], name.p + name.n - 4, 4);
+		words[0] = (uint64_t)half[1] << 32 | half[0];
+	} else {
+		for (uint32_t i = 0; i < name.n; i++)
+			words[0] = words[0] << 8 | (unsigned char)name.p[i];
+	}
+}
+
 const struct plan_bytes *plan_bytes_cached(struct plan_bytes_cache *c, const struct class *cls,
                                            struct slice name)
 {
+	uint64_t words[PLAN_BYTES_NAME / 8];
+
 	if (name.n == 0 || name.n > PLAN_BYTES_NAME)
 		return bytes_of(cls->plan, name);
-	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
-	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
-	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
+	name_words(name, words);
+	const uint64_t mix = (words[0] ^ words[1] >> 3 ^ name.n) + cls->index * UINT64_C(0x85ebca6b);
 	struct plan_bytes_known *const k =
-	    &c->known[((some ^ cls->index * 0x9e3779b9U) * 0x85ebca6bU) >> (32 - PLAN_BYTES_BITS)];
-	if (k->cls != cls || k->n != name.n || memcmp(k->name, name.p, name.n) != 0) {
-		*k = (struct plan_bytes_known){ .cls = cls, .n = (uint8_t)name.n };
-		memcpy(k->name, name.p, name.n);
+	    &c->known[(mix * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLAN_BYTES_BITS)];
+	if (k->cls != cls || k->n != name.n || k->name[0] != words[0] || k->name[1] != words[1] ||
+	    k->name[2] != words[2]) {
+		*k = (struct plan_bytes_known){ .cls = cls, .n = name.n };
+		memcpy(k->name, words, sizeof words);
 		k->bytes = bytes_of(cls->plan, name);
 	}
 	return k->bytes;

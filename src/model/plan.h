@@ -186,15 +186,15 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
 bool plan_uses(const struct plan *m, struct slice *field);
 
 /* A cache of the field that counts the bytes of an event, by class and name.  Zero-initialise. */
-#define PLAN_BYTES_NAME 22
+#define PLAN_BYTES_NAME 24
 #define PLAN_BYTES_BITS 7
 
 struct plan_bytes_cache {
 	struct plan_bytes_known {
 		const struct class *cls; /* NULL: an empty slot */
 		const struct plan_bytes *bytes;
-		uint8_t n;
-		char name[PLAN_BYTES_NAME];
+		uint64_t n,
+		    name[PLAN_BYTES_NAME / 8]; /* first bytes, last ones, and those behind the first */
 	} known[1U << PLAN_BYTES_BITS];
 };
 
