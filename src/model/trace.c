@@ -319,6 +319,55 @@ struct slice trace_text(struct trace *t, struct slice s)
 	return (struct slice){ copy.p, s.n, flags };
 }
 
+#define NAMES 256U /* a power of two */
+
+struct trace_name {
+	uint64_t head, tail; /* the first and the last bytes */
+	struct slice text;   /* p NULL: none */
+};
+
+static inline unsigned slot_of_name(struct trace_name k)
+{
+	return (unsigned)((k.head + k.tail * 3 + k.text.n) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+static struct slice add_name(struct trace *t, struct slice s, struct trace_name name)
+{
+	if (t->names == NULL)
+		t->names = arena_zalloc(&t->arena, NAMES, sizeof *t->names);
+	if (t->texts.used == MAX_TEXTS || t->names == NULL)
+		return s;
+	name.text = trace_text(t, s);
+	if ((name.text.flags & SLICE_STAYS) != 0)
+		t->names[slot_of_name(name)] = name;
+	return name.text;
+}
+
+struct slice trace_event_name(struct trace *t, struct slice s)
+{
+	struct trace_name name = { .text = s };
+
+	if (s.n < 4)
+		return trace_text(t, s);
+	if (s.n >= 8) {
+		memcpy(&name.head, s.p, 8);
+		memcpy(&name.tail, s.p + s.n - 8, 8);
+	} else {
+		uint32_t head, tail;
+		memcpy(&head, s.p, 4);
+		memcpy(&tail, s.p + s.n - 4, 4);
+		name.head = head;
+		name.tail = tail;
+	}
+	if (t->names == NULL)
+		return add_name(t, s, name);
+	const struct trace_name *const known = &t->names[slot_of_name(name)];
+	if (known->head == name.head && known->tail == name.tail && known->text.n == s.n &&
+	    (s.n <= 16 || memcmp(known->text.p, s.p, s.n) == 0))
+		return (struct slice){ known->text.p, s.n, s.flags | SLICE_STAYS };
+	return add_name(t, s, name);
+}
+
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what)
 {
 	const struct slice key =

@@ -26,19 +26,18 @@ struct trace {
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
 	struct track **tracks; /* processes and threads; at the end lanes too */
-	uint32_t ntracks, tracks_cap;
-	struct field *meta; /* facts of the whole trace, in order of arrival */
-	uint32_t nmeta, meta_cap;
+	struct field *meta;    /* facts of the whole trace, in order of arrival */
+	uint32_t ntracks, tracks_cap, nmeta, meta_cap;
 	uint64_t records, events, facts_lost; /* all; those that are not structure; too large for meta */
 	uint64_t further; /* of the events: those that are not the first of their record */
 	/* For the engine. */
-	struct tabletext class_names;        /* name -> the first of its classes[] */
-	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
-	struct tabletext child_tracks;       /* "index: what" -> track index */
-	struct tabletext texts;              /* of trace_text() */
-	uint32_t text_bytes;                 /* their total size */
-	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
-	struct definitions definitions;      /* stated by events, looked up by others */
+	struct tabletext class_names;         /* name -> the first of its classes[] */
+	struct table64 class_plans;           /* hash of what trace_plan_class() compares -> planned[] */
+	struct tabletext child_tracks, texts; /* "index: what" -> track index; of trace_text() */
+	uint32_t text_bytes;                  /* their total size */
+	struct trace_name *names;             /* cache of trace_event_name() */
+	const struct vocabulary *vocabulary;  /* borrowed; NULL: none */
+	struct definitions definitions;       /* stated by events, looked up by others */
 };
 
 /* Finds or creates the class with the name, fields, plan, reader_applies and category (p NULL: the plan's,
@@ -53,6 +52,9 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 /* Interns a text that events repeat.  Returns the only copy in the trace, with SLICE_STAYS, or `s` itself if
  * it is too long or the limits of count and bytes are reached. */
 struct slice trace_text(struct trace *t, struct slice s);
+
+/* The same for names of events, of which few are in use at a time: a cache of them has no hashes. */
+struct slice trace_event_name(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */
 #define TRACE_MAX_DEPTH 64     /* ancestors of a track; deeper ones are attached to the last */
