@@ -55,7 +55,7 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, b
 	*p++ = (char)WIRE_TAG(TRACE_PACKET, WIRE_BYTES);
 	p = wire_put(p, packet);
 	*p++ = (char)WIRE_TAG(PACKET_TIMESTAMP, WIRE_VARINT);
-	p = wire_put(p, ts);
+	p = wire_put_large(p, ts);
 	*p++ = (char)WIRE_TAG(PACKET_SEQUENCE, WIRE_VARINT);
 	*p++ = 1;
 	if (interned) {
