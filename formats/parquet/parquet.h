@@ -270,6 +270,7 @@ enum parquet_column {
 };
 
 #define DEPTHS 64               /* depths with a cached number */
+#define NAMES 256               /* texts that stay with a cached number; a power of two */
 #define GROUP_ROWS (1U << 17)   /* of a row group */
 #define GROUP_BYTES (16U << 20) /* of texts in a row group; the next event starts a new one */
 #define PART_BYTES (256U << 20) /* of a part, by default */
@@ -292,6 +293,11 @@ struct parquet_state {
 	struct lifted lifted;
 	struct column_tools tools;
 	struct column_known kinds[EVENT_KINDS], depths[DEPTHS];
+	struct {
+		const char *p;
+		uint32_t n;
+		struct column_known known;
+	} names[NAMES];     /* of events, by the address of a text with SLICE_STAYS */
 	struct arena arena; /* declarations of classes and tracks */
 	struct parents parents;
 	struct text scratch;

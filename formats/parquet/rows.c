@@ -254,6 +254,22 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 		count_loss(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
 }
 
+/* Returns the cache for the number of a name; NULL: it has none. */
+static struct column_known *known_name(struct parquet_state *st, struct slice s)
+{
+	const uint64_t hash = (uint64_t)(uintptr_t)s.p * UINT64_C(0x9e3779b97f4a7c15);
+	const uint32_t i = (uint32_t)(hash >> 32) % NAMES;
+
+	if ((s.flags & SLICE_STAYS) == 0)
+		return NULL;
+	if (st->names[i].p != s.p || st->names[i].n != s.n) {
+		st->names[i].p = s.p;
+		st->names[i].n = s.n;
+		st->names[i].known = (struct column_known){ .group = 0 };
+	}
+	return &st->names[i].known;
+}
+
 /* Limits a time or a duration to 63 bits. */
 static int64_t limited_time(const struct row *r, uint64_t ns)
 {
@@ -363,7 +379,7 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
 
 	put_times(&r);
 	put_kind(&r);
-	put_text(&r, COL_NAME, e->name, NULL);
+	put_text(&r, COL_NAME, e->name, known_name(st, e->name));
 	put_text(&r, COL_CATEGORY, e->cls->category, cls->category);
 	put_track(&r);
 	put_depth(&r);
