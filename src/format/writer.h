@@ -3,7 +3,6 @@
 
 #include "model/batch.h"
 #include "model/class.h"
-#include "model/event.h"
 #include "model/track.h"
 #include "format/chunk.h"
 
@@ -29,7 +28,8 @@ enum writer_modes {
 	WRITER_COVERS = 2, /* also gets events that are not selected, with EVENT_LEFT_OUT: they cover time of
 	                    * others */
 	WRITER_TEXT = 4,   /* the output is text: useful under the suffix of another text format */
-	WRITER_SEEKS = 8,  /* its programs read it at random offsets: useless if compressed */
+	WRITER_FEW_FIELDS = 16, /* reads fields of counters and call stacks; of other events only nfields */
+	WRITER_SEEKS = 8,       /* its programs read it at random offsets: useless if compressed */
 };
 
 enum writer_shape { WRITER_FILE, WRITER_FOLDER }; /* the output: one file, or files named by chunk_file() */

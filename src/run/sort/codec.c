@@ -2,6 +2,7 @@
  * sorter.h. Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
+#include "model/call_stack.h"
 #include "run/sort/sorter.h"
 
 /* ---- layout ---- */
@@ -48,6 +49,12 @@ static inline enum kind kind_of(const char *p, uint32_t flags)
 	return (flags & SLICE_STAYS) != 0 ? KIND_STAYS : p == NULL ? KIND_NULL : KIND_TEXT;
 }
 
+/* Whether only the number of its fields is packed. */
+static inline bool omits_fields(const struct event_shapes *s, const struct event *e)
+{
+	return s != NULL && s->few_fields && e->phase != PHASE_COUNTER && !call_stack_of_class(e->cls);
+}
+
 /* Zigzag encoding of to - from: small for small differences of either sign. */
 static inline uint64_t distance(uint64_t from, uint64_t to)
 {
@@ -73,6 +80,7 @@ static unsigned bytes_of(uint64_t v)
 
 struct packing {
 	char *at, *end;
+	const struct event_shapes *shapes;
 	struct field_rows *rows;
 	uint32_t *row; /* the likely row */
 };
@@ -300,7 +308,8 @@ static bool pack_rest(struct packing *k, const struct batch *b, uint32_t i, bool
 
 	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT && !pack_text(k, e->name.p, e->name.n))
 		return false;
-	if (e->nfields > 0 && !pack_fields(k, b->fields + e->first_field, e->nfields))
+	if (e->nfields > 0 && !omits_fields(k->shapes, e) &&
+	    !pack_fields(k, b->fields + e->first_field, e->nfields))
 		return false;
 	if (!with_bytes)
 		return true;
@@ -317,7 +326,7 @@ uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t
 	const uint16_t shape = shapes != NULL ? event_shapes_find(shapes, e) : EVENT_SHAPE_NONE;
 	const uint64_t base = shapes != NULL ? shapes->base : 0;
 	uint32_t none = FIELD_ROW_NONE;
-	struct packing k = { to, to + (capacity < EVENT_PACKED_MAX ? capacity : EVENT_PACKED_MAX),
+	struct packing k = { to, to + (capacity < EVENT_PACKED_MAX ? capacity : EVENT_PACKED_MAX), shapes,
 		             shapes != NULL ? shapes->rows : NULL,
 		             shape != EVENT_SHAPE_NONE ? &shapes->list[shape].first_field : &none };
 
@@ -496,7 +505,16 @@ static bool unpack_lists(const char **at, struct batch *out, struct field *field
 	return true;
 }
 
-static bool unpack_fields(const char **at, struct batch *out, const struct field_rows *rows, uint32_t n)
+static bool empty_fields(struct batch *out, uint32_t n)
+{
+	struct field *const fields = batch_fields(out, n);
+
+	if (fields != NULL)
+		memset(fields, 0, n * sizeof *fields);
+	return fields != NULL;
+}
+
+static bool unpack_fields(const char **at, struct batch *out, const struct event_shapes *shapes, uint32_t n)
 {
 	struct field *const fields = batch_fields(out, n);
 	bool lists = false;
@@ -506,7 +524,7 @@ static bool unpack_fields(const char **at, struct batch *out, const struct field
 		return false;
 	unpack_bytes(at, &row, sizeof row);
 	if (row != FIELD_ROW_NONE)
-		memcpy(fields, rows->list[row].fields, n * sizeof *fields);
+		memcpy(fields, shapes->rows->list[row].fields, n * sizeof *fields);
 	const char *p = *at;
 	for (uint32_t i = 0; i < n; i++) {
 		if (row == FIELD_ROW_NONE)
@@ -529,7 +547,7 @@ static void unpack_record(const char *at, struct slice *record)
 
 /* rest: bytes after the head; the batch will point to texts there. */
 static bool unpack_event(struct batch *out, const struct packed_head *h, const char *rest,
-                         const struct field_rows *rows, bool with_bytes)
+                         const struct event_shapes *shapes, bool with_bytes)
 {
 	struct event *const e = &out->events[out->n];
 
@@ -540,7 +558,8 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 	e->first_field = out->nfields;
 	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT)
 		e->name = unpack_text(&rest, e->name.flags);
-	if (e->nfields > 0 && !unpack_fields(&rest, out, rows, e->nfields))
+	if (e->nfields > 0 && !(omits_fields(shapes, e) ? empty_fields(out, e->nfields)
+	                                                : unpack_fields(&rest, out, shapes, e->nfields)))
 		return false;
 	if (out->bytes != NULL) {
 		out->bytes[out->n] = (struct slice){ .p = NULL };
@@ -555,7 +574,7 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes,
                            bool with_bytes)
 {
-	return unpack_event(out, h, h->rest, shapes != NULL ? shapes->rows : NULL, with_bytes);
+	return unpack_event(out, h, h->rest, shapes, with_bytes);
 }
 
 bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
@@ -573,5 +592,5 @@ bool event_unpack_copy(struct batch *out, const char *packed, const struct event
 		memcpy(copy, h.rest, size);
 		rest = copy;
 	}
-	return unpack_event(out, &h, rest, shapes != NULL ? shapes->rows : NULL, with_bytes);
+	return unpack_event(out, &h, rest, shapes, with_bytes);
 }

@@ -59,6 +59,7 @@ void sorter_init(struct sorter *s, const struct sorter_options *options)
 	s->load.cap = load;
 	s->load.keys_cap = (uint32_t)(load / LOAD_EVENT);
 	s->shapes.max = (uint32_t)shapes;
+	s->shapes.few_fields = options->few_fields;
 	/* The load, its keys three times, the shapes, and a buffer to write through, as large as a load. */
 	s->max =
 	    memory - 2 * load - 3 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
@@ -396,6 +397,7 @@ static void begin(struct order_stage *st)
 	const struct sorter_options options = {
 		.order = { .order = arrange->order, .signed_time = st->signed_time },
 		.trace = st->trace,
+		.few_fields = arrange->few_fields,
 		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
 		.memory = sorter_memory(arrange->memory),
 		.temp_near = arrange->temp_near,

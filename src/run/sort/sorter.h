@@ -117,6 +117,7 @@ struct event_shapes {
 	uint32_t mask;   /* slots - 1 */
 	uint64_t seed;
 	struct field_rows *rows; /* NULL: fields have no rows */
+	bool few_fields;         /* only those of counters and call stacks are packed; others become empty */
 };
 
 /* The shape of an event as in the list. */
@@ -140,7 +141,7 @@ void event_shapes_free(struct event_shapes *s);
  *	u64     total size, if the field above is EVENT_PACKED_LARGE
  *	struct event  the shape, if its number is EVENT_SHAPE_NONE
  *	text    the name, unless it is NULL or has SLICE_STAYS
- *	u16     number of the row of its fields, if it has any
+ *	u16     number of the row of its fields, if it has any that are packed
  *	fields  of each: name and type, if there is no row; value; of lists and maps the number of entries
  *	u64, struct value[]  entries of lists and maps, breadth first; only if there are any
  *	text[]  texts of these entries
@@ -356,9 +357,10 @@ uint64_t sorter_memory(uint64_t asked);
 
 struct sorter_options {
 	struct order_rule order;
-	struct trace *trace;   /* of the events: interns names of their fields; NULL: they are copied */
-	bool with_bytes;       /* keep batch.bytes */
-	uint64_t memory;       /* bytes */
+	struct trace *trace; /* of the events: interns names of their fields; NULL: they are copied */
+	bool with_bytes;     /* keep batch.bytes */
+	bool few_fields;     /* keep fields of counters and call stacks, of other events only their number */
+	uint64_t memory;     /* bytes */
 	const char *temp_near; /* the temporary file goes to the folder of this path (its links followed),
 	                       which need not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
 };
