@@ -19,6 +19,7 @@
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "out/kind.h"
+#include "out/known.h"
 #include "out/lifted.h"
 #include "out/parents.h"
 #include "output/text.h"
@@ -270,7 +271,6 @@ enum parquet_column {
 };
 
 #define DEPTHS 64               /* depths with a cached number */
-#define NAMES 256               /* texts that stay with a cached number; a power of two */
 #define GROUP_ROWS (1U << 17)   /* of a row group */
 #define GROUP_BYTES (16U << 20) /* of texts in a row group; the next event starts a new one */
 #define PART_BYTES (256U << 20) /* of a part, by default */
@@ -293,11 +293,8 @@ struct parquet_state {
 	struct lifted lifted;
 	struct column_tools tools;
 	struct column_known kinds[EVENT_KINDS], depths[DEPTHS];
-	struct {
-		const char *p;
-		uint32_t n;
-		struct column_known known;
-	} names[NAMES];     /* of events, by the address of a text with SLICE_STAYS */
+	struct known_text names[KNOWN_TEXTS]; /* of events */
+	struct column_known known_names[KNOWN_TEXTS];
 	struct arena arena; /* declarations of classes and tracks */
 	struct parents parents;
 	struct text scratch;

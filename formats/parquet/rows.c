@@ -257,17 +257,16 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 /* Returns the cache for the number of a name; NULL: it has none. */
 static struct column_known *known_name(struct parquet_state *st, struct slice s)
 {
-	const uint64_t hash = (uint64_t)(uintptr_t)s.p * UINT64_C(0x9e3779b97f4a7c15);
-	const uint32_t i = (uint32_t)(hash >> 32) % NAMES;
+	struct known_text *const k = known_text(st->names, KNOWN_TEXTS, s, 0);
+	const uint32_t i = (uint32_t)(k - st->names);
 
 	if ((s.flags & SLICE_STAYS) == 0)
 		return NULL;
-	if (st->names[i].p != s.p || st->names[i].n != s.n) {
-		st->names[i].p = s.p;
-		st->names[i].n = s.n;
-		st->names[i].known = (struct column_known){ .group = 0 };
+	if (!known_text_is(k, s, 0)) {
+		known_text_set(k, s, 0, i);
+		st->known_names[i] = (struct column_known){ .group = 0 };
 	}
-	return &st->names[i].known;
+	return &st->known_names[i];
 }
 
 /* Limits a time or a duration to 63 bits. */

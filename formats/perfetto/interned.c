@@ -146,38 +146,13 @@ static inline bool is_known(const struct perfetto_table *t, uint32_t iid, struct
 	return iid != 0 && perfetto_equal(t->entries[iid - 1].text, s);
 }
 
-/* Returns the only place of `known` where a text that stays can be. */
-static inline uint32_t known_slot(struct slice s)
-{
-	return (uint32_t)((uint64_t)(uintptr_t)s.p * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PERFETTO_KNOWN;
-}
-
-/* Returns the iid of a text by its address; 0: not known. */
-static inline uint32_t iid_by_address(const struct perfetto_table *t, struct slice s)
-{
-	const uint32_t i = known_slot(s);
-
-	return t->known[i].p == s.p && t->known[i].n == s.n ? t->known[i].iid : 0;
-}
-
-static inline void know(struct perfetto_table *t, struct slice s, uint32_t iid)
-{
-	const uint32_t i = known_slot(s);
-
-	if ((s.flags & SLICE_STAYS) == 0 || s.n == 0)
-		return;
-	t->known[i].p = s.p;
-	t->known[i].n = s.n;
-	t->known[i].iid = iid;
-}
-
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
-	const uint32_t known = iid_by_address(t, s);
+	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
 
-	if (known != 0)
-		return use_entry(st, t, known);
+	if (known_text_is(known, s, 0))
+		return use_entry(st, t, known->number);
 	uint32_t *const memo = memo_slot(t, s);
 	uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
 	if (iid == TABLE_NONE)
@@ -185,7 +160,7 @@ uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, str
 	if (iid == 0)
 		return 0;
 	*memo = iid;
-	know(t, s, iid);
+	known_text_set(known, s, 0, iid);
 	return use_entry(st, t, iid);
 }
 
@@ -212,16 +187,16 @@ uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s)
 
 	if (s.n < MIN_STRING || s.n > MAX_TEXT)
 		return 0;
-	uint32_t iid = iid_by_address(t, s);
-	if (iid != 0) {
+	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
+	if (known_text_is(known, s, 0)) {
 		st->repeats++;
-		return use_entry(st, t, iid);
+		return use_entry(st, t, known->number);
 	}
 	uint32_t *const memo = memo_slot(t, s);
-	iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
+	const uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
 	if (iid != TABLE_NONE) {
 		*memo = iid;
-		know(t, s, iid);
+		known_text_set(known, s, 0, iid);
 		st->repeats++;
 		return use_entry(st, t, iid);
 	}

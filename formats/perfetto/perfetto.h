@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
+#include "out/known.h"
 
 /* Compares two texts.  Inlined for short ones: most names and keys have less than 32 bytes, and a call of
  * memcmp() takes longer than the comparison. */
@@ -282,11 +283,8 @@ struct perfetto_entry {
 struct perfetto_table {
 	struct tabletext iids;
 	struct perfetto_entry *entries;
-	uint32_t memo[PERFETTO_MEMO]; /* direct-mapped cache of iids, by a few bytes of the text */
-	struct {
-		const char *p;
-		uint32_t n, iid;
-	} known[PERFETTO_KNOWN]; /* the same by the address of texts with SLICE_STAYS */
+	uint32_t memo[PERFETTO_MEMO];            /* direct-mapped cache of iids, by a few bytes of the text */
+	struct known_text known[PERFETTO_KNOWN]; /* iids too */
 	uint32_t n, cap;
 	size_t bytes; /* of the texts */
 };
