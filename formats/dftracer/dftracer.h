@@ -225,9 +225,10 @@ static inline bool dft_digits(const struct dft_record *rec, struct dft_token t, 
 struct dft_key {
 	uint64_t low, high; /* the first 16 bytes, padded with zeros */
 	struct slice text;
-	uint8_t role;     /* enum dft_role */
-	uint64_t object;  /* the last object with this key ... */
-	uint32_t repeats; /* ... and how often the key occurred in it before */
+	struct slice shown; /* as a name of fields; p NULL: not used yet */
+	uint8_t role;       /* enum dft_role */
+	uint64_t object;    /* the last object with this key ... */
+	uint32_t repeats;   /* ... and how often the key occurred in it before */
 };
 
 struct dft_key_slot {

@@ -229,32 +229,50 @@ static struct slice key_of(struct fields *x, const struct dft_arg *a)
 	return text.p != NULL ? text : key;
 }
 
+/* The name of an argument of a clean record: the same text in all events, if the trace has space for it. */
+static struct slice clean_key_of(struct fields *x, const struct dft_arg *a)
+{
+	if (a->number == DFT_NO_KEY)
+		return dft_clean_text(dft_token_text(x->rec, a->key));
+	struct dft_key *const key = &x->st->keys.keys[a->number];
+	if (key->shown.p == NULL)
+		key->shown = trace_text(x->st->r->trace, dft_clean_text(key->text));
+	return key->shown;
+}
+
 static void put_arg(struct fields *x, const struct dft_arg *a)
 {
-	const struct slice key = key_of(x, a);
 	struct field *const to = x->to++;
 
+	if (a->repeats == 0 && x->rec->clean) {
+		to->name = clean_key_of(x, a);
+		to->value = a->kind == JSON_STRING
+		                ? value_string(dft_clean_text(dft_token_text(x->rec, a->value)))
+		                : value_of(x, a);
+		return;
+	}
+	const struct slice key = key_of(x, a);
 	if (a->repeats > 0)
 		to->name = checked_text(
 		    x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)key.n, key.p, a->repeats + 1));
 	else
-		to->name = x->rec->clean ? dft_clean_text(key) : textscan_slice(key.p, key.n);
-	if (a->kind == JSON_STRING && x->rec->clean)
-		to->value = value_string(dft_clean_text(dft_token_text(x->rec, a->value)));
-	else
-		to->value = value_of(x, a);
+		to->name = textscan_slice(key.p, key.n);
+	to->value = value_of(x, a);
 }
+
+/* A name of fields that is part of the program. */
+#define LITERAL(s) ((struct slice){ (s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON | SLICE_STAYS })
 
 /* Fields that show names in place of hashes, unless the record has the argument `conflict`. */
 static const struct {
 	struct slice name;
 	enum dft_role conflict;
 } readable[] = {
-	[DFT_ROLE_HHASH] = { SLICE_LIT("hostname"), DFT_ROLE_HOSTNAME },
-	[DFT_ROLE_FHASH] = { SLICE_LIT("fname"), DFT_ROLE_FNAME },
-	[DFT_ROLE_CMD_HASH] = { SLICE_LIT("cmd"), DFT_ROLE_CMD },
-	[DFT_ROLE_EXEC_HASH] = { SLICE_LIT("exec"), DFT_ROLE_EXEC },
-	[DFT_ROLE_CWD] = { SLICE_LIT("cwd"), DFT_ROLE_NONE },
+	[DFT_ROLE_HHASH] = { LITERAL("hostname"), DFT_ROLE_HOSTNAME },
+	[DFT_ROLE_FHASH] = { LITERAL("fname"), DFT_ROLE_FNAME },
+	[DFT_ROLE_CMD_HASH] = { LITERAL("cmd"), DFT_ROLE_CMD },
+	[DFT_ROLE_EXEC_HASH] = { LITERAL("exec"), DFT_ROLE_EXEC },
+	[DFT_ROLE_CWD] = { LITERAL("cwd"), DFT_ROLE_NONE },
 };
 
 static struct slice name_of_hash(struct fields *x, const struct dft_arg *a)
@@ -339,7 +357,7 @@ static void put_all(struct fields *x)
 	const struct dft_record *const rec = x->rec;
 
 	if (x->facts->has_id && rec->special[DFT_ROLE_ID] == 0 && dft_top_kind(rec, DFT_ID) == JSON_UINT)
-		*x->to++ = (struct field){ SLICE_LIT("id"), value_u64(x->facts->id) };
+		*x->to++ = (struct field){ LITERAL("id"), value_u64(x->facts->id) };
 	else
 		put_top(x, DFT_ID, DFT_ROLE_ID, SLICE_LIT("id"), SLICE_LIT("id (record)"));
 	put_top(x, DFT_TYPE, DFT_ROLE_TYPE, SLICE_LIT("type"), SLICE_LIT("type (record)"));
@@ -531,12 +549,12 @@ bool dft_event_is_structure(const struct dft_facts *f)
 	return phase_of(f) == PHASE_STRUCTURE;
 }
 
-static struct slice name_of(struct batch *b, const struct dft_record *rec)
+static struct slice name_of(struct trace *t, struct batch *b, const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_NAME);
 
 	if (kind == JSON_STRING && rec->clean)
-		return dft_clean_text(dft_top_text(rec, DFT_NAME));
+		return trace_event_name(t, dft_clean_text(dft_top_text(rec, DFT_NAME)));
 	return kind == JSON_ABSENT ? SLICE_LIT("") : text_of(&b->scratch, rec, rec->top[DFT_NAME], kind);
 }
 
@@ -581,7 +599,7 @@ void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e)
 {
 	const enum phase phase = phase_of(&st->facts);
 
-	e->name = name_of(b, &st->record);
+	e->name = name_of(st->r->trace, b, &st->record);
 	e->phase = (uint8_t)phase;
 	e->dur = phase == PHASE_SPAN ? st->facts.dur : 0;
 }
@@ -612,7 +630,7 @@ void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid,
 	}
 	*e = (struct event){ .ts = ts,
 		             .dur = dur,
-		             .name = name_of(b, rec),
+		             .name = name_of(st->r->trace, b, rec),
 		             .cls = cls,
 		             .track = track,
 		             .offset = rec->offset,

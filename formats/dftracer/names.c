@@ -244,7 +244,7 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
 		return (struct slice){ NULL, 0, 0 };
 	}
 	n->bytes += text.n;
-	return n->texts[n->ntexts++] = copy;
+	return n->texts[n->ntexts++] = (struct slice){ copy.p, copy.n, copy.flags | SLICE_STAYS };
 }
 
 const char *const dft_hash_records[DFT_HASH_KINDS] = { "HH", "FH", "SH" };

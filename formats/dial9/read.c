@@ -150,7 +150,7 @@ static bool set_unique_name(struct d9_state *st, const struct record *f, struct 
 		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
 		        quoted(&q, s->name), quoted(&q2, plain));
 	if (!d9_wants_raw(st))
-		s->fields[i].name = name;
+		s->fields[i].name = (struct slice){ name.p, name.n, name.flags | SLICE_STAYS };
 	return true;
 }
 
@@ -207,7 +207,9 @@ static bool read_fields(struct d9_state *st, const struct record *f, struct d9_s
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		struct d9_field *const field = &s->fields[i];
-		field->name = field->in_file = read_text(c);
+		field->in_file = read_text(c);
+		field->name = field->in_file;
+		field->name.flags |= SLICE_STAYS;
 		field->type = cursor_u8(c, "field_type");
 		const char *const end = f->p + 3 + (c->p - copy);
 		struct slice in_frame = field->name; /* in the frame, for offsets */

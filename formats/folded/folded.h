@@ -12,6 +12,7 @@
 
 #include "base/table.h"
 #include "format/format.h"
+#include "out/known.h"
 
 enum folded_loss {
 #define LOSS(row, ...) FOLDED_##row,
@@ -56,8 +57,9 @@ struct folded_tree {
 	struct folded_frame *frames;
 	uint32_t nframes, frames_cap;
 	struct arena arena;
-	struct tabletext frame_of; /* name -> frames[] */
-	struct table64 node_of;    /* parent << 32 | frame -> nodes[] */
+	struct tabletext frame_of;            /* name -> frames[] */
+	struct known_text known[KNOWN_TEXTS]; /* likewise */
+	struct table64 node_of;               /* parent << 32 | frame -> nodes[] */
 	struct text scratch;
 	uint64_t line_bytes_left; /* bytes of lines that are written in full, see FOLDED_STACK_CUT */
 };

@@ -64,10 +64,14 @@ uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 {
 	if (name.n > FOLDED_NAME_MAX + 1)
 		name.n = FOLDED_NAME_MAX + 1; /* one more, so that text_visible() shows the cut */
+	struct known_text *const known = known_text(t->known, KNOWN_TEXTS, name, 0);
+	if (known_text_is(known, name, 0))
+		return known->number;
 	const uint32_t i = tabletext_get(&t->frame_of, name);
-	if (i != TABLE_NONE)
+	if (i != TABLE_NONE) {
+		known_text_set(known, name, 0, i);
 		return i;
-
+	}
 	text_clear(&t->scratch);
 	put_name(&t->scratch, name);
 	const struct slice own = arena_copy(&t->arena, name);

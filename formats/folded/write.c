@@ -272,7 +272,7 @@ static void folded_free(void *state)
 const struct writer_ops folded_writer_ops = {
 	.state_size = sizeof(struct folded_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT | WRITER_COVERS,
+	.modes = WRITER_TEXT | WRITER_COVERS | WRITER_FEW_FIELDS,
 	.order = ORDER_TRACK_TIME,
 	.open = folded_open,
 	.write = folded_write,

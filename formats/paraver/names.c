@@ -115,13 +115,18 @@ static uint32_t add_value(struct paraver_names *n, uint32_t group, uint32_t text
 
 uint32_t paraver_value(struct paraver_names *n, uint32_t group, struct slice name, bool *full)
 {
+	struct known_text *const known = known_text(n->known, KNOWN_TEXTS, name, group);
+	if (known_text_is(known, name, group))
+		return known->number;
 	const uint32_t text =
 	    n->nvalues < PARAVER_MAX_NAMES ? find_text(n, name) : tabletext_get(&n->by_text, name);
 	const uint64_t key = (uint64_t)group << 32 | text;
 	const uint32_t found = text != TABLE_NONE ? table64_get(&n->by_value, key) : TABLE_NONE;
 
-	if (found != TABLE_NONE)
+	if (found != TABLE_NONE) {
+		known_text_set(known, name, group, found);
 		return found;
+	}
 	if (text == TABLE_NONE || n->nvalues >= PARAVER_MAX_NAMES) {
 		*full = !n->failed;
 		if (n->groups[group].other == 0)

@@ -16,6 +16,7 @@
 #include "base/os.h"
 #include "base/table.h"
 #include "format/format.h"
+#include "out/known.h"
 #include "output/text.h"
 #include "output/text_json.h"
 
@@ -92,6 +93,7 @@ struct paraver_names {
 	uint64_t bytes;                     /* of texts and labels */
 	struct tabletext by_text, by_label; /* texts[]; kind and label -> groups[] */
 	struct table64 by_value, by_type;
+	struct known_text known[KNOWN_TEXTS]; /* names of a group -> values */
 	struct text key;
 	bool failed; /* OOM */
 };

@@ -482,6 +482,7 @@ static void paraver_free(void *state)
 const struct writer_ops paraver_writer_ops = {
 	.state_size = sizeof(struct paraver_state),
 	.want = WANT_FIELDS,
+	.modes = WRITER_FEW_FIELDS,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,

@@ -19,6 +19,7 @@
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "out/kind.h"
+#include "out/known.h"
 #include "out/lifted.h"
 #include "out/tracks.h"
 #include "output/text.h"
@@ -292,6 +293,8 @@ struct parquet_state {
 	struct lifted lifted;
 	struct column_tools tools;
 	struct column_known kinds[EVENT_KINDS], depths[DEPTHS];
+	struct known_text names[KNOWN_TEXTS]; /* of events */
+	struct column_known known_names[KNOWN_TEXTS];
 	struct arena arena; /* declarations of classes and tracks */
 	struct parents parents;
 	struct text scratch;

@@ -254,6 +254,21 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 		count_loss(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
 }
 
+/* Returns the cache for the number of a name; NULL: it has none. */
+static struct column_known *known_name(struct parquet_state *st, struct slice s)
+{
+	struct known_text *const k = known_text(st->names, KNOWN_TEXTS, s, 0);
+	const uint32_t i = (uint32_t)(k - st->names);
+
+	if ((s.flags & SLICE_STAYS) == 0)
+		return NULL;
+	if (!known_text_is(k, s, 0)) {
+		known_text_set(k, s, 0, i);
+		st->known_names[i] = (struct column_known){ .group = 0 };
+	}
+	return &st->known_names[i];
+}
+
 /* Limits a time or a duration to 63 bits. */
 static int64_t limited_time(const struct row *r, uint64_t ns)
 {
@@ -363,7 +378,7 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
 
 	put_times(&r);
 	put_kind(&r);
-	put_text(&r, COL_NAME, e->name, NULL);
+	put_text(&r, COL_NAME, e->name, known_name(st, e->name));
 	put_text(&r, COL_CATEGORY, e->cls->category, cls->category);
 	put_track(&r);
 	put_depth(&r);

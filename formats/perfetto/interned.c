@@ -149,16 +149,18 @@ static inline bool is_known(const struct perfetto_table *t, uint32_t iid, struct
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
-	uint32_t *const memo = memo_slot(t, s);
+	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
 
-	if (is_known(t, *memo, s))
-		return use_entry(st, t, *memo);
-	uint32_t iid = tabletext_get(&t->iids, s);
+	if (known_text_is(known, s, 0))
+		return use_entry(st, t, known->number);
+	uint32_t *const memo = memo_slot(t, s);
+	uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
 	if (iid == TABLE_NONE)
 		iid = define_text(st, kind, s);
 	if (iid == 0)
 		return 0;
 	*memo = iid;
+	known_text_set(known, s, 0, iid);
 	return use_entry(st, t, iid);
 }
 
@@ -185,10 +187,16 @@ uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s)
 
 	if (s.n < MIN_STRING || s.n > MAX_TEXT)
 		return 0;
+	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
+	if (known_text_is(known, s, 0)) {
+		st->repeats++;
+		return use_entry(st, t, known->number);
+	}
 	uint32_t *const memo = memo_slot(t, s);
 	const uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
 	if (iid != TABLE_NONE) {
 		*memo = iid;
+		known_text_set(known, s, 0, iid);
 		st->repeats++;
 		return use_entry(st, t, iid);
 	}
@@ -311,7 +319,8 @@ void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, str
 static inline bool same_names(const struct perfetto_shape *s, const struct field *f)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (!perfetto_equal(s->names[i], f[i].name))
+		if ((s->stay[i] != f[i].name.p || s->names[i].n != f[i].name.n) &&
+		    !perfetto_equal(s->names[i], f[i].name))
 			return false;
 	return true;
 }
@@ -332,6 +341,7 @@ static bool fill_shape(struct perfetto_state *st, struct perfetto_shape *s, cons
 			break;
 		add_key(st, &keys, t->entries[iid - 1].key_hash);
 		s->iids[i] = iid;
+		s->stay[i] = (f[i].name.flags & SLICE_STAYS) != 0 ? f[i].name.p : NULL;
 		s->names[i] = slice_of(tabletext_key(&t->iids, f[i].name), f[i].name.n);
 	}
 	perfetto_keys_free(&keys);
@@ -366,9 +376,20 @@ static inline void put_field(struct perfetto_state *st, uint32_t iid, const stru
 		st->body.n = (size_t)(p - st->body.p);
 		return;
 	}
+	const uint32_t text = v->type == VALUE_STRING ? perfetto_intern_string(st, value_text(v)) : 0;
+	if (text != 0) {
+		p = wire_put(p, WIRE_TAG(ANNOTATION_STRING_IID, WIRE_VARINT));
+		p = wire_put(p, text);
+		start[1] = (char)(p - start - 2);
+		st->body.n = (size_t)(p - st->body.p);
+		return;
+	}
 	const size_t at = (size_t)(start + 2 - st->body.p);
 	st->body.n = (size_t)(p - st->body.p);
-	perfetto_value(st, v, 0);
+	if (v->type == VALUE_STRING)
+		perfetto_text(st, value_text(v));
+	else
+		perfetto_value(st, v, 0);
 	wire_close(&st->body, at);
 }
 

@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
+#include "out/known.h"
 #include "perfetto/schema/schema.h"
 
 /* Compares two texts.  Inlined for short ones: most names and keys have less than 32 bytes, and a call of
@@ -51,6 +52,21 @@ static inline char *wire_put(char *p, uint64_t v)
 		*p++ = (char)(v | 0x80);
 	*p++ = (char)v;
 	return p;
+}
+
+/* The same without a loop, for numbers that usually are large, such as times.  Writes 8 bytes or more. */
+static inline char *wire_put_large(char *p, uint64_t v)
+{
+	const unsigned more = (63 - (unsigned)__builtin_clzll(v | 1)) / 7; /* bytes after the first one */
+
+	if (more >= 8)
+		return wire_put(p, v);
+	v = (v & UINT64_C(0x000000000fffffff)) | (v & UINT64_C(0x00fffffff0000000)) << 4;
+	v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x0fffc0000fffc000)) << 2;
+	v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x3f803f803f803f80)) << 1;
+	v |= UINT64_C(0x8080808080808080) & (((uint64_t)1 << 8 * more) - 1);
+	memcpy(p, &v, sizeof v);
+	return p + more + 1;
 }
 
 static inline unsigned wire_size(uint64_t v)
@@ -142,6 +158,7 @@ extern const struct recover_ops perfetto_recover_ops;
 enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCTION, KINDS };
 
 #define PERFETTO_MEMO 1024
+#define PERFETTO_KNOWN 2048 /* a power of two */
 
 struct perfetto_entry {
 	struct slice text;
@@ -153,7 +170,8 @@ struct perfetto_entry {
 struct perfetto_table {
 	struct tabletext iids;
 	struct perfetto_entry *entries;
-	uint32_t memo[PERFETTO_MEMO]; /* direct-mapped cache of iids, by a few bytes of the text */
+	uint32_t memo[PERFETTO_MEMO];            /* direct-mapped cache of iids, by a few bytes of the text */
+	struct known_text known[PERFETTO_KNOWN]; /* iids too */
 	uint32_t n, cap;
 	size_t bytes; /* of the texts */
 };
@@ -179,6 +197,7 @@ struct perfetto_track {
 struct perfetto_shape {
 	uint32_t n;
 	struct slice names[SHAPE_FIELDS]; /* keys of the table KIND_KEY */
+	const char *stay[SHAPE_FIELDS];   /* the names with SLICE_STAYS; NULL: others */
 	uint32_t iids[SHAPE_FIELDS];
 };
 
@@ -269,6 +288,9 @@ void perfetto_sample(struct perfetto_state *st, const struct batch *b, const str
 /* ---- values.c ---- */
 
 #define PERFETTO_DEPTH 100 /* nesting of lists and maps */
+
+/* Writes a text as the value of an annotation into st->body. */
+void perfetto_text(struct perfetto_state *st, struct slice s);
 
 /* Writes the value of an annotation into st->body. */
 void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth);

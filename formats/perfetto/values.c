@@ -29,8 +29,7 @@ void wire_close_long(struct text *t, size_t start)
 
 /* ---- texts ---- */
 
-/* Writes a text without interning it. */
-static void put_text(struct perfetto_state *st, struct slice s)
+void perfetto_text(struct perfetto_state *st, struct slice s)
 {
 	unsigned changed;
 
@@ -45,7 +44,7 @@ static void put_text_value(struct perfetto_state *st, struct slice s)
 	if (iid != 0)
 		wire_number(&st->body, PF_annotation_string_value_iid, iid);
 	else
-		put_text(st, s);
+		perfetto_text(st, s);
 }
 
 /* Writes as text a value that the importer would drop. */
@@ -284,7 +283,7 @@ static void put_list(struct perfetto_state *st, const struct value *v, uint32_t 
 		}
 		const size_t at = wire_open(&st->body, PF_annotation_array_values);
 		if (v[i].type == VALUE_STRING)
-			put_text(st, value_text(&v[i]));
+			perfetto_text(st, value_text(&v[i]));
 		else
 			perfetto_value(st, &v[i], depth + 1);
 		wire_close(&st->body, at);

@@ -55,7 +55,7 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, b
 	*p++ = (char)PF_TAG(TRACE_PACKET, PF_BYTES);
 	p = wire_put(p, packet);
 	*p++ = (char)PF_TAG(PF_packet_timestamp, PF_VARINT);
-	p = wire_put(p, ts);
+	p = wire_put_large(p, ts);
 	*p++ = (char)PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT);
 	*p++ = 1;
 	if (interned) {

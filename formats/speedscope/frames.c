@@ -56,6 +56,9 @@ uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32
 		name = SLICE_LIT("(no name)");
 	if (category == 0)
 		text.n = 0;
+	struct known_text *const known = known_text(f->known, KNOWN_TEXTS, name, category);
+	if (known_text_is(known, name, category))
+		return known->number;
 	text_clear(&f->key);
 	text_add(&f->key, (const char *)&category, sizeof category);
 	text_slice(&f->key, name);
@@ -65,8 +68,10 @@ uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32
 	}
 	const struct slice key = slice_of(f->key.p, f->key.n);
 	const uint32_t found = tabletext_get(&f->table, key);
-	if (found != TABLE_NONE)
+	if (found != TABLE_NONE) {
+		known_text_set(known, name, category, found);
 		return found;
+	}
 	if (!has_space(f, name, text))
 		return other_frame(f, offset, chunk);
 

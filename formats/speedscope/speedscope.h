@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "format/format.h"
 #include "model/call_stack.h"
+#include "out/known.h"
 
 enum speedscope_loss {
 #define LOSS(row, ...) SPEEDSCOPE_##row,
@@ -41,8 +42,9 @@ struct speedscope_frames {
 	struct text json; /* elements of the list of frames */
 	struct text key;  /* of the frame that is searched */
 	struct arena keys;
-	struct tabletext table;      /* number of the category, name -> number of the frame */
-	struct tabletext categories; /* text, borrowed from a class -> number */
+	struct tabletext table;               /* number of the category, name -> number of the frame */
+	struct known_text known[KNOWN_TEXTS]; /* name -> number of the frame, of a category */
+	struct tabletext categories;          /* text, borrowed from a class -> number */
 	uint32_t n, ncategories;
 	uint32_t other; /* number + 1 of the frame for those beyond the limits; 0: none yet */
 };

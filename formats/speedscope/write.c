@@ -437,7 +437,7 @@ static void speedscope_free(void *state)
 const struct writer_ops speedscope_writer_ops = {
 	.state_size = sizeof(struct speedscope_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_TEXT,
+	.modes = WRITER_TEXT | WRITER_FEW_FIELDS,
 	.order = ORDER_TRACK_TIME,
 	.nested = true,
 	.open = speedscope_open,

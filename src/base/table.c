@@ -187,6 +187,42 @@ void tabletext_free(struct tabletext *t)
 	*t = (struct tabletext){ 0 };
 }
 
+/* ---- texts that stay ---- */
+
+#define MAX_TEXTS 32768U
+#define MAX_TEXT_BYTES (2U << 20) /* total bytes of all texts */
+#define MAX_TEXT 256U             /* max bytes of one text */
+
+bool texts_full(const struct texts *t)
+{
+	return t->known.used == MAX_TEXTS;
+}
+
+struct slice texts_intern(struct texts *t, struct slice s)
+{
+	const uint32_t flags = s.flags | SLICE_STAYS;
+
+	if (s.n == 0 || s.n > MAX_TEXT)
+		return s;
+	const char *const known = tabletext_key(&t->known, s);
+	if (known != NULL)
+		return (struct slice){ known, s.n, flags };
+	if (texts_full(t) || s.n > MAX_TEXT_BYTES - t->bytes)
+		return s;
+	const struct slice copy = arena_copy(&t->arena, s);
+	if (copy.p == NULL || !tabletext_put(&t->known, copy, 0))
+		return s;
+	t->bytes += s.n;
+	return (struct slice){ copy.p, s.n, flags };
+}
+
+void texts_free(struct texts *t)
+{
+	tabletext_free(&t->known);
+	arena_free(&t->arena);
+	*t = (struct texts){ .bytes = 0 };
+}
+
 /* ---- seen numbers ---- */
 
 uint64_t *idset_turn_page(struct idset *s, uint64_t id)

@@ -76,6 +76,21 @@ const char *tabletext_key(const struct tabletext *t, struct slice key);
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);
 void tabletext_free(struct tabletext *t);
 
+/* ---- texts that stay ---- */
+
+/* Texts that are repeated, each once, of bounded number and size.  Zero-initialise. */
+struct texts {
+	struct tabletext known;
+	struct arena arena;
+	uint32_t bytes; /* their total size */
+};
+
+/* The only copy, with SLICE_STAYS, until texts_free(); or `s` itself if it is too long, or the limits are
+ * reached, or on OOM. */
+struct slice texts_intern(struct texts *t, struct slice s);
+bool texts_full(const struct texts *t);
+void texts_free(struct texts *t);
+
 /* Adds a name as a unique key: "x", "x (2)", "x (3)", ..., the first one unused.  Returns it; numbered names
  * are in the arena.  Returns p NULL on OOM.  To reserve a name, add it with the value 1. */
 struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name);

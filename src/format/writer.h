@@ -23,11 +23,11 @@ struct writer {
 };
 
 enum writer_modes {
-	WRITER_RAW = 1,    /* with --raw it gets unmodified records of any format */
-	WRITER_COVERS = 2, /* also gets events that are not selected, with EVENT_LEFT_OUT: they cover time of
-	                    * others */
-	WRITER_TEXT = 4,   /* the output is text: useful under the suffix of another text format */
-	WRITER_SEEKS = 8,  /* its programs read it at random offsets: useless if compressed */
+	WRITER_RAW = 1,         /* with --raw it gets unmodified records of any format */
+	WRITER_COVERS = 2,      /* also gets EVENT_LEFT_OUT: unselected events, which cover others */
+	WRITER_TEXT = 4,        /* the output is text: useful under the suffix of another text format */
+	WRITER_SEEKS = 8,       /* its programs read it at random offsets: useless if compressed */
+	WRITER_FEW_FIELDS = 16, /* reads fields of counters and call stacks; of other events only nfields */
 };
 
 enum writer_shape { WRITER_FILE, WRITER_FOLDER }; /* the output: one file, or files named by chunk_file() */

@@ -222,7 +222,6 @@ void trace_init(struct trace *t)
 void trace_free(struct trace *t)
 {
 	arena_free(&t->arena);
-	arena_free(&t->text_arena);
 	free(t->classes);
 	free(t->planned);
 	free(t->tracks);
@@ -230,7 +229,7 @@ void trace_free(struct trace *t)
 	tabletext_free(&t->class_names);
 	table64_free(&t->class_plans);
 	tabletext_free(&t->child_tracks);
-	tabletext_free(&t->texts);
+	texts_free(&t->texts);
 	definitions_free(&t->definitions);
 	*t = (struct trace){ .format = "" };
 }
@@ -307,26 +306,58 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 	return true;
 }
 
-#define MAX_TEXTS 32768U
-#define MAX_TEXT_BYTES (2U << 20) /* total bytes of all texts */
-#define MAX_TEXT 256U             /* max bytes of one text */
-
 struct slice trace_text(struct trace *t, struct slice s)
 {
-	const uint32_t flags = s.flags | SLICE_STAYS;
+	return texts_intern(&t->texts, s);
+}
 
-	if (s.n == 0 || s.n > MAX_TEXT)
+#define NAMES 256U /* a power of two */
+
+struct trace_name {
+	uint64_t head, tail; /* the first and the last bytes */
+	struct slice text;   /* p NULL: none */
+};
+
+static inline unsigned slot_of_name(struct trace_name k)
+{
+	return (unsigned)((k.head + k.tail * 3 + k.text.n) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+static struct slice add_name(struct trace *t, struct slice s, struct trace_name name)
+{
+	if (t->names == NULL)
+		t->names = arena_zalloc(&t->arena, NAMES, sizeof *t->names);
+	if (t->names == NULL || texts_full(&t->texts))
 		return s;
-	const char *const known = tabletext_key(&t->texts, s);
-	if (known != NULL)
-		return (struct slice){ known, s.n, flags };
-	if (t->texts.used == MAX_TEXTS || s.n > MAX_TEXT_BYTES - t->text_bytes)
-		return s;
-	const struct slice copy = arena_copy(&t->text_arena, s);
-	if (copy.p == NULL || !tabletext_put(&t->texts, copy, 0))
-		return s;
-	t->text_bytes += s.n;
-	return (struct slice){ copy.p, s.n, flags };
+	name.text = trace_text(t, s);
+	if ((name.text.flags & SLICE_STAYS) != 0)
+		t->names[slot_of_name(name)] = name;
+	return name.text;
+}
+
+struct slice trace_event_name(struct trace *t, struct slice s)
+{
+	struct trace_name name = { .text = s };
+
+	if (s.n < 4)
+		return trace_text(t, s);
+	if (s.n >= 8) {
+		memcpy(&name.head, s.p, 8);
+		memcpy(&name.tail, s.p + s.n - 8, 8);
+	} else {
+		uint32_t head, tail;
+		memcpy(&head, s.p, 4);
+		memcpy(&tail, s.p + s.n - 4, 4);
+		name.head = head;
+		name.tail = tail;
+	}
+	if (t->names == NULL)
+		return add_name(t, s, name);
+	const struct trace_name *const known = &t->names[slot_of_name(name)];
+	if (known->head == name.head && known->tail == name.tail && known->text.n == s.n &&
+	    (s.n <= 16 || memcmp(known->text.p, s.p, s.n) == 0))
+		return (struct slice){ known->text.p, s.n, s.flags | SLICE_STAYS };
+	return add_name(t, s, name);
 }
 
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what)

@@ -10,7 +10,7 @@
 
 /* Facts of a whole trace.  The reader fills it while it reads. */
 struct trace {
-	struct arena arena, text_arena; /* memory with the lifetime of the trace; of texts */
+	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
 	const char *byte_order; /* "little", "big"; NULL: not applicable */
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
@@ -23,17 +23,18 @@ struct trace {
 	uint32_t parts;                    /* traces of its job, a program of several processes; 0: unknown */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
-	struct track **tracks;                    /* processes and threads; at the end lanes too */
-	uint32_t ntracks, tracks_cap, text_bytes; /* text_bytes: of texts */
-	struct field *meta;                       /* facts of the whole trace, in order of arrival */
-	uint32_t nmeta, meta_cap;
+	struct track **tracks; /* processes and threads; at the end lanes too */
+	struct field *meta;    /* facts of the whole trace, in order of arrival */
+	uint32_t ntracks, tracks_cap, nmeta, meta_cap;
 	uint64_t records, events, further, facts_lost; /* further: events after the first of their record */
 	/* For the engine. */
-	struct tabletext class_names;         /* name -> the first of its classes[] */
-	struct table64 class_plans;           /* hash of what trace_plan_class() compares -> planned[] */
-	struct tabletext child_tracks, texts; /* "index: what" -> track index; of trace_text() */
-	const struct vocabulary *vocabulary;  /* borrowed; NULL: none */
-	struct definitions definitions;       /* stated by events, looked up by others */
+	struct tabletext class_names;        /* name -> the first of its classes[] */
+	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
+	struct tabletext child_tracks;       /* "index: what" -> track index */
+	struct texts texts;                  /* of trace_text() */
+	struct trace_name *names;            /* cache of trace_event_name() */
+	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
+	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
 /* Passed before a change of the trace but of records, events, further and facts_lost, which only the reader
@@ -53,6 +54,9 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
  * it is too long or the limits of count and bytes are reached.  Of the reader and of interpretation only one
  * may call it, as it passes no gate: the latter with free_order. */
 struct slice trace_text(struct trace *t, struct slice s);
+
+/* The same for names of events, of which few are in use at a time: a cache of them has no hashes. */
+struct slice trace_event_name(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */
 #define TRACE_MAX_DEPTH 64     /* ancestors of a track; deeper ones are attached to the last */

@@ -30,7 +30,10 @@ static const struct shape_member *copy_members(struct shapes *s, const struct sh
 	struct shape_member *const m = arena_zalloc(&s->arena, (size_t)n + 1, sizeof *m);
 
 	for (uint32_t i = 0; m != NULL && i < n; i++) {
-		m[i] = (struct shape_member){ arena_copy(&s->arena, k->f[i].name), k->type(k->ctx, k->f, i) };
+		const struct slice name = k->f[i].name;
+		m[i] = (struct shape_member){ arena_copy(&s->arena, name),
+			                      (name.flags & SLICE_STAYS) != 0 ? name.p : NULL,
+			                      k->type(k->ctx, k->f, i) };
 		if (m[i].name.p == NULL)
 			return NULL;
 	}

@@ -14,6 +14,7 @@
 
 struct shape_member {
 	struct slice name; /* as in the trace */
+	const char *stays; /* its address there, with SLICE_STAYS; NULL: without */
 	uint16_t type;     /* a number of the writer's: see shape_type */
 };
 
@@ -71,7 +72,9 @@ static inline __attribute__((always_inline)) bool shape_is(const struct shape *s
 	if (s->nmembers != k.e->nfields || s->kind != k.kind)
 		return false;
 	for (uint32_t i = 0; i < s->nmembers; i++)
-		if (m[i].type != k.type(k.ctx, k.f, i) || !slice_equal(m[i].name, k.f[i].name))
+		if (((m[i].stays != k.f[i].name.p || m[i].name.n != k.f[i].name.n) &&
+		     !slice_equal(m[i].name, k.f[i].name)) ||
+		    m[i].type != k.type(k.ctx, k.f, i))
 			return false;
 	return true;
 }

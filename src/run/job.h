@@ -130,6 +130,7 @@ struct arrangement {
 	enum event_order order;
 	/* Parts of events that the consumer does not use, so that sorting costs less. */
 	bool bare;             /* fields other than those of counters and of plan_bytes */
+	bool few_fields;       /* fields other than those of counters and call stacks, but not their number */
 	bool arrows_alone;     /* any order but that of arrow ends: the other events come first, as read */
 	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */

@@ -322,9 +322,9 @@ static const struct layout *shared_layout(struct d9w_state *st, enum event_kind 
 		chunk->text.failed = true;
 		return l;
 	}
-	m[0] = (struct shape_member){ SLICE_LIT("class"), D9_STRING };
-	m[1] = (struct shape_member){ SLICE_LIT("category"), D9_STRING };
-	m[2] = (struct shape_member){ SLICE_LIT("fields"), type_of_cell(&all) };
+	m[0] = (struct shape_member){ .name = SLICE_LIT("class"), .type = D9_STRING };
+	m[1] = (struct shape_member){ .name = SLICE_LIT("category"), .type = D9_STRING };
+	m[2] = (struct shape_member){ .name = SLICE_LIT("fields"), .type = type_of_cell(&all) };
 	*l = (struct layout){
 		.shape = { .members = m, .nmembers = 3, .kind = (uint16_t)(kind | D9_STRING << 8) },
 		.id = (uint16_t)st->next_id++,

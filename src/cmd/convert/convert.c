@@ -440,6 +440,8 @@ struct pipeline_job convert_job(struct convert *c)
 	job.choice.keeps = (writer->modes & WRITER_COVERS) != 0;
 	job.arrange.order = writer->order;
 	job.arrange.memory = c->sort_memory;
+	job.arrange.few_fields =
+	    (writer->modes & WRITER_FEW_FIELDS) != 0 && !c->verify.wanted && !c->verify.implied;
 	job.adjust.max_repeat = c->max_repeat;
 	job.arrange.temp_near = temp_path(c);
 	job.arrange.lanes = !writer->nested ? LANES_NONE : c->no_lanes ? LANES_COUNT : LANES_ASSIGN;

@@ -360,7 +360,7 @@ static void add_series(const struct interpret *in, struct batch *b, const struct
 		if (name.p == NULL) {
 			name = arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p,
 			                    i + 1);
-			name.flags = list->name.flags;
+			name.flags = list->name.flags & ~(uint32_t)SLICE_STAYS;
 		}
 		to[i] = (struct field){ name, list->value.values[i] };
 	}

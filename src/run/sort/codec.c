@@ -2,17 +2,12 @@
  * sorter.h. Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
+#include "model/call_stack.h"
 #include "run/sort/sorter.h"
 
 /* ---- layout ---- */
 
-/* The fixed part of a field, before its texts. */
-struct packed_field {
-	uint16_t shape;
-	uint8_t kind; /* text: enum kind; number, or length of a list: its size in bytes: 0, 1, 2, 4 or 8 */
-} __attribute__((packed));
-
-/* Follows struct packed_field if the field has no shape. */
+/* Precedes the value of a field that is in no row, with the name between them. */
 struct packed_shape {
 	uint8_t name_flags, name_kind;
 	uint8_t type, flags, element;
@@ -21,22 +16,27 @@ struct packed_shape {
 /* Storage of a text: none, its bytes, or its address (SLICE_STAYS). */
 enum kind { KIND_NULL, KIND_TEXT, KIND_STAYS };
 
-_Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeof(struct packed_field) == 3,
+_Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeof(struct packed_shape) == 5,
                "the parts of a packed event have no gaps");
 
 #define LONG_TEXT 255U /* length byte: the length follows in four bytes */
+
+/* First byte of a text that is a value, if it is not its length: the length follows in four bytes, ... */
+#define VALUE_IS_LONG 253U /* ... and the text */
+#define VALUE_IS_NULL 254U
+#define VALUE_STAYS 255U /* ... and its address */
 
 /* In packed lists: placeholder for the address of a text stored after the entries. */
 #define PACKED_TEXT ((const char *)(uintptr_t)1)
 
 static inline bool is_text(const struct value *v)
 {
-	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
+	return (1U << v->type & (1U << VALUE_STRING | 1U << VALUE_BYTES | 1U << VALUE_JSON)) != 0;
 }
 
 static inline bool is_list(const struct value *v)
 {
-	return v->type == VALUE_LIST || v->type == VALUE_MAP;
+	return (1U << v->type & (1U << VALUE_LIST | 1U << VALUE_MAP)) != 0;
 }
 
 static inline uint64_t entries(const struct value *v)
@@ -47,6 +47,12 @@ static inline uint64_t entries(const struct value *v)
 static inline enum kind kind_of(const char *p, uint32_t flags)
 {
 	return (flags & SLICE_STAYS) != 0 ? KIND_STAYS : p == NULL ? KIND_NULL : KIND_TEXT;
+}
+
+/* Whether only the number of its fields is packed. */
+static inline bool omits_fields(const struct event_shapes *s, const struct event *e)
+{
+	return s != NULL && s->few_fields && e->phase != PHASE_COUNTER && !call_stack_of_class(e->cls);
 }
 
 /* Zigzag encoding of to - from: small for small differences of either sign. */
@@ -72,22 +78,39 @@ static unsigned bytes_of(uint64_t v)
 	return v == 0 ? 0 : (71 - (unsigned)__builtin_clzll(v)) / 8;
 }
 
-static unsigned size_of_number(uint64_t v)
-{
-	return v == 0 ? 0 : v >> 8 == 0 ? 1 : v >> 16 == 0 ? 2 : v >> 32 == 0 ? 4 : 8;
-}
-
 struct packing {
 	char *at, *end;
-	struct field_shapes *shapes;
+	const struct event_shapes *shapes;
+	struct field_rows *rows;
+	uint32_t *row; /* the likely row */
 };
+
+/* Copies n bytes without a call if they are few, as those of most texts are. */
+static inline void copy_text(char *to, const char *from, size_t n)
+{
+	if (n > 32) {
+		memcpy(to, from, n);
+	} else if (n > 16) {
+		memcpy(to, from, 16);
+		memcpy(to + n - 16, from + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[i];
+	}
+}
 
 static bool pack_bytes(struct packing *k, const void *p, uint64_t n)
 {
 	if (n > (uint64_t)(k->end - k->at))
 		return false;
 	if (n > 0)
-		memcpy(k->at, p, (size_t)n);
+		copy_text(k->at, p, (size_t)n);
 	k->at += n;
 	return true;
 }
@@ -109,8 +132,7 @@ static bool pack_text(struct packing *k, const char *p, uint32_t n)
 {
 	if (!pack_length(k, n, n))
 		return false;
-	if (n > 0)
-		memcpy(k->at, p, n);
+	copy_text(k->at, p, n);
 	k->at += n;
 	return true;
 }
@@ -138,52 +160,52 @@ static bool pack_shape(struct packing *k, const struct field *f)
 	return pack_bytes(k, &shape, sizeof shape) && pack_slice(k, f->name.p, f->name.n, kind);
 }
 
-#define FIELD_MAX                                                                                            \
-	(sizeof(struct packed_field) + 1 + 8) /* max bytes of a field with a shape and no text of its own */
+#define VALUE_MAX (1 + 4 + 8 + 7) /* max bytes that put_value() writes */
 
-/* A field with a shape whose text, if any, is short; there is space for all of it. */
-static inline void pack_field_fast(struct packing *k, struct packed_field head, const struct value *v,
-                                   bool text)
+/* Writes a value, without a text of its own, and up to 7 bytes more.  Returns its end. */
+static inline char *put_value(char *p, const struct value *v, enum kind kind)
 {
-	char *at = k->at;
-
-	memcpy(at, &head, sizeof head);
-	at += sizeof head;
-	if (text) {
-		*at++ = (char)v->count;
-		if (head.kind == KIND_TEXT)
-			memcpy(at, v->p, v->count);
-		else if (head.kind == KIND_STAYS)
-			memcpy(at, &v->p, sizeof v->p);
-		at += head.kind == KIND_TEXT ? v->count : head.kind == KIND_STAYS ? sizeof v->p : 0;
-	} else {
-		memcpy(at, &v->u64, sizeof v->u64); /* the next field overwrites the zero bytes */
-		at += head.kind;
+	if (!is_text(v)) {
+		const unsigned n = is_list(v) ? 4 : bytes_of(v->u64);
+		const uint64_t number = is_list(v) ? v->count : v->u64;
+		*p++ = (char)n;
+		memcpy(p, &number, sizeof number); /* the next value overwrites the zero bytes */
+		return p + n;
 	}
-	k->at = at;
+	if (kind == KIND_TEXT && v->count < VALUE_IS_LONG) {
+		*p++ = (char)v->count;
+		return p;
+	}
+	*p++ = (char)(kind == KIND_TEXT ? VALUE_IS_LONG : kind == KIND_NULL ? VALUE_IS_NULL : VALUE_STAYS);
+	memcpy(p, &v->count, sizeof v->count);
+	p += sizeof v->count;
+	if (kind != KIND_STAYS)
+		return p;
+	memcpy(p, &v->p, sizeof v->p);
+	return p + sizeof v->p;
 }
 
-static inline bool pack_field(struct packing *k, const struct field *f)
+/* Returns the end of the value, or NULL: no space. */
+static inline char *pack_value(char *at, const char *end, const struct value *v)
 {
-	const struct value *const v = &f->value;
-	const bool text = is_text(v), list = is_list(v);
-	const struct packed_field head = {
-		.shape = k->shapes != NULL ? field_shapes_find(k->shapes, f) : FIELD_SHAPE_NONE,
-		.kind = (uint8_t)(text   ? kind_of(v->p, v->flags)
-		                  : list ? sizeof v->count
-		                         : size_of_number(v->u64)),
-	};
-	const uint64_t most = FIELD_MAX + (text ? v->count : 0);
+	const enum kind kind = is_text(v) ? kind_of(v->p, v->flags) : KIND_NULL;
+	char tight[VALUE_MAX];
 
-	if (head.shape != FIELD_SHAPE_NONE && !list && (!text || v->count < LONG_TEXT) &&
-	    most <= (uint64_t)(k->end - k->at)) {
-		pack_field_fast(k, head, v, text);
-		return true;
+	if (end - at >= VALUE_MAX) {
+		at = put_value(at, v, kind);
+	} else {
+		const size_t n = (size_t)(put_value(tight, v, kind) - tight);
+		if (n > (size_t)(end - at))
+			return NULL;
+		memcpy(at, tight, n);
+		at += n;
 	}
-	if (!pack_bytes(k, &head, sizeof head) || (head.shape == FIELD_SHAPE_NONE && !pack_shape(k, f)))
-		return false;
-	return text ? pack_slice(k, v->p, v->count, (enum kind)head.kind)
-	            : pack_bytes(k, list ? (const void *)&v->count : &v->u64, head.kind);
+	if (kind != KIND_TEXT)
+		return at;
+	if (v->count > (uint64_t)(end - at))
+		return NULL;
+	copy_text(at, v->p, v->count);
+	return at + v->count;
 }
 
 /* Packs the entries of a list, without the bytes of texts. */
@@ -228,13 +250,26 @@ static bool pack_lists(struct packing *k, const struct field *fields, uint32_t n
 
 static bool pack_fields(struct packing *k, const struct field *fields, uint32_t n)
 {
+	uint32_t row = FIELD_ROW_NONE;
 	bool lists = false;
 
+	if (k->rows != NULL)
+		row = *k->row = field_rows_find(k->rows, fields, n, *k->row);
+	if (!pack_bytes(k, &(const uint16_t){ (uint16_t)row }, sizeof(uint16_t)))
+		return false;
+	char *at = k->at;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!pack_field(k, &fields[i]))
+		if (row == FIELD_ROW_NONE) {
+			k->at = at;
+			if (!pack_shape(k, &fields[i]))
+				return false;
+			at = k->at;
+		}
+		if ((at = pack_value(at, k->end, &fields[i].value)) == NULL)
 			return false;
-		lists |= entries(&fields[i].value) > 0;
+		lists |= is_list(&fields[i].value) && fields[i].value.count > 0;
 	}
+	k->at = at;
 	return !lists || pack_lists(k, fields, n);
 }
 
@@ -273,7 +308,8 @@ static bool pack_rest(struct packing *k, const struct batch *b, uint32_t i, bool
 
 	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT && !pack_text(k, e->name.p, e->name.n))
 		return false;
-	if (e->nfields > 0 && !pack_fields(k, b->fields + e->first_field, e->nfields))
+	if (e->nfields > 0 && !omits_fields(k->shapes, e) &&
+	    !pack_fields(k, b->fields + e->first_field, e->nfields))
 		return false;
 	if (!with_bytes)
 		return true;
@@ -289,8 +325,10 @@ uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t
 	const struct event *const e = &b->events[i];
 	const uint16_t shape = shapes != NULL ? event_shapes_find(shapes, e) : EVENT_SHAPE_NONE;
 	const uint64_t base = shapes != NULL ? shapes->base : 0;
-	struct packing k = { to, to + (capacity < EVENT_PACKED_MAX ? capacity : EVENT_PACKED_MAX),
-		             shapes != NULL ? shapes->fields : NULL };
+	uint32_t none = FIELD_ROW_NONE;
+	struct packing k = { to, to + (capacity < EVENT_PACKED_MAX ? capacity : EVENT_PACKED_MAX), shapes,
+		             shapes != NULL ? shapes->rows : NULL,
+		             shape != EVENT_SHAPE_NONE ? &shapes->list[shape].first_field : &none };
 
 	if (!pack_head(&k, e, base, shape, false) || !pack_rest(&k, b, i, with_bytes))
 		return 0;
@@ -397,30 +435,6 @@ static struct slice unpack_slice(const char **at, enum kind kind, uint32_t flags
 	return s;
 }
 
-static uint64_t unpack_number(const char **at, unsigned size)
-{
-	uint64_t v = 0;
-
-	switch (size) {
-	case 1:
-		v = (uint8_t) * *at;
-		break;
-	case 2:
-		memcpy(&v, *at, 2);
-		break;
-	case 4:
-		memcpy(&v, *at, 4);
-		break;
-	case 8:
-		memcpy(&v, *at, 8);
-		break;
-	default:
-		break;
-	}
-	*at += size;
-	return v;
-}
-
 static void unpack_shape(const char **at, struct field *f)
 {
 	struct packed_shape shape;
@@ -430,25 +444,36 @@ static void unpack_shape(const char **at, struct field *f)
 	f->value = (struct value){ .type = shape.type, .flags = shape.flags, .element = shape.element };
 }
 
-static void unpack_field(const char **at, const struct field_shapes *shapes, struct field *f)
+/* v: its type and flags are known, and the rest is 0. */
+static inline const char *unpack_value(const char *p, struct value *v, bool *lists)
 {
-	struct packed_field head;
-	struct value *const v = &f->value;
+	const unsigned n = (uint8_t)*p++;
 
-	unpack_bytes(at, &head, sizeof head);
-	if (head.shape != FIELD_SHAPE_NONE)
-		*f = shapes->list[head.shape].field;
-	else
-		unpack_shape(at, f);
-	if (is_text(v)) {
-		const struct slice s = unpack_slice(at, (enum kind)head.kind, v->flags);
-		v->count = s.n;
-		v->p = s.p;
-	} else if (is_list(v)) {
-		v->count = (uint32_t)unpack_number(at, head.kind);
-	} else {
-		v->u64 = unpack_number(at, head.kind);
+	if (!is_text(v)) {
+		const uint64_t number = number_at(p, n);
+		if (is_list(v)) {
+			v->count = (uint32_t)number;
+			*lists |= number > 0;
+		} else {
+			v->u64 = number;
+		}
+		return p + n;
 	}
+	if (n < VALUE_IS_LONG) {
+		v->count = n;
+		v->p = p;
+		return p + n;
+	}
+	memcpy(&v->count, p, sizeof v->count);
+	p += sizeof v->count;
+	if (n == VALUE_IS_LONG) {
+		v->p = p;
+		return p + v->count;
+	}
+	if (n != VALUE_STAYS)
+		return p;
+	memcpy(&v->p, p, sizeof v->p);
+	return p + sizeof v->p;
 }
 
 /* Points a list to the next unassigned entries. */
@@ -480,17 +505,33 @@ static bool unpack_lists(const char **at, struct batch *out, struct field *field
 	return true;
 }
 
-static bool unpack_fields(const char **at, struct batch *out, struct field_shapes *shapes, uint32_t n)
+static bool empty_fields(struct batch *out, uint32_t n)
+{
+	struct field *const fields = batch_fields(out, n);
+
+	if (fields != NULL)
+		memset(fields, 0, n * sizeof *fields);
+	return fields != NULL;
+}
+
+static bool unpack_fields(const char **at, struct batch *out, const struct event_shapes *shapes, uint32_t n)
 {
 	struct field *const fields = batch_fields(out, n);
 	bool lists = false;
+	uint16_t row;
 
-	if (fields == NULL || (shapes != NULL && !batch_hold(out, &shapes->shared)))
+	if (fields == NULL)
 		return false;
+	unpack_bytes(at, &row, sizeof row);
+	if (row != FIELD_ROW_NONE)
+		memcpy(fields, shapes->rows->list[row].fields, n * sizeof *fields);
+	const char *p = *at;
 	for (uint32_t i = 0; i < n; i++) {
-		unpack_field(at, shapes, &fields[i]);
-		lists |= entries(&fields[i].value) > 0;
+		if (row == FIELD_ROW_NONE)
+			unpack_shape(&p, &fields[i]);
+		p = unpack_value(p, &fields[i].value, &lists);
 	}
+	*at = p;
 	return !lists || unpack_lists(at, out, fields, n);
 }
 
@@ -506,7 +547,7 @@ static void unpack_record(const char *at, struct slice *record)
 
 /* rest: bytes after the head; the batch will point to texts there. */
 static bool unpack_event(struct batch *out, const struct packed_head *h, const char *rest,
-                         struct field_shapes *shapes, bool with_bytes)
+                         const struct event_shapes *shapes, bool with_bytes)
 {
 	struct event *const e = &out->events[out->n];
 
@@ -517,7 +558,8 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 	e->first_field = out->nfields;
 	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT)
 		e->name = unpack_text(&rest, e->name.flags);
-	if (e->nfields > 0 && !unpack_fields(&rest, out, shapes, e->nfields))
+	if (e->nfields > 0 && !(omits_fields(shapes, e) ? empty_fields(out, e->nfields)
+	                                                : unpack_fields(&rest, out, shapes, e->nfields)))
 		return false;
 	if (out->bytes != NULL) {
 		out->bytes[out->n] = (struct slice){ .p = NULL };
@@ -532,7 +574,7 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes,
                            bool with_bytes)
 {
-	return unpack_event(out, h, h->rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+	return unpack_event(out, h, h->rest, shapes, with_bytes);
 }
 
 bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
@@ -550,5 +592,5 @@ bool event_unpack_copy(struct batch *out, const char *packed, const struct event
 		memcpy(copy, h.rest, size);
 		rest = copy;
 	}
-	return unpack_event(out, &h, rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+	return unpack_event(out, &h, rest, shapes, with_bytes);
 }

@@ -1,48 +1,47 @@
-/* Numbers for common properties of events and of fields (all but times, values and copied texts), in hash
- * tables of bounded size; packed events store the number instead. */
+/* Numbers for common properties of events and of their fields (all but times, values and copied texts), in
+ * hash tables of bounded size; packed events store the numbers instead. */
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "model/trace.h"
 #include "run/sort/sorter.h"
 
-/* ---- field shapes ---- */
-
-/* Max probes; further ones get no shape, so the cost is bounded for any input. */
+/* Max probes; further ones get no number, so the cost is bounded for any input. */
 #define MAX_PROBES 16U
+
+/* ---- rows of fields ---- */
 
 static void destroy(struct shared_memory *shared)
 {
-	struct field_shapes *const s = (struct field_shapes *)shared;
+	struct field_rows *const s = (struct field_rows *)shared;
 
+	arena_free(&s->arena);
 	free(s->slots);
 	free(s);
 }
 
-struct field_shapes *field_shapes_new(uint32_t max)
+struct field_rows *field_rows_new(uint32_t max, struct texts *texts)
 {
 	uint32_t slots = 2;
 
-	max = max < FIELD_SHAPES_MAX ? max : FIELD_SHAPES_MAX;
+	max = max < FIELD_ROWS_MAX ? max : FIELD_ROWS_MAX;
 	while (slots < 2 * max)
 		slots *= 2;
-	struct field_shapes *const s = malloc(sizeof *s + max * sizeof s->list[0]);
+	struct field_rows *const s = malloc(sizeof *s + max * sizeof s->list[0]);
 	uint16_t *const table = calloc(slots, sizeof *table);
 	if (s == NULL || table == NULL) {
 		free(s);
 		free(table);
 		return NULL;
 	}
+	*s = (struct field_rows){
+		.texts = texts, .max = max, .seed = hash_seed(), .mask = slots - 1, .slots = table
+	};
 	shared_memory_init(&s->shared, destroy);
-	s->max = max;
-	s->n = 0;
-	s->last = 0;
-	s->seed = hash_seed();
-	s->mask = slots - 1;
-	s->slots = table;
 	return s;
 }
 
-static uint64_t word_at(const char *p)
+static inline uint64_t word_at(const char *p)
 {
 	uint64_t v;
 
@@ -50,7 +49,7 @@ static uint64_t word_at(const char *p)
 	return v;
 }
 
-static uint64_t half_at(const char *p)
+static inline uint32_t half_at(const char *p)
 {
 	uint32_t v;
 
@@ -58,101 +57,126 @@ static uint64_t half_at(const char *p)
 	return v;
 }
 
-/* Names of up to 16 bytes in two words, read from both ends. */
-static void read_name(struct slice name, uint64_t to[2])
+/* The type, element and flags of a value in one number. */
+static inline uint32_t type_of(const struct value *v)
 {
-	const uint32_t n = name.n;
+	uint32_t all;
 
-	to[0] = to[1] = 0;
-	if (n >= 8) {
-		to[0] = word_at(name.p);
-		to[1] = word_at(name.p + n - 8);
-	} else if (n >= 4) {
-		to[0] = half_at(name.p);
-		to[1] = half_at(name.p + n - 4);
-	} else if (n > 0) {
-		to[0] = (uint64_t)(uint8_t)name.p[0] << 16 | (uint64_t)(uint8_t)name.p[n / 2] << 8 |
-		        (uint8_t)name.p[n - 1];
+	memcpy(&all, v, sizeof all);
+	return all & ~half_at((const char *)&(const struct value){ .outer = UINT8_MAX });
+}
+
+/* The length and the flags of a name in one number. */
+static inline uint64_t size_of(const struct slice *name)
+{
+	_Static_assert(offsetof(struct slice, flags) == offsetof(struct slice, n) + sizeof name->n,
+	               "adjacent");
+	return word_at((const char *)&name->n);
+}
+
+/* Both ends of a name. */
+static inline uint64_t ends_of(struct slice name)
+{
+	if (name.n >= 4)
+		return (uint64_t)half_at(name.p) << 32 | half_at(name.p + name.n - 4);
+	return name.n == 0 ? 0 : (uint64_t)(uint8_t)name.p[0] << 8 | (uint8_t)name.p[name.n - 1];
+}
+
+/* Of lengths and types of all fields, and the first and the last name. */
+static inline uint32_t hash_row(const struct field_rows *s, const struct field *f, uint32_t n)
+{
+	uint64_t h = s->seed ^ ends_of(f[0].name);
+
+	h = h * UINT64_C(0xd6e8feb86659fd93) ^ ends_of(f[n - 1].name);
+	for (uint32_t i = 0; i < n; i++)
+		h = (h ^ ((uint64_t)type_of(&f[i].value) << 32 | f[i].name.n)) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(h >> 32);
+}
+
+/* Whether two names of equal length are equal.  Inlined, as most have at most 16 bytes. */
+static inline bool same_text(const char *a, const char *b, uint32_t n)
+{
+	if (a == b)
+		return true;
+	if (n > 16)
+		return memcmp(a, b, n) == 0;
+	if (n >= 8)
+		return ((word_at(a) ^ word_at(b)) | (word_at(a + n - 8) ^ word_at(b + n - 8))) == 0;
+	if (n >= 4)
+		return ((half_at(a) ^ half_at(b)) | (half_at(a + n - 4) ^ half_at(b + n - 4))) == 0;
+	return n > 0 ? a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1] : a != NULL && b != NULL;
+}
+
+/* Names of rows may stay where those of the fields do not. */
+static inline bool is_of_row(const struct field *f, const struct field *row, uint32_t n)
+{
+	const uint64_t stays = size_of(&(const struct slice){ .flags = SLICE_STAYS });
+
+	for (uint32_t i = 0; i < n; i++, f++, row++) {
+		const uint64_t a = size_of(&f->name), b = size_of(&row->name);
+		if ((a | (b & stays)) != b || type_of(&f->value) != type_of(&row->value) ||
+		    !same_text(f->name.p, row->name.p, f->name.n))
+			return false;
 	}
+	return true;
 }
 
-static struct field_key key_of(const struct field *f)
+/* The name of a field as its row has it.  p is NULL on OOM. */
+static struct slice name_in_row(struct field_rows *s, struct slice name)
 {
-	const bool stays = (f->name.flags & SLICE_STAYS) != 0;
-	struct field_key key = { .rest = (uint64_t)f->name.flags << 32 | (uint64_t)f->value.type << 16 |
-		                         (uint64_t)f->value.element << 8 | f->value.flags };
+	if ((name.flags & SLICE_STAYS) != 0)
+		return name;
+	const struct slice interned = s->texts != NULL ? texts_intern(s->texts, name) : name;
+	return (interned.flags & SLICE_STAYS) != 0 ? interned : arena_copy(&s->arena, name);
+}
 
-	if (stays) {
-		key.name[0] = (uint64_t)(uintptr_t)f->name.p;
-		key.name[1] = f->name.n;
-	} else {
-		key.rest |= (uint64_t)f->name.n << 24;
-		read_name(f->name, key.name);
+/* Returns whether there is space for a row of these fields. */
+static bool has_space(const struct field_rows *s, const struct field *f, uint32_t n)
+{
+	uint64_t bytes = s->arena.used + n * sizeof *f;
+
+	if (s->n == s->max || n > FIELD_ROW_FIELDS)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		bytes += f[i].name.n;
+	return bytes <= (uint64_t)s->max * FIELD_ROW_BYTES;
+}
+
+static uint16_t add(struct field_rows *s, const struct field *f, uint32_t n, uint32_t hash, uint16_t *slot)
+{
+	struct field *const fields = has_space(s, f, n) ? arena_alloc(&s->arena, n * sizeof *fields) : NULL;
+
+	if (fields == NULL)
+		return FIELD_ROW_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct value *const v = &f[i].value;
+		fields[i] = (struct field){
+			f[i].name.p != NULL ? name_in_row(s, f[i].name) : f[i].name,
+			{ .type = v->type, .flags = v->flags, .element = v->element },
+		};
+		if (fields[i].name.p == NULL && f[i].name.p != NULL)
+			return FIELD_ROW_NONE;
 	}
-	return key;
+	s->list[s->n] = (struct field_row){ fields, n, hash };
+	*slot = (uint16_t)++s->n;
+	return (uint16_t)(s->n - 1);
 }
 
-static uint64_t hash(const struct field_shapes *s, const struct field_key *key)
+uint16_t field_rows_find(struct field_rows *s, const struct field *f, uint32_t n, uint32_t likely)
 {
-	const unsigned __int128 product =
-	    (unsigned __int128)(key->name[0] ^ s->seed) *
-	    (key->name[1] ^ key->rest * UINT64_C(0xd6e8feb86659fd93) ^ UINT64_C(0x9e3779b97f4a7c15));
+	if (likely < s->n && s->list[likely].n == n && is_of_row(f, s->list[likely].fields, n))
+		return (uint16_t)likely;
+	const uint32_t hash = hash_row(s, f, n);
 
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static uint16_t add(struct field_shapes *s, const struct field *f, const struct field_key *key)
-{
-	struct field_shape *const shape = &s->list[s->n++];
-
-	*shape = (struct field_shape){
-		.key = *key,
-		.field = { f->name,
-		           { .type = f->value.type, .flags = f->value.flags, .element = f->value.element } },
-	};
-	if ((f->name.flags & SLICE_STAYS) == 0) {
-		memcpy(shape->text, f->name.p, f->name.n);
-		shape->field.name.p = shape->text;
-	}
-	return (uint16_t)s->n;
-}
-
-static inline bool same_key(const struct field_key *a, const struct field_key *b)
-{
-	return a->name[0] == b->name[0] && a->name[1] == b->name[1] && a->rest == b->rest;
-}
-
-static uint16_t look_up(struct field_shapes *s, const struct field *f, const struct field_key *key)
-{
-	uint64_t at = hash(s, key);
-
-	for (uint32_t probes = 0; probes < MAX_PROBES; probes++, at++) {
-		uint16_t *const slot = &s->slots[at & s->mask];
-		if (*slot == 0) {
-			if (s->n == s->max)
-				return FIELD_SHAPE_NONE;
-			*slot = add(s, f, key);
-		}
-		if (same_key(&s->list[*slot - 1].key, key))
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		uint16_t *const slot = &s->slots[(hash + i) & s->mask];
+		if (*slot == 0)
+			return add(s, f, n, hash, slot);
+		const struct field_row *const row = &s->list[*slot - 1];
+		if (row->hash == hash && row->n == n && is_of_row(f, row->fields, n))
 			return (uint16_t)(*slot - 1);
 	}
-	return FIELD_SHAPE_NONE;
-}
-
-uint16_t field_shapes_find(struct field_shapes *s, const struct field *f)
-{
-	if ((f->name.flags & SLICE_STAYS) == 0 && (f->name.n > FIELD_SHAPE_NAME || f->name.p == NULL))
-		return FIELD_SHAPE_NONE;
-	const struct field_key key = key_of(f);
-	const uint16_t likely = s->n > 0 ? s->list[s->last].next : 0;
-	if (s->n > 0 && same_key(&s->list[likely].key, &key))
-		return s->last = likely;
-	const uint16_t found = look_up(s, f, &key);
-	if (found != FIELD_SHAPE_NONE) {
-		s->list[s->last].next = found;
-		s->last = found;
-	}
-	return found;
+	return FIELD_ROW_NONE;
 }
 
 /* ---- event shapes ---- */
@@ -264,7 +288,7 @@ void event_shapes_free(struct event_shapes *s)
 {
 	free(s->list);
 	free(s->slots);
-	if (s->fields != NULL)
-		shared_memory_drop(&s->fields->shared);
+	if (s->rows != NULL)
+		shared_memory_drop(&s->rows->shared);
 	*s = (struct event_shapes){ .max = 0 };
 }

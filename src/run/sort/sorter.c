@@ -59,6 +59,7 @@ void sorter_init(struct sorter *s, const struct sorter_options *options)
 	s->load.cap = load;
 	s->load.keys_cap = (uint32_t)(load / LOAD_EVENT);
 	s->shapes.max = (uint32_t)shapes;
+	s->shapes.few_fields = options->few_fields;
 	/* The load, its keys three times, the shapes, and a buffer to write through, as large as a load. */
 	s->max =
 	    memory - 2 * load - 3 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
@@ -201,13 +202,13 @@ static bool begin_load(struct sorter *s)
 {
 	struct sorter_load *const l = &s->load;
 
-	if (s->shapes.fields == NULL)
-		s->shapes.fields = field_shapes_new(s->shapes.max / 8);
+	if (s->shapes.rows == NULL)
+		s->shapes.rows = field_rows_new(s->shapes.max / 8, s->options.texts);
 	if (l->data == NULL)
 		l->data = malloc((size_t)l->cap + EVENT_PACKED_SLACK);
 	if (l->keys == NULL)
 		l->keys = malloc(3 * (size_t)l->keys_cap * sizeof *l->keys);
-	return (l->data != NULL && l->keys != NULL && s->shapes.fields != NULL) || failed(s);
+	return (l->data != NULL && l->keys != NULL && s->shapes.rows != NULL) || failed(s);
 }
 
 static void copy_load(const struct sorter_load *l, char *to)
@@ -368,7 +369,8 @@ static bool merge(struct sorter *s, struct batch *out)
 {
 	if (run_merge_ended(&s->merge))
 		return true;
-	if (s->memory != NULL && !batch_hold(out, &s->memory->shared))
+	if ((s->memory != NULL && !batch_hold(out, &s->memory->shared)) ||
+	    !batch_hold(out, &s->shapes.rows->shared))
 		return false;
 	while (!run_merge_ended(&s->merge) && has_space(out))
 		if (!run_merge_next(&s->merge, out))
@@ -394,6 +396,8 @@ static void begin(struct order_stage *st)
 	const struct arrangement *const arrange = st->arrange;
 	const struct sorter_options options = {
 		.order = { .order = arrange->order, .signed_time = st->signed_time },
+		.texts = &st->texts,
+		.few_fields = arrange->few_fields,
 		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
 		.memory = sorter_memory(arrange->memory),
 		.temp_near = arrange->temp_near,
@@ -525,4 +529,5 @@ void order_stage_free(struct order_stage *st)
 {
 	if (st->begun)
 		sorter_free(&st->sorter);
+	texts_free(&st->texts);
 }

@@ -57,44 +57,40 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
 	return x < y + (a->inv_dur < b->inv_dur);
 }
 
-/* ---- field shapes ---- */
+/* ---- rows of fields ---- */
 
 /*
- * Common properties of fields: a short name, and the type of the value.  A packed field has the number of its
- * shape instead.  Unpacked fields point to names in it: their batch has a reference to `shared`.
+ * Common properties of the fields of an event: their names, and the types of their values.  A packed event
+ * has the number of its row instead.  Names are interned by the sorting stage, so that unpacked ones have
+ * SLICE_STAYS; those beyond its limits are copied into the row, to which the batch then has a reference.
  */
-#define FIELD_SHAPE_NONE UINT16_MAX
-#define FIELD_SHAPES_MAX 1024U
-#define FIELD_SHAPE_NAME 16U /* longer names have no shape, except those with SLICE_STAYS */
+#define FIELD_ROW_NONE UINT16_MAX
+#define FIELD_ROWS_MAX 4096U
+#define FIELD_ROW_FIELDS 64U /* events with more fields have no row */
+#define FIELD_ROW_BYTES 256U /* mean memory of a row */
 
-/* Equal for fields of the same shape. */
-struct field_key {
-	uint64_t name[2]; /* all bytes of the name; with SLICE_STAYS, its address and length */
-	uint64_t rest;    /* length of other names; flags; type, element and flags of the value */
+struct field_row {
+	const struct field *fields; /* their values are 0 */
+	uint32_t n, hash;
 };
 
-struct field_shape {
-	struct field_key key;
-	struct field field; /* its value is 0 */
-	char text[FIELD_SHAPE_NAME];
-	uint16_t next; /* the shape that was found after this one: likely again */
-};
-
-struct field_shapes {
+struct field_rows {
 	struct shared_memory shared; /* first: its address is that of the whole */
+	struct texts *texts;         /* interns names; NULL: none does */
+	struct arena arena;          /* fields, and copies of names */
 	uint32_t max, n;
 	uint64_t seed;
 	uint32_t mask;   /* slots - 1 */
 	uint16_t *slots; /* a hash table of indexes + 1 */
-	uint16_t last;   /* found last */
-	struct field_shape list[];
+	struct field_row list[];
 };
 
-/* For at most `max` shapes, up to FIELD_SHAPES_MAX.  Free it with shared_memory_drop(&s->shared). */
-struct field_shapes *field_shapes_new(uint32_t max);
+/* For at most `max` rows, up to FIELD_ROWS_MAX.  Free it with shared_memory_drop(&s->shared). */
+struct field_rows *field_rows_new(uint32_t max, struct texts *texts);
 
-/* The number of a field's shape, or FIELD_SHAPE_NONE: without shape, or too many. */
-uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
+/* The number of the row of n > 0 fields, or FIELD_ROW_NONE: too many, or OOM.  likely: a number, of a row or
+ * not. */
+uint16_t field_rows_find(struct field_rows *s, const struct field *f, uint32_t n, uint32_t likely);
 
 /* ---- event shapes ---- */
 
@@ -108,15 +104,18 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
 #define EVENT_SHAPE_BYTES 80U /* max memory of one, with its table slots */
 
 struct event_shapes {
-	uint64_t base;      /* packed times are relative to it; set before packing */
-	uint32_t max;       /* max number, up to EVENT_SHAPES_MAX; further events have no shape */
-	struct event *list; /* names without SLICE_STAYS are empty; name.p NULL remains NULL */
+	uint64_t base; /* packed times are relative to it; set before packing */
+	uint32_t max;  /* max number, up to EVENT_SHAPES_MAX; further events have no shape */
+	/* Names without SLICE_STAYS are empty; name.p NULL remains NULL.  first_field: the row of the last
+	 * one with fields, as the next one probably has it too. */
+	struct event *list;
 	uint32_t n, cap;
 	uint16_t last;   /* found last: likely that of the next event */
 	uint32_t *slots; /* a hash table of indexes + 1 */
 	uint32_t mask;   /* slots - 1 */
 	uint64_t seed;
-	struct field_shapes *fields; /* NULL: no shapes of fields */
+	struct field_rows *rows; /* NULL: fields have no rows */
+	bool few_fields;         /* only those of counters and call stacks are packed; others become empty */
 };
 
 /* The shape of an event as in the list. */
@@ -140,14 +139,15 @@ void event_shapes_free(struct event_shapes *s);
  *	u64     total size, if the field above is EVENT_PACKED_LARGE
  *	struct event  the shape, if its number is EVENT_SHAPE_NONE
  *	text    the name, unless it is NULL or has SLICE_STAYS
- *	fields  of each: number of its shape, or name and type; value; of lists and maps the number of entries
+ *	u16     number of the row of its fields, if it has any that are packed
+ *	fields  of each: name and type, if there is no row; value; of lists and maps the number of entries
  *	u64, struct value[]  entries of lists and maps, breadth first; only if there are any
  *	text[]  texts of these entries
  *	slice   bytes of the record, if packed `with_bytes`
  *
  * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS live
- *as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 5 and its
- *text.
+ *as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 3, or one and
+ *its text.
  *
  * Readers may access EVENT_PACKED_SLACK bytes after a packed event.
  */
@@ -355,8 +355,10 @@ uint64_t sorter_memory(uint64_t asked);
 
 struct sorter_options {
 	struct order_rule order;
-	bool with_bytes;       /* keep batch.bytes */
-	uint64_t memory;       /* bytes */
+	struct texts *texts; /* interns names of fields; NULL: they are copied */
+	bool with_bytes;     /* keep batch.bytes */
+	bool few_fields;     /* keep fields of counters and call stacks, of other events only their number */
+	uint64_t memory;     /* bytes */
 	const char *temp_near; /* the temporary file goes to the folder of this path (its links followed),
 	                       which need not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
 };
@@ -452,7 +454,8 @@ struct order_stage {
 	struct trace *trace; /* that the events are of: it gets the times that they span */
 	struct batch_pool *pool;
 	const struct stage_faults *faults;
-	bool signed_time; /* see order_rule */
+	bool signed_time;   /* see order_rule */
+	struct texts texts; /* names of fields */
 	struct sorter sorter;
 	bool begun;  /* the sorter is */
 	bool passed; /* all events that are not sorted are passed on */

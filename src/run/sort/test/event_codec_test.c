@@ -88,7 +88,7 @@ static void with_shapes(bool with_bytes, bool in_place)
 	for (uint32_t max = 0; max <= 4096; max += 64 + max * 3) {
 		struct event_shapes shapes = { .max = max,
 			                       .base = max * 7,
-			                       .fields = field_shapes_new(max / 8) };
+			                       .rows = field_rows_new(max / 8, NULL) };
 		there_and_back(with_bytes, in_place, &shapes);
 		cr_assert_leq(shapes.n, max);
 		cr_assert(max == 0 || shapes.n > 50);
@@ -160,13 +160,13 @@ Test(event_codec, size)
 	cr_assert_eq(packed_size(&b, &shapes, false), 6 + 1 + 3 + 2);
 	b.fields[0] = (struct field){ { "stays", 5, SLICE_STAYS }, value_string(slice_of("nine char", 9)) };
 	b.events[0].nfields = 1;
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 5 + 9 + 10);
+	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 5 + 9 + 10);
 	b.fields[0] = (struct field){ { "key", 3, 0 }, value_u64(256) };
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 5 + 4 + 2);
-	shapes.fields = field_shapes_new(1);
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 2);
-	b.fields[0].value = value_string(slice_of("nine char", 9)); /* of another shape: there is no room */
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 5 + 4 + 10);
+	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 5 + 4 + 3);
+	shapes.rows = field_rows_new(1, NULL);
+	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 3);
+	b.fields[0].value = value_string(slice_of("nine char", 9)); /* of another row: there is no room */
+	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 5 + 4 + 10);
 	batch_free(&b);
 	event_shapes_free(&shapes);
 }

@@ -138,6 +138,7 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 		.read.as = job->raw ? READ_FIELDS : READ_MEANING,
 		.arrange.order = ops->order,
 		.arrange.memory = job->sort_memory,
+		.arrange.few_fields = (ops->modes & WRITER_FEW_FIELDS) != 0,
 		.arrange.temp_near = job->temp_near,
 		.arrange.lanes = ops->nested ? LANES_ASSIGN : LANES_NONE,
 		.to.sink = keep_finding,
