@@ -193,6 +193,8 @@ static inline const char *parse_line(struct dft_state *st)
 	struct dft_record *const rec = &st->record;
 	const char *const base = st->index->base, *const e = base + *st->lines;
 
+	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->plain)
+		return e;
 	for (const char *q = in->p; q < e; q += 64)
 		__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
 	rec->offset = input_offset(in, in->p);
@@ -210,12 +212,8 @@ static inline const char *parse_line(struct dft_state *st)
 
 bool dft_fast_line(struct dft_state *st, struct record *rec)
 {
-	const struct input *const in = st->r->in;
+	const char *const e = is_fast(st) ? parse_line(st) : NULL;
 
-	if (!is_fast(st))
-		return false;
-	const bool parsed = st->plain && st->record.p == in->p && st->parsed == input_offset(in, in->p);
-	const char *const e = parsed ? st->index->base + *st->lines : parse_line(st);
 	if (e == NULL)
 		return false;
 	dft_take_record(st, rec);
