@@ -378,7 +378,7 @@ static inline void put_field(struct perfetto_state *st, uint32_t iid, const stru
 	}
 	const uint32_t text = v->type == VALUE_STRING ? perfetto_intern_string(st, value_text(v)) : 0;
 	if (text != 0) {
-		p = wire_put(p, WIRE_TAG(ANNOTATION_STRING_IID, WIRE_VARINT));
+		p = wire_put(p, PF_TAG(PF_annotation_string_value_iid, PF_VARINT));
 		p = wire_put(p, text);
 		start[1] = (char)(p - start - 2);
 		st->body.n = (size_t)(p - st->body.p);

@@ -30,7 +30,7 @@ struct run_report {
 	const struct operands *operands;  /* the inputs, for another run; NULL: they are several traces */
 	uint64_t bytes;                   /* of the inputs, unpacked */
 	bool raw;                         /* events are unmodified records; valid when an input is open */
-	bool marked;                      /* raw events are selected by a pass before the run */
+	bool marked;                      /* raw events that are not selected have EVENT_LEFT_OUT */
 	bool failed;                      /* OOM, a read error or a shrunk file: events may be missing */
 	const char *refused;              /* why the request makes no sense for the trace; or "" */
 	bool signed_time;                 /* after rebasing, times before 0 may exist */

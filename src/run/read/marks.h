@@ -121,6 +121,9 @@ void mark_cursor_free(struct mark_cursor *c);
  * Structure is marked, too.  In the next pass, raw events of other records get EVENT_LEFT_OUT, or are
  * removed.
  *
+ * Where each record is an event that the reader completes (COPIER_WHOLE), that pass is made only if an event
+ * turns out to need it.  Events are selected as they are read; a survey marks them for the pass after it.
+ *
  * A mark is the number of the input, in the order of opening, and the offset of the record.  Memory: that of
  * the set, and a cursor for each input.
  */
