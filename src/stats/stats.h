@@ -495,7 +495,7 @@ bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n)
 
 /* Counts batches in order, on a thread of its own if there is one, concurrently with reading. */
 
-#define STATS_SLOTS 8U /* max waiting batches */
+#define STATS_SLOTS 32U /* max waiting batches */
 
 struct stats_thread {
 	struct stats *stats;     /* borrowed */

@@ -10,8 +10,8 @@
 #include "base/os.h"
 #include "model/trace_engine.h"
 
-#define AHEAD_BATCHES 16U /* max batches that wait */
-#define AHEAD_FEW 4U      /* a sleeping thread is woken for so many: waking costs as much as reading one */
+#define AHEAD_BATCHES 32U /* max batches that wait */
+#define AHEAD_FEW 12U     /* a sleeping thread is woken for so many: waking costs as much as reading one */
 #ifndef AHEAD_FIRST
 #define AHEAD_FIRST 8U /* batches before the thread starts; 0 to test short inputs */
 #endif

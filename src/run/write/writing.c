@@ -195,6 +195,7 @@ void workers_free(struct workers *w)
 /* Bytes of text in the events that are rendered together, and of output that is passed on early. */
 #define SLICE_BYTES (256U << 10)
 #define JOBS_A_THREAD 3
+#define JOBS_MIN 16 /* a thread is woken for half of them: waking costs as much as rendering one */
 
 struct writing_job {
 	struct writing *w;
@@ -472,6 +473,8 @@ static bool start_jobs(struct writing *w, unsigned threads)
 	static const struct workers_ops ops = { prepare_writing, run_job, finish_job };
 
 	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
+	if (threads > 1 && w->njobs < JOBS_MIN)
+		w->njobs = JOBS_MIN;
 	w->jobs = calloc(w->njobs, sizeof *w->jobs);
 	if (w->jobs == NULL)
 		return false;
