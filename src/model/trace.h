@@ -50,9 +50,8 @@ struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
-/* Interns a text that events repeat.  Returns the only copy in the trace, with SLICE_STAYS, or `s` itself if
- * it is too long or the limits of count and bytes are reached.  Of the reader and of interpretation only one
- * may call it, as it passes no gate: the latter with free_order. */
+/* Interns a text that events repeat: texts_intern().  For the reader or, with free_order, for interpretation,
+ * as it passes no gate. */
 struct slice trace_text(struct trace *t, struct slice s);
 
 /* The same for names of events, of which few are in use at a time: a cache of them has no hashes. */
