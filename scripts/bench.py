@@ -190,7 +190,7 @@ class Input:
 
     def __init__(self, form, shape, name=None, suffix="", events=0):
         self.form, self.shape, self.generator, self.suffix, self.events = form, shape, name, suffix, events
-        self.name = f"chrome/{name}" if name == "kineto" and shape != "gzip" else f"{name or form}/{shape}"
+        self.name = f"{name or form}/{shape}"
 
     def make(self, bench):
         """Creates the input unless it exists, and counts its bytes and events."""
@@ -305,44 +305,58 @@ def matrix(title, rows, down, across, cell):
         text = cell(row)
         if text is not None:
             cells[down(row), across(row)] = text
-    columns = list(dict.fromkeys(key[1] for key in cells))
-    lines = [f"{title}:", "", "| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    columns = sorted(dict.fromkeys(key[1] for key in cells), key=lambda column: COLUMNS.index(column) if column in COLUMNS else 99)
+    lines = [f"### {title}", "", "| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for name in dict.fromkeys(key[0] for key in cells):
         lines.append(f"| {name} | " + " | ".join(cells.get((name, column), "") for column in columns) + " |")
     return lines + [""] if cells else []
 
 
+COLUMNS = ["htdump", "heph", "dial9", "dftracer", "ovni", "ovni4", "ovni20k", "perfetto", "chrome", "kineto", "ndjson"]
+MAIN_JOBS = ("validate", "info", "stats", "copy", "to chrome")
+
+
 def tables(rows):
+    """For each question a table, with a column for each format."""
     by = {(row["input"], row["job"], row["threads"]): row for row in rows}
-    usual = [row for row in rows if row["input"].rpartition("/")[2] in ("synthetic", "gzip", "real")]
-    one = [row for row in usual if row["threads"] == "1"]
+
+    def form(row):
+        return row["input"].split("/")[0]
+
+    def shape(row):
+        return row["input"].split("/")[1]
+
+    def job(row):
+        return row["job"] + (", gzip" if shape(row) == "gzip" else "")
+
+    def of(shapes, threads="1", jobs=JOBS):
+        return [row for shape_of in shapes for row in rows
+                if shape(row) == shape_of and row["threads"] == threads and row["job"] in jobs]
+
+    def ns(row):
+        return f"{row['ns_per_event']:.0f}"
+
+    def size(row):
+        return f"{row['bytes'] / 1e6:.0f} MB, {row['events'] / 1e6:.1f} M"
 
     def speedup(row):
         every = by.get((row["input"], row["job"], "all"))
         return f"{row['wall_s'] / every['wall_s']:.2f}" if every else None
 
     def slowdown(row):
-        form, shape = row["input"].split("/")
-        plain = by.get((form + "/plain", row["job"], row["threads"]))
-        return f"{row['ns_per_event'] / plain['ns_per_event']:.1f}" if plain and shape in SHAPES[1:] else None
+        plain = by.get((form(row) + "/plain", row["job"], row["threads"]))
+        return f"{row['ns_per_event'] / plain['ns_per_event']:.1f}" if plain else None
 
-    def job(row):
-        return row["job"]
-
-    def name(row):
-        return row["input"]
-
-    sizes = [{**row, "column": column} for row in {row["input"]: row for row in usual}.values() for column in ("MB", "events")]
-    return (matrix("Inputs", sizes, name, lambda row: row["column"],
-                   lambda row: f"{row['bytes'] / 1e6:.0f}" if row["column"] == "MB" else f"{row['events']:,}")
-            + matrix("ns of CPU time an event, one thread", one, job, name, lambda row: f"{row['ns_per_event']:.0f}")
-            + matrix("MB/s of input, one thread", one, job, name, lambda row: f"{row['mb_per_s']:.0f}")
-            + matrix("Million events/s, one thread", one, job, name, lambda row: f"{row['events_per_s'] / 1e6:.1f}")
-            + matrix("Peak memory, all threads, MiB", [row for row in usual if row["threads"] == "all"], job, name,
+    return (matrix("Inputs: size and events", of(("synthetic", "real")), shape, form, size)
+            + matrix("ns of CPU time an event, synthetic, one thread", of(("synthetic", "gzip")), job, form, ns)
+            + matrix("ns of CPU time an event, real, one thread", of(("real",)), job, form, ns)
+            + matrix("MB/s of input, synthetic, one thread", of(("synthetic", "gzip"), jobs=MAIN_JOBS), job, form,
+                     lambda row: f"{row['mb_per_s']:.0f}")
+            + matrix("Peak memory in MiB, synthetic, all threads", of(("synthetic",), "all"), job, form,
                      lambda row: f"{row['rss_kib'] / 1024:.0f}")
-            + matrix("Wall time of one thread, divided by that of all", one, job, name, speedup)
-            + matrix("Adversarial inputs: time an event, divided by that of the plain input of the format", rows,
-                     lambda row: f"{row['input'].split('/')[1]}: {row['job']}", lambda row: row["input"].split("/")[0], slowdown))
+            + matrix("Wall time of one thread, divided by that of all, synthetic", of(("synthetic",)), job, form, speedup)
+            + matrix("Adversarial: time an event, divided by that of the plain input of the format", of(SHAPES[1:]),
+                     lambda row: f"{shape(row)}: {job(row)}", form, slowdown))
 
 
 def machine(bench):
