@@ -586,7 +586,7 @@ bool event_unpack_copy(struct batch *out, const char *packed, const struct event
 	const size_t size = (size_t)(packed + event_packed_size(packed) - h.rest);
 	const char *rest = h.rest;
 	if (size > 0) {
-		char *const copy = arena_alloc(&out->scratch, size);
+		char *const copy = arena_alloc(&out->scratch, size + EVENT_PACKED_SLACK);
 		if (copy == NULL)
 			return false;
 		memcpy(copy, h.rest, size);
