@@ -107,7 +107,7 @@ static inline bool same_text(const char *a, const char *b, uint32_t n)
 	return n > 0 ? a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1] : a != NULL && b != NULL;
 }
 
-/* Names of rows may stay where those of the fields do not. */
+/* Names of rows may stay where those of the fields do not; one that stays keeps its place. */
 static inline bool is_of_row(const struct field *f, const struct field *row, uint32_t n)
 {
 	const uint64_t stays = size_of(&(const struct slice){ .flags = SLICE_STAYS });
@@ -115,7 +115,8 @@ static inline bool is_of_row(const struct field *f, const struct field *row, uin
 	for (uint32_t i = 0; i < n; i++, f++, row++) {
 		const uint64_t a = size_of(&f->name), b = size_of(&row->name);
 		if ((a | (b & stays)) != b || type_of(&f->value) != type_of(&row->value) ||
-		    !same_text(f->name.p, row->name.p, f->name.n))
+		    ((a & stays) != 0 ? f->name.p != row->name.p
+		                      : !same_text(f->name.p, row->name.p, f->name.n)))
 			return false;
 	}
 	return true;
