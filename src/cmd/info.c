@@ -216,7 +216,7 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 		columns_next(&c);
 	}
 	c.without = any_host ? 0 : 1U << host_column;
-	if (c.ncells > 0)
+	if (c.ncells > 0 || c.text.failed)
 		columns_print(&c, t, width);
 	columns_free(&c);
 }
