@@ -443,8 +443,10 @@ static void read_series(const struct batch *b, struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		struct value *const v = &b->fields[e->first_field + i].value;
+		if (v->type != VALUE_STRING || v->count == 0)
+			continue;
 		struct json_token t = { .p = v->p, .end = v->p + v->count };
-		if (v->type == VALUE_STRING && v->count > 0 && json_number(t.p, t.end, &t.kind) == t.end)
+		if (json_number(t.p, t.end, &t.kind) == t.end)
 			*v = chrome_read_value(NULL, &t);
 	}
 }
