@@ -130,15 +130,13 @@ static bool add_common(struct dft_state *st, struct batch *b)
  * they have few digits. */
 static bool count_times(struct dft_state *st, const struct dft_record *rec)
 {
-	const struct dft_token *const t = rec->top;
-	uint64_t ts = 0, dur = 0;
+	uint64_t ts = 0;
 
 	if (!count_common(st, rec))
 		return false;
-	(void)json_digits(rec->p, t[DFT_TS].at, t[DFT_TS].n, &ts);
-	(void)json_digits(rec->p, t[DFT_DUR].at, t[DFT_DUR].n, &dur);
 	const uint64_t unit = st->sh->processes.last->unit;
-	reader_range_add(st->r->range, ts * unit, (ts + dur) * unit);
+	(void)dft_digits(rec, rec->top[DFT_TS], &ts);
+	reader_range_add(st->r->range, ts * unit, (ts + few_digits(rec, DFT_DUR)) * unit);
 	return true;
 }
 

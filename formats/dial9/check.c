@@ -218,26 +218,12 @@ static bool note_odd(struct d9_walk *w)
 
 /* ---- flat values ---- */
 
-static uint64_t load_integer(const char *p, unsigned size)
-{
-	switch (size) {
-	case 1:
-		return (uint8_t)*p;
-	case 2:
-		return load_u16(p, false);
-	case 4:
-		return load_u32(p, false);
-	default:
-		return load_u64(p, false);
-	}
-}
-
 static bool walk_fixed(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const char *const p = d9_bytes_read(&w->bytes, t->size, t->missing);
 
 	if (p != NULL && v != NULL)
-		*v = (struct value){ .type = t->value, .u64 = load_integer(p, t->size) };
+		*v = (struct value){ .type = t->value, .u64 = d9_load(p, t->size) };
 	return p != NULL;
 }
 

@@ -175,6 +175,21 @@ static inline uint32_t d9_fixed_size(uint8_t type)
 	return t->shape <= D9_SHAPE_ID && !d9_is_optional(type) ? t->size : 0;
 }
 
+/* A value of fixed size: 1, 2, 4 or 8 bytes. */
+static inline uint64_t d9_load(const char *p, unsigned size)
+{
+	switch (size) {
+	case 1:
+		return (uint8_t)*p;
+	case 2:
+		return load_u16(p, false);
+	case 4:
+		return load_u32(p, false);
+	default:
+		return load_u64(p, false);
+	}
+}
+
 static inline bool d9_is_integer(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
@@ -752,7 +767,7 @@ struct d9_op {
 /* Sets s->ops and s->need, if events of this schema can be measured by steps. */
 bool d9_ops_make(struct d9_schema *s);
 
-/* What becomes of the next field of a checked event. */
+/* Step of a run: how it takes the next field of a checked event. */
 struct d9_take {
 	struct slice name;
 	uint8_t kind;

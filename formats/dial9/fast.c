@@ -465,20 +465,6 @@ INLINE uint64_t take_varint(const char **p)
 	return d9_varint(p);
 }
 
-INLINE uint64_t take_fixed(const char *p, unsigned size)
-{
-	switch (size) {
-	case 1:
-		return (uint8_t)*p;
-	case 2:
-		return load_u16(p, false);
-	case 4:
-		return load_u32(p, false);
-	default:
-		return load_u64(p, false);
-	}
-}
-
 /* Adds the fields of the checked event f, whose values begin at p. */
 INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
                         struct batch *b, struct event *e)
@@ -509,7 +495,7 @@ INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const st
 			to->value = value_u64(take_varint(&p));
 			break;
 		case TAKE_FIXED:
-			to->value = (struct value){ .type = t->value, .u64 = take_fixed(p, t->size) };
+			to->value = (struct value){ .type = t->value, .u64 = d9_load(p, t->size) };
 			p += t->size;
 			break;
 		case TAKE_STRING:

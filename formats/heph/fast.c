@@ -175,35 +175,6 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 	                                                                            : find_track_slow(st, p);
 }
 
-/* Scans a name, and stores it if its slot is empty. */
-static __attribute__((noinline)) struct slice learn_name(struct heph_state *st, struct heph_known *k,
-                                                         const char *p, uint32_t n)
-{
-	const struct slice name = textscan_slice(p, n);
-
-	if (k->text.n > 0)
-		return name;
-	const struct slice copy = trace_text(st->r->trace, name);
-	if ((copy.flags & SLICE_STAYS) != 0)
-		*k = (struct heph_known){ copy, load_u64(p, false), load_u64(p + n - 8, false) };
-	return copy;
-}
-
-/* Returns the name of an event.  Most traces use few names, which are sentences: their bytes are compared
- * with those of a known one, not scanned. */
-static inline struct slice find_name(struct heph_state *st, const char *p, uint32_t n)
-{
-	if (n < 8 || n > HEPH_KNOWN_BYTES)
-		return textscan_slice(p, n);
-	const uint64_t head = load_u64(p, false), tail = load_u64(p + n - 8, false);
-	struct heph_known *const k =
-	    &st->known[((head ^ tail >> 3 ^ n) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HEPH_KNOWN_BITS)];
-	const bool same = k->head == head && k->tail == tail && k->text.n == n &&
-	                  (n <= 16 || memcmp(k->text.p + 8, p + 8, n - 16) == 0);
-
-	return same ? k->text : learn_name(st, k, p, n);
-}
-
 /* Adds the event of a packet.  Returns false if the batch is full.  Not inlined, for the sake of validation.
  */
 static __attribute__((noinline)) bool add_event(struct heph_state *st, const char *p,
@@ -213,13 +184,15 @@ static __attribute__((noinline)) bool add_event(struct heph_state *st, const cha
 
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(p, load_u32(p + 4, true));
-	b->events[b->n++] = (struct event){ .ts = start,
-		                            .dur = load_u64(p + 32, true) - start,
-		                            .name = find_name(st, p + HEPH_EVENT_MIN, load_u16(p + 40, true)),
-		                            .cls = st->event_class,
-		                            .track = track,
-		                            .offset = input_offset(st->r->in, p),
-		                            .phase = PHASE_SPAN };
+	b->events[b->n++] =
+	    (struct event){ .ts = start,
+		            .dur = load_u64(p + 32, true) - start,
+		            .name = trace_event_name(st->r->trace,
+		                                     slice_of(p + HEPH_EVENT_MIN, load_u16(p + 40, true))),
+		            .cls = st->event_class,
+		            .track = track,
+		            .offset = input_offset(st->r->in, p),
+		            .phase = PHASE_SPAN };
 	return b->n < b->cap;
 }
 

@@ -273,14 +273,6 @@ struct heph_search {
 };
 
 /* State of an input. */
-/* A name of events, kept for the trace. */
-#define HEPH_KNOWN_BITS 8   /* slots, as a power of two */
-#define HEPH_KNOWN_BYTES 64 /* of a name, at most; at least 8 */
-struct heph_known {
-	struct slice text;   /* n 0: none yet */
-	uint64_t head, tail; /* its first and last bytes */
-};
-
 struct heph_state {
 	struct reader *r;
 	bool raw; /* raw events are wanted */
@@ -299,8 +291,7 @@ struct heph_state {
 	struct heph_tracks tracks;
 	struct heph_epoch epoch;
 	struct heph_own own;
-	struct heph_names names; /* of the current event */
-	struct heph_known known[1 << HEPH_KNOWN_BITS];
+	struct heph_names names;       /* of the current event */
 	struct finding_tally repeated; /* events with a repeated attribute name */
 	struct quoted repeated_name;   /* the first of these */
 };

@@ -36,7 +36,7 @@ static inline bool perfetto_equal(struct slice a, struct slice b)
 
 /* ---- numbers ---- */
 
-/* Those of fields are in schema.def. */
+/* Numbers of fields are in schema.def. */
 enum { TRACE_PACKET = 1 }; /* field of Trace */
 enum { MERGE_NONE = 2, ORDER_EXPLICIT = 1 };
 enum { UNIT_NS = 1, UNIT_COUNT, UNIT_BYTES };

@@ -5,8 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/gate.h"
 #include "base/slice.h"
+
+/* ---- gate ---- */
+
+/*
+ * A gate is passed before a change of memory that another thread may read.  gate_pass() returns when no other
+ * thread uses it, which stays so until the calling thread hands over its work.
+ */
+struct gate {
+	void (*enter)(struct gate *g);
+};
+
+/* NULL: there is no other thread. */
+static inline void gate_pass(struct gate *g)
+{
+	if (g != NULL)
+		g->enter(g);
+}
 
 /* ---- arena ---- */
 

@@ -19,7 +19,7 @@ static inline const char *path_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* What is before it, without the slash: "." if there is nothing. */
+/* The folder of a path, without the slash at its end; "." if it names none. */
 static inline struct slice path_folder(const char *path)
 {
 	const size_t n = (size_t)(path_name(path) - path);

@@ -76,6 +76,10 @@ const char *tabletext_key(const struct tabletext *t, struct slice key);
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);
 void tabletext_free(struct tabletext *t);
 
+/* Adds a name as a unique key: "x", "x (2)", "x (3)", ..., the first one unused.  Returns it; numbered names
+ * are in the arena.  Returns p NULL on OOM.  To reserve a name, add it with the value 1. */
+struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name);
+
 /* ---- texts that stay ---- */
 
 /* Texts that are repeated, each once, of bounded number and size.  Zero-initialise. */
@@ -90,10 +94,6 @@ struct texts {
 struct slice texts_intern(struct texts *t, struct slice s);
 bool texts_full(const struct texts *t);
 void texts_free(struct texts *t);
-
-/* Adds a name as a unique key: "x", "x (2)", "x (3)", ..., the first one unused.  Returns it; numbered names
- * are in the arena.  Returns p NULL on OOM.  To reserve a name, add it with the value 1. */
-struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name);
 
 /* ---- hash.c ---- */
 

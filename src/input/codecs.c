@@ -412,7 +412,7 @@ const struct unpacker input_zstd = { .start = zstd_start, .step = zstd_step, .st
 
 /* ---- parts of records ---- */
 
-/* One zlib stream (RFC 1950; gzip too) or one zstd frame is unpacked in memory, in pieces. */
+/* Unpacks one zlib stream (RFC 1950; gzip too) or one zstd frame in memory, in pieces. */
 
 #define FIRST_SIZE 65536U
 

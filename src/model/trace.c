@@ -323,8 +323,12 @@ static inline unsigned slot_of_name(struct trace_name k)
 	return (unsigned)((k.head + k.tail * 3 + k.text.n) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-static struct slice add_name(struct trace *t, struct slice s, struct trace_name name)
+/* Adds a name to the cache.  Most traces use few names, so one that is known is not scanned again. */
+static __attribute__((noinline)) struct slice add_name(struct trace *t, struct slice s,
+                                                       struct trace_name name)
 {
+	if (s.flags == 0)
+		s = textscan_slice(s.p, s.n);
 	if (t->names == NULL)
 		t->names = arena_zalloc(&t->arena, NAMES, sizeof *t->names);
 	if (t->names == NULL || texts_full(&t->texts))
@@ -340,7 +344,7 @@ struct slice trace_event_name(struct trace *t, struct slice s)
 	struct trace_name name = { .text = s };
 
 	if (s.n < 4)
-		return trace_text(t, s);
+		return trace_text(t, s.flags == 0 ? textscan_slice(s.p, s.n) : s);
 	if (s.n >= 8) {
 		memcpy(&name.head, s.p, 8);
 		memcpy(&name.tail, s.p + s.n - 8, 8);
@@ -356,7 +360,7 @@ struct slice trace_event_name(struct trace *t, struct slice s)
 	const struct trace_name *const known = &t->names[slot_of_name(name)];
 	if (known->head == name.head && known->tail == name.tail && known->text.n == s.n &&
 	    (s.n <= 16 || memcmp(known->text.p, s.p, s.n) == 0))
-		return (struct slice){ known->text.p, s.n, s.flags | SLICE_STAYS };
+		return known->text;
 	return add_name(t, s, name);
 }
 

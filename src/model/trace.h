@@ -54,7 +54,7 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
  * as it passes no gate. */
 struct slice trace_text(struct trace *t, struct slice s);
 
-/* The same for names of events, of which few are in use at a time: a cache of them has no hashes. */
+/* The same for names of events, few of which are in use at a time; one without flags is scanned. */
 struct slice trace_event_name(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */

@@ -249,7 +249,7 @@ bool pass_mark_records(struct pipeline *p)
 	if (!pipeline_reads_twice(p->job))
 		return scope == NULL || refuse(p);
 	if (selects_records(p->job)) {
-		m->state = MARKS_NEEDLESS;
+		m->state = MARKS_WHILE_READING;
 		return true;
 	}
 	if (make_marks(p))
@@ -312,10 +312,10 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	pass.take = take_survey;
 	pass.ctx = &survey;
 	p->marks.why.text[0] = '\0';
-	if (p->marks.state == MARKS_NEEDLESS)
+	if (p->marks.state == MARKS_WHILE_READING)
 		begin_set(p);
 	p->marks.surveying = true;
-	const bool ok = pipeline_pass(&pass) && (p->marks.state != MARKS_NEEDLESS || keep_marks(p));
+	const bool ok = pipeline_pass(&pass) && (p->marks.state != MARKS_WHILE_READING || keep_marks(p));
 	p->marks.surveying = false;
 	return ok || fail_marks(p);
 }

@@ -11,7 +11,6 @@
 #include "run/choose/route.h"
 #include "run/join.h"
 #include "run/private.h"
-#include "run/read/ahead.h"
 #include "run/read/reading.h"
 
 /* ---- faults ---- */
@@ -393,7 +392,7 @@ static bool begin_reading(struct pipeline *p)
 	if (job->choice.select != NULL && p->marks.state != MARKS_MADE) {
 		if (!begin_select(p))
 			return false;
-		p->select.chosen = p->marks.state == MARKS_NEEDLESS ? &p->context.raw : NULL;
+		p->select.chosen = p->marks.state == MARKS_WHILE_READING ? &p->context.raw : NULL;
 		add_stage(p, &p->select.stage, select_stage_next);
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
@@ -748,7 +747,7 @@ struct run_report pipeline_report(struct pipeline *p)
 		.bytes = p->context.bytes,
 		.raw = p->context.raw,
 		.marked =
-		    p->marks.state == MARKS_MADE || (p->marks.state == MARKS_NEEDLESS && p->context.raw),
+		    p->marks.state == MARKS_MADE || (p->marks.state == MARKS_WHILE_READING && p->context.raw),
 		.failed = p->context.system_failed,
 		.refused = p->context.refused,
 		.signed_time = p->rebase.signed_time,

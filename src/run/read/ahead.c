@@ -1,7 +1,7 @@
 /* Reads ahead on a thread of its own, into a ring of batches.  The first batches are read without a thread,
  * which short inputs do not pay for; and if most batches have to pass the gate, the thread ends, as each of
  * the two would only wait for the other. */
-#include "run/read/ahead.h"
+#include "run/read/reading.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ struct ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
 	pthread_cond_t go_on; /* for the reader */
-	/* With the lock. */
+	/* Used with the lock. */
 	struct read_batch ring[AHEAD_BATCHES]; /* place: number % AHEAD_BATCHES */
 	unsigned long long put, taken;
 	bool waiting; /* the other stages wait for a batch: all before are used */
@@ -40,7 +40,7 @@ struct ahead {
 	bool parked;  /* the reader waits */
 	bool over;    /* the reader will put no more batches */
 	bool stop;
-	/* Of the reader. */
+	/* Used by the reader alone. */
 	bool alone;               /* it has the trace, until it puts a batch */
 	unsigned long long gated; /* batches for which it passed the gate */
 };

@@ -131,9 +131,9 @@ enum record_marks_state {
 	MARKS_NOT,       /* not used */
 	MARKS_GATHERING, /* in the first pass */
 	MARKS_MADE,
-	MARKS_SCOPE,     /* made, for findings only: events are unchanged */
-	MARKS_READ_ONCE, /* a first pass is impossible */
-	MARKS_NEEDLESS,  /* events are selected as they are read, until one turns out to need marks */
+	MARKS_SCOPE,         /* made, for findings only: events are unchanged */
+	MARKS_READ_ONCE,     /* a first pass is impossible */
+	MARKS_WHILE_READING, /* events are selected as they are read, until one turns out to need marks */
 };
 
 /* Positions of the records of an input, for findings. */
@@ -163,8 +163,8 @@ struct record_marks {
 	/* While gathering: called with what a source read, before offsets become marks.  NULL: not called. */
 	void (*note)(void *ctx, const struct batch *b, uint64_t input);
 	void *note_ctx;
-	/* While needless: leaves out events of a batch; or, for want of that, makes the marks.  false: these
-	 * failed. */
+	/* With MARKS_WHILE_READING: leaves out events of a batch; or, for want of that, makes the marks.
+	 * false: these failed. */
 	bool (*choose)(void *ctx, struct batch *b);
 	void *choose_ctx;
 	bool surveying;              /* they are marked for the next pass, too */
@@ -174,9 +174,9 @@ struct record_marks {
 	bool too_large;              /* an offset has more bits */
 	bool failed;                 /* in the second pass: OOM, or the set's file failed */
 	struct mark_set set;
-	/* Of events that were marked in the order of the file: the first one after each marked one that is
-	 * not marked.  Stretches of events that are all marked or all left out are read as one (stretches.c).
-	 */
+	/* Ends of stretches of marked events: the first event after each that is not marked.  Known if events
+	 * were marked in the order of the file; a stretch of events that are all marked, or all left out, is
+	 * read as one. */
 	struct mark_set ends;
 	bool has_stretches, was_chosen;
 	/* For findings: start offsets of events, shifted left by one; odd: start of bytes without an event.
@@ -217,11 +217,11 @@ struct record_extents *record_marks_extents(struct record_marks *m, uint32_t inp
  * without a record. */
 bool record_marks_left_out(void *extents, uint64_t offset);
 
-/* While needless: marks the events of a batch that were not left out. */
+/* With MARKS_WHILE_READING: marks the events of a batch that were not left out. */
 void record_marks_chosen(struct record_marks *m, uint32_t input, const struct batch *b);
 
-/* Where an event at this offset is followed by the first one that is marked and it is not, or not marked and
- * it is: the events between are as it is. */
+/* The end of the stretch that the event at this offset is in: the offset of the next event that is marked if
+ * this one is not, or not marked if it is. */
 uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t offset);
 void record_marks_free(struct record_marks *m);
 

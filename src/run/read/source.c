@@ -408,7 +408,7 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct r
 	want |= (modes & COPIER_BYTES) != 0 ? 0U : WANT_FIELDS;
 	want |= (modes & COPIER_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
 	want |= (modes & COPIER_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
-	if (marks != NULL && (marks->state == MARKS_NEEDLESS || marks->has_stretches))
+	if (marks != NULL && (marks->state == MARKS_WHILE_READING || marks->has_stretches))
 		want |= WANT_WHOLE | ((modes & COPIER_RUNS) != 0 && !moved ? (unsigned)WANT_PLAIN : 0U);
 	return want;
 }
@@ -659,7 +659,7 @@ void source_next(struct source *s, struct batch *b)
 	struct input *const in = s->in;
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
-	if (s->context->marks != NULL && s->context->marks->state != MARKS_NEEDLESS)
+	if (s->context->marks != NULL && s->context->marks->state != MARKS_WHILE_READING)
 		s->reader.want &= ~(unsigned)WANT_WHOLE; /* they were made meanwhile */
 	input_pin(in, &b->pins);
 	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);

@@ -2,6 +2,7 @@
  * sorter.h. Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
+#include "output/text_json.h"
 #include "model/call_stack.h"
 #include "run/sort/sorter.h"
 
@@ -85,32 +86,12 @@ struct packing {
 	uint32_t *row; /* the likely row */
 };
 
-/* Copies n bytes without a call if they are few, as those of most texts are. */
-static inline void copy_text(char *to, const char *from, size_t n)
-{
-	if (n > 32) {
-		memcpy(to, from, n);
-	} else if (n > 16) {
-		memcpy(to, from, 16);
-		memcpy(to + n - 16, from + n - 16, 16);
-	} else if (n >= 8) {
-		memcpy(to, from, 8);
-		memcpy(to + n - 8, from + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(to, from, 4);
-		memcpy(to + n - 4, from + n - 4, 4);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			to[i] = from[i];
-	}
-}
-
 static bool pack_bytes(struct packing *k, const void *p, uint64_t n)
 {
 	if (n > (uint64_t)(k->end - k->at))
 		return false;
 	if (n > 0)
-		copy_text(k->at, p, (size_t)n);
+		(void)text_put(k->at, p, (size_t)n);
 	k->at += n;
 	return true;
 }
@@ -132,7 +113,7 @@ static bool pack_text(struct packing *k, const char *p, uint32_t n)
 {
 	if (!pack_length(k, n, n))
 		return false;
-	copy_text(k->at, p, n);
+	(void)text_put(k->at, p, n);
 	k->at += n;
 	return true;
 }
@@ -204,7 +185,7 @@ static inline char *pack_value(char *at, const char *end, const struct value *v)
 		return at;
 	if (v->count > (uint64_t)(end - at))
 		return NULL;
-	copy_text(at, v->p, v->count);
+	(void)text_put(at, v->p, v->count);
 	return at + v->count;
 }
 

@@ -82,7 +82,7 @@ static inline uint64_t ends_of(struct slice name)
 	return name.n == 0 ? 0 : (uint64_t)(uint8_t)name.p[0] << 8 | (uint8_t)name.p[name.n - 1];
 }
 
-/* Of lengths and types of all fields, and the first and the last name. */
+/* Hash of the lengths and types of all fields, and of the first and the last name. */
 static inline uint32_t hash_row(const struct field_rows *s, const struct field *f, uint32_t n)
 {
 	uint64_t h = s->seed ^ ends_of(f[0].name);

@@ -3,10 +3,10 @@
 #include <stdatomic.h>
 
 #include "model/trace_engine.h"
-#include "run/read/ahead.h"
+#include "run/read/reading.h"
 
 /* A reading stage of `all` batches with one event each, whose time is their number. */
-struct source {
+struct counting {
 	struct stage stage;
 	struct batch_pool pool;
 	struct gate *gate;
@@ -19,7 +19,7 @@ struct source {
 
 static enum stage_status next(struct stage *stage, struct batch **out)
 {
-	struct source *const s = (struct source *)stage;
+	struct counting *const s = (struct counting *)stage;
 
 	*out = NULL;
 	if (s->made == s->all)
@@ -38,7 +38,7 @@ static enum stage_status next(struct stage *stage, struct batch **out)
 }
 
 /* Reads `n` batches.  own_every: the other stages pass the gate for every so manieth batch; 0: never. */
-static void read_all(struct source *s, struct ahead *a, uint64_t n, uint64_t own_every)
+static void read_all(struct counting *s, struct ahead *a, uint64_t n, uint64_t own_every)
 {
 	struct batch *b;
 
@@ -57,19 +57,19 @@ static void read_all(struct source *s, struct ahead *a, uint64_t n, uint64_t own
 	}
 }
 
-static struct ahead *begin(struct source *s, uint64_t all, uint64_t gate_every)
+static struct ahead *begin(struct counting *s, uint64_t all, uint64_t gate_every)
 {
 	struct ahead *const a = ahead_new(&s->stage);
 
 	cr_assert(a != NULL);
-	*s = (struct source){
+	*s = (struct counting){
 		.stage.next = next, .gate = ahead_gate(a), .all = all, .gate_every = gate_every
 	};
 	cr_assert(batch_pool_init(&s->pool, 16, false));
 	return a;
 }
 
-static void end(struct source *s, struct ahead *a)
+static void end(struct counting *s, struct ahead *a)
 {
 	ahead_free(a);
 	batch_pool_free(&s->pool);
@@ -86,7 +86,7 @@ static void expect_end(struct ahead *a)
 Test(run_ahead_race, batches_come_in_order)
 {
 	for (uint64_t n = 0; n < 40; n++) {
-		struct source s;
+		struct counting s;
 		struct ahead *const a = begin(&s, n * 7, 0);
 		read_all(&s, a, n * 7, 0);
 		expect_end(a);
@@ -99,7 +99,7 @@ Test(run_ahead_race, the_reader_waits_at_the_gate_until_all_is_used)
 	static const uint64_t everies[] = { 1, 2, 3, 16, 40 }; /* 1: most batches, so the thread ends */
 
 	for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) {
-		struct source s;
+		struct counting s;
 		struct ahead *const a = begin(&s, 2000, everies[i]);
 		read_all(&s, a, 2000, 0);
 		cr_expect(!s.early);
@@ -110,7 +110,7 @@ Test(run_ahead_race, the_reader_waits_at_the_gate_until_all_is_used)
 
 Test(run_ahead_race, the_other_stages_pass_the_gate_while_the_reader_waits)
 {
-	struct source s;
+	struct counting s;
 	struct ahead *const a = begin(&s, 3000, 50);
 
 	read_all(&s, a, 3000, 20);
@@ -122,7 +122,7 @@ Test(run_ahead_race, the_other_stages_pass_the_gate_while_the_reader_waits)
 Test(run_ahead_race, it_stops_with_batches_that_nobody_asked_for)
 {
 	for (uint64_t n = 0; n < 60; n += 3) {
-		struct source s;
+		struct counting s;
 		struct batch *b;
 		struct ahead *const a = begin(&s, 1000, n % 2 == 0 ? 5 : 0);
 		read_all(&s, a, n, 0);

@@ -226,12 +226,12 @@ static size_t below(uint64_t *seed, size_t n)
 
 size_t recover_damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *to)
 {
-	static const char marks[] = "\"\\{}[],:\n'x01";
+	static const char marks[] = "\"\\{}[],:\n'\x01";
 	const size_t at = below(seed, n), len = 1 + below(seed, n - at < 64 ? n - at : 64);
 
 	*from = at;
 	*to = at + len;
-	switch (below(seed, 7)) {
+	switch (below(seed, 9)) {
 	case 0:
 		p[at] = (char)splitmix_next(seed);
 		*to = at + 1;
@@ -253,6 +253,13 @@ size_t recover_damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *t
 		for (size_t i = at; i < at + len; i++)
 			p[i] = (char)splitmix_next(seed);
 		return n;
+	case 6:
+		p[at] = (char)(p[at] ^ 1 << below(seed, 8));
+		*to = at + 1;
+		return n;
+	case 7: /* usually nothing: few inputs are cut */
+		*to = n;
+		return below(seed, 8) == 0 ? at : n;
 	default:
 		memmove(p + at + 1, p + at, n - at);
 		p[at] = marks[below(seed, sizeof marks - 1)];

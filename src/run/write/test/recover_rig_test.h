@@ -29,9 +29,8 @@ const char *recover_fault(const struct format *format, const char *p, size_t n, 
  * layout, so only that the changes and kept bytes are the input is looked at. */
 const char *recover_fault_slowly(const struct format *format, const char *p, size_t n, size_t step);
 
-/* Damages up to 64 bytes of the JSON text p[0..n), with room for 64 more, in one way.  Returns the new
- * length;
- * [*from, *to): the damaged bytes of p as it was. */
+/* Damages p[0..n), with room for 64 more bytes, in one way: up to 64 bytes, or all behind one of them.  Some
+ * ways are those of damaged JSON.  Returns the new length; [*from, *to): the damaged bytes of p as it was. */
 size_t recover_damage(char *p, size_t n, uint64_t *seed, size_t *from, size_t *to);
 
 #endif

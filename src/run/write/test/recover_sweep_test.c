@@ -22,36 +22,6 @@ static size_t below(uint64_t *seed, size_t n)
 	return n > 0 ? (size_t)(splitmix_next(seed) % n) : 0;
 }
 
-/* Changes p[0..n) in one way; returns the new length. */
-static size_t damage(char *p, size_t n, uint64_t *seed)
-{
-	const size_t at = below(seed, n), len = below(seed, n - at < 64 ? n - at : 64);
-
-	switch (below(seed, 7)) {
-	case 0:
-		p[at] = (char)splitmix_next(seed);
-		return n;
-	case 1:
-		p[at] = (char)(p[at] ^ 1 << below(seed, 8));
-		return n;
-	case 2: /* lost bytes */
-		memmove(p + at, p + at + len, n - at - len);
-		return n - len;
-	case 3: /* bytes twice */
-		memmove(p + at + len, p + at, n - at);
-		return n + len;
-	case 4: /* a hole */
-		memset(p + at, 0, len);
-		return n;
-	case 5: /* other bytes */
-		for (size_t i = 0; i < len; i++)
-			p[at + i] = (char)splitmix_next(seed);
-		return n;
-	default:
-		return below(seed, 8) == 0 ? at : n;
-	}
-}
-
 struct swept {
 	const struct format *format;
 	size_t tried, readable;
@@ -83,10 +53,10 @@ static void sweep(const char *path, const char *p, size_t n, struct swept *all)
 		expect_promises(path, p, i, false, "prefix of", i, all);
 	for (unsigned long i = 0; i < damages; i++) {
 		uint64_t seed = i * 1000003 + n;
-		size_t k = n;
+		size_t k = n, from, to;
 		memcpy(space, p, n);
 		for (size_t times = 1 + below(&seed, 3); times > 0 && k > 0 && k < ROOM - 64; times--)
-			k = damage(space, k, &seed);
+			k = recover_damage(space, k, &seed, &from, &to);
 		expect_promises(path, space, k, i % 16 == 0, "damage", i, all);
 	}
 }
