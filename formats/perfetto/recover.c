@@ -19,6 +19,8 @@ static void recover_record(struct recovery *rc, const struct record *rec)
 {
 	struct pf_state *const st = rc->r->state;
 
+	if (rec->end == rec->p) /* an event before that of the packet, which comes next */
+		return;
 	if (st->broken) {
 		rc->records -= rec->role < RECORD_IS_GAP;
 		recover_keep(rc, rec->p);
