@@ -35,6 +35,7 @@ void pf_clocks_free(struct pf_clocks *c)
 		free(c->series[i].values);
 	free(c->series);
 	free(c->list);
+	free(c->late_events);
 	table64_free(&c->index);
 	table64_free(&c->sets);
 }
@@ -426,20 +427,22 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64
 	return convert(st, key_of(st, id), value, ts, &late);
 }
 
-static PF_COLD void note_late(struct pf_state *st, uint64_t key)
+static PF_COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)
 {
 	struct pf_clocks *const c = &st->clocks;
 	uint32_t i = 0;
 
+	c->late_key = key;
+	c->late_value = value;
 	while (i < c->nlate && c->late[i].key != key)
 		i++;
-	if (i == c->nlate && i < PF_MAX_LATE)
-		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
-	c->last_late = i;
-	if (i == PF_MAX_LATE)
+	if (i == PF_MAX_LATE) {
 		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32 ": no snapshot has it", (uint32_t)key);
-	else
-		finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
+		return;
+	}
+	if (i == c->nlate)
+		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
+	finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
 }
 
 enum pf_time pf_convert_noted(struct pf_state *st, uint32_t id, uint64_t value, uint64_t *ts)
@@ -448,7 +451,7 @@ enum pf_time pf_convert_noted(struct pf_state *st, uint32_t id, uint64_t value, 
 	const enum pf_time t = convert(st, key_of(st, id), value, ts, &late);
 
 	if (late)
-		note_late(st, key_of(st, id));
+		note_late(st, key_of(st, id), value);
 	return t;
 }
 
@@ -473,21 +476,56 @@ enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint
 
 void pf_late_event(struct pf_state *st)
 {
-	struct pf_late_clock *const l = &st->clocks.late[st->clocks.last_late];
+	struct pf_clocks *const c = &st->clocks;
+	const bool any = st->event.what != PF_NOTHING;
+	const uint32_t more = st->nbefore + st->nafter;
 
-	if (st->clocks.last_late >= st->clocks.nlate)
+	if (c->nlate_events == PF_MAX_LATE_EVENTS)
 		return;
-	l->events += 1 + st->nafter;
-	l->further += st->is_inner + st->nafter;
+	if (!array_reserve(&c->late_events, c->nlate_events, &c->late_cap, sizeof *c->late_events)) {
+		st->r->no_memory = true;
+		return;
+	}
+	c->late_events[c->nlate_events++] =
+	    (struct pf_late_event){ .key = c->late_key,
+		                    .value = c->late_value,
+		                    .offset = st->offset,
+		                    .record = st->ordinal,
+		                    .events = st->raw ? 0 : more + any,
+		                    .further = st->raw ? 0 : more + (any && st->is_inner) };
 }
 
 /* ---- the end ---- */
+
+/* Takes back the events whose times can not be converted after all. */
+static void judge_late_events(struct pf_state *st)
+{
+	struct pf_clocks *const c = &st->clocks;
+	struct finding_tally range = { .count = 0 };
+	uint64_t ts;
+
+	for (uint32_t i = 0; i < c->nlate_events; i++) {
+		const struct pf_late_event *const e = &c->late_events[i];
+		const struct pf_clock *const clock = find_clock(c, e->key);
+		const enum pf_time t =
+		    convert_in(c, e->key, clock != NULL ? e->value * clock->unit : e->value, &ts);
+		if (t == PF_TIME_OK)
+			continue;
+		st->r->trace->events -= e->events;
+		st->r->trace->further -= e->further;
+		if (t == PF_TIME_RANGE)
+			finding_tally_add(&range, e->offset, e->record, ts, 0);
+	}
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_RANGE], range.offset, range.record,
+	                  range.count, PF_RANGE_TEXT, (int64_t)range.now);
+}
 
 void pf_clocks_end(struct pf_state *st)
 {
 	struct pf_clocks *const c = &st->clocks;
 	uint64_t ts;
 
+	judge_late_events(st);
 	for (uint32_t i = 0; i < c->nlate; i++) {
 		const struct pf_late_clock *const l = &c->late[i];
 		const uint32_t id = (uint32_t)l->key;
@@ -500,10 +538,6 @@ void pf_clocks_end(struct pf_state *st)
 		                          : t == PF_TIME_NO_PATH ? PF_RULE_CLOCK_NO_PATH
 		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
 		                                                 : PF_RULE_CLOCK_LATE;
-		if (rule == PF_RULE_CLOCK_UNKNOWN || rule == PF_RULE_CLOCK_NO_PATH) {
-			st->r->trace->events -= l->events;
-			st->r->trace->further -= l->further;
-		}
 		finding_add_times(st->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
 		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
 	}

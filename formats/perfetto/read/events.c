@@ -248,8 +248,7 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
 	if (t != PF_TIME_RANGE)
 		return true;
-	pf_report(st, PF_RULE_TIME_RANGE, "a time before 0 or after 2^63 - 1: %" PRId64 " ns in 64 bits",
-	          (int64_t)*ts);
+	pf_report(st, PF_RULE_TIME_RANGE, PF_RANGE_TEXT, (int64_t)*ts);
 	return false;
 }
 
@@ -268,19 +267,13 @@ static bool find_thread(struct pf_state *st, int32_t *pid, int64_t *tid)
 	return s->has_thread;
 }
 
-/* The thread of the sequence, with the numbers that the event has in their place. */
-static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l, int32_t own_pid,
-                                  int64_t own_tid)
+/* The thread of an event that has its pid, its tid or both; the other one is that of the sequence so far. */
+static struct pf_track *legacy_thread(struct pf_state *st, const struct pf_legacy *l)
 {
-	struct pf_sequence *const s = st->sequence;
+	const struct pf_sequence *const s = st->sequence;
+	const int32_t pid = l->has_pid ? l->pid : s->pid;
+	const int64_t tid = l->has_tid ? l->tid : s->tid;
 
-	if (l == NULL || (!l->has_pid && !l->has_tid)) {
-		if (s->thread == NULL)
-			s->thread = pf_thread(st, own_pid, &own_tid);
-		return s->thread;
-	}
-	const int32_t pid = l->has_pid ? l->pid : own_pid;
-	const int64_t tid = l->has_tid ? l->tid : own_tid;
 	if (pid == 0 || tid == 0) {
 		pf_report(st, PF_RULE_LEGACY_ZERO, "a legacy event of pid %" PRId32 ", tid %" PRId64, pid,
 		          tid);
@@ -293,20 +286,21 @@ static struct pf_track *thread_of(struct pf_state *st, const struct pf_legacy *l
 static struct pf_track *find_track(struct pf_state *st, const struct pf_legacy *l)
 {
 	const struct pf_te *const te = &st->te;
-	const struct pf_sequence *const s = st->sequence;
+	struct pf_sequence *const s = st->sequence;
 	const uint64_t uuid = te->has_track ? te->track : s->has_default_track ? s->default_track : 0;
-
 	int64_t tid;
 	int32_t pid;
 
 	if (uuid != 0)
 		return pf_track(st, uuid);
-	const bool has_thread = find_thread(st, &pid, &tid);
 	if (l != NULL && (l->has_pid || l->has_tid))
-		return thread_of(st, l, pid, tid);
-	if (has_thread && (!te->has_track || te->type == 0))
-		return thread_of(st, l, pid, tid);
-	return pf_track(st, 0);
+		return legacy_thread(st, l);
+	if (te->has_track && te->type != 0)
+		return pf_track(st, 0);
+	s->uses_thread = true;
+	if (s->thread == NULL)
+		s->thread = find_thread(st, &pid, &tid) ? pf_thread(st, pid, &tid) : pf_track(st, 0);
+	return s->thread;
 }
 
 /* ---- counters ---- */
@@ -548,8 +542,8 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	}
 	key = hash_u64(old ? e->name_hash : e->category_hash, key);
 	key = hash_bytes(l->scope.p, l->scope.n, key);
-	const int32_t pid =
-	    e->track->d.kind == PF_THREAD || e->track->d.kind == PF_PROCESS ? e->track->d.pid : 0;
+	const struct pf_description *const of = e->track->full;
+	const int32_t pid = of->kind == PF_THREAD || of->kind == PF_PROCESS ? of->pid : 0;
 	struct pf_track *const t = pf_track(st, hash_u64(local ? (uint64_t)(uint32_t)pid << 1 | 1 : 0, key));
 	if (t == NULL || t->d.is_known)
 		return t;
@@ -702,7 +696,7 @@ static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool 
 		t->last = ts;
 }
 
-void pf_track_event(struct pf_state *st, const struct pf_packet *k)
+static void read_event(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_te *const te = &st->te;
 	struct pf_event *const e = &st->event;
@@ -764,8 +758,6 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k)
 		st->nafter = 0;
 		return;
 	}
-	if (late && !st->raw)
-		pf_late_event(st);
 	note_use(st, e->track, e->ts, late);
 	if (e->what == PF_VALUE || e->what == PF_ARROW)
 		return;
@@ -788,4 +780,11 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k)
 		read_flows(st, e);
 	if (l != NULL && l->has_bind)
 		read_bind(st, l, e);
+}
+
+void pf_track_event(struct pf_state *st, const struct pf_packet *k)
+{
+	read_event(st, k);
+	if (st->event.is_late)
+		pf_late_event(st);
 }

@@ -48,6 +48,7 @@
 #define PF_RECENT 1024U /* slots of a cache of tracks */
 #define PF_MAX_HELD 4096U
 #define PF_MAX_EXTRA 8U            /* extra counter values of an event, as in Perfetto */
+#define PF_MAX_LATE_EVENTS (1U << 18) /* whose times are judged at the end; those behind are taken for good */
 #define PF_MAX_FLOWS (1U << 22)    /* ends of arrows that a pass ahead sorts */
 #define PF_MAX_WAITING (64U << 20) /* bytes of events that wait for earlier ones */
 
@@ -140,6 +141,7 @@ struct pf_delta_clock {
 struct pf_sequence {
 	uint32_t id, machine, index;
 	bool any, valid, has_thread, has_base, has_default_track;
+	bool uses_thread; /* it had events that belong to its thread */
 	uint32_t default_clock, nclocks;
 	uint64_t default_track, generation; /* generation: of counter sums */
 	struct slice defaults;              /* TrackEventDefaults, if it names extra counters */
@@ -150,7 +152,7 @@ struct pf_sequence {
 	uint64_t last;                            /* time of its last event */
 	struct pf_delta_clock *clocks;            /* those of 64 to 127 that are incremental */
 	struct pf_table *tables;                  /* PF_TABLES; NULL: nothing is interned */
-	struct pf_track *thread;                  /* of pid and tid */
+	struct pf_track *thread; /* of events that belong to its thread: track 0 before it is known; or NULL */
 };
 
 /* ---- clocks ---- */
@@ -176,7 +178,13 @@ struct pf_clock {
 struct pf_late_clock {
 	uint64_t key;
 	struct finding_tally tally;
-	uint64_t events, further; /* that validation counted, see struct trace */
+};
+
+/* A track event of such a packet. */
+struct pf_late_event {
+	uint64_t key, value; /* of its clock, in its units */
+	uint64_t offset, record;
+	uint32_t events, further; /* that were counted, see struct trace */
 };
 
 #define PF_PATHS 256
@@ -205,7 +213,10 @@ struct pf_clocks {
 	uint32_t version; /* changes when clocks are linked */
 	struct pf_path paths[PF_PATHS];
 	struct pf_late_clock late[PF_MAX_LATE];
-	uint32_t nlate, last_late; /* last_late: index of the clock of the last such packet */
+	uint32_t nlate;
+	struct pf_late_event *late_events;
+	uint32_t nlate_events, late_cap;
+	uint64_t late_key, late_value; /* of the last such packet */
 };
 
 enum pf_time {
@@ -214,6 +225,8 @@ enum pf_time {
 	PF_TIME_NO_PATH,
 	PF_TIME_RANGE, /* before 0 or after 2^63 - 1 */
 };
+
+#define PF_RANGE_TEXT "a time before 0 or after 2^63 - 1: %" PRId64 " ns in 64 bits"
 
 /* ---- tracks ---- */
 
@@ -246,7 +259,7 @@ struct pf_description {
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
 	bool is_lost;    /* its parents lead nowhere */
-	bool disordered; /* its events are not in order of time */
+	bool disordered; /* its events are not in order of time, or may be those of another track */
 };
 
 struct pf_track {
@@ -586,8 +599,8 @@ enum pf_time pf_convert_noted(struct pf_state *st, uint32_t clock, uint64_t valu
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
 
-/* Counts the event of a packet whose clock has no snapshot yet.  Without one up to the end, it is no event.
- */
+/* Notes the event of a packet whose clock has no snapshot yet.  Without one up to the end, or with a time that
+ * is out of range then, it is no event. */
 void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */

@@ -253,11 +253,19 @@ static bool check_descriptor(struct pf_state *st, const struct reading *x)
 	return false;
 }
 
-/* The thread of the sequence, and the base of its time differences. */
+/* The thread of the sequence, and the base of its time differences.  The last one in the file has all events:
+ * the nesting of those that went to another track before is not known. */
 static void set_thread(struct pf_state *st, const struct task_numbers *n)
 {
 	struct pf_sequence *const s = st->sequence;
 
+	if (s->uses_thread && (!s->has_thread || s->pid != n->pid || s->tid != n->tid)) {
+		struct pf_track *const to = pf_thread(st, n->pid, &n->tid);
+		if (to != NULL)
+			to->d.disordered = true;
+		if (s->thread != NULL)
+			s->thread->d.disordered = true;
+	}
 	s->has_thread = s->has_base = true;
 	s->pid = n->pid;
 	s->tid = n->tid;
@@ -294,6 +302,8 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 		          other->uuid, t->d.pid);
 	if (other != NULL && other->is_synthetic) { /* of a process tree, or of packets before */
 		t->model = other->model;
+		if (other->is_used) /* the events before are those of `t` */
+			t->d.disordered = other->d.disordered = true;
 		if (t->d.name.p == NULL || (t->d.kind == PF_PROCESS && other->d.name.p != NULL))
 			t->d.name = other->d.name;
 	}
