@@ -755,7 +755,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	e->is_late = late;
 	if (late && !st->raw && pf_wants_model(st)) {
 		e->what = PF_NOTHING;
-		st->nafter = 0;
+		st->nbefore = st->nafter = 0;
 		return;
 	}
 	note_use(st, e->track, e->ts, late);
