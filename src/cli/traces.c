@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
+#include "base/workers.h"
 #include "cli/say.h"
 #include "json/out.h"
-#include "run/write/writing.h"
 
 #define SLOTS_PER_THREAD 4
 

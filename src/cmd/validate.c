@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/workers.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/reports.h"
@@ -17,7 +18,6 @@
 #include "cmd/report.h"
 #include "policy/policy.h"
 #include "run/read/operands.h"
-#include "run/write/writing.h"
 
 /* Reads a trace and counts its events.  Returns false if it is unreadable, after reporting that. */
 static bool watch_trace(struct policy_watch *w, struct pipeline **out, const struct pipeline_job *job)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/workers.h"
 #include "model/trace_engine.h"
-#include "run/write/writing.h"
 #include "stats/tables/tables.h"
 
 /* ---- stats thread ---- */

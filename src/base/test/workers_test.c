@@ -1,4 +1,4 @@
-#include "run/write/writing.h"
+#include "base/workers.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>
