@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "heph/heph.h"
 #include "out/facts.h"
 
@@ -164,7 +165,7 @@ static void read_trace(struct heph_state *st, const struct attributes *a)
 	if (find_number(a, "version", 0) != HEPH_OWN_VERSION)
 		return;
 	st->own.active = true;
-	if (clock.n > 0) {
+	if (clock.n > 0 && utf8_valid(clock.p, clock.n)) {
 		const struct slice s = arena_copy(&st->r->trace->arena, clock);
 		st->r->no_memory |= s.p == NULL;
 		if (s.p != NULL)

@@ -452,10 +452,10 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 	text_str(t, own ? WORDS_PREFIX : "");
 	changed = d9w_clean(t, f->name, MAX_FACT_BYTES);
 	const size_t n = t->n;
-	if (own)
-		fact_put_text(t, f);
-	else if (f->value.type == VALUE_STRING)
+	if (f->value.type == VALUE_STRING)
 		changed |= d9w_clean(t, value_text(&f->value), MAX_FACT_BYTES);
+	else if (own)
+		fact_put_text(t, f);
 	else
 		fields_json_value(t, &f->value, &lost);
 	if (t->failed)

@@ -2,6 +2,7 @@
  * Facts of the whole trace: its uuid and attributes, the numbers of sequences and of packets of each kind,
  * and the facts that tracetool's writer has kept of the trace it converted.
  */
+#include "base/utf8.h"
 #include "out/facts.h"
 #include "perfetto/read/read.h"
 
@@ -32,7 +33,8 @@ void pf_attributes(struct pf_state *st, struct slice bytes)
 			continue;
 		if (v.type == VALUE_I64 && v.i64 >= 0)
 			v.type = VALUE_U64;
-		if (st->is_own && slice_is(key, "clock") && v.type == VALUE_STRING)
+		if (st->is_own && slice_is(key, "clock") && v.type == VALUE_STRING &&
+		    utf8_valid(v.p, v.count))
 			st->own_clock = arena_copy(&st->arena, value_text(&v));
 		if (!st->ahead_pass && (!st->is_own || fact_is_of_trace(&key)))
 			add_fact(st, key, v);
