@@ -545,9 +545,17 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	const struct pf_description *const of = e->track->full;
 	const int32_t pid = of->kind == PF_THREAD || of->kind == PF_PROCESS ? of->pid : 0;
 	struct pf_track *const t = pf_track(st, hash_u64(local ? (uint64_t)(uint32_t)pid << 1 | 1 : 0, key));
-	if (t == NULL || t->d.is_known)
+	if (t == NULL)
+		return NULL;
+	e->track->has_local |= local;
+	if (local && (st->sequence->thread_moved || e->track->described_late))
+		t->d.disordered = true; /* events before went to a track of another process */
+	if (t->d.is_known)
 		return t;
-	t->d = (struct pf_description){ .kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true };
+	t->d = (struct pf_description){ .kind = PF_PLAIN,
+		                        .merge = PF_MERGE_NAME,
+		                        .is_known = true,
+		                        .disordered = t->full->disordered };
 	t->full = &t->d;
 	t->above = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
 	t->d.has_parent = t->above != NULL;

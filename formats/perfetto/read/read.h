@@ -141,7 +141,8 @@ struct pf_delta_clock {
 struct pf_sequence {
 	uint32_t id, machine, index;
 	bool any, valid, has_thread, has_base, has_default_track;
-	bool uses_thread; /* it had events that belong to its thread */
+	bool uses_thread;  /* it had events that belong to its thread ... */
+	bool thread_moved; /* ... before that was known */
 	uint32_t default_clock, nclocks;
 	uint64_t default_track, generation; /* generation: of counter sums */
 	struct slice defaults;              /* TrackEventDefaults, if it names extra counters */
@@ -268,6 +269,7 @@ struct pf_track {
 	const struct pf_description *full; /* with what comes later in the file, if known; else d */
 	struct pf_track *above;            /* parent, or process of a thread; NULL: not looked up */
 	bool is_used, is_synthetic;        /* synthetic: without descriptor */
+	bool has_local, described_late;    /* async events of a local id took its process, before it was known */
 	uint64_t async_id;                 /* of a synthetic one of async events */
 	bool is_async;                     /* tracetool wrote it for one async span */
 	const struct track *model;         /* NULL: not yet */

@@ -261,6 +261,7 @@ static void set_thread(struct pf_state *st, const struct task_numbers *n)
 
 	if (s->uses_thread && (!s->has_thread || s->pid != n->pid || s->tid != n->tid)) {
 		struct pf_track *const to = pf_thread(st, n->pid, &n->tid);
+		s->thread_moved = true;
 		if (to != NULL)
 			to->d.disordered = true;
 		if (s->thread != NULL)
@@ -336,6 +337,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
 		return;
 	}
 	const struct pf_description was = t->d;
+	t->described_late = t->has_local;
 	t->d = x->d;
 	t->d.disordered = was.disordered;
 	t->d.first = was.first;
