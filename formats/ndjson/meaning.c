@@ -240,6 +240,9 @@ bool ndjson_read_track(struct ndjson_reading *st)
 	} else if (!process && (parent = get_entry(st, &st->tracks, NDJSON_M_PARENT)) == NULL) {
 		return false;
 	}
+	if (process && (ndjson_has(line, NDJSON_M_LANE) || ndjson_has(line, NDJSON_M_CHILD)))
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->p, "a process has a %s",
+		              ndjson_has(line, NDJSON_M_LANE) ? "lane" : "child");
 	const struct track *const above =
 	    parent != NULL ? parent->track : NULL; /* add_entry() moves entries */
 	if ((has_id && !read_number(st, NDJSON_M_ID, UINT64_MAX, &id)) ||
@@ -265,8 +268,8 @@ bool ndjson_read_track(struct ndjson_reading *st)
 		return drop_entry(st, &st->tracks);
 	track->has_id = has_id;
 	track->id = id;
-	track->lane = (uint16_t)lane;
-	track->is_child = ndjson_has(line, NDJSON_M_CHILD);
+	track->lane = process ? 0 : (uint16_t)lane;
+	track->is_child = !process && ndjson_has(line, NDJSON_M_CHILD);
 	k->track = track;
 	return true;
 }

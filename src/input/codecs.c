@@ -439,7 +439,8 @@ static bool grow(struct unpacked *u, size_t *cap, size_t max)
 static void unpack_zlib(struct unpacked *u, struct slice from, size_t max)
 {
 	const bool gzip = from.n >= 2 && (uint8_t)from.p[0] == 0x1f && (uint8_t)from.p[1] == 0x8b;
-	/* zeros: the library copies its history buffer where a damaged stream refers to bytes before its start */
+	/* zeros: the library copies its history buffer where a damaged stream refers to bytes before its
+	 * start */
 	struct inflate_state *const z = calloc(1, sizeof *z);
 	size_t cap = 0;
 

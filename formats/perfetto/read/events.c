@@ -552,10 +552,9 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 		t->d.disordered = true; /* events before went to a track of another process */
 	if (t->d.is_known)
 		return t;
-	t->d = (struct pf_description){ .kind = PF_PLAIN,
-		                        .merge = PF_MERGE_NAME,
-		                        .is_known = true,
-		                        .disordered = t->full->disordered };
+	t->d = (struct pf_description){
+		.kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true, .disordered = t->full->disordered
+	};
 	t->full = &t->d;
 	t->above = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
 	t->d.has_parent = t->above != NULL;

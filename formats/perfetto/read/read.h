@@ -47,10 +47,11 @@
 #define PF_MAX_CLASSES 4096U
 #define PF_RECENT 1024U /* slots of a cache of tracks */
 #define PF_MAX_HELD 4096U
-#define PF_MAX_EXTRA 8U            /* extra counter values of an event, as in Perfetto */
-#define PF_MAX_LATE_EVENTS (1U << 18) /* whose times are judged at the end; those behind are taken for good */
-#define PF_MAX_FLOWS (1U << 22)    /* ends of arrows that a pass ahead sorts */
-#define PF_MAX_WAITING (64U << 20) /* bytes of events that wait for earlier ones */
+#define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
+#define PF_MAX_LATE_EVENTS (1U << 18) /* whose times are judged at the end; those behind are taken for good  \
+	                               */
+#define PF_MAX_FLOWS (1U << 22)       /* ends of arrows that a pass ahead sorts */
+#define PF_MAX_WAITING (64U << 20)    /* bytes of events that wait for earlier ones */
 
 enum pf_limit {
 	PF_FULL_SEQUENCES = 1,
@@ -153,7 +154,8 @@ struct pf_sequence {
 	uint64_t last;                            /* time of its last event */
 	struct pf_delta_clock *clocks;            /* those of 64 to 127 that are incremental */
 	struct pf_table *tables;                  /* PF_TABLES; NULL: nothing is interned */
-	struct pf_track *thread; /* of events that belong to its thread: track 0 before it is known; or NULL */
+	struct pf_track
+	    *thread; /* of events that belong to its thread: track 0 before it is known; or NULL */
 };
 
 /* ---- clocks ---- */
@@ -269,13 +271,13 @@ struct pf_track {
 	const struct pf_description *full; /* with what comes later in the file, if known; else d */
 	struct pf_track *above;            /* parent, or process of a thread; NULL: not looked up */
 	bool is_used, is_synthetic;        /* synthetic: without descriptor */
-	bool has_local, described_late;    /* async events of a local id took its process, before it was known */
-	uint64_t async_id;                 /* of a synthetic one of async events */
-	bool is_async;                     /* tracetool wrote it for one async span */
-	const struct track *model;         /* NULL: not yet */
-	struct class *cls;                 /* of a counter's values */
-	struct pf_group *group;            /* of lanes; NULL: none */
-	uint32_t lane;                     /* + 1, while a span is open; 0: none */
+	bool has_local, described_late; /* async events of a local id took its process, before it was known */
+	uint64_t async_id;              /* of a synthetic one of async events */
+	bool is_async;                  /* tracetool wrote it for one async span */
+	const struct track *model;      /* NULL: not yet */
+	struct class *cls;              /* of a counter's values */
+	struct pf_group *group;         /* of lanes; NULL: none */
+	uint32_t lane;                  /* + 1, while a span is open; 0: none */
 	struct pf_open *open;
 	uint32_t nopen, nclosed, open_cap; /* nclosed: of the nopen */
 	uint32_t nexpected;                /* ends of spans that were dropped or ended before */
@@ -601,8 +603,8 @@ enum pf_time pf_convert_noted(struct pf_state *st, uint32_t clock, uint64_t valu
  * it has to wait for a snapshot. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
 
-/* Notes the event of a packet whose clock has no snapshot yet.  Without one up to the end, or with a time that
- * is out of range then, it is no event. */
+/* Notes the event of a packet whose clock has no snapshot yet.  Without one up to the end, or with a time
+ * that is out of range then, it is no event. */
 void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */
