@@ -513,7 +513,7 @@ void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b,
 		r->no_memory |= !add_fields(st, b, e);
 	if (rec->role == RECORD_IS_EVENT && st->task->has_true_id)
 		drop_true_tid(b, e);
-	if (of[CHROME_BIND_ID].kind == JSON_ABSENT)
+	if (of[CHROME_BIND_ID].kind == JSON_ABSENT || rec->role != RECORD_IS_EVENT)
 		return;
 	const bool in = of[CHROME_FLOW_IN].kind == JSON_TRUE, out = of[CHROME_FLOW_OUT].kind == JSON_TRUE;
 	if (in)

@@ -329,12 +329,26 @@ static void write_pending_epoch(struct hpw_copy *copy)
 	copy->epoch_pending = false;
 }
 
+/* Writes the options of tracks before an event of stream s, or (NULL) before another option.  They stay in
+ * place unless packets are left out or streams renumbered. */
+static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream *s)
+{
+	if (copy->pending.next.n == 0 && copy->pending.used == 0)
+		return;
+	struct text *const t = copier_text(copy->to);
+	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected))
+		write_pending(&copy->pending, t);
+	if (s != NULL)
+		write_pending_of(&copy->pending, t, s);
+}
+
 /* Copies an epoch.  The first epoch of the first input that has one applies; a different one of the same
  * input is a fault of the input, and is copied too. */
 static void copy_epoch(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
 	const uint64_t value = load_u64(bytes.p + bytes.n - HEPH_EPOCH_SIZE, true);
 
+	write_pending_tracks(copy, NULL);
 	if (!copy->epoch_known && (copy->input == 0 || !copy->any_event)) {
 		copy->epoch_known = true;
 		copy->epoch = value;
@@ -352,19 +366,6 @@ static void copy_epoch(struct hpw_copy *copy, const struct event *e, struct slic
 	} else {
 		copier_keep(copy->to, bytes);
 	}
-}
-
-/* Writes the options of tracks before an event of stream s, or (NULL) before another option.  They stay in
- * place unless packets are left out or streams renumbered. */
-static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream *s)
-{
-	if (copy->pending.next.n == 0 && copy->pending.used == 0)
-		return;
-	struct text *const t = copier_text(copy->to);
-	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected))
-		write_pending(&copy->pending, t);
-	if (s != NULL)
-		write_pending_of(&copy->pending, t, s);
 }
 
 static void copy_option(struct hpw_copy *copy, const struct event *e, struct slice bytes)
