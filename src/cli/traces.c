@@ -227,6 +227,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	job.adjust.max_repeat = how->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
 	const struct stats_tables_asked *const asked = how->tables;
+	job.choice.keeps_arrows = asked != NULL && asked->flows; /* whose partner may be selected */
 	const bool tables = asked != NULL && stats_tables_count(asked) > 0;
 	if (tables)
 		job.arrange.order = ORDER_TIME;

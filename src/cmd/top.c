@@ -123,7 +123,7 @@ static bool end_arrow(struct top *t, const struct event *e)
 	struct open_arrow start;
 
 	if (!open_arrows_end(&t->arrows, e, &start))
-		return true;
+		return !event_is_step(e) || open_arrows_start(&t->arrows, e, 0);
 	const struct longest_item item = {
 		.length = open_arrow_delay(&start, e),
 		.ts = start.ts,
@@ -450,11 +450,11 @@ static void list_longest(struct trace_slot *slot)
 	                (run->gaps     ? (unsigned)WANT_NAMES
 	                 : run->arrows ? (unsigned)(WANT_NAMES | WANT_ARROWS)
 	                               : (unsigned)WANT_FIELDS);
-	job.arrange.bare = run->gaps;
+	job.arrange.bare = run->gaps || run->arrows;
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
 	job.choice.keeps = true; /* times are from the start of the trace */
-	job.arrange.order = run->gaps ? ORDER_TIME : ORDER_FILE;
+	job.arrange.order = run->gaps || run->arrows ? ORDER_TIME : ORDER_FILE;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
 	pipeline_end(p);
 	trace_slot_turn(slot);

@@ -105,6 +105,7 @@ struct choice {
 	/* Marks events that `select` rejects with EVENT_LEFT_OUT instead of removing them; events outside of
 	 * the time window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
 	bool keeps;
+	bool keeps_arrows;          /* likewise, also ends of arrows outside of a window that cuts spans */
 	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */
 	struct split *split;        /* only events of some of its parts come out; NULL: not split */
 	uint32_t part, part_end; /* parts [part, part_end); SPLIT_ALL: see run/choose/route.h.  With a planned

@@ -538,6 +538,11 @@ bool select_stage_choose(struct select_stage *st, struct batch *b)
 	return true;
 }
 
+static bool is_end_of_arrow(const struct event *e)
+{
+	return event_is_flow(e) || (e->phase == PHASE_INSTANT && (e->flags & EVENT_ARROW) != 0);
+}
+
 /* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
@@ -552,7 +557,10 @@ static bool select_batch(struct select_stage *st, struct batch *b)
 		const bool inside = in_window(st, e), wanted = inside && matches(st, b, i);
 		st->found->left_out += !wanted;
 		if (!wanted) {
-			if (!st->choice->keeps || !(inside || st->select->edges == SELECT_KEEP))
+			const bool keeps = inside || st->select->edges == SELECT_KEEP
+			                       ? st->choice->keeps
+			                       : st->choice->keeps_arrows && is_end_of_arrow(e);
+			if (!keeps)
 				continue;
 			e->flags |= EVENT_LEFT_OUT;
 		}

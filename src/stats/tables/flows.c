@@ -128,11 +128,11 @@ bool flows_add(struct flow_table *f, const struct event *e)
 			(void)open_arrows_end(&f->sources, e, &start);
 		return leave(f, e, name);
 	}
-	if (!open_arrows_end(&f->starts, e, &start))
-		return open_arrows_start(&f->early, e, name);
-	if (!count_arrow(f, start.what, name, open_arrow_delay(&start, e)))
-		return false;
-	return !event_is_step(e) || leave(f, e, name);
+	if (open_arrows_end(&f->starts, e, &start))
+		return count_arrow(f, start.what, name, open_arrow_delay(&start, e)) &&
+		       (!event_is_step(e) || leave(f, e, name));
+	return open_arrows_start(&f->early, e, name) &&
+	       (!event_is_step(e) || open_arrows_start(&f->starts, e, name));
 }
 
 /* Counts the open arrows by name. */
