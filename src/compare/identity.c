@@ -44,13 +44,15 @@ static struct wide_hash own_identity(const struct track *t, unsigned without)
 	return wide_hash_end(h);
 }
 
-/* Returns the key of a name among the tracks of a process. */
-static uint64_t name_key(const struct track *t, struct slice name)
+/* Returns the key of a name, and of the number of `t` unless it is not to be `numbered`, among the tracks of
+ * its process. */
+static uint64_t name_key(const struct track *t, struct slice name, bool numbered)
 {
 	struct wide_hash h = wide_hash_start(HASH_NAME);
 
 	wide_hash_add_hash(&h, process_identity(track_process(t), 0));
 	wide_hash_add_text(&h, name);
+	wide_hash_add(&h, numbered ? t->id + 1 : 0);
 	return wide_hash_end(h).a;
 }
 
@@ -58,9 +60,11 @@ static void index_names(struct track_identities *t, const struct trace *trace)
 {
 	for (; t->named < trace->ntracks && !t->failed; t->named++) {
 		const struct track *const k = trace->tracks[t->named];
-		const uint64_t key = name_key(k, k->name);
-		if (k->kind != TRACK_PROCESS && k->lane == 0 && table64_get(&t->names, key) == TABLE_NONE)
-			t->failed = !table64_put(&t->names, key, t->named);
+		for (int i = 0; i <= has_number(k) && k->kind != TRACK_PROCESS && k->lane == 0; i++) {
+			const uint64_t key = name_key(k, k->name, i != 0);
+			if (table64_get(&t->names, key) == TABLE_NONE)
+				t->failed |= !table64_put(&t->names, key, t->named);
+		}
 	}
 }
 
@@ -85,11 +89,9 @@ static const struct track *base_track(const struct track_identities *t, const st
 	while (k->lane > 0 && k->parent != NULL)
 		k = k->parent;
 	const struct slice name = k->kind == TRACK_PROCESS ? slice_of(NULL, 0) : name_before_lane(k->name);
-	const uint32_t index = name.p != NULL ? table64_get(&t->names, name_key(k, name)) : TABLE_NONE;
-	if (index == TABLE_NONE)
-		return k;
-	const struct track *const base = trace->tracks[index];
-	return !has_number(k) || (has_number(base) && base->id == k->id) ? base : k;
+	const uint32_t index =
+	    name.p != NULL ? table64_get(&t->names, name_key(k, name, has_number(k))) : TABLE_NONE;
+	return index != TABLE_NONE ? trace->tracks[index] : k;
 }
 
 struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
