@@ -5,6 +5,7 @@
  */
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/say.h"
@@ -214,8 +215,8 @@ static bool check_tables(struct stats_run *s)
 	return true;
 }
 
-/* Reads the options of groups and columns.  Returns false after a message. */
-static bool parse_table(struct stats_run *s)
+/* Reads the options of groups.  Returns false after a message. */
+static bool parse_keys(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;
 	struct shown_path shown;
@@ -231,7 +232,17 @@ static bool parse_table(struct stats_run *s)
 			                       show_path(&shown, s->words_sum));
 		s->sum_of = slice_str(s->words_sum + 4);
 	}
-	span_columns_init(&s->columns, s->words_sum != NULL ? s->sum_of.p : NULL);
+	return true;
+}
+
+/* Reads the options of columns.  sum_of: the summed field; NULL: none.  Returns false after a message. */
+static bool parse_columns(struct stats_run *s, const char *sum_of)
+{
+	struct options *const o = &s->run.options;
+	struct shown_path shown;
+	char why[512];
+
+	span_columns_init(&s->columns, sum_of);
 	if (s->words_columns != NULL && !span_columns_parse(&s->columns, s->words_columns, why, sizeof why))
 		return options_mistake(o, "--columns: %s", show_path(&shown, why));
 	if (s->words_percentiles != NULL &&
@@ -239,9 +250,30 @@ static bool parse_table(struct stats_run *s)
 		return options_mistake(o, "--percentiles: %s", show_path(&shown, why));
 	if (s->tables.hist && !span_columns_hist(&s->columns, s->words_columns != NULL, why, sizeof why))
 		return options_mistake(o, "--hist: %s", show_path(&shown, why));
-	if (s->words_sort != NULL && !span_columns_sort(&s->columns, &s->by, s->words_sort, why, sizeof why))
+	return true;
+}
+
+/* Reads the order of rows; a key of `by` may say it.  Returns false after a message. */
+static bool parse_order(struct stats_run *s, const struct group_by *by)
+{
+	struct options *const o = &s->run.options;
+	struct shown_path shown;
+	char why[512];
+
+	if (s->words_sort != NULL && !span_columns_sort(&s->columns, by, s->words_sort, why, sizeof why))
 		return options_mistake(o, "--sort: %s", show_path(&shown, why));
 	return true;
+}
+
+/* Reads the options of the table.  With --merge, files say which keys and which field there are: before they
+ * are read, any field will do, to find mistakes early.  Returns false after a message. */
+static bool parse_table(struct stats_run *s)
+{
+	return parse_keys(s) &&
+	       parse_columns(s, s->words_sum != NULL ? s->sum_of.p
+	                        : s->merge           ? ""
+	                                             : NULL) &&
+	       (s->merge || parse_order(s, &s->by));
 }
 
 /* ---- one table over several traces ---- */
@@ -302,6 +334,13 @@ static void merge_files(struct stats_run *s)
 			s->any = false;
 			return;
 		}
+	const struct slice field = s->joint.sum_of;
+	char sum_of[GROUP_KEY_MAX];
+	snprintf(sum_of, sizeof sum_of, "%.*s", (int)field.n, field.n > 0 ? field.p : "");
+	if (parse_columns(s, field.n > 0 ? sum_of : NULL) && parse_order(s, &s->joint.by))
+		return;
+	s->run.status = STATUS_USAGE;
+	s->any = false;
 }
 
 /* Options that tables over several traces cannot have.  Those of --merge were counted before. */

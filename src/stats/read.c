@@ -524,6 +524,21 @@ static bool read_by(struct reading *r, struct json_token *list, struct group_by 
 	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
 }
 
+/* The field of a sum, as --sum takes it: it is the head of a column. */
+static bool read_sum_of(struct reading *r, struct json_token *v, struct slice *field)
+{
+	char word[GROUP_KEY_MAX + 8], why[256];
+	struct group_by by;
+
+	if (!get_text(r, v, field))
+		return false;
+	const int n = (int)(field->n < GROUP_KEY_MAX ? field->n : GROUP_KEY_MAX);
+	snprintf(word, sizeof word, "arg:%.*s", n, field->p);
+	return field->n == 0 ||
+	       (strlen(word) == 4 + field->n && group_by_parse(&by, word, why, sizeof why) && by.n == 1) ||
+	       fail(r, v->p, "there is no such field");
+}
+
 /* The table gets the keys and the field of its first file, unless they are given; later files have the same.
  */
 static bool same_groups(struct reading *r, struct json_token *full, const struct group_by *by,
@@ -563,7 +578,7 @@ static bool read_full(struct reading *r, struct json_token *full, struct stats_o
 		if (is_key(&w, "by"))
 			ok = read_by(r, &w.value, &by);
 		else if (is_key(&w, "sum_of"))
-			ok = get_text(r, &w.value, &sum_of);
+			ok = read_sum_of(r, &w.value, &sum_of);
 		else if (is_key(&w, "summed"))
 			ok = get_u64(r, &w.value, &s->summed);
 		else if (is_key(&w, "traces"))

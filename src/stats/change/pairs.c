@@ -164,13 +164,13 @@ static unsigned __int128 metric(const struct change_values *v, enum change_metri
 	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
 }
 
-/* 1: larger by more than the least change, -1: smaller, 0: neither. */
+/* 1: larger by more than the least change, a part of the old value; -1: smaller by more, 0: neither. */
 static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
 	const double old = (double)metric(&p->sides[CHANGE_OLD], m),
 	             new = (double)metric(&p->sides[CHANGE_NEW], m);
 
-	return new > old *(1 + c->floors.change) ? 1 : old > new *(1 + c->floors.change) ? -1 : 0;
+	return new > old *(1 + c->floors.change) ? 1 : new < old *(1 - c->floors.change) ? -1 : 0;
 }
 
 /* Numbers are slower or faster only if they moved. */
@@ -213,7 +213,7 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 		return CHANGE_IS_FASTER;
 	/* With single runs, a larger total is beyond noise only if the number of spans changed. */
 	const double change = change_ratio(old->count, new->count);
-	const bool more_spans = change > 1 + c->floors.change || change * (1 + c->floors.change) < 1;
+	const bool more_spans = change > 1 + c->floors.change || change < 1 - c->floors.change;
 	if (longer != 0 && p->distance >= c->floors.time &&
 	    (c->by_runs ? total->slower || total->faster : more_spans && spans == longer))
 		return longer > 0 ? CHANGE_IS_MORE : CHANGE_IS_FEWER;
