@@ -148,6 +148,7 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 	put_u64_or_null(o, "epoch_ns", of->epoch_ns, of->epoch_known);
 	json_out_u64(o, "tracks", s->tracks);
 	json_out_u64(o, "self_inexact", s->times.inexact);
+	json_out_u64(o, "counters_late", s->series.late);
 	if (v->full)
 		put_full(o, s);
 }

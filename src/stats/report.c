@@ -85,6 +85,9 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	put_note(t, v, s->times.inexact,
 	         "span is too far out of order: total and self times may not be exact",
 	         "spans are too far out of order: total and self times may not be exact");
+	put_note(t, v, s->series.late,
+	         "value of a counter is too far out of order: its mean over time may not be exact",
+	         "values of counters are too far out of order: means over time may not be exact");
 	if (s->spans.longest.limit < s->examples.n && s->spans.longest.limit > 0)
 		put_note(t, v, s->spans.longest.limit,
 		         "example of each group is kept, as there are too many groups",
