@@ -275,7 +275,8 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
 #define SELF_RUNS 32U
-#define SELF_BLOCKS 4096U          /* of one track */
+#define SELF_BLOCKS 65536U         /* of one track */
+#define SELF_FEW_BLOCKS 4096U      /* of one track, when all have half of SELF_ALL_BLOCKS */
 #define SELF_ALL_BLOCKS (1U << 19) /* of all tracks; beyond it each has 16 */
 #define SELF_PIECES (1U << 17)
 #define SELF_NOBODY (UINT32_MAX >> 1) /* a span without a name: it only covers others */
