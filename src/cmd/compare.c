@@ -4,6 +4,7 @@
  * side by side; each is added to the table of its run in its turn.
  */
 
+#include <inttypes.h>
 #include <getopt.h>
 #include <stdlib.h>
 
@@ -237,6 +238,17 @@ static void say_unmet(const struct compare *c)
 			       show_path(&name, c->map.names[i].old.p));
 }
 
+/* Warns of percentiles that are not exact. */
+static void say_coarse(const struct compare *c)
+{
+	for (size_t i = 0; i < c->nruns && !c->run.options.quiet; i++)
+		if (c->runs[i].table.pool.coarse > 0)
+			say_of(c->runs[i].path,
+			       "warning: durations of too many names are not exact to 1 %% in percentiles: "
+			       "%" PRIu64,
+			       c->runs[i].table.pool.coarse);
+}
+
 /* ---- tables ---- */
 
 /* *is: whether it is a regular file with JSON of stats.  Returns false after a message if it cannot be
@@ -465,6 +477,7 @@ static void compare(struct compare *c)
 		find_changes(c, &change);
 		put_report(c, &change);
 		say_unmet(c);
+		say_coarse(c);
 		if (c->regressed)
 			r->status = worse(r->status, STATUS_FINDINGS);
 	}

@@ -84,6 +84,18 @@ static struct slice put_fields(const void *ctx, struct text *t, const struct bat
 	return shown_fields_put(t, ctx, b, e);
 }
 
+/* CSV has no notes. */
+static void say_coarse(const struct stats *s)
+{
+	char title[48];
+
+	if (s->pool.coarse > 0)
+		say_of(stats_title(&s->origin, title).p,
+		       "warning: %" PRIu64
+		       " duration%s of too many names %s not exact to 1 %% in percentiles",
+		       s->pool.coarse, s->pool.coarse == 1 ? "" : "s", s->pool.coarse == 1 ? "is" : "are");
+}
+
 static void put_report(struct stats_run *s, const struct stats *stats)
 {
 	struct trace_run *const r = &s->run;
@@ -106,6 +118,8 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 	else
 		ok = stats_text(&r->text, &view, (size_t)s->max_rows);
 
+	if (s->form == FORM_CSV && !r->options.quiet)
+		say_coarse(stats);
 	r->out.no_memory |= !ok;
 	r->any = true;
 	report_out_put(&r->out, &r->text);

@@ -460,6 +460,16 @@ bool policy_check_budgets(const struct policy_verdict *v)
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		rows_free(&rows[i]);
+	bool percentiles = false;
+	for (uint32_t i = 0; i < c->nbudgets; i++)
+		percentiles |= c->budgets[i]->statistic <= STATISTIC_P99 ||
+		               c->budgets[i]->statistic == STATISTIC_QUANTILE;
+	if (ok && percentiles && s->pool.coarse > 0)
+		policy_finding(v, POLICY_RULE_UNCHECKED, 0, 0,
+		               "%" PRIu64
+		               " durations of too many names are not exact to 1 %% in percentiles, "
+		               "by which budgets are judged",
+		               s->pool.coarse);
 	if (ok && c->nbudgets > 0 && stats_other_names(s) > 0)
 		policy_finding(v, POLICY_RULE_UNCHECKED, 0, 0,
 		               "%" PRIu64 " events have names beyond the first %d, which budgets do not see",

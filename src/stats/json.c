@@ -42,7 +42,6 @@ static void put_full(struct json_out *o, const struct stats *s)
 	json_out_u64(o, "left_out", s->origin.left_out);
 	json_out_u64(o, "counted", s->events);
 	json_out_u64(o, "unpaired", s->unpaired);
-	json_out_u64(o, "coarse", s->pool.coarse);
 	json_out_end(o, "}");
 }
 
@@ -148,6 +147,8 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 	put_u64_or_null(o, "epoch_ns", of->epoch_ns, of->epoch_known);
 	json_out_u64(o, "tracks", s->tracks);
 	json_out_u64(o, "self_inexact", s->times.inexact);
+	json_out_u64(o, "counters_late", s->series.late);
+	json_out_u64(o, "coarse", s->pool.coarse);
 	if (v->full)
 		put_full(o, s);
 }

@@ -288,6 +288,7 @@ bool stats_merge(struct stats *into, const struct stats *from)
 	add_u64(into, &into->unpaired, from->unpaired);
 	add_u64(into, &into->summed, from->summed);
 	add_u64(into, &into->times.inexact, from->times.inexact);
+	add_u64(into, &into->series.late, from->series.late);
 	add_u64(into, &into->pool.coarse, from->pool.coarse);
 	into->overflowed |= from->overflowed;
 	into->has_bytes |= from->has_bytes;

@@ -275,7 +275,8 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
 #define SELF_RUNS 32U
-#define SELF_BLOCKS 4096U          /* of one track */
+#define SELF_BLOCKS 65536U         /* of one track */
+#define SELF_FEW_BLOCKS 4096U      /* of one track, when all have half of SELF_ALL_BLOCKS */
 #define SELF_ALL_BLOCKS (1U << 19) /* of all tracks; beyond it each has 16 */
 #define SELF_PIECES (1U << 17)
 #define SELF_NOBODY (UINT32_MAX >> 1) /* a span without a name: it only covers others */
@@ -406,9 +407,15 @@ bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self);
  * %; integers below 256 are exact.  Memory is bounded: SERIES_STEPS in all series, beyond which values are
  * counted at the nearest known one, and SERIES_STATES pairs of series and track, beyond which there is no
  * mean over time.
+ *
+ * The mean over time is exact for values in any order as long as each lies among the last SERIES_RECENT / 2
+ * values of its track, in order of time, or before all of them.  Others do not change it, and are counted as
+ * late.
  */
 #define SERIES_STEPS (1U << 19)
 #define SERIES_STATES (1U << 18)
+#define SERIES_RECENT 4096U          /* of a series and track */
+#define SERIES_ALL_RECENT (1U << 18) /* 4 MiB */
 
 /* Number of values with equal sign, exponent and first 7 bits. */
 struct series_step {
@@ -429,9 +436,18 @@ struct series {
 	uint32_t state_track, state; /* of the last value; index + 1 */
 };
 
-struct series_state {
+struct series_point {
 	uint64_t ns;
 	double value;
+};
+
+/* The values of a series on a track. */
+struct series_state {
+	uint64_t first_ns;
+	struct series_point last;    /* in order of time, then of arrival */
+	struct series_point *recent; /* those before `last`, in that order */
+	uint32_t nrecent, cap;
+	bool dropped; /* there are values before `recent` */
 };
 
 struct series_set {
@@ -443,6 +459,8 @@ struct series_set {
 	struct table64 state_of; /* track << 32 | series */
 	struct series_state *states;
 	uint32_t nstates, states_cap;
+	uint32_t nrecent; /* capacity of all states */
+	uint64_t late;    /* values that are not in a mean over time */
 };
 
 /* text: for names, may be shared. */

@@ -591,8 +591,6 @@ static bool read_full(struct reading *r, struct json_token *full, struct stats_o
 			ok = get_u64(r, &w.value, &s->events);
 		else if (is_key(&w, "unpaired"))
 			ok = get_u64(r, &w.value, &s->unpaired);
-		else if (is_key(&w, "coarse"))
-			ok = get_u64(r, &w.value, &s->pool.coarse);
 	}
 	if (!ok || !walked(r, &w, full))
 		return false;
@@ -662,6 +660,10 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 			ok = get_u64(r, &w.value, &s->tracks);
 		else if (is_key(&w, "self_inexact"))
 			ok = get_u64(r, &w.value, &s->times.inexact);
+		else if (is_key(&w, "counters_late"))
+			ok = get_u64(r, &w.value, &s->series.late);
+		else if (is_key(&w, "coarse"))
+			ok = get_u64(r, &w.value, &s->pool.coarse);
 		else if (!has_full &&
 		         (is_key(&w, "spans") || is_key(&w, "async_spans") || is_key(&w, "classes")))
 			return fail(r, w.value.p, "the input has no \"full\": it was written without --full");

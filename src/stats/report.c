@@ -83,8 +83,13 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	put_note(t, v, s->unpaired, "span is incomplete: its begin or end lies outside the trace",
 	         "spans are incomplete: begin or end lies outside the trace");
 	put_note(t, v, s->times.inexact,
-	         "span is too far out of order: total and self times may not be exact",
-	         "spans are too far out of order: total and self times may not be exact");
+	         "span lies around or across spans that are remembered together: total and self times may "
+	         "not be exact",
+	         "spans lie around or across spans that are remembered together: total and self times may "
+	         "not be exact");
+	put_note(t, v, s->series.late,
+	         "value of a counter is too far out of order: its mean over time may not be exact",
+	         "values of counters are too far out of order: means over time may not be exact");
 	if (s->spans.longest.limit < s->examples.n && s->spans.longest.limit > 0)
 		put_note(t, v, s->spans.longest.limit,
 		         "example of each group is kept, as there are too many groups",

@@ -568,7 +568,8 @@ static bool block_ended(struct self_times *t, struct self_track *k, uint64_t tim
 /* Bounds the number of blocks. */
 static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t keep)
 {
-	if (k->nblocks <= SELF_BLOCKS && keep > 0) {
+	const uint32_t max = t->blocks_cap > SELF_ALL_BLOCKS / 2 ? SELF_FEW_BLOCKS : SELF_BLOCKS;
+	if (k->nblocks <= max && keep > 0) {
 		trim_blocks(t, k);
 		return;
 	}
@@ -579,7 +580,7 @@ static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t ke
 			t->self[n++] = k->spans[i].start;
 	if (!k->by_start)
 		sort_nearly(t->self, n, sizeof *t->self, by_time);
-	merge_blocks(k, t->self, n, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : SELF_BLOCKS / 4);
+	merge_blocks(k, t->self, n, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : max / 4);
 	trim_blocks(t, k);
 }
 

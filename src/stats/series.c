@@ -24,6 +24,8 @@ void series_free(struct series_set *s)
 	free(s->list);
 	names_free(&s->names);
 	table64_free(&s->state_of);
+	for (uint32_t i = 0; i < s->nstates; i++)
+		free(s->states[i].recent);
 	free(s->states);
 	*s = (struct series_set){ .n = 0 };
 }
@@ -152,19 +154,92 @@ static struct series_state *state_of(struct series_set *set, uint32_t number, ui
 	return &set->states[at];
 }
 
+/* Makes space for a value in `recent`: more capacity, else without the older half.  Returns the number of
+ * dropped values; there may be no space. */
+static uint32_t make_space(struct series_set *set, struct series_state *k)
+{
+	const uint32_t cap = k->cap > 0 ? 2 * k->cap : 4, more = cap - k->cap;
+
+	if (k->nrecent < k->cap)
+		return 0;
+	if (cap <= SERIES_RECENT && set->nrecent + more <= SERIES_ALL_RECENT) {
+		struct series_point *const p = realloc(k->recent, cap * sizeof *p);
+		if (p != NULL) {
+			k->recent = p;
+			k->cap = cap;
+			set->nrecent += more;
+			return 0;
+		}
+	}
+	const uint32_t n = (k->nrecent + 1) / 2;
+	k->nrecent -= n;
+	k->dropped = true;
+	if (n > 0)
+		memmove(k->recent, k->recent + n, k->nrecent * sizeof *k->recent);
+	return n;
+}
+
+static void keep_recent(struct series_set *set, struct series_state *k, uint32_t at, struct series_point p)
+{
+	const uint32_t n = make_space(set, k);
+
+	if (at < n || k->cap == 0)
+		return;
+	memmove(k->recent + at - n + 1, k->recent + at - n, (k->nrecent + n - at) * sizeof *k->recent);
+	k->recent[at - n] = p;
+	k->nrecent++;
+}
+
+/* Adds a value that lies before the last one. */
+static void add_earlier(struct series_set *set, struct series *s, struct series_state *k,
+                        struct series_point p)
+{
+	uint32_t at = 0, hi = k->nrecent;
+
+	while (at < hi) { /* the first one that is later */
+		const uint32_t mid = at + (hi - at) / 2;
+		if (k->recent[mid].ns > p.ns)
+			hi = mid;
+		else
+			at = mid + 1;
+	}
+	const struct series_point next = at < k->nrecent ? k->recent[at] : k->last;
+	if (p.ns < k->first_ns) {
+		const double ns = (double)(k->first_ns - p.ns);
+		s->held += p.value * ns;
+		s->held_ns += ns;
+		k->first_ns = p.ns;
+	} else if (at > 0) {
+		s->held += (p.value - k->recent[at - 1].value) * (double)(next.ns - p.ns);
+	} else {
+		set->late++;
+	}
+	if (at > 0 || !k->dropped)
+		keep_recent(set, k, at, p);
+}
+
 static void add_held_time(struct series_set *set, uint32_t number, const struct event *e, double v)
 {
+	const struct series_point p = { e->ts, v };
+	struct series *const s = &set->list[number];
 	bool known;
-	struct series_state *const state = state_of(set, number, e->track->index, &known);
+	struct series_state *const k = state_of(set, number, e->track->index, &known);
 
-	if (state == NULL)
+	if (k == NULL)
 		return;
-	if (known && e->ts >= state->ns) {
-		const double ns = (double)(e->ts - state->ns);
-		set->list[number].held += state->value * ns;
-		set->list[number].held_ns += ns;
+	if (known && p.ns < k->last.ns) {
+		add_earlier(set, s, k, p);
+		return;
 	}
-	*state = (struct series_state){ e->ts, v };
+	if (known) {
+		const double ns = (double)(p.ns - k->last.ns);
+		s->held += k->last.value * ns;
+		s->held_ns += ns;
+		keep_recent(set, k, k->nrecent, k->last);
+	} else {
+		*k = (struct series_state){ .first_ns = p.ns };
+	}
+	k->last = p;
 }
 
 /* Limits a mean to the range of values: sums of large numbers are rounded, or infinite. */

@@ -19,6 +19,7 @@
 #define SHARE_SHOWN 3U     /* likewise, those that took most time */
 
 struct share_track {
+	const struct track *track; /* NULL: no span yet */
 	struct total busy, waiting;
 	uint64_t gap_from; /* end of the last busy period */
 	bool worked, selected;
@@ -172,6 +173,7 @@ bool share_add(struct share_table *h, const struct event *e)
 		return false;
 	if (!array_reach(&h->tracks, &h->ntracks, e->track->index, sizeof *h->tracks))
 		return false;
+	h->tracks[e->track->index].track = e->track;
 	h->tracks[e->track->index].selected |= selected;
 	uint32_t name = names_index(&h->names, e->name, 0);
 	if (name == NAMES_FAILED)
@@ -294,11 +296,10 @@ bool share_put(const struct share_table *h, struct cells *c)
 
 	if (rows == NULL)
 		return false;
-	for (uint32_t i = 0; i < h->ntracks && i < h->activity.ntracks; i++)
-		if (h->tracks[i].selected && h->activity.tracks[i].track != NULL)
-			rows[n++] =
-			    (struct share_row){ h->activity.tracks[i].track, total_of(h->tracks[i].busy),
-				                total_of(h->tracks[i].waiting) };
+	for (uint32_t i = 0; i < h->ntracks; i++)
+		if (h->tracks[i].selected)
+			rows[n++] = (struct share_row){ h->tracks[i].track, total_of(h->tracks[i].busy),
+				                        total_of(h->tracks[i].waiting) };
 	if (n > 0)
 		qsort(rows, n, sizeof *rows, busiest_first);
 	cells_begin(c, "time of tracks", "shares", heads, sizeof heads / sizeof *heads);

@@ -246,6 +246,29 @@ Test(self_times, long_tracks_are_exact_in_order)
 	}
 }
 
+/* In order of ends, tens of thousands of spans with gaps between them wait for the one around them. */
+Test(self_times, many_spans_wait_for_the_one_around_them)
+{
+	const uint64_t inner = 30000, outer = 13;
+	struct self_times t;
+	uint64_t at = 0;
+
+	self_times_init(&t);
+	for (uint64_t i = 0; i < outer; i++) {
+		const uint64_t start = at;
+		at += 3;
+		for (uint64_t k = 0; k < inner; k++, at += 10)
+			self_times_add(&t, 0, at, 5, 1, false);
+		self_times_add(&t, 0, start, at - start, 2, false);
+		at += 7;
+	}
+	self_times_end(&t);
+	cr_expect_eq(t.inexact, 0);
+	cr_expect_eq((uint64_t)total_of(self_times_of(&t, 1)->self), 5 * inner * outer);
+	cr_expect_eq((uint64_t)total_of(self_times_of(&t, 2)->self), (3 + 5 * inner) * outer);
+	self_times_free(&t);
+}
+
 /* More tracks, and more spans, than there is room for in all. */
 Test(self_times, many_tracks)
 {

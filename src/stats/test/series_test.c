@@ -40,6 +40,18 @@ static void put(struct series_set *set, const struct track *tracks, const struct
 	cr_assert(series_add(set, 0, &b, &e));
 }
 
+/* Sorts samples by time, then arrival. */
+static void sort_by_time(struct sample *s, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		const struct sample x = s[i];
+		size_t to = i;
+		for (; to > 0 && s[to - 1].ts > x.ts; to--)
+			s[to] = s[to - 1];
+		s[to] = x;
+	}
+}
+
 static double oracle_time_mean(const struct sample *s, size_t n)
 {
 	double held = 0, ns = 0;
@@ -122,4 +134,84 @@ Test(series, odd_values)
 	cr_assert(series_percentile(&set.list[0], 100) <= 1.7e308);
 	series_free(&set);
 	arena_free(&text);
+}
+
+/* Puts values in an order other than that of time; the mean over time is that of the sorted ones. */
+Test(series, the_order_of_arrival_does_not_matter)
+{
+	struct track tracks[TRACKS];
+	uint64_t state = 11;
+
+	for (uint32_t i = 0; i < TRACKS; i++)
+		tracks[i] = (struct track){ .index = i };
+	for (unsigned round = 0; round < 300; round++) {
+		struct sample s[MOST];
+		struct series_set set;
+		struct arena text = { 0 };
+		const size_t n = 1 + draw(&state, round < 100 ? 8 : MOST);
+		series_init(&set, &text);
+		for (size_t i = 0; i < n; i++) {
+			const uint64_t ts = round % 3 == 0   ? 10 * (n - i)
+			                    : round % 3 == 1 ? draw(&state, 2 * n)
+			                                     : 10 * i + draw(&state, 60);
+			s[i] =
+			    (struct sample){ ts, (uint32_t)draw(&state, TRACKS), (double)draw(&state, 1000) };
+			put(&set, tracks, &s[i]);
+		}
+		sort_by_time(s, n);
+		const double mean = oracle_time_mean(s, n);
+		if (!isnan(mean))
+			expect_near(series_time_mean(&set.list[0]), mean, 1e-9);
+		cr_assert_eq(set.late, 0);
+		series_free(&set);
+		arena_free(&text);
+	}
+}
+
+/* Values that belong before all that is remembered are left out and counted, unless they are the first. */
+Test(series, values_far_out_of_order)
+{
+	struct track track = { .index = 0 };
+	struct series_set set;
+	struct arena text = { 0 };
+	const uint64_t n = 3 * (uint64_t)SERIES_RECENT;
+
+	series_init(&set, &text);
+	for (uint64_t i = 1; i <= n; i++)
+		put(&set, &track, &(struct sample){ 10 * i, 0, (double)(i % 2) });
+	put(&set, &track, &(struct sample){ 15, 0, 1e9 });
+	put(&set, &track, &(struct sample){ 25, 0, 1e9 });
+	cr_assert_eq(set.late, 2);
+	put(&set, &track, &(struct sample){ 0, 0, 1 });
+	put(&set, &track, &(struct sample){ 10 * n - 5, 0, 1 });
+	cr_assert_eq(set.late, 2);
+	cr_assert_eq(set.list[0].held_ns, (double)(10 * n));
+	cr_assert_eq(set.list[0].held, (double)(5 * n + 10));
+	cr_assert_leq(set.nrecent, SERIES_RECENT);
+	series_free(&set);
+	arena_free(&text);
+}
+
+/* The capacity for all series is used up: values in order are exact with no more than the last one. */
+Test(series, many_series_are_exact_in_order)
+{
+	struct track *const tracks = calloc(SERIES_ALL_RECENT / 4 + 8, sizeof *tracks);
+	const uint32_t n = SERIES_ALL_RECENT / 4 + 8;
+	struct series_set set;
+	struct arena text = { 0 };
+
+	series_init(&set, &text);
+	for (uint32_t i = 0; i < n; i++)
+		tracks[i].index = i;
+	for (uint64_t k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < n; i++)
+			put(&set, tracks, &(struct sample){ 10 * k, i, (double)k });
+	cr_assert_eq(series_time_mean(&set.list[0]), 1);
+	cr_assert(set.late == 0 && set.nrecent == SERIES_ALL_RECENT);
+	put(&set, tracks, &(struct sample){ 15, n - 1, 7 });
+	cr_assert_eq(set.late, 1);
+	cr_assert_eq(series_time_mean(&set.list[0]), 1);
+	series_free(&set);
+	arena_free(&text);
+	free(tracks);
 }
