@@ -81,12 +81,23 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 	}
 }
 
+/* The i-th key; of the default, the name and the category. */
+static const char *key_word(const struct group_by *by, unsigned i)
+{
+	return by->n > 0 ? by->columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
+}
+
+static unsigned count_keys(const struct group_by *by)
+{
+	return by->n > 0 ? by->n : 2;
+}
+
 bool group_by_is_same(const struct group_by *a, const struct group_by *b)
 {
-	bool same = a->n == b->n;
+	bool same = count_keys(a) == count_keys(b);
 
-	for (unsigned i = 0; same && i < a->n; i++)
-		same = strcmp(a->columns[i].head, b->columns[i].head) == 0;
+	for (unsigned i = 0; same && i < count_keys(a); i++)
+		same = strcmp(key_word(a, i), key_word(b, i)) == 0;
 	return same;
 }
 
@@ -122,12 +133,12 @@ unsigned group_by_wants(const struct group_by *by)
 
 unsigned stats_count_keys(const struct stats *s)
 {
-	return s->by.n > 0 ? s->by.n : 2;
+	return count_keys(&s->by);
 }
 
 const char *stats_key_name(const struct stats *s, unsigned i)
 {
-	return s->by.n > 0 ? s->by.columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
+	return key_word(&s->by, i);
 }
 
 /* ---- values ---- */
