@@ -343,6 +343,37 @@ bool groups_lacks_field(const struct stats *s, unsigned i)
 
 /* ---- texts ---- */
 
+/* Threads of several processes may have one name and one number, too: those get their process as well. */
+static bool label_processes(struct stats *s, struct group_values *v)
+{
+	struct tabletext seen = { .slots = NULL };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < v->ntracks; i++)
+		if (v->tracks[i] != NULL)
+			ok = tabletext_put(&seen, v->labels[i],
+			                   tabletext_get(&seen, v->labels[i]) == TABLE_NONE ? 0 : 1);
+	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
+		const struct slice label = v->labels[i];
+		if (v->tracks[i] == NULL || !v->tracks[i]->has_id || tabletext_get(&seen, label) == 0)
+			continue;
+		const struct track *const process = track_process(v->tracks[i]);
+		char id[48];
+		const int n = process->has_id && process != v->tracks[i]
+		                  ? snprintf(id, sizeof id, ", process %" PRIu64 ")", process->id)
+		                  : snprintf(id, sizeof id, ", #%" PRIu32 ")", v->tracks[i]->index);
+		char *const p = arena_alloc(&s->text, label.n + (size_t)n);
+		ok = p != NULL;
+		if (!ok)
+			break;
+		memcpy(p, label.p, label.n - 1); /* without the closing bracket */
+		memcpy(p + label.n - 1, id, (size_t)n);
+		v->labels[i] = slice_of(p, label.n - 1 + (size_t)n);
+	}
+	tabletext_free(&seen);
+	return ok;
+}
+
 /* Threads of several processes may have one name: those get their id, or their number, in brackets. */
 static bool label_tracks(struct stats *s, struct group_values *v)
 {
@@ -375,7 +406,7 @@ static bool label_tracks(struct stats *s, struct group_values *v)
 		v->labels[i] = slice_of(p, k->name.n + (size_t)n);
 	}
 	tabletext_free(&seen);
-	return ok;
+	return ok && label_processes(s, v);
 }
 
 bool groups_label(struct stats *s)
