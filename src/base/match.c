@@ -256,6 +256,25 @@ bool glob_is_linear(struct slice pattern)
 	return true;
 }
 
+size_t glob_length(const char *list)
+{
+	size_t n = 0, depth = 0, comma = SIZE_MAX;
+
+	for (; list[n] != '\0'; n++) {
+		if (list[n] == '\\' && list[n + 1] != '\0')
+			n++;
+		else if (strchr("([{<", list[n]) != NULL)
+			depth++;
+		else if (strchr(")]}>", list[n]) != NULL)
+			depth -= depth > 0;
+		else if (list[n] == ',' && depth == 0)
+			return n;
+		else if (list[n] == ',' && comma == SIZE_MAX)
+			comma = n;
+	}
+	return depth > 0 && comma != SIZE_MAX ? comma : n;
+}
+
 uint32_t glob_stars(struct slice pattern)
 {
 	uint32_t elements, stars = 0;

@@ -21,6 +21,10 @@ bool glob_is_linear(struct slice pattern);
 /* The number of * that are any text: each costs a search. */
 uint32_t glob_stars(struct slice pattern);
 
+/* The length of the first pattern of a list.  A comma within brackets, as in "sum(int, int)", or after a
+ * backslash does not end it; brackets that are not closed do not count. */
+size_t glob_length(const char *list);
+
 /* ---- order ---- */
 
 /* The order of bytes; a text comes before those that begin with it. */

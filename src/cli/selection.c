@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/match.h"
 #include "base/numbers.h"
 #include "cli/options.h"
 #include "cli/say.h"
@@ -246,31 +247,10 @@ static bool append_condition(struct select *k, struct options *o, struct select_
 	return true;
 }
 
-/* The length of the first pattern of a list.  A comma within brackets, as in "sum(int, int)", or after a
- * backslash does not end it; brackets that are not closed do not count. */
-static size_t pattern_length(const char *list)
-{
-	size_t n = 0, depth = 0, comma = SIZE_MAX;
-
-	for (; list[n] != '\0'; n++) {
-		if (list[n] == '\\' && list[n + 1] != '\0')
-			n++;
-		else if (strchr("([{<", list[n]) != NULL)
-			depth++;
-		else if (strchr(")]}>", list[n]) != NULL)
-			depth -= depth > 0;
-		else if (list[n] == ',' && depth == 0)
-			return n;
-		else if (list[n] == ',' && comma == SIZE_MAX)
-			comma = n;
-	}
-	return depth > 0 && comma != SIZE_MAX ? comma : n;
-}
-
 static bool add_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
 {
 	for (;;) {
-		const size_t n = pattern_length(arg);
+		const size_t n = glob_length(arg);
 		c.glob = slice_of(arg, n);
 		if (!append_condition(k, o, c))
 			return false;

@@ -207,6 +207,8 @@ static bool check_tables(struct stats_run *s)
 	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
 		return options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
 		                       show_path(&shown, s->words_every));
+	if (s->words_percentiles != NULL && (s->tables.every > 0 || s->tables.flows) && s->form != FORM_JSON)
+		return options_mistake(o, "--percentiles is not for the tables of --every and --flows");
 	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
 		return options_mistake(o, "--share is by track: --by thread is all that it takes");
 	if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
@@ -259,10 +261,16 @@ static bool parse_columns(struct stats_run *s, const char *sum_of)
 	span_columns_init(&s->columns, sum_of);
 	if (s->words_columns != NULL && !span_columns_parse(&s->columns, s->words_columns, why, sizeof why))
 		return options_mistake(o, "--columns: %s", show_path(&shown, why));
+	/* Without columns that are asked for, --hist has columns of its own, whose percentiles are replaced.
+	 */
+	if (s->tables.hist && s->words_columns == NULL &&
+	    !span_columns_hist(&s->columns, false, why, sizeof why))
+		return options_mistake(o, "--hist: %s", show_path(&shown, why));
 	if (s->words_percentiles != NULL &&
 	    !span_columns_percentiles(&s->columns, s->words_percentiles, why, sizeof why))
 		return options_mistake(o, "--percentiles: %s", show_path(&shown, why));
-	if (s->tables.hist && !span_columns_hist(&s->columns, s->words_columns != NULL, why, sizeof why))
+	if (s->tables.hist && s->words_columns != NULL &&
+	    !span_columns_hist(&s->columns, true, why, sizeof why))
 		return options_mistake(o, "--hist: %s", show_path(&shown, why));
 	return true;
 }

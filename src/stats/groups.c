@@ -81,12 +81,23 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 	}
 }
 
+/* The i-th key; of the default, the name and the category. */
+static const char *key_word(const struct group_by *by, unsigned i)
+{
+	return by->n > 0 ? by->columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
+}
+
+static unsigned count_keys(const struct group_by *by)
+{
+	return by->n > 0 ? by->n : 2;
+}
+
 bool group_by_is_same(const struct group_by *a, const struct group_by *b)
 {
-	bool same = a->n == b->n;
+	bool same = count_keys(a) == count_keys(b);
 
-	for (unsigned i = 0; same && i < a->n; i++)
-		same = strcmp(a->columns[i].head, b->columns[i].head) == 0;
+	for (unsigned i = 0; same && i < count_keys(a); i++)
+		same = strcmp(key_word(a, i), key_word(b, i)) == 0;
 	return same;
 }
 
@@ -122,12 +133,12 @@ unsigned group_by_wants(const struct group_by *by)
 
 unsigned stats_count_keys(const struct stats *s)
 {
-	return s->by.n > 0 ? s->by.n : 2;
+	return count_keys(&s->by);
 }
 
 const char *stats_key_name(const struct stats *s, unsigned i)
 {
-	return s->by.n > 0 ? s->by.columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
+	return key_word(&s->by, i);
 }
 
 /* ---- values ---- */
@@ -332,6 +343,37 @@ bool groups_lacks_field(const struct stats *s, unsigned i)
 
 /* ---- texts ---- */
 
+/* Threads of several processes may have one name and one number, too: those get their process as well. */
+static bool label_processes(struct stats *s, struct group_values *v)
+{
+	struct tabletext seen = { .slots = NULL };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < v->ntracks; i++)
+		if (v->tracks[i] != NULL)
+			ok = tabletext_put(&seen, v->labels[i],
+			                   tabletext_get(&seen, v->labels[i]) == TABLE_NONE ? 0 : 1);
+	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
+		const struct slice label = v->labels[i];
+		if (v->tracks[i] == NULL || !v->tracks[i]->has_id || tabletext_get(&seen, label) == 0)
+			continue;
+		const struct track *const process = track_process(v->tracks[i]);
+		char id[48];
+		const int n = process->has_id && process != v->tracks[i]
+		                  ? snprintf(id, sizeof id, ", process %" PRIu64 ")", process->id)
+		                  : snprintf(id, sizeof id, ", #%" PRIu32 ")", v->tracks[i]->index);
+		char *const p = arena_alloc(&s->text, label.n + (size_t)n);
+		ok = p != NULL;
+		if (!ok)
+			break;
+		memcpy(p, label.p, label.n - 1); /* without the closing bracket */
+		memcpy(p + label.n - 1, id, (size_t)n);
+		v->labels[i] = slice_of(p, label.n - 1 + (size_t)n);
+	}
+	tabletext_free(&seen);
+	return ok;
+}
+
 /* Threads of several processes may have one name: those get their id, or their number, in brackets. */
 static bool label_tracks(struct stats *s, struct group_values *v)
 {
@@ -364,7 +406,7 @@ static bool label_tracks(struct stats *s, struct group_values *v)
 		v->labels[i] = slice_of(p, k->name.n + (size_t)n);
 	}
 	tabletext_free(&seen);
-	return ok;
+	return ok && label_processes(s, v);
 }
 
 bool groups_label(struct stats *s)

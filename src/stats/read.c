@@ -539,6 +539,25 @@ static bool read_sum_of(struct reading *r, struct json_token *v, struct slice *f
 	       fail(r, v->p, "there is no such field");
 }
 
+/* Makes a table by name,category one of the default, whose instants are by name. */
+static bool regroup(struct stats *s)
+{
+	static const struct group_by none = { .n = 0 };
+	struct stats plain;
+
+	if (!stats_init(&plain))
+		return false;
+	struct slice field = arena_copy(&plain.text, s->sum_of);
+	bool ok = field.p != NULL && stats_group(&plain, &none, field) && stats_end(s) &&
+	          stats_merge(&plain, s) && stats_end(&plain);
+	stats_free(s);
+	ok = stats_init(s) && ok;
+	field = ok ? arena_copy(&s->text, plain.sum_of) : field;
+	ok = ok && field.p != NULL && stats_group(s, &none, field) && stats_merge(s, &plain);
+	stats_free(&plain);
+	return ok;
+}
+
 /* The table gets the keys and the field of its first file, unless they are given; later files have the same.
  */
 static bool same_groups(struct reading *r, struct json_token *full, const struct group_by *by,
@@ -561,7 +580,7 @@ static bool same_groups(struct reading *r, struct json_token *full, const struct
 		         (int)(sum_of.n < 256 ? sum_of.n : 256), sum_of.p, (int)into->sum_of.n,
 		         into->sum_of.p);
 	else
-		return true;
+		return by->n > 0 || into->by.n == 0 || regroup(into) || out_of_memory(r);
 	return fail(r, full->p, wrong);
 }
 

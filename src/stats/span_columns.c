@@ -139,6 +139,19 @@ static bool refuse(char *why, size_t size)
 	return false;
 }
 
+/* Whether the last column is not in the list before, else the reason. */
+static bool is_new(const struct span_columns *c, char *why, size_t size)
+{
+	const struct span_column_row *const last = &c->list[c->n - 1];
+
+	for (unsigned i = 0; i + 1 < c->n; i++)
+		if (c->list[i].what == last->what && c->list[i].part == last->part) {
+			snprintf(why, size, "%.*s is given twice", GROUP_KEY_MAX, last->head);
+			return false;
+		}
+	return true;
+}
+
 /* Appends the column of a name.  Returns false if there is none. */
 static bool add_column(struct span_columns *c, const char *name, size_t n)
 {
@@ -179,6 +192,8 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 		}
 		if (sum)
 			memcpy(row->head, sums[row->what == SPAN_RATE], GROUP_KEY_MAX);
+		if (!is_new(c, why, size))
+			return false;
 		p += n;
 		if (*p == '\0')
 			return true;
@@ -207,6 +222,8 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 		if (c->n == SPAN_COLUMNS_MAX)
 			return refuse(why, size);
 		add_quantile(c, part, 0);
+		if (!is_new(c, why, size))
+			return false;
 		p += n;
 		if (*p == '\0')
 			break;

@@ -46,6 +46,7 @@ struct group_by {
 /* Parses "process,name".  Returns false with the reason in `why`, one line. */
 bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
 
+/* No keys are the same as name,category. */
 bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 
 #define GROUP_BY_WORDS (GROUP_KEYS_MAX * GROUP_KEY_MAX)

@@ -40,7 +40,7 @@ struct overlap_inside {
 bool overlap_parse(struct overlap_asked *o, const char *words)
 {
 	for (unsigned i = 0; i < KINDS; i++) {
-		const size_t n = strcspn(words, ",");
+		const size_t n = glob_length(words);
 		const bool category = strncmp(words, "category:", 9) == 0;
 		o->patterns[i].category = category;
 		o->patterns[i].glob = slice_of(words + (category ? 9 : 0), n - (category ? 9 : 0));

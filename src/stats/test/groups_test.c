@@ -245,13 +245,14 @@ Test(span_columns, lists)
 	          why);
 	cr_expect_str_eq(heads(&c, text, sizeof text), "ret/s p75 first last share busy min sum(ret)");
 	span_columns_init(&c, NULL);
-	static const char *const wrong[] = { "",     "sum",       "p0",           "p101",  "p",
-		                             "p1e2", "p99.99999", "count,,total", "counts" };
+	static const char *const wrong[] = { "",       "sum",          "p0",           "p101",
+		                             "p",      "p1e2",         "p99.99999",    "count,,total",
+		                             "counts", "p99.9,p99.90", "max,count,max" };
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct span_columns x = c;
 		cr_expect_not(span_columns_parse(&x, wrong[i], why, sizeof why), "%s", wrong[i]);
 	}
-	static const char *const percents[] = { "", "0", "101", "a", "50,", "1,2,3,4,5,6,7,8" };
+	static const char *const percents[] = { "", "0", "101", "a", "50,", "1,2,3,4,5,6,7,8", "99.9,99.90" };
 	for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
 		struct span_columns x = c;
 		cr_expect_not(span_columns_percentiles(&x, percents[i], why, sizeof why), "%s", percents[i]);
