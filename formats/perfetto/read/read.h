@@ -47,11 +47,12 @@
 #define PF_MAX_CLASSES 4096U
 #define PF_RECENT 1024U /* slots of a cache of tracks */
 #define PF_MAX_HELD 4096U
-#define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
-#define PF_MAX_LATE_EVENTS (1U << 18) /* whose times are judged at the end; those behind are taken for good  \
-	                               */
-#define PF_MAX_FLOWS (1U << 22)       /* ends of arrows that a pass ahead sorts */
-#define PF_MAX_WAITING (64U << 20)    /* bytes of events that wait for earlier ones */
+#define PF_MAX_EXTRA 8U /* extra counter values of an event, as in Perfetto */
+#define PF_MAX_LATE_EVENTS                                                                                   \
+	(1U << 18)                 /* whose times are judged at the end; those behind are taken for good     \
+	                            */
+#define PF_MAX_FLOWS (1U << 22)    /* ends of arrows that a pass ahead sorts */
+#define PF_MAX_WAITING (64U << 20) /* bytes of events that wait for earlier ones */
 
 enum pf_limit {
 	PF_FULL_SEQUENCES = 1,
