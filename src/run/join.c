@@ -260,7 +260,7 @@ bool join_by_start(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], -(__int128)j->parts[i].first_ns);
+		fits &= set_offset(&j->parts[i], (__int128)j->zero_ns - j->parts[i].first_ns);
 	return fits;
 }
 
@@ -278,7 +278,7 @@ bool join_rebase(struct join *j)
 	}
 	for (size_t i = 0; i < j->n; i++)
 		fits &= set_offset(&j->parts[i], j->parts[i].later - min);
-	j->rebased_by = (uint64_t)min;
+	j->rebased_by = min > j->zero_ns ? (uint64_t)min - j->zero_ns : 0;
 	return fits && min >= 0;
 }
 
