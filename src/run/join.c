@@ -32,6 +32,8 @@ static struct bounds bounds_of(const struct join *j)
 		b.last = !b.any || last > b.last ? last : b.last;
 		b.any = true;
 	}
+	b.first -= j->zero_ns; /* times of the user are from time 0 on */
+	b.last -= j->zero_ns;
 	return b;
 }
 
