@@ -97,6 +97,9 @@ const char *join_window(struct join *j, const struct select *s)
 		*own = *s;
 		own->since = in_part(&j->parts[i], &s->since, since);
 		own->until = in_part(&j->parts[i], &s->until, until);
+		if (own->until.kind == SELECT_ANY_TIME && since < j->parts[i].later &&
+		    j->parts[i].zero_ns > 0)
+			own->since.v = (uint64_t)(since - j->parts[i].later); /* wraps, as its times */
 		j->parts[i].select = own;
 	}
 	return NULL;
