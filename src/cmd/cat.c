@@ -62,7 +62,7 @@ static void put_event(struct text *t, const struct batch *b, const struct event 
 
 static void put_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex, uint64_t zero)
 {
-	put_event(t, b, &b->events[i], zero);
+	put_event(t, b, &b->events[i], b->events[i].phase == PHASE_STRUCTURE ? 0 : zero);
 	if (hex)
 		put_hex(t, b->events[i].offset, b->bytes[i]);
 }
@@ -142,7 +142,7 @@ static void put_json_record(struct text *t, const struct batch *b, uint32_t i, b
 	struct json_out o = { .t = t };
 
 	json_out_begin(&o, NULL, "{");
-	event_json(&o, e, zero, &lost);
+	event_json(&o, e, e->phase == PHASE_STRUCTURE ? 0 : zero, &lost);
 	lost.bad_text += text_json_string(json_out_value(&o, "class"), e->cls->name) > 0;
 	put_fields(&o, &b->fields[e->first_field], e->nfields, &lost);
 	if (fields_json_lost_any(&lost))

@@ -443,7 +443,10 @@ static bool read_events(struct info *n, struct pipeline *p, bool digest, struct 
 	bool ok = true;
 
 	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-		ok = add_events(n, b) && (!digest || digest_add(&n->sum, b));
+		ok = add_events(n, b);
+		for (uint32_t i = 0; digest && i < b->n; i++) /* earlier times wrap */
+			b->events[i].ts -= pipeline_trace(p)->zero_ns;
+		ok = ok && (!digest || digest_add(&n->sum, b));
 		batch_release(b);
 	}
 	if (ok && status == STAGE_END && digest)

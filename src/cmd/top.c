@@ -46,10 +46,10 @@ struct covered {
 struct top {
 	const struct top_run *run;
 	const char *path;
-	struct longest items; /* of group 0, or by group */
-	struct stats stats;   /* the groups, and durations for their p99 */
-	uint64_t first_ns;
-	struct covered *covered; /* by index of the track */
+	struct longest items;       /* of group 0, or by group */
+	struct stats stats;         /* the groups, and durations for their p99 */
+	uint64_t first_ns, zero_ns; /* trace.zero_ns */
+	struct covered *covered;    /* by index of the track */
 	uint32_t ncovered;
 	struct open_arrows arrows;
 	struct text scratch;
@@ -328,7 +328,10 @@ static void put_item(struct json_out *o, const struct top *t, const struct longe
 	json_out_space(o, "\n   ");
 	json_out_begin(o, NULL, "{");
 	json_out_u64(o, "dur_ns", i->length);
-	json_out_u64(o, "ts_ns", i->ts);
+	if (i->ts < t->zero_ns)
+		json_out_ns(o, "ts_ns", i->ts, t->zero_ns);
+	else
+		json_out_u64(o, "ts_ns", i->ts - t->zero_ns);
 	json_out_u64(o, "since_start_ns", i->ts - t->first_ns);
 	json_out_u64(o, "offset", i->offset);
 	json_out_slice(o, "process", track_process(i->track)->name);
@@ -457,6 +460,7 @@ static void list_longest(struct trace_slot *slot)
 	job.arrange.order = run->gaps || run->arrows ? ORDER_TIME : ORDER_FILE;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
 	pipeline_end(p);
+	t->zero_ns = pipeline_trace(p)->zero_ns;
 	trace_slot_turn(slot);
 	r->out.no_memory |= !ok;
 	if (read && slot->is_read)

@@ -32,6 +32,8 @@ static struct bounds bounds_of(const struct join *j)
 		b.last = !b.any || last > b.last ? last : b.last;
 		b.any = true;
 	}
+	b.first -= j->zero_ns; /* times of the user are from time 0 on */
+	b.last -= j->zero_ns;
 	return b;
 }
 
@@ -95,6 +97,9 @@ const char *join_window(struct join *j, const struct select *s)
 		*own = *s;
 		own->since = in_part(&j->parts[i], &s->since, since);
 		own->until = in_part(&j->parts[i], &s->until, until);
+		if (own->until.kind == SELECT_ANY_TIME && since < j->parts[i].later &&
+		    j->parts[i].zero_ns > 0)
+			own->since.v = (uint64_t)(since - j->parts[i].later); /* wraps, as its times */
 		j->parts[i].select = own;
 	}
 	return NULL;
@@ -260,7 +265,7 @@ bool join_by_start(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], -(__int128)j->parts[i].first_ns);
+		fits &= set_offset(&j->parts[i], (__int128)j->zero_ns - j->parts[i].first_ns);
 	return fits;
 }
 
@@ -278,7 +283,7 @@ bool join_rebase(struct join *j)
 	}
 	for (size_t i = 0; i < j->n; i++)
 		fits &= set_offset(&j->parts[i], j->parts[i].later - min);
-	j->rebased_by = (uint64_t)min;
+	j->rebased_by = min > j->zero_ns ? (uint64_t)min - j->zero_ns : 0;
 	return fits && min >= 0;
 }
 

@@ -76,22 +76,37 @@ static enum chrome_dialect find_mark(struct slice s)
 	return CHROME_DIALECT_UNKNOWN;
 }
 
-/* Returns true if a ts with a minus sign is in the text. */
+/* Returns true if key is at p; then its value, if the text goes on, is at *value. */
+static bool is_key(const char *p, const char *e, struct slice key, const char **value)
+{
+	if ((size_t)(e - p) <= key.n || memcmp(p, key.p, key.n) != 0)
+		return false;
+	p = json_skip_blanks(p + key.n, e);
+	*value = json_skip_blanks(p < e && *p == ':' ? p + 1 : p, e);
+	return true;
+}
+
+/* Returns true if an event with a ts with a minus sign is in the text. */
 static bool holds_negative_time(struct slice s)
 {
-	static const char key[] = "\"ts\"";
-	const char *p = s.p, *const e = s.p + s.n;
+	const char *p = s.p, *value, *const e = s.p + s.n;
+	bool skips = true; /* arguments, up to the first that are cut or wrong */
 
-	while ((p = memchr(p, '"', (size_t)(e - p))) != NULL && (size_t)(e - p) > sizeof key) {
-		if (memcmp(p, key, sizeof key - 1) != 0) {
+	while ((p = memchr(p, '"', (size_t)(e - p))) != NULL) {
+		if (is_key(p, e, SLICE_LIT("\"ts\""), &value)) {
+			p = value + (value < e && *value == '"');
+			if (p < e && *p == '-')
+				return true;
+		} else if (skips && is_key(p, e, SLICE_LIT("\"args\""), &value) && value < e &&
+		           *value == '{') {
+			struct json x = { .lenient = true, .depth = JSON_MAX_DEPTH };
+			enum json_kind kind;
+			const char *const end = json_nested(&x, value, e, &kind);
+			skips = end != NULL;
+			p = skips ? end : value;
+		} else {
 			p++;
-			continue;
 		}
-		p = json_skip_blanks(p + sizeof key - 1, e);
-		p = json_skip_blanks(p < e && *p == ':' ? p + 1 : p, e);
-		p += p < e && *p == '"';
-		if (p < e && *p == '-')
-			return true;
 	}
 	return false;
 }
