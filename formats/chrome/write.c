@@ -170,6 +170,27 @@ static void put_args(const struct chrome_state *st, const struct batch *b, const
 	text_char(t, '}');
 }
 
+/* The same for fields of which two have one name. */
+static void put_args_renamed(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                             uint32_t from, struct chunk *chunk)
+{
+	struct batch renamed = { .fields = NULL };
+	struct event copy = *e;
+	struct arena a = { 0 };
+	const uint32_t n = e->nfields - from;
+
+	renamed.fields = chrome_rename(&a, b->fields + e->first_field + from, n);
+	chunk->text.failed |= renamed.fields == NULL;
+	copy.first_field = 0;
+	copy.nfields = (uint16_t)n;
+	for (uint32_t i = 0; renamed.fields != NULL && i < n; i++)
+		if (renamed.fields[i].name.n != b->fields[e->first_field + from + i].name.n)
+			add_loss(chunk, CHROME_NAME_REPEATED, e, 1);
+	if (renamed.fields != NULL)
+		put_args(st, &renamed, &copy, 0, chunk);
+	arena_free(&a);
+}
+
 static void put_id(struct text *t, const char *name, const struct track *k, const char *comma)
 {
 	text_printf(t, "%s\"%s\":", comma, name);
@@ -484,7 +505,10 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	const uint32_t ids = count_record_ids(st, b, e);
-	put_args(st, b, e, ids, chunk);
+	if (chrome_name_repeats(b->fields + e->first_field + ids, e->nfields - ids))
+		put_args_renamed(st, b, e, ids, chunk);
+	else
+		put_args(st, b, e, ids, chunk);
 	if (ids > 0 || st->with_ids)
 		put_ids(st, b, e, ids, chunk);
 	text_char(t, '}');

@@ -305,7 +305,8 @@ static bool is_default_name(struct slice name, const char *noun, uint64_t number
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
 	return !is_default_name(name, noun, number) &&
-	       (name.n == 0 || st->dialect == DFW_D1 || name.n > MAX_NAME || !utf8_valid(name.p, name.n));
+	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFT_MAX_TITLE ||
+	        memchr(name.p, '\0', name.n) != NULL || !utf8_valid(name.p, name.n));
 }
 
 static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner, const char *kind,
