@@ -289,13 +289,20 @@ static unsigned __int128 saturated(double v)
 	return (unsigned __int128)(v < 0x1p126 ? v : 0x1p126);
 }
 
+/* Returns n in a second, if it comes in so many nanoseconds; 0 of 0. */
+static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
+{
+	if (ns == 0)
+		return 0;
+	return n >> 96 == 0 ? n * 1000000000 / ns : saturated((double)n / ((double)ns / 1e9));
+}
+
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row)
 {
 	const struct span_group *const g = row->group;
 	const unsigned __int128 sum =
 	    row->sum == NULL ? 0 : total_of(row->sum->whole) + saturated(row->sum->real + 0.5);
-	const double seconds = (double)row->total / 1e9;
 
 	switch (c->what) {
 	case SPAN_COUNT:
@@ -307,11 +314,11 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	case SPAN_FIELD_SUM:
 		return sum;
 	case SPAN_RATE:
-		return row->total > 0 ? saturated((double)sum / seconds) : 0;
+		return per_second(sum, row->total);
 	case SPAN_BYTES:
 		return row->bytes;
 	case SPAN_BYTES_RATE:
-		return row->total > 0 ? saturated((double)row->bytes / seconds) : 0;
+		return per_second(row->bytes, row->total);
 	case SPAN_NEGATIVE:
 		return row->sum != NULL ? row->sum->negative : 0;
 	case SPAN_MEAN:
