@@ -105,8 +105,11 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 }
 
 /* In seconds if the clock has run for long: other units would hide how far apart times are. */
-static void put_clock(struct text *t, uint64_t ns)
+static void put_clock(struct text *t, uint64_t at, uint64_t zero)
 {
+	const uint64_t ns = at < zero ? zero - at : at - zero;
+
+	text_str(t, at < zero ? "-" : "");
 	if (ns >= 1000000000)
 		text_printf(t, "%" PRIu64 ".%03u s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
 	else
@@ -115,9 +118,9 @@ static void put_clock(struct text *t, uint64_t ns)
 
 static void put_span_of_time(struct text *t, const struct select_found *f)
 {
-	put_clock(t, f->first);
+	put_clock(t, f->first, f->zero);
 	text_str(t, " to ");
-	put_clock(t, f->last);
+	put_clock(t, f->last, f->zero);
 }
 
 /* Notes an absolute time that was probably meant to be relative. */
@@ -126,7 +129,7 @@ static void say_early(const struct options *o, const char *path, const struct se
 	const struct select_time *const since = &o->select.select.since;
 
 	if (since->kind != SELECT_AT || since->v == 0 || since->text == NULL || f->events == 0 ||
-	    since->v >= f->first)
+	    f->zero + since->v >= f->first)
 		return;
 	t->n = 0;
 	text_visible(t, slice_str(since->text), 0);

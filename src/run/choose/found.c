@@ -218,11 +218,18 @@ static void add_near(struct select_near *to, const struct select_near *from)
 
 void select_found_add(struct select_found *f, const struct select_found *other)
 {
-	f->events += other->events;
 	f->left_out += other->left_out;
 	f->clipped += other->clipped;
-	f->first = other->first < f->first ? other->first : f->first;
-	f->last = other->last > f->last ? other->last : f->last;
+	if (other->events > 0) {
+		const uint64_t zero = other->zero > f->zero ? other->zero : f->zero;
+		const uint64_t first = other->first + (zero - other->zero),
+		               last = other->last + (zero - other->zero);
+		const uint64_t shift = zero - f->zero;
+		f->first = f->events == 0 || first < f->first + shift ? first : f->first + shift;
+		f->last = f->events == 0 || last > f->last + shift ? last : f->last + shift;
+		f->zero = zero;
+	}
+	f->events += other->events;
 	f->complete &= other->complete;
 	f->unmet &= other->unmet;
 	for (uint32_t k = 0; k < SELECT_MAX_CONDITIONS; k++) {

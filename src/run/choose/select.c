@@ -613,8 +613,10 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
-	if (st->found != NULL)
+	if (st->found != NULL) {
 		st->found->complete = status == STAGE_END;
+		st->found->zero = st->trace->zero_ns;
+	}
 	return status;
 }
 

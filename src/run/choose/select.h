@@ -38,7 +38,8 @@ struct select_found {
 	uint64_t events;              /* seen */
 	uint64_t left_out;            /* not selected */
 	uint64_t clipped;             /* selected spans that cross an end of the time window */
-	uint64_t first, last;         /* ns, if there are events: their first and last time */
+	uint64_t first, last;         /* ns, if there are events: their first and last time ... */
+	uint64_t zero;                /* ... and that which is shown as 0: trace.zero_ns */
 	bool complete;                /* the trace was read to its end */
 	uint64_t unmet;               /* bit i: no event met conditions[i] */
 	struct select_near *near[64]; /* of unmet ones; NULL: none */

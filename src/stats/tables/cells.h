@@ -23,7 +23,8 @@ struct cells {
 	struct slice path;
 	unsigned width;
 	size_t max_rows;       /* of text; 0: all */
-	uint64_t first_ns;     /* times of text are relative to it */
+	uint64_t first_ns;     /* times of text are relative to it ... */
+	uint64_t zero_ns;      /* ... others to this: trace.zero_ns */
 	struct json_out *json; /* of CELLS_JSON */
 	bool with_heads;       /* CSV begins with the names of the columns */
 	/* the table */

@@ -50,6 +50,7 @@ bool stats_tables_put(const struct stats *s, struct cells *c)
 	const struct stats_tables_asked *const a = &t->asked;
 
 	c->first_ns = t->first_ns;
+	c->zero_ns = s->zero_ns;
 	return (!a->flows || flows_put(&t->flows, c)) &&
 	       (a->every == 0 || every_put(&t->every, c, s, a->hist)) &&
 	       (!a->share || share_put(&t->share, c)) &&
