@@ -328,10 +328,7 @@ static void put_item(struct json_out *o, const struct top *t, const struct longe
 	json_out_space(o, "\n   ");
 	json_out_begin(o, NULL, "{");
 	json_out_u64(o, "dur_ns", i->length);
-	if (i->ts < t->zero_ns)
-		json_out_ns(o, "ts_ns", i->ts, t->zero_ns);
-	else
-		json_out_u64(o, "ts_ns", i->ts - t->zero_ns);
+	json_out_plain_ns(o, "ts_ns", i->ts, t->zero_ns);
 	json_out_u64(o, "since_start_ns", i->ts - t->first_ns);
 	json_out_u64(o, "offset", i->offset);
 	json_out_slice(o, "process", track_process(i->track)->name);

@@ -59,6 +59,12 @@ void json_out_u64(struct json_out *o, const char *key, uint64_t v)
 	text_u64(json_out_value(o, key), v);
 }
 
+void json_out_plain_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero)
+{
+	text_str(json_out_value(o, key), ns < zero ? "-" : "");
+	text_u64(o->t, ns < zero ? zero - ns : ns - zero);
+}
+
 void json_out_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero)
 {
 	if (ns < zero)

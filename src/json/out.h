@@ -30,6 +30,8 @@ void json_out_string(struct json_out *o, const char *key, const char *s); /* NUL
 void json_out_u64(struct json_out *o, const char *key, uint64_t v);       /* all digits */
 /* A time, with a minus sign if it is before `zero` (trace.zero_ns). */
 void json_out_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero);
+/* The same in plain digits, as all numbers of a report. */
+void json_out_plain_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero);
 void json_out_u64_or_string(struct json_out *o, const char *key, uint64_t v); /* see text_json_u64() */
 void json_out_f64(struct json_out *o, const char *key, double v);             /* finite */
 void json_out_bool(struct json_out *o, const char *key, bool v);

@@ -80,15 +80,6 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 	json_out_end(o, "}");
 }
 
-/* A time; plain digits, as all numbers of the report. */
-static void put_ns(struct json_out *o, const char *key, uint64_t ns, const struct stats *s)
-{
-	if (ns < s->zero_ns)
-		json_out_ns(o, key, ns, s->zero_ns);
-	else
-		json_out_u64(o, key, ns - s->zero_ns);
-}
-
 static void put_full_series(struct json_out *o, const struct series *s)
 {
 	char key[16];
@@ -138,8 +129,8 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 	json_out_u64(o, "events", of->events);
 	json_out_space(o, "\n  ");
 	if (s->events > 0) {
-		put_ns(o, "first_ns", s->first_ns, s);
-		put_ns(o, "last_ns", s->last_ns, s);
+		json_out_plain_ns(o, "first_ns", s->first_ns, s->zero_ns);
+		json_out_plain_ns(o, "last_ns", s->last_ns, s->zero_ns);
 	} else {
 		put_u64_or_null(o, "first_ns", 0, false);
 		put_u64_or_null(o, "last_ns", 0, false);
@@ -197,7 +188,7 @@ static void put_examples(struct json_out *o, const struct stats *s, const struct
 	for (uint32_t i = 0; i < g->n; i++) {
 		json_out_begin(o, NULL, "{");
 		json_out_u64(o, "dur_ns", g->list[i].length);
-		put_ns(o, "ts_ns", g->list[i].ts, s);
+		json_out_plain_ns(o, "ts_ns", g->list[i].ts, s->zero_ns);
 		json_out_u64(o, "offset", g->list[i].offset);
 		json_out_slice(o, "process", track_process(g->list[i].track)->name);
 		json_out_slice(o, "track", g->list[i].track->name);
@@ -232,8 +223,8 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	if (v->full)
 		put_histogram(o, &g->durations, &s->pool);
 	json_out_end(o, "}");
-	put_ns(o, "first_ns", g->first_ns, s);
-	put_ns(o, "last_ns", g->last_ns, s);
+	json_out_plain_ns(o, "first_ns", g->first_ns, s->zero_ns);
+	json_out_plain_ns(o, "last_ns", g->last_ns, s->zero_ns);
 	if (self) {
 		text_u128(json_out_value(o, "self_ns"), row->self);
 		if (row->waiting > 0)
