@@ -623,14 +623,6 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 void chrome_render_track(const struct track *k, const struct track *first, bool comma, struct chunk *chunk);
 void chrome_free(void *state);
 
-/* ---- names.c ---- */
-
-/* Returns whether two of the fields have one name. */
-bool chrome_name_repeats(const struct field *f, uint32_t n);
-
-/* Returns a copy of the fields with names that differ: x, x (2), ...; NULL on OOM. */
-struct field *chrome_rename(struct arena *a, const struct field *f, uint32_t n);
-
 /* ---- parts.c ---- */
 
 void chrome_parts_free(struct chrome_parts *p);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "out/field_names.h"
 #include "base/numbers.h"
 #include "chrome/chrome.h"
 #include "format/fields_json.h"
@@ -179,7 +180,7 @@ static void put_args_renamed(const struct chrome_state *st, const struct batch *
 	struct arena a = { 0 };
 	const uint32_t n = e->nfields - from;
 
-	renamed.fields = chrome_rename(&a, b->fields + e->first_field + from, n);
+	renamed.fields = field_names_unique(&a, b->fields + e->first_field + from, n);
 	chunk->text.failed |= renamed.fields == NULL;
 	copy.first_field = 0;
 	copy.nfields = (uint16_t)n;
@@ -505,7 +506,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	const uint32_t ids = count_record_ids(st, b, e);
-	if (chrome_name_repeats(b->fields + e->first_field + ids, e->nfields - ids))
+	if (field_names_may_repeat(b->fields + e->first_field + ids, e->nfields - ids))
 		put_args_renamed(st, b, e, ids, chunk);
 	else
 		put_args(st, b, e, ids, chunk);

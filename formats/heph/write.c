@@ -13,6 +13,7 @@
 #include "heph/heph.h"
 #include "model/event_traits.h"
 #include "model/value.h"
+#include "out/field_names.h"
 #include "out/facts.h"
 #include "out/kind.h"
 #include "out/tracks.h"
@@ -354,45 +355,18 @@ static void put_field(struct hpw_packet *k, struct slice name, const struct valu
 
 /* ---- fields of an event ---- */
 
-#define FEW 16U /* fields; their names are compared pairwise */
-
-/* Returns whether two of the fields may have the same name. */
-static bool may_repeat_name(const struct field *f, uint32_t n)
-{
-	if (n > FEW)
-		return true;
-	for (uint32_t i = 1; i < n; i++)
-		for (uint32_t k = 0; k < i; k++)
-			if (slice_equal(f[i].name, f[k].name))
-				return true;
-	return false;
-}
-
-static void put_fields_renamed(struct hpw_packet *k, const struct field *f, uint32_t n)
-{
-	struct tabletext names = { 0 };
-	struct arena a = { 0 };
-
-	for (uint32_t i = 0; i < n && !k->text->failed; i++) {
-		const struct slice name = tabletext_unique(&names, &a, f[i].name);
-		if (name.n != f[i].name.n)
-			add_loss(k, HPW_NAME_REPEATED);
-		k->text->failed |= name.p == NULL;
-		if (name.p != NULL)
-			put_field(k, name, &f[i].value);
-	}
-	tabletext_free(&names);
-	arena_free(&a);
-}
-
 static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
-	if (may_repeat_name(f, n)) {
-		put_fields_renamed(k, f, n);
-		return;
+	struct arena a = { 0 };
+	const struct field *const named = field_names_may_repeat(f, n) ? field_names_unique(&a, f, n) : f;
+
+	k->text->failed |= named == NULL;
+	for (uint32_t i = 0; named != NULL && i < n; i++) {
+		if (named[i].name.n != f[i].name.n)
+			add_loss(k, HPW_NAME_REPEATED);
+		put_field(k, named[i].name, &named[i].value);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		put_field(k, f[i].name, &f[i].value);
+	arena_free(&a);
 }
 
 /* ---- facts of the trace ---- */

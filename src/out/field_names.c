@@ -1,0 +1,38 @@
+/*
+ * Names of fields that repeat within an event.  Later fields of a name get a number.
+ */
+#include "out/field_names.h"
+
+#include "base/memory.h"
+#include "base/table.h"
+
+#define FEW 16U /* fields; their names are compared pairwise */
+
+bool field_names_may_repeat(const struct field *f, uint32_t n)
+{
+	if (n > FEW)
+		return true;
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (slice_equal(f[i].name, f[k].name))
+				return true;
+	return false;
+}
+
+struct field *field_names_unique(struct arena *a, const struct field *f, uint32_t n)
+{
+	struct field *const to = arena_zalloc(a, n, sizeof *to);
+	struct tabletext names = { .slots = NULL };
+	bool ok = to != NULL;
+
+	for (uint32_t i = 0; ok && i < n; i++) {
+		const struct slice name = tabletext_unique(&names, a, f[i].name);
+		to[i] = f[i];
+		if (name.n != f[i].name.n)
+			to[i].name =
+			    (struct slice){ name.p, name.n, f[i].name.flags & ~(unsigned)SLICE_STAYS };
+		ok = name.p != NULL;
+	}
+	tabletext_free(&names);
+	return ok ? to : NULL;
+}
