@@ -79,7 +79,7 @@ struct plan_define {
 	struct plan_ref value; /* one field, looked up or not */
 };
 
-/* The time line of the event, instead of that set by the reader. */
+/* The track of the event, instead of that set by the reader. */
 struct plan_track {
 	/* At most one reference.  Tracks of one process with the same name are the same. */
 	struct plan_template name;

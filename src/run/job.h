@@ -29,7 +29,7 @@ struct vocabularies;
 /* How far events are interpreted (run/meaning/). */
 enum interpret_mode {
 	INTERPRET_NOT,    /* as the reader made them */
-	INTERPRET_EVENTS, /* each event by itself: fields, names, time lines */
+	INTERPRET_EVENTS, /* each event by itself: fields, names, tracks */
 	INTERPRET_SPANS,  /* also pairs of begin and end become spans; arrows, if fields are wanted */
 };
 

@@ -118,7 +118,7 @@ void interpret_free(struct interpret *in)
 {
 	free(in->classes);
 	arena_free(&in->arena);
-	interpret_lines_free(in);
+	tabletext_free(&in->tracks);
 	pairing_free(&in->pairing);
 	by_time_free(&in->by_time);
 	arrows_free(&in->arrows);
@@ -386,24 +386,21 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	if (k == NULL)
 		return as_read(in, b, e);
 	const struct plan *const m = k->m;
-	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
 	/* A span has the name of its begin: that of an end is looked up only if it ends no span. */
 	const bool late = m->phase == PLAN_END && in->spans && !m->async && m->nnames > 0;
 	const struct track *const own = e->track;
 	steps_apply(in, b, e, k->steps, !late, &found);
-	const struct track *const track =
-	    state && m->ntracks == 0 ? interpret_state_line(in, b, e, m) : found.track;
 	if (k->learns)
 		interpret_learn(in, b, e, m);
-	e->track = track;
+	e->track = found.track;
 	if (m->phase != PLAN_STRUCTURE)
-		pairing_see(&in->pairing, track, e->ts);
+		pairing_see(&in->pairing, found.track, e->ts);
 	interpret_arrows(in, b, e, m);
 	const bool kept = end_event(in, b, e, m, &found);
 	if (late && kept && e->phase == PHASE_INSTANT) {
 		e->track = own;
 		steps_name(in, b, e, k->steps, &found);
-		e->track = track;
+		e->track = found.track;
 	}
 	if (found.payload != NULL)
 		e->nfields = 0;

@@ -352,12 +352,11 @@ struct by_time {
 
 /*
  * The stage that interprets events (model/plan.h): payloads become fields, definitions are stored and looked
- * up, names and time lines are set, pairs of begin and end become spans, and wakes become arrows.  One pass
+ * up, names and tracks are set, pairs of begin and end become spans, and wakes become arrows.  One pass
  * over each batch, in place, directly after the reader.
  */
 
 struct known_class;
-struct line_cached;
 
 struct interpret {
 	struct trace *trace;
@@ -369,11 +368,10 @@ struct interpret {
 	struct known_class *classes; /* cache by index of the class */
 	uint32_t nclasses;
 	struct arena arena;
-	struct tabletext lines;     /* time lines by name: "scope:name" -> index of the track */
-	struct line_cached *cached; /* cache of recent ones */
-	uint64_t line_misses;       /* look-ups not served by the cache */
-	uint32_t line_bytes;        /* size of their names */
-	bool lines_full;            /* reported already */
+	struct tabletext tracks; /* named by events: "scope:name" -> index */
+	uint64_t track_misses;   /* look-ups that steps did not remember */
+	uint32_t track_bytes;    /* size of their names */
+	bool tracks_full;        /* reported already */
 	uint32_t facts_bytes;
 	struct pairing pairing;
 	struct by_time by_time;
@@ -533,14 +531,9 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 
 /* ---- tracks.c ---- */
 
-/* Finds the time line of an event by one rule; *track is unchanged if a field is missing. */
-void interpret_line(struct interpret *in, struct batch *b, const struct event *e,
-                    const struct plan_track *how, const struct track **track);
-
-/* The child track for states of this name. */
-const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,
-                                         const struct plan *m);
-void interpret_lines_free(struct interpret *in);
+/* Finds or adds the track that an event names; NULL: a field is missing. */
+const struct track *interpret_named_track(struct interpret *in, struct batch *b, const struct event *e,
+                                          const struct plan_track *how);
 
 /* Makes the event a counter with only numbers: numbers of a list become series named by m->series, or "NAME
  * 1", "NAME 2" ... */
@@ -561,13 +554,13 @@ void steps_define(struct interpret *in, struct batch *b, struct event *e, const 
 
 /* Results of the steps. */
 struct stepped {
-	const struct track *track; /* the time line */
+	const struct track *track; /* by the plan, or its own */
 	uint64_t key;              /* of the plan; 0: none */
 	const char *payload;       /* not NULL: it was not decoded */
 	bool lasting;              /* the name outlives the batch */
 };
 
-/* Does the same, and finds the time line, the key and, if `named`, the name, which it sets. */
+/* Does the same, and finds the track, the key and, if `named`, the name, which it sets. */
 void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
                  struct stepped *to);
 

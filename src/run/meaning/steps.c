@@ -1,6 +1,6 @@
 /* The plan of a class as steps for its events (interpret.h), compiled when the class is first met.  If nobody
  * wants fields, references have the offsets of theirs in a payload of fixed size, which is not decoded; a
- * rule for time lines remembers lines by the value that names them.  What a step cannot do, such as composing
+ * rule for tracks remembers tracks by the value that names them.  What a step cannot do, such as composing
  * a text, decodes the payload and calls the functions of fields.c and tracks.c. */
 #include "run/engine_losses.h"
 #include "run/meaning/interpret.h"
@@ -23,18 +23,18 @@ struct known_value {
 	struct value value;
 };
 
-/* Log2 of the lines that a rule remembers: at first, and at most, if they replace each other again and again.
- */
-#define LINES_LOG 3U
-#define LINES_MAX_LOG 13U
+/* Log2 of the tracks that a rule remembers: at first, and at most, if they replace each other again and
+ * again. */
+#define TRACKS_LOG 3U
+#define TRACKS_MAX_LOG 13U
 
-struct step_line {
+struct step_track {
 	const struct plan_track *plan;
 	struct step_ref number, id;
 	bool needs_id;
-	uint8_t log;       /* log2 of the lines in `known` */
-	uint32_t replaced; /* lines in it, since it has this size */
-	struct known_line {
+	uint8_t log;       /* log2 of the tracks in `known` */
+	uint32_t replaced; /* tracks in it, since it has this size */
+	struct known_track {
 		const struct track *base, *track; /* track NULL: empty */
 		struct value value;               /* a number, or a text that stays */
 	} * known;                                /* by hash of base and value */
@@ -48,11 +48,12 @@ struct step_define {
 
 struct steps {
 	const struct plan *plan;
-	struct slice name;      /* of all events; p NULL: none */
-	bool has_layout;        /* to decode payloads */
-	bool by_payload;        /* fields are read from the payload, if it has the size of the layout */
-	struct step_ref *names; /* of templates that are one reference; else the plan is NULL */
-	struct step_line *lines;
+	struct slice name;         /* of all events; p NULL: none */
+	bool has_layout;           /* to decode payloads */
+	bool by_payload;           /* fields are read from the payload, if it has the size of the layout */
+	struct step_ref *names;    /* of templates that are one reference; else the plan is NULL */
+	struct step_track *tracks; /* the first whose fields are there */
+	uint32_t ntracks;
 	struct step_define *defines;
 	struct step_ref key;
 };
@@ -80,16 +81,29 @@ static struct step_ref compile_ref(struct arena *a, const struct steps *s, const
 	return r;
 }
 
-static void compile_line(struct arena *a, const struct steps *s, struct step_line *to,
-                         const struct plan_track *plan)
+static void compile_track(struct arena *a, const struct steps *s, struct step_track *to,
+                          const struct plan_track *plan)
 {
 	to->plan = plan;
 	to->number = compile_ref(a, s, &plan->number);
 	to->needs_id = plan->id.nfields > 0 && plan->id.ntables == 0;
 	if (to->needs_id)
 		to->id = compile_ref(a, s, &plan->id);
-	to->log = LINES_LOG;
-	to->known = arena_zalloc(a, 1U << LINES_LOG, sizeof *to->known);
+	to->log = TRACKS_LOG;
+	to->known = arena_zalloc(a, 1U << TRACKS_LOG, sizeof *to->known);
+}
+
+/* The rule for states without one: a child of the track, of their name. */
+static const struct plan_track *state_track(struct arena *a, const struct plan *m)
+{
+	struct plan_track *const rule = arena_zalloc(a, 1, sizeof *rule);
+	struct plan_part *const name = arena_zalloc(a, 1, sizeof *name);
+
+	if (rule == NULL || name == NULL)
+		return m->tracks;
+	name->text = m->state_name;
+	*rule = (struct plan_track){ .name = { name, 1 }, .child = true };
+	return rule;
 }
 
 static void compile_define(struct arena *a, const struct steps *s, struct step_define *to,
@@ -104,6 +118,7 @@ static void compile_define(struct arena *a, const struct steps *s, struct step_d
 struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
                             bool wanted)
 {
+	const bool is_state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
 	struct steps *const s = arena_zalloc(a, 1, sizeof *s);
 
 	if (s == NULL)
@@ -114,15 +129,16 @@ struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice 
 	s->by_payload = s->has_layout && !wanted && !m->layout_open && m->phase != PLAN_SPAN &&
 	                m->phase != PLAN_COUNTER && m->epoch.p == NULL && m->facts.p == NULL;
 	s->names = arena_zalloc(a, m->nnames, sizeof *s->names);
-	s->lines = arena_zalloc(a, m->ntracks, sizeof *s->lines);
+	s->ntracks = is_state && m->ntracks == 0 ? 1 : m->ntracks;
+	s->tracks = arena_zalloc(a, s->ntracks, sizeof *s->tracks);
 	s->defines = arena_zalloc(a, m->ndefines, sizeof *s->defines);
 	if (a->failed)
 		return NULL;
 	for (uint32_t i = 0; i < m->nnames; i++)
 		if (is_single(&m->names[i]))
 			s->names[i] = compile_ref(a, s, &m->names[i].parts[0].ref);
-	for (uint32_t i = 0; i < m->ntracks; i++)
-		compile_line(a, s, &s->lines[i], &m->tracks[i]);
+	for (uint32_t i = 0; i < s->ntracks; i++)
+		compile_track(a, s, &s->tracks[i], m->ntracks > 0 ? &m->tracks[i] : state_track(a, m));
 	for (uint32_t i = 0; i < m->ndefines; i++)
 		compile_define(a, s, &s->defines[i], &m->defines[i]);
 	s->key = compile_ref(a, s, &m->key);
@@ -308,89 +324,88 @@ static bool set_name(struct stepping *g)
 	return e->name.p == e->cls->name.p;
 }
 
-/* ---- time lines ---- */
+/* ---- tracks ---- */
 
-/* Returns where a rule remembers the line of a value; NULL: the value does not last. */
-static inline struct known_line *known_line(const struct step_line *l, const struct track *base,
-                                            const struct value *v)
+/* The place of a value's track in what a rule remembers; NULL: the value does not last. */
+static inline struct known_track *known_track(const struct step_track *rule, const struct track *base,
+                                              const struct value *v)
 {
 	if (v->type >= VALUE_STRING && (v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0))
 		return NULL;
 	const uint64_t h = (v->u64 + base->index) * UINT64_C(0x9e3779b97f4a7c15);
-	return &l->known[h >> (64 - l->log)];
+	return &rule->known[h >> (64 - rule->log)];
 }
 
-static inline bool is_known(const struct known_line *k, const struct track *base, const struct value *v)
+static inline bool is_known(const struct known_track *k, const struct track *base, const struct value *v)
 {
 	return k->track != NULL && k->base == base && k->value.u64 == v->u64 && k->value.type == v->type &&
 	       k->value.count == v->count;
 }
 
-/* Remembers a line, in a table of twice the size after as many conflicts as it has lines; on OOM the arena
+/* Remembers a track, in a table of twice the size after as many conflicts as it has tracks; on OOM the arena
  * has failed. */
-static void remember_line(struct interpret *in, struct step_line *l, struct known_line line)
+static void remember_track(struct interpret *in, struct step_track *rule, struct known_track track)
 {
-	struct known_line *const k = known_line(l, line.base, &line.value);
+	struct known_track *const k = known_track(rule, track.base, &track.value);
 
 	if (k == NULL)
 		return;
-	l->replaced += k->track != NULL;
-	*k = line;
-	if (l->replaced < 1U << l->log || l->log == LINES_MAX_LOG)
+	rule->replaced += k->track != NULL;
+	*k = track;
+	if (rule->replaced < 1U << rule->log || rule->log == TRACKS_MAX_LOG)
 		return;
-	struct known_line *const old = l->known;
-	struct known_line *const more = arena_zalloc(&in->arena, 2U << l->log, sizeof *more);
+	struct known_track *const old = rule->known;
+	struct known_track *const more = arena_zalloc(&in->arena, 2U << rule->log, sizeof *more);
 	if (more == NULL)
 		return;
-	l->known = more;
-	l->replaced = 0;
-	l->log++;
-	for (uint32_t i = 0; i < 1U << (l->log - 1); i++)
+	rule->known = more;
+	rule->replaced = 0;
+	rule->log++;
+	for (uint32_t i = 0; i < 1U << (rule->log - 1); i++)
 		if (old[i].track != NULL)
-			*known_line(l, old[i].base, &old[i].value) = old[i];
+			*known_track(rule, old[i].base, &old[i].value) = old[i];
 }
 
-/* Finds the line by the rule itself, which remembers it.  NULL: a field is missing. */
-static __attribute__((noinline)) const struct track *new_line(struct stepping *g, struct step_line *l,
-                                                              const struct track *base, struct value v)
+/* Finds or adds the track, and remembers it.  NULL: a field is missing. */
+static __attribute__((noinline)) const struct track *new_track(struct stepping *g, struct step_track *rule,
+                                                               const struct track *base, struct value v)
 {
-	const struct track *found = NULL;
-
 	decode(g);
-	interpret_line(g->in, g->b, g->e, l->plan, &found);
+	g->in->track_misses++;
+	const struct track *const found = interpret_named_track(g->in, g->b, g->e, rule->plan);
 	if (found != NULL)
-		remember_line(g->in, l, (struct known_line){ base, found, v });
+		remember_track(g->in, rule, (struct known_track){ base, found, v });
 	return found;
 }
 
-/* Returns the line by a rule; NULL: a field is missing.  A value that means "absent" is not known. */
-INLINE const struct track *line_by(struct stepping *g, struct step_line *l)
+/* The track by a rule; NULL: a field is missing.  A value that means "absent" is not known. */
+INLINE const struct track *track_by(struct stepping *g, struct step_track *rule)
 {
 	static const struct value constant;
-	const struct track *const base = l->plan->child ? g->e->track : track_process(g->e->track);
+	const struct track *const base = rule->plan->child ? g->e->track : track_process(g->e->track);
 	const struct value *v = &constant;
 	struct value space, id;
 
-	if (l->needs_id && value_of(g, &l->id, &id) == NULL)
+	if (rule->needs_id && value_of(g, &rule->id, &id) == NULL)
 		return NULL;
-	if (l->plan->number.nfields > 0)
-		v = load(g, &l->number, 0, &space);
-	if (v != NULL && l->plan->number.ntables > 0) {
-		space = is_absent(&l->number, 0, v) ? constant : look_up(g, &l->number, v);
+	if (rule->plan->number.nfields > 0)
+		v = load(g, &rule->number, 0, &space);
+	if (v != NULL && rule->plan->number.ntables > 0) {
+		space = is_absent(&rule->number, 0, v) ? constant : look_up(g, &rule->number, v);
 		v = space.type != VALUE_NONE ? &space : NULL;
 	}
 	if (v == NULL)
 		return NULL;
-	const struct known_line *const known = known_line(l, base, v);
-	return known != NULL && is_known(known, base, v) ? known->track : new_line(g, l, base, *v);
+	const struct known_track *const known = known_track(rule, base, v);
+	return known != NULL && is_known(known, base, v) ? known->track : new_track(g, rule, base, *v);
 }
 
-static inline const struct track *find_line(struct stepping *g)
+static inline const struct track *find_track(struct stepping *g)
 {
 	const struct track *found = NULL;
 
-	for (uint32_t i = 0; i < g->steps->plan->ntracks && found == NULL; i++)
-		found = line_by(g, &g->steps->lines[i]);
+	for (uint32_t i = 0; i < g->steps->ntracks && found == NULL; i++)
+		found = track_by(g, &g->steps->tracks[i]);
 	return found != NULL ? found : g->e->track;
 }
 
@@ -426,8 +441,8 @@ void steps_apply(struct interpret *in, struct batch *b, struct event *e, const s
 		if (v == NULL || !interpret_number(v, &to->key))
 			to->key = 0;
 	}
-	if (s->plan->ntracks > 0)
-		to->track = find_line(&g);
+	if (s->ntracks > 0)
+		to->track = find_track(&g);
 	to->payload = g.payload;
 }
 

@@ -1,6 +1,6 @@
 #include "run/meaning/test/interpret_stage_test.h"
 
-/* Payloads, names, time lines. */
+/* Payloads, names, tracks. */
 
 /* ---- layouts ---- */
 
@@ -255,7 +255,7 @@ Test(interpret, rules_for_names_of_events)
 	stage_free(&g);
 }
 
-/* ---- time lines ---- */
+/* ---- tracks ---- */
 
 static const struct plan_part worker_parts[] = { { SLICE_LIT("worker "), REF("w") } };
 static const struct plan_part marks_parts[] = { { .text = SLICE_LIT("marks") } };
@@ -346,7 +346,7 @@ Test(interpret, time_lines_are_bounded)
 	stage_free(&g);
 }
 
-/* What is on nobody's time line stays what the reader called it, whatever a rule makes of all events; it is
+/* What is on nobody's track stays what the reader called it, whatever a rule makes of all events; it is
  * heard all the same. */
 Test(interpret, records_without_a_track)
 {
