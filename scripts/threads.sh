@@ -1,5 +1,5 @@
 #!/bin/sh
-# threads.sh BIN [EVERY]: checks that convert, stats, info and validate give the same bytes, findings and status for 1, 2 and 7 threads, for
+# threads.sh BIN [EVERY]: checks that convert, stats, info, validate and merge give the same bytes, findings and status for 1, 2 and 7 threads, for
 # every sample and real trace (or every EVERY-th) and every output format.  Prints differences, and reports of ThreadSanitizer.
 set -u
 bin=$1
@@ -47,13 +47,16 @@ while read -r input; do
 		done
 		count=$((count + 1))
 	done
+	! grep -qx 'status 0' "$dir/1.err" || echo "$input" >>"$dir/good"
 done <"$dir/inputs"
 [ "$count" -gt 0 ] || { echo "there are no inputs"; exit 1; }
 # Several traces in parallel: reports and messages are in the order of the traces.
-for command in stats info 'stats --format json' validate; do
+for command in stats info 'stats --format json' validate 'merge --align start --to chrome -o -'; do
+	inputs=$dir/inputs
+	[ "${command%% *}" != merge ] || inputs=$dir/good
 	for n in 1 2 7; do
 		# shellcheck disable=SC2086
-		xargs "$bin" $command --threads "$n" <"$dir/inputs" >"$dir/$n.out" 2>"$dir/$n.err"
+		xargs "$bin" $command --threads "$n" <"$inputs" >"$dir/$n.out" 2>"$dir/$n.err"
 		echo "status $?" >>"$dir/$n.err"
 		if grep -q 'ThreadSanitizer' "$dir/$n.err"; then
 			cat "$dir/$n.err"

@@ -216,7 +216,8 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 {
 	struct join *const j = &m->join;
 
-	if (!pipeline_reads_twice(job) || !join_init(j, m->run->traces) || !join_look(j, job))
+	if (!pipeline_reads_twice(job) || !join_init(j, m->run->traces) ||
+	    !join_look(j, job, options_threads(m->run->threads)))
 		return false;
 	*by_wall = true;
 	for (size_t i = 0; i < j->n; i++)

@@ -6,8 +6,10 @@
 #include "model/event_traits.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/workers.h"
 #include "run/private.h"
 #include "run/read/operands.h"
 
@@ -128,15 +130,26 @@ void join_free(struct join *j)
 
 /* ---- the first pass ---- */
 
+/* Parts are read on several threads; what is common to all is taken from them in their order. */
 struct look {
 	struct join *join;
-	uint32_t number; /* of the part */
+	const struct pipeline_job *like;
+	struct workers *workers;
+	struct look_slot {
+		struct look *look;
+		size_t slot, number; /* number: of the part */
+		struct pipeline_why why;
+		bool ok;
+		struct vocabularies vocabularies; /* kept from one part to the next */
+	} * slots;
+	atomic_size_t taken; /* parts */
+	atomic_bool failed;
 };
 
 static bool add_times(void *ctx, const struct batch *b)
 {
-	const struct look *const l = ctx;
-	struct join_part *const part = &l->join->parts[l->number];
+	const struct look_slot *const l = ctx;
+	struct join_part *const part = &l->look->join->parts[l->number];
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -176,13 +189,14 @@ static const char *copy_text(struct join *j, const char *s)
 
 static void take_facts(void *ctx, struct pipeline *p)
 {
-	const struct look *const l = ctx;
-	struct join *const j = l->join;
+	const struct look_slot *const l = ctx;
+	struct join *const j = l->look->join;
 	struct join_part *const part = &j->parts[l->number];
 
+	workers_turn(l->look->workers, l->slot);
 	for (uint32_t i = 0; i < p->trace.ntracks; i++)
 		if (p->trace.tracks[i]->kind == TRACK_PROCESS)
-			add_process(j, p->trace.tracks[i], l->number);
+			add_process(j, p->trace.tracks[i], (uint32_t)l->number);
 	part->format = copy_text(j, p->trace.format);
 	part->dialect = copy_text(j, p->trace.dialect);
 	part->byte_order = copy_text(j, p->trace.byte_order);
@@ -191,49 +205,98 @@ static void take_facts(void *ctx, struct pipeline *p)
 	part->epoch_ns = p->trace.epoch_ns;
 	part->zero_ns = p->trace.zero_ns;
 	part->labelled = p->trace.labelled;
+	j->failed |= j->arena.failed;
 	j->parts_of_job += p->trace.parts > 0;
 	j->job_parts = p->trace.parts > j->job_parts ? p->trace.parts : j->job_parts;
 }
 
-static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
+/* The first part whose facts are missing shows its progress. */
+static void show_progress(void *ctx, const struct input *in)
 {
-	struct look look = { j, number };
-	struct join_part *const part = &j->parts[number];
+	const struct look_slot *const l = ctx;
+	const struct pipeline_hooks *const h = &l->look->like->to.hooks;
+
+	if (h->progress != NULL && atomic_load(&l->look->taken) == l->number)
+		h->progress(h->ctx, in);
+}
+
+static void look_at_part(void *ctx, size_t slot)
+{
+	const struct look *const look = ctx;
+	const struct pipeline_job *const like = look->like;
+	struct look_slot *const l = &look->slots[slot];
+	const struct join_part *const part = &look->join->parts[l->number];
 	struct pass pass = {
 		.in = pass_inputs(like),
 		.read = { .want = WANT_TIMES | WANT_ORDER, .interpret = like->read.interpret },
 		.max_repeat = like->adjust.max_repeat,
-		.hooks = { .progress = like->to.hooks.progress, .ctx = like->to.hooks.ctx },
+		.hooks = { .progress = show_progress, .ctx = l },
 		.take = add_times,
 		.ended = take_facts,
-		.ctx = &look,
-		.why = &j->why,
+		.ctx = l,
+		.why = &l->why,
 	};
 	struct select select;
 
+	if (atomic_load(&look->failed))
+		return;
 	if (like->choice.select != NULL) { /* a time window is one of the whole, which is not known yet */
 		select = *like->choice.select;
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
 		pass.choice.select = &select;
 	}
-	j->failed_path = part->path;
 	pass.in.paths = &part->path;
 	pass.in.npaths = 1;
 	pass.in.operand = part->operand;
-	j->failed |= !pipeline_pass(&pass) || j->arena.failed;
+	pass.in.vocabularies = &l->vocabularies;
+	l->why.text[0] = '\0';
+	l->ok = pipeline_pass(&pass);
 }
 
-bool join_look(struct join *j, const struct pipeline_job *job)
+static void end_part(void *ctx, size_t slot)
 {
-	for (size_t i = 0; i < j->n && !j->failed; i++)
-		look_at_part(j, (uint32_t)i, job);
+	struct look *const look = ctx;
+	const struct look_slot *const l = &look->slots[slot];
+	struct join *const j = look->join;
+
+	atomic_fetch_add(&look->taken, 1);
+	if (j->failed_path != NULL || (l->ok && !j->failed))
+		return;
+	j->failed = true;
+	j->failed_path = j->parts[l->number].path;
+	j->why = l->why;
+	atomic_store(&look->failed, true);
+}
+
+bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
+{
+	static const struct workers_ops ops = { .run = look_at_part, .finish = end_part };
+	/* More slots than threads, so that a part that is done does not wait for an earlier one. */
+	const size_t n = threads == 1 || j->n < 2 ? 1 : j->n < 4 * threads ? j->n : 4 * threads;
+	struct look look = { .join = j, .like = job, .slots = calloc(n, sizeof *look.slots) };
+
+	look.workers =
+	    look.slots != NULL ? workers_new(n, (threads < n ? threads : n) - 1, &ops, &look) : NULL;
+	j->failed |= look.workers == NULL;
+	for (size_t i = 0; i < j->n && look.workers != NULL; i++) {
+		const size_t slot = workers_slot(look.workers);
+		look.slots[slot].look = &look;
+		look.slots[slot].slot = slot;
+		look.slots[slot].number = i;
+		workers_put(look.workers);
+	}
+	if (look.workers != NULL)
+		workers_settle(look.workers);
+	workers_free(look.workers);
+	for (size_t i = 0; i < n && look.slots != NULL; i++)
+		vocabularies_free(&look.slots[i].vocabularies);
+	free(look.slots);
 	for (size_t i = 0; i < j->n; i++)
 		j->zero_ns = j->parts[i].zero_ns > j->zero_ns ? j->parts[i].zero_ns : j->zero_ns;
 	for (size_t i = 0; i < j->n; i++) {
 		j->parts[i].first_ns += j->zero_ns - j->parts[i].zero_ns;
 		j->parts[i].last_ns += j->zero_ns - j->parts[i].zero_ns;
 	}
-	j->failed |= j->arena.failed;
 	return !j->failed;
 }
 
@@ -402,7 +465,9 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->part = &g->join->parts[number];
 	in->job = (struct pipeline_job){
 		.in = pass_inputs(all),
-		.read = { .want = all->read.want, .interpret = all->read.interpret },
+		.read = { .want = all->read.want,
+		          .interpret = all->read.interpret,
+		          .ahead = all->read.ahead },
 		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
 		.adjust.max_repeat = all->adjust.max_repeat,
 		.adjust.zero_ns = g->join->zero_ns,

@@ -47,9 +47,9 @@ struct join {
 bool join_init(struct join *j, const struct trace_groups *traces);
 void join_free(struct join *j);
 
-/* Reads all parts without reporting findings.  Returns false if j->failed_path could not be read completely
- * (j->why). */
-bool join_look(struct join *j, const struct pipeline_job *job);
+/* Reads all parts, on several threads, without reporting findings.  Returns false if j->failed_path could not
+ * be read completely (j->why). */
+bool join_look(struct join *j, const struct pipeline_job *job, size_t threads);
 
 /* Set the offsets of parts.  Return false if they exceed 63 bits. */
 bool join_by_epoch(struct join *j); /* requires that all have an epoch */

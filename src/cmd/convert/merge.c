@@ -270,7 +270,7 @@ static enum exit_status run(struct merge *m)
 	    (!join_init(&m->join, &m->traces) && !options_no_memory(o)))
 		return o->status;
 	progress_init(&o->progress, o);
-	const bool looked = join_look(&m->join, &job);
+	const bool looked = join_look(&m->join, &job, options_threads(m->convert.threads));
 	progress_clear(&o->progress);
 	if (!looked) {
 		struct shown_path in;

@@ -301,14 +301,13 @@ static struct track *track_of(struct rebind *r, const struct track *t)
 /* Returns the class in the second trace. */
 static struct class *class_of(struct rebind *r, const struct class *c)
 {
-	struct class like = *c;
-
 	if (c->index < r->nclasses && r->classes[c->index] != NULL)
 		return r->classes[c->index];
 	if (!array_reach(&r->classes, &r->nclasses, c->index, sizeof *r->classes))
 		return NULL;
 	if (r->anonymise == NULL)
 		return r->classes[c->index] = trace_plan_class(r->to, c);
+	struct class like = *c;
 	like.name = text_of(r, c->name);
 	like.category = text_of(r, c->category);
 	if (like.name.p == NULL || like.category.p == NULL)

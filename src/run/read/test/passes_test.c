@@ -175,7 +175,7 @@ Test(passes, of_parts_that_are_merged)
 		const char *const both[] = { SAMPLE, p.path };
 		struct pipeline_job job = job_of(&p);
 		cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
-		cr_assert(join_look(&j, &job));
+		cr_assert(join_look(&j, &job, 1));
 		cr_assert(join_by_start(&j));
 		job.in.paths = both;
 		job.in.npaths = 2;
@@ -200,7 +200,7 @@ Test(passes, of_a_part_that_fails)
 	const char *const both[] = { p.path, p.path };
 	const struct pipeline_job job = job_of(&p);
 	cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
-	cr_expect_not(join_look(&j, &job));
+	cr_expect_not(join_look(&j, &job, 1));
 	cr_expect_str_eq(j.failed_path, p.path);
 	cr_expect_not_null(strstr(j.why.text, "changed while it was read"), "%s", j.why.text);
 	join_free(&j);
