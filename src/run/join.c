@@ -56,26 +56,26 @@ static __int128 time_of(const struct join *j, const struct bounds *b, const stru
 	}
 }
 
+/* A time on the clock of the whole, as events of the part have it. */
 static struct select_time in_part(const struct join_part *part, const struct select_time *t, __int128 at)
 {
-	const __int128 local = at - part->later;
+	const __int128 ts = at - part->later + part->zero_ns;
 
 	if (t->kind == SELECT_ANY_TIME)
 		return *t;
-	const uint64_t v = local < 0 ? 0 : local > UINT64_MAX ? UINT64_MAX : (uint64_t)local;
-
-	return (struct select_time){ .kind = SELECT_AT, .v = v };
+	return (struct select_time){ .kind = SELECT_EVENT_TIME,
+		                     .v = ts < 0            ? 0
+		                          : ts > UINT64_MAX ? UINT64_MAX
+		                                            : (uint64_t)ts };
 }
 
 static const char *why_reversed(struct join *j, const struct select *s, __int128 since, __int128 until)
 {
-	const uint64_t from = since > 0 ? (uint64_t)since : 0, to = until > 0 ? (uint64_t)until : 0;
-	const struct slice why = arena_printf(&j->arena,
-	                                      "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
-	                                      " ns): no event can be between them",
-	                                      s->since.text, from, s->until.text, to);
+	char why[SELECT_WHY];
 
-	return why.p != NULL ? why.p : "--since is not before --until";
+	select_put_reversed(why, s, since, until);
+	const struct slice copy = arena_copy(&j->arena, slice_str(why));
+	return copy.p != NULL ? copy.p : "--since is not before --until";
 }
 
 const char *join_window(struct join *j, const struct select *s)
@@ -99,9 +99,6 @@ const char *join_window(struct join *j, const struct select *s)
 		*own = *s;
 		own->since = in_part(&j->parts[i], &s->since, since);
 		own->until = in_part(&j->parts[i], &s->until, until);
-		if (own->until.kind == SELECT_ANY_TIME && since < j->parts[i].later &&
-		    j->parts[i].zero_ns > 0)
-			own->since.v = (uint64_t)(since - j->parts[i].later); /* wraps, as its times */
 		j->parts[i].select = own;
 	}
 	return NULL;

@@ -214,7 +214,7 @@ void select_range_extend(struct select_range *r, const struct batch *b)
 
 static bool is_relative(const struct select_time *t)
 {
-	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
+	return t->kind > SELECT_EVENT_TIME;
 }
 
 /* Returns false if it needs facts that the range does not have. */
@@ -222,6 +222,9 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 {
 	switch (t->kind) {
 	case SELECT_AT:
+		*ns = plus(r->zero, t->v);
+		return true;
+	case SELECT_EVENT_TIME:
 		*ns = t->v;
 		return true;
 	case SELECT_WALL:
@@ -243,18 +246,36 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 	}
 }
 
-/* Returns false after reporting an empty window. */
-static bool check_window(struct select_stage *st)
+struct shown_ns {
+	char text[24];
+};
+
+static struct shown_ns show_ns(__int128 ns)
+{
+	const unsigned __int128 size = (unsigned __int128)(ns < 0 ? -ns : ns);
+	struct shown_ns to;
+
+	(void)snprintf(to.text, sizeof to.text, "%s%" PRIu64, ns < 0 ? "-" : "",
+	               size > UINT64_MAX ? UINT64_MAX : (uint64_t)size);
+	return to;
+}
+
+void select_put_reversed(char why[SELECT_WHY], const struct select *s, __int128 since, __int128 until)
+{
+	(void)snprintf(why, SELECT_WHY,
+	               "--since %s (%s ns) is not before --until %s (%s ns): no event can be between them",
+	               s->since.text, show_ns(since).text, s->until.text, show_ns(until).text);
+}
+
+/* Returns false after reporting an empty window.  zero: what is shown as 0. */
+static bool check_window(struct select_stage *st, uint64_t zero)
 {
 	const struct select *const s = st->select;
-	char why[512];
+	char why[SELECT_WHY];
 
 	if (st->since < st->until || s->since.text == NULL || s->until.text == NULL)
 		return true;
-	snprintf(why, sizeof why,
-	         "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
-	         " ns): no event can be between them",
-	         s->since.text, st->since, s->until.text, st->until);
+	select_put_reversed(why, s, (__int128)st->since - zero, (__int128)st->until - zero);
 	stage_refused(st->faults, why);
 	return false;
 }
@@ -265,7 +286,8 @@ static bool set_window(struct select_stage *st, const struct select_range *r)
 
 	if (resolve(&s->since, r, &st->since) && resolve(&s->until, r, &st->until)) {
 		st->ready = true;
-		return check_window(st);
+		st->zeroed |= r->known;
+		return check_window(st, r->zero);
 	}
 	stage_failed(st->faults,
 	             s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL

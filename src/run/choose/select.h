@@ -96,7 +96,8 @@ struct select_condition {
 
 enum select_time_kind {
 	SELECT_ANY_TIME,
-	SELECT_AT,          /* ns on the trace's own clock */
+	SELECT_AT,          /* ns on the trace's own clock: from trace.zero_ns on */
+	SELECT_EVENT_TIME,  /* as event.ts has it; of parts of a join */
 	SELECT_WALL,        /* ns since 1970 */
 	SELECT_FROM_FIRST,  /* ns after the first time of the trace */
 	SELECT_BEFORE_LAST, /* ns before its last time */
@@ -138,6 +139,11 @@ unsigned select_wants(const struct select *s);
 /* Whether the window is empty for any trace: both ends have the same reference point. */
 bool select_is_reversed(const struct select *s);
 
+/* Writes why a window with these ends, ns from time 0 of the trace, is refused. */
+#define SELECT_WHY 512
+
+void select_put_reversed(char why[SELECT_WHY], const struct select *s, __int128 since, __int128 until);
+
 /* The first and the last time of a trace, and its epoch. */
 struct select_range {
 	bool known; /* there is an event */
@@ -169,7 +175,7 @@ struct select_stage {
 	unsigned kinds;              /* of its conditions: bits */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
-	bool zeroed;                 /* trace.zero_ns was added to them */
+	bool zeroed;                 /* trace.zero_ns was added to those of SELECT_AT */
 	const bool *chosen;          /* whether events were chosen when they were read; NULL: they were not */
 	const struct class *whole;   /* its plan changes no event; NULL: not known yet */
 	struct select_found *found;  /* NULL: taken over by the marks of a survey */
