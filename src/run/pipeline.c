@@ -409,6 +409,7 @@ static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
+	p->lanes.lanes.bias = (uint64_t)p->rebase.signed_time << 63;
 	if (job->arrange.lanes != LANES_NONE && job->arrange.order == ORDER_TRACK_TIME)
 		add_stage(p, &p->lanes.stage, lanes_next); /* lanes are tracks */
 	if (job->arrange.order != ORDER_FILE) {

@@ -168,9 +168,9 @@ bool lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 		if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0)
 			continue;
 		if (l->sorted)
-			nest_sorted_span(&l->open, e->track->index, e->ts, e->dur, &r);
+			nest_sorted_span(&l->open, e->track->index, e->ts ^ l->bias, e->dur, &r);
 		else
-			nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r);
+			nesting_span(&l->nesting, e->track->index, e->ts ^ l->bias, e->dur, 0, &r);
 		if (r.inexact || r.dropped || (l->off && r.lane > 0))
 			ledger_add(ledger, loss_of(l, &r), e->offset, 1);
 		if (r.lane > 0 && !l->off)
