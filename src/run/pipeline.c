@@ -397,8 +397,10 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
-	if (job->adjust.from_zero && !job->adjust.rebase)
-		p->rebase.signed_time = zero_time_find(job, &p->reading->operands) != 0;
+	if (job->adjust.from_zero && !job->adjust.rebase) {
+		reading_open_first(p->reading);
+		p->rebase.signed_time = zero_time_find(job, &p->reading->operands, p->reading->first) != 0;
+	}
 	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else per part */
 		add_limits(p);
 	return true;

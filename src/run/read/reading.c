@@ -82,11 +82,16 @@ static bool read_alone(struct reading *r)
 	return h->opened == NULL || h->opened(h->ctx, s);
 }
 
-static struct input *open_input(const struct reading *r, const struct source_location *location)
+static struct input *open_input(struct reading *r, const struct source_location *location)
 {
+	struct input *const first = r->first;
+	struct input_files *const files = r->context->job->in.files;
+
+	r->first = NULL;
+	if (first != NULL)
+		return first;
 	if (r->context->job->in.input != NULL)
 		return r->context->job->in.input;
-	struct input_files *const files = r->context->job->in.files;
 
 	return r->piece > 0 && location->archive == NULL
 	           ? input_open_pieces(files, location->path, r->piece)
@@ -312,6 +317,16 @@ struct reading *reading_new(struct trace_context *c, struct batch_pool *pool)
 	return r;
 }
 
+void reading_open_first(struct reading *r)
+{
+	if (r->context->job->in.input != NULL || r->operands.n == 0)
+		return;
+	const struct operand *const o = &r->operands.list[0];
+	const struct source_location location = { .path = o->path };
+	if (!o->folder && o->archive == NULL && !input_is_named(o->path))
+		r->first = open_input(r, &location);
+}
+
 struct source *reading_present(struct reading *r)
 {
 	return r->has_source ? &r->source : streams_present(r);
@@ -337,6 +352,7 @@ void reading_free(struct reading *r)
 		r->deferred = d->next;
 		free(d);
 	}
+	input_close(r->first);
 	operands_free(&r->operands);
 	free(r);
 }

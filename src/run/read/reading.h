@@ -33,6 +33,7 @@ struct reading {
 	bool problems_reported;
 	bool found;           /* it has an input */
 	bool told;            /* an error without an input was reported */
+	struct input *first;  /* opened by reading_open_first(); NULL: it was not, or is being read */
 	struct source source; /* the current one, unless streams are merged */
 	bool has_source;
 	struct streams *streams; /* merged ones; NULL: none */
@@ -42,6 +43,9 @@ struct reading {
 };
 
 struct reading *reading_new(struct trace_context *c, struct batch_pool *pool);
+
+/* Opens the first input before its turn if it can be read once only, for zero_time_find(). */
+void reading_open_first(struct reading *r);
 
 /* Closes open sources and calls the hooks. */
 void reading_end(struct reading *r);

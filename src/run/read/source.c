@@ -185,12 +185,14 @@ static uint64_t zero_of(const struct pipeline_job *job, struct input *in)
 	           : 0;
 }
 
-uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands)
+uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first)
 {
 	uint64_t zero = 0;
 
 	if (job->in.input != NULL)
 		return zero_of(job, job->in.input);
+	if (first != NULL)
+		zero = zero_of(job, first);
 	for (size_t k = 0; k < operands->n && zero == 0; k++) {
 		const struct operand *const o = &operands->list[k];
 		const char *const path = !o->folder ? o->path : o->tree.n > 0 ? o->tree.paths[0] : NULL;

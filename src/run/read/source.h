@@ -123,7 +123,7 @@ struct min_time {
 struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,
                               struct vocabularies *vocabularies);
 
-/* trace.zero_ns of the operands, by their first inputs. */
-uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands);
+/* trace.zero_ns of the operands, by their first inputs.  first: that of the first one, open; may be NULL. */
+uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first);
 
 #endif
