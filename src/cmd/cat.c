@@ -41,7 +41,8 @@ static void put_event(struct text *t, const struct batch *b, const struct event 
 {
 	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind_name(event_kind(e)));
 	value_text_word(t, e->cls->name);
-	text_printf(t, " ts=%s%" PRIu64, e->ts < zero ? "-" : "", e->ts < zero ? zero - e->ts : e->ts - zero);
+	text_str(t, " ts=");
+	text_ns_from(t, zero, e->ts);
 	if (e->phase == PHASE_SPAN)
 		text_printf(t, " dur=%" PRIu64, e->dur);
 	if (e->phase != PHASE_STRUCTURE) {

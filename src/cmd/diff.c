@@ -29,7 +29,8 @@
 struct diff_view {
 	const char *paths[DIFFER_SIDES];
 	const struct differ *differ;
-	uint64_t start; /* ns: the first time of both sides */
+	uint64_t bias;  /* of signed times 2^63, which makes them comparable by ^; else 0 */
+	uint64_t start; /* ns ^ bias: the first time of both sides */
 	uint64_t starts[DIFFER_SIDES];
 	unsigned width; /* of text; 0: any */
 	uint64_t shown; /* differences so far */
@@ -59,6 +60,7 @@ static void put_track(struct text *t, const struct track *k)
 
 static void put_time(struct text *t, const struct diff_view *v, uint64_t ts)
 {
+	ts ^= v->bias;
 	text_since(t, ts > v->start ? ts - v->start : 0);
 }
 
@@ -305,7 +307,7 @@ static void json_begin(struct text *t, const struct diff_view *v)
 	json_out_begin(&o, "differences", "[");
 }
 
-static void put_json_event(struct json_out *o, const char *key, const struct event *e)
+static void put_json_event(struct json_out *o, const char *key, const struct event *e, uint64_t bias)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -313,8 +315,10 @@ static void put_json_event(struct json_out *o, const char *key, const struct eve
 		json_out_null(o, key);
 		return;
 	}
+	struct event biased = *e;
+	biased.ts ^= bias;
 	json_out_begin(o, key, "{");
-	event_json(o, e, 0, &lost);
+	event_json(o, &biased, bias, &lost);
 	json_out_end(o, "}");
 }
 
@@ -359,8 +363,8 @@ static bool json_difference(struct text *t, const struct diff_view *v, const str
 	json_out_space(&o, "\n  ");
 	json_out_begin(&o, NULL, "{");
 	json_out_string(&o, "change", a == NULL ? "only_b" : b == NULL ? "only_a" : "changed");
-	put_json_event(&o, "a", a);
-	put_json_event(&o, "b", b);
+	put_json_event(&o, "a", a, v->bias);
+	put_json_event(&o, "b", b, v->bias);
 	put_json_parts(&o, d->parts);
 	json_out_begin(&o, "args", "[");
 	if ((d->parts & PART_FIELDS) != 0)
@@ -595,7 +599,7 @@ static enum stage_status next(void *ctx, struct batch **out)
 
 	for (uint32_t i = 0; status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
-			const uint64_t ts = (*out)->events[i].ts;
+			const uint64_t ts = (*out)->events[i].ts ^ d->view.bias;
 			d->view.start = ts < d->view.start ? ts : d->view.start;
 			d->view.starts[in->side] = ts;
 			in->begun = true;
@@ -619,15 +623,16 @@ static bool report_difference(void *ctx, const struct difference *difference)
 static bool compare(struct diff *d)
 {
 	struct differ_source sources[DIFFER_SIDES];
+	const bool signed_time = pipeline_report(d->pipelines[DIFFER_A]).signed_time ||
+	                         pipeline_report(d->pipelines[DIFFER_B]).signed_time;
 
+	d->view.bias = (uint64_t)signed_time << 63;
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
-		sources[i] =
-		    (struct differ_source){ .next = next,
-			                    .ctx = &d->inputs[i],
-			                    .trace = pipeline_trace(d->pipelines[i]),
-			                    .signed_time = pipeline_report(d->pipelines[0]).signed_time ||
-			                                   pipeline_report(d->pipelines[1]).signed_time };
+		sources[i] = (struct differ_source){ .next = next,
+			                             .ctx = &d->inputs[i],
+			                             .trace = pipeline_trace(d->pipelines[i]),
+			                             .signed_time = signed_time };
 	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;

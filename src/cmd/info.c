@@ -150,11 +150,11 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 		text_char(t, '\n');
 		return;
 	}
-	text_printf(t, "times:    %s%" PRIu64 " to %s%" PRIu64 " ns\nduration: %" PRIu64 " ns",
-	            n->first_ns < zero ? "-" : "",
-	            n->first_ns < zero ? zero - n->first_ns : n->first_ns - zero,
-	            n->last_ns < zero ? "-" : "", n->last_ns < zero ? zero - n->last_ns : n->last_ns - zero,
-	            n->last_ns - n->first_ns);
+	text_str(t, "times:    ");
+	text_ns_from(t, zero, n->first_ns);
+	text_str(t, " to ");
+	text_ns_from(t, zero, n->last_ns);
+	text_printf(t, " ns\nduration: %" PRIu64 " ns", n->last_ns - n->first_ns);
 	if (n->last_ns - n->first_ns >= 1000) {
 		text_str(t, " (");
 		text_time(t, n->last_ns - n->first_ns);

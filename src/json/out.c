@@ -61,8 +61,7 @@ void json_out_u64(struct json_out *o, const char *key, uint64_t v)
 
 void json_out_plain_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero)
 {
-	text_str(json_out_value(o, key), ns < zero ? "-" : "");
-	text_u64(o->t, ns < zero ? zero - ns : ns - zero);
+	text_ns_from(json_out_value(o, key), zero, ns);
 }
 
 void json_out_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero)

@@ -88,6 +88,13 @@ void text_u64(struct text *t, uint64_t v)
 		t->n += (size_t)(decimal_u64(to, v) - to);
 }
 
+void text_ns_from(struct text *t, uint64_t zero, uint64_t ns)
+{
+	if (ns < zero)
+		text_char(t, '-');
+	text_u64(t, ns < zero ? zero - ns : ns - zero);
+}
+
 void text_i64(struct text *t, int64_t v)
 {
 	char *const to = text_reserve(t, DECIMAL_I64_MAX);

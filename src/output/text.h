@@ -24,6 +24,7 @@ void text_str(struct text *t, const char *s); /* NUL-terminated */
 void text_slice(struct text *t, struct slice s);
 void text_u64(struct text *t, uint64_t v);
 void text_i64(struct text *t, int64_t v);
+void text_ns_from(struct text *t, uint64_t zero, uint64_t ns); /* ns - zero, with its sign */
 void text_u128(struct text *t, unsigned __int128 v);
 void text_hex(struct text *t, const char *p, size_t n); /* two digits a byte */
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -224,10 +224,14 @@ static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, 
 {
 	struct text t = text_start(buffer, 64);
 
-	if (wall && trace->epoch_ns <= UINT64_MAX - ns)
-		text_iso8601(&t, trace->epoch_ns + ns);
-	else
-		text_printf(&t, "%" PRIu64 " ns", ns);
+	const __int128 time = (__int128)trace->epoch_ns + ns - trace->zero_ns;
+
+	if (wall && time >= 0 && time <= UINT64_MAX) {
+		text_iso8601(&t, (uint64_t)time);
+	} else {
+		text_ns_from(&t, trace->zero_ns, ns);
+		text_str(&t, " ns");
+	}
 	text_char(&t, '\0');
 	return buffer;
 }
@@ -236,7 +240,7 @@ static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, 
  * may overflow. */
 static int compare_instant(const struct trace *trace, uint64_t ns, const struct policy_instant *at)
 {
-	const unsigned __int128 time = (unsigned __int128)(at->wall ? trace->epoch_ns : 0) + ns;
+	const __int128 time = (__int128)(at->wall ? trace->epoch_ns : 0) + ns - trace->zero_ns;
 
 	return time < at->ns ? -1 : time > at->ns;
 }
@@ -248,17 +252,17 @@ static void check_epoch(const struct policy_verdict *v, const struct policy_epoc
 
 	if (trace->epoch_known && e->unknown)
 		policy_finding(v, POLICY_RULE_EPOCH, 0, e->line, "the epoch is %s, although none is expected",
-		               time_text(trace, 0, true, buffer));
+		               time_text(trace, trace->zero_ns, true, buffer));
 	else if (!trace->epoch_known && !e->unknown)
 		policy_finding(v, POLICY_RULE_EPOCH, 0, e->line, "the epoch of the trace is not known");
 	if (!trace->epoch_known || e->unknown)
 		return;
 	if (e->after.line > 0 && trace->epoch_ns < e->after.ns)
 		policy_finding(v, POLICY_RULE_EPOCH, 0, e->after.line, "the epoch is %s, not after %.40s",
-		               time_text(trace, 0, true, buffer), e->after.text.p);
+		               time_text(trace, trace->zero_ns, true, buffer), e->after.text.p);
 	if (e->before.line > 0 && trace->epoch_ns > e->before.ns)
 		policy_finding(v, POLICY_RULE_EPOCH, 0, e->before.line, "the epoch is %s, not before %.40s",
-		               time_text(trace, 0, true, buffer), e->before.text.p);
+		               time_text(trace, trace->zero_ns, true, buffer), e->before.text.p);
 }
 
 static void check_instants(const struct policy_verdict *v, const struct policy_times *t)

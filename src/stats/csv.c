@@ -58,6 +58,8 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 				continue;
 			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
 				text_fraction(t, value);
+			else if (c->what == SPAN_FIRST || c->what == SPAN_LAST)
+				text_ns_from(t, v->stats->zero_ns, (uint64_t)value);
 			else
 				text_u128(t, value);
 		}

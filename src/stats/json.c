@@ -80,12 +80,12 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 	json_out_end(o, "}");
 }
 
-static void put_full_series(struct json_out *o, const struct series *s)
+static void put_full_series(struct json_out *o, const struct series *s, uint64_t zero)
 {
 	char key[16];
 
-	json_out_u64(o, "first_ns", s->first_ns);
-	json_out_u64(o, "last_ns", s->last_ns);
+	json_out_plain_ns(o, "first_ns", s->first_ns, zero);
+	json_out_plain_ns(o, "last_ns", s->last_ns, zero);
 	put_f64(o, "sum", s->sum);
 	put_f64(o, "held", s->held);
 	put_f64(o, "held_ns", s->held_ns);
@@ -306,7 +306,7 @@ static bool put_tally(struct json_out *o, const char *key, const struct stats_vi
 	return true;
 }
 
-static void put_series(struct json_out *o, const struct series_row *row, bool full)
+static void put_series(struct json_out *o, const struct series_row *row, bool full, uint64_t zero)
 {
 	const struct series *const s = row->series;
 
@@ -323,7 +323,7 @@ static void put_series(struct json_out *o, const struct series_row *row, bool fu
 	json_out_f64(o, "p50", series_percentile(s, 50));
 	json_out_f64(o, "p99", series_percentile(s, 99));
 	if (full)
-		put_full_series(o, s);
+		put_full_series(o, s, zero);
 	json_out_end(o, "}");
 }
 
@@ -343,7 +343,7 @@ static bool put_counters(struct json_out *o, const struct stats_view *v)
 		json_out_u64(o, "count", rows[i].count);
 		json_out_begin(o, "series", "[");
 		for (size_t k = 0; k < rows[i].nseries; k++)
-			put_series(o, &rows[i].series[k], v->full);
+			put_series(o, &rows[i].series[k], v->full, v->stats->zero_ns);
 		json_out_end(o, "]");
 		if (v->full && rows[i].other)
 			json_out_bool(o, "other", true);

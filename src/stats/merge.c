@@ -276,8 +276,42 @@ bool stats_add_origin(struct stats *s, const struct stats_origin *from)
 	return true;
 }
 
-bool stats_merge(struct stats *into, const struct stats *from)
+static uint64_t later(uint64_t ns, uint64_t by)
 {
+	return by > UINT64_MAX - ns ? UINT64_MAX : ns + by;
+}
+
+static void move_groups(struct span_table *t, uint64_t by)
+{
+	for (uint32_t i = 0; i <= t->cap; i++) {
+		struct span_group *const g = i < t->cap ? &t->groups[i] : &t->other;
+		g->first_ns = g->count > 0 ? later(g->first_ns, by) : 0;
+		g->last_ns = g->count > 0 ? later(g->last_ns, by) : 0;
+	}
+}
+
+void stats_move_zero(struct stats *s, uint64_t zero)
+{
+	if (zero <= s->zero_ns)
+		return;
+	const uint64_t by = zero - s->zero_ns;
+	s->zero_ns = zero;
+	s->first_ns = s->events > 0 ? later(s->first_ns, by) : UINT64_MAX;
+	s->last_ns = s->events > 0 ? later(s->last_ns, by) : 0;
+	move_groups(&s->spans, by);
+	move_groups(&s->async, by);
+	for (uint32_t i = 0; i < s->series.n; i++) {
+		s->series.list[i].first_ns = later(s->series.list[i].first_ns, by);
+		s->series.list[i].last_ns = later(s->series.list[i].last_ns, by);
+	}
+}
+
+bool stats_merge(struct stats *into, struct stats *from)
+{
+	const uint64_t zero = from->zero_ns > into->zero_ns ? from->zero_ns : into->zero_ns;
+
+	stats_move_zero(into, zero);
+	stats_move_zero(from, zero);
 	into->joint = true;
 	if (from->events > 0 && from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;

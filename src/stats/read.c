@@ -12,6 +12,7 @@
 
 #include "json/scan.h"
 #include "json/token.h"
+#include "model/trace_origin.h"
 
 #define DIGITS_MAX 64 /* of a number */
 
@@ -45,11 +46,20 @@ static bool get_u64(struct reading *r, const struct json_token *v, uint64_t *to)
 	       fail(r, v->p, "an integer of 64 bits is expected");
 }
 
-/* A time, of which those before 0 are read as 0. */
+/* A time, which is before 0 only if the first of the input is. */
 static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
 {
-	*to = 0;
-	return v->kind == JSON_INT || get_u64(r, v, to);
+	const bool minus = v->kind == JSON_INT;
+	const uint64_t zero = r->s->zero_ns;
+
+	if (!minus && !get_u64(r, v, to))
+		return false;
+	if (minus && !json_digits_any(v->p + 1, (uint32_t)(v->end - v->p) - 1, to))
+		return fail(r, v->p, "an integer of 64 bits is expected");
+	if (*to > (minus ? zero : UINT64_MAX - zero))
+		return fail(r, v->p, "a time is out of range");
+	*to = minus ? zero - *to : zero + *to;
+	return true;
 }
 
 static bool get_sum(struct reading *r, const struct json_token *v, unsigned __int128 *to)
@@ -669,9 +679,12 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 			ok = get_u64(r, &w.value, &o->records);
 		else if (is_key(&w, "events"))
 			ok = get_u64(r, &w.value, &o->events);
-		else if (is_key(&w, "first_ns"))
+		else if (is_key(&w, "first_ns")) {
+			if (w.value.kind == JSON_INT && !has_full)
+				stats_move_zero(r->file->into, TRACE_ZERO);
+			s->zero_ns = r->file->into->zero_ns;
 			ok = get_ns(r, &w.value, &s->first_ns);
-		else if (is_key(&w, "last_ns"))
+		} else if (is_key(&w, "last_ns"))
 			ok = get_ns(r, &w.value, &s->last_ns);
 		else if (is_key(&w, "epoch_ns"))
 			ok = o->epoch_known = get_u64(r, &w.value, &o->epoch_ns);
@@ -706,6 +719,7 @@ static bool read_input(struct reading *r, struct json_token *input)
 	if (!stats_init(&s))
 		return out_of_memory(r);
 	s.joint = true;
+	s.zero_ns = r->file->into->zero_ns;
 	r->s = &s;
 	bool ok = read_members(r, input, &o);
 	if (ok && s.overflowed)

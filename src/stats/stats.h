@@ -302,10 +302,13 @@ void stats_describe(struct stats *s, const char *path, uint64_t bytes, const str
  * Adds the statistics of a trace that is described, or of several, to a table over several traces, which had
  * stats_init(), and stats_group() with the same keys and field.  Groups are joined by the texts of their
  * keys. Whatever the order, the result is the same, but for sums of numbers that are no integers.  A count or
- * sum that is too large sets into->overflowed.  stats_end() follows after the last one.  Returns false on
- * OOM.
+ * sum that is too large sets into->overflowed.  Both get the larger zero_ns.  stats_end() follows after the
+ * last one.  Returns false on OOM.
  */
-bool stats_merge(struct stats *into, const struct stats *from);
+bool stats_merge(struct stats *into, struct stats *from);
+
+/* Counts all times of a joint table from this zero_ns, if it is above the present one. */
+void stats_move_zero(struct stats *s, uint64_t zero);
 
 /* The steps of stats_merge(), also for tables that are read from files: each adds a row.  row: as in results;
  * the histogram of its group is in the pool `of`.  other: names or groups beyond the limits. */

@@ -113,8 +113,7 @@ void cells_at(struct cells *c, uint64_t ns)
 	if (c->form == CELLS_JSON) {
 		json_out_plain_ns(c->json, key_of(c), ns, c->zero_ns);
 	} else if (c->form == CELLS_CSV) {
-		text_str(c->t, ns < c->zero_ns ? "-" : "");
-		text_u64(c->t, ns < c->zero_ns ? c->zero_ns - ns : ns - c->zero_ns);
+		text_ns_from(c->t, c->zero_ns, ns);
 	} else {
 		text_since(&c->columns.text, ns - c->first_ns);
 		columns_next(&c->columns);
