@@ -267,7 +267,9 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
 #define NDJSON_VERSION 1 /* of the format; a reader refuses a larger one */
 
 struct ndjson_class {
-	struct slice line;      /* declaration of the class */
+	uint32_t index;         /* of its line */
+	bool is_new;            /* no class before has the same line */
+	struct slice line;      /* declaration of the class, after its index */
 	struct slice text;      /* in events, after the name: `","class_index":3,"category":"C"` */
 	bool escaped;           /* the category is written escaped */
 	struct tabletext types; /* name of a field -> enum value_type in the declaration */
@@ -310,9 +312,9 @@ struct ndjson_shapes {
 
 void ndjson_shapes_init(struct ndjson_shapes *s);
 
-/* Writes `,"args":{...},"types":{...}` or `,"pairs":[...]` unless n is 0.  index: of the class. */
-void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
-                   const struct field *f, uint32_t n, uint64_t offset, struct chunk *c);
+/* Writes `,"args":{...},"types":{...}` or `,"pairs":[...]` unless n is 0.  cls NULL: no class. */
+void ndjson_fields(struct ndjson_shapes *shapes, const struct ndjson_class *cls, const struct field *f,
+                   uint32_t n, uint64_t offset, struct chunk *c);
 
 enum ndjson_loss {
 #define LOSS(row, ...) NDJSON_LOSS_##row,

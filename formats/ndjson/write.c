@@ -13,9 +13,10 @@
 
 /* ---- state ---- */
 
-/* A track as its events refer to it. */
+/* A track as its events and its children refer to it. */
 struct ndjson_track {
-	char text[96]; /* `,"track_index":3,"pid":1,"tid":7,"offset":` */
+	uint32_t index; /* of its line: those of the trace have gaps where events were selected */
+	char text[96];  /* `,"track_index":3,"pid":1,"tid":7,"offset":` */
 	uint8_t n;
 };
 
@@ -23,11 +24,18 @@ struct ndjson_state {
 	bool signed_time;   /* ts may be before 0; set by open */
 	struct arena arena; /* of tracks, classes and their texts */
 	struct ndjson_class *classes;
+	struct tabletext lines; /* of classes, from their name on -> index */
+	uint32_t ntracks, nclasses;
 };
 
 static inline const struct ndjson_class *class_of(const struct class *c)
 {
 	return c->declared;
+}
+
+static inline const struct ndjson_track *track_of(const struct track *k)
+{
+	return k->declared;
 }
 
 /* ---- members ---- */
@@ -124,7 +132,8 @@ static bool declare_track(struct ndjson_state *st, struct track *k)
 
 	if (d == NULL)
 		return false;
-	n = snprintf(d->text, sizeof d->text, ",\"track_index\":%" PRIu32, k->index);
+	d->index = st->ntracks++;
+	n = snprintf(d->text, sizeof d->text, ",\"track_index\":%" PRIu32, d->index);
 	if (process != NULL)
 		n += snprintf(d->text + n, sizeof d->text - (size_t)n, ",\"pid\":%" PRIu64, process->id);
 	if (thread != NULL)
@@ -138,7 +147,7 @@ static bool declare_track(struct ndjson_state *st, struct track *k)
 static void put_track_line(struct text *t, const struct track *k)
 {
 	text_str(t, "{\"type\":\"track\"");
-	put_member_u64(t, "index", k->index);
+	put_member_u64(t, "index", track_of(k)->index);
 	put_member(t, "kind", slice_str(k->kind == TRACK_PROCESS ? "process" : "thread"));
 	bool escaped[] = { put_member(t, "name", k->name), false };
 	if (k->host.n > 0)
@@ -146,7 +155,7 @@ static void put_track_line(struct text *t, const struct track *k)
 	if (k->has_id)
 		put_member_u64(t, "id", k->id);
 	if (k->parent != NULL)
-		put_member_u64(t, "parent", k->parent->index);
+		put_member_u64(t, "parent", track_of(k->parent)->index);
 	if (k->lane > 0)
 		put_member_u64(t, "lane", k->lane);
 	if (k->is_child)
@@ -178,13 +187,12 @@ static void put_class_field(struct text *t, const struct class_field *f)
 	text_char(t, '}');
 }
 
+/* Writes the line of a class after its index. */
 static void put_class(struct text *t, const struct class *c)
 {
 	static const char *const names[] = { "name", "category" };
 	bool escaped[2];
 
-	text_str(t, "{\"type\":\"class\"");
-	put_member_u64(t, "index", c->index);
 	escaped[0] = put_member(t, "name", c->name);
 	escaped[1] = put_member(t, "category", c->category);
 	put_escaped_names(t, names, escaped, 2);
@@ -212,6 +220,8 @@ static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 	return t->failed ? slice_of(NULL, 0) : arena_copy(&st->arena, slice_of(t->p, t->n));
 }
 
+/* Classes that are equal in all that their lines say, as those of merged traces, have one line: a reader
+ * takes them for one. */
 static bool declare_class(struct ndjson_state *st, struct class *c)
 {
 	struct ndjson_class *const d = arena_zalloc(&st->arena, 1, sizeof *d);
@@ -223,14 +233,32 @@ static bool declare_class(struct ndjson_state *st, struct class *c)
 	st->classes = d;
 	put_class(&t, c);
 	d->line = copy_text(st, &t);
+	if (d->line.p == NULL)
+		return false;
+	d->index = tabletext_get(&st->lines, d->line);
+	d->is_new = d->index == TABLE_NONE;
+	if (d->is_new) {
+		d->index = st->nclasses++;
+		if (!tabletext_put(&st->lines, d->line, d->index))
+			return false;
+	}
 	text_clear(&t);
 	text_str(&t, "\",\"class_index\":");
-	text_u64(&t, c->index);
+	text_u64(&t, d->index);
 	d->escaped = put_member(&t, "category", c->category);
 	d->text = copy_text(st, &t);
 	text_free(&t);
 	c->declared = d;
-	return d->line.p != NULL && d->text.p != NULL && index_types(d, c);
+	return d->text.p != NULL && index_types(d, c);
+}
+
+static void put_class_line(struct text *t, const struct ndjson_class *d)
+{
+	if (!d->is_new)
+		return;
+	text_str(t, "{\"type\":\"class\"");
+	put_member_u64(t, "index", d->index);
+	text_slice(t, d->line);
 }
 
 /* ---- the end ---- */
@@ -357,7 +385,7 @@ static char *put_track(char *p, const struct event *e)
 {
 	if (e->track == NULL)
 		return PUT(p, ",\"offset\":");
-	const struct ndjson_track *const k = e->track->declared;
+	const struct ndjson_track *const k = track_of(e->track);
 	memcpy(p, k->text, sizeof k->text);
 	return p + k->n;
 }
@@ -384,7 +412,7 @@ static void render_event(const struct ndjson_state *st, struct ndjson_shapes *sh
 	p = decimal_u64(p, e->offset);
 	p = put_flags(p, e, escaped, c->escaped);
 	t->n = (size_t)(p - t->p);
-	ndjson_fields(shapes, e->cls->index, c, b->fields + e->first_field, e->nfields, e->offset, chunk);
+	ndjson_fields(shapes, c, b->fields + e->first_field, e->nfields, e->offset, chunk);
 	text_add(t, "}\n", 2);
 }
 
@@ -418,7 +446,7 @@ static void render_batch(const void *state, const struct batch *b, struct chunk 
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		put_track_line(&chunk->text, b->tracks[i]);
 	for (uint32_t i = 0; i < b->nclasses; i++)
-		text_slice(&chunk->text, class_of(b->classes[i])->line);
+		put_class_line(&chunk->text, class_of(b->classes[i]));
 	for (uint32_t i = 0; i < b->n; i++)
 		render_event(state, &shapes, b, &b->events[i], chunk);
 }
@@ -439,7 +467,7 @@ static bool close_writer(struct writer *w, struct chunk *chunk)
 	put_clock(t, w, trace->origin);
 	put_losses(t, w->run->total, origin);
 	ndjson_shapes_init(&shapes);
-	ndjson_fields(&shapes, 0, NULL, trace->meta, trace->nmeta, 0, chunk);
+	ndjson_fields(&shapes, NULL, trace->meta, trace->nmeta, 0, chunk);
 	text_str(t, "}\n");
 	return true;
 }
@@ -450,6 +478,7 @@ static void free_writer(void *state)
 
 	for (struct ndjson_class *c = st->classes; c != NULL; c = c->next)
 		tabletext_free(&c->types);
+	tabletext_free(&st->lines);
 	arena_free(&st->arena);
 }
 

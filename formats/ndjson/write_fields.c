@@ -667,12 +667,12 @@ static inline uint32_t row_of(uint32_t index, const struct field *f, uint32_t n)
 	       NDJSON_SHAPES;
 }
 
-void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
-                   const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
+void ndjson_fields(struct ndjson_shapes *shapes, const struct ndjson_class *cls, const struct field *f,
+                   uint32_t n, uint64_t offset, struct chunk *c)
 {
 	if (n == 0)
 		return;
-	struct ndjson_shape *const s = &shapes->rows[row_of(index, f, n)];
+	struct ndjson_shape *const s = &shapes->rows[row_of(cls != NULL ? cls->index : 0, f, n)];
 
 	if (n <= NDJSON_SHAPE_FIELDS) {
 		if (s->n != n || s->cls != cls || !same_names(s, f))
