@@ -82,9 +82,9 @@ const char *const ndjson_type_names[NDJSON_TYPES] = {
 	[NDJSON_TRACK] = "track",     [NDJSON_CLASS] = "class",         [NDJSON_TRACE_END] = "trace_end",
 };
 
-#define RECORD (BIT(KIND) | BIT(TS) | BIT(NAME) | BIT(CLASS) | BIT(CATEGORY) | BIT(OFFSET))
+#define RECORD (BIT(KIND) | BIT(TS) | BIT(NAME) | BIT(CLASS) | BIT(OFFSET))
 #define WITH_ARGS (BIT(ARGS) | BIT(TYPES) | BIT(PAIRS))
-#define EVENT (BIT(PID) | BIT(TID) | BIT(ASYNC) | BIT(BIG_ENDIAN) | BIT(ESCAPED) | WITH_ARGS)
+#define EVENT (BIT(CATEGORY) | BIT(PID) | BIT(TID) | BIT(ASYNC) | BIT(BIG_ENDIAN) | BIT(ESCAPED) | WITH_ARGS)
 #define FACTS (BIT(FORMAT) | BIT(CLOCK))
 
 bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind)

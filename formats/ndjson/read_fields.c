@@ -24,7 +24,7 @@ struct reading {
 	const struct ndjson_target *to;
 	const struct ndjson_entry *entry; /* the class; NULL: none */
 	uint32_t n;                       /* fields in the batch after b->nfields */
-	struct tabletext seen;            /* with more than FEW: name -> number of its latest duplicate */
+	struct tabletext seen;            /* of args, with more than FEW: their names */
 	struct fault fault;               /* of the current field */
 };
 
@@ -538,24 +538,6 @@ static bool has_name(const struct reading *g, struct slice name)
 	return false;
 }
 
-/* Appends a number to a name so that no field has it. */
-static struct slice make_unique(struct reading *g, struct slice name)
-{
-	const uint32_t before = g->n > FEW ? tabletext_get(&g->seen, name) : 1;
-
-	for (uint32_t k = before;;) {
-		const struct slice s =
-		    arena_printf(g->to->arena, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++k);
-		if (s.p == NULL)
-			return s;
-		if (has_name(g, s))
-			continue;
-		if (g->n > FEW)
-			tabletext_put(&g->seen, name, k); /* the key exists: nothing is allocated */
-		return textscan_slice(s.p, s.n);
-	}
-}
-
 /* ---- fields ---- */
 
 static void report_fault(struct reading *g, struct slice name)
@@ -570,8 +552,6 @@ static void report_fault(struct reading *g, struct slice name)
 /* Appends a field, whose name and value stay valid as long as the batch. */
 static bool add_field(struct reading *g, struct slice name, const struct value *v)
 {
-	if (!add_name(g, name))
-		g->st->r->no_memory = true;
 	struct field *const f = g->st->r->no_memory ? NULL : batch_fields(g->to->b, g->n + 1);
 	if (f == NULL) {
 		g->st->r->no_memory = true;
@@ -644,8 +624,10 @@ static bool read_arg(struct reading *g, struct type_cursor *s, const struct ndjs
 		v = read_named_type(g, &pair->value, json_token_text(type), 0);
 	else
 		fail(g, type->p, "its type is no text");
-	if (g->fault.why == NULL)
+	if (g->fault.why == NULL) {
+		g->st->r->no_memory |= !add_name(g, name);
 		return add_field(g, name, &v);
+	}
 	report_fault(g, name);
 	return true;
 }
@@ -704,10 +686,6 @@ static bool read_pair(struct reading *g, const struct json_token *t)
 	if (g->fault.why != NULL) {
 		report_fault(g, name);
 		return true;
-	}
-	if (has_name(g, name) && (name = make_unique(g, name)).p == NULL) {
-		g->st->r->no_memory = true;
-		return false;
 	}
 	return add_field(g, name, &v);
 }

@@ -34,13 +34,14 @@ enum feature {
 	HAS_NAN = 256,   /* floats that are not a number, or infinite */
 	HAS_PARTS = 512, /* names composed of definitions or parts of the class name */
 	HAS_NOT_UTF8 = 1024,
-	HAS_NUL = 2048,      /* texts with NUL bytes */
-	HAS_FACTS = 4096,    /* facts of the whole trace */
-	HAS_EPOCH = 8192,    /* the wall time at time 0 */
-	HAS_DEEP = 16384,    /* lists and maps nested more than 100 deep */
-	HAS_NUMBERS = 32768, /* numbers other than integers of 64 bits */
-	HAS_OVERLAP = 65536, /* only in losses: of writers whose spans must nest */
-	HAS_STEPS = 131072,  /* arrows that continue where they arrive */
+	HAS_NUL = 2048,        /* texts with NUL bytes */
+	HAS_FACTS = 4096,      /* facts of the whole trace */
+	HAS_EPOCH = 8192,      /* the wall time at time 0 */
+	HAS_DEEP = 16384,      /* lists and maps nested more than 100 deep */
+	HAS_NUMBERS = 32768,   /* numbers other than integers of 64 bits */
+	HAS_OVERLAP = 65536,   /* only in losses: of writers whose spans must nest */
+	HAS_STEPS = 131072,    /* arrows that continue where they arrive */
+	HAS_REPEATED = 262144, /* fields of one name: such as the engine added to an event that has them */
 };
 
 /* Effects of a loss on an event when the output is read back (loss.affects), for convert --verify.  An event

@@ -290,10 +290,11 @@ bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, 
 void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_CATEGORY];
+	const bool escaped = ndjson_has(&st->line, NDJSON_M_ESCAPED) &&
+	                     ndjson_array_has(&st->line.of[NDJSON_M_ESCAPED], "category");
 	struct slice category = slice_of(t->p, (size_t)(t->end - t->p));
 
-	if (ndjson_has(&st->line, NDJSON_M_ESCAPED) &&
-	    ndjson_array_has(&st->line.of[NDJSON_M_ESCAPED], "category"))
+	if (escaped || !ndjson_has(&st->line, NDJSON_M_CATEGORY))
 		category = SLICE_LIT("\"unknown\"");
 	text_printf(to, "{\"type\":\"class\",\"index\":%" PRIu64 ",\"name\":", index);
 	text_slice(to, category);

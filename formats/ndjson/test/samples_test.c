@@ -32,7 +32,7 @@ Test(ndjson_samples, what_is_whole_is_read)
 		{ "testdata/ndjson/bad/not-json.ndjson", "span c ts=1 dur=2" },
 		{ "testdata/ndjson/bad/unknown-member.ndjson", "span c ts=1 dur=2" },
 		{ "testdata/ndjson/good/kinds.ndjson", "name=n u=7 i=-9223372036854775808 h=0xdeadbeef" },
-		{ "testdata/ndjson/good/raw.ndjson", "a=1 \"a (2)\"=2" },
+		{ "testdata/ndjson/good/raw.ndjson", "a=1 a=2" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -17,6 +17,7 @@ struct contract {
 	uint64_t events;          /* records that are not structure */
 	uint64_t hash;            /* of all events, in order */
 	uint32_t tracks, classes; /* announced by batches */
+	bool repeats;             /* fields of an event may have one name */
 };
 
 /* Implement fuzz_pass.take and .end; ctx is a struct contract, the pass wants everything.  Return false after
