@@ -109,6 +109,42 @@ enum ndjson_type ndjson_begins(const char *p, const char *e)
 	return NDJSON_TYPES;
 }
 
+/* ---- time 0 ---- */
+
+#define HEAD (1U << 18) /* bytes that are searched for a time before 0 */
+
+/* Whether the line says that times may be before 0, or has one. */
+static bool has_early_time(const char *p, const char *e)
+{
+	struct json x = { .depth = JSON_MAX_DEPTH };
+
+	if (p == e || *p != '{')
+		return false;
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w)) {
+		const enum ndjson_member m = ndjson_find_member(json_token_text(&w.key));
+		if (m == NDJSON_M_TS || m == NDJSON_M_SIGNED)
+			return w.value.kind == (m == NDJSON_M_TS ? JSON_INT : JSON_TRUE);
+	}
+	return false;
+}
+
+uint64_t ndjson_zero(struct input *in)
+{
+	if ((size_t)(in->end - in->p) < HEAD)
+		input_need(in, HEAD);
+	const char *p = in->p, *const e = (size_t)(in->end - p) < HEAD ? in->end : p + HEAD;
+
+	while (p < e) {
+		const char *const feed = memchr(p, '\n', (size_t)(e - p)), *const end =
+		                                                               feed != NULL ? feed + 1 : e;
+		if (has_early_time(json_skip_blanks(p, end), end))
+			return TRACE_ZERO;
+		p = end;
+	}
+	return 0;
+}
+
 /* ---- format ---- */
 
 const struct rule ndjson_rules[NDJSON_RULE_COUNT + 1] = {

@@ -386,18 +386,28 @@ bool ndjson_read_class(struct ndjson_reading *st)
 
 /* ---- events ---- */
 
-/* Times below 0 come from a trace that was rebased while it was read. */
+/* Times of events are from trace.zero_ns on, those of structure from 0 on, below it as signed numbers. */
 static bool read_time(struct ndjson_reading *st, uint64_t *ts)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_TS];
+	const uint64_t zero = st->r->trace->zero_ns;
+	const size_t n = (size_t)(t->end - t->p);
 	struct quoted q;
 
 	*ts = 0;
-	if (t->kind == JSON_UINT)
-		return read_number(st, NDJSON_M_TS, UINT64_MAX, ts);
-	ndjson_report(
-	    st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts_ns is %s; read as 0",
-	    quoted(&q, slice_of(t->p, (size_t)(t->end - t->p) < 40 ? (size_t)(t->end - t->p) : 40)));
+	if (t->kind == JSON_UINT) {
+		if (!read_number(st, NDJSON_M_TS, zero > 0 ? INT64_MAX : UINT64_MAX, ts))
+			return false;
+	} else if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + 1, (uint32_t)n - 1, ts) || *ts > zero) {
+		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
+		              "ts_ns is %s, at least %s%" PRIu64 " can be%s",
+		              quoted(&q, slice_of(t->p, n < 40 ? n : 40)), zero > 0 ? "-" : "", zero,
+		              zero > 0 ? "" : " where the first line lacks \"signed\":true");
+		return false;
+	} else {
+		*ts = -*ts;
+	}
+	*ts += st->line.type != NDJSON_STRUCTURE ? zero : 0;
 	return true;
 }
 
@@ -412,9 +422,10 @@ static bool read_duration(struct ndjson_reading *st, struct event *e)
 	if (!read_number(st, m, UINT64_MAX, &e->dur))
 		return false;
 	if (line->type == NDJSON_SPAN && e->dur > UINT64_MAX - e->ts) {
+		const struct json_token *const ts = &line->of[NDJSON_M_TS];
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, line->of[m].p,
-		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends after 2^64; cut there",
-		              e->dur, e->ts);
+		              "a span of %" PRIu64 " ns from %.*s on ends after the last time; cut there",
+		              e->dur, (int)(ts->end - ts->p), ts->p);
 		e->dur = UINT64_MAX - e->ts;
 	}
 	return true;

@@ -165,6 +165,9 @@ static inline bool ndjson_expectable(unsigned type)
 
 int ndjson_probe(struct slice head, bool complete);
 
+/* See reader_ops.zero. */
+uint64_t ndjson_zero(struct input *in);
+
 /* Returns the type of the line that the object at p begins, by its first members; NDJSON_TYPES: none. */
 enum ndjson_type ndjson_begins(const char *p, const char *e);
 

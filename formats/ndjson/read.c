@@ -104,7 +104,7 @@ static const struct {
 	[NDJSON_FLOW_IN] = { RECORD | BIT(ID) | BIT(TRACK), EVENT },
 	[NDJSON_STRUCTURE] = { RECORD, EVENT | BIT(DUR) | BIT(TRACK) },
 	[NDJSON_TRACE] = { BIT(TYPE) | BIT(VERSION) | BIT(TOOL) | BIT(MODE) | BIT(REBASED) | FACTS,
-	                   BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) },
+	                   BIT(SIGNED) | BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) },
 	[NDJSON_TRACK] = { BIT(TYPE) | BIT(INDEX) | BIT(KIND) | BIT(NAME),
 	                   BIT(ID) | BIT(HOST) | BIT(PARENT) | BIT(LANE) | BIT(CHILD) | BIT(ESCAPED) },
 	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY), BIT(ESCAPED) | BIT(FIELDS) },
@@ -575,6 +575,7 @@ static bool open_reader(struct reader *r)
 	st->number = 1;
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
+	r->trace->zero_ns = ndjson_zero(r->in);
 	return read_first(st) && !r->no_memory;
 }
 
@@ -625,6 +626,7 @@ const struct reader_ops ndjson_reader_ops = {
 	.state_size = sizeof(struct ndjson_reading),
 	.common_suffix = true,
 	.probe = ndjson_probe,
+	.zero = ndjson_zero,
 	.open = open_reader,
 	.record = read_record,
 	.event = ndjson_event,

@@ -109,6 +109,8 @@ static void put_trace(struct text *t, const struct writer *w)
 	put_member(t, "tool", slice_str(w->run->tool));
 	put_member(t, "mode", slice_str(w->run->raw ? "raw" : "interpreted"));
 	text_printf(t, ",\"rebased\":%s", rebased ? "true" : "false");
+	if (w->run->signed_time)
+		text_str(t, ",\"signed\":true");
 	put_facts(t, &facts);
 	text_str(t, "}\n");
 }

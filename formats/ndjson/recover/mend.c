@@ -217,14 +217,15 @@ static void put_facts(struct text *to, const struct ndjson_line *line, const str
 	put_fact_or(to, line, NDJSON_M_RECORD_ID, facts->record_id);
 }
 
-static void put_head(struct text *to, const struct ndjson_line *line, const struct trace_origin *origin)
+static void put_head(struct text *to, const struct ndjson_line *line, const struct ndjson_reading *st)
 {
 	text_str(to, "{\"type\":\"trace\"");
 	put_number_or(to, line, NDJSON_M_VERSION, NDJSON_VERSION);
 	put_or(to, line, NDJSON_M_TOOL, "\"tracetool\"");
 	put_or(to, line, NDJSON_M_MODE, "\"interpreted\"");
 	put_or(to, line, NDJSON_M_REBASED, "false");
-	put_facts(to, line, origin);
+	put_or(to, line, NDJSON_M_SIGNED, st->r->trace->zero_ns > 0 ? "true" : NULL);
+	put_facts(to, line, st->origin);
 	text_char(to, '}');
 }
 
@@ -277,7 +278,7 @@ bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, 
 
 	text_clear(to);
 	if (type == NDJSON_TRACE)
-		put_head(to, line, st->origin);
+		put_head(to, line, st);
 	else
 		put_end(to, line, st->origin, s);
 	st->r->no_memory |= to->failed;

@@ -282,27 +282,82 @@ static void any_event(struct made *r)
 	}
 }
 
+/* Makes a random trace, and compares its lines with it. */
+static void make_lines(struct made *r, uint64_t seed, struct run_facts run)
+{
+	made_begin(r, run);
+	r->state = seed;
+	for (int batch = 0; batch < 8; batch++) {
+		for (int i = 0; i < 40; i++) {
+			if (any(r, 5) == 0)
+				any_class(r);
+			if (any(r, 5) == 0)
+				any_track(r);
+			any_event(r);
+		}
+		made_render(r);
+	}
+	for (int i = 0; i < 20; i++) {
+		struct value v = any_value(r, any_type(r, 0), 0);
+		cr_assert(trace_add_meta(&r->trace, any_text(r), v));
+	}
+	agree_end(&r->g);
+}
+
 Test(ndjson_random, reads_back)
 {
 	for (int round = 0; round < 60; round++) {
 		struct made r;
-		made_begin(&r, (struct run_facts){
-		                   .raw = round % 2 == 0, .signed_time = round % 3 == 0, .rebased = true });
-		r.state = 1000 + (uint64_t)round;
-		for (int batch = 0; batch < 8; batch++) {
-			for (int i = 0; i < 40; i++) {
-				if (any(&r, 5) == 0)
-					any_class(&r);
-				if (any(&r, 5) == 0)
-					any_track(&r);
-				any_event(&r);
-			}
-			made_render(&r);
-		}
-		for (int i = 0; i < 20; i++) {
-			struct value v = any_value(&r, any_type(&r, 0), 0);
-			cr_assert(trace_add_meta(&r.trace, any_text(&r), v));
-		}
-		made_finish(&r);
+		make_lines(&r, 1000 + (uint64_t)round,
+		           (struct run_facts){
+		               .raw = round % 2 == 0, .signed_time = round % 3 == 0, .rebased = true });
+		made_free(&r);
 	}
+}
+
+/* ---- copies of copies ---- */
+
+/* Runs a command that writes `to` and may find errors, then a copy of it, which is the same. */
+static void expect_same_copy(const char *dir, uint64_t seed, const char *command)
+{
+	char shell[1024];
+
+	snprintf(shell, sizeof shell,
+	         "a=$1/a.ndjson b=$1/b.ndjson c=$1/c.ndjson; rm -f $b $c; { $0 %s >$1/out 2>&1 || [ $? = 1 "
+	         "]; } && "
+	         "[ -s $b ] && $0 convert -q --verify $b $c && cmp $b $c",
+	         command);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", shell, tool_path(), dir, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "seed %" PRIu64 ": %s: status %d: %s%s", seed, command, r.status, r.out,
+	             r.err);
+	ran_free(&r);
+}
+
+/* Also of what was selected, and of traces that were merged, whose classes are equal. */
+Test(ndjson_random, copies_of_copies_are_the_same)
+{
+	static const char *const commands[] = {
+		"convert -q $a $b",
+		"convert -q --track '*a*' $a $b",
+		"convert -q --since 30% --until 60% $a $b",
+		"convert -q --min-dur 1us --edges keep --until 60% $a $b",
+		"convert -q --rebase $a $b",
+		"merge -q --align none -o $b $a $a",
+		"merge -q --align none --since 10% --until 60% -o $b $a $a",
+	};
+	const uint64_t first = test_seed(2000);
+	char *const dir = make_folder();
+	char path[600];
+
+	snprintf(path, sizeof path, "%s/a.ndjson", dir);
+	for (uint64_t seed = first; seed < first + strength(2, 40, 400); seed++) {
+		struct made r;
+		make_lines(&r, seed, (struct run_facts){ .signed_time = seed % 2 == 0 });
+		cr_assert(write_whole(path, r.lines.p, r.lines.n));
+		made_free(&r);
+		for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+			expect_same_copy(dir, seed, commands[i]);
+	}
+	remove_folder(dir);
 }

@@ -64,6 +64,7 @@ struct comparing {
 	struct pipeline *back; /* the output */
 	struct allowance *allowance;
 	bool in_step;            /* nothing is said */
+	bool signed_time;        /* ts is a signed number */
 	struct batch_pool pool;  /* of the events that were kept */
 	struct pipeline_job job; /* of the input, once more */
 	struct pipeline *again;
@@ -149,7 +150,10 @@ static bool report_difference(void *ctx, const struct difference *d)
 		text_str(&x->text, "not in the output: ");
 	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind_name(event_kind(e)));
 	value_text_word(&x->text, e->name);
-	text_printf(&x->text, " at %" PRIu64 " ns", e->ts);
+	const uint64_t bias = (uint64_t)x->signed_time << 63;
+	text_str(&x->text, " at ");
+	text_ns_from(&x->text, bias, e->ts ^ bias);
+	text_str(&x->text, " ns");
 	put_parts(&x->text, d->parts);
 	if ((d->parts & PART_FIELDS) != 0)
 		field_differences(d, &x->differ.rules, put_field, &x->text);
@@ -182,7 +186,7 @@ static enum differ_status run_differ(struct comparing *x)
 		            [DIFFER_B] = compared_fields(x->c, a->added) },
 	};
 	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? x->c->pipeline : x->again;
-	const bool signed_time = pipeline_report(written).signed_time;
+	const bool signed_time = x->signed_time = pipeline_report(written).signed_time;
 
 	differ_init(
 	    &x->differ, &rules,
@@ -349,14 +353,14 @@ static enum verify_by choose_way(const struct convert *c)
 bool convert_verify_begin(struct convert *c)
 {
 	struct shown_path shown;
+	const struct run_report run = pipeline_report(c->pipeline);
 	const struct sorter_options options = {
-		.order = { .order = compared_order(c) },
+		.order = { .order = compared_order(c), .signed_time = run.signed_time },
 		.memory = sorter_memory(c->sort_memory),
 		.temp_near = c->out,
 	};
-	const struct run_report run = pipeline_report(c->pipeline);
-	/* readers of other formats take times before 0 for 0 */
-	const bool has_time = !run.signed_time || (run.format == c->to && !c->rebase);
+	/* other readers take times before 0 for 0 */
+	const bool has_time = !run.signed_time || (c->to->reader != NULL && c->to->reader->zero != NULL);
 	const bool can_be_read = convert_output_written(&c->output) != NULL && has_time;
 
 	if (!c->verify.wanted && !(c->verify.implied && can_be_read))
