@@ -4,6 +4,7 @@
  */
 #include "json/token.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 #include "perfetto/read/read.h"
 
 /* ---- classes ---- */
@@ -540,28 +541,15 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 
 /* ---- fields ---- */
 
-/* Fields of an event have different names: later ones of a name get a number. */
 static void make_unique(struct batch *b, struct field *f, uint32_t n)
 {
-	struct tabletext names = { .slots = NULL };
-	bool twice = false;
-
-	if (n <= 16) {
-		for (uint32_t i = 1; i < n && !twice; i++)
-			for (uint32_t k = 0; k < i && !twice; k++)
-				twice = slice_equal(f[i].name, f[k].name);
-		if (!twice)
-			return;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct slice unique = tabletext_unique(&names, &b->scratch, f[i].name);
-		if (unique.p == NULL)
-			b->scratch.failed = true;
-		else if (unique.n != f[i].name.n)
-			f[i].name =
-			    (struct slice){ unique.p, unique.n, f[i].name.flags & ~(unsigned)SLICE_STAYS };
-	}
-	tabletext_free(&names);
+	if (!field_names_may_repeat(f, n))
+		return;
+	const struct field *const unique = field_names_unique(&b->scratch, f, n);
+	if (unique != NULL)
+		memcpy(f, unique, n * sizeof *f);
+	else
+		b->scratch.failed = true;
 }
 
 #define MAX_FIELDS 65000U
