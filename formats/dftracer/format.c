@@ -262,6 +262,7 @@ struct survey {
 	unsigned records;  /* complete, with a name and a ph */
 	unsigned numbered; /* records with an id, which Chrome's format has in other phases only */
 	unsigned tracer;   /* records with members of this tracer only */
+	unsigned own;      /* records that Chrome's format has no use for, see is_own() */
 	unsigned sorted;   /* records with a cat */
 	unsigned foreign;  /* records with phases of Chrome's format or fractions in times */
 	unsigned commas;   /* after records */
@@ -276,6 +277,23 @@ static bool has_foreign_phase(const struct dft_record *rec)
 
 	return dft_top_kind(rec, DFT_PH) == JSON_STRING && ph.n == 1 &&
 	       strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL;
+}
+
+/* Matches records that tell this tracer though they have none of its members: its names of metadata,
+ * metadata with an id, and counters of objects, which are sums of many events. */
+static bool is_own(const struct dft_record *rec, enum dft_phase phase)
+{
+	static const char *const names[] = { "HH",          "FH", "SH", "EH", "PR", "CM", "trace_metadata",
+		                             "root_process" };
+
+	if (phase == DFT_PHASE_COUNTER)
+		return rec->nargs > 0 && rec->args[0].kind == JSON_OBJECT;
+	if (phase != DFT_PHASE_METADATA || dft_top_kind(rec, DFT_NAME) != JSON_STRING)
+		return false;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (slice_is(dft_top_text(rec, DFT_NAME), names[i]))
+			return true;
+	return dft_top_kind(rec, DFT_ID) != JSON_ABSENT;
 }
 
 static void survey_record(struct survey *x)
@@ -293,6 +311,7 @@ static void survey_record(struct survey *x)
 	x->sorted += dft_top_kind(rec, DFT_CAT) != JSON_ABSENT;
 	x->numbered += (dft_top_kind(rec, DFT_ID) != JSON_ABSENT && !has_foreign_phase(rec)) ||
 	               dft_top_kind(rec, DFT_PH) == JSON_UINT;
+	x->own += is_own(rec, f.phase);
 	x->tracer +=
 	    rec->special[DFT_ROLE_HHASH] != 0 || rec->special[DFT_ROLE_HOSTNAME] != 0 ||
 	    dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
@@ -389,7 +408,7 @@ int dft_probe(struct slice head, bool complete)
 	/* a JSON document is Chrome's format, unless only this tracer writes such records */
 	if (x.wrapped || x.commas > 0)
 		return x.numbered > 0 && x.tracer > 0 && x.foreign == 0 ? 64 : 0;
-	if (x.tracer > 0 || (x.numbered > 0 && x.sorted > 0))
+	if (x.tracer > 0 || (x.numbered > 0 && x.sorted > 0) || (x.own > 0 && x.foreign == 0))
 		return 64;
 	if (x.records > 0)
 		return 16; /* as many writers do; this one has an id, or the host, in its records */
