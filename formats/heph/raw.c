@@ -560,6 +560,9 @@ static void copy_free(void *state)
 	free_pending(&copy->pending);
 }
 
+/* An option of tracetool without a value, which is no finding. */
+#define EMPTY_OPTION "\x75\xD1\x1D\x4D\0\0\0\x18\0\x0E" HEPH_OWN_FACT
+
 const struct copier_ops hpw_copier_ops = {
 	.state_size = sizeof(struct hpw_copy),
 	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE,
@@ -567,5 +570,6 @@ const struct copier_ops hpw_copier_ops = {
 	.input = copy_input,
 	.record = copy_record,
 	.end = copy_end,
+	.empty = SLICE_LIT(EMPTY_OPTION),
 	.free = copy_free,
 };

@@ -316,5 +316,6 @@ const struct copier_ops dfw_copier_ops = {
 	.record = copy_record,
 	.survey = copy_survey,
 	.end = copy_end,
+	.empty = SLICE_LIT("[\n]\n"),
 	.free = copy_free,
 };

@@ -483,6 +483,9 @@ static void copy_free(void *state)
 	free(copy->told);
 }
 
+/* A packet without fields. */
+#define EMPTY_PACKET "\x0A\0"
+
 const struct copier_ops perfetto_copier_ops = {
 	.state_size = sizeof(struct pfc_copy),
 	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_REFERS,
@@ -491,5 +494,6 @@ const struct copier_ops perfetto_copier_ops = {
 	.record = copy_record,
 	.survey = copy_survey,
 	.end = copy_end,
+	.empty = SLICE_LIT(EMPTY_PACKET),
 	.free = copy_free,
 };

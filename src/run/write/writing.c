@@ -26,6 +26,7 @@ struct writing_job {
 
 static bool pass_bytes(struct writing *w, const char *file, const char *p, size_t n)
 {
+	w->any |= n > 0;
 	if (!w->out.put(w->out.ctx, file, p, n))
 		atomic_store(&w->failed, true);
 	return !atomic_load(&w->failed);
@@ -347,6 +348,8 @@ static bool close_output(struct writing *w)
 	if (copier->end != NULL)
 		copier->end(&w->copier);
 	(void)copier_text(&w->copier);
+	if (!w->any && w->chunk.text.n == 0 && w->chunk.nborrowed == 0)
+		text_slice(&w->chunk.text, copier->empty);
 	return true;
 }
 

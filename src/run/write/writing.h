@@ -42,6 +42,7 @@ struct writing {
 	bool copies; /* records of its own format: with the copier, not the writer */
 	void *state; /* of the one in use */
 	struct writer writer;
+	bool any; /* bytes were written */
 	struct copier copier;
 	struct closure *closure; /* of a selection, if the copier states references; or NULL */
 	bool copying;            /* the survey is over */

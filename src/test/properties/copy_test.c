@@ -272,6 +272,13 @@ static void expect_events(const struct selecting *x, const struct wanted *w, con
 	cr_expect(more || k == got->n, "%s, %s: %zu events, %zu are wanted", x->s->path, w->what, got->n, k);
 }
 
+static bool is_recognised(const struct format *as, const char *p, size_t n)
+{
+	bool no_memory = false;
+
+	return format_probe(slice_of(p, n), true, &no_memory) == as;
+}
+
 /* Returns the number of bytes written. */
 static size_t expect_selection(const struct selecting *x, struct wanted *w)
 {
@@ -286,7 +293,9 @@ static size_t expect_selection(const struct selecting *x, struct wanted *w)
 		n = c.text->n;
 		struct telling got = tell(x->s->format, c.text->p, n);
 		const char *const rule = telling_new_rule(&x->all, &got);
-		cr_expect(n == 0 || got.complete, "%s, %s: not a trace", x->s->path, w->what);
+		cr_expect(n > 0 && got.complete, "%s, %s: not a trace", x->s->path, w->what);
+		cr_expect(is_recognised(x->s->format, c.text->p, n), "%s, %s: not recognised as %s",
+		          x->s->path, w->what, x->s->format->name);
 		cr_expect(rule == NULL ||
 		              ((x->row->is & ROW_SEVERAL) != 0 && got.findings.levels[LEVEL_ERROR] == 0),
 		          "%s, %s: %s", x->s->path, w->what, rule);
