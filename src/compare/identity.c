@@ -31,6 +31,29 @@ static struct wide_hash process_identity(const struct track *p, unsigned without
 	return wide_hash_end(h);
 }
 
+/* Returns the name before " (N)"; p is NULL without such an end. */
+static struct slice name_before_lane(struct slice name)
+{
+	uint32_t n = name.n, digits = 0;
+
+	if (n < 5 || name.p[--n] != ')')
+		return (struct slice){ .p = NULL };
+	for (; n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9' && digits < 3; digits++)
+		n--;
+	if (digits == 0 || n < 3 || name.p[n - 1] != '(' || name.p[n - 2] != ' ')
+		return (struct slice){ .p = NULL };
+	return slice_of(name.p, n - 2);
+}
+
+/* Returns the name without " (N)" at its end: the track of a lane may have no events, so that readers of an output
+ * know only the lane. */
+static struct slice name_of_any_lane(struct slice name)
+{
+	for (struct slice before = name; before.p != NULL; before = name_before_lane(name))
+		name = before;
+	return name;
+}
+
 static struct wide_hash own_identity(const struct track *t, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(HASH_TRACK);
@@ -40,7 +63,7 @@ static struct wide_hash own_identity(const struct track *t, unsigned without)
 	wide_hash_add_hash(&h, process_identity(track_process(t), without));
 	wide_hash_add(&h, has_number(t) && !t->is_child ? t->id + 1 : 0);
 	if ((without & TRACKS_WITHOUT_NAMES) == 0)
-		wide_hash_add_text(&h, t->name);
+		wide_hash_add_text(&h, has_number(t) ? t->name : name_of_any_lane(t->name));
 	return wide_hash_end(h);
 }
 
@@ -66,20 +89,6 @@ static void index_names(struct track_identities *t, const struct trace *trace)
 				t->failed |= !table64_put(&t->names, key, t->named);
 		}
 	}
-}
-
-/* Returns the name before " (N)"; p is NULL without such an end. */
-static struct slice name_before_lane(struct slice name)
-{
-	uint32_t n = name.n, digits = 0;
-
-	if (n < 5 || name.p[--n] != ')')
-		return (struct slice){ .p = NULL };
-	for (; n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9' && digits < 3; digits++)
-		n--;
-	if (digits == 0 || n < 3 || name.p[n - 1] != '(' || name.p[n - 2] != ' ')
-		return (struct slice){ .p = NULL };
-	return slice_of(name.p, n - 2);
 }
 
 /* Returns the track of a lane, or the track itself. */
