@@ -241,12 +241,12 @@ static void say_unmet(const struct compare *c)
 /* Warns of percentiles that are not exact. */
 static void say_coarse(const struct compare *c)
 {
+	char note[HISTOGRAM_NOTE];
+
 	for (size_t i = 0; i < c->nruns && !c->run.options.quiet; i++)
 		if (c->runs[i].table.pool.coarse > 0)
-			say_of(c->runs[i].path,
-			       "warning: durations of too many names are not exact to 1 %% in percentiles: "
-			       "%" PRIu64,
-			       c->runs[i].table.pool.coarse);
+			say_of(c->runs[i].path, "warning: %s",
+			       histogram_note(c->runs[i].table.pool.coarse, note));
 }
 
 /* ---- tables ---- */

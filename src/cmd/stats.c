@@ -87,13 +87,10 @@ static struct slice put_fields(const void *ctx, struct text *t, const struct bat
 /* CSV has no notes. */
 static void say_coarse(const struct stats *s)
 {
-	char title[48];
+	char title[48], note[HISTOGRAM_NOTE];
 
 	if (s->pool.coarse > 0)
-		say_of(stats_title(&s->origin, title).p,
-		       "warning: %" PRIu64
-		       " duration%s of too many names %s not exact to 1 %% in percentiles",
-		       s->pool.coarse, s->pool.coarse == 1 ? "" : "s", s->pool.coarse == 1 ? "is" : "are");
+		say_of(stats_title(&s->origin, title).p, "warning: %s", histogram_note(s->pool.coarse, note));
 }
 
 static void put_report(struct stats_run *s, const struct stats *stats)

@@ -438,12 +438,19 @@ static uint32_t find_part(const struct policy_watch *w, const struct policy_budg
 	return 0;
 }
 
+static bool is_percentile(const struct policy_budget *b)
+{
+	return b->statistic <= STATISTIC_P99 || b->statistic == STATISTIC_QUANTILE;
+}
+
 bool policy_check_budgets(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
 	const struct stats *const s = &v->watch->stats;
 	struct rows rows[POLICY_MAX_PARTS + 1] = { 0 };
-	bool collected[POLICY_MAX_PARTS + 1] = { false }, ok = true;
+	bool collected[POLICY_MAX_PARTS + 1] = { false }, counted[POLICY_MAX_PARTS + 1] = { false },
+	                                  ok = true;
+	uint64_t coarse = 0;
 
 	for (uint32_t i = 0; ok && i < c->nbudgets; i++) {
 		const uint32_t part = find_part(v->watch, c->budgets[i]);
@@ -456,20 +463,18 @@ bool policy_check_budgets(const struct policy_verdict *v)
 			r.has_baseline |= baseline_input(b, v->path) != NULL;
 		ok = collected[part] || rows_init(&rows[part], r.stats);
 		collected[part] = true;
+		if (is_percentile(r.budget)) {
+			coarse += counted[part] ? 0 : r.stats->pool.coarse;
+			counted[part] = true;
+		}
 		ok = ok && run_budget(&r, &rows[part]);
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		rows_free(&rows[i]);
-	bool percentiles = false;
-	for (uint32_t i = 0; i < c->nbudgets; i++)
-		percentiles |= c->budgets[i]->statistic <= STATISTIC_P99 ||
-		               c->budgets[i]->statistic == STATISTIC_QUANTILE;
-	if (ok && percentiles && s->pool.coarse > 0)
-		policy_finding(v, POLICY_RULE_UNCHECKED, 0, 0,
-		               "%" PRIu64
-		               " durations of too many names are not exact to 1 %% in percentiles, "
-		               "by which budgets are judged",
-		               s->pool.coarse);
+	char note[HISTOGRAM_NOTE];
+	if (ok && coarse > 0)
+		policy_finding(v, POLICY_RULE_UNCHECKED, 0, 0, "%s, by which budgets are judged",
+		               histogram_note(coarse, note));
 	if (ok && c->nbudgets > 0 && stats_other_names(s) > 0)
 		policy_finding(v, POLICY_RULE_UNCHECKED, 0, 0,
 		               "%" PRIu64 " events have names beyond the first %d, which budgets do not see",

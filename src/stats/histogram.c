@@ -1,6 +1,8 @@
 /* Histogram of durations with logarithmic buckets, and its percentiles. */
 #include "stats/stats.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,14 @@ void histogram_pool_free(struct histogram_pool *pool)
 {
 	free(pool->buckets);
 	*pool = (struct histogram_pool){ 0 };
+}
+
+const char *histogram_note(uint64_t n, char to[HISTOGRAM_NOTE])
+{
+	(void)snprintf(to, HISTOGRAM_NOTE,
+	               "%" PRIu64 " duration%s of too many names %s not exact to 1 %% in percentiles", n,
+	               n == 1 ? "" : "s", n == 1 ? "is" : "are");
+	return to;
 }
 
 /* Ensures space for n more blocks.  Returns false if the pool is full, or on OOM. */

@@ -57,6 +57,11 @@ struct histogram {
 
 void histogram_pool_free(struct histogram_pool *pool);
 
+#define HISTOGRAM_NOTE 96 /* bytes */
+
+/* Says of reports that n durations are coarse. */
+const char *histogram_note(uint64_t n, char to[HISTOGRAM_NOTE]);
+
 /* Adds v after the first 16. */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
 

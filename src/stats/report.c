@@ -94,8 +94,13 @@ static void put_notes(struct text *t, const struct stats_view *v)
 		put_note(t, v, s->spans.longest.limit,
 		         "example of each group is kept, as there are too many groups",
 		         "examples of each group are kept, as there are too many groups");
-	put_note(t, v, s->pool.coarse, "duration of too many names is not exact to 1 % in percentiles",
-	         "durations of too many names are not exact to 1 % in percentiles");
+	if (s->pool.coarse > 0) {
+		char note[HISTOGRAM_NOTE];
+		struct text line = { .p = NULL };
+		text_str(&line, histogram_note(s->pool.coarse, note));
+		put_line(t, v, &line);
+		text_free(&line);
+	}
 }
 
 /* Adds the names of recursive spans below their table. */

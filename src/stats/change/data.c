@@ -108,6 +108,7 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 	json_out_u64(&o, "count", c->floors.count);
 	json_out_end(&o, "}");
 	json_out_string(&o, "noise", c->by_runs ? "runs" : "spans");
+	json_out_u64(&o, "coarse", s->pool.coarse + c->sides[CHANGE_NEW].joint.pool.coarse);
 	json_out_begin(&o, "verdicts", "{");
 	for (int i = 0; i < CHANGE_VERDICTS; i++)
 		json_out_u64(&o, change_verdict_name((enum change_verdict)i), c->verdicts[i]);

@@ -342,6 +342,7 @@ static bool put_kind(const struct every_table *v, struct cells *c, const struct 
 
 bool every_put(const struct every_table *v, struct cells *c, const struct stats *s, bool hist)
 {
+	char note[HISTOGRAM_NOTE];
 	struct sorted *const rows = malloc(((size_t)v->nrows + 1) * sizeof *rows);
 	bool ok = rows != NULL;
 
@@ -359,6 +360,6 @@ bool every_put(const struct every_table *v, struct cells *c, const struct stats 
 		cells_note(c, "not in the busy time, as too many spans are open: %" PRIu64,
 		           v->activity.missed);
 	if (v->pool.coarse > 0)
-		cells_note(c, "not exact to 1 %% in percentiles: %" PRIu64 " durations", v->pool.coarse);
+		cells_note(c, "%s", histogram_note(v->pool.coarse, note));
 	return ok;
 }
