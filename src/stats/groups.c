@@ -343,77 +343,77 @@ bool groups_lacks_field(const struct stats *s, unsigned i)
 
 /* ---- texts ---- */
 
-/* Threads of several processes may have one name and one number, too: those get their process as well. */
-static bool label_processes(struct stats *s, struct group_values *v)
+/* Parts of labels, in the order in which they are added to those that are equal so far. */
+enum label_part { LABEL_ID, LABEL_PROCESS, LABEL_HOST, LABEL_PARTS };
+
+/* Writes nothing if the trace does not say it. */
+static void put_label_part(struct text *t, const struct track *k, enum label_part part)
+{
+	const struct track *const process = track_process(k);
+
+	if (part == LABEL_HOST)
+		text_slice(t, process->host);
+	else if (part == LABEL_ID && k->has_id)
+		text_u64(t, k->id);
+	else if (part == LABEL_PROCESS && process->has_id && process != k)
+		text_printf(t, "process %" PRIu64, process->id);
+	else if (part == LABEL_ID || process->host.n == 0)
+		text_printf(t, "#%" PRIu32, k->index);
+}
+
+/* Adds a part to the labels that occur more than once. */
+static bool label_repeated(struct arena *a, const struct track *const *tracks, uint32_t n,
+                           struct slice *labels, enum label_part part)
 {
 	struct tabletext seen = { .slots = NULL };
+	struct text more = { .p = NULL }, label = { .p = NULL };
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < v->ntracks; i++)
-		if (v->tracks[i] != NULL)
-			ok = tabletext_put(&seen, v->labels[i],
-			                   tabletext_get(&seen, v->labels[i]) == TABLE_NONE ? 0 : 1);
-	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
-		const struct slice label = v->labels[i];
-		if (v->tracks[i] == NULL || !v->tracks[i]->has_id || tabletext_get(&seen, label) == 0)
+	for (uint32_t i = 0; ok && i < n; i++)
+		if (tracks[i] != NULL)
+			ok = tabletext_put(&seen, labels[i],
+			                   tabletext_get(&seen, labels[i]) == TABLE_NONE ? 0 : 1);
+	for (uint32_t i = 0; ok && i < n; i++) {
+		if (tracks[i] == NULL || tabletext_get(&seen, labels[i]) == 0)
 			continue;
-		const struct track *const process = track_process(v->tracks[i]);
-		char id[48];
-		const int n = process->has_id && process != v->tracks[i]
-		                  ? snprintf(id, sizeof id, ", process %" PRIu64 ")", process->id)
-		                  : snprintf(id, sizeof id, ", #%" PRIu32 ")", v->tracks[i]->index);
-		char *const p = arena_alloc(&s->text, label.n + (size_t)n);
-		ok = p != NULL;
-		if (!ok)
-			break;
-		memcpy(p, label.p, label.n - 1); /* without the closing bracket */
-		memcpy(p + label.n - 1, id, (size_t)n);
-		v->labels[i] = slice_of(p, label.n - 1 + (size_t)n);
+		text_clear(&more);
+		put_label_part(&more, tracks[i], part);
+		if (more.n == 0)
+			continue;
+		text_clear(&label);
+		text_add(&label, labels[i].p, labels[i].n - (part != LABEL_ID)); /* without its bracket */
+		text_str(&label, part == LABEL_ID ? " (" : ", ");
+		text_add(&label, more.p, more.n);
+		text_char(&label, ')');
+		labels[i] = arena_copy(a, slice_of(label.p, label.n));
+		ok = !more.failed && !label.failed && labels[i].p != NULL;
 	}
 	tabletext_free(&seen);
+	text_free(&more);
+	text_free(&label);
 	return ok;
 }
 
-/* Threads of several processes may have one name: those get their id, or their number, in brackets. */
-static bool label_tracks(struct stats *s, struct group_values *v)
+bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels)
 {
-	struct tabletext seen = { .slots = NULL };
-	bool ok = v->ntracks == 0 || (v->labels = calloc(v->ntracks, sizeof *v->labels)) != NULL;
+	bool ok = true;
 
-	v->nlabels = v->ntracks;
-	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
-		if (v->tracks[i] == NULL)
-			continue;
-		const uint32_t before = tabletext_get(&seen, v->tracks[i]->name);
-		ok = tabletext_put(&seen, v->tracks[i]->name, before == TABLE_NONE ? 0 : 1);
-	}
-	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
-		const struct track *const k = v->tracks[i];
-		if (k == NULL)
-			continue;
-		v->labels[i] = k->name;
-		if (tabletext_get(&seen, k->name) == 0)
-			continue;
-		char id[32];
-		const int n = k->has_id ? snprintf(id, sizeof id, " (%" PRIu64 ")", k->id)
-		                        : snprintf(id, sizeof id, " (#%" PRIu32 ")", k->index);
-		char *const p = arena_alloc(&s->text, k->name.n + (size_t)n);
-		ok = p != NULL;
-		if (!ok)
-			break;
-		memcpy(p, k->name.p, k->name.n);
-		memcpy(p + k->name.n, id, (size_t)n);
-		v->labels[i] = slice_of(p, k->name.n + (size_t)n);
-	}
-	tabletext_free(&seen);
-	return ok && label_processes(s, v);
+	for (uint32_t i = 0; i < n; i++)
+		if (tracks[i] != NULL)
+			labels[i] = tracks[i]->name;
+	for (enum label_part part = LABEL_ID; ok && part < LABEL_PARTS; part++)
+		ok = label_repeated(a, tracks, n, labels, part);
+	return ok;
 }
 
 bool groups_label(struct stats *s)
 {
-	for (unsigned i = 0; i < s->by.n; i++)
-		if (!label_tracks(s, &s->values[i]))
+	for (unsigned i = 0; i < s->by.n; i++) {
+		struct group_values *const v = &s->values[i];
+		if (v->ntracks > 0 && ((v->labels = calloc(v->ntracks, sizeof *v->labels)) == NULL ||
+		                       !tracks_label(&s->text, v->tracks, v->ntracks, v->labels)))
 			return false;
+	}
 	return true;
 }
 

@@ -123,7 +123,7 @@ struct group_values {
 	struct stats_known known[STATS_KNOWN];
 	const struct track **tracks; /* those that are a value, by index */
 	struct slice *labels;        /* their names, unique; after groups_label() */
-	uint32_t ntracks, nlabels;
+	uint32_t ntracks;
 };
 
 /* Groups of a table: a number for each combination of values.  Level i maps the number of the values before
@@ -347,7 +347,10 @@ bool stats_count_bytes(struct stats *s, struct span_table *t, uint32_t number, c
 /* After the last batch: whether no event has the field of the i-th key, or of stats.sum_of (i == by.n). */
 bool groups_lacks_field(const struct stats *s, unsigned i);
 
-/* At the end: makes the names of tracks unique. */
+/* Names of tracks, with id, process and host where they are equal without; NULL is no track. */
+bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels);
+
+/* At the end: labels the tracks that are values. */
 bool groups_label(struct stats *s);
 
 /* The values of a group as texts. */

@@ -41,13 +41,6 @@ static uint32_t unit_number(struct imbalance_table *m, const struct track *unit)
 	return m->of == IMBALANCE_HOSTS ? names_index(&m->hosts, unit->host, 0) : unit->index;
 }
 
-static struct slice unit_name(const struct imbalance_table *m, const struct unit_share *s)
-{
-	if (m->of == IMBALANCE_HOSTS)
-		return s->unit->host.n > 0 ? s->unit->host : SLICE_LIT("(none)");
-	return s->unit->name;
-}
-
 bool imbalance_add(struct imbalance_table *m, const struct event *e)
 {
 	if (e->phase != PHASE_SPAN || event_is_async(e) || (e->flags & EVENT_LEFT_OUT) != 0)
@@ -148,7 +141,32 @@ static const struct cell_column heads[] = {
 	{ { "lag", COLUMN_NUMBER, 0, 1 }, "lag_ns" },
 };
 
-static void put_row(struct cells *c, const struct imbalance_table *m, const struct imbalance_row *r)
+/* Names of units, by index of their track. */
+struct unit_names {
+	const struct track **units;
+	struct slice *names;
+	uint32_t n;
+	struct arena text;
+};
+
+static bool name_units(struct unit_names *u, const struct imbalance_table *m)
+{
+	for (uint32_t i = 0; i < m->nshares; i++) {
+		const struct track *const unit = m->shares[i].unit;
+		if (!array_reach(&u->units, &u->n, unit->index, sizeof *u->units))
+			return false;
+		u->units[unit->index] = unit;
+	}
+	u->names = calloc((size_t)u->n + 1, sizeof *u->names);
+	if (u->names == NULL || m->of != IMBALANCE_HOSTS)
+		return u->names != NULL && tracks_label(&u->text, u->units, u->n, u->names);
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->units[i] != NULL)
+			u->names[i] = u->units[i]->host.n > 0 ? u->units[i]->host : SLICE_LIT("(none)");
+	return true;
+}
+
+static void put_row(struct cells *c, const struct unit_names *u, const struct imbalance_row *r)
 {
 	const unsigned __int128 thousandths =
 	    r->sum > 0 ? (r->most * r->units * 1000 + r->sum / 2) / r->sum : 1000;
@@ -162,8 +180,8 @@ static void put_row(struct cells *c, const struct imbalance_table *m, const stru
 	cells_time(c, (r->sum + r->units / 2) / r->units);
 	cells_time(c, r->most);
 	cells_real(c, (double)(uint64_t)thousandths / 1000);
-	cells_name(c, unit_name(m, r->largest));
-	cells_name(c, unit_name(m, r->last));
+	cells_name(c, u->names[r->largest->unit->index]);
+	cells_name(c, u->names[r->last->unit->index]);
 	cells_time(c, r->lag);
 }
 
@@ -173,20 +191,23 @@ bool imbalance_put(const struct imbalance_table *m, struct cells *c)
 	static const char *const titles[] = { [IMBALANCE_THREADS] = "imbalance of threads",
 		                              [IMBALANCE_PROCESSES] = "imbalance of processes",
 		                              [IMBALANCE_HOSTS] = "imbalance of hosts" };
+	struct unit_names u = { .n = 0 };
+	bool ok = rows != NULL && name_units(&u, m);
 	size_t n = 0;
 
-	if (rows == NULL)
-		return false;
-	for (uint32_t i = 0; i < m->nfirst; i++)
+	for (uint32_t i = 0; ok && i < m->nfirst; i++)
 		if (m->first[i] != 0)
 			rows[n++] = row_of(m, i);
 	if (n > 0)
 		qsort(rows, n, sizeof *rows, most_lost_first);
 	cells_begin(c, titles[m->of], "imbalance", heads, sizeof heads / sizeof *heads);
 	for (size_t i = 0; i < n; i++)
-		put_row(c, m, &rows[i]);
+		put_row(c, &u, &rows[i]);
+	ok = cells_end(c) && ok;
 	free(rows);
-	const bool ok = cells_end(c);
+	free(u.units);
+	free(u.names);
+	arena_free(&u.text);
 	if (m->missed > 0)
 		cells_note(c, "not counted, as there are too many names or units: %" PRIu64 " spans",
 		           m->missed);
