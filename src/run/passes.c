@@ -293,7 +293,7 @@ static bool take_survey(void *ctx, const struct batch *b)
 static bool keep_marks(struct pipeline *p)
 {
 	p->marks.found = p->select.found;
-	p->marks.found->complete = true;
+	p->marks.found->complete = *p->trace.format != '\0';
 	p->select.found = NULL;
 	p->marks.state = MARKS_MADE;
 	p->marks.has_stretches = true;

@@ -636,7 +636,8 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 		batch_release(*out);
 	}
 	if (st->found != NULL) {
-		st->found->complete = status == STAGE_END;
+		st->found->complete =
+		    status == STAGE_END && *st->trace->format != '\0'; /* else nothing was read */
 		st->found->zero = st->trace->zero_ns;
 	}
 	return status;
