@@ -581,10 +581,11 @@ static enum record_status report_unknown(struct d9_state *st, const struct recor
 		return RECORD_BAD;
 	}
 	st->r->unread = input_drain(st->r->in);
-	d9_find(st, D9_RULE_UNKNOWN_TAG, f,
-	        "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64
-	        " on are not read",
-	        st->tag, st->r->unread, f->offset);
+	d9_find(
+	    st, D9_RULE_UNKNOWN_TAG, f,
+	    "tag 0x%02x is unknown: the bytes before it are damaged, or a newer reader is needed; %" PRIu64
+	    " bytes from byte %" PRIu64 " on are not read",
+	    st->tag, st->r->unread, f->offset);
 	return RECORD_BAD;
 }
 

@@ -432,7 +432,8 @@ static bool find_format(struct source *s)
 	}
 	if (s->format == NULL) {
 		report_unknown(s, looked);
-		s->format = before; /* that of the trace, if it has one already */
+		(void)input_need(s->in, looked + 1); /* notices damage after few bytes */
+		s->format = before;                  /* that of the trace, if it has one already */
 	} else if (dialect != NULL && !has_dialect(s->format, dialect)) {
 		finding_add(&s->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
 		            "the input is in format %s, which has no dialect %s", s->format->name, dialect);
