@@ -240,8 +240,9 @@ static void add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *
 	cJSON_free(text);
 }
 
-/* Reads the values that at least one stream must have: of the process, of the loom, of the trace. */
-static void read_declarations(struct ovw_waiting *s, struct slice json)
+/* Reads the values that at least one stream must have: of the process, of the loom, of the trace.
+ * has_offsets: the table of clock offsets needs a loom on each host. */
+static void read_declarations(struct ovw_waiting *s, struct slice json, bool has_offsets)
 {
 	const char *fault;
 	size_t at;
@@ -250,7 +251,9 @@ static void read_declarations(struct ovw_waiting *s, struct slice json)
 	const cJSON *const pid = ovni_json_get(ovni, "pid"), *const tid = ovni_json_get(ovni, "tid");
 	const uint64_t seed = hash_seed();
 
-	s->loom = hash_text(cJSON_GetStringValue(ovni_json_get(ovni, "loom")), seed);
+	const char *const loom = cJSON_GetStringValue(ovni_json_get(ovni, "loom"));
+
+	s->loom = hash_text(loom, seed);
 	s->process = hash_u64(cJSON_IsNumber(pid) ? (uint64_t)(int64_t)pid->valueint : 0, seed);
 	s->tid = cJSON_IsNumber(tid) ? (uint32_t)tid->valueint : 0;
 	add_declaration(s, s->loom, ovni_json_get(ovni, "loom_cpus"));
@@ -260,6 +263,10 @@ static void read_declarations(struct ovw_waiting *s, struct slice json)
 	add_declaration(s, 0, ovni_json_get(ovni, "mark"));
 	add_declaration(s, 0, ovni_json_get(ovni, "require"));
 	add_declaration(s, 0, ovni_json_get(ovni_json_get(root, "nosv"), "hwc"));
+	if (has_offsets && loom != NULL) {
+		const struct slice host = ovni_host_of(slice_str(loom));
+		s->declared[s->ndeclared++] = (struct ovw_declared){ 0, hash_bytes(host.p, host.n, seed) };
+	}
 	cJSON_Delete(root);
 }
 
@@ -334,7 +341,7 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
 	if (strcmp(ovni_base_name(file), OVNI_METADATA_FILE) == 0)
-		read_declarations(s, content);
+		read_declarations(s, content, st->copy.selection.has_offsets);
 	count_waiting(st, s, content.n, chunk);
 }
 
@@ -497,6 +504,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 	} else if (st->is_selection && is_of_stream(file)) {
 		retain_file(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
 	} else {
+		st->copy.selection.has_offsets |= strcmp(ovni_base_name(file), OVNI_OFFSETS_FILE) == 0;
 		chunk_file(chunk, file);
 		text_add(&chunk->text, s->content.p, s->content.n);
 	}

@@ -518,6 +518,7 @@ struct ovw_sidecar {
 struct ovw_waiting;
 
 struct ovw_selection {
+	bool has_offsets;             /* the output has a table of clock offsets */
 	struct ovw_waiting **streams; /* by number */
 	uint32_t nstreams;
 	uint64_t waiting_bytes;
