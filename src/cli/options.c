@@ -252,13 +252,16 @@ static bool set_report(void *run, struct options *o, const char *arg)
 
 static bool set_max_record(void *run, struct options *o, const char *arg)
 {
+	struct shown_path shown;
+
 	(void)run; /* its common options are `o` */
 	if (!options_bytes(o, "--max-record", arg, &o->max_record))
 		return false;
 	if (o->max_record >= READER_MIN_RECORD && o->max_record <= READER_MAX_RECORD)
 		return true;
-	return options_mistake(o, "--max-record takes %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64 "M)",
-	                       READER_MIN_RECORD, READER_MAX_RECORD, READER_MAX_RECORD >> 20);
+	return options_mistake(
+	    o, "--max-record takes %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64 "M), not %s",
+	    READER_MIN_RECORD, READER_MAX_RECORD, READER_MAX_RECORD >> 20, show_path(&shown, arg));
 }
 
 const char *const options_color_words[] = { "auto", "always", "never", NULL };
@@ -429,7 +432,7 @@ static bool set_option(struct options *o, void *run, void *base, const struct cm
 		return options_number(o, name, arg, number);
 	case OPTION_POSITIVE:
 		return options_number(o, name, arg, number) &&
-		       (*number > 0 || options_mistake(o, "%s takes a number of at least 1", name));
+		       (*number > 0 || options_mistake(o, "%s takes a number of at least 1, not 0", name));
 	case OPTION_LIMIT:
 		if (!options_number(o, name, arg, number))
 			return false;

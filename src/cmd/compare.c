@@ -73,10 +73,12 @@ static bool set_min_change(void *run, struct options *o, const char *arg)
 static bool set_min_time(void *run, struct options *o, const char *arg)
 {
 	struct compare *const c = run;
+	struct shown_path shown;
 
 	if (length_option(arg, &c->floors.time))
 		return true;
-	return options_mistake(o, "--min-time takes a duration with its unit, such as 1ms");
+	return options_mistake(o, "--min-time takes a duration with its unit, such as 1ms, not %s",
+	                       show_path(&shown, arg));
 }
 
 static const struct cmd_option own[] = {

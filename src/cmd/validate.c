@@ -512,7 +512,7 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "findings do not change the exit status", 0,
 	  TO_FLAG(struct validate, exit_zero) },
-	{ "threads", "N", "work with N threads (default: 0, one per core, 16 at most)", 0,
+	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,
 	  TO_NUMBER(struct validate, threads) },
 	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
 	  .set = set_config },
