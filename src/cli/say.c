@@ -116,11 +116,20 @@ static void put_clock(struct text *t, uint64_t at, uint64_t zero)
 		text_time(t, ns);
 }
 
-static void put_span_of_time(struct text *t, const struct select_found *f)
+/* wall: the times that were given are times of the day. */
+static void put_span_of_time(struct text *t, const struct select_found *f, bool wall)
 {
-	put_clock(t, f->first, f->zero);
+	const uint64_t epoch = f->epoch - f->zero;
+
+	if (!wall || !f->epoch_known) {
+		put_clock(t, f->first, f->zero);
+		text_str(t, " to ");
+		put_clock(t, f->last, f->zero);
+		return;
+	}
+	text_wall(t, epoch + f->first);
 	text_str(t, " to ");
-	put_clock(t, f->last, f->zero);
+	text_wall(t, epoch + f->last);
 }
 
 /* Notes an absolute time that was probably meant to be relative. */
@@ -134,7 +143,7 @@ static void say_early(const struct options *o, const char *path, const struct se
 	t->n = 0;
 	text_visible(t, slice_str(since->text), 0);
 	text_str(t, " is before the trace (");
-	put_span_of_time(t, f);
+	put_span_of_time(t, f, false);
 	text_str(t, "); +");
 	text_visible(t, slice_str(since->text), 0);
 	text_str(t, " counts from its start");
@@ -172,7 +181,7 @@ static void say_empty(const struct options *o, const char *path, const struct se
 		            f->events == 1 ? "" : "s");
 		if (s->since.kind != SELECT_ANY_TIME || s->until.kind != SELECT_ANY_TIME) {
 			text_str(t, "; the trace is from ");
-			put_span_of_time(t, f);
+			put_span_of_time(t, f, s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL);
 		}
 	}
 	say_of(path, "warning: %.*s", (int)t->n, t->p);

@@ -221,6 +221,9 @@ void select_found_add(struct select_found *f, const struct select_found *other)
 	f->left_out += other->left_out;
 	f->clipped += other->clipped;
 	if (other->events > 0) {
+		f->epoch_known =
+		    other->epoch_known && (f->events == 0 || (f->epoch_known && f->epoch == other->epoch));
+		f->epoch = other->epoch;
 		const uint64_t zero = other->zero > f->zero ? other->zero : f->zero;
 		const uint64_t first = other->first + (zero - other->zero),
 		               last = other->last + (zero - other->zero);

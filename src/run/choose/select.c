@@ -639,6 +639,8 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 		st->found->complete =
 		    status == STAGE_END && *st->trace->format != '\0'; /* else nothing was read */
 		st->found->zero = st->trace->zero_ns;
+		st->found->epoch = st->trace->epoch_ns;
+		st->found->epoch_known = st->trace->epoch_known;
 	}
 	return status;
 }

@@ -35,11 +35,13 @@ struct select_near {
 };
 
 struct select_found {
-	uint64_t events;              /* seen */
-	uint64_t left_out;            /* not selected */
-	uint64_t clipped;             /* selected spans that cross an end of the time window */
-	uint64_t first, last;         /* ns, if there are events: their first and last time ... */
-	uint64_t zero;                /* ... and that which is shown as 0: trace.zero_ns */
+	uint64_t events;      /* seen */
+	uint64_t left_out;    /* not selected */
+	uint64_t clipped;     /* selected spans that cross an end of the time window */
+	uint64_t first, last; /* ns, if there are events: their first and last time ... */
+	uint64_t zero;        /* ... and that which is shown as 0: trace.zero_ns ... */
+	uint64_t epoch;       /* ... at this wall time, if epoch_known */
+	bool epoch_known;
 	bool complete;                /* the trace was read to its end */
 	uint64_t unmet;               /* bit i: no event met conditions[i] */
 	struct select_near *near[64]; /* of unmet ones; NULL: none */
