@@ -396,7 +396,7 @@ static bool read_time(struct ndjson_reading *st, uint64_t *ts)
 
 	*ts = 0;
 	if (t->kind == JSON_UINT) {
-		if (!read_number(st, NDJSON_M_TS, zero > 0 ? INT64_MAX : UINT64_MAX, ts))
+		if (!read_number(st, NDJSON_M_TS, ndjson_last_time(st) - zero, ts))
 			return false;
 	} else if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + 1, (uint32_t)n - 1, ts) || *ts > zero) {
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
@@ -421,12 +421,12 @@ static bool read_duration(struct ndjson_reading *st, struct event *e)
 		return true;
 	if (!read_number(st, m, UINT64_MAX, &e->dur))
 		return false;
-	if (line->type == NDJSON_SPAN && e->dur > UINT64_MAX - e->ts) {
+	if (line->type == NDJSON_SPAN && e->dur > ndjson_last_time(st) - e->ts) {
 		const struct json_token *const ts = &line->of[NDJSON_M_TS];
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, line->of[m].p,
 		              "a span of %" PRIu64 " ns from %.*s on ends after the last time; cut there",
 		              e->dur, (int)(ts->end - ts->p), ts->p);
-		e->dur = UINT64_MAX - e->ts;
+		e->dur = ndjson_last_time(st) - e->ts;
 	}
 	return true;
 }

@@ -161,6 +161,14 @@ static inline bool ndjson_expectable(unsigned type)
 	return type >= VALUE_U8 && type <= VALUE_BYTES;
 }
 
+/* Returns the last time of an event, as event.ts has it. */
+static inline uint64_t ndjson_last_time(const struct ndjson_reading *st)
+{
+	const uint64_t zero = st->r->trace->zero_ns;
+
+	return zero > 0 ? zero + INT64_MAX : UINT64_MAX;
+}
+
 /* ---- format.c ---- */
 
 int ndjson_probe(struct slice head, bool complete);

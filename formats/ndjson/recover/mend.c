@@ -128,7 +128,7 @@ static void put_member(struct ndjson_reading *st, struct text *to, enum ndjson_m
 	else if (faulty && parts)
 		put_faultless(to, f, t, NULL);
 	else if (faulty)
-		text_u64(to, UINT64_MAX - st->event.ts);
+		text_u64(to, ndjson_last_time(st) - st->event.ts);
 }
 
 bool ndjson_mend(struct ndjson_reading *st, struct text *to)

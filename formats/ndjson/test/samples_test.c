@@ -27,7 +27,7 @@ Test(ndjson_samples, what_is_whole_is_read)
 		const char *path, *line;
 	} rows[] = {
 		{ "testdata/ndjson/bad/out-of-range.ndjson", "span c ts=18446744073709551615 dur=0" },
-		{ "testdata/ndjson/good/early.ndjson", "span c ts=-4611686018427387904 dur=9" },
+		{ "testdata/ndjson/good/early.ndjson", "instant c ts=-4611686018427387904 " },
 		{ "testdata/ndjson/bad/duplicate-member.ndjson", "name=n a=1 b=2\n" },
 		{ "testdata/ndjson/bad/not-json.ndjson", "span c ts=1 dur=2" },
 		{ "testdata/ndjson/bad/unknown-member.ndjson", "span c ts=1 dur=2" },
