@@ -575,7 +575,8 @@ static bool open_reader(struct reader *r)
 	st->number = 1;
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
-	r->trace->zero_ns = ndjson_zero(r->in);
+	if (r->trace->zero_ns == 0)
+		r->trace->zero_ns = ndjson_zero(r->in);
 	return read_first(st) && !r->no_memory;
 }
 

@@ -86,7 +86,7 @@ struct reader_ops {
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
 	int (*probe)(struct slice head, bool complete);
-	uint64_t (*zero)(struct input *in); /* trace.zero_ns as set by `open`; NULL: 0 */
+	uint64_t (*zero)(struct input *in); /* trace.zero_ns as set by `open` if it is 0; NULL: 0 */
 	bool (*open)(struct reader *r);     /* sets up the trace; false on OOM or after a finding */
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */

@@ -370,6 +370,21 @@ static bool begin_ahead(struct pipeline *p)
 	return true;
 }
 
+/* Finds the zero of the times where it must be known before the inputs are read: several have the same one.
+ */
+static void find_zero(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+	const bool from_zero = job->adjust.from_zero && !job->adjust.rebase;
+
+	if (!from_zero && p->reading->inputs <= 1)
+		return;
+	if (from_zero)
+		reading_open_first(p->reading);
+	p->trace.zero_ns = zero_time_find(job, &p->reading->operands, p->reading->first);
+	p->rebase.signed_time = from_zero && p->trace.zero_ns > 0;
+}
+
 /* From the inputs of one trace up to the selection.  Returns false after a finding. */
 static bool begin_reading(struct pipeline *p)
 {
@@ -379,6 +394,7 @@ static bool begin_reading(struct pipeline *p)
 		pipeline_no_memory(p);
 		return false;
 	}
+	find_zero(p);
 	if (!begin_marks(p))
 		return false;
 	p->last = &p->reading->stage;
@@ -397,10 +413,6 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
-	if (job->adjust.from_zero && !job->adjust.rebase) {
-		reading_open_first(p->reading);
-		p->rebase.signed_time = zero_time_find(job, &p->reading->operands, p->reading->first) != 0;
-	}
 	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else per part */
 		add_limits(p);
 	return true;

@@ -132,7 +132,8 @@ void chrome_look_at_head(struct chrome_reading *st)
 
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
-	r->trace->zero_ns = zero;
+	if (r->trace->zero_ns == 0)
+		r->trace->zero_ns = zero;
 	for (unsigned i = 1; r->dialect != NULL && i < CHROME_DIALECTS; i++)
 		if (strcmp(r->dialect, chrome_dialects[i]) == 0)
 			chrome_set_dialect(st, (enum chrome_dialect)i);

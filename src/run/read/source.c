@@ -149,6 +149,7 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 	struct trace_context c;
 
 	trace_init(&trace);
+	trace.zero_ns = operands_count(operands) > 1 ? zero_time_find(job, operands, NULL) : 0;
 	trace_context_init(&c, job, &trace, vocabularies, WANT_TIMES);
 	c.quiet = true;
 	for (size_t k = 0; k < operands->n; k++) {
@@ -172,7 +173,8 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 
 /* ---- time 0 ---- */
 
-static uint64_t zero_of(const struct pipeline_job *job, struct input *in)
+/* Finds trace.zero_ns of the input.  Returns false if times of its format are never before 0. */
+static bool find_zero(const struct pipeline_job *job, struct input *in, uint64_t *zero)
 {
 	const size_t n = (size_t)(in->end - in->p), head = n < PROBED ? n : PROBED;
 	bool no_memory = false;
@@ -180,28 +182,30 @@ static uint64_t zero_of(const struct pipeline_job *job, struct input *in)
 	    job->in.from != NULL ? job->in.from
 	                         : format_probe(slice_of(in->p, head), head == n && in->last, &no_memory);
 
-	return format != NULL && format->reader != NULL && format->reader->zero != NULL
-	           ? format->reader->zero(in)
-	           : 0;
+	if (format != NULL && (format->reader == NULL || format->reader->zero == NULL))
+		return false;
+	*zero = format != NULL ? format->reader->zero(in) : 0;
+	return true;
 }
 
 uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first)
 {
 	uint64_t zero = 0;
+	bool goes_on = true; /* the files of a trace are of one format */
 
-	if (job->in.input != NULL)
-		return zero_of(job, job->in.input);
-	if (first != NULL)
-		zero = zero_of(job, first);
-	for (size_t k = 0; k < operands->n && zero == 0; k++) {
+	if (job->in.input != NULL || first != NULL)
+		goes_on = find_zero(job, first != NULL ? first : job->in.input, &zero) && first != NULL;
+	for (size_t k = 0; k < operands->n; k++) {
 		const struct operand *const o = &operands->list[k];
-		const char *const path = !o->folder ? o->path : o->tree.n > 0 ? o->tree.paths[0] : NULL;
-		/* Not one of the run's files: what is wrong with it is reported when it is read. */
-		struct input *const in =
-		    path != NULL && input_is_named(path) ? input_open_in(NULL, o->archive, path) : NULL;
-		if (in != NULL)
-			zero = zero_of(job, in);
-		input_close(in);
+		for (size_t i = 0; i < (o->folder ? o->tree.n : 1) && goes_on && zero == 0; i++) {
+			const char *const path = o->folder ? o->tree.paths[i] : o->path;
+			if (!input_is_named(path) || (o->folder && operands_sidecar(operands, path) != NULL))
+				continue;
+			/* Not one of the run's files: what is wrong with it is reported when it is read. */
+			struct input *const in = input_open_in(NULL, o->archive, path);
+			goes_on = in == NULL || find_zero(job, in, &zero);
+			input_close(in);
+		}
 	}
 	return zero;
 }

@@ -123,7 +123,8 @@ struct min_time {
 struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,
                               struct vocabularies *vocabularies);
 
-/* trace.zero_ns of the operands, by their first inputs.  first: that of the first one, open; may be NULL. */
+/* trace.zero_ns of the inputs: the first one that is not 0.  first: the first input, if it is open, or NULL.
+ */
 uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first);
 
 #endif
