@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/os.h"
 #include "base/table.h"
 #include "check/rules.h"
@@ -220,8 +221,21 @@ static bool read_row(struct baseline_draft *d, struct slice key, const char *p, 
 
 struct input_draft {
 	unsigned tables; /* a bit for each that was read */
-	double first, last;
+	bool timed[2];
+	__int128 times[2]; /* ns: of the first event, and of the end of the last */
 };
+
+/* Reads a time in ns, which may be before 0. */
+static bool parse_time(struct slice s, __int128 *ns)
+{
+	const bool before = s.n > 0 && s.p[0] == '-';
+	uint64_t n;
+
+	if (!units_count(slice_of(s.p + before, s.n - before), &n))
+		return false;
+	*ns = before ? -(__int128)n : n;
+	return true;
+}
 
 static bool read_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                               enum json_kind kind, void *into)
@@ -235,10 +249,9 @@ static bool read_input_member(struct baseline_draft *d, struct slice key, const 
 		d->input->path = arena_copy(&d->b->arena, path).p;
 		return d->input->path != NULL || out_of_memory(d);
 	}
-	if (slice_is(key, "first_ns"))
-		n->first = parse_number(p, q, kind);
-	else if (slice_is(key, "last_ns"))
-		n->last = parse_number(p, q, kind);
+	for (int i = 0; i < 2; i++)
+		if (slice_is(key, i == 0 ? "first_ns" : "last_ns"))
+			n->timed[i] = parse_time(json_text(p, q, kind), &n->times[i]);
 	for (enum baseline_table t = 0; t < BASELINE_TABLES; t++)
 		if (slice_is(key, tables[t]) && kind == JSON_ARRAY) {
 			n->tables |= 1U << t;
@@ -250,7 +263,7 @@ static bool read_input_member(struct baseline_draft *d, struct slice key, const 
 static bool read_input(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                        enum json_kind kind, void *into)
 {
-	struct input_draft n = { .first = NAN, .last = NAN };
+	struct input_draft n = { .tables = 0 };
 
 	if (kind != JSON_OBJECT)
 		return set_mistake(d, p, "an input is no object");
@@ -264,7 +277,7 @@ static bool read_input(struct baseline_draft *d, struct slice key, const char *p
 		return set_mistake(d, p, "an input has no path");
 	if (n.tables != (1U << BASELINE_TABLES) - 1)
 		return set_mistake(d, p, "an input lacks one of spans, async_spans, instants and counters");
-	d->input->seconds = (n.last - n.first) / 1e9;
+	d->input->seconds = n.timed[0] && n.timed[1] ? (double)(n.times[1] - n.times[0]) / 1e9 : NAN;
 	return true;
 }
 

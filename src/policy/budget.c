@@ -376,8 +376,7 @@ static int compare_group(const void *a, const void *b)
 
 static bool same_group(const struct policy_budget *b, const struct row *x, const struct row *y)
 {
-	return b->group == GROUP_ALL ? (x->group != NULL) == (y->group != NULL)
-	                             : x->table == y->table && slice_equal(x->category, y->category);
+	return b->group == GROUP_ALL || (x->table == y->table && slice_equal(x->category, y->category));
 }
 
 static void check_groups(struct budget_run *r, struct row *list, size_t n)
@@ -392,7 +391,7 @@ static void check_groups(struct budget_run *r, struct row *list, size_t n)
 			one.count += list[end].count;
 			one.self += end > i ? list[end].self : 0;
 			one.bytes += end > i ? list[end].bytes : 0;
-			if (one.group != NULL)
+			if (list[end].group != NULL)
 				add_group(&sum, &pool, &list[end]);
 		}
 		one.group = one.group != NULL ? &sum : NULL;

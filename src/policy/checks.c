@@ -219,12 +219,18 @@ static void check_metadata(const struct policy_verdict *v, const struct policy_m
 
 /* ---- times ---- */
 
+/* Returns a time of the trace's clock as it is shown, or as ns since 1970.  128 bits: it may be before 0, and
+ * the sum with the epoch may overflow. */
+static __int128 time_since(const struct trace *trace, uint64_t ns, bool wall)
+{
+	return (__int128)(wall ? trace->epoch_ns : 0) + ns - trace->zero_ns;
+}
+
 /* Returns a time of the trace's clock in the form in which the policy states one. */
 static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, char buffer[64])
 {
+	const __int128 time = time_since(trace, ns, wall);
 	struct text t = text_start(buffer, 64);
-
-	const __int128 time = (__int128)trace->epoch_ns + ns - trace->zero_ns;
 
 	if (wall && time >= 0 && time <= UINT64_MAX) {
 		text_iso8601(&t, (uint64_t)time);
@@ -236,11 +242,10 @@ static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, 
 	return buffer;
 }
 
-/* Compares a time of the trace's clock with one of the policy: -1, 0 or 1.  128 bits: the sum with the epoch
- * may overflow. */
+/* Compares a time of the trace's clock with one of the policy: -1, 0 or 1. */
 static int compare_instant(const struct trace *trace, uint64_t ns, const struct policy_instant *at)
 {
-	const __int128 time = (__int128)(at->wall ? trace->epoch_ns : 0) + ns - trace->zero_ns;
+	const __int128 time = time_since(trace, ns, at->wall);
 
 	return time < at->ns ? -1 : time > at->ns;
 }

@@ -64,8 +64,8 @@ void policy_watch_free(struct policy_watch *w)
 
 /* ---- threads ---- */
 
-/* Returns the patterns that fit a thread.  Compares again when its name changes: it may follow its first
- * event. */
+/* Returns the patterns that fit a thread; none fits a process.  Compares again when its name changes: it may
+ * follow its first event. */
 static const struct policy_thread *find_thread(struct policy_watch *w, const struct track *t)
 {
 	while (t->parent != NULL && (t->lane > 0 || t->is_child))
@@ -76,6 +76,8 @@ static const struct policy_thread *find_thread(struct policy_watch *w, const str
 	if (l->known && l->name == t->name.p && l->n == t->name.n)
 		return l;
 	*l = (struct policy_thread){ .name = t->name.p, .n = t->name.n, .known = true };
+	if (t->kind != TRACK_THREAD)
+		return l;
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
 		const struct slice thread = w->checks->events[i]->who.thread;
 		l->events |= (uint64_t)(thread.p != NULL && glob_fits(thread, t->name)) << i;
