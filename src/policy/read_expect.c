@@ -253,7 +253,8 @@ static bool read_metadata(struct policy_draft *d, const struct yaml_node *node, 
 	     key = map ? key->next->next : yaml_after(node, key)) {
 		struct policy_metadata *const m = &list[s->nmetadata++];
 		m->line = key->line;
-		if (policy_pattern(d, key, "a name of metadata", &m->name) && map)
+		if (policy_pattern(d, key, "a name of metadata", &m->name) && map &&
+		    yaml_is_first(&d->yaml, node, key))
 			policy_pattern(d, key->next, "a value of metadata", &m->value);
 	}
 	return true;

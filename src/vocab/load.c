@@ -80,8 +80,7 @@ static bool read_singles(struct vocab_draft *d, const struct yaml_node *value, c
 			continue;
 		}
 		if (table64_get(&n->by_id, id) != TABLE_NONE) {
-			yaml_report(&d->file, YAML_SYNTAX, key, "the key %s stands here a second time",
-			            quoted(&q, key->text));
+			yaml_repeated(&d->file, key);
 			continue;
 		}
 		const struct plan_template *const t = read_track_name(d, key->next, "a name");
@@ -176,7 +175,6 @@ static void declare_table(struct vocab_draft *d, const struct yaml_node *at, str
 static bool read_tables(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)
 {
 	static const char *const scopes[] = { "process", "thread", "trace", NULL }; /* enum plan_scope */
-	struct quoted q;
 
 	if (value->kind != NODE_MAP)
 		return yaml_bad(&d->file, value, "tables is a mapping of names to process, thread or trace");
@@ -190,8 +188,7 @@ static bool read_tables(struct vocab_draft *d, const struct yaml_node *value, co
 		for (uint32_t i = 0; i < d->ntables; i++)
 			repeated |= slice_equal(d->v->tables[d->tables[i]], name);
 		if (repeated)
-			yaml_report(&d->file, YAML_SYNTAX, key, "the key %s stands here a second time",
-			            quoted(&q, name));
+			yaml_repeated(&d->file, key);
 		else if (name.n != strcspn(name.p, "{}|,"))
 			yaml_bad(&d->file, key, "the name of a table holds none of { } | and commas");
 		else

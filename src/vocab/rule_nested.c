@@ -268,13 +268,11 @@ bool vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, con
 	m->words = entries;
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name, text;
-		struct quoted q;
 		if (!vocab_text(d, key, "the name of a word", &name) ||
 		    !vocab_text(d, key->next, "a word", &text))
 			continue;
 		if (plan_word(m, name.p).p != NULL)
-			yaml_report(&d->file, YAML_SYNTAX, key, "the key %s stands here a second time",
-			            quoted(&q, name));
+			yaml_repeated(&d->file, key);
 		else
 			entries[m->nwords++] = (struct field){ name, value_string(text) };
 	}

@@ -2,6 +2,8 @@
  * Builds the tree from the events of libyaml.  Anchors, aliases and tags are refused: they are not part of
  * the languages, and a name that means something else to YAML must not be lost silently.
  */
+#define _GNU_SOURCE /* memmem */
+
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -162,6 +164,20 @@ static void set_parser_error(struct nodes *t, const yaml_parser_t *p)
 		fail(t, p->problem_mark, "%s", why);
 }
 
+/* Finds a line that begins with %TAG.  Refused before parsing: libyaml compares each with all before it. */
+static const char *find_tag_directive(struct slice text)
+{
+	const char *p = text.p, *const end = text.p + text.n;
+
+	for (; (p = memmem(p, (size_t)(end - p), "%TAG", 4)) != NULL; p++) {
+		const size_t n = (size_t)(p - text.p);
+		if (n == 0 || p[-1] == '\n' || p[-1] == '\r' || (n >= 2 && memcmp(p - 2, "\xc2\x85", 2) == 0) ||
+		    (n >= 3 && (memcmp(p - 3, "\xe2\x80\xa8", 3) == 0 || memcmp(p - 3, "\xe2\x80\xa9", 3) == 0)))
+			break;
+	}
+	return p;
+}
+
 /* Parses a text in valid UTF-8, which must be one document.  Returns NULL with *error set. */
 static struct yaml_node *parse_nodes(struct arena *a, struct slice text, struct yaml_node_error *error)
 {
@@ -171,6 +187,11 @@ static struct yaml_node *parse_nodes(struct arena *a, struct slice text, struct 
 	bool ok = true, end = false;
 
 	*error = (struct yaml_node_error){ .line = 1, .column = 1 };
+	const char *const tag = find_tag_directive(text);
+	if (tag != NULL) {
+		fail(&t, find_mark(text, (size_t)(tag - text.p)), "tags (%%TAG) are not part of the language");
+		return NULL;
+	}
 	if (!yaml_parser_initialize(&p))
 		return NULL;
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
@@ -412,11 +433,26 @@ static void report_unknown_key(struct yaml_file *f, const struct yaml_node *key,
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }
 
+bool yaml_repeated(struct yaml_file *f, const struct yaml_node *key)
+{
+	struct quoted q;
+
+	yaml_report(f, YAML_SYNTAX, key, "the key %s stands here a second time", quoted(&q, key->text));
+	return false;
+}
+
+bool yaml_is_first(struct yaml_file *f, const struct yaml_node *map, const struct yaml_node *key)
+{
+	for (const struct yaml_node *k = map->child; k != key; k = k->next->next)
+		if (k->kind == NODE_SCALAR && key->kind == NODE_SCALAR && slice_equal(k->text, key->text))
+			return yaml_repeated(f, key);
+	return true;
+}
+
 bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *names,
                size_t stride, size_t n, const struct yaml_node **values)
 {
 	const struct key_names keys = { names, stride, n };
-	struct quoted q;
 
 	for (size_t i = 0; i < n; i++)
 		values[i] = NULL;
@@ -432,8 +468,7 @@ bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *wh
 		else if (i == n)
 			report_unknown_key(f, key, what, &keys);
 		else if (values[i] != NULL)
-			yaml_report(f, YAML_SYNTAX, key, "the key %s stands here a second time",
-			            quoted(&q, key->text));
+			yaml_repeated(f, key);
 		else
 			values[i] = key->next;
 	}

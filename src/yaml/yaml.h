@@ -98,6 +98,11 @@ static inline const struct yaml_node *yaml_after(const struct yaml_node *node, c
 	return node->kind == NODE_LIST ? item->next : NULL;
 }
 
+/* Report a key that stands in its mapping a second time.  yaml_is_first() looks for an equal one before it,
+ * and is for mappings of few keys. */
+bool yaml_repeated(struct yaml_file *f, const struct yaml_node *key);
+bool yaml_is_first(struct yaml_file *f, const struct yaml_node *map, const struct yaml_node *key);
+
 /* Reads a mapping: values[i] is the value of the i-th of n keys, NULL if absent.  Names are `stride` bytes
  * apart.  Unknown and repeated keys are reported.  Returns false if the node is no mapping. */
 bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *names,

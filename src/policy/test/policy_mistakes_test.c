@@ -105,6 +105,10 @@ static const struct {
 	{ "select: @&a '*'", "syntax", "anchors (&name)" },
 	{ "select: @*a", "syntax", "aliases (*name)" },
 	{ "select: @!!str a", "syntax", "tags (!name)" },
+	{ "@%TAG !x! a\n---\nselect: '*'", "syntax", "tags (%TAG)" },
+	{ "select: '*'\n...\n@%TAG !x! a\n---\n", "syntax", "tags (%TAG)" },
+	{ "level: {'chrome/*': note, @'chrome/*': error}", "syntax", "a second time" },
+	{ "expect: {metadata: {a: b, @a: c}}", "syntax", "a second time" },
 	{ "select: '*'\n@--- \nselect: '*'", "syntax", "second document" },
 	{ "# a\nselect: \"@\xff\"", "syntax", "the bytes here are no UTF-8" },
 };

@@ -10,13 +10,15 @@
 
 /* ---- maps of names ---- */
 
-static bool add_name(struct change_map *m, struct slice old, struct slice new)
+static void add_name(struct change_map *m, struct yaml_file *f, const struct yaml_node *key)
 {
-	if (!array_reserve(&m->names, m->n, &m->cap, sizeof *m->names) ||
-	    !tabletext_put(&m->index, old, m->n))
-		return false;
-	m->names[m->n++] = (struct change_name){ .old = old, .new = new };
-	return true;
+	if (tabletext_get(&m->index, key->text) != TABLE_NONE)
+		yaml_repeated(f, key);
+	else if (array_reserve(&m->names, m->n, &m->cap, sizeof *m->names) &&
+	         tabletext_put(&m->index, key->text, m->n))
+		m->names[m->n++] = (struct change_name){ .old = key->text, .new = key->next->text };
+	else
+		f->no_memory = true;
 }
 
 bool change_map_read(struct change_map *m, const char *path, struct findings *findings, bool *no_memory)
@@ -34,7 +36,7 @@ bool change_map_read(struct change_map *m, const char *path, struct findings *fi
 	for (const struct yaml_node *key = root != NULL && root->kind == NODE_MAP ? root->child : NULL;
 	     key != NULL && !f.no_memory; key = key->next->next)
 		if (yaml_is_text(&f, key, "an old name") && yaml_is_text(&f, key->next, "a new name"))
-			f.no_memory |= !add_name(m, key->text, key->next->text);
+			add_name(m, &f, key);
 	m->nodes = f.nodes;
 	*no_memory = f.no_memory;
 	return f.mistakes == 0 && root != NULL && !f.no_memory;
