@@ -223,7 +223,8 @@ static bool read_level(struct policy_draft *d, const struct yaml_node *node, con
 	if (!charge_patterns(d, node, node->n / 2))
 		return false;
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
-		ok &= yaml_is_first(&d->yaml, node, key) && yaml_word(&d->yaml, key->next, "a level", keywords, &level) &&
+		ok &= yaml_is_first(&d->yaml, node, key) &&
+		      yaml_word(&d->yaml, key->next, "a level", keywords, &level) &&
 		      read_rule_pattern(d, key, what, choice, CHOICE_LEVEL, (enum level)level);
 	return ok;
 }

@@ -171,8 +171,10 @@ static const char *find_tag_directive(struct slice text)
 
 	for (; (p = memmem(p, (size_t)(end - p), "%TAG", 4)) != NULL; p++) {
 		const size_t n = (size_t)(p - text.p);
-		if (n == 0 || p[-1] == '\n' || p[-1] == '\r' || (n >= 2 && memcmp(p - 2, "\xc2\x85", 2) == 0) ||
-		    (n >= 3 && (memcmp(p - 3, "\xe2\x80\xa8", 3) == 0 || memcmp(p - 3, "\xe2\x80\xa9", 3) == 0)))
+		if (n == 0 || p[-1] == '\n' || p[-1] == '\r' ||
+		    (n >= 2 && memcmp(p - 2, "\xc2\x85", 2) == 0) ||
+		    (n >= 3 &&
+		     (memcmp(p - 3, "\xe2\x80\xa8", 3) == 0 || memcmp(p - 3, "\xe2\x80\xa9", 3) == 0)))
 			break;
 	}
 	return p;
@@ -189,7 +191,8 @@ static struct yaml_node *parse_nodes(struct arena *a, struct slice text, struct 
 	*error = (struct yaml_node_error){ .line = 1, .column = 1 };
 	const char *const tag = find_tag_directive(text);
 	if (tag != NULL) {
-		fail(&t, find_mark(text, (size_t)(tag - text.p)), "tags (%%TAG) are not part of the language");
+		fail(&t, find_mark(text, (size_t)(tag - text.p)),
+		     "tags (%%TAG) are not part of the language");
 		return NULL;
 	}
 	if (!yaml_parser_initialize(&p))

@@ -319,6 +319,7 @@ static void pass_over_others(struct operand *o, const struct format *from)
 {
 	struct input_tree *const t = &o->tree;
 	const size_t all = t->n, folder = strlen(o->path);
+	const size_t skip = o->archive != NULL ? 2 : o->path[folder - 1] != '/'; /* ":/" or "/" */
 	char why[1200];
 	int at = 0;
 
@@ -332,7 +333,7 @@ static void pass_over_others(struct operand *o, const struct format *from)
 		const size_t n = i - t->n; /* passed over before */
 		if (n < NAMED_OTHERS)
 			at += snprintf(why + at, sizeof why - (size_t)at, "%s%.100s", n > 0 ? ", " : "",
-			               strlen(path) > folder ? path + folder + (path[folder] == '/') : path);
+			               strlen(path) > folder ? path + folder + skip : path);
 		free(path);
 	}
 	if (t->n == all)
@@ -345,14 +346,27 @@ static void pass_over_others(struct operand *o, const struct format *from)
 	input_tree_add_problem(t, o->path, INPUT_NO_TRACE, text);
 }
 
+/* Lists the files of a folder or archive. */
+static void list_names(struct operand *o, bool (*wanted)(void *ctx, const char *name), void *ctx)
+{
+	if (input_is_folder(o->path)) {
+		input_tree_list(&o->tree, o->path, wanted, ctx);
+		return;
+	}
+	o->archive = input_archive_open(o->path, (struct input_names){ wanted, opens_auxiliary, ctx });
+	if (o->archive != NULL)
+		input_archive_list(o->archive, &o->tree);
+	o->tree.no_memory |= o->archive == NULL;
+}
+
 /* Lists files of common suffixes if there are no other traces. */
 static void list_common(struct operand *o, const struct format *from)
 {
-	if (from == NULL && o->tree.n == 0 && o->tree.nproblems == 0 && !o->tree.no_memory &&
-	    o->archive == NULL) {
+	if (from == NULL && o->tree.n == 0 && o->tree.nproblems == 0 && !o->tree.no_memory) {
 		input_tree_free(&o->tree);
-		o->tree = (struct input_tree){ .n = 0 };
-		input_tree_list(&o->tree, o->path, wants_common_name, NULL);
+		input_archive_close(o->archive);
+		*o = (struct operand){ .path = o->path, .folder = true };
+		list_names(o, wants_common_name, NULL);
 		pass_over_others(o, NULL);
 	} else if (from != NULL && from->reader != NULL && from->reader->common_suffix) {
 		pass_over_others(o, from);
@@ -367,19 +381,11 @@ static void list_operand(struct operand *o, const struct format *format, const c
 		void *ctx;
 	} from = { .format = format };
 
-	*o = (struct operand){ .path = path, .folder = true };
-	if (input_is_folder(path)) {
-		input_tree_list(&o->tree, path, wants_name, from.ctx);
-		list_common(o, format);
-	} else if (input_is_archive(path)) {
-		o->archive =
-		    input_archive_open(path, (struct input_names){ wants_name, opens_auxiliary, from.ctx });
-		if (o->archive != NULL)
-			input_archive_list(o->archive, &o->tree);
-		o->tree.no_memory |= o->archive == NULL;
-	} else {
-		o->folder = false;
-	}
+	*o = (struct operand){ .path = path, .folder = input_is_folder(path) || input_is_archive(path) };
+	if (!o->folder)
+		return;
+	list_names(o, wants_name, from.ctx);
+	list_common(o, format);
 }
 
 bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from)
