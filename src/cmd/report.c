@@ -115,17 +115,16 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
                       unsigned side)
 {
 	for (size_t i = from; i < to; i++) {
-		struct pipeline_job job = job_of(m, false);
+		/* of two traces both are read again, with the findings of that time */
+		const bool first = side == CHANGE_OLD && m->run->against != NULL;
+		struct pipeline_job job = job_of(m, first);
 		const char *const path = trace_group_path(&traces->list[i]);
 		struct pipeline *p = NULL;
 		struct stats s;
 		job.in.paths = &path;
 		job.in.npaths = 1;
 		job.in.operand = &traces->list[i].operand;
-		if (side == CHANGE_OLD && m->run->against != NULL) {
-			job.to.sink = say_finding;
-			job.to.ctx = m->run->options;
-		}
+		job.to.hooks.opened = NULL; /* counts files of the page */
 		bool ok = stats_init(&s) && read_events(m, &p, &job, &s, PAGE_STACKS, side);
 		if (ok) {
 			const struct run_report run = pipeline_report(p);
@@ -383,6 +382,7 @@ static bool parse(struct report_run *r)
 	if (!options_name_traces(o))
 		return false;
 	run_names_begin(&n, o, o->in, o->nin);
+	run_names_written(&n, "output", o->output);
 	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
