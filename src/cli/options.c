@@ -210,6 +210,8 @@ static bool set_vocabulary(void *run, struct options *o, const char *arg)
 {
 	if (o->nschemas == OPTIONS_MAX_SCHEMAS)
 		return options_mistake(o, "takes at most %d vocabularies", OPTIONS_MAX_SCHEMAS);
+	if (arg[0] == '\0')
+		return options_mistake(o, "the name of the vocabulary is empty");
 	o->schemas[o->nschemas++] = (struct schema_file){ .path = arg };
 	return true;
 }

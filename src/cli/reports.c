@@ -329,7 +329,7 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 
 	l->kinds = l->fail && l->kinds == NULL ? NULL : kinds;
 	l->fail = true;
-	for (const char *p = kinds; p != NULL && *p != '\0';) {
+	for (const char *p = kinds; p != NULL && (p == kinds || *p != '\0');) {
 		char name[80];
 		struct kind_search search = { next_kind(&p), false };
 		snprintf(name, sizeof name, "%.*s", (int)search.kind.n, search.kind.p);
