@@ -330,24 +330,40 @@ static bool check_one(struct run_names *n, struct written *list, uint32_t nwritt
 	return ok;
 }
 
-static bool wants_name(void *ctx, const char *name)
+static bool wants_all(void *ctx, const char *name)
 {
-	const struct run_names *const n = ctx;
-
-	return n->all_files || operands_want_name(n->options->from, name);
+	(void)ctx;
+	(void)name;
+	return true;
 }
 
-/* Compares the files of an input folder; an output may be one of them. */
+static bool check_tree(struct run_names *n, struct written *list, uint32_t nwritten,
+                       const struct input_tree *tree)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < tree->n && ok; i++)
+		ok = check_one(n, list, nwritten,
+		               &(struct run_name){ .role = "input", .path = tree->paths[i] });
+	return ok;
+}
+
+/* Compares the files of an input folder that the run reads; an output may be one of them. */
 static bool check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const char *path)
 {
 	struct input_tree tree = { .n = 0 };
-	bool ok = true;
+	struct operands o;
+	bool ok;
 
-	input_tree_list(&tree, path, wants_name, n);
-	for (size_t i = 0; i < tree.n && ok; i++)
-		ok = check_one(n, list, nwritten,
-		               &(struct run_name){ .role = "input", .path = tree.paths[i] });
-	input_tree_free(&tree);
+	if (n->all_files) {
+		input_tree_list(&tree, path, wants_all, NULL);
+		ok = check_tree(n, list, nwritten, &tree);
+		input_tree_free(&tree);
+		return ok;
+	}
+	ok = operands_init(&o, &path, 1, n->options->from) ? check_tree(n, list, nwritten, &o.list[0].tree)
+	                                                   : options_no_memory(n->options);
+	operands_free(&o);
 	return ok;
 }
 
@@ -361,18 +377,13 @@ static bool can_be_inside(const struct written *list, uint32_t n)
 	return false;
 }
 
-static bool check_operands(struct run_names *n, struct written *list, uint32_t nwritten)
+/* Compares a name that is read, and what lies in a folder of that name. */
+static bool check_read(struct run_names *n, struct written *list, uint32_t nwritten,
+                       const struct run_name *in)
 {
-	const bool look_inside = can_be_inside(list, nwritten);
-	bool ok = true;
-
-	for (size_t i = 0; i < n->nin && ok; i++) {
-		const struct run_name in = { .role = "input", .path = n->in[i] };
-		ok = check_one(n, list, nwritten, &in);
-		if (ok && look_inside && input_is_folder(in.path))
-			ok = check_inside(n, list, nwritten, in.path);
-	}
-	return ok;
+	return check_one(n, list, nwritten, in) &&
+	       (!can_be_inside(list, nwritten) || !input_is_folder(in->path) ||
+	        check_inside(n, list, nwritten, in->path));
 }
 
 static bool check_all(struct run_names *n)
@@ -398,9 +409,11 @@ static bool check_all(struct run_names *n)
 				ok = refuse(n->options, list[k].name, "holds", list[i].name);
 	}
 	for (uint32_t i = 0; i < n->n && ok && nwritten > 0; i++)
-		if (!n->list[i].written)
-			ok = check_one(n, list, nwritten, &n->list[i]);
-	ok = ok && (nwritten == 0 || check_operands(n, list, nwritten));
+		ok = n->list[i].written || check_read(n, list, nwritten, &n->list[i]);
+	for (size_t i = 0; i < n->nin && ok && nwritten > 0; i++) {
+		const struct run_name in = { .role = "input", .path = n->in[i] };
+		ok = check_read(n, list, nwritten, &in);
+	}
 	for (uint32_t i = 0; i < nwritten; i++) {
 		target_free(&list[i].target);
 		free(list[i].outside);

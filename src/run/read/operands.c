@@ -273,14 +273,9 @@ void trace_groups_free(struct trace_groups *g)
 
 /* ---- listing ---- */
 
-bool operands_want_name(const struct format *from, const char *name)
-{
-	return format_wants_name(from, name) || format_of_sidecar(from, name) != NULL;
-}
-
 static bool wants_name(void *format, const char *name)
 {
-	return operands_want_name(format, name);
+	return format_wants_name(format, name) || format_of_sidecar(format, name) != NULL;
 }
 
 static bool opens_auxiliary(void *format, const char *name)

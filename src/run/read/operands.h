@@ -23,9 +23,6 @@ struct operands {
 	bool borrowed;             /* the operands are owned by another list */
 };
 
-/* Whether a file of this name in a folder is read; from NULL: by any format. */
-bool operands_want_name(const struct format *from, const char *name);
-
 /* Lists them.  Paths are borrowed. */
 bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from);
 
