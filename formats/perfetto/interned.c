@@ -1,7 +1,8 @@
 /*
  * Interned data: texts, keys of annotations and call stacks, written once and then referred to by number
- * (iid).  Memory is bounded for any input: a text that finds no space is written where it is used.  Short
- * strings of arguments get a number when they occur the second time, so texts that never recur take no space.
+ * (iid); and the arguments of an event, whose keys are interned.  Memory is bounded for any input: a text for
+ * which there is no space is written where it is used.  Short strings of arguments get an iid when they occur
+ * the second time, so texts that never recur take no space.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,33 @@
 
 /* ---- texts ---- */
 
+/* Compares two texts.  Inlined for short ones: most names and keys have less than 32 bytes, and a call of
+ * memcmp() takes longer than the comparison. */
+static inline bool texts_equal(struct slice a, struct slice b)
+{
+	const uint32_t n = a.n;
+	uint64_t x, y, differ = 0;
+	uint32_t i = 0;
+
+	if (n != b.n)
+		return false;
+	if (n > 32)
+		return memcmp(a.p, b.p, n) == 0;
+	if (n < 8) {
+		for (; i < n; i++)
+			differ |= (uint64_t)(a.p[i] ^ b.p[i]);
+		return differ == 0;
+	}
+	for (; i + 8 < n; i += 8) {
+		memcpy(&x, a.p + i, 8);
+		memcpy(&y, b.p + i, 8);
+		differ |= x ^ y;
+	}
+	memcpy(&x, a.p + n - 8, 8);
+	memcpy(&y, b.p + n - 8, 8);
+	return (differ | (x ^ y)) == 0;
+}
+
 static const uint8_t intern_fields[KINDS] = {
 	[KIND_CATEGORY] = PF_interned_event_categories,
 	[KIND_NAME] = PF_interned_event_names,
@@ -31,12 +59,12 @@ static const uint8_t intern_fields[KINDS] = {
 	[KIND_FUNCTION] = PF_interned_function_names,
 };
 
-struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
+struct slice perfetto_repair(struct perfetto_state *st, struct slice s, unsigned *losses)
 {
-	struct text *const t = &st->clean;
+	struct text *const t = &st->repaired;
 	const char *p = s.p, *const end = p + s.n;
 
-	*changed = 0;
+	*losses = 0;
 	if ((s.flags & SLICE_JSON) != 0 || s.n == 0)
 		return s;
 	if (memchr(p, '\0', s.n) == NULL && ((s.flags & SLICE_UTF8) != 0 || utf8_valid(p, s.n)))
@@ -46,11 +74,11 @@ struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned 
 		const char *const nul = memchr(p, '\0', (size_t)(end - p));
 		const char *const stop = nul != NULL ? nul : end;
 		if (text_utf8(t, slice_of(p, (size_t)(stop - p))) > 0)
-			*changed |= 1U << PERFETTO_BAD_TEXT;
+			*losses |= 1U << PERFETTO_BAD_TEXT;
 		if (nul == NULL)
 			break;
 		text_add(t, "\\0", 2);
-		*changed |= 1U << PERFETTO_NUL;
+		*losses |= 1U << PERFETTO_NUL;
 		p = nul + 1;
 	}
 	st->body.failed |= t->failed;
@@ -59,11 +87,19 @@ struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned 
 	return (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 };
 }
 
-void perfetto_lose_all(struct perfetto_state *st, unsigned changed)
+static void count_losses(struct perfetto_state *st, unsigned losses)
 {
-	for (unsigned i = 0; changed != 0; i++, changed >>= 1)
-		if ((changed & 1) != 0)
+	for (unsigned i = 0; losses != 0; i++, losses >>= 1)
+		if ((losses & 1) != 0)
 			perfetto_lose(st, (enum perfetto_loss)i, 1);
+}
+
+void perfetto_put_text(struct perfetto_state *st, struct text *t, unsigned field, struct slice s)
+{
+	unsigned losses;
+
+	wire_slice(t, field, perfetto_repair(st, s, &losses));
+	count_losses(st, losses);
 }
 
 /* Hashes a key; keys that the importer does not distinguish have the same hash. */
@@ -83,7 +119,7 @@ static uint64_t hash_key(struct perfetto_state *st, struct slice s)
 	return hash | 1;
 }
 
-/* Returns the next number for the text; 0: no space. */
+/* Returns a new iid for the text; 0: no space. */
 static uint32_t add_entry(struct perfetto_state *st, struct perfetto_table *t, struct slice s)
 {
 	if (s.n > MAX_TEXT || t->n >= TABLE_ENTRIES || t->bytes + s.n > TABLE_BYTES)
@@ -104,16 +140,16 @@ static uint32_t define_text(struct perfetto_state *st, enum perfetto_kind kind, 
 {
 	struct perfetto_table *const t = &st->tables[kind];
 	const uint32_t iid = add_entry(st, t, s);
-	unsigned changed;
+	unsigned losses;
 
 	if (iid == 0)
 		return 0;
-	const struct slice text = perfetto_clean(st, s, &changed);
+	const struct slice text = perfetto_repair(st, s, &losses);
 	const size_t at = wire_open(&st->defs, intern_fields[kind]);
 	wire_number(&st->defs, PF_entry_iid, iid);
 	wire_slice(&st->defs, PF_entry_name, text);
 	wire_close(&st->defs, at);
-	t->entries[iid - 1].changed = (uint8_t)changed;
+	t->entries[iid - 1].losses = (uint8_t)losses;
 	if (kind == KIND_KEY)
 		t->entries[iid - 1].key_hash = hash_key(st, text);
 	return iid;
@@ -121,12 +157,12 @@ static uint32_t define_text(struct perfetto_state *st, enum perfetto_kind kind, 
 
 static inline uint32_t use_entry(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
 {
-	if (t->entries[iid - 1].changed != 0)
-		perfetto_lose_all(st, t->entries[iid - 1].changed);
+	if (t->entries[iid - 1].losses != 0)
+		count_losses(st, t->entries[iid - 1].losses);
 	return iid;
 }
 
-/* Returns the only slot of the memo where the text can be. */
+/* Returns the slot of the text in the cache. */
 static inline uint32_t *memo_slot(struct perfetto_table *t, struct slice s)
 {
 	uint32_t sum = s.n * 37, tail = 0;
@@ -143,7 +179,7 @@ static inline uint32_t *memo_slot(struct perfetto_table *t, struct slice s)
 
 static inline bool is_known(const struct perfetto_table *t, uint32_t iid, struct slice s)
 {
-	return iid != 0 && perfetto_equal(t->entries[iid - 1].text, s);
+	return iid != 0 && texts_equal(t->entries[iid - 1].text, s);
 }
 
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
@@ -164,7 +200,7 @@ uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, str
 	return use_entry(st, t, iid);
 }
 
-/* Returns the number of a string that occurs again; 0 the first time. */
+/* Returns the iid of a string that occurs again; 0 the first time. */
 static uint32_t intern_if_seen(struct perfetto_state *st, struct slice s)
 {
 	if (st->seen == NULL && (st->seen = calloc(SEEN, sizeof *st->seen)) == NULL) {
@@ -218,7 +254,8 @@ void perfetto_intern_free(struct perfetto_state *st)
 
 /* ---- keys of annotations ---- */
 
-/* The importer keeps only the last annotation of a name, and no empty names, so others get a number. */
+/* The importer keeps only the last annotation of a name, and none without a name, so these get other names.
+ */
 
 static bool has_key(const struct perfetto_keys *keys, uint64_t key_hash)
 {
@@ -251,7 +288,7 @@ static uint64_t hash_of_key(struct perfetto_state *st, uint32_t iid, struct slic
 	return iid != 0 ? st->tables[KIND_KEY].entries[iid - 1].key_hash : hash_key(st, text);
 }
 
-/* Appends a number to the name.  The last number per name is kept, so the search does not start over. */
+/* Appends a number to the name.  The search for a free one goes on after the last number of the name. */
 static uint32_t rename_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name,
                            uint64_t key_hash, struct slice *text)
 {
@@ -303,29 +340,25 @@ void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, str
 {
 	struct slice text;
 	const uint32_t iid = find_key(st, keys, name, &text);
-	unsigned changed;
 
-	if (iid != 0) {
+	if (iid != 0)
 		wire_number(&st->body, PF_annotation_name_iid, iid);
-		return;
-	}
-	wire_slice(&st->body, PF_annotation_name, perfetto_clean(st, text, &changed));
-	perfetto_lose_all(st, changed);
+	else
+		perfetto_put_text(st, &st->body, PF_annotation_name, text);
 }
 
 /* ---- fields of an event ---- */
 
-/* Events of a class usually have fields of the same names: their keys are looked up once per shape. */
 static inline bool same_names(const struct perfetto_shape *s, const struct field *f)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if ((s->stay[i] != f[i].name.p || s->names[i].n != f[i].name.n) &&
-		    !perfetto_equal(s->names[i], f[i].name))
+		    !texts_equal(s->names[i], f[i].name))
 			return false;
 	return true;
 }
 
-/* Stores the keys of these fields.  Returns false if one has no number, is changed or occurs twice. */
+/* Stores the keys of these fields.  Returns false if one has no iid, has losses or occurs twice. */
 static bool fill_shape(struct perfetto_state *st, struct perfetto_shape *s, const struct field *f, uint32_t n)
 {
 	const struct perfetto_table *const t = &st->tables[KIND_KEY];
@@ -335,7 +368,7 @@ static bool fill_shape(struct perfetto_state *st, struct perfetto_shape *s, cons
 	s->n = 0;
 	for (uint32_t i = 0; i < n && usable; i++) {
 		uint32_t iid = tabletext_get(&t->iids, f[i].name);
-		usable = iid != TABLE_NONE && f[i].name.n > 0 && t->entries[iid - 1].changed == 0 &&
+		usable = iid != TABLE_NONE && f[i].name.n > 0 && t->entries[iid - 1].losses == 0 &&
 		         !has_key(&keys, t->entries[iid - 1].key_hash);
 		if (!usable)
 			break;
@@ -387,7 +420,7 @@ static inline void put_field(struct perfetto_state *st, uint32_t iid, const stru
 	const size_t at = (size_t)(start + 2 - st->body.p);
 	st->body.n = (size_t)(p - st->body.p);
 	if (v->type == VALUE_STRING)
-		perfetto_text(st, value_text(v));
+		perfetto_put_text(st, &st->body, PF_annotation_string_value, value_text(v));
 	else
 		perfetto_value(st, v, 0);
 	wire_close(&st->body, at);
@@ -430,8 +463,8 @@ void perfetto_args(struct perfetto_state *st, const struct batch *b, const struc
 /* ---- call stacks ---- */
 
 /*
- * A sample of a thread is a PerfSample, the source of flame graphs; the stack of any other event is a member
- * of the event.  A frame has only a name, so frames and functions have the same numbers.
+ * The stack of a CPU sample is written as a PerfSample, the source of flame graphs; that of any other event
+ * as a field of the event.  A frame has only a name, so frames and functions have the same iids.
  */
 
 static void define_frame(struct perfetto_state *st, uint32_t iid)

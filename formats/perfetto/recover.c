@@ -1,8 +1,8 @@
 /*
- * Keeps the packets of a damaged trace that can be read to their end.  The reader itself finds the next
- * packet after damage.  Besides what it skips, packets are dropped with which Perfetto loads nothing of the
- * file, or whose fields cannot be read; names and states that these would have defined are missing then.
- * Compressed packets are kept or dropped together.
+ * Recovery of a damaged trace.  The reader finds the next packet after damage; what it skips is dropped.
+ * Dropped are also packets whose fields cannot be read and those for which Perfetto refuses the whole file;
+ * the names and states that they define are missing then.  The packets in a compressed packet are kept or
+ * dropped together.
  */
 #include "format/recover.h"
 #include "perfetto/perfetto.h"
@@ -13,6 +13,24 @@ static const char *const structure[] = {
 	"perfetto/wire-type",     "perfetto/inflate",  "perfetto/inflate-inner", "perfetto/inflate-nested",
 	"perfetto/inflate-mixed", "perfetto/seq-zero", "perfetto/clock-scoped",  NULL,
 };
+
+bool pf_breaks(enum pf_rule rule)
+{
+	switch (rule) {
+	case PF_RULE_WIRE:
+	case PF_RULE_WIRE_MESSAGE:
+	case PF_RULE_WIRE_TYPE:
+	case PF_RULE_INFLATE:
+	case PF_RULE_INFLATE_INNER:
+	case PF_RULE_INFLATE_NESTED:
+	case PF_RULE_INFLATE_MIXED:
+	case PF_RULE_SEQ_ZERO:
+	case PF_RULE_CLOCK_SCOPED:
+		return true;
+	default:
+		return false;
+	}
+}
 
 /* Drops a packet that is broken, or that has a broken one compressed in it. */
 static void recover_record(struct recovery *rc, const struct record *rec)

@@ -1,7 +1,7 @@
 /*
- * Descriptors: clocks and attributes of the trace, processes, threads and tracks.  Perfetto has a process, a
- * thread of it, or a plain track below one of them.  Viewers pack tracks of equal name and parent into one
- * group: the lanes of a thread are such tracks.
+ * Packets that describe the trace and its tracks: clocks, facts (as TraceAttributes), and descriptors.  A
+ * track of Perfetto is a process, a thread of it, or a plain track below one of them.  Viewers pack tracks of
+ * equal name and parent into one group: the lanes of a thread are such tracks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ static void put_clock(struct text *t, unsigned id, uint64_t ns)
 	wire_close(t, at);
 }
 
-/* Times of events are those of the trace's own clock; a snapshot gives the other clocks at its 0.  Without
- * one the importer has no wall time. */
+/* Times of events are those of the clock "trace file"; a snapshot relates the other clocks to its time 0.
+ * Without one the importer has no wall time. */
 static void put_clocks(struct text *t, const struct writer *w)
 {
 	const uint64_t zero = w->run->rebased ? w->run->rebased_by : 0;
@@ -48,28 +48,26 @@ static void put_clocks(struct text *t, const struct writer *w)
 
 /* ---- facts ---- */
 
-struct about {
+struct attributes {
 	struct perfetto_state *st;
 	struct text *t;
 	struct tabletext names;
 	struct arena arena;
 };
 
-static size_t open_attribute(struct about *a, struct slice key)
+static size_t open_attribute(struct attributes *a, struct slice key)
 {
 	const struct slice unique = tabletext_unique(&a->names, &a->arena, key);
-	unsigned changed;
 
 	if (unique.n != key.n) /* the importer keeps only the last of equal names */
 		perfetto_lose(a->st, PERFETTO_KEY_CHANGED, 1);
 	a->t->failed |= unique.p == NULL;
 	const size_t at = wire_open(a->t, PF_attributes_attribute);
-	wire_slice(a->t, PF_attribute_key, perfetto_clean(a->st, unique, &changed));
-	perfetto_lose_all(a->st, changed);
+	perfetto_put_text(a->st, a->t, PF_attribute_key, unique);
 	return at;
 }
 
-static void put_text(struct about *a, struct slice key, struct slice text)
+static void put_text(struct attributes *a, struct slice key, struct slice text)
 {
 	const size_t at = open_attribute(a, key);
 
@@ -78,7 +76,7 @@ static void put_text(struct about *a, struct slice key, struct slice text)
 }
 
 /* Numbers that int64 does not hold are text. */
-static void put_number(struct about *a, struct slice key, uint64_t v)
+static void put_number(struct attributes *a, struct slice key, uint64_t v)
 {
 	const size_t at = open_attribute(a, key);
 	char space[24];
@@ -92,15 +90,13 @@ static void put_number(struct about *a, struct slice key, uint64_t v)
 	wire_close(a->t, at);
 }
 
-static void put_value(struct about *a, const struct value *v)
+static void put_value(struct attributes *a, const struct value *v)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text json = { .n = 0 };
-	unsigned changed;
 
 	if (v->type == VALUE_STRING) {
-		wire_slice(a->t, PF_attribute_string_value, perfetto_clean(a->st, value_text(v), &changed));
-		perfetto_lose_all(a->st, changed);
+		perfetto_put_text(a->st, a->t, PF_attribute_string_value, value_text(v));
 		return;
 	}
 	fields_json_value(&json, v, &lost);
@@ -113,7 +109,7 @@ static void put_value(struct about *a, const struct value *v)
 		perfetto_lose(a->st, PERFETTO_TOO_DEEP, lost.too_deep);
 }
 
-static void put_fact(struct about *a, const struct fact *f)
+static void put_fact(struct attributes *a, const struct fact *f)
 {
 	const char *const prefix = f->kind == FACT_TRACE ? "trace." : f->kind == FACT_LOSS ? "loss." : "";
 	const struct slice key = arena_printf(&a->arena, "%s%.*s", prefix, (int)f->name.n, f->name.p);
@@ -129,7 +125,7 @@ static void put_fact(struct about *a, const struct fact *f)
 	}
 }
 
-static void put_facts(struct about *a, const struct writer *w)
+static void put_facts(struct attributes *a, const struct writer *w)
 {
 	struct facts words = facts_of(w->run, FACTS_WORDS);
 	struct facts others = facts_of(w->run, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY) |
@@ -144,10 +140,10 @@ static void put_facts(struct about *a, const struct writer *w)
 		put_fact(a, &f);
 }
 
-void perfetto_put_about(struct perfetto_state *st, const struct writer *w)
+void perfetto_put_facts(struct perfetto_state *st, const struct writer *w)
 {
 	struct text *const t = &st->chunk->text;
-	struct about a = { .st = st, .t = t };
+	struct attributes a = { .st = st, .t = t };
 
 	st->offset = 0;
 	put_clocks(t, w);
@@ -184,8 +180,8 @@ static uint64_t number_process(struct perfetto_state *st, const struct track *t)
 	return pid;
 }
 
-/* All processes draw from one sequence, so the search never starts over.  A number that two threads of a
- * process have is that of one after the other: the importer keeps them apart. */
+/* Numbers are invented from one sequence for all processes, so the search never starts over.  Two threads of
+ * a process may have the same number, one after the other: the importer keeps them apart. */
 static uint64_t number_thread(struct perfetto_state *st, const struct track *t, uint64_t pid)
 {
 	uint64_t tid = t->id;
@@ -200,12 +196,7 @@ static uint64_t number_thread(struct perfetto_state *st, const struct track *t, 
 
 /* ---- tracks ---- */
 
-static bool is_lane_or_child(const struct track *t)
-{
-	return t->lane > 0 || t->is_child;
-}
-
-static bool add(struct perfetto_state *st, struct track *t, struct perfetto_track *k)
+static bool add_track(struct perfetto_state *st, struct track *t, struct perfetto_track *k)
 {
 	uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
 
@@ -236,7 +227,7 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 	if (k == NULL)
 		return false;
 	k->uuid = ++st->uuid;
-	if (is_lane_or_child(t) && parent != NULL)
+	if ((t->lane > 0 || t->is_child) && parent != NULL)
 		place_below(k, t, parent);
 	else {
 		k->parent = k->uuid;
@@ -250,18 +241,10 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 		if (t->kind == TRACK_THREAD)
 			k->tid = number_thread(st, t, k->pid);
 	}
-	return !st->body.failed && add(st, t, k);
+	return !st->body.failed && add_track(st, t, k);
 }
 
 /* ---- descriptors ---- */
-
-static void put_clean_text(struct perfetto_state *st, struct text *t, unsigned field, struct slice s)
-{
-	unsigned changed;
-
-	wire_slice(t, field, perfetto_clean(st, s, &changed));
-	perfetto_lose_all(st, changed);
-}
 
 /* Returns the sort rank: the id; tracks without an id come first, by the number at the end of their name. */
 static uint64_t rank_of(const struct track *t)
@@ -286,7 +269,7 @@ static void put_process(struct perfetto_state *st, struct text *t, const struct 
 	char label[40];
 
 	wire_number(t, PF_process_pid, p->pid);
-	put_clean_text(st, t, PF_process_process_name, k->name);
+	perfetto_put_text(st, t, PF_process_process_name, k->name);
 	if (k->has_id && k->id != p->pid) {
 		snprintf(label, sizeof label, "pid %" PRIu64, k->id);
 		wire_slice(t, PF_process_process_labels, slice_str(label));
@@ -300,7 +283,7 @@ static void put_thread(struct perfetto_state *st, struct text *t, const struct p
 
 	wire_number(t, PF_thread_pid, p->pid);
 	wire_number(t, PF_thread_tid, p->tid);
-	put_clean_text(st, t, PF_thread_thread_name, p->name);
+	perfetto_put_text(st, t, PF_thread_thread_name, p->name);
 	wire_close(t, at);
 }
 
@@ -320,7 +303,7 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 
 	wire_number(t, PF_descriptor_uuid, p->uuid);
 	if (p->parent != p->uuid) {
-		put_clean_text(st, t, PF_descriptor_name, p->name);
+		perfetto_put_text(st, t, PF_descriptor_name, p->name);
 		wire_number(t, PF_descriptor_parent_uuid, p->parent);
 		if (k->lane == 0) /* arrows do not bind to spans of tracks that the importer may merge */
 			wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NONE);
@@ -335,15 +318,16 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 	wire_close(t, packet);
 }
 
-uint64_t perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, struct slice name)
+uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfetto_track *k,
+                                  struct slice name)
 {
 	struct text *const t = &st->chunk->text;
 	size_t packet;
 	const size_t at = open_track(t, &packet);
-	unsigned changed;
+	unsigned losses; /* counted where the name is written first */
 
 	wire_number(t, PF_descriptor_uuid, ++st->uuid);
-	wire_slice(t, PF_descriptor_name, perfetto_clean(st, name, &changed));
+	wire_slice(t, PF_descriptor_name, perfetto_repair(st, name, &losses));
 	wire_number(t, PF_descriptor_parent_uuid, k->parent);
 	wire_close(t, at);
 	wire_close(t, packet);

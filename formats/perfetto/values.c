@@ -1,6 +1,6 @@
 /*
- * Values as debug annotations.  JSON text is parsed and becomes nested annotations too; text that is not
- * valid JSON is written as it is.  Recursion is bounded by PERFETTO_DEPTH.
+ * Values as debug annotations.  JSON text is parsed and becomes nested annotations, too; text that is not
+ * valid JSON is written unchanged.  Recursion is bounded by PERFETTO_DEPTH.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,36 +15,16 @@
 #define MAX_DIGITS UINT64_C(999999999999999) /* exact as a double */
 #define MAX_NUMBER 400                       /* bytes of a number that is read as a double */
 
-void wire_close_long(struct text *t, size_t start)
-{
-	const size_t n = t->n - start;
-	const unsigned more = wire_size(n) - 1;
-
-	if (text_reserve(t, more) == NULL)
-		return;
-	memmove(t->p + start + more, t->p + start, n);
-	wire_put(t->p + start - 1, n);
-	t->n += more;
-}
-
 /* ---- texts ---- */
 
-void perfetto_text(struct perfetto_state *st, struct slice s)
-{
-	unsigned changed;
-
-	wire_slice(&st->body, PF_annotation_string_value, perfetto_clean(st, s, &changed));
-	perfetto_lose_all(st, changed);
-}
-
-static void put_text_value(struct perfetto_state *st, struct slice s)
+static void put_string(struct perfetto_state *st, struct slice s)
 {
 	const uint32_t iid = perfetto_intern_string(st, s);
 
 	if (iid != 0)
 		wire_number(&st->body, PF_annotation_string_value_iid, iid);
 	else
-		perfetto_text(st, s);
+		perfetto_put_text(st, &st->body, PF_annotation_string_value, s);
 }
 
 /* Writes as text a value that the importer would drop. */
@@ -181,7 +161,7 @@ static void put_json_string(struct perfetto_state *st, struct slice s, enum json
 
 	s = unescape(st, &a, s, kind);
 	if (s.p != NULL)
-		put_text_value(st, s);
+		put_string(st, s);
 	arena_free(&a);
 }
 
@@ -227,7 +207,7 @@ static void put_json(struct perfetto_state *st, struct slice json, unsigned dept
 		return;
 	st->body.n = before;
 	perfetto_lose(st, PERFETTO_TOO_DEEP, 1);
-	put_text_value(st, json);
+	put_string(st, json);
 }
 
 /* ---- any value ---- */
@@ -259,7 +239,7 @@ static void put_bytes(struct perfetto_state *st, struct slice s)
 	text_hex(&st->body, s.p, s.n);
 }
 
-/* Writes an interned text of a list, as most are, in one go. */
+/* Writes an interned text of a list. */
 static inline void put_interned(struct perfetto_state *st, uint32_t iid)
 {
 	char *p = text_reserve(&st->body, 2 * PF_VARINT_MAX);
@@ -283,7 +263,7 @@ static void put_list(struct perfetto_state *st, const struct value *v, uint32_t 
 		}
 		const size_t at = wire_open(&st->body, PF_annotation_array_values);
 		if (v[i].type == VALUE_STRING)
-			perfetto_text(st, value_text(&v[i]));
+			perfetto_put_text(st, &st->body, PF_annotation_string_value, value_text(&v[i]));
 		else
 			perfetto_value(st, &v[i], depth + 1);
 		wire_close(&st->body, at);
@@ -362,7 +342,7 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		wire_number(&st->body, PF_annotation_pointer_value, v->u64);
 		break;
 	case VALUE_STRING:
-		put_text_value(st, value_text(v));
+		put_string(st, value_text(v));
 		break;
 	case VALUE_BYTES:
 		put_bytes(st, value_text(v));

@@ -1,10 +1,10 @@
 /*
  * The writer: one sequence of packets in time order.  Texts are defined before they are used, so every event
- * depends on those before it and one thread at a time writes.
+ * depends on those before it, and one thread at a time writes.
  *
- * The importer sorts by time, and packets of equal time by their position in the file.  So the end of a span
- * is held back until the next event of its track: then it is after everything the span contains, and before
- * events of its own time.  The ends of one track are in order that way, whatever packets are between them.
+ * The importer sorts packets by time, and those of equal time by their position in the file.  So the end of a
+ * span is written with the next event of its track: after everything that the span contains, and before
+ * events of its own time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -108,19 +108,16 @@ static void put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 
 /* ---- names ---- */
 
+/* Returns the iid of a text; 0: the text was written into st->body. */
 static uint32_t text_iid(struct perfetto_state *st, enum perfetto_kind kind, unsigned field, struct slice s)
 {
 	const uint32_t iid = perfetto_intern(st, kind, s);
-	unsigned changed;
 
-	if (iid == 0) {
-		wire_slice(&st->body, field, perfetto_clean(st, s, &changed));
-		perfetto_lose_all(st, changed);
-	}
+	if (iid == 0)
+		perfetto_put_text(st, &st->body, field, s);
 	return iid;
 }
 
-/* Returns the iid of a name; 0: the name was written into st->body. */
 static uint32_t name_iid(struct perfetto_state *st, struct slice name)
 {
 	return text_iid(st, KIND_NAME, PF_event_name, name);
@@ -136,7 +133,7 @@ static uint32_t category_iid(struct perfetto_state *st, const struct event *e)
 	if (event_category(e).n == 0)
 		return 0;
 	const uint32_t iid = text_iid(st, KIND_CATEGORY, PF_event_categories, cls->category);
-	if (iid != 0 && st->tables[KIND_CATEGORY].entries[iid - 1].changed == 0) {
+	if (iid != 0 && st->tables[KIND_CATEGORY].entries[iid - 1].losses == 0) {
 		st->categories[row].cls = cls;
 		st->categories[row].category = cls->category.p;
 		st->categories[row].iid = iid;
@@ -213,13 +210,11 @@ static void put_counter_track(struct perfetto_state *st, const struct event *e, 
 	const struct slice name = series_name(&a, e->name, key);
 	const struct class_field *const f = declared_field(e->cls, key);
 	const size_t packet = wire_open(t, TRACE_PACKET);
-	unsigned changed;
 
 	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
 	const size_t at = wire_open(t, PF_packet_track_descriptor);
 	wire_number(t, PF_descriptor_uuid, uuid);
-	wire_slice(t, PF_descriptor_name, perfetto_clean(st, name, &changed));
-	perfetto_lose_all(st, changed);
+	perfetto_put_text(st, t, PF_descriptor_name, name);
 	wire_number(t, PF_descriptor_parent_uuid, perfetto_track_of(st, e->track)->uuid);
 	put_unit(t, f != NULL ? f->unit : NULL);
 	wire_close(t, at);
@@ -329,12 +324,12 @@ static void put_counter(struct perfetto_state *st, const struct batch *b, const 
 
 /* ---- spans ---- */
 
-/* Writes the ends before ts; `also`: and those at ts. */
-static void close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bool also)
+/* Writes the ends before ts; inclusive: and those at ts. */
+static void put_ends(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bool inclusive)
 {
 	while (k->nends > 0) {
 		const uint64_t end = k->ends[k->nends - 1];
-		if (end == OPEN_END || end > ts || (end == ts && !also))
+		if (end == OPEN_END || end > ts || (end == ts && !inclusive))
 			break;
 		put_end(st, end, k->uuid);
 		k->nends--;
@@ -351,10 +346,10 @@ static void push_end(struct perfetto_state *st, struct perfetto_track *k, uint64
 }
 
 /* Writes a span on a track of its own. */
-static void put_aside(struct perfetto_state *st, const struct batch *b, const struct event *e,
-                      struct slice name, uint64_t ts, uint64_t end)
+static void put_span_apart(struct perfetto_state *st, const struct batch *b, const struct event *e,
+                           struct slice name, uint64_t ts, uint64_t end)
 {
-	const uint64_t uuid = perfetto_put_aside(st, perfetto_track_of(st, e->track), name);
+	const uint64_t uuid = perfetto_put_extra_track(st, perfetto_track_of(st, e->track), name);
 
 	put_named(st, b, e, TYPE_BEGIN, ts, uuid);
 	if (end != OPEN_END)
@@ -372,13 +367,13 @@ static void put_span(struct perfetto_state *st, const struct batch *b, const str
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 
 	if ((e->flags & EVENT_ASYNC) != 0) {
-		put_aside(st, b, e, e->cls->category.n > 0 ? e->cls->category : e->cls->name, ts, end);
+		put_span_apart(st, b, e, e->cls->category.n > 0 ? e->cls->category : e->cls->name, ts, end);
 		return;
 	}
-	close_until(st, k, ts, true);
+	put_ends(st, k, ts, true);
 	if (!fits_below(k, end)) {
 		perfetto_lose(st, PERFETTO_ASIDE, 1);
-		put_aside(st, b, e, k->name, ts, end);
+		put_span_apart(st, b, e, k->name, ts, end);
 		return;
 	}
 	put_named(st, b, e, TYPE_BEGIN, ts, k->uuid);
@@ -386,8 +381,7 @@ static void put_span(struct perfetto_state *st, const struct batch *b, const str
 }
 
 /* Clips a span to the times of the importer, 0 to LAST_TIME, and sets its end.  Returns false if it is
- * outside.
- */
+ * outside. */
 static bool clip_span(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
 {
 	const uint64_t before = -*ts; /* distance to 0 if ts is negative */
@@ -413,7 +407,7 @@ static void end_span(struct perfetto_state *st, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 
-	close_until(st, k, e->ts, true);
+	put_ends(st, k, e->ts, true);
 	if (k->nends == 0 || k->ends[k->nends - 1] != OPEN_END) {
 		perfetto_lose(st, PERFETTO_NO_BEGIN, 1);
 		return;
@@ -452,7 +446,7 @@ static void put_instant(struct perfetto_state *st, const struct batch *b, const 
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 	const bool is_second = k->instant == e->ts + 1;
 
-	close_until(st, k, e->ts, true);
+	put_ends(st, k, e->ts, true);
 	put_named(st, b, e, is_second ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
 	if (is_second) {
 		push_end(st, k, e->ts);
@@ -482,7 +476,7 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 		perfetto_lose(st, PERFETTO_ARROW_FIELDS, 1);
 	if (!slice_is(e->name, "arrow"))
 		perfetto_lose(st, PERFETTO_ARROW_NAME, 1);
-	close_until(st, k, e->ts, false);
+	put_ends(st, k, e->ts, false);
 	const bool next = !out && !event_is_step(e) && (e->flags & EVENT_NEXT) != 0;
 	const bool needs_span = !next && k->nends == 0 && k->instant != e->ts + 1;
 	if (needs_span) {
@@ -526,13 +520,6 @@ static void write_event(struct perfetto_state *st, const struct batch *b, const 
 		put_span(st, b, e, ts, end);
 }
 
-/* Ends of spans that are open at the end of the trace. */
-static void put_open_ends(struct perfetto_state *st)
-{
-	for (uint32_t i = 0; i < st->ntracks; i++)
-		close_until(st, st->tracks[i], LAST_TIME, true);
-}
-
 /* ---- the writer ---- */
 
 static bool open_writer(struct writer *w, struct chunk *chunk)
@@ -552,7 +539,6 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Losses of new tracks belong to the next chunk, which does not exist yet. */
 static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct perfetto_state *const st = w->state;
@@ -582,8 +568,9 @@ static bool close_writer(struct writer *w, struct chunk *chunk)
 	struct perfetto_state *const st = w->state;
 
 	st->chunk = chunk;
-	put_open_ends(st);
-	perfetto_put_about(st, w);
+	for (uint32_t i = 0; i < st->ntracks; i++)
+		put_ends(st, st->tracks[i], LAST_TIME, true);
+	perfetto_put_facts(st, w);
 	return true;
 }
 
@@ -604,7 +591,7 @@ static void free_writer(void *state)
 	text_free(&st->stack);
 	text_free(&st->body);
 	text_free(&st->defs);
-	text_free(&st->clean);
+	text_free(&st->repaired);
 	arena_free(&st->arena);
 }
 

@@ -9,13 +9,17 @@
  * Compressed packets are unpacked only for such changes, and packed again.
  */
 #include <stdlib.h>
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
 
+#include "input/unpack.h"
 #include "perfetto/copy/copy.h"
 
-#define MAX_HELD (64U << 20) /* bytes before the first event, where its time is needed first */
+#define MAX_WAITING (64U << 20) /* bytes of records before the first event, whose time is needed first */
+#define PIECE 65536U            /* bytes that zlib writes at a time */
 
-/* A record: the arguments of a call of the engine. */
-struct told {
+/* A record, as the engine passes it. */
+struct copied {
 	uint64_t ts, offset;
 	size_t n; /* bytes, while it waits */
 	bool is_event, left_out;
@@ -33,13 +37,13 @@ struct pfc_copy {
 	uint32_t trace_clock;
 	struct pfc_moved moved; /* clocks in snapshots that were written */
 	bool moves;             /* the time of the first event is known */
-	struct text held;       /* bytes of records before it, and ... */
-	struct told *told;      /* ... their order, time and size */
-	uint32_t ntold, told_cap;
+	struct text waiting;    /* bytes of records before it, and ... */
+	struct copied *records; /* ... their order, time and size */
+	uint32_t nrecords, records_cap;
 	bool replays; /* bytes are not those of a batch */
 	/* compressed packets */
-	struct pfc_packet packed; /* its fields are in `carrier` */
-	struct told packed_told;  /* of their record */
+	struct pfc_packet packed;    /* its fields are in `carrier` */
+	struct copied packed_record; /* of their record */
 	bool unpacked, changed;
 	struct text carrier, inner, out;
 	size_t at; /* of the next packet in `inner` */
@@ -90,14 +94,14 @@ static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
 }
 
 /* Events get their time in the trace's clock, which is exact whatever they were converted from. */
-static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct told *told,
+static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec,
                       struct pfc_change *x)
 {
 	const uint64_t by = copy->to->run->rebased_by;
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
 	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
-	const bool is_negative = copy->to->run->signed_time && (int64_t)told->ts < 0;
+	const bool is_negative = copy->to->run->signed_time && (int64_t)rec->ts < 0;
 
 	if (k->snapshot.p != NULL) {
 		follow_clock(copy, k->snapshot);
@@ -106,12 +110,12 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 		x->trace_clock = copy->trace_clock;
 		x->sequence = k->sequence;
 	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, k->sequence)) {
-		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], told->offset, 1);
-	} else if (told->is_event) {
+		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], rec->offset, 1);
+	} else if (rec->is_event) {
 		if (is_negative)
 			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_NEGATIVE_TIME],
-			           told->offset, 1);
-		set_time(x, is_negative ? 0 : told->ts, is_of_trace ? k->clock : trace);
+			           rec->offset, 1);
+		set_time(x, is_negative ? 0 : rec->ts, is_of_trace ? k->clock : trace);
 	} else if (k->has_timestamp && is_of_trace) {
 		set_time(x, k->timestamp < by ? 0 : k->timestamp - by, k->clock);
 	}
@@ -119,7 +123,7 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 
 /* ---- packets ---- */
 
-/* Describes a track that is not, so that it keeps its name. */
+/* Describes a track that has no descriptor, so that it keeps its name. */
 static void put_name(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_name *n)
 {
 	struct text *const t = changed_text(copy);
@@ -133,7 +137,7 @@ static void put_name(struct pfc_copy *copy, const struct pfc_packet *k, const st
 	wire_close(t, packet);
 }
 
-/* Names that the packet depends on. */
+/* Adds the name of the packet's track, if it was that of an event that is left out. */
 static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct pfc_change *x)
 {
 	struct pfc_name *n = NULL;
@@ -148,11 +152,11 @@ static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct 
 		const struct pfc_event e = pfc_event(k->event);
 		const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
 		n = pfc_name_needed(&copy->names, pfc_track_of(&e, q));
-		if (n != NULL && !n->is_described && !n->is_said)
+		if (n != NULL && !n->is_described && !n->is_written)
 			put_name(copy, k, n);
 	}
 	if (n != NULL)
-		n->is_said = true;
+		n->is_written = true;
 }
 
 static bool is_change(const struct pfc_change *x)
@@ -165,9 +169,9 @@ static bool is_change(const struct pfc_change *x)
 }
 
 static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
-                        const struct told *told)
+                        const struct copied *rec)
 {
-	struct pfc_change x = { .strip = told->left_out, .renumber = copy->renumber };
+	struct pfc_change x = { .strip = rec->left_out, .renumber = copy->renumber };
 
 	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, k);
 	pfc_apply(&copy->states, k, !x.strip, &x.carry);
@@ -178,7 +182,7 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 		return;
 	}
 	if (copy->moves && !x.strip)
-		move_time(copy, k, told, &x);
+		move_time(copy, k, rec, &x);
 	if (is_change(&x))
 		pfc_write(changed_text(copy), k, &x);
 	else
@@ -197,7 +201,7 @@ static void use_tracks(const struct pfc_copy *copy, const uint64_t *uuids, uint3
 }
 
 /* Descriptors of threads and processes are needed by number, all others by their uuid. */
-static void survey_references(struct pfc_copy *copy, const struct pfc_packet *k)
+static void note_references(struct pfc_copy *copy, const struct pfc_packet *k)
 {
 	struct copier *const c = copy->to;
 	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
@@ -231,7 +235,7 @@ static void survey_references(struct pfc_copy *copy, const struct pfc_packet *k)
 		copier_needs(c);
 }
 
-static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, const struct told *told)
+static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec)
 {
 	struct pfc_carry carry;
 
@@ -240,11 +244,80 @@ static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, con
 	if (k->descriptor.p != NULL)
 		pfc_survey_descriptor(&copy->names, k->descriptor);
 	if (k->event.p != NULL)
-		pfc_survey_event(&copy->names, &copy->states, k, told->ts, !told->left_out);
-	survey_references(copy, k);
+		pfc_survey_event(&copy->names, &copy->states, k, rec->ts, !rec->left_out);
+	note_references(copy, k);
 }
 
 /* ---- compressed packets ---- */
+
+/* Returns false if the packets cannot be unpacked or memory is out (t->failed). */
+static bool unpack_packets(struct text *t, const struct pfc_packet *k)
+{
+	const bool zlib = k->zlib.p != NULL;
+	const struct unpacked u =
+	    unpack(zlib ? UNPACK_ZLIB : UNPACK_ZSTD, zlib ? k->zlib : k->zstd, PF_MAX_UNPACKED);
+
+	text_add(t, u.p, u.n);
+	free(u.p);
+	t->failed |= u.no_memory;
+	return u.fault == NULL && !u.is_too_large && !t->failed;
+}
+
+static void pack_zlib(struct text *t, struct slice s)
+{
+	struct isal_zstream *const z = malloc(sizeof *z + ISAL_DEF_LVL1_DEFAULT);
+
+	if (z == NULL) {
+		t->failed = true;
+		return;
+	}
+	isal_deflate_init(z);
+	z->gzip_flag = IGZIP_ZLIB;
+	z->level = 1;
+	z->level_buf = (unsigned char *)(z + 1);
+	z->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+	z->end_of_stream = 1;
+	z->next_in = (unsigned char *)(uintptr_t)s.p;
+	z->avail_in = s.n;
+	do {
+		char *const to = text_reserve(t, PIECE);
+		if (to == NULL)
+			break;
+		z->next_out = (unsigned char *)to;
+		z->avail_out = PIECE;
+		t->failed |= isal_deflate(z) != COMP_OK;
+		t->n += PIECE - z->avail_out;
+	} while (!t->failed && z->internal_state.state != ZSTATE_END);
+	free(z);
+}
+
+static void pack_zstd(struct text *t, struct slice s)
+{
+	const size_t bound = ZSTD_compressBound(s.n);
+	char *const to = text_reserve(t, bound);
+	const size_t n = to != NULL ? ZSTD_compress(to, bound, s.p, s.n, 3) : 0;
+
+	if (to == NULL || ZSTD_isError(n))
+		t->failed = true;
+	else
+		t->n += n;
+}
+
+/* Writes packets as a compressed packet like k. */
+static void pack_packets(struct text *t, const struct pfc_packet *k, struct slice packets)
+{
+	const bool zlib = k->zlib.p != NULL;
+	const size_t packet = wire_open(t, TRACE_PACKET),
+	             start = wire_open(t, zlib ? PF_packet_compressed_packets
+	                                       : PF_packet_zstd_compressed_packets);
+
+	if (zlib)
+		pack_zlib(t, packets);
+	else
+		pack_zstd(t, packets);
+	wire_close(t, start);
+	wire_close(t, packet);
+}
 
 static bool next_frame(struct slice *rest, struct slice *frame, struct slice *content)
 {
@@ -260,30 +333,30 @@ static bool next_frame(struct slice *rest, struct slice *frame, struct slice *co
 	return true;
 }
 
-static void take_packet(struct pfc_copy *copy, struct slice frame, struct slice content,
-                        const struct told *told)
+static void handle_packet(struct pfc_copy *copy, struct slice frame, struct slice content,
+                          const struct copied *rec)
 {
 	const struct pfc_packet k = pfc_packet(content);
 
 	if (copy->copying)
-		copy_packet(copy, frame, &k, told);
+		copy_packet(copy, frame, &k, rec);
 	else
-		survey_packet(copy, &k, told);
+		survey_packet(copy, &k, rec);
 }
 
 /* The next packet of a compressed one, whose record has no bytes. */
-static void take_inner(struct pfc_copy *copy, const struct told *told)
+static void handle_inner(struct pfc_copy *copy, const struct copied *rec)
 {
 	struct slice rest = slice_of(copy->inner.p + copy->at, copy->inner.n - copy->at), frame, content;
 
 	if (!copy->unpacked || !next_frame(&rest, &frame, &content))
 		return;
 	copy->at = copy->inner.n - rest.n;
-	take_packet(copy, frame, content, told);
+	handle_packet(copy, frame, content, rec);
 }
 
-/* false: they are copied as they are. */
-static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct told *told)
+/* Returns false if the packet is copied as it is. */
+static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct copied *rec)
 {
 	struct slice rest, content;
 
@@ -297,24 +370,23 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	if (!next_frame(&rest, &frame, &content))
 		return false;
 	copy->packed = pfc_packet(content);
-	copy->packed_told = *told;
+	copy->packed_record = *rec;
 	copy->at = 0;
 	copy->changed = false;
-	copy->unpacked = pfc_unpack(&copy->inner, &copy->packed);
+	copy->unpacked = unpack_packets(&copy->inner, &copy->packed);
 	return copy->unpacked;
 }
 
-/* Takes all of them, in the way of their record. */
-static void take_all_inner(struct pfc_copy *copy, const struct told *told)
+static void handle_all_inner(struct pfc_copy *copy, const struct copied *rec)
 {
 	for (size_t before = 1; copy->at != before && copy->at < copy->inner.n;) {
 		before = copy->at;
-		take_inner(copy, told);
+		handle_inner(copy, rec);
 	}
 }
 
-/* Ends those of a record: as they were, if all were copied.  If no records came for them, they are copied or
- * left out together. */
+/* Writes the packets of a compressed one, or the compressed one as it was if none has changed.  If no records
+ * came for them, they are copied or left out together. */
 static void end_packed(struct pfc_copy *copy)
 {
 	struct text *const t = &copy->to->chunk->text;
@@ -322,7 +394,7 @@ static void end_packed(struct pfc_copy *copy)
 	if (!copy->unpacked)
 		return;
 	if (copy->at == 0 && copy->copying)
-		take_all_inner(copy, &copy->packed_told);
+		handle_all_inner(copy, &copy->packed_record);
 	copy->unpacked = false;
 	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
 	if (!copy->copying || t->failed)
@@ -330,25 +402,25 @@ static void end_packed(struct pfc_copy *copy)
 	if (!copy->changed)
 		text_add(copier_text(copy->to), copy->carrier.p, copy->carrier.n);
 	else if (copy->out.n > 0)
-		pfc_pack(copier_text(copy->to), &copy->packed, slice_of(copy->out.p, copy->out.n));
+		pack_packets(copier_text(copy->to), &copy->packed, slice_of(copy->out.p, copy->out.n));
 }
 
 /* ---- records ---- */
 
-static void take_record(struct pfc_copy *copy, struct slice bytes, const struct told *told)
+static void handle_record(struct pfc_copy *copy, struct slice bytes, const struct copied *rec)
 {
 	struct slice frame, content;
 
 	if (bytes.n == 0) {
-		take_inner(copy, told);
+		handle_inner(copy, rec);
 		return;
 	}
 	while (bytes.n > 0 && next_frame(&bytes, &frame, &content)) {
 		const struct pfc_packet k = pfc_packet(content);
-		end_packed(copy); /* of a run */
+		end_packed(copy); /* of the packet before, in a run */
 		if (k.zlib.p == NULL && k.zstd.p == NULL)
-			take_packet(copy, frame, content, told);
-		else if (!begin_packed(copy, frame, told) && copy->copying)
+			handle_packet(copy, frame, content, rec);
+		else if (!begin_packed(copy, frame, rec) && copy->copying)
 			put_bytes(copy, frame);
 	}
 	if (bytes.n == 0)
@@ -358,32 +430,32 @@ static void take_record(struct pfc_copy *copy, struct slice bytes, const struct 
 		put_bytes(copy, bytes);
 }
 
-/* Records before the first event, now that its time is known. */
-static void take_held(struct pfc_copy *copy)
+/* Copies the records before the first event, now that its time is known. */
+static void copy_waiting(struct pfc_copy *copy)
 {
 	size_t at = 0;
 
 	copy->moves = true;
 	copy->replays = true;
-	for (uint32_t i = 0; i < copy->ntold; i++) {
-		take_record(copy, slice_of(copy->held.p + at, copy->told[i].n), &copy->told[i]);
-		at += copy->told[i].n;
+	for (uint32_t i = 0; i < copy->nrecords; i++) {
+		handle_record(copy, slice_of(copy->waiting.p + at, copy->records[i].n), &copy->records[i]);
+		at += copy->records[i].n;
 	}
 	copy->replays = false;
-	copy->ntold = 0;
-	text_free(&copy->held);
-	copy->held = (struct text){ .n = 0 };
+	copy->nrecords = 0;
+	text_free(&copy->waiting);
+	copy->waiting = (struct text){ .n = 0 };
 }
 
-static void hold(struct pfc_copy *copy, struct slice bytes, struct told told)
+static void add_waiting(struct pfc_copy *copy, struct slice bytes, struct copied rec)
 {
-	told.n = bytes.n;
-	text_slice(&copy->held, bytes);
-	if (copy->held.failed ||
-	    !array_reserve(&copy->told, copy->ntold, &copy->told_cap, sizeof *copy->told))
+	rec.n = bytes.n;
+	text_slice(&copy->waiting, bytes);
+	if (copy->waiting.failed ||
+	    !array_reserve(&copy->records, copy->nrecords, &copy->records_cap, sizeof *copy->records))
 		copy->to->chunk->text.failed = true;
 	else
-		copy->told[copy->ntold++] = told;
+		copy->records[copy->nrecords++] = rec;
 }
 
 static void begin_copying(struct pfc_copy *copy)
@@ -396,44 +468,44 @@ static void begin_copying(struct pfc_copy *copy)
 	pfc_states_clear(&copy->states);
 }
 
-static struct told told_of(const struct event *e)
+static struct copied record_of(const struct event *e)
 {
-	return (struct told){ .ts = e->ts,
-		              .offset = e->offset,
-		              .is_event = e->phase != PHASE_STRUCTURE,
-		              .left_out = (e->flags & EVENT_LEFT_OUT) != 0 };
+	return (struct copied){ .ts = e->ts,
+		                .offset = e->offset,
+		                .is_event = e->phase != PHASE_STRUCTURE,
+		                .left_out = (e->flags & EVENT_LEFT_OUT) != 0 };
 }
 
 static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	struct pfc_copy *const copy = c->state;
-	const struct told told = told_of(e);
+	const struct copied rec = record_of(e);
 
 	copy->bytes += bytes.n;
 	if (!c->selected && !c->run->rebased && copy->renumber == 0) {
 		copier_keep(c, bytes);
 		return;
 	}
-	if (c->run->rebased && !copy->moves && !told.is_event && copy->held.n + bytes.n <= MAX_HELD) {
-		hold(copy, bytes, told);
+	if (c->run->rebased && !copy->moves && !rec.is_event && copy->waiting.n + bytes.n <= MAX_WAITING) {
+		add_waiting(copy, bytes, rec);
 		return;
 	}
 	if (c->run->rebased && !copy->moves)
-		take_held(copy);
-	take_record(copy, bytes, &told);
+		copy_waiting(copy);
+	handle_record(copy, bytes, &rec);
 	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
 }
 
 static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	struct pfc_copy *const copy = c->state;
-	const struct told told = told_of(e);
+	const struct copied rec = record_of(e);
 
 	if (e->offset == 0) {
 		pfc_states_clear(&copy->states);
 		copy->names.input = ++copy->input;
 	}
-	take_record(copy, bytes, &told);
+	handle_record(copy, bytes, &rec);
 	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
 }
 
@@ -466,7 +538,7 @@ static void copy_end(struct copier *c)
 
 	begin_copying(copy);
 	if (c->run->rebased && !copy->moves)
-		take_held(copy);
+		copy_waiting(copy);
 	end_packed(copy);
 }
 
@@ -476,11 +548,11 @@ static void copy_free(void *state)
 
 	pfc_states_free(&copy->states);
 	pfc_names_free(&copy->names);
-	text_free(&copy->held);
+	text_free(&copy->waiting);
 	text_free(&copy->carrier);
 	text_free(&copy->inner);
 	text_free(&copy->out);
-	free(copy->told);
+	free(copy->records);
 }
 
 /* A packet without fields. */

@@ -1,11 +1,12 @@
 /*
- * The private header of the copier of Perfetto traces.
+ * Private header of the copier of Perfetto traces: the same packets again, of a selection, with moved times
+ * or of several inputs.  A record passes from copy.c to state.c, which says what has to change because of
+ * packets left out before it, and to rewrite.c if anything changes.
  *
+ *   copy.c     the copier: records, their packets, compressed packets
  *   state.c    fields of packets that copies need; state of sequences, sums of packets that are left out
  *   rewrite.c  packets with changes: other ids, sums, times
- *   names.c    the survey: names that tracks take from their first event
- *   packed.c   compressed packets
- *   copy.c     the copier
+ *   names.c    names that tracks take from their first event, found by the survey
  */
 #ifndef PERFETTO_COPY_COPY_H
 #define PERFETTO_COPY_COPY_H
@@ -23,14 +24,14 @@
 #define PFC_SUMS 262144U      /* sums of counters, of all sequences */
 
 struct pfc_packet {
-	struct slice s; /* its content, and below of its fields; NULL: none */
+	struct slice s; /* content of the packet; then of fields, p NULL: absent */
 	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
 	uint64_t timestamp;
 	uint32_t sequence, machine, flags, dropped, clock;
 	bool has_sequence, has_timestamp, cleared;
 };
 
-/* Reads the fields of a packet; what cannot be read is left out. */
+/* Reads the fields of a packet, up to one that cannot be read. */
 struct pfc_packet pfc_packet(struct slice s);
 
 struct pfc_number {
@@ -40,7 +41,7 @@ struct pfc_number {
 };
 
 struct pfc_event {
-	struct pf_te te;
+	struct pf_event_fields te;
 	struct pfc_number value;
 	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event */
 	int64_t extra[PFC_EXTRA];
@@ -57,10 +58,10 @@ struct pfc_clock {
 	uint64_t sum; /* of timestamps left out since the last one that was copied */
 };
 
-/* The sum of an incremental counter of a sequence. */
+/* Sum of the values of an incremental counter of a sequence that were left out. */
 struct pfc_sum {
-	uint64_t interval;   /* of the sequence; of an earlier one: the sum is 0 */
-	struct pfc_number v; /* of values left out */
+	uint64_t interval; /* of the sequence; if that has begun another one, the sum is 0 */
+	struct pfc_number v;
 };
 
 struct pfc_sequence {
@@ -84,23 +85,23 @@ struct pfc_states {
 	bool failed;
 };
 
-/* Changes of a copied packet that make up for packets before it that are left out. */
+/* What packets left out add to the next packet that is copied. */
 struct pfc_carry {
-	uint64_t timestamp; /* to be added */
+	uint64_t timestamp;
 	int64_t delta_us, thread_us, instructions;
-	bool starts;   /* the step of an arrow is its start, which was left out */
-	bool counters; /* the values are to be replaced by these of `event` */
+	bool starts;   /* the step of an arrow becomes its start, which was left out */
+	bool counters; /* values are replaced by those of `event` */
 	struct pfc_event event;
 };
 
-/* Applies a packet to the state.  copied: it stays, and *carry is set. */
+/* Applies a packet to the state, and sets *carry if it is copied. */
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
 
 /* Whether the packet ends an arrow at the next span of its track, and the copy has no start of it: Perfetto
  * draws such an arrow from the first slice of the trace. */
 bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
 
-/* The clock of its timestamp; 0: that of the trace. */
+/* The clock of the packet's timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 
 /* NULL: none. */
@@ -112,13 +113,13 @@ static inline uint64_t pfc_track_of(const struct pfc_event *e, const struct pfc_
 	return e->te.has_track ? e->te.track : q != NULL ? q->of_defaults.te.track : 0;
 }
 
-/* Forgets all sequences: another input begins. */
+/* Removes all sequences, before another input. */
 void pfc_states_clear(struct pfc_states *all);
 void pfc_states_free(struct pfc_states *all);
 
 /* ---- rewrite.c ---- */
 
-/* Times of clocks in the snapshots that were written: none goes back because it was moved. */
+/* Last times of clocks in the snapshots that were written, so that none goes back because it was moved. */
 struct pfc_moved {
 	struct {
 		uint64_t id, time; /* ns */
@@ -128,13 +129,14 @@ struct pfc_moved {
 
 /* Changes of a packet; zero-initialised: none. */
 struct pfc_change {
-	bool strip;        /* only what changes the state of its sequence */
+	bool strip;        /* to the fields that change the state of its sequence */
 	uint64_t renumber; /* seed of other ids of sequences, tracks and arrows; 0: the ids stay */
 	struct pfc_carry carry;
-	bool set_time; /* the timestamp is `time`, of the trace's clock, for events with deltas, too */
+	bool set_time; /* the timestamp becomes `time`, in the trace's clock, also for events with deltas */
 	uint64_t time;
-	uint32_t time_clock;     /* stated with it; 0: need not be */
-	struct pfc_moved *moves; /* of a snapshot: the trace's clock is `moved_by` earlier than the others */
+	uint32_t time_clock; /* clock id of the timestamp; 0: not written */
+	struct pfc_moved
+	    *moves; /* of a snapshot: the trace's clock becomes `moved_by` earlier than the others */
 	uint64_t moved_by;
 	uint32_t trace_clock, sequence;
 	struct slice name; /* of the track, if it has none; p NULL: none */
@@ -146,7 +148,7 @@ uint32_t pfc_new_sequence(uint32_t v, uint64_t renumber);
 /* Whether times of the clock are those of the trace; trace: its clock, 0: none is stated. */
 bool pfc_is_trace_clock(uint64_t id, uint32_t trace);
 
-/* Whether a packet that is stripped has something left. */
+/* Whether anything is left of a packet that is stripped. */
 bool pfc_has_state(const struct pfc_packet *k);
 
 /* Whether a snapshot that was written has the clock. */
@@ -154,22 +156,14 @@ bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence)
 
 void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_change *x);
 
-/* ---- packed.c ---- */
-
-/* Unpacks the packets of a packet; false: it cannot be, or memory is out (t->failed). */
-bool pfc_unpack(struct text *t, const struct pfc_packet *k);
-
-/* Writes packets as a compressed packet like k. */
-void pfc_pack(struct text *t, const struct pfc_packet *k, struct slice packets);
-
 /* ---- names.c ---- */
 
-/* The first event of a track. */
+/* A track and the name of its first event. */
 struct pfc_name {
 	uint64_t uuid, ts;
 	struct slice name; /* p NULL: none */
 	bool is_described, is_named, copied;
-	bool is_said; /* in the copy */
+	bool is_written; /* in the copy */
 };
 
 struct pfc_names {

@@ -1,10 +1,9 @@
 /*
- * Names that tracks take from their first event.  The importer calls a track without a name so, and joins its
- * row with others of that name; where the first event is left out, the copy has to say the name.
+ * Names that tracks take from their first event.  The importer names a track without a name after it, and
+ * joins its row with others of that name; where that event is left out, the copy has to state the name.
  *
- * The survey sees all packets before the first is copied.  Memory: a name for each such track, and the names
- * that are interned at that place of the file; both have a limit, beyond which tracks are named after the
- * first event copied.
+ * The survey reads all packets before the first one is copied.  Memory: a name for each such track, and the
+ * interned names of events; both have a limit, beyond which tracks are named after the first event copied.
  */
 #include <stdlib.h>
 
@@ -22,7 +21,7 @@ void pfc_names_free(struct pfc_names *names)
 	free(names->names);
 }
 
-/* Returns a copy of the text that lasts, one for equal texts. */
+/* Copies a text into the arena; equal texts once. */
 static struct slice retain(struct pfc_names *names, struct slice s)
 {
 	const char *const known = tabletext_key(&names->texts, s);

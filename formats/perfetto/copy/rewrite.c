@@ -1,16 +1,16 @@
 /*
- * Packets with changes.  Fields that do not change are copied as they are, in their order, also those that
- * are not known; lengths are counted anew.
+ * Packets with changes.  Other fields are copied as they are, in their order, also unknown ones; lengths of
+ * messages are computed again.
  */
 #include "perfetto/copy/copy.h"
 
-/* The last field as it is. */
+/* Copies the last field as it is. */
 static void put_same(struct text *t, const struct pf_wire *w)
 {
 	text_add(t, w->at, (size_t)(w->p - w->at));
 }
 
-/* The bytes behind the last field that can be read. */
+/* Copies the bytes after the last field that can be read. */
 static void put_rest(struct text *t, const struct pf_wire *w)
 {
 	if (w->bad)
@@ -19,7 +19,7 @@ static void put_rest(struct text *t, const struct pf_wire *w)
 
 /* ---- ids ---- */
 
-/* Another id for each of an input; 0 means "none".  Arithmetic only, so that the same inputs give the same
+/* Returns another id; 0 means "none" and stays.  Does not depend on the run, so that equal inputs give equal
  * bytes. */
 static uint64_t mix(uint64_t v, uint64_t seed)
 {
@@ -252,7 +252,7 @@ bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence)
 	return false;
 }
 
-/* The last time of a clock; NULL: there are too many. */
+/* Returns the last time of a clock; NULL: there are too many clocks. */
 static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
 {
 	struct pfc_moved *const m = x->moves;
@@ -268,7 +268,7 @@ static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
 	return &m->list[m->n++].time;
 }
 
-/* By how much all clocks are moved later, so that none becomes negative or goes back. */
+/* Returns by how much all clocks are moved later, so that none becomes negative or goes back. */
 static uint64_t later_by(struct slice s, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);
@@ -319,7 +319,7 @@ bool pfc_has_state(const struct pfc_packet *k)
 	       k->dropped != 0;
 }
 
-/* A field that a stripped packet keeps. */
+/* Whether a stripped packet keeps the field. */
 static bool is_state(uint32_t number)
 {
 	switch (number) {

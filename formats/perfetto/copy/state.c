@@ -1,8 +1,7 @@
 /*
- * State of sequences in copies.  A packet that is left out has changed sums that later packets build on: the
- * value of an incremental clock, the times and counts in deltas, incremental counters.  What it would have
- * added is kept here, and added to the next packet that is copied, so that each packet means the same as in
- * the input.
+ * State of sequences in copies.  Later packets build on sums to which packets that are left out have added:
+ * values of incremental clocks, times and counts in differences, incremental counters.  These additions are
+ * summed here and added to the next packet that is copied, so that it means the same as in the input.
  *
  * Memory: a few numbers a sequence, and one for each incremental counter of a sequence; both have a limit.
  */
@@ -63,7 +62,7 @@ static void read_extra(struct pfc_event *e, struct slice s)
 struct pfc_event pfc_event(struct slice s)
 {
 	struct pfc_event e;
-	struct pf_te *const te = &e.te;
+	struct pf_event_fields *const te = &e.te;
 
 	pf_decode_event(te, s);
 	e.value = (struct pfc_number){ .whole = 0 };
@@ -125,19 +124,6 @@ void pfc_states_clear(struct pfc_states *all)
 static void reset_deltas(struct pfc_sequence *q)
 {
 	q->delta_us = q->thread_us = q->instructions = 0;
-}
-
-/* A new interval of incremental state, or a loss. */
-static void reset_interval(struct pfc_sequence *q)
-{
-	reset_deltas(q);
-	q->interval++;
-}
-
-static void apply_defaults(struct pfc_sequence *q, struct slice s)
-{
-	q->clock = (uint32_t)pf_number(s, PF_defaults_timestamp_clock_id);
-	q->of_defaults = pfc_event(pf_content(s, PF_defaults_track_event_defaults));
 }
 
 /* ---- clocks ---- */
@@ -325,7 +311,6 @@ static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct s
 		carry->event = e;
 }
 
-/* The deltas of a profile move the base of later ones, too. */
 static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied, struct pfc_carry *carry)
 {
 	struct pf_wire w = pf_wire_on(s);
@@ -341,7 +326,7 @@ static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied,
 		carry_delta(&q->delta_us, (int64_t)sum, copied, &carry->delta_us);
 }
 
-/* Whether a track is of a thread, and notes incremental counters. */
+/* Notes incremental counters.  Returns true for the descriptor of a thread. */
 static bool apply_descriptor(struct pfc_states *all, struct slice s)
 {
 	const struct slice counter = pf_content(s, PF_descriptor_counter);
@@ -362,14 +347,17 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 	if (q == NULL)
 		return;
 	if ((k->flags & PF_CLEARED) != 0 || k->dropped != 0) {
-		reset_interval(q);
+		reset_deltas(q);
+		q->interval++;
 		if ((k->flags & PF_CLEARED) != 0)
 			q->of_defaults = (struct pfc_event){ .nextra = 0 };
 		q->clock = (k->flags & PF_CLEARED) != 0 ? 0 : q->clock;
 		q->valid = (k->flags & PF_CLEARED) != 0;
 	}
-	if (k->defaults.p != NULL)
-		apply_defaults(q, k->defaults);
+	if (k->defaults.p != NULL) {
+		q->clock = (uint32_t)pf_number(k->defaults, PF_defaults_timestamp_clock_id);
+		q->of_defaults = pfc_event(pf_content(k->defaults, PF_defaults_track_event_defaults));
+	}
 	if (k->snapshot.p != NULL) {
 		apply_snapshot(all, q, k->snapshot);
 		return; /* the importer reads no more of this packet */

@@ -1,7 +1,7 @@
 /*
- * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Packets that are
- * read without surprise are not checked again, so this is for the others only.  The depth of messages is
- * bounded, and each byte is looked at once a level.
+ * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Only packets for
+ * which decoding has set `needs_check` get here.  The depth of messages is bounded, and each byte is visited
+ * once a level.
  */
 #include "base/utf8.h"
 #include "perfetto/read/read.h"
@@ -22,7 +22,7 @@ static const char *wire_name(unsigned wire)
 	return names[wire & 7];
 }
 
-/* Returns "TrackEvent.type" for messages, or "TrackEvent field 77". */
+/* Returns "TrackEvent.type", or "field 77 of TrackEvent". */
 static const char *name_of(const struct place *at, const struct pf_field *f, uint32_t number, char text[80])
 {
 	const char *const message = pf_schema_name(at->message);
@@ -137,8 +137,8 @@ static void check_message(const struct place *at, struct slice s)
 		report_bad(at, &w);
 }
 
-bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
-                 uint64_t *work)
+bool pf_matches_schema(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,
+                       uint64_t *work)
 {
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t seen[2] = { 0, 0 };
@@ -154,7 +154,7 @@ bool pf_is_sound(const struct pf_schema *schema, enum pf_message m, struct slice
 			return false;
 		seen[index / 64] |= UINT64_C(1) << index % 64;
 		if (f->type == PF_TYPE_MESSAGE && depth < 4 &&
-		    !pf_is_sound(schema, (enum pf_message)f->arg, pf_wire_slice(&w), depth + 1, work))
+		    !pf_matches_schema(schema, (enum pf_message)f->arg, pf_wire_slice(&w), depth + 1, work))
 			return false;
 	}
 	return !w.bad && *work < PF_MAX_SEARCH;

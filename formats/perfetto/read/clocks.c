@@ -1,8 +1,8 @@
 /*
- * Clocks.  Snapshots that hold the same set of clocks form one series.  A time is converted by the last
- * snapshot of the series that is not later, without interpolation, as in Perfetto; over several series along
- * the shortest way (breadth-first search, whose result is kept until a new series appears).  A conversion
- * costs a binary search.
+ * Clocks.  Snapshots of the same set of clocks form a series.  A time is converted by the last snapshot of
+ * the series that is not later than it, without interpolation, as in Perfetto.  A conversion costs a binary
+ * search in each series on the shortest path to the clock of the trace; the path is found by breadth-first
+ * search and cached until a new series appears.
  */
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ void pf_clocks_free(struct pf_clocks *c)
 
 /* ---- snapshots ---- */
 
-struct reading {
+struct snapshot {
 	struct pf_clock_reading clocks[PF_MAX_SNAPSHOT_CLOCKS];
 	uint32_t n, primary;
 };
@@ -62,7 +62,7 @@ struct pf_clock_reading pf_read_clock(struct slice s)
 	return c;
 }
 
-static bool read_snapshot(struct pf_state *st, struct slice bytes, struct reading *s)
+static bool read_snapshot(struct pf_state *st, struct slice bytes, struct snapshot *s)
 {
 	struct pf_wire w = pf_wire_on(bytes);
 
@@ -84,7 +84,7 @@ static bool read_snapshot(struct pf_state *st, struct slice bytes, struct readin
 	return true;
 }
 
-static bool has_clock(const struct reading *s, uint32_t id)
+static bool has_clock(const struct snapshot *s, uint32_t id)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->clocks[i].id == id)
@@ -93,7 +93,7 @@ static bool has_clock(const struct reading *s, uint32_t id)
 }
 
 /* Reports faults of the snapshot.  Returns false if it is not used. */
-static bool check_snapshot(struct pf_state *st, const struct reading *s)
+static bool check_snapshot(struct pf_state *st, const struct snapshot *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		const uint32_t id = s->clocks[i].id;
@@ -123,7 +123,7 @@ static bool check_snapshot(struct pf_state *st, const struct reading *s)
 }
 
 /* Enters the times of the clocks.  Returns false if that of the trace goes back. */
-static bool enter_times(struct pf_state *st, const struct reading *s)
+static bool enter_times(struct pf_state *st, const struct snapshot *s)
 {
 	struct pf_clocks *const c = &st->clocks;
 	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
@@ -161,7 +161,7 @@ static bool enter_times(struct pf_state *st, const struct reading *s)
 }
 
 /* Sets the running values of incremental clocks. */
-static void start_deltas(struct pf_state *st, const struct reading *s)
+static void start_deltas(struct pf_state *st, const struct snapshot *s)
 {
 	struct pf_sequence *const q = st->sequence;
 
@@ -186,7 +186,7 @@ static void start_deltas(struct pf_state *st, const struct reading *s)
 }
 
 /* Adds a series: links it to its clocks, which are known. */
-static struct pf_series *add_series(struct pf_state *st, const struct reading *s, uint64_t hash)
+static struct pf_series *add_series(struct pf_state *st, const struct snapshot *s, uint64_t hash)
 {
 	struct pf_clocks *const c = &st->clocks;
 	struct pf_series added = { .nclocks = s->n };
@@ -216,7 +216,7 @@ static struct pf_series *add_series(struct pf_state *st, const struct reading *s
 	return &c->series[c->nseries++];
 }
 
-static struct pf_series *find_series(struct pf_state *st, const struct reading *s)
+static struct pf_series *find_series(struct pf_state *st, const struct snapshot *s)
 {
 	struct pf_clocks *const c = &st->clocks;
 	uint64_t hash = st->seed;
@@ -235,7 +235,7 @@ static struct pf_series *find_series(struct pf_state *st, const struct reading *
 	}
 }
 
-static void add_snapshot(struct pf_state *st, const struct reading *s)
+static void add_snapshot(struct pf_state *st, const struct snapshot *s)
 {
 	struct pf_series *const to = find_series(st, s);
 
@@ -255,8 +255,8 @@ static void add_snapshot(struct pf_state *st, const struct reading *s)
 	st->clocks.total++;
 }
 
-/* Clocks in order of their keys, so that equal sets are equal lists. */
-static void sort_clocks(struct reading *s)
+/* Sorts clocks by their keys, so that equal sets are equal lists. */
+static void sort_clocks(struct snapshot *s)
 {
 	for (uint32_t i = 1; i < s->n; i++)
 		for (uint32_t k = i; k > 0 && s->clocks[k].key < s->clocks[k - 1].key; k--) {
@@ -269,7 +269,7 @@ static void sort_clocks(struct reading *s)
 void pf_snapshot(struct pf_state *st, struct slice bytes)
 {
 	struct pf_clocks *const c = &st->clocks;
-	struct reading s;
+	struct snapshot s;
 
 	if (!read_snapshot(st, bytes, &s) || s.n == 0 || !check_snapshot(st, &s))
 		return;
@@ -294,17 +294,17 @@ static bool is_target(const struct pf_clocks *c, uint64_t key)
 	return target != 0 ? key == target : key == PF_BOOTTIME || key == PF_TRACE_FILE;
 }
 
-/* A clock that the search reached, and how. */
+/* A clock that the search reached. */
 struct reached {
 	uint64_t key;
-	uint32_t before, series;
-	uint8_t from, to;
+	uint32_t before, series; /* before: index of the clock that it was reached from */
+	uint8_t from, to;        /* columns of both clocks in the series */
 };
 
 #define MAX_REACHED 256U
 
-/* Adds the clocks of a series to those that are reached.  Returns the index of that of the trace; 0: not
- * there. */
+/* Adds the clocks of a series to those that are reached.  Returns the index of the clock of the trace; 0: the
+ * series does not have it. */
 static uint32_t reach(struct pf_clocks *c, struct reached *list, uint32_t *n, uint32_t at, uint32_t series,
                       uint8_t from)
 {
@@ -323,7 +323,7 @@ static uint32_t reach(struct pf_clocks *c, struct reached *list, uint32_t *n, ui
 	return 0;
 }
 
-/* Breadth-first search from the clock to that of the trace.  Returns false if there is no way of 8 steps. */
+/* Returns false if no path of PF_MAX_PATH steps leads to the clock of the trace. */
 static bool find_path(struct pf_clocks *c, uint64_t key, struct pf_path *path)
 {
 	struct reached list[MAX_REACHED];
@@ -407,7 +407,7 @@ static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t ns, u
 	return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
 }
 
-/* Converts a time in units of the clock.  *late: only a later snapshot converts it, or none. */
+/* Converts a time in units of the clock.  *late: no snapshot so far converts it. */
 static enum pf_time convert(struct pf_state *st, uint64_t key, uint64_t value, uint64_t *ts, bool *late)
 {
 	const struct pf_clock *clock = st->clocks.n > 0 ? find_clock(&st->clocks, key) : NULL;
@@ -461,7 +461,7 @@ enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint
 	uint32_t id = k->clock != 0 ? k->clock : q != NULL ? q->default_clock : 0;
 	uint64_t value = k->timestamp;
 
-	if (id == 0) { /* as it is: the clock of the trace, unless that has changed since times are fixed */
+	if (id == 0) { /* a time of the trace, unless its clock has changed since the first conversion */
 		id = st->clocks.trace;
 		if (id == 0) {
 			*ts = value;
@@ -477,7 +477,7 @@ enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint
 void pf_late_event(struct pf_state *st)
 {
 	struct pf_clocks *const c = &st->clocks;
-	const bool any = st->event.what != PF_NOTHING;
+	const bool any = st->event.kind != PF_NOTHING;
 	const uint32_t more = st->nbefore + st->nafter;
 
 	if (c->nlate_events == PF_MAX_LATE_EVENTS)
@@ -497,8 +497,8 @@ void pf_late_event(struct pf_state *st)
 
 /* ---- the end ---- */
 
-/* Takes back the events whose times can not be converted after all. */
-static void judge_late_events(struct pf_state *st)
+/* Discounts events whose times cannot be converted at the end. */
+static void check_late_events(struct pf_state *st)
 {
 	struct pf_clocks *const c = &st->clocks;
 	struct finding_tally range = { .count = 0 };
@@ -525,7 +525,7 @@ void pf_clocks_end(struct pf_state *st)
 	struct pf_clocks *const c = &st->clocks;
 	uint64_t ts;
 
-	judge_late_events(st);
+	check_late_events(st);
 	for (uint32_t i = 0; i < c->nlate; i++) {
 		const struct pf_late_clock *const l = &c->late[i];
 		const uint32_t id = (uint32_t)l->key;

@@ -1,6 +1,7 @@
 /*
- * Track events: their time, track and kind.  A packet with only the common fields is read in one pass; names
- * are looked up by their iid and compared by hash, so that no text is touched unless events are wanted.
+ * Track events: their time, track and kind; counters, arrows and legacy events.  A packet with only the
+ * common fields is read in one pass.  Names are looked up by their iid and compared by hash, so that no text
+ * is touched unless events are wanted.
  */
 #include <stdlib.h>
 
@@ -8,18 +9,18 @@
 
 /* ---- fields ---- */
 
-void pf_decode_event(struct pf_te *te, struct slice s)
+void pf_decode_event(struct pf_event_fields *te, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t seen = 0;
 
-	*te = (struct pf_te){ .s = s };
+	*te = (struct pf_event_fields){ .s = s };
 	while (pf_wire_next(&w)) {
 		const uint32_t number = pf_wire_number(&w);
 		switch (w.tag) {
 		case PF_TAG(PF_event_type, PF_VARINT):
 			te->type = (uint32_t)w.v;
-			te->odd |= w.v > 5;
+			te->needs_check |= w.v > 5;
 			break;
 		case PF_TAG(PF_event_name_iid, PF_VARINT):
 			te->name_iid = w.v;
@@ -104,17 +105,17 @@ void pf_decode_event(struct pf_te *te, struct slice s)
 			break;
 		default:
 			te->has_more = true;
-			te->odd = true;
+			te->needs_check = true;
 			continue;
 		}
-		te->odd |= (seen >> number & 1) != 0;
+		te->needs_check |= (seen >> number & 1) != 0;
 		seen |= UINT64_C(1) << number;
 	}
-	te->odd |= w.bad || te->name.p != NULL || te->category.p != NULL || te->nannotations > 0 ||
-	           te->legacy.p != NULL;
+	te->needs_check |= w.bad || te->name.p != NULL || te->category.p != NULL || te->nannotations > 0 ||
+	                   te->legacy.p != NULL;
 }
 
-/* The id_kind of each kind of id is its mark. */
+/* The mark of a field with an id is its id_kind. */
 static const struct pf_member legacy_members[] = {
 	PF_MEMBER(PF_legacy_name_iid, struct pf_legacy, name_iid, U64),
 	PF_MEMBER(PF_legacy_phase, struct pf_legacy, phase, U32),
@@ -171,7 +172,7 @@ static uint64_t text_hash(const struct pf_state *st, struct slice s)
 /* Looks up the name and categories of the event, and sets their hashes; 0: none. */
 static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf_event *e)
 {
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	const uint64_t iid = pf_name_iid(st);
 
 	if (iid != 0) {
@@ -187,7 +188,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 	} else if (te->category.p != NULL) {
 		e->category_hash = text_hash(st, te->category);
 	}
-	if (te->ncategories > 1) { /* of all, in order */
+	if (te->ncategories > 1) {
 		struct pf_wire w = pf_wire_on(te->s);
 		uint64_t h = 0;
 		while (pf_wire_next(&w)) {
@@ -207,7 +208,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 
 /* ---- time ---- */
 
-/* Sets the time of microseconds of the clock MONOTONIC. */
+/* Converts microseconds of the clock MONOTONIC. */
 static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 {
 	int64_t ns;
@@ -227,7 +228,7 @@ static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts, bool *late)
 {
 	struct pf_sequence *const s = st->sequence;
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	enum pf_time t = st->time;
 
 	*ts = st->ts;
@@ -254,7 +255,7 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 
 /* ---- tracks ---- */
 
-/* The last thread of the sequence in the file, as far as it is known. */
+/* The last thread of the sequence in the file, if a look-ahead found it; else the last one so far. */
 static bool find_thread(struct pf_state *st, int32_t *pid, int64_t *tid)
 {
 	const struct pf_sequence *s = st->sequence;
@@ -267,7 +268,7 @@ static bool find_thread(struct pf_state *st, int32_t *pid, int64_t *tid)
 	return s->has_thread;
 }
 
-/* The thread of an event that has its pid, its tid or both; the other one is that of the sequence so far. */
+/* The thread of an event that has a pid, a tid or both; what it lacks is that of the sequence so far. */
 static struct pf_track *legacy_thread(struct pf_state *st, const struct pf_legacy *l)
 {
 	const struct pf_sequence *const s = st->sequence;
@@ -285,7 +286,7 @@ static struct pf_track *legacy_thread(struct pf_state *st, const struct pf_legac
 /* Returns NULL if the event is dropped. */
 static struct pf_track *find_track(struct pf_state *st, const struct pf_legacy *l)
 {
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	struct pf_sequence *const s = st->sequence;
 	const uint64_t uuid = te->has_track ? te->track : s->has_default_track ? s->default_track : 0;
 	int64_t tid;
@@ -309,16 +310,16 @@ static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
 {
 	const uint32_t i = table64_get(&st->track_index, uuid);
 
-	return i != TABLE_NONE && st->tracks[i]->d.kind == PF_COUNTER ? st->tracks[i] : NULL;
+	return i != TABLE_NONE && st->tracks[i]->desc.kind == PF_COUNTER ? st->tracks[i] : NULL;
 }
 
 /* Applies unit and sum of the counter. */
 static void set_value(struct pf_state *st, struct pf_event *e, struct pf_track *t, bool is_integer, int64_t i,
                       double d)
 {
-	const struct pf_description *const c = &t->d;
+	const struct pf_description *const c = &t->desc;
 
-	e->what = PF_VALUE;
+	e->kind = PF_VALUE;
 	e->track = t;
 	e->is_integer = is_integer && !c->is_incremental && c->multiplier <= 1;
 	if (e->is_integer) {
@@ -339,11 +340,11 @@ static void set_value(struct pf_state *st, struct pf_event *e, struct pf_track *
 
 static void read_counter(struct pf_state *st, struct pf_event *e)
 {
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	const struct pf_sequence *const s = st->sequence;
 	const uint64_t uuid = te->has_track ? te->track : s->has_default_track ? s->default_track : 0;
 
-	e->what = PF_NOTHING;
+	e->kind = PF_NOTHING;
 	if (!te->has_track && !s->has_default_track) {
 		pf_report(st, PF_RULE_COUNTER_UUID, "a counter event without track_uuid");
 		return;
@@ -421,9 +422,9 @@ static bool read_extras(struct pf_state *st, const struct pf_event *e)
 /* Thread time and instructions are counters of the thread. */
 static bool read_thread_time(struct pf_state *st, struct pf_event *e)
 {
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	struct pf_sequence *const s = st->sequence;
-	struct pf_event x = { .what = PF_VALUE, .ts = e->ts, .track = e->track, .is_integer = true };
+	struct pf_event x = { .kind = PF_VALUE, .ts = e->ts, .track = e->track, .is_integer = true };
 
 	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base) {
 		pf_report(st, PF_RULE_DELTA_BASE,
@@ -487,7 +488,7 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 		         (enum pf_step)steps[l->direction], true, e);
 }
 
-/* The number of a key, which is another one in each run; in order of arrival. */
+/* The number of an arrow in order of arrival: its key differs in each run. */
 static uint64_t arrow_number(struct pf_state *st, uint64_t key)
 {
 	const uint32_t known = table64_get(&st->arrow_numbers, key);
@@ -503,13 +504,12 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 {
 	const uint64_t key = hash_u64(l->id, hash_u64(e->name_hash, e->category_hash + 1));
 
-	e->what = PF_NOTHING;
+	e->kind = PF_NOTHING;
 	if (l->id_kind != 1) {
 		pf_report(st, PF_RULE_FLOW_ID, "phase %c without unscoped_id", (char)l->phase);
 		return;
 	}
-	/* An end of our own has the time of the end; whether it binds to the next span is no part of the
-	 * model. */
+	/* Ends that tracetool wrote are not moved to the next span: the model has their time. */
 	if (l->phase == 'f' && !l->encloses && !st->is_own && !e->track->arrow_waits) {
 		e->track->arrow_waits = true;
 		e->track->arrow = key;
@@ -517,7 +517,7 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 		return;
 	}
 	if (e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
-		pf_hold(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
+		pf_defer(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
 	pf_arrow(st, key, st->is_own ? l->id : arrow_number(st, key),
 	         l->phase == 's'   ? PF_ARROW_OUT
 	         : l->phase == 't' ? PF_ARROW_STEP
@@ -529,8 +529,8 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 
 /* ---- legacy events ---- */
 
-/* The track of an async event: of its category and id, or name and id.  Only a local id is one of the
- * process, others are of the whole trace; for viewers, their track is one of the process where they begin. */
+/* The track of an async event, by category and id, or name and id.  Only a local id belongs to a process,
+ * other ids to the whole trace; viewers show their track in the process where it begins. */
 static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
 {
 	const bool old = strchr("STpF", l->phase) != NULL, local = l->id_kind == 2;
@@ -542,28 +542,28 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	}
 	key = hash_u64(old ? e->name_hash : e->category_hash, key);
 	key = hash_bytes(l->scope.p, l->scope.n, key);
-	const struct pf_description *const of = e->track->full;
+	const struct pf_description *const of = e->track->final;
 	const int32_t pid = of->kind == PF_THREAD || of->kind == PF_PROCESS ? of->pid : 0;
 	struct pf_track *const t = pf_track(st, hash_u64(local ? (uint64_t)(uint32_t)pid << 1 | 1 : 0, key));
 	if (t == NULL)
 		return NULL;
 	e->track->has_local |= local;
 	if (local && (st->sequence->thread_moved || e->track->described_late))
-		t->d.disordered = true; /* events before went to a track of another process */
-	if (t->d.is_known)
+		t->desc.disordered = true; /* earlier events went to a track of another process */
+	if (t->desc.is_known)
 		return t;
-	t->d = (struct pf_description){
-		.kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true, .disordered = t->full->disordered
+	t->desc = (struct pf_description){
+		.kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true, .disordered = t->final->disordered
 	};
-	t->full = &t->d;
-	t->above = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
-	t->d.has_parent = t->above != NULL;
+	t->final = &t->desc;
+	t->parent = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
+	t->desc.has_parent = t->parent != NULL;
 	t->is_synthetic = true;
 	t->async_id = l->id;
 	return t;
 }
 
-/* Metadata: the name of a thread or process. */
+/* A metadata event: the name of a thread or process. */
 static void read_metadata(struct pf_state *st, struct pf_event *e)
 {
 	const struct pf_entry *const entry =
@@ -572,35 +572,35 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 	struct pf_wire w = pf_wire_on(st->te.s);
 	struct slice text = slice_of(NULL, 0);
 
-	e->what = PF_NOTHING;
+	e->kind = PF_NOTHING;
 	while (text.p == NULL && pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
 		text = pf_content(pf_wire_slice(&w), PF_annotation_string_value);
 	struct pf_track *t = e->track;
-	if (name.p == NULL || text.p == NULL || t->d.kind != PF_THREAD)
+	if (name.p == NULL || text.p == NULL || t->desc.kind != PF_THREAD)
 		return;
 	if (slice_is(name, "process_name"))
-		t = pf_thread(st, t->d.pid, NULL);
+		t = pf_thread(st, t->desc.pid, NULL);
 	else if (!slice_is(name, "thread_name"))
 		return;
-	const struct slice copy = t != NULL && t->d.name.p == NULL ? arena_copy(&st->arena, text) : text;
-	if (t != NULL && t->d.name.p == NULL)
-		t->d.name = textscan_slice(copy.p, copy.n);
+	const struct slice copy = t != NULL && t->desc.name.p == NULL ? arena_copy(&st->arena, text) : text;
+	if (t != NULL && t->desc.name.p == NULL)
+		t->desc.name = textscan_slice(copy.p, copy.n);
 }
 
 static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)
 {
 	switch (l->phase) {
 	case 'B':
-		e->what = PF_BEGIN;
+		e->kind = PF_BEGIN;
 		return;
 	case 'E':
-		e->what = PF_END;
+		e->kind = PF_END;
 		return;
 	case 'X':
-		e->what = PF_SPAN;
+		e->kind = PF_SPAN;
 		if (l->dur_us < 0) {
 			pf_report(st, PF_RULE_X_NEGATIVE, "a duration of %" PRId64 " us", l->dur_us);
-			e->what = PF_NOTHING;
+			e->kind = PF_NOTHING;
 		}
 		e->dur = l->dur_us > INT64_MAX / 1000 ? INT64_MAX : (uint64_t)l->dur_us * 1000;
 		if (e->dur > (uint64_t)INT64_MAX - e->ts)
@@ -610,12 +610,12 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 	case 'I':
 		if (l->instant_scope == 1)
 			e->track = pf_track(st, 0);
-		else if (l->instant_scope == 2 && e->track->full->kind == PF_THREAD)
-			e->track = pf_thread(st, e->track->full->pid, NULL);
-		e->what = e->track != NULL ? PF_INSTANT : PF_NOTHING;
+		else if (l->instant_scope == 2 && e->track->final->kind == PF_THREAD)
+			e->track = pf_thread(st, e->track->final->pid, NULL);
+		e->kind = e->track != NULL ? PF_INSTANT : PF_NOTHING;
 		return;
 	case 'R':
-		e->what = PF_INSTANT;
+		e->kind = PF_INSTANT;
 		return;
 	case 's':
 	case 't':
@@ -630,7 +630,7 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 	case 'T':
 	case 'p':
 		e->track = async_track(st, l, e);
-		e->what = e->track == NULL                     ? PF_NOTHING
+		e->kind = e->track == NULL                     ? PF_NOTHING
 		          : l->phase == 'b' || l->phase == 'S' ? PF_BEGIN
 		          : l->phase == 'e' || l->phase == 'F' ? PF_END
 		                                               : PF_INSTANT;
@@ -639,7 +639,7 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 		read_metadata(st, e);
 		return;
 	default:
-		e->what = PF_NOTHING;
+		e->kind = PF_NOTHING;
 	}
 }
 
@@ -649,16 +649,16 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 static void read_state(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
-	struct pf_event end = { .what = PF_END, .ts = e->ts, .track = t, .is_state = true };
+	struct pf_event end = { .kind = PF_END, .ts = e->ts, .track = t, .is_state = true };
 
 	if (!st->te.has_track && !st->sequence->has_default_track) {
 		pf_report(st, PF_RULE_STATE_UUID, "a state event without track_uuid");
-		e->what = PF_NOTHING;
+		e->kind = PF_NOTHING;
 		return;
 	}
 	const bool has_name = e->name_hash != 0, was_open = t->state_open;
 	e->is_state = true;
-	e->what = has_name ? PF_BEGIN : was_open ? PF_END : PF_NOTHING;
+	e->kind = has_name ? PF_BEGIN : was_open ? PF_END : PF_NOTHING;
 	t->state_open = has_name;
 	if (pf_wants_model(st))
 		e->model = end.model = pf_model(st, t, slice_of("", 0));
@@ -668,16 +668,16 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 
 /* ---- the event ---- */
 
-/* Checks references of fields that only outputs read. */
+/* Checks references in fields that only values.c reads. */
 static void check_more(struct pf_state *st, const struct pf_event *e)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
 
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->d.kind != PF_THREAD)
-			pf_hold(st, PF_RULE_LOG_THREAD, e->track, st->offset, st->ordinal);
+		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->desc.kind != PF_THREAD)
+			pf_defer(st, PF_RULE_LOG_THREAD, e->track, st->offset, st->ordinal);
 		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
-			pf_stack_check(st, w.v);
+			pf_stack_check(st, st->sequence, w.v);
 		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)
 			(void)pf_entry_use(st, PF_LOCATIONS, w.v, "source location");
 		else if (w.tag == PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT) && w.v != 0)
@@ -692,26 +692,27 @@ static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool 
 		t->offset = st->offset;
 		t->record = st->ordinal;
 	}
-	if (st->ahead_pass && !late && t->d.name.n == 0 && (t->d.first_name.p == NULL || ts < t->d.first)) {
+	if (st->ahead_pass && !late && t->desc.name.n == 0 &&
+	    (t->desc.first_name.p == NULL || ts < t->desc.first)) {
 		const struct slice name = pf_event_name(st);
-		t->d.first_name = name.p != NULL ? pf_keep(st, name) : slice_of("", 0);
-		t->d.first = ts;
+		t->desc.first_name = name.p != NULL ? pf_trace_text(st, name) : slice_of("", 0);
+		t->desc.first = ts;
 	}
 	if (late || ts < t->last)
-		t->d.disordered = true;
+		t->desc.disordered = true;
 	else
 		t->last = ts;
 }
 
 static void read_event(struct pf_state *st, const struct pf_packet *k)
 {
-	struct pf_te *const te = &st->te;
+	struct pf_event_fields *const te = &st->te;
 	struct pf_event *const e = &st->event;
 	struct pf_sequence *const q = st->sequence;
 	const struct pf_legacy *l = NULL;
 	bool late;
 
-	*e = (struct pf_event){ .what = PF_NOTHING };
+	*e = (struct pf_event){ .kind = PF_NOTHING };
 	st->flow_order = st->flow_next;
 	st->flow_next += te->nflows;
 	if (q == NULL && (k->flags & PF_NEEDS) != 0)
@@ -746,40 +747,40 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 			return;
 		static const uint8_t whats[] = { PF_NOTHING, PF_BEGIN,   PF_END,
 			                         PF_INSTANT, PF_NOTHING, PF_NOTHING };
-		e->what = te->type < 6 ? (enum pf_what)whats[te->type] : PF_NOTHING;
+		e->kind = te->type < 6 ? (enum pf_event_kind)whats[te->type] : PF_NOTHING;
 		if (has_phase)
 			read_phase(st, l, e);
 		else if (te->type == 5)
 			read_state(st, e);
 	}
-	if (e->what == PF_NOTHING)
+	if (e->kind == PF_NOTHING)
 		return;
 	if (((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e)) ||
 	    (te->nextra > 0 && !read_extras(st, e))) {
-		e->what = PF_NOTHING;
+		e->kind = PF_NOTHING;
 		return;
 	}
 	e->is_late = late;
 	if (late && !st->raw && pf_wants_model(st)) {
-		e->what = PF_NOTHING;
+		e->kind = PF_NOTHING;
 		st->nbefore = st->nafter = 0;
 		return;
 	}
 	note_use(st, e->track, e->ts, late);
-	if (e->what == PF_VALUE || e->what == PF_ARROW)
+	if (e->kind == PF_VALUE || e->kind == PF_ARROW)
 		return;
-	/* before an end without a begin is dropped, which sorting decides in conversions only */
+	/* before nesting drops the event: whether it does depends on sorting, which only conversions do */
 	if (te->nannotations > 0 && st->findings != NULL)
 		pf_annotations_check(st);
 	if (te->has_more)
 		check_more(st, e);
 	if (!e->is_state && !pf_nest(st, e)) {
-		e->what = PF_NOTHING;
+		e->kind = PF_NOTHING;
 		if (st->ahead_pass && te->nflows > 0)
 			read_flows(st, e);
 		return;
 	}
-	if (e->track->arrow_waits && e->what != PF_END) {
+	if (e->track->arrow_waits && e->kind != PF_END) {
 		e->track->arrow_waits = false;
 		pf_arrow(st, e->track->arrow, e->track->arrow_id, PF_ARROW_IN, true, e);
 	}

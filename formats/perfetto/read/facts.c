@@ -1,6 +1,6 @@
 /*
- * Facts of the whole trace: its uuid and attributes, the numbers of sequences and of packets of each kind,
- * and the facts that tracetool's writer has kept of the trace it converted.
+ * Facts of the whole trace: its uuid and attributes, and the numbers of sequences and of packets of each
+ * kind. In a trace of tracetool, attributes are facts of the trace that it was converted from.
  */
 #include "base/utf8.h"
 #include "out/facts.h"
@@ -90,16 +90,16 @@ void pf_facts(struct pf_state *st)
 
 	for (uint32_t kind = 0; kind < PF_DIRECT; kind++) {
 		const struct pf_field *const f = pf_schema_field(&st->schema, PF_MESSAGE_packet, kind);
-		if (st->kinds[kind] == 0 || is_read(kind) || f == NULL)
+		if (st->packets_by_kind[kind] == 0 || is_read(kind) || f == NULL)
 			continue;
 		if (n < sizeof text - 80)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64 " %s",
-			                      n > 0 ? ", " : "", st->kinds[kind], f->name.p);
+			                      n > 0 ? ", " : "", st->packets_by_kind[kind], f->name.p);
 		if ((st->r->want & WANT_TIMES) == 0)
 			continue;
 		const struct slice name = arena_printf(&st->r->trace->arena, "packets.%s", f->name.p);
 		if (name.p != NULL)
-			add_fact(st, name, value_u64(st->kinds[kind]));
+			add_fact(st, name, value_u64(st->packets_by_kind[kind]));
 	}
 	if (n > 0)
 		finding_add(st->findings, &perfetto_rules[PF_RULE_NOT_READ], 0, 0,
@@ -112,6 +112,6 @@ void pf_facts(struct pf_state *st)
 		add_fact(st, SLICE_LIT("losses"), value_u64(st->losses));
 	if (st->clocks.total > 0)
 		add_fact(st, SLICE_LIT("clock_snapshots"), value_u64(st->clocks.total));
-	if (st->ninner > 0)
-		add_fact(st, SLICE_LIT("compressed_packets"), value_u64(st->ninner));
+	if (st->ninner_packets > 0)
+		add_fact(st, SLICE_LIT("compressed_packets"), value_u64(st->ninner_packets));
 }

@@ -1,17 +1,17 @@
 /*
- * Frames: a trace is packets one behind the other, each with the byte 0x0a and its length in front.  Damage
- * in a packet costs that packet; if the length is hit, the next packet is where tag, length and fields are
- * credible and another packet or the end follows.
+ * Frames: a trace is a sequence of packets, each with the byte 0x0a and its length in front.  Damage in a
+ * packet costs that packet.  If its length is damaged, the next packet is searched: where tag, length and
+ * fields match the schema and another packet or the end follows.
  */
 #include "perfetto/read/read.h"
 
 #define MAX_OF_PERFETTO ((UINT64_C(1) << 28) - 1) /* bytes of a packet */
-#define MAX_SEARCHED (4U << 20)                   /* bytes of a packet that is looked for after damage */
+#define MAX_SEARCHED (4U << 20)                   /* bytes of a packet that a search after damage accepts */
 #define PROBED_FIELDS 64U                         /* of a packet */
 
 /* ---- probe ---- */
 
-/* Whether the fields of a packet are those of the schema, as far as they are looked at. */
+/* Whether the first fields of a packet are those of the schema. */
 static bool is_credible(const struct pf_schema *schema, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
@@ -26,7 +26,6 @@ static bool is_credible(const struct pf_schema *schema, struct slice s)
 	return !w.bad;
 }
 
-/* A packet with some fields that are known is nearly certain. */
 int pf_probe(struct slice head, bool complete)
 {
 	struct pf_schema schema;
@@ -58,7 +57,7 @@ int pf_probe(struct slice head, bool complete)
 
 /* ---- search after damage ---- */
 
-/* Whether a packet of a sequence or with a time has nothing but fields of the schema. */
+/* Whether a packet has a sequence or a time, and only fields of the schema. */
 static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
@@ -67,13 +66,13 @@ static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
 	for (uint32_t i = 0; i < PROBED_FIELDS && !any && pf_wire_next(&w); i++)
 		any = w.tag == PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT) ||
 		      w.tag == PF_TAG(PF_packet_timestamp, PF_VARINT);
-	return any && pf_is_sound(&st->schema, PF_MESSAGE_packet, s, 0, &st->search_work);
+	return any && pf_matches_schema(&st->schema, PF_MESSAGE_packet, s, 0, &st->search_work);
 }
 
-enum found { FOUND_NOT, FOUND, FOUND_MORE };
+enum found { FOUND_NOT, FOUND, FOUND_MORE }; /* MORE: more bytes are needed to tell */
 
-/* Whether a packet starts at p, with a frame or the end behind it; FOUND_MORE: `end` is too early, which is
- * the end of the input if it is the last. */
+/* Whether a packet starts at p, and is followed by a frame or the end; last: `end` is the end of the input.
+ */
 static enum found find_frame(struct pf_state *st, const char *p, const char *end, bool last)
 {
 	uint64_t n = 0;
@@ -120,32 +119,32 @@ static enum record_status search(struct pf_state *st, struct record *rec)
 	}
 	if (p == in->end && in->last) {
 		st->searching = false;
-		st->lost = true;
+		st->search_failed = true;
 	} else if (p == rec->p && st->searching) {
 		return RECORD_MORE;
 	}
-	st->searched += (uint64_t)(p - rec->p);
-	if (st->lost)
-		st->r->unread += st->searched;
+	st->bytes_searched += (uint64_t)(p - rec->p);
+	if (st->search_failed)
+		st->r->unread += st->bytes_searched;
 	rec->end = p;
 	return RECORD_DONE;
 }
 
-/* Begins a search behind the byte at rec->p. */
+/* Begins a search after the byte at rec->p. */
 static enum record_status begin_search(struct pf_state *st, struct record *rec)
 {
 	rec->role = RECORD_IS_SKIPPED;
 	rec->alone = true;
 	rec->end = rec->p + 1;
-	st->searched = 0;
+	st->bytes_searched = 0;
 	st->searching = rec->end < st->r->in->end || !st->r->in->last;
-	st->lost = !st->searching;
+	st->search_failed = !st->searching;
 	return RECORD_DONE;
 }
 
 /* ---- records ---- */
 
-/* Bytes of the field at p, with its tag; 0: not length-delimited, or no field. */
+/* Returns the size of the field at p, with its tag; 0: it is not length-delimited. */
 static uint64_t field_length(const char *p, const char *end)
 {
 	uint64_t tag = 0, n = 0;
@@ -215,8 +214,7 @@ static PF_COLD enum record_status read_cut(struct pf_state *st, struct record *r
 
 /* ---- packets longer than --max-record ---- */
 
-/* Whether packets follow within the first bytes of the packet: then its length is damaged.  As much is looked
- * at as may be held. */
+/* Whether packets start within the first --max-record bytes of the packet: then its length is damaged. */
 static bool has_packets(struct pf_state *st, const struct record *rec)
 {
 	const char *const end = rec->p + st->r->max_record;
@@ -277,7 +275,7 @@ const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *cont
 		return NULL;
 	}
 	if (rec->p == in->end) {
-		*status = !in->last ? RECORD_MORE : st->lost ? RECORD_BAD : RECORD_END;
+		*status = !in->last ? RECORD_MORE : st->search_failed ? RECORD_BAD : RECORD_END;
 		return NULL;
 	}
 	if (*rec->p != PF_FRAME_TAG) {

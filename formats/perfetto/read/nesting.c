@@ -1,10 +1,10 @@
 /*
- * Spans of a track nest as in Perfetto's importer: a stack per track in order of time, an end closes the
- * innermost open span whose name and category fit.  Where it is not the innermost of all, the spans inside
- * end at the same time.  The ends that the engine gets always are those of the innermost span.
+ * Nesting of the spans of a track, and arrows, as in Perfetto's importer.  Each track has a stack of spans in
+ * order of time; an end closes the innermost open span whose name and category fit.  Spans inside that one
+ * end at the same time, so the ends given to the engine always are those of the innermost span.
  *
- * Findings wait until the end, as the events of a track may turn out not to be in order of time; nesting says
- * nothing then.  Outputs sort the events of such tracks first.
+ * Findings are deferred to the end of the file: where the events of a track turn out not to be in order of
+ * time, its nesting is not checked.  Conversions sort the events of such tracks first.
  */
 #include <stdlib.h>
 
@@ -17,16 +17,16 @@ static const char *track_label(const struct pf_track *t, char space[64])
 {
 	if (!t->is_synthetic)
 		snprintf(space, 64, "track %" PRIu64, t->uuid);
-	else if (t->d.kind == PF_THREAD)
-		snprintf(space, 64, "thread %" PRId64 " of process %" PRId32, t->d.tid, t->d.pid);
-	else if (t->d.kind == PF_PROCESS)
-		snprintf(space, 64, "process %" PRId32, t->d.pid);
+	else if (t->desc.kind == PF_THREAD)
+		snprintf(space, 64, "thread %" PRId64 " of process %" PRId32, t->desc.tid, t->desc.pid);
+	else if (t->desc.kind == PF_PROCESS)
+		snprintf(space, 64, "process %" PRId32, t->desc.pid);
 	else
 		snprintf(space, 64, "async events of id %" PRIu64, t->async_id);
 	return space;
 }
 
-static void report_on(struct pf_state *st, const struct pf_held *h)
+static void report_on(struct pf_state *st, const struct pf_deferred *h)
 {
 	char label[64];
 
@@ -34,26 +34,26 @@ static void report_on(struct pf_state *st, const struct pf_held *h)
 	            track_label(h->track, label), perfetto_rules[h->rule].text);
 }
 
-void pf_hold(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
-             uint64_t record)
+void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
+              uint64_t record)
 {
 	if (st->findings == NULL)
 		return;
-	const struct pf_held h = { t, rule, offset, record };
-	if (st->nheld == PF_MAX_HELD) {
+	const struct pf_deferred h = { t, rule, offset, record };
+	if (st->ndeferred == PF_MAX_DEFERRED) {
 		report_on(st, &h);
 		return;
 	}
-	if (!array_reserve(&st->held, st->nheld, &st->held_cap, sizeof *st->held)) {
+	if (!array_reserve(&st->deferred, st->ndeferred, &st->deferred_cap, sizeof *st->deferred)) {
 		st->r->no_memory = true;
 		return;
 	}
-	st->held[st->nheld++] = h;
+	st->deferred[st->ndeferred++] = h;
 }
 
-static int compare_held(const void *a, const void *b)
+static int compare_deferred(const void *a, const void *b)
 {
-	const struct pf_held *const x = a, *const y = b;
+	const struct pf_deferred *const x = a, *const y = b;
 
 	return x->record != y->record   ? (x->record < y->record ? -1 : 1)
 	       : x->offset != y->offset ? (x->offset < y->offset ? -1 : 1)
@@ -70,15 +70,15 @@ void pf_nesting_end(struct pf_state *st)
 		const struct pf_track *const t = st->tracks[i];
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
-				pf_hold(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
+				pf_defer(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
 	}
-	if (st->nheld > 0)
-		qsort(st->held, st->nheld, sizeof *st->held, compare_held);
-	for (uint32_t i = 0; i < st->nheld; i++) {
-		const struct pf_held *const h = &st->held[i];
-		if (h->rule == PF_RULE_LOG_THREAD && h->track->d.kind == PF_THREAD)
+	if (st->ndeferred > 0)
+		qsort(st->deferred, st->ndeferred, sizeof *st->deferred, compare_deferred);
+	for (uint32_t i = 0; i < st->ndeferred; i++) {
+		const struct pf_deferred *const h = &st->deferred[i];
+		if (h->rule == PF_RULE_LOG_THREAD && h->track->desc.kind == PF_THREAD)
 			continue; /* described later */
-		if (h->rule == PF_RULE_LOG_THREAD || !h->track->d.disordered)
+		if (h->rule == PF_RULE_LOG_THREAD || !h->track->desc.disordered)
 			report_on(st, h);
 		else if (ndisordered++ == 0)
 			disordered = h->track;
@@ -92,27 +92,27 @@ void pf_nesting_end(struct pf_state *st)
 
 /* ---- the stack ---- */
 
-/* Removes the spans above the n-th. */
-static void truncate(struct pf_track *t, uint32_t n)
+/* Removes all but the n outermost spans. */
+static void truncate_stack(struct pf_track *t, uint32_t n)
 {
 	while (t->nopen > n) {
-		const struct pf_open *const o = &t->open[--t->nopen];
+		const struct pf_open_span *const o = &t->open[--t->nopen];
 		t->nclosed -= o->end != PF_IS_OPEN;
-		t->nexpected += o->is_told && o->end == PF_IS_OPEN;
+		t->nexpected += o->end_sent && o->end == PF_IS_OPEN;
 	}
 }
 
-/* Removes the spans that ended before ts, or at ts; an instant at ts stays if another one comes. */
-static void settle(struct pf_track *t, uint64_t ts, bool is_instant)
+/* Removes the spans that ended before ts, or at ts; an instant at ts stays if another instant follows. */
+static void pop_closed(struct pf_track *t, uint64_t ts, bool is_instant)
 {
-	bool inside = false; /* spans that are open lie above */
+	bool inside = false; /* there are open spans above */
 
 	for (uint32_t i = t->nopen; i-- > 0 && t->nclosed > 0;) {
-		const struct pf_open *const o = &t->open[i];
+		const struct pf_open_span *const o = &t->open[i];
 		if (o->end == PF_IS_OPEN) {
 			inside = true;
 		} else if (o->end < ts || (!inside && o->end == ts && !(is_instant && o->ts == o->end))) {
-			truncate(t, i);
+			truncate_stack(t, i);
 			inside = false;
 		}
 	}
@@ -128,7 +128,7 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 	struct pf_track *const t = e->track;
 
 	if (t->nopen >= PF_MAX_OPEN) {
-		pf_hold(st, PF_RULE_DEPTH, t, st->offset, st->ordinal);
+		pf_defer(st, PF_RULE_DEPTH, t, st->offset, st->ordinal);
 		t->nexpected += end == PF_IS_OPEN;
 		return false;
 	}
@@ -136,18 +136,19 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 		st->r->no_memory = true;
 		return false;
 	}
-	t->open[t->nopen++] = (struct pf_open){ .ts = e->ts,
-		                                .end = end,
-		                                .name = e->name_hash,
-		                                .category = e->category_hash,
-		                                .offset = st->offset,
-		                                .record = st->ordinal };
+	t->open[t->nopen++] = (struct pf_open_span){ .ts = e->ts,
+		                                     .end = end,
+		                                     .name = e->name_hash,
+		                                     .category = e->category_hash,
+		                                     .offset = st->offset,
+		                                     .record = st->ordinal };
 	t->nclosed += end != PF_IS_OPEN;
 	return true;
 }
 
-/* Whether an end closes the span: what it does not have fits, and so does a span without a name. */
-static bool fits(const struct pf_open *o, const struct pf_event *e)
+/* Whether an end closes the span: a name or category that the end lacks fits, and so does a span without a
+ * name. */
+static bool fits(const struct pf_open_span *o, const struct pf_event *e)
 {
 	return o->end == PF_IS_OPEN && (e->name_hash == 0 || o->name == 0 || o->name == e->name_hash) &&
 	       (e->category_hash == 0 || o->category == e->category_hash);
@@ -165,11 +166,11 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 		return false;
 	}
 	if (i == 0) {
-		pf_hold(st, has_open(t) ? PF_RULE_END_NAME : PF_RULE_END_ALONE, t, st->offset, st->ordinal);
+		pf_defer(st, has_open(t) ? PF_RULE_END_NAME : PF_RULE_END_ALONE, t, st->offset, st->ordinal);
 		return false;
 	}
-	struct pf_open *const o = &t->open[i - 1];
-	const bool told = o->is_told;
+	struct pf_open_span *const o = &t->open[i - 1];
+	const bool told = o->end_sent;
 	if (i == t->nopen) {
 		t->nopen--;
 	} else {
@@ -177,20 +178,20 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 		o->end = e->ts;
 		t->nclosed++;
 		for (uint32_t k = t->nopen; k-- > i;) {
-			if (t->open[k].end != PF_IS_OPEN || t->open[k].is_told)
+			if (t->open[k].end != PF_IS_OPEN || t->open[k].end_sent)
 				continue;
 			any = true;
-			t->open[k].is_told = true;
+			t->open[k].end_sent = true;
 			pf_add_before(st, (struct pf_event){
-			                      .what = PF_END, .ts = e->ts, .track = t, .model = e->model });
+			                      .kind = PF_END, .ts = e->ts, .track = t, .model = e->model });
 		}
 		if (any)
-			pf_hold(st, PF_RULE_OVERLAP, t, st->offset, st->ordinal);
+			pf_defer(st, PF_RULE_OVERLAP, t, st->offset, st->ordinal);
 	}
 	return !told;
 }
 
-/* Whether a span begins inside one that is closed, and ends behind it. */
+/* Whether a span begins inside a closed one and ends after it. */
 static bool crosses(const struct pf_track *t, const struct pf_event *e)
 {
 	for (uint32_t i = t->nopen; i-- > 0;)
@@ -203,15 +204,15 @@ static bool nest(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
 
-	settle(t, e->ts, e->what == PF_INSTANT);
-	switch (e->what) {
+	pop_closed(t, e->ts, e->kind == PF_INSTANT);
+	switch (e->kind) {
 	case PF_BEGIN:
 		return push(st, e, PF_IS_OPEN);
 	case PF_END:
 		return close_span(st, e);
 	case PF_SPAN:
 		if (crosses(t, e)) {
-			pf_hold(st, PF_RULE_X_OVERLAP, t, st->offset, st->ordinal);
+			pf_defer(st, PF_RULE_X_OVERLAP, t, st->offset, st->ordinal);
 			return false;
 		}
 		return push(st, e, e->ts + e->dur);
@@ -224,10 +225,10 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
 
-	if (st->ahead != NULL && t->full->disordered && !st->sorted)
+	if (st->ahead != NULL && t->final->disordered && !st->sorted)
 		return true; /* it waits to be sorted */
 	if (pf_wants_model(st)) {
-		e->model = e->what == PF_END && t->lane == 0
+		e->model = e->kind == PF_END && t->lane == 0
 		               ? t->model
 		               : pf_lane_take(st, t, e->name.p != NULL ? e->name : pf_event_name(st));
 		if (e->model == NULL)
@@ -266,7 +267,7 @@ void pf_arrows_sort(struct pf_state *st)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < st->nflow_ends; i++)
-		if (st->flow_ends[i].dropped == NULL || st->flow_ends[i].dropped->d.disordered)
+		if (st->flow_ends[i].dropped == NULL || st->flow_ends[i].dropped->desc.disordered)
 			st->flow_ends[n++] = st->flow_ends[i];
 	if (n == 0)
 		return;
@@ -298,7 +299,7 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
               const struct pf_event *e)
 {
 	const bool active = table64_get(&st->flows, key) == 1;
-	const bool dropped = !legacy && e->what == PF_NOTHING;
+	const bool dropped = !legacy && e->kind == PF_NOTHING;
 	const uint64_t order = legacy ? 0 : st->flow_order++;
 
 	if (st->ahead_pass && !legacy)
@@ -319,7 +320,7 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_steps)
 		step = st->ahead->flow_steps[order];
 	struct pf_event x = *e;
-	x.what = PF_ARROW;
+	x.kind = PF_ARROW;
 	x.step = (uint8_t)step;
 	x.flow = id;
 	x.name = SLICE_LIT("arrow");

@@ -1,6 +1,6 @@
 /*
- * Packets: their fields, compressed packets, and the order of work, which is that of Perfetto's importer:
- * state of the sequence, defaults, interned data, clocks, time, data.
+ * Packets: decodes their fields, unpacks compressed packets, and applies a packet to the state in the order
+ * of Perfetto's importer: state of the sequence, defaults, interned data, clocks, time, data.
  */
 #include <stdlib.h>
 
@@ -23,9 +23,9 @@ void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, 
 {
 	va_list ap;
 
-	if ((st->full & which) != 0)
+	if ((st->limits & which) != 0)
 		return;
-	st->full |= which;
+	st->limits |= which;
 	va_start(ap, fmt);
 	finding_add_v(st->ahead != NULL ? st->r->findings : st->findings, &perfetto_rules[PF_RULE_LIMIT],
 	              st->offset, st->ordinal, fmt, ap);
@@ -34,7 +34,6 @@ void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, 
 
 /* ---- fields of a packet ---- */
 
-/* Reads the fields of the packet into k. */
 static void decode(const struct pf_state *st, struct pf_packet *k, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
@@ -43,12 +42,12 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 	while (pf_wire_next(&w)) {
 		switch (w.tag) {
 		case PF_TAG(PF_packet_timestamp, PF_VARINT):
-			k->odd |= k->has_timestamp;
+			k->needs_check |= k->has_timestamp;
 			k->timestamp = w.v;
 			k->has_timestamp = true;
 			break;
 		case PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT):
-			k->odd |= k->has_sequence;
+			k->needs_check |= k->has_sequence;
 			k->sequence = (uint32_t)w.v;
 			k->has_sequence = true;
 			break;
@@ -62,7 +61,7 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			k->dropped |= (uint32_t)w.v;
 			break;
 		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
-			k->odd |= k->has_clock;
+			k->needs_check |= k->has_clock;
 			k->clock = (uint32_t)w.v;
 			k->has_clock = true;
 			break;
@@ -76,11 +75,11 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			}
 			break;
 		case PF_TAG(PF_packet_interned_data, PF_BYTES):
-			k->odd |= k->interned.p != NULL;
+			k->needs_check |= k->interned.p != NULL;
 			k->interned = pf_wire_slice(&w);
 			break;
 		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
-			k->odd |= k->defaults.p != NULL;
+			k->needs_check |= k->defaults.p != NULL;
 			k->defaults = pf_wire_slice(&w);
 			break;
 		case PF_TAG(PF_packet_trusted_uid, PF_VARINT):
@@ -91,8 +90,8 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			const struct pf_field *const f =
 			    pf_schema_field(&st->schema, PF_MESSAGE_packet, pf_wire_number(&w));
 			if (f == NULL || pf_wire_type(f) != (w.tag & 7)) {
-				k->odd |= f != NULL ||
-				          !pf_schema_is_extension(PF_MESSAGE_packet, pf_wire_number(&w));
+				k->needs_check |= f != NULL || !pf_schema_is_extension(PF_MESSAGE_packet,
+				                                                       pf_wire_number(&w));
 				break;
 			}
 			if (k->ndata++ == 0) {
@@ -102,7 +101,7 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 		}
 		}
 	}
-	k->odd |= w.bad || k->ndata > 1;
+	k->needs_check |= w.bad || k->ndata > 1;
 	k->bad = w.bad;
 }
 
@@ -133,8 +132,8 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 
 	if (st->is_inner) {
 		st->broken = true;
-		finding_add(st->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier, st->ordinal,
-		            "a packet of a compressed packet is one, too");
+		finding_add(st->findings, &perfetto_rules[PF_RULE_INFLATE_NESTED], st->carrier_offset,
+		            st->ordinal, "a packet of a compressed packet is one, too");
 		return;
 	}
 	while (pf_wire_next(&w))
@@ -158,9 +157,9 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	shared_memory_init(&st->inner_memory->memory, destroy_inner);
 	st->inner_memory->p = u.p;
 	st->inner = slice_of(u.p, u.n);
-	st->carrier = st->offset;
+	st->carrier_offset = st->offset;
 	st->carrier_size = (uint64_t)(k->s.p + k->s.n - st->start);
-	st->index = 0;
+	st->inner_index = 0;
 	st->r->referred += u.n;
 	if (u.fault != NULL)
 		pf_report(st, PF_RULE_INFLATE, "%s packets: %s", is_zstd ? "zstd" : "zlib", u.fault);
@@ -213,7 +212,7 @@ static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t k
 	}
 }
 
-/* Data of several kinds in a packet, which is no longer a oneof. */
+/* Several data fields in a packet: `data` of TracePacket is no longer a oneof. */
 static PF_COLD void read_all_data(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_wire w = pf_wire_on(k->s);
@@ -233,7 +232,6 @@ static PF_COLD void read_all_data(struct pf_state *st, const struct pf_packet *k
 	}
 }
 
-/* Applies the data of a packet whose sequence state was applied. */
 static void apply_data(struct pf_state *st, const struct pf_packet *k)
 {
 	const struct pf_sequence *const q = st->sequence;
@@ -260,10 +258,9 @@ static void apply_data(struct pf_state *st, const struct pf_packet *k)
 		read_data(st, k, k->kind, k->data);
 }
 
-static const struct pf_te no_event;
-
 void pf_packet_decode(struct pf_state *st, struct slice s)
 {
+	static const struct pf_event_fields no_event;
 	struct pf_packet *const k = &st->packet;
 
 	decode(st, k, s);
@@ -282,19 +279,20 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 {
 	struct pf_packet *const k = &st->packet;
 
-	st->event.what = PF_NOTHING;
+	st->event.kind = PF_NOTHING;
 	st->nbefore = st->nafter = st->at_before = st->at_after = 0;
 	pf_packet_decode(st, s);
-	st->kinds[k->kind < PF_DIRECT ? k->kind : 0]++;
-	if (st->findings != NULL && (k->odd || st->te.odd || k->kind != PF_packet_track_event ||
-	                             k->interned.p != NULL || k->defaults.p != NULL))
+	st->packets_by_kind[k->kind < PF_DIRECT ? k->kind : 0]++;
+	if (st->findings != NULL &&
+	    (k->needs_check || st->te.needs_check || k->kind != PF_packet_track_event ||
+	     k->interned.p != NULL || k->defaults.p != NULL))
 		pf_check(st, k);
 	if (!k->bad && pf_sequence_apply(st, k))
 		apply_data(st, k);
 	if (st->ahead_pass || st->raw)
 		st->nbefore = st->nafter = 0;
 	if (st->ahead_pass)
-		st->event.what = PF_NOTHING;
+		st->event.kind = PF_NOTHING;
 }
 
 bool pf_inner_next(struct pf_state *st)
@@ -315,10 +313,10 @@ bool pf_inner_next(struct pf_state *st)
 		return false;
 	}
 	const uint64_t size = st->carrier_size - 1;
-	st->offset = st->carrier + (st->index + 1 < size ? st->index + 1 : size);
-	st->index++;
+	st->offset = st->carrier_offset + (st->inner_index + 1 < size ? st->inner_index + 1 : size);
+	st->inner_index++;
 	pf_packet_read(st, slice_of(content, n));
-	st->ninner++;
+	st->ninner_packets++;
 	st->inner = slice_of(content + n, (size_t)(end - content - (ptrdiff_t)n));
 	return true;
 }

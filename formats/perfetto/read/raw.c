@@ -1,7 +1,7 @@
 /*
- * Raw packets: their fields as in the schema, for --raw.  A message is a map, in
- * file order: names of repeated fields come several times.  What the schema does not have is named by its
- * number.
+ * Fields of raw packets, named and typed by the schema, for --raw.  A message is a map in the order of the
+ * file, so names of repeated fields occur several times.  A field that the schema does not have is named by
+ * its number.
  */
 #include "perfetto/read/read.h"
 

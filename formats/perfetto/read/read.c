@@ -1,6 +1,7 @@
 /*
- * The reader: the events of each packet, those inside compressed packets, and those that wait for earlier
- * ones; a pass ahead.
+ * The reader: gives out the events of each record, those of packets in a compressed packet, and those that
+ * wait for earlier ones.  A look-ahead reads the whole file before the first record, for definitions that
+ * come after their use.
  */
 #include <stdlib.h>
 
@@ -8,40 +9,39 @@
 
 /* ---- events that wait ---- */
 
-static void destroy_kept(struct shared_memory *m)
+static void destroy_waiting_memory(struct shared_memory *m)
 {
-	struct pf_kept *const kept = (struct pf_kept *)(void *)m;
+	struct pf_waiting_memory *const kept = (struct pf_waiting_memory *)(void *)m;
 
 	free(kept->batch.fields);
 	arena_free(&kept->batch.scratch);
 	free(kept);
 }
 
-/* Whether the event is on a track whose events are to be sorted. */
+/* Whether the event is on a track whose events have to be sorted. */
 static inline bool waits(const struct pf_state *st)
 {
 	const struct pf_event *const e = &st->event;
 
-	return st->ahead != NULL && e->track != NULL && e->track->full->disordered && e->what >= PF_BEGIN &&
-	       e->what <= PF_SPAN && !e->is_state && !st->raw;
+	return st->ahead != NULL && e->track != NULL && e->track->final->disordered && e->kind >= PF_BEGIN &&
+	       e->kind <= PF_SPAN && !e->is_state && !st->raw;
 }
 
-/* Keeps a copy of the event. */
-static PF_COLD void keep_waiting(struct pf_state *st)
+static PF_COLD void add_waiting(struct pf_state *st)
 {
-	if (st->kept == NULL) {
-		st->kept = calloc(1, sizeof *st->kept);
-		if (st->kept == NULL) {
+	if (st->waiting_memory == NULL) {
+		st->waiting_memory = calloc(1, sizeof *st->waiting_memory);
+		if (st->waiting_memory == NULL) {
 			st->r->no_memory = true;
 			return;
 		}
-		shared_memory_init(&st->kept->memory, destroy_kept);
+		shared_memory_init(&st->waiting_memory->memory, destroy_waiting_memory);
 	}
 	if (!array_reserve(&st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting)) {
 		st->r->no_memory = true;
 		return;
 	}
-	struct batch *const b = &st->kept->batch;
+	struct batch *const b = &st->waiting_memory->batch;
 	if (b->scratch.used + b->nfields * sizeof(struct field) + st->nwaiting * sizeof(struct pf_waiting) >
 	    PF_MAX_WAITING) {
 		pf_report_limit(st, PF_FULL_WAITING,
@@ -128,7 +128,7 @@ static void set_role(struct pf_state *st, struct record *rec)
 	rec->ts = 0;
 	if (k->bad)
 		rec->role = RECORD_IS_SKIPPED;
-	if (e->what == PF_NOTHING || k->bad)
+	if (e->kind == PF_NOTHING || k->bad)
 		return;
 	rec->role = RECORD_IS_EVENT;
 	rec->ts = e->ts;
@@ -136,13 +136,13 @@ static void set_role(struct pf_state *st, struct record *rec)
 		return;
 	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
 	if (waits(st)) {
-		keep_waiting(st);
+		add_waiting(st);
 		rec->role = RECORD_IS_PART;
 	}
 }
 
-/* Gives out the raw record of the last packet of a compressed one, without bytes; with a track: it is an
- * event. */
+/* Gives out the raw record of a packet in a compressed one, without bytes; it has a track if it is an event.
+ */
 static void give_raw(struct pf_state *st, struct record *rec)
 {
 	set_role(st, rec);
@@ -154,7 +154,7 @@ static void give_raw(struct pf_state *st, struct record *rec)
 	st->nbefore = st->at_before = st->nafter = st->at_after = 0;
 }
 
-/* Gives out events that belong to records before.  Returns false if there are none. */
+/* Gives out an event of an earlier record.  Returns false if there is none. */
 static bool give_more(struct pf_state *st, struct record *rec)
 {
 	for (;;) {
@@ -162,7 +162,7 @@ static bool give_more(struct pf_state *st, struct record *rec)
 			give_further(st, rec, &st->before[st->at_before++]);
 			return true;
 		}
-		if (st->has_main) { /* of a packet inside a compressed one */
+		if (st->has_main) {
 			st->has_main = false;
 			give_further(st, rec, &st->event);
 			st->further = NULL;
@@ -180,16 +180,16 @@ static bool give_more(struct pf_state *st, struct record *rec)
 			give_raw(st, rec);
 			return true;
 		}
-		if (st->event.what == PF_NOTHING)
+		if (st->event.kind == PF_NOTHING)
 			continue;
 		if (waits(st))
-			keep_waiting(st);
+			add_waiting(st);
 		else
 			st->has_main = true;
 	}
 }
 
-/* Sets clock and epoch of the trace as far as `from` knows them. */
+/* Sets clock and epoch of the trace from the snapshots that `from` has read. */
 static void set_clock(struct pf_state *st, const struct pf_state *from)
 {
 	pf_clocks_facts(st, &from->clocks);
@@ -200,10 +200,9 @@ static void set_clock(struct pf_state *st, const struct pf_state *from)
 	st->r->trace->clock = s.p != NULL ? s.p : st->r->trace->clock;
 }
 
-/* Reads the whole file before the first record, for definitions that come after their use. */
 static PF_COLD bool look_ahead(struct pf_state *st)
 {
-	st->asked = true;
+	st->looked_ahead = true;
 	if ((st->r->want & WANT_TIMES) == 0 || st->raw || st->r->ahead_of != NULL)
 		return true;
 	const enum look_ahead found = reader_look_ahead(st->r);
@@ -211,12 +210,12 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 	if (st->ahead != NULL) {
 		set_clock(st, st->ahead);
 		st->findings = NULL;
-		st->full = st->ahead->full;
+		st->limits = st->ahead->limits;
 	}
 	return found != LOOK_AHEAD_FAILED;
 }
 
-/* Reads all packets of a compressed one: recovery decides for them at once. */
+/* Reads all packets of a compressed one: recovery keeps or drops them together. */
 static PF_COLD void check_inner(struct pf_state *st)
 {
 	while (pf_inner_next(st))
@@ -224,7 +223,7 @@ static PF_COLD void check_inner(struct pf_state *st)
 	pf_inner_drop(st);
 }
 
-static enum record_status pf_record(struct reader *r, struct record *rec)
+static enum record_status read_record(struct reader *r, struct record *rec)
 {
 	struct pf_state *const st = r->state;
 	enum record_status status;
@@ -236,9 +235,9 @@ static enum record_status pf_record(struct reader *r, struct record *rec)
 	rec->alone = false;
 	st->further = NULL;
 	st->waited = NULL;
-	if (!st->asked && !look_ahead(st))
+	if (!st->looked_ahead && !look_ahead(st))
 		return RECORD_END;
-	if (!st->applied && (st->nbefore | st->nafter | st->inner.n) != 0 && give_more(st, rec))
+	if (!st->is_applied && (st->nbefore | st->nafter | st->inner.n) != 0 && give_more(st, rec))
 		return RECORD_DONE;
 	st->start = rec->p;
 	st->offset = rec->offset;
@@ -251,20 +250,20 @@ static enum record_status pf_record(struct reader *r, struct record *rec)
 			return RECORD_DONE;
 		return status;
 	}
-	if (st->applied)
+	if (st->is_applied)
 		pf_packet_decode(st, content);
 	else
 		pf_packet_read(st, content);
-	if (!st->applied && st->nbefore > 0) {
-		st->applied = true;
+	if (!st->is_applied && st->nbefore > 0) {
+		st->is_applied = true;
 		give_further(st, rec, &st->before[st->at_before++]);
 		return RECORD_DONE;
 	}
-	if (st->applied && st->at_before < st->nbefore) {
+	if (st->is_applied && st->at_before < st->nbefore) {
 		give_further(st, rec, &st->before[st->at_before++]);
 		return RECORD_DONE;
 	}
-	st->applied = false;
+	st->is_applied = false;
 	rec->end = end;
 	set_role(st, rec);
 	if (r->recovers && st->inner.n > 0)
@@ -274,7 +273,7 @@ static enum record_status pf_record(struct reader *r, struct record *rec)
 
 /* ---- the reader ---- */
 
-static void pf_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+static void read_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct pf_state *const st = r->state;
 
@@ -288,14 +287,15 @@ static void pf_event(struct reader *r, const struct record *rec, struct batch *b
 		const struct pf_waiting *const w = st->waited;
 		struct field *const f = batch_event_fields(b, e, w->made.nfields);
 		if (f != NULL && w->made.nfields > 0)
-			memcpy(f, st->kept->batch.fields + w->made.first_field, w->made.nfields * sizeof *f);
+			memcpy(f, st->waiting_memory->batch.fields + w->made.first_field,
+			       w->made.nfields * sizeof *f);
 		e->ts = w->event.ts;
 		e->dur = w->made.dur;
 		e->name = w->made.name;
 		e->cls = w->made.cls;
 		e->phase = w->made.phase;
 		e->track = w->event.model != NULL ? w->event.model : w->made.track;
-		r->no_memory |= !batch_hold(b, &st->kept->memory);
+		r->no_memory |= !batch_hold(b, &st->waiting_memory->memory);
 	} else if (st->further != NULL) {
 		pf_make_further(st, b, st->further, e);
 	} else {
@@ -303,7 +303,7 @@ static void pf_event(struct reader *r, const struct record *rec, struct batch *b
 	}
 }
 
-static void pf_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+static void read_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct pf_state *const st = r->state;
 
@@ -312,7 +312,7 @@ static void pf_fields(struct reader *r, const struct record *rec, struct batch *
 	pf_raw_fields(st, rec, b, e);
 }
 
-static bool pf_open(struct reader *r)
+static bool open_reader(struct reader *r)
 {
 	struct pf_state *const st = r->state;
 
@@ -330,11 +330,11 @@ static bool pf_open(struct reader *r)
 	return st->structure != NULL;
 }
 
-/* Names tracks without a name after their first events, in memory that is handed over. */
+/* Names tracks without a name after their first events. */
 static void name_tracks(struct pf_state *st)
 {
 	for (uint32_t i = 0; i < st->ntracks; i++) {
-		struct pf_description *const d = &st->tracks[i]->d;
+		struct pf_description *const d = &st->tracks[i]->desc;
 		if (d->name.n == 0 && d->first_name.n > 0 &&
 		    (d->kind == PF_PLAIN || d->kind == PF_UNDESCRIBED)) {
 			const struct slice copy = arena_copy(&st->arena, d->first_name);
@@ -345,7 +345,7 @@ static void name_tracks(struct pf_state *st)
 	}
 }
 
-/* Hands over the result of a pass ahead. */
+/* Hands the result of a look-ahead to the reader that asked for it. */
 static void hand_over(struct pf_state *st)
 {
 	struct pf_state *const to = (struct pf_state *)(uintptr_t)st->r->ahead_of;
@@ -363,7 +363,7 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
-/* Reports findings that each packet may have once, with their number. */
+/* Reports findings that many packets may have, once with their number. */
 static void report_tallies(struct pf_state *st)
 {
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
@@ -374,11 +374,11 @@ static void report_tallies(struct pf_state *st)
 	                  flag->count, "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
 }
 
-static void pf_end(struct reader *r)
+static void end_reader(struct reader *r)
 {
 	struct pf_state *const st = r->state;
 
-	pf_late_end(st, NULL);
+	pf_undefined_end(st, NULL);
 	pf_clocks_end(st);
 	pf_tracks_end(st);
 	pf_nesting_end(st);
@@ -394,8 +394,8 @@ static void pf_end(struct reader *r)
 static void free_state(struct pf_state *st)
 {
 	pf_inner_drop(st);
-	if (st->kept != NULL)
-		shared_memory_drop(&st->kept->memory);
+	if (st->waiting_memory != NULL)
+		shared_memory_drop(&st->waiting_memory->memory);
 	pf_sequences_free(st);
 	pf_clocks_free(&st->clocks);
 	pf_tracks_free(st);
@@ -406,12 +406,12 @@ static void free_state(struct pf_state *st)
 	free(st->flow_steps);
 	free(st->before);
 	free(st->after);
-	free(st->held);
+	free(st->deferred);
 	free(st->waiting);
 	arena_free(&st->arena);
 }
 
-static void pf_close(struct reader *r)
+static void close_reader(struct reader *r)
 {
 	struct pf_state *const st = r->state;
 
@@ -424,10 +424,10 @@ static void pf_close(struct reader *r)
 const struct reader_ops perfetto_reader_ops = {
 	.state_size = sizeof(struct pf_state),
 	.probe = pf_probe,
-	.open = pf_open,
-	.record = pf_record,
-	.event = pf_event,
-	.fields = pf_fields,
-	.end = pf_end,
-	.close = pf_close,
+	.open = open_reader,
+	.record = read_record,
+	.event = read_event,
+	.fields = read_raw_fields,
+	.end = end_reader,
+	.close = close_reader,
 };

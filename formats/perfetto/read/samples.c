@@ -1,8 +1,8 @@
 /*
- * Samples with call stacks: perf, streaming profiles, stack samples and heap profiles.  A stack is a list of
- * frames in interned data, the outermost first; events have it leaf first, as names, or as addresses where
- * there is none, with lists of the mappings and build ids.  A heap profile has tables of its own.  Each stack
- * is checked once.
+ * Samples with call stacks: perf samples, streaming profiles, stack samples and heap profiles.  A stack is a
+ * list of frames in interned data, the outermost first.  Events have it leaf first, as names or, for frames
+ * without one, as addresses, with lists of the mappings and build ids.  A heap profile has tables of its own.
+ * Each stack is checked once.
  */
 #include <stdlib.h>
 
@@ -14,11 +14,11 @@
 
 static const char *const kinds[] = { "perf_sample", "cpu_profile", "stack_sample", "heap_profile" };
 
-enum kind { PERF, STREAM, STACK, HEAP };
+enum sample_kind { PERF, STREAM, STACK, HEAP };
 
 /* ---- checks ---- */
 
-/* A heap profile has one table of texts, and what its tables do not have is in those of the sequence. */
+/* A heap profile has one table for all texts; entries that it lacks are those of the sequence. */
 static const struct pf_entry *entry_of(const struct pf_state *st, const struct pf_sequence *s,
                                        enum pf_table_id table, uint64_t iid)
 {
@@ -32,7 +32,7 @@ static const struct pf_entry *entry_of(const struct pf_state *st, const struct p
 	return e != NULL || st->sequence == NULL ? e : pf_entry_find(st->sequence, table, iid);
 }
 
-/* Whether the text of a frame or mapping is defined; else reports it. */
+/* Reports a text of a frame or mapping that is not defined, and returns false. */
 static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
 {
 	if (iid == 0 || entry_of(st, s, table, iid) != NULL)
@@ -61,8 +61,7 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 	        has_text(st, s, PF_BUILD_IDS, pf_number(mapping->text, PF_mapping_build_id)));
 }
 
-/* Checks the stack of a sample, at its first use. */
-static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
+void pf_stack_check(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
 	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_CALLSTACKS, iid);
 	bool any = false;
@@ -86,15 +85,10 @@ static void check_stack(struct pf_state *st, const struct pf_sequence *s, uint64
 		pf_report(st, PF_RULE_STACK_EMPTY, "call stack %" PRIu64 " has no frames", iid);
 }
 
-void pf_stack_check(struct pf_state *st, uint64_t iid)
-{
-	check_stack(st, st->sequence, iid);
-}
-
 /* ---- frames ---- */
 
-/* Joins the path of a mapping, and adds its build id in hexadecimal, each with a NUL behind it.  Perfetto
- * takes the path up to the first part that is not defined. */
+/* Writes the path of a mapping and its build id in hexadecimal, each followed by a NUL.  As in Perfetto, the
+ * path ends before the first part that is not defined. */
 static void put_library(struct text *t, const struct pf_state *st, const struct pf_sequence *s,
                         struct slice mapping)
 {
@@ -130,7 +124,7 @@ static const char *library_of(struct pf_state *st, const struct pf_sequence *s, 
 		const size_t skip = t.n > 1 && t.p[0] == '/' && t.p[1] == '/' ? 1 : 0;
 		st->r->no_memory |= t.failed;
 		if (!t.failed)
-			e->library = pf_keep(st, slice_of(t.p + skip, t.n - skip)).p;
+			e->library = pf_trace_text(st, slice_of(t.p + skip, t.n - skip)).p;
 		text_free(&t);
 	}
 	return e->library != NULL ? e->library : "\0";
@@ -144,7 +138,7 @@ static struct value kept_text(const char *p)
 	return value_string(s);
 }
 
-/* The lists of a stack of n frames: v has frames, v + n mappings, v + 2n build ids. */
+/* Sets a frame in the lists of a stack of n frames: frames at v, mappings at v + n, build ids at v + 2n. */
 static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid, struct value *v,
                       uint32_t n)
 {
@@ -172,9 +166,8 @@ static bool any_text(const struct value *v, uint32_t n)
 
 /* ---- stacks ---- */
 
-/* Sets the fields of a stack, see pf_stack(). */
-static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
-                         struct field *f)
+uint32_t pf_stack(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
+                  struct field f[PF_STACK_FIELDS])
 {
 	static const struct slice names[PF_STACK_FIELDS] = { SLICE_LIT("callstack"),
 		                                             SLICE_LIT("callstack_mappings"),
@@ -198,11 +191,6 @@ static uint32_t stack_of(struct pf_state *st, const struct pf_sequence *s, struc
 	return nfields;
 }
 
-uint32_t pf_stack(struct pf_state *st, struct batch *b, uint64_t iid, struct field f[PF_STACK_FIELDS])
-{
-	return stack_of(st, st->sequence, b, iid, f);
-}
-
 struct value pf_inline_stack(struct batch *b, struct slice stack)
 {
 	const uint32_t tag = PF_TAG(PF_inline_stack_frames, PF_BYTES), all = pf_count(stack, tag);
@@ -223,17 +211,17 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 /* ---- samples ---- */
 
 /* A sample of the track, with the iid of its call stack. */
-static struct pf_event sample_of(struct pf_state *st, enum kind kind, struct pf_track *t, uint64_t iid)
+static struct pf_event sample_of(struct pf_state *st, enum sample_kind kind, struct pf_track *t, uint64_t iid)
 {
-	struct pf_event e = { .what = t != NULL ? PF_SAMPLE : PF_NOTHING,
+	struct pf_event e = { .kind = t != NULL ? PF_SAMPLE : PF_NOTHING,
 		              .ts = st->ts,
 		              .track = t,
-		              .step = (uint8_t)kind,
-		              .flow = iid };
+		              .sample = (uint8_t)kind,
+		              .callstack = iid };
 
 	if (st->is_own && kind == PERF)
-		e.what = PF_NOTHING; /* of an event that has the stack, too */
-	if (e.what == PF_SAMPLE && pf_wants_model(st))
+		e.kind = PF_NOTHING; /* the stack of an event, which has it, too */
+	if (e.kind == PF_SAMPLE && pf_wants_model(st))
 		e.model = pf_model(st, t, slice_of("", 0));
 	return e;
 }
@@ -241,9 +229,9 @@ static struct pf_event sample_of(struct pf_state *st, enum kind kind, struct pf_
 /* Adds one of several samples of a packet. */
 static void add_sample(struct pf_state *st, struct pf_event e)
 {
-	if (st->event.what == PF_NOTHING)
+	if (st->event.kind == PF_NOTHING)
 		st->event = e;
-	else if (e.what != PF_NOTHING)
+	else if (e.kind != PF_NOTHING)
 		pf_add_after(st, e);
 }
 
@@ -267,13 +255,13 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	if (lost != 0 || has_event)
 		return;
 	const int64_t tid = (int32_t)pf_number(s, PF_perf_sample_tid);
-	check_stack(st, st->sequence, iid);
+	pf_stack_check(st, st->sequence, iid);
 	if (has_time(st, k))
 		st->event =
 		    sample_of(st, PERF, pf_thread(st, (int32_t)pf_number(s, PF_perf_sample_pid), &tid), iid);
 }
 
-/* Times are sums of differences from the base of the sequence; the time of the packet is not used. */
+/* Times are sums of differences from the base of the sequence; the packet's timestamp is not used. */
 static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_sequence *const q = st->sequence;
@@ -289,7 +277,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		if (!pf_wire_find(&stacks, stack))
 			continue;
 		nstacks++;
-		check_stack(st, q, stacks.v);
+		pf_stack_check(st, q, stacks.v);
 		uint64_t ts = (uint64_t)q->time_us * 1000;
 		const bool fits = q->time_us >= 0 && q->time_us <= INT64_MAX / 1000;
 		uint64_t converted;
@@ -337,7 +325,7 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 			iid = w.v;
 		}
 	}
-	check_stack(st, st->sequence, iid);
+	pf_stack_check(st, st->sequence, iid);
 	if (has_time(st, k))
 		st->event = sample_of(st, STACK, task_track(st, task), iid);
 }
@@ -361,10 +349,10 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		const struct slice s = pf_wire_slice(&w);
 		struct pf_event e =
 		    sample_of(st, HEAP, pf_thread(st, pid, NULL), pf_number(s, PF_heap_sample_callstack_id));
-		check_stack(st, &st->heap, e.flow);
+		pf_stack_check(st, &st->heap, e.callstack);
 		e.ts = ts;
-		e.number_a = pf_number(s, PF_heap_sample_self_allocated);
-		e.number_b = pf_number(s, PF_heap_sample_self_freed);
+		e.allocated = pf_number(s, PF_heap_sample_self_allocated);
+		e.freed = pf_number(s, PF_heap_sample_self_freed);
 		add_sample(st, e);
 	}
 }
@@ -419,8 +407,8 @@ static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct 
 {
 	struct pf_wire w = pf_wire_on(st->packet.data);
 
-	if (x->flow != 0 || x->step != STACK || x != &st->event)
-		return stack_of(st, x->step == HEAP ? &st->heap : st->sequence, b, x->flow, f);
+	if (x->callstack != 0 || x->sample != STACK || x != &st->event)
+		return pf_stack(st, x->sample == HEAP ? &st->heap : st->sequence, b, x->callstack, f);
 	while (pf_wire_find(&w, PF_TAG(PF_stack_sample_callstack, PF_BYTES))) {
 		f[0] = (struct field){ SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)) };
 		return f[0].value.type != VALUE_NONE;
@@ -432,12 +420,12 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 {
 	struct field f[PF_STACK_FIELDS + 2];
 
-	if (st->sample_classes[x->step] == NULL) {
-		const struct slice name = slice_str(kinds[x->step]);
+	if (st->sample_classes[x->sample] == NULL) {
+		const struct slice name = slice_str(kinds[x->sample]);
 		struct class like = { .name = name, .plan = trace_find_plan(st->r->trace, name, NULL, NULL) };
-		st->sample_classes[x->step] = trace_plan_class(st->r->trace, &like);
+		st->sample_classes[x->sample] = trace_plan_class(st->r->trace, &like);
 	}
-	e->cls = st->sample_classes[x->step];
+	e->cls = st->sample_classes[x->sample];
 	e->phase = PHASE_INSTANT;
 	e->ts = x->ts;
 	if (e->cls == NULL || e->track == NULL) {
@@ -448,11 +436,11 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 	if ((st->r->want & WANT_FIELDS) == 0 && !class_needs_fields(e->cls))
 		return;
 	uint32_t n = sample_stack(st, b, x, f);
-	if (x->step == HEAP) {
-		f[n++] = (struct field){ SLICE_LIT("allocated"), value_u64(x->number_a) };
-		f[n++] = (struct field){ SLICE_LIT("freed"), value_u64(x->number_b) };
+	if (x->sample == HEAP) {
+		f[n++] = (struct field){ SLICE_LIT("allocated"), value_u64(x->allocated) };
+		f[n++] = (struct field){ SLICE_LIT("freed"), value_u64(x->freed) };
 	}
-	if (x->step == PERF)
+	if (x->sample == PERF)
 		f[n++] =
 		    (struct field){ SLICE_LIT("cpu"),
 			            { .type = VALUE_U32,

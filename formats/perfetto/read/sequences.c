@@ -1,7 +1,7 @@
 /*
- * The state of the sequences: whether it is valid, defaults, interned data.  A cleared state empties the
- * tables, so their size is that of an interval; the texts of events live as long as the trace, each once.  An
- * entry is found by its iid at once if iids are given in turn, as writers do, else in a hash table.
+ * State of sequences: whether it is valid, defaults, interned data.  A cleared state empties the tables, so
+ * their size is that of an interval; texts are copied into the memory of the trace, each once.  An entry is
+ * found at the index of its iid if iids are given in turn, as writers do, else in a hash table.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- texts ---- */
 
-struct slice pf_keep(struct pf_state *st, struct slice s)
+struct slice pf_trace_text(struct pf_state *st, struct slice s)
 {
 	const char *const known = tabletext_key(&st->texts, s);
 
@@ -36,7 +36,7 @@ struct slice pf_keep(struct pf_state *st, struct slice s)
 static const struct {
 	uint16_t number; /* of InternedData */
 	bool is_text;    /* entries are iid and text */
-	bool is_needed;  /* entries are kept even if no events are wanted: checks follow their references */
+	bool is_needed;  /* stored even if no events are wanted: checks follow the references of entries */
 } kinds[PF_TABLES] = {
 	[PF_CATEGORIES] = { PF_interned_event_categories, true, false },
 	[PF_NAMES] = { PF_interned_event_names, true, false },
@@ -94,26 +94,28 @@ const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id t
 {
 	const uint32_t sequence = st->sequence != NULL ? st->sequence->index : 0;
 
-	for (uint32_t i = 0; i < st->nlate; i++)
-		if (st->late[i].iid == iid && st->late[i].table == table && st->late[i].sequence == sequence)
+	for (uint32_t i = 0; i < st->nundefined; i++)
+		if (st->undefined[i].iid == iid && st->undefined[i].table == table &&
+		    st->undefined[i].sequence == sequence)
 			return NULL;
-	if (st->nlate < PF_MAX_LATE && st->sequence != NULL)
-		st->late[st->nlate++] = (struct pf_late){ .iid = iid,
-			                                  .offset = st->offset,
-			                                  .record = st->ordinal,
-			                                  .sequence = sequence,
-			                                  .table = (uint8_t)table };
+	if (st->nundefined < PF_MAX_LATE && st->sequence != NULL)
+		st->undefined[st->nundefined++] = (struct pf_undefined){ .iid = iid,
+			                                                 .offset = st->offset,
+			                                                 .record = st->ordinal,
+			                                                 .sequence = sequence,
+			                                                 .table = (uint8_t)table };
 	else
 		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64 " is not defined", what, iid);
 	return NULL;
 }
 
-/* Notes that an entry is defined after its use. */
+/* Marks uses before this definition. */
 static void note_defined(struct pf_state *st, const struct pf_sequence *s, int table, uint64_t iid)
 {
-	for (uint32_t i = 0; i < st->nlate; i++)
-		if (st->late[i].iid == iid && st->late[i].table == table && st->late[i].sequence == s->index)
-			st->late[i].defined = true;
+	for (uint32_t i = 0; i < st->nundefined; i++)
+		if (st->undefined[i].iid == iid && st->undefined[i].table == table &&
+		    st->undefined[i].sequence == s->index)
+			st->undefined[i].defined = true;
 }
 
 static const char *const table_names[PF_TABLES] = {
@@ -122,14 +124,14 @@ static const char *const table_names[PF_TABLES] = {
 	"message type", "text",     "correlation",   "task context",    "execution context",
 };
 
-void pf_late_end(struct pf_state *st, const struct pf_sequence *s)
+void pf_undefined_end(struct pf_state *st, const struct pf_sequence *s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < st->nlate; i++) {
-		const struct pf_late *const l = &st->late[i];
+	for (uint32_t i = 0; i < st->nundefined; i++) {
+		const struct pf_undefined *const l = &st->undefined[i];
 		if (s != NULL && l->sequence != s->index) {
-			st->late[n++] = *l;
+			st->undefined[n++] = *l;
 			continue;
 		}
 		finding_add(st->findings,
@@ -137,7 +139,7 @@ void pf_late_end(struct pf_state *st, const struct pf_sequence *s)
 		            l->record, "%s %" PRIu64 " is %s", table_names[l->table], l->iid,
 		            l->defined ? "defined later" : "not defined");
 	}
-	st->nlate = n;
+	st->nundefined = n;
 }
 
 /* ---- interned data ---- */
@@ -189,10 +191,10 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		          known->hash == e.hash ? "unchanged" : "as another one");
 		return;
 	}
-	if (st->nlate > 0)
+	if (st->nundefined > 0)
 		note_defined(st, s, (int)table, e.iid);
 	if (st->builds || kinds[table].is_needed)
-		e.text = pf_keep(st, text);
+		e.text = pf_trace_text(st, text);
 	st->r->no_memory |= !add_entry(st, s, (int)table, e);
 }
 
@@ -209,7 +211,7 @@ static void read_interned(struct pf_state *st, struct pf_sequence *s, struct sli
 
 /* ---- defaults ---- */
 
-/* Defaults replace those before as a whole. */
+/* New defaults replace the old ones as a whole. */
 static void read_defaults(struct pf_state *st, struct pf_sequence *s, struct slice bytes)
 {
 	const struct slice event = pf_content(bytes, PF_defaults_track_event_defaults);
@@ -279,7 +281,7 @@ static struct pf_sequence *find_sequence(struct pf_state *st, const struct pf_pa
 	return i != TABLE_NONE ? st->sequences[i] : add_sequence(st, key);
 }
 
-static void forget_base(struct pf_state *st, struct pf_sequence *s)
+static void reset_base(struct pf_state *st, struct pf_sequence *s)
 {
 	s->has_base = false;
 	s->time_us = s->thread_us = s->instructions = 0;
@@ -310,21 +312,21 @@ static PF_COLD void apply_flags(struct pf_state *st, struct pf_sequence *s, cons
 		if (s->any)
 			report_loss(st, k);
 		s->valid = false;
-		forget_base(st, s);
+		reset_base(st, s);
 	}
 	if (!cleared)
 		return;
-	pf_late_end(st, s);
+	pf_undefined_end(st, s);
 	pf_tables_empty(st, s);
 	s->default_clock = 0;
 	s->has_default_track = false;
 	s->defaults.n = 0;
-	forget_base(st, s);
+	reset_base(st, s);
 	s->valid = true;
 }
 
-/* A packet without a sequence must have no state. */
-static PF_COLD void check_none(struct pf_state *st, const struct pf_packet *k)
+/* Reports state in a packet without a sequence. */
+static PF_COLD void check_no_sequence(struct pf_state *st, const struct pf_packet *k)
 {
 	const char *const what = (k->flags & PF_CLEARED) != 0 ? "a cleared state"
 	                         : k->dropped != 0            ? "lost packets"
@@ -342,7 +344,7 @@ bool pf_sequence_apply(struct pf_state *st, const struct pf_packet *k)
 {
 	if (k->sequence == 0 &&
 	    (k->flags != 0 || k->dropped != 0 || k->interned.p != NULL || k->defaults.p != NULL))
-		check_none(st, k);
+		check_no_sequence(st, k);
 	struct pf_sequence *const s = k->has_sequence ? find_sequence(st, k) : NULL;
 	st->sequence = s;
 	if (s == NULL)

@@ -1,8 +1,8 @@
 /*
- * Tracks: their descriptors, and their tracks of the model.  A process and a thread are those of the model; a
- * plain track is a child of a thread or process, or of the process "global"; tracks that Perfetto merges (of
- * equal name and parent) take lanes of one row as they need them.  A descriptor holds for the whole file, so
- * where the file can be read twice, a pass ahead finds them.
+ * Tracks: their descriptors, and the tracks of the model that they become.  Processes and threads are those
+ * of the model; a plain track is a child of a thread or process, or of the process "global tracks".  Tracks
+ * that Perfetto merges (of equal name and parent) share a group of lanes.  A descriptor holds for the whole
+ * file, so where the file can be read twice, a look-ahead finds them.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static struct pf_track *add_track(struct pf_state *st, uint64_t uuid)
 		return NULL;
 	}
 	t->uuid = uuid;
-	t->full = &t->d;
+	t->final = &t->desc;
 	st->tracks[st->ntracks++] = t;
 	return t;
 }
@@ -50,13 +50,13 @@ struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid)
 		return NULL;
 	}
 	if (uuid == 0) {
-		t->d.kind = PF_PLAIN;
-		t->d.name = SLICE_LIT("Default Track");
-		t->d.is_known = true;
+		t->desc.kind = PF_PLAIN;
+		t->desc.name = SLICE_LIT("Default Track");
+		t->desc.is_known = true;
 	}
 	const uint32_t later = st->ahead != NULL ? table64_get(&st->ahead->track_index, uuid) : TABLE_NONE;
 	if (later != TABLE_NONE)
-		t->full = &st->ahead->tracks[later]->d;
+		t->final = &st->ahead->tracks[later]->desc;
 	return *slot = t;
 }
 
@@ -67,7 +67,7 @@ struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid)
 
 	if (i != TABLE_NONE)
 		return st->tracks[i];
-	/* the uuid of one that is described later */
+	/* a thread that is described later has that descriptor's uuid */
 	i = st->ahead != NULL ? table64_get(&st->ahead->ids, id_key(st->ahead, pid, tid)) : TABLE_NONE;
 	const struct pf_track *const later = i != TABLE_NONE ? st->ahead->tracks[i] : NULL;
 	struct pf_track *const t =
@@ -76,12 +76,12 @@ struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid)
 		return NULL;
 	if (later == NULL || later->is_synthetic) {
 		t->is_synthetic = true;
-		t->d = (struct pf_description){ .kind = tid != NULL ? PF_THREAD : PF_PROCESS,
-			                        .pid = pid,
-			                        .tid = tid != NULL ? *tid : 0,
-			                        .is_known = true };
+		t->desc = (struct pf_description){ .kind = tid != NULL ? PF_THREAD : PF_PROCESS,
+			                           .pid = pid,
+			                           .tid = tid != NULL ? *tid : 0,
+			                           .is_known = true };
 		if (later != NULL)
-			t->full = &later->d;
+			t->final = &later->desc;
 		if (!table64_put(&st->ids, key, st->ntracks - 1))
 			st->r->no_memory = true;
 	}
@@ -99,7 +99,7 @@ static struct slice keep_text(struct pf_state *st, struct slice s)
 }
 
 /* A ProcessDescriptor or ThreadDescriptor. */
-struct task_numbers {
+struct task {
 	struct slice name, chrome_name; /* chrome_name: of its type */
 	struct slice label;             /* of a process */
 	int64_t tid, time_us, thread_us, instructions;
@@ -109,20 +109,20 @@ struct task_numbers {
 };
 
 static const struct pf_member process_members[] = {
-	PF_MARKED(PF_process_pid, struct task_numbers, pid, U32, has_pid, 1),
-	PF_MEMBER(PF_process_chrome_process_type, struct task_numbers, type, U64),
-	PF_MEMBER(PF_process_process_name, struct task_numbers, name, SLICE),
-	PF_MEMBER(PF_process_process_labels, struct task_numbers, label, SLICE),
+	PF_MARKED(PF_process_pid, struct task, pid, U32, has_pid, 1),
+	PF_MEMBER(PF_process_chrome_process_type, struct task, type, U64),
+	PF_MEMBER(PF_process_process_name, struct task, name, SLICE),
+	PF_MEMBER(PF_process_process_labels, struct task, label, SLICE),
 };
 
 static const struct pf_member thread_members[] = {
-	PF_MARKED(PF_thread_pid, struct task_numbers, pid, U32, has_pid, 1),
-	PF_MARKED(PF_thread_tid, struct task_numbers, tid, U64, has_tid, 1),
-	PF_MEMBER(PF_thread_chrome_thread_type, struct task_numbers, type, U64),
-	PF_MEMBER(PF_thread_thread_name, struct task_numbers, name, SLICE),
-	PF_MEMBER(PF_thread_reference_timestamp_us, struct task_numbers, time_us, U64),
-	PF_MEMBER(PF_thread_reference_thread_time_us, struct task_numbers, thread_us, U64),
-	PF_MEMBER(PF_thread_reference_thread_instruction_count, struct task_numbers, instructions, U64),
+	PF_MARKED(PF_thread_pid, struct task, pid, U32, has_pid, 1),
+	PF_MARKED(PF_thread_tid, struct task, tid, U64, has_tid, 1),
+	PF_MEMBER(PF_thread_chrome_thread_type, struct task, type, U64),
+	PF_MEMBER(PF_thread_thread_name, struct task, name, SLICE),
+	PF_MEMBER(PF_thread_reference_timestamp_us, struct task, time_us, U64),
+	PF_MEMBER(PF_thread_reference_thread_time_us, struct task, thread_us, U64),
+	PF_MEMBER(PF_thread_reference_thread_instruction_count, struct task, instructions, U64),
 };
 
 static const struct pf_member counter_members[] = {
@@ -133,13 +133,13 @@ static const struct pf_member counter_members[] = {
 	PF_MEMBER(PF_counter_unit_name, struct pf_description, unit_name, SLICE),
 };
 
-static void read_process(struct slice bytes, struct task_numbers *x)
+static void read_process(struct slice bytes, struct task *x)
 {
 	PF_READ(bytes, process_members, x);
 	x->chrome_name = pf_chrome_process(x->type);
 }
 
-static void read_thread(struct slice bytes, struct task_numbers *x)
+static void read_thread(struct slice bytes, struct task *x)
 {
 	PF_READ(bytes, thread_members, x);
 	x->chrome_name = pf_chrome_thread(x->type);
@@ -160,42 +160,42 @@ static bool read_label(struct slice s, uint64_t *v)
 }
 
 /* A TrackDescriptor. */
-struct reading {
+struct descriptor {
 	uint64_t uuid, merge, process_order, thread_order;
-	struct pf_description d;
+	struct pf_description desc;
 	struct slice process, thread, counter, chrome;
-	struct task_numbers task;
+	struct task task;
 	int32_t ordering, rank;
 	bool has_uuid, has_state, is_apart;
 	uint8_t chrome_field; /* of `chrome` */
 };
 
 static const struct pf_member descriptor_members[] = {
-	PF_MARKED(PF_descriptor_uuid, struct reading, uuid, U64, has_uuid, 1),
-	PF_MEMBER(PF_descriptor_name, struct reading, d.name, SLICE),
-	PF_MEMBER(PF_descriptor_process, struct reading, process, SLICE),
-	PF_MEMBER(PF_descriptor_thread, struct reading, thread, SLICE),
-	PF_MEMBER(PF_descriptor_parent_uuid, struct reading, d.parent, U64),
-	PF_MARKED(PF_descriptor_chrome_process, struct reading, chrome, SLICE, chrome_field,
+	PF_MARKED(PF_descriptor_uuid, struct descriptor, uuid, U64, has_uuid, 1),
+	PF_MEMBER(PF_descriptor_name, struct descriptor, desc.name, SLICE),
+	PF_MEMBER(PF_descriptor_process, struct descriptor, process, SLICE),
+	PF_MEMBER(PF_descriptor_thread, struct descriptor, thread, SLICE),
+	PF_MEMBER(PF_descriptor_parent_uuid, struct descriptor, desc.parent, U64),
+	PF_MARKED(PF_descriptor_chrome_process, struct descriptor, chrome, SLICE, chrome_field,
 	          PF_descriptor_chrome_process),
-	PF_MARKED(PF_descriptor_chrome_thread, struct reading, chrome, SLICE, chrome_field,
+	PF_MARKED(PF_descriptor_chrome_thread, struct descriptor, chrome, SLICE, chrome_field,
 	          PF_descriptor_chrome_thread),
-	PF_MEMBER(PF_descriptor_counter, struct reading, counter, SLICE),
-	PF_MEMBER(PF_descriptor_disallow_merging_with_system_tracks, struct reading, is_apart, BOOL),
-	PF_MEMBER(PF_descriptor_static_name, struct reading, d.name, SLICE),
-	PF_MEMBER(PF_descriptor_child_ordering, struct reading, ordering, U32),
-	PF_MEMBER(PF_descriptor_sibling_order_rank, struct reading, rank, U32),
-	PF_MEMBER(PF_descriptor_atrace_name, struct reading, d.name, SLICE),
-	PF_MEMBER(PF_descriptor_sibling_merge_behavior, struct reading, merge, U64),
-	PF_MEMBER(PF_descriptor_sibling_merge_key, struct reading, d.key, SLICE),
-	PF_MEMBER(PF_descriptor_sibling_merge_key_int, struct reading, d.key, FIELD),
-	PF_MARKED(PF_descriptor_state, struct reading, has_state, MARK, has_state, 1),
-	PF_MEMBER(PF_descriptor_process_ordering, struct reading, process_order, U64),
-	PF_MEMBER(PF_descriptor_thread_ordering, struct reading, thread_order, U64),
+	PF_MEMBER(PF_descriptor_counter, struct descriptor, counter, SLICE),
+	PF_MEMBER(PF_descriptor_disallow_merging_with_system_tracks, struct descriptor, is_apart, BOOL),
+	PF_MEMBER(PF_descriptor_static_name, struct descriptor, desc.name, SLICE),
+	PF_MEMBER(PF_descriptor_child_ordering, struct descriptor, ordering, U32),
+	PF_MEMBER(PF_descriptor_sibling_order_rank, struct descriptor, rank, U32),
+	PF_MEMBER(PF_descriptor_atrace_name, struct descriptor, desc.name, SLICE),
+	PF_MEMBER(PF_descriptor_sibling_merge_behavior, struct descriptor, merge, U64),
+	PF_MEMBER(PF_descriptor_sibling_merge_key, struct descriptor, desc.key, SLICE),
+	PF_MEMBER(PF_descriptor_sibling_merge_key_int, struct descriptor, desc.key, FIELD),
+	PF_MARKED(PF_descriptor_state, struct descriptor, has_state, MARK, has_state, 1),
+	PF_MEMBER(PF_descriptor_process_ordering, struct descriptor, process_order, U64),
+	PF_MEMBER(PF_descriptor_thread_ordering, struct descriptor, thread_order, U64),
 };
 
-/* The name of the type in a ChromeThreadDescriptor or ChromeProcessDescriptor, whose field 1 it is. */
-static struct slice chrome_name_of(const struct reading *x)
+/* The name of the type in a ChromeThreadDescriptor or ChromeProcessDescriptor; it is field 1 in both. */
+static struct slice chrome_name_of(const struct descriptor *x)
 {
 	const uint64_t type = pf_number(x->chrome, PF_chrome_thread_thread_type);
 
@@ -203,47 +203,47 @@ static struct slice chrome_name_of(const struct reading *x)
 	                                                      : pf_chrome_process(type);
 }
 
-static void read_descriptor(struct slice bytes, struct reading *x)
+static void read_descriptor(struct slice bytes, struct descriptor *x)
 {
-	*x = (struct reading){ .uuid = 0 };
+	*x = (struct descriptor){ .uuid = 0 };
 	PF_READ(bytes, descriptor_members, x);
-	x->d.has_parent = x->d.parent != 0;
-	x->d.merge =
+	x->desc.has_parent = x->desc.parent != 0;
+	x->desc.merge =
 	    x->merge == PF_MERGE_NONE || x->merge == PF_MERGE_KEY ? (uint8_t)x->merge : PF_MERGE_NAME;
-	x->d.kind = x->thread.p != NULL    ? PF_THREAD
-	            : x->process.p != NULL ? PF_PROCESS
-	            : x->counter.p != NULL ? PF_COUNTER
-	            : x->has_state         ? PF_STATE
-	                                   : PF_PLAIN;
-	x->d.is_known = true;
-	if (x->d.kind == PF_THREAD)
+	x->desc.kind = x->thread.p != NULL    ? PF_THREAD
+	               : x->process.p != NULL ? PF_PROCESS
+	               : x->counter.p != NULL ? PF_COUNTER
+	               : x->has_state         ? PF_STATE
+	                                      : PF_PLAIN;
+	x->desc.is_known = true;
+	if (x->desc.kind == PF_THREAD)
 		read_thread(x->thread, &x->task);
-	else if (x->d.kind == PF_PROCESS)
+	else if (x->desc.kind == PF_PROCESS)
 		read_process(x->process, &x->task);
-	else if (x->d.kind == PF_COUNTER)
-		PF_READ(x->counter, counter_members, &x->d);
-	x->d.pid = x->task.pid;
-	x->d.tid = x->task.tid;
+	else if (x->desc.kind == PF_COUNTER)
+		PF_READ(x->counter, counter_members, &x->desc);
+	x->desc.pid = x->task.pid;
+	x->desc.tid = x->task.tid;
 	const struct slice chrome_name = chrome_name_of(x);
-	if (x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS)
-		x->d.name = x->task.name.n > 0              ? x->task.name
-		            : x->task.chrome_name.p != NULL ? x->task.chrome_name
-		            : chrome_name.p != NULL         ? chrome_name
-		            : x->is_apart                   ? x->d.name
-		                                            : slice_of(NULL, 0);
+	if (x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS)
+		x->desc.name = x->task.name.n > 0              ? x->task.name
+		               : x->task.chrome_name.p != NULL ? x->task.chrome_name
+		               : chrome_name.p != NULL         ? chrome_name
+		               : x->is_apart                   ? x->desc.name
+		                                               : slice_of(NULL, 0);
 }
 
-/* Reports a descriptor that Perfetto ignores; returns false then. */
-static bool check_descriptor(struct pf_state *st, const struct reading *x)
+/* Reports a descriptor that Perfetto ignores, and returns false. */
+static bool check_descriptor(struct pf_state *st, const struct descriptor *x)
 {
-	const struct task_numbers *const n = &x->task;
+	const struct task *const n = &x->task;
 
 	if (!x->has_uuid)
 		pf_report(st, PF_RULE_TD_UUID, "a track descriptor without uuid");
-	else if (x->d.kind == PF_THREAD && (!n->has_pid || !n->has_tid))
+	else if (x->desc.kind == PF_THREAD && (!n->has_pid || !n->has_tid))
 		pf_report(st, PF_RULE_TD_THREAD, "track %" PRIu64 ": a thread without %s", x->uuid,
 		          n->has_pid ? "tid" : "pid");
-	else if (x->d.kind == PF_PROCESS && !n->has_pid)
+	else if (x->desc.kind == PF_PROCESS && !n->has_pid)
 		pf_report(st, PF_RULE_TD_PROCESS, "track %" PRIu64 ": a process without pid", x->uuid);
 	else if (x->ordering < 0 || x->ordering > 3)
 		pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": no child_ordering is %" PRId32, x->uuid,
@@ -253,9 +253,9 @@ static bool check_descriptor(struct pf_state *st, const struct reading *x)
 	return false;
 }
 
-/* The thread of the sequence, and the base of its time differences.  The last one in the file has all events:
- * the nesting of those that went to another track before is not known. */
-static void set_thread(struct pf_state *st, const struct task_numbers *n)
+/* Sets the thread of the sequence and the base of its time differences.  The last thread in the file has all
+ * events of the sequence; the nesting of those that went to another track before is not known. */
+static void set_thread(struct pf_state *st, const struct task *n)
 {
 	struct pf_sequence *const s = st->sequence;
 
@@ -263,9 +263,9 @@ static void set_thread(struct pf_state *st, const struct task_numbers *n)
 		struct pf_track *const to = pf_thread(st, n->pid, &n->tid);
 		s->thread_moved = true;
 		if (to != NULL)
-			to->d.disordered = true;
+			to->desc.disordered = true;
 		if (s->thread != NULL)
-			s->thread->d.disordered = true;
+			s->thread->desc.disordered = true;
 	}
 	s->has_thread = s->has_base = true;
 	s->pid = n->pid;
@@ -287,10 +287,10 @@ static uint64_t sibling_key(const struct pf_state *st, uint64_t parent, struct s
 	return hash_bytes(name.p, name.n, hash_u64(parent, st->seed));
 }
 
-/* Makes the track the one of its pid, or pid and tid. */
+/* Enters the track under its pid, or pid and tid. */
 static void register_ids(struct pf_state *st, struct pf_track *t)
 {
-	const uint64_t key = id_key(st, t->d.pid, t->d.kind == PF_THREAD ? &t->d.tid : NULL);
+	const uint64_t key = id_key(st, t->desc.pid, t->desc.kind == PF_THREAD ? &t->desc.tid : NULL);
 	const uint32_t known = table64_get(&st->ids, key);
 	struct pf_track *const other = known != TABLE_NONE ? st->tracks[known] : NULL;
 	const uint32_t index = table64_get(&st->track_index, t->uuid);
@@ -300,63 +300,65 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 	if (other != NULL && !other->is_synthetic)
 		pf_report(st, PF_RULE_TRACK_REUSE,
 		          "track %" PRIu64 " has the numbers of track %" PRIu64 ": pid %" PRId32, t->uuid,
-		          other->uuid, t->d.pid);
-	if (other != NULL && other->is_synthetic) { /* of a process tree, or of packets before */
+		          other->uuid, t->desc.pid);
+	if (other != NULL && other->is_synthetic) { /* from a process tree or earlier packets */
 		t->model = other->model;
 		if (other->is_used) /* the events before are those of `t` */
-			t->d.disordered = other->d.disordered = true;
-		if (t->d.name.p == NULL || (t->d.kind == PF_PROCESS && other->d.name.p != NULL))
-			t->d.name = other->d.name;
+			t->desc.disordered = other->desc.disordered = true;
+		if (t->desc.name.p == NULL || (t->desc.kind == PF_PROCESS && other->desc.name.p != NULL))
+			t->desc.name = other->desc.name;
 	}
 	if (index != TABLE_NONE)
 		st->r->no_memory |= !table64_put(&st->ids, key, index);
 }
 
-static void describe(struct pf_state *st, struct pf_track *t, struct reading *x)
+static void describe(struct pf_state *st, struct pf_track *t, struct descriptor *x)
 {
-	if (x->uuid == 0 && x->d.has_parent) {
-		pf_report(st, PF_RULE_TD_DEFAULT, "the default track has the parent %" PRIu64, x->d.parent);
-		x->d.has_parent = false;
+	if (x->uuid == 0 && x->desc.has_parent) {
+		pf_report(st, PF_RULE_TD_DEFAULT, "the default track has the parent %" PRIu64,
+		          x->desc.parent);
+		x->desc.has_parent = false;
 	}
-	if (t->d.is_known && x->uuid == 0) {
-		if (x->d.name.p != NULL)
-			t->d.name = keep_text(st, x->d.name);
+	if (t->desc.is_known && x->uuid == 0) {
+		if (x->desc.name.p != NULL)
+			t->desc.name = keep_text(st, x->desc.name);
 		return;
 	}
-	if (t->d.is_known && !is_same(&t->d, &x->d)) {
+	if (t->desc.is_known && !is_same(&t->desc, &x->desc)) {
 		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64 " is described anew as another one",
 		          x->uuid);
 		return;
 	}
 	const bool last_name =
-	    x->d.kind == PF_THREAD || x->d.kind == PF_PROCESS || x->d.merge == PF_MERGE_NONE;
-	if (t->d.is_known && (x->d.name.p == NULL || (t->d.name.p != NULL && !last_name)))
+	    x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS || x->desc.merge == PF_MERGE_NONE;
+	if (t->desc.is_known && (x->desc.name.p == NULL || (t->desc.name.p != NULL && !last_name)))
 		return;
-	if (t->d.is_known) {
-		t->d.name = keep_text(st, x->d.name);
+	if (t->desc.is_known) {
+		t->desc.name = keep_text(st, x->desc.name);
 		return;
 	}
-	const struct pf_description was = t->d;
+	const struct pf_description was = t->desc;
 	t->described_late = t->has_local;
-	t->d = x->d;
-	t->d.disordered = was.disordered;
-	t->d.first = was.first;
-	t->d.first_name = was.first_name;
+	t->desc = x->desc;
+	t->desc.disordered = was.disordered;
+	t->desc.first = was.first;
+	t->desc.first_name = was.first_name;
 	t->described_at = st->offset;
 	t->described_record = st->ordinal;
-	t->d.name = keep_text(st, x->d.name);
-	t->d.key = keep_text(st, x->d.key);
-	t->d.unit_name = keep_text(st, x->d.unit_name);
-	if (st->is_own && t->d.kind == PF_PLAIN && t->d.merge == PF_MERGE_NONE)
-		st->r->no_memory |= !table64_put(&st->own_children, sibling_key(st, t->d.parent, t->d.name),
-		                                 table64_get(&st->track_index, t->uuid));
-	if (t->d.kind == PF_THREAD || t->d.kind == PF_PROCESS)
+	t->desc.name = keep_text(st, x->desc.name);
+	t->desc.key = keep_text(st, x->desc.key);
+	t->desc.unit_name = keep_text(st, x->desc.unit_name);
+	if (st->is_own && t->desc.kind == PF_PLAIN && t->desc.merge == PF_MERGE_NONE)
+		st->r->no_memory |=
+		    !table64_put(&st->own_children, sibling_key(st, t->desc.parent, t->desc.name),
+		                 table64_get(&st->track_index, t->uuid));
+	if (t->desc.kind == PF_THREAD || t->desc.kind == PF_PROCESS)
 		register_ids(st, t);
 }
 
 void pf_descriptor(struct pf_state *st, struct slice bytes)
 {
-	struct reading x;
+	struct descriptor x;
 
 	read_descriptor(bytes, &x);
 	if (!check_descriptor(st, &x))
@@ -365,37 +367,37 @@ void pf_descriptor(struct pf_state *st, struct slice bytes)
 	st->is_own |= st->ordinal == 2 && x.uuid == 0 && x.process_order == 1 && x.thread_order == 1 &&
 	              st->packet.sequence == 1;
 	if (st->is_own) {
-		x.d.is_unnumbered = x.rank < 0;
-		x.d.has_label = read_label(x.task.label, &x.d.label);
+		x.desc.is_unnumbered = x.rank < 0;
+		x.desc.has_label = read_label(x.task.label, &x.desc.label);
 	}
 	struct pf_track *const t = pf_track(st, x.uuid);
 	if (t != NULL)
 		describe(st, t, &x);
-	if (x.d.kind == PF_THREAD && st->sequence != NULL && st->sequence->valid)
+	if (x.desc.kind == PF_THREAD && st->sequence != NULL && st->sequence->valid)
 		set_thread(st, &x.task);
 }
 
-/* The descriptors before TrackDescriptor: of the sequence's thread or process. */
+/* A ThreadDescriptor or ProcessDescriptor in a packet: the predecessors of TrackDescriptor. */
 void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 {
-	struct task_numbers n = { .has_pid = false };
+	struct task n = { .has_pid = false };
 
 	if (is_thread)
 		read_thread(bytes, &n);
 	else
 		read_process(bytes, &n);
 	struct pf_track *const t = pf_thread(st, n.pid, is_thread ? &n.tid : NULL);
-	if (n.name.n == 0 && t != NULL && t->d.name.n == 0)
+	if (n.name.n == 0 && t != NULL && t->desc.name.n == 0)
 		n.name = n.chrome_name;
 	if (t != NULL && n.name.p != NULL)
-		t->d.name = keep_text(st, n.name);
+		t->desc.name = keep_text(st, n.name);
 	if (is_thread && st->sequence != NULL)
 		set_thread(st, &n);
 }
 
 /* ---- process tree ---- */
 
-/* The first of the words of a process's command. */
+/* The first argument of the command line of a process. */
 static struct slice command_of(struct slice process)
 {
 	struct pf_wire w = pf_wire_on(process);
@@ -418,18 +420,12 @@ void pf_process_tree(struct pf_state *st, struct slice bytes)
 		    (int32_t)pf_number(one, is_thread ? PF_tree_thread_tgid : PF_tree_process_pid);
 		const struct slice name = is_thread ? pf_content(one, PF_tree_thread_name) : command_of(one);
 		struct pf_track *const t = pf_thread(st, pid, is_thread ? &tid : NULL);
-		if (t != NULL && name.p != NULL && (!is_thread || t->d.name.p == NULL))
-			t->d.name = keep_text(st, name);
+		if (t != NULL && name.p != NULL && (!is_thread || t->desc.name.p == NULL))
+			t->desc.name = keep_text(st, name);
 	}
 }
 
 /* ---- the model ---- */
-
-/* Names of tracks live as long as the trace. */
-static struct slice model_text(struct pf_state *st, struct slice s)
-{
-	return s.n > 0 ? trace_text(st->r->trace, s) : s;
-}
 
 static bool is_full(struct pf_state *st)
 {
@@ -442,22 +438,23 @@ static bool is_full(struct pf_state *st)
 	return true;
 }
 
-static const struct track *more_track(struct pf_state *st)
+static const struct track *overflow_track(struct pf_state *st)
 {
-	if (st->more == NULL) {
+	if (st->overflow_track == NULL) {
 		const struct track *const p = trace_add_process(st->r->trace, SLICE_LIT("more tracks"));
-		st->more = p != NULL ? trace_add_thread(st->r->trace, p, 0, SLICE_LIT("more tracks")) : NULL;
-		st->r->no_memory |= st->more == NULL;
+		st->overflow_track =
+		    p != NULL ? trace_add_thread(st->r->trace, p, 0, SLICE_LIT("more tracks")) : NULL;
+		st->r->no_memory |= st->overflow_track == NULL;
 	}
-	return st->more;
+	return st->overflow_track;
 }
 
 static const struct track *global_process(struct pf_state *st)
 {
-	if (st->global == NULL)
-		st->global = trace_add_process(st->r->trace, SLICE_LIT("global tracks"));
-	st->r->no_memory |= st->global == NULL;
-	return st->global;
+	if (st->global_process == NULL)
+		st->global_process = trace_add_process(st->r->trace, SLICE_LIT("global tracks"));
+	st->r->no_memory |= st->global_process == NULL;
+	return st->global_process;
 }
 
 static const struct track *add_process(struct pf_state *st, const struct pf_description *d)
@@ -492,13 +489,12 @@ static const struct track *add_thread(struct pf_state *st, const struct pf_descr
 	return t;
 }
 
-/* The track of the model above a plain track: `depth` bounds the recursion. */
-static const struct track *model_above(struct pf_state *st, struct pf_track *t, unsigned depth);
+static const struct track *model_parent(struct pf_state *st, struct pf_track *t, unsigned depth);
 
 static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, const struct track *above,
                                    struct slice name)
 {
-	const struct pf_description *const d = t->full;
+	const struct pf_description *const d = t->final;
 	struct text key = { .n = 0 };
 
 	text_printf(&key, "%" PRIu32 " %u ", above->index, d->merge == PF_MERGE_KEY);
@@ -523,7 +519,7 @@ static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, cons
 			g = NULL;
 		} else {
 			st->group_list[st->ngroups++] = g;
-			g->name = name.n > 0 ? model_text(st, name) : SLICE_LIT("track");
+			g->name = name.n > 0 ? trace_text(st->r->trace, name) : SLICE_LIT("track");
 			g->parent = above;
 			g->first = above->kind == TRACK_THREAD && slice_equal(above->name, g->name);
 		}
@@ -542,7 +538,7 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 		const uint32_t number = g->nlanes + g->first;
 		const struct track *const above = g->nlanes == 0 ? g->parent : g->lanes[0];
 		if (is_full(st) || number > UINT16_MAX)
-			return more_track(st);
+			return overflow_track(st);
 		const struct slice name = number == 0 ? g->name
 		                                      : arena_printf(&trace->arena, "%.*s (%u)",
 		                                                     (int)g->name.n, g->name.p, number + 1);
@@ -557,16 +553,16 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 		}
 		t->has_id = false;
 		t->lane = (uint16_t)number;
-		t->is_child = number == 0 && g->parent != st->global;
+		t->is_child = number == 0 && g->parent != st->global_process;
 		g->lanes[g->nlanes++] = t;
 	}
 	return g->lanes[n];
 }
 
-/* The track of which tracetool's writer made this one a lane: it has the same parent and name. */
+/* The track of which this one is a lane, in a trace of tracetool: it has the same parent and name. */
 static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
 {
-	const uint32_t i = table64_get(&st->own_children, sibling_key(st, t->full->parent, t->full->name));
+	const uint32_t i = table64_get(&st->own_children, sibling_key(st, t->final->parent, t->final->name));
 
 	return i != TABLE_NONE && st->tracks[i] != t ? st->tracks[i] : NULL;
 }
@@ -575,32 +571,33 @@ static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
  * thread. */
 static bool is_async(struct pf_state *st, struct pf_track *t)
 {
-	if (t->above == NULL)
-		t->above = pf_track(st, t->full->parent);
-	t->is_async = t->above != NULL && !slice_equal(t->above->full->name, t->full->name);
+	if (t->parent == NULL)
+		t->parent = pf_track(st, t->final->parent);
+	t->is_async = t->parent != NULL && !slice_equal(t->parent->final->name, t->final->name);
 	return t->is_async;
 }
 
+/* depth: bound of the recursion. */
 static const struct track *model_of(struct pf_state *st, struct pf_track *t, struct slice name,
                                     unsigned depth)
 {
-	const struct pf_description *const d = t->full;
+	const struct pf_description *const d = t->final;
 
 	if (t->model != NULL)
 		return t->model;
 	const bool is_own = st->is_own && d->kind == PF_PLAIN && d->merge == PF_MERGE_NAME && d->has_parent;
 	struct pf_track *const base = is_own ? lane_base(st, t) : NULL;
 	if (is_own && base == NULL && is_async(st, t))
-		return t->model = model_above(st, t, depth);
+		return t->model = model_parent(st, t, depth);
 	if (is_full(st))
-		return t->model = more_track(st);
+		return t->model = overflow_track(st);
 	if (d->kind == PF_PROCESS) {
 		t->model = add_process(st, d);
 	} else if (d->kind == PF_THREAD) {
 		t->model = add_thread(st, d);
 	} else {
 		const struct track *const above =
-		    base != NULL ? model_of(st, base, name, depth + 1) : model_above(st, t, depth);
+		    base != NULL ? model_of(st, base, name, depth + 1) : model_parent(st, t, depth);
 		const struct slice own = d->name.n > 0 ? d->name : name;
 		if (above == NULL)
 			return NULL;
@@ -613,13 +610,13 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 	return t->model;
 }
 
-static const struct track *model_above(struct pf_state *st, struct pf_track *t, unsigned depth)
+static const struct track *model_parent(struct pf_state *st, struct pf_track *t, unsigned depth)
 {
-	if (!t->full->has_parent || depth > PF_MAX_ABOVE)
+	if (!t->final->has_parent || depth > PF_MAX_ANCESTORS)
 		return global_process(st);
-	if (t->above == NULL)
-		t->above = pf_track(st, t->full->parent);
-	return t->above != NULL ? model_of(st, t->above, slice_of("", 0), depth + 1) : more_track(st);
+	if (t->parent == NULL)
+		t->parent = pf_track(st, t->final->parent);
+	return t->parent != NULL ? model_of(st, t->parent, slice_of("", 0), depth + 1) : overflow_track(st);
 }
 
 const struct track *pf_model(struct pf_state *st, struct pf_track *t, struct slice name)
@@ -664,21 +661,21 @@ void pf_lane_free(struct pf_state *st, struct pf_track *t)
 
 enum { MARK_NONE, MARK_OPEN, MARK_GOOD, MARK_LOST };
 
-/* For each track its mark and the number of tracks above it; `way`: the path from one track to its root. */
-struct survey {
-	uint8_t *marks, *depths;
-	uint32_t *way;
+/* Search for the root of each track. */
+struct root_search {
+	uint8_t *marks, *depths; /* of each track; depths: number of ancestors */
+	uint32_t *path;          /* from the current track to its root */
 };
 
 static void report_lost(struct pf_state *st, const struct pf_track *t, enum pf_rule rule)
 {
 	finding_add(st->findings, &perfetto_rules[rule], t->described_at, t->described_record,
-	            "track %" PRIu64 ", parent %" PRIu64 ": %s", t->uuid, t->d.parent,
+	            "track %" PRIu64 ", parent %" PRIu64 ": %s", t->uuid, t->desc.parent,
 	            perfetto_rules[rule].text);
 }
 
-/* Finds out whether a track leads to a root in at most 99 steps; each track is looked at once. */
-static void find_lost(struct pf_state *st, uint32_t i, const struct survey *s)
+/* Finds out whether a track leads to a root in at most PF_MAX_ANCESTORS steps; visits each track once. */
+static void find_lost(struct pf_state *st, uint32_t i, const struct root_search *s)
 {
 	uint32_t n = 0, depth = 0;
 	bool lost = false;
@@ -686,35 +683,34 @@ static void find_lost(struct pf_state *st, uint32_t i, const struct survey *s)
 	while (s->marks[i] == MARK_NONE) {
 		const struct pf_track *const t = st->tracks[i];
 		s->marks[i] = MARK_OPEN;
-		s->way[n++] = i;
-		if (!t->d.has_parent || t->d.kind == PF_THREAD)
+		s->path[n++] = i;
+		if (!t->desc.has_parent || t->desc.kind == PF_THREAD)
 			break;
-		i = table64_get(&st->track_index, t->d.parent);
-		if (i != TABLE_NONE && st->tracks[i]->d.is_known && s->marks[i] == MARK_NONE)
+		i = table64_get(&st->track_index, t->desc.parent);
+		if (i != TABLE_NONE && st->tracks[i]->desc.is_known && s->marks[i] == MARK_NONE)
 			continue;
 		const bool loops = i != TABLE_NONE && s->marks[i] == MARK_OPEN;
 		lost = i == TABLE_NONE || s->marks[i] != MARK_GOOD;
 		depth = lost ? 0 : s->depths[i] + 1U;
 		if (loops || i == TABLE_NONE || s->marks[i] != MARK_LOST)
 			if (lost)
-				report_lost(st, loops ? st->tracks[s->way[0]] : t,
+				report_lost(st, loops ? st->tracks[s->path[0]] : t,
 				            loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
 		break;
 	}
 	for (; n > 0; depth++) {
-		const uint32_t k = s->way[--n];
-		if (!lost && depth > PF_MAX_ABOVE) {
+		const uint32_t k = s->path[--n];
+		if (!lost && depth > PF_MAX_ANCESTORS) {
 			lost = true;
 			report_lost(st, st->tracks[k], PF_RULE_TD_DEEP);
 		}
 		s->marks[k] = lost ? MARK_LOST : MARK_GOOD;
 		s->depths[k] = (uint8_t)(depth < UINT8_MAX ? depth : UINT8_MAX);
-		st->tracks[k]->d.is_lost = lost;
 	}
 }
 
-/* A track, in the order in which findings are reported: that of the file, as tracks are met in another order
- * when parents are needed early. */
+/* Place of a track in the file.  Findings are reported in this order; that of st->tracks differs where a
+ * parent was needed before its descriptor. */
 struct track_place {
 	uint64_t offset, uuid;
 	uint32_t i;
@@ -730,24 +726,24 @@ static int compare_places(const void *a, const void *b)
 
 void pf_tracks_end(struct pf_state *st)
 {
-	struct survey s = { .marks = calloc(2, st->ntracks + 1),
-		            .way = malloc((st->ntracks + 1) * sizeof *s.way) };
+	struct root_search s = { .marks = calloc(2, st->ntracks + 1),
+		                 .path = malloc((st->ntracks + 1) * sizeof *s.path) };
 	struct track_place *const places = malloc((st->ntracks + 1) * sizeof *places);
 	uint32_t n = 0;
 
 	s.depths = s.marks != NULL ? s.marks + st->ntracks + 1 : NULL;
-	st->r->no_memory |= s.marks == NULL || s.way == NULL || places == NULL;
+	st->r->no_memory |= s.marks == NULL || s.path == NULL || places == NULL;
 	for (uint32_t i = 0; !st->r->no_memory && i < st->ntracks; i++) {
 		const struct pf_track *const t = st->tracks[i];
-		if (!t->is_synthetic && (t->d.is_known || t->is_used))
-			places[n++] =
-			    (struct track_place){ t->d.is_known ? t->described_at : t->offset, t->uuid, i };
+		if (!t->is_synthetic && (t->desc.is_known || t->is_used))
+			places[n++] = (struct track_place){ t->desc.is_known ? t->described_at : t->offset,
+				                            t->uuid, i };
 	}
 	if (n > 0)
 		qsort(places, n, sizeof *places, compare_places);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pf_track *const t = st->tracks[places[i].i];
-		if (t->d.is_known)
+		if (t->desc.is_known)
 			find_lost(st, places[i].i, &s);
 		else
 			finding_add(st->findings, &perfetto_rules[PF_RULE_TRACK_UNDEFINED], t->offset,
@@ -755,7 +751,7 @@ void pf_tracks_end(struct pf_state *st)
 	}
 	free(places);
 	free(s.marks);
-	free(s.way);
+	free(s.path);
 }
 
 void pf_tracks_free(struct pf_state *st)

@@ -1,6 +1,7 @@
 /*
- * Events of the model: names, classes, and fields from debug annotations.  Annotations are typed trees, whose
- * depth is bounded; where an argument has several values, the one that Perfetto takes counts.
+ * Makes events of the model: classes from categories, names, and fields from debug annotations.  Annotations
+ * are typed trees, whose depth is bounded; of several values of an annotation the one that Perfetto uses
+ * counts.
  */
 #include "json/token.h"
 #include "model/event_traits.h"
@@ -9,8 +10,8 @@
 
 /* ---- classes ---- */
 
-/* Events of one category are a class; counters with a unit have one for each unit. */
-struct class *pf_class(struct pf_state *st, struct slice category, struct slice unit)
+/* Events of one category are a class; counters with a unit have a class for each unit. */
+static struct class *find_class(struct pf_state *st, struct slice category, struct slice unit)
 {
 	struct trace *const trace = st->r->trace;
 	const struct slice name = category.n > 0 ? category : SLICE_LIT("no category");
@@ -25,9 +26,9 @@ struct class *pf_class(struct pf_state *st, struct slice category, struct slice 
 	if (c == NULL && !key.failed && st->class_names.used >= PF_MAX_CLASSES) {
 		pf_report_limit(st, PF_FULL_CLASSES, "more than %u categories: the others are shown as one",
 		                PF_MAX_CLASSES);
-		c = st->more_class != NULL ? st->more_class
-		                           : trace_add_class(trace, SLICE_LIT("more categories"));
-		st->more_class = c;
+		c = st->overflow_class != NULL ? st->overflow_class
+		                               : trace_add_class(trace, SLICE_LIT("more categories"));
+		st->overflow_class = c;
 	} else if (c == NULL && !key.failed) {
 		const struct slice copy = arena_copy(&trace->arena, s);
 		const struct slice text = copy.p != NULL ? textscan_slice(copy.p, name.n) : copy;
@@ -58,7 +59,7 @@ static struct slice interned(const struct pf_state *st, enum pf_table_id table, 
 	return e != NULL ? e->text : slice_of(NULL, 0);
 }
 
-/* Names of categories, joined by commas as in Perfetto. */
+/* The categories of the event, joined by commas as in Perfetto. */
 static struct slice joined_categories(struct pf_state *st, struct arena *a)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
@@ -79,30 +80,30 @@ static struct slice joined_categories(struct pf_state *st, struct arena *a)
 
 static struct class *event_class(struct pf_state *st)
 {
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	const struct slice none = slice_of("", 0);
 	struct arena a = { .head = NULL };
 	struct class *c;
 
 	if (te->ncategories == 0) {
-		if (st->plain == NULL)
-			st->plain = pf_class(st, none, none);
-		return st->plain;
+		if (st->plain_class == NULL)
+			st->plain_class = find_class(st, none, none);
+		return st->plain_class;
 	}
 	if (te->ncategories == 1 && te->category_iid != 0) {
 		struct pf_entry *const e = (struct pf_entry *)(uintptr_t)pf_entry_find(
 		    st->sequence, PF_CATEGORIES, te->category_iid);
 		if (e != NULL) {
 			if (e->cls == NULL)
-				e->cls = pf_class(st, e->text, none);
+				e->cls = find_class(st, e->text, none);
 			return e->cls;
 		}
 		const struct slice unknown = arena_printf(&a, "unknown(%" PRIu64 ")", te->category_iid);
-		c = pf_class(st, unknown.p != NULL ? unknown : none, none);
+		c = find_class(st, unknown.p != NULL ? unknown : none, none);
 	} else {
 		if (st->last_class != NULL && st->event.category_hash == st->last_category)
 			return st->last_class;
-		c = pf_class(st, joined_categories(st, &a), none);
+		c = find_class(st, joined_categories(st, &a), none);
 		st->last_category = st->event.category_hash;
 		st->last_class = c;
 	}
@@ -114,7 +115,7 @@ static struct class *event_class(struct pf_state *st)
 
 struct slice pf_event_name(const struct pf_state *st)
 {
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	const uint64_t iid = pf_name_iid(st);
 
 	if (iid != 0)
@@ -124,21 +125,17 @@ struct slice pf_event_name(const struct pf_state *st)
 
 /* ---- annotations ---- */
 
-struct making {
-	struct pf_state *st;
-	struct batch *b;
-};
+static struct value make_value(const struct pf_state *st, struct batch *b, struct slice annotation,
+                               unsigned depth);
 
-static struct value make_value(const struct making *m, struct slice annotation, unsigned depth);
-
-static struct slice annotation_name(const struct making *m, struct slice annotation)
+static struct slice annotation_name(const struct pf_state *st, struct slice annotation)
 {
 	struct pf_wire w = pf_wire_on(annotation);
 	struct slice name = slice_of(NULL, 0);
 
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0)
-			return interned(m->st, PF_KEYS, w.v);
+			return interned(st, PF_KEYS, w.v);
 		if (w.tag == PF_TAG(PF_annotation_name, PF_BYTES))
 			name = textscan_slice(w.bytes, (uint32_t)w.v);
 	}
@@ -156,18 +153,18 @@ uint32_t pf_count(struct slice s, uint32_t tag)
 }
 
 /* A dictionary ends at the first entry without a name, as in Perfetto. */
-static struct value make_map(const struct making *m, struct slice s, unsigned depth)
+static struct value make_map(const struct pf_state *st, struct batch *b, struct slice s, unsigned depth)
 {
 	const uint32_t tag = PF_TAG(PF_annotation_dict_entries, PF_BYTES), n = pf_count(s, tag);
-	struct value *const v = arena_alloc(&m->b->scratch, 2 * (size_t)n * sizeof *v);
+	struct value *const v = arena_alloc(&b->scratch, 2 * (size_t)n * sizeof *v);
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
 
 	while (v != NULL && pf_wire_find(&w, tag)) {
-		const struct slice name = annotation_name(m, pf_wire_slice(&w));
+		const struct slice name = annotation_name(st, pf_wire_slice(&w));
 		if (name.p == NULL)
 			break;
-		const struct value one = make_value(m, pf_wire_slice(&w), depth + 1);
+		const struct value one = make_value(st, b, pf_wire_slice(&w), depth + 1);
 		if (one.type == VALUE_NONE)
 			continue;
 		v[2 * (size_t)k] = value_string(name);
@@ -188,23 +185,23 @@ struct value pf_list(const struct value *v, uint32_t n)
 	return list;
 }
 
-static struct value make_list(const struct making *m, struct slice s, unsigned depth)
+static struct value make_list(const struct pf_state *st, struct batch *b, struct slice s, unsigned depth)
 {
 	const uint32_t tag = PF_TAG(PF_annotation_array_values, PF_BYTES), n = pf_count(s, tag);
-	struct value *const v = arena_alloc(&m->b->scratch, (size_t)n * sizeof *v);
+	struct value *const v = arena_alloc(&b->scratch, (size_t)n * sizeof *v);
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t k = 0;
 
 	while (v != NULL && pf_wire_find(&w, tag)) {
-		v[k] = make_value(m, pf_wire_slice(&w), depth + 1);
+		v[k] = make_value(st, b, pf_wire_slice(&w), depth + 1);
 		k += v[k].type != VALUE_NONE;
 	}
 	return k > 0 ? pf_list(v, k) : (struct value){ .type = VALUE_NONE };
 }
 
-static struct value make_nested(const struct making *m, struct slice s, unsigned depth)
+static struct value make_nested(struct batch *b, struct slice s, unsigned depth)
 {
-	struct arena *const a = &m->b->scratch;
+	struct arena *const a = &b->scratch;
 	const uint32_t keys = pf_count(s, PF_TAG(PF_nested_dict_keys, PF_BYTES));
 	const uint32_t entries = pf_count(s, PF_TAG(PF_nested_dict_values, PF_BYTES));
 	const uint32_t values = pf_count(s, PF_TAG(PF_nested_array_values, PF_BYTES));
@@ -226,10 +223,10 @@ static struct value make_nested(const struct making *m, struct slice s, unsigned
 			break;
 		case PF_TAG(PF_nested_dict_values, PF_BYTES):
 			if (e < n)
-				map[2 * (size_t)e++ + 1] = make_nested(m, pf_wire_slice(&w), depth + 1);
+				map[2 * (size_t)e++ + 1] = make_nested(b, pf_wire_slice(&w), depth + 1);
 			break;
 		case PF_TAG(PF_nested_array_values, PF_BYTES):
-			list[i++] = make_nested(m, pf_wire_slice(&w), depth + 1);
+			list[i++] = make_nested(b, pf_wire_slice(&w), depth + 1);
 			break;
 		case PF_TAG(PF_nested_int_value, PF_VARINT):
 			scalar = (struct value){ .type = VALUE_I64, .u64 = w.v };
@@ -277,7 +274,8 @@ static unsigned value_priority(uint32_t tag)
 	return i;
 }
 
-static struct value make_value(const struct making *m, struct slice annotation, unsigned depth)
+static struct value make_value(const struct pf_state *st, struct batch *b, struct slice annotation,
+                               unsigned depth)
 {
 	const struct value none = { .type = VALUE_NONE };
 	struct pf_wire w = pf_wire_on(annotation), best = w;
@@ -296,9 +294,9 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	}
 	switch (least) {
 	case 0:
-		return make_map(m, annotation, depth);
+		return make_map(st, b, annotation, depth);
 	case 1:
-		return make_list(m, annotation, depth);
+		return make_list(st, b, annotation, depth);
 	case 2:
 		return (struct value){ .type = VALUE_BOOL, .u64 = best.v != 0 };
 	case 3:
@@ -310,7 +308,7 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	case 6:
 		return value_string(textscan_slice(best.bytes, (uint32_t)best.v));
 	case 7:
-		text = interned(m->st, PF_STRINGS, best.v);
+		text = interned(st, PF_STRINGS, best.v);
 		return text.p != NULL ? value_string(text) : none;
 	case 8:
 		return (struct value){ .type = VALUE_ADDRESS, .u64 = best.v };
@@ -324,7 +322,7 @@ static struct value make_value(const struct making *m, struct slice annotation, 
 	case 10:
 		return (struct value){ .type = VALUE_BYTES, .count = (uint32_t)best.v, .p = best.bytes };
 	case 11:
-		return make_nested(m, pf_wire_slice(&best), depth);
+		return make_nested(b, pf_wire_slice(&best), depth);
 	default:
 		return none;
 	}
@@ -455,15 +453,6 @@ static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct sl
 	}
 }
 
-static void put_stack(struct pf_state *st, struct batch *b, struct field *f, uint32_t *n, uint64_t iid)
-{
-	struct field stack[PF_STACK_FIELDS];
-	const uint32_t nstack = pf_stack(st, b, iid, stack);
-
-	for (uint32_t i = 0; i < nstack; i++)
-		put(f, n, stack[i].name, stack[i].value);
-}
-
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
@@ -516,8 +505,12 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			break;
 		}
 		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
-			if (!st->is_own && n < MAX_MORE)
-				put_stack(st, b, f, &n, w.v);
+			if (!st->is_own && n < MAX_MORE) {
+				struct field stack[PF_STACK_FIELDS];
+				const uint32_t nstack = pf_stack(st, st->sequence, b, w.v, stack);
+				for (uint32_t i = 0; i < nstack; i++)
+					put(f, &n, stack[i].name, stack[i].value);
+			}
 			break;
 		case PF_TAG(PF_event_callstack, PF_BYTES):
 			put(f, &n, SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)));
@@ -541,6 +534,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 
 /* ---- fields ---- */
 
+/* Gives a number to later fields of a name, as the fields of an event have different names. */
 static void make_unique(struct batch *b, struct field *f, uint32_t n)
 {
 	if (!field_names_may_repeat(f, n))
@@ -556,8 +550,7 @@ static void make_unique(struct batch *b, struct field *f, uint32_t n)
 
 static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 {
-	const struct making m = { st, b };
-	const struct pf_te *const te = &st->te;
+	const struct pf_event_fields *const te = &st->te;
 	const uint32_t max =
 	    (te->nannotations < MAX_FIELDS ? te->nannotations : MAX_FIELDS) + (te->has_more ? MAX_MORE : 0);
 	struct field *const f = batch_fields(b, max);
@@ -568,8 +561,8 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 		return;
 	while (te->nannotations > 0 && n < MAX_FIELDS &&
 	       pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES))) {
-		const struct slice name = annotation_name(&m, pf_wire_slice(&w));
-		const struct value v = name.p != NULL ? make_value(&m, pf_wire_slice(&w), 0)
+		const struct slice name = annotation_name(st, pf_wire_slice(&w));
+		const struct value v = name.p != NULL ? make_value(st, b, pf_wire_slice(&w), 0)
 		                                      : (struct value){ .type = VALUE_NONE };
 		if (v.type != VALUE_NONE)
 			f[n++] = (struct field){ name, v };
@@ -584,11 +577,10 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 
 /* ---- events ---- */
 
-/* The value of a counter.  tracetool's writer has a number that a double rounds as an annotation, too. */
+/* The value of a counter.  tracetool's writer adds an annotation "exact" to a number that a double rounds. */
 static void put_value(struct pf_state *st, struct batch *b, struct event *e, const struct pf_event *x)
 {
 	struct field *const f = batch_event_fields(b, e, 1);
-	const struct making m = { st, b };
 	struct pf_wire w = pf_wire_on(st->te.s);
 	struct value v = x->is_integer ? (struct value){ .type = VALUE_I64, .i64 = x->number }
 	                               : (struct value){ .type = VALUE_F64, .f64 = x->value };
@@ -597,31 +589,31 @@ static void put_value(struct pf_state *st, struct batch *b, struct event *e, con
 		v.type = VALUE_U64;
 	while (st->is_own && st->te.nannotations > 0 && pf_wire_next(&w))
 		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
-		    slice_is(annotation_name(&m, pf_wire_slice(&w)), "exact"))
-			v = make_value(&m, pf_wire_slice(&w), 0);
+		    slice_is(annotation_name(st, pf_wire_slice(&w)), "exact"))
+			v = make_value(st, b, pf_wire_slice(&w), 0);
 	if (f != NULL)
 		*f = (struct field){ SLICE_LIT("value"), v };
 }
 
-/* The class of a counter: of the first category its values have, and its unit. */
+/* The class of a counter, by its unit and the category of its first value. */
 static struct class *counter_class(struct pf_state *st, const struct pf_event *x)
 {
 	static const struct slice units[] = { SLICE_LIT(""), SLICE_LIT("ns"), SLICE_LIT("count"),
 		                              SLICE_LIT("byte") };
-	const struct pf_description *const d = x->track->full;
+	const struct pf_description *const d = x->track->final;
 	struct arena a = { .head = NULL };
 
 	if (x->name.p != NULL)
-		return pf_class(st, slice_of("", 0), slice_is(x->name, "thread_time") ? units[1] : units[2]);
+		return find_class(st, slice_of("", 0),
+		                  slice_is(x->name, "thread_time") ? units[1] : units[2]);
 	if (x->track->cls == NULL) {
 		const struct slice unit = d->unit > 0 && d->unit < 4 ? units[d->unit]
 		                          : d->builtin == 1          ? units[1]
 		                          : d->builtin == 2          ? units[2]
 		                          : d->unit_name.p != NULL   ? d->unit_name
 		                                                     : units[0];
-		/* from others than tracetool, the category is that of the span or instant which has the value
-		 */
-		x->track->cls = pf_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
+		/* in traces of others, the category is that of the span or instant which has the value */
+		x->track->cls = find_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
 		arena_free(&a);
 	}
 	return x->track->cls;
@@ -629,48 +621,47 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 
 static struct slice counter_name(const struct pf_event *x)
 {
-	const struct slice name = x->track->full->name;
+	const struct slice name = x->track->final->name;
 
-	return x->name.p != NULL              ? x->name
-	       : name.n > 0                   ? name
-	       : x->track->full->builtin == 1 ? SLICE_LIT("thread_time")
-	       : x->track->full->builtin == 2 ? SLICE_LIT("thread_instruction_count")
-	                                      : SLICE_LIT("counter");
+	return x->name.p != NULL               ? x->name
+	       : name.n > 0                    ? name
+	       : x->track->final->builtin == 1 ? SLICE_LIT("thread_time")
+	       : x->track->final->builtin == 2 ? SLICE_LIT("thread_instruction_count")
+	                                       : SLICE_LIT("counter");
 }
 
-/* A name of a track, which lives as long as the reader, for an event, which may live longer. */
-static struct slice kept_name(struct pf_state *st, struct batch *b, struct slice name)
+/* Copies the name of a track: the track lives as long as the reader, an event may live longer. */
+static struct slice copy_name(struct pf_state *st, struct batch *b, struct slice name)
 {
-	const struct slice text = pf_keep(st, name);
+	const struct slice text = pf_trace_text(st, name);
 
 	return text.p != NULL ? text : arena_copy(&b->scratch, name);
 }
 
-/* A track that tracetool wrote for one async span is that span's id. */
+/* The id of an async span that tracetool wrote is its track, which has no other span. */
 static void set_async(const struct pf_event *x, struct event *e)
 {
-	if (!x->track->is_async || (x->what != PF_BEGIN && x->what != PF_END))
+	if (!x->track->is_async || (x->kind != PF_BEGIN && x->kind != PF_END))
 		return;
 	e->flags |= EVENT_ASYNC;
 	e->dur = x->track->uuid;
 }
 
-/* Makes the events around that of a record, which have no fields of the packet. */
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
 {
 	const struct slice none = slice_of("", 0);
 
-	if (st->plain == NULL)
-		st->plain = pf_class(st, none, none);
+	if (st->plain_class == NULL)
+		st->plain_class = find_class(st, none, none);
 	e->ts = x->ts;
-	e->cls = st->plain;
+	e->cls = st->plain_class;
 	e->track = x->model != NULL ? x->model : pf_model(st, x->track, none);
 	e->name = none;
-	switch (x->what) {
+	switch (x->kind) {
 	case PF_VALUE:
 		e->phase = PHASE_COUNTER;
 		e->cls = counter_class(st, x);
-		e->name = kept_name(st, b, counter_name(x));
+		e->name = copy_name(st, b, counter_name(x));
 		put_value(st, b, e, x);
 		break;
 	case PF_ARROW:
@@ -696,13 +687,13 @@ void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)
 	const struct pf_event *const x = &st->event;
 	const bool wants = (st->r->want & WANT_FIELDS) != 0;
 
-	if (x->what == PF_VALUE || x->what == PF_ARROW) {
+	if (x->kind == PF_VALUE || x->kind == PF_ARROW) {
 		pf_make_further(st, b, x, e);
 		return;
 	}
 	e->ts = x->ts;
 	e->track = x->model != NULL ? x->model : pf_model(st, x->track, pf_event_name(st));
-	if (x->what == PF_SAMPLE) {
+	if (x->kind == PF_SAMPLE) {
 		pf_sample_fields(st, b, x, e);
 		return;
 	}
@@ -710,11 +701,11 @@ void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)
 	e->name = pf_event_name(st);
 	if (e->name.p == NULL)
 		e->name = slice_of("", 0);
-	e->phase = x->what == PF_BEGIN  ? PHASE_BEGIN
-	           : x->what == PF_END  ? PHASE_END
-	           : x->what == PF_SPAN ? PHASE_SPAN
+	e->phase = x->kind == PF_BEGIN  ? PHASE_BEGIN
+	           : x->kind == PF_END  ? PHASE_END
+	           : x->kind == PF_SPAN ? PHASE_SPAN
 	                                : PHASE_INSTANT;
-	e->dur = x->what == PF_SPAN ? x->dur : 0;
+	e->dur = x->kind == PF_SPAN ? x->dur : 0;
 	set_async(x, e);
 	if (e->cls == NULL || e->track == NULL)
 		st->r->no_memory = true;

@@ -1,5 +1,5 @@
-/* The tables of schema.def: messages and their fields by number, for the checks and for raw records; and
- * messages that are read into structs. */
+/* The tables of schema.def: messages and their fields by number, for checks and raw records; reading a
+ * message into a struct. */
 #include "perfetto/schema/schema.h"
 
 #define DATA PF_IS_DATA
@@ -71,6 +71,20 @@ bool pf_schema_is_extension(enum pf_message m, uint32_t number)
 const char *pf_schema_name(enum pf_message m)
 {
 	return messages[m].name;
+}
+
+/* ---- encoding ---- */
+
+void wire_close_long(struct text *t, size_t start)
+{
+	const size_t n = t->n - start;
+	const unsigned more = wire_size(n) - 1;
+
+	if (text_reserve(t, more) == NULL)
+		return;
+	memmove(t->p + start + more, t->p + start, n);
+	wire_put(t->p + start - 1, n);
+	t->n += more;
 }
 
 /* ---- messages as structs ---- */

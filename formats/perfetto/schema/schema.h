@@ -2,8 +2,8 @@
 #define PERFETTO_SCHEMA_SCHEMA_H
 
 /*
- * The messages of Perfetto's protos that are read (schema.def), as tables; and the bytes they are encoded in
- * (wire.h).
+ * The messages of Perfetto's protos (schema.def) as tables and as structs, for reader, writer and copier;
+ * wire.h has their encoding, chrome.c names of types in Chrome's descriptors.
  */
 
 #include "perfetto/schema/wire.h"
@@ -86,12 +86,12 @@ enum pf_as {
 	PF_AS_U32,
 	PF_AS_U64,
 	PF_AS_BOOL,
-	PF_AS_FIELD, /* all bytes of a varint, with its tag */
+	PF_AS_FIELD, /* bytes of a varint with its tag, as a slice */
 	PF_AS_SLICE, /* a message or text */
-	PF_AS_MARK,  /* nothing but the mark, of a message or text */
+	PF_AS_MARK,  /* of a message or text only the mark is stored */
 };
 
-/* The member that a field is stored in, the last one if it is repeated. */
+/* The member that a field is stored in.  Of a repeated field the last one counts. */
 struct pf_member {
 	uint32_t tag;       /* 0: no such row */
 	uint16_t at;        /* offset in the struct */
@@ -100,7 +100,7 @@ struct pf_member {
 	uint8_t as;         /* enum pf_as */
 };
 
-/* Rows of a table of members, which has them by number of the field. */
+/* Rows of a table of members, indexed by the number of the field. */
 #define PF_MARKED_AT(number, type, member, kind, offset, value)                                              \
 	[number] = { .tag = PF_TAG(number, PF_AS_##kind < PF_AS_SLICE ? PF_VARINT : PF_BYTES),               \
 		     .at = offsetof(type, member),                                                           \
@@ -111,7 +111,7 @@ struct pf_member {
 #define PF_MARKED(number, type, member, kind, marked, value)                                                 \
 	PF_MARKED_AT(number, type, member, kind, offsetof(type, marked) + 1, value)
 
-/* Stores the fields of a message that can be read, by a table of n members. */
+/* Stores the fields of a message, up to one that cannot be read, by a table of n members. */
 void pf_read(struct slice message, const struct pf_member *members, uint32_t n, void *to);
 
 #define PF_READ(message, members, to) pf_read(message, members, sizeof(members) / sizeof *(members), to)

@@ -5,10 +5,11 @@
 
 #include "base/cursor.h"
 #include "base/slice.h"
+#include "output/text.h"
 
 /*
- * Reads the fields of a protocol buffer message, the only place that decodes bytes of the file.  Each field
- * is checked against the end of its message before it is used.
+ * Protocol buffers: fields of messages, decoded (pf_wire_*) and encoded (wire_*).  This is the only place
+ * that decodes bytes of the file: each field is checked against the end of its message before it is used.
  */
 
 enum { PF_VARINT = 0, PF_FIXED64 = 1, PF_BYTES = 2, PF_FIXED32 = 5 };
@@ -161,6 +162,105 @@ static inline struct slice pf_content(struct slice s, uint32_t number)
 	const struct pf_wire w = pf_wire_last(s, PF_TAG(number, PF_BYTES));
 
 	return pf_wire_slice(&w);
+}
+
+/* ---- encoding ---- */
+
+/* A message is built in a text; its length is inserted when it is closed. */
+
+static inline char *wire_put(char *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (char)(v | 0x80);
+	*p++ = (char)v;
+	return p;
+}
+
+/* The same without a loop, for numbers that usually are large, such as times.  Writes 8 bytes or more. */
+static inline char *wire_put_large(char *p, uint64_t v)
+{
+	const unsigned more = (63 - (unsigned)__builtin_clzll(v | 1)) / 7; /* bytes after the first one */
+
+	if (more >= 8)
+		return wire_put(p, v);
+	v = (v & UINT64_C(0x000000000fffffff)) | (v & UINT64_C(0x00fffffff0000000)) << 4;
+	v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x0fffc0000fffc000)) << 2;
+	v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x3f803f803f803f80)) << 1;
+	v |= UINT64_C(0x8080808080808080) & (((uint64_t)1 << 8 * more) - 1);
+	memcpy(p, &v, sizeof v);
+	return p + more + 1;
+}
+
+static inline unsigned wire_size(uint64_t v)
+{
+	return (70 - (unsigned)__builtin_clzll(v | 1)) / 7;
+}
+
+static inline void wire_number(struct text *t, unsigned field, uint64_t v)
+{
+	char *p = text_reserve(t, 2 * PF_VARINT_MAX);
+
+	if (p == NULL)
+		return;
+	p = wire_put(p, PF_TAG(field, PF_VARINT));
+	t->n = (size_t)(wire_put(p, v) - t->p);
+}
+
+static inline void wire_double(struct text *t, unsigned field, double v)
+{
+	char *p = text_reserve(t, PF_VARINT_MAX + 8);
+	uint64_t bits;
+
+	if (p == NULL)
+		return;
+	memcpy(&bits, &v, sizeof bits);
+	p = wire_put(p, PF_TAG(field, PF_FIXED64));
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		*p++ = (char)(bits >> shift);
+	t->n = (size_t)(p - t->p);
+}
+
+/* Writes the tag and length of n bytes that the caller appends. */
+static inline void wire_head(struct text *t, unsigned field, size_t n)
+{
+	char *p = text_reserve(t, 2 * PF_VARINT_MAX);
+
+	if (p == NULL)
+		return;
+	p = wire_put(p, PF_TAG(field, PF_BYTES));
+	t->n = (size_t)(wire_put(p, n) - t->p);
+}
+
+static inline void wire_slice(struct text *t, unsigned field, struct slice s)
+{
+	wire_head(t, field, s.n);
+	text_add(t, s.p, s.n);
+}
+
+/* Starts a message; returns its position for wire_close(). */
+static inline size_t wire_open(struct text *t, unsigned field)
+{
+	char *p = text_reserve(t, PF_VARINT_MAX + 1);
+
+	if (p == NULL)
+		return 0;
+	p = wire_put(p, PF_TAG(field, PF_BYTES));
+	*p++ = 0;
+	t->n = (size_t)(p - t->p);
+	return t->n;
+}
+
+void wire_close_long(struct text *t, size_t start);
+
+/* Messages below 128 bytes, as most are, are not moved: their length has one byte. */
+static inline void wire_close(struct text *t, size_t start)
+{
+	if (t->failed)
+		return;
+	if (t->n - start < 0x80)
+		t->p[start - 1] = (char)(t->n - start);
+	else
+		wire_close_long(t, start);
 }
 
 #endif
