@@ -1,9 +1,9 @@
 /*
- * Checks of events: the grammar of values, driven by d9_types.  It is the one place that walks over their
- * bytes, whether to check them, to drop them or to make values of them.  Nesting is bounded (D9_MAX_NESTING),
- * and so is what pools and symbols add to one event (D9_MAX_EVENT_POOLED).
+ * The grammar of values, driven by d9_types: one walk checks them, passes over them or converts them. Nesting
+ * is bounded (D9_MAX_NESTING), and so are the bytes that pools and symbols add to one event
+ * (D9_MAX_EVENT_POOLED).
  *
- * Events of common schemas are only measured, at full speed (fast.c); what is not plain is walked.
+ * Plain events of common schemas are only measured (fast.c); all others are walked.
  */
 #include <stdlib.h>
 
@@ -42,12 +42,6 @@ const struct d9_type_info d9_types[D9_TYPES] = {
 
 /* ---- bytes ---- */
 
-static bool lack_bytes(struct d9_bytes *b, const char *what, uint64_t missing)
-{
-	*b->lack = (struct d9_lack){ .what = what, .bytes = missing };
-	return false;
-}
-
 static bool lack_length(struct d9_bytes *b, const char *what, uint64_t n, uint64_t missing, uint64_t left)
 {
 	*b->lack =
@@ -57,7 +51,8 @@ static bool lack_length(struct d9_bytes *b, const char *what, uint64_t n, uint64
 
 bool d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what)
 {
-	return lack_bytes(b, what, n - (size_t)(b->end - b->p));
+	*b->lack = (struct d9_lack){ .what = what, .bytes = n - (size_t)(b->end - b->p) };
+	return false;
 }
 
 /* Returns whether n items of at least `each` bytes fit into the rest. */
@@ -94,7 +89,7 @@ unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
 
 /* ---- values of ids and stacks ---- */
 
-/* Charges bytes of pools and symbols to the event; a hostile one names a long text in all fields. */
+/* Charges bytes of pools and symbols to the event: a hostile one refers to a long text in all fields. */
 static bool charge_event(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
                          const struct record *f)
 {
@@ -107,7 +102,7 @@ static bool charge_event(struct d9_state *st, uint32_t bytes, struct finding_tal
 	return true;
 }
 
-/* Charges a long text, if it is the first of its event. */
+/* Charges a text above the limit, which only the first one of an event may be. */
 static bool charge_long(struct d9_state *st, uint32_t bytes)
 {
 	if (bytes <= D9_MAX_EVENT_POOLED || st->event_pooled > 0)
@@ -199,10 +194,10 @@ struct text_names {
 static const struct text_names string_names = { "string length", "string" };
 static const struct text_names map_names[] = { { "key_len", "map key" }, { "val_len", "map value" } };
 
-/* Ends the walk.  `back`: bytes from the fault to the present position. */
+/* Ends the walk.  back: bytes from the fault to the current position. */
 static bool stop_at(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t v)
 {
-	w->stuck = true;
+	w->stopped = true;
 	w->rule = (uint8_t)rule;
 	w->at = d9_bytes_offset(&w->bytes) - back;
 	w->value = v;
@@ -210,9 +205,9 @@ static bool stop_at(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_
 }
 
 /* Notes something that does not end reading.  Returns whether to report it now. */
-static bool note_odd(struct d9_walk *w)
+static bool note_finding(struct d9_walk *w)
 {
-	w->odd = true;
+	w->has_finding = true;
 	return w->mode == D9_WALK_REPORT;
 }
 
@@ -238,7 +233,7 @@ static bool walk_bool(struct d9_walk *w, const struct d9_type_info *t, struct va
 		*v = (struct value){ .type = VALUE_U8, .u64 = byte }; /* keeps the number */
 	else if (v != NULL)
 		*v = (struct value){ .type = t->value, .u64 = byte != 0 };
-	else if (byte > 1 && note_odd(w))
+	else if (byte > 1 && note_finding(w))
 		d9_tally(&w->st->tallies.bools, w->f, byte);
 	return true;
 }
@@ -259,7 +254,7 @@ static bool walk_leb128(struct d9_walk *w, const struct d9_type_info *t, struct 
 	if (n > D9_VARINT_MAX)
 		return stop_at(w, D9_RULE_LEB128_TOO_LONG, D9_VARINT_MAX, 0);
 	const uint8_t last = (uint8_t)w->bytes.p[-1];
-	if (n == D9_VARINT_MAX && last > 1 && note_odd(w))
+	if (n == D9_VARINT_MAX && last > 1 && note_finding(w))
 		d9_find_at(w->st, D9_RULE_LEB128_OVERFLOW, w->f, w->bytes.p - n,
 		           "byte 10 is 0x%02x, at most 0x01 fits 64 bits", last);
 	return true;
@@ -276,7 +271,7 @@ static bool walk_id(struct d9_walk *w, const struct d9_type_info *t, struct valu
 		*v = (struct value){ .type = t->value, .u64 = id };
 	else if (v != NULL)
 		d9_value_id(w->st, kind, id, w->f, w->b, v);
-	else if (w->mode != D9_WALK_OVER && d9_pool_find(&w->st->pools[kind], id) == NULL && note_odd(w))
+	else if (w->mode != D9_WALK_OVER && d9_pool_find(&w->st->pools[kind], id) == NULL && note_finding(w))
 		d9_pool_miss(w->st, kind, id, w->f);
 	return true;
 }
@@ -293,7 +288,7 @@ static bool walk_text(struct d9_walk *w, const struct text_names *name, struct v
 	const struct slice s = textscan_slice(p, n);
 	if (v != NULL)
 		*v = value_string(s);
-	else if ((s.flags & SLICE_UTF8) == 0 && note_odd(w))
+	else if ((s.flags & SLICE_UTF8) == 0 && note_finding(w))
 		d9_check_text(w->st, w->f, s, name->text, w->field->in_file);
 	return true;
 }
@@ -402,8 +397,8 @@ bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value
 
 /* ---- events ---- */
 
-/* An event is walked once to check it and, if something is odd, once more to report, because a frame at the
- * end of a window is walked again when more bytes are there. */
+/* An event is walked once to check it, and again to report its findings: a frame at the end of a window is
+ * checked again when there are more bytes. */
 
 static bool walk_fields(struct d9_walk *w)
 {
@@ -419,12 +414,7 @@ static bool walk_fields(struct d9_walk *w)
 	return true;
 }
 
-static struct d9_walk walk_frame(struct d9_state *st, const struct d9_schema *s, const struct record *f)
-{
-	return (struct d9_walk){ .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s };
-}
-
-static enum record_status report_stuck(const struct d9_walk *w)
+static enum record_status report_stop(const struct d9_walk *w)
 {
 	const char *const what = w->rule == D9_RULE_PRESENCE_BYTE          ? "presence byte"
 	                         : w->rule == D9_RULE_UNKNOWN_ELEMENT_TYPE ? "element type"
@@ -445,16 +435,16 @@ static enum record_status report_stuck(const struct d9_walk *w)
 	return RECORD_BAD;
 }
 
-/* A limit of this reader: the event is legal. */
+/* Whether the walk stopped at a limit of this reader: the event is legal. */
 static bool is_too_deep(const struct d9_walk *w)
 {
-	return w->stuck && w->rule == D9_RULE_NESTING;
+	return w->stopped && w->rule == D9_RULE_NESTING;
 }
 
 static enum record_status report_failure(const struct d9_walk *w)
 {
-	if (w->stuck)
-		return report_stuck(w);
+	if (w->stopped)
+		return report_stop(w);
 	w->st->lack.schema = w->s;
 	w->st->lack.field = w->field;
 	return RECORD_MORE;
@@ -462,15 +452,14 @@ static enum record_status report_failure(const struct d9_walk *w)
 
 enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct record *f)
 {
-	struct d9_walk w = walk_frame(st, s, f);
+	struct d9_walk w = { .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s, .mode = D9_WALK_CHECK };
 
-	w.mode = D9_WALK_CHECK;
 	if (!walk_fields(&w)) {
 		const enum record_status status = report_failure(&w);
 		return is_too_deep(&w) ? d9_pass_rest(st, f) : status;
 	}
 	f->end = w.bytes.p;
-	if (w.odd) {
+	if (w.has_finding) {
 		w.mode = D9_WALK_REPORT;
 		w.bytes.p = f->p;
 		(void)walk_fields(&w);
@@ -480,8 +469,8 @@ enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s,
 
 /* ---- events longer than --max-record ---- */
 
-/* Passes the next value, or the head of it that says what follows.  Nothing is changed unless all of that is
- * in the window. */
+/* Passes over the next value, or over its length or count.  Nothing is changed unless all of that is in the
+ * window. */
 static bool pass_value(struct d9_walk *w, struct d9_pass *pass, uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
@@ -591,8 +580,8 @@ enum record_status d9_pass(struct d9_state *st, struct record *f)
 			break;
 		p = w.bytes.p;
 	}
-	if (w.stuck && p == f->p) {
-		const enum record_status status = report_stuck(&w);
+	if (w.stopped && p == f->p) {
+		const enum record_status status = report_stop(&w);
 		return is_too_deep(&w) ? d9_pass_rest(st, f) : status;
 	}
 	if (p == f->p && pass->run > 0) {

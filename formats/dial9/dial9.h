@@ -4,14 +4,19 @@
 /*
  * Private header of the dial9 format.
  *
+ * A record begins in read.c, which reads schemas, annotations, resets and headers itself.  An event goes to
+ * meaning.c, which has it measured (fast.c) or, if it is not plain, checked value by value (check.c); a pool
+ * entry goes to pools.c.  If events are wanted, meaning.c makes them; in runs of plain events fast.c does all
+ * of it.
+ *
  *   format.c   registration, findings, dialects, detection
  *   read.c     the reader: frames and their entries, schemas
  *   check.c    the grammar of values
- *   fast.c     common events, at full speed
- *   pools.c    pools of strings and stacks, and the look-ahead for late names
- *   meaning.c  events: plans, facts of the trace, what tracetool wrote, events of batches
+ *   fast.c     plain events at full speed
+ *   pools.c    pools of strings and stacks, the look-ahead for names that are defined late
+ *   meaning.c  events: plans, facts of the trace, events that tracetool wrote, events of batches
  *   recover.c  recovery
- *   write/     the writer: events of other formats; copies of records
+ *   write/     the writer of events of other formats, and the copier
  */
 
 #include <inttypes.h>
@@ -214,7 +219,7 @@ struct d9_state;
 struct d9_schema;
 struct d9_field;
 
-/* Bytes that were missing when a read failed. */
+/* Bytes that a failed read lacks. */
 struct d9_lack {
 	const char *what;               /* "frame count" */
 	const struct d9_schema *schema; /* of the event, or NULL */
@@ -289,8 +294,8 @@ static inline uint64_t d9_varint(const char **p)
 /* ---- schemas ---- */
 
 struct d9_made;
-struct d9_op;
-struct d9_take;
+struct d9_measure_step;
+struct d9_read_step;
 
 struct d9_field {
 	struct slice name;    /* in events; duplicates are numbered */
@@ -299,26 +304,26 @@ struct d9_field {
 	bool used;            /* by the plan */
 };
 
-/* Use of an event by the reader. */
-enum d9_kind {
-	D9_KIND_PLAIN,
-	D9_KIND_CLOCK,
-	D9_KIND_FACTS,
-	D9_KIND_SYMBOL,
-	D9_KIND_TRACK,
-	D9_KIND_WORKER, /* states a worker's thread; only in the pass for these, others measure it fast */
+/* What the reader uses an event for. */
+enum d9_use {
+	D9_USE_PLAIN,
+	D9_USE_CLOCK,
+	D9_USE_FACTS,
+	D9_USE_SYMBOL,
+	D9_USE_TRACK,
+	D9_USE_WORKER, /* thread of a worker; only in the pass for threads, other passes measure it fast */
 };
 
 /* Roles of fields in these uses. */
-enum d9_part {
-	D9_PART_CLOCK,
-	D9_PART_FACTS,
-	D9_PART_ADDRESS,
-	D9_PART_NAME,
-	D9_PART_DEPTH,
-	D9_PART_WORKER,
-	D9_PART_THREAD,
-	D9_PARTS
+enum d9_role {
+	D9_ROLE_CLOCK,
+	D9_ROLE_FACTS,
+	D9_ROLE_ADDRESS,
+	D9_ROLE_NAME,
+	D9_ROLE_DEPTH,
+	D9_ROLE_WORKER,
+	D9_ROLE_THREAD,
+	D9_ROLES
 };
 
 #define D9_NO_FIELD UINT32_MAX
@@ -329,18 +334,19 @@ struct d9_schema {
 	struct slice name;
 	struct class *cls;
 	struct d9_field *fields;
-	struct class_field *declared; /* `nhead` of the frame (raw events only), then the fields */
-	struct d9_op *ops;            /* NULL: measured field by field */
-	struct d9_take *takes;        /* the fields of its events in runs; NULL: no such events */
+	struct class_field *declared;          /* `nhead` of the frame (raw events only), then the fields */
+	struct d9_measure_step *measure_steps; /* NULL: measured field by field */
+	struct d9_read_step *read_steps;       /* of events in runs; NULL: its events are in no run */
 	uint32_t nfields, nhead;
 	uint32_t nused;             /* fields up to the last that the plan uses */
 	const struct d9_made *made; /* events that this program wrote, or NULL */
 	const struct plan *plan;    /* NULL: none, or raw events */
-	size_t need; /* bytes before the end of the window that measuring by ops needs; SIZE_MAX: no ops */
+	size_t
+	    need; /* bytes before the end of the window that measuring by steps needs; SIZE_MAX: no steps */
 	size_t run_need;    /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
 	size_t events_need; /* the same for runs that add the events */
-	uint32_t parts[D9_PARTS]; /* indices of fields, or D9_NO_FIELD */
-	uint8_t kind;             /* enum d9_kind */
+	uint32_t roles[D9_ROLES]; /* indices of fields, or D9_NO_FIELD */
+	uint8_t use;              /* enum d9_use */
 	bool structure;           /* no event in time */
 	bool timed;
 	bool readable;       /* all field types are known */
@@ -390,10 +396,10 @@ struct d9_pending {
 	uint64_t offset, ordinal, count; /* of the first reference; number of references */
 	uint32_t id;
 	bool defined;
-	bool shown; /* as a number, in a field or a name */
+	bool shown; /* as a number, in a field or a name of an event */
 };
 
-/* Texts and stacks of one segment.  Batches share it, because values of events point into it; its content
+/* Texts and stacks of one segment.  Batches share it, as values of events point into it; so its content
  * neither moves nor changes. */
 struct d9_pool_memory {
 	struct shared_memory shared;
@@ -438,13 +444,13 @@ struct d9_annotation {
 	struct slice key, value; /* p NULL: absent */
 };
 
-/* A frame or entry longer than --max-record, which is passed over in pieces: what is left of it. */
+/* The rest of a frame or entry longer than --max-record, which is passed over in pieces. */
 struct d9_pass {
 	bool open;
-	bool rest;                       /* all of the input: what follows cannot be read without it */
-	uint64_t run;                    /* bytes, of `total` ... */
-	uint64_t total, length;          /* ... that follow from this length or count */
-	const char *missing;             /* its name ... */
+	bool rest;              /* to the end of the input, as what follows cannot be read without it */
+	uint64_t run;           /* bytes, of `total` ... */
+	uint64_t total, length; /* ... that follow from this length or count */
+	const char *missing;    /* its name ... */
 	const struct d9_field *value_of; /* ... and field */
 	const struct d9_schema *schema;  /* of an event, whose values follow; NULL: none follow */
 	uint32_t field;                  /* the next */
@@ -454,7 +460,7 @@ struct d9_pass {
 		bool tagged;
 	} levels[D9_MAX_NESTING];
 	uint64_t offset, ordinal; /* of the record */
-	uint64_t size;            /* of what was passed, bytes */
+	uint64_t size;            /* bytes passed so far */
 	const char *what;
 };
 
@@ -512,11 +518,11 @@ struct d9_tallies {
 /* The state of a reader, shared by all of its files. */
 struct d9_state {
 	struct reader *r;
-	uint8_t asked;        /* enum d9_dialect: check by this document; D9_0_4 unless asked otherwise */
-	bool begun;           /* the first header was read */
-	uint64_t base;        /* timestamp_base_ns */
-	uint64_t segment;     /* number of the current segment, from 1 */
-	uint64_t last_offset; /* of the last complete frame */
+	uint8_t asked_dialect; /* enum d9_dialect: of --dialect; D9_0_4 without it */
+	bool begun;            /* the first header was read */
+	uint64_t base;         /* timestamp_base_ns */
+	uint64_t segment;      /* number of the current segment, from 1 */
+	uint64_t last_offset;  /* of the last complete frame */
 
 	struct class *structure[D9_STRUCTURES];
 	struct d9_schemas schemas;
@@ -542,9 +548,9 @@ struct d9_state {
 	struct d9_threads *threads; /* during the pass for threads: receives them */
 	enum d9_dialect *dialect;   /* during the pass for the dialect: receives it */
 	bool threads_pass;          /* this reader is that pass */
-	bool asked_threads;
-	bool asked_ahead;  /* the pass was tried; the input may not be readable twice */
-	bool looked_ahead; /* the pass was made */
+	bool tried_threads;
+	bool tried_ahead;  /* a look-ahead was tried; the input may not be readable twice */
+	bool looked_ahead; /* it was made */
 	bool symbols_seen;
 	uint64_t seed; /* of the hashes of pool entries */
 
@@ -554,8 +560,8 @@ struct d9_state {
 	uint32_t ntracks, tracks_cap;
 	uint32_t tracks_made, track_names; /* of the whole input: tracks, bytes of their names */
 	uint32_t meta_bytes;
-	uint32_t event_pooled; /* bytes that the pools added to the present event */
-	bool unheld;           /* the present batch does not share all pools and names yet */
+	uint32_t event_pooled; /* bytes that pools added to the current event */
+	bool unheld;           /* the current batch does not share all pools and names yet */
 };
 
 static inline bool d9_wants_fields(const struct d9_state *st)
@@ -597,7 +603,7 @@ void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, con
 void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* Returns whether a finding of this rule would not be shown, and counts it then: its message is not needed.
+/* Counts a finding of this rule and returns true if it would not be shown, so that its message is not needed.
  */
 bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f);
 
@@ -678,18 +684,18 @@ void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 /* Reports, at the end of a segment, ids that were never defined. */
 void d9_pools_check(struct d9_state *st);
 
-/* Begins a segment: no id is defined.  Batches keep the content of the one before. */
-void d9_pools_forget(struct d9_state *st);
+/* Empties the pools when a segment begins.  Batches keep the content of the segment before. */
+void d9_pools_clear(struct d9_state *st);
 void d9_pools_free(struct d9_state *st);
 
-/* Shares pools, and names that a look-ahead pass found, with a batch. */
+/* Shares pools, and names that a look-ahead found, with a batch. */
 void d9_names_hold(struct d9_state *st, struct batch *b);
 
-/* Makes the look-ahead pass for names, on the first call. */
+/* Looks ahead for names, on the first call. */
 void d9_look_ahead(struct d9_state *st);
 void d9_ahead_drop(struct d9_state *st); /* batches keep their share */
 
-/* Called by the pass: adds a symbol. */
+/* Adds a symbol; called in a look-ahead. */
 void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name);
 
 /* Makes the pass for threads of workers, on the first call: before the first event, whose track may be a
@@ -708,8 +714,8 @@ struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, 
 
 enum d9_walk_mode {
 	D9_WALK_OVER,   /* checks only sizes */
-	D9_WALK_CHECK,  /* sets `odd` on findings that do not end reading */
-	D9_WALK_REPORT, /* reports these */
+	D9_WALK_CHECK,  /* sets `has_finding` on findings that do not end reading */
+	D9_WALK_REPORT, /* reports these findings */
 };
 
 struct d9_walk {
@@ -721,8 +727,8 @@ struct d9_walk {
 	struct batch *b; /* for values */
 	uint8_t mode;    /* enum d9_walk_mode */
 	bool raw;        /* ids and addresses stay numbers */
-	bool odd;
-	bool stuck; /* the rest of the event is unreadable: `rule` at offset `at` */
+	bool has_finding;
+	bool stopped; /* the rest of the event is unreadable: `rule` at offset `at` */
 	uint8_t rule;
 	uint64_t at, value;
 };
@@ -737,7 +743,7 @@ static inline void d9_walk_values(struct d9_walk *w, struct d9_state *st, const 
 }
 
 /* Walks over the next value, and converts it to *v unless v is NULL.  depth: number of enclosing lists and
- * maps with tagged elements.  Returns false if the value is incomplete or the walk is stuck. */
+ * maps with tagged elements.  Returns false if the value is incomplete or the walk has stopped. */
 bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v);
 
 /* Checks an event in the window and sets f->end.  Reports only complete events, because a frame at the end of
@@ -758,25 +764,25 @@ void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const
 /* ---- fast.c ---- */
 
 /* A step of measuring an event. */
-struct d9_op {
+struct d9_measure_step {
 	uint8_t kind;
 	uint8_t size;  /* of an item of a run */
 	uint32_t need; /* after a value of variable length: max bytes of the steps up to the next one */
 };
 
-/* Sets s->ops and s->need, if events of this schema can be measured by steps. */
-bool d9_ops_make(struct d9_schema *s);
+/* Sets s->measure_steps and s->need, if events of this schema can be measured by steps. */
+bool d9_make_measure_steps(struct d9_schema *s);
 
-/* Step of a run: how it takes the next field of a checked event. */
-struct d9_take {
+/* A step of reading the fields of a measured event. */
+struct d9_read_step {
 	struct slice name;
 	uint8_t kind;
 	uint8_t size;  /* of a value of fixed size, or bytes of fields that are passed over */
 	uint8_t value; /* enum value_type */
 };
 
-/* Sets s->takes and s->events_need, if runs can have events of this schema.  Returns false on OOM. */
-bool d9_takes_make(const struct d9_state *st, struct d9_schema *s);
+/* Sets s->read_steps and s->events_need, if runs can have events of this schema.  Returns false on OOM. */
+bool d9_make_read_steps(const struct d9_state *st, struct d9_schema *s);
 
 /* Returns the end of an event at p with at least s->need bytes before `end`; NULL: walk it. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);

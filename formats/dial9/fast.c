@@ -1,13 +1,14 @@
 /*
- * Common events at full speed: their size, and in runs the events themselves.
+ * Plain events at full speed: measures them, and in runs makes the events.
  *
- * A schema becomes a list of steps in which neighbouring fields of fixed size are one; numbers and references
- * have a largest size, so that one comparison with the end of the window serves for all fields up to the next
- * text.  Whatever is not plain (a strange Bool or presence byte, an id that is not defined, text that is not
- * UTF-8, a number of too many bits) is left to d9_walk_event(), which checks and reports it.
+ * A schema becomes a list of steps in which adjacent fields of fixed size are one.  Numbers and references
+ * have a maximum size, so that one comparison with the end of the window serves for all fields up to the next
+ * text. Events that are not plain (another Bool or presence byte than 0 and 1, an id that is not defined,
+ * text that is not UTF-8, a number of too many bits) are left to d9_walk_event(), which checks and reports
+ * them.
  *
- * Where the next event begins is known only when this one is measured.  So that the processor need not wait
- * for that, sizes are never loaded and added: each is a branch, which it predicts.
+ * The start of the next event is known only when this one is measured.  So that the processor need not wait
+ * for it, sizes are never loaded and added: each is a branch, which it predicts.
  */
 #include <stdlib.h>
 
@@ -51,21 +52,21 @@ enum op_kind {
 /* ---- making the steps ---- */
 
 struct maker {
-	struct d9_op ops[2 * MAX_FIELDS + 2];
+	struct d9_measure_step steps[2 * MAX_FIELDS + 2];
 	uint32_t n;
-	uint32_t gap;          /* bytes of neighbouring fixed fields that have no step yet */
+	uint32_t gap;          /* bytes of adjacent fixed fields that have no step yet */
 	enum value_kind first; /* of a pair without its second value yet; END: none */
 	uint32_t first_need;   /* bytes of the fields before the first text, at most */
 	uint32_t *need;        /* the same for the present fields */
 };
 
-static struct d9_op *add_op(struct maker *m, unsigned kind)
+static struct d9_measure_step *add_op(struct maker *m, unsigned kind)
 {
-	m->ops[m->n] = (struct d9_op){ .kind = (uint8_t)kind };
-	return &m->ops[m->n++];
+	m->steps[m->n] = (struct d9_measure_step){ .kind = (uint8_t)kind };
+	return &m->steps[m->n++];
 }
 
-/* Adds a value to the pair of the present step; END and NOTHING complete it. */
+/* Adds a value to the pair of the current step; END and NOTHING complete it. */
 static void pair_value(struct maker *m, enum value_kind kind)
 {
 	if (m->first == END && kind != END) {
@@ -76,7 +77,7 @@ static void pair_value(struct maker *m, enum value_kind kind)
 	m->first = END;
 }
 
-/* Adds steps for the fixed fields that wait. */
+/* Adds steps for the fixed fields of the gap. */
 static void flush_gap(struct maker *m)
 {
 	*m->need += m->gap;
@@ -93,7 +94,7 @@ static void add_value_step(struct maker *m, enum value_kind kind, uint32_t bytes
 	pair_value(m, kind);
 }
 
-static struct d9_op *add_op_step(struct maker *m, enum op_kind kind, uint32_t bytes)
+static struct d9_measure_step *add_op_step(struct maker *m, enum op_kind kind, uint32_t bytes)
 {
 	flush_gap(m);
 	*m->need += bytes;
@@ -102,11 +103,11 @@ static struct d9_op *add_op_step(struct maker *m, enum op_kind kind, uint32_t by
 	return add_op(m, kind);
 }
 
-/* Adds a value of any length.  It ends the fields that one comparison serves: its length belongs to these,
- * what follows to the next. */
+/* Adds a value of any length.  It ends the fields that one comparison serves: its length belongs to these
+ * fields, its content to the next. */
 static void add_run_step(struct maker *m, enum op_kind kind, uint8_t size)
 {
-	struct d9_op *const op = add_op_step(m, kind, 4);
+	struct d9_measure_step *const op = add_op_step(m, kind, 4);
 
 	op->size = size;
 	m->need = &op->need;
@@ -170,7 +171,7 @@ static bool add_field(struct maker *m, uint8_t type)
 	return false;
 }
 
-bool d9_ops_make(struct d9_schema *s)
+bool d9_make_measure_steps(struct d9_schema *s)
 {
 	struct maker m = { .first_need = d9_schema_head(s) };
 
@@ -182,10 +183,10 @@ bool d9_ops_make(struct d9_schema *s)
 		if (!add_field(&m, s->fields[i].type))
 			return true;
 	add_value_step(&m, END, 0);
-	s->ops = malloc(m.n * sizeof *s->ops);
-	if (s->ops == NULL)
+	s->measure_steps = malloc(m.n * sizeof *s->measure_steps);
+	if (s->measure_steps == NULL)
 		return false;
-	memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
+	memcpy(s->measure_steps, m.steps, m.n * sizeof *s->measure_steps);
 	s->need = m.first_need;
 	return true;
 }
@@ -202,7 +203,7 @@ INLINE bool is_defined(const struct d9_pool *pool, const char *p)
 }
 
 /* The end of a value of any length whose count or length is at p; NULL: walk it. */
-static const char *measure_run(const struct d9_op *op, const char *p, const char *end)
+static const char *measure_run(const struct d9_measure_step *op, const char *p, const char *end)
 {
 	const uint32_t n = load_u32(p, false);
 	const size_t left = (size_t)(end - p) - 4;
@@ -216,7 +217,7 @@ static const char *measure_run(const struct d9_op *op, const char *p, const char
 }
 
 /* The end of a map of texts whose count is at p; NULL: walk it. */
-static const char *measure_map(const struct d9_op *op, const char *p, const char *end)
+static const char *measure_map(const struct d9_measure_step *op, const char *p, const char *end)
 {
 	const char *const max = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
 	uint64_t texts = 2 * (uint64_t)load_u32(p, false);
@@ -278,7 +279,7 @@ INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind
 }
 
 /* The end of a value of another type; NULL: walk it. */
-static const char *measure_other(const struct d9_state *st, const struct d9_op *op, const char *p,
+static const char *measure_other(const struct d9_state *st, const struct d9_measure_step *op, const char *p,
                                  const char *end)
 {
 	const unsigned char byte = (unsigned char)*p;
@@ -332,7 +333,7 @@ static const char *measure_other(const struct d9_state *st, const struct d9_op *
 INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s, const char *p,
                            const char *end)
 {
-	for (const struct d9_op *op = s->ops;; op += 3) {
+	for (const struct d9_measure_step *op = s->measure_steps;; op += 3) {
 		STEP(op)
 		STEP(op + 1)
 		STEP(op + 2)
@@ -350,8 +351,8 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 
 #define THREADS_STEP (D9_THREADS_QUIET / 4) /* bytes until the pass for threads sees that it is over */
 
-/* Measures records at p that begin before `limit`, and returns the last one, or NULL; *after: its end. Alone,
- * so that its variables have registers. */
+/* Measures records at p that begin before `limit`, and returns the last one, or NULL; *after: its end.  Not
+ * inlined, so that its variables have registers. */
 static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
                                                          const char *limit, const char **after)
 {
@@ -393,64 +394,64 @@ static __attribute__((noinline)) const char *run_records(struct d9_state *st, co
 
 /* ---- runs with events ---- */
 
-enum take_kind {
-	TAKE_END,
-	TAKE_BYTES,  /* `size` bytes are passed over */
-	TAKE_PASSED, /* so is a number */
-	TAKE_MAYBE,  /* a presence byte: of the next */
-	TAKE_VARINT, /* fields: */
-	TAKE_FIXED,
-	TAKE_STRING, /* ids of pools */
-	TAKE_STACK,
+enum read_step_kind {
+	READ_END,
+	READ_PASS_BYTES,  /* passes over `size` bytes */
+	READ_PASS_VARINT, /* passes over a number */
+	READ_MAYBE,       /* presence byte of the next step */
+	READ_VARINT,      /* fields: */
+	READ_FIXED,
+	READ_STRING, /* ids of pools */
+	READ_STACK,
 };
 
-#define TAKES 8U /* of them */
+#define READ_STEPS 8U /* of them */
 
-/* Appends the field.  Returns false for types whose values runs do not take. */
-static bool add_take(struct d9_take *to, uint32_t *n, const struct d9_field *field, bool wanted)
+/* Appends the field.  Returns false for types whose values runs do not read. */
+static bool add_read_step(struct d9_read_step *to, uint32_t *n, const struct d9_field *field, bool wanted)
 {
 	const struct d9_type_info *const t = d9_type(field->type);
 	const bool optional = d9_is_optional(field->type);
-	struct d9_take take = { .size = t->size, .value = t->value };
+	struct d9_read_step take = { .size = t->size, .value = t->value };
 
 	if (t->shape == D9_SHAPE_LEB128)
-		take.kind = wanted ? TAKE_VARINT : TAKE_PASSED;
+		take.kind = wanted ? READ_VARINT : READ_PASS_VARINT;
 	else if (t->shape == D9_SHAPE_FIXED || (t->shape == D9_SHAPE_ID && !wanted))
-		take.kind = wanted ? TAKE_FIXED : TAKE_BYTES;
+		take.kind = wanted ? READ_FIXED : READ_PASS_BYTES;
 	else if (t->shape == D9_SHAPE_ID)
-		take.kind = t->pool == D9_STRINGS ? TAKE_STRING : TAKE_STACK;
+		take.kind = t->pool == D9_STRINGS ? READ_STRING : READ_STACK;
 	else
 		return false;
 	take.name = field->name;
 	if (optional)
-		to[(*n)++].kind = TAKE_MAYBE;
+		to[(*n)++].kind = READ_MAYBE;
 	to[(*n)++] = take;
 	return true;
 }
 
-bool d9_takes_make(const struct d9_state *st, struct d9_schema *s)
+bool d9_make_read_steps(const struct d9_state *st, struct d9_schema *s)
 {
 	const bool all = d9_wants_fields(st), some = all || class_needs_fields(s->cls);
 	const uint32_t nfields = all ? s->nfields : some ? s->nused : 0;
 	uint32_t n = 0;
 
-	if (s->takes == NULL && s->ops != NULL && s->made == NULL && !d9_wants_raw(st)) {
-		struct d9_take *const to = calloc(2 * (size_t)nfields + 1, sizeof *to);
+	if (s->read_steps == NULL && s->measure_steps != NULL && s->made == NULL && !d9_wants_raw(st)) {
+		struct d9_read_step *const to = calloc(2 * (size_t)nfields + 1, sizeof *to);
 		uint32_t i = 0;
 		if (to == NULL)
 			return false;
-		while (i < nfields && add_take(to, &n, &s->fields[i], all || s->fields[i].used))
+		while (i < nfields && add_read_step(to, &n, &s->fields[i], all || s->fields[i].used))
 			i++;
 		if (i == nfields)
-			s->takes = to; /* ended by TAKE_END */
+			s->read_steps = to; /* ended by READ_END */
 		else
 			free(to);
 	}
-	s->events_need = s->takes != NULL ? s->run_need : SIZE_MAX;
+	s->events_need = s->read_steps != NULL ? s->run_need : SIZE_MAX;
 	return true;
 }
 
-INLINE uint64_t take_varint(const char **p)
+INLINE uint64_t read_varint(const char **p)
 {
 	const uint64_t first = (unsigned char)(*p)[0], second = (unsigned char)(*p)[1];
 
@@ -466,41 +467,42 @@ INLINE uint64_t take_varint(const char **p)
 }
 
 /* Adds the fields of the checked event f, whose values begin at p. */
-INLINE void take_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
+INLINE void read_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
                         struct batch *b, struct event *e)
 {
 	struct field *const first = batch_fields(b, s->nfields), *to = first;
 
 	if (first == NULL)
 		return;
-	for (const struct d9_take *t = s->takes;; t++) {
-		switch ((enum take_kind)(t->kind % TAKES)) { /* all cases: no other value is looked for */
-		case TAKE_END:
+	for (const struct d9_read_step *t = s->read_steps;; t++) {
+		switch ((enum read_step_kind)(t->kind %
+		                              READ_STEPS)) { /* all cases: no other value is looked for */
+		case READ_END:
 			e->first_field = b->nfields;
 			e->nfields = (uint16_t)(to - first);
 			b->nfields += e->nfields;
 			return;
-		case TAKE_BYTES:
+		case READ_PASS_BYTES:
 			p += t->size;
 			continue;
-		case TAKE_PASSED:
-			(void)take_varint(&p);
+		case READ_PASS_VARINT:
+			(void)read_varint(&p);
 			continue;
-		case TAKE_MAYBE:
-			if (*p++ != 0 || (++t)->kind < TAKE_VARINT)
+		case READ_MAYBE:
+			if (*p++ != 0 || (++t)->kind < READ_VARINT)
 				continue;
 			to->value = (struct value){ .type = VALUE_NONE };
 			break;
-		case TAKE_VARINT:
-			to->value = value_u64(take_varint(&p));
+		case READ_VARINT:
+			to->value = value_u64(read_varint(&p));
 			break;
-		case TAKE_FIXED:
+		case READ_FIXED:
 			to->value = (struct value){ .type = t->value, .u64 = d9_load(p, t->size) };
 			p += t->size;
 			break;
-		case TAKE_STRING:
-		case TAKE_STACK:
-			d9_value_id(st, t->kind == TAKE_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
+		case READ_STRING:
+		case READ_STACK:
+			d9_value_id(st, t->kind == READ_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
 			            f, b, &to->value);
 			p += 4;
 			break;
@@ -526,8 +528,8 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		             .phase = PHASE_INSTANT,
 		             .flags = st->r->event_flags };
 	st->event_pooled = 0;
-	if (s->takes->kind != TAKE_END)
-		take_fields(st, s, f, p, b, e);
+	if (s->read_steps->kind != READ_END)
+		read_fields(st, s, f, p, b, e);
 }
 
 /* Whether another event of a run has space: the one that may exceed the fields of a batch is left to the
@@ -590,12 +592,6 @@ static __attribute__((noinline)) const char *run_events(struct d9_state *st, uin
 	return last;
 }
 
-/* Whether events of the batch can be added in runs. */
-static bool runs_have_events(const struct d9_state *st, const struct batch *b)
-{
-	return (st->r->want & WANT_TIMES) != 0 && b->bytes == NULL && !d9_wants_raw(st);
-}
-
 bool d9_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct d9_state *const st = r->state;
@@ -604,7 +600,9 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 	const uint64_t records = r->records, resets = reset->records;
 	const char *const end = in->end - D9_RESET_SIZE, *last;
 
-	if (r->max_record < D9_FAST_FRAME || (b != NULL && !runs_have_events(st, b)))
+	if (r->max_record < D9_FAST_FRAME)
+		return false;
+	if (b != NULL && ((r->want & WANT_TIMES) == 0 || b->bytes != NULL || d9_wants_raw(st)))
 		return false;
 	if (b != NULL && st->default_track == NULL)
 		return true; /* the first event makes the track */

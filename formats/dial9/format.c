@@ -1,8 +1,9 @@
 /*
  * Registration, findings, dialects, detection.
  *
- * A dialect is the document of 0.3.2 or 0.3.6, or what crate 0.4 writes, all under the same version byte.  It
- * does not change how frames are read: a trace is of the first dialect that has all its features.
+ * A dialect is what the document of 0.3.2 or 0.3.6 describes, or what crate 0.4 writes, all with the same
+ * version byte.  It does not change how frames are read: a trace is of the first dialect that has all its
+ * features.
  */
 #include <stdarg.h>
 
@@ -121,9 +122,9 @@ void d9_begin_dialect(struct d9_state *st)
 	const char *const asked = st->r->dialect;
 	struct trace *const trace = st->r->trace;
 
-	st->asked = (uint8_t)d9_dialect_of(asked);
+	st->asked_dialect = (uint8_t)d9_dialect_of(asked);
 	if (asked != NULL)
-		trace->dialect = d9_dialects[st->asked];
+		trace->dialect = d9_dialects[st->asked_dialect];
 	else if (trace->dialect[0] == '\0') /* another input of the same trace may be newer */
 		trace->dialect = d9_dialects[D9_0_3_2];
 	trace->dialect_known = asked != NULL && reader_is_alone(st->r);
@@ -139,9 +140,9 @@ void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, 
 
 	if (st->dialect != NULL && since > *st->dialect)
 		*st->dialect = since;
-	if (since > st->asked)
+	if (since > st->asked_dialect)
 		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of %s", what,
-		           d9_dialects[st->asked]);
+		           d9_dialects[st->asked_dialect]);
 	else if (st->r->dialect == NULL && d9_dialect_of(trace->dialect) < since) {
 		trace_change(trace);
 		trace->dialect = d9_dialects[since];

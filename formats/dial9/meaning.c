@@ -1,10 +1,10 @@
 /*
- * Events: what the vocabulary states about their schemas, facts of the whole trace that some of them
- * contain, tracks and events that tracetool wrote, and events of the batch.
+ * Events: the plans of their schemas, events that state facts of the whole trace, tracks and events that
+ * tracetool wrote, events of the batch.
  *
- * The reader applies the plan itself for the wall clock, metadata, names of addresses and threads of
- * workers, because `validate` checks these and some are after their use.  Values of frequent types are
- * read without setting up a walk; all others go through d9_walk_value().
+ * The reader applies the plan itself for the wall clock, metadata, names of addresses and threads of workers,
+ * because `validate` checks these and some come after their use.  Values of frequent types are read without
+ * setting up a walk; all others go through d9_walk_value().
  */
 #include "dial9/dial9.h"
 #include "model/event_traits.h"
@@ -23,8 +23,8 @@ const struct track *d9_process(struct d9_state *st)
 
 /* ---- made by tracetool: schemas ---- */
 
-/* dial9.h shows these schemas.  A schema is parsed once; each of its events then becomes the event of the
- * input again, with the name, the track and the types of arguments that it had. */
+/* dial9.h describes these schemas.  A schema is parsed once; its events become those that they were written
+ * for, with name, track and types of arguments. */
 
 #define MAX_NAME_BYTES (16U << 20) /* of the names of all tracks */
 
@@ -117,11 +117,6 @@ static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 	return m->kind < EVENT_KINDS && m->category.p != NULL;
 }
 
-static bool is_text_type(uint8_t type)
-{
-	return type == D9_STRING || type == D9_BYTES || type == D9_POOLED_STRING;
-}
-
 static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {
@@ -134,7 +129,9 @@ static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 		const struct d9_field *const f = &s->fields[m->nhidden++];
 		(void)d9_made_suffix_of(f->name, &n);
 		if (!slice_equal(slice_of(f->name.p, n), word_names[word]) ||
-		    (word == WORD_NAME ? !is_text_type(f->type) : f->type != D9_VARINT))
+		    (word == WORD_NAME
+		         ? f->type != D9_STRING && f->type != D9_BYTES && f->type != D9_POOLED_STRING
+		         : f->type != D9_VARINT))
 			return false;
 	}
 	return true;
@@ -334,18 +331,18 @@ static bool is_done_by_reader(const struct d9_schema *s, const struct class_plan
 {
 	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
 
-	return s->kind != D9_KIND_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
+	return s->use != D9_USE_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
 }
 
-static void find_parts(struct d9_schema *s, const struct class_plan *p)
+static void find_roles(struct d9_schema *s, const struct class_plan *p)
 {
-	s->parts[D9_PART_CLOCK] = p->epoch;
-	s->parts[D9_PART_FACTS] = p->facts;
-	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
-	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
-	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
-	s->parts[D9_PART_WORKER] = field_named(s, plan_word(p->plan, "worker"));
-	s->parts[D9_PART_THREAD] = field_named(s, plan_word(p->plan, "thread"));
+	s->roles[D9_ROLE_CLOCK] = p->epoch;
+	s->roles[D9_ROLE_FACTS] = p->facts;
+	s->roles[D9_ROLE_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
+	s->roles[D9_ROLE_NAME] = field_named(s, plan_word(p->plan, "name"));
+	s->roles[D9_ROLE_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
+	s->roles[D9_ROLE_WORKER] = field_named(s, plan_word(p->plan, "worker"));
+	s->roles[D9_ROLE_THREAD] = field_named(s, plan_word(p->plan, "thread"));
 }
 
 static void find_used(struct d9_schema *s, const struct plan *m)
@@ -359,20 +356,20 @@ static void find_used(struct d9_schema *s, const struct plan *m)
 	}
 }
 
-static enum d9_kind choose_kind(const struct d9_state *st, const struct d9_schema *s, const struct plan *m)
+static enum d9_use choose_use(const struct d9_state *st, const struct d9_schema *s, const struct plan *m)
 {
 	if (slice_is(plan_word(m, "symbol"), "true"))
-		return D9_KIND_SYMBOL;
+		return D9_USE_SYMBOL;
 	if (slice_is(plan_word(m, "made"), "track") && is_made_track_schema(s))
-		return D9_KIND_TRACK;
-	if (st->threads_pass && s->parts[D9_PART_WORKER] != D9_NO_FIELD)
-		return D9_KIND_WORKER;
-	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
-		return D9_KIND_CLOCK;
-	const uint32_t facts = s->parts[D9_PART_FACTS];
+		return D9_USE_TRACK;
+	if (st->threads_pass && s->roles[D9_ROLE_WORKER] != D9_NO_FIELD)
+		return D9_USE_WORKER;
+	if (s->timed && s->roles[D9_ROLE_CLOCK] != D9_NO_FIELD)
+		return D9_USE_CLOCK;
+	const uint32_t facts = s->roles[D9_ROLE_FACTS];
 	return facts != D9_NO_FIELD && d9_type(s->fields[facts].type) == &d9_types[D9_STRING_MAP]
-	           ? D9_KIND_FACTS
-	           : D9_KIND_PLAIN;
+	           ? D9_USE_FACTS
+	           : D9_USE_PLAIN;
 }
 
 static void find_plan(struct d9_state *st, struct d9_schema *s)
@@ -381,12 +378,12 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 	const struct class_plan_fields fields = { s, field_named, field_type };
 	struct class_plan p;
 
-	s->kind = D9_KIND_PLAIN;
+	s->use = D9_USE_PLAIN;
 	if (m == NULL || !s->readable)
 		return;
 	class_plan_compile(&p, m, &fields);
-	find_parts(s, &p);
-	s->kind = (uint8_t)choose_kind(st, s, m);
+	find_roles(s, &p);
+	s->use = (uint8_t)choose_use(st, s, m);
 	if (d9_wants_raw(st)) /* facts of the trace are checked in any case */
 		return;
 	find_used(s, m);
@@ -422,10 +419,10 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 	}
 	s->cls = c;
 	s->planned = true;
-	if (s->kind != D9_KIND_PLAIN || s->structure)
+	if (s->use != D9_USE_PLAIN || s->structure)
 		return true;
 	s->run_need = s->need;
-	st->r->no_memory |= !d9_takes_make(st, s);
+	st->r->no_memory |= !d9_make_read_steps(st, s);
 	return !st->r->no_memory;
 }
 
@@ -440,11 +437,11 @@ void d9_schemas_declare(struct d9_state *st)
 
 /* ---- facts of the trace ---- */
 
-/* The raw value of a field with a role.  Returns false if it is absent. */
-static bool part_value(struct d9_state *st, const struct d9_schema *s, const struct record *f,
-                       enum d9_part part, struct batch *b, struct value *v)
+/* Reads the raw value of a field with a role.  Returns false if it is absent. */
+static bool role_value(struct d9_state *st, const struct d9_schema *s, const struct record *f,
+                       enum d9_role part, struct batch *b, struct value *v)
 {
-	const uint32_t field = s->parts[part];
+	const uint32_t field = s->roles[part];
 	struct d9_walk w;
 
 	if (field == D9_NO_FIELD)
@@ -456,14 +453,14 @@ static bool part_value(struct d9_state *st, const struct d9_schema *s, const str
 	return d9_walk_value(&w, s->fields[field].type, 0, v) && v->type != VALUE_NONE;
 }
 
-static bool part_integer(struct d9_state *st, const struct d9_schema *s, const struct record *f,
-                         enum d9_part part, uint64_t *number)
+static bool role_integer(struct d9_state *st, const struct d9_schema *s, const struct record *f,
+                         enum d9_role part, uint64_t *number)
 {
-	const uint32_t field = s->parts[part];
+	const uint32_t field = s->roles[part];
 	struct value v;
 
 	if (field == D9_NO_FIELD || !d9_is_integer(s->fields[field].type) ||
-	    !part_value(st, s, f, part, NULL, &v))
+	    !role_value(st, s, f, part, NULL, &v))
 		return false;
 	*number = v.u64;
 	return true;
@@ -471,12 +468,12 @@ static bool part_integer(struct d9_state *st, const struct d9_schema *s, const s
 
 #define SECOND UINT64_C(1000000000)
 
-static void learn_clock(struct d9_state *st, const struct d9_schema *s, const struct record *f)
+static void set_clock(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
 	uint64_t realtime;
 
-	if (!part_integer(st, s, f, D9_PART_CLOCK, &realtime) || realtime < st->base)
+	if (!role_integer(st, s, f, D9_ROLE_CLOCK, &realtime) || realtime < st->base)
 		return;
 	const uint64_t epoch = realtime - st->base;
 	const uint64_t first = trace->epoch_ns, difference = epoch > first ? epoch - first : first - epoch;
@@ -490,8 +487,8 @@ static void learn_clock(struct d9_state *st, const struct d9_schema *s, const st
 	}
 }
 
-/* Learns a fact of the trace.  The first one of a name counts. */
-static void learn_fact(struct d9_state *st, struct slice name, const struct value *v, const struct record *f)
+/* Adds a fact of the trace.  The first one of a name counts. */
+static void add_fact(struct d9_state *st, struct slice name, const struct value *v, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
 	const uint32_t bytes = name.n + v->count;
@@ -515,7 +512,7 @@ static void learn_fact(struct d9_state *st, struct slice name, const struct valu
 	st->r->no_memory |= !trace_add_meta(trace, name, *v);
 }
 
-static void learn_facts(struct d9_state *st, const struct d9_schema *s, const struct record *f)
+static void add_facts(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct batch scratch = { .cap = 0 };
 	struct value map;
@@ -524,15 +521,15 @@ static void learn_facts(struct d9_state *st, const struct d9_schema *s, const st
 		d9_tally(&st->tallies.metadata, f, (uint64_t)(f->end - f->p));
 		return;
 	}
-	if (part_value(st, s, f, D9_PART_FACTS, &scratch, &map))
+	if (role_value(st, s, f, D9_ROLE_FACTS, &scratch, &map))
 		for (uint32_t i = 0; i < map.count; i++)
-			learn_fact(st, value_text(&map.values[2 * i]), &map.values[2 * i + 1], f);
+			add_fact(st, value_text(&map.values[2 * i]), &map.values[2 * i + 1], f);
 	arena_free(&scratch.scratch);
 }
 
-static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct record *f)
+static void add_symbol(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
-	const uint32_t field = s->parts[D9_PART_NAME];
+	const uint32_t field = s->roles[D9_ROLE_NAME];
 	const struct d9_type_info *const type = field != D9_NO_FIELD ? d9_type(s->fields[field].type) : NULL;
 	const struct d9_entry *e = NULL;
 	uint64_t address, depth = 0;
@@ -540,10 +537,10 @@ static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const s
 
 	if (type != &d9_types[D9_STRING] && type != &d9_types[D9_POOLED_STRING])
 		return;
-	if (!part_integer(st, s, f, D9_PART_ADDRESS, &address) ||
-	    !part_value(st, s, f, D9_PART_NAME, NULL, &name))
+	if (!role_integer(st, s, f, D9_ROLE_ADDRESS, &address) ||
+	    !role_value(st, s, f, D9_ROLE_NAME, NULL, &name))
 		return;
-	(void)part_integer(st, s, f, D9_PART_DEPTH, &depth);
+	(void)role_integer(st, s, f, D9_ROLE_DEPTH, &depth);
 	if (name.type == VALUE_STRING)
 		d9_ahead_symbol(st, address, depth, value_text(&name));
 	else if ((e = d9_pool_find(&st->pools[D9_STRINGS], (uint32_t)name.u64)) != NULL && e->text != NULL)
@@ -551,13 +548,13 @@ static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const s
 }
 
 /* The first thread that a worker states is the id of its track. */
-static void learn_thread(struct d9_state *st, const struct d9_schema *s, const struct record *f)
+static void add_thread(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct d9_threads *const t = st->threads;
 	uint64_t worker, tid;
 
-	if (d9_threads_end(t, f->offset) || !part_integer(st, s, f, D9_PART_WORKER, &worker) ||
-	    !part_integer(st, s, f, D9_PART_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
+	if (d9_threads_end(t, f->offset) || !role_integer(st, s, f, D9_ROLE_WORKER, &worker) ||
+	    !role_integer(st, s, f, D9_ROLE_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
 	    t->workers.used >= D9_MAX_WORKERS)
 		return;
 	st->r->no_memory |= !table64_put(&t->workers, worker, 0);
@@ -565,28 +562,28 @@ static void learn_thread(struct d9_state *st, const struct d9_schema *s, const s
 	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
 }
 
-static void learn(struct d9_state *st, const struct d9_schema *s, const struct record *f)
+static void use_event(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
-	switch ((enum d9_kind)s->kind) {
-	case D9_KIND_CLOCK:
-		learn_clock(st, s, f);
+	switch ((enum d9_use)s->use) {
+	case D9_USE_CLOCK:
+		set_clock(st, s, f);
 		break;
-	case D9_KIND_FACTS:
+	case D9_USE_FACTS:
 		if (st->r->ahead_of == NULL)
-			learn_facts(st, s, f);
+			add_facts(st, s, f);
 		break;
-	case D9_KIND_SYMBOL:
+	case D9_USE_SYMBOL:
 		st->symbols_seen = true;
 		if (st->collects != NULL)
-			learn_symbol(st, s, f);
+			add_symbol(st, s, f);
 		break;
-	case D9_KIND_TRACK:
+	case D9_USE_TRACK:
 		add_made_track(st, s, f);
 		break;
-	case D9_KIND_WORKER:
-		learn_thread(st, s, f);
+	case D9_USE_WORKER:
+		add_thread(st, s, f);
 		break;
-	case D9_KIND_PLAIN:
+	case D9_USE_PLAIN:
 		break;
 	}
 }
@@ -709,7 +706,7 @@ static void add_fields(struct d9_state *st, const struct d9_schema *s, const str
 		st->r->referred += b->scratch.used - scratch;
 }
 
-/* Completes an event that this program wrote. */
+/* Completes an event that tracetool wrote. */
 static void add_made(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b,
                      struct event *e)
 {
@@ -737,7 +734,7 @@ void d9_event(struct reader *r, const struct record *f, struct batch *b, struct 
 			d9_structure_fields(st, f, b, e);
 		return;
 	}
-	if (s->kind == D9_KIND_SYMBOL)
+	if (s->use == D9_USE_SYMBOL)
 		e->flags |= EVENT_REFERRED;
 	st->event_pooled = 0;
 	if (s->made != NULL) {
@@ -759,7 +756,7 @@ void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct
 		d9_structure_fields(st, f, b, e);
 		return;
 	}
-	if (st->schema->kind == D9_KIND_SYMBOL)
+	if (st->schema->use == D9_USE_SYMBOL)
 		e->flags |= EVENT_REFERRED;
 	add_fields(st, st->schema, f, b, e, f->p + d9_schema_head(st->schema), 0);
 }
@@ -845,8 +842,8 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 	}
 	if (s->timed)
 		advance_time(st, f);
-	if (s->kind != D9_KIND_PLAIN)
-		learn(st, s, f);
+	if (s->use != D9_USE_PLAIN)
+		use_event(st, s, f);
 	return end_event(st, s, f);
 }
 

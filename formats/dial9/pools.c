@@ -1,10 +1,10 @@
 /*
- * Names for numbers: the string and stack pools of a segment, definitions and symbols that are later in
- * the trace, and the frames that define pool entries.
+ * String and stack pools of a segment: the frames that define their entries, and the look-ahead for
+ * definitions and symbols that follow their use.
  *
  * Batches share the memory of a segment's pools, which therefore only grows until the segment ends.  If
- * nothing uses the content, an entry is its id and a hash.  An id that is referenced before its definition
- * waits in `pending` until then, or until the segment ends.
+ * nothing uses the content, an entry is its id and a hash.  An id that is referenced before its definition is
+ * in `pending` until then, or until the segment ends.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static bool has_late_key(uint64_t segment)
 	return segment < UINT64_C(1) << 31;
 }
 
-/* Copies the text of the n-th thing of a kind.  p is NULL beyond a limit. */
+/* Copies the text of symbol or definition n.  p is NULL beyond a limit. */
 static struct slice retain_text(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
 {
 	struct d9_ahead *const a = st->collects;
@@ -105,9 +105,9 @@ void d9_look_ahead(struct d9_state *st)
 {
 	enum look_ahead result = LOOK_AHEAD_FAILED;
 
-	if (st->asked_ahead || st->r->ahead_of != NULL)
+	if (st->tried_ahead || st->r->ahead_of != NULL)
 		return;
-	st->asked_ahead = true;
+	st->tried_ahead = true;
 	st->ahead = calloc(1, sizeof *st->ahead);
 	if (st->ahead != NULL) {
 		shared_memory_init(&st->ahead->shared, destroy_ahead);
@@ -124,9 +124,9 @@ void d9_look_for_threads(struct d9_state *st)
 {
 	struct d9_threads found = { .trace = st->r->trace, .process = d9_process(st) };
 
-	if (st->asked_threads || st->r->ahead_of != NULL || found.process == NULL)
+	if (st->tried_threads || st->r->ahead_of != NULL || found.process == NULL)
 		return;
-	st->asked_threads = true;
+	st->tried_threads = true;
 	st->threads = &found;
 	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
 	st->threads = NULL;
@@ -191,7 +191,7 @@ void d9_names_hold(struct d9_state *st, struct batch *b)
 		st->r->no_memory = true;
 }
 
-/* The arena of the present segment. */
+/* The arena of the current segment. */
 static struct arena *pool_arena(struct d9_state *st)
 {
 	if (st->pool_memory == NULL) {
@@ -234,9 +234,9 @@ void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 		pool->pending[known].shown = true;
 }
 
-/* Ends the wait for an id that is defined now. */
-static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-                           const struct record *f)
+/* Resolves references to an id that is defined now. */
+static void resolve_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+                            const struct record *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint32_t known = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
@@ -282,8 +282,7 @@ static struct d9_entry *add_entry(struct d9_pool *pool, uint32_t id)
 	return &pool->entries[pool->n++];
 }
 
-/* Returns whether the content is used: texts become names of events and of symbols too, stacks only
- * fields. */
+/* Whether the content is used: of texts as names of events and symbols, too, of stacks as fields only. */
 static bool needs_content(const struct d9_state *st, enum d9_pool_kind kind)
 {
 	if (d9_wants_raw(st))
@@ -335,7 +334,7 @@ static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t i
 	const uint64_t costs = definition_cost(kind, data.n);
 	const uint32_t n = kind == D9_STRINGS ? data.n : data.n / 8;
 
-	settle_pending(st, kind, id, data, f);
+	resolve_pending(st, kind, id, data, f);
 	const struct d9_entry *const old = d9_pool_find(pool, id);
 	if (old != NULL && old->hash == hash && old->n == n)
 		return;
@@ -380,7 +379,7 @@ void d9_pools_check(struct d9_state *st)
 		report_undefined(st, (enum d9_pool_kind)k);
 }
 
-static void forget_pool(struct d9_pool *pool)
+static void clear_pool(struct d9_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->n; i++)
 		if (pool->entries[i].id < D9_DIRECT_IDS)
@@ -393,10 +392,10 @@ static void forget_pool(struct d9_pool *pool)
 	pool->npending = 0;
 }
 
-void d9_pools_forget(struct d9_state *st)
+void d9_pools_clear(struct d9_state *st)
 {
 	for (int k = 0; k < D9_POOLS; k++)
-		forget_pool(&st->pools[k]);
+		clear_pool(&st->pools[k]);
 	drop_memory(st);
 	st->pooled = (struct reader_charges){ 0 };
 	st->pools_full = false;

@@ -10,7 +10,7 @@
 
 #include "dial9/dial9.h"
 
-/* Paths kept out of read_record(): inlined, their buffers cost it instructions for each event. */
+/* Not inlined into read_record(): their buffers would cost it instructions for each event. */
 #define COLD __attribute__((noinline))
 
 /* ---- records ---- */
@@ -31,19 +31,20 @@ enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c)
 
 /* ---- schemas ---- */
 
-/* Segments register the same schemas again and again, so a schema is known by its bytes after the type_id and
- * made once for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which lasts as long as the
- * trace because events point into it. */
+/* Every segment registers the same schemas, so a schema is found by its bytes after the type_id and made once
+ * for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which lasts as long as the trace
+ * because events point into it. */
 
 /* Bytes that a schema and a field cost besides their bytes in the frame. */
 #define SCHEMA_COST 256
-#define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
+#define FIELD_COST                                                                                           \
+	(sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_measure_step) + 32)
 
 static void free_schemas(struct d9_schemas *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
-		free(s->all[i]->ops);
-		free(s->all[i]->takes);
+		free(s->all[i]->measure_steps);
+		free(s->all[i]->read_steps);
 		free(s->all[i]);
 	}
 	free(s->all);
@@ -52,8 +53,7 @@ static void free_schemas(struct d9_schemas *s)
 	tabletext_free(&s->index);
 }
 
-/* Begins a segment: no type_id is registered. */
-static void forget_schemas(struct d9_schemas *s)
+static void clear_schemas(struct d9_schemas *s)
 {
 	for (uint32_t i = 0; i < s->nregistered; i++)
 		s->by_type[s->registered[i]] = NULL;
@@ -135,7 +135,8 @@ static void check_type(struct d9_state *st, const struct record *f, struct d9_sc
 	}
 }
 
-/* Arguments of one name would hide each other: the later gets a number.  Fields of raw events keep theirs. */
+/* Gives a later field of a name a number, as arguments of one name would hide each other.  Fields of raw
+ * events keep their names. */
 static bool set_unique_name(struct d9_state *st, const struct record *f, struct d9_schema *s,
                             struct tabletext *names, uint32_t i)
 {
@@ -282,7 +283,7 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 		           quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
-	return d9_schema_plan(st, s) && d9_ops_make(s) ? s : NULL;
+	return d9_schema_plan(st, s) && d9_make_measure_steps(s) ? s : NULL;
 }
 
 static uint32_t schema_fields(struct d9_state *st, const struct record *f, struct batch *b, struct field *to)
@@ -515,15 +516,6 @@ static const char *frame_name(uint8_t tag)
 	}
 }
 
-/* Position where the trace may be cut and is complete. */
-static void describe_last_frame(const struct d9_state *st, char *to, size_t cap)
-{
-	if (st->r->records > 0)
-		snprintf(to, cap, "the last complete frame begins at byte %" PRIu64, st->last_offset);
-	else
-		snprintf(to, cap, "no frame is complete");
-}
-
 /* Reports that the input ends inside a frame, by st->lack.  Returns RECORD_BAD. */
 static COLD enum record_status report_cut(struct d9_state *st, const struct record *f)
 {
@@ -536,7 +528,11 @@ static COLD enum record_status report_cut(struct d9_state *st, const struct reco
 		         quoted(&q2, lack->schema->name));
 	else if (lack->schema != NULL)
 		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->name));
-	describe_last_frame(st, last, sizeof last);
+	if (st->r->records > 0)
+		snprintf(last, sizeof last, "the last complete frame begins at byte %" PRIu64,
+		         st->last_offset);
+	else
+		snprintf(last, sizeof last, "no frame is complete");
 	if (lack->has_length)
 		d9_find(st, D9_RULE_LENGTH_PAST_END, f,
 		        "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64
@@ -594,8 +590,8 @@ static void begin_segment(struct d9_state *st, const struct record *f)
 	if (st->begun) {
 		d9_note_newer(st, f, f->p, "a header in mid-stream", D9_0_4);
 		d9_pools_check(st);
-		d9_pools_forget(st);
-		forget_schemas(&st->schemas);
+		d9_pools_clear(st);
+		clear_schemas(&st->schemas);
 		st->ntracks = 0;
 	}
 	st->begun = true;
@@ -688,19 +684,7 @@ static enum record_status read_frame(struct d9_state *st, struct record *f)
 
 /* ---- frames longer than --max-record ---- */
 
-static enum record_status pass_by_tag(struct d9_state *st, struct record *f)
-{
-	switch (st->tag) {
-	case D9_TAG_EVENT:
-		return d9_event_pass(st, f);
-	case D9_TAG_ANNOTATIONS:
-		return end_entry(st, f, pass_annotation(st, f));
-	default:
-		return end_entry(st, f, d9_pool_pass(st, f));
-	}
-}
-
-/* Passes over some bytes of a frame or entry.  Copies of pools count the entries that follow (ts). */
+/* Passes over some bytes of a frame or entry.  Sets f->ts to the entries that follow, for the copier. */
 static COLD enum record_status pass_piece(struct d9_state *st, struct record *f)
 {
 	struct reader *const r = st->r;
@@ -734,7 +718,7 @@ enum record_status d9_pass_rest(struct d9_state *st, struct record *f)
 	return pass_piece(st, f);
 }
 
-/* Reports and counts a frame or entry, which is legal, and begins to pass over it.  at: of its first byte. */
+/* Counts a long frame or entry, which is legal, and begins to pass over it.  at: offset of its first byte. */
 static COLD enum record_status begin_pass(struct d9_state *st, struct record *f, uint64_t at)
 {
 	struct reader *const r = st->r;
@@ -744,7 +728,10 @@ static COLD enum record_status begin_pass(struct d9_state *st, struct record *f,
 		reader_report_long(r, r->findings, at, f->ordinal, "a schema, with all that follows it,", 0);
 		return d9_pass_rest(st, f);
 	}
-	const enum record_status status = pass_by_tag(st, f);
+	const enum record_status status = st->tag == D9_TAG_EVENT ? d9_event_pass(st, f)
+	                                  : st->tag == D9_TAG_ANNOTATIONS
+	                                      ? end_entry(st, f, pass_annotation(st, f))
+	                                      : end_entry(st, f, d9_pool_pass(st, f));
 	if (status != RECORD_DONE)
 		return status;
 	r->records++;
@@ -791,7 +778,7 @@ static COLD enum record_status read_other(struct d9_state *st, struct record *f)
 	return read_entry(st, f);
 }
 
-/* Passes over a record that is too long, or reports one that is cut. */
+/* Begins to pass over a record that is too long, or reports one that is cut. */
 static COLD enum record_status read_incomplete(struct d9_state *st, struct record *f, uint64_t at)
 {
 	const struct input *const in = st->r->in;

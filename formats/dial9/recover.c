@@ -1,9 +1,9 @@
 /*
- * Recovery: keeps intact frames, and repairs the count of frames of entries that are cut.
+ * Recovery: keeps intact frames, and corrects the count of a cut frame of entries.
  *
- * Frames have no lengths: after one that cannot be read, the next is known only where a header begins
- * another segment, which defines schemas and pools again.
- * Memory is the window, at most --max-record for a frame of entries: these are read when all are there.
+ * Frames have no lengths: after one that cannot be read, the next is found only where a header begins another
+ * segment, which defines schemas and pools again.  A frame of entries is read when all of it, at most
+ * --max-record, is in the window.
  */
 #include "dial9/dial9.h"
 

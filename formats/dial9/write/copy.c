@@ -1,9 +1,9 @@
 /*
- * Copies of dial9 traces: all records, or those that a selection refers to.
+ * The copier: all records of dial9 traces, or a selection with the definitions that it refers to.
  *
- * A copy borrows runs of adjacent records from the input.  One trace after another is a trace too: its
- * header begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack
- * entries, and a time base may be missing.
+ * Adjacent records are copied as one run of bytes.  Traces can be joined one after another, as a header
+ * begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack entries,
+ * and a time base may be missing.
  */
 #include <stdlib.h>
 
@@ -26,10 +26,10 @@ struct symbols {
 };
 
 /* A definition that an event may refer to: a schema or a pool entry of the current segment. */
-struct known {
-	struct slice bytes; /* of the schema frame, or of the entry; p NULL: not defined yet */
-	uint32_t notes;     /* schemas: the first annotation + 1, or 0 */
-	uint32_t last_note; /* schemas: the last annotation + 1, or 0 */
+struct definition {
+	struct slice bytes;       /* of the schema frame, or of the entry; p NULL: not defined yet */
+	uint32_t annotations;     /* schemas: the first annotation + 1, or 0 */
+	uint32_t last_annotation; /* schemas: the last annotation + 1, or 0 */
 	bool written;
 	bool refers;  /* schemas: events may refer to pools, or have stacks */
 	bool symbol;  /* schemas: events are symbols */
@@ -37,9 +37,9 @@ struct known {
 	bool awaited; /* entries: a written event refers to it */
 };
 
-struct note {
+struct annotation {
 	struct slice entry;
-	uint32_t next; /* index in selection.notes + 1, or 0 */
+	uint32_t next; /* index in selection.annotations + 1, or 0 */
 };
 
 /* The kind of a definition, part of its key. */
@@ -50,11 +50,11 @@ enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMA
  * written whether an event needs it or not. */
 struct selection {
 	struct arena arena;   /* of this segment */
-	struct table64 index; /* kind and number -> known[] */
-	struct known *known;  /* definitions that events may refer to */
-	uint32_t nknown, known_cap;
-	struct note *notes; /* annotations of schemas */
-	uint32_t nnotes, notes_cap;
+	struct table64 index; /* kind and number -> definitions[] */
+	struct definition *definitions;
+	uint32_t ndefinitions, definitions_cap;
+	struct annotation *annotations; /* of schemas */
+	uint32_t nannotations, annotations_cap;
 	uint64_t type_id;    /* of the open annotations frame */
 	uint8_t entry_kind;  /* enum definition_kind of the open frame */
 	bool any;            /* a header was written */
@@ -132,15 +132,7 @@ static bool is_timed(const struct batch *b, const struct event *e)
 	return e->nfields > 1 && slice_is(b->fields[e->first_field + 1].name, "timestamp_delta_ns");
 }
 
-/* Returns the time base before a record. */
-static uint64_t base_before(const struct batch *b, const struct event *e, enum record_kind kind)
-{
-	const bool timed = kind == RECORD_EVENT && is_timed(b, e);
-
-	return timed ? e->ts - b->fields[e->first_field + 1].value.u64 : e->ts;
-}
-
-/* Follows the time base of the input, when times are moved: before each record is written. */
+/* Follows the time base of the input, before each record, if times are moved. */
 static void follow_time(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         enum record_kind kind)
 {
@@ -185,13 +177,6 @@ static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct s
 
 /* ---- copies of all records ---- */
 
-static bool is_newer_type(const struct value *v, enum d9_dialect than)
-{
-	const struct d9_type_info *const type = d9_type((uint8_t)v->u64);
-
-	return type->newer != NULL && type->since > than;
-}
-
 /* Counts features that the dialect of the output does not have. */
 static void count_newer(const struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, enum record_kind kind, struct chunk *chunk)
@@ -205,8 +190,11 @@ static void count_newer(const struct d9w_copy *copy, const struct batch *b, cons
 		    bytes.p[0] == D9_TAG_ANNOTATIONS || (bytes.p[0] == D9_TAG_STACKS && copy->to < D9_0_3_6);
 	} else if (kind == RECORD_SCHEMA) {
 		const struct value *const fields = &b->fields[e->first_field + 3].value;
-		for (uint32_t i = 0; i < fields->count; i++)
-			newer |= is_newer_type(&fields->values[2 * i + 1], copy->to);
+		for (uint32_t i = 0; i < fields->count; i++) {
+			const struct d9_type_info *const type =
+			    d9_type((uint8_t)fields->values[2 * i + 1].u64);
+			newer |= type->newer != NULL && type->since > copy->to;
+		}
 	}
 	if (newer)
 		d9w_lose(chunk, D9W_NEWER, e->offset);
@@ -243,7 +231,7 @@ static void follow_frame(struct d9w_copy *copy, const struct batch *b, const str
 		copy->left = count_of(b, e) - 1;
 }
 
-/* Remembers an entry of a frame that the next batch continues. */
+/* Copies an entry of a frame that the next batch continues. */
 static void remember_entry(struct d9w_copy *copy, enum record_kind kind, struct slice bytes,
                            struct chunk *chunk)
 {
@@ -276,7 +264,8 @@ static void write_moved(struct d9w_copy *copy, const struct batch *b, const stru
 	}
 }
 
-static void copy_any(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
+static void copy_unselected(struct copier *c, const struct batch *b, const struct event *e,
+                            struct slice bytes)
 {
 	struct d9w_copy *const copy = c->state;
 	const enum record_kind kind = record_of(b, e);
@@ -293,7 +282,9 @@ static void copy_any(struct copier *c, const struct batch *b, const struct event
 	follow_frame(copy, b, e, kind, c->chunk);
 	if (copy->next != e->offset && kind != RECORD_ENTRY && !copy->rebased) {
 		(void)copier_text(c); /* a dropped event moved the time base */
-		d9w_reset(&copy->base, base_before(b, e, kind), c->chunk);
+		const bool timed = kind == RECORD_EVENT && is_timed(b, e);
+		d9w_reset(&copy->base, timed ? e->ts - b->fields[e->first_field + 1].value.u64 : e->ts,
+		          c->chunk);
 	}
 	copy->any = true;
 	copy->next = e->offset + bytes.n;
@@ -379,7 +370,7 @@ static bool is_needed(const struct symbols *s, uint64_t address)
 	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
 }
 
-/* Retains a copy.  Returns false if it must be written now instead. */
+/* Copies a symbol for the end of the segment.  Returns false if it must be written now. */
 static bool retain_symbol(struct symbols *s, const struct symbol *symbol)
 {
 	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
@@ -411,8 +402,8 @@ static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 	copy->selection.any = true;
 }
 
-/* Remembers the n addresses of a written stack. */
-static void need_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
+/* Notes the n addresses of a written stack. */
+static void require_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
 {
 	struct symbols *const s = &copy->selection.symbols;
 
@@ -432,10 +423,10 @@ static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct
 	d9w_number(&chunk->text, 1, 4);
 	text_slice(&chunk->text, entry);
 	if (kind == OF_STACKS)
-		need_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
+		require_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
 }
 
-static void write_note(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
+static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
 {
 	write_header(copy, chunk);
 	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
@@ -444,38 +435,40 @@ static void write_note(struct d9w_copy *copy, uint64_t type_id, struct slice ent
 	text_slice(&chunk->text, entry);
 }
 
-static struct known *find_known(const struct selection *s, enum definition_kind kind, uint32_t number)
+static struct definition *find_definition(const struct selection *s, enum definition_kind kind,
+                                          uint32_t number)
 {
 	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
 
-	return i != TABLE_NONE ? &s->known[i] : NULL;
+	return i != TABLE_NONE ? &s->definitions[i] : NULL;
 }
 
-static struct known *get_known(struct selection *s, enum definition_kind kind, uint32_t number,
-                               struct chunk *chunk)
+static struct definition *get_definition(struct selection *s, enum definition_kind kind, uint32_t number,
+                                         struct chunk *chunk)
 {
-	struct known *const k = find_known(s, kind, number);
+	struct definition *const k = find_definition(s, kind, number);
 
 	if (k != NULL)
 		return k;
-	if (!array_reserve(&s->known, s->nknown, &s->known_cap, sizeof *s->known) ||
-	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->nknown)) {
+	if (!array_reserve(&s->definitions, s->ndefinitions, &s->definitions_cap, sizeof *s->definitions) ||
+	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->ndefinitions)) {
 		chunk->text.failed = true;
 		return NULL;
 	}
-	s->known[s->nknown] = (struct known){ .written = false };
-	return &s->known[s->nknown++];
+	s->definitions[s->ndefinitions] = (struct definition){ .written = false };
+	return &s->definitions[s->ndefinitions++];
 }
 
 static bool charge_retained(struct selection *s, uint32_t bytes)
 {
-	const uint64_t cost = s->arena.used + bytes + (uint64_t)(s->nknown + s->nnotes) * KNOWN_COST;
+	const uint64_t cost =
+	    s->arena.used + bytes + (uint64_t)(s->ndefinitions + s->nannotations) * KNOWN_COST;
 
 	s->full |= cost > MAX_RETAINED;
 	return !s->full;
 }
 
-static void keep_copy(struct selection *s, struct known *k, struct slice bytes, struct chunk *chunk)
+static void keep_copy(struct selection *s, struct definition *k, struct slice bytes, struct chunk *chunk)
 {
 	k->bytes = arena_copy(&s->arena, bytes);
 	chunk->text.failed |= k->bytes.p == NULL;
@@ -489,7 +482,7 @@ static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struc
 {
 	struct selection *const s = &copy->selection;
 	const uint32_t id = load_u32(entry.p, false);
-	struct known *k = find_known(s, kind, id);
+	struct definition *k = find_definition(s, kind, id);
 
 	if (k != NULL && k->bytes.p != NULL && slice_equal(k->bytes, entry))
 		return;
@@ -501,7 +494,7 @@ static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struc
 		}
 		return;
 	}
-	k = get_known(s, kind, id, chunk);
+	k = get_definition(s, kind, id, chunk);
 	if (k == NULL)
 		return;
 	keep_copy(s, k, entry, chunk);
@@ -512,10 +505,11 @@ static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struc
 	k->written = true;
 }
 
-static void need_entry(struct d9w_copy *copy, enum definition_kind kind, uint32_t id, struct chunk *chunk)
+static void require_entry(struct d9w_copy *copy, enum definition_kind kind, uint32_t id, struct chunk *chunk)
 {
 	struct selection *const s = &copy->selection;
-	struct known *const k = s->full ? find_known(s, kind, id) : get_known(s, kind, id, chunk);
+	struct definition *const k =
+	    s->full ? find_definition(s, kind, id) : get_definition(s, kind, id, chunk);
 
 	if (k == NULL || k->written)
 		return;
@@ -546,7 +540,7 @@ static const char *schema_fields(struct slice frame, uint32_t *n)
 static void define_schema(struct d9w_copy *copy, struct slice frame, struct chunk *chunk)
 {
 	struct selection *const s = &copy->selection;
-	struct known *const k = get_known(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
+	struct definition *const k = get_definition(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
 	uint32_t n;
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
@@ -563,43 +557,44 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 	}
 }
 
-static void need_schema(struct d9w_copy *copy, struct known *k, uint32_t type_id, struct chunk *chunk)
+static void require_schema(struct d9w_copy *copy, struct definition *k, uint32_t type_id, struct chunk *chunk)
 {
 	if (k->written)
 		return;
 	write_header(copy, chunk);
 	text_slice(&chunk->text, k->bytes);
 	k->written = true;
-	for (uint32_t i = k->notes; i != 0; i = copy->selection.notes[i - 1].next)
-		write_note(copy, type_id, copy->selection.notes[i - 1].entry, chunk);
+	for (uint32_t i = k->annotations; i != 0; i = copy->selection.annotations[i - 1].next)
+		write_annotation(copy, type_id, copy->selection.annotations[i - 1].entry, chunk);
 }
 
-static void define_note(struct d9w_copy *copy, struct slice entry, struct chunk *chunk)
+static void define_annotation(struct d9w_copy *copy, struct slice entry, struct chunk *chunk)
 {
 	struct selection *const s = &copy->selection;
-	struct known *const k =
-	    s->type_id <= UINT16_MAX ? find_known(s, OF_SCHEMAS, (uint32_t)s->type_id) : NULL;
+	struct definition *const k =
+	    s->type_id <= UINT16_MAX ? find_definition(s, OF_SCHEMAS, (uint32_t)s->type_id) : NULL;
 
 	if (k == NULL) /* no event has this schema */
 		return;
 	if (!charge_retained(s, entry.n))
-		need_schema(copy, k, (uint32_t)s->type_id, chunk);
+		require_schema(copy, k, (uint32_t)s->type_id, chunk);
 	if (k->written)
-		write_note(copy, s->type_id, entry, chunk);
+		write_annotation(copy, s->type_id, entry, chunk);
 	if (s->full)
 		return;
 	const struct slice kept = arena_copy(&s->arena, entry);
-	if (kept.p == NULL || !array_reserve(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
+	if (kept.p == NULL ||
+	    !array_reserve(&s->annotations, s->nannotations, &s->annotations_cap, sizeof *s->annotations)) {
 		chunk->text.failed = true;
 		return;
 	}
-	s->notes[s->nnotes] = (struct note){ kept, 0 };
-	s->nnotes++;
-	if (k->notes == 0)
-		k->notes = s->nnotes;
+	s->annotations[s->nannotations] = (struct annotation){ kept, 0 };
+	s->nannotations++;
+	if (k->annotations == 0)
+		k->annotations = s->nannotations;
 	else
-		s->notes[k->last_note - 1].next = s->nnotes;
-	k->last_note = s->nnotes;
+		s->annotations[k->last_annotation - 1].next = s->nannotations;
+	k->last_annotation = s->nannotations;
 }
 
 /* Reads an entry; the head of its frame states its kind. */
@@ -629,31 +624,31 @@ static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head, str
 	if (entry.n == 0)
 		return; /* a frame without entries */
 	if (s->entry_kind == OF_ANNOTATIONS)
-		define_note(copy, entry, chunk);
+		define_annotation(copy, entry, chunk);
 	else
 		define_entry(copy, (enum definition_kind)s->entry_kind, entry, chunk);
 }
 
 /* ---- events of a selection ---- */
 
-static const char *need_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk);
+static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk);
 
 /* Walks over lists and maps; the reader bounds their nesting. */
-static const char *need_values(struct d9w_copy *copy, const struct d9_type_info *t, const char *p,
-                               struct chunk *chunk)
+static const char *require_values(struct d9w_copy *copy, const struct d9_type_info *t, const char *p,
+                                  struct chunk *chunk)
 {
 	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
 
 	for (p += 4; n > 0; n--)
 		if (t->tagged)
-			p = need_value(copy, (uint8_t)*p, p + 1, chunk);
+			p = require_value(copy, (uint8_t)*p, p + 1, chunk);
 		else
 			p += 4 + (size_t)load_u32(p, false);
 	return p;
 }
 
 /* Walks over a value that the reader checked, and writes what it refers to. */
-static const char *need_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk)
+static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -661,7 +656,7 @@ static const char *need_value(struct d9w_copy *copy, uint8_t type, const char *p
 		return p;
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_ID:
-		need_entry(copy, (enum definition_kind)t->pool, load_u32(p, false), chunk);
+		require_entry(copy, (enum definition_kind)t->pool, load_u32(p, false), chunk);
 		return p + 4;
 	case D9_SHAPE_LEB128:
 		while ((*p++ & 0x80) != 0)
@@ -670,10 +665,10 @@ static const char *need_value(struct d9w_copy *copy, uint8_t type, const char *p
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
 		if (t == &d9_types[D9_STACK])
-			need_symbols(copy, p + 4, load_u32(p, false), chunk);
+			require_symbols(copy, p + 4, load_u32(p, false), chunk);
 		return p + 4 + (size_t)load_u32(p, false) * t->size;
 	case D9_SHAPE_VALUES:
-		return need_values(copy, t, p, chunk);
+		return require_values(copy, t, p, chunk);
 	default:
 		return p + t->size;
 	}
@@ -684,18 +679,18 @@ static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct 
                          struct chunk *chunk)
 {
 	const uint32_t type_id = load_u16(bytes.p + 1, false);
-	struct known *const k = find_known(&copy->selection, OF_SCHEMAS, type_id);
+	struct definition *const k = find_definition(&copy->selection, OF_SCHEMAS, type_id);
 	uint32_t n;
 
 	write_header(copy, chunk);
-	need_schema(copy, k, type_id, chunk);
+	require_schema(copy, k, type_id, chunk);
 	if (k->refers) {
 		const struct slice schema = k->bytes; /* k moves when an id is added */
 		const char *f = schema_fields(schema, &n);
 		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 		for (; n > 0 && !chunk->text.failed; n--) {
 			f += 2 + load_u16(f, false);
-			p = need_value(copy, (uint8_t)*f++, p, chunk);
+			p = require_value(copy, (uint8_t)*f++, p, chunk);
 		}
 	}
 	write_event(copy, timed, ts, bytes, chunk);
@@ -705,7 +700,8 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
                              struct chunk *chunk)
 {
 	struct symbols *const symbols = &copy->selection.symbols;
-	const struct known *const k = find_known(&copy->selection, OF_SCHEMAS, load_u16(bytes.p + 1, false));
+	const struct definition *const k =
+	    find_definition(&copy->selection, OF_SCHEMAS, load_u16(bytes.p + 1, false));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
@@ -741,7 +737,7 @@ static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
 	write_symbols(copy, true, chunk);
 	arena_free(&s->arena);
 	table64_free(&s->index);
-	s->nknown = s->nnotes = 0;
+	s->ndefinitions = s->nannotations = 0;
 	s->full = false;
 	s->header_pending = true;
 }
@@ -791,7 +787,7 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	if (c->selected)
 		copy_selected(c->state, b, e, bytes, c->chunk);
 	else
-		copy_any(c, b, e, bytes);
+		copy_unselected(c, b, e, bytes);
 }
 
 static void copy_end(struct copier *c)
@@ -813,8 +809,8 @@ static void copy_free(void *state)
 	text_free(&copy->last);
 	arena_free(&s->arena);
 	table64_free(&s->index);
-	free(s->known);
-	free(s->notes);
+	free(s->definitions);
+	free(s->annotations);
 	arena_free(&s->symbols.arena);
 	table64_free(&s->symbols.needed);
 	free(s->symbols.retained);

@@ -1,7 +1,7 @@
 /*
- * Values of events.  A value without a dial9 type is encoded as another type, with the original type as
- * suffix of its field name; recurring texts go to the string pool.  The bytes of an event, and the pooled
- * bytes that it refers to, are limited, because readers limit them.
+ * Values of events.  A value whose type dial9 lacks is encoded as another type, with the original type as
+ * suffix of its field name; texts go to the string pool while it has space.  The bytes of an event, and the
+ * pooled bytes that it refers to, are limited as in readers.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
  * The writer of events of any format: schemas, one for each shape of events (out/shape.h), with the names of
- * dial9.h; records of tracks; and at the end facts and the wall time.  Events beyond the limits share one
- * schema for each kind, with all fields as one value.  Numbers, texts and time deltas are used by the copy
- * too.  Memory: 8 bytes a track besides schemas and the string pool.
+ * dial9.h; records of tracks; at the end facts and the wall time.  Events beyond the limits share one schema
+ * for each kind, with all fields as one value.  The copier uses the functions for numbers, texts and time
+ * deltas, too. Memory: 8 bytes a track besides schemas and the string pool.
  */
 #include <stdlib.h>
 
@@ -309,7 +309,7 @@ static bool reserve_schema(struct d9w_state *st, const struct event *e, const st
 	                      SCHEMA_COST + 6 * bytes + (uint64_t)e->nfields * FIELD_COST);
 }
 
-/* Returns the schema for events of any class. */
+/* Returns the schema that events of this kind share beyond the limits. */
 static const struct layout *shared_layout(struct d9w_state *st, enum event_kind kind, struct chunk *chunk)
 {
 	struct layout *const l = &st->others[kind];
@@ -497,16 +497,6 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 	text_char(&chunk->text, 1);
 }
 
-/* Adds the tracks without events, the facts of the trace, its wall time. */
-static void put_end(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
-{
-	for (uint32_t i = 0; i < w->run->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
-		if (!w->run->trace->tracks[i]->hidden)
-			(void)number_track(st, w->run->trace->tracks[i], chunk);
-	put_facts(st, w, chunk);
-	put_clock(st, w, chunk);
-}
-
 /* ---- events ---- */
 
 /* Determines how the name and the fields of an event are written; texts are added to the pool. */
@@ -645,7 +635,12 @@ static bool d9w_close(struct writer *w, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
-	put_end(st, w, chunk);
+	/* tracks without events */
+	for (uint32_t i = 0; i < w->run->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
+		if (!w->run->trace->tracks[i]->hidden)
+			(void)number_track(st, w->run->trace->tracks[i], chunk);
+	put_facts(st, w, chunk);
+	put_clock(st, w, chunk);
 	return true;
 }
 
