@@ -1,9 +1,9 @@
 /*
- * Attributes of events: name, type, value, up to the end of the packet.
+ * Attributes of events and options: name, type, value, up to the end of the packet.
  *
- * The document does not forbid attributes of one name, but JSON objects and most tools have only one of each.
- * Names are compared by signatures of their first and last bytes; only if two signatures are equal, or there
- * are more than 32 names, all names of the event are looked up in a table.
+ * The document does not forbid repeated names, but JSON objects and most tools have each name once.  Names
+ * are compared by signatures of their first and last bytes; only if two signatures are equal, or there are
+ * more than 32 names, all names of the event are looked up in a table.
  */
 #include "heph/heph.h"
 
@@ -27,7 +27,7 @@ static inline void add_name(struct heph_names *names, struct slice name)
 	}
 }
 
-/* Clears the names, and adds those of the n own fields of the event. */
+/* Clears the names, and adds those of the n fixed fields of the event. */
 static void begin_names(struct heph_names *names, uint32_t n)
 {
 	names->seen = 0;
@@ -76,7 +76,7 @@ static struct slice unused_name(struct tabletext *table, struct slice name, uint
 
 /* The names of one event in a table. */
 struct name_check {
-	struct tabletext table; /* name -> times it occurred; 0: an event's own field, or a generated name */
+	struct tabletext table; /* name -> times it occurred; 0: a fixed field, or a generated name */
 	struct field *f, *end;  /* retained fields whose attributes follow; NULL: names are counted only */
 	bool counted;           /* in st->repeated */
 };
@@ -112,10 +112,10 @@ void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct
 	bool ok = true;
 
 	if (b != NULL) {
-		const uint32_t own = heph_own_fields(k);
+		const uint32_t fixed = heph_fixed_fields(k);
 		check.f = b->fields + e->first_field;
 		check.end = check.f + e->nfields;
-		for (uint32_t i = 0; ok && i < own; i++, check.f++)
+		for (uint32_t i = 0; ok && i < fixed; i++, check.f++)
 			ok = !all || tabletext_put(&check.table, check.f->name, 0);
 	}
 	for (uint32_t i = 0; ok && i < k->nattributes && i < HEPH_MAX_ATTRIBUTES; i++, p = next_attribute(p))
@@ -199,11 +199,6 @@ static const uint8_t value_types[] = { [HEPH_UNSIGNED] = VALUE_U64,
 	                               [HEPH_FLOAT] = VALUE_F64,
 	                               [HEPH_STRING] = VALUE_STRING };
 
-static inline struct value load_number(uint8_t type, const char *p)
-{
-	return (struct value){ .type = value_types[type & 3], .u64 = load_u64(p, true) };
-}
-
 /* Charges n elements of an array against the limit, also if no values are wanted: findings must not
  * depend on the consumer. */
 static bool charge_elements(struct heph_state *st, struct heph_packet *k, const struct attribute *a,
@@ -269,7 +264,7 @@ static inline void read_value(struct heph_state *st, struct heph_packet *k, stru
 			report_value_past_packet(st, k, a, "the value", 8);
 			return;
 		}
-		a->value = load_number(type, a->p);
+		a->value = (struct value){ .type = value_types[type], .u64 = load_u64(a->p, true) };
 		a->p += 8;
 		return;
 	case HEPH_STRING:
@@ -344,7 +339,7 @@ void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const ch
 	struct attribute a;
 
 	k->attributes = p;
-	begin_names(&st->names, named && load_u32(k->p, true) == HEPH_MAGIC_EVENT ? heph_own_fields(k) : 0);
+	begin_names(&st->names, named && load_u32(k->p, true) == HEPH_MAGIC_EVENT ? heph_fixed_fields(k) : 0);
 	for (; p < k->end && !st->r->no_memory; p = a.p) {
 		const uint32_t n = k->nattributes;
 		if (n == HEPH_MAX_ATTRIBUTES)

@@ -1,6 +1,6 @@
 /*
- * Streams and the counters of their packets, which increase by one with each event; gaps in them; and the
- * epoch, from which all times count.
+ * Checks of packets: the counters of streams, which increase by one with each event, and gaps in them; the
+ * epoch, which all times count from.
  *
  * Threads share stream 0, so its packets may be slightly out of order: a bitmap of the latest 4096 numbers
  * shows which are missing, and only those that are missing at the end are reported.
@@ -56,7 +56,7 @@ static void add_gap(struct heph_state *st, const struct heph_packet *k, uint32_t
 		return;
 	const struct heph_gap gap = { k->stream, first, missing, missing, s->end, end, k->offset };
 	if (k->stream != 0) {
-		gaps->own = gap;
+		gaps->other = gap;
 	} else if (gaps->n < HEPH_MAX_GAPS) {
 		*pending_gap(gaps, gaps->n++) = gap;
 	} else {
@@ -95,9 +95,9 @@ bool heph_next_gap(struct heph_state *st, bool ended)
 	struct heph_gap *const out = &gaps->next;
 
 	gaps->ended = ended;
-	if (gaps->own.missing > 0) {
-		*out = gaps->own;
-		gaps->own.missing = 0;
+	if (gaps->other.missing > 0) {
+		*out = gaps->other;
+		gaps->other.missing = 0;
 		return true;
 	}
 	while (gaps->n > 0 && (pending_gap(gaps, 0)->missing == 0 || is_certain(st, pending_gap(gaps, 0)))) {

@@ -1,7 +1,7 @@
 /*
- * Fast path: checks event packets without building events.  Validation and copying need only the length of
- * a packet.  A packet is counted once it is known to be valid and of the common form; all others are left to
- * the reader's `record`, which reads them again from their start and reports their faults.
+ * Fast path: checks event packets without decoding attributes.  Validation and copying need only the length
+ * of a packet.  A packet is counted once it is known to be valid and of the common form; all others are left
+ * to read_record(), which reads them from their start and reports their faults.
  */
 #include "base/utf8.h"
 #include "heph/heph.h"
@@ -10,7 +10,7 @@
 
 /* ---- attributes ---- */
 
-/* These functions return NULL or false if `record` must read the packet. */
+/* These functions return NULL or false if read_record() must read the packet. */
 
 static inline bool is_utf8(const char *p, uint32_t n)
 {
@@ -164,7 +164,7 @@ static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, cons
 	return t;
 }
 
-/* Returns the track of a packet: each packet's, since this also limits and reports their number. */
+/* Returns the track of a packet.  Needed for every packet, as it also limits and reports their number. */
 static inline const struct track *find_track(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true);

@@ -11,7 +11,7 @@ static int probe_packet(const char *p, const char *end, bool complete)
 
 	if (min == 0)
 		return 0;
-	if (end - p < HEPH_START)
+	if (end - p < HEPH_HEAD_SIZE)
 		return 32;
 	const uint32_t size = load_u32(p + 4, true);
 	if (size < min)
@@ -32,7 +32,7 @@ int heph_probe(struct slice head, bool complete)
 
 	if (first > 0)
 		return first;
-	for (const char *p = head.p; end - p >= HEPH_START; p++)
+	for (const char *p = head.p; end - p >= HEPH_HEAD_SIZE; p++)
 		if ((*p == (char)0xC1 || *p == 0x75) && probe_packet(p, end, complete) >= 60)
 			return 34;
 	return 0;

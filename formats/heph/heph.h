@@ -1,15 +1,19 @@
 /*
- * The private header of the Heph format ("Trace Format", version 0.1.0): reader, recovery and writer.
+ * Private header of the Heph format ("Trace Format", version 0.1.0).
+ *
+ * read.c reads a packet: its head, then an event or an option, whose attributes attributes.c decodes; check.c
+ * checks its counter and time, meaning.c finds its track.  Valid packets that are only checked or copied pass
+ * fast.c instead.  After damage recover.c searches the next packet.
  *
  *   format.c      probe, row of the format
  *   read.c        findings, packets, events and options
  *   attributes.c  attributes of events and options, repeated names
  *   fast.c        valid packets that are only checked or copied
- *   meaning.c     tracks; options and attributes of tracetool: what it wrote itself reads back unchanged
+ *   meaning.c     tracks; options and attributes that tracetool wrote
  *   check.c       streams, their counters, gaps; the epoch
- *   raw.c         raw packets: their fields, and copying them
- *   recover.c     the next packet after damage; recovery
- *   write.c       events of other formats, as packets
+ *   raw.c         fields of raw packets, the copier
+ *   recover.c     the search after damage, recovery
+ *   write.c       the writer of events of other formats
  */
 #ifndef HEPH_HEPH_H
 #define HEPH_HEPH_H
@@ -43,7 +47,7 @@
  */
 #define HEPH_MAGIC_METADATA UINT32_C(0x75D11D4D)
 #define HEPH_MAGIC_EVENT UINT32_C(0xC1FC1FB7)
-#define HEPH_START 8         /* magic and size */
+#define HEPH_HEAD_SIZE 8     /* magic and size */
 #define HEPH_METADATA_MIN 10 /* an empty name, no value */
 #define HEPH_EVENT_MIN 42    /* an empty description, no attributes */
 #define HEPH_ATTRIBUTE_MIN 5 /* an empty name and an empty string or array */
@@ -79,7 +83,7 @@ extern const struct rule heph_rules[HEPH_RULE_COUNT + 1]; /* ended by an id of N
 
 /* ---- packets ---- */
 
-/* A packet of which all bytes are in the window. */
+/* A packet whose bytes are all in the window. */
 struct heph_packet {
 	const char *p, *end;
 	uint64_t offset, ordinal;
@@ -101,7 +105,7 @@ struct heph_packet {
 	uint32_t nelements;     /* of arrays, retained */
 	bool build;             /* attributes become fields */
 	bool lists;             /* some are arrays */
-	bool clash;             /* names may be repeated: heph_names_check() */
+	bool clash;             /* names may be repeated: heph_names_check() is needed */
 };
 
 /* Returns the end of an event, which has no length if it ends before it starts. */
@@ -110,9 +114,9 @@ static inline uint64_t heph_packet_end(const struct heph_packet *k)
 	return k->stop < k->start ? k->start : k->stop;
 }
 
-/* Returns the number of fields that an event has besides its attributes: the counter, and the end if it ends
+/* Returns the number of fields that an event has before its attributes: the counter, and the end if it ends
  * before it starts. */
-static inline uint32_t heph_own_fields(const struct heph_packet *k)
+static inline uint32_t heph_fixed_fields(const struct heph_packet *k)
 {
 	return k->stop < k->start ? 2 : 1;
 }
@@ -182,9 +186,9 @@ struct heph_counters {
 };
 
 /*
- * Gaps in the counters of streams, for consumers that want them.  A number of stream 0 may still arrive until
- * it has left the window, so its gaps are pending.  They are few in a valid trace; where many are pending,
- * the latest ones are combined.
+ * Gaps in the counters of streams, for consumers that want them.  A number of stream 0 may arrive until it
+ * has left the window, so its gaps are pending.  They are few in a valid trace; beyond HEPH_MAX_GAPS the
+ * latest ones are combined.
  */
 #define HEPH_MAX_GAPS 256U
 
@@ -197,7 +201,7 @@ struct heph_gap {
 };
 
 struct heph_gaps {
-	struct heph_gap own;                   /* of another stream than 0; missing == 0: none */
+	struct heph_gap other;                 /* of another stream than 0; missing == 0: none */
 	struct heph_gap shared[HEPH_MAX_GAPS]; /* of stream 0: a ring */
 	uint32_t head, n;
 	struct heph_gap next; /* of the last RECORD_IS_MISSING */
@@ -224,7 +228,7 @@ struct heph_tracks {
 	struct table64 index; /* hash of stream and substream -> trace.tracks[] */
 	uint64_t seed;        /* of that hash */
 	struct heph_cached cache[HEPH_CACHED];
-	const struct track *more; /* for everything beyond the limit */
+	const struct track *overflow; /* of events beyond the limit of tracks */
 };
 
 #define HEPH_OWN_RECENT 64U
@@ -238,7 +242,7 @@ struct heph_own_track {
 struct heph_own {
 	bool active;   /* events have attributes of tracetool */
 	bool full;     /* the limit of `text` was reported */
-	bool seen;     /* an option came, also in copies, where options have no effect */
+	bool seen;     /* there was an option, also in copies, where options have no effect */
 	uint64_t text; /* bytes of options and classes that are retained */
 	uint64_t seed; /* of the hash below */
 	struct heph_own_track *tracks;
@@ -282,7 +286,7 @@ struct heph_state {
 	struct class *event_class, *metadata_class;
 	struct heph_search search;
 	struct heph_long {
-		uint64_t size, left; /* of a packet that is passed over: its bytes, those to come */
+		uint64_t size, left; /* bytes of a packet that is passed over, and of its rest */
 		uint64_t offset, record;
 	} long_packet;
 	struct heph_streams streams;
@@ -365,13 +369,13 @@ extern const struct recover_ops heph_recover_ops;
 void heph_streams_free(struct heph_streams *all);
 void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k);
 
-/* Reports about counters what is certain only at the end. */
+/* Reports findings about counters that are certain only at the end. */
 void heph_counters_finish(struct heph_state *st);
 
 /* Removes the next gap that is certain.  Returns false if there is none.  ended: no packets follow. */
 bool heph_next_gap(struct heph_state *st, bool ended);
 
-/* Makes the gap a span. */
+/* Makes an event of the gap, a span. */
 void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e);
 
 /* Reads the option `epoch`, whose value ends with the packet. */
@@ -402,7 +406,7 @@ static inline void heph_check_counter(struct heph_state *st, const struct heph_p
 
 static inline bool heph_has_gaps(const struct heph_gaps *gaps)
 {
-	return gaps->own.missing > 0 || gaps->n > 0;
+	return gaps->other.missing > 0 || gaps->n > 0;
 }
 
 /* ---- meaning.c ---- */
@@ -463,24 +467,24 @@ void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const ch
 /* Decodes the elements of lists, which are valid. */
 void heph_load_lists(struct field *f, uint32_t n, struct arena *arena);
 
-/* Adds the decoded attributes to an event, after `own` fields to be filled in.  Returns the first of these;
- * NULL on OOM. */
+/* Adds the decoded attributes to an event, after `fixed` fields that the caller fills in.  Returns the first
+ * of these; NULL on OOM. */
 static inline struct field *heph_add_attributes(const struct heph_state *st, const struct heph_packet *k,
-                                                uint32_t own, struct batch *b, struct event *e)
+                                                uint32_t fixed, struct batch *b, struct event *e)
 {
-	struct field *const f = batch_event_fields(b, e, (uint16_t)(own + k->nfields));
+	struct field *const f = batch_event_fields(b, e, (uint16_t)(fixed + k->nfields));
 
 	if (f == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < k->nfields; i++)
-		f[own + i] = st->fields[i];
+		f[fixed + i] = st->fields[i];
 	if (k->lists)
-		heph_load_lists(f + own, k->nfields, &b->scratch);
+		heph_load_lists(f + fixed, k->nfields, &b->scratch);
 	return f;
 }
 
-/* Reports repeated names of attributes (b NULL), or renames their fields.  With `all` names must also differ
- * from those of the event's own fields. */
+/* Reports repeated names of attributes (b NULL), or renames their fields.  all: names must also differ from
+ * those of the fixed fields. */
 void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct batch *b,
                       const struct event *e, bool all);
 
@@ -552,8 +556,6 @@ void heph_raw_fields(struct heph_state *st, const struct heph_packet *k, const s
 
 /* ---- writer: packets as bytes ---- */
 
-/* Packets of a Heph trace are copied; events of other formats become event packets. */
-
 enum hpw_loss {
 #define LOSS(row, ...) HPW_##row,
 #include "heph/losses.def"
@@ -582,7 +584,7 @@ struct hpw_stream {
 	uint32_t last;     /* counter of its last packet in the input; of stream 0: the highest */
 	uint32_t left_out; /* packets, subtracted from counters */
 	uint32_t next;     /* in_turn: the next counter in the output */
-	bool in_turn;      /* its packets are renumbered in the order of the file */
+	bool in_turn;      /* its counters are assigned in the order of the file */
 };
 
 #define HPW_DIRECT 64U /* stream ids below this are array indexes */

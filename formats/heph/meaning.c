@@ -1,8 +1,8 @@
 /*
- * Tracks, and what tracetool's writer adds to a trace.  Streams are processes, substreams their threads.
- * Options of tracetool describe the trace, its tracks and its metadata, and attributes give an event its
- * class, kind and types of fields: such a trace reads as the events from which it was written.  What is
- * unknown or does not fit is ignored: other programs may write it, too.
+ * Tracks, and the options and attributes of tracetool.  Streams are processes, substreams their threads.
+ * Options of tracetool describe the trace, its tracks and its facts, and attributes give an event its class,
+ * kind and types of fields: such a trace reads as the events that it was written from.  Unknown or unfit ones
+ * are ignored, as other programs may write them, too.
  */
 #include <stdlib.h>
 
@@ -54,18 +54,18 @@ static const struct track *stream_process(struct heph_state *st, struct heph_str
 	return t;
 }
 
-/* Returns the track for everything beyond the limits. */
-static const struct track *more_track(struct heph_state *st)
+/* Returns the track of events beyond the limits. */
+static const struct track *overflow_track(struct heph_state *st)
 {
 	struct trace *const trace = st->r->trace;
 
-	if (st->tracks.more == NULL) {
+	if (st->tracks.overflow == NULL) {
 		const struct track *const process = trace_add_process(trace, SLICE_LIT("more streams"));
 		if (process != NULL)
-			st->tracks.more =
+			st->tracks.overflow =
 			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more substreams"));
 	}
-	return st->tracks.more;
+	return st->tracks.overflow;
 }
 
 static const struct track *add_substream(struct heph_state *st, const struct heph_packet *k,
@@ -77,7 +77,7 @@ static const struct track *add_substream(struct heph_state *st, const struct hep
 		heph_report(st, HEPH_RULE_STREAM_LIMIT, k, k->p + 8,
 		            "stream %" PRIu32 ", substream %" PRIu64 " and others share one track", k->stream,
 		            k->substream);
-		return more_track(st);
+		return overflow_track(st);
 	}
 	const struct track *const process = stream_process(st, s);
 	const struct slice name = trace_track_name(trace, false, "substream", k->substream);
@@ -99,7 +99,7 @@ const struct track *heph_track_slow(struct heph_state *st, const struct heph_pac
 		return described->track;
 	}
 	if (s == NULL)
-		return more_track(st); /* reported by heph_check_counter() */
+		return overflow_track(st); /* reported by heph_check_counter() */
 	/* the key is a hash of both ids, so two pairs may have the same: probe linearly */
 	uint64_t key = hash_u64(k->substream, hash_u64(k->stream, st->tracks.seed));
 	while ((found = table64_get(&st->tracks.index, key)) != TABLE_NONE) {
@@ -119,7 +119,7 @@ const struct track *heph_gap_track(struct heph_state *st, uint32_t stream)
 	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
 
 	if (s == NULL) /* too many streams: reported */
-		return more_track(st);
+		return overflow_track(st);
 	if (s->gaps == NULL) {
 		const struct track *const process = stream_process(st, s);
 		s->gaps = process != NULL ? reader_gap_track(st->r, process) : NULL;
@@ -383,7 +383,7 @@ static struct class *find_class(struct heph_state *st, const struct words *w)
 
 void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b)
 {
-	const uint32_t first = heph_own_fields(k);
+	const uint32_t first = heph_fixed_fields(k);
 	struct field *const f = b->fields + e->first_field;
 	struct words w = { .of[WORD_CLASS].type = VALUE_NONE };
 	uint32_t end = e->nfields;

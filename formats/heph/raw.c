@@ -1,9 +1,8 @@
 /*
- * Raw packets: their fields for --raw, and copies of whole packets.
+ * Raw packets: their fields for --raw, and the copier.
  *
- * The fields of a raw packet are all of it, in file order and with its widths.  Lengths of texts and lists
- * are those before them in the file, types of values those of attributes.  Names of attributes may be
- * repeated.
+ * The fields of a raw packet are all its bytes, in the order and the widths of the file.  Names of attributes
+ * may be repeated.
  *
  * A copy changes times and the epoch (--rebase), counters of streams of which packets are left out, the
  * number of a stream of a later input that is in use already, and the size of a damaged packet.
@@ -150,12 +149,6 @@ static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32
 		s->last = counter;
 	s->input = input;
 	return s;
-}
-
-/* Returns the counter of a packet in the output. */
-static uint32_t output_counter(struct hpw_stream *s, uint32_t counter)
-{
-	return s->in_turn ? s->next++ : counter - s->left_out;
 }
 
 /* ---- options that describe a track ---- */
@@ -437,7 +430,7 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 		return;
 	}
 	write_pending_tracks(copy, s);
-	const uint32_t counter = output_counter(s, was);
+	const uint32_t counter = s->in_turn ? s->next++ : was - s->left_out;
 	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
 		                    load_u64(bytes.p + HPW_AT_END, true) };
 	const struct times t = limit_times(copy, e, copy->rebased ? rebase_times(copy, e, read) : read);

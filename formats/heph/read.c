@@ -1,5 +1,5 @@
 /*
- * Reads Heph traces: packets one after the other, each with a magic constant and its size, so that damage in
+ * The reader.  A trace is a sequence of packets, each with a magic constant and its size, so that damage in
  * one does not affect the next.  An event packet becomes a span; a metadata packet is an option of the trace,
  * of which the document defines one, `epoch`.  Several threads append to one file: packets of different
  * streams interleave, times are not sorted, and an option applies to the whole trace wherever it is stored.
@@ -60,7 +60,7 @@ uint32_t heph_packet_min_of_part(const char *p, const char *end)
 
 bool heph_is_packet(const char *p, const char *inside, const char *end)
 {
-	const uint32_t min = inside - p >= HEPH_START ? heph_packet_min(p, inside) : 0;
+	const uint32_t min = inside - p >= HEPH_HEAD_SIZE ? heph_packet_min(p, inside) : 0;
 	const uint32_t size = min != 0 ? load_u32(p + 4, true) : 0;
 
 	return min != 0 && size >= min && size <= (size_t)(inside - p) && heph_is_packet_end(p + size, end);
@@ -111,14 +111,14 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct reco
  * the end is a field, too. */
 static void add_fields(struct heph_state *st, const struct heph_packet *k, struct batch *b, struct event *e)
 {
-	const uint32_t own = heph_own_fields(k);
-	struct field *const f = heph_add_attributes(st, k, own, b, e);
+	const uint32_t fixed = heph_fixed_fields(k);
+	struct field *const f = heph_add_attributes(st, k, fixed, b, e);
 
 	if (f == NULL)
 		return;
 	f[0].name = SLICE_LIT(HEPH_COUNTER_FIELD);
 	f[0].value = (struct value){ .type = VALUE_U32, .u64 = k->counter };
-	if (own > 1) {
+	if (fixed > 1) {
 		f[1].name = SLICE_LIT(HEPH_END_FIELD);
 		f[1].value = value_u64(k->stop);
 	}
@@ -220,8 +220,8 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 		                  size, (uint64_t)(st->r->in->end - k->p));
 }
 
-/* Reads the content of a packet that is complete in the window.  The record of a
- * damaged packet ends at the damage: the search skips the rest. */
+/* Reads the content of a packet that is complete in the window.  The record of a damaged packet ends at the
+ * damage: the search skips the rest. */
 static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct record *rec)
 {
 	const uint32_t size = (uint32_t)(k->end - k->p);
@@ -238,7 +238,7 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->end, k->fault,
 		                  "no packet starts where the damaged one before it should end");
 	}
-	if (rec->role == RECORD_IS_SKIPPED) /* a packet of which no event is made counts nevertheless */
+	if (rec->role == RECORD_IS_SKIPPED) /* the engine does not count it */
 		st->r->records++;
 }
 
@@ -258,8 +258,8 @@ static HEPH_COLD enum record_status pass_packet(struct heph_state *st, struct re
 	return status;
 }
 
-/* Whether a size above the limit is that of a packet, or damaged: then packets follow soon, or the input
- * ends.  As much is looked at as may be held.  RECORD_BAD: it is damaged. */
+/* Whether a size above --max-record is that of a packet or damaged (RECORD_BAD): damaged if the input ends,
+ * or other packets start, within --max-record bytes. */
 static HEPH_COLD enum record_status check_long(const struct heph_state *st, const struct heph_packet *k)
 {
 	const struct input *const in = st->r->in;
@@ -269,8 +269,9 @@ static HEPH_COLD enum record_status check_long(const struct heph_state *st, cons
 
 	if (left < HEPH_EVENT_MIN || all)
 		return in->last ? RECORD_BAD : RECORD_MORE;
-	return end - k->p > HEPH_START && heph_has_packet(k->p + HEPH_START, end, false) ? RECORD_BAD
-	                                                                                 : RECORD_DONE;
+	return end - k->p > HEPH_HEAD_SIZE && heph_has_packet(k->p + HEPH_HEAD_SIZE, end, false)
+	           ? RECORD_BAD
+	           : RECORD_DONE;
 }
 
 /* The counter of an event is checked, so that it is not missing. */
@@ -309,7 +310,7 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 	k->fault = NULL;
 	k->nattributes = k->nfields = k->nelements = 0;
 	k->lists = k->clash = false;
-	if (left < HEPH_START) {
+	if (left < HEPH_HEAD_SIZE) {
 		rec->end = rec->p + 1;
 		report_cut_start(st, k);
 		return RECORD_DONE;
@@ -352,7 +353,7 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 		return heph_search(st, rec);
 	if (st->long_packet.left > 0)
 		return pass_packet(st, rec);
-	if (left < HEPH_START && !r->in->last)
+	if (left < HEPH_HEAD_SIZE && !r->in->last)
 		return RECORD_MORE;
 	if (left == 0)
 		return st->search.failed ? RECORD_BAD : RECORD_END;

@@ -1,8 +1,7 @@
 /*
- * Continues after damage.  The next packet starts at a magic constant with a size that fits, after which
- * another magic constant follows or the input ends.
- *
- * Recovery keeps the packets whose content can be read to their end, and drops the others.
+ * The search after damage, and recovery.  The next packet starts at a magic constant with a size after which
+ * another magic constant follows or the input ends.  Recovery keeps the packets whose content can be read to
+ * their end.
  */
 #include "heph/heph.h"
 
@@ -62,7 +61,7 @@ static void end_search(struct heph_state *st, const char *p, bool found)
 
 bool heph_has_packet(const char *p, const char *end, bool ends)
 {
-	for (p = find_magic(p, end); end - p >= HEPH_START; p = find_magic(p + 1, end))
+	for (p = find_magic(p, end); end - p >= HEPH_HEAD_SIZE; p = find_magic(p + 1, end))
 		if (heph_is_packet(p, end, end) && (ends || load_u32(p + 4, true) < (size_t)(end - p)))
 			return true;
 	return false;
@@ -80,10 +79,10 @@ enum record_status heph_search(struct heph_state *st, struct record *rec)
 	rec->alone = true;
 	for (; limit - p >= 4 || limit == in->end; p = find_magic(p + 1, limit)) {
 		const size_t left = (size_t)(in->end - p);
-		const uint32_t size = left < HEPH_START ? HEPH_START : load_u32(p + 4, true);
+		const uint32_t size = left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + 4, true);
 		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
-			return RECORD_MORE; /* from the start, as the finding precedes what is skipped */
-		if (left < HEPH_START)
+			return RECORD_MORE; /* and search again: the finding precedes the skipped bytes */
+		if (left < HEPH_HEAD_SIZE)
 			p = in->end;
 		if (p == in->end || (size <= st->r->max_record && heph_is_packet(p, in->end, in->end))) {
 			end_search(st, p, p < in->end);
@@ -116,7 +115,7 @@ static void recover_packet(struct recovery *rc, const struct record *rec)
 	} else if (was != is) {
 		recover_keep(rc, rec->p + 4);
 		recover_replace(
-		    rc, rec->p + HEPH_START, size, sizeof size, &heph_rules[HEPH_RULE_PACKET_TOO_LARGE],
+		    rc, rec->p + HEPH_HEAD_SIZE, size, sizeof size, &heph_rules[HEPH_RULE_PACKET_TOO_LARGE],
 		    "size %" PRIu32 ", but the next packet starts after %" PRIu32 " bytes", was, is);
 	}
 }

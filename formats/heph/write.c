@@ -1,9 +1,8 @@
 /*
- * The writer of events of any format: spans are packets of Heph, all other events are spans of no length
- * whose attributes state what they are.  Heph has integers and floats of 64 bits, texts, and arrays of these;
- * an attribute of tracetool states the exact types of the fields, one item each: "u8,,[bool]".  Options of
- * tracetool describe tracks and the trace.  A packet is written in place into the chunk.
- * Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
+ * The writer of events of any format.  Each event is an event packet; one that is no span has no length, and
+ * an attribute states its kind.  Heph has integers and floats of 64 bits, texts, and arrays of these; an
+ * attribute states the exact types of the fields, one item each: "u8,,[bool]".  Options describe tracks and
+ * the trace. Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
  */
 #include <stdlib.h>
 
@@ -35,7 +34,7 @@ struct hpw_track {
 	uint32_t stream;
 	uint64_t substream;
 	uint32_t process; /* index of its process's track */
-	bool numbered, reported;
+	bool numbered, described;
 	bool changed; /* readers show its events under another name or number */
 };
 
@@ -44,10 +43,10 @@ struct hpw_tracks {
 	uint32_t n;
 	uint32_t *counters; /* packets of a process, by index of its track */
 	uint32_t ncounters;
-	uint32_t shared; /* packets of the stream that tracks beyond the limits share */
+	uint32_t shared; /* packets of SHARED_STREAM */
 	struct track_numbers streams, substreams;
 	uint32_t nstreams, count;
-	uint64_t described; /* bytes of options that describe tracks */
+	uint64_t described_bytes; /* of options that describe tracks */
 };
 
 struct hpw_state {
@@ -202,16 +201,10 @@ static const uint8_t stored_as[VALUE_JSON + 1] = {
 	[VALUE_STRING] = HEPH_STRING,
 };
 
-/* Returns whether the type of Heph determines that of the value. */
-static bool is_native(uint8_t type)
-{
-	return type == VALUE_U64 || type == VALUE_I64 || type == VALUE_F64 || type == VALUE_STRING;
-}
-
-/* Adds the exact type of the next field, unless Heph has it. */
+/* Adds the exact type of the next field, unless its type of Heph determines it. */
 static void add_type(struct hpw_packet *k, uint8_t type, bool list)
 {
-	if (!is_native(type))
+	if (type != VALUE_U64 && type != VALUE_I64 && type != VALUE_F64 && type != VALUE_STRING)
 		words_add_type(&k->st->types, k->nfields, type, list);
 }
 
@@ -430,14 +423,6 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 /* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
  * out/tracks.h); an option states what each number means. */
 
-static void free_tracks(struct hpw_tracks *t)
-{
-	free(t->list);
-	free(t->counters);
-	track_numbers_free(&t->streams);
-	track_numbers_free(&t->substreams);
-}
-
 static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
 	const uint64_t *const own = process->has_id && process->id < UINT32_MAX ? &process->id : NULL;
@@ -462,7 +447,7 @@ static bool number_substream(struct hpw_tracks *all, const struct track *t, stru
 
 /* Tracks beyond the limits. */
 static const struct hpw_track shared = {
-	.stream = SHARED_STREAM, .numbered = true, .reported = true, .changed = true
+	.stream = SHARED_STREAM, .numbered = true, .described = true, .changed = true
 };
 
 /* Numbers a process, or a track whose process is numbered. */
@@ -508,11 +493,11 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 	if (t->parent != NULL && t->parent->parent != NULL)
 		put_number_attribute(&k, SLICE_LIT("parent"), all->list[t->parent->index].substream);
 	finish_packet(&k);
-	to->reported = true;
+	to->described = true;
 	if (chunk->text.failed)
 		return;
-	all->described += chunk->text.n - k.start;
-	if (all->described > MAX_DESCRIBED) {
+	all->described_bytes += chunk->text.n - k.start;
+	if (all->described_bytes > MAX_DESCRIBED) {
 		chunk->text.n = k.start;
 		add_loss(&k, HPW_TRACK_NAMES);
 	}
@@ -526,7 +511,7 @@ static bool add_track(struct hpw_state *st, const struct track *t, struct chunk 
 
 	if (!number_track(&k, t))
 		return false;
-	if (!st->tracks.list[t->index].reported)
+	if (!st->tracks.list[t->index].described)
 		describe_track(st, t, chunk, offset);
 	return true;
 }
@@ -553,14 +538,6 @@ static const struct hpw_track *find_track(struct hpw_state *st, const struct tra
 		return &shared;
 	}
 	return &st->tracks.list[t->index];
-}
-
-/* Adds the tracks without events. */
-static void put_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
-{
-	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
-		if (!trace->tracks[i]->hidden)
-			find_track(st, trace->tracks[i], chunk, 0);
 }
 
 /* ---- events ---- */
@@ -657,8 +634,12 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 static bool hpw_close(struct writer *w, struct chunk *chunk)
 {
 	struct hpw_state *const st = w->state;
+	const struct trace *const trace = w->run->trace;
 
-	put_remaining_tracks(st, w->run->trace, chunk);
+	/* tracks without events */
+	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
+		if (!trace->tracks[i]->hidden)
+			find_track(st, trace->tracks[i], chunk, 0);
 	put_last_facts(st, w, chunk);
 	return true;
 }
@@ -667,7 +648,10 @@ static void hpw_free(void *state)
 {
 	struct hpw_state *const st = state;
 
-	free_tracks(&st->tracks);
+	free(st->tracks.list);
+	free(st->tracks.counters);
+	track_numbers_free(&st->tracks.streams);
+	track_numbers_free(&st->tracks.substreams);
 	text_free(&st->types.text);
 	text_free(&st->scratch);
 }
