@@ -1,9 +1,9 @@
 /*
- * From records to events: roles of fields, names of labels, tracks of threads, and the events themselves.
+ * Makes events of records: roles of fields, names of labels, tracks of threads.
  *
- * The vocabulary decides the meaning of the events of a class.  The reader applies it where it names nothing
- * but the fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels
- * named later in the input.  Everything else is left to the engine, which then gets all fields unchanged.
+ * The vocabulary decides the meaning of the events of a class.  The reader applies it if it names only the
+ * fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels that
+ * are named later in the input.  Any other plan is left to the engine, which then gets all fields unchanged.
  */
 #include "htdump/htdump.h"
 
@@ -575,14 +575,14 @@ static bool add_event_fields(struct ht_state *st, struct batch *b, struct event 
 		f->name = l->name;
 		f->value = ht_leaf_value(st, l);
 	}
-	if (cut) { /* keep the true duration */
+	if (cut) { /* the true duration as a field */
 		f->name = plan->leaves[plan->duration].name;
 		f->value = ht_leaf_value(st, &plan->leaves[plan->duration]);
 	}
 	return true;
 }
 
-void ht_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct ht_state *const st = r->state;
 	const struct ht_plan *const plan = st->c->plan;

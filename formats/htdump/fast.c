@@ -1,7 +1,7 @@
 /*
- * Fast path: validates common records, and builds events that need no fields.  Such a record has fixed-size
- * fields, followed by at most one string.  The class of a record gives its length; guessing that it is the
- * class of the previous record keeps the processor from waiting for the lookup.
+ * Fast path: validates plain records, and makes events that need no fields.  Such a record has fields of
+ * fixed size, followed by at most one string.  The class of a record gives its length; guessing that it is
+ * the class of the previous record keeps the processor from waiting for the lookup.
  */
 #include "htdump/htdump.h"
 

@@ -7,15 +7,19 @@
  * A dump is a sequence of records: a head of 20 bytes (class id, time, event id), then the fields of the
  * class. Earlier records of classes 2 and 3 describe the class.  Records have neither a length nor a mark to
  * resynchronise on.  Two layouts exist: "wire", written by every HawkTracer, and "document", printed in the
- * design document.  They differ in the order of the head and in the numbers of the data types.
+ * design document. They differ in the order of the head and in the numbers of the data types.
+ *
+ * read.c frames a record by the plan of its class, which classes.c unfolds from its description, and applies
+ * structure; events.c makes its event.  Plain records that are validated, or whose events need no fields,
+ * pass fast.c instead.
  *
  *   format.c         registration, rules, detection of the layout
  *   read.c           framing and checks of one record; structure records; the batch loop
  *   fast.c           plain records that are validated, or events without fields
  *   classes.c        class descriptions, and their unfolding into flat lists of fields
  *   events.c         roles of fields, label names, tracks, interpreted events
- *   raw.c            records as the file has them: --raw, and copies with a selection
- *   recover.c        whole records of damaged files
+ *   raw.c            fields of raw records, the copier
+ *   recover.c        recovery
  *   write.c          events of any format as records
  *   write_classes.c  the classes of these records
  */
@@ -206,7 +210,7 @@ struct ht_labels {
 	struct reader_charges bytes;  /* of all texts, replaced ones included */
 	bool full;                    /* some label was dropped */
 	struct ht_label_texts *texts; /* one reference; NULL before the first label */
-	bool shared;                  /* labels are also definitions of the trace, for the engine ... */
+	bool shared;                  /* labels are definitions of the trace, too, for the engine ... */
 	uint8_t table;                /* ... in this table */
 	bool looked_ahead;
 	bool one_pass;                   /* the look-ahead failed: the input can be read only once */
@@ -227,7 +231,7 @@ struct ht_state {
 	bool raw;                  /* WANT_RAW */
 	bool wire;                 /* layout; else document */
 	bool big;                  /* current byte order */
-	bool guess_big;            /* order that the second record fits, if the first states none */
+	bool guess_big;            /* order that fits the second record, if the first one states none */
 
 	struct ht_classes classes;
 	struct ht_labels labels;
@@ -245,11 +249,11 @@ struct ht_state {
 	struct idset ids;
 	struct finding_tally id_repeated;
 
-	/* A record longer than --max-record, which is passed over in pieces; or all of the input. */
+	/* A record longer than --max-record, which is passed over in pieces. */
 	struct ht_long {
 		bool open;
-		bool rest;      /* of the input: what follows cannot be read without what was dropped */
-		bool in_string; /* its NUL comes */
+		bool rest; /* to the end of the input, as what follows cannot be read without the record */
+		bool in_string; /* within a string: its NUL follows */
 		uint32_t block;
 		uint64_t fixed; /* bytes before the string of the block, or before the end */
 		uint64_t offset, ordinal, size;
@@ -295,7 +299,7 @@ static inline uint32_t ht_event_id_at(bool wire)
 
 extern const struct reader_ops ht_reader_ops;
 
-/* Makes room for the n blocks of a record. */
+/* Reserves memory for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);
 
 /* ---- fast.c ---- */
@@ -361,7 +365,7 @@ static inline const struct track *ht_track_of(struct ht_state *st, uint64_t id, 
 }
 
 /* See reader_ops.event. */
-void ht_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* ---- raw.c ---- */
 
@@ -442,8 +446,6 @@ static inline struct value ht_leaf_value(const struct ht_state *st, const struct
 	}
 }
 
-/* ---- writer: selections of copies (raw.c) ---- */
-
 /* ---- writer: classes, state ---- */
 
 /* Records of a .htdump are copied unchanged.  Events of other formats become records of HawkTracer classes:
@@ -499,8 +501,8 @@ struct htw_layout {
 struct htw_track {
 	uint32_t number; /* thread_id */
 	bool numbered;
-	bool reported; /* its record was written */
-	bool changed;  /* readers show another number */
+	bool described; /* its record was written */
+	bool changed;   /* readers show another number */
 };
 
 struct htw_state {

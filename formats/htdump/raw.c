@@ -1,9 +1,9 @@
 /*
- * Records as the file has them: raw events (--raw), and copies of records into a dump.
+ * Raw records: their fields for --raw, and the copier.
  *
- * The fields of a raw event are those of the head, then those of the class, in file order and with the file's
- * names, widths and numbers.  Together with the byte order, which records of class 0 set, they suffice to
- * write the file again.
+ * The fields of a raw event are those of the head, then those of the class, with the order, names, widths and
+ * numbers of the file.  With the byte order, which records of class 0 set, they suffice to write the file
+ * again.
  */
 #include "htdump/htdump.h"
 
@@ -29,11 +29,6 @@ enum { F_ID = HT_HEAD_FIELDS, F_NAME = 4, F_TYPE_NAME = 4, F_DATA_TYPE = 7 };
 static inline uint32_t f_class_id(bool wire)
 {
 	return wire ? 0 : 2;
-}
-
-static inline uint32_t f_time(bool wire)
-{
-	return wire ? 1 : 0;
 }
 
 void ht_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
@@ -107,8 +102,8 @@ struct htw_copy {
  * events and of their bases and structs, names of their labels, and all facts.
  */
 
-#define USED 1U   /* events of the class came: readers ignore further descriptions in this stream */
-#define NEEDED 2U /* one of them is kept */
+#define USED 1U   /* the class has events: readers ignore further descriptions in this stream */
+#define NEEDED 2U /* one of these events is copied */
 #define FLAG_BITS 2
 
 enum key_kind { KEY_CLASS, KEY_NAME, KEY_LABEL };
@@ -118,7 +113,7 @@ static uint64_t make_key(enum key_kind kind, uint64_t scope, uint64_t id)
 	return hash_u64(id, hash_u64(scope << 2 | kind, hash_seed()));
 }
 
-/* The key of what the table has at this number: of the stream that described it. */
+/* The key of a class or name by its number: of the stream that described it last. */
 static uint64_t described_key(const struct htw_copy *copy, const struct table64 *in, enum key_kind kind,
                               uint64_t number)
 {
@@ -151,7 +146,7 @@ static void survey_class(struct copier *c, const struct batch *b, const struct e
 	    !table64_put(&copy->names, hash_bytes(name.p, name.n, hash_seed()), copy->stream << FLAG_BITS);
 	copier_defines(c, class_key(copy, id));
 	copier_defines(c, name_key(copy, name));
-	copier_uses(c, class_key(copy, id));              /* who needs the name needs the fields */
+	copier_uses(c, class_key(copy, id));              /* a use of the name needs the fields, too */
 	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++) /* descriptions are records of these */
 		copier_uses(c, class_key(copy, i));
 }
@@ -183,7 +178,7 @@ static bool survey_mapping(struct copier *c, const struct batch *b, const struct
 	return true;
 }
 
-/* The class of an event, and labels that may name it. */
+/* Notes the class of an event, and the labels that may name it. */
 static void survey_event(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
 {
 	struct htw_copy *const copy = c->state;
@@ -215,7 +210,7 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 	const uint32_t id = (uint32_t)number_at(b, e, f_class_id(wire));
 
 	(void)bytes;
-	copy->input += e->offset == 0; /* labels of the previous one do not count */
+	copy->input += e->offset == 0; /* labels are those of one input */
 	copy->stream += e->offset == 0;
 	if (e->phase != PHASE_STRUCTURE) {
 		survey_event(c, b, e, id);
@@ -258,7 +253,7 @@ static void put_moved(struct copier *c, const struct batch *b, const struct even
 {
 	struct htw_copy *const copy = c->state;
 	struct text *const t = copier_text(c);
-	const uint64_t before = number_at(b, e, f_time(copy->wire));
+	const uint64_t before = number_at(b, e, copy->wire ? 1 : 0);
 	const bool negative = e->ts > before;
 	const uint64_t ts = negative ? 0 : e->ts;
 

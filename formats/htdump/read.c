@@ -1,6 +1,6 @@
 /*
- * The reader: frames and checks one record at a time, and applies structure records.  A class
- * must be described before its first record, since only its fields give the length of the record.
+ * The reader: frames and checks one record at a time, and applies structure records.  A class must be
+ * described before its first record, since only its fields give the length of the record.
  */
 #include "htdump/htdump.h"
 
@@ -176,7 +176,7 @@ static COLD enum record_status report_cut(struct ht_state *st, const struct reco
 
 /* ---- records longer than --max-record ---- */
 
-/* Returns the end of the bytes of the record at p, or as much of it as is before `end`. */
+/* Passes over blocks of the record, from p up to its end or `end`. */
 static const char *pass_blocks(const struct ht_plan *plan, struct ht_long *l, const char *p, const char *end)
 {
 	while (p < end && l->open) {
@@ -318,7 +318,7 @@ static void set_byte_order(struct ht_state *st, const struct record *rec)
 }
 
 /* Adds a component and its version, "1.2.3", to the facts of the trace.  The first one wins. */
-static void add_version(struct ht_state *st, const struct record *rec)
+static void add_version(struct ht_state *st)
 {
 	const struct ht_plan *const plan = st->c->plan;
 	struct trace *const trace = st->r->trace;
@@ -362,7 +362,7 @@ static COLD void apply_structure(struct ht_state *st, const struct record *rec)
 		add_mapping(st, rec);
 		break;
 	case HT_KIND_SYSTEM:
-		add_version(st, rec);
+		add_version(st);
 		break;
 	case HT_KIND_EVENT:
 	case HT_KIND_STRUCTURE:
@@ -386,7 +386,7 @@ static inline void apply_event(struct ht_state *st, const struct ht_plan *plan, 
 
 /* ---- the reader ---- */
 
-/* Finds out why a record does not fit, and passes over one that is too long. */
+/* Begins to pass over a record that is too long, or reports one that is cut. */
 static COLD enum record_status read_incomplete(struct ht_state *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
@@ -449,7 +449,7 @@ const struct reader_ops ht_reader_ops = {
 	.probe = ht_probe,
 	.open = ht_open,
 	.record = read_record,
-	.event = ht_meaning,
+	.event = ht_make_event,
 	.fields = ht_fields,
 	.run = ht_run,
 	.end = ht_end,

@@ -1,15 +1,15 @@
 /*
- * Keeps the whole records of a damaged dump.  Records have no length and no mark, so after an unreadable one
- * only the start of a concatenated trace can be found.
+ * Recovery: keeps the whole records of a damaged dump.  Records have no length and no mark, so after an
+ * unreadable one only the start of a concatenated trace can be found.
  *
- * The output must show the layout of the input: its first records are held until they are enough for that
- * (64 KiB, the window keeps them) or the input is damaged.
+ * Readers must find the layout of the input in the output: the first records wait in the window until they
+ * are enough for that (64 KiB) or the input is damaged.
  */
 #include "htdump/htdump.h"
 
 struct ht_recovery {
-	uint64_t orders; /* EndiannessInfoEvents among the records that were kept */
-	bool settled;    /* readers of the output find the layout from the records that were kept */
+	uint64_t orders;     /* EndiannessInfoEvents among the records that were kept */
+	bool layout_certain; /* readers of the output find the layout from the records that were kept */
 };
 
 static const char *const structure[] = {
@@ -52,7 +52,7 @@ static void repair_byte_order(struct recovery *rc, const struct record *rec)
 	s->orders++;
 	if ((uint8_t)to[-1] <= 1)
 		return;
-	s->settled = true;
+	s->layout_certain = true;
 	recover_keep(rc, to - 1);
 	recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
 	                "endianness %u; the records after it are in %s order", (uint8_t)to[-1],
@@ -67,19 +67,19 @@ static bool keep_records(struct recovery *rc, enum record_status status)
 	const struct ht_state *const st = rc->r->state;
 	struct ht_recovery *const s = rc->state;
 	const struct input *const in = rc->r->in;
-	const size_t held = (size_t)(input_offset(in, in->p) - rc->at);
+	const size_t waiting = (size_t)(input_offset(in, in->p) - rc->at);
 	bool wire, big;
 
-	if (!s->settled) {
-		s->settled = held >= HT_PROBE_BYTES || (in->p == in->end && in->last);
-		if (!s->settled && status != RECORD_BAD)
+	if (!s->layout_certain) {
+		s->layout_certain = waiting >= HT_PROBE_BYTES || (in->p == in->end && in->last);
+		if (!s->layout_certain && status != RECORD_BAD)
 			return false;
-		ht_probe_layout(slice_of(in->p - held, held), true, &wire, &big);
-		if (!s->settled && held > 0 && wire != st->wire) {
+		ht_probe_layout(slice_of(in->p - waiting, waiting), true, &wire, &big);
+		if (!s->layout_certain && waiting > 0 && wire != st->wire) {
 			rc->records = s->orders = 0;
 			recover_drop(rc, in->p);
 		}
-		s->settled |= held > 0 && wire == st->wire;
+		s->layout_certain |= waiting > 0 && wire == st->wire;
 	}
 	/* Only EndiannessInfoEvents were kept.  They fit both layouts, and the bytes that showed which one
 	 * were dropped. */

@@ -1,9 +1,8 @@
 /*
  * The writer of events of any format: records of the classes that write_classes.c describes, tracks, and
- * facts of the trace.  A record has the thread it belongs to, its label, and the fields of its class in
- * order. HawkTracer has no type for lists, maps and bytes: they are texts, as are all fields of an event
- * beyond the limits of htdump.h.  Memory grows with the number of tracks, and with the classes up to these
- * limits.
+ * facts of the trace.  A record has its thread, its label, and the fields of its class in order.  HawkTracer
+ * has no type for lists, maps and bytes: they are texts, as are all fields of an event beyond the limits of
+ * htdump.h.  Memory grows with the number of tracks, and with the classes up to these limits.
  */
 #include <stdlib.h>
 
@@ -64,7 +63,7 @@ static void put_track(struct htw_state *st, const struct track *t, struct chunk 
 	htw_text(&r, t->name);
 	htw_number(&r, has_tid, 1);
 	htw_number(&r, has_tid ? thread->id : 0, 8);
-	st->tracks[t->index].reported = st->tracks[process->index].reported = true;
+	st->tracks[t->index].described = st->tracks[process->index].described = true;
 }
 
 /* Returns the thread_id of a track, whose record precedes its first event. */
@@ -89,7 +88,7 @@ static void put_remaining_tracks(struct htw_state *st, const struct trace *trace
 	for (int process = 0; process < 2; process++)
 		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
 			const struct track *const t = trace->tracks[i];
-			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].reported)
+			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].described)
 				thread_id_of(st, t, chunk, 0);
 		}
 }

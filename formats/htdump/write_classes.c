@@ -208,14 +208,6 @@ static enum htw_class_id base_of(enum event_kind kind)
 	return kind_is_span(kind) ? HTW_ID_SPAN : kind_is_arrow(kind) ? HTW_ID_ARROW : HTW_ID_INSTANT;
 }
 
-static bool is_one_of(struct slice name, const char *const *words)
-{
-	for (; *words != NULL; words++)
-		if (slice_is(name, *words))
-			return true;
-	return false;
-}
-
 /* Whether a class of this name would be mistaken for one of the prologue, as bases are found by name, or of
  * the format's document, which readers know too. */
 static bool is_known_class(struct slice name)
@@ -225,13 +217,15 @@ static bool is_known_class(struct slice name)
 		                                "EventKlassInfoEvent",
 		                                "EventKlassFieldInfoEvent",
 		                                "StringMappingEvent",
-		                                "SystemInfoEvent",
-		                                NULL };
+		                                "SystemInfoEvent" };
 
 	for (uint32_t id = 0; id < HTW_ID_FREE; id++)
 		if (slice_is(name, known[id].name))
 			return true;
-	return is_one_of(name, document);
+	for (size_t i = 0; i < sizeof document / sizeof *document; i++)
+		if (slice_is(name, document[i]))
+			return true;
+	return false;
 }
 
 /* Returns the bytes that the class of an event costs a reader. */
@@ -324,7 +318,7 @@ static bool has_plain_names(const struct event *e, const struct field *f)
 }
 
 /* Whether the events of this shape get a class of their own, which is accounted for. */
-static bool reserve(struct htw_state *st, const struct event *e, const struct field *f)
+static bool reserve_class(struct htw_state *st, const struct event *e, const struct field *f)
 {
 	static const struct shapes_bounds max = { HTW_MAX_CLASSES, HTW_MAX_FIELDS, HTW_MAX_DESCRIBED };
 
@@ -361,7 +355,7 @@ const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch 
 	if (found != NULL)
 		return (struct htw_layout *)found;
 	const struct htw_layout *l = other_layout((enum event_kind)key.kind);
-	if (addable && reserve(st, e, f)) {
+	if (addable && reserve_class(st, e, f)) {
 		const struct htw_layout *const new = add_layout(st, key, hash, chunk);
 		chunk->text.failed |= new == NULL;
 		l = new != NULL ? new : l;
