@@ -3,6 +3,8 @@
  */
 #include "out/field_names.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -19,20 +21,28 @@ bool field_names_may_repeat(const struct field *f, uint32_t n)
 	return false;
 }
 
-struct field *field_names_unique(struct arena *a, const struct field *f, uint32_t n)
+bool field_names_number(struct arena *a, struct field *f, uint32_t n)
 {
-	struct field *const to = arena_zalloc(a, n, sizeof *to);
 	struct tabletext names = { .slots = NULL };
-	bool ok = to != NULL;
+	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct slice name = tabletext_unique(&names, a, f[i].name);
-		to[i] = f[i];
-		if (name.n != f[i].name.n)
-			to[i].name =
+		if (name.p != NULL && name.n != f[i].name.n)
+			f[i].name =
 			    (struct slice){ name.p, name.n, f[i].name.flags & ~(unsigned)SLICE_STAYS };
 		ok = name.p != NULL;
 	}
 	tabletext_free(&names);
-	return ok ? to : NULL;
+	return ok;
+}
+
+struct field *field_names_unique(struct arena *a, const struct field *f, uint32_t n)
+{
+	struct field *const to = arena_alloc(a, n * sizeof *to);
+
+	if (to == NULL)
+		return NULL;
+	memcpy(to, f, n * sizeof *to);
+	return field_names_number(a, to, n) ? to : NULL;
 }

@@ -5,12 +5,15 @@
 
 struct arena;
 
-/* For formats where the fields of an event have different names. */
+/* For formats in which the fields of an event have different names. */
 
 /* Whether two of the fields may have one name; exact for 16 and fewer. */
 bool field_names_may_repeat(const struct field *f, uint32_t n);
 
-/* Returns a copy of the fields with names that differ: x, x (2), ...; NULL on OOM. */
+/* Gives a number to later fields of a name: x, x (2), ...  Returns false on OOM. */
+bool field_names_number(struct arena *a, struct field *f, uint32_t n);
+
+/* Likewise, in a copy of the fields; NULL on OOM. */
 struct field *field_names_unique(struct arena *a, const struct field *f, uint32_t n);
 
 #endif

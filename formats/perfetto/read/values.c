@@ -534,18 +534,6 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 
 /* ---- fields ---- */
 
-/* Gives a number to later fields of a name, as the fields of an event have different names. */
-static void make_unique(struct batch *b, struct field *f, uint32_t n)
-{
-	if (!field_names_may_repeat(f, n))
-		return;
-	const struct field *const unique = field_names_unique(&b->scratch, f, n);
-	if (unique != NULL)
-		memcpy(f, unique, n * sizeof *f);
-	else
-		b->scratch.failed = true;
-}
-
 #define MAX_FIELDS 65000U
 
 static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
@@ -569,7 +557,8 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 	}
 	if (te->has_more)
 		n += read_more(st, b, f + n);
-	make_unique(b, f, n);
+	if (field_names_may_repeat(f, n) && !field_names_number(&b->scratch, f, n))
+		b->scratch.failed = true;
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
