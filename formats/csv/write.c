@@ -15,6 +15,7 @@
 #include "model/event_traits.h"
 #include "out/kind.h"
 #include "out/lifted.h"
+#include "out/tracks.h"
 #include "output/text_json.h"
 
 /* Cells that all events of a track or class share, with a separator after each. */
@@ -157,13 +158,6 @@ static void double_each(struct text *t, size_t from, char c)
 	}
 }
 
-/* Replaces line ends and tabs by blanks: JSON of the trace may have them between its values. */
-static void blank_controls(struct text *t, size_t from)
-{
-	for (size_t i = from; i < t->n; i++)
-		t->p[i] = (unsigned char)t->p[i] < 0x20 ? ' ' : t->p[i];
-}
-
 /* Stores a JSON string without escapes, with the quotes of the table. */
 static inline char *store_plain_string(char *p, bool tabs, const char *s, uint32_t n)
 {
@@ -207,8 +201,9 @@ static void put_fields_cell(struct text *t, bool tabs, const struct field *field
 		if (i > 0)
 			text_char(t, ',');
 		fields_json(t, &fields[i], 1, lost);
-		if (tabs)
-			blank_controls(t, from);
+		/* JSON of the trace may have line ends and tabs between its values */
+		for (size_t k = from; tabs && k < t->n; k++)
+			t->p[k] = (unsigned char)t->p[k] < 0x20 ? ' ' : t->p[k];
 		double_each(t, from, tabs ? '\\' : '"');
 	}
 	text_add(t, "}\"", 2U - tabs);
@@ -238,13 +233,10 @@ static void put_name_and_id(struct text *t, bool tabs, const struct track *k, st
 /* Adds process, pid, thread, tid, track, lane. */
 static void put_track_cells(struct text *t, bool tabs, const struct track *k, struct shared_cells *cells)
 {
-	const struct track *const base = k->lane > 0 ? k->parent : k;
-	const struct track *thread = base;
+	const struct track *const base = track_without_lane(k);
 
-	while (thread != NULL && (thread->is_child || thread->parent == NULL))
-		thread = thread->parent;
 	put_name_and_id(t, tabs, track_process(k), cells);
-	put_name_and_id(t, tabs, thread, cells);
+	put_name_and_id(t, tabs, track_thread_or_null(base), cells);
 	if (base->is_child)
 		put_name(t, tabs, base->name, cells);
 	text_char(t, separator_of(tabs));
@@ -252,8 +244,8 @@ static void put_track_cells(struct text *t, bool tabs, const struct track *k, st
 	text_char(t, separator_of(tabs));
 }
 
-static const struct shared_cells *retain_cells(struct csv_state *st, const struct text *t,
-                                               struct shared_cells *cells)
+static const struct shared_cells *store_cells(struct csv_state *st, const struct text *t,
+                                              struct shared_cells *cells)
 {
 	struct shared_cells *const to = t->failed ? NULL : arena_alloc(&st->arena, sizeof *to);
 	const struct slice text = slice_of(t->p, t->n), none = { .p = NULL };
@@ -273,7 +265,7 @@ static bool declare_track(struct csv_state *st, struct track *k)
 	struct text t = { .p = NULL };
 
 	put_track_cells(&t, st->tabs, k, &cells);
-	k->declared = retain_cells(st, &t, &cells);
+	k->declared = store_cells(st, &t, &cells);
 	text_free(&t);
 	return k->declared != NULL;
 }
@@ -286,7 +278,7 @@ static bool declare_class(struct csv_state *st, struct class *c)
 	text_char(&t, separator_of(st->tabs));
 	put_name(&t, st->tabs, c->category, &cells);
 	text_char(&t, separator_of(st->tabs));
-	c->declared = retain_cells(st, &t, &cells);
+	c->declared = store_cells(st, &t, &cells);
 	text_free(&t);
 	return c->declared != NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * The files of SQLite: temporary ones without a name, so that nothing remains after a crash.  Nothing is
- * locked or synchronised, and no file exists but those that are open.
+ * A file system for SQLite (sqlite3_vfs): temporary files without a name, so that nothing remains after a
+ * crash.  No file is locked or synchronised, and none exists but those that are open.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 	return SQLITE_OK;
 }
 
-/* Nobody else has the file: neither locks nor synchronisation are needed. */
+/* No other process has the file: neither locks nor synchronisation are needed. */
 static int file_unshared(sqlite3_file *base, int how)
 {
 	return SQLITE_OK;

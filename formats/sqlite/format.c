@@ -1,4 +1,4 @@
-/* SQLite databases: the tables of the format and its losses. */
+/* Registration of SQLite databases, and their losses. */
 #include "sqlite/sqlite.h"
 
 const struct loss sqlite_losses[SQLITE_LOSSES + 1] = {

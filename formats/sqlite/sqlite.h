@@ -1,7 +1,7 @@
 /*
- * The private header of the SQLite writer.
+ * Private header of the SQLite writer.
  *
- *   write.c    events, metadata and losses to rows; the writer
+ *   write.c    rows of events, facts and losses; the writer
  *   tables.c   the database: tables, values, rows, indexes
  *   files.c    a file system for SQLite, of temporary files
  */

@@ -1,5 +1,5 @@
 /*
- * The database: its tables, values and rows in them, and at the end indexes and views.  All rows are inserted
+ * The database: its tables, their rows and values, and at the end indexes and views.  All rows are inserted
  * in one transaction, by statements that are prepared once; text is always bound.  Indexes are created at the
  * end, each from all its rows.
  */
@@ -259,13 +259,6 @@ static void bind_real(struct sqlite_state *st, struct sqlite_target to, double v
 	}
 }
 
-static void bind_address(struct sqlite_state *st, struct sqlite_target to, uint64_t v)
-{
-	char digits[DECIMAL_HEX_MAX];
-
-	bind_copy(st, to.table, to.column, digits, (size_t)(decimal_hex(digits, v) - digits));
-}
-
 static void count_json_losses(struct sqlite_target to, const struct fields_json_lost *lost)
 {
 	add_loss(to, SQLITE_LOSS_BAD_TEXT, lost->bad_text);
@@ -286,6 +279,8 @@ static void bind_json(struct sqlite_state *st, struct sqlite_target to, const st
 
 void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const struct value *v)
 {
+	char digits[DECIMAL_HEX_MAX];
+
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
 		sqlite_bind_null(st, to.table, to.column);
@@ -308,7 +303,7 @@ void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const s
 		bind_real(st, to, v->f64);
 		break;
 	case VALUE_ADDRESS:
-		bind_address(st, to, v->u64);
+		bind_copy(st, to.table, to.column, digits, (size_t)(decimal_hex(digits, v->u64) - digits));
 		break;
 	case VALUE_STRING:
 		sqlite_bind_text(st, to.table, to.column, value_text(v));
@@ -326,9 +321,9 @@ void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const s
 
 /* ---- columns of --column ---- */
 
-/* Binds a text that is made here; SQLite copies it, as the next column uses the same memory. */
-static void bind_made_text(struct sqlite_state *st, struct sqlite_target to, enum lifted_type type,
-                           const struct value *v)
+/* Binds a text made in st->scratch; SQLite copies it, as the next column uses the same memory. */
+static void bind_scratch_text(struct sqlite_state *st, struct sqlite_target to, enum lifted_type type,
+                              const struct value *v)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 
@@ -371,7 +366,7 @@ void sqlite_bind_lifted(struct sqlite_state *st, enum sqlite_table table, const 
 		else if (type == LIFTED_TEXT && v->type == VALUE_STRING)
 			sqlite_bind_text(st, table, to.column, value_text(v));
 		else
-			bind_made_text(st, to, type, v);
+			bind_scratch_text(st, to, type, v);
 	}
 }
 

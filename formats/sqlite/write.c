@@ -1,7 +1,7 @@
 /*
- * Writes an SQLite database.  An event becomes a row of its table, a counter one for each series, and its
- * fields rows of arg.  SQLite needs random access to its file, which outputs need not allow: so the database
- * is created in a temporary file, and copied at the end.
+ * The writer of SQLite databases.  An event becomes a row of its table, a counter a row for each series, and
+ * its fields rows of arg.  SQLite needs random access to its file, which not all outputs allow: so the
+ * database is created in a temporary file, and copied at the end.
  */
 #include "model/event_traits.h"
 #include "out/facts.h"
@@ -30,16 +30,11 @@ static void bind_time(struct sqlite_state *st, enum sqlite_table table, int colu
 	sqlite_bind_i64(st, table, column, too_large ? INT64_MAX : (int64_t)e->ts);
 }
 
-static const struct track *without_lane(const struct track *k)
-{
-	return k->lane > 0 ? k->parent : k;
-}
-
 /* Binds name, category, process and thread to four columns. */
 static void bind_identity(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e)
 {
 	const struct sqlite_class *const cls = e->cls->declared;
-	const struct track *const base = without_lane(e->track);
+	const struct track *const base = track_without_lane(e->track);
 
 	sqlite_bind_i64(st, table, column, sqlite_string(st, e->name));
 	sqlite_bind_i64(st, table, column + 1, cls->category);
@@ -70,21 +65,16 @@ static void add_args(struct sqlite_state *st, int64_t event, const struct batch 
 
 /* ---- spans ---- */
 
-/* Returns a time so that signed times order as unsigned ones. */
-static uint64_t unsigned_time(const struct sqlite_state *st, uint64_t ts)
-{
-	return ts ^ (uint64_t)st->signed_time << 63;
-}
-
 static struct parents_found find_parent(struct sqlite_state *st, const struct event *e, int64_t id,
                                         struct ledger *ledger)
 {
-	const uint64_t start = unsigned_time(st, e->ts), left = UINT64_MAX - start;
+	/* signed times order as unsigned ones with the highest bit inverted */
+	const uint64_t start = e->ts ^ (uint64_t)st->signed_time << 63, left = UINT64_MAX - start;
 	struct parents_found found = { .id = 0 };
 
 	if ((e->flags & EVENT_ASYNC) != 0)
 		return found;
-	st->no_memory |= !parents_next(&st->parents, without_lane(e->track)->index, start,
+	st->no_memory |= !parents_next(&st->parents, track_without_lane(e->track)->index, start,
 	                               e->dur > left ? UINT64_MAX : start + e->dur, id, &found);
 	if (found.forgotten)
 		add_loss(ledger, SQLITE_LOSS_PARENT_FORGOTTEN, e);

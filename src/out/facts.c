@@ -4,15 +4,15 @@
 #include "out/facts.h"
 #include "output/text.h"
 
-static const char *word_of(const struct run_facts *run, enum fact_kind kind)
+static const char *text_of(const struct run_facts *run, enum fact_kind kind)
 {
 	const struct trace *const t = run->trace;
-	const char *const words[] = {
+	const char *const texts[] = {
 		[FACT_TOOL] = run->tool,           [FACT_FORMAT] = t->format, [FACT_DIALECT] = t->dialect,
 		[FACT_BYTE_ORDER] = t->byte_order, [FACT_CLOCK] = t->clock,
 	};
 
-	return words[kind];
+	return texts[kind];
 }
 
 /* A fact that comes at most once.  Returns false if it is not known. */
@@ -33,8 +33,8 @@ static bool own_fact(const struct run_facts *run, struct fact *fact)
 
 	fact->name = slice_str(names[fact->kind]);
 	if (fact->kind <= FACT_CLOCK) {
-		const char *const word = word_of(run, fact->kind);
-		fact->value = value_string(word != NULL ? slice_str(word) : slice_of("", 0));
+		const char *const text = text_of(run, fact->kind);
+		fact->value = value_string(text != NULL ? slice_str(text) : slice_of("", 0));
 		return fact->value.count > 0;
 	}
 	fact->value = value_u64(fact->kind == FACT_EPOCH        ? t->epoch_ns

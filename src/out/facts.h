@@ -22,7 +22,7 @@ enum fact_kind {
 };
 
 /* Sets of kinds, as bits 1 << kind. */
-#define FACTS_WORDS 0x1fU
+#define FACTS_TEXTS 0x1fU
 #define FACTS_OF(kind) (1U << (kind))
 
 struct fact {

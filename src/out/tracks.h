@@ -63,6 +63,20 @@ static inline const struct track *track_thread(const struct track *t)
 	return t;
 }
 
+/* The track that a lane is part of. */
+static inline const struct track *track_without_lane(const struct track *t)
+{
+	return t->lane > 0 ? t->parent : t;
+}
+
+/* The thread of a track without lane; NULL: it is that of a process, or below one. */
+static inline const struct track *track_thread_or_null(const struct track *t)
+{
+	while (t != NULL && (t->is_child || t->parent == NULL))
+		t = t->parent;
+	return t;
+}
+
 /* Extends a writer's array by the tracks that are new in the batch; it is indexed by track.index, new
  * elements are zero. */
 bool tracks_reach(void *list, uint32_t *n, size_t size, const struct batch *b);

@@ -54,7 +54,7 @@ Test(out_facts, all_in_order_without_unknown_ones)
 	w.rebased_by = UINT64_MAX;
 	list(&w, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS), &t);
 	cr_assert_str_eq(t.p, "rebased_by_ns=18446744073709551615 a/b=3 ");
-	list(&w, FACTS_WORDS, &t);
+	list(&w, FACTS_TEXTS, &t);
 	cr_assert_str_eq(t.p, "tool=t format=f clock=unix ");
 	list(&w, 0, &t);
 	cr_assert_str_eq(t.p, "");
