@@ -1,8 +1,7 @@
 /*
- * Values of a column: collected in a page, by number in the dictionary of the row group until that is full,
- * then in PLAIN encoding; with bounds (statistics) of the row group.
- *
- * Repeated values of the caller carry their number (struct column_known), so that they need no lookup.
+ * Values of a column: added to a page, as numbers of the dictionary of the row group until that is full, then
+ * in PLAIN encoding; and the bounds (statistics) of the row group.  A caller with repeated values caches
+ * their numbers (struct column_known), so that they need no lookup.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -154,7 +153,6 @@ static inline void plain_u64(struct text *t, uint64_t v)
 	t->n += 8;
 }
 
-/* The length, then the bytes. */
 static void plain_text(struct text *t, struct slice s)
 {
 	plain_u32(t, s.n);
@@ -188,11 +186,10 @@ static uint32_t find_number(struct dictionary *d, uint64_t v, unsigned size, boo
 	return d->n++;
 }
 
-/* A text of a dictionary; fresh: it is new.  A text that is not UTF-8 is mended, and `stored` is the new
- * text. */
+/* A text of a dictionary; fresh: it is new.  stored: of a fresh one, the text after its repair. */
 struct dictionary_text {
 	uint32_t number;
-	bool mended, fresh;
+	bool repaired, fresh;
 	struct slice stored;
 };
 
@@ -222,8 +219,9 @@ static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 
-/* Adds a text that is not UTF-8: a key for the original, and the mended text unless the dictionary has it. */
-static struct dictionary_text add_mended(struct dictionary *d, struct slice s)
+/* Adds a text that is not UTF-8: a key for the original, and the repaired text unless the dictionary has it.
+ */
+static struct dictionary_text add_repaired(struct dictionary *d, struct slice s)
 {
 	struct text buffer = { .p = NULL };
 	struct dictionary_text found = { .number = DICTIONARY_NONE };
@@ -231,18 +229,18 @@ static struct dictionary_text add_mended(struct dictionary *d, struct slice s)
 	if (!has_space(d, 4 * (size_t)s.n)) /* the original, and three bytes for each of its bytes */
 		return found;
 	(void)text_utf8(&buffer, s);
-	const struct slice mended = { buffer.p, (uint32_t)buffer.n, SLICE_UTF8 };
+	const struct slice repaired = { buffer.p, (uint32_t)buffer.n, SLICE_UTF8 };
 	if (buffer.failed)
 		d->no_memory = true;
-	else if ((found.number = tabletext_get(&d->texts, mended)) == TABLE_NONE)
-		found = add_text(d, mended);
+	else if ((found.number = tabletext_get(&d->texts, repaired)) == TABLE_NONE)
+		found = add_text(d, repaired);
 	else
 		found.number >>= 1;
 	if (found.number != DICTIONARY_NONE && !put_key(d, s, found.number << 1 | 1))
 		found.number = DICTIONARY_NONE;
-	found.mended = true;
+	found.repaired = true;
 	if (found.fresh) /* the copy in the dictionary, as `buffer` is freed */
-		found.stored.p = tabletext_key(&d->texts, mended);
+		found.stored.p = tabletext_key(&d->texts, repaired);
 	text_free(&buffer);
 	return found;
 }
@@ -252,10 +250,10 @@ static struct dictionary_text find_text(struct dictionary *d, struct slice s)
 	const uint32_t known = tabletext_get(&d->texts, s);
 
 	if (known != TABLE_NONE)
-		return (struct dictionary_text){ .number = known >> 1, .mended = (known & 1) != 0 };
+		return (struct dictionary_text){ .number = known >> 1, .repaired = (known & 1) != 0 };
 	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n))
 		return add_text(d, s);
-	return add_mended(d, s);
+	return add_repaired(d, s);
 }
 
 static void dictionary_reset(struct dictionary *d)
@@ -265,13 +263,6 @@ static void dictionary_reset(struct dictionary *d)
 	arena_reset(&d->arena);
 	text_clear(&d->plain);
 	d->n = 0;
-}
-
-static void dictionary_free(struct dictionary *d)
-{
-	dictionary_reset(d);
-	arena_free(&d->arena);
-	text_free(&d->plain);
 }
 
 /* ---- columns ---- */
@@ -292,7 +283,9 @@ void column_free(struct column *c)
 	free(c->present);
 	text_free(&c->plain);
 	text_free(&c->pages);
-	dictionary_free(&c->dictionary);
+	dictionary_reset(&c->dictionary);
+	arena_free(&c->dictionary.arena);
+	text_free(&c->dictionary.plain);
 }
 
 /* Changes to PLAIN encoding, since the dictionary is full. */
@@ -309,7 +302,7 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v)
 	bool fresh = true;
 
 	if (c->type == COLUMN_BOOL) {
-		column_again(c, tools, v != 0);
+		column_add_number(c, tools, v != 0);
 		return;
 	}
 	if (c->by_dictionary && !c->is_plain) {
@@ -317,7 +310,7 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v)
 		if (fresh)
 			extend_i64(&c->bounds, v);
 		if (number != DICTIONARY_NONE) {
-			column_again(c, tools, (uint16_t)number);
+			column_add_number(c, tools, (uint16_t)number);
 			return;
 		}
 		leave_dictionary(c, tools);
@@ -333,7 +326,7 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v)
 void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known)
 {
 	if (column_knows(c, known)) {
-		column_again(c, tools, known->number);
+		column_add_number(c, tools, known->number);
 		return;
 	}
 	const uint32_t before = c->nnumbers;
@@ -354,12 +347,12 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 	const size_t at = c->plain.n;
 
 	plain_u32(&c->plain, s.n);
-	const bool mended = text_utf8(&c->plain, s) > 0;
+	const bool repaired = text_utf8(&c->plain, s) > 0;
 	if (c->plain.failed) {
 		tools->failed = true;
 		return false;
 	}
-	if (mended) { /* longer than s */
+	if (repaired) { /* longer than s */
 		const size_t end = c->plain.n;
 		c->plain.n = at;
 		plain_u32(&c->plain, (uint32_t)(end - at - 4));
@@ -369,7 +362,7 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 	if (c->type == COLUMN_TEXT)
 		extend_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
 	column_end_row(c, tools, true);
-	return mended;
+	return repaired;
 }
 
 struct text *column_begin_text(struct column *c, size_t *at)
@@ -402,8 +395,8 @@ bool column_end_text(struct column *c, struct column_tools *tools, size_t at)
 bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known)
 {
 	if (column_knows(c, known)) {
-		column_again(c, tools, known->number);
-		return known->mended;
+		column_add_number(c, tools, known->number);
+		return known->repaired;
 	}
 	if (!c->by_dictionary || c->is_plain)
 		return put_plain_text(c, tools, s);
@@ -418,9 +411,9 @@ bool column_text(struct column *c, struct column_tools *tools, struct slice s, s
 		tools->bytes += d.stored.n;
 	}
 	if (known != NULL)
-		*known = (struct column_known){ c->group, (uint16_t)d.number, d.mended };
-	column_again(c, tools, (uint16_t)d.number);
-	return d.mended;
+		*known = (struct column_known){ c->group, (uint16_t)d.number, d.repaired };
+	column_add_number(c, tools, (uint16_t)d.number);
+	return d.repaired;
 }
 
 void column_next_group(struct column *c)

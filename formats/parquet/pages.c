@@ -3,6 +3,7 @@
  * headers, and the metadata of columns.  Pages of data and of dictionaries have version 1 (parquet.thrift),
  * compressed by zstd.
  */
+#include "base/numbers.h"
 #include "parquet/parquet.h"
 
 /* ---- Thrift ---- */
@@ -186,27 +187,10 @@ static void put_hybrid(struct text *to, const uint16_t *v, uint32_t n, unsigned 
 	}
 }
 
-/* Returns the bits for numbers up to `max`; at least 1, as some readers expect. */
-static unsigned hybrid_width(uint32_t max)
-{
-	unsigned width = 1;
-
-	while (max >> width != 0)
-		width++;
-	return width;
-}
-
 /* ---- differences ---- */
 
 #define DELTA_BLOCK 128U /* differences with one minimum */
 #define DELTA_PART 32U   /* ... with one width */
-
-static void store_u64(char *p, uint64_t v)
-{
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		v = __builtin_bswap64(v);
-	memcpy(p, &v, sizeof v);
-}
 
 /* Writes DELTA_PART numbers of `width` bits, the lowest first; stores up to 8 bytes more. */
 static char *put_part(char *p, const uint64_t *v, unsigned width)
@@ -220,12 +204,12 @@ static char *put_part(char *p, const uint64_t *v, unsigned width)
 		have += width;
 		if (have < 64)
 			continue;
-		store_u64(p, bits);
+		store_uint(p, bits, 8, false);
 		p += 8;
 		have -= 64;
 		bits = have > 0 ? v[i] >> (width - have) : 0;
 	}
-	store_u64(p, bits);
+	store_uint(p, bits, 8, false);
 	return end;
 }
 
@@ -380,7 +364,9 @@ static void put_values(const struct column *c, struct text *to, int32_t encoding
 	if (c->type == COLUMN_BOOL) {
 		put_bits(to, c->numbers, c->nnumbers, 1);
 	} else if (encoding == RLE_DICTIONARY) {
-		const unsigned width = hybrid_width(c->dictionary.n - 1);
+		unsigned width = 1; /* at least, as some readers expect */
+		while ((c->dictionary.n - 1) >> width != 0)
+			width++;
 		text_char(to, (char)width);
 		put_hybrid(to, c->numbers, c->nnumbers, width);
 	} else if (encoding == DELTA_BINARY_PACKED) {
@@ -411,16 +397,11 @@ static void put_page(struct column *c, struct column_tools *tools, int32_t encod
 	tools->failed |= c->pages.failed;
 }
 
-static int32_t encoding_of(const struct column *c)
-{
-	if (c->by_dictionary && !c->is_plain && c->dictionary.n > 0)
-		return RLE_DICTIONARY;
-	return c->by_delta ? DELTA_BINARY_PACKED : PLAIN;
-}
-
 void column_end_page(struct column *c, struct column_tools *tools)
 {
-	const int32_t encoding = encoding_of(c);
+	const int32_t encoding = c->by_dictionary && !c->is_plain && c->dictionary.n > 0 ? RLE_DICTIONARY
+	                         : c->by_delta                                           ? DELTA_BINARY_PACKED
+	                                                                                 : PLAIN;
 	struct text *const page = &tools->page;
 
 	if (c->rows == 0)

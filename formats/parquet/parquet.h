@@ -2,13 +2,15 @@
 #define PARQUET_PARQUET_H
 
 /*
- * The private header of the Parquet writer: one row an event, in row groups of one or several files.
+ * Private header of the Parquet writer: a row an event, in row groups of one or several files.  rows.c puts
+ * the cells of an event into columns (columns.c), which encode full pages (pages.c); write.c writes a full
+ * row group.
  *
- * format.c   registration, losses
- * rows.c     columns of events, and of --column; an event as a row
- * columns.c  values of a column: pages, dictionary, bounds
- * pages.c    encodings: Thrift, RLE, pages, metadata of columns
- * write.c    row groups, parts, footer: the writer
+ *   format.c   registration, losses
+ *   write.c    row groups, parts, footer: the writer
+ *   rows.c     columns of events, and of --column; an event as a row
+ *   columns.c  values of a column: pages, dictionary, bounds
+ *   pages.c    encodings: Thrift, RLE, pages, metadata of columns
  */
 
 #include <zstd.h>
@@ -38,7 +40,7 @@ enum thrift_type { THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_BYTE, THRIFT_I16, THRIF
 
 /* clang-format on */
 
-/* Starts as a structure of the top level: { .to = text }, ended by thrift_end(). */
+/* Initialised by { .to = text } as a structure of the top level, which thrift_end() ends. */
 struct thrift {
 	struct text *to;
 	int last[THRIFT_DEPTH]; /* id of the last field, per open structure */
@@ -104,7 +106,7 @@ void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, s
 
 /* The values of a column in a row group, each stored once.  Zero-initialise to start. */
 struct dictionary {
-	struct tabletext texts; /* -> 2 * number, + 1 if the text was mended */
+	struct tabletext texts; /* -> 2 * number, + 1 if the text was repaired */
 	struct table64 numbers;
 	struct arena arena;
 	struct text plain; /* the values in PLAIN encoding */
@@ -135,7 +137,7 @@ enum column_type {
 struct column_known {
 	uint64_t group;
 	uint16_t number;
-	bool mended;
+	bool repaired;
 };
 
 struct column {
@@ -190,8 +192,8 @@ static inline void column_null(struct column *c, struct column_tools *tools)
 	column_end_row(c, tools, false);
 }
 
-/* Adds a bool, or a value of the dictionary. */
-static inline void column_again(struct column *c, struct column_tools *tools, uint16_t number)
+/* Adds a bool, or a value of the dictionary by its number. */
+static inline void column_add_number(struct column *c, struct column_tools *tools, uint16_t number)
 {
 	c->numbers[c->nnumbers++] = number;
 	column_end_row(c, tools, true);
@@ -209,12 +211,12 @@ void column_f64(struct column *c, struct column_tools *tools, double v);
 /* For a column with a dictionary; known: cache for this number. */
 void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known);
 
-/* For TEXT and JSON of at most VALUE_MAX bytes; known: cache for this text.  Returns whether the text was
- * mended: U+FFFD replaces bytes that are not UTF-8. */
+/* For TEXT and JSON of at most VALUE_MAX bytes; known: cache for this text.  Returns true if the text was
+ * repaired: U+FFFD replaces bytes that are not UTF-8. */
 bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known);
 
-/* A text that is built in place, for a column without a dictionary: the value is what the caller appends, in
- * valid UTF-8, between these two calls.  Returns false if it is too long, and null. */
+/* A text that is built in place, for a column without a dictionary: the caller appends valid UTF-8 between
+ * these two calls.  Returns false if the text is too long; the value is null then. */
 struct text *column_begin_text(struct column *c, size_t *at);
 bool column_end_text(struct column *c, struct column_tools *tools, size_t at);
 
@@ -303,13 +305,13 @@ struct parquet_state {
 	struct part **parts;
 	uint32_t nparts, parts_cap;
 	uint64_t offset;         /* bytes written of the current part */
-	struct text meta;        /* RowGroup structures of all parts; the last ones ... */
-	struct spill_file spill; /* ... the earlier ones */
-	struct text group;       /* pages of the ended row group, part of which is written */
+	struct text meta;        /* the last RowGroup structures, of all parts ... */
+	struct spill_file spill; /* ... and the earlier ones */
+	struct text group;       /* pages of the last full row group */
 	size_t drained;          /* bytes of `group` that are written */
 	/* the end */
-	struct text about; /* key-value metadata */
-	uint32_t nabout;
+	struct text metadata; /* key-value pairs */
+	uint32_t nmetadata;
 	uint32_t ending;       /* index of the part whose footer is being written */
 	uint64_t footer_bytes; /* of that footer, written */
 	uint64_t footer_meta;  /* of its row groups, written */

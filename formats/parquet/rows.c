@@ -182,14 +182,11 @@ static void put_lifted(struct parquet_state *st, const struct batch *b, const st
 static bool declare_track(struct parquet_state *st, struct track *k)
 {
 	struct parquet_track *const to = arena_alloc(&st->arena, sizeof *to);
-	const struct track *const base = k->lane > 0 ? k->parent : k;
-	const struct track *thread = base;
+	const struct track *const base = track_without_lane(k);
 
-	while (thread != NULL && (thread->is_child || thread->parent == NULL))
-		thread = thread->parent;
 	if (to == NULL)
 		return false;
-	*to = (struct parquet_track){ track_process(k), thread, base,
+	*to = (struct parquet_track){ track_process(k), track_thread_or_null(base), base,
 		                      arena_zalloc(&st->arena, CELLS, sizeof *to->known) };
 	k->declared = to;
 	return to->known != NULL;
@@ -242,8 +239,8 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 {
 	struct column *const c = &r->st->columns[i];
 
-	if (column_knows(c, known) && !known->mended) {
-		column_again(c, &r->st->tools, known->number);
+	if (column_knows(c, known) && !known->repaired) {
+		column_add_number(c, &r->st->tools, known->number);
 		return;
 	}
 	if (s.n > VALUE_MAX) {
@@ -289,13 +286,6 @@ static void put_times(const struct row *r)
 		column_number(&st->columns[COL_DUR], &st->tools, limited_time(r, e->dur));
 	else
 		put_null(r, COL_DUR);
-}
-
-static void put_kind(const struct row *r)
-{
-	const enum event_kind kind = event_kind(r->e);
-
-	put_text(r, COL_KIND, slice_str(event_kind_name(kind)), &r->st->kinds[kind]);
 }
 
 /* Adds the name and the id of a process or thread, in adjacent columns; known: [2], likewise. */
@@ -375,9 +365,10 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
 {
 	const struct row r = { st, e, ledger };
 	const struct parquet_class *const cls = e->cls->declared;
+	const enum event_kind kind = event_kind(e);
 
 	put_times(&r);
-	put_kind(&r);
+	put_text(&r, COL_KIND, slice_str(event_kind_name(kind)), &st->kinds[kind]);
 	put_text(&r, COL_NAME, e->name, known_name(st, e->name));
 	put_text(&r, COL_CATEGORY, e->cls->category, cls->category);
 	put_track(&r);

@@ -1,7 +1,7 @@
 /*
  * The writer of Parquet files.  Events arrive in the order of time and become rows of a row group; the pages
- * of a full one are written.  The metadata of row groups are kept, in a temporary file if they are large, for
- * the footer.  It is written at the end, when the losses and facts that it lists are known.
+ * of a full one are written.  The metadata of row groups are stored for the footer, in a temporary file if
+ * they are large.  The footer is written at the end, when the losses and facts that it lists are known.
  *
  * Memory: the compressed pages of one row group, and 1 MiB of metadata.
  */
@@ -51,11 +51,6 @@ static bool start_part(struct parquet_state *st, struct chunk *chunk)
 }
 
 /* ---- row groups ---- */
-
-static bool group_is_full(const struct parquet_state *st)
-{
-	return st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
-}
 
 /* Adds a ColumnChunk. */
 static void put_chunk(const struct column *c, const struct column_position *position, struct thrift *t)
@@ -174,17 +169,17 @@ static bool end_group(struct parquet_state *st, struct chunk *chunk)
 
 /* ---- key-value metadata ---- */
 
-static void put_about(struct parquet_state *st, const char *key, struct slice value)
+static void put_pair(struct parquet_state *st, const char *key, struct slice value)
 {
-	struct thrift t = { .to = &st->about };
+	struct thrift t = { .to = &st->metadata };
 	struct text clean = { .p = NULL };
 
 	(void)text_utf8(&clean, value);
 	thrift_text(&t, 1, slice_str(key));
 	thrift_text(&t, 2, slice_of(clean.p, clean.n));
 	thrift_end(&t);
-	st->about.failed |= clean.failed;
-	st->nabout++;
+	st->metadata.failed |= clean.failed;
+	st->nmetadata++;
 	text_free(&clean);
 }
 
@@ -196,8 +191,8 @@ static void put_fact(struct parquet_state *st, const struct fact *f)
 
 	snprintf(key, sizeof key, "tracetool.%s", f->name.p);
 	fact_put_text(&t, f);
-	put_about(st, key, slice_of(t.p, t.n));
-	st->about.failed |= t.failed;
+	put_pair(st, key, slice_of(t.p, t.n));
+	st->metadata.failed |= t.failed;
 	text_free(&t);
 }
 
@@ -220,8 +215,8 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 		text_char(&t, '}');
 	}
 	text_char(&t, ']');
-	put_about(st, "tracetool.losses", slice_of(t.p, t.n));
-	st->about.failed |= t.failed;
+	put_pair(st, "tracetool.losses", slice_of(t.p, t.n));
+	st->metadata.failed |= t.failed;
 	text_free(&t);
 }
 
@@ -240,13 +235,13 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 		fields_json(&t, &trace->meta[i], 1, &lost);
 	}
 	text_char(&t, '}');
-	put_about(st, "tracetool.facts", slice_of(t.p, t.n));
-	st->about.failed |= t.failed;
+	put_pair(st, "tracetool.facts", slice_of(t.p, t.n));
+	st->metadata.failed |= t.failed;
 	text_free(&t);
 }
 
 /* Facts known at the end, the same in each part. */
-static void parquet_put_about(struct parquet_state *st, const struct writer *w)
+static void put_metadata(struct parquet_state *st, const struct writer *w)
 {
 	struct facts facts = facts_of(w->run, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
 	struct fact f;
@@ -261,7 +256,7 @@ static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 
 /* FileMetaData (parquet.thrift), then its length and the magic. */
 
-enum { VERSION = 1, SCHEMA = 2, ROWS = 3, ROW_GROUPS = 4, ABOUT = 5, CREATED_BY = 6, COLUMN_ORDERS = 7 };
+enum { VERSION = 1, SCHEMA = 2, ROWS = 3, ROW_GROUPS = 4, METADATA = 5, CREATED_BY = 6, COLUMN_ORDERS = 7 };
 
 static void put_schema(const struct parquet_state *st, struct thrift *t)
 {
@@ -307,8 +302,8 @@ static void put_tail(const struct parquet_state *st, struct text *to)
 {
 	struct thrift t = { .to = to, .last = { ROW_GROUPS } };
 
-	thrift_list(&t, ABOUT, THRIFT_STRUCT, st->nabout);
-	text_add(to, st->about.p, st->about.n);
+	thrift_list(&t, METADATA, THRIFT_STRUCT, st->nmetadata);
+	text_add(to, st->metadata.p, st->metadata.n);
 	put_tool(st, &t);
 	thrift_list(&t, COLUMN_ORDERS, THRIFT_STRUCT, st->ncolumns);
 	for (uint32_t i = 0; i < st->ncolumns; i++) {
@@ -373,7 +368,7 @@ static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more
 		st->ending++;
 	}
 	*more = st->ending < st->nparts;
-	return !t->failed && !st->about.failed;
+	return !t->failed && !st->metadata.failed;
 }
 
 /* ---- the writer ---- */
@@ -420,20 +415,13 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 		if (b->events[i].phase == PHASE_STRUCTURE)
 			continue;
 		parquet_put_event(st, b, &b->events[i], &chunk->ledger);
-		ok = !st->tools.failed && (!group_is_full(st) || end_group(st, chunk));
+		const bool full = st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
+		ok = !st->tools.failed && (!full || end_group(st, chunk));
 	}
 	if (ok)
 		(void)drain_group(st, chunk, GROUP_PIECE);
 	if (!report_failure(st, chunk, ok))
 		chunk->text.failed = true;
-}
-
-static void count_empty_columns(const struct parquet_state *st, struct ledger *ledger)
-{
-	const uint32_t n = lifted_empty(&st->lifted);
-
-	if (n > 0)
-		ledger_add(ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, n);
 }
 
 static bool parquet_close(struct writer *w, struct chunk *chunk)
@@ -443,8 +431,10 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 
 	if (!end_group(st, chunk))
 		return report_failure(st, chunk, false);
-	count_empty_columns(st, &chunk->ledger);
-	parquet_put_about(st, w);
+	const uint32_t empty = lifted_empty(&st->lifted);
+	if (empty > 0)
+		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, empty);
+	put_metadata(st, w);
 	while (drain_group(st, chunk, GROUP_PIECE))
 		if (!chunk_flush(chunk))
 			return true;
@@ -469,7 +459,7 @@ static void parquet_free(void *state)
 	text_free(&st->scratch);
 	text_free(&st->meta);
 	text_free(&st->group);
-	text_free(&st->about);
+	text_free(&st->metadata);
 	spill_close(&st->spill);
 	parents_free(&st->parents);
 	arena_free(&st->arena);
