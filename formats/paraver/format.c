@@ -1,4 +1,4 @@
-/* Paraver traces: the table of the format. */
+/* Registration of Paraver traces, and their losses. */
 #include "paraver/paraver.h"
 
 const struct loss paraver_losses[PARAVER_LOSSES + 1] = {

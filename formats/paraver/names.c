@@ -1,6 +1,6 @@
 /*
- * Numbers of names, types and objects, in the order of their first use, and the two files that state what the
- * numbers mean: .pcf and .row.  Names and types have limits, objects grow with the tracks of the trace.
+ * Numbers of names, types and objects, in the order of their first use, and the two files that state their
+ * meaning: .pcf and .row.  Names and types have limits, objects grow with the tracks of the trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -179,13 +179,6 @@ void paraver_names_free(struct paraver_names *n)
 }
 
 /* ---- objects ---- */
-
-const struct track *paraver_row_track(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
 
 /* Returns the index of the task of a process; TABLE_NONE on OOM. */
 static uint32_t find_task(struct paraver_rows *r, const struct track *process)

@@ -1,7 +1,7 @@
 /*
- * The private header of the Paraver writer.  Records are in order of time, so a span becomes two records, and
- * ends are pending until their time.  The head of the .prv file states the length of the trace and its
- * objects, so the records wait in a temporary file until both are known.
+ * Private header of the Paraver writer.  Records are in order of time, so a span becomes two records, and its
+ * end waits in a heap until its time.  The head of the .prv file states the length of the trace and its
+ * objects, so the records are in a temporary file until both are known.
  *
  *   write.c   events to records; the .prv file; the writer
  *   spans.c   open spans
@@ -35,7 +35,7 @@
 #define PARAVER_MAX_TEXT (64U << 20)    /* bytes of names and labels */
 #define PARAVER_MAX_OPEN (1U << 20)     /* spans */
 #define PARAVER_MAX_STACKS (1U << 18)   /* of spans */
-#define PARAVER_MAX_WAITING 65536U      /* spans that may start and end with others */
+#define PARAVER_MAX_PENDING 65536U      /* spans that are not open yet, see struct paraver_pending */
 #define PARAVER_LEVELS 1024U            /* spans inside each other, with types of their own */
 #define PARAVER_ASYNC_LANES 1024U       /* async spans at once, of one category and track */
 #define PARAVER_ARROWS_HALF (1U << 19)  /* the latest arrows whose ends are known: one to two times this */
@@ -131,20 +131,21 @@ struct paraver_rows {
 struct paraver_stack {
 	uint64_t *busy; /* async: lanes in use, a bit each; PARAVER_ASYNC_LANES / 64 words */
 	uint32_t row, group, lane;
-	uint32_t type;  /* of the innermost span; async: 0 */
-	uint32_t top;   /* open[]; TABLE_NONE: none */
-	uint32_t waits; /* waiting[]: the last of its spans, which all end together; TABLE_NONE: none */
+	uint32_t type; /* of the innermost span; async: 0 */
+	uint32_t top;  /* open[]; TABLE_NONE: none */
+	uint32_t
+	    pending; /* pending[]: the last of its pending spans, which all end together; TABLE_NONE: none */
 	uint32_t depth;
 };
 
 struct paraver_spans {
 	struct paraver_stack *stacks;
 	struct paraver_open *open;
-	struct paraver_end *ends; /* pending, a heap with the first at [0] */
-	struct paraver_waiting *waiting;
-	uint32_t *waiters; /* stacks with waiting spans, in order of arrival */
+	struct paraver_end *ends; /* of open spans, a heap with the first at [0] */
+	struct paraver_pending *pending;
+	uint32_t *with_pending; /* stacks with pending spans, in order of arrival */
 	uint32_t nstacks, stacks_cap, nopen, open_cap, nends, ends_cap;
-	uint32_t nwaiting, waiting_cap, nwaiters, waiters_cap;
+	uint32_t npending, pending_cap, nwith_pending, with_pending_cap;
 	uint32_t free;   /* free slot: open[] + 1; 0: none */
 	uint64_t now;    /* ns from the first event */
 	uint64_t number; /* of the next end */
@@ -243,10 +244,7 @@ static inline const struct paraver_type *paraver_type_at(const struct paraver_na
 	return &n->types[number - PARAVER_FIRST_TYPE];
 }
 
-/* Returns the thread or process that a lane or child track belongs to. */
-const struct track *paraver_row_track(const struct track *t);
-
-/* Returns the index of the row of such a track; TABLE_NONE on OOM. */
+/* Returns the index of the row of a thread or process; TABLE_NONE on OOM. */
 uint32_t paraver_row(struct paraver_rows *r, const struct track *t);
 
 /* Writes the object tree of the head of the .prv file: "1:2(4:1,4:1)". */

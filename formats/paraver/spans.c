@@ -1,10 +1,9 @@
 /*
- * Open spans, whose records are written in order of time: a binary heap contains the pending ends of all
- * stacks; of ends at one time those of inner spans come first.  Spans of one stack that start and end
- * together are opened in reverse, when the time or the end changes.  A span costs O(log n) for n open spans.
+ * Open spans, whose records are written in order of time: a binary heap has the ends of all stacks; of ends
+ * at one time those of inner spans are first.  Spans of one stack that start and end together are pending
+ * until the time or the end changes, and opened in reverse.  A span costs O(log n) for n open spans.
  *
- * The open spans of all stacks are in one array, as linked lists, so that there is one limit for their memory
- * however many stacks there are.
+ * The open spans of all stacks are in one array, as linked lists, so that one limit bounds their memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +19,12 @@ struct paraver_open {
 
 /* A span that may have the same start and end as later ones: the last of them encloses the others, as in the
  * statistics. */
-struct paraver_waiting {
+struct paraver_pending {
 	struct paraver_span span;
-	uint32_t next; /* waiting[]: the one before it in its stack; TABLE_NONE: none */
+	uint32_t next; /* pending[]: the one before it in its stack; TABLE_NONE: none */
 };
 
-/* A pending end.  Of two at one time, the inner span has the larger number. */
+/* The end of an open span.  Of two at one time, the inner span has the larger number. */
 struct paraver_end {
 	uint64_t time, number;
 	uint32_t open;
@@ -42,7 +41,7 @@ uint32_t paraver_stack(struct paraver_state *st, const struct paraver_stack *lik
 		return found;
 	if (s->nstacks >= PARAVER_MAX_STACKS)
 		return TABLE_NONE;
-	stack.top = stack.waits = TABLE_NONE;
+	stack.top = stack.pending = TABLE_NONE;
 	if (async) {
 		stack.busy = arena_zalloc(&st->arena, PARAVER_ASYNC_LANES / 64, sizeof *stack.busy);
 	} else {
@@ -63,7 +62,7 @@ uint32_t paraver_stack(struct paraver_state *st, const struct paraver_stack *lik
 	return s->nstacks++;
 }
 
-/* ---- pending ends: a heap ---- */
+/* ---- ends: a heap ---- */
 
 static bool is_before(const struct paraver_end *a, const struct paraver_end *b)
 {
@@ -178,26 +177,26 @@ static void close_span(struct paraver_state *st)
 	s->free = slot + 1;
 }
 
-/* ---- waiting spans ---- */
+/* ---- pending spans ---- */
 
-/* Opens the waiting spans of a stack, the last one first. */
-static void open_waiting(struct paraver_state *st, uint32_t at, struct chunk *chunk)
+/* Opens the pending spans of a stack, the last one first. */
+static void open_pending(struct paraver_state *st, uint32_t at, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
-	uint32_t i = s->stacks[at].waits;
+	uint32_t i = s->stacks[at].pending;
 
-	s->stacks[at].waits = TABLE_NONE;
-	for (; i != TABLE_NONE; i = s->waiting[i].next)
-		open_span(st, at, &s->waiting[i].span, chunk);
+	s->stacks[at].pending = TABLE_NONE;
+	for (; i != TABLE_NONE; i = s->pending[i].next)
+		open_span(st, at, &s->pending[i].span, chunk);
 }
 
-static void open_all_waiting(struct paraver_state *st, struct chunk *chunk)
+static void open_all_pending(struct paraver_state *st, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 
-	for (uint32_t i = 0; i < s->nwaiters; i++)
-		open_waiting(st, s->waiters[i], chunk);
-	s->nwaiters = s->nwaiting = 0;
+	for (uint32_t i = 0; i < s->nwith_pending; i++)
+		open_pending(st, s->with_pending[i], chunk);
+	s->nwith_pending = s->npending = 0;
 }
 
 void paraver_start_span(struct paraver_state *st, uint32_t at, const struct paraver_span *span,
@@ -206,19 +205,20 @@ void paraver_start_span(struct paraver_state *st, uint32_t at, const struct para
 	struct paraver_spans *const s = &st->spans;
 	struct paraver_stack *const stack = &s->stacks[at];
 
-	if (s->nwaiting >= PARAVER_MAX_WAITING)
-		open_all_waiting(st, chunk);
-	else if (stack->waits != TABLE_NONE && s->waiting[stack->waits].span.end != span->end)
-		open_waiting(st, at, chunk);
-	if (!array_reserve(&s->waiting, s->nwaiting, &s->waiting_cap, sizeof *s->waiting) ||
-	    !array_reserve(&s->waiters, s->nwaiters, &s->waiters_cap, sizeof *s->waiters)) {
+	if (s->npending >= PARAVER_MAX_PENDING)
+		open_all_pending(st, chunk);
+	else if (stack->pending != TABLE_NONE && s->pending[stack->pending].span.end != span->end)
+		open_pending(st, at, chunk);
+	if (!array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending) ||
+	    !array_reserve(&s->with_pending, s->nwith_pending, &s->with_pending_cap,
+	                   sizeof *s->with_pending)) {
 		st->names.failed = true;
 		return;
 	}
-	if (stack->waits == TABLE_NONE)
-		s->waiters[s->nwaiters++] = at;
-	s->waiting[s->nwaiting] = (struct paraver_waiting){ *span, stack->waits };
-	stack->waits = s->nwaiting++;
+	if (stack->pending == TABLE_NONE)
+		s->with_pending[s->nwith_pending++] = at;
+	s->pending[s->npending] = (struct paraver_pending){ *span, stack->pending };
+	stack->pending = s->npending++;
 }
 
 /* ---- async spans ---- */
@@ -267,7 +267,7 @@ void paraver_advance(struct paraver_state *st, uint64_t time, struct chunk *chun
 
 	if (time == s->now)
 		return;
-	open_all_waiting(st, chunk);
+	open_all_pending(st, chunk);
 	while (s->nends > 0 && s->ends[0].time <= time)
 		close_span(st);
 	s->now = time;
@@ -277,7 +277,7 @@ void paraver_spans_end(struct paraver_state *st, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 
-	open_all_waiting(st, chunk);
+	open_all_pending(st, chunk);
 	while (s->nends > 0) {
 		s->now = s->ends[0].time;
 		close_span(st);
@@ -289,7 +289,7 @@ void paraver_spans_free(struct paraver_spans *s)
 	free(s->stacks);
 	free(s->open);
 	free(s->ends);
-	free(s->waiting);
-	free(s->waiters);
+	free(s->pending);
+	free(s->with_pending);
 	table64_free(&s->by_key);
 }

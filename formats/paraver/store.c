@@ -1,7 +1,7 @@
 /*
  * Data that is written only at the end, in memory while it is small, then in temporary files: the records of
- * the .prv file, and the arrivals of arrows.  Memory is bounded: an arrow is forgotten when half a million to
- * a million others were sent after it.
+ * the .prv file, and the arrivals of arrows.  Memory is bounded: an arrow is dropped when half a million to a
+ * million others were sent after it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ bool paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
 		return false;
 	if (a->near == NULL)
 		a->near = calloc(PARAVER_ARROWS_NEAR, ARRIVAL);
-	if (a->nyoung >= PARAVER_ARROWS_HALF) { /* forget the older half */
+	if (a->nyoung >= PARAVER_ARROWS_HALF) { /* drop the older half */
 		table64_free(&a->old);
 		a->old = a->young;
 		a->young = (struct table64){ 0 };

@@ -1,13 +1,14 @@
 /*
- * Writes Paraver traces: a folder of three files.  Events arrive in order of time, and their records go to
- * the store; at the end the .prv file is its head, which needs the last time and all objects, and the
- * records, with the receivers of arrows filled in.
+ * The writer of Paraver traces: a folder of three files.  Events arrive in order of time, and their records
+ * are added to the store.  At the end the .prv file is written: its head, which needs the last time and all
+ * objects, and the records, with the receivers of arrows filled in.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "model/event_traits.h"
+#include "out/tracks.h"
 #include "paraver/paraver.h"
 
 void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, uint64_t value,
@@ -68,7 +69,7 @@ static bool declare_track(struct paraver_state *st, struct track *t)
 	if (index == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof *st->tracks))
 		return false;
 	st->tracks[st->ntracks] = (struct paraver_track){
-		.row_track = paraver_row_track(t),
+		.row_track = track_thread(t),
 		.row = TABLE_NONE,
 		.group = TABLE_NONE,
 		.lane = t->lane,
@@ -285,14 +286,6 @@ static uint64_t relative_time(struct paraver_state *st, const struct event *e, s
 	return PARAVER_LAST_TIME;
 }
 
-/* Returns true if the event has a category that its type does not show.  The category of an arrow does not
- * count, as its two ends may be of different classes. */
-static bool hides_category(const struct paraver_track *k, const struct event *e)
-{
-	return !event_is_flow(e) && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) &&
-	       event_has_category(e);
-}
-
 static void add_event(struct paraver_state *st, const struct batch *b, const struct event *e,
                       struct chunk *chunk)
 {
@@ -312,7 +305,10 @@ static void add_event(struct paraver_state *st, const struct batch *b, const str
 		add_instant(st, k, e, chunk);
 	if (!shown)
 		paraver_add_loss(chunk, PARAVER_FIELDS, e->offset);
-	if (hides_category(k, e))
+	/* a category that the type does not show; of an arrow it does not count, as its ends may be of two
+	 * classes */
+	if (!event_is_flow(e) && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) &&
+	    event_has_category(e))
 		paraver_add_loss(chunk, PARAVER_CATEGORY_LOST, e->offset);
 }
 
