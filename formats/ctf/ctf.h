@@ -6,16 +6,15 @@
  * of packets, and "metadata", which declares the classes of events in TSDL.
  *
  *   format.c    registration and losses
- *   metadata.c  classes, facts and clock in TSDL
  *   write.c     events, packets, the writer
+ *   metadata.c  classes, facts and clock in TSDL
  *
  * All events are in one stream in order of time, so that a reader opens one file however many threads there
  * are; the context of each event names its track.  A span is one event with a duration: pairs of events would
  * have to be sorted by the ends of spans, of which any number may be open.
  *
- * There is no uuid: babeltrace2 takes traces with the same one for parts of one trace, and the same input
- * must give the same bytes.  There is no count of discarded events either: a writer does not know what an
- * input lost.
+ * There is no uuid: babeltrace2 joins traces with the same uuid as parts of one trace, and equal inputs must
+ * give equal bytes.  There is no count of discarded events either: a writer does not know what an input lost.
  */
 
 #include "base/table.h"
@@ -59,8 +58,7 @@ static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t of
 
 /* A class of the output: events of one class and kind, with the same fields of the same types. */
 struct ctf_layout {
-	/* kind: enum event_kind; type of a member: enum value_type, and that of the elements of a sequence <<
-	 * 8
+	/* kind: enum event_kind; type of a member: enum value_type | that of the elements of a sequence << 8
 	 */
 	struct shape shape;
 	uint32_t id;

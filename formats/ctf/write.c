@@ -1,9 +1,9 @@
 /*
  * The writer of CTF: one stream of packets (section 5), and the metadata at the end.
  *
- * An event is the id of its class, its time, the context of its track, and a payload.  Its class is found by
- * a layout: class of the trace, kind of event, and names and types of its fields.  Events beyond the limits
- * of ctf.h share one class per kind, with all fields in one text.
+ * An event is the id of its class, its time, the context of its track, and a payload.  A class of the output
+ * is a layout: class of the trace, kind of event, and names and types of its fields.  Events beyond the
+ * limits of ctf.h share one class per kind, with all fields in one text.
  */
 #include "ctf/ctf.h"
 
@@ -23,12 +23,10 @@
 
 /* ---- numbers and texts ---- */
 
-/* Stores an integer of 1, 2, 4 or 8 bytes, little endian. */
+/* Stores an integer, little endian; returns the position after it. */
 static inline char *store(char *p, uint64_t v, unsigned size)
 {
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		v = __builtin_bswap64(v);
-	memcpy(p, &v, size);
+	store_uint(p, v, size, false);
 	return p + size;
 }
 
@@ -45,7 +43,7 @@ static void put_number(struct text *t, uint64_t v, unsigned size)
 enum text_loss { TEXT_NUL = 1, TEXT_NOT_UTF8 = 2 };
 
 /* Adds a text with U+FFFD for NUL bytes and for bytes that are not UTF-8.  Returns its losses. */
-static unsigned put_clean_text(struct text *t, struct slice s)
+static unsigned put_repaired_text(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
 	unsigned found = 0;
@@ -77,7 +75,7 @@ static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64
 		t->n += (size_t)s.n + 1;
 		return;
 	}
-	const unsigned found = put_clean_text(t, s);
+	const unsigned found = put_repaired_text(t, s);
 	if ((found & TEXT_NUL) != 0)
 		ctf_lose(chunk, CTF_TEXT_NUL, offset);
 	if ((found & TEXT_NOT_UTF8) != 0)
@@ -140,18 +138,14 @@ static inline uint8_t element_type(const struct value *v)
 	return v->count > 0 ? VALUE_STRING : VALUE_NONE;
 }
 
-/* Returns the type of a value in the output. */
-static inline uint8_t output_type(const struct value *v)
-{
-	double number;
-
-	return v->type == VALUE_JSON && parse_json_number(v, &number) ? (uint8_t)VALUE_F64 : v->type;
-}
-
 static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
+	const struct value *const v = &f[i].value;
+	double number;
+
 	(void)ctx;
-	return (uint16_t)(output_type(&f[i].value) | element_type(&f[i].value) << 8);
+	return (uint16_t)((v->type == VALUE_JSON && parse_json_number(v, &number) ? VALUE_F64 : v->type) |
+	                  element_type(v) << 8);
 }
 
 /* Returns the layout of events of this kind without a class of their own. */

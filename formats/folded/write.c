@@ -1,11 +1,11 @@
 /*
- * The writer of folded stacks.  Events come track by track in order of time.  The open spans of a track
+ * The writer of folded stacks.  Events arrive track by track in order of time.  The open spans of a track
  * become paths in the tree, where their self times are added up; samples are counted there.  The tree is
  * written at the end of the output, or when it is full: a stack may then have several lines, whose sum
  * counts.
  *
- * Self time of spans that overlap without nesting: a span covers time of each span around it once, and of
- * spans with equal start and end the last one is around the others.  stats counts likewise.
+ * Self time of spans that overlap without nesting is that of stats: a span covers time of each span around it
+ * once, and of spans with equal start and end the last one encloses the others.
  */
 #include "folded/folded.h"
 
@@ -35,7 +35,7 @@ struct folded_writer {
 
 /* ---- self times of open spans ---- */
 
-static void finish_until(struct stack *s, uint64_t time)
+static void close_until(struct stack *s, uint64_t time)
 {
 	for (const struct covered_span *o; (o = covered_spans_pop(&s->open, time)) != NULL;) {
 		struct folded_node *const node = &s->tree->nodes[o->what];
@@ -68,7 +68,7 @@ static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t 
 {
 	if (s->npending == 0 || start != s->pending_start || end != s->pending_end) {
 		open_pending(s, chunk);
-		finish_until(s, start);
+		close_until(s, start);
 	}
 	if (s->open.n + s->npending >= FOLDED_OPEN_MAX) {
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], offset, 1);
@@ -84,10 +84,10 @@ static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t 
 	s->pending_offset = offset;
 }
 
-static void finish_all(struct stack *s, struct chunk *chunk)
+static void close_all(struct stack *s, struct chunk *chunk)
 {
 	open_pending(s, chunk);
-	finish_until(s, UINT64_MAX);
+	close_until(s, UINT64_MAX);
 	s->open.sweep_at = 0;
 }
 
@@ -108,7 +108,7 @@ static void enter_track(struct folded_writer *st, const struct track *k, struct 
 {
 	if (k == st->track)
 		return;
-	finish_all(&st->stack, chunk);
+	close_all(&st->stack, chunk);
 	st->track = k;
 	st->stack.root = track_node(&st->tree, k);
 	if (st->stack.root == UINT32_MAX)
@@ -252,7 +252,7 @@ static bool folded_close(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
 
-	finish_all(&st->stack, chunk);
+	close_all(&st->stack, chunk);
 	if (!chunk->text.failed)
 		folded_tree_write(&st->tree, chunk);
 	if (w->run->trace->nmeta > 0)

@@ -27,6 +27,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "base/table.h"
 #include "format/format.h"
 #include "out/kind.h"
@@ -540,9 +541,7 @@ struct htw_record {
 /* Stores a little-endian number; returns the position after it. */
 static inline char *htw_store(char *p, uint64_t v, unsigned size)
 {
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		v = __builtin_bswap64(v);
-	memcpy(p, &v, size);
+	store_uint(p, v, size, false);
 	return p + size;
 }
 

@@ -264,9 +264,7 @@ static void put_moved(struct copier *c, const struct batch *b, const struct even
 	if (load_u64(at, copy->big) != before)
 		copy->big =
 		    !copy->big; /* a new input, or an invalid EndiannessInfoEvent, changed the order */
-	const uint64_t stored =
-	    copy->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? ts : __builtin_bswap64(ts);
-	memcpy(at, &stored, sizeof stored);
+	store_uint(at, ts, 8, copy->big);
 	if (negative && e->phase != PHASE_STRUCTURE)
 		ledger_add(&c->chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
 	if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)

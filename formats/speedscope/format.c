@@ -1,4 +1,4 @@
-/* Speedscope profiles: the tables of the format and its losses. */
+/* Registration of speedscope profiles, and their losses. */
 #include "speedscope/speedscope.h"
 
 const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1] = {

@@ -1,9 +1,9 @@
 /*
- * The private header of the speedscope writer.
+ * Private header of the speedscope writer.
  *
+ *   format.c   registration and losses
  *   write.c    evented profiles of the spans of tracks; the writer
  *   frames.c   frames, which all profiles share; sampled profiles of call stacks
- *   format.c   tables of the format and its losses
  */
 #ifndef SPEEDSCOPE_SPEEDSCOPE_H
 #define SPEEDSCOPE_SPEEDSCOPE_H
@@ -36,8 +36,8 @@ static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss
 
 /* ---- frames.c: frames ---- */
 
-/* A frame is a name and a category; each pair is stored once.  The JSON is written at the
- * end.  Zero-initialised. */
+/* A frame is a name and a category; each pair is stored once.  The JSON is written at the end.
+ * Zero-initialised. */
 struct speedscope_frames {
 	struct text json; /* elements of the list of frames */
 	struct text key;  /* of the frame that is searched */

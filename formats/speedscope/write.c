@@ -1,7 +1,8 @@
 /*
- * Writes speedscope's own format: an evented profile for each track, and a sampled profile for each class of
- * the track that has call stacks.  Events arrive track by track; spans are written at once, call stacks after
- * the spans of their track.  Where call stacks take too much memory, the profiles end and continue as parts.
+ * The writer of speedscope's own format: an evented profile for each track, and a sampled profile for each
+ * class of the track that has call stacks.  Events arrive track by track; spans are written at once, call
+ * stacks after the spans of their track.  If call stacks take too much memory, the profiles end, and continue
+ * as further parts.
  */
 #include <inttypes.h>
 
@@ -15,7 +16,7 @@
 #define CHECK_INTERVAL 256                 /* events between two checks of MAX_SAMPLE_BYTES */
 #define EXACT (UINT64_C(1) << 53)          /* a double represents integers up to this */
 
-/* Biased times order as unsigned numbers: of signed ones the highest bit is inverted. */
+/* Biased times order as unsigned numbers: the highest bit of signed times is inverted. */
 struct clock {
 	uint64_t bias;
 	uint64_t zero; /* biased time that is 0 in the output */
