@@ -243,7 +243,7 @@ static void put_element(struct d9w_values *x, const struct value *v, bool stack,
 	text_char(&chunk->text, (char)cell.wire);
 	if (v->type == VALUE_JSON) {
 		text_clear(&x->scratch); /* it may not be UTF-8 */
-		(void)d9w_clean(&x->scratch, json, x->left);
+		(void)d9w_put_repaired(&x->scratch, json, x->left);
 		put_text(x, slice_of(x->scratch.p, x->scratch.n), chunk, offset);
 		d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
 	} else if (cell.type == VALUE_JSON) {

@@ -114,7 +114,7 @@ bool d9w_is_utf8(struct slice s)
 	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
 }
 
-bool d9w_clean(struct text *t, struct slice s, uint32_t max)
+bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max)
 {
 	const size_t start = t->n;
 	const bool cut = s.n > max;
@@ -199,7 +199,7 @@ static struct slice schema_name(struct d9w_state *st, struct layout *l)
 	struct text *const t = &st->values.scratch;
 
 	text_clear(t);
-	l->bad_name |= d9w_clean(t, category, MAX_CATEGORY);
+	l->bad_name |= d9w_put_repaired(t, category, MAX_CATEGORY);
 	const struct slice clean = arena_copy(&st->values.arena, slice_of(t->p, t->n));
 	if (clean.p == NULL)
 		t->failed = true;
@@ -208,7 +208,7 @@ static struct slice schema_name(struct d9w_state *st, struct layout *l)
 	if (clean.p != NULL)
 		put_category(t, clean);
 	text_char(t, ':');
-	l->bad_name |= d9w_clean(t, cls, MAX_CLASS);
+	l->bad_name |= d9w_put_repaired(t, cls, MAX_CLASS);
 	return slice_of(t->p, t->failed ? 0 : t->n);
 }
 
@@ -218,7 +218,7 @@ static struct slice member_name(struct d9w_state *st, struct layout *l, uint32_t
 	struct text *const t = &st->values.scratch;
 
 	text_clear(t);
-	l->bad_name |= d9w_clean(t, l->shape.members[i].name, MAX_NAME);
+	l->bad_name |= d9w_put_repaired(t, l->shape.members[i].name, MAX_NAME);
 	const struct slice plain = arena_copy(&st->values.arena, slice_of(t->p, t->failed ? 0 : t->n));
 	const struct slice name = plain.p != NULL ? tabletext_unique(used, &st->values.arena, plain) : plain;
 	t->failed |= name.p == NULL;
@@ -382,7 +382,7 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	struct text *const name = &st->values.scratch;
 
 	text_clear(name);
-	st->tracks[t->index].changed = d9w_clean(name, t->name, MAX_EVENT);
+	st->tracks[t->index].changed = d9w_put_repaired(name, t->name, MAX_EVENT);
 	if (st->tracks[t->index].changed)
 		d9w_lose(chunk, D9W_BAD_NAME, 0);
 	st->tracks[t->index].changed |= t->parent != NULL && st->tracks[track_process(t)->index].changed;
@@ -450,10 +450,10 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 		return;
 	text_clear(t);
 	text_str(t, own ? WORDS_PREFIX : "");
-	changed = d9w_clean(t, f->name, MAX_FACT_BYTES);
+	changed = d9w_put_repaired(t, f->name, MAX_FACT_BYTES);
 	const size_t n = t->n;
 	if (f->value.type == VALUE_STRING)
-		changed |= d9w_clean(t, value_text(&f->value), MAX_FACT_BYTES);
+		changed |= d9w_put_repaired(t, value_text(&f->value), MAX_FACT_BYTES);
 	else if (own)
 		fact_put_text(t, f);
 	else
@@ -537,13 +537,13 @@ static void put_event_head(struct d9w_state *st, const struct event *e, const st
 }
 
 /* Adds a text of an event without a schema of its own. */
-static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+static void put_repaired(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
 	struct value v;
 
 	text_clear(&st->values.scratch);
-	if (d9w_clean(&st->values.scratch, s, st->values.left))
+	if (d9w_put_repaired(&st->values.scratch, s, st->values.left))
 		d9w_lose(chunk, D9W_BAD_NAME, offset);
 	chunk->text.failed |= st->values.scratch.failed;
 	if (st->values.scratch.failed)
@@ -555,9 +555,9 @@ static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk,
 static void put_shared_fields(struct d9w_state *st, const struct batch *b, const struct event *e,
                               struct chunk *chunk)
 {
-	put_clean(st, e->name, chunk, e->offset);
-	put_clean(st, e->cls->name, chunk, e->offset);
-	put_clean(st, e->cls->category, chunk, e->offset);
+	put_repaired(st, e->name, chunk, e->offset);
+	put_repaired(st, e->cls->name, chunk, e->offset);
+	put_repaired(st, e->cls->category, chunk, e->offset);
 	d9w_all(&st->values, b->fields + e->first_field, e->nfields, chunk, e->offset);
 	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
 }

@@ -39,7 +39,7 @@ void d9w_varint(struct text *t, uint64_t v);
 
 /* Adds a text, cut to `max` bytes and with U+FFFD for bytes that are not UTF-8.  Returns whether it changed.
  */
-bool d9w_clean(struct text *t, struct slice s, uint32_t max);
+bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max);
 bool d9w_is_utf8(struct slice s);
 
 /* Returns the delta of a timed event at `ts`; writes a reset if the delta would not fit. */
