@@ -1,5 +1,5 @@
 /*
- * A table that fits the width of a line.  Each column has a width that its cells need and a least one; the
+ * A table that fits the width of a line.  Each column has the width that its cells need and a minimum; the
  * columns with most to spare are narrowed first, one character at a time, then whole columns are left out.
  * All cells are in memory until the table is printed.
  */

@@ -1,7 +1,7 @@
 /*
- * An output of one file.  Plain output: small writes gather in `held`, large ones go straight to write().
- * Compressed output is always packed in whole buffers, so that the bytes of the file do not depend on how the
- * caller cut its writes.
+ * An output of one file.  Plain output: small writes are collected in a buffer, large ones go straight to
+ * write(). Compressed output is always packed in whole buffers, so that the bytes of the file do not depend
+ * on how the caller cut its writes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,8 @@ struct output {
 	struct output_temp temp;
 	struct output_pack *pack;      /* NULL: plain */
 	struct byte_sum given, stored; /* of the bytes given to output_write(), of those they are packed to */
-	size_t nheld;
-	char *held; /* BUFFER_SIZE bytes to be written */
+	char *buffer;                  /* BUFFER_SIZE bytes */
+	size_t buffered;
 };
 
 /* ---- reading back ---- */
@@ -214,7 +214,7 @@ static void release(struct output *o)
 		(void)close(o->parent);
 	output_pack_close(o->pack);
 	free(o->target);
-	free(o->held);
+	free(o->buffer);
 	output_failure_free(&o->failure);
 	free(o);
 }
@@ -227,8 +227,8 @@ static struct output *new_output(const char *name)
 		return NULL;
 	o->fd = -1;
 	o->parent = -1;
-	o->held = malloc(BUFFER_SIZE);
-	if (output_failure_init(&o->failure, name) && o->held != NULL)
+	o->buffer = malloc(BUFFER_SIZE);
+	if (output_failure_init(&o->failure, name) && o->buffer != NULL)
 		return o;
 	release(o);
 	return NULL;
@@ -239,7 +239,7 @@ static struct output *opened_or_null(struct output *o, bool opened, char *why, s
 {
 	if (opened)
 		return o;
-	output_failure_tell(&o->failure, why, n);
+	output_failure_copy(&o->failure, why, n);
 	release(o);
 	return NULL;
 }
@@ -338,7 +338,7 @@ struct output *output_open_below(const char *folder, const char *path, const cha
 
 /* ---- writing ---- */
 
-/* The two call each other once: send_unmapped() passes bytes of o->held only. */
+/* The two call each other once: send_unmapped() passes bytes of o->buffer only. */
 static bool send_all(struct output *o, const char *p, size_t n);
 
 /* Standard output may be a pipe that another process made non-blocking. */
@@ -354,8 +354,8 @@ static bool send_unmapped(struct output *o, const char *p, size_t n)
 {
 	for (size_t k; n > 0; p += k, n -= k) {
 		k = n < BUFFER_SIZE ? n : BUFFER_SIZE;
-		memcpy(o->held, p, k);
-		if (!send_all(o, o->held, k))
+		memcpy(o->buffer, p, k);
+		if (!send_all(o, o->buffer, k))
 			return false;
 	}
 	return true;
@@ -371,7 +371,7 @@ static bool send_all(struct output *o, const char *p, size_t n)
 			n -= (size_t)done;
 			continue;
 		}
-		if (why == EFAULT && p != o->held)
+		if (why == EFAULT && p != o->buffer)
 			return send_unmapped(o, p, n);
 		if (why == EAGAIN)
 			why = wait_writable(o->fd);
@@ -390,14 +390,14 @@ static bool send_packed(void *to, const char *p, size_t n)
 	return send_all(o, p, n);
 }
 
-/* Writes the held bytes; `last`: also the end of a compressed file. */
-static bool flush_held(struct output *o, bool last)
+/* Writes the buffer; `last`: also the end of a compressed file. */
+static bool flush(struct output *o, bool last)
 {
-	const size_t n = o->nheld;
-	o->nheld = 0;
+	const size_t n = o->buffered;
+	o->buffered = 0;
 	if (o->pack == NULL)
-		return send_all(o, o->held, n);
-	const char *why = output_pack_feed(o->pack, o->held, n, last, send_packed, o);
+		return send_all(o, o->buffer, n);
+	const char *why = output_pack_feed(o->pack, o->buffer, n, last, send_packed, o);
 	if (why != NULL)
 		return fail_because(o, EIO, why);
 	return o->failure.error == 0;
@@ -410,15 +410,15 @@ bool output_write(struct output *o, const char *p, size_t n)
 	if (o->sums)
 		byte_sum_add(&o->given, p, n);
 	if (o->pack == NULL && n >= DIRECT_SIZE)
-		return flush_held(o, false) && send_all(o, p, n);
+		return flush(o, false) && send_all(o, p, n);
 	while (n > 0) {
-		const size_t space = BUFFER_SIZE - o->nheld;
+		const size_t space = BUFFER_SIZE - o->buffered;
 		const size_t k = n < space ? n : space;
-		memcpy(o->held + o->nheld, p, k);
-		o->nheld += k;
+		memcpy(o->buffer + o->buffered, p, k);
+		o->buffered += k;
 		p += k;
 		n -= k;
-		if (k == space && !flush_held(o, false))
+		if (k == space && !flush(o, false))
 			return false;
 	}
 	return true;
@@ -471,7 +471,7 @@ bool output_finish(struct output *o)
 {
 	if (o->failure.error == 0 && !o->finished) {
 		o->finished = true;
-		(void)(flush_held(o, true) && close_checked(o));
+		(void)(flush(o, true) && close_checked(o));
 	}
 	return o->failure.error == 0;
 }
@@ -502,7 +502,7 @@ bool output_commit(struct output *o, char *why, size_t n)
 	const bool done = output_finish(o) &&
 	                  (o->target == NULL || check_rename(o, output_temp_publish(&o->temp, o->force)));
 	if (!done)
-		output_failure_tell(&o->failure, why, n);
+		output_failure_copy(&o->failure, why, n);
 	release(o);
 	return done;
 }
@@ -580,7 +580,7 @@ const char *output_failure_text(const struct output_failure *f)
 	return f->error != 0 ? f->text : NULL;
 }
 
-void output_failure_tell(const struct output_failure *f, char *why, size_t n)
+void output_failure_copy(const struct output_failure *f, char *why, size_t n)
 {
 	const size_t len = strlen(f->text);
 

@@ -21,8 +21,8 @@
 #include "output/private.h"
 
 enum {
-	SLOTS = 1024,     /* files that a process usually may have open */
-	PATIENCE = 10000, /* ms that the handler waits for threads between _begin() and _end() */
+	SLOTS = 1024,         /* files that a process usually may have open */
+	HANDLER_WAIT = 10000, /* ms that the handler waits for threads between _begin() and _end() */
 	NAMES_TRIED = 100,
 	RANDOM_CHARS = 10,
 };
@@ -83,7 +83,7 @@ static void remove_entry(struct output_registered *r)
 static void remove_all_and_die(int sig)
 {
 	atomic_store(&dying, true);
-	for (int ms = 0; atomic_load(&creating) > 0 && ms < PATIENCE; ms++)
+	for (int ms = 0; atomic_load(&creating) > 0 && ms < HANDLER_WAIT; ms++)
 		(void)poll(NULL, 0, 1);
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct output_registered *const r = atomic_exchange(&slots[i], NULL);

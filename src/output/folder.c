@@ -1,7 +1,7 @@
 /*
  * An output of several files: a folder that grows under a temporary name, and gets its own when it is
  * complete (folder_publish.c).  Writers put small pieces into thousands of files in any order, so each file
- * gathers 32 KiB before it is written, and at most 64 are open: the least recently used one is closed for the
+ * has a buffer of 32 KiB, and at most 64 are open: the least recently used one is closed for the
  * next, and reopened to be appended to.  Memory: 2 MiB, and the names.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 enum {
 	OPEN_MAX_FILES = 64,
-	HELD_SIZE = 32 << 10,
+	BUFFER_SIZE = 32 << 10,
 	WRITE_MAX = 1 << 30, /* bytes of one write(); Linux accepts at most 2 GiB */
 	PART_MAX = 255,      /* bytes between two slashes of a name */
 };
@@ -31,8 +31,8 @@ struct slot {
 	int fd;        /* -1: the slot is free */
 	uint32_t file; /* in files[] */
 	uint64_t used; /* output_folder.clock of the last put */
-	size_t n;      /* bytes in `held` */
-	char *held;    /* HELD_SIZE bytes to be written; NULL: never used */
+	size_t n;      /* bytes in the buffer */
+	char *buffer;  /* BUFFER_SIZE bytes; NULL: never used */
 };
 
 struct output_folder {
@@ -214,7 +214,7 @@ static bool flush_slot(struct output_folder *o, struct slot *s)
 	const size_t n = s->n;
 
 	s->n = 0;
-	return write_slot(o, s, s->held, n);
+	return write_slot(o, s, s->buffer, n);
 }
 
 static bool close_slot(struct output_folder *o, struct slot *s)
@@ -257,7 +257,7 @@ static bool open_slot(struct output_folder *o, uint32_t file)
 
 	if (s == NULL)
 		return false;
-	if (s->held == NULL && (s->held = malloc(HELD_SIZE)) == NULL)
+	if (s->buffer == NULL && (s->buffer = malloc(BUFFER_SIZE)) == NULL)
 		return fail_file(o, file, ENOMEM);
 	while ((s->fd = open_file(o, file)) < 0) {
 		const int why = errno;
@@ -308,12 +308,12 @@ static bool put_bytes(struct output_folder *o, const char *name, const char *p, 
 	struct slot *const s = &o->slots[o->states[file].slot];
 	s->used = ++o->clock;
 	byte_sum_add(&o->files[file].sum, p, n);
-	if (n > HELD_SIZE - s->n && !flush_slot(o, s))
+	if (n > BUFFER_SIZE - s->n && !flush_slot(o, s))
 		return false;
-	if (n >= HELD_SIZE)
+	if (n >= BUFFER_SIZE)
 		return write_slot(o, s, p, n);
 	if (n > 0)
-		memcpy(s->held + s->n, p, n);
+		memcpy(s->buffer + s->n, p, n);
 	s->n += n;
 	return true;
 }
@@ -337,7 +337,7 @@ static void release(struct output_folder *o)
 	for (uint32_t i = 0; i < OPEN_MAX_FILES; i++) {
 		if (o->slots[i].fd >= 0)
 			(void)close(o->slots[i].fd);
-		free(o->slots[i].held);
+		free(o->slots[i].buffer);
 	}
 	for (uint32_t i = 0; i < o->n; i++)
 		free(o->files[i].name);
@@ -395,7 +395,7 @@ struct output_folder *output_folder_open(const char *path, unsigned flags, char 
 	else if (find_target(o, path) && folder_may_replace(o->target, o->force, &o->failure) && open_temp(o))
 		return o;
 	else
-		output_failure_tell(&o->failure, why, n);
+		output_failure_copy(&o->failure, why, n);
 	release(o);
 	return NULL;
 }
@@ -456,7 +456,7 @@ bool output_folder_commit(struct output_folder *o, char *why, size_t n)
 	    output_folder_finish(o) && folder_publish(&o->temp, o->force, rename_exchange, &o->failure);
 
 	if (!done)
-		output_failure_tell(&o->failure, why, n);
+		output_failure_copy(&o->failure, why, n);
 	release(o);
 	return done;
 }

@@ -1,6 +1,11 @@
 #ifndef OUTPUT_OUTPUT_H
 #define OUTPUT_OUTPUT_H
 
+/*
+ * Outputs: a file, or a folder of files, that has a temporary name until it is complete.  Signals that end
+ * the process remove what is not.
+ */
+
 #include <isa-l/crc64.h>
 #include <signal.h>
 #include <stdbool.h>

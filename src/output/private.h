@@ -9,14 +9,13 @@
  * What the files of an output share:
  *
  *     file.c            an output of one file
+ *     pack.c            compression
+ *     file_publish.c    temporary names, the step to the final one, removal by signals
  *     folder.c          an output of several files
  *     folder_publish.c  the name of a folder: its list of files, what it replaces
- *     file_publish.c    temporary names, the step to the final one, removal by signals
- *     pack.c            compression
- *     failure.c         the first failure, as a message
  */
 
-/* ---- failure.c ---- */
+/* ---- failures (file.c) ---- */
 
 /* The first failure of an output, as a message "NAME: REASON".  Zero-initialise, then init. */
 struct output_failure {
@@ -42,7 +41,7 @@ const char *output_failure_text(const struct output_failure *f);
 
 /* Copies the message, NUL-terminated, into n bytes.  A message that is too long loses the start of the name,
  * not the reason. */
-void output_failure_tell(const struct output_failure *f, char *why, size_t n);
+void output_failure_copy(const struct output_failure *f, char *why, size_t n);
 
 /* The message without a struct output_failure.  name: not escaped. */
 void output_failure_no_memory(const char *name, char *why, size_t n);
@@ -50,9 +49,7 @@ void output_failure_no_memory(const char *name, char *why, size_t n);
 /* The text of errno: strerror() for threads. */
 void output_errno_text(char *text, size_t size, int error);
 
-/* ---- file.c ---- */
-
-/* Reads a regular file.  0, or an errno value; EINVAL: not a regular file. */
+/* The sum of a regular file.  0, or an errno value; EINVAL: not a regular file. */
 int byte_sum_read(struct byte_sum *s, const char *path);
 
 /* ---- pack.c ---- */
@@ -123,7 +120,7 @@ int output_temp_try(struct output_temp *t, bool replace);
 /* Takes the name away again, and gives it back to the replaced file. */
 void output_temp_take_back(struct output_temp *t);
 
-/* Forgets a file that has another name now, or is gone. */
+/* Ends the registration of a file that has another name now, or is gone. */
 void output_temp_forget(struct output_temp *t);
 
 /* Removes the file, if there is one, or after output_temp_try() the replaced one; with a folder also what was

@@ -402,7 +402,7 @@ static bool publish(folder_exchange *exchange, char *why, size_t n)
 	cr_assert(output_register_inside(temp.entry, path, false));
 	const bool done = folder_publish(&temp, true, exchange, &failure);
 	if (!done)
-		output_failure_tell(&failure, why, n);
+		output_failure_copy(&failure, why, n);
 	output_temp_remove(&temp);
 	output_failure_free(&failure);
 	return done;
