@@ -7,8 +7,10 @@
  *   tracks                process, track, busy, waiting, spans, depth, first bin, bins
  *   planes                for each bin: colour, busy, waiting (square roots of shares), name
  *   spans                 for each track its number of spans; gap, duration, name, depth * 2 + waiting
- *   stacks                preorder: depth, name, self, waiting, count, with two sides self and waiting of the
- * old rows                  the table of spans; hist: the first octave, and counts counters, matrix, flows
+ *   stacks                preorder: depth, name, self, waiting, count; of two sides also self and waiting of
+ *                         the old one
+ *   rows                  the table of spans; its last element: the first octave, then a count for each
+ *   counters, matrix, flows
  *
  * An octave is 0 to 63 ns, 64 to 127 ns, and so on.
  */
@@ -83,7 +85,7 @@ static void put_bytes(struct data *d, const char *key)
 	text_clear(&d->bytes);
 }
 
-static void put_words(struct data *d, const char *key, struct slice s)
+static void put_text(struct data *d, const char *key, struct slice s)
 {
 	page_json(json_out_value(&d->o, key), s);
 }
@@ -120,7 +122,7 @@ static uint32_t name_number(struct data *d, uint32_t name)
 		return 0;
 	}
 	const size_t n = page_name(d->page, name).n;
-	d->name_bytes += n < PAGE_WORD ? n + 3 : PAGE_WORD + 3;
+	d->name_bytes += n < PAGE_TEXT_MAX ? n + 3 : PAGE_TEXT_MAX + 3;
 	d->shown[d->nshown++] = name;
 	d->names[name] = d->nshown;
 	return d->nshown - 1;
@@ -130,10 +132,10 @@ static uint32_t name_number(struct data *d, uint32_t name)
 static bool choose_colors(struct data *d)
 {
 	const struct page *const p = d->page;
-	const uint32_t most = NAMES_MAX + 2;
-	struct matrix_sum *const categories = calloc(most, sizeof *categories), *const names = calloc(
-	                                                                            most, sizeof *names);
-	uint8_t *const color_of = calloc(most, 1);
+	const uint32_t max = NAMES_MAX + 2;
+	struct matrix_sum *const categories = calloc(max, sizeof *categories), *const names =
+	                                                                           calloc(max, sizeof *names);
+	uint8_t *const color_of = calloc(max, 1);
 	uint32_t ncategories = 0;
 	const bool ok = categories != NULL && names != NULL && color_of != NULL;
 
@@ -142,15 +144,15 @@ static bool choose_colors(struct data *d)
 		const uint32_t category = c->name < p->names.n ? p->names.names[c->name].with : NAMES_MAX;
 		ncategories += categories[category].ns == 0;
 		categories[category].what = category;
-		page_saturate(&categories[category].ns, c->ns);
+		page_add_saturating(&categories[category].ns, c->ns);
 		names[c->name].what = c->name;
-		page_saturate(&names[c->name].ns, c->ns);
+		page_add_saturating(&names[c->name].ns, c->ns);
 	}
 	if (ok) {
 		d->by_name = ncategories < 2;
 		struct matrix_sum *const sums = d->by_name ? names : categories;
-		qsort(sums, most, sizeof *sums, matrix_largest_first);
-		memset(color_of, COLORS - 1, most);
+		qsort(sums, max, sizeof *sums, matrix_largest_first);
+		memset(color_of, COLORS - 1, max);
 		d->rest = sums[COLORS].ns > 0;
 		for (uint32_t i = 0; i < COLORS - d->rest && sums[i].ns > 0; i++) {
 			d->legend[d->nlegend++] = sums[i].what;
@@ -179,7 +181,7 @@ static void put_names(struct data *d)
 
 	json_out_begin(&d->o, "names", "[");
 	for (uint32_t i = 0; i < d->nshown; i++)
-		put_words(d, NULL, i == 0 ? SLICE_LIT(NAMES_OTHER_TEXT) : page_name(p, d->shown[i]));
+		put_text(d, NULL, i == 0 ? SLICE_LIT(NAMES_OTHER_TEXT) : page_name(p, d->shown[i]));
 	json_out_end(&d->o, "]");
 	json_out_begin(&d->o, "colors", "[");
 	for (uint32_t i = 0; i < d->nshown; i++)
@@ -191,12 +193,12 @@ static void put_names(struct data *d)
 		if (d->rest && i + 1 == d->nlegend)
 			json_out_string(&d->o, NULL, "(other)");
 		else
-			put_words(d, NULL,
-			          d->by_name                        ? page_name(p, d->legend[i])
-			          : d->legend[i] >= p->categories.n ? SLICE_LIT("(other categories)")
-			          : names_text(&p->categories, d->legend[i]).n > 0
-			              ? names_text(&p->categories, d->legend[i])
-			              : SLICE_LIT("(no category)"));
+			put_text(d, NULL,
+			         d->by_name                        ? page_name(p, d->legend[i])
+			         : d->legend[i] >= p->categories.n ? SLICE_LIT("(other categories)")
+			         : names_text(&p->categories, d->legend[i]).n > 0
+			             ? names_text(&p->categories, d->legend[i])
+			             : SLICE_LIT("(no category)"));
 	json_out_end(&d->o, "]");
 }
 
@@ -272,8 +274,8 @@ static void put_tracks(struct data *d)
 		const struct page_track *const k = &p->tracks[d->tracks[i]];
 		json_out_space(&d->o, "\n");
 		json_out_begin(&d->o, NULL, "[");
-		put_words(d, NULL, track_process(k->track)->name);
-		put_words(d, NULL, k->track->name);
+		put_text(d, NULL, track_process(k->track)->name);
+		put_text(d, NULL, k->track->name);
 		put_number(d, NULL, total_of(k->busy));
 		put_number(d, NULL, total_of(k->waiting));
 		json_out_u64(&d->o, NULL, k->count);
@@ -284,13 +286,13 @@ static void put_tracks(struct data *d)
 		json_out_end(&d->o, "]");
 	}
 	json_out_end(&d->o, "]");
-	json_out_u64(&d->o, "all_tracks", p->nwith);
+	json_out_u64(&d->o, "all_tracks", p->nwith_spans);
 }
 
 /* ---- planes ---- */
 
-/* The candidate that took most of a bin; UINT32_MAX: none. */
-static uint32_t most_of(const struct page_most *m)
+/* The candidate with the most time in a bin; UINT32_MAX: none. */
+static uint32_t largest_candidate(const struct page_candidates *m)
 {
 	unsigned best = 0;
 
@@ -308,7 +310,7 @@ static char root_of(float ns, double width)
 
 static uint8_t bin_color(const struct data *d, const struct page_bin *b)
 {
-	const uint32_t what = most_of(d->by_name ? &b->names : &b->categories);
+	const uint32_t what = largest_candidate(d->by_name ? &b->names : &b->categories);
 
 	if (what == UINT32_MAX)
 		return COLORS - 1;
@@ -338,7 +340,7 @@ static bool put_planes(struct data *d)
 		for (uint32_t b = 0; b < k->nbins; b++)
 			text_char(&d->bytes, root_of(k->bins[b].waiting, width));
 		for (uint32_t b = 0; b < k->nbins; b++) {
-			const uint32_t name = most_of(&k->bins[b].names);
+			const uint32_t name = largest_candidate(&k->bins[b].names);
 			const uint32_t at = name == UINT32_MAX ? PAGE_NAME_OTHER : name;
 			if (at < p->names.n && place[at] == 0 && n + 1 < BIN_NAMES) {
 				list[n++] = at;
@@ -442,9 +444,9 @@ static bool put_stacks(struct data *d)
 	for (uint32_t i = n - 1; i > 0; i--) { /* a parent precedes its children */
 		uint64_t sides[PAGE_SIDES] = { p->nodes[i].self[0], p->nodes[i].self[1] };
 		for (unsigned s = 0; s < PAGE_SIDES; s++)
-			page_saturate(&sides[s], p->nodes[i].waiting[s]);
-		page_saturate(&totals[i], sides[0] > sides[1] ? sides[0] : sides[1]);
-		page_saturate(&totals[p->nodes[i].parent], totals[i]);
+			page_add_saturating(&sides[s], p->nodes[i].waiting[s]);
+		page_add_saturating(&totals[i], sides[0] > sides[1] ? sides[0] : sides[1]);
+		page_add_saturating(&totals[p->nodes[i].parent], totals[i]);
 	}
 	if (n > MAX_NODES) {
 		memcpy(sorted, totals, n * sizeof *totals);
@@ -454,8 +456,8 @@ static bool put_stacks(struct data *d)
 			if (totals[i] < least) {
 				struct page_node *const up = &p->nodes[p->nodes[i].parent];
 				for (unsigned s = 0; s < PAGE_SIDES; s++) {
-					page_saturate(&up->self[s], p->nodes[i].self[s]);
-					page_saturate(&up->waiting[s], p->nodes[i].waiting[s]);
+					page_add_saturating(&up->self[s], p->nodes[i].self[s]);
+					page_add_saturating(&up->waiting[s], p->nodes[i].waiting[s]);
 				}
 			}
 	}
@@ -534,8 +536,8 @@ static void put_row(struct data *d, const struct span_row *row, bool async)
 
 	json_out_space(&d->o, "\n");
 	json_out_begin(&d->o, NULL, "[");
-	put_words(d, NULL, row->name);
-	put_words(d, NULL, row->category.n > 0 ? row->category : SLICE_LIT("-"));
+	put_text(d, NULL, row->name);
+	put_text(d, NULL, row->category.n > 0 ? row->category : SLICE_LIT("-"));
 	json_out_u64(&d->o, NULL, async);
 	json_out_u64(&d->o, NULL, g->count);
 	put_number(d, NULL, row->total);
@@ -597,10 +599,10 @@ static void put_series(struct data *d, const struct page_series *s)
 		step *= 2;
 	json_out_space(&d->o, "\n");
 	json_out_begin(&d->o, NULL, "{");
-	put_words(d, "name", page_name(p, s->name));
-	put_words(d, "series", page_name(p, s->field));
-	put_words(d, "process", track_process(s->track)->name);
-	put_words(d, "track", s->track->name);
+	put_text(d, "name", page_name(p, s->name));
+	put_text(d, "series", page_name(p, s->field));
+	put_text(d, "process", track_process(s->track)->name);
+	put_text(d, "track", s->track->name);
 	json_out_u64(&d->o, "count", s->count);
 	json_out_f64(&d->o, "min", s->min);
 	json_out_f64(&d->o, "max", s->max);
@@ -656,12 +658,12 @@ static bool put_matrix(struct data *d)
 	json_out_string(&d->o, "unit", m->by_process ? "process" : "thread");
 	json_out_begin(&d->o, "columns", "[");
 	for (uint32_t k = 0; k < m->ncolumns; k++)
-		put_words(d, NULL, m->columns[k]->name);
+		put_text(d, NULL, m->columns[k]->name);
 	json_out_end(&d->o, "]");
 	json_out_begin(&d->o, "rows", "[");
 	for (uint32_t i = 0; i < m->nrows; i++) {
 		json_out_begin(&d->o, NULL, "[");
-		put_words(d, NULL, page_name(d->page, m->rows[i]));
+		put_text(d, NULL, page_name(d->page, m->rows[i]));
 		for (uint32_t k = 0; k < m->ncolumns; k++)
 			put_number(d, NULL, m->ns[i][k]);
 		json_out_end(&d->o, "]");
@@ -677,8 +679,8 @@ static void put_flow(void *ctx, const struct slice *texts, const struct histogra
 	struct data *const d = ctx;
 
 	json_out_begin(&d->o, NULL, "{");
-	put_words(d, "leaving", texts[0]);
-	put_words(d, "arriving", texts[2]);
+	put_text(d, "leaving", texts[0]);
+	put_text(d, "arriving", texts[2]);
 	json_out_u64(&d->o, "count", delays->count);
 	put_number(d, "p50", histogram_percentile(delays, pool, 50));
 	put_number(d, "p99", histogram_percentile(delays, pool, 99));
@@ -686,7 +688,7 @@ static void put_flow(void *ctx, const struct slice *texts, const struct histogra
 	json_out_end(&d->o, "}");
 }
 
-/* ---- all ---- */
+/* ---- the whole ---- */
 
 static bool put_all(struct data *d)
 {

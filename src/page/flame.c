@@ -1,7 +1,7 @@
 /*
- * The page's events: each span is a node of the tree of stacks, below the innermost span around it; what a
- * track does at any time (stats/tables/activity.h) adds to the node, to the bins of the track and to the
- * matrix.
+ * The events of the page, and the tree of stacks.  Each span is a node below the innermost span around it;
+ * the time in which it is the innermost one of its track (stats/tables/activity.h) adds to the node, to the
+ * bins of the track (sketch.c) and to the matrix (matrix.c).
  */
 #include "page/page.h"
 
@@ -10,7 +10,7 @@
 
 #include "model/event_traits.h"
 
-void page_saturate(uint64_t *sum, uint64_t ns)
+void page_add_saturating(uint64_t *sum, uint64_t ns)
 {
 	if (__builtin_add_overflow(*sum, ns, sum))
 		*sum = UINT64_MAX;
@@ -41,12 +41,7 @@ static uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
 	return p->nnodes++;
 }
 
-/* `what` of a period: name, node and whether it waits. */
-static uint64_t pack_what(uint32_t name, uint32_t node, bool waiting)
-{
-	return (uint64_t)name << 32 | (uint64_t)node << 1 | waiting;
-}
-
+/* A period of a track.  what: name << 32 | node << 1 | whether it waits. */
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
 	struct page *const p = ctx;
@@ -56,8 +51,8 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	if (what == ACTIVITY_IDLE || p->no_memory)
 		return;
 	if ((p->parts & PAGE_STACKS) != 0)
-		page_saturate(waiting ? &p->nodes[node].waiting[p->side] : &p->nodes[node].self[p->side],
-		              to - from);
+		page_add_saturating(
+		    waiting ? &p->nodes[node].waiting[p->side] : &p->nodes[node].self[p->side], to - from);
 	if ((p->parts & PAGE_TIME) == 0)
 		return;
 	p->no_memory |= !sketch_spent(p, track, from, to, name, waiting) ||
@@ -151,7 +146,7 @@ static bool add_span(struct page *p, const struct event *e)
 	if ((p->parts & PAGE_TIME) != 0) {
 		if (!array_reach(&p->tracks, &p->ntracks, index, sizeof *p->tracks))
 			return false;
-		p->nwith += p->tracks[index].track == NULL;
+		p->nwith_spans += p->tracks[index].track == NULL;
 		p->tracks[index].track = e->track;
 	}
 	if (open_spans(p, index) != NULL)
@@ -166,10 +161,11 @@ static bool add_span(struct page *p, const struct event *e)
 	uint32_t node = 0;
 	if ((p->parts & PAGE_STACKS) != 0) {
 		node = flame_node(p, parent, name);
-		page_saturate(&p->nodes[node].count[p->side], 1);
+		page_add_saturating(&p->nodes[node].count[p->side], 1);
 	}
 	return ((p->parts & PAGE_TIME) == 0 || sketch_span(p, e, name, depth)) &&
-	       activity_add(&p->activity, e->track, e->ts, end, pack_what(name, node, event_is_waiting(e)));
+	       activity_add(&p->activity, e->track, e->ts, end,
+	                    (uint64_t)name << 32 | (uint64_t)node << 1 | event_is_waiting(e));
 }
 
 bool page_batch(struct page *p, const struct batch *b)

@@ -1,5 +1,5 @@
 /*
- * Self time of each name in each process or thread, for the heat map of what is not balanced.  Processes are
+ * Self time of each name in each process or thread, for the heat map of the load balance.  Processes are
  * shown if there are several, else threads.
  */
 #include "page/page.h"
@@ -16,14 +16,14 @@ static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, u
 	if (i == TABLE_NONE) {
 		i = p->ncells[which];
 		if (i == PAGE_CELLS)
-			return true; /* a name, or a track, that came late */
+			return true; /* names and tracks beyond the limit are not shown */
 		if (!array_reserve(&p->cells[which], i, &p->cells_cap[which], sizeof(struct page_cell)) ||
 		    !table64_put(&p->cell_of[which], key, i))
 			return false;
 		p->cells[which][i] = (struct page_cell){ .name = name, .track = track };
 		p->ncells[which]++;
 	}
-	page_saturate(&p->cells[which][i].ns, ns);
+	page_add_saturating(&p->cells[which][i].ns, ns);
 	return true;
 }
 
@@ -54,22 +54,22 @@ static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, uint64_t
 {
 	if (what < n) {
 		sums[what].what = what;
-		page_saturate(&sums[what].ns, ns);
+		page_add_saturating(&sums[what].ns, ns);
 	}
 }
 
-/* Sorts sums, and returns how many of at most `most` are not 0. */
-static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t most)
+/* Sorts sums, and returns how many of the first `max` are not 0. */
+static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t max)
 {
 	uint32_t kept = 0;
 
 	qsort(sums, n, sizeof *sums, matrix_largest_first);
-	while (kept < n && kept < most && sums[kept].ns > 0)
+	while (kept < n && kept < max && sums[kept].ns > 0)
 		kept++;
 	return kept;
 }
 
-static bool has_several(const struct page *p)
+static bool has_several_processes(const struct page *p)
 {
 	for (uint32_t i = 1; i < p->ncells[0]; i++)
 		if (p->cells[0][i].track != p->cells[0][0].track)
@@ -79,7 +79,7 @@ static bool has_several(const struct page *p)
 
 bool matrix_make(struct matrix *m, const struct page *p)
 {
-	const unsigned which = has_several(p) ? 0 : 1;
+	const unsigned which = has_several_processes(p) ? 0 : 1;
 	struct matrix_sum *const units = calloc((size_t)p->nunits + 1, sizeof *units),
 	                         *const names = calloc((size_t)PAGE_NAME_OTHER + 1, sizeof *names);
 	const bool ok = units != NULL && names != NULL;
@@ -136,7 +136,7 @@ bool matrix_html(struct text *t, const struct page *p)
 		uint64_t sum = 0;
 		uint32_t most = 0;
 		for (uint32_t k = 0; k < m->ncolumns; k++) {
-			page_saturate(&sum, m->ns[i][k]);
+			page_add_saturating(&sum, m->ns[i][k]);
 			most = m->ns[i][k] > m->ns[i][most] ? k : most;
 		}
 		const uint64_t mean = m->ncolumns > 0 ? sum / m->ncolumns : 0;

@@ -11,11 +11,11 @@
 
 /*
  * The page of `report`: what it shows of the events of a trace, in bounded memory, and its sections as HTML
- * and JSON.  src/report/html.c has its frame and the findings.
+ * and JSON.  src/report/html.c writes the document around them, with the findings.
  *
+ *   flame.c     the events of a batch; the tree of stacks with self times, of one or two sides
  *   sketch.c    what each track and counter does over time: bins of 2^shift ns, and the longest spans
- *   flame.c     the tree of stacks with self times, of one or two sides
- *   matrix.c    time of each name in each process or thread
+ *   matrix.c    self time of each name in each process or thread
  *   data.c      the JSON that the script of the page draws
  *   sections.c  text of a trace, as the page shows it, and the sections that need no script
  *
@@ -32,15 +32,16 @@
 #define PAGE_CANDIDATES 2         /* categories, and names, that a bin tells apart */
 #define PAGE_NAME_OTHER NAMES_MAX /* number of names beyond the limits */
 
-/* The names that took most of a bin (Misra-Gries): the one with more than a third of it is among them. */
-struct page_most {
+/* The names (or categories) with the most time in a bin, by Misra and Gries: one with more than a third of
+ * the bin is among them. */
+struct page_candidates {
 	uint32_t what[PAGE_CANDIDATES];
 	float ns[PAGE_CANDIDATES];
 };
 
 struct page_bin {
 	float busy, waiting; /* ns */
-	struct page_most categories, names;
+	struct page_candidates categories, names;
 };
 
 struct page_span {
@@ -80,7 +81,7 @@ struct page_node {
 #define PAGE_SERIES 256U
 
 struct page_value {
-	double min, max, last;
+	double min, max;
 };
 
 /* A field of a counter on a track. */
@@ -122,9 +123,9 @@ struct page {
 	/* time */
 	bool any;
 	uint64_t first_ns, last_ns;
-	unsigned shift;                   /* width of a bin: 2^shift ns */
-	struct page_track *tracks;        /* by index of the track */
-	uint32_t ntracks, nbinned, nwith; /* nbinned: those with bins; nwith: with spans */
+	unsigned shift;                         /* width of a bin: 2^shift ns */
+	struct page_track *tracks;              /* by index of the track */
+	uint32_t ntracks, nbinned, nwith_spans; /* nbinned: those with bins; nwith_spans: with spans */
 	uint32_t all_bins, all_spans;
 	uint32_t quota; /* longest spans that are kept in 2^stretch bins of a track; 0: all */
 	unsigned stretch;
@@ -138,7 +139,6 @@ struct page {
 	struct page_series *series;
 	uint32_t nseries, series_cap;
 	struct table64 series_of; /* name << 48 | field << 32 | track */
-	uint64_t series_missed;   /* values */
 	/* matrix: name << 32 | index of the track -> cell */
 	struct table64 cell_of[2]; /* by process, by thread */
 	struct page_cell *cells[2];
@@ -158,7 +158,7 @@ bool page_end(struct page *p);
 
 /* ---- the steps of page_batch() ---- */
 
-void page_saturate(uint64_t *sum, uint64_t ns);
+void page_add_saturating(uint64_t *sum, uint64_t ns);
 
 /* sketch.c: widens the time of the page. */
 void sketch_reach(struct page *p, uint64_t until);
@@ -166,14 +166,13 @@ bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t 
 bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
                   bool waiting);
 
-/* Keeps at most so many spans, the longest of equal stretches of each track. */
-void sketch_thin(struct page *p, uint32_t most);
+/* Keeps at most `max` spans, the longest of equal stretches of each track. */
+void sketch_thin(struct page *p, uint32_t max);
 
 /* Makes bins 2^by times as wide. */
 void sketch_coarsen(struct page *p, unsigned by);
 
 bool counters_add(struct page *p, const struct batch *b, const struct event *e);
-void counters_coarsen(struct page *p, unsigned by);
 
 /* matrix.c */
 bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
@@ -203,13 +202,13 @@ bool matrix_html(struct text *t, const struct page *p);
 
 struct slice page_name(const struct page *p, uint32_t name);
 
-/* ---- words (sections.c) ---- */
+/* ---- text of a trace (sections.c) ---- */
 
-#define PAGE_WORD 160 /* characters of a text that are shown; longer ones lose their middle */
+#define PAGE_TEXT_MAX 160 /* characters of a text; longer ones lose their middle */
 
 /* Text of a trace as it is shown: hidden characters escaped, at most three combining marks a letter, long
  * texts without their middle. */
-void page_words(struct text *t, struct slice s);
+void page_visible(struct text *t, struct slice s);
 
 /* The same as HTML: markup escaped. */
 void page_html(struct text *t, struct slice s);

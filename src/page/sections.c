@@ -21,12 +21,11 @@
 #define MAX_META 60
 #define MAX_TRACES 100
 
-/* ---- words ---- */
+/* ---- text of a trace ---- */
 
 /*
- * Text of a trace as the page shows it.  Hidden characters are escaped as in all reports
- * (output/text_visible.h); besides, a letter has at most three combining marks, which could draw over other
- * lines, and a long text loses its middle.
+ * Hidden characters are escaped as in all reports (output/text_visible.h); besides, a letter has at most
+ * three combining marks, which could draw over other lines, and a long text loses its middle.
  */
 
 #define MARKS 3 /* of a letter */
@@ -41,22 +40,23 @@ static size_t size_at(const char *p, const char *end)
 	return n;
 }
 
-void page_words(struct text *t, struct slice s)
+void page_visible(struct text *t, struct slice s)
 {
 	struct text visible = { .p = NULL };
 	size_t chars = 0, marks = 0, at = 0;
 	const size_t before = t->n;
 
 	/* Enough bytes for both ends, whatever their characters are. */
-	text_visible_ends(&visible, s, 12 * PAGE_WORD);
+	text_visible_ends(&visible, s, 12 * PAGE_TEXT_MAX);
 	const char *const end = visible.p + visible.n;
 	for (const char *p = visible.p; p != end; p += size_at(p, end))
 		chars++;
 	for (const char *p = visible.p; p != end; at++) {
 		const size_t n = size_at(p, end);
 		marks = n > 1 && utf8_is_mark(utf8_point(p, n)) ? marks + 1 : 0;
-		const bool middle = chars > PAGE_WORD && at >= PAGE_WORD / 2 && at < chars - PAGE_WORD / 2;
-		if (middle && at == PAGE_WORD / 2)
+		const bool middle =
+		    chars > PAGE_TEXT_MAX && at >= PAGE_TEXT_MAX / 2 && at < chars - PAGE_TEXT_MAX / 2;
+		if (middle && at == PAGE_TEXT_MAX / 2)
 			text_printf(t, "\xe2\x80\xa6(%zu bytes)\xe2\x80\xa6", (size_t)s.n);
 		else if (!middle && marks <= MARKS)
 			text_add(t, p, n);
@@ -70,24 +70,24 @@ void page_words(struct text *t, struct slice s)
 
 void page_html(struct text *t, struct slice s)
 {
-	struct text words = { .p = NULL };
+	struct text visible = { .p = NULL };
 
-	page_words(&words, s);
-	text_html(t, slice_of(words.p, words.n));
-	t->failed |= words.failed;
-	text_free(&words);
+	page_visible(&visible, s);
+	text_html(t, slice_of(visible.p, visible.n));
+	t->failed |= visible.failed;
+	text_free(&visible);
 }
 
 void page_json(struct text *t, struct slice s)
 {
-	struct text words = { .p = NULL };
+	struct text visible = { .p = NULL };
 
-	page_words(&words, s);
+	page_visible(&visible, s);
 	text_char(t, '"');
-	text_json_chars(t, slice_of(words.p, words.n));
+	text_json_chars(t, slice_of(visible.p, visible.n));
 	text_char(t, '"');
-	t->failed |= words.failed;
-	text_free(&words);
+	t->failed |= visible.failed;
+	text_free(&visible);
 }
 
 void page_script(struct text *t, const struct text *json)

@@ -1,6 +1,6 @@
 /*
- * What each track and counter does over time: bins with busy and waiting time and the names that took most of
- * it, and its longest spans.  A period of the innermost span (stats/tables/activity.h) touches the bins that
+ * What each track and counter does over time: bins with busy and waiting time and the names with the most of
+ * it, and the longest spans.  A period of the innermost span (stats/tables/activity.h) touches the bins that
  * it covers; periods of a track do not overlap, so each period and each bin is touched about once.  If more
  * than PAGE_BINS bins are needed, or all tracks together have too many, pairs of bins are added up.
  */
@@ -15,7 +15,7 @@
 
 /* ---- bins ---- */
 
-static void most_add(struct page_most *m, uint32_t what, float ns)
+static void candidates_add(struct page_candidates *m, uint32_t what, float ns)
 {
 	unsigned least = 0;
 
@@ -47,9 +47,36 @@ static void bin_join(struct page_bin *to, const struct page_bin *from)
 	to->waiting += from->waiting;
 	for (unsigned i = 0; i < PAGE_CANDIDATES; i++) {
 		if (from->categories.ns[i] > 0)
-			most_add(&to->categories, from->categories.what[i], from->categories.ns[i]);
+			candidates_add(&to->categories, from->categories.what[i], from->categories.ns[i]);
 		if (from->names.ns[i] > 0)
-			most_add(&to->names, from->names.what[i], from->names.ns[i]);
+			candidates_add(&to->names, from->names.what[i], from->names.ns[i]);
+	}
+}
+
+static void value_join(struct page_value *to, const struct page_value *from)
+{
+	if (from->min > from->max)
+		return;
+	to->min = from->min < to->min ? from->min : to->min;
+	to->max = from->max > to->max ? from->max : to->max;
+}
+
+static void counters_coarsen(struct page *p, unsigned by)
+{
+	for (uint32_t i = 0; i < p->nseries; i++) {
+		struct page_series *const s = &p->series[i];
+		const uint64_t first = s->first_bin >> by;
+		uint32_t n = 0;
+		for (uint32_t b = 0; b < s->nbins; b++) {
+			const uint32_t at = (uint32_t)(((s->first_bin + b) >> by) - first);
+			const struct page_value v = s->bins[b];
+			if (at == n)
+				s->bins[n++] = v;
+			else
+				value_join(&s->bins[at], &v);
+		}
+		s->first_bin = first;
+		s->nbins = n;
 	}
 }
 
@@ -76,12 +103,6 @@ void sketch_coarsen(struct page *p, unsigned by)
 		p->all_bins += n;
 	}
 	counters_coarsen(p, by);
-}
-
-/* The number of bins of the whole time, at most PAGE_BINS. */
-static uint64_t count_bins(const struct page *p)
-{
-	return (p->last_ns >> p->shift) - (p->first_ns >> p->shift) + 1;
 }
 
 void sketch_reach(struct page *p, uint64_t until)
@@ -125,7 +146,8 @@ bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint
 			return true;
 		p->nbinned++;
 	}
-	while (p->all_bins > PAGE_ALL_BINS && count_bins(p) >= 2 * LEAST_BINS)
+	while (p->all_bins > PAGE_ALL_BINS &&
+	       (p->last_ns >> p->shift) - (p->first_ns >> p->shift) + 1 >= 2 * LEAST_BINS)
 		sketch_coarsen(p, 1);
 	for (uint64_t at = from; at < to;) {
 		const uint64_t bin = at >> p->shift;
@@ -137,8 +159,8 @@ bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint
 		const float ns = (float)(end - at);
 		*(waiting ? &b->waiting : &b->busy) += ns;
 		if (!waiting) {
-			most_add(&b->categories, category, ns);
-			most_add(&b->names, name, ns);
+			candidates_add(&b->categories, category, ns);
+			candidates_add(&b->names, name, ns);
 		}
 		at = end;
 	}
@@ -195,11 +217,11 @@ static void thin_track(const struct page *p, struct page_track *k)
 	k->nspans = kept;
 }
 
-void sketch_thin(struct page *p, uint32_t most)
+void sketch_thin(struct page *p, uint32_t max)
 {
 	bool again = p->quota > 0; /* the quota of the last time, first */
 
-	while (p->all_spans > most) {
+	while (p->all_spans > max) {
 		if (again) {
 			again = false;
 		} else if (p->quota == 0) {
@@ -242,35 +264,7 @@ bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t 
 	return true;
 }
 
-/* ---- counters: the least, largest and last value of each bin, on each track ---- */
-
-static void join(struct page_value *to, const struct page_value *from)
-{
-	if (from->min > from->max)
-		return;
-	to->min = from->min < to->min ? from->min : to->min;
-	to->max = from->max > to->max ? from->max : to->max;
-	to->last = from->last;
-}
-
-void counters_coarsen(struct page *p, unsigned by)
-{
-	for (uint32_t i = 0; i < p->nseries; i++) {
-		struct page_series *const s = &p->series[i];
-		const uint64_t first = s->first_bin >> by;
-		uint32_t n = 0;
-		for (uint32_t b = 0; b < s->nbins; b++) {
-			const uint32_t at = (uint32_t)(((s->first_bin + b) >> by) - first);
-			const struct page_value v = s->bins[b];
-			if (at == n)
-				s->bins[n++] = v;
-			else
-				join(&s->bins[at], &v);
-		}
-		s->first_bin = first;
-		s->nbins = n;
-	}
-}
+/* ---- counters: the least and the largest value of each bin, on each track ---- */
 
 /* The series of a field; NULL: beyond the limits, or OOM. */
 static struct page_series *find_series(struct page *p, const struct event *e, struct slice field)
@@ -314,8 +308,8 @@ static bool add_value(struct page *p, struct page_series *s, uint64_t ts, double
 			return false;
 		s->bins[s->nbins++] = (struct page_value){ .min = INFINITY, .max = -INFINITY };
 	}
-	const struct page_value one = { v, v, v };
-	join(&s->bins[bin - s->first_bin], &one);
+	const struct page_value one = { v, v };
+	value_join(&s->bins[bin - s->first_bin], &one);
 	s->count++;
 	s->min = v < s->min ? v : s->min;
 	s->max = v > s->max ? v : s->max;
@@ -332,7 +326,6 @@ bool counters_add(struct page *p, const struct batch *b, const struct event *e)
 		struct page_series *const s = find_series(p, e, f->name);
 		if (p->no_memory || (s != NULL && !add_value(p, s, e->ts, v)))
 			return false;
-		p->series_missed += s == NULL;
 	}
 	return true;
 }

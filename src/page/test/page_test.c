@@ -240,7 +240,7 @@ Test(page, too_many_tracks_and_stacks)
 	page_begin(&p, PAGE_TIME | PAGE_STACKS, PAGE_NEW);
 	cr_assert(page_batch(&p, &b));
 	cr_assert(page_end(&p));
-	cr_assert_eq(p.nwith, MANY);
+	cr_assert_eq(p.nwith_spans, MANY);
 	cr_assert_eq(p.nbinned, PAGE_TRACKS);
 	cr_assert_leq(p.all_bins, PAGE_ALL_BINS + PAGE_BINS);
 	page_free(&p);
@@ -281,7 +281,7 @@ Test(page, long_words_lose_their_middle)
 
 	memset(name, 'x', sizeof name);
 	name[sizeof name - 1] = 'y';
-	page_words(&t, slice_of(name, sizeof name));
+	page_visible(&t, slice_of(name, sizeof name));
 	cr_assert_lt(t.n, 220);
 	cr_assert_eq(t.p[t.n - 1], 'y');
 	text_char(&t, '\0');
