@@ -47,7 +47,7 @@ static void put_command(struct report *r, struct text *t, const struct report_fi
 	text_printf(t, "::%s file=", commands[f->level]);
 	if (!path.failed)
 		put_value(t, path.p, true);
-	text_printf(t, ",line=%" PRIu64, f->line > 0 ? f->line : 1);
+	text_printf(t, ",line=%" PRIu64, report_line(f));
 	if (f->line > 0 && f->column > 0)
 		text_printf(t, ",col=%" PRIu64, f->column);
 	text_str(t, ",title=");

@@ -1,5 +1,5 @@
 /*
- * The page as one HTML file: style, script and data are in it, and its Content-Security-Policy lets nothing
+ * A report as one HTML file: style, script and data are in it, and its Content-Security-Policy lets nothing
  * else run or load.  Text of the trace is visible text with markup escaped; the data is JSON in an element
  * that no browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be
  * taken for a placeholder.

@@ -1,7 +1,8 @@
+/*
+ * JSON: one document (schemas/validate.schema.json), or a line for each finding, file and the sum
+ * (schemas/validate-ndjson.schema.json); and the code quality report of GitLab.
+ */
 #include "report/parts.h"
-
-/* JSON: one document (schemas/validate.schema.json), or a line for each finding, file and the sum
- * (schemas/validate-ndjson.schema.json). */
 
 struct json_state {
 	bool any_file;
@@ -154,7 +155,7 @@ const struct report_ops report_ndjson = {
 struct gitlab_state {
 	bool any;
 	struct text path; /* of the present file, with a NUL */
-	struct report_prints prints;
+	struct report_fingerprints fingerprints;
 };
 
 static void gitlab_finding(struct report *r, const struct report_file *file, const struct finding *f)
@@ -174,12 +175,13 @@ static void gitlab_finding(struct report *r, const struct report_file *file, con
 	json_out_begin(&o, NULL, "{");
 	report_put_string(&o, "description", f->message);
 	report_put_string(&o, "check_name", f->rule->id);
-	r->failed |= !report_put_print(json_out_value(&o, "fingerprint"), &s->prints, s->path.p, f);
+	r->failed |=
+	    !report_put_fingerprint(json_out_value(&o, "fingerprint"), &s->fingerprints, s->path.p, f);
 	json_out_string(&o, "severity", severity[f->level]);
 	json_out_begin(&o, "location", "{");
 	report_put_string(&o, "path", s->path.p);
 	json_out_begin(&o, "lines", "{");
-	json_out_u64(&o, "begin", f->line > 0 ? f->line : 1);
+	json_out_u64(&o, "begin", report_line(f));
 	json_out_end(&o, "}}}");
 }
 
@@ -198,7 +200,7 @@ static void gitlab_free(struct report *r)
 	struct gitlab_state *const s = r->state;
 
 	text_free(&s->path);
-	report_prints_free(&s->prints);
+	report_fingerprints_free(&s->fingerprints);
 }
 
 const struct report_ops report_gitlab = {

@@ -1,14 +1,13 @@
+/*
+ * JUnit XML: a suite for each file, a case for each rule, and for each budget of a policy.  Rules of the
+ * file's format that were not broken are cases that pass, until the report is long.  Findings below the fail
+ * level are output of their case.
+ */
 #include <inttypes.h>
 
 #include "report/parts.h"
 
-/*
- * JUnit XML: a suite for each file, a case for each rule, and for each budget of
- * a policy.  Rules of the file's format that were not broken are cases that
- * pass, until the report is long: the services take 30 MB.  Findings below the
- * fail level are output of their case.
- */
-#define LONG_REPORT ((uint64_t)16 << 20)
+#define LONG_REPORT ((uint64_t)16 << 20) /* bytes; the services take 30 MB */
 
 struct junit_state {
 	uint64_t bytes;
@@ -59,8 +58,8 @@ static void put_lines(struct report *r, const struct report_file *file, const st
 		if (!is_of(c, f))
 			continue;
 		text_printf(&line, "%s:%" PRIu64 ":%" PRIu64 ": %s: @%" PRIu64 ": %s [%s]\n", s->name.p,
-		            f->line > 0 ? f->line : 1, f->line > 0 && f->column > 0 ? f->column : 1,
-		            level_name(f->level), f->offset, f->message, f->rule->id);
+		            report_line(f), report_column(f), level_name(f->level), f->offset, f->message,
+		            f->rule->id);
 	}
 	if (c->count > c->listed)
 		text_printf(&line, "%" PRIu64 " more are not listed\n", c->count - c->listed);

@@ -5,8 +5,20 @@
 #include "json/out.h"
 #include "report/report.h"
 
-/* Parts of several reports.  Text that CI services would take for a command (output/text_visible.h) is
- * escaped in all of them, as reports are printed to logs. */
+/*
+ * Private header of reports.
+ *
+ *   report.c   reports of any kind, the verdicts of a policy on a file, and the parts below
+ *   text.c     lines for people, and for editors (gcc)
+ *   json.c     JSON, lines of JSON, and the code quality report of GitLab
+ *   sarif.c    SARIF, for code scanning
+ *   junit.c    JUnit XML
+ *   github.c   workflow commands and Markdown
+ *   html.c     the document of the page, with the findings; page/ has its style and script
+ *
+ * Text that CI services would take for a command (output/text_visible.h) is escaped in all reports, as they
+ * are printed to logs.
+ */
 
 /* A JSON string. */
 void report_put_json(struct text *t, const char *s);
@@ -27,15 +39,27 @@ void report_put_path(struct text *t, const struct report_context *c, const char 
 /* "3 errors, 1 warning, 0 notes in 2 files", and how many are left out or not listed. */
 void report_put_sum(struct text *t, const struct report_totals *totals);
 
+/* The position of a finding where a report must have one: 1 if it is not known. */
+static inline uint64_t report_line(const struct finding *f)
+{
+	return f->line > 0 ? f->line : 1;
+}
+
+static inline uint64_t report_column(const struct finding *f)
+{
+	return f->line > 0 && f->column > 0 ? f->column : 1;
+}
+
 /* ---- fingerprints: the same when a trace is made again, different for each finding of a run ---- */
 
-struct report_prints {
+struct report_fingerprints {
 	struct table64 seen; /* hash -> how often */
 };
 
 /* "0123456789abcdef:N", with the quotes, of the rule, the file (as of report_put_path()) and the record. */
-bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f);
-void report_prints_free(struct report_prints *k);
+bool report_put_fingerprint(struct text *t, struct report_fingerprints *k, const char *file,
+                            const struct finding *f);
+void report_fingerprints_free(struct report_fingerprints *k);
 
 /* A file of src/report/page/, as bytes; `hash` is for the Content-Security-Policy. */
 struct page_asset {

@@ -157,7 +157,8 @@ static uint64_t fnv_add(uint64_t hash, const char *s)
 	return hash;
 }
 
-bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f)
+bool report_put_fingerprint(struct text *t, struct report_fingerprints *k, const char *file,
+                            const struct finding *f)
 {
 	uint64_t hash = fnv_add(fnv_add(FNV_START, f->rule->id), file);
 
@@ -168,7 +169,7 @@ bool report_put_print(struct text *t, struct report_prints *k, const char *file,
 	return table64_put(&k->seen, hash, now);
 }
 
-void report_prints_free(struct report_prints *k)
+void report_fingerprints_free(struct report_fingerprints *k)
 {
 	table64_free(&k->seen);
 }

@@ -1,14 +1,14 @@
+/*
+ * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules, of which it
+ * shows the 5,000 worst results.  So rendered results are kept by level until the end, when the logs of the
+ * traces are freed, and results beyond the limits are counted.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "report/parts.h"
 
-/*
- * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules, of which it
- * shows the 5,000 worst results.  So rendered results are kept by level until the end, when the logs of the
- * traces are freed, and results beyond the limits are counted.
- */
 #define MAX_RESULTS 20000
 #define MAX_BYTES ((size_t)8 << 20) /* total size of all results */
 #define MAX_TEXT 1000               /* bytes of a description */
@@ -20,7 +20,7 @@ struct sarif_state {
 	uint32_t nrules, rules_cap;
 	const struct file_record *present; /* the file that `path` is of */
 	struct text path, result;          /* with a NUL; of one result */
-	struct report_prints prints;
+	struct report_fingerprints fingerprints;
 };
 
 /* Percent-encodes all bytes but those that URIs allow. */
@@ -72,8 +72,7 @@ static void enter_file(struct report *r, const struct file_record *file)
 
 static void put_region(struct text *t, const struct finding *f)
 {
-	const uint64_t line = f->line > 0 ? f->line : 1,
-	               column = f->line > 0 && f->column > 0 ? f->column : 1;
+	const uint64_t line = report_line(f), column = report_column(f);
 
 	text_printf(t,
 	            "\"region\":{\"startLine\":%" PRIu64 ",\"startColumn\":%" PRIu64 ",\"endLine\":%" PRIu64
@@ -102,7 +101,7 @@ static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 	text_str(t, "\"},");
 	put_region(t, f);
 	text_str(t, "}}],\n\"partialFingerprints\":{\"primaryLocationLineHash\":");
-	r->failed |= !report_put_print(t, &s->prints, s->path.p, f);
+	r->failed |= !report_put_fingerprint(t, &s->fingerprints, s->path.p, f);
 	text_printf(t, "},\"properties\":{\"record\":%" PRIu64 "}}", f->record);
 }
 
@@ -269,7 +268,7 @@ static void free_state(struct report *r)
 	text_free(&s->path);
 	text_free(&s->result);
 	free(s->rules);
-	report_prints_free(&s->prints);
+	report_fingerprints_free(&s->fingerprints);
 }
 
 const struct report_ops report_sarif = {

@@ -50,7 +50,7 @@ void report_text_finding(struct text *t, const char *path, const struct finding 
 }
 
 /* The number of findings of a rule that were not shown. */
-static void report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more)
+static void put_rule_rest(struct text *t, const char *path, const struct rule *rule, uint64_t more)
 {
 	put_path(t, path);
 	text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n", more, rule->id);
@@ -60,7 +60,7 @@ void report_text_rest(struct text *t, const struct findings *j, enum level min)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= min)
-			report_text_more(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
+			put_rule_rest(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
 }
 
 static void put_count(struct text *t, uint64_t n, const char *what)
@@ -69,9 +69,9 @@ static void put_count(struct text *t, uint64_t n, const char *what)
 		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* Adds the summary line of a file, or of all streams of a trace. */
+/* The summary of a file, or of all streams of a trace. */
 struct summary {
-	char *trace;         /* of streams: its path; NULL: none is waiting */
+	char *trace;         /* of streams: its path; NULL: none is pending */
 	char own_format[32]; /* its format's name, which outlives the record */
 	const char *path, *format, *dialect;
 	bool valid, whole;
@@ -175,12 +175,12 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	guard(r, from);
 }
 
-static void put_more(struct report *r, const struct report_file *file)
+static void put_rest(struct report *r, const struct report_file *file)
 {
 	for (size_t i = 0; i < file->record->ncounts; i++) {
 		const struct report_rule *const k = &file->rules[i];
 		if (!k->verdict.left_out && k->count > k->listed)
-			report_text_more(&r->out, file->record->path, k->rule, k->count - k->listed);
+			put_rule_rest(&r->out, file->record->path, k->rule, k->count - k->listed);
 	}
 }
 
@@ -196,7 +196,7 @@ static void file_end(struct report *r, const struct report_file *file)
 	if (!is_of_trace(r->state, file))
 		end_trace(r);
 	const size_t from = r->out.n;
-	put_more(r, file);
+	put_rest(r, file);
 	if (k->trace != NULL)
 		add_stream(r, file);
 	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(k->findings)) {
@@ -238,8 +238,8 @@ static void gcc_finding(struct report *r, const struct report_file *file, const 
 	if (r->context->quiet && f->level < LEVEL_ERROR)
 		return;
 	put_path(t, file->record->path);
-	text_printf(t, ":%" PRIu64 ":%" PRIu64 ": %s: ", f->line > 0 ? f->line : 1,
-	            f->line > 0 && f->column > 0 ? f->column : 1, level_name(f->level));
+	text_printf(t, ":%" PRIu64 ":%" PRIu64 ": %s: ", report_line(f), report_column(f),
+	            level_name(f->level));
 	if (f->line == 0)
 		text_printf(t, "@%" PRIu64 ": ", f->offset);
 	text_str(t, f->message);
@@ -252,7 +252,7 @@ static void gcc_file(struct report *r, const struct report_file *file)
 	const size_t from = r->out.n;
 
 	if (!r->context->quiet)
-		put_more(r, file);
+		put_rest(r, file);
 	guard(r, from);
 }
 
