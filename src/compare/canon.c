@@ -240,7 +240,7 @@ static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned 
 /* ---- values ---- */
 
 /* Hashes a float of 32 bits as the double of its shortest decimal text. */
-static struct wide_hash narrow_float(double v)
+static struct wide_hash canon_float32(double v)
 {
 	char text[DECIMAL_F64_MAX + 1];
 
@@ -317,7 +317,7 @@ static struct wide_hash hash_value(struct canon *c, const struct value *v, unsig
 	case VALUE_I64:
 		return canon_integer(v->i64 < 0, v->i64 < 0 ? 0 - (uint64_t)v->i64 : (uint64_t)v->i64);
 	case VALUE_F32:
-		return narrow_float(v->f64);
+		return canon_float32(v->f64);
 	case VALUE_F64:
 		return canon_float(v->f64);
 	case VALUE_STRING:

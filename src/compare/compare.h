@@ -51,7 +51,7 @@ struct digest {
 	struct digest_rules rules;
 	uint64_t more; /* events of classes in rules.more */
 	struct canon canon;
-	struct category_memo category;
+	struct category_cache category;
 	struct track_identities identities;
 	struct digest_track *tracks; /* by index of the track */
 	uint32_t ntracks;
@@ -118,8 +118,8 @@ void by_name_free(struct by_name *t);
 /*
  * Compares two traces event by event.  Both sides deliver interpreted events in order of time.  The partner
  * of an event is one of the other side on the same track, within the tolerance of time and duration, that is
- * equal in all compared parts.  Events without a partner are paired by likeness: these were changed.  The
- * rest is on one side only.
+ * equal in all compared parts.  Events without a partner are paired with the most similar ones: these were
+ * changed.  The rest is on one side only.
  *
  * in_step: the next events of both sides are partners if they are equal or the sink accepts the difference;
  * else one of them has none, if the sink accepts that.  Nothing is pending.
@@ -193,7 +193,6 @@ struct differ {
 	uint64_t same, changed, only[DIFFER_SIDES]; /* pairs, pairs, events */
 	uint64_t more;                              /* events of B of the classes in rules.more */
 	uint64_t full;                              /* times that a side reached PENDING_MAX */
-	int bad_side;                               /* after DIFFER_BAD */
 };
 
 /* sink: gets each difference, in order of time; may be NULL. */

@@ -221,7 +221,6 @@ static enum differ_status advance(struct differ *d, int which)
 			continue;
 		s->batch = NULL;
 		s->ended = status == STAGE_END;
-		d->bad_side = which;
 		return s->ended ? DIFFER_DONE : DIFFER_BAD;
 	}
 }
@@ -307,8 +306,8 @@ static unsigned differences_beyond_tolerance(struct differ *d)
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const unsigned parts = head_differences(d);
 
-	return within(event_compared_length(&a->batch->events[a->at]),
-	              event_compared_length(&b->batch->events[b->at]), part_limit(d, PART_DURATION))
+	return within(event_compared_duration(&a->batch->events[a->at]),
+	              event_compared_duration(&b->batch->events[b->at]), part_limit(d, PART_DURATION))
 	           ? parts & ~(unsigned)PART_DURATION
 	           : parts;
 }
@@ -325,15 +324,7 @@ static enum differ_status match_heads(struct differ *d, bool *accepted)
 	return parts != 0 && *accepted ? report_heads(d, parts) : DIFFER_DONE;
 }
 
-/* Returns true if the head of A can be missing in B. */
-static bool is_left_out(const struct differ *d)
-{
-	const struct differ_side *const a = &d->sides[DIFFER_A];
-
-	return d->rules.left_out && !a->ended && (a->batch->events[a->at].flags & EVENT_LEFT_OUT) != 0;
-}
-
-/* B has such an event if others refer to it: its head is equal then. */
+/* The head of A can be missing in B.  B has it if other events refer to it: its head is equal then. */
 static enum differ_status step_left_out(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
@@ -368,8 +359,8 @@ static enum differ_status report_and_advance(struct differ *d, int which, bool *
 	return *accepted ? advance(d, which) : status;
 }
 
-/* in_step: the heads are partners if the sink accepts that; else one of them has none. */
-static enum differ_status step_both(struct differ *d)
+/* rules.in_step: the heads are partners if the sink accepts that; else one of them has none. */
+static enum differ_status step_by_position(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	enum differ_status status = DIFFER_STOPPED;
@@ -392,9 +383,11 @@ static enum differ_status step_both(struct differ *d)
 
 static enum differ_status step(struct differ *d)
 {
-	if (is_left_out(d))
+	const struct differ_side *const a = &d->sides[DIFFER_A];
+
+	if (d->rules.left_out && !a->ended && (a->batch->events[a->at].flags & EVENT_LEFT_OUT) != 0)
 		return step_left_out(d);
-	return d->rules.in_step ? step_both(d) : step_by_time(d);
+	return d->rules.in_step ? step_by_position(d) : step_by_time(d);
 }
 
 /* ---- the whole comparison ---- */

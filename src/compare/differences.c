@@ -89,7 +89,7 @@ static unsigned scalar_differences(const struct event *a, const struct event *b)
 {
 	unsigned parts = 0;
 
-	if (event_compared_length(a) != event_compared_length(b))
+	if (event_compared_duration(a) != event_compared_duration(b))
 		parts |= PART_DURATION;
 	if (event_compared_phase(a) != event_compared_phase(b) || event_is_async(a) != event_is_async(b) ||
 	    event_is_step(a) != event_is_step(b))

@@ -202,7 +202,7 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
 		.name = text_hash(e->name),
 		.category = event_is_flow(e) ? (struct wide_hash){ 0, 0 } : text_hash(event_category(e)),
 		.ts = e->ts,
-		.dur = event_compared_length(e),
+		.dur = event_compared_duration(e),
 		.phase = event_compared_phase(e),
 		.async = event_is_async(e),
 		.step = event_is_step(e),
@@ -212,18 +212,18 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
 	return id;
 }
 
-static struct wide_hash category_hash(struct category_memo *m, const struct event *e)
+static struct wide_hash category_hash(struct category_cache *m, const struct event *e)
 {
 	if (m->of != e->cls) {
 		struct wide_hash h = wide_hash_start(HASH_CATEGORY);
 		wide_hash_add_text(&h, event_category(e));
-		*m = (struct category_memo){ e->cls, wide_hash_end(h) };
+		*m = (struct category_cache){ e->cls, wide_hash_end(h) };
 	}
 	return m->hash;
 }
 
 /* The scalar parts are one chain; the hashes of fields and category are added to it. */
-struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
+struct wide_hash event_hash(struct canon *c, struct category_cache *m, const struct batch *b,
                             const struct event *e, const struct event_fields *fields)
 {
 	struct wide_hash h = wide_hash_start(HASH_EVENT);
@@ -235,7 +235,7 @@ struct wide_hash event_hash(struct canon *c, struct category_memo *m, const stru
 	wide_hash_add(&h, (uint64_t)n << 16 | (uint64_t)event_compared_phase(e) << 1 |
 	                      (event_is_async(e) || event_is_step(e)));
 	wide_hash_add(&h, e->ts);
-	wide_hash_add(&h, event_compared_length(e));
+	wide_hash_add(&h, event_compared_duration(e));
 	wide_hash_add_text(&h, e->name);
 	wide_hash_sum(&h, sum);
 	return wide_hash_end(h);

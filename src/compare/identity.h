@@ -113,7 +113,7 @@ static inline bool wide_hash_equal(struct wide_hash x, struct wide_hash y)
 /*
  * Hashes of values in a canonical form, so that formats with different types agree about them:
  *  - numbers by value, whatever their type and width; true is 1, false is 0.  A float of 32 bits has the
- * value of its shortest decimal text: 0.1 is 0.1.  All NaNs are equal.
+ *    value of its shortest decimal text: 0.1 is 0.1.  All NaNs are equal.
  *  - an address is a number; so is text of the form 0x1f, in which text outputs write addresses.
  *  - bytes are the text of their hexadecimal digits: 0x00ff.
  *  - text of the digits of an integer beyond +-(2^53 - 1) is that integer, as JSON outputs write it.
@@ -124,8 +124,8 @@ static inline bool wide_hash_equal(struct wide_hash x, struct wide_hash y)
  *  - lists and maps deeper than CANON_DEPTH are null.
  */
 #define CANON_DEPTH 100
-#define CANON_INTEGER                                                                                        \
-	16U /* second half of the hash of an integer, 17 if negative; the first is its magnitude */
+/* Second half of the hash of an integer, 17 if it is negative; the first half is its magnitude. */
+#define CANON_INTEGER 16U
 
 /* Zero-initialise to start. */
 struct canon {
@@ -171,13 +171,12 @@ enum event_part {
 	PART_PHASE = AFFECTS_PHASE,
 };
 
-/* Returns true if a field is compared. */
-typedef bool event_field_counts(const void *ctx, struct slice name);
+typedef bool event_field_filter(const void *ctx, struct slice name);
 
 /* The fields that are compared: all but those that `counts` rejects, and the first of each name in `added`.
  */
 struct event_fields {
-	event_field_counts *counts; /* NULL: all */
+	event_field_filter *counts; /* whether a field is compared; NULL: all are */
 	const void *ctx;
 	const char *const *added; /* lists of names, or NULL */
 };
@@ -204,13 +203,13 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
                                      const struct event_fields *fields);
 
 /* Cache of the last category, for the events of one class.  Zero-initialise for each trace. */
-struct category_memo {
+struct category_cache {
 	const struct class *of;
 	struct wide_hash hash;
 };
 
 /* Returns a hash of all parts, for sums.  Faster than event_identity_hash(), with different values. */
-struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
+struct wide_hash event_hash(struct canon *c, struct category_cache *m, const struct batch *b,
                             const struct event *e, const struct event_fields *fields);
 
 struct wide_hash event_field_hash(struct canon *c, const struct field *f);
@@ -231,7 +230,7 @@ static inline uint8_t event_compared_phase(const struct event *e)
 }
 
 /* The duration of a span, else 0. */
-static inline uint64_t event_compared_length(const struct event *e)
+static inline uint64_t event_compared_duration(const struct event *e)
 {
 	return e->phase == PHASE_SPAN ? e->dur : 0;
 }

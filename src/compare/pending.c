@@ -1,7 +1,7 @@
 /*
  * Events that have no partner yet.  They are chained by the hash of what partners have in common.  Those
- * whose time has passed are paired by likeness: rounds of decreasing strictness sort both sides by a hash of
- * the parts that a round compares and merge them, in O(n log n) each.
+ * whose time has passed are paired with the most similar ones: rounds of decreasing strictness sort both
+ * sides by a hash of the parts that a round compares and merge them, in O(n log n) each.
  */
 #include "compare/private.h"
 
@@ -257,7 +257,7 @@ static const unsigned copy_rounds[] = {
 
 /* An event in a round. */
 struct candidate {
-	uint64_t likeness, ts, dur;
+	uint64_t hash, ts, dur;
 	uint32_t index;
 };
 
@@ -267,7 +267,7 @@ struct candidates {
 };
 
 /* Hashes the parts of a round.  With a tolerance, times are not compared. */
-static uint64_t likeness(const struct differ *d, const struct pending_event *e, unsigned round)
+static uint64_t round_hash(const struct differ *d, const struct pending_event *e, unsigned round)
 {
 	const unsigned ignore = d->rules.ignore;
 	const bool exact = d->rules.tolerance == 0;
@@ -292,8 +292,8 @@ static int compare_candidates(const void *x, const void *y)
 {
 	const struct candidate *const a = x, *const b = y;
 
-	if (a->likeness != b->likeness)
-		return a->likeness < b->likeness ? -1 : 1;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
 	if (a->ts != b->ts)
 		return a->ts < b->ts ? -1 : 1;
 	if (a->dur != b->dur)
@@ -308,7 +308,7 @@ static uint32_t collect_candidates(const struct differ *d, const struct pending 
 
 	for (uint32_t i = 0; i < p->n; i++)
 		if (!p->list[i].removed)
-			to[n++] = (struct candidate){ likeness(d, &p->list[i], round), p->list[i].id.ts,
+			to[n++] = (struct candidate){ round_hash(d, &p->list[i], round), p->list[i].id.ts,
 				                      p->list[i].id.dur, i };
 	if (n > 1)
 		qsort(to, n, sizeof *to, compare_candidates);
@@ -328,11 +328,11 @@ static enum differ_status match_candidates(struct differ *d, const struct candid
 
 	while (i < l->n[DIFFER_A] && k < l->n[DIFFER_B] && status == DIFFER_DONE) {
 		const struct candidate a = l->list[DIFFER_A][i], b = l->list[DIFFER_B][k];
-		if (a.likeness == b.likeness &&
+		if (a.hash == b.hash &&
 		    (is_before(&p->list[a.index], before) || is_before(&q->list[b.index], before)))
 			status = report_pending(d, &p->list[a.index], &q->list[b.index]);
-		i += a.likeness <= b.likeness;
-		k += b.likeness <= a.likeness;
+		i += a.hash <= b.hash;
+		k += b.hash <= a.hash;
 	}
 	return status;
 }

@@ -1,7 +1,16 @@
 #ifndef COMPARE_PRIVATE_H
 #define COMPARE_PRIVATE_H
 
-/* The private header of comparisons: parts of differ_run(). */
+/*
+ * Private header of comparisons.
+ *
+ *   identity.c     identities of events and tracks
+ *   canon.c        hashes of values
+ *   digest.c       traces as a whole: bytes, and the digest of their events
+ *   differ.c       event by event: both sides merged by time
+ *   pending.c      events without a partner: matched later, or paired with the most similar ones
+ *   differences.c  one pair: the parts and fields that differ, and whether the ledger of a writer allows them
+ */
 #include "compare/compare.h"
 
 /* ---- differences.c ---- */
