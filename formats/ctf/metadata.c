@@ -242,7 +242,7 @@ static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
 
 static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct facts facts = facts_of(w->run, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) |
+	struct facts facts = facts_of(w->run, FACTS_TEXTS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) |
 	                                          FACTS_OF(FACT_LOSS));
 	struct text *const t = &chunk->text;
 	const uint32_t n = w->run->trace->nmeta;

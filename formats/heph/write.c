@@ -368,7 +368,7 @@ static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_TRACE, 0);
-	struct facts facts = facts_of(w->run, FACTS_WORDS);
+	struct facts facts = facts_of(w->run, FACTS_TEXTS);
 	struct fact f;
 
 	put_number_attribute(&k, SLICE_LIT("version"), HEPH_OWN_VERSION);

@@ -127,7 +127,7 @@ static void put_fact(struct attributes *a, const struct fact *f)
 
 static void put_facts(struct attributes *a, const struct writer *w)
 {
-	struct facts words = facts_of(w->run, FACTS_WORDS);
+	struct facts words = facts_of(w->run, FACTS_TEXTS);
 	struct facts others = facts_of(w->run, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY) |
 	                                           FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct fact f;

@@ -635,7 +635,7 @@ static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk
 {
 	struct facts of_trace = facts_of(w->run, FACTS_OF(FACT_TRACE));
 	struct facts own =
-	    facts_of(w->run, (FACTS_WORDS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
+	    facts_of(w->run, (FACTS_TEXTS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
 	                         FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS));
 	struct fact f;
 

@@ -467,7 +467,7 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 
 static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct facts facts = facts_of(w->run, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
+	struct facts facts = facts_of(w->run, FACTS_TEXTS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
 	struct text *const t = &chunk->text;
 	struct fact_map m = { .st = st, .chunk = chunk };
 	struct fact fact;
