@@ -408,7 +408,7 @@ bool policy_starter_write(struct policy_starter *s, struct text *t, const char *
 	            "# What tracetool validate expects of traces below this folder: tracetool.yaml(5).\n"
 	            "# Made from %s%s.  Its numbers are a start: adapt them.\n"
 	            "# Editors check it with policy.schema.json, which is installed with tracetool.\n\n"
-	            "# From this level on findings fail the run: error, warning, note or never.\n"
+	            "# From this level on findings fail the run: error, limit, warning, note or never.\n"
 	            "fail-level: error\n\n"
 	            "# Findings to leave out, or to give another level; tracetool rules lists the rules.\n"
 	            "# ignore: [policy/unchecked]\n"

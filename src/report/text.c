@@ -53,7 +53,7 @@ void report_text_finding(struct text *t, const char *path, const struct finding 
 static void put_rule_rest(struct text *t, const char *path, const struct rule *rule, uint64_t more)
 {
 	put_path(t, path);
-	text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n", more, rule->id);
+	text_printf(t, ": %" PRIu64 " more of [%s] %s not shown\n", more, rule->id, more == 1 ? "is" : "are");
 }
 
 void report_text_rest(struct text *t, const struct findings *j, enum level min)

@@ -458,6 +458,7 @@ static bool find_format(struct source *s)
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
 			return true;
+		c->trace->format = before != NULL ? before->name : "";
 		finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
 		            "copying selected records reads the input twice, and this one can be read only "
 		            "once: read it from a file");
