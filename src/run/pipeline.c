@@ -487,6 +487,7 @@ bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 		trace_init(&p->rebind.trace);
 		rebind_init(&p->rebind.rebind, &p->rebind.trace);
 		p->rebind.rebind.anonymise = job->adjust.anonymise;
+		p->rebind.rebind.bias = (uint64_t)p->rebase.signed_time << 63;
 		add_stage(p, &p->rebind.stage, rebind_next);
 	}
 	add_order(p);

@@ -150,6 +150,7 @@ Test(ndjson_signed, no_output_shows_the_internal_zero)
 		"compare --json $f -- $f",
 		"convert -q --to csv $f -",
 		"convert -q --to speedscope $f -",
+		"convert -q --anonymise $1/key --shift-time --to csv $f -",
 		"convert -q --to folded $f -",
 		"convert -q --to csv --since +1ms --until 60% $f -",
 		"convert -q --to csv --split time=2ms $f $o && cat $o/*",
@@ -164,6 +165,9 @@ Test(ndjson_signed, no_output_shows_the_internal_zero)
 	const uint64_t first = test_seed(1);
 	char *const dir = make_folder();
 	char path[600], script[400];
+
+	snprintf(path, sizeof path, "%s/key", dir);
+	cr_assert(write_whole(path, "a key of more than sixteen bytes\n", 33));
 
 	for (uint64_t seed = first; seed < first + strength(1, 20, 200); seed++)
 		for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

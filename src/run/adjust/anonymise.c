@@ -319,12 +319,14 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 
 static void move_time(struct rebind *r, struct event *e)
 {
-	const __int128 ts = (__int128)e->ts + r->later + (r->anonymise != NULL ? r->anonymise->shift : 0);
+	const __int128 to =
+	    (__int128)(e->ts ^ r->bias) + r->later + (r->anonymise != NULL ? r->anonymise->shift : 0);
+	const uint64_t ts = to < 0 ? 0 : to > UINT64_MAX ? UINT64_MAX : (uint64_t)to;
+	bool cut = ts != to;
 
-	e->ts = ts < 0 ? 0 : ts > UINT64_MAX ? UINT64_MAX : (uint64_t)ts;
-	bool cut = e->ts != ts;
-	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts) {
-		e->dur = UINT64_MAX - e->ts;
+	e->ts = ts ^ r->bias;
+	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - ts) {
+		e->dur = UINT64_MAX - ts;
 		cut = true;
 	}
 	if (cut)
