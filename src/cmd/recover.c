@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/os.h"
+#include "base/table.h"
 #include "check/rules.h"
 #include "cli/names.h"
 #include "cli/outputs.h"
@@ -50,7 +53,10 @@ struct recover {
 	struct recover_list list;
 	struct convert_output output;
 	const char *file; /* of the output folder, that is written now; NULL: the output is no folder */
-	bool found;       /* a trace in the folder that is the input */
+	struct tabletext written; /* the names of its files so far, in the arena */
+	struct arena names;
+	bool json_too;           /* the folder that is the input has no traces but JSON */
+	bool found;              /* a trace in it */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -340,20 +346,51 @@ static void cut_suffix(char *name)
 	}
 }
 
+/* The format of a file with the suffix of JSON, by its content; NULL: the file is copied. */
+static const struct format *json_format(const struct input *in, bool *no_memory)
+{
+	const struct format *const f =
+	    in->p < in->end ? format_probe(slice_of(in->p, (size_t)(in->end - in->p)), in->last, no_memory)
+	                    : NULL;
+
+	return f != NULL && f->reader->common_suffix ? f : NULL;
+}
+
+static bool fail_no_memory(struct recover *c)
+{
+	options_no_memory(&c->options);
+	c->status = worse(c->status, STATUS_UNREADABLE);
+	return false;
+}
+
+/* Two files may be written under one name, as that of a packed one loses its suffix. */
+static bool take_name(struct recover *c, const char *path)
+{
+	const struct slice name = arena_copy(&c->names, slice_str(c->file));
+
+	if (name.p == NULL || tabletext_get(&c->written, name) == TABLE_NONE)
+		return (name.p != NULL && tabletext_put(&c->written, name, 0)) || fail_no_memory(c);
+	say_of(path, "unpacked, it would have the name of another file: recover one of them by itself");
+	c->status = worse(c->status, STATUS_UNREADABLE);
+	return false;
+}
+
 static bool recover_file(struct recover *c, const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = path + strlen(c->in);
-	const struct format *const format = format_of(c, slash + 1);
+	const bool probed = c->json_too && format_wants_common_name(slash + 1);
+	const struct format *format = format_of(c, slash + 1);
+	bool no_memory = false;
 
 	name += strspn(name, "/");
 	char *const file = strdup(name);
-	struct input *const in = format != NULL ? input_open(path) : NULL;
-	if (file == NULL || (format != NULL && in == NULL)) {
+	struct input *const in = format != NULL || probed ? input_open(path) : NULL;
+	if (probed && in != NULL)
+		format = json_format(in, &no_memory);
+	if (file == NULL || no_memory || ((format != NULL || probed) && in == NULL)) {
 		free(file);
 		input_close(in);
-		options_no_memory(&c->options);
-		c->status = worse(c->status, STATUS_UNREADABLE);
-		return false;
+		return fail_no_memory(c);
 	}
 	const bool copied = format == NULL || in->fault == INPUT_EMPTY;
 	if (!copied && in->packing != INPUT_PLAIN)
@@ -362,7 +399,11 @@ static bool recover_file(struct recover *c, const char *path)
 	if (copied)
 		input_close(in);
 	c->found |= !copied;
-	const bool ok = copied ? copy_file(c, path) : recover_input(c, path, format, in);
+	bool ok = take_name(c, path);
+	if (ok)
+		ok = copied ? copy_file(c, path) : recover_input(c, path, format, in);
+	else if (!copied)
+		input_close(in);
 	c->file = c->list.file = NULL;
 	free(file);
 	return ok;
@@ -395,12 +436,17 @@ static bool recover_folder(struct recover *c)
 		say_of(tree.problems[k].path, "%s", tree.problems[k].text);
 		ok = input_fault_is_warning(tree.problems[k].fault);
 	}
+	c->json_too = c->options.from == NULL;
+	for (size_t k = 0; k < tree.n; k++)
+		c->json_too &= !format_wants_name(NULL, path_name(tree.paths[k]));
 	ok = ok && open_outputs(c, WRITER_FOLDER);
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);
 	for (; ok && i < tree.n; i++)
 		ok = recover_file(c, tree.paths[i]);
 	input_tree_free(&tree);
+	tabletext_free(&c->written);
+	arena_free(&c->names);
 	return ok && (c->found || say_no_trace(c));
 }
 
