@@ -201,10 +201,18 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 
 /* ---- the policy of a trace ---- */
 
+/* The path of a trace on disk: of one in an archive, that of the archive. */
+static const char *path_on_disk(const struct trace_group *trace)
+{
+	const struct input_archive *const archive = trace->operand.archive;
+
+	return archive != NULL ? input_archive_path(archive) : trace_group_path(trace);
+}
+
 /* The folder in which the search for the policy of a trace begins; p is NULL on OOM. */
 static struct slice search_start(struct policies *p, const struct trace_group *trace)
 {
-	const char *const path = trace_group_path(trace);
+	const char *const path = path_on_disk(trace);
 
 	if (trace->operand.folder && path == trace->operand.path && !trace->by_prefix)
 		return arena_copy(&p->arena, slice_str(path));
@@ -258,19 +266,19 @@ static bool find_overrides(struct policies *p, struct options *o, const struct t
                            struct policy_of_trace *of)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
-	const char *const path = trace_group_path(trace);
+	const char *const path = trace_group_path(trace), *const disk = path_on_disk(trace);
 
 	if (file == NULL || file->noverrides == 0)
 		return true;
 	bool failed;
-	char *const folder = folder_of(o, path, &failed);
+	char *const folder = folder_of(o, disk, &failed);
 	if (failed)
 		return false;
 	const struct slice full = arena_printf(&p->arena, "%s/%s",
 	                                       folder == NULL             ? ""
 	                                       : strcmp(folder, "/") == 0 ? ""
 	                                                                  : folder,
-	                                       path_name(path));
+	                                       path + (path_name(disk) - disk));
 	free(folder);
 	if (full.p == NULL)
 		return options_no_memory(o);

@@ -571,6 +571,11 @@ bool input_archive_holds(const struct input_archive *a, const char *path)
 	return a != NULL && path_within(a, path) != NULL;
 }
 
+const char *input_archive_path(const struct input_archive *a)
+{
+	return a->path;
+}
+
 /* NULL: there is none. */
 static const struct member *find_member(const struct input_archive *a, const char *path)
 {

@@ -222,6 +222,8 @@ struct input_archive *input_archive_open(const char *path, struct input_names na
  * for NULL. */
 bool input_archive_holds(const struct input_archive *a, const char *path);
 
+const char *input_archive_path(const struct input_archive *a); /* of the file, as it was opened */
+
 /* As input_tree_list(), with the problems of the archive. */
 void input_archive_list(const struct input_archive *a, struct input_tree *t);
 void input_archive_close(struct input_archive *a); /* NULL is fine */
