@@ -3,7 +3,7 @@
 
 /* ---- input rules ---- */
 
-const struct rule input_rules[INPUT_RULE_COUNT] = {
+const struct rule input_rules[INPUT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW
 #include "check/input_rules.def"
 #undef RULE
@@ -45,7 +45,7 @@ const struct rule *input_fault_rule(enum input_fault fault)
 
 /* ---- limit rules ---- */
 
-const struct rule limit_rules[LIMIT_RULE_COUNT] = {
+const struct rule limit_rules[LIMIT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW
 #include "check/limit_rules.def"
 #undef RULE

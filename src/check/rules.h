@@ -15,7 +15,7 @@ enum input_rule {
 };
 
 /* Rows by enum input_rule. */
-extern const struct rule input_rules[INPUT_RULE_COUNT];
+extern const struct rule input_rules[INPUT_RULE_COUNT + 1]; /* ends with an id of NULL */
 
 /* Whether it is about the system or the file, not its bytes: another attempt may succeed. */
 bool input_rule_is_failure(const struct rule *rule);
@@ -34,7 +34,7 @@ enum limit_rule {
 };
 
 /* Rows by enum limit_rule. */
-extern const struct rule limit_rules[LIMIT_RULE_COUNT];
+extern const struct rule limit_rules[LIMIT_RULE_COUNT + 1]; /* likewise */
 
 /* ---- policy rules ---- */
 

@@ -301,18 +301,6 @@ void reports_free(struct reports *r)
 
 /* ---- losses of an output: --fail-on-loss ---- */
 
-struct kind_search {
-	struct slice kind;
-	bool found;
-};
-
-static void match_kind(void *ctx, const struct loss *loss)
-{
-	struct kind_search *const s = ctx;
-
-	s->found |= glob_fits(s->kind, slice_str(loss->id));
-}
-
 /* Returns the next kind of a comma-separated list; advances *list. */
 static struct slice next_kind(const char **list)
 {
@@ -331,11 +319,14 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 	l->fail = true;
 	for (const char *p = kinds; p != NULL && (p == kinds || *p != '\0');) {
 		char name[80];
-		struct kind_search search = { next_kind(&p), false };
-		snprintf(name, sizeof name, "%.*s", (int)search.kind.n, search.kind.p);
-		if (search.kind.n < sizeof name && glob_is_linear(search.kind))
-			losses_visit(match_kind, &search);
-		if (search.found)
+		struct loss_walk w = { .format = 0 };
+		const struct slice kind = next_kind(&p);
+		const struct loss *loss = NULL;
+		snprintf(name, sizeof name, "%.*s", (int)kind.n, kind.p);
+		if (kind.n < sizeof name && glob_is_linear(kind))
+			while ((loss = loss_next(&w)) != NULL && !glob_fits(kind, slice_str(loss->id)))
+				;
+		if (loss != NULL)
 			continue;
 		const char *const near = loss_nearest_id(name);
 		return options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",

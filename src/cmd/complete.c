@@ -131,16 +131,6 @@ static void put_names(struct answer *a, const char *const *names)
 		put_name(a, *names);
 }
 
-static void put_rule(void *ctx, const struct rule *rule)
-{
-	put_name(ctx, rule->id);
-}
-
-static void put_loss(void *ctx, const struct loss *loss)
-{
-	put_name(ctx, loss->id);
-}
-
 static void put_of_format(struct answer *a, enum cmd_word_source source, const struct format *f)
 {
 	if (source == WORDS_DIALECTS)
@@ -156,14 +146,19 @@ static void put_of_format(struct answer *a, enum cmd_word_source source, const s
 
 static void put_source(struct answer *a, enum cmd_word_source source, const char *const *list)
 {
+	struct rule_walk rules = { .list = 0 };
+	struct loss_walk losses = { .format = 0 };
+	const struct rule *r;
+	const struct loss *l;
+
 	if (source == WORDS_LIST)
 		put_names(a, list);
 	if (source == WORDS_FILES)
 		a->files = true;
-	if (source == WORDS_RULES || source == WORDS_IDS)
-		rules_visit(put_rule, a);
-	if (source == WORDS_IDS)
-		losses_visit(put_loss, a);
+	while ((source == WORDS_RULES || source == WORDS_IDS) && (r = rule_next(&rules)) != NULL)
+		put_name(a, r->id);
+	while (source == WORDS_IDS && (l = loss_next(&losses)) != NULL)
+		put_name(a, l->id);
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		put_of_format(a, source, *f);
 }

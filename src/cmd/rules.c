@@ -22,32 +22,27 @@ struct entry {
 	const struct rule *rule;                        /* NULL: a kind of loss */
 };
 
-struct entry_visit {
-	void (*visit)(void *ctx, const struct entry *e);
-	void *ctx;
+/* Zero-initialised: all rules, then all kinds of loss. */
+struct entry_walk {
+	struct rule_walk rules;
+	struct loss_walk losses;
+	bool at_losses; /* all rules were returned */
+	struct entry entry;
 };
 
-static void visit_rule(void *ctx, const struct rule *r)
+static const struct entry *next_entry(struct entry_walk *w)
 {
-	const struct entry_visit *const v = ctx;
+	const struct rule *const r = w->at_losses ? NULL : rule_next(&w->rules);
+	const struct loss *l;
 
-	v->visit(v->ctx, &(struct entry){ r->id, level_name(r->level), r->text, r->explain, r->spec, r });
-}
-
-static void visit_loss(void *ctx, const struct loss *l)
-{
-	const struct entry_visit *const v = ctx;
-
-	v->visit(v->ctx, &(struct entry){ l->id, "loss", l->text, l->explain, "", NULL });
-}
-
-/* Visits all rules, then all kinds of loss. */
-static void entries_visit(void (*visit)(void *ctx, const struct entry *e), void *ctx)
-{
-	struct entry_visit v = { visit, ctx };
-
-	rules_visit(visit_rule, &v);
-	losses_visit(visit_loss, &v);
+	w->at_losses = r == NULL;
+	if (r != NULL)
+		w->entry = (struct entry){ r->id, level_name(r->level), r->text, r->explain, r->spec, r };
+	else if ((l = loss_next(&w->losses)) != NULL)
+		w->entry = (struct entry){ l->id, "loss", l->text, l->explain, "", NULL };
+	else
+		return NULL;
+	return &w->entry;
 }
 
 /* ---- names ---- */
@@ -76,49 +71,35 @@ struct name_search {
 	size_t n; /* ids that are meant so */
 };
 
-static void search(void *ctx, const struct entry *e)
-{
-	struct name_search *const s = ctx;
-	const enum means how = means(s->name, e->id);
-
-	if (how < s->how) {
-		s->how = how;
-		s->n = 0;
-	}
-	s->n += how == s->how && how != MEANS_NOTHING;
-}
-
 static struct name_search find(const char *name)
 {
 	struct name_search s = { .name = name, .how = MEANS_NOTHING };
+	struct entry_walk w = { .at_losses = false };
 
-	entries_visit(search, &s);
+	for (const struct entry *e; (e = next_entry(&w)) != NULL;) {
+		const enum means how = means(name, e->id);
+		if (how < s.how) {
+			s.how = how;
+			s.n = 0;
+		}
+		s.n += how == s.how && how != MEANS_NOTHING;
+	}
 	return s;
 }
 
 /* "chrome/late-end, dial9/late-end" */
-struct id_list {
-	struct text text;
-	const struct name_search *s;
-};
-
-static void put_id(void *ctx, const struct entry *e)
-{
-	struct id_list *const l = ctx;
-
-	if (means(l->s->name, e->id) == l->s->how)
-		text_printf(&l->text, "%s%s", l->text.n > 0 ? ", " : "", e->id);
-}
-
 static bool refuse_ambiguous(struct options *o, const struct name_search *s)
 {
-	struct id_list list = { .s = s };
+	struct entry_walk w = { .at_losses = false };
+	struct text list = { .p = NULL };
 	struct shown_path shown;
 
-	entries_visit(put_id, &list);
+	for (const struct entry *e; (e = next_entry(&w)) != NULL;)
+		if (means(s->name, e->id) == s->how)
+			text_printf(&list, "%s%s", list.n > 0 ? ", " : "", e->id);
 	options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
-	                show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
-	text_free(&list.text);
+	                show_path(&shown, s->name), (int)list.n, list.p, shown.s);
+	text_free(&list);
 	return false;
 }
 
@@ -167,9 +148,6 @@ struct list {
 	struct text *t;
 	const struct options *o;
 	struct kinds kinds;
-	struct columns *rows; /* of the list as text */
-	struct json_out json; /* of the list as JSON ... */
-	bool json_losses;     /* ... the present array */
 };
 
 static bool is_listed(const struct list *list, const struct entry *e)
@@ -181,38 +159,34 @@ static bool is_listed(const struct list *list, const struct entry *e)
 	return fits && is_meant(list->o, e->id);
 }
 
-static void put_text(void *ctx, const struct entry *e)
+static const struct entry *next_listed(const struct list *list, struct entry_walk *w)
 {
-	const struct list *const list = ctx;
+	const struct entry *e;
 
-	if (!is_listed(list, e))
-		return;
-	columns_str(list->rows, e->id);
-	columns_str(list->rows, e->level);
-	columns_str(list->rows, e->text);
+	while ((e = next_entry(w)) != NULL && !is_listed(list, e))
+		;
+	return e;
 }
 
-static void list_text(struct list *list)
+static void list_text(const struct list *list)
 {
 	static const struct column columns[] = { { NULL, COLUMN_WORD, 0, 0 },
 		                                 { NULL, COLUMN_WORD, 0, 1 },
 		                                 { NULL, COLUMN_TEXT, 16, 0 } };
 	struct columns rows = { .list = columns, .n = 3 };
+	struct entry_walk w = { .at_losses = false };
 
-	list->rows = &rows;
-	entries_visit(put_text, list);
+	for (const struct entry *e; (e = next_listed(list, &w)) != NULL;) {
+		columns_str(&rows, e->id);
+		columns_str(&rows, e->level);
+		columns_str(&rows, e->text);
+	}
 	columns_print(&rows, list->t, options_prose_width(list->o));
 	columns_free(&rows);
 }
 
-/* schemas/rules.schema.json */
-static void put_json(void *ctx, const struct entry *e)
+static void put_json(struct json_out *o, const struct entry *e)
 {
-	struct list *const list = ctx;
-	struct json_out *const o = &list->json;
-
-	if ((e->rule == NULL) != list->json_losses || !is_listed(list, e))
-		return;
 	json_out_space(o, "\n");
 	json_out_begin(o, NULL, "{");
 	json_out_string(o, "id", e->id);
@@ -225,21 +199,24 @@ static void put_json(void *ctx, const struct entry *e)
 	json_out_end(o, "}");
 }
 
-static void list_json(struct list *list)
+/* schemas/rules.schema.json */
+static void list_json(const struct list *list)
 {
-	struct json_out *const o = &list->json;
+	struct json_out o = { .t = list->t };
+	struct entry_walk w = { .at_losses = false };
+	const struct entry *e;
 
-	o->t = list->t;
-	json_out_begin(o, NULL, "{");
-	json_out_string(o, "tool", TOOL_NAME);
-	json_out_begin(o, "rules", "[");
-	entries_visit(put_json, list);
-	json_out_end(o, "\n]");
-	json_out_space(o, "\n");
-	json_out_begin(o, "losses", "[");
-	list->json_losses = true;
-	entries_visit(put_json, list);
-	json_out_end(o, "\n]}\n");
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_begin(&o, "rules", "[");
+	while ((e = next_listed(list, &w)) != NULL && e->rule != NULL)
+		put_json(&o, e);
+	json_out_end(&o, "\n]");
+	json_out_space(&o, "\n");
+	json_out_begin(&o, "losses", "[");
+	for (; e != NULL; e = next_listed(list, &w))
+		put_json(&o, e);
+	json_out_end(&o, "\n]}\n");
 }
 
 static void put_cell(struct text *t, const char *s)
@@ -254,21 +231,16 @@ static void put_cell(struct text *t, const char *s)
 	}
 }
 
-static void put_md(void *ctx, const struct entry *e)
+static void list_md(const struct list *list)
 {
-	const struct list *const list = ctx;
+	struct entry_walk w = { .at_losses = false };
 
-	if (!is_listed(list, e))
-		return;
-	text_printf(list->t, "| `%s` | %s | ", e->id, e->level);
-	put_cell(list->t, e->text);
-	text_str(list->t, " |\n");
-}
-
-static void list_md(struct list *list)
-{
 	text_str(list->t, "| rule | level | what |\n|---|---|---|\n");
-	entries_visit(put_md, list);
+	for (const struct entry *e; (e = next_listed(list, &w)) != NULL;) {
+		text_printf(list->t, "| `%s` | %s | ", e->id, e->level);
+		put_cell(list->t, e->text);
+		text_str(list->t, " |\n");
+	}
 }
 
 struct rules_run {
@@ -294,23 +266,20 @@ static const struct cmd_option own_rules[] = {
 	{ .name = NULL },
 };
 
-/* Fields of rules only. */
-static bool check_kinds(struct options *o, const struct kinds *k)
-{
-	return !k->losses || (!k->findings && k->level == 0) ||
-	       options_mistake(o, "--losses lists no rules: leave out %s",
-	                       k->findings ? "--findings" : "--level");
-}
-
 static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
 {
-	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
+	static void (*const lists[])(const struct list *) = { list_text, list_json, list_md };
 	struct options o;
 	struct text t = { .p = NULL };
 	struct rules_run s = { .form = 0 };
 
 	options_init(&o, cmd, argc, argv);
-	if (!options_parse(&o, &s) || !check_kinds(&o, &s.kinds) || !check_names(&o, false))
+	if (!options_parse(&o, &s))
+		return o.status;
+	if (s.kinds.losses && (s.kinds.findings || s.kinds.level > 0))
+		options_mistake(&o, "--losses lists no rules: leave out %s",
+		                s.kinds.findings ? "--findings" : "--level");
+	if (o.status != STATUS_CLEAN || !check_names(&o, false))
 		return o.status;
 	lists[s.form](&(struct list){ .t = &t, .o = &o, .kinds = s.kinds });
 	return report_out_text(&o, &t, false);
@@ -337,7 +306,6 @@ struct explaining {
 	struct text *t;
 	const struct options *o;
 	unsigned width;
-	bool any;
 };
 
 static void put_paragraph(const struct explaining *x, const char *first, const char *s)
@@ -347,20 +315,23 @@ static void put_paragraph(const struct explaining *x, const char *first, const c
 	text_char(x->t, '\n');
 }
 
-static void explain(void *ctx, const struct entry *e)
+static void explain_all(const struct explaining *x)
 {
-	struct explaining *const x = ctx;
+	struct entry_walk w = { .at_losses = false };
+	const char *before = "";
 
-	if (!is_meant(x->o, e->id))
-		return;
-	text_printf(x->t, "%s%s (%s): ", x->any ? "\n" : "", e->id, e->level);
-	text_wrap(x->t, slice_str(e->text), strlen(e->id) + strlen(e->level) + 5, 4, x->width);
-	text_str(x->t, "\n\n");
-	x->any = true;
-	put_paragraph(x, "    ", e->explain);
-	if (e->spec[0] != '\0') {
-		text_char(x->t, '\n');
-		put_paragraph(x, "    The specification: ", e->spec);
+	for (const struct entry *e; (e = next_entry(&w)) != NULL;) {
+		if (!is_meant(x->o, e->id))
+			continue;
+		text_printf(x->t, "%s%s (%s): ", before, e->id, e->level);
+		text_wrap(x->t, slice_str(e->text), strlen(e->id) + strlen(e->level) + 5, 4, x->width);
+		text_str(x->t, "\n\n");
+		before = "\n";
+		put_paragraph(x, "    ", e->explain);
+		if (e->spec[0] != '\0') {
+			text_char(x->t, '\n');
+			put_paragraph(x, "    The specification: ", e->spec);
+		}
 	}
 }
 
@@ -376,19 +347,23 @@ struct families {
 	size_t n;
 };
 
-static void count(void *ctx, const struct entry *e)
+static struct families count_families(void)
 {
-	struct families *const f = ctx;
-	const struct slice name = slice_of(e->id, strcspn(e->id, "/"));
-	size_t i = 0;
+	struct families f = { .n = 0 };
+	struct entry_walk w = { .at_losses = false };
 
-	while (i < f->n && !slice_equal(f->list[i].name, name))
-		i++;
-	if (i == f->n && i < MAX_FAMILIES)
-		f->list[f->n++].name = name;
-	i = i < MAX_FAMILIES ? i : MAX_FAMILIES - 1;
-	f->list[i].rules += e->rule != NULL;
-	f->list[i].losses += e->rule == NULL;
+	for (const struct entry *e; (e = next_entry(&w)) != NULL;) {
+		const struct slice name = slice_of(e->id, strcspn(e->id, "/"));
+		size_t i = 0;
+		while (i < f.n && !slice_equal(f.list[i].name, name))
+			i++;
+		if (i == f.n && i < MAX_FAMILIES)
+			f.list[f.n++].name = name;
+		i = i < MAX_FAMILIES ? i : MAX_FAMILIES - 1;
+		f.list[i].rules += e->rule != NULL;
+		f.list[i].losses += e->rule == NULL;
+	}
+	return f;
 }
 
 static void put_families(const struct explaining *x)
@@ -397,9 +372,8 @@ static void put_families(const struct explaining *x)
 		                              { "rules", COLUMN_NUMBER, 0, 0 },
 		                              { "losses", COLUMN_NUMBER, 0, 0 } };
 	struct columns c = { .list = list, .n = 3 };
-	struct families f = { .n = 0 };
+	const struct families f = count_families();
 
-	entries_visit(count, &f);
 	text_printf(x->t, "usage: tracetool %s %s\n\n", x->o->cmd->name, x->o->cmd->operands);
 	text_wrap(
 	    x->t,
@@ -440,7 +414,7 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 	else if (o.nin == 0)
 		put_families(&x);
 	else
-		entries_visit(explain, &x);
+		explain_all(&x);
 	return report_out_text(&o, &t, false);
 }
 

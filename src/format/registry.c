@@ -213,38 +213,34 @@ const char *option_find(const struct option_value *list, const char *name)
 	return NULL;
 }
 
-void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
+const struct rule *rule_next(struct rule_walk *w)
 {
-	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
-		visit(ctx, &input_rules[i]);
-	for (size_t i = 0; i < LIMIT_RULE_COUNT; i++)
-		visit(ctx, &limit_rules[i]);
-	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
-		visit(ctx, r);
-	for (const struct rule *r = policy_rules; r->id != NULL; r++)
-		visit(ctx, r);
-	for (const struct rule *r = compare_rules; r->id != NULL; r++)
-		visit(ctx, r);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
-			visit(ctx, r);
+	static const struct rule *const lists[] = { input_rules, limit_rules, vocab_rules, policy_rules,
+		                                    compare_rules };
+	const size_t n = sizeof lists / sizeof *lists;
+
+	w->rule = w->rule != NULL ? w->rule + 1 : lists[0];
+	while (w->rule->id == NULL) {
+		w->list++;
+		if (w->list >= n && formats[w->list - n] == NULL)
+			return NULL;
+		const struct rule *const list = w->list < n ? lists[w->list] : formats[w->list - n]->rules;
+		w->rule = list != NULL ? list : w->rule;
+	}
+	return w->rule;
 }
 
 /* People leave out the format: both the id and what follows the slash are compared. */
-static void approach(void *ctx, const struct rule *rule)
-{
-	struct nearest *const near = ctx;
-	const char *const slash = strchr(rule->id, '/');
-
-	nearest_add(near, rule->id);
-	if (slash != NULL && nearest_add(near, slash + 1))
-		near->name = rule->id;
-}
-
 const char *rule_nearest_name(const char *id)
 {
 	struct nearest near = { .typed = id };
+	struct rule_walk w = { .list = 0 };
 
-	rules_visit(approach, &near);
+	for (const struct rule *r; (r = rule_next(&w)) != NULL;) {
+		const char *const slash = strchr(r->id, '/');
+		nearest_add(&near, r->id);
+		if (slash != NULL && nearest_add(&near, slash + 1))
+			near.name = r->id;
+	}
 	return near.name;
 }

@@ -41,8 +41,13 @@ bool format_omits_records(const struct format *f);
  */
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory);
 
-/* Calls `visit` for each rule: inputs, vocabularies, policies, formats in their order. */
-void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx);
+/* The next rule of all: inputs, vocabularies, policies, formats in their order.  *w is zero-initialised.
+ * NULL: it was the last. */
+struct rule_walk {
+	size_t list;
+	const struct rule *rule;
+};
+const struct rule *rule_next(struct rule_walk *w);
 
 /* The rule id most similar to a mistyped one; NULL: none is similar. */
 const char *rule_nearest_name(const char *id);

@@ -540,32 +540,18 @@ char *policy_find(const char *folder, const char *here, int *error)
 /* A pattern is matched against all rules once, when it is added; a choice is an array of effects, one per
  * rule. */
 
-struct new_effects {
-	struct policy_choice *choice;
-	uint32_t cap;
-	bool failed;
-};
-
-static void add_effect(void *ctx, const struct rule *rule)
-{
-	struct new_effects *const k = ctx;
-	struct policy_choice *const c = k->choice;
-
-	if (array_reserve(&c->effects, (uint32_t)c->n, &k->cap, sizeof *c->effects))
-		c->effects[c->n++] = (struct policy_effect){ .rule = rule, .level = -1 };
-	else
-		k->failed = true;
-}
-
 bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
                        enum level level, bool *fits)
 {
-	struct new_effects fresh = { .choice = c };
+	struct rule_walk w = { .list = 0 };
+	uint32_t cap = 0;
 
 	if (c->n == 0)
-		rules_visit(add_effect, &fresh);
-	if (fresh.failed)
-		return false;
+		for (const struct rule *r; (r = rule_next(&w)) != NULL;) {
+			if (!array_reserve(&c->effects, (uint32_t)c->n, &cap, sizeof *c->effects))
+				return false;
+			c->effects[c->n++] = (struct policy_effect){ .rule = r, .level = -1 };
+		}
 	c->selects |= key == CHOICE_SELECT;
 	*fits = false;
 	for (size_t i = 0; i < c->n; i++) {

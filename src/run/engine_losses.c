@@ -10,33 +10,25 @@ const struct loss engine_losses[ENGINE_LOSSES + 1] = {
 #undef LOSS
 };
 
-static void visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+const struct loss *loss_next(struct loss_walk *w)
 {
-	for (; l != NULL && l->id != NULL; l++)
-		visit(ctx, l);
-}
-
-void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
-{
-	const struct loss *last = engine_losses;
-
-	visit_list(last, visit, ctx);
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		if ((*f)->losses != last) /* forms of one format share a list, and stand side by side */
-			visit_list((*f)->losses, visit, ctx);
-		last = (*f)->losses;
+	w->loss = w->loss != NULL ? w->loss + 1 : engine_losses;
+	for (const struct format *f; w->loss->id == NULL; w->format++) {
+		if ((f = formats[w->format]) == NULL)
+			return NULL;
+		/* forms of one format share a list, and stand side by side */
+		if (f->losses != NULL && (w->format == 0 || f->losses != formats[w->format - 1]->losses))
+			w->loss = f->losses;
 	}
-}
-
-static void approach(void *near, const struct loss *loss)
-{
-	nearest_add(near, loss->id);
+	return w->loss;
 }
 
 const char *loss_nearest_id(const char *id)
 {
 	struct nearest near = { .typed = id };
+	struct loss_walk w = { .format = 0 };
 
-	losses_visit(approach, &near);
+	for (const struct loss *l; (l = loss_next(&w)) != NULL;)
+		nearest_add(&near, l->id);
 	return near.name;
 }

@@ -13,8 +13,13 @@ enum engine_loss {
 
 extern const struct loss engine_losses[ENGINE_LOSSES + 1];
 
-/* Calls `visit` for each kind of loss, those of the engine first. */
-void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx);
+/* The next kind of loss of all, those of the engine first.  *w is zero-initialised.  NULL: it was the last.
+ */
+struct loss_walk {
+	size_t format; /* the next one */
+	const struct loss *loss;
+};
+const struct loss *loss_next(struct loss_walk *w);
 
 /* The nearest id of a loss to a mistyped one; NULL if none is near. */
 const char *loss_nearest_id(const char *id);

@@ -8,44 +8,26 @@
 
 /* Rules and kinds of loss by their ids. */
 
-struct id_search {
-	const char *id;
-	const struct rule *rule;
-	const struct loss *loss;
-};
-
-static inline void id_search_rule(void *ctx, const struct rule *rule)
-{
-	struct id_search *const s = ctx;
-
-	if (s->rule == NULL && strcmp(rule->id, s->id) == 0)
-		s->rule = rule;
-}
-
-static inline void id_search_loss(void *ctx, const struct loss *loss)
-{
-	struct id_search *const s = ctx;
-
-	if (s->loss == NULL && strcmp(loss->id, s->id) == 0)
-		s->loss = loss;
-}
-
 /* A rule of any format or of the engine; NULL: none. */
 static inline const struct rule *rule_by_id(const char *id)
 {
-	struct id_search s = { .id = id };
+	struct rule_walk w = { .list = 0 };
+	const struct rule *r;
 
-	rules_visit(id_search_rule, &s);
-	return s.rule;
+	while ((r = rule_next(&w)) != NULL && strcmp(r->id, id) != 0)
+		;
+	return r;
 }
 
 /* A kind of loss, likewise. */
 static inline const struct loss *loss_by_id(const char *id)
 {
-	struct id_search s = { .id = id };
+	struct loss_walk w = { .format = 0 };
+	const struct loss *l;
 
-	losses_visit(id_search_loss, &s);
-	return s.loss;
+	while ((l = loss_next(&w)) != NULL && strcmp(l->id, id) != 0)
+		;
+	return l;
 }
 
 #endif
