@@ -38,7 +38,7 @@ AIDS    := $(filter-out $(TESTS),$(IN_TEST))
 LIB_C   := $(filter-out $(MAINS) $(IN_TEST),$(ALL_C))
 # The formats that have aids.
 AIDED   := $(patsubst formats/%/test/aids.c,%,$(filter formats/%/test/aids.c,$(AIDS)))
-LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o $(BUILD)/page_assets.o
+LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o $(BUILD)/page_assets.o $(BUILD)/completion_scripts.o
 AID_O   := $(AIDS:%.c=$(BUILD)/%.o)
 TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
 
@@ -105,6 +105,16 @@ $(BUILD)/page_assets.c: $(PAGE) src/report/page/embed.sh Makefile
 	$(call say,sh src/report/page/embed.sh $(PAGE) > $@,EMBED,src/report/page)
 
 $(BUILD)/page_assets.o: $(BUILD)/page_assets.c src/report/parts.h src/report/report.h
+	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
+
+# Scripts with which shells complete command lines, as C; in the order of src/cmd/complete.c.
+SHELLS := $(addprefix src/cmd/completion/tracetool.,bash fish zsh)
+
+$(BUILD)/completion_scripts.c: $(SHELLS) src/cmd/completion/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(call say,sh src/cmd/completion/embed.sh $(SHELLS) > $@,EMBED,src/cmd/completion)
+
+$(BUILD)/completion_scripts.o: $(BUILD)/completion_scripts.c src/cli/command.h
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/%.o: %.c Makefile

@@ -100,6 +100,7 @@ extern const struct command *const commands[]; /* NULL-terminated */
 /* Hidden command that the scripts of `completion` run: tracetool __complete WORD... */
 #define COMPLETE_COMMAND "__complete"
 enum exit_status complete_print(int argc, char **argv);
+extern const char *const completion_scripts[]; /* of bash, fish and zsh; made from src/cmd/completion/ */
 
 extern const struct command convert_command, merge_command, validate_command, stats_command, top_command,
     cat_command, info_command, diff_command, compare_command, report_command, recover_command,

@@ -1,8 +1,7 @@
 /*
- * Completion of command lines.  The script of each shell is a static text that runs
- * "tracetool __complete WORD...": the words after the program's name, of which the last
- * is to be completed and may be empty.  The answer comes from the tables that --help is
- * made of:
+ * Completion of command lines.  The script of each shell (completion/) runs "tracetool __complete WORD...":
+ *the words after the program's name, of which the last is to be completed and may be empty.  The answer comes
+ *from the tables that --help is made of:
  *
  *	words               or     files TAB PREFIX
  *	WORD TAB HELP
@@ -22,86 +21,6 @@
 #include "format/registry.h"
 #include "run/engine_losses.h"
 #include "vocab/vocab.h"
-
-/* ---- scripts ---- */
-
-/* For bash 4; needs nothing of the package bash-completion.  bash takes "=" for a word of its own, and
- * replaces only what follows it. */
-static const char script_bash[] =
-    "# shellcheck shell=bash\n"
-    "# Completion of tracetool's command lines for bash; printed by: tracetool completion bash\n"
-    "\n"
-    "_tracetool() {\n"
-    "\tlocal typed=() word rest before='' last start='' kind prefix\n"
-    "\tfor word in \"${COMP_WORDS[@]:1:COMP_CWORD}\"; do # joins what is split at \"=\"\n"
-    "\t\tif [[ ${#typed[@]} -gt 0 && ($word == = || $before == =) ]]; then\n"
-    "\t\t\ttyped[-1]+=$word\n"
-    "\t\telse\n"
-    "\t\t\ttyped+=(\"$word\")\n"
-    "\t\tfi\n"
-    "\t\tbefore=$word\n"
-    "\tdone\n"
-    "\tCOMPREPLY=() last=${typed[-1]}\n"
-    "\t[[ $COMP_WORDBREAKS != *=* ]] || start=${last%\"${last##*=}\"}\n"
-    "\t{\n"
-    "\t\tIFS=$'\\t' read -r kind prefix || return 0\n"
-    "\t\twhile IFS=$'\\t' read -r word rest; do\n"
-    "\t\t\t[[ $word != \"$last\"* ]] || COMPREPLY+=(\"$word\")\n"
-    "\t\tdone\n"
-    "\t} < <(\"${COMP_WORDS[0]}\" __complete \"${typed[@]}\" 2>/dev/null)\n"
-    "\tif [[ $kind == files ]]; then\n"
-    "\t\tcompopt -o filenames 2>/dev/null\n"
-    "\t\tmapfile -t COMPREPLY < <(compgen -P \"$prefix\" -f -- \"${last#\"$prefix\"}\")\n"
-    "\telif [[ ${COMPREPLY[0]-} == *= ]]; then\n"
-    "\t\tcompopt -o nospace 2>/dev/null\n"
-    "\tfi\n"
-    "\tCOMPREPLY=(\"${COMPREPLY[@]#\"$start\"}\")\n"
-    "}\n"
-    "\n"
-    "complete -F _tracetool tracetool\n";
-
-static const char script_fish[] =
-    "# Completion of tracetool's command lines for fish; printed by: tracetool completion fish\n"
-    "\n"
-    "function __tracetool_complete\n"
-    "\tset -l typed (commandline -opc)\n"
-    "\tset -l last (commandline -ct)\n"
-    "\tset -l tool $typed[1]\n"
-    "\tset -e typed[1]\n"
-    "\tset -l answer ($tool __complete $typed \"$last\" 2>/dev/null)\n"
-    "\tset -l head (string split \\t -- \"$answer[1]\")\n"
-    "\tset -e answer[1]\n"
-    "\tif test \"$head[1]\" = files\n"
-    "\t\tset -l from (math (string length -- \"$head[2]\") + 1)\n"
-    "\t\tset answer $head[2](__fish_complete_path (string sub -s $from -- \"$last\"))\n"
-    "\tend\n"
-    "\tprintf '%s\\n' $answer\n"
-    "end\n"
-    "\n"
-    "complete -c tracetool -f -a '(__tracetool_complete)'\n";
-
-static const char script_zsh[] =
-    "#compdef tracetool\n"
-    "# Completion of tracetool's command lines for zsh; printed by: tracetool completion zsh\n"
-    "\n"
-    "_tracetool() {\n"
-    "\tlocal -a answer suffix\n"
-    "\tanswer=(\"${(@f)$(${(Q)words[1]} __complete \"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-    "\tif [[ $answer[1] == files* ]]; then\n"
-    "\t\tlocal prefix=${answer[1]#files$'\\t'}\n"
-    "\t\tcompset -p $#prefix\n"
-    "\t\t_files\n"
-    "\t\treturn\n"
-    "\tfi\n"
-    "\tshift answer\n"
-    "\t(( $#answer )) || return\n"
-    "\t[[ $answer[1] != *=($'\\t'*|) ]] || suffix=(-S '')\n"
-    "\tanswer=(\"${(@)answer//:/\\\\:}\")\n"
-    "\tanswer=(\"${(@)answer/$'\\t'/:}\")\n"
-    "\t_describe -t words word answer $suffix\n"
-    "}\n"
-    "\n"
-    "_tracetool \"$@\"\n";
 
 /* ---- candidates ---- */
 
@@ -340,12 +259,11 @@ enum exit_status complete_print(int argc, char **argv)
 
 /* ---- completion ---- */
 
-static const char *const shells[] = { "bash", "fish", "zsh", NULL };
+static const char *const shells[] = { "bash", "fish", "zsh", NULL }; /* as in the Makefile */
 static const struct cmd_words words[] = { { "", WORDS_LIST, shells }, { NULL, WORDS_LIST, NULL } };
 
 static enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const scripts[] = { script_bash, script_fish, script_zsh };
 	struct text t = { .p = NULL };
 	struct options o;
 
@@ -356,7 +274,7 @@ static enum exit_status cmd_completion(const struct command *cmd, int argc, char
 	const int shell = options_word(&o, "it", o.in[0], shells);
 	if (shell < 0)
 		return o.status;
-	text_str(&t, scripts[shell]);
+	text_str(&t, completion_scripts[shell]);
 	return report_out_text(NULL, &t, true);
 }
 
