@@ -1,18 +1,17 @@
 /*
- * The loop of commands that report on each trace: stats, top, cat, info.  Traces are read on several threads.
- * A trace waits with its first message or report until all earlier traces are reported, so the output is that
- * of one thread.
+ * The loop of commands that report on each trace: validate, stats, top, cat, info.  Traces are read on
+ * several threads.  A trace waits with its first message or report until all earlier traces are reported, so
+ * the output is that of one thread.
  */
 
 #include "cli/traces.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/workers.h"
 #include "cli/say.h"
 #include "json/out.h"
-
-#define SLOTS_PER_THREAD 4
 
 bool traces_begin(struct trace_run *r, bool json)
 {
@@ -91,7 +90,7 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 	job.in.paths = &t->path;
 	job.in.npaths = 1;
 	job.in.operand = &t->trace->operand;
-	job.in.vocabularies = &t->vocabularies;
+	job.in.vocabularies = t->vocabularies;
 	job.to.hooks = (struct pipeline_hooks){
 		.opened = open_input, .closed = trace_slot_closed, .progress = show_progress, .ctx = t
 	};
@@ -100,28 +99,55 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 
 /* ---- all traces ---- */
 
+#define SLOTS_PER_THREAD 4
+#define SLOTS_TO_FINISH 16 /* the same where traces do not wait for their turn on a thread */
+
+/* Parsed vocabularies, of one thread at a time. */
+struct kept {
+	struct vocabularies vocabularies; /* first */
+	struct kept *next;
+};
+
 struct each {
 	struct trace_slot *slots;
 	void (*one)(struct trace_slot *t);
 	size_t state_size;
+	struct kept *kept; /* those that no thread has */
+	pthread_mutex_t lock;
 };
 
 static void run_slot(void *ctx, size_t index)
 {
-	const struct each *const e = ctx;
+	struct each *const e = ctx;
 	struct trace_slot *const t = &e->slots[index];
 
+	pthread_mutex_lock(&e->lock);
+	struct kept *k = e->kept;
+	e->kept = k != NULL ? k->next : NULL;
+	pthread_mutex_unlock(&e->lock);
+	if (k == NULL)
+		k = calloc(1, sizeof *k);
+	t->vocabularies = k != NULL ? &k->vocabularies : NULL;
 	memset(t->state, 0, e->state_size);
 	t->is_read = false;
 	e->one(t);
+	if (k == NULL)
+		return;
+	pthread_mutex_lock(&e->lock);
+	k->next = e->kept;
+	e->kept = k;
+	pthread_mutex_unlock(&e->lock);
 }
 
-/* Other threads may report from now on. */
+/* Other threads may report after it. */
 static void finish_slot(void *ctx, size_t index)
 {
 	const struct each *const e = ctx;
+	struct trace_slot *const t = &e->slots[index];
 
-	e->slots[index].turn = false;
+	if (t->run->finish != NULL)
+		t->run->finish(t);
+	t->turn = false;
 }
 
 void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t))
@@ -130,9 +156,12 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 	const size_t wanted = options_threads(threads);
 	const size_t all = r->groups.n > 0 ? r->groups.n : 1, nthreads = wanted < all ? wanted : all;
 	/* More slots than threads, so that a thread finds the next trace while this one reads its own. */
-	const size_t slots = nthreads * SLOTS_PER_THREAD;
+	const size_t slots = nthreads * (r->finish != NULL ? SLOTS_TO_FINISH : SLOTS_PER_THREAD);
 	const size_t n = nthreads == 1 ? 1 : slots < all ? slots : all;
-	struct each each = { calloc(n, sizeof *each.slots), one, state_size };
+	struct each each = { .slots = calloc(n, sizeof *each.slots),
+		             .one = one,
+		             .state_size = state_size,
+		             .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct workers *const workers = each.slots != NULL ? workers_new(n, nthreads - 1, &ops, &each) : NULL;
 	bool ok = workers != NULL;
 
@@ -154,10 +183,13 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 	if (workers != NULL)
 		workers_settle(workers);
 	workers_free(workers);
-	for (size_t i = 0; each.slots != NULL && i < n; i++) {
-		vocabularies_free(&each.slots[i].vocabularies);
-		free(each.slots[i].state);
+	for (struct kept *k = each.kept, *next; k != NULL; k = next) {
+		next = k->next;
+		vocabularies_free(&k->vocabularies);
+		free(k);
 	}
+	for (size_t i = 0; each.slots != NULL && i < n; i++)
+		free(each.slots[i].state);
 	free(each.slots);
 	if (!ok) {
 		options_no_memory(&r->options);

@@ -6,6 +6,9 @@
 #include "run/read/operands.h"
 #include "stats/tables/tables.h"
 
+struct trace_slot;
+struct workers;
+
 /* Forms of a report, in the order of "text|json|csv|md". */
 enum report_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
@@ -24,6 +27,8 @@ struct trace_run {
 	struct trace_groups groups;
 	bool begun, json;
 	unsigned layout; /* "layout" of the JSON; 0: none */
+	/* Reports on a trace in its turn, if `one` of traces_each() has left that to it; NULL: it has not. */
+	void (*finish)(struct trace_slot *t);
 	struct job_parts parts;
 	bool any;                /* the report describes a trace */
 	enum exit_status status; /* the worst so far */
@@ -36,20 +41,18 @@ bool traces_begin(struct trace_run *r, bool json);
 /* The same for operands that are no traces. */
 bool traces_begin_report(struct trace_run *r, bool json);
 
-struct workers;
-
 /* A trace that a thread works on. */
 struct trace_slot {
 	struct trace_run *run;
 	const struct trace_group *trace;
 	const char *path;
 	uint32_t number; /* of the trace, from 0 */
-	void *state;     /* of the command; zeroed before each trace */
+	void *state;     /* of the command; zeroed before each trace, valid until `finish` */
 	bool is_read;    /* a reader of its inputs was opened; set by the default hook */
 	struct workers *workers;
 	size_t index;
-	bool turn;                        /* all earlier traces are reported */
-	struct vocabularies vocabularies; /* kept from one trace to the next */
+	bool turn;                         /* all earlier traces are reported */
+	struct vocabularies *vocabularies; /* kept from one trace to the next; NULL: on OOM */
 };
 
 /* Calls `one` for each trace, on at most `threads` threads (0: one per core).  It reads the trace, then calls

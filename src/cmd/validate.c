@@ -1,23 +1,38 @@
 /*
  * validate: traces are read on several threads, and reported in the order of the command line.  Findings of a
- * trace wait in its slot until its turn; one that has more than MAX_WAITING bytes of them waits itself.
+ * trace wait until its turn; one that has more than MAX_WAITING bytes of them waits itself.
  * --init writes a policy (tracetool.yaml(5)) from good traces.
  */
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/workers.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/reports.h"
 #include "cli/say.h"
+#include "cli/traces.h"
 #include "cmd/report.h"
 #include "policy/policy.h"
-#include "run/read/operands.h"
+
+#define THREADS_NOT_GIVEN UINT64_MAX
+
+struct validate {
+	struct trace_run run;
+	struct policy_options policy;
+	struct policies policies;
+	struct reports reports;
+	const struct report_ops *form; /* of --format; NULL: not given */
+	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
+	bool init, scope, exit_zero;
+	bool failed; /* OOM: findings are missing */
+	/* of --init */
+	struct policy_watch *watch;
+	struct policy_starter *starter;
+	uint64_t errors;
+};
 
 /* Reads a trace and counts its events.  Returns false if it is unreadable, after reporting that. */
 static bool watch_trace(struct policy_watch *w, struct pipeline **out, const struct pipeline_job *job)
@@ -40,39 +55,53 @@ static bool watch_trace(struct policy_watch *w, struct pipeline **out, const str
 
 /* ---- --init ---- */
 
-struct init {
-	struct options *options;
-	struct policy_watch *watch;
-	struct policy_starter *starter;
-	uint64_t errors;
-	enum exit_status status;
-};
-
-static void init_progress(void *ctx, const struct input *in)
-{
-	struct init *const n = ctx;
-
-	progress_show(&n->options->progress, in);
-}
-
 static void init_closed(void *ctx, const struct source *f)
 {
-	struct init *const n = ctx;
+	struct trace_slot *const t = ctx;
+	struct validate *const v = (struct validate *)t->run;
 
-	progress_clear(&n->options->progress);
 	if (f->open && !f->as_whole)
-		policy_watch_input(n->watch, f);
-	n->errors += f->findings.levels[LEVEL_ERROR];
-	n->status = worse(n->status, say_end(n->options, f));
+		policy_watch_input(v->watch, f);
+	v->errors += f->findings.levels[LEVEL_ERROR];
+	trace_slot_closed(t, f);
 }
 
-static enum exit_status write_starter(struct init *n, const struct trace_groups *traces)
+/* Adds a trace to the policy, unless one before it was not good. */
+static void init_trace(struct trace_slot *t)
 {
-	struct policy_starter *const s = n->starter;
-	struct options *const o = n->options;
+	static const struct policy_checks none = { .any = false };
+	struct validate *const v = (struct validate *)t->run;
+	struct pipeline_job job = trace_slot_job(t);
+	const uint64_t before = v->errors;
+	struct pipeline *p;
+
+	if (v->run.status != STATUS_CLEAN)
+		return;
+	job.read.want = WANT_TIMES | WANT_ORDER;
+	job.read.interpret = INTERPRET_SPANS;
+	job.to.hooks.closed = init_closed;
+	policy_watch_init(v->watch, &none);
+	const bool read = watch_trace(v->watch, &p, &job);
+	if (read && v->errors == before && v->run.status == STATUS_CLEAN) {
+		const struct run_report report = pipeline_report(p);
+		policy_starter_add(v->starter, v->watch, &report);
+	} else {
+		say_of(t->path, "a policy is made from a good trace; this one has %" PRIu64 " error%s",
+		       v->errors - before, v->errors - before == 1 ? "" : "s");
+		v->run.status = worse(v->run.status, STATUS_FINDINGS);
+	}
+	policy_watch_free(v->watch);
+	pipeline_close(p);
+}
+
+static enum exit_status write_starter(struct validate *v)
+{
+	const struct trace_groups *const traces = &v->run.groups;
+	struct policy_starter *const s = v->starter;
+	struct options *const o = &v->run.options;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
-	struct shown_path shown;
+	struct shown_path shown, file;
 
 	if (!report_out_open(&out, o))
 		return STATUS_UNREADABLE;
@@ -80,205 +109,114 @@ static enum exit_status write_starter(struct init *n, const struct trace_groups 
 	report_out_put(&out, &t);
 	text_free(&t);
 	const enum exit_status status = report_out_close(&out);
-	if (status == STATUS_CLEAN && o->output != NULL && !o->quiet) {
-		struct shown_path file;
-		show_path(&file, o->output);
+	if (status == STATUS_CLEAN && o->output != NULL && !o->quiet)
 		say("wrote %s: %" PRIu32 " event%s, %" PRIu32
 		    " budget%s; check: tracetool validate --config %s %s%s",
-		    file.s, s->nevents, s->nevents == 1 ? "" : "s", s->nbudgets, s->nbudgets == 1 ? "" : "s",
-		    file.s, show_path(&shown, trace_group_path(&traces->list[0])),
-		    traces->n > 1 ? " ..." : "");
-	}
+		    show_path(&file, o->output), s->nevents, s->nevents == 1 ? "" : "s", s->nbudgets,
+		    s->nbudgets == 1 ? "" : "s", file.s, shown.s, traces->n > 1 ? " ..." : "");
 	return status;
-}
-
-/* Returns false after a message if no policy is made of it. */
-static bool add_trace(struct init *n, const struct trace_group *trace)
-{
-	static const struct policy_checks none = { .any = false };
-	struct pipeline_job job = options_job(n->options, say_finding, n->options);
-	const char *const path = trace_group_path(trace);
-	const uint64_t before = n->errors;
-	struct pipeline *p;
-
-	job.in.paths = &path;
-	job.in.npaths = 1;
-	job.in.operand = &trace->operand;
-	job.read.want = WANT_TIMES | WANT_ORDER;
-	job.read.interpret = INTERPRET_SPANS;
-	job.to.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
-	progress_init(&n->options->progress, n->options);
-	policy_watch_init(n->watch, &none);
-	const bool read = watch_trace(n->watch, &p, &job);
-	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
-	if (good) {
-		const struct run_report report = pipeline_report(p);
-		policy_starter_add(n->starter, n->watch, &report);
-	} else {
-		say_of(path, "a policy is made from a good trace; this one has %" PRIu64 " error%s",
-		       n->errors - before, n->errors - before == 1 ? "" : "s");
-		n->status = worse(n->status, STATUS_FINDINGS);
-	}
-	policy_watch_free(n->watch);
-	pipeline_close(p);
-	return good;
 }
 
 /* `validate --init TRACE`: writes a policy that a good trace keeps, to standard output or to the file of -o.
  */
-static enum exit_status validate_init(struct options *o)
+static enum exit_status validate_init(struct validate *v)
 {
-	struct init n = { .options = o };
-	struct trace_groups traces = { .n = 0 };
-	uint32_t i = 0;
+	struct options *const o = &v->run.options;
 
-	n.watch = malloc(sizeof *n.watch);
-	n.starter = calloc(1, sizeof *n.starter);
-	if (n.watch == NULL || n.starter == NULL || !trace_groups_init(&traces, o->in, o->nin, o->from)) {
+	v->watch = malloc(sizeof *v->watch);
+	v->starter = calloc(1, sizeof *v->starter);
+	if (v->watch == NULL || v->starter == NULL) {
 		options_no_memory(o);
-	} else if (traces.n == 0) {
+	} else if (options_traces(o, &v->run.groups) && v->run.groups.n == 0) {
 		options_mistake(o, "--init: there is no trace");
-	} else {
-		while (i < traces.n && add_trace(&n, &traces.list[i]))
-			i++;
-		o->status = i < traces.n ? n.status : write_starter(&n, &traces);
+	} else if (o->status == STATUS_CLEAN) {
+		traces_each(&v->run, 1, 0, init_trace);
+		o->status = v->run.status == STATUS_CLEAN ? write_starter(v) : v->run.status;
 	}
-	trace_groups_free(&traces);
-	if (n.starter != NULL)
-		policy_starter_free(n.starter);
-	free(n.starter);
-	free(n.watch);
+	if (v->starter != NULL)
+		policy_starter_free(v->starter);
+	free(v->starter);
+	free(v->watch);
 	return o->status;
 }
 
-/* ---- traces side by side ---- */
+/* ---- one trace ---- */
 
 /* Bytes of findings of one trace that wait for their turn; with more, the trace itself waits. */
 #define MAX_WAITING ((size_t)1 << 20)
-#define SLOTS_PER_THREAD 16
 
 /* A trace that is read, or waits for its turn in the reports. */
-struct slot {
-	struct run *run;
-	size_t index;
-	const struct trace_group *trace;
-	size_t trace_index;
+struct checked {
 	struct finding_log log;
 	uint64_t inputs;            /* number of closed inputs */
 	struct policy_watch *watch; /* while it is read; NULL: its policy expects nothing */
 	uint64_t left_findings;     /* number of findings outside of the scope */
 	struct select_found *found; /* of the scope; NULL: none */
 	char refused[512];          /* why the scope makes no sense for the trace, or "" */
-	bool turn;                  /* all traces before it are reported */
 };
 
-/* Parsed vocabularies, reused from one trace to the next, by one thread at a time. */
-struct kept {
-	struct kept *next;
-	struct vocabularies vocabularies;
-};
-
-struct run {
-	struct options *options;
-	struct reports *reports;
-	const struct trace_groups *groups;
-	struct policies *policies;
-	struct slot *slots;
-	struct workers *workers;
-	struct kept *kept; /* free list */
-	pthread_mutex_t lock;
-	struct progress progress; /* if there is one trace */
-	enum exit_status status;  /* of the scope */
-	bool failed;              /* OOM; written with the lock, or in finish_slot() */
-};
-
-static void hand_over(struct slot *s)
+static void hand_over(struct trace_slot *t)
 {
-	const struct policies *const p = s->run->policies;
+	struct validate *const v = (struct validate *)t->run;
+	struct checked *const s = t->state;
 	struct policy policy;
 
-	policies_of(p, p->traces[s->trace_index], &policy);
+	policies_of(&v->policies, v->policies.traces[t->number], &policy);
 	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
-		reports_file(s->run->reports, k, &policy);
-	s->run->failed |= finding_log_failed(&s->log);
+		reports_file(&v->reports, k, &policy);
+	v->failed |= finding_log_failed(&s->log);
 	finding_log_clear(&s->log);
 }
 
 /* Closes an input in the log, whether it was read or unreadable. */
-static void slot_closed(void *ctx, const struct source *f)
+static void input_closed(void *ctx, const struct source *f)
 {
-	struct slot *const s = ctx;
+	struct trace_slot *const t = ctx;
+	struct checked *const s = t->state;
 	const struct file_record what = source_record(f);
 
-	progress_clear(&s->run->progress);
+	if (t->run->groups.n == 1)
+		progress_clear(&t->run->options.progress);
 	if (f->context->refused[0] != '\0')
 		return; /* nothing was read; reported in turn */
 	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
-	if (s->watch != NULL && s->turn) /* the last record may still get findings of the trace */
-		hand_over(s);
+	if (s->watch != NULL && t->turn) /* the last record may still get findings of the trace */
+		hand_over(t);
 	s->inputs += !f->as_whole;
 	finding_log_close(&s->log, &what, &f->findings);
-	if (!s->turn && s->log.bytes > MAX_WAITING) {
-		workers_turn(s->run->workers, s->index);
-		s->turn = true;
-	}
-	if (s->turn && s->watch == NULL)
-		hand_over(s);
+	if (s->log.bytes > MAX_WAITING)
+		trace_slot_turn(t);
+	if (t->turn && s->watch == NULL)
+		hand_over(t);
 }
-
-static void slot_progress(void *ctx, const struct input *in)
-{
-	struct slot *const s = ctx;
-
-	progress_show(&s->run->progress, in);
-}
-
-static struct kept *get_kept(struct run *r)
-{
-	pthread_mutex_lock(&r->lock);
-	struct kept *k = r->kept;
-	if (k != NULL)
-		r->kept = k->next;
-	pthread_mutex_unlock(&r->lock);
-	return k != NULL ? k : calloc(1, sizeof *k);
-}
-
-static void put_kept(struct run *r, struct kept *k)
-{
-	pthread_mutex_lock(&r->lock);
-	k->next = r->kept;
-	r->kept = k;
-	pthread_mutex_unlock(&r->lock);
-}
-
-/* ---- one trace ---- */
 
 /* Findings about the trace as a whole go to its file, or to a record of their own if it has several. */
-static void add_verdict(struct slot *s, const struct run_report *run, const struct findings *j)
+static void add_verdict(struct checked *s, const struct policy_verdict *v)
 {
 	const struct file_record what = {
-		.path = trace_group_path(s->trace),
-		.format = run->format->name,
-		.dialect = run->trace->dialect,
-		.rules = run->format->rules,
+		.path = v->path,
+		.format = v->run->format->name,
+		.dialect = v->run->trace->dialect,
+		.rules = v->run->format->rules,
 		.whole = true,
 	};
 
 	if (s->inputs == 1 || s->log.last->whole)
-		finding_log_amend(&s->log, j);
-	else if (j->ncounts > 0 || s->log.nchecks > 0)
-		finding_log_close(&s->log, &what, j);
+		finding_log_amend(&s->log, v->findings);
+	else if (v->findings->ncounts > 0 || s->log.nchecks > 0)
+		finding_log_close(&s->log, &what, v->findings);
 }
 
 /* Reads a trace whose policy expects something. */
-static void read_watched(struct slot *s, struct pipeline **p, const struct pipeline_job *job,
+static void read_watched(struct trace_slot *t, struct pipeline **p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {
+	struct checked *const s = t->state;
 	const bool is_read = watch_trace(s->watch, p, job);
 	const struct run_report run = pipeline_report(*p);
-	struct policy_verdict v = { s->watch, &run, trace_group_path(s->trace), baseline, NULL, &s->log };
+	struct policy_verdict v = { s->watch, &run, t->path, baseline, NULL, &s->log };
 	struct findings findings;
 
 	if (!is_read || run.format == NULL || s->log.last == NULL)
@@ -286,27 +224,29 @@ static void read_watched(struct slot *s, struct pipeline **p, const struct pipel
 	job_findings(job, &findings, v.path);
 	v.findings = &findings;
 	s->log.failed |= !policy_verdict(&v);
-	add_verdict(s, &run, &findings);
+	add_verdict(s, &v);
 	findings_free(&findings);
 }
 
 /* Returns false on OOM. */
-static bool run_trace(struct slot *s, struct pipeline_job *job)
+static bool read_trace(struct trace_slot *t, struct pipeline_job *job)
 {
+	const struct validate *const v = (const struct validate *)t->run;
+	struct checked *const s = t->state;
 	const struct policy_baseline *baseline;
 	struct policy_checks checks;
 	struct policy_watch *watch = NULL;
 	struct pipeline *p = NULL;
 
-	if (!policies_checks(s->run->policies, s->trace_index, &checks, &baseline))
+	if (!policies_checks(&v->policies, t->number, &checks, &baseline))
 		return false;
 	const bool ok =
 	    !checks.any || ((watch = malloc(sizeof *watch)) != NULL && policy_watch_init(watch, &checks));
 	if (ok && watch != NULL) {
-		job->read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(s->run->options);
+		job->read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(&v->run.options);
 		job->read.interpret = INTERPRET_SPANS;
 		s->watch = watch;
-		read_watched(s, &p, job, baseline);
+		read_watched(t, &p, job, baseline);
 		s->watch = NULL;
 	} else if (ok && pipeline_open(&p, job)) {
 		pipeline_drain(p);
@@ -322,126 +262,49 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 	return ok;
 }
 
-static void run_slot(void *ctx, size_t index)
+static void check_trace(struct trace_slot *t)
 {
-	struct run *const r = ctx;
-	struct slot *const s = &r->slots[index];
-	struct pipeline_job job = options_job(r->options, NULL, NULL);
-	struct kept *const kept = get_kept(r);
+	struct checked *const s = t->state;
+	struct pipeline_job job = trace_slot_job(t);
 
-	if (kept == NULL) {
-		s->log.failed = true;
-		return;
-	}
+	finding_log_init(&s->log);
+	job.to.sink = NULL;
 	job.to.list = &s->log.open;
-	job.in.paths = &s->trace->operand.path;
-	job.in.npaths = 1;
-	job.in.operand = &s->trace->operand;
-	job.in.vocabularies = &kept->vocabularies;
+	job.in.paths = &t->trace->operand.path;
 	job.read.want = WANT_FINDINGS;
 	job.choice.scope = job.choice.select;
 	job.choice.select = NULL;
-	job.to.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
-	s->inputs = s->left_findings = 0;
-	s->refused[0] = '\0';
-	s->log.failed |= !run_trace(s, &job);
-	put_kept(r, kept);
+	job.to.hooks.closed = input_closed;
+	if (t->run->groups.n > 1)
+		job.to.hooks.progress = NULL;
+	s->log.failed |= !read_trace(t, &job);
 }
 
 /* Reports what the scope left out. */
-static enum exit_status say_scope(const struct slot *s)
+static enum exit_status say_scope(const struct trace_slot *t)
 {
-	const struct options *const o = s->run->options;
-	const char *const path = trace_group_path(s->trace);
+	const struct options *const o = &t->run->options;
+	const struct checked *const s = t->state;
 	struct shown_path shown;
 
 	if (s->refused[0] != '\0') {
-		say("%s: %s: %s", o->cmd->name, show_path(&shown, path), s->refused);
+		say("%s: %s: %s", o->cmd->name, show_path(&shown, t->path), s->refused);
 		return STATUS_USAGE;
 	}
 	if (!o->quiet && s->left_findings > 0)
-		say_of(path, "%" PRIu64 " finding%s outside of the scope", s->left_findings,
+		say_of(t->path, "%" PRIu64 " finding%s outside of the scope", s->left_findings,
 		       s->left_findings == 1 ? " is" : "s are");
-	return say_selected(o, path, s->found);
+	return say_selected(o, t->path, s->found);
 }
 
-static void finish_slot(void *ctx, size_t index)
+static void finish_trace(struct trace_slot *t)
 {
-	struct run *const r = ctx;
-	struct slot *const s = &r->slots[index];
+	struct checked *const s = t->state;
 
-	hand_over(s);
-	finding_log_reset(&s->log);
-	r->status = worse(r->status, say_scope(s));
+	hand_over(t);
+	finding_log_free(&s->log);
+	t->run->status = worse(t->run->status, say_scope(t));
 	select_found_free(s->found);
-	s->found = NULL;
-	s->turn = false;
-}
-
-/* ---- all traces ---- */
-
-/* The number of threads, the calling one included; at most one a trace. */
-static size_t threads_of(const struct run *r, uint64_t wanted)
-{
-	const size_t n = options_threads(wanted);
-
-	return n < r->groups->n ? n : r->groups->n > 0 ? r->groups->n : 1;
-}
-
-static bool read_all(struct run *r, size_t threads)
-{
-	static const struct workers_ops ops = { .run = run_slot, .finish = finish_slot };
-	const size_t slots = threads > 1 ? threads * SLOTS_PER_THREAD : 1;
-
-	r->slots = calloc(slots, sizeof *r->slots);
-	if (r->slots == NULL || (r->workers = workers_new(slots, threads - 1, &ops, r)) == NULL)
-		return false;
-	for (size_t i = 0; i < slots; i++)
-		finding_log_init(&r->slots[i].log);
-	progress_init(&r->progress, r->options);
-	r->progress.wanted &= r->groups->n == 1;
-	for (uint32_t i = 0; i < r->groups->n; i++) {
-		const size_t index = workers_slot(r->workers);
-		struct slot *const s = &r->slots[index];
-		s->run = r;
-		s->index = index;
-		s->trace = &r->groups->list[i];
-		s->trace_index = i;
-		workers_put(r->workers);
-	}
-	workers_settle(r->workers);
-	for (size_t i = 0; i < slots; i++)
-		finding_log_free(&r->slots[i].log);
-	return true;
-}
-
-static void free_run(struct run *r)
-{
-	workers_free(r->workers);
-	while (r->kept != NULL) {
-		struct kept *const k = r->kept;
-		r->kept = k->next;
-		vocabularies_free(&k->vocabularies);
-		free(k);
-	}
-	free(r->slots);
-	pthread_mutex_destroy(&r->lock);
-}
-
-/* Reads all traces on several threads (0: one per core), and hands their findings to the reports in the order
- * of the operands, each trace with its policy.  *scope: exit status of --scope.  Returns false on OOM:
- * findings are missing. */
-static bool validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
-                         struct policies *policies, uint64_t threads, enum exit_status *scope)
-{
-	struct run r = { .options = o, .reports = reports, .groups = traces, .policies = policies };
-
-	if (pthread_mutex_init(&r.lock, NULL) != 0)
-		return false;
-	const bool ok = read_all(&r, threads_of(&r, threads));
-	free_run(&r);
-	*scope = r.status;
-	return ok && !r.failed;
 }
 
 /* ---- options ---- */
@@ -452,19 +315,6 @@ static const struct cmd_words words[] = {
 	{ "--level", WORDS_LIST, policy_levels },
 	{ "--fail-level", WORDS_LIST, policy_fail_levels },
 	{ NULL, WORDS_LIST, NULL },
-};
-
-#define THREADS_NOT_GIVEN UINT64_MAX
-
-struct validate {
-	struct options options;
-	struct policy_options policy;
-	struct trace_groups traces;
-	struct policies policies;
-	struct reports reports;
-	const struct report_ops *form; /* of --format; NULL: not given */
-	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
-	bool init, scope, exit_zero;
 };
 
 static bool set_format(void *run, struct options *o, const char *arg)
@@ -528,7 +378,7 @@ static const struct cmd_option own[] = {
 /* --name and its like select events only with --scope: they are not mistaken for --select-rules. */
 static bool check_scope(struct validate *v)
 {
-	struct options *const o = &v->options;
+	struct options *const o = &v->run.options;
 	const bool any = !select_is_any(&o->select.select);
 
 	if (any && !v->scope)
@@ -548,7 +398,7 @@ static bool check_scope(struct validate *v)
  * too. */
 static bool check_names(struct validate *v)
 {
-	struct options *const o = &v->options;
+	struct options *const o = &v->run.options;
 	struct run_names n;
 
 	run_names_begin(&n, o, o->in, o->nin);
@@ -563,7 +413,7 @@ static bool check_names(struct validate *v)
 
 static bool parse(struct validate *v)
 {
-	struct options *const o = &v->options;
+	struct options *const o = &v->run.options;
 
 	v->threads = THREADS_NOT_GIVEN;
 	if (!options_parse(o, v))
@@ -577,7 +427,7 @@ static bool parse(struct validate *v)
 static bool add_reports(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
-	struct options *const o = &v->options;
+	struct options *const o = &v->run.options;
 
 	if (v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL)
 		for (uint32_t i = 0; i < file->nreports; i++)
@@ -589,15 +439,6 @@ static bool add_reports(struct validate *v)
 	                     o->output != NULL ? o->output : "-"))
 		return false;
 	return true;
-}
-
-/* Finds the traces and their policies.  Returns false after a message. */
-static bool find_traces(struct validate *v)
-{
-	struct options *const o = &v->options;
-
-	return options_traces(o, &v->traces) && policies_init(&v->policies, o, &v->policy, &v->traces) &&
-	       add_reports(v) && check_names(v);
 }
 
 /* Whether a report shows the traces as a page. */
@@ -613,12 +454,13 @@ static bool wants_page(const struct validate *v)
  */
 static bool make_page(struct validate *v, struct page_run *page)
 {
-	struct pipeline_job job = options_job(&v->options, NULL, NULL);
+	struct pipeline_job job = options_job(&v->run.options, NULL, NULL);
 
-	job.in.paths = v->options.in;
-	job.in.npaths = v->options.nin;
-	*page =
-	    (struct page_run){ .options = &v->options, .traces = &v->traces, .page.findings_first = true };
+	job.in.paths = v->run.options.in;
+	job.in.npaths = v->run.options.nin;
+	*page = (struct page_run){ .options = &v->run.options,
+		                   .traces = &v->run.groups,
+		                   .page.findings_first = true };
 	v->reports.context.page = &page->page;
 	return !pipeline_reads_twice(&job) || page_run(page);
 }
@@ -629,42 +471,45 @@ static enum exit_status run(struct validate *v)
 	const uint64_t policy_threads = file != NULL ? file->threads : 0;
 	const uint64_t threads = v->threads == THREADS_NOT_GIVEN ? policy_threads : v->threads;
 	struct publication p = { .n = 0 };
-	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
-	enum exit_status scope = STATUS_CLEAN;
+	enum exit_status status = STATUS_UNREADABLE;
 	struct page_run page = { .options = NULL };
-	bool whole =
-	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads, &scope);
 
-	enum exit_status status = opened ? STATUS_CLEAN : STATUS_UNREADABLE;
-
-	if (opened && wants_page(v))
-		whole = make_page(v, &page) && whole;
-	if (opened) {
-		status = reports_end(&v->reports, !whole, &p);
+	if (reports_open(&v->reports, &v->run.options, &v->policies.whole)) {
+		v->run.finish = finish_trace;
+		traces_each(&v->run, threads, sizeof(struct checked), check_trace);
+		v->failed |= v->run.options.status != STATUS_CLEAN; /* not all were read */
+		if (wants_page(v))
+			v->failed |= !make_page(v, &page);
+		status = reports_end(&v->reports, v->failed, &p);
 		(void)publication_end(&p, NULL, NULL, 0);
 	}
 	reports_free(&v->reports);
 	report_page_free(&page.page);
-	return worse(worse(status, p.status), scope);
+	return worse(worse(status, p.status), v->run.status);
 }
 
 static enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv)
 {
 	struct validate v = { .form = NULL };
+	struct options *const o = &v.run.options;
 	enum exit_status status;
 
-	options_init(&v.options, cmd, argc, argv);
+	options_init(o, cmd, argc, argv);
 	policy_options_init(&v.policy);
 	if (!parse(&v))
-		status = v.options.status;
+		status = o->status;
 	else if (v.init)
-		status = validate_init(&v.options);
+		status = validate_init(&v);
+	else if (options_traces(o, &v.run.groups) &&
+	         policies_init(&v.policies, o, &v.policy, &v.run.groups) && add_reports(&v) &&
+	         check_names(&v))
+		status = run(&v);
 	else
-		status = find_traces(&v) ? run(&v) : v.options.status;
+		status = o->status;
 	policies_free(&v.policies);
-	trace_groups_free(&v.traces);
+	trace_groups_free(&v.run.groups);
 	policy_options_free(&v.policy);
-	options_free(&v.options);
+	options_free(o);
 	return status;
 }
 
