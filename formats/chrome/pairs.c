@@ -53,18 +53,6 @@ uint64_t chrome_async_key(const struct chrome_record *rec)
 
 /* ---- numbers of arrows ---- */
 
-static bool parse_hex(struct slice s, uint64_t *v)
-{
-	*v = 0;
-	for (uint32_t i = 0; i < s.n; i++) {
-		const int d = json_hex_digit(s.p[i]);
-		if (d < 0)
-			return false;
-		*v = *v << 4 | (uint64_t)d;
-	}
-	return s.n > 0 && s.n <= 16;
-}
-
 /* Reads an id of our own output: the number of the arrow. */
 static bool read_own_number(const struct json_token *t, uint64_t *v)
 {
@@ -72,24 +60,23 @@ static bool read_own_number(const struct json_token *t, uint64_t *v)
 
 	if (t->kind == JSON_UINT)
 		return json_digits_any(s.p, s.n, v);
-	return s.n > 2 && s.p[0] == '0' && s.p[1] == 'x' && parse_hex(slice_of(s.p + 2, s.n - 2), v);
+	return s.n > 2 && s.p[0] == '0' && s.p[1] == 'x' && json_hex(slice_of(s.p + 2, s.n - 2), v);
 }
 
 #define MAX_NUMBERS (1u << 19) /* keys that are known; of more, the older half is forgotten */
 
-static bool forget_older(struct chrome_reading *st)
+/* Rebuilds a table without the keys whose values are below `least`. */
+static bool drop_below(struct table64 *t, uint32_t least)
 {
 	struct table64 kept = { .slots = NULL };
 	bool ok = true;
 
-	for (size_t i = 0; ok && i <= st->arrows.mask; i++) {
-		const struct table64_slot *const s = &st->arrows.slots[i];
-		if (s->value != TABLE_NONE && st->narrows - s->value <= MAX_NUMBERS / 2)
-			ok = table64_put(&kept, s->key, s->value);
-	}
-	table64_free(ok ? &st->arrows : &kept);
+	for (size_t i = 0; ok && i <= t->mask; i++)
+		if (t->slots[i].value != TABLE_NONE && t->slots[i].value >= least)
+			ok = table64_put(&kept, t->slots[i].key, t->slots[i].value);
+	table64_free(ok ? t : &kept);
 	if (ok)
-		st->arrows = kept;
+		*t = kept;
 	return ok;
 }
 
@@ -100,8 +87,8 @@ static uint64_t number_of_key(struct chrome_reading *st, uint64_t key)
 
 	if (known != TABLE_NONE)
 		return known;
-	if ((st->arrows.used >= MAX_NUMBERS && !forget_older(st)) || st->narrows == TABLE_NONE - 1 ||
-	    !table64_put(&st->arrows, key, st->narrows + 1)) {
+	if ((st->arrows.used >= MAX_NUMBERS && !drop_below(&st->arrows, st->narrows - MAX_NUMBERS / 2)) ||
+	    st->narrows == TABLE_NONE - 1 || !table64_put(&st->arrows, key, st->narrows + 1)) {
 		st->r->no_memory = true;
 		return 0;
 	}
@@ -113,7 +100,7 @@ uint64_t chrome_arrow_number(struct chrome_reading *st)
 	const struct chrome_record *const rec = &st->rec;
 	uint64_t v;
 
-	if (chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && read_own_number(&rec->of[CHROME_ID], &v))
+	if (st->dialect == CHROME_DIALECT_TRACETOOL && read_own_number(&rec->of[CHROME_ID], &v))
 		return v;
 	return number_of_key(st, end_key(rec, 1, true));
 }
@@ -138,6 +125,8 @@ enum chrome_end_kind {
 	END_KINDS
 };
 
+static const char end_letters[] = "BEbeSFstf"; /* ph, by enum chrome_end_kind */
+
 struct chrome_end {
 	uint64_t ts;
 	uint64_t key, offset;
@@ -161,53 +150,12 @@ static uint32_t hash_or_any(const struct json_token *t)
 	return s.n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_bytes(s.p, s.n, 5) | 1;
 }
 
-static enum chrome_end_kind end_kind(char ph)
-{
-	switch (ph) {
-	case 'B':
-		return END_B;
-	case 'E':
-		return END_E;
-	case 'b':
-		return END_ASYNC_B;
-	case 'e':
-		return END_ASYNC_E;
-	case 'S':
-		return END_S;
-	case 'F':
-		return END_F;
-	case 's':
-		return END_OUT;
-	case 't':
-		return END_STEP;
-	default:
-		return END_IN;
-	}
-}
-
-/* Rebuilds the table without keys that have no open entry. */
-static bool drop_unused_keys(struct chrome_reading *st)
-{
-	struct table64 kept = { .slots = NULL };
-	bool ok = true;
-
-	for (size_t i = 0; ok && i <= st->open_keys.mask; i++) {
-		const struct table64_slot *const s = &st->open_keys.slots[i];
-		if (s->value != TABLE_NONE && s->value != 0)
-			ok = table64_put(&kept, s->key, s->value);
-	}
-	table64_free(ok ? &st->open_keys : &kept);
-	if (ok)
-		st->open_keys = kept;
-	return ok;
-}
-
 /* Sets the innermost open entry of a key, or of a thread. */
 static void set_top(struct chrome_reading *st, const struct chrome_end *end, uint32_t top)
 {
 	if (end->kind <= END_E)
 		st->tasks[end->task]->open = top;
-	else if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !drop_unused_keys(st)) ||
+	else if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !drop_below(&st->open_keys, 1)) ||
 	         !table64_put(&st->open_keys, end->key, top))
 		st->r->no_memory = true;
 }
@@ -359,7 +307,7 @@ static void put_end(struct chrome_reading *st, const struct chrome_end *end)
 void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const enum chrome_end_kind kind = end_kind(rec->ph);
+	const enum chrome_end_kind kind = (enum chrome_end_kind)(strchr(end_letters, rec->ph) - end_letters);
 	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
 
 	if (st->r->findings == NULL || task == st->overflow)

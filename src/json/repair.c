@@ -279,7 +279,6 @@ static const char *put_high(struct json_repair *x, const char *p, const char *en
 	return p + 6;
 }
 
-/* Writes [p, end) as a JSON string. */
 static void put_text(struct json_repair *x, const char *p, const char *end)
 {
 	text_char(&x->text, '"');
@@ -324,16 +323,10 @@ static const char *not_finite(struct slice s)
 
 static bool put_hex(struct text *t, struct slice s, bool minus)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] | 0x20) != 'x')
+	if (s.n < 3 || s.p[0] != '0' || (s.p[1] | 0x20) != 'x' || !json_hex(slice_of(s.p + 2, s.n - 2), &v))
 		return false;
-	for (uint32_t i = 2; i < s.n; i++) {
-		const int d = json_hex_digit(s.p[i]);
-		if (d < 0)
-			return false;
-		v = v << 4 | (uint64_t)d;
-	}
 	if (minus)
 		text_char(t, '-');
 	text_u64(t, v);
@@ -478,7 +471,6 @@ static void close_level(struct walk *w)
 	w->expected = EXPECT_NEXT;
 }
 
-/* Reads a closing bracket. */
 static const char *read_close(struct walk *w, const char *p)
 {
 	struct json_repair *const x = w->x;
@@ -563,7 +555,6 @@ static const char *open_level(struct walk *w, const char *p)
 	return p + 1;
 }
 
-/* Reads a value that is a text. */
 static const char *read_text(struct walk *w, const char *p)
 {
 	const char *stop;
@@ -582,7 +573,6 @@ static const char *read_text(struct walk *w, const char *p)
 	return end;
 }
 
-/* Reads a key and its colon. */
 static const char *read_key(struct walk *w, const char *p)
 {
 	struct json_repair *const x = w->x;

@@ -18,6 +18,16 @@ bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
 	return n > 0;
 }
 
+bool json_integer(struct slice s, uint64_t *v)
+{
+	const bool minus = s.n > 0 && *s.p == '-';
+
+	if (!json_digits_any(s.p + minus, s.n - minus, v) || (minus && *v > (uint64_t)1 << 63))
+		return false;
+	*v = minus ? -*v : *v;
+	return true;
+}
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/cursor.h"
+#include "base/slice.h"
 
 /*
  * Fast scanning of JSON: an index of its quotes, line feeds and special bytes, made by SIMD, and integers
@@ -39,6 +40,9 @@ static inline bool json_few_digits(uint32_t at, uint32_t n)
 
 /* Reads any bytes.  Returns false if they are not all digits, or need more than 64 bits. */
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
+
+/* The same for digits that may have a minus sign: two's complement then. */
+bool json_integer(struct slice s, uint64_t *v);
 
 /* Reads n bytes at offset `at` that are known to be digits.  Returns false if they need more than 64 bits. */
 static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64_t *v)

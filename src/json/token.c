@@ -36,7 +36,7 @@ const char *json_cut(struct json *x, const char *at, const char *why)
 
 /* ---- strings ---- */
 
-int json_hex_digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -45,20 +45,24 @@ int json_hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+bool json_hex(struct slice s, uint64_t *v)
+{
+	*v = 0;
+	for (uint32_t i = 0; i < s.n; i++) {
+		const int d = hex_digit(s.p[i]);
+		if (d < 0)
+			return false;
+		*v = *v << 4 | (uint64_t)d;
+	}
+	return s.n > 0 && s.n <= 16;
+}
+
 /* Returns the value of four hexadecimal digits; -1: not four digits. */
 static int32_t hex4(const char *p, const char *e)
 {
-	int32_t v = 0;
+	uint64_t v;
 
-	if (e - p < 4)
-		return -1;
-	for (int i = 0; i < 4; i++) {
-		const int d = json_hex_digit(p[i]);
-		if (d < 0)
-			return -1;
-		v = v << 4 | d;
-	}
-	return v;
+	return e - p >= 4 && json_hex(slice_of(p, 4), &v) ? (int32_t)v : -1;
 }
 
 uint32_t json_escape_length(const char *p, const char *e)
@@ -313,17 +317,10 @@ static const char *literal(const char *p, const char *e, const char *word)
 	return (size_t)(e - p) >= n && memcmp(p, word, n) == 0 && ends_value(p + n, e) ? p + n : NULL;
 }
 
-static bool is_big(const char *p, const char *q)
-{
-	const bool minus = *p == '-';
-	uint64_t v;
-
-	return !json_digits_any(p + minus, (uint32_t)(q - p - minus), &v) || (minus && v > (uint64_t)1 << 63);
-}
-
 const char *json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = NULL;
+	uint64_t v;
 
 	if (p == e)
 		return json_cut(x, p, "expected a value");
@@ -339,7 +336,8 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 		*kind = JSON_NULL;
 	if (q == e && !x->complete)
 		return json_cut(x, p, "unterminated value");
-	if (q - p >= 19 && *kind <= JSON_INT && x->big == NULL && is_big(p, q))
+	if (q - p >= 19 && *kind <= JSON_INT && x->big == NULL &&
+	    !json_integer(slice_of(p, (size_t)(q - p)), &v))
 		x->big = p;
 	return q != NULL && ends_value(q, e) ? q : read_bad_word(x, p, e, kind);
 }

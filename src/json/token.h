@@ -158,8 +158,8 @@ static inline struct slice json_token_text(const struct json_token *t)
  * kept. */
 struct slice json_unescape(struct arena *a, struct slice s);
 
-/* Returns -1 if c is none. */
-int json_hex_digit(char c);
+/* Reads 1 to 16 hexadecimal digits.  Returns false if the text is anything else. */
+bool json_hex(struct slice s, uint64_t *v);
 
 /* Returns the length of a valid escape at the backslash p, with both surrogates of a pair; 0: invalid. */
 uint32_t json_escape_length(const char *p, const char *e);
