@@ -307,38 +307,23 @@ struct dft_position {
 	uint64_t offset, line, column, record;
 };
 
-/* Maps hosts, pids and tids to numbers small enough for keys of tables.  Zero-initialise to start. */
-struct dft_numbers {
-	struct table64 large;   /* pids and tids of more than 38 bits -> 0, 1, ... */
-	struct tabletext hosts; /* as written -> 1, 2, ... */
+/* Hosts by number.  Zero-initialise to start. */
+struct dft_hosts {
+	struct tabletext index; /* as written -> 1, 2, ... */
 	struct slice *texts;    /* of host 1, 2, ... */
-	uint32_t nhosts, hosts_cap;
+	uint32_t n, cap;
 };
 
 #define DFT_MAX_HOST 256 /* significant bytes of a host: the longest host name has 255 */
 
-void dft_numbers_free(struct dft_numbers *numbers);
-
-#define DFT_SMALL (UINT64_C(1) << 38)
-
-/* Returns 0, 1, ... for a number of more bits. */
-uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v);
-
-/* Maps any pid or tid to a number of at most 39 bits; small ones to themselves.  Large ones after the first
- * DFT_MAX_PROCESSES share a number. */
-static inline uint64_t dft_small_number(struct dft_numbers *numbers, uint64_t v)
-{
-	return v < DFT_SMALL ? v : DFT_SMALL + dft_large_number(numbers, v);
-}
-
 /* Returns 1, 2, ... for a host as it is written; its text is copied into the arena.  Returns 0 if there are
  * too many or on OOM: hosts are then not distinguished. */
-uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host);
+uint32_t dft_host_number(struct dft_hosts *hosts, struct arena *a, struct slice host);
 
 /* Returns the host as it is written; host is not 0. */
-static inline struct slice dft_host_text(const struct dft_numbers *numbers, uint32_t host)
+static inline struct slice dft_host_text(const struct dft_hosts *hosts, uint32_t host)
 {
-	return numbers->texts[host - 1];
+	return hosts->texts[host - 1];
 }
 
 /* slice_equal() with a shortcut for hashes of 16 digits. */
@@ -352,10 +337,10 @@ static inline bool dft_same_host(struct slice a, struct slice b)
 	        (load_u64(a.p + 8, false) ^ load_u64(b.p + 8, false))) == 0;
 }
 
-/* A process is identified by its pid and the number of its host (0: unknown). */
-static inline uint64_t dft_process_key(struct dft_numbers *numbers, uint64_t pid, uint32_t host)
+/* The key of two numbers in a table: a seeded hash, so that no input can choose numbers that collide. */
+static inline uint64_t dft_key_of(uint64_t a, uint64_t b)
 {
-	return dft_small_number(numbers, pid) << 24 | host;
+	return hash_u64(a, hash_u64(b, hash_seed()));
 }
 
 /*
@@ -401,14 +386,12 @@ struct dft_thread {
 struct dft_processes {
 	struct dft_process **list; /* in the trace's arena; the array is owned */
 	uint32_t n, cap;
-	struct table64 index;                 /* process key -> list[] */
+	struct table64 index;                 /* pid, host (0: unknown) -> list[] */
 	struct dft_process *last;             /* of the last record that named its host */
-	struct table64 threads;               /* process << 40 | small tid -> trace.tracks[] */
+	struct table64 threads;               /* tid, process; no tid: process -> trace.tracks[] */
 	struct dft_thread recent[DFT_RECENT]; /* by tid */
 	const struct track *overflow;         /* threads past DFT_MAX_THREADS */
 };
-
-void dft_processes_free(struct dft_processes *p);
 
 /* Returns the base of the process's ids in dft_shared.ids.  Ranges are far apart, and staggered so that their
  * pages do not collide. */
@@ -420,13 +403,10 @@ static inline uint64_t dft_id_base(const struct dft_process *p)
 /* Names that metadata give to processes and threads, which may never occur in events.  Zero-initialise to
  * start. */
 struct dft_titles {
-	struct table64 owners; /* process key -> owner number */
-	struct table64 index;  /* owner << 40, | small tid + 1 for a thread -> texts[] */
-	struct slice *texts;   /* in the trace's arena */
-	uint32_t n, cap, nowners;
+	struct table64 index; /* pid, host; tid and these -> texts[] */
+	struct slice *texts;  /* in the trace's arena */
+	uint32_t n, cap;
 };
-
-void dft_titles_free(struct dft_titles *t);
 
 /*
  * Hashes are cut from the MD5 of the text: 16 bits in one dialect, 64 bits as a number or as sixteen digits
@@ -614,7 +594,7 @@ struct dft_classes {
 /* State that the inputs of one trace share. */
 struct dft_shared {
 	struct arena *arena; /* the trace's: events may point into it */
-	struct dft_numbers numbers;
+	struct dft_hosts hosts;
 	struct dft_names names;
 	struct dft_titles titles;
 	struct dft_processes processes;

@@ -54,8 +54,7 @@ static inline struct dft_process *same_process(const struct dft_state *st, const
 	if (p == NULL || host->kind > JSON_STRING || p->pid != few_digits(rec, DFT_PID) ||
 	    p->host_name.p == NULL || p->host_known != sh->names.hosts_defined || p->unit > COMMON_UNIT)
 		return NULL;
-	return dft_same_host(dft_host_text(&sh->numbers, p->host), dft_token_text(rec, host->value)) ? p
-	                                                                                             : NULL;
+	return dft_same_host(dft_host_text(&sh->hosts, p->host), dft_token_text(rec, host->value)) ? p : NULL;
 }
 
 /* Returns whether all hashes but the host's are defined; *texts: number of hashes that are text. */

@@ -73,7 +73,7 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 /* Returns the name of the host of a process, or its hash; empty: not known. */
 static struct slice host_name(struct dft_state *st, const struct dft_process *p)
 {
-	const struct slice host = p->host != 0 ? dft_host_text(&st->sh->numbers, p->host) : slice_of("", 0);
+	const struct slice host = p->host != 0 ? dft_host_text(&st->sh->hosts, p->host) : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
 	struct slice name = { .p = NULL };
 	struct dft_hash h;
@@ -174,8 +174,7 @@ static const struct track *thread_track(struct dft_state *st, const struct dft_r
 
 	if (has_tid && recent->process == p && recent->tid == tid)
 		return recent->track;
-	const uint64_t key =
-	    (uint64_t)p->number << 40 | (has_tid ? dft_small_number(&st->sh->numbers, tid) + 1 : 0);
+	const uint64_t key = has_tid ? dft_key_of(tid, p->number) : p->number;
 	const uint32_t known = table64_get(&st->sh->processes.threads, key);
 	const struct track *const t = known != TABLE_NONE
 	                                  ? st->r->trace->tracks[known]

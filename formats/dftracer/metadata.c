@@ -8,28 +8,15 @@
 
 /* ---- titles of processes and threads ---- */
 
-void dft_titles_free(struct dft_titles *t)
+static uint64_t title_key(uint64_t pid, uint32_t host, const uint64_t *tid)
 {
-	table64_free(&t->owners);
-	table64_free(&t->index);
-	free(t->texts);
+	const uint64_t process = dft_key_of(pid, host);
+
+	return tid != NULL ? dft_key_of(*tid, process) : process;
 }
 
-static uint64_t title_key(uint64_t owner, const uint64_t *small_tid)
+static bool store_title(struct dft_titles *t, struct arena *a, uint64_t key, struct slice text)
 {
-	return owner << 40 | (small_tid != NULL ? *small_tid + 1 : 0);
-}
-
-static bool store_title(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid,
-                        struct slice text)
-{
-	uint32_t owner = table64_get(&t->owners, process);
-
-	if (owner == TABLE_NONE) {
-		owner = t->nowners++;
-		if (!table64_put(&t->owners, process, owner))
-			return false;
-	}
 	if (!array_reserve(&t->texts, t->n, &t->cap, sizeof *t->texts))
 		return false;
 	if (text.n > DFT_MAX_TITLE)
@@ -38,26 +25,17 @@ static bool store_title(struct dft_titles *t, struct arena *a, uint64_t process,
 	if (text.p == NULL)
 		return false;
 	t->texts[t->n] = textscan_slice(text.p, text.n);
-	return table64_put(&t->index, title_key(owner, small_tid), t->n++);
+	return table64_put(&t->index, key, t->n++);
 }
 
 struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
 {
-	struct dft_numbers *const numbers = &st->sh->numbers;
 	const struct dft_titles *const t = &st->sh->titles;
-	const uint64_t small = tid != NULL ? dft_small_number(numbers, *tid) : 0;
+	uint32_t known = table64_get(&t->index, title_key(pid, host, tid));
 
-	for (int i = 0; i < 2; i++) {
-		const uint32_t owner =
-		    table64_get(&t->owners, dft_process_key(numbers, pid, i == 0 ? host : 0));
-		const uint32_t known =
-		    owner != TABLE_NONE
-		        ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL))
-		        : TABLE_NONE;
-		if (known != TABLE_NONE)
-			return t->texts[known];
-	}
-	return (struct slice){ NULL, 0, 0 };
+	if (known == TABLE_NONE)
+		known = table64_get(&t->index, title_key(pid, 0, tid));
+	return known != TABLE_NONE ? t->texts[known] : (struct slice){ NULL, 0, 0 };
 }
 
 /* ---- texts of metadata ---- */
@@ -192,11 +170,9 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 		return;
 	}
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
-	const uint32_t number = host.n > 0 ? dft_host_number(&sh->numbers, sh->arena, host) : 0;
-	const uint64_t small = thread ? dft_small_number(&sh->numbers, f->tid) : 0;
-	if (!store_title(&sh->titles, sh->arena, dft_process_key(&sh->numbers, f->pid, number),
-	                 thread ? &small : NULL, text))
-		st->r->no_memory = true;
+	const uint32_t number = host.n > 0 ? dft_host_number(&sh->hosts, sh->arena, host) : 0;
+	st->r->no_memory |=
+	    !store_title(&sh->titles, sh->arena, title_key(f->pid, number, thread ? &f->tid : NULL), text);
 }
 
 static void name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)

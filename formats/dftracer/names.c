@@ -10,39 +10,22 @@
 
 /* ---- hosts and processes ---- */
 
-void dft_numbers_free(struct dft_numbers *numbers)
+uint32_t dft_host_number(struct dft_hosts *hosts, struct arena *a, struct slice host)
 {
-	table64_free(&numbers->large);
-	tabletext_free(&numbers->hosts);
-	free(numbers->texts);
-}
-
-uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v)
-{
-	const uint32_t known = table64_get(&numbers->large, v), n = (uint32_t)numbers->large.used;
+	const uint32_t known = tabletext_get(&hosts->index, host);
 
 	if (known != TABLE_NONE)
 		return known;
-	return n < DFT_MAX_PROCESSES && table64_put(&numbers->large, v, n) ? n : DFT_MAX_PROCESSES;
-}
-
-uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host)
-{
-	const uint32_t known = tabletext_get(&numbers->hosts, host);
-
-	if (known != TABLE_NONE)
-		return known;
-	if (numbers->nhosts == DFT_MAX_HOSTS)
+	if (hosts->n == DFT_MAX_HOSTS)
 		return 0;
-	const bool space =
-	    array_reserve(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts);
+	const bool space = array_reserve(&hosts->texts, hosts->n, &hosts->cap, sizeof *hosts->texts);
 	const struct slice copy = arena_copy(a, host);
-	if (!space || copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1)) {
+	if (!space || copy.p == NULL || !tabletext_put(&hosts->index, copy, hosts->n + 1)) {
 		a->failed = true;
 		return 0;
 	}
-	numbers->texts[numbers->nhosts++] = copy;
-	return numbers->nhosts;
+	hosts->texts[hosts->n++] = copy;
+	return hosts->n;
 }
 
 static struct dft_process *add_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
@@ -61,7 +44,7 @@ static struct dft_process *add_process(struct dft_state *st, const struct dft_re
 		return NULL;
 	*p = (struct dft_process){ .pid = pid, .number = all->n, .host = host, .unit = 1000 };
 	all->list[all->n] = p;
-	return table64_put(&all->index, dft_process_key(&st->sh->numbers, pid, host), all->n++) ? p : NULL;
+	return table64_put(&all->index, dft_key_of(pid, host), all->n++) ? p : NULL;
 }
 
 /* Finds or adds a process.  The index has it under its host, and the first of its pid under no host too. */
@@ -69,12 +52,12 @@ static struct dft_process *find_process(struct dft_state *st, const struct dft_r
                                         uint32_t host)
 {
 	struct dft_processes *const all = &st->sh->processes;
-	const uint64_t key = dft_process_key(&st->sh->numbers, pid, host);
+	const uint64_t key = dft_key_of(pid, host);
 	uint32_t known = table64_get(&all->index, key);
 
 	if (known != TABLE_NONE)
 		return all->list[known];
-	const uint64_t any = dft_process_key(&st->sh->numbers, pid, 0);
+	const uint64_t any = dft_key_of(pid, 0);
 	known = host != 0 ? table64_get(&all->index, any) : TABLE_NONE;
 	if (known != TABLE_NONE && all->list[known]->host == 0) {
 		all->list[known]->host = host;
@@ -95,20 +78,13 @@ struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
 	if (host.n == 0)
 		return find_process(st, rec, pid, 0);
-	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->numbers, last->host), host))
+	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->hosts, last->host), host))
 		return last;
 	struct dft_process *const p =
-	    find_process(st, rec, pid, dft_host_number(&sh->numbers, sh->arena, host));
+	    find_process(st, rec, pid, dft_host_number(&sh->hosts, sh->arena, host));
 	if (p != NULL && p->pid == pid && p->host != 0)
 		sh->processes.last = p;
 	return p;
-}
-
-void dft_processes_free(struct dft_processes *p)
-{
-	free(p->list);
-	table64_free(&p->index);
-	table64_free(&p->threads);
 }
 
 /* ---- hashes: reading ---- */
@@ -193,9 +169,9 @@ static enum dft_hash_form form_of(struct dft_hash h)
 }
 
 /* Narrow hashes belong to a process. */
-static uint64_t key_of(struct dft_shared *sh, struct dft_hash h, uint64_t pid)
+static uint64_t key_of(struct dft_hash h, uint64_t pid)
 {
-	return h.text || h.value > UINT16_MAX ? h.value : dft_small_number(&sh->numbers, pid) << 16 | h.value;
+	return form_of(h) == DFT_HASH_NARROW ? dft_key_of(pid, h.value) : h.value;
 }
 
 /* Finds or adds the entry of a hash; new ones are undefined.  Returns NULL after reporting that there are too
@@ -205,7 +181,7 @@ static struct dft_name *find_name(struct dft_state *st, struct dft_shared *sh, c
 {
 	struct dft_names *const n = &sh->names;
 	struct table64 *const index = &n->index[kind][form_of(h)];
-	const uint64_t key = key_of(sh, h, pid);
+	const uint64_t key = key_of(h, pid);
 	const uint32_t known = table64_get(index, key);
 
 	if (known != TABLE_NONE)
@@ -303,8 +279,7 @@ struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, 
                            uint64_t pid)
 {
 	struct dft_names *const n = &st->sh->names;
-	const uint32_t i =
-	    h.none ? TABLE_NONE : table64_get(&n->index[kind][form_of(h)], key_of(st->sh, h, pid));
+	const uint32_t i = h.none ? TABLE_NONE : table64_get(&n->index[kind][form_of(h)], key_of(h, pid));
 
 	if (i == TABLE_NONE)
 		return (struct slice){ NULL, 0, 0 };

@@ -499,10 +499,14 @@ static void dft_shared_close(void *shared)
 {
 	struct dft_shared *const sh = shared;
 
-	dft_numbers_free(&sh->numbers);
+	tabletext_free(&sh->hosts.index);
+	free(sh->hosts.texts);
 	dft_names_free(&sh->names);
-	dft_titles_free(&sh->titles);
-	dft_processes_free(&sh->processes);
+	table64_free(&sh->titles.index);
+	free(sh->titles.texts);
+	free(sh->processes.list);
+	table64_free(&sh->processes.index);
+	table64_free(&sh->processes.threads);
 	tabletext_free(&sh->classes.index);
 	idset_free(&sh->ids);
 }
