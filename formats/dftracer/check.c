@@ -69,10 +69,7 @@ static enum dft_phase phase_of_kind(char c, enum json_kind kind)
 
 bool dft_is_metadata(const struct dft_record *rec)
 {
-	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
-	const char c = rec->top[DFT_PH].n == 1 && kind != JSON_ABSENT ? *top_at(rec, DFT_PH) : '\0';
-
-	return phase_of_kind(c, kind) == DFT_PHASE_METADATA;
+	return phase_of_kind(dft_phase_char(rec), dft_top_kind(rec, DFT_PH)) == DFT_PHASE_METADATA;
 }
 
 /* Guesses the phase of a record without a valid ph. */
@@ -115,9 +112,8 @@ static bool is_aggregate(const struct dft_record *rec)
 static enum dft_phase check_phase(struct dft_state *st, const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
-	const bool one = rec->top[DFT_PH].n == 1 && (kind == JSON_STRING || kind == JSON_UINT);
-	const char c = one ? *top_at(rec, DFT_PH) : '\0';
-	const struct slice text = slice_of(rec->p + rec->top[DFT_PH].at, one);
+	const char c = kind == JSON_STRING || kind == JSON_UINT ? dft_phase_char(rec) : '\0';
+	const struct slice text = slice_of(top_at(rec, DFT_PH), 1);
 
 	if (kind == JSON_STRING && c == 'X')
 		return DFT_PHASE_COMPLETE;
@@ -146,11 +142,8 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 static bool is_quoted_number(const struct dft_record *rec, enum dft_top which)
 {
 	const struct slice s = dft_top_text(rec, which);
-	uint32_t i = s.n > 1 && *s.p == '-';
 
-	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
-		i++;
-	return s.n > 0 && i == s.n;
+	return s.n > 0 && json_skip_digits(s.p + (s.n > 1 && *s.p == '-'), s.p + s.n) == s.p + s.n;
 }
 
 static void report_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
@@ -158,7 +151,7 @@ static void report_range(struct dft_state *st, const struct dft_record *rec, enu
 {
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_NUMBER_RANGE, dft_byte_position(rec, rec->p + rec->top[which].at), "%s %s %s",
+	dft_report(st, DFT_RULE_NUMBER_RANGE, dft_byte_position(rec, top_at(rec, which)), "%s %s %s",
 	           dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
 }
 
@@ -166,7 +159,7 @@ static bool unusual_number(struct dft_state *st, const struct dft_record *rec, e
                            bool may_be_negative, uint64_t *v)
 {
 	const enum json_kind kind = dft_top_kind(rec, which);
-	struct dft_token t = rec->top[which];
+	const struct slice s = dft_top_text(rec, which);
 
 	if (json_is_string(kind) && !is_quoted_number(rec, which)) {
 		report_type(st, rec, which, "an integer");
@@ -174,19 +167,14 @@ static bool unusual_number(struct dft_state *st, const struct dft_record *rec, e
 	}
 	if (kind != JSON_UINT && kind != JSON_INT && !json_is_string(kind))
 		return false;
-	const bool minus = rec->p[t.at] == '-';
-	if (minus)
-		t = (struct dft_token){ t.at + 1, t.n - 1 };
-	if (!dft_digits(rec, t, v) || (minus && *v > (uint64_t)1 << 63)) {
+	if (!json_integer(s, v)) {
 		report_range(st, rec, which, "does not fit 64 bits");
 		return false;
 	}
-	if (minus && !may_be_negative && *v > 0) {
+	if (*s.p == '-' && !may_be_negative && *v > 0) {
 		report_range(st, rec, which, "must not be negative");
 		return false;
 	}
-	if (minus)
-		*v = -*v;
 	return true;
 }
 

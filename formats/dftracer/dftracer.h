@@ -136,12 +136,6 @@ struct dft_arg {
 	uint32_t repeats; /* number of earlier arguments of the record with this key */
 };
 
-/* A member of the record itself, unchanged. */
-struct dft_member {
-	struct dft_token key, value; /* as in dft_arg */
-	enum json_kind kind;
-};
-
 #define DFT_EXTRAS 16 /* unknown members that are retained */
 #define DFT_MAX_ARGS 60000
 #define DFT_MAX_DEPTH 60 /* of nested values; writers and viewers support little more */
@@ -166,7 +160,8 @@ struct dft_record {
 	uint64_t hashes; /* bit set: which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
 	uint32_t nextras;
-	struct dft_member *members; /* all in file order, if keep_members is set before dft_parse(); owned */
+	struct dft_arg *members; /* all of the record, unchanged and in file order, if keep_members is set
+	                            before dft_parse(); owned */
 	uint32_t nmembers, members_cap;
 	bool keep_members;
 	struct json json; /* flaws, and the reason if the record could not be read */
@@ -717,6 +712,15 @@ void dft_check_record(struct dft_state *st);
 
 /* Returns the phase that a letter or digit stands for. */
 enum dft_phase dft_phase_of(char c);
+
+/* Returns the letter or digit of ph; NUL: absent, or not one byte. */
+static inline char dft_phase_char(const struct dft_record *rec)
+{
+	const struct dft_token ph = rec->top[DFT_PH];
+
+	return dft_top_kind(rec, DFT_PH) != JSON_ABSENT && ph.n == 1 ? rec->p[ph.at] : '\0';
+}
+
 bool dft_is_metadata(const struct dft_record *rec);
 
 /* Returns true for records that a look-ahead pass, which collects names only, does not read. */
@@ -747,6 +751,9 @@ struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, c
 
 /* Returns ns per unit of a time_metric; 0 for unknown names. */
 uint64_t dft_time_unit(struct slice name);
+
+/* Returns the time_metric in the JSON of a cfg, without its quotes; p NULL: it has none. */
+struct slice dft_unit_of_cfg(struct slice cfg);
 
 /* Applies metadata, `start` and `end`. */
 void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);

@@ -247,8 +247,7 @@ void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct d
 /* Returns the phase without reporting; small letters, and phases of Chrome's format, are none. */
 static enum dft_phase quiet_phase(const struct dft_record *rec)
 {
-	const bool one = dft_top_kind(rec, DFT_PH) != JSON_ABSENT && rec->top[DFT_PH].n == 1;
-	const char c = one ? rec->p[rec->top[DFT_PH].at] : '\0';
+	const char c = dft_phase_char(rec);
 	const enum dft_phase phase = dft_phase_of(c);
 
 	return phase >= DFT_PHASE_BEGIN || (c >= 'a' && c <= 'z') ? DFT_PHASE_NONE : phase;
@@ -273,10 +272,10 @@ struct survey {
 /* Matches records with phases that this tracer never writes. */
 static bool has_foreign_phase(const struct dft_record *rec)
 {
-	const struct dft_token ph = rec->top[DFT_PH];
+	const char c = dft_phase_char(rec);
 
-	return dft_top_kind(rec, DFT_PH) == JSON_STRING && ph.n == 1 &&
-	       strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL;
+	return dft_top_kind(rec, DFT_PH) == JSON_STRING && c != '\0' &&
+	       strchr("BEIPOFSTNDRVbcefinpstv", c) != NULL;
 }
 
 /* Matches records that tell this tracer though they have none of its members: its names of metadata,

@@ -23,17 +23,6 @@ static struct slice text_of(struct arena *a, const struct dft_record *rec, struc
 	return kind == JSON_STRING ? textscan_slice(raw.p, raw.n) : raw;
 }
 
-/* Returns an integer; its digits as JSON if it has more than 64 bits. */
-static struct value integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
-{
-	const struct dft_token digits = { t.at + minus, t.n - minus };
-	uint64_t v;
-
-	if (!dft_digits(rec, digits, &v) || (minus && v > (uint64_t)1 << 63))
-		return dft_json_value(dft_token_text(rec, t));
-	return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
-}
-
 /* Returns the nan or infinity of a JSON_NOT_FINITE token. */
 static struct value not_finite_value(struct slice s)
 {
@@ -46,11 +35,14 @@ static struct value not_finite_value(struct slice s)
 struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum json_kind kind)
 {
 	const struct slice s = dft_token_text(rec, t);
+	uint64_t v;
 
 	switch (kind) {
 	case JSON_UINT:
+		return dft_digits(rec, t, &v) ? value_u64(v) : dft_json_value(s);
 	case JSON_INT:
-		return integer_value(rec, t, kind == JSON_INT);
+		return json_integer(s, &v) ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)v }
+		                           : dft_json_value(s);
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return (struct value){ .type = VALUE_BOOL, .u64 = kind == JSON_TRUE };
@@ -386,18 +378,32 @@ static void put_inexpressible(struct fields *x, const struct event *e)
 		put_top(x, DFT_DUR, DFT_ROLE_NONE, SLICE_LIT("dur (record)"), SLICE_LIT("dur"));
 }
 
-static void add_fields(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                       struct batch *b, struct event *e)
+/* Adds the arguments that count the bytes of a span. */
+static void put_sizes(struct fields *x, const struct plan_bytes *bytes)
 {
+	for (uint32_t i = 0; i < x->rec->nargs; i++)
+		for (uint32_t k = 0; k < bytes->nfields; k++)
+			if (slice_equal(dft_token_text(x->rec, x->rec->args[i].key), bytes->field[k])) {
+				put_arg(x, &x->rec->args[i]);
+				break;
+			}
+}
+
+/* sizes: those fields only; NULL: all. */
+static void add_fields(struct dft_state *st, struct batch *b, struct event *e, const struct plan_bytes *sizes)
+{
+	const struct dft_record *const rec = &st->record;
 	const uint32_t max = 2 * rec->nargs + rec->nextras + 6;
-	struct fields x = { st, b, rec, f, batch_fields(b, max), 0 };
+	struct fields x = { st, b, rec, &st->facts, batch_fields(b, max), 0 };
 	const struct field *const first = x.to;
 
 	if (first == NULL) {
 		st->r->no_memory = true;
 		return;
 	}
-	if (e->phase == PHASE_COUNTER) {
+	if (sizes != NULL) {
+		put_sizes(&x, sizes);
+	} else if (e->phase == PHASE_COUNTER) {
 		put_counter(&x);
 	} else {
 		put_all(&x);
@@ -408,29 +414,14 @@ static void add_fields(struct dft_state *st, const struct dft_record *rec, const
 	b->nfields += e->nfields;
 }
 
-/* Adds only the fields that count the bytes of a span. */
-static void add_sizes(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                      struct batch *b, struct event *e)
+static void add_sizes(struct dft_state *st, struct batch *b, struct event *e)
 {
-	const struct plan_bytes *const bytes = plan_bytes_cached(&st->sizes, e->cls, e->name);
+	const bool wanted =
+	    (st->r->want & WANT_SIZES) != 0 && e->cls->plan != NULL && e->cls->plan->nbytes > 0;
+	const struct plan_bytes *const sizes = wanted ? plan_bytes_cached(&st->sizes, e->cls, e->name) : NULL;
 
-	if (bytes == NULL)
-		return;
-	struct fields x = { st, b, rec, f, batch_fields(b, rec->nargs), 0 };
-	const struct field *const first = x.to;
-	if (first == NULL) {
-		st->r->no_memory = true;
-		return;
-	}
-	for (uint32_t i = 0; i < rec->nargs; i++)
-		for (uint32_t k = 0; k < bytes->nfields; k++)
-			if (slice_equal(dft_token_text(rec, rec->args[i].key), bytes->field[k])) {
-				put_arg(&x, &rec->args[i]);
-				break;
-			}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
-	b->nfields += e->nfields;
+	if (sizes != NULL)
+		add_fields(st, b, e, sizes);
 }
 
 /* ---- classes ---- */
@@ -611,9 +602,9 @@ void dft_event(struct reader *r, const struct record *rec, struct batch *b, stru
 	if (b->bytes != NULL)
 		b->bytes[b->n].n = (uint32_t)(st->record.end - rec->p);
 	if (reader_wants_fields(r, e))
-		add_fields(st, &st->record, &st->facts, b, e);
-	else if ((r->want & WANT_SIZES) != 0 && e->cls->plan != NULL && e->cls->plan->nbytes > 0)
-		add_sizes(st, &st->record, &st->facts, b, e);
+		add_fields(st, b, e, NULL);
+	else
+		add_sizes(st, b, e);
 }
 
 void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid, uint64_t ts, uint64_t dur,
@@ -634,7 +625,6 @@ void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid,
 		             .track = track,
 		             .offset = rec->offset,
 		             .phase = PHASE_SPAN };
-	if ((st->r->want & WANT_SIZES) != 0 && cls->plan != NULL && cls->plan->nbytes > 0)
-		add_sizes(st, rec, &st->facts, b, e);
+	add_sizes(st, b, e);
 	b->n++;
 }

@@ -213,6 +213,21 @@ uint64_t dft_time_unit(struct slice name)
 	return 0;
 }
 
+struct slice dft_unit_of_cfg(struct slice cfg)
+{
+	static const char key[] = "\"time_metric\":\"";
+	const size_t n = sizeof key - 1;
+	const char *p = cfg.p, *const end = cfg.p + cfg.n;
+
+	while ((p = memchr(p, '"', (size_t)(end - p))) != NULL && (size_t)(end - p) > n &&
+	       memcmp(p, key, n) != 0)
+		p++;
+	if (p == NULL || (size_t)(end - p) <= n)
+		return slice_of(NULL, 0);
+	const char *const to = memchr(p + n, '"', (size_t)(end - p) - n);
+	return slice_of(p + n, to != NULL ? (size_t)(to - p) - n : 0);
+}
+
 static const char *unit_name(uint64_t ns)
 {
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -296,24 +311,16 @@ static void check_num_events(struct dft_state *st, const struct dft_record *rec,
 /* Checks the second copy of the unit, inside args.cfg. */
 static void check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
 {
-	static const char key[] = "\"time_metric\":\"";
 	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_ROLE_CFG);
-	const struct slice s =
-	    cfg != NULL && cfg->kind == JSON_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
+	const struct slice name = cfg != NULL && cfg->kind == JSON_OBJECT
+	                              ? dft_unit_of_cfg(dft_token_text(rec, cfg->value))
+	                              : slice_of(NULL, 0);
 	struct quoted q;
 
-	for (uint32_t i = 0; s.n >= sizeof key && i <= s.n - sizeof key; i++) {
-		if (s.p[i] != '"' || memcmp(s.p + i, key, sizeof key - 1) != 0)
-			continue;
-		const char *const from = s.p + i + sizeof key - 1;
-		const char *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
-		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
-		if (dft_time_unit(name) != p->unit)
-			dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, from),
-			           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
-			           unit_name(p->unit));
-		return;
-	}
+	if (name.p != NULL && dft_time_unit(name) != p->unit)
+		dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, name.p),
+		           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
+		           unit_name(p->unit));
 }
 
 static void apply_end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)

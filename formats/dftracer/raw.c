@@ -16,15 +16,16 @@ static struct slice text_of(const struct dft_record *rec, struct dft_token t, st
 	return s.n > 0 && memchr(s.p, '\\', s.n) != NULL ? json_unescape(a, s) : textscan_slice(s.p, s.n);
 }
 
-static struct value value_of(const struct dft_record *rec, const struct dft_member *m, struct arena *a)
+static struct value value_of(const struct dft_record *rec, const struct dft_arg *m, struct arena *a)
 {
+	const enum json_kind kind = (enum json_kind)m->kind;
 	const struct slice s = dft_token_text(rec, m->value);
 
-	if (json_is_string(m->kind))
+	if (json_is_string(kind))
 		return value_string(text_of(rec, m->value, a));
-	if (m->kind == JSON_INT && slice_is(s, "-0"))
+	if (kind == JSON_INT && slice_is(s, "-0"))
 		return dft_json_value(s); /* an integer does not give the same digits back */
-	return dft_value_of(rec, m->value, m->kind);
+	return dft_value_of(rec, m->value, kind);
 }
 
 static void add_members(const struct dft_record *rec, struct batch *b, struct event *e)
@@ -32,7 +33,7 @@ static void add_members(const struct dft_record *rec, struct batch *b, struct ev
 	struct field *const to = batch_event_fields(b, e, (uint16_t)rec->nmembers);
 
 	for (uint32_t i = 0; to != NULL && i < rec->nmembers; i++) {
-		const struct dft_member *const m = &rec->members[i];
+		const struct dft_arg *const m = &rec->members[i];
 		to[i] = (struct field){ text_of(rec, m->key, &b->scratch), value_of(rec, m, &b->scratch) };
 	}
 }

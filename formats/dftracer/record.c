@@ -372,7 +372,7 @@ static void add_extra(struct dft_record *rec, struct dft_token key, struct dft_t
 	};
 }
 
-static void add_member(struct dft_record *rec, struct dft_member m)
+static void add_member(struct dft_record *rec, struct dft_arg m)
 {
 	if (rec->nmembers == DFT_MAX_ARGS)
 		rec->too_many = true;
@@ -382,29 +382,21 @@ static void add_member(struct dft_record *rec, struct dft_member m)
 		rec->members[rec->nmembers++] = m;
 }
 
-static bool is_digits_and_q(struct slice s)
-{
-	uint32_t i = 0;
-
-	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
-		i++;
-	return i > 0 && i + 1 == s.n && s.p[i] == 'q';
-}
-
 /* Versions of 2025 printed a "q" after the pid of some metadata. */
 static void repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
 {
 	const struct slice s = dft_token_text(rec, *value);
+	const char *const last = s.p + s.n - 1;
 	struct json *const json = &rec->json;
 
-	if (*kind != JSON_BAD_WORD || !is_digits_and_q(s))
+	if (*kind != JSON_BAD_WORD || s.n < 2 || *last != 'q' || json_skip_digits(s.p, last) != last)
 		return;
 	/* report the stray q in place of the bad value */
 	for (uint32_t i = 0; i < json->nflaws; i++)
 		if (json->flaws[i].kind == JSON_FLAW_WORD && json->flaws[i].at == s.p)
 			json->flaws[i--] = json->flaws[--json->nflaws];
 	value->n--;
-	json_flaw_add(json, DFT_FLAW_STRAY_Q, s.p + value->n);
+	json_flaw_add(json, DFT_FLAW_STRAY_Q, last);
 	*kind = JSON_UINT;
 }
 
@@ -431,8 +423,10 @@ static const char *read_member(struct parse *x, const char *p)
 		repair_pid(rec, &value, &kind);
 	const struct dft_token name = token_of(rec, key.p, key.p + key.n);
 	if (rec->keep_members)
-		add_member(rec, (struct dft_member){
-		                    name, value, args && rec->json.met > flaws ? JSON_BAD_NESTED : kind });
+		add_member(rec, (struct dft_arg){ .key = name,
+		                                  .value = value,
+		                                  .kind = args && rec->json.met > flaws ? JSON_BAD_NESTED
+		                                                                        : (uint8_t)kind });
 	if (!known) {
 		add_extra(rec, name, value, kind);
 		return q;

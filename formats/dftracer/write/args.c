@@ -269,19 +269,6 @@ static void put_hash(struct args *a, struct slice name, const struct dfw_hash *h
 	text_add(t, h->text, h->n);
 }
 
-/* Returns the end of the first occurrence of the key, or NULL. */
-static const char *after_key(const char *p, const char *end, const char *key)
-{
-	const size_t n = strlen(key);
-
-	while (p < end && (p = memchr(p, *key, (size_t)(end - p))) != NULL && (size_t)(end - p) >= n) {
-		if (memcmp(p, key, n) == 0)
-			return p + n;
-		p++;
-	}
-	return NULL;
-}
-
 /* Adds a field of an end record that describes the records before it, such that it is true of those written.
  * Returns false if the field is none of these. */
 static bool put_end_field(struct args *a, const struct field *f)
@@ -297,13 +284,12 @@ static bool put_end_field(struct args *a, const struct field *f)
 	if (f->value.type != VALUE_JSON || !slice_is(f->name, "cfg"))
 		return false;
 	const char *const p = f->value.p, *const end = p + f->value.count;
-	const char *const from = after_key(p, end, "\"time_metric\":\"");
-	const char *const to = from != NULL ? memchr(from, '"', (size_t)(end - from)) : NULL;
-	if (to == NULL)
+	const struct slice unit = dft_unit_of_cfg(value_text(&f->value));
+	if (unit.p == NULL)
 		return false;
-	text_add(t, p, (size_t)(from - p));
+	text_add(t, p, (size_t)(unit.p - p));
 	text_str(t, a->st->dialect == DFW_D5 ? "NS" : "US");
-	text_add(t, to, (size_t)(end - to));
+	text_add(t, unit.p + unit.n, (size_t)(end - unit.p) - unit.n);
 	return true;
 }
 
