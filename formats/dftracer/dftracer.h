@@ -527,10 +527,11 @@ enum dft_rule {
 
 extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-/* A finding that is reported once, at the end, with a count. */
+/* A finding that is reported once, at the end, with a count; of the first occurrence: position and text. */
 struct dft_tally {
-	struct finding_tally found;
-	char text[40]; /* of the first occurrence; "": none */
+	uint64_t count;
+	struct dft_position at;
+	char text[40]; /* "": none */
 };
 
 enum dft_tallied {
@@ -696,7 +697,7 @@ void dft_tally_first(struct dft_tally *t, struct dft_position position, struct s
 static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_position position,
                                  struct slice text)
 {
-	if (st->tallies[which].found.count++ == 0)
+	if (st->tallies[which].count++ == 0)
 		dft_tally_first(&st->tallies[which], position, text);
 }
 

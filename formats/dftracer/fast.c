@@ -71,7 +71,7 @@ static inline bool has_defined_hashes(struct dft_state *st, const struct dft_rec
 		    !dft_recent_matches(dft_recent_slot(&st->sh->names, &key), &key))
 			return false;
 	}
-	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].found.count > 0;
+	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].count > 0;
 }
 
 /* Replaces dft_check_record() for a common record.  Returns false, having done nothing, for other records.
@@ -90,7 +90,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	p->calls++;
 	st->r->records++;
 	st->r->trace->events++;
-	st->tallies[DFT_HASHES_AS_TEXT].found.count += texts;
+	st->tallies[DFT_HASHES_AS_TEXT].count += texts;
 	const uint64_t id = few_digits(rec, DFT_ID);
 	if (idset_add(&st->sh->ids, dft_id_base(p) + id))
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_record_position(rec), dft_top_text(rec, DFT_ID));

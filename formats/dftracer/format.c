@@ -169,10 +169,7 @@ void dft_tally_first(struct dft_tally *t, struct dft_position position, struct s
 {
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
 
-	t->found.offset = position.offset;
-	t->found.line = position.line;
-	t->found.column = position.column;
-	t->found.record = position.record;
+	t->at = position;
 	if (n > 0)
 		memcpy(t->text, text.p, n);
 	t->text[n] = '\0';
@@ -213,15 +210,13 @@ void dft_tallies_report(struct dft_state *st)
 	for (int i = 0; i < DFT_TALLIES; i++) {
 		const struct dft_tally *const t = &st->tallies[i];
 		const struct tally_message *const m = &tally_messages[i];
-		const struct dft_position at = { t->found.offset, t->found.line, t->found.column,
-			                         t->found.record };
-		if (t->found.count == 0 || (usual >> i & 1) != 0)
+		if (t->count == 0 || (usual >> i & 1) != 0)
 			continue;
 		if (t->text[0] != '\0')
-			dft_report(st, m->rule, at, "%s (%s); %" PRIu64 " in all", m->text,
-			           quoted(&q, slice_str(t->text)), t->found.count);
+			dft_report(st, m->rule, t->at, "%s (%s); %" PRIu64 " in all", m->text,
+			           quoted(&q, slice_str(t->text)), t->count);
 		else
-			dft_report(st, m->rule, at, "%s; %" PRIu64 " in all", m->text, t->found.count);
+			dft_report(st, m->rule, t->at, "%s; %" PRIu64 " in all", m->text, t->count);
 	}
 }
 

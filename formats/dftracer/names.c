@@ -117,44 +117,13 @@ void dft_names_free(struct dft_names *n)
 	tabletext_free(&n->interned);
 }
 
-#define LANES UINT64_C(0x0101010101010101)
-#define HIGHS UINT64_C(0x8080808080808080)
-
-/* Sets 0x80 in each byte of w (all ASCII) that is at least c. */
-static inline uint64_t at_least(uint64_t w, char c)
-{
-	return w + LANES * (uint64_t)(0x80 - c);
-}
-
-/* Reads eight hexadecimal digits at once, the first in the lowest byte. */
-static inline bool eight_hex_digits(uint64_t w, uint64_t *v)
-{
-	const uint64_t small = w | LANES * 0x20;
-	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1),
-	               letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
-
-	if ((w & HIGHS) != 0 || ((digit | letter) & HIGHS) != HIGHS)
-		return false;
-	w = (w & LANES * 0x0f) + (w >> 6 & LANES) * 9;
-	w = (w << 4 | w >> 8) & UINT64_C(0x00ff00ff00ff00ff);
-	w = (w << 8 | w >> 16) & UINT64_C(0x0000ffff0000ffff);
-	*v = (w << 16 | w >> 32) & UINT64_C(0xffffffff);
-	return true;
-}
-
 bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
 {
 	const char *const p = rec->p + t.at;
-	uint64_t high, low;
 
 	*h = (struct dft_hash){ .text = kind == JSON_STRING };
-	if (kind == JSON_STRING && t.n == DFT_HEX_DIGITS) {
-		if (!eight_hex_digits(load_u64(p, false), &high) ||
-		    !eight_hex_digits(load_u64(p + 8, false), &low))
-			return false;
-		h->value = high << 32 | low;
-		return true;
-	}
+	if (kind == JSON_STRING && t.n == DFT_HEX_DIGITS)
+		return json_hex(dft_token_text(rec, t), &h->value);
 	h->none = (t.n == 1 && *p == '0') || (kind == JSON_STRING && t.n == 0);
 	if (kind == JSON_UINT)
 		return dft_digits(rec, t, &h->value);
@@ -305,13 +274,10 @@ static const struct dft_name *use_name(struct dft_state *st, const struct dft_re
 /* Counts uses before the definition that the look-ahead pass did not resolve. */
 static void count_late(struct dft_state *st, const struct dft_name *e)
 {
-	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].found;
-	const struct dft_position *const at = &e->first_use;
+	struct dft_tally *const t = &st->tallies[DFT_HASHES_LATE];
 
-	if (e->unnamed == 0)
-		return;
-	if (t->count == 0 || at->offset < t->offset)
-		*t = (struct finding_tally){ t->count, at->offset, at->line, at->column, at->record, 0, 0 };
+	if (e->unnamed > 0 && (t->count == 0 || e->first_use.offset < t->at.offset))
+		t->at = e->first_use;
 	t->count += e->unnamed;
 }
 

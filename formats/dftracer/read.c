@@ -173,13 +173,6 @@ static void read_closing_bracket(struct dft_state *st)
 	}
 }
 
-static void read_comma(struct dft_state *st)
-{
-	st->line.comma = true;
-	st->line.comma_at = offset_of(st, st->r->in->p);
-	consume(st, st->r->in->p + 1);
-}
-
 /* Consumes the start of an object around the records, if there is one. */
 static bool read_wrapper(struct dft_state *st, const char *e)
 {
@@ -202,13 +195,6 @@ static void skip_trailer(struct dft_state *st, const char *to)
 		if (*p != '}' && *p != '\n' && *p != '\r' && *p != ' ' && *p != '\t')
 			st->trailer_bytes++;
 	consume(st, to);
-}
-
-static void read_byte_order_mark(struct dft_state *st)
-{
-	dft_report(st, DFT_RULE_BYTE_ORDER_MARK, dft_line_position(st, 0),
-	           "file begins with a byte order mark");
-	st->r->in->p += 3; /* the line has not begun */
 }
 
 /* ---- unreadable bytes ---- */
@@ -334,18 +320,23 @@ static void read_other(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;
 
-	if (*p == ' ' || *p == '\t' || *p == '\r')
+	if (*p == ' ' || *p == '\t' || *p == '\r') {
 		read_blanks(st, e);
-	else if (*p == ',')
-		read_comma(st);
-	else if (*p == '[')
+	} else if (*p == ',') {
+		st->line.comma = true;
+		st->line.comma_at = offset_of(st, p);
+		consume(st, p + 1);
+	} else if (*p == '[') {
 		read_opening_bracket(st, e);
-	else if (*p == ']')
+	} else if (*p == ']') {
 		read_closing_bracket(st);
-	else if (offset_of(st, p) == 0 && e - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-		read_byte_order_mark(st);
-	else
+	} else if (offset_of(st, p) == 0 && e - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
+		dft_report(st, DFT_RULE_BYTE_ORDER_MARK, dft_line_position(st, 0),
+		           "file begins with a byte order mark");
+		st->r->in->p += 3; /* the line has not begun */
+	} else {
 		drop_garbage(st, e);
+	}
 }
 
 /* Reads one item at the start of the window: a record, or bytes between records.  Returns false if the window

@@ -74,15 +74,6 @@ static void drop_wrapper_start(struct recovery *rc)
 	s->line_dropped = s->line_kept = true;
 }
 
-static void drop_trailer(struct recovery *rc)
-{
-	struct dft_recover *const s = rc->state;
-
-	recover_drop_for(rc, rc->r->in->p, &dft_rules[DFT_RULE_WRAPPED],
-	                 "members of the object after the array are no records");
-	s->line_dropped = true;
-}
-
 /* Decides for one item, which ends where the window starts. */
 static void take_item(struct recovery *rc, const struct record *rec)
 {
@@ -98,7 +89,9 @@ static void take_item(struct recovery *rc, const struct record *rec)
 	} else if (st->line.dropped) {
 		drop(rc, *rec->p);
 	} else if (st->trailer && rec->offset >= st->trailer_start) {
-		drop_trailer(rc);
+		recover_drop_for(rc, rc->r->in->p, &dft_rules[DFT_RULE_WRAPPED],
+		                 "members of the object after the array are no records");
+		s->line_dropped = true;
 	} else if (*rec->p == '{') {
 		drop_wrapper_start(rc);
 	} else if (*rec->p == '\n') {

@@ -27,13 +27,6 @@ static bool top_is(const struct dft_record *rec, enum dft_top which, const char 
 	return dft_top_kind(rec, which) != JSON_ABSENT && slice_is(dft_top_text(rec, which), text);
 }
 
-static bool arg_is(const struct dft_record *rec, enum dft_role role, const char *text)
-{
-	const struct dft_arg *const a = dft_arg_of(rec, role);
-
-	return a != NULL && slice_is(dft_token_text(rec, a->value), text);
-}
-
 static enum dfw_copied_kind kind_of(const struct dft_record *rec)
 {
 	static const struct {
@@ -55,7 +48,9 @@ static enum dfw_copied_kind kind_of(const struct dft_record *rec)
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (top_is(rec, DFT_NAME, kinds[i].name))
 			return kinds[i].kind;
-	return top_is(rec, DFT_NAME, "CM") && arg_is(rec, DFT_ROLE_NAME, "time_metric")
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NAME);
+	return top_is(rec, DFT_NAME, "CM") && a != NULL &&
+	               slice_is(dft_token_text(rec, a->value), "time_metric")
 	           ? DFW_COPIED_TIME_METRIC
 	           : DFW_COPIED_METADATA;
 }
@@ -231,11 +226,6 @@ static bool keeps_process(const struct dfw_selection *s, const struct dfw_parser
 		return is_marked(s, mark_key(OF_PROCESS, x->pid, 2));
 	return is_marked(s, mark_key(OF_PROCESS, x->pid, host)) ||
 	       is_marked(s, mark_key(OF_PROCESS, x->pid, 0));
-}
-
-static bool keeps_thread(const struct dfw_selection *s, const struct dfw_parser *x)
-{
-	return keeps_process(s, x) && (!x->has_tid || is_marked(s, thread_key(x)));
 }
 
 /* ---- entities ---- */
@@ -434,7 +424,7 @@ static bool keeps_metadata(struct dfw_selection *s, const struct dfw_parser *x)
 	case DFW_COPIED_HASH:
 		return keeps_definition(s, x);
 	case DFW_COPIED_THREAD_NAME:
-		return keeps_thread(s, x);
+		return keeps_process(s, x) && (!x->has_tid || is_marked(s, thread_key(x)));
 	case DFW_COPIED_ENTITY:
 	case DFW_COPIED_ENTITY_TYPE:
 	case DFW_COPIED_ENTITY_RELATION:
