@@ -141,7 +141,6 @@ static bool count_times(struct dft_state *st, const struct dft_record *rec)
 
 /* ---- fast path: lines ---- */
 
-/* Skips positions of the index that are before the window. */
 static void skip_positions(struct dft_state *st)
 {
 	const uint32_t at = (uint32_t)(st->r->in->p - st->index->base);
@@ -247,7 +246,6 @@ bool dft_fast_line(struct dft_state *st, struct record *rec)
 	return true;
 }
 
-/* Adds the event of the record in st->record. */
 static void add_event(struct dft_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
@@ -363,7 +361,6 @@ static const char *find_any_keyword(struct dft_state *st, const char *p, const c
 	return first;
 }
 
-/* Skips lines of the window without metadata. */
 static void skip_lines_ahead(struct dft_state *st)
 {
 	struct input *const in = st->r->in;

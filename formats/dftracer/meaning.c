@@ -188,7 +188,6 @@ struct fields {
 	uint32_t hashes; /* number of hashes that were added */
 };
 
-/* Checks a text that was created in the batch. */
 static struct slice checked_text(struct fields *x, struct slice s)
 {
 	x->st->r->no_memory |= s.p == NULL;

@@ -287,7 +287,7 @@ static void drop_record(struct dft_state *st, const char *e)
 
 /* ---- records, and any item ---- */
 
-/* Reads a record.  Returns false if more input is needed. */
+/* Returns false if more input is needed. */
 static bool read_record(struct dft_state *st, struct record *to, const char *e)
 {
 	struct dft_record *const rec = &st->record;
@@ -390,7 +390,6 @@ static void read_rest(struct dft_state *st, struct record *rec)
 	r->records -= counts;
 }
 
-/* Reads an item as a record. */
 static enum record_status read_any(struct dft_state *st, struct record *rec)
 {
 	struct input *const in = st->r->in;

@@ -313,7 +313,6 @@ static void add_arg(struct parse *x, struct dft_token key, struct dft_token valu
 	rec->nargs++;
 }
 
-/* Reads the object of the arguments from its brace. */
 static const char *read_args(struct parse *x, const char *p)
 {
 	struct json *const json = &x->rec->json;
@@ -400,7 +399,6 @@ static void repair_pid(struct dft_record *rec, struct dft_token *value, enum jso
 	*kind = JSON_UINT;
 }
 
-/* Reads a member of the record; its key is at p. */
 static const char *read_member(struct parse *x, const char *p)
 {
 	struct dft_record *const rec = x->rec;

@@ -22,7 +22,6 @@ static void begin_line(struct recovery *rc, const char *at, enum dft_rule rule, 
 	recover_replace(rc, at, "\n", 1, &dft_rules[rule], "%s", why);
 }
 
-/* Keeps a newline unless its whole line was dropped. */
 static void keep_newline(struct recovery *rc)
 {
 	const struct dft_recover *const s = rc->state;
@@ -103,7 +102,6 @@ static void take_item(struct recovery *rc, const struct record *rec)
 		*s = (struct dft_recover){ .line_kept = false };
 }
 
-/* Adds the closing bracket if it is missing. */
 static bool keep(struct recovery *rc, enum record_status status)
 {
 	struct dft_state *const st = rc->r->state;

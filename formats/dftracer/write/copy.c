@@ -86,7 +86,6 @@ static bool ends_in_comma(const char *p, uint32_t n)
 	return n > 0 && p[n - 1] == ',';
 }
 
-/* Ends the line if the output ends within one. */
 static void end_line(struct dfw_copy *copy, struct chunk *chunk)
 {
 	if (copy->ntail > 0 && copy->tail[copy->ntail - 1] != '\n')

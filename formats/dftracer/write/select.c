@@ -9,15 +9,10 @@
 
 #include "dftracer/write/write.h"
 
-/* A record that defines an entity. */
-struct dfw_entity {
-	uint64_t id, type; /* hashes of the texts */
-};
-
-/* Metadata to be written with its process, and the hash that it refers to: its host. */
+/* A mark that is needed where one of two others is: the type of an entity, the host that metadata of a
+ * process names. */
 struct dfw_reference {
-	uint64_t pid, host; /* host: host_number() */
-	uint64_t hash;      /* hash_key() */
+	uint64_t from[2], to;
 };
 
 /* ---- parsing ---- */
@@ -120,7 +115,7 @@ uint64_t dfw_time_unit(const struct dfw_parser *x)
 /* Marks are 64-bit hashes: a collision keeps a needless record. */
 
 #define MAX_MARKS (1U << 20)
-#define MAX_ENTITIES (1U << 17)
+#define MAX_REFERENCES (1U << 17)
 
 enum mark { OF_HASH = 1, OF_DEFINITION = 4, OF_PROCESS, OF_THREAD, OF_ENTITY, OF_TYPE };
 
@@ -259,18 +254,37 @@ static void mark_relations(struct dfw_selection *s, const struct dfw_parser *x)
 	}
 }
 
-static void add_entity(struct dfw_selection *s, const struct dfw_parser *x)
+static void add_reference(struct dfw_selection *s, struct dfw_reference r)
 {
-	struct dfw_entity e;
-
-	if (!arg_key(x, "id", OF_ENTITY, &e.id) || !arg_key(x, "type", OF_TYPE, &e.type))
+	if (s->nreferences > 0 && memcmp(&s->references[s->nreferences - 1], &r, sizeof r) == 0)
 		return;
-	s->keep_all |= s->nentities >= MAX_ENTITIES;
+	s->keep_all |= s->nreferences >= MAX_REFERENCES;
 	if (s->keep_all)
 		return;
-	s->failed |= !array_reserve(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
+	s->failed |=
+	    !array_reserve(&s->references, s->nreferences, &s->references_cap, sizeof *s->references);
 	if (!s->failed)
-		s->entities[s->nentities++] = e;
+		s->references[s->nreferences++] = r;
+}
+
+static void add_entity(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	uint64_t id, type;
+
+	if (arg_key(x, "id", OF_ENTITY, &id) && arg_key(x, "type", OF_TYPE, &type))
+		add_reference(s, (struct dfw_reference){ { id, id }, type });
+}
+
+/* Metadata of a process may name its host by a hash. */
+static void add_host(struct dfw_selection *s, const struct dfw_parser *x)
+{
+	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_HHASH);
+	uint64_t hash;
+
+	if (a != NULL && x->has_pid && hash_key(x, a, DFT_HASH_HOST, &hash))
+		add_reference(s, (struct dfw_reference){ { mark_key(OF_PROCESS, x->pid, host_number(x->host)),
+		                                           mark_key(OF_PROCESS, x->pid, 0) },
+		                                         hash });
 }
 
 static bool keeps_entity(const struct dfw_selection *s, const struct dfw_parser *x)
@@ -353,26 +367,6 @@ static bool mark_by_keys(struct dfw_selection *s, const struct event *e, struct 
 	return true;
 }
 
-/* ---- metadata of processes ---- */
-
-static void add_reference(struct dfw_selection *s, const struct dfw_parser *x)
-{
-	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_HHASH);
-	struct dfw_reference r = { .pid = x->pid, .host = host_number(x->host) };
-
-	if (a == NULL || !x->has_pid || !hash_key(x, a, DFT_HASH_HOST, &r.hash))
-		return;
-	if (s->nreferences > 0 && memcmp(&s->references[s->nreferences - 1], &r, sizeof r) == 0)
-		return;
-	s->keep_all |= s->nreferences >= MAX_ENTITIES;
-	if (s->keep_all)
-		return;
-	s->failed |=
-	    !array_reserve(&s->references, s->nreferences, &s->references_cap, sizeof *s->references);
-	if (!s->failed)
-		s->references[s->nreferences++] = r;
-}
-
 /* ---- survey and verdict ---- */
 
 void dfw_survey_record(struct dfw_selection *s, struct dfw_parser *x, const struct event *e,
@@ -394,7 +388,7 @@ void dfw_survey_record(struct dfw_selection *s, struct dfw_parser *x, const stru
 		add_entity(s, x);
 	if (x->kind == DFW_COPIED_METADATA || x->kind == DFW_COPIED_TIME_METRIC ||
 	    x->kind == DFW_COPIED_THREAD_NAME)
-		add_reference(s, x);
+		add_host(s, x);
 	if (x->kind != DFW_COPIED_CALL)
 		return;
 	mark_track(s, x);
@@ -407,13 +401,9 @@ void dfw_end_survey(struct dfw_selection *s)
 	if (s->ended)
 		return;
 	s->ended = true;
-	for (uint32_t i = 0; i < s->nentities; i++)
-		if (is_marked(s, s->entities[i].id))
-			mark(s, s->entities[i].type, 1);
 	for (uint32_t i = 0; i < s->nreferences; i++)
-		if (is_marked(s, mark_key(OF_PROCESS, s->references[i].pid, s->references[i].host)) ||
-		    is_marked(s, mark_key(OF_PROCESS, s->references[i].pid, 0)))
-			mark(s, s->references[i].hash, 1);
+		if (is_marked(s, s->references[i].from[0]) || is_marked(s, s->references[i].from[1]))
+			mark(s, s->references[i].to, 1);
 }
 
 static bool keeps_metadata(struct dfw_selection *s, const struct dfw_parser *x)
@@ -460,7 +450,6 @@ void dfw_parser_free(struct dfw_parser *x)
 void dfw_selection_free(struct dfw_selection *s)
 {
 	table64_free(&s->needed);
-	free(s->entities);
 	free(s->references);
 	free(s->tracks);
 }

@@ -243,13 +243,10 @@ static struct slice host_of(const struct batch *b, const struct event *e)
 	return slice_of(NULL, 0);
 }
 
-static struct slice key_of(struct text *t, uint64_t pid, struct slice host)
+/* Where two keys collide, a process gets another pid. */
+static uint64_t key_of(uint64_t pid, struct slice host)
 {
-	text_clear(t);
-	text_u64(t, pid);
-	text_char(t, ' ');
-	text_slice(t, host);
-	return slice_of(t->p, t->n);
+	return dft_key_of(pid, hash_bytes(host.p, host.n, hash_seed()));
 }
 
 static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
@@ -258,8 +255,7 @@ static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 
 	if (used == TABLE_NONE)
 		return true;
-	return used == HAS_HOST && host.n > 0 &&
-	       tabletext_get(&st->hosts, key_of(&st->scratch, pid, host)) == TABLE_NONE;
+	return used == HAS_HOST && host.n > 0 && table64_get(&st->hosts, key_of(pid, host)) == TABLE_NONE;
 }
 
 static bool number_process(struct dfw_state *st, const struct track *t, struct dfw_process *p,
@@ -274,10 +270,8 @@ static bool number_process(struct dfw_state *st, const struct track *t, struct d
 		if (t->has_id)
 			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
-	if (!track_numbers_put(&st->numbers, OF_PIDS, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST))
-		return false;
-	const struct slice key = arena_copy(&st->arena, key_of(&st->scratch, p->pid, p->host));
-	return key.p != NULL && tabletext_put(&st->hosts, key, 1);
+	return track_numbers_put(&st->numbers, OF_PIDS, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST) &&
+	       table64_put(&st->hosts, key_of(p->pid, p->host), 1);
 }
 
 /* Returns the name without the host that readers of this format add to it. */
@@ -669,7 +663,7 @@ static void dfw_free(void *state)
 	arena_free(&st->arena);
 	free(st->tracks);
 	track_numbers_free(&st->numbers);
-	tabletext_free(&st->hosts);
+	table64_free(&st->hosts);
 	for (int i = 0; i < DFT_HASH_KINDS; i++) {
 		tabletext_free(&st->hashed[i]);
 		table64_free(&st->hashes_used[i]);

@@ -61,7 +61,7 @@ struct dfw_state {
 	uint32_t ntracks;
 	struct dfw_process *first;
 	struct track_numbers numbers; /* pids, and the tids of each process */
-	struct tabletext hosts;       /* "pid host" in use */
+	struct table64 hosts;         /* pids with hosts in use, as hashes */
 	uint32_t nprocesses;
 	struct tabletext hashed[DFT_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
 	struct table64 hashes_used[DFT_HASH_KINDS];
@@ -158,9 +158,7 @@ struct dfw_selection {
 	struct table64 needed; /* mark -> 1; mark of a written definition -> hash of its text */
 	bool *tracks;          /* by index: process and thread are marked */
 	uint32_t ntracks;
-	struct dfw_entity *entities;
-	uint32_t nentities, entities_cap;
-	struct dfw_reference *references; /* from metadata to hosts */
+	struct dfw_reference *references;
 	uint32_t nreferences, references_cap;
 	bool left_out; /* a record was not selected */
 	bool keep_all; /* limits exceeded: all metadata is written */
