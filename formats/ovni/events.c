@@ -518,7 +518,7 @@ static inline const char *check_fast(struct ovni_state *st, const char *limit, b
 	while (p < limit) {
 		const uint32_t head = load_u32(p, false);
 		const int64_t clock = (int64_t)load_u64(p + 4, big);
-		if (!ovni_is_fast(codes, head) || clock < before || clock < 0)
+		if (ovni_fast_class(codes, head) == NULL || clock < before || clock < 0)
 			break;
 		before = clock;
 		n++;

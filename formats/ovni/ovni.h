@@ -227,7 +227,7 @@ struct ovni_codes {
 	uint32_t n, cap;
 	struct table64 index;                   /* bytes -> list */
 	uint16_t recent[1 << OVNI_RECENT_BITS]; /* cache of `index`, for streams of many jumbo events */
-	uint64_t fast[1 << OVNI_FAST_BITS];     /* see ovni_is_fast() */
+	uint64_t fast[1 << OVNI_FAST_BITS];     /* see ovni_fast_slot() */
 	struct class *fast_classes[1 << OVNI_FAST_BITS];
 	struct ovni_code others; /* all codes beyond OVNI_MAX_CODES */
 };
@@ -249,14 +249,6 @@ const struct plan *ovni_class_plan(const struct class *cls);
 static inline uint32_t ovni_fast_slot(uint32_t head)
 {
 	return (head * 0x9e3779b1U) >> (32 - OVNI_FAST_BITS);
-}
-
-static inline bool ovni_is_fast(const struct ovni_codes *c, uint32_t head)
-{
-	const uint32_t slot = ovni_fast_slot(head);
-	const uint64_t want = (uint64_t)1 << 32 | head;
-
-	return c->fast[slot] == want || c->fast[slot ^ 1] == want;
 }
 
 /* Returns the class of an event on the fast path, or NULL. */
@@ -390,9 +382,31 @@ void ovni_check_sidecar(struct reader *r);
  * except on OOM.  Findings are in the report of the stream, at offset 0; messages name file and key. */
 void ovni_metadata_read(struct ovni_metadata *m);
 
-/* ---- the reader (read.c) ---- */
+/* ---- the group of rules "state" (state/) ---- */
 
-struct state_checker;
+/*
+ * Faults that ovniemu, the emulator of ovni, rejects.  Threads start, run and end, hold CPUs, and open and
+ * close states on their stacks; tasks are created from types and run as bodies.  The vocabulary gives the
+ * action of an event by keywords for the reader (schemas/ovni.yaml lists them).
+ *
+ * After a broken rule the state is set as the event requires, so that one fault is reported once.  All tables
+ * are bounded.
+ */
+struct state_checker; /* of one trace */
+
+/* Borrows the system. */
+struct state_checker *state_checker_new(struct ovni_system *system);
+void state_checker_free(struct state_checker *c); /* NULL is fine */
+
+/* Checks one event.  The events of all streams of the trace come in order of time, those of a stream with its
+ * reader.  Sets system->no_memory on OOM. */
+void state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
+                       const struct batch *b, const struct event *e);
+
+/* Checks that need the end of the trace; r is the reader of the trace. */
+void state_check_end(const struct state_checker *c, struct reader *r);
+
+/* ---- the reader (read.c) ---- */
 
 /* reader.shared: of a trace. */
 struct ovni_shared {

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "ovni/state/check.h"
-
 /* Rare paths, kept out of the functions that see each event: inlined, their buffers and arguments cost every
  * event. */
 #define COLD __attribute__((cold, noinline))
@@ -105,7 +103,7 @@ static void check_end(const struct ovni_state *st)
 		return;
 	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
 	if (((const struct ovni_shared *)r->shared)->check_state)
-		state_check_no_events(r);
+		ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events"); /* S11 */
 }
 
 static void ovni_end(struct reader *r)

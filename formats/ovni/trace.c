@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "model/trace_origin.h"
-#include "ovni/state/check.h"
 
 #define LOOMS_SEARCHED 256 /* for a process whose loom is not given */
 

@@ -100,42 +100,6 @@ static void check_thread(const struct state_event *x)
 	t->needs_reported = true;
 }
 
-static void check_action(const struct state_event *x)
-{
-	switch ((enum state_role)x->code->role) {
-	case STATE_ROLE_STACK:
-		state_check_stack(x);
-		break;
-	case STATE_ROLE_LIFE:
-		state_check_life(x);
-		break;
-	case STATE_ROLE_AFFINITY:
-		state_check_affinity(x);
-		break;
-	case STATE_ROLE_FLUSH:
-		state_check_flush(x);
-		break;
-	case STATE_ROLE_MARK:
-		state_check_mark(x);
-		break;
-	case STATE_ROLE_PROGRESS:
-		state_check_progress(x);
-		break;
-	case STATE_ROLE_TASK:
-		state_check_task(x);
-		break;
-	case STATE_ROLE_WORKSHARING:
-		state_check_worksharing(x);
-		break;
-	case STATE_ROLE_COUNTERS:
-		state_check_counters(x);
-		break;
-	case STATE_ROLE_BURST:
-		state_check_burst(x);
-		break;
-	}
-}
-
 static void find_payload(struct state_event *x, const struct batch *b)
 {
 	for (uint32_t i = 0; i < x->e->nfields; i++) {
@@ -160,13 +124,7 @@ void state_check_event(struct state_checker *c, struct ovni_stream *stream, stru
 		return;
 	find_payload(&x, b);
 	check_thread(&x);
-	check_action(&x);
-}
-
-/* S11 */
-void state_check_no_events(struct reader *r)
-{
-	ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
+	x.code->check(&x);
 }
 
 /* ---- the end of the trace ---- */

@@ -6,22 +6,6 @@
 
 /* ---- keywords ---- */
 
-struct keyword {
-	const char *name;
-	uint8_t n;
-};
-
-/* Returns the number of a keyword's value; 0: missing, or another value. */
-static uint8_t keyword_of(const struct plan *m, const char *key, const struct keyword *values)
-{
-	const struct slice s = plan_word(m, key);
-
-	for (; s.p != NULL && values->name != NULL; values++)
-		if (slice_is(s, values->name))
-			return values->n;
-	return 0;
-}
-
 static bool keyword_is(const struct plan *m, const char *key, const char *text)
 {
 	const struct slice s = plan_word(m, key);
@@ -29,61 +13,62 @@ static bool keyword_is(const struct plan *m, const char *key, const char *text)
 	return s.p != NULL && slice_is(s, text);
 }
 
-static const struct keyword life_values[] = { { "create", STATE_CREATE }, { "execute", STATE_EXECUTE },
-	                                      { "cool", STATE_COOL },     { "pause", STATE_PAUSE },
-	                                      { "warm", STATE_WARM },     { "resume", STATE_RESUME },
-	                                      { "end", STATE_END },       { NULL, 0 } };
-
-static const struct keyword affinity_values[] = { { "self", STATE_SELF },
-	                                          { "remote", STATE_REMOTE },
-	                                          { NULL, 0 } };
-static const struct keyword flush_values[] = { { "open", STATE_OPEN },
-	                                       { "close", STATE_CLOSE },
-	                                       { NULL, 0 } };
-
-static const struct keyword mark_values[] = {
-	{ "set", STATE_SET }, { "push", STATE_PUSH }, { "pop", STATE_POP }, { NULL, 0 }
-};
-
-static const struct keyword progress_values[] = {
-	{ "p", STATE_PROGRESSING }, { "r", STATE_RESTING }, { "a", STATE_ABSORBING }, { NULL, 0 }
-};
-
-static const struct keyword task_values[] = { { "type", STATE_TYPE },
-	                                      { "create", STATE_CREATE },
-	                                      { "create-parallel", STATE_CREATE_PARALLEL },
-	                                      { "execute", STATE_EXECUTE },
-	                                      { "pause", STATE_PAUSE },
-	                                      { "resume", STATE_RESUME },
-	                                      { "end", STATE_END },
-	                                      { NULL, 0 } };
-
-static const struct keyword worksharing_values[] = { { "begin", STATE_BEGIN },
-	                                             { "end", STATE_END },
-	                                             { NULL, 0 } };
-static const struct keyword counters_values[] = { { "true", STATE_SET }, { NULL, 0 } };
-static const struct keyword burst_values[] = { { "true", STATE_SET }, { NULL, 0 } };
-
-static const struct keyword needs_values[] = { { "active", STATE_NEEDS_ACTIVE },
-	                                       { "active-on-cpu", STATE_NEEDS_ACTIVE },
-	                                       { "running", STATE_NEEDS_RUNNING },
-	                                       { NULL, 0 } };
-
+/* Checks of events other than the states of stacks. */
 static const struct {
-	const char *key;
-	uint8_t role;
-	const struct keyword *values;
-} roles[] = {
-	{ "lifecycle", STATE_ROLE_LIFE, life_values },
-	{ "affinity", STATE_ROLE_AFFINITY, affinity_values },
-	{ "flush", STATE_ROLE_FLUSH, flush_values },
-	{ "mark", STATE_ROLE_MARK, mark_values },
-	{ "progress", STATE_ROLE_PROGRESS, progress_values },
-	{ "task", STATE_ROLE_TASK, task_values },
-	{ "worksharing", STATE_ROLE_WORKSHARING, worksharing_values },
-	{ "counters", STATE_ROLE_COUNTERS, counters_values },
-	{ "burst", STATE_ROLE_BURST, burst_values },
+	const char *key, *value;
+	void (*check)(const struct state_event *x);
+	uint8_t action;
+} actions[] = {
+	{ "lifecycle", "create", state_check_life, STATE_CREATE },
+	{ "lifecycle", "execute", state_check_life, STATE_EXECUTE },
+	{ "lifecycle", "cool", state_check_life, STATE_COOL },
+	{ "lifecycle", "pause", state_check_life, STATE_PAUSE },
+	{ "lifecycle", "warm", state_check_life, STATE_WARM },
+	{ "lifecycle", "resume", state_check_life, STATE_RESUME },
+	{ "lifecycle", "end", state_check_life, STATE_END },
+	{ "affinity", "self", state_check_affinity, STATE_SELF },
+	{ "affinity", "remote", state_check_affinity, STATE_REMOTE },
+	{ "flush", "open", state_check_flush, STATE_OPEN },
+	{ "flush", "close", state_check_flush, STATE_CLOSE },
+	{ "mark", "set", state_check_mark, STATE_SET },
+	{ "mark", "push", state_check_mark, STATE_PUSH },
+	{ "mark", "pop", state_check_mark, STATE_POP },
+	{ "progress", "p", state_check_progress, STATE_PROGRESSING },
+	{ "progress", "r", state_check_progress, STATE_RESTING },
+	{ "progress", "a", state_check_progress, STATE_ABSORBING },
+	{ "task", "type", state_check_task, STATE_TYPE },
+	{ "task", "create", state_check_task, STATE_CREATE },
+	{ "task", "create-parallel", state_check_task, STATE_CREATE_PARALLEL },
+	{ "task", "execute", state_check_task, STATE_EXECUTE },
+	{ "task", "pause", state_check_task, STATE_PAUSE },
+	{ "task", "resume", state_check_task, STATE_RESUME },
+	{ "task", "end", state_check_task, STATE_END },
+	{ "worksharing", "begin", state_check_worksharing, STATE_BEGIN },
+	{ "worksharing", "end", state_check_worksharing, STATE_END },
+	{ "counters", "true", state_check_counters, STATE_SET },
+	{ "burst", "true", state_check_burst, STATE_SET },
 };
+
+static void read_action(struct state_code *code, const struct plan *m)
+{
+	code->check = state_check_stack;
+	for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+		if (keyword_is(m, actions[i].key, actions[i].value)) {
+			code->check = actions[i].check;
+			code->action = actions[i].action;
+			return;
+		}
+}
+
+static void read_needs(struct state_code *code, const struct plan *m)
+{
+	const bool on_cpu = keyword_is(m, "needs", "active-on-cpu");
+
+	code->needs = on_cpu || keyword_is(m, "needs", "active") ? STATE_NEEDS_ACTIVE
+	              : keyword_is(m, "needs", "running")        ? STATE_NEEDS_RUNNING
+	                                                         : STATE_NEEDS_ANY;
+	code->on_cpu = on_cpu || keyword_is(m, "on-cpu", "true");
+}
 
 /* ---- offsets in the payload ---- */
 
@@ -153,14 +138,6 @@ static bool is_required(const struct ovni_system *s, struct slice model)
 	return s->nrequired >= OVNI_MAX_REQUIRED;
 }
 
-static void read_role(struct state_code *code, const struct plan *m)
-{
-	for (size_t i = 0; i < sizeof roles / sizeof roles[0] && code->role == STATE_ROLE_STACK; i++) {
-		code->action = keyword_of(m, roles[i].key, roles[i].values);
-		code->role = code->action != STATE_NO_ACTION ? roles[i].role : STATE_ROLE_STACK;
-	}
-}
-
 static void read_stack(struct state_checker *c, struct state_code *code, const struct plan *m)
 {
 	const struct slice stack = plan_word(m, "stack"), value = plan_word(m, "value");
@@ -182,11 +159,10 @@ static bool resolve(struct state_checker *c, struct state_code *code, const stru
 	const struct slice model = plan_word(m, "model");
 
 	read_offsets(code, m);
-	read_role(code, m);
+	read_action(code, m);
+	read_needs(code, m);
 	read_stack(c, code, m);
 	code->checked = m->nwords > 0;
-	code->needs = keyword_of(m, "needs", needs_values);
-	code->on_cpu = keyword_is(m, "on-cpu", "true") || keyword_is(m, "needs", "active-on-cpu");
 	code->refused = keyword_is(m, "old", "refused");
 	code->model = number_text(c->models, &c->nmodels, STATE_MAX_MODELS, model);
 	code->model_off = !is_required(c->system, model);

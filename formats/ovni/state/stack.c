@@ -84,7 +84,7 @@ static const char *describe_state(struct state_text *t, const struct state_code 
 {
 	struct quoted q;
 
-	if (a->role == STATE_ROLE_MARK)
+	if (a->check == state_check_mark)
 		snprintf(t->s, sizeof t->s, "value %" PRId64, (int64_t)value);
 	else if (a->label)
 		snprintf(t->s, sizeof t->s, "a label");

@@ -2,7 +2,7 @@
 #define OVNI_STATE_STATE_H
 
 /*
- * Private header of the state checker (interface: check.h).
+ * Private header of the state checker (interface: ovni.h).
  *
  *   check.c    the checks of one event in their order, and those at the end of the trace
  *   code.c     actions of event codes, by keywords of the vocabulary
@@ -11,22 +11,11 @@
  *   task.c     types, tasks and bodies; worksharings
  */
 
-#include "ovni/state/check.h"
+#include "ovni/ovni.h"
 
 /* ---- actions of codes ---- */
 
-enum state_role {
-	STATE_ROLE_STACK, /* a state of a stack, or nothing */
-	STATE_ROLE_LIFE,
-	STATE_ROLE_AFFINITY,
-	STATE_ROLE_FLUSH,
-	STATE_ROLE_MARK,
-	STATE_ROLE_PROGRESS,
-	STATE_ROLE_TASK,
-	STATE_ROLE_WORKSHARING,
-	STATE_ROLE_COUNTERS,
-	STATE_ROLE_BURST
-};
+struct state_event;
 
 enum state_action {
 	STATE_NO_ACTION,
@@ -58,10 +47,11 @@ enum state_needs { STATE_NEEDS_ANY, STATE_NEEDS_ACTIVE, STATE_NEEDS_RUNNING };
 
 struct state_code {
 	const struct class *cls; /* NULL: not resolved yet */
+	void (*check)(const struct state_event *x);
 	struct slice value_text; /* number of the state: "13.3" */
 	struct slice value_name; /* its name; p NULL: it has no fixed name */
 	uint32_t value;          /* equal for codes of equal value_text */
-	uint8_t role, action, needs;
+	uint8_t action, needs;
 	uint8_t model;      /* in state_checker.models; 0: none */
 	uint8_t stack;      /* in state_checker.stack_names; 0: none */
 	int8_t move;        /* 1: pushes, -1: pops, 0: neither */
