@@ -54,7 +54,7 @@ static struct slice stream_name(const struct reader *r)
 {
 	const char *const path =
 	    r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
-	const char *name = ovni_base_name(path);
+	const char *name = path_name(path);
 	const size_t length = strlen(path);
 
 	if (r->folder > 0 && r->folder < length)
@@ -272,19 +272,15 @@ static void read_declarations(struct ovw_waiting *s, struct slice json, bool has
 
 /* ---- selections: retained streams ---- */
 
-static bool add_key(struct table64 *t, uint64_t key)
-{
-	return table64_put(t, key, 0);
-}
-
 /* Writes the retained files and records; later ones follow directly. */
 static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
-	bool ok = add_key(&x->scopes, s->loom) && add_key(&x->scopes, s->process) && add_key(&x->scopes, 0);
+	bool ok = table64_put(&x->scopes, s->loom, 0) && table64_put(&x->scopes, s->process, 0) &&
+	          table64_put(&x->scopes, 0, 0);
 
 	for (uint32_t i = 0; i < s->ndeclared; i++)
-		ok = ok && add_key(&x->declared, s->declared[i].content);
+		ok = ok && table64_put(&x->declared, s->declared[i].content, 0);
 	for (uint32_t i = 0; i < s->nfiles; i++) {
 		chunk_file(chunk, s->files[i].file);
 		text_add(&chunk->text, s->files[i].content.p, s->files[i].content.n);
@@ -299,7 +295,6 @@ static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chun
 	chunk->text.failed |= !ok;
 }
 
-/* Counts n more retained bytes. */
 static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -340,7 +335,7 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	f->file = file;
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
-	if (strcmp(ovni_base_name(file), OVNI_METADATA_FILE) == 0)
+	if (strcmp(path_name(file), OVNI_METADATA_FILE) == 0)
 		read_declarations(s, content, st->copy.selection.has_offsets);
 	count_waiting(st, s, content.n, chunk);
 }
@@ -371,8 +366,8 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 	if (wanted && !s->kept)
 		keep_stream(st, s, chunk);
 	if (!structure && is_code(bytes.p, "OAr") && bytes.n >= OVNI_EVENT_SIZE + 8)
-		chunk->text.failed |=
-		    !add_key(&x->tids, load_u32(bytes.p + OVNI_EVENT_SIZE + 4, (e->flags & EVENT_BIG) != 0));
+		chunk->text.failed |= !table64_put(
+		    &x->tids, load_u32(bytes.p + OVNI_EVENT_SIZE + 4, (e->flags & EVENT_BIG) != 0), 0);
 	if (s->kept)
 		chunk_file(chunk, s->file);
 	struct text *const to = s->kept ? &chunk->text : &s->records;
@@ -482,7 +477,7 @@ static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice
 /* Returns whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
 static bool is_of_stream(const char *file)
 {
-	const char *const name = ovni_base_name(file);
+	const char *const name = path_name(file);
 
 	return strcmp(name, OVNI_OFFSETS_FILE) != 0 && strcmp(name, "metadata.json") != 0;
 }
@@ -504,7 +499,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 	} else if (st->is_selection && is_of_stream(file)) {
 		retain_file(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
 	} else {
-		st->copy.selection.has_offsets |= strcmp(ovni_base_name(file), OVNI_OFFSETS_FILE) == 0;
+		st->copy.selection.has_offsets |= strcmp(path_name(file), OVNI_OFFSETS_FILE) == 0;
 		chunk_file(chunk, file);
 		text_add(&chunk->text, s->content.p, s->content.n);
 	}

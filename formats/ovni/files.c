@@ -168,7 +168,7 @@ const char *ovni_json_string(struct ovni_metadata *m, const cJSON *o, const char
 /* Opens a file in the folder of the path; returns NULL on OOM. */
 static struct input *open_sibling(const struct reader *r, const char *path, const char *name)
 {
-	const size_t folder = (size_t)(ovni_base_name(path) - path);
+	const size_t folder = (size_t)(path_name(path) - path);
 	char *const other = malloc(folder + strlen(name) + 1);
 
 	if (other == NULL)
@@ -286,7 +286,7 @@ static bool is_old_metadata(const cJSON *root)
  * counts only if it has keys of ovni; other JSON and faults are not reported. */
 void ovni_check_sidecar(struct reader *r)
 {
-	const char *const path = r->findings->path, *const name = ovni_base_name(path);
+	const char *const path = r->findings->path, *const name = path_name(path);
 	const bool is_stream = strcmp(name, OVNI_METADATA_FILE) == 0;
 	const char *fault;
 	size_t at;

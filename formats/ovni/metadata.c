@@ -122,7 +122,6 @@ static void read_cpus(struct ovni_metadata *m, const cJSON *list)
 
 /* ---- marks ---- */
 
-/* Parses the text of a 64-bit integer. */
 static bool parse_label_value(const char *s, int64_t *v)
 {
 	const bool negative = s[0] == '-';
@@ -365,7 +364,6 @@ static void report_unknown_part(struct ovni_metadata *m, const char *part)
 		            quoted(&q, slice_str(part)));
 }
 
-/* Checks the keys of every stream. */
 static void check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 {
 	const cJSON *const require = ovni_json_get(ovni, "require");
@@ -592,7 +590,6 @@ static void add_thread(struct ovni_metadata *m)
 	m->merged = true;
 }
 
-/* Reads metadata.json of the process. */
 static void read_metadata_json(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const version = ovni_json_get(root, "version");
@@ -656,7 +653,7 @@ static void read_old_layout(struct ovni_metadata *m)
 void ovni_metadata_read(struct ovni_metadata *m)
 {
 	const char *const path = m->r->in->path != NULL ? m->r->in->path : "-";
-	const char *const name = ovni_base_name(path);
+	const char *const name = path_name(path);
 
 	m->system->in_folder |= m->r->folder > 0;
 	m->thread = (struct ovni_thread){ .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 };

@@ -25,6 +25,7 @@
 
 #include "base/numbers.h"
 #include "base/open_spans.h"
+#include "base/os.h"
 #include "format/format.h"
 #include "out/tracks.h"
 #include "format/recover.h"
@@ -364,14 +365,6 @@ const char *ovni_json_string(struct ovni_metadata *m, const struct cJSON *o, con
  * the file is missing, which is not reported. */
 typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
-
-/* Returns the part of a path after its last slash. */
-static inline const char *ovni_base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
 
 /* trace_ops.check_sidecar: reports metadata without a stream. */
 void ovni_check_sidecar(struct reader *r);

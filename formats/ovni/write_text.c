@@ -27,13 +27,6 @@ static void put_member(struct text *t, const char *key, struct slice value)
 	text_json_quoted(t, value);
 }
 
-static void put_lib(struct text *t, const struct writer *w)
-{
-	text_str(t, "\"lib\":{");
-	put_member(t, "version", slice_str(w->run->tool));
-	text_str(t, ",\"commit\":\"unknown\"},");
-}
-
 /* Adds the labels of a type that this stream declares: each is declared once in the trace. */
 static void put_labels(const struct ovw_marks *m, struct text *t, uint32_t type, uint32_t from, uint32_t to)
 {
@@ -135,8 +128,9 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 		return;
 	}
 	chunk_file(chunk, name);
-	text_str(t, "{\"version\":3,\"ovni\":{");
-	put_lib(t, w);
+	text_str(t, "{\"version\":3,\"ovni\":{\"lib\":{");
+	put_member(t, "version", slice_str(w->run->tool));
+	text_str(t, ",\"commit\":\"unknown\"},");
 	text_printf(t, "\"part\":\"thread\",\"tid\":%d,\"pid\":%d,\"loom\":\"tracetool\",\"app_id\":%u,",
 	            s->tid, m->processes[s->process].pid, s->process + 1);
 	text_str(t,
@@ -170,7 +164,6 @@ static bool ovw_clean_name(struct text *t, struct slice name)
 	return changed || !utf8_valid(name.p, n);
 }
 
-/* Returns the size as JSON in bytes. */
 static size_t json_size(struct text *t, struct slice name)
 {
 	const size_t before = t->n;
@@ -324,29 +317,19 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 /* Returns false for NaN and for values that are no number. */
 static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
 {
-	switch ((enum value_type)v->type) {
-	case VALUE_BOOL:
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-	case VALUE_ADDRESS:
+	if (v->type == VALUE_BOOL || v->type == VALUE_ADDRESS ||
+	    (v->type >= VALUE_U8 && v->type <= VALUE_U64)) {
 		if (v->u64 > INT64_MAX)
 			ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
 		*to = v->u64 > INT64_MAX ? INT64_MAX : (int64_t)v->u64;
 		return true;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
+	}
+	if (v->type >= VALUE_I8 && v->type <= VALUE_I64) {
 		*to = v->i64;
 		return true;
-	case VALUE_F32:
-	case VALUE_F64:
-		break;
-	default:
-		return false;
 	}
+	if (v->type != VALUE_F32 && v->type != VALUE_F64)
+		return false;
 	const double d = nearbyint(v->f64);
 	const bool fits = d >= -9223372036854775808.0 && d < 9223372036854775808.0;
 	if (!fits)
