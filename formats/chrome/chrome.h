@@ -484,11 +484,6 @@ void chrome_pairs_free(struct chrome_reading *st);
 
 /* ---- facts/ ---- */
 
-static inline bool chrome_is_dialect(const struct chrome_reading *st, enum chrome_dialect d)
-{
-	return st->dialect == d;
-}
-
 extern const char *const chrome_dialects[CHROME_DIALECTS + 1]; /* ended by NULL */
 
 /* See reader_ops.zero. */

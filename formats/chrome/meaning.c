@@ -33,7 +33,7 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 	w->checked = t != NULL;
 	if (t != NULL && t->kind != JSON_ABSENT && !json_is_string(t->kind) &&
 	    (!w->has_id || w->id > UINT32_MAX) &&
-	    !(chrome_is_dialect(st, CHROME_DIALECT_KINETO) && slice_is(s, "-1")))
+	    !(st->dialect == CHROME_DIALECT_KINETO && slice_is(s, "-1")))
 		chrome_report(st, CHROME_RULE_ID_RANGE, t->p, "%s is %s", what, quoted(&q, s));
 }
 
@@ -247,8 +247,7 @@ static struct slice find_category(struct chrome_reading *st)
 	struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
 	/* sums that clang writes beside the events */
-	if (none && chrome_is_dialect(st, CHROME_DIALECT_CLANG) && name.n > 6 &&
-	    memcmp(name.p, "Total ", 6) == 0)
+	if (none && st->dialect == CHROME_DIALECT_CLANG && name.n > 6 && memcmp(name.p, "Total ", 6) == 0)
 		return SLICE_LIT("total");
 	cat.n = cat.n < CHROME_MAX_TITLE ? cat.n : CHROME_MAX_TITLE;
 	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;

@@ -274,8 +274,7 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 /* Other formats have times of 64 bits, and our own output all of them. */
 static uint64_t max_time(const struct chrome_reading *st)
 {
-	return chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL) && st->r->trace->zero_ns == 0 ? UINT64_MAX
-	                                                                                     : INT64_MAX;
+	return st->dialect == CHROME_DIALECT_TRACETOOL && st->r->trace->zero_ns == 0 ? UINT64_MAX : INT64_MAX;
 }
 
 /* Returns false if the member is absent or, after a finding, not a number. */
@@ -375,16 +374,15 @@ static struct slice compact(struct arena *a, struct slice s)
 struct value chrome_read_value(struct arena *a, const struct json_token *t)
 {
 	const struct slice s = chrome_token_text(t);
-	const bool minus = t->kind == JSON_INT;
 	uint64_t v;
 
 	switch (t->kind) {
 	case JSON_UINT:
 	case JSON_INT:
-		if (slice_is(s, "-0") || !json_digits_any(s.p + minus, s.n - minus, &v) ||
-		    (minus && v > (uint64_t)1 << 63))
+		if (slice_is(s, "-0") || !json_integer(s, &v))
 			return json_value_of(s);
-		return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
+		return t->kind == JSON_INT ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)v }
+		                           : value_u64(v);
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };

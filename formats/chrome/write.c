@@ -436,43 +436,41 @@ static inline char *put_track(char *p, const struct chrome_track *k)
 /* Space for a line without its name, category and args. */
 #define LINE_SPACE (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
 
-/* Writes the start of an arrow, which viewers draw if an end of its id follows.  They start it at the last
- * event before this one on the thread. */
-static void render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+/* Writes a line up to its track; async_end: that of the end of an async span. */
+static bool render_start(const struct chrome_state *st, const struct event *e, bool async_end,
+                         struct chunk *chunk)
 {
-	const struct chrome_track *const k = chrome_track_of(e->track);
-	const struct event out = { .name = plan_with_arrows(e->cls->plan)->flow_name,
-		                   .offset = e->offset,
-		                   .phase = PHASE_FLOW_OUT,
-		                   .dur = e->dur };
-
-	put_name(chunk, &out);
-	char *p = text_reserve(&chunk->text, LINE_SPACE);
-	if (p == NULL)
-		return;
-	p = put_category(p, &out);
-	p = put_phase(p, &out);
-	p = put_time(st, p, e->ts);
-	p = put_track(p, k);
-	*p++ = '}';
-	chunk->text.n = (size_t)(p - chunk->text.p);
-}
-
-static void render_async_end(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
-{
-	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
 	char *p = text_reserve(t, chrome_class_of(e->cls)->len + LINE_SPACE);
 	if (p == NULL)
-		return;
+		return false;
 	p = put_category(p, e);
-	p = put_async(p, e, 'e');
-	p = put_time(st, p, span_end(st, e));
-	p = put_track(p, k);
-	*p++ = '}';
-	t->n = (size_t)(p - t->p);
+	p = async_end ? put_async(p, e, 'e') : put_phase(p, e);
+	p = put_time(st, p, async_end ? span_end(st, e) : e->ts);
+	if (e->phase == PHASE_SPAN && !event_is_async(e)) {
+		p = PUT(p, ",\"dur\":");
+		p = decimal_usec(p, e->dur);
+	}
+	t->n = (size_t)(put_track(p, chrome_track_of(e->track)) - t->p);
+	return true;
+}
+
+/* Writes the start of an arrow, which viewers draw if an end of its id follows.  They start it at the last
+ * event before this one on the thread. */
+static void render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+{
+	const struct event out = { .ts = e->ts,
+		                   .name = plan_with_arrows(e->cls->plan)->flow_name,
+		                   .cls = e->cls,
+		                   .track = e->track,
+		                   .offset = e->offset,
+		                   .phase = PHASE_FLOW_OUT,
+		                   .dur = e->dur };
+
+	if (render_start(st, &out, false, chunk))
+		text_char(&chunk->text, '}');
 }
 
 /* Returns true for an event of a process that viewers show on a thread. */
@@ -485,20 +483,9 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
                          struct chunk *chunk)
 {
 	const struct chrome_track *const k = chrome_track_of(e->track);
-	struct text *const t = &chunk->text;
 
-	put_name(chunk, e);
-	char *p = text_reserve(t, chrome_class_of(e->cls)->len + LINE_SPACE);
-	if (p == NULL)
+	if (!render_start(st, e, false, chunk))
 		return;
-	p = put_category(p, e);
-	p = put_phase(p, e);
-	p = put_time(st, p, e->ts);
-	if (e->phase == PHASE_SPAN && !event_is_async(e)) {
-		p = PUT(p, ",\"dur\":");
-		p = decimal_usec(p, e->dur);
-	}
-	t->n = (size_t)(put_track(p, k) - t->p);
 	if (chrome_class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 	if (k->changed || is_moved(e))
@@ -512,9 +499,9 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		put_args(st, b, e, ids, chunk);
 	if (ids > 0 || st->with_ids)
 		put_ids(st, b, e, ids, chunk);
-	text_char(t, '}');
-	if (event_is_async(e))
-		render_async_end(st, e, chunk);
+	text_char(&chunk->text, '}');
+	if (event_is_async(e) && render_start(st, e, true, chunk))
+		text_char(&chunk->text, '}');
 	if ((e->flags & EVENT_ARROW) != 0)
 		render_departure(st, e, chunk);
 }

@@ -79,6 +79,23 @@ enum record_status chrome_end_gap(struct chrome_reading *st, struct record *rec,
 	return chrome_end_item(st, rec, item, at, end);
 }
 
+/* The same for what begins an array or object. */
+static enum record_status begin_list(struct chrome_reading *st, struct record *rec, enum chrome_item item,
+                                     const char *at, const char *end)
+{
+	(void)chrome_end_gap(st, rec, item, at, end);
+	st->first = true;
+	return RECORD_DONE;
+}
+
+/* Ends the window, whose bytes from st->p on are blanks and commas: more may follow. */
+static enum record_status end_window(struct chrome_reading *st, struct record *rec, enum chrome_item item)
+{
+	return (size_t)(st->end - st->p) < CHROME_PIECE
+	           ? RECORD_MORE
+	           : chrome_end_gap(st, rec, item, item == CHROME_BLANKS ? st->end : st->p, st->end);
+}
+
 /* Quotes the start of [p, e). */
 static const char *quote_start(struct quoted *q, const char *p, const char *e)
 {
@@ -219,10 +236,8 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 	if (st->nskips > 0 && chrome_skip_rest(st, rec, &status))
 		return status;
 	const char *const p = read_commas(st, &commas), *const e = st->end;
-	if (p == e && !st->last && (size_t)(e - st->p) < CHROME_PIECE)
-		return RECORD_MORE;
 	if (p == e && !st->last)
-		return chrome_end_gap(st, rec, CHROME_DROPPED, st->p, e);
+		return end_window(st, rec, CHROME_DROPPED);
 	if (p == e) {
 		if (!st->no_array)
 			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " events",
@@ -281,9 +296,7 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	if (samples) {
 		chrome_begin_samples(st);
 		st->where = CHROME_IN_EVENTS;
-		(void)chrome_end_gap(st, rec, CHROME_SAMPLES, p, v + 1);
-		st->first = true;
-		return RECORD_DONE;
+		return begin_list(st, rec, CHROME_SAMPLES, p, v + 1);
 	}
 	if (lists) {
 		if (!named)
@@ -294,9 +307,7 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		st->misnamed = !named;
 		st->where = CHROME_IN_EVENTS;
 		st->has_events = true;
-		(void)chrome_end_gap(st, rec, CHROME_LISTS, p, v + 1);
-		st->first = true;
-		return RECORD_DONE;
+		return begin_list(st, rec, CHROME_LISTS, p, v + 1);
 	}
 	if (v != NULL)
 		q = json_value(&st->json, v, e, &kind);
@@ -326,8 +337,7 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 	const char *const p = read_commas(st, &commas), *const e = st->end;
 	bool more = false;
 	if (p == e && !st->last)
-		return (size_t)(e - st->p) < CHROME_PIECE ? RECORD_MORE
-		                                          : chrome_end_gap(st, rec, CHROME_DROPPED, st->p, e);
+		return end_window(st, rec, CHROME_DROPPED);
 	if (p == e || *p == '}') {
 		if (!st->has_events)
 			chrome_report(st, CHROME_RULE_NO_EVENTS, p, "the object has no traceEvents");
@@ -345,9 +355,8 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 		if (!st->lost)
 			chrome_report(st, CHROME_RULE_FOREIGN_BYTES, p, "an event outside of traceEvents");
 		st->where = CHROME_IN_EVENTS;
-		(void)chrome_end_gap(st, rec, CHROME_BLANKS, st->p, st->p);
-		st->first = st->has_events = true;
-		return RECORD_DONE;
+		st->has_events = true;
+		return begin_list(st, rec, CHROME_BLANKS, st->p, st->p);
 	}
 	if (more && !st->last)
 		return RECORD_MORE;
@@ -376,9 +385,7 @@ static enum record_status begin_document(struct chrome_reading *st, struct recor
 	st->no_array = false;
 	st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_IN_EVENTS;
 	st->has_events = !st->in_object;
-	(void)chrome_end_gap(st, rec, CHROME_OPENS, p, p + 1);
-	st->first = true;
-	return RECORD_DONE;
+	return begin_list(st, rec, CHROME_OPENS, p, p + 1);
 }
 
 /* Begins to read events that stand in no array. */
@@ -388,9 +395,7 @@ static enum record_status begin_lines(struct chrome_reading *st, struct record *
 	st->in_object = false;
 	st->no_array = st->has_events = true;
 	st->where = CHROME_IN_EVENTS;
-	(void)chrome_end_gap(st, rec, CHROME_BLANKS, st->p, st->p);
-	st->first = true;
-	return RECORD_DONE;
+	return begin_list(st, rec, CHROME_BLANKS, st->p, st->p);
 }
 
 static enum record_status start_step(struct chrome_reading *st, struct record *rec)
@@ -400,24 +405,20 @@ static enum record_status start_step(struct chrome_reading *st, struct record *r
 
 	if (e - st->p < 3 && !st->last)
 		return RECORD_MORE;
-	if (e - st->p >= 3 && memcmp(st->p, "\xef\xbb\xbf", 3) == 0 && chrome_offset(st, st->p) == 0) {
-		chrome_report(st, CHROME_RULE_BYTE_ORDER_MARK, st->p, "the bytes ef bb bf");
-		(void)chrome_end_gap(st, rec, CHROME_DROPPED, st->p, st->p + 3);
+	const bool first = chrome_offset(st, st->p) == 0;
+	const bool mark = first && e - st->p >= 3 && memcmp(st->p, "\xef\xbb\xbf", 3) == 0;
+	const bool wide = first && st->wide == NULL && e - st->p >= 2 &&
+	                  (memcmp(st->p, "\xff\xfe", 2) == 0 || memcmp(st->p, "\xfe\xff", 2) == 0);
+	if (mark || wide) {
+		chrome_report(st, mark ? CHROME_RULE_BYTE_ORDER_MARK : CHROME_RULE_UTF_16, st->p,
+		              mark ? "the bytes ef bb bf" : "a byte order mark of UTF-16");
+		(void)chrome_end_gap(st, rec, CHROME_DROPPED, st->p, st->p + (mark ? 3 : 2));
 		st->lost = false;
-		return RECORD_DONE;
-	}
-	if (e - st->p >= 2 && (memcmp(st->p, "\xff\xfe", 2) == 0 || memcmp(st->p, "\xfe\xff", 2) == 0) &&
-	    st->wide == NULL && chrome_offset(st, st->p) == 0) {
-		chrome_report(st, CHROME_RULE_UTF_16, st->p, "a byte order mark of UTF-16");
-		(void)chrome_end_gap(st, rec, CHROME_DROPPED, st->p, st->p + 2);
-		st->lost = false;
-		return chrome_wide_begin(st, *st->p == '\xfe') ? RECORD_DONE : RECORD_BAD;
+		return mark || chrome_wide_begin(st, *st->p == '\xfe') ? RECORD_DONE : RECORD_BAD;
 	}
 	if (p == e) {
 		if (!st->last)
-			return (size_t)(e - st->p) < CHROME_PIECE
-			           ? RECORD_MORE
-			           : chrome_end_gap(st, rec, CHROME_DROPPED, st->p, e);
+			return end_window(st, rec, CHROME_DROPPED);
 		chrome_report(st, CHROME_RULE_NO_EVENTS, e, "expected an object or an array");
 		st->where = CHROME_AT_END;
 		return chrome_end_gap(st, rec, CHROME_BLANKS, e, e);
@@ -443,8 +444,7 @@ static enum record_status end_step(struct chrome_reading *st, struct record *rec
 	bool more = false;
 
 	if (p == e && !st->last)
-		return (size_t)(e - st->p) < CHROME_PIECE ? RECORD_MORE
-		                                          : chrome_end_gap(st, rec, CHROME_BLANKS, p, e);
+		return end_window(st, rec, CHROME_BLANKS);
 	if (p == e)
 		return st->p == p ? RECORD_END : chrome_end_gap(st, rec, CHROME_BLANKS, p, e);
 	const bool comma = *p == ',';

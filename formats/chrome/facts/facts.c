@@ -80,7 +80,7 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 			chrome_set_dialect(st, CHROME_DIALECT_BAZEL);
 		/* of the trace that was converted: facts as they were */
 		if (slice_is(key, "trace") && w.value.kind == JSON_OBJECT &&
-		    chrome_is_dialect(st, CHROME_DIALECT_TRACETOOL))
+		    st->dialect == CHROME_DIALECT_TRACETOOL)
 			read_other_data(st, &w.value);
 		else if (!slice_is(key, "losses") || w.value.kind != JSON_OBJECT)
 			add_fact(st, key, &w.value, false);
@@ -251,9 +251,9 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 
 	if (st->r->folder == 0)
 		return name;
-	if (chrome_is_dialect(st, CHROME_DIALECT_KINETO) && (st->has_rank || rank_of_name(file, &rank)))
+	if (st->dialect == CHROME_DIALECT_KINETO && (st->has_rank || rank_of_name(file, &rank)))
 		text = arena_printf(a, "rank %" PRIu64 ": %.*s", rank, (int)name.n, name.p);
-	else if (chrome_is_dialect(st, CHROME_DIALECT_KINETO) || chrome_is_dialect(st, CHROME_DIALECT_CLANG))
+	else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG)
 		text = arena_printf(a, "%.*s: %.*s", stem(file), file, (int)name.n, name.p);
 	else
 		return name;
