@@ -253,7 +253,6 @@ static struct slice find_category(struct chrome_reading *st)
 	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;
 }
 
-/* Returns the class for the category of st->rec. */
 static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
@@ -344,29 +343,18 @@ static bool is_of_process(const struct chrome_record *rec)
 
 static enum phase phase_of(const struct chrome_record *rec)
 {
-	switch (rec->ph) {
-	case 'X':
+	static const uint8_t phases[256] = {
+		/* + 1; 0: an instant */
+		['B'] = PHASE_BEGIN + 1,   ['b'] = PHASE_BEGIN + 1,     ['S'] = PHASE_BEGIN + 1,
+		['E'] = PHASE_END + 1,     ['e'] = PHASE_END + 1,       ['F'] = PHASE_END + 1,
+		['C'] = PHASE_COUNTER + 1, ['s'] = PHASE_FLOW_OUT + 1,  ['t'] = PHASE_FLOW_IN + 1,
+		['f'] = PHASE_FLOW_IN + 1, ['M'] = PHASE_STRUCTURE + 1,
+	};
+	const uint8_t known = phases[(unsigned char)rec->ph];
+
+	if (rec->ph == 'X')
 		return rec->has_dur ? PHASE_SPAN : PHASE_BEGIN;
-	case 'B':
-	case 'b':
-	case 'S':
-		return PHASE_BEGIN;
-	case 'E':
-	case 'e':
-	case 'F':
-		return PHASE_END;
-	case 'C':
-		return PHASE_COUNTER;
-	case 's':
-		return PHASE_FLOW_OUT;
-	case 't':
-	case 'f':
-		return PHASE_FLOW_IN;
-	case 'M':
-		return PHASE_STRUCTURE;
-	default:
-		return PHASE_INSTANT;
-	}
+	return known > 0 ? (enum phase)(known - 1) : PHASE_INSTANT;
 }
 
 /* Reports members that are missing or wrong.  Returns false if the object cannot be read as an event. */

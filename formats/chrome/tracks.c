@@ -26,11 +26,6 @@ static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 	return table64_get(&ids->used, (uint64_t)pid << 32 | tid) == TABLE_NONE;
 }
 
-static bool take(struct chrome_ids *ids, uint32_t pid, uint32_t tid)
-{
-	return table64_put(&ids->used, (uint64_t)pid << 32 | tid, 1);
-}
-
 static bool keeps_its_id(const struct track *t)
 {
 	return t->has_id && t->lane == 0 && !t->is_child && t->id > 0 && t->id <= UINT32_MAX;
@@ -95,7 +90,7 @@ bool chrome_declare_track(struct chrome_state *st, struct track *t)
 	c->changed = !utf8_valid(t->name.p, t->name.n) ||
 	             (t->kind != TRACK_PROCESS && chrome_track_of(track_process(t))->changed);
 	t->declared = c;
-	return take(&st->ids, c->pid, c->tid);
+	return table64_put(&st->ids.used, (uint64_t)c->pid << 32 | c->tid, 1);
 }
 
 /* ---- order ---- */
@@ -124,7 +119,6 @@ static struct position find_position(const struct track *t)
 	return p;
 }
 
-/* Returns the offset of the digits at the end of a name. */
 static uint32_t digits_start(struct slice s)
 {
 	uint32_t n = s.n;

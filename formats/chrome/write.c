@@ -25,12 +25,6 @@ static void add_loss(struct chunk *chunk, enum chrome_loss kind, const struct ev
 	ledger_add(&chunk->ledger, &chrome_losses[kind], e->offset, count);
 }
 
-static void put_string(struct chunk *chunk, struct slice s, const struct event *e)
-{
-	if (text_json_string(&chunk->text, s) > 0)
-		add_loss(chunk, CHROME_BAD_TEXT, e, 1);
-}
-
 static void add_losses(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
 {
 	const uint32_t counts[] = { lost->bad_text, lost->not_a_number, lost->too_deep };
@@ -39,16 +33,6 @@ static void add_losses(struct chunk *chunk, const struct fields_json_lost *lost,
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (counts[i] > 0)
 			add_loss(chunk, kinds[i], e, counts[i]);
-}
-
-/* Writes a value as JSON; losses are those of e. */
-static void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
-{
-	struct fields_json_lost lost = { 0 };
-
-	fields_json_value(&chunk->text, v, &lost);
-	if (fields_json_lost_any(&lost))
-		add_losses(chunk, &lost, e);
 }
 
 /* Returns 1 if the first field of the event is its record number, else 0. */
@@ -97,7 +81,8 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 		const size_t before = t->n;
 		if (!first)
 			text_char(t, ',');
-		put_string(chunk, f->name, e);
+		if (text_json_string(t, f->name) > 0)
+			add_loss(chunk, CHROME_BAD_TEXT, e, 1);
 		text_char(t, ':');
 		if (put_number(t, &f->value)) {
 			first = false;
@@ -473,12 +458,6 @@ static void render_departure(const struct chrome_state *st, const struct event *
 		text_char(&chunk->text, '}');
 }
 
-/* Returns true for an event of a process that viewers show on a thread. */
-static bool is_moved(const struct event *e)
-{
-	return e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER;
-}
-
 void chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
                          struct chunk *chunk)
 {
@@ -488,7 +467,9 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		return;
 	if (chrome_class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
-	if (k->changed || is_moved(e))
+	/* viewers show events of a process on a thread, but for instants and counters */
+	if (k->changed ||
+	    (e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
@@ -592,6 +573,7 @@ static void put_fact(struct chunk *chunk, const struct run_facts *run, const str
 {
 	const struct trace *const trace = run->trace;
 	const uint64_t epoch = trace->epoch_ns + run->rebased_by;
+	struct fields_json_lost lost = { 0 };
 
 	if (outer && trace->epoch_known && slice_is(f->name, "baseTimeNanoseconds"))
 		text_u64(&chunk->text, epoch);
@@ -600,7 +582,8 @@ static void put_fact(struct chunk *chunk, const struct run_facts *run, const str
 	else if (outer && f->value.type == VALUE_JSON)
 		put_spaced(&chunk->text, value_text(&f->value));
 	else
-		chrome_value(chunk, &f->value, &(struct event){ .ts = 0 });
+		fields_json_value(&chunk->text, &f->value, &lost);
+	add_losses(chunk, &lost, &(struct event){ .ts = 0 });
 }
 
 /* Writes metadata of the trace, `outer` or not, each after the text `before`, the first after `first`.  A

@@ -96,7 +96,6 @@ static enum record_status end_window(struct chrome_reading *st, struct record *r
 	           : chrome_end_gap(st, rec, item, item == CHROME_BLANKS ? st->end : st->p, st->end);
 }
 
-/* Quotes the start of [p, e). */
 static const char *quote_start(struct quoted *q, const char *p, const char *e)
 {
 	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
@@ -377,7 +376,6 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 
 /* ---- start and end ---- */
 
-/* Begins a document at the bracket p. */
 static enum record_status begin_document(struct chrome_reading *st, struct record *rec, const char *p)
 {
 	st->documents++;

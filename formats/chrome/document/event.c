@@ -123,7 +123,7 @@ static const char *repair(struct chrome_reading *st, const char *p, const char *
 	return end;
 }
 
-/* Prepares for a repair.  Returns false on OOM. */
+/* Returns false on OOM. */
 static bool begin_repair(struct chrome_reading *st)
 {
 	if (st->repair != NULL)

@@ -90,7 +90,6 @@ static const char *before(struct recovery *rc, uint64_t offset)
 	return in->p - (input_offset(in, in->p) - offset);
 }
 
-/* Carries out the decisions that wait. */
 static void release(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -329,7 +328,6 @@ static bool put_without_bad_times(struct text *to, const char *p, const char *en
 	return bad;
 }
 
-/* Whether the event has what it must have. */
 static bool is_whole(const struct chrome_record *rec)
 {
 	if (*json_skip_blanks(rec->p + 1, rec->end) == '}')
@@ -571,7 +569,6 @@ static void take_rest(struct recovery *rc, const char *end)
 		keep(rc, end);
 }
 
-/* Ends the document. */
 static void finish(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;

@@ -8,6 +8,8 @@
  */
 #include "chrome/chrome.h"
 
+#include "base/os.h"
+
 #define MAX_FACTS (4u << 20) /* of all */
 
 void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *at)
@@ -112,7 +114,6 @@ static void read_viztracer(struct chrome_reading *st, const struct json_token *t
 			set_epoch(st, &w.value, 1);
 }
 
-/* Reads distributedInfo. */
 static void read_ranks(struct chrome_reading *st, const struct json_token *t)
 {
 	struct json_walk w = json_walk_again(t);
@@ -208,13 +209,6 @@ void chrome_read_metadata(struct chrome_reading *st)
 
 /* ---- parts of a job ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /* Finds "rank3", "rank-3" or "rank_3" in a name. */
 static bool rank_of_name(const char *name, uint64_t *rank)
 {
@@ -245,7 +239,7 @@ static int stem(const char *name)
 struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 {
 	struct arena *const a = &st->r->trace->arena;
-	const char *const file = base_name(st->r->in->path);
+	const char *const file = path_name(st->r->in->path);
 	uint64_t rank = st->rank;
 	struct slice text;
 

@@ -86,11 +86,6 @@ static bool add_field(struct batch *b, struct event *e, uint32_t args, struct sl
 	return true;
 }
 
-static struct slice member_name(enum chrome_member m, struct slice key)
-{
-	return m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n);
-}
-
 static bool add_members(struct chrome_reading *st, struct batch *b, struct event *e, uint32_t args)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
@@ -106,8 +101,10 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 			if (!add_field(b, e, args, SLICE_LIT("stack"), stack))
 				return false;
 		} else if (!is_read(st, m, &w.value)) {
+			const struct slice key = json_token_text(&w.key);
 			const struct json_token t = m == CHROME_ID2 ? chrome_find_id(rec).token : w.value;
-			if (!add_field(b, e, args, member_name(m, json_token_text(&w.key)),
+			if (!add_field(b, e, args,
+			               m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n),
 			               chrome_read_value(&b->scratch, &t)))
 				return false;
 		}
@@ -139,7 +136,6 @@ void chrome_frames_free(struct chrome_frames *f)
 	free(f->list);
 }
 
-/* Copies a text of a frame. */
 static struct slice frame_text(struct chrome_reading *of, struct chrome_reading *st,
                                const struct json_token *t)
 {
@@ -188,7 +184,7 @@ void chrome_read_frames(struct chrome_reading *st, const struct json_token *t)
 	}
 }
 
-/* Returns the index of a frame, or TABLE_NONE. */
+/* The index of the frame, or TABLE_NONE. */
 static uint32_t find_frame(const struct chrome_frames *f, struct slice id)
 {
 	return f->n > 0 ? tabletext_get(&f->ids, id) : TABLE_NONE;
