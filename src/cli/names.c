@@ -233,7 +233,7 @@ static bool is_same(const struct target *w, const struct target *other, bool bot
 struct written {
 	const struct run_name *name;
 	struct target target;
-	char *outside; /* cache: the folder that was last found not to be below it; NULL: none */
+	char *real; /* its real path, if it is a folder that exists; NULL: not looked up yet */
 };
 
 static bool is_folder(const struct written *w)
@@ -241,26 +241,12 @@ static bool is_folder(const struct written *w)
 	return w->target.rest != NULL ? w->name->folder : w->target.fd < 0 && S_ISDIR(w->target.st.st_mode);
 }
 
-/* Whether one of the folders of a real path, from its first n bytes upwards, is the output. */
-static bool passes_through(struct written *w, char *path, size_t n)
+/* Whether the path b is `a`, or below it. */
+static bool is_below(const char *a, const char *b)
 {
-	struct stat st;
+	const size_t n = strcmp(a, "/") != 0 ? strlen(a) : 0;
 
-	path[n] = '\0';
-	if (w->outside != NULL && strcmp(w->outside, path) == 0)
-		return false;
-	free(w->outside);
-	w->outside = strdup(path);
-	for (;;) {
-		if (stat(n > 0 ? path : "/", &st) == 0 && st.st_dev == w->target.st.st_dev &&
-		    st.st_ino == w->target.st.st_ino)
-			return true;
-		if (n == 0)
-			return false;
-		while (n > 0 && path[--n] != '/')
-			;
-		path[n] = '\0';
-	}
+	return strncmp(a, b, n) == 0 && (b[n] == '/' || b[n] == '\0');
 }
 
 static bool holds(struct written *w, const struct target *other)
@@ -272,12 +258,11 @@ static bool holds(struct written *w, const struct target *other)
 		return other->rest != NULL && is_same_inode(&w->target, other) &&
 		       strncmp(other->rest, w->target.rest, n) == 0 && other->rest[n] == '/';
 	}
-	char *const real = realpath(other->base, NULL);
-	if (real == NULL)
-		return false;
-	const char *const slash = strrchr(real, '/');
-	const size_t n = other->rest != NULL ? strlen(real) : slash != NULL ? (size_t)(slash - real) : 0;
-	const bool inside = passes_through(w, real, n);
+	if (w->real == NULL)
+		w->real = realpath(w->target.base, NULL);
+	char *const real = w->real != NULL ? realpath(other->base, NULL) : NULL;
+	const bool inside =
+	    real != NULL && is_below(w->real, real) && (other->rest != NULL || strcmp(w->real, real) != 0);
 	free(real);
 	return inside;
 }
@@ -416,7 +401,7 @@ static bool check_all(struct run_names *n)
 	}
 	for (uint32_t i = 0; i < nwritten; i++) {
 		target_free(&list[i].target);
-		free(list[i].outside);
+		free(list[i].real);
 	}
 	free(list);
 	return ok;

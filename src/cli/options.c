@@ -100,8 +100,12 @@ static void make_table(struct options *o, void *run, struct getopt_table *t)
 	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
 	for (const struct cmd_option *own = o->cmd->options; own != NULL && own->name != NULL; own++)
 		add_row(t, *own, run);
-	for (const struct cmd_option *s = select_option_rows; o->cmd->selects && s->name != NULL; s++)
-		add_row(t, *s, run);
+	for (size_t i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++) {
+		struct cmd_option row = select_option_rows[i];
+		row.kind = OPTION_SELECT;
+		row.at = i;
+		add_row(t, row, run);
+	}
 	for (int i = 0; i < COMMON_COUNT; i++)
 		if (options_has_common(o->cmd, (enum common)i))
 			add_row(t, options_common[i], options_common[i].kind == OPTION_CALL ? run : o);

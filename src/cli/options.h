@@ -14,7 +14,7 @@ struct options;
 
 /* ---- options that select events ---- */
 
-/* Ended by a name of NULL. */
+/* Names and help; ended by a name of NULL. */
 extern const struct cmd_option select_option_rows[];
 
 /* Their values; texts are borrowed from the command line. */

@@ -25,14 +25,7 @@
 
 enum { SELECTED_SPACE = 2048 }; /* bytes of a message on the stack */
 
-static void put_quoted(struct text *t, const char *s)
-{
-	text_char(t, '"');
-	text_visible(t, slice_str(s), 0);
-	text_char(t, '"');
-}
-
-static void put_slice(struct text *t, struct slice s)
+static void put_quoted(struct text *t, struct slice s)
 {
 	text_char(t, '"');
 	text_visible(t, s, 200);
@@ -41,43 +34,31 @@ static void put_slice(struct text *t, struct slice s)
 
 static void put_condition(struct text *t, const struct select_condition *c, const struct select_near *near)
 {
-	switch (c->kind) {
-	case SELECT_NAME:
-		text_str(t, "no event has the name ");
-		put_slice(t, c->glob);
-		break;
-	case SELECT_CATEGORY:
-		text_str(t, "no event has the category ");
-		put_slice(t, c->glob);
-		break;
-	case SELECT_PID:
-		text_printf(t, "no event is of a process %" PRIu64, c->number);
-		break;
-	case SELECT_TID:
-		text_printf(t, "no event is of a thread %" PRIu64, c->number);
-		break;
-	case SELECT_PROCESS:
-		text_str(t, "no event is of a process with the name ");
-		put_slice(t, c->glob);
-		break;
-	case SELECT_THREAD:
-		text_str(t, "no event is of a thread with the name ");
-		put_slice(t, c->glob);
-		break;
-	case SELECT_TRACK:
-		text_str(t, "no track, thread or process with events has the name ");
-		put_slice(t, c->glob);
-		break;
-	default:
-		text_str(t, near != NULL && near->has_key ? "no field " : "no event has a field ");
-		put_slice(t, c->key);
-		if (near != NULL && near->has_key) {
-			text_str(t, c->compare == SELECT_GLOB ? " has the value " : " compares so");
-			if (c->compare == SELECT_GLOB)
-				put_slice(t, c->glob);
-		}
-		break;
+	static const char *const unmet[] = {
+		[SELECT_NAME] = "no event has the name ",
+		[SELECT_CATEGORY] = "no event has the category ",
+		[SELECT_PID] = "no event is of a process ",
+		[SELECT_TID] = "no event is of a thread ",
+		[SELECT_PROCESS] = "no event is of a process with the name ",
+		[SELECT_THREAD] = "no event is of a thread with the name ",
+		[SELECT_TRACK] = "no track, thread or process with events has the name ",
+	};
+	const bool has_key = near != NULL && near->has_key;
+
+	if (c->kind < sizeof unmet / sizeof *unmet && unmet[c->kind] != NULL) {
+		text_str(t, unmet[c->kind]);
+		if (c->kind == SELECT_PID || c->kind == SELECT_TID)
+			text_u64(t, c->number);
+		else
+			put_quoted(t, c->glob);
+		return;
 	}
+	text_str(t, has_key ? "no field " : "no event has a field ");
+	put_quoted(t, c->key);
+	if (has_key)
+		text_str(t, c->compare == SELECT_GLOB ? " has the value " : " compares so");
+	if (has_key && c->compare == SELECT_GLOB)
+		put_quoted(t, c->glob);
 }
 
 /* The nearest text, or the first few. */
@@ -89,7 +70,7 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 		return;
 	if (near->best[0] != '\0') {
 		text_str(t, "; did you mean ");
-		put_quoted(t, near->best);
+		put_quoted(t, slice_str(near->best));
 		text_char(t, '?');
 		return;
 	}
@@ -99,7 +80,7 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 		if (id)
 			text_str(t, near->first[i]);
 		else
-			put_quoted(t, near->first[i]);
+			put_quoted(t, slice_str(near->first[i]));
 	}
 	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
 }
