@@ -37,20 +37,17 @@ struct contents {
 	bool apart; /* a format whose traces are several files */
 };
 
-static const struct format *format_of_group(const struct trace_group *g, const struct format *from)
-{
-	return g->format != NULL ? g->format
-	       : from != NULL    ? from
-	                         : format_of_name(path_name(trace_group_path(g)));
-}
-
 static struct contents contents_of(const struct trace_groups *g, const struct format *from)
 {
 	struct contents c = { .ntraces = 0 };
 
 	for (uint32_t i = 0; i < g->n; i++) {
-		const struct format *const f = format_of_group(&g->list[i], from);
-		if (!g->list[i].holds_input)
+		const struct trace_group *const one = &g->list[i];
+		const struct format *const f = one->format != NULL ? one->format
+		                               : from != NULL
+		                                   ? from
+		                                   : format_of_name(path_name(trace_group_path(one)));
+		if (!one->holds_input)
 			continue;
 		c.ntraces++;
 		for (size_t k = 0; k < MAX_FORMATS && formats[k] != NULL; k++)
@@ -146,7 +143,8 @@ void run_names_begin(struct run_names *n, struct options *o, const char *const *
 		if (role != NULL)
 			run_names_read(n, role, o->values[i].value);
 	}
-	side_reports_names(o, n);
+	if (o->side != NULL)
+		reports_names(&o->side->reports, n);
 }
 
 /* ---- what a name leads to ---- */
@@ -229,7 +227,6 @@ static bool is_same(const struct target *w, const struct target *other, bool bot
 	       (S_ISFIFO(w->st.st_mode) && w->fd < 0 && other->fd < 0);
 }
 
-/* A name that is written. */
 struct written {
 	const struct run_name *name;
 	struct target target;
@@ -290,7 +287,7 @@ static bool refuse(struct options *o, const struct run_name *w, const char *verb
 	                       other->role, show_name(&b, other));
 }
 
-/* Compares a name with those that are written.  false after a message. */
+/* Returns false after a message. */
 static bool check_one(struct run_names *n, struct written *list, uint32_t nwritten,
                       const struct run_name *name)
 {

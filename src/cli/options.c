@@ -251,16 +251,10 @@ static bool set_json(void *run, struct options *o, const char *arg)
 	return set_option(o, run, run, &o->cmd->options[options_own(o->cmd, "format")], "json");
 }
 
-static bool set_report(void *run, struct options *o, const char *arg)
-{
-	return side_reports_add(o, arg);
-}
-
 static bool set_max_record(void *run, struct options *o, const char *arg)
 {
 	struct shown_path shown;
 
-	(void)run; /* its common options are `o` */
 	if (!options_bytes(o, "--max-record", arg, &o->max_record))
 		return false;
 	if (o->max_record >= READER_MIN_RECORD && o->max_record <= READER_MAX_RECORD)
@@ -295,7 +289,7 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f', TO_FLAG(struct options, force) },
 	[COMMON_REPORT] = { "report", "FORMAT=FILE",
 	                    "also write the findings to FILE: text, json, sarif, junit, ... as in validate",
-	                    0, OPTION_CALL, .set = set_report },
+	                    0, OPTION_CALL, .set = side_reports_add },
 };
 
 /* ---- after the last option ---- */

@@ -88,7 +88,6 @@ bool policy_fail_level(void *policy_options, struct options *o, const char *arg)
 
 /* ---- reading policies ---- */
 
-/* Reports mistakes as they are found. */
 struct reading_mistakes {
 	struct findings findings;
 	bool no_memory;

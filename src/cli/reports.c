@@ -24,7 +24,7 @@
 
 /* ---- side reports ---- */
 
-bool side_reports_add(struct options *o, const char *arg)
+bool side_reports_add(void *run, struct options *o, const char *arg)
 {
 	struct side_reports *const s = o->side != NULL ? o->side : calloc(1, sizeof *s);
 
@@ -44,35 +44,9 @@ bool side_reports_add(struct options *o, const char *arg)
 	                       s->reports.list[s->reports.n - 1].kind->name);
 }
 
-void side_reports_names(const struct options *o, struct run_names *n)
-{
-	if (o->side != NULL)
-		reports_names(&o->side->reports, n);
-}
-
 bool side_reports_open(struct options *o)
 {
 	return o->side == NULL || reports_open(&o->side->reports, o, &o->side->policy);
-}
-
-void side_reports_policy(struct options *o, const struct policy_choice *choice)
-{
-	if (o->side == NULL)
-		return;
-	o->side->policy.choices[0] = choice;
-	o->side->policy.n = 1;
-}
-
-struct finding_list *side_reports_list(struct options *o)
-{
-	return o->side != NULL ? &o->side->log.open : NULL;
-}
-
-void side_reports_input(struct options *o, const struct source *input)
-{
-	const struct file_record what = source_record(input);
-
-	side_reports_record(o, &what, &input->findings);
 }
 
 void side_reports_record(struct options *o, const struct file_record *what, const struct findings *j)

@@ -76,28 +76,18 @@ struct side_reports {
 	struct finding_log log; /* of the current input */
 };
 
-/* --report FORMAT=FILE.  false after a message and o->status set. */
-bool side_reports_add(struct options *o, const char *arg);
+/* --report FORMAT=FILE; see cmd_option.set. */
+bool side_reports_add(void *run, struct options *o, const char *arg);
 
-/* Adds the names of their files; nothing without reports. */
-void side_reports_names(const struct options *o, struct run_names *n);
+/* The others do nothing without reports (options.side NULL). */
 
-/* Opens the files; nothing without reports.  false after a message. */
+/* Opens the files.  false after a message. */
 bool side_reports_open(struct options *o);
 
-/* The input was read, or could not be. */
-void side_reports_input(struct options *o, const struct source *input);
-
-/* Inputs of the verdicts on findings; borrowed. */
-void side_reports_policy(struct options *o, const struct policy_choice *choice);
-
-/* A list for further findings, of a command that makes some of its own; NULL without reports. */
-struct finding_list *side_reports_list(struct options *o);
-
-/* Adds a file, whose findings are those of the list. */
+/* Adds a file that was read, or could not be; its findings are those of the log. */
 void side_reports_record(struct options *o, const struct file_record *what, const struct findings *j);
 
-/* Ends them, for a publication; the worst status of inputs.  STATUS_CLEAN without reports. */
+/* Ends them, for a publication; the worst status of inputs. */
 enum exit_status side_reports_end(struct options *o, struct publication *p);
 
 /* After the publication, or instead of it: nothing of them is left then. */

@@ -377,8 +377,10 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	struct text t = text_start(buffer, sizeof buffer);
 
 	o->warnings += s->findings.levels[LEVEL_WARNING];
-	if (o->side != NULL)
-		side_reports_input(o, s);
+	if (o->side != NULL) {
+		const struct file_record what = source_record(s);
+		side_reports_record(o, &what, &s->findings);
+	}
 	if (!o->quiet)
 		report_text_rest(&t, &s->findings, LEVEL_LIMIT);
 	if (s->reader.unread > 0) {

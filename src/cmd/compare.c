@@ -390,7 +390,7 @@ static void find_changes(struct compare *c, const struct change *change)
 	struct findings j;
 
 	findings_init(&j, what.path, NULL, NULL);
-	j.list = side_reports_list(o);
+	j.list = o->side != NULL ? &o->side->log.open : NULL;
 	for (uint32_t i = 0; i < change->n; i++) {
 		const struct rule *const rule = change_verdict_rule(change->pairs[i].verdict);
 		if (rule == NULL)
@@ -446,7 +446,6 @@ static bool all_read(struct compare *c)
 	return true;
 }
 
-/* Compares what was read. */
 static void compare(struct compare *c)
 {
 	struct trace_run *const r = &c->run;
@@ -508,7 +507,9 @@ static enum exit_status cmd_compare(const struct command *cmd, int argc, char **
 	options_init(&r->options, cmd, argc, argv);
 	policy_options_init(&c.policy);
 	if (parse(&c) && read_map(&c) && open_runs(&c)) {
-		side_reports_policy(&r->options, &c.policy.choice);
+		struct side_reports *const side = r->options.side;
+		if (side != NULL)
+			side->policy.choices[side->policy.n++] = &c.policy.choice;
 		if (traces_begin_report(r, false)) {
 			traces_each(r, c.threads, sizeof(struct trace_counted), count_trace);
 			compare(&c);
