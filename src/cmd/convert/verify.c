@@ -54,36 +54,44 @@ static bool refuse_sorter(const struct convert *c)
 	return say_of(c->out, "--verify: %s", why);
 }
 
+/* The output, and the events that were written: those that were kept (VERIFY_EVENTS), or the input once more.
+ */
+struct verify {
+	struct convert *c;
+	const char *path; /* of the output before it has its name */
+	struct pipeline_job job;
+	struct pipeline *back;  /* the output */
+	struct batch_pool pool; /* of the events that were kept */
+	struct pipeline_job again_job;
+	struct pipeline *again;           /* the input */
+	struct allowance allowance, left; /* left: by the comparison so far */
+	struct differ differ;
+	uint64_t refused;
+	struct text text;
+	bool signed_time;  /* ts is a signed number */
+	bool failed;       /* the output cannot be read */
+	bool again_failed; /* the input cannot be read once more, which was said */
+	bool findings;     /* the output breaks rules */
+	bool is_quiet;     /* findings were reported already; failures are new */
+	bool in_step;      /* nothing is reported, as another comparison may follow */
+	bool is_noted;     /* in_step: there was something to report */
+};
+
 /* ---- events, one by one ---- */
 
 #define SHOWN 10          /* differences */
 #define BATCH_EVENTS 1024 /* of those that were kept */
 
-struct comparing {
-	struct convert *c;
-	struct pipeline *back; /* the output */
-	struct allowance *allowance;
-	bool in_step;            /* nothing is said */
-	bool signed_time;        /* ts is a signed number */
-	struct batch_pool pool;  /* of the events that were kept */
-	struct pipeline_job job; /* of the input, once more */
-	struct pipeline *again;
-	bool failed; /* it cannot be read once more, which was said */
-	struct differ differ;
-	uint64_t refused;
-	struct text text;
-};
-
-static enum stage_status next_kept(struct comparing *x, struct batch **out)
+static enum stage_status next_kept(struct verify *v, struct batch **out)
 {
-	struct sorter *const sorter = &x->c->verify.sorter;
+	struct sorter *const sorter = &v->c->verify.sorter;
 	enum sorter_status status = SORTER_NO_RESULT;
 
-	*out = batch_pool_take(&x->pool);
+	*out = batch_pool_take(&v->pool);
 	if (*out != NULL && (status = sorter_next(sorter, *out)) == SORTER_MORE)
 		return STAGE_MORE;
 	if (status == SORTER_NO_RESULT)
-		refuse_sorter(x->c);
+		refuse_sorter(v->c);
 	batch_release(*out);
 	return status == SORTER_END ? STAGE_END : STAGE_BAD;
 }
@@ -91,16 +99,16 @@ static enum stage_status next_kept(struct comparing *x, struct batch **out)
 /* Events that were written, and records that were not selected. */
 static enum stage_status next_written(void *ctx, struct batch **out)
 {
-	struct comparing *const x = ctx;
+	struct verify *const v = ctx;
 
-	return x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(x->again, out);
+	return v->c->verify.by == VERIFY_EVENTS ? next_kept(v, out) : pipeline_next(v->again, out);
 }
 
 static enum stage_status next_back(void *ctx, struct batch **out)
 {
-	struct comparing *const x = ctx;
+	struct verify *const v = ctx;
 
-	return pipeline_next(x->back, out);
+	return pipeline_next(v->back, out);
 }
 
 static void put_parts(struct text *t, unsigned parts)
@@ -134,189 +142,126 @@ static void put_field(void *ctx, struct slice name, const struct value *a, const
 
 static bool report_difference(void *ctx, const struct difference *d)
 {
-	struct comparing *const x = ctx;
+	struct verify *const v = ctx;
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
 	                          *const e = a != NULL ? a : b;
 	struct shown_path shown;
 
-	if (allowance_take(x->allowance, d) || x->refused++ >= SHOWN)
+	if (allowance_take(&v->left, d) || v->refused++ >= SHOWN)
 		return true;
-	text_printf(&x->text, "%s: --verify: ", show_path(&shown, x->c->out));
+	text_printf(&v->text, "%s: --verify: ", show_path(&shown, v->c->out));
 	if (a != NULL)
-		text_printf(&x->text, "input @%" PRIu64 ", ", a->offset);
+		text_printf(&v->text, "input @%" PRIu64 ", ", a->offset);
 	if (b != NULL)
-		text_printf(&x->text, "output @%" PRIu64 ": ", b->offset);
+		text_printf(&v->text, "output @%" PRIu64 ": ", b->offset);
 	else
-		text_str(&x->text, "not in the output: ");
-	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind_name(event_kind(e)));
-	value_text_word(&x->text, e->name);
-	const uint64_t bias = (uint64_t)x->signed_time << 63;
-	text_str(&x->text, " at ");
-	text_ns_from(&x->text, bias, e->ts ^ bias);
-	text_str(&x->text, " ns");
-	put_parts(&x->text, d->parts);
+		text_str(&v->text, "not in the output: ");
+	text_printf(&v->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind_name(event_kind(e)));
+	value_text_word(&v->text, e->name);
+	const uint64_t bias = (uint64_t)v->signed_time << 63;
+	text_str(&v->text, " at ");
+	text_ns_from(&v->text, bias, e->ts ^ bias);
+	text_str(&v->text, " ns");
+	put_parts(&v->text, d->parts);
 	if ((d->parts & PART_FIELDS) != 0)
-		field_differences(d, &x->differ.rules, put_field, &x->text);
-	text_char(&x->text, '\n');
+		field_differences(d, &v->differ.rules, put_field, &v->text);
+	text_char(&v->text, '\n');
 	return true;
 }
 
 static bool check_allowed(void *ctx, const struct difference *d)
 {
-	struct comparing *const x = ctx;
+	struct verify *const v = ctx;
 
-	return allowance_take(x->allowance, d);
+	return allowance_take(&v->left, d);
 }
 
-static enum differ_status run_differ(struct comparing *x)
+static enum differ_status run_differ(struct verify *v)
 {
 	/* a record is its bytes; its track may depend on the path of the file */
-	const bool raw = pipeline_report(x->c->pipeline).raw;
-	const struct allowance *const a = x->allowance;
+	const bool raw = pipeline_report(v->c->pipeline).raw;
+	const struct allowance *const a = &v->left;
 	const struct differ_rules rules = {
 		.tolerance = a->tolerance,
 		.pair_all = true,
 		.sorted = !raw,
-		.in_step = x->in_step,
+		.in_step = v->in_step,
 		.left_out = raw,
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
 		.more = a->nmore > 0 ? a->more : NULL,
-		.fields = { [DIFFER_A] = compared_fields(x->c, NULL),
-		            [DIFFER_B] = compared_fields(x->c, a->added) },
+		.fields = { [DIFFER_A] = compared_fields(v->c, NULL),
+		            [DIFFER_B] = compared_fields(v->c, a->added) },
 	};
-	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? x->c->pipeline : x->again;
-	const bool signed_time = x->signed_time = pipeline_report(written).signed_time;
+	struct pipeline *const written = v->c->verify.by == VERIFY_EVENTS ? v->c->pipeline : v->again;
+	const bool signed_time = v->signed_time = pipeline_report(written).signed_time;
 
 	differ_init(
-	    &x->differ, &rules,
+	    &v->differ, &rules,
 	    (struct differ_source){ .next = next_written,
-	                            .ctx = x,
+	                            .ctx = v,
 	                            .trace = pipeline_trace(written),
 	                            .signed_time = signed_time },
 	    (struct differ_source){
-	        .next = next_back, .ctx = x, .trace = pipeline_trace(x->back), .signed_time = signed_time },
-	    x->in_step ? check_allowed : report_difference, x);
-	const enum differ_status status = differ_run(&x->differ);
-	if (x->differ.more > a->nmore)
-		x->refused += x->differ.more - a->nmore;
-	differ_free(&x->differ);
+	        .next = next_back, .ctx = v, .trace = pipeline_trace(v->back), .signed_time = signed_time },
+	    v->in_step ? check_allowed : report_difference, v);
+	const enum differ_status status = differ_run(&v->differ);
+	if (v->differ.more > a->nmore)
+		v->refused += v->differ.more - a->nmore;
+	differ_free(&v->differ);
 	return status;
 }
 
 /* Findings were reported when the input was read first. */
 static void report_failure(void *ctx, const struct findings *j, const struct finding *f)
 {
-	struct comparing *const x = ctx;
+	struct verify *const v = ctx;
 
-	if (x->c->status < STATUS_UNREADABLE && !x->in_step)
-		x->failed |= say_failure(&x->c->options, j, f);
+	if (v->c->status < STATUS_UNREADABLE && !v->in_step)
+		v->again_failed |= say_failure(&v->c->options, j, f);
 }
 
 /* Opens the input once more: events as they were written, in order of time unless both sides go in step. */
-static bool open_again(struct comparing *x)
+static bool open_again(struct verify *v)
 {
-	struct convert *const c = x->c;
+	struct convert *const c = v->c;
 
-	x->job = convert_job(c);
-	x->job.in.operands = pipeline_report(c->pipeline).operands;
-	if (x->job.read.as == READ_COPY)
-		x->job.read.as = READ_FIELDS;
-	x->job.arrange = (struct arrangement){
-		.order = x->in_step ? c->to->writer->order : compared_order(c),
-		.memory = x->job.arrange.memory,
-		.temp_near = x->job.arrange.temp_near,
+	v->again_job = convert_job(c);
+	v->again_job.in.operands = pipeline_report(c->pipeline).operands;
+	if (v->again_job.read.as == READ_COPY)
+		v->again_job.read.as = READ_FIELDS;
+	v->again_job.arrange = (struct arrangement){
+		.order = v->in_step ? c->to->writer->order : compared_order(c),
+		.memory = v->again_job.arrange.memory,
+		.temp_near = v->again_job.arrange.temp_near,
 	};
-	x->job.to.sink = report_failure;
-	x->job.to.ctx = x;
-	x->job.to.hooks = (struct pipeline_hooks){ .progress = x->job.to.hooks.progress, .ctx = c };
-	return pipeline_open(&x->again, &x->job);
+	v->again_job.to.sink = report_failure;
+	v->again_job.to.ctx = v;
+	v->again_job.to.hooks =
+	    (struct pipeline_hooks){ .progress = v->again_job.to.hooks.progress, .ctx = c };
+	return pipeline_open(&v->again, &v->again_job);
 }
 
-static enum differ_status compare_kept(struct comparing *x)
+static enum differ_status compare_kept(struct verify *v)
 {
-	const bool ok = batch_pool_init(&x->pool, BATCH_EVENTS, false) && sorter_end(&x->c->verify.sorter);
-	const enum differ_status status = ok ? run_differ(x) : DIFFER_NO_MEMORY;
+	const bool ok = batch_pool_init(&v->pool, BATCH_EVENTS, false) && sorter_end(&v->c->verify.sorter);
+	const enum differ_status status = ok ? run_differ(v) : DIFFER_NO_MEMORY;
 
-	batch_pool_free(&x->pool);
+	batch_pool_free(&v->pool);
 	return status;
 }
 
-static enum differ_status compare_again(struct comparing *x)
+static enum differ_status compare_again(struct verify *v)
 {
-	const enum differ_status status = open_again(x) ? run_differ(x) : DIFFER_BAD;
+	const enum differ_status status = open_again(v) ? run_differ(v) : DIFFER_BAD;
 
-	pipeline_end(x->again);
-	progress_clear(&x->c->options.progress);
-	pipeline_close(x->again);
+	pipeline_end(v->again);
+	progress_clear(&v->c->options.progress);
+	pipeline_close(v->again);
 	return status;
-}
-
-/*
- * Compares the events that were written with those that are read back, one by one, and reports the first
- * differences that the losses do not allow.  Those that were written were kept (VERIFY_EVENTS), or the input
- * is read once more.  back: the output, not read yet.  *refused: number of events that differ.  Returns false
- * if a side could not be read, which was reported.
- */
-static bool compare_one_by_one(struct convert *c, struct pipeline *back, struct allowance *allowance,
-                               uint64_t *refused)
-{
-	struct comparing *const x = calloc(1, sizeof *x);
-
-	if (x == NULL) {
-		pipeline_no_memory(back);
-		return false;
-	}
-	x->c = c;
-	x->back = back;
-	x->allowance = allowance;
-	const enum differ_status status = c->verify.by == VERIFY_EVENTS ? compare_kept(x) : compare_again(x);
-	const bool compared = status == DIFFER_DONE && !x->failed;
-	if (status == DIFFER_NO_MEMORY)
-		pipeline_no_memory(back);
-	*refused = x->refused;
-	if (compared)
-		say_text(&x->text);
-	text_free(&x->text);
-	free(x);
-	return compared;
-}
-
-/* The same, without sorting, for an output that has its events in the order in which they were written.
- * Returns whether all differences are allowed; false if that is not known.  Reports nothing; the allowance
- * stays. */
-static bool compare_without_sorting(struct convert *c, struct pipeline *back,
-                                    const struct allowance *allowance)
-{
-	struct comparing *const x = calloc(1, sizeof *x);
-	struct allowance left = *allowance;
-
-	if (x == NULL)
-		return false;
-	x->c = c;
-	x->back = back;
-	x->allowance = &left;
-	x->in_step = true;
-	const bool same = compare_again(x) == DIFFER_DONE && x->refused == 0;
-	free(x);
-	return same;
 }
 
 /* ---- options ---- */
-
-struct verify {
-	struct convert *c;
-	struct pipeline_job job;
-	struct pipeline *back; /* the output */
-	struct allowance allowance;
-	const char *path; /* of the output before it has its name */
-	uint64_t refused;
-	bool failed;   /* the output cannot be read */
-	bool findings; /* it breaks rules */
-	bool is_quiet; /* findings were reported already; failures are new */
-	bool in_step;  /* nothing is reported, as another comparison may follow */
-	bool is_noted; /* in_step: there was something to report */
-};
 
 bool convert_verify_check(struct convert *c)
 {
@@ -532,20 +477,31 @@ static bool compare_digests(struct verify *v, bool *same)
 static bool compare_in_step(struct verify *v)
 {
 	v->in_step = true;
-	const bool same = open_back(v, ORDER_FILE) && compare_without_sorting(v->c, v->back, &v->allowance);
+	v->left = v->allowance;
+	const bool same = open_back(v, ORDER_FILE) && compare_again(v) == DIFFER_DONE && v->refused == 0;
 	close_back(v);
 	const bool ok = same && !v->failed && !v->is_noted;
 	v->in_step = v->failed = v->findings = false;
+	v->refused = 0;
 	return ok;
 }
 
+/* Reports the first differences that the losses do not allow.  Returns false if a side could not be read. */
 static bool compare_events(struct verify *v)
 {
-	const bool ok = open_back(v, compared_order(v->c)) &&
-	                compare_one_by_one(v->c, v->back, &v->allowance, &v->refused);
+	enum differ_status status = DIFFER_BAD;
 
+	v->left = v->allowance;
+	if (open_back(v, compared_order(v->c)))
+		status = v->c->verify.by == VERIFY_EVENTS ? compare_kept(v) : compare_again(v);
+	if (status == DIFFER_NO_MEMORY)
+		pipeline_no_memory(v->back);
+	const bool compared = status == DIFFER_DONE && !v->again_failed;
+	if (compared)
+		say_text(&v->text);
+	text_free(&v->text);
 	close_back(v);
-	return ok && !v->failed;
+	return compared && !v->failed;
 }
 
 /* Compares the output in the cheapest way that decides.  Returns false if it could not be compared. */
