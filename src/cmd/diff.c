@@ -25,24 +25,50 @@
 #include "output/columns.h"
 #include "output/text_visible.h"
 
-/* Contents of the report. */
-struct diff_view {
+struct diff;
+
+/* A form of the report. */
+struct diff_form {
+	void (*begin)(struct text *t, const struct diff *v);
+	/* Returns false on OOM. */
+	bool (*difference)(struct text *t, const struct diff *v, const struct difference *d);
+	void (*end)(struct text *t, const struct diff *v);
+};
+
+#define MAX_FIELDS 64
+#define DEFAULT_LIMIT 20 /* differences */
+
+struct diff_input {
+	struct diff *diff;
+	int side;
+	bool begun; /* its first event is known */
+};
+
+struct diff {
+	struct options options; /* first */
+	struct diff_input inputs[DIFFER_SIDES];
 	const char *paths[DIFFER_SIDES];
-	const struct differ *differ;
+	uint64_t limit, sort_memory;
+	struct differ_rules rules;
+	struct slice fields[MAX_FIELDS]; /* that do not count */
+	size_t nfields;
+	unsigned json; /* of text|json */
+	struct report_out out;
+	struct text text;
+	/* the report */
+	const struct diff_form *form;
 	uint64_t bias;  /* of signed times 2^63, which makes them comparable by ^; else 0 */
 	uint64_t start; /* ns ^ bias: the first time of both sides */
 	uint64_t starts[DIFFER_SIDES];
 	unsigned width; /* of text; 0: any */
 	uint64_t shown; /* differences so far */
 	bool complete;  /* at the end: both sides were read */
-};
-
-/* A form of the report. */
-struct diff_form {
-	void (*begin)(struct text *t, const struct diff_view *v);
-	/* Returns false on OOM. */
-	bool (*difference)(struct text *t, const struct diff_view *v, const struct difference *d);
-	void (*end)(struct text *t, const struct diff_view *v);
+	struct pipeline *pipelines[DIFFER_SIDES];
+	struct pipeline_job jobs[DIFFER_SIDES];
+	struct differ differ;
+	struct by_name names;
+	bool no_memory;
+	enum exit_status status; /* of the inputs */
 };
 
 /* ---- report as text ---- */
@@ -58,7 +84,7 @@ static void put_track(struct text *t, const struct track *k)
 	value_text_word(t, process->name);
 }
 
-static void put_time(struct text *t, const struct diff_view *v, uint64_t ts)
+static void put_time(struct text *t, const struct diff *v, uint64_t ts)
 {
 	ts ^= v->bias;
 	text_since(t, ts > v->start ? ts - v->start : 0);
@@ -108,7 +134,7 @@ static void put_field(void *ctx, struct slice name, const struct value *a, const
 	text_char(t, '\n');
 }
 
-static bool put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool put_parts(struct text *t, const struct diff *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
 
@@ -135,10 +161,10 @@ static bool put_parts(struct text *t, const struct diff_view *v, const struct di
 		put_track(t, b->track);
 		text_char(t, '\n');
 	}
-	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ->rules, put_field, t);
+	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ.rules, put_field, t);
 }
 
-static bool put_difference(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool put_difference(struct text *t, const struct diff *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
 	                          *const e = a != NULL ? a : b;
@@ -168,8 +194,7 @@ static bool differs(const struct by_name_row *r)
 	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
 }
 
-/* A row for each name of which events differ. */
-static void put_names(struct text *t, const struct diff_view *v)
+static void put_names(struct text *t, const struct diff *v)
 {
 	static const struct column list[] = {
 		{ "name", COLUMN_NAME, 20, 0 },       { "in A", COLUMN_NUMBER, 0, 2 },
@@ -177,7 +202,7 @@ static void put_names(struct text *t, const struct diff_view *v)
 		{ "only in B", COLUMN_NUMBER, 0, 0 }, { "changed", COLUMN_NUMBER, 0, 0 },
 		{ "time in A", COLUMN_NUMBER, 0, 1 }, { "time in B", COLUMN_NUMBER, 0, 1 },
 	};
-	const struct by_name *const names = v->differ->names;
+	const struct by_name *const names = &v->names;
 	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
 
 	for (uint32_t i = 0; i < names->n; i++) {
@@ -198,9 +223,9 @@ static void put_names(struct text *t, const struct diff_view *v)
 }
 
 /* A hint for traces that have nothing in common, such as two runs. */
-static void put_nothing_same(struct text *t, const struct diff_view *v)
+static void put_nothing_same(struct text *t, const struct diff *v)
 {
-	const struct differ_rules *const rules = &v->differ->rules;
+	const struct differ_rules *const rules = &v->differ.rules;
 	const uint64_t a = v->starts[DIFFER_A], b = v->starts[DIFFER_B];
 	const struct {
 		bool counts;
@@ -226,9 +251,9 @@ static void put_nothing_same(struct text *t, const struct diff_view *v)
 	text_str(t, before[0] == ',' ? ")\n" : "\n");
 }
 
-static void put_end(struct text *t, const struct diff_view *v)
+static void put_end(struct text *t, const struct diff *v)
 {
-	const struct differ *const d = v->differ;
+	const struct differ *const d = &v->differ;
 	const uint64_t all = d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
 
 	if (!v->complete)
@@ -251,13 +276,13 @@ static void put_end(struct text *t, const struct diff_view *v)
 
 #define INDENT 8 /* of what a line goes on with */
 
-static void put_lines(struct text *t, const struct diff_view *v, struct text *lines)
+static void put_lines(struct text *t, const struct diff *v, struct text *lines)
 {
 	text_wrap_lines(t, lines, INDENT, v->width);
 	text_free(lines);
 }
 
-static void text_begin(struct text *t, const struct diff_view *v)
+static void text_begin(struct text *t, const struct diff *v)
 {
 	struct text lines = { .p = NULL };
 	struct shown_path a, b;
@@ -267,7 +292,7 @@ static void text_begin(struct text *t, const struct diff_view *v)
 	put_lines(t, v, &lines);
 }
 
-static bool text_difference(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool text_difference(struct text *t, const struct diff *v, const struct difference *d)
 {
 	struct text lines = { .p = NULL };
 	const bool ok = put_difference(&lines, v, d);
@@ -276,9 +301,9 @@ static bool text_difference(struct text *t, const struct diff_view *v, const str
 	return ok;
 }
 
-static void text_end(struct text *t, const struct diff_view *v)
+static void text_end(struct text *t, const struct diff *v)
 {
-	const struct differ *const d = v->differ;
+	const struct differ *const d = &v->differ;
 	struct text lines = { .p = NULL };
 
 	put_end(&lines, v);
@@ -291,7 +316,7 @@ static const struct diff_form diff_text = { text_begin, text_difference, text_en
 
 /* ---- report as JSON: schemas/diff.schema.json ---- */
 
-static void json_begin(struct text *t, const struct diff_view *v)
+static void json_begin(struct text *t, const struct diff *v)
 {
 	struct json_out o = { .t = t };
 
@@ -302,7 +327,7 @@ static void json_begin(struct text *t, const struct diff_view *v)
 	json_out_space(&o, "\n ");
 	json_out_string(&o, "b", v->paths[DIFFER_B]);
 	json_out_space(&o, "\n ");
-	json_out_u64(&o, "tolerance_ns", v->differ->rules.tolerance);
+	json_out_u64(&o, "tolerance_ns", v->differ.rules.tolerance);
 	json_out_space(&o, "\n ");
 	json_out_begin(&o, "differences", "[");
 }
@@ -354,7 +379,7 @@ static void put_json_parts(struct json_out *o, unsigned parts)
 	json_out_end(o, "]");
 }
 
-static bool json_difference(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool json_difference(struct text *t, const struct diff *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
 	struct json_out o = { .t = t, .comma = v->shown > 0 };
@@ -368,7 +393,7 @@ static bool json_difference(struct text *t, const struct diff_view *v, const str
 	put_json_parts(&o, d->parts);
 	json_out_begin(&o, "args", "[");
 	if ((d->parts & PART_FIELDS) != 0)
-		ok = field_differences(d, &v->differ->rules, put_json_field, &o);
+		ok = field_differences(d, &v->differ.rules, put_json_field, &o);
 	json_out_end(&o, "]}");
 	return ok;
 }
@@ -388,9 +413,9 @@ static void put_json_name(struct json_out *o, const struct by_name_row *r)
 	json_out_end(o, "}");
 }
 
-static void json_end(struct text *t, const struct diff_view *v)
+static void json_end(struct text *t, const struct diff *v)
 {
-	const struct differ *const d = v->differ;
+	const struct differ *const d = &v->differ;
 	struct json_out o = { .t = t };
 
 	json_out_end(&o, "]");
@@ -406,8 +431,8 @@ static void json_end(struct text *t, const struct diff_view *v)
 	json_out_u64(&o, "times_full", d->full);
 	json_out_space(&o, "\n ");
 	json_out_begin(&o, "names", "[");
-	for (uint32_t i = 0; i < d->names->n; i++) {
-		const struct by_name_row *const r = &d->names->rows[i];
+	for (uint32_t i = 0; i < v->names.n; i++) {
+		const struct by_name_row *const r = &v->names.rows[i];
 		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0)
 			put_json_name(&o, r);
 	}
@@ -415,38 +440,6 @@ static void json_end(struct text *t, const struct diff_view *v)
 }
 
 static const struct diff_form diff_json = { json_begin, json_difference, json_end };
-
-/* ---- diff ---- */
-
-#define MAX_FIELDS 64
-#define DEFAULT_LIMIT 20 /* differences */
-
-struct diff_input {
-	struct diff *diff;
-	int side;
-	bool begun; /* its first event is known */
-};
-
-struct diff {
-	struct options options; /* first */
-	struct diff_input inputs[DIFFER_SIDES];
-	const char *paths[DIFFER_SIDES];
-	uint64_t limit, sort_memory;
-	struct differ_rules rules;
-	struct slice fields[MAX_FIELDS]; /* that do not count */
-	size_t nfields;
-	unsigned json; /* of text|json */
-	const struct diff_form *form;
-	struct report_out out;
-	struct text text;
-	struct pipeline *pipelines[DIFFER_SIDES];
-	struct pipeline_job jobs[DIFFER_SIDES];
-	struct differ differ;
-	struct by_name names;
-	struct diff_view view;
-	bool no_memory;
-	enum exit_status status; /* of the inputs */
-};
 
 /* ---- options ---- */
 
@@ -475,7 +468,7 @@ static const struct {
 	{ "track", PART_TRACK, 0 },
 };
 
-/* false, after a message. */
+/* Returns false after a message. */
 static bool unknown_ignored(struct diff *d, struct slice s)
 {
 	char name[64], meant[80] = "";
@@ -561,7 +554,7 @@ static bool parse(struct diff *d)
 	if (o->nin != DIFFER_SIDES)
 		return options_mistake(o, "takes two traces");
 	for (int i = 0; i < DIFFER_SIDES; i++)
-		d->paths[i] = d->view.paths[i] = o->in[i];
+		d->paths[i] = o->in[i];
 	return run_names_check(o, d->paths, DIFFER_SIDES) && names_one_trace(o, d->paths, DIFFER_SIDES);
 }
 
@@ -601,9 +594,9 @@ static enum stage_status next(void *ctx, struct batch **out)
 
 	for (uint32_t i = 0; status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
-			const uint64_t ts = (*out)->events[i].ts ^ d->view.bias;
-			d->view.start = ts < d->view.start ? ts : d->view.start;
-			d->view.starts[in->side] = ts;
+			const uint64_t ts = (*out)->events[i].ts ^ d->bias;
+			d->start = ts < d->start ? ts : d->start;
+			d->starts[in->side] = ts;
 			in->begun = true;
 		}
 	return status;
@@ -613,10 +606,10 @@ static bool report_difference(void *ctx, const struct difference *difference)
 {
 	struct diff *const d = ctx;
 
-	if (d->view.shown >= d->limit)
+	if (d->shown >= d->limit)
 		return true;
-	d->no_memory |= !d->form->difference(&d->text, &d->view, difference);
-	d->view.shown++;
+	d->no_memory |= !d->form->difference(&d->text, d, difference);
+	d->shown++;
 	report_out_put(&d->out, &d->text);
 	return !d->no_memory;
 }
@@ -628,7 +621,7 @@ static bool compare(struct diff *d)
 	const bool signed_time = pipeline_report(d->pipelines[DIFFER_A]).signed_time ||
 	                         pipeline_report(d->pipelines[DIFFER_B]).signed_time;
 
-	d->view.bias = (uint64_t)signed_time << 63;
+	d->bias = (uint64_t)signed_time << 63;
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
 		sources[i] = (struct differ_source){ .next = next,
@@ -638,10 +631,9 @@ static bool compare(struct diff *d)
 	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;
-	d->view.differ = &d->differ;
-	d->view.start = UINT64_MAX;
-	d->view.width = options_width(&d->options);
-	d->form->begin(&d->text, &d->view);
+	d->start = UINT64_MAX;
+	d->width = options_width(&d->options);
+	d->form->begin(&d->text, d);
 	const enum differ_status status = differ_run(&d->differ);
 	if (status == DIFFER_NO_MEMORY || d->no_memory)
 		pipeline_no_memory(d->pipelines[DIFFER_A]);
@@ -675,9 +667,9 @@ static enum exit_status run(struct diff *d)
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		pipeline_end(d->pipelines[i]);
 	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
-	d->view.complete = ok && d->status < STATUS_UNREADABLE;
-	if (d->view.differ != NULL)
-		d->form->end(&d->text, &d->view);
+	d->complete = ok && d->status < STATUS_UNREADABLE;
+	if (d->differ.names != NULL) /* both were begun */
+		d->form->end(&d->text, d);
 	report_out_put(&d->out, &d->text);
 	differ_free(&d->differ);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
@@ -690,7 +682,7 @@ static enum exit_status run(struct diff *d)
 	by_name_free(&d->names);
 	text_free(&d->text);
 	/* findings are reported, but do not make two traces different */
-	if (!d->view.complete)
+	if (!d->complete)
 		return worse(d->status, STATUS_UNREADABLE);
 	return differs ? STATUS_FINDINGS : STATUS_CLEAN;
 }
@@ -709,7 +701,7 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 		status = d->options.status;
 	else if (report_out_open(&d->out, &d->options)) {
 		status = run(d);
-		status = worse(status, report_out_end(&d->out, &d->options, d->view.complete));
+		status = worse(status, report_out_end(&d->out, &d->options, d->complete));
 		say_found(&d->options);
 	}
 	options_free(&d->options);
