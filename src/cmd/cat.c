@@ -202,7 +202,6 @@ static bool asks_durations(const struct select *s)
 	return false;
 }
 
-/* Checks what the command line asks for. */
 static bool check(struct cat *c)
 {
 	struct options *const o = &c->run.options;

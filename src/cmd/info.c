@@ -82,12 +82,12 @@ static bool add_events(struct info *n, const struct batch *b)
 	return true;
 }
 
+static const char *const packings[] = {
+	[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
+};
+
 static void put_size(struct text *t, const struct info *n, uint64_t bytes)
 {
-	static const char *const packings[] = {
-		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
-	};
-
 	text_printf(t, "size:     %" PRIu64 " bytes", bytes);
 	text_kib(t, bytes);
 	if (n->packing != INPUT_PLAIN && n->packed > 0) {
@@ -328,9 +328,6 @@ static void put_json_classes(struct json_out *o, const struct trace *trace)
 static void put_json_trace(struct text *t, const struct info *n, const struct run_report *run, bool tracks,
                            bool comma, const struct wide_hash *hash)
 {
-	static const char *const packings[] = {
-		[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
-	};
 	const struct trace *const trace = run->trace;
 	struct fields_json_lost lost = { .bad_text = 0 };
 	struct json_out o = { .t = t, .comma = comma };

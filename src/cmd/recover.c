@@ -110,7 +110,6 @@ static void say_change(struct recover_list *l, const struct recover_change *c)
 	text_free(&t);
 }
 
-/* Ends the text. */
 static void say_sums(struct recover_list *l, bool quiet)
 {
 	struct shown_path shown;
@@ -192,7 +191,6 @@ static void end_list(struct recover_list *l, bool written)
 	text_free(o.t);
 }
 
-/* Adds the sums of an input. */
 static void add_sums(struct recover_list *l, const struct recover_run *run)
 {
 	const struct recovery *const rc = &run->recovery;
@@ -226,7 +224,7 @@ static void list_change(void *ctx, const struct recover_change *change)
 		put_change(&c->list, change);
 }
 
-/* Opens the output and the list of changes.  Returns false after a message. */
+/* Returns false after a message. */
 static bool open_outputs(struct recover *c, enum writer_shape shape)
 {
 	char why[512];
@@ -409,7 +407,6 @@ static bool recover_file(struct recover *c, const char *path)
 	return ok;
 }
 
-/* Reports a folder without a trace. */
 static bool say_no_trace(struct recover *c)
 {
 	struct findings j;

@@ -322,7 +322,7 @@ static void put_joint(struct stats_run *s)
 		put_report(s, &s->joint);
 }
 
-/* Adds the tables of a file.  Returns false after a message. */
+/* Returns false after a message. */
 static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 {
 	struct trace_run *const r = &s->run;

@@ -45,7 +45,7 @@ static void read_key(struct anonymise_options *a, struct options *o)
 	free(w.p);
 }
 
-/* Reads the key.  Returns false after a message, with o->status set. */
+/* Returns false after a message, with o->status set. */
 static bool anonymise_options_check(struct anonymise_options *a, struct options *o)
 {
 	const struct anonymise *const w = &a->anonymise;
@@ -165,7 +165,6 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* Whether what was asked for goes together. */
 static bool check_options(struct convert *c)
 {
 	struct options *const o = &c->options;
@@ -337,7 +336,6 @@ static bool skips(const struct convert *c, enum exit_status *status)
 	return there || error != 0;
 }
 
-/* Publishes the output with its reports, and reports what went wrong. */
 static enum exit_status publish(struct convert *c)
 {
 	const struct run_report run = pipeline_report(c->pipeline);
@@ -459,7 +457,6 @@ struct pipeline_job convert_job(struct convert *c)
 	return job;
 }
 
-/* Reads the inputs and hands all events to the writer. */
 static bool convert_write(struct convert *c, const struct pipeline_job *job)
 {
 	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);

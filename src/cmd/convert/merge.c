@@ -99,7 +99,6 @@ static bool parse_lines(struct align_line *l, const char *p, const char *end)
 	return ok;
 }
 
-/* false after a message. */
 static bool read_file(struct align_line *l, struct input_whole *w)
 {
 	if (input_read_whole(w, l->path, MAX_ALIGN_FILE))
