@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "check/rules.h"
 #include "json/token.h"
+#include "output/text_json.h"
 #include "yaml/yaml.h"
 
 #define MORE_QUANTILES 4 /* of a row, besides p50, p90 and p99 */
@@ -398,11 +399,16 @@ const struct policy_baseline *baseline_next(const struct policy_baseline *b)
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
                     struct slice category, const struct policy_budget *budget, struct baseline_values *v)
 {
-	struct arena arena = { .head = NULL };
-	const struct slice key = row_key(&arena, table, name, category);
-	const uint32_t i = key.p != NULL ? tabletext_get(&in->index, key) : TABLE_NONE;
+	char space[1024];
+	struct text key = text_start(space, sizeof space);
 
-	arena_free(&arena);
+	/* as row_key(), of names as the report has them: JSON has U+FFFD for bytes that are not UTF-8 */
+	text_char(&key, (char)('0' + (int)table));
+	text_utf8(&key, name);
+	text_char(&key, '\0');
+	text_utf8(&key, category);
+	const uint32_t i = key.failed ? TABLE_NONE : tabletext_get(&in->index, slice_of(key.p, key.n));
+	text_free(&key);
 	if (i == TABLE_NONE)
 		return false;
 	const struct baseline_row *const row = &in->rows[i];
