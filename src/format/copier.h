@@ -56,7 +56,8 @@ struct copier_ops {
 	 * definitions may precede the events that need them.  NULL: there is no such pass. */
 	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	void (*end)(struct copier *c); /* writes the end of the output; NULL: it has none */
-	struct slice empty; /* a file without events, written if no record is kept; none if some always are */
+	struct slice
+	    empty; /* a file without events, written if no record is selected; none if some always are */
 	void (*free)(void *state); /* NULL: the state owns nothing */
 };
 

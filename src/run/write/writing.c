@@ -348,7 +348,7 @@ static bool close_output(struct writing *w)
 	if (copier->end != NULL)
 		copier->end(&w->copier);
 	(void)copier_text(&w->copier);
-	if (!w->any && w->chunk.text.n == 0 && w->chunk.nborrowed == 0)
+	if (w->copier.selected && !w->any && w->chunk.text.n == 0 && w->chunk.nborrowed == 0)
 		text_slice(&w->chunk.text, copier->empty);
 	return true;
 }
