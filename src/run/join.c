@@ -274,7 +274,10 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 
 	look.workers =
 	    look.slots != NULL ? workers_new(n, (threads < n ? threads : n) - 1, &ops, &look) : NULL;
-	j->failed |= look.workers == NULL;
+	if (look.workers == NULL) {
+		j->failed = true;
+		j->failed_path = j->parts[0].path;
+	}
 	for (size_t i = 0; i < j->n && look.workers != NULL; i++) {
 		const size_t slot = workers_slot(look.workers);
 		look.slots[slot].look = &look;

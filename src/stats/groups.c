@@ -378,6 +378,7 @@ static bool label_repeated(struct arena *a, const struct track *const *tracks, u
 			continue;
 		text_clear(&more);
 		put_label_part(&more, tracks[i], part);
+		ok = !more.failed;
 		if (more.n == 0)
 			continue;
 		text_clear(&label);
@@ -386,7 +387,7 @@ static bool label_repeated(struct arena *a, const struct track *const *tracks, u
 		text_add(&label, more.p, more.n);
 		text_char(&label, ')');
 		labels[i] = arena_copy(a, slice_of(label.p, label.n));
-		ok = !more.failed && !label.failed && labels[i].p != NULL;
+		ok = ok && !label.failed && labels[i].p != NULL;
 	}
 	tabletext_free(&seen);
 	text_free(&more);
