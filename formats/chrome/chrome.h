@@ -470,7 +470,7 @@ uint64_t chrome_arrow_number(struct chrome_reading *st);
 /* Returns that of an arrow by bind_id, which binds spans. */
 uint64_t chrome_bound_number(struct chrome_reading *st);
 
-/* Checks that st->rec (B, E, b, e, S, F, s, t, f) has its other end. */
+/* Checks that st->rec has its other end, if its ph is one of B, E, b, e, S, F, s, t and f. */
 void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task);
 
 /* Checks the same of bind_id. */

@@ -312,7 +312,7 @@ static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 			chrome_report(st, CHROME_RULE_OVERLAP, rec->p,
 			              "a span from %" PRId64 " to %" PRId64 " ns overlaps one before in part",
 			              (int64_t)(rec->ts - zero), (int64_t)(rec->ts + rec->dur - zero));
-	} else if (strchr("BEbeSFstf", rec->ph) != NULL) {
+	} else {
 		chrome_check_end(st, w);
 	}
 	if (rec->of[CHROME_BIND_ID].kind != JSON_ABSENT)

@@ -1,7 +1,7 @@
 /*
  * Begins, ends and arrows: their keys, and the check that none is alone.  The order of the file is free, so
  * the check is in order of time: ends wait in a window, whose earlier half is sorted and checked when it is
- * full. The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is
+ * full.  The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is
  * bounded: the window, CHROME_MAX_OPEN open ends, and a table of keys without those that are no longer open.
  */
 #include "chrome/chrome.h"
@@ -307,11 +307,12 @@ static void put_end(struct chrome_reading *st, const struct chrome_end *end)
 void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const enum chrome_end_kind kind = (enum chrome_end_kind)(strchr(end_letters, rec->ph) - end_letters);
-	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
+	const char *const letter = memchr(end_letters, rec->ph, sizeof end_letters - 1);
 
-	if (st->r->findings == NULL || task == st->overflow)
+	if (letter == NULL || st->r->findings == NULL || task == st->overflow)
 		return;
+	const enum chrome_end_kind kind = (enum chrome_end_kind)(letter - end_letters);
+	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
 	end.task = kind <= END_E ? task->index : task->owner->index;
 	if (kind <= END_ASYNC_E)
 		end.name = hash_or_any(&rec->of[CHROME_NAME]);

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "out/field_names.h"
 #include "base/numbers.h"
 #include "chrome/chrome.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 
 const struct loss chrome_losses[CHROME_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

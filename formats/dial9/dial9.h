@@ -304,7 +304,7 @@ struct d9_field {
 	bool used;            /* by the plan */
 };
 
-/* What the reader uses an event for. */
+/* Uses of an event in the reader. */
 enum d9_use {
 	D9_USE_PLAIN,
 	D9_USE_CLOCK,

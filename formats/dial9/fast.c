@@ -3,7 +3,7 @@
  *
  * A schema becomes a list of steps in which adjacent fields of fixed size are one.  Numbers and references
  * have a maximum size, so that one comparison with the end of the window serves for all fields up to the next
- * text. Events that are not plain (another Bool or presence byte than 0 and 1, an id that is not defined,
+ * text.  Events that are not plain (another Bool or presence byte than 0 and 1, an id that is not defined,
  * text that is not UTF-8, a number of too many bits) are left to d9_walk_event(), which checks and reports
  * them.
  *
@@ -412,20 +412,20 @@ static bool add_read_step(struct d9_read_step *to, uint32_t *n, const struct d9_
 {
 	const struct d9_type_info *const t = d9_type(field->type);
 	const bool optional = d9_is_optional(field->type);
-	struct d9_read_step take = { .size = t->size, .value = t->value };
+	struct d9_read_step step = { .size = t->size, .value = t->value };
 
 	if (t->shape == D9_SHAPE_LEB128)
-		take.kind = wanted ? READ_VARINT : READ_PASS_VARINT;
+		step.kind = wanted ? READ_VARINT : READ_PASS_VARINT;
 	else if (t->shape == D9_SHAPE_FIXED || (t->shape == D9_SHAPE_ID && !wanted))
-		take.kind = wanted ? READ_FIXED : READ_PASS_BYTES;
+		step.kind = wanted ? READ_FIXED : READ_PASS_BYTES;
 	else if (t->shape == D9_SHAPE_ID)
-		take.kind = t->pool == D9_STRINGS ? READ_STRING : READ_STACK;
+		step.kind = t->pool == D9_STRINGS ? READ_STRING : READ_STACK;
 	else
 		return false;
-	take.name = field->name;
+	step.name = field->name;
 	if (optional)
 		to[(*n)++].kind = READ_MAYBE;
-	to[(*n)++] = take;
+	to[(*n)++] = step;
 	return true;
 }
 

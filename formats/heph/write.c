@@ -2,7 +2,7 @@
  * The writer of events of any format.  Each event is an event packet; one that is no span has no length, and
  * an attribute states its kind.  Heph has integers and floats of 64 bits, texts, and arrays of these; an
  * attribute states the exact types of the fields, one item each: "u8,,[bool]".  Options describe tracks and
- * the trace. Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
+ * the trace.  Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
  */
 #include <stdlib.h>
 

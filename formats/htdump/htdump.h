@@ -5,9 +5,9 @@
  * Private header of HawkTracer dumps (.htdump; "HTDUMP format design").
  *
  * A dump is a sequence of records: a head of 20 bytes (class id, time, event id), then the fields of the
- * class. Earlier records of classes 2 and 3 describe the class.  Records have neither a length nor a mark to
+ * class.  Earlier records of classes 2 and 3 describe the class.  Records have neither a length nor a mark to
  * resynchronise on.  Two layouts exist: "wire", written by every HawkTracer, and "document", printed in the
- * design document. They differ in the order of the head and in the numbers of the data types.
+ * design document.  They differ in the order of the head and in the numbers of the data types.
  *
  * read.c frames a record by the plan of its class, which classes.c unfolds from its description, and applies
  * structure; events.c makes its event.  Plain records that are validated, or whose events need no fields,

@@ -198,6 +198,7 @@ static bool is_thread_state(const char *p)
 /* ---- selections: values that metadata declares ---- */
 
 #define MAX_WAITING (32U << 20) /* bytes of streams without a selected record */
+#define OVW_MAX_DECLARED 8U     /* values of a stream, see read_declarations() */
 
 /* Hashes of a metadata value that one stream of its scope must declare. */
 struct ovw_declared {
@@ -221,7 +222,7 @@ struct ovw_waiting {
 	size_t bytes;        /* of files and records */
 	uint64_t loom, process;
 	uint32_t tid; /* 0: unknown */
-	struct ovw_declared declared[8];
+	struct ovw_declared declared[OVW_MAX_DECLARED];
 	uint32_t ndeclared;
 };
 
@@ -230,13 +231,19 @@ static uint64_t hash_text(const char *s, uint64_t seed)
 	return s != NULL ? hash_bytes(s, strlen(s), seed) : hash_u64(seed, 1);
 }
 
+static void add_content(struct ovw_waiting *s, uint64_t scope, uint64_t content)
+{
+	if (s->ndeclared < OVW_MAX_DECLARED)
+		s->declared[s->ndeclared++] = (struct ovw_declared){ scope, content };
+}
+
 static void add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
 {
 	char *const text = v != NULL ? cJSON_PrintUnformatted(v) : NULL;
 
 	if (text == NULL)
 		return;
-	s->declared[s->ndeclared++] = (struct ovw_declared){ scope, hash_text(text, scope) };
+	add_content(s, scope, hash_text(text, scope));
 	cJSON_free(text);
 }
 
@@ -250,7 +257,6 @@ static void read_declarations(struct ovw_waiting *s, struct slice json, bool has
 	const cJSON *const ovni = ovni_json_get(root, "ovni");
 	const cJSON *const pid = ovni_json_get(ovni, "pid"), *const tid = ovni_json_get(ovni, "tid");
 	const uint64_t seed = hash_seed();
-
 	const char *const loom = cJSON_GetStringValue(ovni_json_get(ovni, "loom"));
 
 	s->loom = hash_text(loom, seed);
@@ -265,7 +271,7 @@ static void read_declarations(struct ovw_waiting *s, struct slice json, bool has
 	add_declaration(s, 0, ovni_json_get(ovni_json_get(root, "nosv"), "hwc"));
 	if (has_offsets && loom != NULL) {
 		const struct slice host = ovni_host_of(slice_str(loom));
-		s->declared[s->ndeclared++] = (struct ovw_declared){ 0, hash_bytes(host.p, host.n, seed) };
+		add_content(s, 0, hash_bytes(host.p, host.n, seed));
 	}
 	cJSON_Delete(root);
 }

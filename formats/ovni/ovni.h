@@ -466,7 +466,7 @@ static inline struct slice ovni_payload(const struct record *rec)
  * Interpreted events are instants named by their code; the engine applies the vocabulary.
  *
  * Raw events (WANT_RAW) are the header of the stream, which does not count as a record, and one for each
- * event. Times are the clocks of the file: no clock offset is added.
+ * event.  Times are the clocks of the file: no clock offset is added.
  *
  *   header  magic (string of 4 bytes), version (u32)
  *   event   flags (u8, with the size code of the payload), mcv (string of 3 bytes), clock (u64, ns),

@@ -47,7 +47,7 @@ struct progress {
 #define OPTIONS_MAX_SCHEMAS 16
 
 /* The command line of one command: values of the common options, those of formats, and those that select
- * events. The run of a command begins with it. */
+ * events.  The run of a command begins with it. */
 struct options {
 	const struct command *cmd;
 	int argc;

@@ -100,11 +100,11 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 /* ---- all traces ---- */
 
 #define SLOTS_PER_THREAD 4
-#define SLOTS_TO_FINISH 16 /* the same where traces do not wait for their turn on a thread */
+#define SLOTS_TO_FINISH 16 /* per thread, where no thread waits for the turn of its trace */
 
 /* Parsed vocabularies, of one thread at a time. */
 struct kept {
-	struct vocabularies vocabularies; /* first */
+	struct vocabularies vocabularies;
 	struct kept *next;
 };
 

@@ -1,7 +1,7 @@
 /*
  * Completion of command lines.  The script of each shell (completion/) runs "tracetool __complete WORD...":
- *the words after the program's name, of which the last is to be completed and may be empty.  The answer comes
- *from the tables that --help is made of:
+ * the words after the program's name, of which the last is to be completed and may be empty.  The answer
+ * comes from the tables that --help is made of:
  *
  *	words               or     files TAB PREFIX
  *	WORD TAB HELP

@@ -14,7 +14,7 @@
 #include "input/open.h"
 #include "stats/tables/tables.h"
 
-#define GAPS_DEFAULT UINT64_MAX /* --gaps is not given */
+#define GAPS_NOT_GIVEN UINT64_MAX
 
 struct stats_run {
 	struct trace_run run;
@@ -223,7 +223,7 @@ static bool check_tables(struct stats_run *s)
 		return options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
 	if (s->examples > 0 && s->form == FORM_CSV)
 		return options_mistake(o, "--examples is for text, Markdown and JSON");
-	if (s->tables.gaps == GAPS_DEFAULT)
+	if (s->tables.gaps == GAPS_NOT_GIVEN)
 		s->tables.gaps = 3;
 	else if (!s->tables.share)
 		return options_mistake(o, "--gaps is for --share");
@@ -389,7 +389,7 @@ static bool check_together(struct stats_run *s)
 
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
-	struct stats_run s = { .max_rows = STATS_TOP, .tables.gaps = GAPS_DEFAULT };
+	struct stats_run s = { .max_rows = STATS_TOP, .tables.gaps = GAPS_NOT_GIVEN };
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);

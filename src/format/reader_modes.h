@@ -162,7 +162,7 @@ enum look_ahead {
 
 /*
  * For names that are defined after their use: reads the input of r once more, from start to end, with a
- * second reader. Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
+ * second reader.  Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
  * and shared memory are its own.  It should skip records that it does not need, and return RECORD_END when it
  * has what it looks for.
  */

@@ -33,7 +33,7 @@ static inline struct field *batch_event_fields(struct batch *b, struct event *e,
 }
 
 /* Memory of a reader that several batches point into (such as a string pool of a segment), with a reference
- * count. Dropping the last reference calls destroy, on any thread.  Until then its texts must not move or
+ * count.  Dropping the last reference calls destroy, on any thread.  Until then its texts must not move or
  * change; texts may be added. */
 struct shared_memory {
 	atomic_uint refs;

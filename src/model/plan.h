@@ -182,7 +182,7 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
 }
 
 /* Whether the plan reads a field of this name even if the consumer wants no fields: readers need not build
- * others then. The name is replaced by the plan's own text, which is found without comparing bytes. */
+ * others then.  The name is replaced by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
 
 /* A cache of the field that counts the bytes of an event, by class and name.  Zero-initialise. */
@@ -291,7 +291,7 @@ struct vocabulary {
 struct slice trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id);
 
 /* Adds a definition that the reader knows, such as from a file next to the trace.  `process` NULL: of the
- * whole trace. Ignored if no vocabulary declares the table.  Sets t->definitions.failed on OOM. */
+ * whole trace.  Ignored if no vocabulary declares the table.  Sets t->definitions.failed on OOM. */
 void trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1,
                   uint64_t key2, struct value value);
 

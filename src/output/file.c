@@ -1,6 +1,6 @@
 /*
  * An output of one file.  Plain output: small writes are collected in a buffer, large ones go straight to
- * write(). Compressed output is always packed in whole buffers, so that the bytes of the file do not depend
+ * write().  Compressed output is always packed in whole buffers, so that the bytes of the file do not depend
  * on how the caller cut its writes.
  */
 #include <errno.h>

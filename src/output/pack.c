@@ -1,6 +1,6 @@
 /*
  * Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
- * content. Both run on the caller's thread.
+ * content.  Both run on the caller's thread.
  */
 #include <isa-l/igzip_lib.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "base/slice.h"
 
 /* A buffer that grows.  On OOM `failed` is set and stays, and further bytes are dropped: writers need not
- * check. Zero-initialise to start, or text_start(). */
+ * check.  Zero-initialise to start, or text_start(). */
 struct text {
 	char *p;
 	size_t n, cap;

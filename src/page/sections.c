@@ -1,6 +1,6 @@
 /*
  * Text of a trace as the page shows it, and the sections that need no script: facts, tables, and the places
- * of the pictures, each beside its numbers. The script fills the elements with class "picture" and removes
+ * of the pictures, each beside its numbers.  The script fills the elements with class "picture" and removes
  * their `hidden`.
  */
 #include "page/page.h"

@@ -127,21 +127,14 @@ static struct slice parse_string(struct baseline_draft *d, const char *p, const 
 	return s;
 }
 
-/* Returns the key of a row: "0name\0category", with the number of the table. */
-static struct slice row_key(struct arena *a, enum baseline_table table, struct slice name,
-                            struct slice category)
+/* Appends the key of a row, "0name\0category" with the number of the table, of texts as reports have them:
+ * with U+FFFD for bytes that are not UTF-8. */
+static void row_key(struct text *to, enum baseline_table table, struct slice name, struct slice category)
 {
-	char *const p = arena_alloc(a, (size_t)name.n + category.n + 2);
-
-	if (p == NULL)
-		return (struct slice){ .p = NULL };
-	p[0] = (char)('0' + (int)table);
-	if (name.n > 0)
-		memcpy(p + 1, name.p, name.n);
-	p[1 + name.n] = '\0';
-	if (category.n > 0)
-		memcpy(p + 2 + name.n, category.p, category.n);
-	return slice_of(p, (size_t)name.n + category.n + 2);
+	text_char(to, (char)('0' + (int)table));
+	text_utf8(to, name);
+	text_char(to, '\0');
+	text_utf8(to, category);
 }
 
 /* ---- rows ---- */
@@ -210,7 +203,12 @@ static bool read_row(struct baseline_draft *d, struct slice key, const char *p, 
 		return set_mistake(d, p, "from here on it has more rows than a baseline may have");
 	if (r.category.p == NULL)
 		r.category = SLICE_LIT("");
-	const struct slice row = row_key(&d->b->arena, r.table, r.name, r.category);
+	char space[1024];
+	struct text built = text_start(space, sizeof space);
+	row_key(&built, r.table, r.name, r.category);
+	const struct slice row =
+	    built.failed ? (struct slice){ .p = NULL } : arena_copy(&d->b->arena, slice_of(built.p, built.n));
+	text_free(&built);
 	if (row.p == NULL || !array_reserve(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
 	    !tabletext_put(&in->index, row, in->nrows))
 		return out_of_memory(d);
@@ -402,11 +400,7 @@ bool baseline_value(const struct baseline_input *in, enum baseline_table table, 
 	char space[1024];
 	struct text key = text_start(space, sizeof space);
 
-	/* as row_key(), of names as the report has them: JSON has U+FFFD for bytes that are not UTF-8 */
-	text_char(&key, (char)('0' + (int)table));
-	text_utf8(&key, name);
-	text_char(&key, '\0');
-	text_utf8(&key, category);
+	row_key(&key, table, name, category);
 	const uint32_t i = key.failed ? TABLE_NONE : tabletext_get(&in->index, slice_of(key.p, key.n));
 	text_free(&key);
 	if (i == TABLE_NONE)

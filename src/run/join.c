@@ -134,7 +134,7 @@ struct look {
 	struct workers *workers;
 	struct look_slot {
 		struct look *look;
-		size_t slot, number; /* number: of the part */
+		size_t number; /* of the part */
 		struct pipeline_why why;
 		bool ok;
 		struct vocabularies vocabularies; /* kept from one part to the next */
@@ -190,7 +190,7 @@ static void take_facts(void *ctx, struct pipeline *p)
 	struct join *const j = l->look->join;
 	struct join_part *const part = &j->parts[l->number];
 
-	workers_turn(l->look->workers, l->slot);
+	workers_turn(l->look->workers, (size_t)(l - l->look->slots));
 	for (uint32_t i = 0; i < p->trace.ntracks; i++)
 		if (p->trace.tracks[i]->kind == TRACK_PROCESS)
 			add_process(j, p->trace.tracks[i], (uint32_t)l->number);
@@ -275,20 +275,20 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 	look.workers =
 	    look.slots != NULL ? workers_new(n, (threads < n ? threads : n) - 1, &ops, &look) : NULL;
 	if (look.workers == NULL) {
+		free(look.slots);
 		j->failed = true;
 		j->failed_path = j->parts[0].path;
+		return false;
 	}
-	for (size_t i = 0; i < j->n && look.workers != NULL; i++) {
-		const size_t slot = workers_slot(look.workers);
-		look.slots[slot].look = &look;
-		look.slots[slot].slot = slot;
-		look.slots[slot].number = i;
+	for (size_t i = 0; i < j->n; i++) {
+		struct look_slot *const l = &look.slots[workers_slot(look.workers)];
+		l->look = &look;
+		l->number = i;
 		workers_put(look.workers);
 	}
-	if (look.workers != NULL)
-		workers_settle(look.workers);
+	workers_settle(look.workers);
 	workers_free(look.workers);
-	for (size_t i = 0; i < n && look.slots != NULL; i++)
+	for (size_t i = 0; i < n; i++)
 		vocabularies_free(&look.slots[i].vocabularies);
 	free(look.slots);
 	for (size_t i = 0; i < j->n; i++)

@@ -62,7 +62,7 @@ bool join_rebase(struct join *j); /* moves the first event to 0; after one of th
 uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after);
 
 /* Converts the time window of the selection to the clock of each part; after the offsets are set, before
- * join_rebase(). Returns NULL, or why the window is invalid: one line, in the arena. */
+ * join_rebase().  Returns NULL, or why the window is invalid: one line, in the arena. */
 const char *join_window(struct join *j, const struct select *s);
 
 /* ---- first stage of a pipeline with job.adjust.join ---- */

@@ -1,7 +1,7 @@
 /*
  * Groups of --by: each key of an event becomes a small number (of a text, or the index of a track), and each
  * combination of numbers a group.  Threads, processes and tracks are told apart even if their names are
- * equal. Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; what is beyond is counted as
+ * equal.  Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; what is beyond is counted as
  * "(other)".
  */
 #include <inttypes.h>

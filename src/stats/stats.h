@@ -301,9 +301,9 @@ void stats_describe(struct stats *s, const char *path, uint64_t bytes, const str
 /*
  * Adds the statistics of a trace that is described, or of several, to a table over several traces, which had
  * stats_init(), and stats_group() with the same keys and field.  Groups are joined by the texts of their
- * keys. Whatever the order, the result is the same, but for sums of numbers that are no integers.  A count or
- * sum that is too large sets into->overflowed.  Both get the larger zero_ns.  stats_end() follows after the
- * last one.  Returns false on OOM.
+ * keys.  Whatever the order, the result is the same, but for sums of numbers that are no integers.  A count
+ * or sum that is too large sets into->overflowed.  Both get the larger zero_ns.  stats_end() follows after
+ * the last one.  Returns false on OOM.
  */
 bool stats_merge(struct stats *into, struct stats *from);
 

@@ -34,7 +34,7 @@ check() {
 	"$bin" convert --quiet "$input" "$dir/out.ctf" >/dev/null 2>&1
 	[ -f "$dir/out.ctf/metadata" ] || { without=$((without + 1)); return; }
 	count=$((count + 1))
-	if ! babeltrace2 "$dir/out.ctf" >"$dir/text" 2>"$dir/said" || [ -s "$dir/said" ]; then
+	if ! babeltrace2 --clock-seconds "$dir/out.ctf" >"$dir/text" 2>"$dir/said" || [ -s "$dir/said" ]; then
 		echo "$input: babeltrace2 says:"
 		head -n 5 "$dir/said"
 		failed=1

@@ -2,7 +2,7 @@
  * The writer of events of any format: schemas, one for each shape of events (out/shape.h), with the names of
  * dial9.h; records of tracks; at the end facts and the wall time.  Events beyond the limits share one schema
  * for each kind, with all fields as one value.  The copier uses the functions for numbers, texts and time
- * deltas, too. Memory: 8 bytes a track besides schemas and the string pool.
+ * deltas, too.  Memory: 8 bytes a track besides schemas and the string pool.
  */
 #include <stdlib.h>
 

@@ -85,7 +85,7 @@ struct pfc_states {
 	bool failed;
 };
 
-/* What packets left out add to the next packet that is copied. */
+/* State that packets left out hand on to the next packet that is copied. */
 struct pfc_carry {
 	uint64_t timestamp;
 	int64_t delta_us, thread_us, instructions;

@@ -1,6 +1,6 @@
 /*
  * Facts of the whole trace: its uuid and attributes, and the numbers of sequences and of packets of each
- * kind. In a trace of tracetool, attributes are facts of the trace that it was converted from.
+ * kind.  In a trace of tracetool, attributes are facts of the trace that it was converted from.
  */
 #include "base/utf8.h"
 #include "out/facts.h"

@@ -687,7 +687,7 @@ void pf_add_before(struct pf_state *st, struct pf_event e);
 /* ---- nesting.c ---- */
 
 /* Enters a begin, end, instant or span into the stack of its track, and adds the ends of inner spans before
- * it. Returns false if the event is dropped. */
+ * it.  Returns false if the event is dropped. */
 bool pf_nest(struct pf_state *st, struct pf_event *e);
 
 /* Adds an end of an arrow: `key` identifies the arrow, `id` is its id in outputs; legacy: of a legacy event,

@@ -26,7 +26,7 @@
 
 /*
  * What the documentation says is so: its examples write what they say, and its lists are those of the
- * program. An example is a line
+ * program.  An example is a line
  * "$ COMMAND", followed by what the command writes, to either output; blanks at
  * the ends of lines do not count, and a line "..." stands for any lines.
  */

@@ -79,7 +79,7 @@ const char *real_traces(void);
 bool has_real_traces(void);
 
 /* Calls f for each member of EXPECTED.json in the folder whose name begins with prefix.  text: the whole
- * file. Returns how many there were; skips the test if there is no such file. */
+ * file.  Returns how many there were; skips the test if there is no such file. */
 size_t each_expected(const char *folder, const char *prefix,
                      void (*f)(const char *folder, const cJSON *want, const char *text));
 

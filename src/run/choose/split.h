@@ -11,7 +11,7 @@
  * written by a run whose job has `split` and `part`.
  *
  * A record is in the part of its event.  A record without an event is in the part of the record before it in
- * its input. Structure is in all parts: the writer omits what a part does not need.
+ * its input.  Structure is in all parts: the writer omits what a part does not need.
  *
  * Memory: that of the marks (run/read/marks.h), and SPLIT_MAX_PARTS parts.
  */

@@ -545,7 +545,7 @@ void interpret_series(const struct interpret *in, struct batch *b, struct event 
 struct steps;
 
 /* name: of all its events; p NULL: by the plan.  has_fields: they have fields; wanted: the consumer reads
- * them. In memory of the arena; NULL on OOM. */
+ * them.  In memory of the arena; NULL on OOM. */
 struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
                             bool wanted);
 

@@ -204,7 +204,7 @@ void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i,
 unsigned record_marks_shift(size_t inputs);
 
 /* Call it for each batch that a source read: while gathering, replaces offsets by marks; later, leaves out
- * events. Returns false if it failed: record_marks_reason(). */
+ * events.  Returns false if it failed: record_marks_reason(). */
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b);
 
 /* All was gathered; with_extents: findings will be asked for too.  false: see record_marks_reason(). */

@@ -173,41 +173,48 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 
 /* ---- time 0 ---- */
 
-/* Finds trace.zero_ns of the input.  Returns false if times of its format are never before 0. */
-static bool find_zero(const struct pipeline_job *job, struct input *in, uint64_t *zero)
+/* The search for trace.zero_ns in the files of a trace, which are of one format. */
+struct zero_search {
+	const struct format *format; /* NULL: not known yet */
+	uint64_t zero;
+	bool ended; /* found, or the times of the format are never before 0 */
+};
+
+static void search_zero(struct zero_search *z, struct input *in)
 {
 	const size_t n = (size_t)(in->end - in->p), head = n < PROBED ? n : PROBED;
-	bool no_memory = false;
-	const struct format *const format =
-	    job->in.from != NULL ? job->in.from
-	                         : format_probe(slice_of(in->p, head), head == n && in->last, &no_memory);
+	bool no_memory;
 
-	if (format != NULL && (format->reader == NULL || format->reader->zero == NULL))
-		return false;
-	*zero = format != NULL ? format->reader->zero(in) : 0;
-	return true;
+	if (z->format == NULL)
+		z->format = format_probe(slice_of(in->p, head), head == n && in->last, &no_memory);
+	if (z->format == NULL)
+		return;
+	const bool searches = z->format->reader != NULL && z->format->reader->zero != NULL;
+	z->zero = searches ? z->format->reader->zero(in) : 0;
+	z->ended = !searches || z->zero > 0;
 }
 
 uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first)
 {
-	uint64_t zero = 0;
-	bool goes_on = true; /* the files of a trace are of one format */
+	struct zero_search z = { .format = job->in.from };
 
 	if (job->in.input != NULL || first != NULL)
-		goes_on = find_zero(job, first != NULL ? first : job->in.input, &zero) && first != NULL;
+		search_zero(&z, first != NULL ? first : job->in.input);
+	z.ended |= job->in.input != NULL && first == NULL;
 	for (size_t k = 0; k < operands->n; k++) {
 		const struct operand *const o = &operands->list[k];
-		for (size_t i = 0; i < (o->folder ? o->tree.n : 1) && goes_on && zero == 0; i++) {
+		for (size_t i = 0; i < (o->folder ? o->tree.n : 1) && !z.ended; i++) {
 			const char *const path = o->folder ? o->tree.paths[i] : o->path;
 			if (!input_is_named(path) || (o->folder && operands_sidecar(operands, path) != NULL))
 				continue;
 			/* Not one of the run's files: what is wrong with it is reported when it is read. */
 			struct input *const in = input_open_in(NULL, o->archive, path);
-			goes_on = in == NULL || find_zero(job, in, &zero);
+			if (in != NULL)
+				search_zero(&z, in);
 			input_close(in);
 		}
 	}
-	return zero;
+	return z.zero;
 }
 
 _Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,

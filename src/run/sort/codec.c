@@ -1,5 +1,5 @@
 /* Packs an event with everything it points to into contiguous bytes, and unpacks it; the layout is in
- * sorter.h. Hot: runs once per sorted event in each direction. */
+ * sorter.h.  Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
 #include "output/text_json.h"

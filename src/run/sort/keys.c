@@ -92,7 +92,7 @@ bool value_order(const struct value *a, const struct value *b, int *order)
  * step of a merge would cost an unpredictable comparison.
  *
  * Runs are merged in the order of powersort (J. Ian Munro and Sebastian Wild: Nearly-Optimal Mergesorts,
- * 2018). The border between two runs has a power, its depth in a balanced tree over all keys; borders of
+ * 2018).  The border between two runs has a power, its depth in a balanced tree over all keys; borders of
  * higher power are merged first.
  */
 

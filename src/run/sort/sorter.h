@@ -129,7 +129,7 @@ void event_shapes_free(struct event_shapes *s);
 
 /*
  * Packs an event with everything it points to into contiguous bytes, which can be moved, written to a file
- *and read back by the same process.
+ * and read back by the same process.
  *
  * A packed event has these parts, without gaps:
  *
@@ -146,8 +146,8 @@ void event_shapes_free(struct event_shapes *s);
  *	slice   bytes of the record, if packed `with_bytes`
  *
  * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS live
- *as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 3, or one and
- *its text.
+ * as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 3, or one
+ *and its text.
  *
  * Readers may access EVENT_PACKED_SLACK bytes after a packed event.
  */
@@ -327,15 +327,15 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  *
  * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
  * cache.  A full load is sorted by separate keys (order_sort()) and appended as a run; a load after all
- * earlier events extends the last run. When the memory is full, its runs are merged to one in the file, or
+ * earlier events extends the last run.  When the memory is full, its runs are merged to one in the file, or
  * written unchanged if there is only one.  At the end, the runs in memory, or those in the file, are merged.
  * So events that arrive in order are neither sorted nor merged, and nearly sorted ones are merged with few
  * others.
  *
  * Memory: at most `memory` bytes, and 170 for each run; while an event larger than `memory` is added, up to
- * twice its size. Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of data
- * or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory, which
- * is freed with the last of them.
+ * twice its size.  Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of
+ * data or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory,
+ * which is freed with the last of them.
  *
  * Disk: sorted events that do not fit are in an unnamed temporary file (struct spill_file) in the folder of
  * the output.  Its size is that of the events in memory; if there are more runs than can be merged at a time,

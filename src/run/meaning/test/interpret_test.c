@@ -346,8 +346,8 @@ Test(interpret, time_lines_are_bounded)
 	stage_free(&g);
 }
 
-/* What is on nobody's track stays what the reader called it, whatever a rule makes of all events; it is
- * heard all the same. */
+/* An event without a track keeps the phase that the reader gave it, even if a rule applies to all events;
+ * definitions are taken from it. */
 Test(interpret, records_without_a_track)
 {
 	static const struct plan_define define = {
