@@ -156,7 +156,7 @@ static void put_args(const struct chrome_state *st, const struct batch *b, const
 	text_char(t, '}');
 }
 
-/* The same for fields of which two have one name. */
+/* The same for fields of which two may have one name. */
 static void put_args_renamed(const struct chrome_state *st, const struct batch *b, const struct event *e,
                              uint32_t from, struct chunk *chunk)
 {
@@ -164,14 +164,14 @@ static void put_args_renamed(const struct chrome_state *st, const struct batch *
 	struct event copy = *e;
 	struct arena a = { 0 };
 	const uint32_t n = e->nfields - from;
+	uint32_t count = 0;
 
-	renamed.fields = field_names_unique(&a, b->fields + e->first_field + from, n);
+	renamed.fields = field_names_unique(&a, b->fields + e->first_field + from, n, &count);
 	chunk->text.failed |= renamed.fields == NULL;
 	copy.first_field = 0;
 	copy.nfields = (uint16_t)n;
-	for (uint32_t i = 0; renamed.fields != NULL && i < n; i++)
-		if (renamed.fields[i].name.n != b->fields[e->first_field + from + i].name.n)
-			add_loss(chunk, CHROME_NAME_REPEATED, e, 1);
+	if (count > 0)
+		add_loss(chunk, CHROME_NAME_REPEATED, e, count);
 	if (renamed.fields != NULL)
 		put_args(st, &renamed, &copy, 0, chunk);
 	arena_free(&a);

@@ -9,10 +9,12 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 #include "out/kind.h"
 #include "out/lifted.h"
 #include "out/tracks.h"
@@ -188,13 +190,17 @@ static inline bool put_plain_field(struct text *t, bool tabs, const struct field
 	return true;
 }
 
-static void put_fields_cell(struct text *t, bool tabs, const struct field *fields, uint32_t n,
-                            struct fields_json_lost *lost)
+static void put_fields_cell(struct text *t, bool tabs, struct field *of_event, uint32_t n,
+                            struct fields_json_lost *lost, uint32_t *renamed)
 {
+	struct arena a = { 0 };
+
 	if (n == 0)
 		return;
+	const struct field *const fields = field_names_unique(&a, of_event, n, renamed);
+	t->failed |= fields == NULL;
 	text_str(t, tabs ? "{" : "\"{");
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; fields != NULL && i < n; i++) {
 		if (put_plain_field(t, tabs, &fields[i], i == 0))
 			continue;
 		const size_t from = t->n;
@@ -207,6 +213,7 @@ static void put_fields_cell(struct text *t, bool tabs, const struct field *field
 		double_each(t, from, tabs ? '\\' : '"');
 	}
 	text_add(t, "}\"", 2U - tabs);
+	arena_free(&a);
 }
 
 /* ---- shared cells ---- */
@@ -409,6 +416,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	const struct shared_cells *const cls = e->cls->declared;
 	const struct shared_cells *const track = e->track->declared;
 	struct fields_json_lost lost = { .bad_text = 0 };
+	uint32_t renamed = 0;
 	const char separator = separator_of(st->tabs);
 	struct text *const t = &c->text;
 	char *p = text_reserve(t, ROW_BYTES);
@@ -433,7 +441,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
-	put_fields_cell(t, st->tabs, b->fields + e->first_field, e->nfields, &lost);
+	put_fields_cell(t, st->tabs, b->fields + e->first_field, e->nfields, &lost, &renamed);
 	if ((p = text_reserve(t, ROW_BYTES)) == NULL)
 		return;
 	*p++ = separator;
@@ -452,6 +460,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		count_text_losses(c, (lost_text & TEXT_BAD) != 0, (lost_text & TEXT_HIDDEN) != 0, e->offset);
 	if (fields_json_lost_any(&lost))
 		count_field_losses(st, c, &lost, e->offset);
+	count_loss(st, c, CSV_LOSS_NAME_REPEATED, TSV_LOSS_NAME_REPEATED, e->offset, renamed);
 }
 
 /* ---- the writer ---- */

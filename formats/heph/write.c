@@ -79,10 +79,15 @@ const struct loss hpw_losses[HPW_LOSSES + 1] = {
 
 /* ---- packets and texts ---- */
 
+static void add_losses(struct hpw_packet *k, enum hpw_loss loss, uint32_t count)
+{
+	ledger_add(k->ledger, &hpw_losses[loss], k->offset, count);
+	k->lost = true;
+}
+
 static void add_loss(struct hpw_packet *k, enum hpw_loss loss)
 {
-	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
-	k->lost = true;
+	add_losses(k, loss, 1);
 }
 
 static void add_number(struct hpw_packet *k, uint64_t v, unsigned size)
@@ -348,17 +353,17 @@ static void put_field(struct hpw_packet *k, struct slice name, const struct valu
 
 /* ---- fields of an event ---- */
 
-static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
+static void put_fields(struct hpw_packet *k, struct field *f, uint32_t n)
 {
 	struct arena a = { 0 };
-	const struct field *const named = field_names_may_repeat(f, n) ? field_names_unique(&a, f, n) : f;
+	uint32_t renamed = 0;
+	const struct field *const named = field_names_unique(&a, f, n, &renamed);
 
 	k->text->failed |= named == NULL;
-	for (uint32_t i = 0; named != NULL && i < n; i++) {
-		if (named[i].name.n != f[i].name.n)
-			add_loss(k, HPW_NAME_REPEATED);
+	if (renamed > 0)
+		add_losses(k, HPW_NAME_REPEATED, renamed);
+	for (uint32_t i = 0; named != NULL && i < n; i++)
 		put_field(k, named[i].name, &named[i].value);
-	}
 	arena_free(&a);
 }
 

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 #include "out/kind.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
@@ -344,6 +346,8 @@ static void put_args(const struct row *r, const struct batch *b)
 {
 	struct parquet_state *const st = r->st;
 	struct fields_json_lost lost = { .bad_text = 0 };
+	struct arena a = { 0 };
+	uint32_t renamed = 0;
 	size_t at;
 
 	if (r->e->nfields == 0) {
@@ -351,9 +355,15 @@ static void put_args(const struct row *r, const struct batch *b)
 		return;
 	}
 	struct text *const t = column_begin_text(&st->columns[COL_ARGS], &at);
+	const struct field *const f =
+	    field_names_unique(&a, b->fields + r->e->first_field, r->e->nfields, &renamed);
+	t->failed |= f == NULL;
 	text_char(t, '{');
-	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
+	if (f != NULL)
+		fields_json(t, f, r->e->nfields, &lost);
 	text_char(t, '}');
+	arena_free(&a);
+	count_loss(r->ledger, PARQUET_LOSS_NAME_REPEATED, r->e, renamed);
 	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at))
 		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
 	else if (fields_json_lost_any(&lost))

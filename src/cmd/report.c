@@ -78,6 +78,7 @@ static struct pipeline_job job_of(struct making *m, bool first)
 	job.arrange.bare = true;
 	job.arrange.memory = m->run->memory > 0 ? m->run->memory : PAGE_SORT_MEMORY;
 	job.choice.keeps = true;
+	job.choice.keeps_arrows = true;
 	job.to.list = first ? m->run->list : NULL;
 	job.to.hooks = (struct pipeline_hooks){ .settle = settle, .ctx = m };
 	if (first) {

@@ -5,6 +5,7 @@
  */
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -52,7 +53,9 @@ struct top {
 	struct covered *covered;    /* by index of the track */
 	uint32_t ncovered;
 	struct open_arrows arrows;
+	struct open_arrows early; /* ends of arrows without a start, which may follow at the same time */
 	struct text scratch;
+	uint32_t lacking; /* bit i: no span has the field fields.names[i] */
 };
 
 /* ---- spans ---- */
@@ -72,6 +75,16 @@ static bool find_group(struct top *t, const struct batch *b, const struct event 
 	return true;
 }
 
+/* Clears the bits of the fields that the span has. */
+static void note_fields(struct top *t, const struct batch *b, const struct event *e)
+{
+	const struct shown_fields *const f = &t->run->fields;
+
+	for (unsigned i = 0; i < f->n; i++)
+		if ((t->lacking >> i & 1) != 0 && groups_field(b, e, f->names[i]) != NULL)
+			t->lacking &= ~(1U << i);
+}
+
 static bool add_span(struct top *t, const struct batch *b, const struct event *e)
 {
 	const struct longest_item item = {
@@ -79,6 +92,8 @@ static bool add_span(struct top *t, const struct batch *b, const struct event *e
 	};
 	uint32_t group = 0;
 
+	if (t->lacking != 0)
+		note_fields(t, b, e);
 	if (t->run->by.n > 0 && !find_group(t, b, e, &group))
 		return false;
 	if (!longest_wants(&t->items, group, e->dur))
@@ -118,23 +133,41 @@ static bool add_gap(struct top *t, const struct event *e)
 
 /* ---- arrows ---- */
 
+/* An arrow between the event and another end, which was read before it; both are selected. */
+static bool add_arrow(struct top *t, const struct event *e, const struct open_arrow *other, bool arrives)
+{
+	const struct longest_item item = {
+		.length = arrives ? open_arrow_delay(other, e) : 0,
+		.ts = other->ts,
+		.offset = e->offset,
+		.track = arrives ? other->track : e->track,
+		.to = arrives ? e->track : other->track,
+	};
+
+	if (other->what != 0 || (e->flags & EVENT_LEFT_OUT) != 0 || !longest_wants(&t->items, 0, item.length))
+		return true;
+	return longest_add(&t->items, 0, item, e->name, SLICE_LIT(""), SLICE_LIT(""));
+}
+
+/* Ends that are not selected have a partner, too, which no other end may take. */
+static bool start_arrow(struct top *t, const struct event *e)
+{
+	struct open_arrow end;
+
+	if (t->early.open > 0 && open_arrows_end(&t->early, e, &end) && end.ts == e->ts)
+		return add_arrow(t, e, &end, false);
+	return open_arrows_start(&t->arrows, e, (e->flags & EVENT_LEFT_OUT) != 0);
+}
+
 static bool end_arrow(struct top *t, const struct event *e)
 {
 	struct open_arrow start;
 
 	if (!open_arrows_end(&t->arrows, e, &start))
-		return !event_is_step(e) || open_arrows_start(&t->arrows, e, 0);
-	const struct longest_item item = {
-		.length = open_arrow_delay(&start, e),
-		.ts = start.ts,
-		.offset = e->offset,
-		.track = start.track,
-		.to = e->track,
-	};
-	if (longest_wants(&t->items, 0, item.length) &&
-	    !longest_add(&t->items, 0, item, e->name, SLICE_LIT(""), SLICE_LIT("")))
-		return false;
-	return !event_is_step(e) || open_arrows_start(&t->arrows, e, 0);
+		return open_arrows_start(&t->early, e, (e->flags & EVENT_LEFT_OUT) != 0) &&
+		       (!event_is_step(e) ||
+		        open_arrows_start(&t->arrows, e, (e->flags & EVENT_LEFT_OUT) != 0));
+	return add_arrow(t, e, &start, true) && (!event_is_step(e) || start_arrow(t, e));
 }
 
 /* ---- reading ---- */
@@ -145,13 +178,14 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 
 	if (e->phase == PHASE_STRUCTURE)
 		return true;
-	t->first_ns = e->ts < t->first_ns ? e->ts : t->first_ns;
-	if ((e->flags & EVENT_LEFT_OUT) != 0)
-		return true;
+	if ((e->flags & EVENT_OUTSIDE) == 0 && e->ts < t->first_ns)
+		t->first_ns = e->ts;
 	if (r->arrows)
-		return e->phase == PHASE_FLOW_OUT  ? open_arrows_start(&t->arrows, e, 0)
+		return e->phase == PHASE_FLOW_OUT  ? start_arrow(t, e)
 		       : e->phase == PHASE_FLOW_IN ? end_arrow(t, e)
 		                                   : true;
+	if ((e->flags & EVENT_LEFT_OUT) != 0)
+		return true;
 	if (e->phase != PHASE_SPAN || (r->gaps && event_is_async(e)))
 		return true;
 	return r->gaps ? add_gap(t, e) : add_span(t, b, e);
@@ -256,6 +290,11 @@ static bool is_further_key(const struct top_run *r, unsigned i)
 	return r->by.columns[i].key >= GROUP_BY_TRACK;
 }
 
+static bool shows_fields(const struct top_run *r)
+{
+	return !r->fields.named || r->fields.n > 0;
+}
+
 static void put_text_row(struct columns *c, const struct top *t, const struct group_row *g,
                          const struct longest_item *i)
 {
@@ -287,8 +326,10 @@ static void put_text_row(struct columns *c, const struct top *t, const struct gr
 	for (unsigned k = 0; k < r->by.n; k++)
 		if (is_further_key(r, k))
 			columns_name(c, values[k]);
-	text_slice(&c->text, longest_fields(i)); /* visible text */
-	columns_next(c);
+	if (shows_fields(r)) {
+		text_slice(&c->text, longest_fields(i)); /* visible text */
+		columns_next(c);
+	}
 }
 
 static unsigned put_heads(struct column *list, const struct top_run *r)
@@ -303,7 +344,8 @@ static unsigned put_heads(struct column *list, const struct top_run *r)
 		for (unsigned k = 0; i == 6 && k < r->by.n; k++)
 			if (is_further_key(r, k))
 				list[n++] = (struct column){ r->by.columns[k].head, COLUMN_NAME, 12, 0 };
-		list[n++] = heads[i];
+		if (i < 6 || shows_fields(r))
+			list[n++] = heads[i];
 	}
 	return n;
 }
@@ -384,6 +426,20 @@ static void put_json(struct text *out, const struct top *t, const struct group_r
 	json_out_end(&o, "]}");
 }
 
+/* Warns of fields that no span has: their names are probably misspelt. */
+static void say_lacking(const struct top *t)
+{
+	const struct shown_fields *const f = &t->run->fields;
+	struct shown_path shown;
+	char name[sizeof shown.s];
+
+	for (unsigned i = 0; i < f->n && t->items.arrived > 0; i++)
+		if ((t->lacking >> i & 1) != 0) {
+			snprintf(name, sizeof name, "%.*s", (int)f->names[i].n, f->names[i].p);
+			say_of(t->path, "warning: no event has a field \"%s\"", show_path(&shown, name));
+		}
+}
+
 static void put_report(struct top_run *run, struct top *t)
 {
 	struct trace_run *const r = &run->run;
@@ -419,6 +475,7 @@ static void put_report(struct top_run *run, struct top *t)
 	free(rows);
 	r->any = true;
 	report_out_put(&r->out, &r->text);
+	say_lacking(t);
 }
 
 static void free_top(struct top *t)
@@ -428,6 +485,7 @@ static void free_top(struct top *t)
 	free(t->covered);
 	longest_free(&t->items);
 	open_arrows_free(&t->arrows);
+	open_arrows_free(&t->early);
 	stats_free(&t->stats);
 	text_free(&t->scratch);
 }
@@ -442,6 +500,7 @@ static void list_longest(struct trace_slot *slot)
 
 	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
 	t->items.limit = (uint32_t)run->n;
+	t->lacking = (uint32_t)((UINT64_C(1) << run->fields.n) - 1);
 	const bool ok = stats_init(&t->stats) && stats_group(&t->stats, &run->by, SLICE_LIT(""));
 	t->stats.file = slice_str(slot->path);
 	job.read.interpret = INTERPRET_SPANS;
@@ -454,6 +513,7 @@ static void list_longest(struct trace_slot *slot)
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
 	job.choice.keeps = true; /* times are from the start of the trace */
+	job.choice.keeps_arrows = run->arrows;
 	job.arrange.order = run->gaps || run->arrows ? ORDER_TIME : ORDER_FILE;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
 	pipeline_end(p);
@@ -481,7 +541,7 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct top_run, outliers) },
 	{ "times", "K", "with --outliers: longer than K times the p99 (default: 1)", 0,
 	  TO_TEXT(struct top_run, words_times) },
-	{ "fields", "NAME,...", "show these fields (default: those with text)", 0,
+	{ "fields", "NAME,...", "show these fields, or none (default: those with text)", 0,
 	  TO_TEXT(struct top_run, words) },
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct top_run, form) },
 	{ "threads", "N", "read N traces at a time (default: one per core)", 0,

@@ -37,12 +37,17 @@ bool field_names_number(struct arena *a, struct field *f, uint32_t n)
 	return ok;
 }
 
-struct field *field_names_unique(struct arena *a, const struct field *f, uint32_t n)
+struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
 {
+	if (!field_names_may_repeat(f, n))
+		return f;
 	struct field *const to = arena_alloc(a, n * sizeof *to);
-
 	if (to == NULL)
 		return NULL;
 	memcpy(to, f, n * sizeof *to);
-	return field_names_number(a, to, n) ? to : NULL;
+	if (!field_names_number(a, to, n))
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		*renamed += to[i].name.n != f[i].name.n;
+	return to;
 }

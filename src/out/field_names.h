@@ -13,7 +13,8 @@ bool field_names_may_repeat(const struct field *f, uint32_t n);
 /* Gives a number to later fields of a name: x, x (2), ...  Returns false on OOM. */
 bool field_names_number(struct arena *a, struct field *f, uint32_t n);
 
-/* Likewise, in a copy of the fields; NULL on OOM. */
-struct field *field_names_unique(struct arena *a, const struct field *f, uint32_t n);
+/* Likewise, in a copy of the fields; returns f itself if no two have one name, NULL on OOM.  Adds the number
+ * of changed names to *renamed. */
+struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
 
 #endif

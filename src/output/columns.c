@@ -57,6 +57,21 @@ void columns_time(struct columns *c, unsigned __int128 ns)
 	columns_next(c);
 }
 
+/* Writes the heads to `heads`, as they may be shown: names of fields are among them.  The caller frees `to`.
+ */
+static void put_heads(const struct columns *c, struct text *to, struct slice heads[COLUMNS_MAX])
+{
+	size_t ends[COLUMNS_MAX + 1] = { 0 };
+
+	for (unsigned i = 0; i < c->n; i++) {
+		if (c->list[i].head != NULL)
+			text_visible(to, slice_str(c->list[i].head), 0);
+		ends[i + 1] = to->n;
+	}
+	for (unsigned i = 0; i < c->n; i++)
+		heads[i] = to->failed ? SLICE_LIT("") : slice_of(to->p + ends[i], ends[i + 1] - ends[i]);
+}
+
 static struct slice cell(const struct columns *c, size_t i)
 {
 	const size_t start = i == 0 ? 0 : c->ends[i - 1];
@@ -96,13 +111,11 @@ static bool can_shrink(const struct column *k)
 }
 
 /* The widths that each column uses and needs. */
-static void measure_columns(const struct columns *c, struct layout *l)
+static void measure_columns(const struct columns *c, const struct slice *heads, struct layout *l)
 {
-	const bool heads = c->list[0].head != NULL;
-
 	for (unsigned i = 0; i < c->n; i++) {
 		const struct column *const k = &c->list[i];
-		uint32_t words = l->widths[i] = heads ? (uint32_t)strlen(k->head) : 0;
+		uint32_t words = l->widths[i] = (uint32_t)text_width(heads[i]);
 		for (size_t j = i; j < c->ncells; j += c->n) {
 			l->widths[i] = larger(l->widths[i], (uint32_t)text_width(cell(c, j)));
 			if (k->kind == COLUMN_TEXT)
@@ -153,11 +166,11 @@ static bool drop_columns(const struct columns *c, struct layout *l)
 	return rank > 0;
 }
 
-static void fit_columns(const struct columns *c, struct layout *l, unsigned width)
+static void fit_columns(const struct columns *c, const struct slice *heads, struct layout *l, unsigned width)
 {
 	struct layout all = { .without = c->without };
 
-	measure_columns(c, &all);
+	measure_columns(c, heads, &all);
 	*l = all;
 	while (width > 0 && !narrow_columns(c, l, width)) {
 		const unsigned without = l->without;
@@ -226,17 +239,19 @@ static void put_row(const struct columns *c, const struct layout *l, struct text
 void columns_print(const struct columns *c, struct text *out, unsigned width)
 {
 	struct slice cells[COLUMNS_MAX];
+	struct text heads = { .p = NULL };
 	struct layout l;
 
-	out->failed |= c->text.failed;
-	if (out->failed)
+	put_heads(c, &heads, cells);
+	out->failed |= c->text.failed || heads.failed;
+	if (out->failed) {
+		text_free(&heads);
 		return;
-	fit_columns(c, &l, width);
-	if (c->list[0].head != NULL) {
-		for (unsigned i = 0; i < c->n; i++)
-			cells[i] = slice_str(c->list[i].head);
-		put_row(c, &l, out, cells);
 	}
+	fit_columns(c, cells, &l, width);
+	if (c->list[0].head != NULL)
+		put_row(c, &l, out, cells);
+	text_free(&heads);
 	for (size_t j = 0; j + c->n <= c->ncells; j += c->n) {
 		for (unsigned i = 0; i < c->n; i++)
 			cells[i] = cell(c, j + i);
@@ -246,13 +261,18 @@ void columns_print(const struct columns *c, struct text *out, unsigned width)
 
 void columns_markdown(const struct columns *c, struct text *out)
 {
-	out->failed |= c->text.failed;
+	struct slice head[COLUMNS_MAX];
+	struct text heads = { .p = NULL };
+
+	put_heads(c, &heads, head);
+	out->failed |= c->text.failed || heads.failed;
 	for (unsigned k = 0; k < c->n; k++)
 		if ((c->without >> k & 1) == 0) {
 			text_str(out, "| ");
-			text_markdown(out, slice_str(c->list[k].head != NULL ? c->list[k].head : ""));
+			text_markdown(out, head[k]);
 			text_char(out, ' ');
 		}
+	text_free(&heads);
 	text_str(out, "|\n");
 	for (unsigned k = 0; k < c->n; k++)
 		if ((c->without >> k & 1) == 0)
@@ -284,7 +304,11 @@ static void html_cell(const struct columns *c, struct text *out, unsigned k, con
 
 void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown)
 {
-	out->failed |= c->text.failed;
+	struct slice head[COLUMNS_MAX];
+	struct text heads = { .p = NULL };
+
+	put_heads(c, &heads, head);
+	out->failed |= c->text.failed || heads.failed;
 	text_str(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
 	text_html(out, slice_str(title));
 	text_str(out, "\"><table>\n<caption>");
@@ -293,10 +317,9 @@ void columns_html(const struct columns *c, struct text *out, const char *title, 
 		text_printf(out, ": %zu of %zu rows", shown, rows);
 	text_str(out, rows == 0 ? ": none</caption>\n" : "</caption>\n");
 	text_str(out, "<thead><tr>");
-	for (unsigned k = 0; k < c->n; k++) {
-		const char *const head = c->list[k].head != NULL ? c->list[k].head : "";
-		html_cell(c, out, k, head[0] != '\0' ? "th" : "td", slice_str(head));
-	}
+	for (unsigned k = 0; k < c->n; k++)
+		html_cell(c, out, k, head[k].n > 0 ? "th" : "td", head[k]);
+	text_free(&heads);
 	text_str(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < c->ncells; i++) {
 		const unsigned k = (unsigned)(i % c->n);

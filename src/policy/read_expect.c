@@ -129,19 +129,25 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 		         quoted(&q, k->limit_text));
 }
 
-/* Sets the kinds of a budget without `kind`: spans for durations, all but async for counts.  Registers its
- * pattern of threads. */
+/* Sets the kinds of a budget without `kind`: spans for durations and categories, else all but async.
+ * Registers its pattern of threads. */
 static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
 {
 	struct policy_budget *const k = b->budget;
 	struct policy_file *const f = d->file;
+	const bool by_category = b->who.category.p != NULL || k->group == GROUP_CATEGORY;
 	uint32_t i = 0;
 
 	k->who = b->who;
+	if (by_category && (k->who.kinds & (1U << KIND_INSTANT | 1U << KIND_COUNTER)) != 0)
+		yaml_bad(&d->yaml, node, "instants and counters are counted by name, not by category");
+	if (k->statistic == STATISTIC_SELF && k->who.kinds == 1U << KIND_ASYNC)
+		yaml_bad(&d->yaml, node, "async spans have no self time");
 	if (k->who.kinds == 0)
-		k->who.kinds = k->statistic == STATISTIC_COUNT || k->statistic == STATISTIC_RATE
-		                   ? 1U << KIND_SPAN | 1U << KIND_INSTANT | 1U << KIND_COUNTER
-		                   : 1U << KIND_SPAN;
+		k->who.kinds =
+		    !by_category && (k->statistic == STATISTIC_COUNT || k->statistic == STATISTIC_RATE)
+		        ? 1U << KIND_SPAN | 1U << KIND_INSTANT | 1U << KIND_COUNTER
+		        : 1U << KIND_SPAN;
 	while (k->who.thread.p != NULL && i < f->nparts && !slice_equal(f->parts[i], k->who.thread))
 		i++;
 	if (k->who.thread.p == NULL || i < f->nparts)

@@ -60,6 +60,8 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 				text_fraction(t, value);
 			else if (c->what == SPAN_FIRST || c->what == SPAN_LAST)
 				text_ns_from(t, v->stats->zero_ns, (uint64_t)value);
+			else if (c->what == SPAN_FIELD_SUM || c->what == SPAN_RATE)
+				span_column_sum(t, c, &rows[i], true);
 			else
 				text_u128(t, value);
 		}

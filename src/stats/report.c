@@ -38,11 +38,16 @@ static void put_head(struct text *t, const struct stats_view *v)
 
 	text_visible(&line, stats_title(o, title), 0);
 	text_str(&line, ": ");
-	text_slice(&line, o->format.n > 0 ? o->format
-	                  : o->traces > 1 ? SLICE_LIT("several formats")
-	                                  : SLICE_LIT("unknown format"));
-	if (o->dialect.n > 0)
-		text_printf(&line, " (%.*s)", (int)o->dialect.n, o->dialect.p);
+	text_visible(&line,
+	             o->format.n > 0 ? o->format /* a table is from anywhere */
+	             : o->traces > 1 ? SLICE_LIT("several formats")
+	                             : SLICE_LIT("unknown format"),
+	             0);
+	if (o->dialect.n > 0) {
+		text_str(&line, " (");
+		text_visible(&line, o->dialect, 0);
+		text_char(&line, ')');
+	}
 	put_count(&line, ", ", o->bytes, "byte");
 	put_count(&line, ", ", o->records, "record");
 	if (o->left_out > 0)
@@ -168,10 +173,12 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 		break;
 	case SPAN_COUNT:
 	case SPAN_NEGATIVE:
-	case SPAN_FIELD_SUM:
-	case SPAN_RATE:
 	case SPAN_DECADE:
 		text_u128(&c->text, v);
+		break;
+	case SPAN_FIELD_SUM:
+	case SPAN_RATE:
+		span_column_sum(&c->text, column, row, false);
 		break;
 	case SPAN_BYTES:
 	case SPAN_BYTES_RATE:

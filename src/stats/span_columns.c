@@ -1,9 +1,12 @@
 /* The columns of span tables: their names, what each counts, and the order of rows. */
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/match.h"
+#include "base/numbers.h"
 #include "stats/stats.h"
 
 /* Columns by the names that --columns and --sort take. */
@@ -297,12 +300,39 @@ static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 	return n >> 96 == 0 ? n * 1000000000 / ns : saturated((double)n / ((double)ns / 1e9));
 }
 
+#define SUM_FRACTION 20 /* bits of a sum behind the point, for its rank */
+
+static unsigned __int128 sum_scaled(const struct span_row *row)
+{
+	return row->sum == NULL ? 0
+	                        : (total_of(row->sum->whole) << SUM_FRACTION) +
+	                              saturated(row->sum->real * (double)(1U << SUM_FRACTION));
+}
+
+void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact)
+{
+	const unsigned __int128 whole = row->sum == NULL ? 0 : total_of(row->sum->whole);
+	const bool rate = c->what == SPAN_RATE;
+	char number[DECIMAL_F64_MAX];
+
+	if (row->sum == NULL || !(row->sum->real > 0)) {
+		text_u128(t, rate ? per_second(whole, row->total) : whole);
+		return;
+	}
+	double v = (double)whole + row->sum->real;
+	if (rate)
+		v = row->total == 0 ? 0 : v / ((double)row->total / 1e9);
+	v = fmin(v, DBL_MAX);
+	if (exact)
+		text_add(t, number, (size_t)(decimal_f64(number, v) - number));
+	else
+		text_printf(t, "%.15g", v);
+}
+
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row)
 {
 	const struct span_group *const g = row->group;
-	const unsigned __int128 sum =
-	    row->sum == NULL ? 0 : total_of(row->sum->whole) + saturated(row->sum->real + 0.5);
 
 	switch (c->what) {
 	case SPAN_COUNT:
@@ -312,9 +342,9 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	case SPAN_SELF:
 		return row->self;
 	case SPAN_FIELD_SUM:
-		return sum;
+		return sum_scaled(row);
 	case SPAN_RATE:
-		return per_second(sum, row->total);
+		return per_second(sum_scaled(row), row->total);
 	case SPAN_BYTES:
 		return row->bytes;
 	case SPAN_BYTES_RATE:

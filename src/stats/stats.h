@@ -464,9 +464,14 @@ bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx);
 unsigned stats_count_keys(const struct stats *s);
 const char *stats_key_name(const struct stats *s, unsigned i);
 
-/* A number of a row: ns, or a count.  Shares are in millionths; rates a second. */
+/* A number of a row: ns, or a count.  Shares are in millionths; rates a second; sums and their rates in
+ * 2^-20, for ranks alone. */
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row);
+
+/* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or the float by its shortest decimal; unless `exact`,
+ * with at most 15 digits. */
+void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact);
 
 struct series_row {
 	struct slice name;

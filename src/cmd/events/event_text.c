@@ -140,6 +140,8 @@ void event_json(struct json_out *o, const struct event *e, uint64_t zero, struct
 bool shown_fields_parse(struct shown_fields *f, const char *words)
 {
 	f->named = true;
+	if (strcmp(words, "none") == 0)
+		return true;
 	for (const char *p = words; p != NULL;) {
 		const size_t n = strcspn(p, ",");
 		if (f->n == SHOWN_FIELDS_MAX || n == 0)

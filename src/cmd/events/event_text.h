@@ -27,7 +27,7 @@ struct shown_fields {
 	unsigned n;
 };
 
-/* Parses "a,b".  Returns false if there are no names, too many, or empty ones. */
+/* Parses "a,b", or "none".  Returns false if there are no names, too many, or empty ones. */
 bool shown_fields_parse(struct shown_fields *f, const char *words);
 
 /* Writes the fields to a text that is cleared first; what would exceed 8 KiB is left out. */

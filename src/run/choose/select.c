@@ -584,7 +584,7 @@ static bool select_batch(struct select_stage *st, struct batch *b)
 			                       : st->choice->keeps_arrows && is_end_of_arrow(e);
 			if (!keeps)
 				continue;
-			e->flags |= EVENT_LEFT_OUT;
+			e->flags |= inside ? EVENT_LEFT_OUT : EVENT_LEFT_OUT | EVENT_OUTSIDE;
 		}
 		if (splits && !is_of_part(st, e))
 			continue;

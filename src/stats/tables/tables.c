@@ -1,6 +1,8 @@
 /* The further tables of `stats`, one after the other. */
 #include "stats/tables/tables.h"
 
+#include "model/event_traits.h"
+
 static bool asks_overlap(const struct stats_tables_asked *a)
 {
 	return a->overlap.patterns[0].glob.n > 0;
@@ -26,12 +28,15 @@ bool stats_tables_add(struct stats_tables *t, struct stats *s, const struct batc
 {
 	const struct stats_tables_asked *const a = &t->asked;
 
-	if (!t->any)
+	/* Outside of the window, ends of arrows find their partner, and spans cover those around them. */
+	const bool outside = (e->flags & EVENT_OUTSIDE) != 0;
+	if (!t->any && !outside) {
 		t->first_ns = e->ts;
-	t->any = true;
+		t->any = true;
+	}
 	return (!a->flows || flows_add(&t->flows, e)) &&
 	       (a->every == 0 || every_add(&t->every, s, b, e, t->first_ns)) &&
-	       (!a->share || share_add(&t->share, e)) &&
+	       (!a->share || outside || share_add(&t->share, e)) &&
 	       (a->imbalance == IMBALANCE_NOT || imbalance_add(&t->imbalance, e)) &&
 	       (!asks_overlap(a) || overlap_add(&t->overlap, e));
 }
