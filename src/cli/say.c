@@ -17,6 +17,7 @@
 #include "format/ledger.h"
 #include "format/registry.h"
 #include "input/open.h"
+#include "model/trace_origin.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
 #include "report/report.h"
@@ -100,17 +101,18 @@ static void put_clock(struct text *t, uint64_t at, uint64_t zero)
 /* wall: the times that were given are times of the day. */
 static void put_span_of_time(struct text *t, const struct select_found *f, bool wall)
 {
-	const uint64_t epoch = f->epoch - f->zero;
+	uint64_t first, last;
 
-	if (!wall || !f->epoch_known) {
+	if (!wall || !f->epoch_known || !trace_wall(f->epoch, f->first, f->zero, &first) ||
+	    !trace_wall(f->epoch, f->last, f->zero, &last)) {
 		put_clock(t, f->first, f->zero);
 		text_str(t, " to ");
 		put_clock(t, f->last, f->zero);
 		return;
 	}
-	text_wall(t, epoch + f->first);
+	text_wall(t, first);
 	text_str(t, " to ");
-	text_wall(t, epoch + f->last);
+	text_wall(t, last);
 }
 
 /* Notes an absolute time that was probably meant to be relative. */
@@ -168,10 +170,15 @@ static void say_empty(const struct options *o, const char *path, const struct se
 	say_of(path, "warning: %.*s", (int)t->n, t->p);
 }
 
-enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *f)
+enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *f,
+                              const struct trace *trace)
 {
 	char space[SELECTED_SPACE];
 
+	if (f == NULL && trace != NULL && trace->events == 0 && o->select.fail_on_empty) {
+		say_of(path, "warning: no event is selected: the trace has none");
+		return STATUS_FINDINGS;
+	}
 	if (f == NULL || !f->complete)
 		return STATUS_CLEAN;
 	const uint64_t selected = f->events - f->left_out;

@@ -30,9 +30,10 @@ void say_found(const struct options *o);
 bool say_failure(struct options *o, const struct findings *j, const struct finding *f);
 
 /* How many events were selected, unless all were, and, also with --quiet, which options no event met.  found:
- * of the trace at `path`, NULL if all of it was wanted.  STATUS_FINDINGS with --fail-on-empty if there is no
- * event. */
-enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found);
+ * of the trace at `path`, NULL if all of it was wanted: then its events are those of `trace`, if that is not
+ * NULL.  STATUS_FINDINGS with --fail-on-empty if there is no event. */
+enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found,
+                              const struct trace *trace);
 
 /* Number of spans of a copied selection that the time window did not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);

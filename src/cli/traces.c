@@ -293,14 +293,14 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 		say_losses(t->path, run.cut, false);
 	stats_free(&s->stats);
 	stats_tables_free(&s->tables);
-	const enum exit_status status = say_selected(&r->options, t->path, run.found);
+	const enum exit_status status = say_selected(&r->options, t->path, run.found, run.trace);
 	pipeline_close(p);
 	return status;
 }
 
 bool table_file_read(struct input_whole *w, const char *path)
 {
-	if (input_read_whole(w, path, STATS_FILE_MAX))
+	if (input_read_unpacked(w, path, STATS_FILE_MAX))
 		return true;
 	return say_of(path, "%s",
 	              w->no_memory   ? "out of memory"

@@ -264,7 +264,8 @@ static void say_not_found(struct cat *c, const struct source *s)
 {
 	if (c->found || !s->open || s->location.in_folder)
 		return;
-	say_of(s->location.path, "no record has byte %" PRIu64, c->at);
+	say_of(s->location.path, "no %srecord has byte %" PRIu64,
+	       select_is_any(&c->run.options.select.select) ? "" : "selected ", c->at);
 	c->run.status = worse(c->run.status, STATUS_FINDINGS);
 }
 
@@ -335,8 +336,9 @@ static void show_trace(struct trace_slot *t)
 	pipeline_end(p);
 	if (!r->options.quiet)
 		say_losses(t->path, pipeline_report(p).cut, false);
+	const struct run_report report = pipeline_report(p);
 	if (r->status < STATUS_USAGE)
-		r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_report(p).found));
+		r->status = worse(r->status, say_selected(&r->options, t->path, report.found, report.trace));
 	pipeline_close(p);
 }
 

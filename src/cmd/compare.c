@@ -203,6 +203,8 @@ static bool parse(struct compare *c)
 		return false;
 	if (c->exit_zero)
 		c->policy.choice.exit_zero = true;
+	if (c->stacks && c->form != FORM_TEXT)
+		return options_mistake(o, "--folded has a form of its own");
 	c->grouped = c->words_by != NULL;
 	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why))
 		return options_mistake(o, "--by: %s", show_path(&shown, why));

@@ -673,8 +673,8 @@ static enum exit_status run(struct diff *d)
 	report_out_put(&d->out, &d->text);
 	differ_free(&d->differ);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
-		const enum exit_status empty =
-		    say_selected(&d->options, d->paths[i], pipeline_report(d->pipelines[i]).found);
+		const struct run_report run = pipeline_report(d->pipelines[i]);
+		const enum exit_status empty = say_selected(&d->options, d->paths[i], run.found, run.trace);
 		d->status = worse(d->status, empty);
 		differs |= empty != STATUS_CLEAN;
 		pipeline_close(d->pipelines[i]);

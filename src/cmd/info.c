@@ -14,6 +14,7 @@
 #include "format/fields_json.h"
 #include "json/out.h"
 #include "model/event_traits.h"
+#include "model/trace_origin.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "stats/tables/cells.h"
@@ -140,8 +141,8 @@ static uint32_t count_processes(const struct trace *trace)
 
 static void put_times(struct text *t, const struct info *n, const struct trace *trace)
 {
-	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
 	const uint64_t zero = trace->zero_ns;
+	uint64_t first, last;
 
 	if (n->first_ns > n->last_ns) { /* no events */
 		text_str(t, "times:    none");
@@ -160,11 +161,12 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 		text_time(t, n->last_ns - n->first_ns);
 		text_char(t, ')');
 	}
-	if (wall) {
+	if (trace->epoch_known && trace_wall(trace->epoch_ns, n->first_ns, zero, &first) &&
+	    trace_wall(trace->epoch_ns, n->last_ns, zero, &last)) {
 		text_str(t, "\nwall:     ");
-		text_iso8601(t, trace->epoch_ns + n->first_ns - zero);
+		text_iso8601(t, first);
 		text_str(t, " to ");
-		text_iso8601(t, trace->epoch_ns + n->last_ns - zero);
+		text_iso8601(t, last);
 	}
 	text_char(t, '\n');
 }
@@ -399,7 +401,8 @@ static void put_table_row(struct info_run *run, const struct info *n, const stru
 		cells_name(c, c->path);
 	cells_name(c, slice_str(known ? report->format->name : ""));
 	cells_name(c, slice_str(known ? report->trace->dialect : ""));
-	cells_count(c, known ? report->trace->events : 0);
+	const struct select_found *const found = known ? report->found : NULL;
+	cells_count(c, found != NULL ? found->events - found->left_out : known ? report->trace->events : 0);
 	cells_count(c, n->spans);
 	if (n->first_ns <= n->last_ns)
 		cells_time(c, n->last_ns - n->first_ns);
@@ -494,7 +497,7 @@ static void describe_trace(struct trace_slot *t)
 		report_out_put(&r->out, &r->text);
 		r->any = true;
 	}
-	r->status = worse(r->status, say_selected(&r->options, t->path, report.found));
+	r->status = worse(r->status, say_selected(&r->options, t->path, report.found, report.trace));
 	pipeline_close(p);
 	digest_free(&n->sum);
 	free(n->seen);

@@ -278,9 +278,12 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 		.ctx = c,
 	};
 
+	/* Of a packed file in a folder nothing may be left, such as that of a process that was killed. */
+	const bool lost =
+	    c->file != NULL && in->p == in->end && (in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT);
 	run.job.in.from = from;
 	c->list.file = c->file;
-	const bool ok = recover_run(&run, in);
+	const bool ok = recover_run(&run, in) || lost;
 	progress_clear(&c->options.progress);
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);

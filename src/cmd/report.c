@@ -279,7 +279,7 @@ static bool make(struct making *m, const char **paths)
 	}
 	ok = ok && put_page(m, &run, paths, by_wall);
 	if (m->run->closed != NULL)
-		m->run->status = say_selected(m->run->options, paths[0], run.found);
+		m->run->status = say_selected(m->run->options, paths[0], run.found, run.trace);
 	pipeline_close(p);
 	return ok;
 }

@@ -524,7 +524,8 @@ static void list_longest(struct trace_slot *slot)
 		put_report(run, t);
 	if (!r->options.quiet)
 		say_losses(slot->path, pipeline_report(p).cut, false);
-	r->status = worse(r->status, say_selected(&r->options, slot->path, pipeline_report(p).found));
+	const struct run_report report = pipeline_report(p);
+	r->status = worse(r->status, say_selected(&r->options, slot->path, report.found, report.trace));
 	free_top(t);
 	pipeline_close(p);
 }

@@ -294,7 +294,7 @@ static enum exit_status say_scope(const struct trace_slot *t)
 	if (!o->quiet && s->left_findings > 0)
 		say_of(t->path, "%" PRIu64 " finding%s outside of the scope", s->left_findings,
 		       s->left_findings == 1 ? " is" : "s are");
-	return say_selected(o, t->path, s->found);
+	return say_selected(o, t->path, s->found, NULL);
 }
 
 static void finish_trace(struct trace_slot *t)

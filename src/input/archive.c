@@ -19,6 +19,7 @@
 enum {
 	MAX_NAMES = 64 << 20, /* bytes of all names of an archive */
 	MAX_PROBLEMS = 20,    /* of the archive itself that are listed */
+	MAX_LINKS = 16,       /* hard links that lead to one another */
 };
 
 struct member {
@@ -231,7 +232,8 @@ static const char *refuse_kind(enum tar_kind kind)
 {
 	switch (kind) {
 	case TAR_HARD_LINK:
-		return "is a hard link to a file that is not in the archive, or not named like a trace";
+		return "is a hard link to a file that is not before it in the archive, or not named like a "
+		       "trace";
 	case TAR_SYMBOLIC_LINK:
 		return "is a symbolic link in the archive: name the file that it leads to";
 	case TAR_SPARSE:
@@ -419,13 +421,14 @@ static const struct member *find_before(const struct input_archive *a, const cha
 	return from > 0 && strcmp(a->members[from - 1].path + skip, path) == 0 ? &a->members[from - 1] : NULL;
 }
 
-/* A hard link is another name of an earlier file. */
+/* A hard link is another name of an earlier file, or of a link to one. */
 static void resolve_links(struct input_archive *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		struct member *const m = &a->members[i];
-		const struct member *const file =
-		    m->target != NULL ? find_before(a, m->target, m->ordinal) : NULL;
+		const struct member *file = m->target != NULL ? find_before(a, m->target, m->ordinal) : NULL;
+		for (int links = 0; file != NULL && file->target != NULL && links < MAX_LINKS; links++)
+			file = find_before(a, file->target, file->ordinal);
 		if (file == NULL || file->why != NULL || file->target != NULL)
 			continue;
 		m->offset = file->offset;

@@ -493,6 +493,15 @@ bool input_read_whole_fd(struct input_whole *w, int fd, size_t max)
 	return false;
 }
 
+/* Takes the reason of a fault over, without the advice for traces. */
+static void set_whole_why(struct input_whole *w, const struct input *in)
+{
+	const char *const hint = strstr(in->fault_text, ": feed it");
+	const size_t n = hint != NULL ? (size_t)(hint - in->fault_text) : sizeof w->why - 1;
+
+	(void)snprintf(w->why, sizeof w->why, "%.*s", (int)n, in->fault_text);
+}
+
 bool input_read_whole(struct input_whole *w, const char *path, size_t max)
 {
 	struct input *const in = input_new(path);
@@ -503,15 +512,38 @@ bool input_read_whole(struct input_whole *w, const char *path, size_t max)
 		return false;
 	const int fd = input_open_path(in, &st);
 	const bool ok = fd >= 0 && input_read_whole_fd(w, fd, max);
-	if (fd < 0) {
-		const char *const hint = strstr(in->fault_text, ": feed it"); /* is advice for traces */
-		const size_t n = hint != NULL ? (size_t)(hint - in->fault_text) : sizeof w->why - 1;
-		(void)snprintf(w->why, sizeof w->why, "%.*s", (int)n, in->fault_text);
-	}
+	if (fd < 0)
+		set_whole_why(w, in);
 	if (fd >= 0)
 		(void)close(fd);
 	input_close(in);
 	return ok;
+}
+
+bool input_read_unpacked(struct input_whole *w, const char *path, size_t max)
+{
+	struct input *const in = input_open(path);
+
+	*w = (struct input_whole){ .no_memory = in == NULL };
+	if (in == NULL)
+		return false;
+	while ((size_t)(in->end - in->p) <= max && !in->last && input_more(in))
+		;
+	w->n = (size_t)(in->end - in->p);
+	w->too_large = w->n > max;
+	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY)
+		set_whole_why(w, in);
+	else if (!w->too_large) {
+		w->p = malloc(w->n + 1);
+		w->no_memory = w->p == NULL;
+	}
+	if (w->p != NULL) {
+		if (w->n > 0)
+			memcpy(w->p, in->p, w->n);
+		w->p[w->n] = '\0';
+	}
+	input_close(in);
+	return w->p != NULL;
 }
 
 /* ---- pipes that are copied, as they are needed twice ---- */

@@ -129,7 +129,10 @@ struct input_whole {
  * names must be regular files, and no FIFO is waited for.  Returns false with the reason in *w. */
 bool input_read_whole(struct input_whole *w, const char *path, size_t max);
 
-/* Likewise from an open descriptor, from its offset on. */
+/* Likewise of a file that may be packed: reads at most `max` bytes unpacked. */
+bool input_read_unpacked(struct input_whole *w, const char *path, size_t max);
+
+/* As input_read_whole() from an open descriptor, from its offset on. */
 bool input_read_whole_fd(struct input_whole *w, int fd, size_t max);
 
 /* Makes the path of a descriptor ("-", "/dev/fd/63") reopenable.  A pipe, or a partly read file, is copied to

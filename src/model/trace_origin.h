@@ -10,6 +10,16 @@
  * only what shows or writes times must know it.  Others have 0. */
 #define TRACE_ZERO (UINT64_C(1) << 62)
 
+/* Sets *wall to the ns since 1970 at ts, of the epoch_ns and zero_ns of its trace.  Returns false before 1970
+ * and beyond 64 bits. */
+static inline bool trace_wall(uint64_t epoch, uint64_t ts, uint64_t zero, uint64_t *wall)
+{
+	const uint64_t from_zero = ts - zero; /* wraps if ts is before 0 */
+
+	*wall = epoch + from_zero;
+	return ts >= zero ? *wall >= epoch : *wall < epoch;
+}
+
 struct trace;
 struct track;
 

@@ -13,6 +13,7 @@
 #include "format/fields_json.h"
 #include "format/ledger.h"
 #include "model/event_traits.h"
+#include "model/trace_origin.h"
 #include "output/columns.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
@@ -139,9 +140,9 @@ static void put_times(struct text *t, const struct page_view *v)
 	const bool early = s->first_ns < s->zero_ns;
 	const uint64_t first = early ? s->zero_ns - s->first_ns : s->first_ns - s->zero_ns;
 	put_term(t, "start");
-	if (s->origin.epoch_known &&
-	    (early ? first <= s->origin.epoch_ns : first <= UINT64_MAX - s->origin.epoch_ns))
-		text_iso8601(t, early ? s->origin.epoch_ns - first : s->origin.epoch_ns + first);
+	uint64_t wall;
+	if (s->origin.epoch_known && trace_wall(s->origin.epoch_ns, s->first_ns, s->zero_ns, &wall))
+		text_iso8601(t, wall);
 	else
 		text_printf(t, "%s%" PRIu64 " ns on the clock of the trace; wall time not known",
 		            early ? "-" : "", first);

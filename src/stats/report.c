@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/trace_origin.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
@@ -58,9 +59,10 @@ static void put_head(struct text *t, const struct stats_view *v)
 	if (s->events > 0) {
 		text_str(&line, "time ");
 		text_time(&line, s->last_ns - s->first_ns);
-		if (o->epoch_known && s->first_ns <= UINT64_MAX - o->epoch_ns) {
+		uint64_t wall;
+		if (o->epoch_known && trace_wall(o->epoch_ns, s->first_ns, s->zero_ns, &wall)) {
 			text_str(&line, ", from ");
-			text_wall(&line, o->epoch_ns + s->first_ns - s->zero_ns);
+			text_wall(&line, wall);
 		}
 		put_line(t, v, &line);
 	}
@@ -83,8 +85,14 @@ static void put_notes(struct text *t, const struct stats_view *v)
 {
 	const struct stats *const s = v->stats;
 
-	put_note(t, v, stats_other_names(s), "event of too many names is counted under \"(other names)\"",
-	         "events of too many names are counted under \"(other names)\"");
+	if (s->by.n > 0)
+		put_note(t, v, stats_other_names(s),
+		         "event of too many names or groups is counted under \"(other)\"",
+		         "events of too many names or groups are counted under \"(other)\"");
+	else
+		put_note(t, v, stats_other_names(s),
+		         "event of too many names is counted under \"(other names)\"",
+		         "events of too many names are counted under \"(other names)\"");
 	put_note(t, v, s->unpaired, "span is incomplete: its begin or end lies outside the trace",
 	         "spans are incomplete: begin or end lies outside the trace");
 	put_note(t, v, s->times.inexact,

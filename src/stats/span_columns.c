@@ -107,7 +107,7 @@ uint32_t span_percent(const char *p, size_t n)
 			digit = true;
 		}
 	}
-	return part <= 1000000 ? part : 0;
+	return part <= 1000000 && (!point || unit < 10000) ? part : 0;
 }
 
 /* The names of all columns, for messages. */

@@ -180,9 +180,17 @@ static const char *find_tag_directive(struct slice text)
 	return p;
 }
 
-/* Parses a text in valid UTF-8, which must be one document.  Returns NULL with *error set. */
-static struct yaml_node *parse_nodes(struct arena *a, struct slice text, struct yaml_node_error *error)
+/* A byte order mark, which libyaml would count as a column of the first line, so that all others seem to be
+ * less indented. */
+static size_t bom_size(struct slice text)
 {
+	return text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Parses a text in valid UTF-8, which must be one document.  Returns NULL with *error set. */
+static struct yaml_node *parse_nodes(struct arena *a, struct slice whole, struct yaml_node_error *error)
+{
+	const struct slice text = slice_of(whole.p + bom_size(whole), whole.n - bom_size(whole));
 	struct nodes t = { .arena = a, .text = text, .error = error };
 	yaml_parser_t p;
 	yaml_event_t e;
@@ -220,7 +228,7 @@ static struct yaml_node *parse_nodes(struct arena *a, struct slice text, struct 
 /* Returns the position of a line and a column in characters; findings count bytes. */
 static const char *find_position(struct slice text, uint32_t line, uint32_t column)
 {
-	const char *p = text.p, *const end = text.p + text.n;
+	const char *p = text.p + bom_size(text), *const end = text.p + text.n;
 
 	for (; line > 1 && p < end; line--) {
 		const char *const nl = memchr(p, '\n', (size_t)(end - p));
@@ -312,7 +320,7 @@ bool yaml_read(const char *path, size_t max, const struct rule *rules, struct fi
                size_t *n)
 {
 	struct input_whole w;
-	const bool ok = input_read_whole(&w, path, max) || report_why(&w, max, rules, findings);
+	const bool ok = input_read_unpacked(&w, path, max) || report_why(&w, max, rules, findings);
 
 	*text = w.p;
 	*n = w.n;

@@ -44,8 +44,8 @@ struct yaml_file {
 	bool no_memory;
 };
 
-/* Reads a file of at most max bytes with input_read_whole(); the caller frees *text.  Returns false after a
- * finding. */
+/* Reads a file of at most max bytes with input_read_unpacked(); the caller frees *text.  Returns false after
+ * a finding. */
 bool yaml_read(const char *path, size_t max, const struct rule *rules, struct findings *findings, char **text,
                size_t *n);
 

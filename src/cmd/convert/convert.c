@@ -500,7 +500,7 @@ enum exit_status convert_run(struct convert *c)
 	if (!splits) {
 		const char *const path = c->nin == 1 ? c->in[0] : c->out;
 		const struct run_report run = pipeline_report(c->pipeline);
-		c->status = worse(c->status, say_selected(&c->options, path, run.found));
+		c->status = worse(c->status, say_selected(&c->options, path, run.found, run.trace));
 		if (run.marked)
 			say_crossing(&c->options, path, run.found);
 	}

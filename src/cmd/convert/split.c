@@ -509,7 +509,7 @@ bool convert_split_write(struct convert *c)
 		c->writing.no_memory = true; /* reported when the output ends */
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;
 	if (ok && s->selects)
-		c->status = worse(c->status, say_selected(&c->options, path, s->found));
+		c->status = worse(c->status, say_selected(&c->options, path, s->found, NULL));
 	return ok;
 }
 

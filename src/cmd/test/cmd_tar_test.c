@@ -320,6 +320,9 @@ Test(cmd_tar, hard_links_are_names_of_files)
 	expect_end(&t, 0, "/link.htdump: valid");
 	add_link(t.m, "a.htdump", "good.htdump"); /* sorted before it by name */
 	expect_end(&t, 0, "/a.htdump: valid");
+	add_link(t.m, "a.htdump", "good.htdump");
+	add_link(t.m, "b.htdump", "a.htdump");
+	expect_end(&t, 0, "/b.htdump: valid");
 	/* the file of that name that was there then */
 	add_bad(&t, "other.htdump", '0');
 	add_link(t.m, "link.htdump", "other.htdump");
@@ -327,7 +330,9 @@ Test(cmd_tar, hard_links_are_names_of_files)
 	expect_end(&t, 1, "/link.htdump: not valid");
 	add_bad(&t, "data", '0');
 	add_link(t.m, "link.htdump", "data");
-	expect_end(&t, 2, "/link.htdump:@0: error: is a hard link to a file that is not in the archive, or");
+	expect_end(
+	    &t, 2,
+	    "/link.htdump:@0: error: is a hard link to a file that is not before it in the archive, or");
 	free_traces(&t);
 }
 

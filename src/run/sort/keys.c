@@ -36,8 +36,8 @@ bool value_number(struct slice text, struct value *v)
 /* A number as sign and magnitude, or as a double. */
 struct number {
 	bool real, negative;
-	uint64_t size; /* of an integer, without its sign */
-	double value;
+	uint64_t size;     /* of an integer, without its sign */
+	long double value; /* exact for integers, too, where it has 64 bits */
 };
 
 static bool number_of(const struct value *v, struct number *n)
@@ -50,7 +50,7 @@ static bool number_of(const struct value *v, struct number *n)
 	case VALUE_U64:
 	case VALUE_ADDRESS:
 		n->size = v->u64;
-		n->value = (double)v->u64;
+		n->value = v->u64;
 		return true;
 	case VALUE_I8:
 	case VALUE_I16:
@@ -58,7 +58,7 @@ static bool number_of(const struct value *v, struct number *n)
 	case VALUE_I64:
 		n->negative = v->i64 < 0;
 		n->size = v->i64 < 0 ? -(uint64_t)v->i64 : (uint64_t)v->i64;
-		n->value = (double)v->i64;
+		n->value = v->i64;
 		return true;
 	case VALUE_F32:
 	case VALUE_F64:
