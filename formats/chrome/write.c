@@ -572,7 +572,7 @@ static void put_spaced(struct text *t, struct slice json)
 static void put_fact(struct chunk *chunk, const struct run_facts *run, const struct field *f, bool outer)
 {
 	const struct trace *const trace = run->trace;
-	const uint64_t epoch = trace->epoch_ns + run->rebased_by;
+	const uint64_t epoch = (uint64_t)(trace->epoch_ns + run->rebased_by);
 	struct fields_json_lost lost = { 0 };
 
 	if (outer && trace->epoch_known && slice_is(f->name, "baseTimeNanoseconds"))
@@ -639,7 +639,10 @@ void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, 
 		text_str(t, "null");
 	if (w->run->rebased) {
 		text_str(t, ",\n\"rebased_by_ns\":");
-		text_json_u64(t, w->run->rebased_by);
+		if (w->run->rebased_by < 0)
+			text_json_i64(t, (int64_t)w->run->rebased_by);
+		else
+			text_json_u64(t, (uint64_t)w->run->rebased_by);
 	}
 	if (parts != NULL)
 		text_printf(t, ",\n\"part\":%" PRIu32 ",\n\"parts\":%" PRIu32, parts->ended, parts->begun);

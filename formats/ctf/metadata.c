@@ -265,7 +265,7 @@ static __int128 clock_offset(const struct ctf_state *st, const struct writer *w,
 	__int128 offset = (int64_t)st->base;
 
 	if (with_epoch)
-		offset += (__int128)w->run->trace->epoch_ns + (w->run->rebased ? w->run->rebased_by : 0);
+		offset += w->run->trace->epoch_ns + w->run->rebased_by;
 	return offset;
 }
 

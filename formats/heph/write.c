@@ -399,16 +399,16 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 /* Writes the epoch, which is certain only at the end; it applies to the whole trace wherever it is. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const uint64_t epoch = w->run->trace->epoch_ns + (w->run->rebased ? w->run->rebased_by : 0);
+	const __int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by;
 
 	if (!w->run->trace->epoch_known)
 		return;
-	if (epoch < w->run->trace->epoch_ns || st->latest > UINT64_MAX - epoch) {
+	if (epoch < 0 || epoch + st->latest > UINT64_MAX) {
 		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], 0, 1);
 		return;
 	}
 	struct hpw_packet k = begin_option(st, chunk, "epoch", 0);
-	add_number(&k, epoch, 8);
+	add_number(&k, (uint64_t)epoch, 8);
 	finish_packet(&k);
 }
 

@@ -601,6 +601,27 @@ static void compare_events(struct ndjson_reading *st, uint64_t expected)
 		              "%" PRIu64 " events were read, %" PRIu64 " were written", nread, expected);
 }
 
+/* Below 0: the trace began before 0. */
+static bool read_rebased_by(struct ndjson_reading *st, __int128 *by)
+{
+	const struct json_token *const t = &st->line.of[NDJSON_M_REBASED_BY_NS];
+	const size_t n = (size_t)(t->end - t->p);
+	uint64_t v = 0;
+
+	if (t->kind != JSON_INT) {
+		if (!read_number(st, NDJSON_M_REBASED_BY_NS, UINT64_MAX, &v))
+			return false;
+	} else if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + 1, (uint32_t)n - 1, &v) || v > INT64_MAX) {
+		struct quoted q;
+		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
+		              "rebased_by_ns is %s, at least -%" PRId64 " can be",
+		              quoted(&q, slice_of(t->p, n < 40 ? n : 40)), INT64_MAX);
+		return false;
+	}
+	*by = t->kind == JSON_INT ? -(__int128)v : (__int128)v;
+	return true;
+}
+
 bool ndjson_read_end(struct ndjson_reading *st)
 {
 	const struct ndjson_line *const line = &st->line;
@@ -612,8 +633,7 @@ bool ndjson_read_end(struct ndjson_reading *st)
 	if (!read_number(st, NDJSON_M_RECORDS, UINT64_MAX, &o.records) ||
 	    !read_number(st, NDJSON_M_EVENTS, UINT64_MAX, &o.events) ||
 	    (has_epoch && !read_number(st, NDJSON_M_EPOCH_NS, UINT64_MAX, &epoch)) ||
-	    (ndjson_has(line, NDJSON_M_REBASED_BY_NS) &&
-	     !read_number(st, NDJSON_M_REBASED_BY_NS, UINT64_MAX, &o.rebased_by)))
+	    (ndjson_has(line, NDJSON_M_REBASED_BY_NS) && !read_rebased_by(st, &o.rebased_by)))
 		return false;
 	st->has_end = true;
 	compare_events(st, o.events);
@@ -629,7 +649,8 @@ bool ndjson_read_end(struct ndjson_reading *st)
 	}
 	if (has_epoch) {
 		trace->epoch_known = true;
-		trace->epoch_ns = epoch + (o.rebased ? o.rebased_by : 0); /* wraps as in the writer */
+		trace->epoch_ns =
+		    (uint64_t)(epoch + (o.rebased ? o.rebased_by : 0)); /* wraps as in the writer */
 	}
 	return true;
 }

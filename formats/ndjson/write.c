@@ -309,12 +309,16 @@ static void put_losses(struct text *t, const struct ledger *lost, const struct t
 /* The epoch of a trace that was rebased before is relative to its clock at that time. */
 static void put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
 {
-	const uint64_t before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
+	const __int128 before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
+	const __int128 by = before + w->run->rebased_by;
 
 	if (w->run->trace->epoch_known)
-		put_member_u64(t, "epoch_ns", w->run->trace->epoch_ns - before);
-	if (w->run->rebased || (origin != NULL && origin->rebased))
-		put_member_u64(t, "rebased_by_ns", before + (w->run->rebased ? w->run->rebased_by : 0));
+		put_member_u64(t, "epoch_ns", (uint64_t)(w->run->trace->epoch_ns - before));
+	if (w->run->rebased || (origin != NULL && origin->rebased)) {
+		begin_member(t, "rebased_by_ns");
+		text_str(t, by < 0 ? "-" : "");
+		text_u64(t, (uint64_t)(by < 0 ? -by : by));
+	}
 }
 
 /* ---- events ---- */

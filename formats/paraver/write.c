@@ -322,7 +322,7 @@ static void write_date(const struct paraver_state *st, const struct writer *w, s
 	unsigned __int128 ns = 0;
 
 	if (w->run->trace->epoch_known)
-		ns = (unsigned __int128)w->run->trace->epoch_ns + (w->run->rebased ? w->run->rebased_by : 0) +
+		ns = (unsigned __int128)(w->run->trace->epoch_ns + w->run->rebased_by) +
 		     (w->run->signed_time && (int64_t)st->base < 0 ? 0 : st->base);
 	const uint64_t minutes = (uint64_t)(ns / 60000000000U);
 	/* years start in March, so that a leap day is the last day of its year */

@@ -26,22 +26,22 @@ static void put_clock(struct text *t, unsigned id, uint64_t ns)
  * Without one the importer has no wall time. */
 static void put_clocks(struct text *t, const struct writer *w)
 {
-	const uint64_t zero = w->run->rebased ? w->run->rebased_by : 0;
+	const __int128 zero = w->run->rebased_by;
 	const bool monotonic = strcmp(w->run->trace->clock, "monotonic") == 0;
 	const bool unix_time = strcmp(w->run->trace->clock, "unix") == 0;
-	const uint64_t epoch = (w->run->trace->epoch_known ? w->run->trace->epoch_ns : 0) + zero;
+	const __int128 epoch = (w->run->trace->epoch_known ? w->run->trace->epoch_ns : 0) + zero;
 
-	if (zero > LAST_TIME || epoch > LAST_TIME ||
-	    (!monotonic && !unix_time && !w->run->trace->epoch_known))
+	if (zero > LAST_TIME || epoch < 0 || epoch > LAST_TIME ||
+	    (!(monotonic && zero >= 0) && !unix_time && !w->run->trace->epoch_known))
 		return;
 	const size_t packet = wire_open(t, TRACE_PACKET);
 	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
 	const size_t at = wire_open(t, PF_packet_clock_snapshot);
 	put_clock(t, PF_TRACE_FILE, 0);
-	if (monotonic)
-		put_clock(t, PF_MONOTONIC, zero);
+	if (monotonic && zero >= 0)
+		put_clock(t, PF_MONOTONIC, (uint64_t)zero);
 	if (unix_time || w->run->trace->epoch_known)
-		put_clock(t, PF_REALTIME, epoch);
+		put_clock(t, PF_REALTIME, (uint64_t)epoch);
 	wire_close(t, at);
 	wire_close(t, packet);
 }

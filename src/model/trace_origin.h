@@ -38,7 +38,7 @@ struct trace_origin {
 	struct trace_facts first, last; /* at its start and end; last.format NULL: no end was read */
 	uint64_t records, events;       /* in total, from its end */
 	bool rebased;
-	uint64_t rebased_by; /* ns that were subtracted from its times */
+	__int128 rebased_by; /* ns that were subtracted from its times; below 0: it began before 0 */
 	struct trace_loss *losses;
 	uint32_t nlosses;
 };

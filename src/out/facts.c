@@ -37,10 +37,13 @@ static bool own_fact(const struct run_facts *run, struct fact *fact)
 		fact->value = value_string(text != NULL ? slice_str(text) : slice_of("", 0));
 		return fact->value.count > 0;
 	}
-	fact->value = value_u64(fact->kind == FACT_EPOCH        ? t->epoch_ns
-	                        : fact->kind == FACT_REBASED_BY ? run->rebased_by
-	                        : fact->kind == FACT_RECORDS    ? t->records
-	                                                        : t->events);
+	if (fact->kind == FACT_REBASED_BY && run->rebased_by < 0)
+		fact->value = (struct value){ .type = VALUE_I64, .i64 = (int64_t)run->rebased_by };
+	else
+		fact->value = value_u64(fact->kind == FACT_EPOCH        ? t->epoch_ns
+		                        : fact->kind == FACT_REBASED_BY ? (uint64_t)run->rebased_by
+		                        : fact->kind == FACT_RECORDS    ? t->records
+		                                                        : t->events);
 	return fact->kind == FACT_EPOCH ? t->epoch_known : fact->kind != FACT_REBASED_BY || run->rebased;
 }
 
@@ -91,6 +94,8 @@ bool fact_put_text(struct text *t, const struct fact *fact)
 {
 	if (fact->value.type == VALUE_STRING)
 		text_slice(t, value_text(&fact->value));
+	else if (fact->kind != FACT_TRACE && fact->value.type == VALUE_I64)
+		text_i64(t, fact->value.i64);
 	else if (fact->kind != FACT_TRACE)
 		text_u64(t, fact->value.u64);
 	else

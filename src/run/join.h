@@ -30,8 +30,9 @@ struct join {
 	size_t n;
 	uint32_t parts_of_job, job_parts; /* of them; trace.parts, the greatest */
 	bool epoch_known;                 /* of the whole */
-	uint64_t epoch_ns, rebased_by;
-	uint64_t zero_ns; /* of all parts: trace.zero_ns */
+	uint64_t epoch_ns;
+	__int128 rebased_by; /* ns; below 0: the first event is before 0 */
+	uint64_t zero_ns;    /* of all parts: trace.zero_ns */
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the part, or JOIN_SEVERAL */
 	struct tabletext names; /* of processes without an id, likewise */

@@ -321,7 +321,6 @@ static bool begin_joining(struct pipeline *p)
 		pipeline_no_memory(p);
 		return false;
 	}
-	p->rebase.by = p->job->adjust.join->rebased_by;
 	p->last = joining_stage(p->joining);
 	p->trace.zero_ns = p->job->adjust.rebase ? 0 : p->job->adjust.join->zero_ns;
 	p->rebase.signed_time = p->trace.zero_ns > 0;
@@ -745,6 +744,13 @@ const uint32_t *pipeline_parts(const struct pipeline *p)
 	return p->marks.parts;
 }
 
+static __int128 rebased_by(const struct pipeline *p)
+{
+	if (p->joining != NULL)
+		return p->job->adjust.rebase ? p->job->adjust.join->rebased_by : 0;
+	return p->rebase.known ? (__int128)p->rebase.by - p->trace.zero_ns : 0;
+}
+
 struct run_report pipeline_report(struct pipeline *p)
 {
 	static const struct ledger none = { .n = 0 };
@@ -767,7 +773,7 @@ struct run_report pipeline_report(struct pipeline *p)
 		.failed = p->context.system_failed,
 		.refused = p->context.refused,
 		.signed_time = p->rebase.signed_time,
-		.rebased_by = p->rebase.by > p->trace.zero_ns ? p->rebase.by - p->trace.zero_ns : 0,
+		.rebased_by = rebased_by(p),
 		.unpaired = interpret_unpaired(&p->interpret),
 		.pairs = interpret_ledger(&p->interpret),
 		.cut = &p->repeats.ledger,

@@ -34,7 +34,7 @@ struct run_report {
 	bool failed;                      /* OOM, a read error or a shrunk file: events may be missing */
 	const char *refused;              /* why the request makes no sense for the trace; or "" */
 	bool signed_time;                 /* after rebasing, times before 0 may exist */
-	uint64_t rebased_by;              /* ns */
+	__int128 rebased_by;              /* ns; below 0: the trace begins before 0 */
 	uint64_t unpaired;                /* ends and begins without the other */
 	const struct ledger *pairs;       /* losses of interpretation */
 	const struct ledger *cut;         /* losses by max_repeat */

@@ -68,14 +68,31 @@ static void set_epoch(struct chrome_reading *st, const struct json_token *t, uin
 
 /* ---- members of objects ---- */
 
-static void read_other_data(struct chrome_reading *st, const struct json_token *t)
+/* tracetool's epoch is that of the clock before times were rebased. */
+static void add_rebased(struct chrome_reading *st, const struct json_token *t)
+{
+	const struct slice s = json_token_text(t);
+	const bool minus = s.n > 0 && s.p[0] == '-';
+	uint64_t v;
+
+	if ((t->kind != JSON_UINT && t->kind != JSON_INT && t->kind != JSON_STRING) || s.n <= minus ||
+	    !json_digits_any(s.p + minus, s.n - minus, &v) || !st->r->trace->epoch_known)
+		return;
+	trace_change(st->r->trace);
+	st->r->trace->epoch_ns += minus ? -v : v; /* wraps as in the writer */
+}
+
+/* inner: of the trace that was converted, whose clock is not that of the events. */
+static void read_other_data(struct chrome_reading *st, const struct json_token *t, bool inner)
 {
 	struct json_walk w = json_walk_again(t);
 
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
-		if (slice_is(key, "epoch_ns"))
+		if (slice_is(key, "epoch_ns") && !inner)
 			set_epoch(st, &w.value, 1);
+		if (slice_is(key, "rebased_by_ns") && !inner && st->dialect == CHROME_DIALECT_TRACETOOL)
+			add_rebased(st, &w.value);
 		if (slice_is(key, "tool") && text.n >= 9 && memcmp(text.p, "tracetool", 9) == 0)
 			chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
 		else if (slice_is(key, "build_id") || slice_is(key, "output_base"))
@@ -83,7 +100,7 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 		/* of the trace that was converted: facts as they were */
 		if (slice_is(key, "trace") && w.value.kind == JSON_OBJECT &&
 		    st->dialect == CHROME_DIALECT_TRACETOOL)
-			read_other_data(st, &w.value);
+			read_other_data(st, &w.value, true);
 		else if (!slice_is(key, "losses") || w.value.kind != JSON_OBJECT)
 			add_fact(st, key, &w.value, false);
 	}
@@ -164,7 +181,7 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 	if (st->names_for != st)
 		return; /* a look-ahead pass */
 	if (slice_is(key, "otherData") && t->kind == JSON_OBJECT) {
-		read_other_data(st, t);
+		read_other_data(st, t, false);
 		return;
 	}
 	read_known(st, key, t);

@@ -485,15 +485,15 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 /* Adds the wall time of the last time of the output, or of 0. */
 static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const uint64_t at_0 = w->run->trace->epoch_ns, by = w->run->rebased ? w->run->rebased_by : 0;
+	const __int128 at_0 = w->run->trace->epoch_ns + w->run->rebased_by;
 
-	if (!w->run->trace->epoch_known || by > UINT64_MAX - at_0)
+	if (!w->run->trace->epoch_known || at_0 < 0 || at_0 > UINT64_MAX)
 		return;
-	if (st->base > UINT64_MAX - at_0 - by)
+	if (st->base > UINT64_MAX - at_0)
 		d9w_reset(&st->base, 0, chunk);
 	put_untimed(&chunk->text, ID_CLOCK);
 	d9w_number(&chunk->text, 0, 3);
-	d9w_varint(&chunk->text, at_0 + by + st->base);
+	d9w_varint(&chunk->text, (uint64_t)at_0 + st->base);
 	text_char(&chunk->text, 1);
 }
 

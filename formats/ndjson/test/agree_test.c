@@ -331,7 +331,7 @@ static void expect_last(struct agree *g, size_t *at)
 		expect_text(g, line, &json, "byte_order", slice_str(t->byte_order));
 	expect_text(g, line, &json, "clock", slice_str(t->clock));
 	expect_integer(g, line, &json, "epoch_ns", t->epoch_known, t->epoch_ns);
-	expect_integer(g, line, &json, "rebased_by_ns", g->run.rebased, g->run.rebased_by);
+	expect_integer(g, line, &json, "rebased_by_ns", g->run.rebased, (uint64_t)g->run.rebased_by);
 	const struct oracle_json *const losses = oracle_member(&json, "losses");
 	MUST(losses != NULL && losses->form == ORACLE_OBJECT && losses->n == g->total.n, "other losses");
 	expect_fields(g, line, &json, NULL, t->meta, t->nmeta);

@@ -97,7 +97,7 @@ static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
 static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec,
                       struct pfc_change *x)
 {
-	const uint64_t by = copy->to->run->rebased_by;
+	const uint64_t by = (uint64_t)copy->to->run->rebased_by; /* its times are not below 0 */
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
 	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);

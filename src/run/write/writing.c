@@ -17,7 +17,7 @@
 struct writing_job {
 	struct writing *w;
 	struct batch *batch;
-	uint64_t rebased_by; /* known with the first event */
+	__int128 rebased_by; /* known with the first event */
 	bool lent;
 	struct chunk chunk;
 };
@@ -259,7 +259,7 @@ bool writing_put(struct writing *w, struct batch *b)
 		return false;
 	}
 	w->jobs[slot].batch = b;
-	w->jobs[slot].rebased_by = w->run.rebased ? pipeline_report(w->pipeline).rebased_by : 0;
+	w->jobs[slot].rebased_by = pipeline_report(w->pipeline).rebased_by;
 	if (w->workers != NULL) {
 		workers_put(w->workers);
 	} else {
