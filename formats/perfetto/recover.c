@@ -35,7 +35,7 @@ bool pf_breaks(enum pf_rule rule)
 /* Drops a packet that is broken, or that has a broken one compressed in it. */
 static void recover_record(struct recovery *rc, const struct record *rec)
 {
-	struct pf_state *const st = rc->r->state;
+	const struct pf_state *const st = rc->r->state;
 
 	if (rec->end == rec->p) /* an event before that of the packet, which comes next */
 		return;
@@ -44,7 +44,6 @@ static void recover_record(struct recovery *rc, const struct record *rec)
 		recover_keep(rc, rec->p);
 		recover_drop(rc, rec->end);
 	}
-	st->broken = false;
 }
 
 const struct recover_ops perfetto_recover_ops = {

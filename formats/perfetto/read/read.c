@@ -250,10 +250,12 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 			return RECORD_DONE;
 		return status;
 	}
-	if (st->is_applied)
+	if (st->is_applied) {
 		pf_packet_decode(st, content);
-	else
+	} else {
+		st->broken = false;
 		pf_packet_read(st, content);
+	}
 	if (!st->is_applied && st->nbefore > 0) {
 		st->is_applied = true;
 		give_further(st, rec, &st->before[st->at_before++]);
