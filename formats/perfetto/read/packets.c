@@ -143,7 +143,6 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	if (st->compression != 0 && st->compression != 1U + is_zstd)
 		pf_report(st, PF_RULE_INFLATE_MIXED, "%s packets after %s packets", is_zstd ? "zstd" : "zlib",
 		          is_zstd ? "zlib" : "zstd");
-	st->compression = 1U + is_zstd;
 	const struct unpacked u = unpack(is_zstd ? UNPACK_ZSTD : UNPACK_ZLIB, from[is_zstd], PF_MAX_UNPACKED);
 	pf_inner_drop(st);
 	st->inner_memory = calloc(1, sizeof *st->inner_memory);
@@ -161,6 +160,8 @@ static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet 
 	st->carrier_size = (uint64_t)(k->s.p + k->s.n - st->start);
 	st->inner_index = 0;
 	st->r->referred += u.n;
+	if (st->compression == 0 && u.fault == NULL) /* the first one that can be unpacked counts */
+		st->compression = 1U + is_zstd;
 	if (u.fault != NULL)
 		pf_report(st, PF_RULE_INFLATE, "%s packets: %s", is_zstd ? "zstd" : "zlib", u.fault);
 	else if (u.is_too_large)

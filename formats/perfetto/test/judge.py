@@ -490,8 +490,8 @@ STATS = {
     "perf-lost": "perf_cpu_lost_records", "perf-skipped": "perf_samples_skipped",
 }
 NOT_LOADED = {"wire", "wire-group", "wire-number-zero", "wire-too-long", "wire-varint-long", "inflate", "inflate-behind",
-              "inflate-checksum", "inflate-empty", "inflate-inner", "inflate-inner-cut", "inflate-mixed", "inflate-nested",
-              "seq-zero", "clock-scoped"}
+              "inflate-checksum", "inflate-empty", "inflate-inner", "inflate-inner-cut", "inflate-mixed",
+              "inflate-mixed-twice", "inflate-nested", "seq-zero", "clock-scoped"}
 
 
 def bad_samples(judge):
