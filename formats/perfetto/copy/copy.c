@@ -6,7 +6,8 @@
  *   - times are moved: timestamps of the trace's clock, and that clock in snapshots, so that times of other
  *     clocks move, too.
  *
- * Compressed packets are unpacked only for such changes, and packed again.
+ * Compressed packets are unpacked only for such changes, or if an earlier input has those of the other kind,
+ * and packed again.
  */
 #include <stdlib.h>
 #include <isa-l/igzip_lib.h>
@@ -42,7 +43,8 @@ struct pfc_copy {
 	uint32_t nrecords, records_cap;
 	bool replays; /* bytes are not those of a batch */
 	/* compressed packets */
-	struct pfc_packet packed;    /* its fields are in `carrier` */
+	unsigned packed_as;       /* field of the first one in the copy, whose kind all have; 0: none yet */
+	struct pfc_packet packed; /* its fields are in `carrier` */
 	struct copied packed_record; /* of their record */
 	bool unpacked, changed;
 	struct text carrier, inner, out;
@@ -303,15 +305,12 @@ static void pack_zstd(struct text *t, struct slice s)
 		t->n += n;
 }
 
-/* Writes packets as a compressed packet like k. */
-static void pack_packets(struct text *t, const struct pfc_packet *k, struct slice packets)
+/* Writes packets as a compressed packet, in the field of its kind. */
+static void pack_packets(struct text *t, unsigned field, struct slice packets)
 {
-	const bool zlib = k->zlib.p != NULL;
-	const size_t packet = wire_open(t, TRACE_PACKET),
-	             start = wire_open(t, zlib ? PF_packet_compressed_packets
-	                                       : PF_packet_zstd_compressed_packets);
+	const size_t packet = wire_open(t, TRACE_PACKET), start = wire_open(t, field);
 
-	if (zlib)
+	if (field == PF_packet_compressed_packets)
 		pack_zlib(t, packets);
 	else
 		pack_zstd(t, packets);
@@ -331,6 +330,27 @@ static bool next_frame(struct slice *rest, struct slice *frame, struct slice *co
 	*frame = slice_of(rest->p, (size_t)(p + n - rest->p));
 	*rest = slice_of(p + n, (size_t)(end - p - (ptrdiff_t)n));
 	return true;
+}
+
+static unsigned field_of(const struct pfc_packet *k)
+{
+	return k->zlib.p != NULL   ? PF_packet_compressed_packets
+	       : k->zstd.p != NULL ? PF_packet_zstd_compressed_packets
+	                           : 0;
+}
+
+/* Notes the kind of compressed packets that are copied as they are: another input may have the other one. */
+static void note_packed(struct pfc_copy *copy, struct slice bytes)
+{
+	struct slice frame, content;
+
+	while (copy->packed_as == 0 && next_frame(&bytes, &frame, &content)) {
+		struct pf_wire w = pf_wire_on(content);
+		while (pf_wire_next(&w))
+			if (w.tag == PF_TAG(PF_packet_compressed_packets, PF_BYTES) ||
+			    w.tag == PF_TAG(PF_packet_zstd_compressed_packets, PF_BYTES))
+				copy->packed_as = pf_wire_number(&w);
+	}
 }
 
 static void handle_packet(struct pfc_copy *copy, struct slice frame, struct slice content,
@@ -399,10 +419,14 @@ static void end_packed(struct pfc_copy *copy)
 	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
 	if (!copy->copying || t->failed)
 		return;
-	if (!copy->changed)
+	if (copy->changed && copy->out.n == 0)
+		return;
+	const unsigned field = field_of(&copy->packed);
+	copy->packed_as = copy->packed_as != 0 ? copy->packed_as : field;
+	if (!copy->changed && field == copy->packed_as)
 		text_add(copier_text(copy->to), copy->carrier.p, copy->carrier.n);
-	else if (copy->out.n > 0)
-		pack_packets(copier_text(copy->to), &copy->packed, slice_of(copy->out.p, copy->out.n));
+	else
+		pack_packets(copier_text(copy->to), copy->packed_as, slice_of(copy->out.p, copy->out.n));
 }
 
 /* ---- records ---- */
@@ -418,7 +442,7 @@ static void handle_record(struct pfc_copy *copy, struct slice bytes, const struc
 	while (bytes.n > 0 && next_frame(&bytes, &frame, &content)) {
 		const struct pfc_packet k = pfc_packet(content);
 		end_packed(copy); /* of the packet before, in a run */
-		if (k.zlib.p == NULL && k.zstd.p == NULL)
+		if (field_of(&k) == 0)
 			handle_packet(copy, frame, content, rec);
 		else if (!begin_packed(copy, frame, rec) && copy->copying)
 			put_bytes(copy, frame);
@@ -483,6 +507,7 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 
 	copy->bytes += bytes.n;
 	if (!c->selected && !c->run->rebased && copy->renumber == 0) {
+		note_packed(copy, bytes);
 		copier_keep(c, bytes);
 		return;
 	}
