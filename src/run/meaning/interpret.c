@@ -458,11 +458,19 @@ static inline void move(struct batch *b, uint32_t to, uint32_t from)
 		b->bytes[to] = b->bytes[from];
 }
 
-/* Stores the offset of the record that ended the i-th event of the output. */
-static inline void note_other(const struct interpret *in, uint32_t i, uint64_t offset)
+/* Stores the offset of the record that ended the i-th event of the output; of further events of a record that
+ * ended a span, that of its begin, without which the record would end another span. */
+static inline void note_other(struct interpret *in, const struct batch *b, uint32_t i, uint64_t offset)
 {
-	if (in->others != NULL)
-		in->others[i] = offset;
+	if (in->others == NULL)
+		return;
+	if (b->events[i].offset != offset) {
+		in->ended_by = offset;
+		in->begun_by = b->events[i].offset;
+	} else if (offset == in->ended_by) {
+		offset = in->begun_by;
+	}
+	in->others[i] = offset;
 }
 
 /* Returns true for events without a plan, or with one that changes nothing, if no track has open spans. */
@@ -493,12 +501,12 @@ static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uin
 		} else if (k->simple == SIMPLE_END) {
 			if (!pairing_end_fast(&in->pairing, e, k->pair, 0, &b->events[to]))
 				break;
-			note_other(in, to++, offset);
+			note_other(in, b, to++, offset);
 		} else if (has_nothing_to_do(in, k, e)) {
 			if (e->phase != PHASE_STRUCTURE)
 				pairing_see_span(&in->pairing, e);
-			note_other(in, to, offset);
-			move(b, to++, i);
+			move(b, to, i);
+			note_other(in, b, to++, offset);
 		} else {
 			break;
 		}
@@ -535,8 +543,8 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 			continue;
 		if (in->pairing.pending.met != other)
 			other = in->pairing.pending.met;
-		note_other(in, n, other);
-		move(b, n++, i);
+		move(b, n, i);
+		note_other(in, b, n++, other);
 	}
 	b->n = n;
 	return !failed(in, b);

@@ -376,10 +376,12 @@ struct interpret {
 	struct pairing pairing;
 	struct by_time by_time;
 	struct arrows arrows;
-	/* For each event of a batch, if not NULL: the offset of the record that ended it, or its own. */
+	/* For each event of a batch, if not NULL: the offset of the record that ended it, that of the begin
+	 * of the span that its record ended, or its own. */
 	uint64_t *others;
-	bool open_given; /* interpret_finish: open spans were given */
-	bool failed;     /* OOM */
+	uint64_t ended_by, begun_by; /* offsets of the records of the last span; 0: none */
+	bool open_given;             /* interpret_finish: open spans were given */
+	bool failed;                 /* OOM */
 };
 
 /* `trace` is borrowed.  Allocates nothing yet. */

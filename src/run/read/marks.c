@@ -478,7 +478,8 @@ void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i,
 	if (m->state != MARKS_GATHERING)
 		return;
 	mark_set_add(&m->set, b->events[i].offset << bits | part);
-	if (m->others[i] != b->events[i].offset)
+	/* in a split, a record that ends a span and has events of a later part is in that part alone */
+	if (m->others[i] != b->events[i].offset && (!m->has_parts || b->events[i].phase == PHASE_SPAN))
 		mark_set_add(&m->set, m->others[i] << bits | part);
 }
 

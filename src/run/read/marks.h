@@ -117,7 +117,8 @@ void mark_cursor_free(struct mark_cursor *c);
  *
  * A copy of records has raw events, but a selection applies to interpreted ones: a span may be made of two
  * records, and named by a third.  So a pass over the same inputs (run/passes.c) interprets, selects, and
- * marks the records of selected events: the one at the event's offset, and the one that ended a span.
+ * marks the records of selected events: the one at the event's offset, and the one that ended a span; where
+ * that has further events, also the begin of the span with these.
  * Structure is marked, too.  In the next pass, raw events of other records get EVENT_LEFT_OUT, or are
  * removed.
  *
@@ -191,7 +192,7 @@ struct record_marks {
 		uint32_t part;                 /* of the last record that is in one part only */
 	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
-	uint64_t *others; /* while gathering, by event of a batch: mark of the record that ended it */
+	uint64_t *others; /* while gathering, by event of a batch: a mark that comes along, interpret.h */
 	struct select_found
 	    *found; /* by the first pass, in interpreted events; the owner of the marks frees it */
 	struct pipeline_why why; /* of the first pass, if it failed */
