@@ -20,7 +20,7 @@
 
 /* Numbers of fields are in schema.def. */
 enum { TRACE_PACKET = 1 };                                            /* field of Trace */
-enum { MERGE_NONE = 2, ORDER_EXPLICIT = 1 };                          /* of a TrackDescriptor */
+enum { MERGE_NAME = 1, MERGE_NONE, ORDER_EXPLICIT = 1 };              /* of a TrackDescriptor */
 enum { UNIT_NS = 1, UNIT_COUNT, UNIT_BYTES };                         /* of a CounterDescriptor */
 enum { TYPE_NONE, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER }; /* of a TrackEvent */
 
@@ -187,9 +187,9 @@ struct value perfetto_json_number(struct slice s);
 bool perfetto_declare_track(struct perfetto_state *st, struct track *t);
 void perfetto_put_track(struct perfetto_state *st, const struct track *t);
 
-/* Writes a new track with the same parent, for a span that does not nest.  Returns its uuid. */
+/* Writes a new track with the same parent, for a span that is async or does not nest.  Returns its uuid. */
 uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfetto_track *k,
-                                  struct slice name);
+                                  struct slice name, bool async);
 
 /* Writes that viewers sort processes and threads by rank. */
 void perfetto_put_order(struct perfetto_state *st);

@@ -319,7 +319,7 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 }
 
 uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfetto_track *k,
-                                  struct slice name)
+                                  struct slice name, bool async)
 {
 	struct text *const t = &st->chunk->text;
 	size_t packet;
@@ -329,6 +329,8 @@ uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfet
 	wire_number(t, PF_descriptor_uuid, ++st->uuid);
 	wire_slice(t, PF_descriptor_name, perfetto_repair(st, name, &losses));
 	wire_number(t, PF_descriptor_parent_uuid, k->parent);
+	if (async) /* what is meant without it, too: tells the reader that this is no lane of that name */
+		wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NAME);
 	wire_close(t, at);
 	wire_close(t, packet);
 	return st->uuid;

@@ -349,7 +349,8 @@ static void push_end(struct perfetto_state *st, struct perfetto_track *k, uint64
 static void put_span_apart(struct perfetto_state *st, const struct batch *b, const struct event *e,
                            struct slice name, uint64_t ts, uint64_t end)
 {
-	const uint64_t uuid = perfetto_put_extra_track(st, perfetto_track_of(st, e->track), name);
+	const uint64_t uuid = perfetto_put_extra_track(st, perfetto_track_of(st, e->track), name,
+	                                               (e->flags & EVENT_ASYNC) != 0);
 
 	put_named(st, b, e, TYPE_BEGIN, ts, uuid);
 	if (end != OPEN_END)

@@ -267,6 +267,7 @@ struct pf_description {
 	struct slice first_name; /* of the first event in time, set by a look-ahead; p NULL: none */
 	uint64_t first;          /* time of that event */
 	bool has_parent, is_incremental, is_known;
+	bool states_name;              /* that `merge` is PF_MERGE_NAME, which is the default */
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
 	bool disordered; /* its events are not in order of time, or may be those of another track */

@@ -208,6 +208,7 @@ static void read_descriptor(struct slice bytes, struct descriptor *x)
 	*x = (struct descriptor){ .uuid = 0 };
 	PF_READ(bytes, descriptor_members, x);
 	x->desc.has_parent = x->desc.parent != 0;
+	x->desc.states_name = x->merge == PF_MERGE_NAME;
 	x->desc.merge =
 	    x->merge == PF_MERGE_NONE || x->merge == PF_MERGE_KEY ? (uint8_t)x->merge : PF_MERGE_NAME;
 	x->desc.kind = x->thread.p != NULL    ? PF_THREAD
@@ -567,13 +568,14 @@ static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
 	return i != TABLE_NONE && st->tracks[i] != t ? st->tracks[i] : NULL;
 }
 
-/* Whether tracetool wrote the track for one async span: it is named after a category, lanes after their
- * thread. */
+/* Whether tracetool wrote the track for one async span: it states that it is merged by name.  Earlier
+ * versions did not: then it is named after a category, lanes after their thread. */
 static bool is_async(struct pf_state *st, struct pf_track *t)
 {
 	if (t->parent == NULL)
 		t->parent = pf_track(st, t->final->parent);
-	t->is_async = t->parent != NULL && !slice_equal(t->parent->final->name, t->final->name);
+	t->is_async = t->parent != NULL &&
+	              (t->final->states_name || !slice_equal(t->parent->final->name, t->final->name));
 	return t->is_async;
 }
 
@@ -586,7 +588,7 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 	if (t->model != NULL)
 		return t->model;
 	const bool is_own = st->is_own && d->kind == PF_PLAIN && d->merge == PF_MERGE_NAME && d->has_parent;
-	struct pf_track *const base = is_own ? lane_base(st, t) : NULL;
+	struct pf_track *const base = is_own && !d->states_name ? lane_base(st, t) : NULL;
 	if (is_own && base == NULL && is_async(st, t))
 		return t->model = model_parent(st, t, depth);
 	if (is_full(st))
