@@ -104,6 +104,42 @@ Test(dftracer_write_raw, rebase_in_several_units)
 	             METRIC("1", "NS") CALL("1", "0") CALL("2", "1"), ": 1; the first at input offset");
 }
 
+#define ON_HOST(host, ts)                                                                                    \
+	"{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":" ts                              \
+	",\"dur\":2,\"ph\":\"X\",\"args\":{\"hhash\":\"" host "\"}}\n"
+
+#define METRIC_ON_HOST(host, unit)                                                                           \
+	"{\"id\":2,\"name\":\"CM\",\"cat\":\"dftracer\",\"pid\":1,\"tid\":1,\"ph\":\"M\",\"args\":{"         \
+	"\"hhash\":\"" host "\",\"name\":\"time_metric\",\"value\":\"" unit "\"}}\n"
+
+#define HOST_A "aaaaaaaaaaaaaaaa"
+#define HOST_B "bbbbbbbbbbbbbbbb"
+
+/* Hosts without a name, and a unit that is given twice, are warnings. */
+static void expect_units(const char *in, const char *want)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-q", "--rebase", "--to=dftracer", "-", "-", NULL },
+	             in, strlen(in));
+
+	cr_expect_str_eq(r.out, want);
+	ran_free(&r);
+}
+
+/* A pid on another host is another process; a record without a host is one of the first process. */
+Test(dftracer_write_raw, rebase_in_units_of_hosts)
+{
+	expect_units(METRIC_ON_HOST(HOST_A, "NS") ON_HOST(HOST_A, "5000") ON_HOST(HOST_B, "7"),
+	             METRIC_ON_HOST(HOST_A, "NS") ON_HOST(HOST_A, "0") ON_HOST(HOST_B, "2"));
+	expect_units(ON_HOST(HOST_A, "5") METRIC_ON_HOST(HOST_B, "NS") ON_HOST(HOST_B, "7000") CALL("1", "8"),
+	             ON_HOST(HOST_A, "0") METRIC_ON_HOST(HOST_B, "NS") ON_HOST(HOST_B, "2000")
+	                 CALL("1", "3"));
+	expect_units(METRIC("1", "NS") ON_HOST(HOST_A, "5000") ON_HOST(HOST_B, "7"),
+	             METRIC("1", "NS") ON_HOST(HOST_A, "0") ON_HOST(HOST_B, "2"));
+	expect_units(METRIC_ON_HOST(HOST_A, "MS") METRIC("1", "NS") ON_HOST(HOST_A, "5000") CALL("1", "7000"),
+	             METRIC_ON_HOST(HOST_A, "MS") METRIC("1", "NS") ON_HOST(HOST_A, "0") CALL("1", "2000"));
+}
+
 /* On a pipe the first time is subtracted. */
 Test(dftracer_write_raw, rebase_to_before_the_first)
 {

@@ -30,11 +30,10 @@ struct dfw_copy {
 
 /* ---- copies with other times ---- */
 
-/* Returns the time of the event in the unit of the record. */
-static uint64_t time_in_units(struct dfw_copy *copy, const struct event *e, struct chunk *chunk)
+/* Returns the time of the event in units of so many ns. */
+static uint64_t time_in_units(const struct dfw_copy *copy, const struct event *e, uint64_t unit,
+                              struct chunk *chunk)
 {
-	const uint64_t unit = dfw_time_unit(&copy->parser);
-
 	if (copy->signed_time && e->ts > INT64_MAX) {
 		dfw_lose(chunk, DFW_NEGATIVE_TIME, e->offset);
 		return 0;
@@ -50,17 +49,16 @@ static void put_rebased(struct dfw_copy *copy, const struct event *e, struct sli
 	struct text *const t = &chunk->text;
 	const struct dft_record *const rec = &copy->parser.rec;
 	const bool parsed = dfw_parse_record(&copy->parser, bytes);
+	const uint64_t unit = parsed ? dfw_time_unit(&copy->parser) : 1000;
 
-	chunk->text.failed |= !copy->parser.ready;
-	if (parsed && copy->parser.kind == DFW_COPIED_TIME_METRIC)
-		chunk->text.failed |= !dfw_apply_metric(&copy->parser);
-	if (!parsed || e->phase == PHASE_STRUCTURE || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
+	chunk->text.failed |= !copy->parser.ready || unit == 0;
+	if (!parsed || unit == 0 || e->phase == PHASE_STRUCTURE || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
 		text_slice(t, bytes);
 		return;
 	}
 	const struct dft_token ts = rec->top[DFT_TS];
 	text_add(t, bytes.p, ts.at);
-	text_u64(t, time_in_units(copy, e, chunk));
+	text_u64(t, time_in_units(copy, e, unit, chunk));
 	text_add(t, bytes.p + ts.at + ts.n, bytes.n - ts.at - ts.n);
 }
 

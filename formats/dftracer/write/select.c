@@ -83,31 +83,61 @@ bool dfw_parse_record(struct dfw_parser *x, struct slice bytes)
 
 /* ---- time units ---- */
 
+/* Processes are told apart as by the reader (find_process() in names.c): a record without a host belongs to
+ * the first process of its pid, which takes the first host that is named. */
+
+struct dfw_unit {
+	uint32_t ns; /* per unit of the times of a process */
+	bool has_host;
+};
+
 static uint64_t unit_key(uint64_t pid, struct slice host)
 {
-	return hash_bytes(host.p, host.n, hash_u64(pid, hash_seed()));
+	return hash_bytes(host.p, host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST, hash_u64(pid, hash_seed()));
 }
 
-bool dfw_apply_metric(struct dfw_parser *x)
+static bool add_unit(struct dfw_parser *x)
+{
+	if (!array_reserve(&x->units, x->nunits, &x->units_cap, sizeof *x->units))
+		return false;
+	x->units[x->nunits++] = (struct dfw_unit){ 1000, x->host.n > 0 };
+	return true;
+}
+
+/* Returns the unit of the record's process; NULL on OOM. */
+static struct dfw_unit *unit_of_process(struct dfw_parser *x)
+{
+	const uint64_t key = unit_key(x->pid, x->host), any = unit_key(x->pid, slice_of(NULL, 0));
+	const uint32_t known = table64_get(&x->unit_index, key), first = table64_get(&x->unit_index, any);
+	uint32_t i = known;
+
+	if (known == TABLE_NONE && first != TABLE_NONE && !x->units[first].has_host) {
+		i = first;
+		x->units[i].has_host = true;
+	} else if (known == TABLE_NONE) {
+		if (x->nunits < DFT_MAX_PROCESSES && !add_unit(x))
+			return NULL;
+		i = x->nunits - 1;
+	}
+	if (known == TABLE_NONE && x->unit_index.used < (size_t)2 * DFT_MAX_PROCESSES &&
+	    (!table64_put(&x->unit_index, key, i) ||
+	     (first == TABLE_NONE && !table64_put(&x->unit_index, any, i))))
+		return NULL;
+	return &x->units[i];
+}
+
+uint64_t dfw_time_unit(struct dfw_parser *x)
 {
 	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
-	const uint32_t ns = a != NULL ? (uint32_t)dft_time_unit(dft_token_text(&x->rec, a->value)) : 0;
-	const uint64_t any = unit_key(x->pid, slice_of("", 0));
-	const bool first = table64_get(&x->units, any) == TABLE_NONE;
+	struct dfw_unit *const unit = x->has_pid ? unit_of_process(x) : NULL;
 
-	if (!x->has_pid || ns == 0)
-		return true;
-	return table64_put(&x->units, unit_key(x->pid, x->host), ns) &&
-	       (!first || table64_put(&x->units, any, ns));
-}
-
-uint64_t dfw_time_unit(const struct dfw_parser *x)
-{
-	uint32_t ns = x->has_pid ? table64_get(&x->units, unit_key(x->pid, x->host)) : TABLE_NONE;
-
-	if (ns == TABLE_NONE && x->has_pid)
-		ns = table64_get(&x->units, unit_key(x->pid, slice_of("", 0)));
-	return ns == TABLE_NONE ? 1000 : ns;
+	if (unit == NULL)
+		return x->has_pid ? 0 : 1000;
+	if (x->kind == DFW_COPIED_TIME_METRIC && a != NULL) {
+		const uint64_t ns = dft_time_unit(dft_token_text(&x->rec, a->value));
+		unit->ns = ns > 0 ? (uint32_t)ns : unit->ns;
+	}
+	return unit->ns;
 }
 
 /* ---- marks ---- */
@@ -444,7 +474,8 @@ void dfw_parser_free(struct dfw_parser *x)
 		dft_record_free(&x->rec);
 		dft_keys_free(&x->keys);
 	}
-	table64_free(&x->units);
+	table64_free(&x->unit_index);
+	free(x->units);
 }
 
 void dfw_selection_free(struct dfw_selection *s)

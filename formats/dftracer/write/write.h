@@ -137,19 +137,18 @@ struct dfw_parser {
 	enum dfw_copied_kind kind;
 	bool has_pid, has_tid;
 	uint64_t pid, tid;
-	struct slice host;    /* as written; n 0: absent */
-	struct table64 units; /* hash of pid and host, or of pid only -> ns per unit of times */
+	struct slice host;         /* as written; n 0: absent */
+	struct table64 unit_index; /* hash of pid and host -> units[] */
+	struct dfw_unit *units;    /* of the times of processes (select.c) */
+	uint32_t nunits, units_cap;
 };
 
 /* Returns false if the bytes are not a record, or on OOM. */
 bool dfw_parse_record(struct dfw_parser *x, struct slice bytes);
 
-/* Applies a TIME_METRIC.  Records without a host belong to the first process of their pid.  Returns false on
- * OOM. */
-bool dfw_apply_metric(struct dfw_parser *x);
-
-/* Returns ns per unit of the record's times. */
-uint64_t dfw_time_unit(const struct dfw_parser *x);
+/* Returns ns per unit of the record's times, after applying it if it is a TIME_METRIC; 0 on OOM.  Must see
+ * all records that are written, as their order decides about the process of records without a host. */
+uint64_t dfw_time_unit(struct dfw_parser *x);
 
 void dfw_parser_free(struct dfw_parser *x);
 
