@@ -9,6 +9,7 @@
  */
 #include "ovni/ovni.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define RECOVER_BYTES (1U << 20) /* of input that one next() reads */
@@ -244,21 +245,44 @@ static uint64_t event_size(const char *p, bool big)
 	return OVNI_EVENT_SIZE + ovni_payload_size((uint8_t)p[0]);
 }
 
-/* Counts the first events (at most 64) whose clocks are in order, if read in this byte order. */
-static unsigned count_ordered(const char *p, const char *end, bool big)
+/* Returns whether an event at p, of which all bytes may be read, can be one: random bytes seldom can. */
+static bool is_plausible(const char *p, bool big)
+{
+	for (int i = 1; i < 4; i++)
+		if (p[i] <= ' ' || p[i] > '~')
+			return false; /* models, categories and values are printable */
+	return ((uint8_t)p[0] & OVNI_FLAGS_RESERVED) == 0 && load_u64(p + 4, big) <= INT64_MAX;
+}
+
+/* Counts the first events (at most 64) that are plausible, and whose clocks are in order, if read in this
+ * byte order.  Returns UINT_MAX for a single one that is all of the stream. */
+static unsigned count_plausible(const struct input *in, const char *p, bool big)
 {
 	uint64_t last = 0;
 	unsigned n = 0;
 
-	while (n < 64 && end - p >= OVNI_JUMBO_HEAD) {
-		const uint64_t clock = load_u64(p + 4, big), size = event_size(p, big);
-		if (clock < last || clock > INT64_MAX || size > (size_t)(end - p))
+	while (n < 64 && in->end - p >= OVNI_EVENT_SIZE && is_plausible(p, big)) {
+		const bool jumbo = (p[0] & OVNI_FLAG_JUMBO) != 0;
+		const uint64_t clock = load_u64(p + 4, big);
+		if (clock < last || (jumbo && in->end - p < OVNI_JUMBO_HEAD) ||
+		    event_size(p, big) > (size_t)(in->end - p))
 			break;
 		last = clock;
 		n++;
-		p += size;
+		p += event_size(p, big);
 	}
-	return n;
+	return n == 1 && p == in->end && in->last ? UINT_MAX : n;
+}
+
+/* Returns whether the events at p show their byte order. */
+static bool find_byte_order(const struct input *in, const char *p, bool *big)
+{
+	const unsigned as_little = count_plausible(in, p, false), as_big = count_plausible(in, p, true);
+
+	*big = as_big > as_little;
+	if (as_big == as_little && as_big > 0)
+		*big = load_u64(p + 4, true) < load_u64(p + 4, false); /* clocks have leading zeros */
+	return as_little >= 2 || as_big >= 2;
 }
 
 static const char headers[2][OVNI_HEADER_SIZE] = { { 'o', 'v', 'n', 'i', OVNI_VERSION, 0, 0, 0 },
@@ -272,17 +296,15 @@ static void insert_header(struct recovery *rc, const char *at)
 		                "the stream stays, without events");
 }
 
-/* Rewrites a damaged header if at least two plausible events follow; else drops the stream. */
+/* Rewrites a damaged header if at least two plausible events follow, or one and nothing else; else drops the
+ * stream. */
 static void repair_header(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
 
 	input_need(in, 4096);
-	const unsigned little = count_ordered(in->p + OVNI_HEADER_SIZE, in->end, false);
-	const unsigned big = count_ordered(in->p + OVNI_HEADER_SIZE, in->end, true);
-	s->big = big > little;
-	if (little + big >= 2) {
+	if (find_byte_order(in, in->p + OVNI_HEADER_SIZE, &s->big)) {
 		recover_replace(rc, in->p + OVNI_HEADER_SIZE, headers[s->big], OVNI_HEADER_SIZE,
 		                &ovni_rules[OVNI_RULE_BAD_MAGIC],
 		                "magic or version; the events are %s endian", s->big ? "big" : "little");

@@ -185,6 +185,57 @@ Test(ovni_recover, a_damaged_header_is_made_anew)
 	ran_free(&r);
 }
 
+/* A single event is enough if it is all of the stream. */
+Test(ovni_recover, a_damaged_header_before_few_events)
+{
+	static struct stream in, out;
+
+	for (uint64_t round = 0; round < 4; round++) {
+		const bool big = round % 2 == 1;
+		begin(&out, big);
+		for (uint64_t i = 0; i <= round / 2; i++)
+			put_event(&out, "VU[", 70000 + i, 0, big);
+		in = out;
+		memset(in.p, 'x', HEADER);
+		struct ran r = recover(&in, "-q", 0);
+		expect_same(&r, &out);
+		ran_free(&r);
+	}
+}
+
+static void expect_no_events(const struct stream *s)
+{
+	struct ran r = recover(s, "-q", 2);
+
+	cr_expect_not_null(strstr(r.err, "no header, and nothing that looks like events"), "%s", r.err);
+	ran_free(&r);
+}
+
+Test(ovni_recover, no_events_are_found_in_other_bytes)
+{
+	static struct stream s;
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 60; round++) {
+		for (s.n = 0; s.n < 3000; s.n++)
+			s.p[s.n] = (char)splitmix_next(&seed);
+		expect_no_events(&s);
+	}
+	memset(s.p, 0, s.n);
+	expect_no_events(&s);
+	s.n = 0;
+	while (s.n < 3000)
+		s.n += (size_t)sprintf(s.p + s.n, "{\"id\":%zu,\"name\":\"read\",\"ts\":12}\n", s.n);
+	expect_no_events(&s);
+	/* One event before other bytes. */
+	begin(&s, false);
+	memset(s.p, 'x', HEADER);
+	put_event(&s, "VU[", 70000, 0, false);
+	memset(s.p + s.n, 0xff, 40);
+	s.n += 40;
+	expect_no_events(&s);
+}
+
 Test(ovni_recover, the_size_code_of_a_jumbo_event_is_repaired)
 {
 	static struct stream in, out;
