@@ -56,7 +56,8 @@ struct recover {
 	struct tabletext written; /* the names of its files so far, in the arena */
 	struct arena names;
 	bool json_too;           /* the folder that is the input has no traces but JSON */
-	bool found;              /* a trace in it */
+	bool named;              /* a file in it has the suffix of a format */
+	bool found;              /* ... and is a trace */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -399,6 +400,7 @@ static bool recover_file(struct recover *c, const char *path)
 	c->file = file;
 	if (copied)
 		input_close(in);
+	c->named |= format != NULL;
 	c->found |= !copied;
 	bool ok = take_name(c, path);
 	if (ok)
@@ -416,7 +418,9 @@ static bool say_no_trace(struct recover *c)
 
 	findings_init(&j, c->in, say_finding, &c->options);
 	finding_add(&j, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
-	            "the directory has no trace: all files with the suffix of a format are empty");
+	            c->named ? "the directory has no trace: all files with the suffix of a format are empty"
+	                     : "the directory has no files with the suffix of a format (tracetool formats "
+	                       "lists them)");
 	findings_free(&j);
 	c->status = worse(c->status, STATUS_UNREADABLE);
 	return false;
