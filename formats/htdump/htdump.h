@@ -325,7 +325,8 @@ enum ht_type ht_type_of(uint8_t code, bool wire);
 void ht_describe_class(struct ht_state *st, const struct record *rec);
 void ht_describe_field(struct ht_state *st, const struct record *rec);
 
-/* Ends a description at the first record of the class: fields not described again are dropped. */
+/* Ends a description at the first record of the class, or of one that it is a part of: fields not described
+ * again are dropped. */
 void ht_describe_end(struct ht_state *st, struct ht_class *c);
 
 /* Index of the field that is the base of the class, or -1. */
