@@ -87,8 +87,12 @@ static bool number_named(const struct batch *b, const struct event *e, struct sl
 struct htw_copy {
 	bool any; /* something was written */
 	bool wire;
-	bool big;      /* byte order of the current record */
-	bool skipping; /* the current input has the other layout */
+	bool big;                 /* byte order of the current record */
+	bool skipping;            /* the current input has the other layout */
+	bool events;              /* of the current input were written */
+	uint32_t number;          /* of the current input, from 1 */
+	struct table64 mapped;    /* hash of a label -> of its name */
+	struct table64 mapped_by; /* ... -> number of the input that named it last */
 	/* of the survey */
 	uint32_t input, stream; /* inputs so far; and EndiannessInfoEvents, as these start streams */
 	struct table64 classes; /* class id -> stream of its latest description, and flags */
@@ -163,15 +167,21 @@ static void survey_field(struct copier *c, const struct batch *b, const struct e
 		copier_uses(c, name_key(copy, text_at(b, e, F_TYPE_NAME)));
 }
 
-/* Returns true if e maps a label to its name. */
-static bool survey_mapping(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
+/* Returns true if e maps a label to its name, and the label. */
+static bool read_mapping(const struct batch *b, const struct event *e, uint64_t *label)
 {
 	const struct plan_define *const d = e->cls->plan != NULL ? e->cls->plan->defines : NULL;
+
+	return d != NULL && e->cls->plan->ndefines == 1 && d->nkeys == 1 &&
+	       number_named(b, e, d->key[0], label);
+}
+
+static bool survey_mapping(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
+{
 	struct htw_copy *const copy = c->state;
 	uint64_t label;
 
-	if (d == NULL || e->cls->plan->ndefines != 1 || d->nkeys != 1 ||
-	    !number_named(b, e, d->key[0], &label))
+	if (!read_mapping(b, e, &label))
 		return false;
 	copier_redefines(c, make_key(KEY_LABEL, copy->input, label));
 	copier_uses(c, class_key(copy, id));
@@ -241,11 +251,37 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 	struct htw_copy *const copy = c->state;
 	const bool wire = is_wire(b, e);
 
+	copy->number++;
+	copy->events = false;
 	copy->skipping = copy->any && wire != copy->wire;
 	if (!copy->any)
 		copy->wire = wire;
 	else if (!copy->skipping && load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS)
 		text_add(copier_text(c), little, sizeof little); /* it was read as little endian */
+}
+
+/* Readers name an event by the last mapping before it: if an earlier input named the label otherwise, the
+ * events of this input before its mapping get that name. */
+static void note_mapping(struct copier *c, const struct batch *b, const struct event *e)
+{
+	struct htw_copy *const copy = c->state;
+	struct slice name = slice_of(NULL, 0);
+	uint64_t label;
+
+	if (!read_mapping(b, e, &label))
+		return;
+	for (uint32_t i = HT_HEAD_FIELDS; i < e->nfields; i++)
+		if (b->fields[e->first_field + i].value.type == VALUE_STRING)
+			name = text_at(b, e, i);
+	const uint64_t key = hash_u64(label, hash_seed());
+	const uint32_t now = (uint32_t)hash_bytes(name.p, name.n, hash_seed()) & INT32_MAX;
+	const uint32_t before = table64_get(&copy->mapped, key);
+	if (before != TABLE_NONE && before != now && copy->events &&
+	    table64_get(&copy->mapped_by, key) != copy->number)
+		ledger_add(&c->chunk->ledger, &htw_losses[HTW_LABEL_TAKEN], e->offset, 1);
+	if (before != TABLE_NONE || copy->mapped.used < HT_MAX_MAPPINGS)
+		c->chunk->text.failed |= !table64_put(&copy->mapped, key, now) ||
+		                         !table64_put(&copy->mapped_by, key, copy->number);
 }
 
 /* Writes a record with the time of its event. */
@@ -283,6 +319,10 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 		return;
 	}
 	copy->any = true;
+	if (e->phase != PHASE_STRUCTURE || e->nfields == 0) /* or a run of records */
+		copy->events = true;
+	else
+		note_mapping(c, b, e);
 	if (c->run->rebased)
 		put_moved(c, b, e, bytes);
 	else
@@ -293,6 +333,8 @@ static void copy_free(void *state)
 {
 	struct htw_copy *const copy = state;
 
+	table64_free(&copy->mapped);
+	table64_free(&copy->mapped_by);
 	table64_free(&copy->classes);
 	table64_free(&copy->names);
 }
