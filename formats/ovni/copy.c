@@ -214,8 +214,9 @@ struct ovw_waiting_file {
 /* A stream, retained until one of its records is selected. */
 struct ovw_waiting {
 	bool kept;
-	bool defines;     /* it defines tasks or their types */
-	const char *file; /* NULL: before the first record */
+	bool defines;                              /* it defines tasks or their types */
+	uint64_t set[(OVNI_MARK_TYPES + 63) / 64]; /* bit of a type: its last OM= was written */
+	const char *file;                          /* NULL: before the first record */
 	struct ovw_waiting_file files[OVW_MAX_SIDECARS];
 	uint32_t nfiles;
 	struct text records; /* retained */
@@ -351,6 +352,29 @@ static bool is_omitted(const struct event *e, const char *p)
 {
 	return e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0 && !is_definition(p) &&
 	       !is_thread_state(p);
+}
+
+/* Notes an OM=, which ends the mark that the last one of its type began.  Counts one that is left out, so
+ * that the mark before it stays. */
+static void note_set_mark(struct ovw_state *st, const struct event *e, struct slice bytes,
+                          struct chunk *chunk)
+{
+	struct ovw_waiting *const s = find_waiting(st, e->dur);
+
+	if (s == NULL) {
+		chunk->text.failed = true;
+		return;
+	}
+	if (bytes.n < OVNI_EVENT_SIZE + 12)
+		return;
+	const uint32_t type = load_u32(bytes.p + OVNI_EVENT_SIZE + 8, (e->flags & EVENT_BIG) != 0);
+	if (type >= OVNI_MARK_TYPES)
+		return;
+	const uint64_t bit = (uint64_t)1 << type % 64;
+	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
+	if (left_out && (s->set[type / 64] & bit) != 0)
+		ovw_lose(chunk, OVW_MARK_STAYS, e->offset);
+	s->set[type / 64] = left_out ? s->set[type / 64] & ~bit : s->set[type / 64] | bit;
 }
 
 /* Writes or retains a record of a stream with a file. */
@@ -672,6 +696,8 @@ static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chu
 static void select_record(struct ovw_state *st, const struct event *e, struct slice bytes,
                           struct chunk *chunk)
 {
+	if (e->phase != PHASE_STRUCTURE && bytes.n > 0 && is_code(bytes.p, "OM="))
+		note_set_mark(st, e, bytes, chunk);
 	if (lacks_data(e, bytes))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
 	else if (is_omitted(e, bytes.p))
