@@ -239,13 +239,18 @@ static const unsigned run_rounds[] = {
 	0,
 };
 
-/* For a trace and its conversion, where times hardly change.  Pairs as many events as possible. */
+/* For a trace and its conversion, where times hardly change.  Pairs as many events as possible.  A writer may
+ * change all names, but a phase only now and then: of what has one time, first those of the same phase. */
 static const unsigned copy_rounds[] = {
+	SAME_TRACK | SAME_NAME | SAME_PHASE | SAME_FIELDS | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_FIELDS | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_PHASE | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_TIME | SAME_DURATION,
+	SAME_NAME | SAME_PHASE | SAME_TIME | SAME_DURATION,
 	SAME_NAME | SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_PHASE | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_TIME | SAME_DURATION,
+	SAME_PHASE | SAME_TIME | SAME_DURATION,
 	SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_PHASE,
 	SAME_TRACK,
