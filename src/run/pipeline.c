@@ -186,8 +186,12 @@ static enum stage_status rebase_next(struct stage *stage, struct batch **out)
 		st->known = i < b->n;
 		st->by = st->known ? b->events[i].ts : 0;
 	}
-	for (; i < b->n; i++)
-		b->events[i].ts -= st->by; /* earlier times wrap; writers read ts as signed then */
+	for (; i < b->n; i++) {
+		uint64_t *const ts = &b->events[i].ts;
+		/* A time before a start that is known is that of a record without one.  Other earlier times
+		 * wrap; writers read ts as signed then. */
+		*ts = st->signed_time || *ts > st->by ? *ts - st->by : 0;
+	}
 	return STAGE_MORE;
 }
 
