@@ -557,6 +557,7 @@ static void copy_free(void *state)
 #define EMPTY_OPTION "\x75\xD1\x1D\x4D\0\0\0\x18\0\x0E" HEPH_OWN_FACT
 
 const struct copier_ops hpw_copier_ops = {
+	.renumbered = (const char *const[]){ "stream", NULL },
 	.state_size = sizeof(struct hpw_copy),
 	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE,
 	.open = copy_open,

@@ -285,19 +285,29 @@ static struct wide_hash hash_list(struct canon *c, const struct value *values, u
 	return canon_nested(false, count, run);
 }
 
+static bool is_member_compared(const struct canon *c, struct slice name)
+{
+	const struct event_fields *const f = c->fields;
+
+	return f == NULL || f->members == NULL || f->members(f->ctx, c->field, name);
+}
+
 static struct wide_hash hash_map(struct canon *c, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
 	struct wide_hash all = { 0, 0 };
+	uint32_t left_out = 0;
 
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
-		if (object)
+		if (object && !is_member_compared(c, value_text(key)))
+			left_out++;
+		else if (object)
 			wide_hash_sum(&all, canon_member(value_text(key), hash_value(c, key + 1, depth + 1)));
 		else
 			wide_hash_add_hash(&all, hash_list(c, key, 2, depth + 1));
 	}
-	return canon_nested(object, v->count, all);
+	return canon_nested(object, v->count - left_out, all);
 }
 
 static struct wide_hash hash_value(struct canon *c, const struct value *v, unsigned depth)

@@ -70,7 +70,9 @@ static bool fields_equal(const struct event_pair *x, struct canon *c)
 			return a == b && wide_hash_equal(sum_a, sum_b);
 		if (slice_equal(a->name, b->name) && values_equal(&a->value, &b->value))
 			continue;
+		c->fields = x->fields[0];
 		wide_hash_sum(&sum_a, event_field_hash(c, a));
+		c->fields = x->fields[1];
 		wide_hash_sum(&sum_b, event_field_hash(c, b));
 	}
 }
@@ -145,7 +147,8 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
                        void *ctx)
 {
 	struct field_list a = list_fields(d, DIFFER_A, rules), b = list_fields(d, DIFFER_B, rules);
-	struct canon canon = { .scratch = { .head = NULL } };
+	struct canon canon = { .fields =
+		                   &rules->fields[DIFFER_A] }; /* members are filtered alike on both sides */
 
 	for (uint32_t i = 0; i < a.n; i++) {
 		const struct field *const f = &a.list[i];
@@ -157,6 +160,7 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
 			continue;
 		}
 		b.used[k] = true;
+		canon.field = f->name;
 		const struct wide_hash x = canon_value(&canon, &f->value),
 		                       y = canon_value(&canon, &b.list[k].value);
 		if (!wide_hash_equal(x, y))

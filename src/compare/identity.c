@@ -145,6 +145,7 @@ struct wide_hash event_field_hash(struct canon *c, const struct field *f)
 	struct wide_hash h = wide_hash_start(HASH_FIELD);
 
 	wide_hash_add_text(&h, f->name);
+	c->field = f->name;
 	wide_hash_add_hash(&h, f->value.type <= VALUE_U64 && f->value.type >= VALUE_U8
 	                           ? canon_integer(false, f->value.u64)
 	                           : canon_value(c, &f->value));
@@ -184,6 +185,7 @@ static inline struct wide_hash sum_fields(struct canon *c, const struct batch *b
 	struct wide_hash sum = { 0, 0 };
 	unsigned seen = 0;
 
+	c->fields = fields;
 	*n = 0;
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];

@@ -127,9 +127,13 @@ static inline bool wide_hash_equal(struct wide_hash x, struct wide_hash y)
 /* Second half of the hash of an integer, 17 if it is negative; the first half is its magnitude. */
 #define CANON_INTEGER 16U
 
+struct event_fields;
+
 /* Zero-initialise to start. */
 struct canon {
-	struct arena scratch; /* failed: hashes are invalid */
+	struct arena scratch;              /* failed: hashes are invalid */
+	const struct event_fields *fields; /* says which members of maps are compared; NULL: all are */
+	struct slice field;                /* whose value is hashed */
 };
 
 /* Not finished by wide_hash_end(): to be compared, or added to another hash. */
@@ -172,11 +176,13 @@ enum event_part {
 };
 
 typedef bool event_field_filter(const void *ctx, struct slice name);
+typedef bool event_member_filter(const void *ctx, struct slice field, struct slice name);
 
 /* The fields that are compared: all but those that `counts` rejects, and the first of each name in `added`.
  */
 struct event_fields {
-	event_field_filter *counts; /* whether a field is compared; NULL: all are */
+	event_field_filter *counts;   /* whether a field is compared; NULL: all are */
+	event_member_filter *members; /* whether a member of a map, at any depth of a field, is; likewise */
 	const void *ctx;
 	const char *const *added; /* lists of names, or NULL */
 };

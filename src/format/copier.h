@@ -29,7 +29,9 @@ enum copier_modes {
 };
 
 /* Some formats count their records, or store the time of each one in a field.  format.recounted names the
- * fields that a copier recomputes when records are left out or times are moved: that is no difference. */
+ * fields that a copier recomputes when records are left out, times are moved or an input follows another;
+ * copier_ops.renumbered the ids that it changes so that equal ones of several inputs are not joined: that is
+ * no difference.  "FIELD.MEMBER" is a member of a map, at any depth of the field. */
 
 struct copier {
 	void *state; /* state_size bytes, zeroed and freed by the engine */
@@ -44,6 +46,7 @@ struct copier {
 struct copier_ops {
 	size_t state_size;
 	unsigned modes;
+	const char *const *renumbered;  /* NULL-terminated; NULL: none */
 	bool (*open)(struct copier *c); /* false: OOM; NULL: nothing to do */
 	/* At the first record of each input, before it.  NULL: any input can follow another. */
 	void (*input)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);

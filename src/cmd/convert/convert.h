@@ -130,6 +130,7 @@ struct convert_verify {
 	bool wanted;
 	bool implied; /* by --anonymise: VERIFY_RULES, if the output can be read back */
 	bool begun;
+	bool joins; /* several inputs */
 	enum verify_by by;
 	uint64_t events;      /* VERIFY_EVENTS: number of those that are compared */
 	struct digest digest; /* VERIFY_DIGEST */

@@ -15,6 +15,7 @@
 #include "compare/compare.h"
 #include "input/open.h"
 #include "out/kind.h"
+#include "run/read/operands.h"
 
 /* ---- what is compared ---- */
 
@@ -24,24 +25,43 @@ static enum event_order compared_order(const struct convert *c)
 	return pipeline_report(c->pipeline).raw ? ORDER_FILE : ORDER_TIME;
 }
 
-/* Whether the writer copies this field; ctx: names of those that it computes again. */
+/* Whether a list has the field, or the member of it as "FIELD.MEMBER"; member.p is NULL for the field. */
+static bool is_listed(const char *const *list, struct slice field, struct slice member)
+{
+	for (; list != NULL && *list != NULL; list++) {
+		const size_t n = strcspn(*list, ".");
+		if (slice_equal(field, slice_of(*list, (uint32_t)n)) &&
+		    (member.p == NULL ? (*list)[n] == '\0'
+		                      : (*list)[n] == '.' && slice_is(member, *list + n + 1)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the copier copies this member of a field, or the field, and does not compute it again. */
+static bool is_member_copied(const void *ctx, struct slice field, struct slice member)
+{
+	const struct convert *const c = ctx;
+
+	return !is_listed(c->to->recounted, field, member) &&
+	       !(c->verify.joins && is_listed(c->to->copier->renumbered, field, member));
+}
+
 static bool is_copied(const void *ctx, struct slice name)
 {
-	for (const char *const *recounted = ctx; *recounted != NULL; recounted++)
-		if (slice_is(name, *recounted))
-			return false;
-	return true;
+	return is_member_copied(ctx, name, slice_of(NULL, 0));
 }
 
 /* The fields that are compared; added: those that the output may have in addition. */
 static struct event_fields compared_fields(const struct convert *c, const char *const *added)
 {
 	const struct run_report run = pipeline_report(c->pipeline);
-	const bool recounted =
-	    run.raw && (run.job->choice.select != NULL || c->rebase) && c->to->recounted != NULL;
+	const bool changes = run.raw && (run.job->choice.select != NULL || c->rebase || c->verify.joins) &&
+	                     c->to->copier != NULL;
 
-	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
-		                      .ctx = c->to->recounted,
+	return (struct event_fields){ .counts = changes ? is_copied : NULL,
+		                      .members = changes ? is_member_copied : NULL,
+		                      .ctx = c,
 		                      .added = added };
 }
 
@@ -284,6 +304,14 @@ bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipe
 
 /* ---- while it is written ---- */
 
+/* Whether one trace is made of several.  The files of a folder may be one trace. */
+static bool joins_inputs(const struct convert *c)
+{
+	const struct operands *const o = pipeline_report(c->pipeline).operands;
+
+	return c->nin > 1 || (c->to->trace == NULL && o != NULL && operands_count(o) > 1);
+}
+
 static enum verify_by choose_way(const struct convert *c)
 {
 	const struct run_report run = pipeline_report(c->pipeline);
@@ -321,6 +349,7 @@ bool convert_verify_begin(struct convert *c)
 	c->verify.by = choose_way(c);
 	if (c->verify.by == VERIFY_EVENTS)
 		sorter_init(&c->verify.sorter, &options);
+	c->verify.joins = joins_inputs(c);
 	c->verify.digest.rules.no_tracks = run.raw;
 	c->verify.digest.rules.fields = compared_fields(c, NULL);
 	c->verify.begun = true;
