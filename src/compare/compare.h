@@ -42,6 +42,7 @@ struct digest_track {
 /* Parts that are not included. */
 struct digest_rules {
 	bool no_tracks;
+	bool referred; /* events with EVENT_REFERRED are included */
 	struct event_fields fields;
 	const char *const *more; /* lists of names, or NULL: classes of events */
 };
@@ -142,6 +143,7 @@ struct differ_rules {
 	bool pair_all;      /* events without a partner are paired, however much they differ */
 	bool sorted;        /* strictly in order of time; false: with rare exceptions */
 	bool in_step;       /* partners by position, in any order of time */
+	bool referred;      /* events with EVENT_REFERRED are compared */
 	bool left_out;      /* events of A with EVENT_LEFT_OUT can be missing in B; same order */
 	struct event_fields fields[DIFFER_SIDES];
 	unsigned tracks;         /* enum tracks_without */

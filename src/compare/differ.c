@@ -93,8 +93,8 @@ static bool is_last_of_time(const struct differ *d, int which)
 	const struct differ_side *const s = &d->sides[which];
 	uint32_t i = s->at + 1;
 
-	while (i < s->batch->n &&
-	       (!event_is_compared(&s->batch->events[i]) || is_only_in_b(d, which, &s->batch->events[i])))
+	while (i < s->batch->n && (!event_is_compared(&s->batch->events[i], d->rules.referred) ||
+	                           is_only_in_b(d, which, &s->batch->events[i])))
 		i++;
 	return i < s->batch->n && head_time(s, i) > s->id.ts;
 }
@@ -197,10 +197,11 @@ static enum differ_status read_head(struct differ *d, int which)
 /* Returns true if the event is compared.  Counts those that only B has. */
 static bool is_included(struct differ *d, int which, const struct event *e)
 {
-	const bool more = event_is_compared(e) && is_only_in_b(d, which, e);
+	const bool compared = event_is_compared(e, d->rules.referred),
+	           more = compared && is_only_in_b(d, which, e);
 
 	d->more += more;
-	return event_is_compared(e) && !more;
+	return compared && !more;
 }
 
 /* Advances a side to its next event, or to its end. */

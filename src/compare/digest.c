@@ -126,7 +126,7 @@ static struct digest_track *get_track(struct digest *d, const struct event *e)
 /* Returns true if the event is included.  Counts those of classes in rules.more. */
 static bool is_included(struct digest *d, const struct event *e)
 {
-	if (!event_is_compared(e) || (e->flags & EVENT_LEFT_OUT) != 0)
+	if (!event_is_compared(e, d->rules.referred) || (e->flags & EVENT_LEFT_OUT) != 0)
 		return false;
 	const bool more = d->rules.more != NULL && name_lists_contain(d->rules.more, e->cls->name);
 	d->more += more;

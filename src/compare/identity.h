@@ -242,10 +242,12 @@ static inline uint64_t event_compared_duration(const struct event *e)
 }
 
 /* Structure is not compared.  An arrow is compared at its arrival only: an output may state for each event
- * that could wake another one that an arrow starts there. */
-static inline bool event_is_compared(const struct event *e)
+ * that could wake another one that an arrow starts there.  referred: so are those with EVENT_REFERRED,
+ * which a copy of selected records may lack. */
+static inline bool event_is_compared(const struct event *e, bool referred)
 {
-	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT && (e->flags & EVENT_REFERRED) == 0;
+	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT &&
+	       (referred || (e->flags & EVENT_REFERRED) == 0);
 }
 
 /* ---- tracks (identity.c) ---- */

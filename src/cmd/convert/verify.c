@@ -25,6 +25,14 @@ static enum event_order compared_order(const struct convert *c)
 	return pipeline_report(c->pipeline).raw ? ORDER_FILE : ORDER_TIME;
 }
 
+/* Whether the output has records of its own format, as they were read. */
+static bool output_is_copy(const struct convert *c)
+{
+	const struct run_report run = pipeline_report(c->pipeline);
+
+	return run.raw && run.format == c->to && c->to->copier != NULL;
+}
+
 /* Whether a list has the field, or the member of it as "FIELD.MEMBER"; member.p is NULL for the field. */
 static bool is_listed(const char *const *list, struct slice field, struct slice member)
 {
@@ -206,6 +214,7 @@ static enum differ_status run_differ(struct verify *v)
 		.pair_all = true,
 		.sorted = !raw,
 		.in_step = v->in_step,
+		.referred = !output_is_copy(v->c),
 		.left_out = raw,
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
@@ -351,6 +360,7 @@ bool convert_verify_begin(struct convert *c)
 		sorter_init(&c->verify.sorter, &options);
 	c->verify.joins = joins_inputs(c);
 	c->verify.digest.rules.no_tracks = run.raw;
+	c->verify.digest.rules.referred = !output_is_copy(c);
 	c->verify.digest.rules.fields = compared_fields(c, NULL);
 	c->verify.begun = true;
 	return true;
@@ -364,8 +374,8 @@ static bool no_memory(const struct convert *c)
 static bool keep_events(struct convert *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
-		c->verify.events +=
-		    event_is_compared(&b->events[i]) && (b->events[i].flags & EVENT_LEFT_OUT) == 0;
+		c->verify.events += event_is_compared(&b->events[i], c->verify.digest.rules.referred) &&
+		                    (b->events[i].flags & EVENT_LEFT_OUT) == 0;
 	return sorter_add(&c->verify.sorter, b) || refuse_sorter(c);
 }
 
@@ -437,7 +447,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER |
 		             (raw ? format_output_wants(c->to) & WANT_FILES : 0U),
 		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		.read.as = raw && run.format == c->to ? READ_FIELDS : READ_MEANING,
+		.read.as = output_is_copy(c) ? READ_FIELDS : READ_MEANING,
 		.read.ahead = options_threads(c->threads) > 1,
 		.arrange.order = order,
 		.arrange.memory = c->sort_memory,
@@ -490,6 +500,7 @@ static bool digests_same(struct verify *v, struct digest *back)
 static bool compare_digests(struct verify *v, bool *same)
 {
 	struct digest back = { .rules = { .no_tracks = pipeline_report(v->c->pipeline).raw,
+		                          .referred = !output_is_copy(v->c),
 		                          .fields = compared_fields(v->c, v->allowance.added),
 		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
 	const bool ok = digest_back(v, &back);

@@ -105,7 +105,7 @@ static uint64_t count_compared(const char *path)
 	open_side(&s, path, NULL, NULL, NULL);
 	while (pipeline_next(s.p, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++)
-			n += event_is_compared(&b->events[i]);
+			n += event_is_compared(&b->events[i], false);
 		batch_release(b);
 	}
 	close_side(&s);
