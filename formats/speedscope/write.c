@@ -196,7 +196,7 @@ static void write_time(struct text *t, struct clock clock, uint64_t time)
 static void write_lane_end(struct speedscope_writer *st, struct text *t)
 {
 	const struct lane *const l = &st->lane;
-	const bool known = st->trace->last_end > 0; /* one time axis for all profiles */
+	const bool known = st->trace->has_times; /* one time axis for all profiles */
 
 	text_str(t, "],\"startValue\":");
 	write_time(t, st->clock, known ? st->trace->first_start : l->start);
@@ -390,7 +390,7 @@ static void speedscope_write(void *state, const struct batch *b, struct chunk *c
 		const struct event *const e = &b->events[i];
 		if (e->track == NULL)
 			continue;
-		st->clock.zero = st->trace->last_end > 0 ? st->trace->first_start : 0;
+		st->clock.zero = st->trace->has_times ? st->trace->first_start : 0;
 		if (e->track != st->track) {
 			end_track(st, chunk);
 			st->track = e->track;

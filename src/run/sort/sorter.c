@@ -428,10 +428,11 @@ static void note_times(struct order_stage *st, const struct batch *b)
 		const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 		if (e->phase == PHASE_STRUCTURE || (e->flags & EVENT_ASYNC) != 0)
 			continue;
-		if (t->last_end == 0 || start < t->first_start)
+		if (!t->has_times || start < t->first_start)
 			t->first_start = start;
-		if (end > t->last_end)
+		if (!t->has_times || end > t->last_end)
 			t->last_end = end;
+		t->has_times = true;
 	}
 }
 
