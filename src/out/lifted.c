@@ -5,6 +5,7 @@
 #include "out/lifted.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -185,6 +186,17 @@ static bool to_i64(const struct value *v, int64_t *out)
 	return strcmp(again, buffer) == 0; /* not if it was too large, or written otherwise: "007" */
 }
 
+/* Whether the digits of an integer are not those of the double that they were read as. */
+static bool rounds(const char *digits, double f)
+{
+	char again[320];
+
+	digits += *digits == '-';
+	digits += strspn(digits, "0");
+	snprintf(again, sizeof again, "%.0f", fabs(f));
+	return strcmp(f != 0 ? again : "", digits) != 0;
+}
+
 static bool to_f64(const struct value *v, double *out, bool *rounded)
 {
 	char buffer[NUMBER_TEXT], *end;
@@ -198,10 +210,9 @@ static bool to_f64(const struct value *v, double *out, bool *rounded)
 	} else if (v->type == VALUE_F32 || v->type == VALUE_F64) {
 		*out = v->f64;
 	} else if (number_text(v, buffer)) {
-		int64_t i;
 		*out = strtod(buffer, &end);
-		*rounded = to_i64(v, &i) && (*out >= 0x1p63 || (int64_t)*out != i);
-		return *end == '\0';
+		*rounded = is_integer_text(buffer) && rounds(buffer, *out);
+		return *end == '\0' && isfinite(*out);
 	} else {
 		return false;
 	}

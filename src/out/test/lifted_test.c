@@ -51,3 +51,31 @@ Test(out_lifted, integers_rounded_to_doubles)
 		cr_expect_eq(lifted_number(LIFTED_BOOL, &v, &n), rows[i].u64 == 0);
 	}
 }
+
+/* The digits of text, and of JSON, tell whether the double is another number. */
+Test(out_lifted, texts_of_numbers_as_doubles)
+{
+	static const struct {
+		const char *text;
+		bool is_number, rounded;
+	} rows[] = {
+		{ "18446744073709551616", true, false },
+		{ "18446744073709551617", true, true },
+		{ "-9007199254740993", true, true },
+		{ "9007199254740992", true, false },
+		{ "007", true, false },
+		{ "-0", true, false },
+		{ "0.1", true, false },
+		{ "1e999", false, false },
+		{ "-1e999", false, false },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct value v = { .type = VALUE_STRING,
+			                 .count = (uint32_t)strlen(rows[i].text),
+			                 .p = rows[i].text };
+		struct lifted_number n;
+		cr_expect_eq(lifted_number(LIFTED_FLOAT, &v, &n), rows[i].is_number, "%s", rows[i].text);
+		cr_expect_eq(n.rounded, rows[i].rounded, "%s: %.17g", rows[i].text, n.f);
+	}
+}
