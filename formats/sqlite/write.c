@@ -123,6 +123,31 @@ static void add_instant(struct sqlite_state *st, const struct batch *b, const st
 	add_args(st, id, b, e, ledger);
 }
 
+/* Whether the field is a series: a number, of JSON too, or a truth value. */
+static bool is_number(const struct field *f)
+{
+	const struct value *const v = &f->value;
+
+	return (v->type >= VALUE_BOOL && v->type <= VALUE_F64) ||
+	       (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')));
+}
+
+/* Binds the value of a series.  A number of JSON is one of SQLite, but for integers that would be rounded and
+ * what is beyond a double: these are text. */
+static void bind_series(struct sqlite_state *st, struct sqlite_target to, const struct value *v)
+{
+	struct lifted_number n;
+
+	if (v->type != VALUE_JSON)
+		sqlite_bind_value(st, to, v);
+	else if (lifted_number(LIFTED_INT, v, &n))
+		sqlite_bind_i64(st, to.table, to.column, n.i);
+	else if (lifted_number(LIFTED_FLOAT, v, &n) && !n.rounded)
+		sqlite_bind_value(st, to, &(struct value){ .type = VALUE_F64, .f64 = n.f });
+	else
+		sqlite_bind_value(st, to, v);
+}
+
 /* Adds a row; series: NULL if the counter has no number; first: the first row of the event, for which losses
  * of columns that all its rows have are counted. */
 static void add_series(struct sqlite_state *st, const struct batch *b, const struct event *e,
@@ -133,8 +158,8 @@ static void add_series(struct sqlite_state *st, const struct batch *b, const str
 	bind_identity(st, TABLE_COUNTER, 3, e);
 	if (series != NULL) {
 		sqlite_bind_i64(st, TABLE_COUNTER, 7, sqlite_string(st, series->name));
-		sqlite_bind_value(st, (struct sqlite_target){ TABLE_COUNTER, 8, ledger, e->offset },
-		                  &series->value);
+		bind_series(st, (struct sqlite_target){ TABLE_COUNTER, 8, ledger, e->offset },
+		            &series->value);
 	} else {
 		sqlite_bind_null(st, TABLE_COUNTER, 7);
 		sqlite_bind_null(st, TABLE_COUNTER, 8);
@@ -142,11 +167,6 @@ static void add_series(struct sqlite_state *st, const struct batch *b, const str
 	sqlite_bind_u64(st, TABLE_COUNTER, 9, e->offset);
 	sqlite_bind_lifted(st, TABLE_COUNTER, b, e, first ? ledger : NULL);
 	(void)sqlite_insert(st, TABLE_COUNTER);
-}
-
-static bool is_number(const struct field *f)
-{
-	return f->value.type >= VALUE_U8 && f->value.type <= VALUE_F64;
 }
 
 /* Adds a row for each number; other fields belong to the row of the first. */

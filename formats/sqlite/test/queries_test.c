@@ -141,3 +141,22 @@ Test(sqlite_queries, of_the_manual_page_give_what_it_says)
 		free(queries[i]);
 	remove_folder(dir);
 }
+
+/* Truth values and numbers of JSON are series, with their digits where SQLite has no such number. */
+Test(sqlite_queries, series_of_a_counter)
+{
+	char *const dir = make_folder(), input[1024], path[1024];
+
+	snprintf(input, sizeof input, "%s/a.json", dir);
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	FILE *const f = fopen(input, "w");
+	cr_assert_not_null(f);
+	fputs("[{\"name\":\"c\",\"ph\":\"C\",\"ts\":5,\"pid\":1,\"args\":{\"a\":true,\"b\":1.5,"
+	      "\"c\":18446744073709551617,\"d\":1e999,\"e\":7,\"t\":\"x\"}}]",
+	      f);
+	cr_assert_eq(fclose(f), 0);
+	convert_to(input, path);
+	expect_rows(path, "SELECT s.text, typeof(value), value FROM counter JOIN string s ON s.id = series",
+	            "a|integer|1\nb|real|1.5\nc|text|18446744073709551617\nd|text|1e999\ne|integer|7\n");
+	remove_folder(dir);
+}
