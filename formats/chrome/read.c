@@ -277,6 +277,12 @@ static uint64_t max_time(const struct chrome_reading *st)
 	return st->dialect == CHROME_DIALECT_TRACETOOL && st->r->trace->zero_ns == 0 ? UINT64_MAX : INT64_MAX;
 }
 
+/* A span may last from a time before 0 to the last one. */
+static uint64_t max_dur(const struct chrome_reading *st)
+{
+	return max_time(st) + st->r->trace->zero_ns;
+}
+
 /* Returns false if the member is absent or, after a finding, not a number. */
 static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, struct usec *time)
 {
@@ -300,12 +306,13 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		return false;
 	}
 	const bool minus = s.n > 0 && *s.p == '-';
-	if (!parse_usec(s.p + minus, s.p + s.n, max_time(st), time))
+	const uint64_t zero = st->r->trace->zero_ns, max = m == CHROME_DUR ? max_dur(st) : max_time(st);
+	if (!parse_usec(s.p + minus, s.p + s.n, max, time))
 		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %s%" PRIu64 " ns", name,
 		              quoted(&q, s), minus ? "-" : "", time->ns);
 	if (!minus || (time->ns == 0 && time->below == 0))
 		return true;
-	if (m == CHROME_DUR || time->ns >= st->r->trace->zero_ns) {
+	if (m == CHROME_DUR || time->ns > zero || (time->ns == zero && time->below > 0)) {
 		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as 0", name, quoted(&q, s));
 		*time = (struct usec){ 0, 0 };
 		return true;
@@ -328,13 +335,13 @@ void chrome_read_times(struct chrome_reading *st)
 	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
 	rec->ts = st->r->trace->zero_ns + ts.ns;
 	rec->dur = dur.ns + (ts.below + dur.below >= BELOW);
-	const uint64_t max = max_time(st);
-	if (rec->has_ts && rec->has_dur && ts.ns <= max && rec->dur > max - ts.ns) {
+	const uint64_t max = max_dur(st);
+	if (rec->has_ts && rec->has_dur && rec->dur > max - rec->ts) {
 		if (dur.ns < max) /* else read_time() reported it */
 			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
 			              "dur %s and ts together are beyond the last time; shortened",
 			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
-		rec->dur = max - ts.ns;
+		rec->dur = max - rec->ts;
 	}
 }
 
