@@ -72,7 +72,8 @@ static void number_thread(struct chrome_state *st, const struct track *t, struct
 	    keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id) && !(invented && t->id == c->pid);
 	c->tid =
 	    kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->is_child || t->id == 0);
-	c->renamed = t->has_id && t->id != c->tid;
+	/* the id of a process's lane is the pid */
+	c->renamed = t->has_id && t->id != c->tid && track_without_lane(t)->kind == TRACK_THREAD;
 }
 
 bool chrome_declare_track(struct chrome_state *st, struct track *t)

@@ -11,6 +11,7 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"
+#include "out/tracks.h"
 
 const struct loss chrome_losses[CHROME_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -183,13 +184,19 @@ static void put_id(struct text *t, const char *name, const struct track *k, cons
 	text_json_u64(t, k->id);
 }
 
+/* Whether the track is that of a process or a lane of it. */
+static bool is_of_process(const struct track *k)
+{
+	return track_without_lane(k)->kind == TRACK_PROCESS;
+}
+
 /* Writes n record numbers and, with --ids, the true ids of process and thread as `,"ids":{...}`. */
 static void put_ids(const struct chrome_state *st, const struct batch *b, const struct event *e, uint32_t n,
                     struct chunk *chunk)
 {
 	const struct track *const process = track_process(e->track);
 	const bool pid = st->with_ids && process->has_id,
-	           tid = st->with_ids && e->track->kind == TRACK_THREAD && e->track->has_id;
+	           tid = st->with_ids && e->track->has_id && !is_of_process(e->track);
 	struct text *const t = &chunk->text;
 
 	if (n == 0 && !pid && !tid)
@@ -468,8 +475,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (chrome_class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 	/* viewers show events of a process on a thread, but for instants and counters */
-	if (k->changed ||
-	    (e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER))
+	if (k->changed || (is_of_process(e->track) && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
