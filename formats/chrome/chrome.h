@@ -22,12 +22,13 @@ enum chrome_rule {
 extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
-#define CHROME_MAX_MEMBER (8u << 20) /* bytes of a member of the file that is read whole */
-#define CHROME_PIECE (1u << 20)      /* bytes that are passed over at once */
-#define CHROME_MAX_FACT (1u << 20)   /* bytes of one that is kept */
-#define CHROME_MAX_TASKS 60000       /* processes and threads */
-#define CHROME_MAX_ID 200            /* bytes of a pid or tid that is a text */
-#define CHROME_MAX_TITLE 250         /* bytes of a name or category */
+#define CHROME_MAX_MEMBER (8u << 20)  /* bytes of a member of the file that is read whole */
+#define CHROME_PIECE (1u << 20)       /* bytes that are passed over at once */
+#define CHROME_MAX_FACT (1u << 20)    /* bytes of one that is kept */
+#define CHROME_MAX_TASKS 60000        /* processes and threads */
+#define CHROME_MAX_ID 200             /* bytes of a pid or tid that is a text */
+#define CHROME_MAX_TITLE 250          /* bytes of a name or category that always fit */
+#define CHROME_MAX_TITLES (16u << 20) /* bytes of longer names of categories, processes and threads */
 #define CHROME_MAX_CLASSES 4096
 #define CHROME_MAX_OPEN (1u << 18) /* flows and async spans */
 #define CHROME_MAX_ARGS 60000
@@ -250,6 +251,7 @@ struct chrome_reading {
 	bool has_frames; /* of the whole file */
 
 	struct tabletext class_names[2]; /* cat -> trace.planned[]; [1]: of events with a call stack */
+	uint32_t title_bytes;            /* of CHROME_MAX_TITLES */
 	struct class *recent, *gaps;
 	bool recent_stack;
 
@@ -274,7 +276,7 @@ struct chrome_reading {
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
 	uint32_t in_use;
 	struct finding_tally tallies[CHROME_TALLIES];
-	bool limits[4];       /* by enum chrome_limit: reported */
+	bool limits[6];       /* by enum chrome_limit: reported */
 	struct arena scratch; /* for one event */
 	struct chrome_damage damage;
 };
@@ -419,7 +421,14 @@ void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const
 /* Reports an event at a position of the window that is longer than --max-record. */
 void chrome_report_long(struct chrome_reading *st, const char *at);
 
-enum chrome_limit { CHROME_LIMIT_TASKS, CHROME_LIMIT_CLASSES, CHROME_LIMIT_OPEN, CHROME_LIMIT_ARGS };
+enum chrome_limit {
+	CHROME_LIMIT_TASKS,
+	CHROME_LIMIT_CLASSES,
+	CHROME_LIMIT_OPEN,
+	CHROME_LIMIT_ARGS,
+	CHROME_LIMIT_IDS,
+	CHROME_LIMIT_TITLES
+};
 
 /* Reports that a limit was reached, the first time. */
 void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what);

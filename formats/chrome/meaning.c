@@ -7,12 +7,29 @@
 
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "model/event_traits.h"
+
+/* Returns a name of a category, process or thread: cut, with a finding, where `to`, which keeps it, has no
+ * room for long ones. */
+static struct slice fit_title(struct chrome_reading *st, struct chrome_reading *to, struct slice s)
+{
+	if (s.n <= CHROME_MAX_TITLE)
+		return s;
+	if (s.n <= CHROME_MAX_TITLES - to->title_bytes) {
+		to->title_bytes += s.n;
+		return s;
+	}
+	chrome_report_limit(st, CHROME_LIMIT_TITLES,
+	                    "more than 16 MiB of long names: the others are cut at 250 bytes");
+	s.n = (uint32_t)utf8_cut(s.p, s.n, CHROME_MAX_TITLE);
+	return s;
+}
 
 /* ---- processes and threads ---- */
 
 /* Returns a pid or tid as text without quotes; "0" if it is absent, as in viewers. */
-static struct slice id_text(const struct json_token *t)
+static struct slice id_text(struct chrome_reading *st, const struct json_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 
@@ -20,7 +37,10 @@ static struct slice id_text(const struct json_token *t)
 		return SLICE_LIT("0");
 	if (t->kind == JSON_NUMBER && s.n > 2 && memcmp(s.p + s.n - 2, ".0", 2) == 0)
 		return slice_of(s.p, s.n - 2);
-	return s.n > CHROME_MAX_ID ? slice_of(s.p, CHROME_MAX_ID) : s;
+	if (s.n <= CHROME_MAX_ID)
+		return s;
+	chrome_report_limit(st, CHROME_LIMIT_IDS, "a pid or tid of more than 200 bytes: cut");
+	return slice_of(s.p, utf8_cut(s.p, s.n, CHROME_MAX_ID));
 }
 
 /* Sets the id of w.  t: its token for findings; NULL: the token is not in this pass. */
@@ -153,7 +173,8 @@ static const struct track *add_track(struct chrome_reading *st, struct chrome_ta
 /* Returns the thread (or process) of st->rec, with a track if `track`. */
 static struct chrome_task *event_task(struct chrome_reading *st, bool process, bool track)
 {
-	const struct slice pid = id_text(&st->rec.of[CHROME_PID]), tid = id_text(&st->rec.of[CHROME_TID]);
+	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]),
+	                   tid = id_text(st, &st->rec.of[CHROME_TID]);
 	struct chrome_task *const w = find_task(st, &st->rec, pid, process ? NULL : &tid);
 
 	if (w == NULL || (w->owner != NULL && (!track || w->track != NULL)))
@@ -208,15 +229,18 @@ static void read_track_name(struct chrome_reading *st)
 	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
 	if (!json_is_string(title.kind))
 		return;
-	const struct slice pid = id_text(&st->rec.of[CHROME_PID]), tid = id_text(&st->rec.of[CHROME_TID]);
+	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]),
+	                   tid = id_text(st, &st->rec.of[CHROME_TID]);
 	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
 	struct slice text = chrome_text(&st->scratch, &title);
-	text.n = text.n < CHROME_MAX_TITLE ? text.n : CHROME_MAX_TITLE;
 	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL &&
 	    (labels || !w->labelled)) {
 		w->labelled |= labels;
-		text = arena_copy(&to->r->trace->arena, text);
-		w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
+		/* of a look-ahead pass it is known */
+		if (w->title.p == NULL || !slice_equal(w->title, text)) {
+			text = arena_copy(&to->r->trace->arena, fit_title(st, to, text));
+			w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
+		}
 		const struct slice digits = chrome_token_text(&number);
 		w->has_true_id = (number.kind == JSON_UINT || number.kind == JSON_STRING) &&
 		                 json_digits_any(digits.p, digits.n, &w->true_id);
@@ -227,15 +251,16 @@ static void read_track_name(struct chrome_reading *st)
 /* ---- classes and nesting ---- */
 
 /* Returns the plan for a category: of the user, else that of the dialect. */
-static const struct plan *find_plan(const struct chrome_reading *st, struct slice cat, bool has_stack)
+static const struct plan *find_plan(struct chrome_reading *st, struct slice cat, bool has_stack)
 {
 	const struct trace *const trace = st->r->trace;
 	const struct plan *const m = trace_find_plan(trace, cat, NULL, NULL);
-	char name[CHROME_MAX_TITLE + 32];
-	const int n = snprintf(name, sizeof name, "%s%s:%.*s", has_stack ? "stack:" : "",
-	                       chrome_dialects[st->dialect], (int)cat.n, cat.p);
 
-	return m != NULL ? m : trace_find_plan(trace, slice_of(name, (uint32_t)n), NULL, NULL);
+	if (m != NULL)
+		return m;
+	const struct slice name = arena_printf(&st->scratch, "%s%s:%.*s", has_stack ? "stack:" : "",
+	                                       chrome_dialects[st->dialect], (int)cat.n, cat.p);
+	return name.p != NULL ? trace_find_plan(trace, name, NULL, NULL) : NULL;
 }
 
 /* Returns the category of st->rec; p NULL on OOM. */
@@ -244,19 +269,18 @@ static struct slice find_category(struct chrome_reading *st)
 	const struct json_token *const t = &st->rec.of[CHROME_CAT];
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
 	const bool none = t->kind == JSON_ABSENT || t->kind == JSON_NULL;
-	struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
+	const struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
 	/* sums that clang writes beside the events */
 	if (none && st->dialect == CHROME_DIALECT_CLANG && name.n > 6 && memcmp(name.p, "Total ", 6) == 0)
 		return SLICE_LIT("total");
-	cat.n = cat.n < CHROME_MAX_TITLE ? cat.n : CHROME_MAX_TITLE;
 	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;
 }
 
 static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
-	const struct slice cat = find_category(st);
+	struct slice cat = find_category(st);
 	const bool has_stack = st->rec.of[CHROME_SF].kind != JSON_ABSENT;
 
 	if (cat.p == NULL)
@@ -264,7 +288,11 @@ static struct class *event_class(struct chrome_reading *st)
 	if (st->recent != NULL && slice_equal(st->recent->name, cat) && st->recent_stack == has_stack)
 		return st->recent;
 	struct tabletext *const names = &st->class_names[has_stack];
-	const uint32_t known = tabletext_get(names, cat);
+	uint32_t known = tabletext_get(names, cat);
+	if (known == TABLE_NONE && cat.n > CHROME_MAX_TITLE) {
+		cat = fit_title(st, st, cat);
+		known = tabletext_get(names, cat);
+	}
 	st->recent_stack = has_stack;
 	if (known != TABLE_NONE)
 		return st->recent = trace->planned[known];
