@@ -16,10 +16,9 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known, free_order, labelled; /* begins and ends pair by time; processes name their file */
-	bool dialect_known;                     /* no record of this input changes it */
+	bool dialect_known, has_times;          /* no record of this input changes it; first_start is known */
 	uint64_t epoch_ns, zero_ns; /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys */
-	bool has_times;                    /* they are known */
 	const struct trace_origin *origin; /* NULL: none */
 	uint32_t parts;                    /* traces of its job, a program of several processes; 0: unknown */
 	struct class **classes, **planned; /* planned: by their index */
