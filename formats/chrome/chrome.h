@@ -191,6 +191,7 @@ struct chrome_begun {
 /* No "ph", of samples no "sf", stands in [from, at): saves looking again.  from NULL: unknown. */
 struct chrome_phases {
 	const char *from, *at;
+	uint64_t base; /* offset of address 0 in the trace: tells that the window moved */
 	bool samples;
 };
 
@@ -229,6 +230,7 @@ struct chrome_reading {
 	bool no_array, has_no_commas; /* events a line */
 	unsigned documents;
 	uint64_t wasted;                         /* bytes that were parsed in vain */
+	bool eager;                              /* the last event that was repaired eagerly was usable so */
 	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
 	uint32_t nskips;
 	struct chrome_phases phases;

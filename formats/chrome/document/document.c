@@ -462,7 +462,9 @@ static enum record_status end_step(struct chrome_reading *st, struct record *rec
 
 static enum record_status next_step(struct chrome_reading *st, struct record *rec)
 {
-	st->phases = (struct chrome_phases){ .samples = st->in_samples };
+	const uint64_t base = chrome_offset(st, st->p) - (uint64_t)(uintptr_t)st->p;
+	if (st->phases.base != base || st->phases.samples != st->in_samples || st->wide != NULL)
+		st->phases = (struct chrome_phases){ .base = base, .samples = st->in_samples };
 	st->repaired = st->borrowed = false;
 	if (st->damage.goes_on)
 		return skip_damage(st, rec, st->p, st->damage.rule);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define CAREFUL (4u << 10) /* bytes that are parsed before looking for the start of the next event */
+#define EAGER (1u << 10)   /* bytes that are repaired eagerly where much was read in vain */
 
 /* ---- findings of repairs ---- */
 
@@ -151,6 +152,16 @@ static const char *set_skips(struct chrome_reading *st, const char *end)
 	return x->ninner > 0 ? x->inner[0].p : end;
 }
 
+/* Where the first way to repair reads to the end of the window, and the second one is right, each event would
+ * cost a window: tries the second one first, over few bytes.  Returns whether the event is usable. */
+static bool read_eagerly(struct chrome_reading *st, const char *p, const char *limit, const char **end)
+{
+	const char *const near = limit - p > (ptrdiff_t)EAGER ? p + EAGER : limit;
+
+	*end = repair(st, p, near, false, true);
+	return !st->repair->more && st->repair->closed && is_usable(st, *end, near);
+}
+
 /* Reads an event that is not strict JSON.  wasted: bytes that were parsed in vain. */
 static enum record_status read_damaged(struct chrome_reading *st, struct record *rec, const char *p,
                                        const char *limit, const struct chrome_commas *commas, uint64_t wasted)
@@ -158,11 +169,18 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 	if (!begin_repair(st))
 		return RECORD_BAD;
 	struct json_repair *const x = st->repair;
-	const char *end = repair(st, p, limit, false, false);
-	bool usable = !x->more && is_usable(st, end, limit);
-	if (!usable && !x->more && x->differs) {
-		end = repair(st, p, limit, false, true);
+	const char *end = NULL;
+	bool usable = false;
+	if (st->eager && st->wasted > 8 * (CHROME_PIECE + chrome_offset(st, p)))
+		st->eager = usable = read_eagerly(st, p, limit, &end);
+	if (!usable) {
+		end = repair(st, p, limit, false, false);
 		usable = !x->more && is_usable(st, end, limit);
+	}
+	if (!usable && !x->more && x->differs) {
+		wasted += (uint64_t)(end - p);
+		end = repair(st, p, limit, false, true);
+		st->eager = usable = !x->more && is_usable(st, end, limit);
 		if (!usable && !x->more) {
 			end = repair(st, p, limit, false, false);
 			(void)is_usable(st, end, limit);

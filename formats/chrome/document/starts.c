@@ -31,9 +31,11 @@ static const char *find_phase(struct chrome_phases *c, const char *p, const char
 	while (c->at < e) {
 		const char *const q = memchr(c->at, '"', (size_t)(e - c->at));
 		c->at = q != NULL ? q : e;
-		if (e - c->at >= 4 && memcmp(c->at, mark, 4) == 0)
+		if (e - c->at < 4)
+			return e;
+		if (memcmp(c->at, mark, 4) == 0)
 			return c->at;
-		c->at += c->at < e;
+		c->at++;
 	}
 	return e;
 }
