@@ -38,6 +38,7 @@ struct copier {
 	const struct run_facts *run;
 	const struct option_value *options;
 	bool selected;           /* records may have EVENT_LEFT_OUT */
+	bool joins;              /* inputs follow one another */
 	struct closure *closure; /* in survey: see copier_defines() */
 	struct chunk *chunk;     /* the output: see copier_text() */
 	struct slice kept;       /* adjacent bytes that are not in the chunk yet */

@@ -507,7 +507,8 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 
 	copy->bytes += bytes.n;
 	if (!c->selected && !c->run->rebased && copy->renumber == 0) {
-		note_packed(copy, bytes);
+		if (c->joins)
+			note_packed(copy, bytes);
 		copier_keep(c, bytes);
 		return;
 	}

@@ -5,6 +5,7 @@
 
 #include "base/workers.h"
 #include "model/event_traits.h"
+#include "run/read/operands.h"
 #include "run/write/closure.h"
 
 /* ---- the output ---- */
@@ -370,7 +371,10 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 	};
 	w->writer =
 	    (struct writer){ .run = &w->run, .options = options->values, .temp_near = options->temp_near };
-	w->copier = (struct copier){ .run = &w->run, .options = options->values, .selected = run.marked };
+	w->copier = (struct copier){ .run = &w->run,
+		                     .options = options->values,
+		                     .selected = run.marked,
+		                     .joins = run.operands != NULL && operands_count(run.operands) > 1 };
 	w->chunk.flush = flush;
 	w->chunk.flush_ctx = w;
 	w->has_lanes = arrange->lanes != LANES_NONE && !run.raw && arrange->order != ORDER_TRACK_TIME;
