@@ -69,7 +69,8 @@ static void put_heads(const struct columns *c, struct text *to, struct slice hea
 		ends[i + 1] = to->n;
 	}
 	for (unsigned i = 0; i < c->n; i++)
-		heads[i] = to->failed ? SLICE_LIT("") : slice_of(to->p + ends[i], ends[i + 1] - ends[i]);
+		heads[i] = to->n == 0 || to->failed ? SLICE_LIT("")
+		                                    : slice_of(to->p + ends[i], ends[i + 1] - ends[i]);
 }
 
 static struct slice cell(const struct columns *c, size_t i)
