@@ -321,7 +321,7 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	copy->any = true;
 	if (e->phase != PHASE_STRUCTURE || e->nfields == 0) /* or a run of records */
 		copy->events = true;
-	else
+	else if (c->joins)
 		note_mapping(c, b, e);
 	if (c->run->rebased)
 		put_moved(c, b, e, bytes);

@@ -196,6 +196,16 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 	return selected == 0 && o->select.fail_on_empty ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
+void say_lacks_field(const char *path, struct slice field)
+{
+	char space[SELECTED_SPACE];
+	struct text t = text_start(space, sizeof space);
+
+	text_visible(&t, field, 0);
+	say_of(path, "warning: no event has a field \"%.*s\"", (int)t.n, t.p);
+	text_free(&t);
+}
+
 void say_crossing(const struct options *o, const char *path, const struct select_found *f)
 {
 	if (f == NULL || o->quiet || f->clipped == 0)

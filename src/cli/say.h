@@ -35,6 +35,9 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
 enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found,
                               const struct trace *trace);
 
+/* Warns of a field that no event has: its name is probably misspelt. */
+void say_lacks_field(const char *path, struct slice field);
+
 /* Number of spans of a copied selection that the time window did not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 

@@ -204,7 +204,7 @@ static bool parse(struct compare *c)
 	if (c->exit_zero)
 		c->policy.choice.exit_zero = true;
 	if (c->stacks && c->form != FORM_TEXT)
-		return options_mistake(o, "--folded has a form of its own");
+		return options_mistake(o, "stacks are text: --format and --json are for the comparison");
 	c->grouped = c->words_by != NULL;
 	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why))
 		return options_mistake(o, "--by: %s", show_path(&shown, why));

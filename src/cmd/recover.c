@@ -279,7 +279,8 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 		.ctx = c,
 	};
 
-	/* Of a packed file in a folder nothing may be left, such as that of a process that was killed. */
+	/* The packed file of a killed process may end before its first block: its folder is recovered without
+	 * it. */
 	const bool lost =
 	    c->file != NULL && in->p == in->end && (in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT);
 	run.job.in.from = from;

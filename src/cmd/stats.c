@@ -124,15 +124,11 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 	report_out_put(&r->out, &r->text);
 }
 
-/* Warns of fields that no event has: their names are probably misspelt. */
 static void say_lacking(const struct stats *s, const char *path)
 {
-	for (unsigned i = 0; i <= s->by.n; i++) {
-		struct shown_path field;
+	for (unsigned i = 0; i <= s->by.n; i++)
 		if (groups_lacks_field(s, i))
-			say_of(path, "warning: no event has a field \"%s\"",
-			       show_path(&field, i < s->by.n ? s->by.columns[i].head + 4 : s->sum_of.p));
-	}
+			say_lacks_field(path, i < s->by.n ? slice_str(s->by.columns[i].head + 4) : s->sum_of);
 }
 
 /* Reports that the intervals of time are too many. */

@@ -5,7 +5,6 @@
  */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -161,12 +160,12 @@ static bool start_arrow(struct top *t, const struct event *e)
 
 static bool end_arrow(struct top *t, const struct event *e)
 {
+	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
 	struct open_arrow start;
 
 	if (!open_arrows_end(&t->arrows, e, &start))
-		return open_arrows_start(&t->early, e, (e->flags & EVENT_LEFT_OUT) != 0) &&
-		       (!event_is_step(e) ||
-		        open_arrows_start(&t->arrows, e, (e->flags & EVENT_LEFT_OUT) != 0));
+		return open_arrows_start(&t->early, e, left_out) &&
+		       (!event_is_step(e) || open_arrows_start(&t->arrows, e, left_out));
 	return add_arrow(t, e, &start, true) && (!event_is_step(e) || start_arrow(t, e));
 }
 
@@ -426,18 +425,13 @@ static void put_json(struct text *out, const struct top *t, const struct group_r
 	json_out_end(&o, "]}");
 }
 
-/* Warns of fields that no span has: their names are probably misspelt. */
 static void say_lacking(const struct top *t)
 {
 	const struct shown_fields *const f = &t->run->fields;
-	struct shown_path shown;
-	char name[sizeof shown.s];
 
 	for (unsigned i = 0; i < f->n && t->items.arrived > 0; i++)
-		if ((t->lacking >> i & 1) != 0) {
-			snprintf(name, sizeof name, "%.*s", (int)f->names[i].n, f->names[i].p);
-			say_of(t->path, "warning: no event has a field \"%s\"", show_path(&shown, name));
-		}
+		if ((t->lacking >> i & 1) != 0)
+			say_lacks_field(t->path, f->names[i]);
 }
 
 static void put_report(struct top_run *run, struct top *t)

@@ -531,9 +531,9 @@ bool input_read_unpacked(struct input_whole *w, const char *path, size_t max)
 		;
 	w->n = (size_t)(in->end - in->p);
 	w->too_large = w->n > max;
-	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY)
+	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
 		set_whole_why(w, in);
-	else if (!w->too_large) {
+	} else if (!w->too_large) {
 		w->p = malloc(w->n + 1);
 		w->no_memory = w->p == NULL;
 	}

@@ -57,8 +57,7 @@ void columns_time(struct columns *c, unsigned __int128 ns)
 	columns_next(c);
 }
 
-/* Writes the heads to `heads`, as they may be shown: names of fields are among them.  The caller frees `to`.
- */
+/* Stores the heads as visible text, as some are names of fields, in `to`, which the caller frees. */
 static void put_heads(const struct columns *c, struct text *to, struct slice heads[COLUMNS_MAX])
 {
 	size_t ends[COLUMNS_MAX + 1] = { 0 };

@@ -152,8 +152,8 @@ static const char *set_skips(struct chrome_reading *st, const char *end)
 	return x->ninner > 0 ? x->inner[0].p : end;
 }
 
-/* Where the first way to repair reads to the end of the window, and the second one is right, each event would
- * cost a window: tries the second one first, over few bytes.  Returns whether the event is usable. */
+/* Repairs eagerly first, over EAGER bytes: if the careful repair of each of many events reads to the end of
+ * the window in vain, each event costs a window.  Returns whether the event is usable. */
 static bool read_eagerly(struct chrome_reading *st, const char *p, const char *limit, const char **end)
 {
 	const char *const near = limit - p > (ptrdiff_t)EAGER ? p + EAGER : limit;

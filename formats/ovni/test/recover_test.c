@@ -227,7 +227,7 @@ Test(ovni_recover, no_events_are_found_in_other_bytes)
 	while (s.n < 3000)
 		s.n += (size_t)sprintf(s.p + s.n, "{\"id\":%zu,\"name\":\"read\",\"ts\":12}\n", s.n);
 	expect_no_events(&s);
-	/* One event before other bytes. */
+	/* A plausible event, and bytes that are none. */
 	begin(&s, false);
 	memset(s.p, 'x', HEADER);
 	put_event(&s, "VU[", 70000, 0, false);

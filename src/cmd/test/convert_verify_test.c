@@ -462,7 +462,7 @@ Test(convert_verify_damage, every_byte_is_compared_with_what_was_written)
 static int markers; /* of records up to now */
 static int changed_marker;
 
-/* One byte of a marker becomes another; the bytes of a batch are not changed. */
+/* Changes one byte of the marker, in a copy of the batch's bytes. */
 static void copy_changed(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	static char changed[4096];

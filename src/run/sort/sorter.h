@@ -145,9 +145,9 @@ void event_shapes_free(struct event_shapes *s);
  *	text[]  texts of these entries
  *	slice   bytes of the record, if packed `with_bytes`
  *
- * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS live
- * as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 3, or one
- *and its text.
+ * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS
+ * live as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 3, or
+ * one and its text.
  *
  * Readers may access EVENT_PACKED_SLACK bytes after a packed event.
  */

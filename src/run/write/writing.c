@@ -260,7 +260,7 @@ bool writing_put(struct writing *w, struct batch *b)
 		return false;
 	}
 	w->jobs[slot].batch = b;
-	w->jobs[slot].rebased_by = pipeline_report(w->pipeline).rebased_by;
+	w->jobs[slot].rebased_by = w->run.rebased ? pipeline_report(w->pipeline).rebased_by : 0;
 	if (w->workers != NULL) {
 		workers_put(w->workers);
 	} else {
