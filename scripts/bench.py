@@ -35,6 +35,7 @@ import tempfile
 READABLE = ["htdump", "heph", "dial9", "dftracer", "ovni", "chrome", "ndjson"]
 TO = ["chrome", "ndjson", "csv", "perfetto", "ctf", "speedscope", "folded", "paraver", "parquet", "sqlite"]
 FILES_ONLY = {"ctf", "paraver", "sqlite", "ovni"}  # outputs that cannot go to standard output
+PACKED = [".gz", ".zst"]
 JOBS = {
     "validate": ["validate", "IN"],
     "info": ["info", "IN"],
@@ -53,6 +54,7 @@ JOBS = {
     "copy name": ["convert", "--name", "[a-m]*", "--to", "SAME", "IN", "OUT"],
     "verify": ["convert", "--verify", "--to", "chrome", "IN", "FILE"],
     **{"to " + to: ["convert", "--to", to, "IN", "OUT"] for to in TO},
+    **{"to chrome" + end: ["convert", "--to", "chrome", "IN", "FILE" + end] for end in PACKED},
 }
 FEW_JOBS = "validate,stats,copy since,to chrome,to perfetto"
 SHAPE_EVENTS = 300000
@@ -254,16 +256,21 @@ def medians(costs):
             "rss_kib": max(c["rss_kib"] for c in costs)}
 
 
+def output_path(bench):
+    return os.path.join(bench.dir, "out")
+
+
 def arguments(bench, source, job, threads):
     to = next((a for b, a in zip(JOBS[job], JOBS[job][1:]) if b == "--to"), None)
     to = source.form if to == "SAME" else to
-    path = os.path.join(bench.dir, "out")
+    path = output_path(bench)
     table = os.path.join(bench.dir, "table.json")
     if "TABLE" in JOBS[job]:
         call(bench.tool, "stats", "-q", "-f", "--json", "--full", "-o", table, source.path, ok=(0, 1))
-    words = {"TABLE": table, "IN": source.path, "SAME": source.form, "OUT": path if to in FILES_ONLY else "-", "FILE": path}
+    words = {"TABLE": table, "IN": source.path, "SAME": source.form, "OUT": path if to in FILES_ONLY else "-",
+             **{"FILE" + end: path + end for end in ["", *PACKED]}}
     argv = [words.get(a, a) for a in JOBS[job]]
-    return [argv[0], "--quiet", *(["-f"] if path in argv else []), *(["--threads", "1"] if threads == "1" else []), *argv[1:]]
+    return [argv[0], "--quiet", *(["-f"] if argv[-1].startswith(path) else []), *(["--threads", "1"] if threads == "1" else []), *argv[1:]]
 
 
 def run_row(bench, source, job, threads):
@@ -273,7 +280,8 @@ def run_row(bench, source, job, threads):
     for i in range(bench.runs):
         for tool in sorted(costs, reverse=i % 2 == 1):
             costs[tool].append(measure(bench, [tool, *argv], source.path if job.endswith("pipe") else None))
-            remove(os.path.join(bench.dir, "out"))
+            for end in ["", *PACKED]:
+                remove(output_path(bench) + end)
     row = {"input": source.name, "job": job, "threads": threads, "bytes": source.bytes, "events": source.count,
            **medians(costs[bench.tool])}
     row["mb_per_s"] = source.bytes / 1e6 / row["wall_s"]

@@ -242,13 +242,13 @@ bool output_is_made_anew(const struct options *o, const struct format *to)
 /* ---- file or folder ---- */
 
 bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
-                         char *why, size_t n)
+                         unsigned threads, char *why, size_t n)
 {
 	*o = (struct convert_output){ .file = NULL };
 	if (shape == WRITER_FOLDER)
 		o->folder = output_folder_open(path, flags, why, n);
 	else
-		o->file = output_open(path, flags, why, n);
+		o->file = output_open(path, flags, threads, why, n);
 	return convert_output_is_open(o);
 }
 
@@ -319,7 +319,7 @@ bool report_out_open_file(struct report_out *r, const char *path, bool force)
 	char why[512];
 
 	*r = (struct report_out){ .path = strcmp(path, "-") == 0 ? "standard output" : path };
-	r->out = output_open(path, force ? OUTPUT_FORCE : 0, why, sizeof why);
+	r->out = output_open(path, force ? OUTPUT_FORCE : 0, 1, why, sizeof why);
 	if (r->out == NULL)
 		say("%s", why);
 	return r->out != NULL;

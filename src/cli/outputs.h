@@ -34,9 +34,9 @@ struct convert_output {
 	struct output_folder *folder; /* both NULL: not opened, or over */
 };
 
-/* flags: enum output_flags. */
+/* flags: enum output_flags; threads: that compress it. */
 bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
-                         char *why, size_t n);
+                         unsigned threads, char *why, size_t n);
 
 static inline bool convert_output_is_open(const struct convert_output *o)
 {

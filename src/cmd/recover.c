@@ -231,7 +231,7 @@ static bool open_outputs(struct recover *c, enum writer_shape shape)
 	char why[512];
 
 	c->status = STATUS_UNREADABLE;
-	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, why,
+	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, 1, why,
 	                         sizeof why)) {
 		say("%s", why);
 		return false;

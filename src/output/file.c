@@ -18,7 +18,7 @@
 #include "output/text_visible.h"
 
 enum {
-	BUFFER_SIZE = 256 * 1024,
+	BUFFER_SIZE = OUTPUT_PACK_MAX,
 	DIRECT_SIZE = 64 * 1024,
 	READ_STEP = 256 * 1024,
 	HEAD_MAX = 256,      /* bytes by which an earlier output is known */
@@ -188,7 +188,7 @@ static bool open_path(struct output *o, const char *path)
 	return o->fd >= 0 || fail(o, errno);
 }
 
-static bool open_output(struct output *o, const char *path)
+static bool open_output(struct output *o, const char *path, unsigned threads)
 {
 	const int inherited = output_fd_of(path);
 	if (inherited >= 0) {
@@ -198,7 +198,7 @@ static bool open_output(struct output *o, const char *path)
 	}
 	const enum output_packing packing = output_packing_of(path);
 	if (packing != OUTPUT_PLAIN) {
-		o->pack = output_pack_open(packing);
+		o->pack = output_pack_open(packing, threads);
 		if (o->pack == NULL)
 			return fail(o, ENOMEM);
 	}
@@ -244,7 +244,7 @@ static struct output *opened_or_null(struct output *o, bool opened, char *why, s
 	return NULL;
 }
 
-struct output *output_open(const char *path, unsigned flags, char *why, size_t n)
+struct output *output_open(const char *path, unsigned flags, unsigned threads, char *why, size_t n)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
 	struct output *o = new_output(name);
@@ -254,7 +254,7 @@ struct output *output_open(const char *path, unsigned flags, char *why, size_t n
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
 	o->sums = (flags & OUTPUT_SUMS) != 0;
-	return opened_or_null(o, open_output(o, path), why, n);
+	return opened_or_null(o, open_output(o, path, threads), why, n);
 }
 
 /* ---- opening below a folder ---- */
@@ -311,7 +311,7 @@ static bool open_below(struct output *o, const char *folder, const char *path, c
 		return fail_because(o, errno,
 		                    errno == ENOENT ? "its directory does not exist" : below_why(errno));
 	const enum output_packing packing = output_packing_of(name);
-	if (packing != OUTPUT_PLAIN && (o->pack = output_pack_open(packing)) == NULL)
+	if (packing != OUTPUT_PLAIN && (o->pack = output_pack_open(packing, 1)) == NULL)
 		return fail(o, ENOMEM);
 	if (!may_replace_below(o, name, packing == OUTPUT_PLAIN ? head : NULL, &keep_mode))
 		return false;

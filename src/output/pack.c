@@ -1,28 +1,274 @@
 /*
  * Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
- * content.  Both run on the caller's thread.
+ * content.  Both write one stream, which every reader of the format takes, with the same bytes for any number
+ * of threads.
+ *
+ * gzip: the input is cut into blocks.  Threads deflate them, each with the end of the block before as its
+ * dictionary and its last byte filled up, and the caller's thread passes them on in order, as one member.
+ * zstd: the threads are those of libzstd.
  */
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
+#include "base/os.h"
 #include "output/private.h"
 
 enum {
-	OUT_SIZE = 256 * 1024,
-	PIECE = 1 << 30, /* ISA-L counts in 32 bits */
+	THREADS_MAX = 8,
 	GZIP_LEVEL = 1,
-	GZIP_LEVEL_SIZE = ISAL_DEF_LVL1_EXTRA_LARGE,
+	WINDOW = IGZIP_HIST_SIZE,
+	BLOCK = OUTPUT_PACK_MAX,
+	BLOCK_PACKED = BLOCK + BLOCK / 8 + 4096, /* what cannot be made smaller is stored */
 	ZSTD_LEVEL = 3,
+	ZSTD_JOB = 1 << 20, /* bytes of input for a thread of libzstd */
+	ZSTD_OUT = 256 * 1024,
 };
 
+/* ---- gzip ---- */
+
+/* A thread's memory for deflating. */
+struct deflate {
+	struct isal_zstream stream;
+	uint8_t level[ISAL_DEF_LVL1_EXTRA_LARGE];
+};
+
+struct gzip_block {
+	uint8_t in[WINDOW + BLOCK]; /* the dictionary ends at WINDOW */
+	uint8_t out[BLOCK_PACKED];
+	size_t dictionary, n; /* bytes of `in` */
+	size_t packed;        /* bytes of `out`; 0: failed */
+	bool done;
+};
+
+/* Block i is ring[i % nring] from when it is added until it is sent. */
+struct gzip {
+	struct deflate *own; /* the caller's */
+	struct gzip_block *ring;
+	unsigned nring;
+	uint64_t sent;
+	bool begun; /* the header is sent */
+	uint32_t crc;
+	uint32_t size; /* of the input, modulo 2^32 as in the trailer */
+
+	unsigned nthreads, started;
+	pthread_t threads[THREADS_MAX];
+	pthread_mutex_t lock; /* of the rest, and of `done` */
+	pthread_cond_t changed;
+	uint64_t added;
+	uint64_t taken; /* the first of those that are or were deflated by no thread */
+	bool closing;
+};
+
+/* Clears all state before, so that a block has the same bytes on any thread. */
+static void deflate_block(struct deflate *d, struct gzip_block *b)
+{
+	struct isal_zstream *const z = &d->stream;
+	uint8_t *const begin = b->in + WINDOW;
+
+	memset(d->level, 0, sizeof d->level);
+	isal_deflate_init(z);
+	z->level = GZIP_LEVEL;
+	z->level_buf = d->level;
+	z->level_buf_size = sizeof d->level;
+	z->gzip_flag = IGZIP_DEFLATE;
+	z->flush = FULL_FLUSH;
+	z->next_in = begin;
+	z->avail_in = (uint32_t)b->n;
+	z->next_out = b->out;
+	z->avail_out = sizeof b->out;
+	const bool packed =
+	    (b->dictionary == 0 ||
+	     isal_deflate_set_dict(z, begin - b->dictionary, (uint32_t)b->dictionary) == COMP_OK) &&
+	    isal_deflate(z) == COMP_OK && z->avail_in == 0 && z->avail_out > 0;
+	b->packed = packed ? sizeof b->out - z->avail_out : 0;
+}
+
+/* Deflates the first block that no thread has taken.  With the lock held. */
+static void deflate_next(struct gzip *g, struct deflate *d)
+{
+	struct gzip_block *const b = &g->ring[g->taken++ % g->nring];
+
+	pthread_mutex_unlock(&g->lock);
+	deflate_block(d, b);
+	pthread_mutex_lock(&g->lock);
+	b->done = true;
+	pthread_cond_broadcast(&g->changed);
+}
+
+/* Without memory it leaves the blocks to others; the caller has memory. */
+static void *gzip_thread(void *arg)
+{
+	struct gzip *const g = arg;
+	struct deflate *const d = malloc(sizeof *d);
+
+	pthread_mutex_lock(&g->lock);
+	while (d != NULL && !g->closing) {
+		if (g->taken < g->added)
+			deflate_next(g, d);
+		else
+			pthread_cond_wait(&g->changed, &g->lock);
+	}
+	pthread_mutex_unlock(&g->lock);
+	free(d);
+	return NULL;
+}
+
+static void gzip_close(struct gzip *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->closing = true;
+	pthread_cond_broadcast(&g->changed);
+	pthread_mutex_unlock(&g->lock);
+	for (unsigned i = 0; i < g->started; i++)
+		(void)pthread_join(g->threads[i], NULL);
+	(void)pthread_cond_destroy(&g->changed);
+	(void)pthread_mutex_destroy(&g->lock);
+	free(g->own);
+	free(g->ring);
+	free(g);
+}
+
+static struct gzip *gzip_open(unsigned threads)
+{
+	struct gzip *const g = calloc(1, sizeof *g);
+
+	if (g == NULL)
+		return NULL;
+	(void)pthread_mutex_init(&g->lock, NULL); /* cannot fail with default attributes */
+	(void)pthread_cond_init(&g->changed, NULL);
+	g->nthreads = threads - 1; /* besides the caller's */
+	g->nring = threads;
+	g->own = malloc(sizeof *g->own);
+	g->ring = malloc(g->nring * sizeof *g->ring);
+	if (g->own != NULL && g->ring != NULL)
+		return g;
+	gzip_close(g);
+	return NULL;
+}
+
+/* Copies a block into the ring, which has space. */
+static void gzip_add(struct gzip *g, const char *p, size_t n)
+{
+	struct gzip_block *const b = &g->ring[g->added % g->nring];
+
+	b->dictionary = 0;
+	if (g->added > 0) {
+		/* Blocks are full, but for the last; in a ring of one, it is the same memory. */
+		const struct gzip_block *const before = &g->ring[(g->added - 1) % g->nring];
+		memmove(b->in, before->in + before->n, WINDOW);
+		b->dictionary = WINDOW;
+	}
+	memcpy(b->in + WINDOW, p, n);
+	b->n = n;
+	b->done = false;
+	/* One block needs no thread.  If none can be started, the caller's deflates them all. */
+	while (g->added > 0 && g->started < g->nthreads &&
+	       thread_start(&g->threads[g->started], gzip_thread, g) == 0)
+		g->started++;
+	if (g->added > 0)
+		g->nthreads = g->started;
+	pthread_mutex_lock(&g->lock);
+	g->added++;
+	pthread_cond_signal(&g->changed);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* Waits for the first block in the ring; meanwhile deflates others. */
+static const struct gzip_block *gzip_first(struct gzip *g)
+{
+	const struct gzip_block *const b = &g->ring[g->sent % g->nring];
+
+	pthread_mutex_lock(&g->lock);
+	while (!b->done) {
+		if (g->taken < g->added)
+			deflate_next(g, g->own);
+		else
+			pthread_cond_wait(&g->changed, &g->lock);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return b;
+}
+
+static void put_le32(char *to, uint32_t u)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (char)(u >> 8 * i);
+}
+
+static const char *gzip_feed(struct gzip *g, const char *p, size_t n, bool last, output_pack_sink *sink,
+                             void *to)
+{
+	/* RFC 1952, 2.3: deflate, no flags, no time, any system.  RFC 1951, 3.2.6: an empty last block. */
+	static const char header[10] = { '\x1f', '\x8b', 8, 0, 0, 0, 0, 0, 0, '\xff' };
+	char trailer[10] = { 3, 0 };
+
+	if (!g->begun && !sink(to, header, sizeof header))
+		return NULL;
+	g->begun = true;
+	if (n > 0) {
+		g->crc = crc32_gzip_refl(g->crc, (const unsigned char *)p, n);
+		g->size += (uint32_t)n;
+		gzip_add(g, p, n);
+	}
+	while (g->sent < g->added && (last || g->added - g->sent == g->nring)) {
+		const struct gzip_block *const b = gzip_first(g);
+		if (b->packed == 0)
+			return "cannot compress (gzip)";
+		if (!sink(to, (const char *)b->out, b->packed))
+			return NULL;
+		g->sent++;
+	}
+	if (last) {
+		put_le32(trailer + 2, g->crc);
+		put_le32(trailer + 6, g->size);
+		(void)sink(to, trailer, sizeof trailer);
+	}
+	return NULL;
+}
+
+/* ---- zstd ---- */
+
+/* Always with threads of libzstd, at least one: without, the bytes are others. */
+static ZSTD_CCtx *zstd_open(unsigned threads)
+{
+	ZSTD_CCtx *const z = ZSTD_createCCtx();
+
+	if (z != NULL && !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
+	    !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1)) &&
+	    !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_nbWorkers, (int)threads)) &&
+	    !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_jobSize, ZSTD_JOB)))
+		return z;
+	(void)ZSTD_freeCCtx(z);
+	return NULL;
+}
+
+static const char *zstd_feed(ZSTD_CCtx *z, char *space, const char *p, size_t n, bool last,
+                             output_pack_sink *sink, void *to)
+{
+	ZSTD_inBuffer in = { .src = p, .size = n, .pos = 0 };
+	for (;;) {
+		ZSTD_outBuffer out = { .dst = space, .size = ZSTD_OUT, .pos = 0 };
+		const size_t left = ZSTD_compressStream2(z, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+		if (ZSTD_isError(left))
+			return ZSTD_getErrorName(left);
+		if (!sink(to, space, out.pos))
+			return NULL;
+		if (last ? left == 0 : in.pos == in.size)
+			return NULL;
+	}
+}
+
+/* ---- either ---- */
+
 struct output_pack {
-	struct isal_zstream *gzip; /* either this or zstd */
-	uint8_t *gzip_level;
+	struct gzip *gzip; /* either this or zstd */
 	ZSTD_CCtx *zstd;
-	char out[OUT_SIZE];
+	char *zstd_out; /* ZSTD_OUT bytes */
 };
 
 static bool ends_with(const char *s, const char *tail)
@@ -38,34 +284,20 @@ enum output_packing output_packing_of(const char *path)
 	return ends_with(path, ".zst") ? OUTPUT_ZSTD : OUTPUT_PLAIN;
 }
 
-static bool gzip_open(struct output_pack *k)
+struct output_pack *output_pack_open(enum output_packing packing, unsigned threads)
 {
-	k->gzip = calloc(1, sizeof *k->gzip);
-	k->gzip_level = calloc(1, GZIP_LEVEL_SIZE); /* cleared: equal input, equal bytes */
-	if (k->gzip == NULL || k->gzip_level == NULL)
-		return false;
-	isal_deflate_init(k->gzip);
-	k->gzip->level = GZIP_LEVEL;
-	k->gzip->level_buf = k->gzip_level;
-	k->gzip->level_buf_size = GZIP_LEVEL_SIZE;
-	k->gzip->gzip_flag = IGZIP_GZIP;
-	return true;
-}
+	struct output_pack *const k = calloc(1, sizeof *k);
+	const unsigned n = threads < THREADS_MAX ? threads : THREADS_MAX;
 
-static bool zstd_open(struct output_pack *k)
-{
-	k->zstd = ZSTD_createCCtx();
-	return k->zstd != NULL &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(k->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(k->zstd, ZSTD_c_checksumFlag, 1));
-}
-
-struct output_pack *output_pack_open(enum output_packing packing)
-{
-	struct output_pack *k = calloc(1, sizeof *k);
 	if (k == NULL)
 		return NULL;
-	if (packing == OUTPUT_GZIP ? gzip_open(k) : zstd_open(k))
+	if (packing == OUTPUT_GZIP) {
+		k->gzip = gzip_open(n);
+	} else {
+		k->zstd = zstd_open(n);
+		k->zstd_out = malloc(ZSTD_OUT);
+	}
+	if (k->gzip != NULL || (k->zstd != NULL && k->zstd_out != NULL))
 		return k;
 	output_pack_close(k);
 	return NULL;
@@ -75,56 +307,16 @@ void output_pack_close(struct output_pack *k)
 {
 	if (k == NULL)
 		return;
-	free(k->gzip);
-	free(k->gzip_level);
+	if (k->gzip != NULL)
+		gzip_close(k->gzip);
 	(void)ZSTD_freeCCtx(k->zstd);
+	free(k->zstd_out);
 	free(k);
-}
-
-static const char *gzip_feed(struct output_pack *k, const char *p, size_t n, bool last,
-                             output_pack_sink *sink, void *to)
-{
-	struct isal_zstream *z = k->gzip;
-	z->next_in = (uint8_t *)(uintptr_t)p; /* the library only reads there */
-	z->avail_in = (uint32_t)n;
-	z->end_of_stream = last;
-	for (;;) {
-		z->next_out = (uint8_t *)k->out;
-		z->avail_out = OUT_SIZE;
-		if (isal_deflate(z) != COMP_OK)
-			return "cannot compress (gzip)";
-		if (!sink(to, k->out, OUT_SIZE - z->avail_out))
-			return NULL;
-		if (last ? z->internal_state.state == ZSTATE_END : z->avail_in == 0 && z->avail_out > 0)
-			return NULL;
-		if (z->avail_out == OUT_SIZE)
-			return "cannot compress (gzip)"; /* no progress */
-	}
-}
-
-static const char *zstd_feed(struct output_pack *k, const char *p, size_t n, bool last,
-                             output_pack_sink *sink, void *to)
-{
-	ZSTD_inBuffer in = { .src = p, .size = n, .pos = 0 };
-	for (;;) {
-		ZSTD_outBuffer out = { .dst = k->out, .size = OUT_SIZE, .pos = 0 };
-		const size_t left =
-		    ZSTD_compressStream2(k->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
-		if (ZSTD_isError(left))
-			return ZSTD_getErrorName(left);
-		if (!sink(to, k->out, out.pos))
-			return NULL;
-		if (last ? left == 0 : in.pos == in.size)
-			return NULL;
-	}
 }
 
 const char *output_pack_feed(struct output_pack *k, const char *p, size_t n, bool last,
                              output_pack_sink *sink, void *to)
 {
-	if (k->gzip == NULL)
-		return zstd_feed(k, p, n, last, sink, to);
-	if (n > PIECE)
-		return "cannot compress so much at once";
-	return gzip_feed(k, p, n, last, sink, to);
+	return k->gzip != NULL ? gzip_feed(k->gzip, p, n, last, sink, to)
+	                       : zstd_feed(k->zstd, k->zstd_out, p, n, last, sink, to);
 }

@@ -471,7 +471,8 @@ bool convert_open(struct convert *c)
 	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
 	char why[512] = "";
 
-	if (convert_output_open(&c->output, c->out, shape(c), flags, why, sizeof why) &&
+	if (convert_output_open(&c->output, c->out, shape(c), flags, options_threads(c->threads), why,
+	                        sizeof why) &&
 	    losses_out_open(&c->losses, &c->options) && side_reports_open(&c->options))
 		return true;
 	if (why[0] != '\0')

@@ -88,6 +88,29 @@ Test(output_pack, packed_bytes_do_not_depend_on_cutting)
 	free(b.p);
 }
 
+Test(output_pack, packed_bytes_do_not_depend_on_threads)
+{
+	static const char *const names[] = { "out.gz", "out.zst" };
+	static const unsigned threads[] = { 2, 3, 8, 40 };
+	struct bytes b = some_json(9000000);
+	uint32_t x = 7;
+
+	for (size_t i = 3000000; i < 4000000; i++)
+		b.p[i] = (char)random_next(&x);
+	for (size_t i = 0; i < 2; i++) {
+		packs_and_unpacks(names[i], b, 70000);
+		struct bytes first = file_read(names[i]);
+		for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
+			struct output *const o = opened_by(threads[k], names[i], OUTPUT_FORCE);
+			write_pieces(o, b, 70000, (uint32_t)k);
+			committed(o);
+			file_is(names[i], first.p, first.n);
+		}
+		free(first.p);
+	}
+	free(b.p);
+}
+
 Test(output_pack, gzip_header_has_no_name_and_no_time)
 {
 	packs_and_unpacks("out.gz", (struct bytes){ .p = (char[]){ 'x' }, .n = 1 }, 1);
@@ -116,12 +139,14 @@ Test(output_pack, packing_is_told_by_the_end_of_the_name)
 Test(output_pack, packed_discard_leaves_nothing)
 {
 	struct bytes b = some_json(1000000);
-	struct output *o = opened("out.json.gz", 0);
-	write_pieces(o, b, 1000, 1);
-	output_discard(o);
-	o = opened("out.json.zst", 0);
-	write_pieces(o, b, 1000, 1);
-	output_discard(o);
+	for (unsigned threads = 1; threads <= 4; threads++) {
+		struct output *o = opened_by(threads, "out.json.gz", 0);
+		write_pieces(o, b, 1000, 1);
+		output_discard(o);
+		o = opened_by(threads, "out.json.zst", 0);
+		write_pieces(o, b, 1000, 1);
+		output_discard(o);
+	}
 	free(b.p);
 	cr_assert_str_eq(listing("."), "");
 }

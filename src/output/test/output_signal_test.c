@@ -35,9 +35,9 @@ static int ended_by(void (*body)(int sig), int sig, bool ignored)
 static void write_files(int sig)
 {
 	char why[256];
-	struct output *const a = output_open("a.json", 0, why, sizeof why);
-	struct output *const b = output_open("dir/b.json.gz", OUTPUT_FORCE, why, sizeof why);
-	struct output *const c = output_open("c.json", 0, why, sizeof why);
+	struct output *const a = output_open("a.json", 0, 1, why, sizeof why);
+	struct output *const b = output_open("dir/b.json.gz", OUTPUT_FORCE, 1, why, sizeof why);
+	struct output *const c = output_open("c.json", 0, 1, why, sizeof why);
 
 	if (a == NULL || b == NULL || c == NULL || !output_write(a, "x", 1) ||
 	    !output_commit(c, why, sizeof why))

@@ -199,7 +199,7 @@ Test(output, missing_folder)
 Test(output, folder_that_takes_no_files)
 {
 	char why[256];
-	cr_assert_null(output_open("/proc/self/out.json", 0, why, sizeof why));
+	cr_assert_null(output_open("/proc/self/out.json", 0, 1, why, sizeof why));
 	cr_assert_eq(strncmp(why, "/proc/self/out.json: ", 21), 0);
 	if (geteuid() == 0)
 		return; /* may write anywhere */
@@ -243,7 +243,7 @@ Test(output, name_that_is_too_long)
 
 	/* A short message keeps the reason. */
 	char why[32];
-	cr_assert_null(output_open(name, 0, why, sizeof why));
+	cr_assert_null(output_open(name, 0, 1, why, sizeof why));
 	cr_assert_str_eq(why, "...nnnnnnnn: File name too long");
 }
 
@@ -252,7 +252,7 @@ Test(output, message_fits_any_room)
 	char why[64];
 	for (size_t n = 0; n <= sizeof why; n++) {
 		memset(why, '#', sizeof why);
-		cr_assert_null(output_open("no/\xc3\xa4\xc3\xb6.json", 0, why, n));
+		cr_assert_null(output_open("no/\xc3\xa4\xc3\xb6.json", 0, 1, why, n));
 		cr_assert(n == 0 ? why[0] == '#' : memchr(why, '\0', n) != NULL);
 		for (size_t i = n; i < sizeof why; i++)
 			cr_assert_eq(why[i], '#');
@@ -366,7 +366,7 @@ Test(output, check_finds_each_changed_byte)
 
 	for (int i = 0; i < 3; i++)
 		for (long at = -1; at < 14; at++) {
-			struct output *const o = output_open(names[i], OUTPUT_SUMS, why, sizeof why);
+			struct output *const o = output_open(names[i], OUTPUT_SUMS, 1, why, sizeof why);
 			for (int k = 0; k < 1000; k++)
 				cr_assert(output_write(o, "[{\"a\":1}]\n", 11));
 			cr_assert(output_finish(o));
@@ -384,7 +384,7 @@ Test(output, check_finds_lost_and_more_bytes)
 	char why[200];
 
 	for (int i = 0; i < 3; i++) {
-		struct output *const o = output_open("a", OUTPUT_SUMS, why, sizeof why);
+		struct output *const o = output_open("a", OUTPUT_SUMS, 1, why, sizeof why);
 		cr_assert(output_write(o, "\0\0\0\0", 4) && output_finish(o));
 		FILE *const f = fopen(output_written(o), i == 0 ? "w" : "a");
 		cr_assert(f != NULL && fwrite("\0\0", 1, 2, f) == 2 && fclose(f) == 0);

@@ -99,19 +99,24 @@ static inline void file_is(const char *path, const char *p, size_t n)
 	free(b.p);
 }
 
-static inline struct output *opened(const char *path, unsigned flags)
+static inline struct output *opened_by(unsigned threads, const char *path, unsigned flags)
 {
 	char why[512] = "";
-	struct output *o = output_open(path, flags, why, sizeof why);
+	struct output *o = output_open(path, flags, threads, why, sizeof why);
 	cr_assert_not_null(o, "%s", why);
 	cr_assert_null(output_error(o));
 	return o;
 }
 
+static inline struct output *opened(const char *path, unsigned flags)
+{
+	return opened_by(1, path, flags);
+}
+
 static inline void refused(const char *path, unsigned flags, const char *message)
 {
 	char why[512] = "";
-	cr_assert_null(output_open(path, flags, why, sizeof why), "%s", path);
+	cr_assert_null(output_open(path, flags, 1, why, sizeof why), "%s", path);
 	cr_assert_str_eq(why, message);
 }
 

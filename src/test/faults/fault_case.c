@@ -38,7 +38,7 @@ static bool copy_file(const char *from, const char *to)
 	fclose(f);
 	if (n == sizeof bytes)
 		return report_failure(from, "too large for a sample");
-	struct output *const o = output_open(to, OUTPUT_FORCE, why, sizeof why);
+	struct output *const o = output_open(to, OUTPUT_FORCE, 1, why, sizeof why);
 	if (o == NULL)
 		return report_failure(to, why);
 	output_write(o, bytes, n);

@@ -25,7 +25,7 @@ Test(shrunk_copy, is_a_fault_of_the_input)
 	cr_assert(write_whole(from, bytes, BYTES));
 	input_handle_signals();
 	struct input *const in = input_open(from);
-	struct output *const out = output_open(to, 0, why, sizeof why);
+	struct output *const out = output_open(to, 0, 1, why, sizeof why);
 	cr_assert_not_null(in);
 	cr_assert_not_null(out, "%s", why);
 	cr_assert_eq(in->end - in->p, BYTES);
