@@ -369,13 +369,6 @@ void finding_log_clear(struct finding_log *k)
 	arena_reset(k->open.arena);
 }
 
-void finding_log_reset(struct finding_log *k)
-{
-	k->open = (struct finding_list){ .arena = k->open.arena };
-	k->nchecks = 0;
-	finding_log_clear(k);
-}
-
 void finding_log_free(struct finding_log *k)
 {
 	arena_free(&k->arenas[0]);

@@ -153,8 +153,6 @@ void finding_log_amend(struct finding_log *k, const struct findings *j);
 /* Removes the closed files; call it when they are reported. */
 void finding_log_clear(struct finding_log *k);
 
-/* Removes the open findings too.  Retains some memory. */
-void finding_log_reset(struct finding_log *k);
 void finding_log_free(struct finding_log *k);
 
 #endif

@@ -148,12 +148,6 @@ void cells_real(struct cells *c, double v)
 	}
 }
 
-void cells_text(struct cells *c, const char *s)
-{
-	if (next(c))
-		columns_str(&c->columns, s);
-}
-
 void cells_none(struct cells *c)
 {
 	if (next(c) && c->form != CELLS_JSON && c->form != CELLS_CSV)

@@ -52,8 +52,7 @@ void cells_time(struct cells *c, unsigned __int128 ns);
 void cells_at(struct cells *c, uint64_t ns);                     /* a time on the clock of the trace */
 void cells_share(struct cells *c, unsigned __int128 millionths); /* of 1 */
 void cells_real(struct cells *c, double v);
-void cells_text(struct cells *c, const char *s); /* of text only, as it is */
-void cells_none(struct cells *c);                /* no value */
+void cells_none(struct cells *c); /* no value */
 
 /* Ends the table.  Returns false on OOM. */
 bool cells_end(struct cells *c);

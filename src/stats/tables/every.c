@@ -11,7 +11,6 @@
 #include "stats/tables/tables.h"
 
 #define NOBODY (UINT64_MAX >> 1) /* a span that is left out */
-#define NO_SERIES UINT32_MAX
 
 enum kind { KIND_SPAN, KIND_ASYNC, KIND_COUNTER };
 
