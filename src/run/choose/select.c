@@ -18,6 +18,7 @@
 #include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/value.h"
+#include "output/text.h"
 #include "run/sort/sorter.h"
 
 /* ---- conditions ---- */
@@ -49,8 +50,14 @@ static bool track_matches(const struct track *t, struct slice glob)
 
 struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT])
 {
-	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON)
+	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
 		return value_text(v);
+	if (v->type == VALUE_BYTES) {
+		struct text t = text_start(space, SELECT_VALUE_TEXT);
+		text_str(&t, "0x");
+		text_hex(&t, v->p, v->count < SELECT_BYTES_MAX ? v->count : SELECT_BYTES_MAX);
+		return slice_of(space, t.n);
+	}
 	return slice_of(space, (size_t)(fields_json_scalar(space, v) - space));
 }
 
@@ -60,7 +67,7 @@ static bool compares(const struct select_condition *c, const struct value *v)
 	struct value number;
 	int order;
 
-	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON) {
+	if (v->type == VALUE_STRING || v->type == VALUE_JSON) {
 		if (!value_number(value_text(v), &number))
 			return false;
 		v = &number;
