@@ -429,7 +429,7 @@ static bool put_stacks(struct data *d)
 {
 	struct page *const p = d->page;
 	const uint32_t n = p->nnodes;
-	uint64_t *const totals = calloc((size_t)n * 2, sizeof *totals), *const sorted = totals + n;
+	uint64_t *const totals = calloc((size_t)n * 2, sizeof *totals);
 	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
 	uint32_t *const first = calloc((size_t)n + 1, sizeof *first);
 	uint32_t kept = 0, path[PAGE_DEPTH + 2], depth = 0;
@@ -449,6 +449,7 @@ static bool put_stacks(struct data *d)
 		page_add_saturating(&totals[p->nodes[i].parent], totals[i]);
 	}
 	if (n > MAX_NODES) {
+		uint64_t *const sorted = totals + n;
 		memcpy(sorted, totals, n * sizeof *totals);
 		qsort(sorted, n, sizeof *sorted, descending);
 		least = sorted[MAX_NODES] + 1;
