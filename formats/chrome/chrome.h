@@ -26,7 +26,7 @@ extern const struct reader_ops chrome_reader_ops;
 #define CHROME_PIECE (1u << 20)       /* bytes that are passed over at once */
 #define CHROME_MAX_FACT (1u << 20)    /* bytes of one that is kept */
 #define CHROME_MAX_TASKS 60000        /* processes and threads */
-#define CHROME_MAX_ID 200             /* bytes of a pid or tid that is a text */
+#define CHROME_MAX_ID 200             /* bytes of a pid or tid that is a text; a byte holds it */
 #define CHROME_MAX_TITLE 250          /* bytes of a name or category that always fit */
 #define CHROME_MAX_TITLES (16u << 20) /* bytes of longer names of categories, processes and threads */
 #define CHROME_MAX_CLASSES 4096
@@ -241,12 +241,12 @@ struct chrome_reading {
 	struct chrome_task *task;
 	struct event event; /* its ts, dur, phase and flags */
 
-	struct tabletext ids;   /* "pid" or "pid/tid" -> tasks[] */
+	struct tabletext ids;   /* pid, or pid and tid -> tasks[] */
 	struct table64 threads; /* tid -> the first of tasks[]: for samples */
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
 	struct chrome_task *overflow;        /* stands for all tasks beyond the limit */
-	char last_id[2 * CHROME_MAX_ID + 4]; /* key of tasks[last_task], the latest lookup */
+	char last_id[2 * CHROME_MAX_ID + 2]; /* key of tasks[last_task], the latest lookup */
 	uint32_t last_id_n, last_task;
 	struct chrome_reading *names_for; /* itself; in a look-ahead pass the reader that started it */
 	bool looked_ahead;

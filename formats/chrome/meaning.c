@@ -57,8 +57,13 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 		chrome_report(st, CHROME_RULE_ID_RANGE, t->p, "%s is %s", what, quoted(&q, s));
 }
 
-/* Returns NULL at the limit (*full is set) or on OOM. */
-static struct chrome_task *add_task(struct chrome_reading *st, struct slice key, struct slice pid, bool *full)
+/* A key in st->ids: one of these bytes, the length of the pid, the pid, the tid.  Both may be empty, or hold any
+ * byte. */
+#define KEY_OF_PROCESS 'p'
+#define KEY_OF_THREAD 't'
+
+/* key: of find_task().  Returns NULL at the limit (*full is set) or on OOM. */
+static struct chrome_task *add_task(struct chrome_reading *st, struct slice key, uint32_t pid_n, bool *full)
 {
 	if (st->ntasks == CHROME_MAX_TASKS) {
 		*full = true;
@@ -73,8 +78,8 @@ static struct chrome_task *add_task(struct chrome_reading *st, struct slice key,
 	    !tabletext_put(&st->ids, copy, st->ntasks))
 		return NULL;
 	w->index = st->ntasks;
-	w->is_thread = key.n > pid.n;
-	w->pid = slice_of(copy.p, pid.n);
+	w->is_thread = key.p[0] == KEY_OF_THREAD;
+	w->pid = slice_of(copy.p + 2, pid_n);
 	st->tasks[st->ntasks++] = w;
 	return w;
 }
@@ -92,13 +97,14 @@ static struct chrome_task *overflow_task(struct chrome_reading *st)
 static struct chrome_task *find_task(struct chrome_reading *st, const struct chrome_record *rec,
                                      struct slice pid, const struct slice *tid)
 {
-	char key[2 * CHROME_MAX_ID + 4];
-	uint32_t n = pid.n;
+	char key[2 * CHROME_MAX_ID + 2];
+	uint32_t n = 2 + pid.n;
 	bool full = false;
 
-	memcpy(key, pid.p, n);
+	key[0] = tid != NULL ? KEY_OF_THREAD : KEY_OF_PROCESS;
+	key[1] = (char)pid.n;
+	memcpy(key + 2, pid.p, pid.n);
 	if (tid != NULL) {
-		key[n++] = '/';
 		memcpy(key + n, tid->p, tid->n);
 		n += tid->n;
 	}
@@ -106,7 +112,7 @@ static struct chrome_task *find_task(struct chrome_reading *st, const struct chr
 		return st->tasks[st->last_task];
 	const struct slice s = slice_of(key, n);
 	const uint32_t known = tabletext_get(&st->ids, s);
-	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_task(st, s, pid, &full);
+	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_task(st, s, pid.n, &full);
 	if (w != NULL && (known == TABLE_NONE || (rec != NULL && !w->checked))) {
 		const enum chrome_member m = tid != NULL ? CHROME_TID : CHROME_PID;
 		read_id(st, w, tid != NULL ? *tid : pid, tid != NULL ? "tid" : "pid",
