@@ -57,8 +57,8 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 		chrome_report(st, CHROME_RULE_ID_RANGE, t->p, "%s is %s", what, quoted(&q, s));
 }
 
-/* A key in st->ids: one of these bytes, the length of the pid, the pid, the tid.  Both may be empty, or hold any
- * byte. */
+/* A key in st->ids: one of these bytes, the length of the pid, the pid, the tid.  Both may be empty, or hold
+ * any byte. */
 #define KEY_OF_PROCESS 'p'
 #define KEY_OF_THREAD 't'
 

@@ -69,15 +69,17 @@ bool convert_check_names(struct convert *c);
 
 /* --split: the output is a folder of parts, each of them a whole trace. */
 struct convert_split {
-	struct split split;    /* by SPLIT_NOT: the output is one trace */
-	char *out;             /* the folder, without trailing slashes */
-	bool routes;           /* the inputs are read once for all parts: run/choose/route.h */
-	bool any;              /* an input could be read */
-	bool is_again;         /* the inputs were read before, and their findings reported */
-	bool drops;            /* records of other parts are removed; else flagged */
-	bool measures;         /* bytes are counted, not written */
-	bool failed;           /* an input could not be read again, which was reported */
-	struct part_out *outs; /* parts that are written with one pass */
+	struct split split;        /* by SPLIT_NOT: the output is one trace */
+	char *out;                 /* the folder, without trailing slashes */
+	bool routes;               /* the inputs are read once for all parts: run/choose/route.h */
+	bool any;                  /* an input could be read */
+	bool is_again;             /* the inputs were read before, and their findings reported */
+	bool drops;                /* records of other parts are removed; else flagged */
+	bool measures;             /* bytes are counted, not written */
+	bool failed;               /* an input could not be read again, which was reported */
+	bool is_too_large;         /* `written` exceeds `allowed` */
+	uint64_t written, allowed; /* bytes of all parts */
+	struct part_out *outs;     /* parts that are written with one pass */
 	uint32_t nouts, max_outs;
 	struct text name; /* of a file in the folder, with a NUL */
 	struct ledger total;

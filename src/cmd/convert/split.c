@@ -13,6 +13,7 @@
 #include "cmd/convert/convert.h"
 #include "format/registry.h"
 #include "input/open.h"
+#include "run/adjust/repeats.h"
 #include "run/choose/route.h"
 
 /* ---- options ---- */
@@ -143,6 +144,10 @@ static const char *suffix_of(const struct format *f)
 	return *s;
 }
 
+/* Facts and definitions of the trace are in each part, which therefore take more than an output that is one
+ * trace: so much for each, as an empty SQLite database takes 80 KiB. */
+#define FREE_BYTES_OF_PART (UINT64_C(128) << 10)
+
 static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct part_out *const out = ctx;
@@ -153,6 +158,8 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 	out->bytes += n;
 	if (s->measures)
 		return true;
+	s->written += n;
+	s->is_too_large |= s->written > s->allowed;
 	text_clear(name);
 	if (s->split.by == SPLIT_SIZE)
 		text_printf(name, "part-%05" PRIu32, out->number);
@@ -164,7 +171,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 	text_char(name, '\0');
 	if (name->failed)
 		atomic_store(&out->writing.no_memory, true);
-	return !name->failed && convert_output_put(&c->output, name->p, p, n);
+	return !name->failed && !s->is_too_large && convert_output_put(&c->output, name->p, p, n);
 }
 
 /* ---- parts of one pass ---- */
@@ -224,6 +231,8 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 	for (uint32_t k = 0; k < s->nouts && ok; k++) {
 		struct part_out *const out = &s->outs[k];
 		out->c = c;
+		if (!s->measures && s->allowed < UINT64_MAX - FREE_BYTES_OF_PART)
+			s->allowed += FREE_BYTES_OF_PART;
 		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put_part, out },
 		                   &options);
 	}
@@ -497,6 +506,7 @@ bool convert_split_write(struct convert *c)
 	job.choice.split = s;
 	job.in.operands = &s->operands;
 	c->split.drops = job.choice.drops;
+	c->split.allowed = repeats_allow(s->bytes, c->max_repeat);
 	c->split.max_outs = job.choice.drops || !s->copies ? 1 : parts_at_once(s);
 	if ((c->split.outs = calloc(c->split.max_outs, sizeof *c->split.outs)) == NULL) {
 		atomic_store(&c->writing.no_memory, true);
@@ -505,6 +515,12 @@ bool convert_split_write(struct convert *c)
 	const bool ok = !s->copies            ? write_routed(c, &job)
 	                : s->by == SPLIT_SIZE ? write_sizes(c, &job)
 	                                      : write_copies(c, &job);
+	if (c->split.is_too_large)
+		say_of(c->out,
+		       "not written: the parts take more than %" PRIu64
+		       " bytes, as each has the facts and definitions of the trace: make fewer parts, or "
+		       "give a larger --max-repeat",
+		       c->split.allowed);
 	if (s->no_memory || c->split.total.failed)
 		c->writing.no_memory = true; /* reported when the output ends */
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;

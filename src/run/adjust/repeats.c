@@ -356,6 +356,13 @@ static uint64_t allowance(uint64_t read, uint64_t factor)
 	return read > (UINT64_MAX - REPEATS_FREE) / factor ? UINT64_MAX : read * factor + REPEATS_FREE;
 }
 
+uint64_t repeats_allow(uint64_t read, uint64_t factor)
+{
+	const uint64_t f = factor > 0 ? factor : REPEATS_FACTOR;
+
+	return allowance(read, f < UINT64_MAX / 2 ? f + REPEATS_REST : f);
+}
+
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 {
 	struct latest latest[3] = { { .cls = { NULL } } };
@@ -363,7 +370,7 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	bool ok = true;
 
 	r->allowed.texts = allowance(read, r->factor);
-	r->allowed.all = allowance(read, r->factor < UINT64_MAX / 2 ? r->factor + REPEATS_REST : r->factor);
+	r->allowed.all = repeats_allow(read, r->factor);
 	const uint64_t max = budget_left(r);
 	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
 		cost_add_event(&latest[0], b, &b->events[i], WHOLE, max - sum.texts, &sum);

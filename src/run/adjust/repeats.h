@@ -82,6 +82,9 @@ struct repeats {
 void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger);
 void repeats_free(struct repeats *r);
 
+/* Returns what an output may take in all; `read`: bytes of all sources. */
+uint64_t repeats_allow(uint64_t read, uint64_t factor);
+
 /* Limits the events of a batch; `read`: bytes of all sources up to it. */
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read);
 
