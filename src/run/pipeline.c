@@ -341,7 +341,8 @@ static void add_limits(struct pipeline *p)
 	if ((p->job->read.want & WANT_TIMES) != 0 && !p->job->read.unnamed) {
 		p->repeats.p = p;
 		p->repeats.read = p->context.read;
-		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger);
+		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger,
+		             p->job->adjust.anonymise);
 		add_stage(p, &p->repeats.stage, repeats_next);
 	}
 	if (p->job->adjust.rebase) {

@@ -210,6 +210,7 @@ bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const s
 		names[k] = value_string(f->list[i].name);
 		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
 	}
+	st->r->referred += n * sizeof *names;
 	*stack = (struct value){ .type = VALUE_LIST, .element = VALUE_STRING, .count = n, .values = names };
 	return true;
 }

@@ -181,6 +181,7 @@ uint32_t pf_stack(struct pf_state *st, const struct pf_sequence *s, struct batch
 
 	if (e == NULL || e->text.p == NULL || v == NULL)
 		return 0;
+	st->r->referred += PF_STACK_FIELDS * (size_t)n * sizeof *v;
 	struct pf_wire w = pf_wire_on(e->text);
 	while (pf_wire_find(&w, tag))
 		if (left-- <= n)

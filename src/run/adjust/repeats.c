@@ -22,15 +22,21 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Returns the cost of a text that takes n bytes as it is. */
+static inline uint64_t cost_later(uint64_t n, uint32_t growth)
+{
+	return growth > 0 && n > 0 ? n * growth + COST_PSEUDONYM : n;
+}
+
 /* Returns the cost of a text or a list. */
 static uint64_t long_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries)
 {
 	switch (v->type) {
 	case VALUE_STRING:
-		return min_u64(cost_text(v->count, v->flags), limits.text);
+		return cost_later(min_u64(cost_text(v->count, v->flags), limits.text), limits.growth);
 	case VALUE_JSON:
-		return min_u64(v->count, limits.text);
+		return min_u64(v->count, limits.text) * (limits.growth > 0 ? COST_PATH_GROWTH : 1);
 	case VALUE_BYTES: /* two digits each */
 		return min_u64(2 * (uint64_t)v->count, limits.text);
 	default:
@@ -86,8 +92,8 @@ static inline uint64_t class_cost(struct latest *l, const struct class *cls, str
 
 	if (l->cls[i] != cls) {
 		l->cls[i] = cls;
-		l->cls_cost[i] = min_u64(cost_slice(&cls->name), limits.text) +
-		                 min_u64(cost_slice(&cls->category), limits.text);
+		l->cls_cost[i] = cost_later(min_u64(cost_slice(&cls->name), limits.text), limits.growth) +
+		                 cost_later(min_u64(cost_slice(&cls->category), limits.text), limits.growth);
 	}
 	return l->cls_cost[i];
 }
@@ -112,7 +118,8 @@ static inline __attribute__((always_inline)) void cost_add_event(struct latest *
 {
 	const struct field *const f = b->fields + e->first_field;
 	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* separate begin and end */
-	uint64_t texts = min_u64(cost_slice(&e->name), limits.text) + class_cost(l, e->cls, limits);
+	uint64_t texts = cost_later(min_u64(cost_slice(&e->name), limits.text), limits.growth) +
+	                 class_cost(l, e->cls, limits);
 
 	uint64_t plain = COST_EVENT + recent_track_cost(l, e->track);
 
@@ -157,7 +164,7 @@ uint32_t cost_prefix(struct slice s, uint32_t max)
 
 /* Measuring lists costs time: this number of entries is charged as one byte of text. */
 #define ENTRIES_PER_BYTE 2U
-#define WHOLE ((struct cost_limits){ UINT32_MAX, UINT32_MAX })
+#define WHOLE(growth) ((struct cost_limits){ UINT32_MAX, UINT32_MAX, growth })
 
 /* Limits for cutting. */
 struct cut {
@@ -166,15 +173,27 @@ struct cut {
 };
 
 static const struct cut cuts[] = {
-	{ { REPEATS_SHORT, REPEATS_ENTRIES }, ENGINE_LOSS_TEXT_CUT },
-	{ { REPEATS_LEAST, REPEATS_FEW }, ENGINE_LOSS_SHORT_CUT },
+	{ { REPEATS_SHORT, REPEATS_ENTRIES, 0 }, ENGINE_LOSS_TEXT_CUT },
+	{ { REPEATS_LEAST, REPEATS_FEW, 0 }, ENGINE_LOSS_SHORT_CUT },
 };
 
-void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger)
+void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger,
+                  const struct anonymise *anonymise)
 {
 	*r = (struct repeats){ .trace = trace,
 		               .factor = factor > 0 ? factor : REPEATS_FACTOR,
-		               .ledger = ledger };
+		               .ledger = ledger,
+		               .growth = anonymise == NULL       ? 0
+		                         : anonymise->keep_paths ? COST_PATH_GROWTH
+		                                                 : 1 };
+}
+
+static struct cost_limits limits_of(const struct repeats *r, int cut)
+{
+	struct cost_limits l = cuts[cut].limits;
+
+	l.growth = r->growth;
+	return l;
 }
 
 void repeats_free(struct repeats *r)
@@ -337,16 +356,16 @@ static bool check_event(struct repeats *r, struct batch *b, struct event *e, str
 {
 	struct cost c = { .texts = 0 };
 
-	cost_add_event(&latest[0], b, e, WHOLE, budget_left(r), &c);
+	cost_add_event(&latest[0], b, e, WHOLE(r->growth), budget_left(r), &c);
 	if (fits(r, &c))
 		return true;
 	r->spent.texts += c.entries / ENTRIES_PER_BYTE;
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(&latest[1], b, e, cuts[0].limits, UINT64_MAX, &c);
+	cost_add_event(&latest[1], b, e, limits_of(r, 0), UINT64_MAX, &c);
 	if (fits(r, &c))
 		return cut_event(r, b, &cuts[0], e);
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(&latest[2], b, e, cuts[1].limits, UINT64_MAX, &c);
+	cost_add_event(&latest[2], b, e, limits_of(r, 1), UINT64_MAX, &c);
 	spend(r, &c);
 	return cut_event(r, b, &cuts[1], e);
 }
@@ -373,7 +392,7 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	r->allowed.all = repeats_allow(read, r->factor);
 	const uint64_t max = budget_left(r);
 	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
-		cost_add_event(&latest[0], b, &b->events[i], WHOLE, max - sum.texts, &sum);
+		cost_add_event(&latest[0], b, &b->events[i], WHOLE(r->growth), max - sum.texts, &sum);
 	if (fits(r, &sum))
 		return true;
 	for (uint32_t i = 0; i < b->n && ok; i++)

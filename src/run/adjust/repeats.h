@@ -4,6 +4,7 @@
 #include "format/ledger.h"
 #include "model/batch.h"
 #include "model/trace_engine.h"
+#include "run/adjust/anonymise.h"
 
 /* ---- cost of values ---- */
 
@@ -12,12 +13,15 @@
 #define COST_VALUE 6U   /* a small number, or the punctuation of a text or a list */
 #define COST_WIDE 20U   /* a large number */
 #define COST_ESCAPED 6U /* a byte that needs an escape: \u0001 */
-#define COST_DEPTH 128U /* lists in lists: more than readers make and writers show */
+#define COST_PSEUDONYM 16U
+#define COST_PATH_GROWTH 7U /* of a path whose parts of a letter become pseudonyms; at most that of JSON */
+#define COST_DEPTH 128U     /* lists in lists: more than readers make and writers show */
 
 /* The part of a text or list that counts. */
 struct cost_limits {
 	uint32_t text;    /* bytes when written */
 	uint32_t entries; /* of a list */
+	uint32_t growth;  /* of a text that becomes pseudonyms, besides COST_PSEUDONYM; 0: it stays */
 };
 
 struct cost {
@@ -76,10 +80,13 @@ struct repeats {
 	struct class **cut; /* by index of a class: the same with its name and category cut, or NULL */
 	uint32_t ncut;
 	struct ledger *ledger; /* borrowed */
+	uint32_t growth;       /* see cost_limits */
 };
 
-/* factor 0: REPEATS_FACTOR. */
-void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger);
+/* factor 0: REPEATS_FACTOR.  anonymise: what is done to the events later; borrowed for the call; NULL:
+ * nothing. */
+void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger,
+                  const struct anonymise *anonymise);
 void repeats_free(struct repeats *r);
 
 /* Returns what an output may take in all; `read`: bytes of all sources. */

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static void begin(struct rig *g, uint64_t factor)
 {
 	*g = (struct rig){ .text = malloc(MANY + 1) };
 	trace_init(&g->trace);
-	repeats_init(&g->repeats, &g->trace, factor, &g->ledger);
+	repeats_init(&g->repeats, &g->trace, factor, &g->ledger, NULL);
 	cr_assert(g->text != NULL && batch_init(&g->batch, 8, false));
 	memset(g->text, 'x', MANY);
 	g->text[MANY] = '\0';
@@ -320,4 +321,40 @@ Test(repeats, characters_stay_whole)
 	cr_assert(repeats_batch(&g.repeats, &g.batch, 1000));
 	cr_expect_eq(e->name.n, 254);
 	finish(&g);
+}
+
+/* How often a list of 100 texts of a letter passes whole. */
+static uint64_t lists_pass(const struct anonymise *anonymise)
+{
+	struct rig g;
+	struct value texts[100];
+	uint64_t n = 0;
+
+	begin(&g, 0);
+	repeats_init(&g.repeats, &g.trace, 0, &g.ledger, anonymise);
+	for (size_t i = 0; i < 100; i++)
+		texts[i] = value_string(text_of(&g, 1));
+	const struct value list = {
+		.type = VALUE_LIST, .element = VALUE_STRING, .count = 100, .values = texts
+	};
+	do {
+		event(&g, text_of(&g, 1), SLICE_LIT("c"),
+		      (struct field){ .name = text_of(&g, 1), .value = list });
+		cr_assert(repeats_batch(&g.repeats, &g.batch, 0));
+		n++;
+	} while (
+	    lost(&g, "repeats/list-cut") + lost(&g, "repeats/text-cut") + lost(&g, "repeats/short-cut") == 0);
+	finish(&g);
+	return n;
+}
+
+/* Short texts grow when they become pseudonyms: that is counted. */
+Test(repeats, pseudonyms_count_as_they_are_written)
+{
+	const struct anonymise plain = { .keep_paths = false }, paths = { .keep_paths = true };
+	const uint64_t as_is = lists_pass(NULL), words = lists_pass(&plain), parts = lists_pass(&paths);
+
+	cr_expect_gt(as_is, 2 * words, "%" PRIu64 " and %" PRIu64, as_is, words);
+	cr_expect_gt(words, parts);
+	cr_expect_gt(parts * 100 * 20, 32 << 20, "not a small fraction of 64 MiB");
 }
