@@ -17,6 +17,7 @@ struct input_files;
 struct join;
 struct operand;
 struct operands;
+struct batch_pool;
 struct reader_range;
 struct option_value;
 struct record_marks;
@@ -75,6 +76,7 @@ struct trace_input {
 	const struct schema_file *schemas; /* in descending precedence; all precede the built-in one */
 	size_t nschemas;
 	struct vocabularies *vocabularies; /* shared by runs with the same schemas; NULL: its own */
+	struct batch_pool *batches;        /* of the run of which it is a part; NULL: its own */
 	struct input_files *files;         /* each pass of the run sees the same files; NULL: one pass only */
 };
 

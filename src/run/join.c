@@ -403,6 +403,8 @@ struct joining {
 	size_t at;                  /* the part being read */
 	struct select_found *found; /* in all parts; NULL before joining_found() */
 	struct tabletext globals;   /* "parent id name" of tracks common to all parts -> index */
+	struct tabletext files;     /* names of files -> part, or JOIN_SEVERAL */
+	struct table64 facts;       /* hash of a fact of the whole -> its index */
 	struct arena arena;
 };
 
@@ -426,22 +428,35 @@ static struct track *same_track(void *ctx, const struct track *t, const struct t
 	return NULL;
 }
 
+static const char *file_name(const struct join_part *part)
+{
+	const char *const slash = strrchr(part->path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : part->path;
+}
+
+/* Returns false on OOM. */
+static bool list_files(struct joining *g)
+{
+	const struct join *const j = g->join;
+
+	for (uint32_t i = 0; i < j->n; i++) {
+		const struct slice name = slice_str(file_name(&j->parts[i]));
+		const bool known = tabletext_get(&g->files, name) != TABLE_NONE;
+		if (!tabletext_put(&g->files, name, known ? JOIN_SEVERAL : i))
+			return false;
+	}
+	return true;
+}
+
 /* The name of the part's file; its path if other parts have a file of that name. */
 static const char *label_of(const struct inner *in)
 {
-	const struct join *const j = in->joining->join;
-	const char *const slash = strrchr(in->part->path, '/');
-	const char *const base = slash != NULL && slash[1] != '\0' ? slash + 1 : in->part->path;
+	const char *const base = file_name(in->part);
 
 	if (strcmp(base, "-") == 0)
 		return "standard input";
-	for (size_t i = 0; i < j->n; i++) {
-		const char *const other = strrchr(j->parts[i].path, '/');
-		if (&j->parts[i] != in->part &&
-		    strcmp(other != NULL ? other + 1 : j->parts[i].path, base) == 0)
-			return in->part->path;
-	}
-	return base;
+	return tabletext_get(&in->joining->files, slice_str(base)) == JOIN_SEVERAL ? in->part->path : base;
 }
 
 /* rebind.process_name: adds the label of the part if several parts have the process. */
@@ -476,6 +491,7 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->job.in.paths = &in->part->path;
 	in->job.in.npaths = 1;
 	in->job.in.operand = in->part->operand;
+	in->job.in.batches = g->p->pool; /* as there may be thousands of parts of few events */
 	rebind_init(&in->rebind, &g->p->trace);
 	in->rebind.later = in->part->later;
 	in->rebind.flows = number;
@@ -483,6 +499,43 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->rebind.process_name = process_name;
 	in->rebind.ctx = in;
 	in->open = true;
+}
+
+static uint64_t hash_fact(const struct field *m)
+{
+	const uint64_t seed = hash_seed(), name = hash_bytes(m->name.p, m->name.n, seed);
+	const struct value *const v = &m->value;
+	const bool text = v->type == VALUE_STRING || v->type == VALUE_JSON;
+
+	return text ? hash_bytes(v->p, v->count, name ^ v->type) : hash_u64(v->u64, name ^ v->type);
+}
+
+static bool is_same_fact(const struct field *m, const struct field *k)
+{
+	const struct value *const a = &m->value, *const b = &k->value;
+
+	return slice_equal(m->name, k->name) && a->type == b->type &&
+	       (a->type == VALUE_STRING || a->type == VALUE_JSON
+	            ? slice_equal(value_text(a), value_text(b))
+	            : a->type <= VALUE_ADDRESS && a->u64 == b->u64);
+}
+
+/* Facts that several parts state are listed once; those from `from` on are of the last part. */
+static bool drop_known_facts(struct joining *g, uint32_t from)
+{
+	struct trace *const to = &g->p->trace;
+	bool ok = true;
+
+	for (uint32_t i = from; i < to->nmeta;) {
+		const uint32_t known = table64_get(&g->facts, hash_fact(&to->meta[i]));
+		if (known != TABLE_NONE && is_same_fact(&to->meta[known], &to->meta[i]))
+			to->meta[i] = to->meta[--to->nmeta];
+		else
+			i++;
+	}
+	for (uint32_t i = from; i < to->nmeta && ok; i++)
+		ok = table64_put(&g->facts, hash_fact(&to->meta[i]), i);
+	return ok;
 }
 
 /* The part was read to its end. */
@@ -498,18 +551,7 @@ static bool finish_part(struct joining *g, struct inner *in)
 		return false;
 	to->records = records + in->pipeline->trace.records;
 	to->events = events + in->pipeline->trace.events;
-	for (uint32_t i = nmeta; i < to->nmeta; i++) /* facts that several parts state are listed once */
-		for (uint32_t k = 0; k < nmeta; k++) {
-			const struct value *const a = &to->meta[i].value, *const b = &to->meta[k].value;
-			if (!slice_equal(to->meta[i].name, to->meta[k].name) || a->type != b->type ||
-			    (a->type == VALUE_STRING || a->type == VALUE_JSON
-			         ? !slice_equal(value_text(a), value_text(b))
-			         : a->type > VALUE_ADDRESS || a->u64 != b->u64))
-				continue;
-			to->meta[i--] = to->meta[--to->nmeta];
-			break;
-		}
-	return true;
+	return drop_known_facts(g, nmeta);
 }
 
 static enum stage_status next_of_parts(struct stage *st, struct batch **out)
@@ -566,13 +608,17 @@ struct joining *joining_new(struct pipeline *p)
 	const struct join *const j = p->job->adjust.join;
 	struct joining *const g = calloc(1, sizeof *g);
 
-	if (g == NULL || (g->list = calloc(j->n, sizeof *g->list)) == NULL) {
-		free(g);
+	if (g == NULL)
 		return NULL;
-	}
 	g->stage.next = next_of_parts;
 	g->p = p;
 	g->join = j;
+	if ((g->list = calloc(j->n, sizeof *g->list)) == NULL || !list_files(g)) {
+		tabletext_free(&g->files);
+		free(g->list);
+		free(g);
+		return NULL;
+	}
 	p->trace.format = common_fact(j, offsetof(struct join_part, format), "merged");
 	p->trace.dialect = common_fact(j, offsetof(struct join_part, dialect), "");
 	p->trace.byte_order = common_fact(j, offsetof(struct join_part, byte_order), NULL);
@@ -633,6 +679,8 @@ void joining_free(struct joining *g)
 		}
 	select_found_free(g->found);
 	tabletext_free(&g->globals);
+	tabletext_free(&g->files);
+	table64_free(&g->facts);
 	arena_free(&g->arena);
 	free(g->list);
 	free(g);

@@ -42,6 +42,7 @@ struct join {
 };
 
 #define JOIN_SEVERAL (TABLE_NONE - 1)
+#define JOIN_MAX_PARTS 10000U         /* each takes about 25 KB until the end, however short it is */
 #define JOIN_MAX_PROCESSES (1U << 20) /* further ones are not distinguished */
 
 /* The traces are borrowed. */

@@ -35,6 +35,7 @@ struct trace_input pass_inputs(const struct pipeline_job *of)
 	/* the operand's list or opened input is only for the first pass */
 	in.operand = NULL;
 	in.input = NULL;
+	in.batches = NULL; /* those of a pass may have other members */
 	return in;
 }
 

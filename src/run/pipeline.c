@@ -98,7 +98,7 @@ static enum stage_status finish_interpret(struct interpret_stage *st, struct bat
 
 	*out = NULL;
 	while (st->finishing) {
-		struct batch *const b = batch_pool_take(&p->pool);
+		struct batch *const b = batch_pool_take(p->pool);
 		if (b == NULL || !interpret_finish(&p->interpret, b, &st->finishing))
 			return no_memory(p, b);
 		if (b->n > 0) {
@@ -113,7 +113,7 @@ static enum stage_status finish_interpret(struct interpret_stage *st, struct bat
 /* Arrows that did not fit into the last batch.  *out NULL: none. */
 static enum stage_status more_arrows(struct interpret_stage *st, struct batch **out)
 {
-	struct batch *const b = batch_pool_take(&st->p->pool);
+	struct batch *const b = batch_pool_take(st->p->pool);
 
 	*out = NULL;
 	if (b == NULL)
@@ -394,7 +394,7 @@ static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	if ((p->reading = reading_new(&p->context, &p->pool)) == NULL) {
+	if ((p->reading = reading_new(&p->context, p->pool)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}
@@ -434,7 +434,7 @@ static void add_order(struct pipeline *p)
 		p->order.arrange = &job->arrange;
 		p->order.raw = &p->context.raw;
 		p->order.trace = out_trace(p);
-		p->order.pool = &p->pool;
+		p->order.pool = p->pool;
 		p->order.faults = &p->faults;
 		p->order.signed_time = p->rebase.signed_time;
 		add_stage(p, &p->order.stage, order_stage_next);
@@ -480,7 +480,9 @@ bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 	interpret_init(&p->interpret, &p->trace, job->read.interpret, want);
 	p->interpret.unnamed = job->read.unnamed;
 	p->interpret.no_arrows |= job->read.no_arrows;
-	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->read.want & WANT_BYTES) != 0)) {
+	p->pool = job->in.batches != NULL ? job->in.batches : &p->own_pool;
+	if (job->in.batches == NULL &&
+	    !batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, (job->read.want & WANT_BYTES) != 0)) {
 		pipeline_no_memory(p);
 		return false;
 	}
@@ -522,7 +524,8 @@ bool pipeline_open_part(struct pipeline **out, const struct pipeline_job *job, s
 	}
 	for (uint32_t i = 0; i < p->trace.nclasses; i++)
 		p->trace.classes[i]->declared = NULL;
-	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, false)) {
+	p->pool = &p->own_pool;
+	if (!batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, false)) {
 		pipeline_no_memory(p);
 		return false;
 	}
@@ -531,7 +534,7 @@ bool pipeline_open_part(struct pipeline **out, const struct pipeline_job *job, s
 	p->rebase.known = of->rebase.known;
 	p->rebase.by = of->rebase.by;
 	p->rebase.signed_time = of->rebase.signed_time;
-	p->last = split_route_stage(r, part, &p->pool, &p->select, &p->faults);
+	p->last = split_route_stage(r, part, p->pool, &p->select, &p->faults);
 	add_limits(p);
 	add_order(p);
 	p->opened = true;
@@ -605,7 +608,7 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 	if (p->shown_tracks == (shows_selected(p) ? p->select.ntracks : t->ntracks) &&
 	    p->shown_classes == t->nclasses)
 		return STAGE_END;
-	*out = batch_pool_take(&p->pool);
+	*out = batch_pool_take(p->pool);
 	return *out != NULL && list_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
 }
 
@@ -706,7 +709,7 @@ void pipeline_close(struct pipeline *p)
 	repeats_free(&p->repeats.repeats);
 	ledger_free(&p->repeats.ledger);
 	ledger_free(&p->ledger);
-	batch_pool_free(&p->pool);
+	batch_pool_free(&p->own_pool);
 	trace_free(&p->trace);
 	vocabularies_free(&p->vocabularies);
 	free(p);

@@ -20,12 +20,12 @@ struct pipeline {
 	struct trace trace;
 	uint32_t lent_tracks; /* of a borrowed trace: its tracks without those of lanes */
 	struct trace_context context;
-	struct stage_faults faults;       /* for its stages */
-	struct vocabularies vocabularies; /* unless the job has them */
-	struct batch_pool pool;
-	struct reading *reading; /* the first stage, or ... */
-	struct joining *joining; /* ... this one, of several traces; the other is NULL */
-	struct ahead *ahead;     /* reads it on a thread of its own; or NULL */
+	struct stage_faults faults;        /* for its stages */
+	struct vocabularies vocabularies;  /* unless the job has them */
+	struct batch_pool own_pool, *pool; /* pool: the one that is used */
+	struct reading *reading;           /* the first stage, or ... */
+	struct joining *joining;           /* ... this one, of several traces; the other is NULL */
+	struct ahead *ahead;               /* reads it on a thread of its own; or NULL */
 	struct interpret interpret;
 	struct interpret_stage {
 		struct stage stage;

@@ -265,8 +265,15 @@ static enum exit_status run(struct merge *m)
 
 	if (!convert_open(&m->convert))
 		return STATUS_UNREADABLE;
-	if (!spool(m) || !options_traces(o, &m->traces) ||
-	    (!join_init(&m->join, &m->traces) && !options_no_memory(o)))
+	if (!spool(m) || !options_traces(o, &m->traces))
+		return o->status;
+	if (m->traces.n > JOIN_MAX_PARTS) {
+		say_of(m->convert.out,
+		       "not written: the inputs are %" PRIu32 " traces; merge takes at most %u", m->traces.n,
+		       JOIN_MAX_PARTS);
+		return STATUS_UNREADABLE;
+	}
+	if (!join_init(&m->join, &m->traces) && !options_no_memory(o))
 		return o->status;
 	progress_init(&o->progress, o);
 	const bool looked = join_look(&m->join, &job, options_threads(m->convert.threads));

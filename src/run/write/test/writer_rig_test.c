@@ -19,7 +19,7 @@ struct rig_stage {
 static enum stage_status next(struct stage *st, struct batch **out)
 {
 	struct writer_rig *const r = ((struct rig_stage *)st)->rig;
-	struct batch *const b = batch_pool_take(&r->pipeline->pool);
+	struct batch *const b = batch_pool_take(r->pipeline->pool);
 
 	cr_assert_not_null(b);
 	*out = NULL;
