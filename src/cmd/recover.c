@@ -526,6 +526,10 @@ static void recover(struct recover *c)
 	                             recover_input(c, c->in, c->options.from, input_open(c->in));
 	if (!convert_output_is_open(&c->output) || (!folder && c->list.format == NULL)) {
 		c->status = worse(c->status, STATUS_UNREADABLE);
+		if (c->json && c->list.json) {
+			end_list(&c->list, false);
+			c->status = worse(c->status, report_out_close(&c->list.out));
+		}
 		return;
 	}
 	say_sums(&c->list, c->options.quiet || c->json);
