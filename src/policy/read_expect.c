@@ -293,6 +293,15 @@ static bool read_instant(struct policy_draft *d, const struct yaml_node *node, c
 	return read_wall_or(d, node, what, false, instant);
 }
 
+/* Like the ranges of numbers, times that no trace can meet are a mistake. */
+static bool check_window(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                         const struct policy_instant *after, const struct policy_instant *before)
+{
+	if (after->line == 0 || before->line == 0 || after->wall != before->wall || after->ns <= before->ns)
+		return true;
+	return yaml_bad(&d->yaml, node, "%s: after is later than before", what);
+}
+
 static bool read_epoch(struct policy_draft *d, const struct yaml_node *node, const char *what, void *epoch)
 {
 	static const struct policy_key keys[] = {
@@ -300,11 +309,13 @@ static bool read_epoch(struct policy_draft *d, const struct yaml_node *node, con
 		{ "before", read_wall, offsetof(struct policy_epoch, before) },
 	};
 	struct policy_epoch *const e = epoch;
+	const uint64_t mistakes = d->yaml.mistakes;
 	bool known;
 
 	e->line = node->line;
 	if (node->kind != NODE_SCALAR)
-		return POLICY_MAP(d, node, what, keys, e);
+		return POLICY_MAP(d, node, what, keys, e) && d->yaml.mistakes == mistakes &&
+		       check_window(d, node, what, &e->after, &e->before);
 	if (!yaml_bool(&d->yaml, node, what, &known))
 		return false;
 	e->unknown = !known;
@@ -341,10 +352,12 @@ static bool read_times(struct policy_draft *d, const struct yaml_node *node, con
 		{ "after", read_instant, offsetof(struct policy_times, after) },
 		{ "before", read_instant, offsetof(struct policy_times, before) },
 	};
+	struct policy_times *const t = times;
+	const uint64_t mistakes = d->yaml.mistakes;
 
-	*(struct policy_times *)times =
-	    (struct policy_times){ .line = node->line, .duration = { 0, UINT64_MAX } };
-	return POLICY_MAP(d, node, what, keys, times);
+	*t = (struct policy_times){ .line = node->line, .duration = { 0, UINT64_MAX } };
+	return POLICY_MAP(d, node, what, keys, t) && d->yaml.mistakes == mistakes &&
+	       check_window(d, node, what, &t->after, &t->before);
 }
 
 /* ---- expect: tracks and shares ---- */
