@@ -463,6 +463,10 @@ static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .type = SLICE_LIT("string"),
 	                                      .value = VALUE_STRING };
 
+static const struct class gap_class = { .name = SLICE_LIT("between events"),
+	                                .fields = &gap_field,
+	                                .nfields = 1 };
+
 static bool open_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
@@ -480,12 +484,9 @@ static bool open_reader(struct reader *r)
 	}
 	r->trace->free_order = true;
 	chrome_look_at_head(st);
-	st->gaps = trace_add_class(r->trace, SLICE_LIT("between events"));
-	if (st->gaps == NULL || st->scratch.failed)
-		return false;
-	st->gaps->fields = &gap_field;
-	st->gaps->nfields = 1;
-	return true;
+	/* With its field, as the class of earlier files of the trace has it and is found then. */
+	st->gaps = trace_plan_class(r->trace, &gap_class);
+	return st->gaps != NULL && !st->scratch.failed;
 }
 
 static void close_reader(struct reader *r)
