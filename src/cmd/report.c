@@ -5,6 +5,7 @@
  */
 #include "cmd/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -216,6 +217,11 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 {
 	struct join *const j = &m->join;
 
+	if (m->run->traces->n > JOIN_MAX_PARTS) {
+		say("the page has the findings alone: there are %" PRIu32 " traces, more than %u",
+		    m->run->traces->n, JOIN_MAX_PARTS);
+		return false;
+	}
 	if (!pipeline_reads_twice(job) || !join_init(j, m->run->traces) ||
 	    !join_look(j, job, options_threads(m->run->threads)))
 		return false;
