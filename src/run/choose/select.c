@@ -25,7 +25,7 @@
 
 const struct track *select_thread_of(const struct track *t)
 {
-	while (t->is_child && t->parent != NULL)
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
 		t = t->parent;
 	return t;
 }

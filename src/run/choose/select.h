@@ -220,7 +220,7 @@ void select_stage_hide(struct select_stage *st);
 /* Whether an event meets a condition, ignoring `inverted`. */
 bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e);
 
-/* The thread that a track belongs to; the process if it belongs to none. */
+/* The thread that a track, a lane or a child, belongs to; the process if it belongs to none. */
 const struct track *select_thread_of(const struct track *t);
 
 /* The text of a value that is no list, as `cat` shows it, texts without quotes; in `space` or of the value. */

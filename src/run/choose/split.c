@@ -72,10 +72,8 @@ static uint32_t part_of_track(struct split *s, const struct track *t)
 	size_t n = put_id(name, sizeof name, "pid", track_process(t), TRACK_PROCESS);
 
 	if (s->by == SPLIT_TID) {
-		while (t->is_child && t->parent != NULL)
-			t = t->parent;
 		name[n++] = '-';
-		(void)put_id(name + n, sizeof name - n, "tid", t, TRACK_THREAD);
+		(void)put_id(name + n, sizeof name - n, "tid", select_thread_of(t), TRACK_THREAD);
 	}
 	return part_of_name(s, name);
 }
