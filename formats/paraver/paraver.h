@@ -199,7 +199,8 @@ struct paraver_arrows {
 struct paraver_track {
 	const struct track *row_track;
 	uint32_t row;   /* TABLE_NONE: it has had no event */
-	uint32_t group; /* TABLE_NONE: that of the category */
+	bool is_line;   /* a child track */
+	uint32_t group; /* of a child track; TABLE_NONE: at a limit */
 	uint32_t lane;
 	uint32_t last_group, last_stack; /* of its last span */
 };
@@ -213,7 +214,9 @@ struct paraver_state {
 	struct paraver_arrows arrows;
 	struct paraver_store store;
 	struct paraver_track *tracks;
-	uint32_t *categories; /* group + 1 of each class; 0: not determined */
+	struct table64 own_groups;   /* track and group of a label -> group with a number, see own_group() */
+	struct table64 label_counts; /* row and group -> how many tracks have its label */
+	uint32_t *categories;        /* group + 1 of each class; 0: not determined */
 	uint32_t ntracks, tracks_cap, ncategories;
 	struct arena arena;
 	struct text scratch;

@@ -80,6 +80,54 @@ static bool declare_track(struct paraver_state *st, struct track *t)
 	return true;
 }
 
+/* Returns the index of the track without its lane. */
+static uint32_t base_index(const struct track *t)
+{
+	return *(const uint32_t *)without_lane(t)->declared;
+}
+
+/* Returns the group for a track and the label in `scratch`; TABLE_NONE at a limit or on OOM.  Of several
+ * tracks of a row with one label the later ones get a number, "io (2)": a type of event has one value. */
+static uint32_t own_group(struct paraver_state *st, enum paraver_group_kind kind, uint32_t row,
+                          uint32_t track)
+{
+	struct text *const t = &st->scratch;
+	const size_t n = t->n;
+	const uint64_t of_row = (uint64_t)row << 32, of_track = (uint64_t)track << 32;
+	uint32_t count, own;
+
+	if (t->failed || n > UINT32_MAX) {
+		st->names.failed |= t->failed;
+		return TABLE_NONE;
+	}
+	const uint32_t group = own = paraver_group(&st->names, kind, slice_of(t->p, n));
+	if (group == TABLE_NONE)
+		return group;
+	const uint32_t known = table64_get(&st->own_groups, of_track | group);
+	if (known != TABLE_NONE)
+		return known;
+	if (st->own_groups.used >= PARAVER_MAX_STACKS)
+		return TABLE_NONE;
+	count = table64_get(&st->label_counts, of_row | group);
+	if (count == TABLE_NONE) {
+		count = 1;
+	} else {
+		do {
+			t->n = n;
+			text_printf(t, " (%" PRIu32 ")", ++count);
+			if (t->failed)
+				break;
+			own = paraver_group(&st->names, kind, slice_of(t->p, t->n));
+		} while (own != TABLE_NONE && table64_get(&st->label_counts, of_row | own) != TABLE_NONE);
+		if (own == TABLE_NONE)
+			return own;
+	}
+	st->names.failed |= t->failed || !table64_put(&st->label_counts, of_row | own, 1) ||
+	                    !table64_put(&st->label_counts, of_row | group, count) ||
+	                    !table64_put(&st->own_groups, of_track | group, own);
+	return own;
+}
+
 static struct paraver_track *find_track(struct paraver_state *st, const struct track *t)
 {
 	const uint32_t *const index = t->declared;
@@ -88,10 +136,14 @@ static struct paraver_track *find_track(struct paraver_state *st, const struct t
 	if (k->row != TABLE_NONE)
 		return k;
 	k->row = paraver_row(&st->rows, k->row_track);
-	if (k->row == TABLE_NONE)
+	if (k->row == TABLE_NONE) {
 		st->names.failed = true;
-	else if (without_lane(t)->is_child)
-		k->group = paraver_group(&st->names, PARAVER_LINE, child_name(t, k->row_track));
+	} else if (without_lane(t)->is_child) {
+		text_clear(&st->scratch);
+		text_slice(&st->scratch, child_name(t, k->row_track));
+		k->group = own_group(st, PARAVER_LINE, k->row, base_index(t));
+		k->is_line = true;
+	}
 	return k->row != TABLE_NONE ? k : NULL;
 }
 
@@ -100,7 +152,7 @@ static uint32_t find_group(struct paraver_state *st, const struct paraver_track 
 {
 	uint32_t *const category = &st->categories[e->cls->index];
 
-	if (k->group != TABLE_NONE)
+	if (k->is_line)
 		return k->group;
 	if (*category == 0) {
 		const uint32_t group = paraver_group(&st->names, PARAVER_CATEGORY, e->cls->category);
@@ -128,7 +180,8 @@ static void add_span(struct paraver_state *st, struct paraver_track *k, const st
                      struct chunk *chunk)
 {
 	const bool async = (e->flags & EVENT_ASYNC) != 0;
-	const uint32_t group = find_group(st, k, e), track = *(const uint32_t *)e->track->declared;
+	const uint32_t group = find_group(st, k, e);
+	const uint32_t track = async ? base_index(e->track) : *(const uint32_t *)e->track->declared;
 	const struct paraver_stack like = { .row = k->row, .group = group, .lane = k->lane };
 	const uint64_t now = st->spans.now;
 	uint32_t stack = k->last_stack;
@@ -202,8 +255,10 @@ static bool to_integer(const struct value *v, uint64_t offset, int64_t *number, 
 }
 
 /* Returns the type of a series: "counter: field"; 0 at a limit or on OOM. */
-static uint32_t counter_type(struct paraver_state *st, struct slice name, struct slice field)
+static uint32_t counter_type(struct paraver_state *st, const struct paraver_track *k, const struct event *e,
+                             struct slice field)
 {
+	const struct slice name = e->name;
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
@@ -212,12 +267,8 @@ static uint32_t counter_type(struct paraver_state *st, struct slice name, struct
 		text_str(t, name.n > 0 ? ": " : "");
 		text_slice(t, field);
 	}
-	if (t->failed || t->n > UINT32_MAX) {
-		st->names.failed |= t->failed;
-		return 0;
-	}
 	const struct paraver_type like = {
-		.group = paraver_group(&st->names, PARAVER_COUNTER, slice_of(t->p, t->n)),
+		.group = own_group(st, PARAVER_COUNTER, k->row, base_index(e->track)),
 		.kind = PARAVER_NUMBERS,
 	};
 	return like.group != TABLE_NONE ? paraver_type(&st->names, like) : 0;
@@ -236,7 +287,7 @@ static bool add_counter(struct paraver_state *st, const struct paraver_track *k,
 			all = false;
 			continue;
 		}
-		const uint32_t type = counter_type(st, e->name, f[i].name);
+		const uint32_t type = counter_type(st, k, e, f[i].name);
 		if (type == 0)
 			paraver_add_loss(chunk, PARAVER_TYPES_FULL, e->offset);
 		else
@@ -307,8 +358,7 @@ static void add_event(struct paraver_state *st, const struct batch *b, const str
 		paraver_add_loss(chunk, PARAVER_FIELDS, e->offset);
 	/* a category that the type does not show; of an arrow it does not count, as its ends may be of two
 	 * classes */
-	if (!event_is_flow(e) && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) &&
-	    event_has_category(e))
+	if (!event_is_flow(e) && (e->phase == PHASE_COUNTER || k->is_line) && event_has_category(e))
 		paraver_add_loss(chunk, PARAVER_CATEGORY_LOST, e->offset);
 }
 
@@ -471,6 +521,8 @@ static void paraver_free(void *state)
 	paraver_store_free(&st->store);
 	free(st->tracks);
 	free(st->categories);
+	table64_free(&st->own_groups);
+	table64_free(&st->label_counts);
 	arena_free(&st->arena);
 	text_free(&st->scratch);
 }
