@@ -121,7 +121,6 @@ struct adjustment {
 	uint64_t max_repeat; /* max ratio of long texts to bytes of input; 0: REPEATS_FACTOR */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	bool from_zero;          /* subtract trace.zero_ns: times are signed then */
-	uint64_t zero_ns;        /* for parts of a join: what trace.zero_ns becomes */
 	const struct join *join; /* paths are traces, read as one; NULL: all paths are one trace */
 	const struct anonymise
 	    *anonymise; /* replaces texts by pseudonyms; NULL: texts are unchanged.  Not with raw events */

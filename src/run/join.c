@@ -26,8 +26,7 @@ static struct bounds bounds_of(const struct join *j)
 
 	for (size_t i = 0; i < j->n; i++) {
 		const struct join_part *const part = &j->parts[i];
-		const __int128 first = (__int128)part->first_ns + part->later,
-		               last = (__int128)part->last_ns + part->later;
+		const __int128 first = part->first_ns + part->later, last = part->last_ns + part->later;
 		if (!part->any)
 			continue;
 		b.first = !b.any || first < b.first ? first : b.first;
@@ -328,7 +327,7 @@ bool join_by_start(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], (__int128)j->zero_ns - j->parts[i].first_ns);
+		fits &= set_offset(&j->parts[i], j->zero_ns - j->parts[i].first_ns);
 	return fits;
 }
 
@@ -338,7 +337,7 @@ bool join_rebase(struct join *j)
 	bool any = false, fits = true;
 
 	for (size_t i = 0; i < j->n; i++) {
-		const __int128 first = (__int128)j->parts[i].first_ns + j->parts[i].later;
+		const __int128 first = j->parts[i].first_ns + j->parts[i].later;
 		if (j->parts[i].any && (!any || first < min)) {
 			min = first;
 			any = true;
@@ -356,12 +355,12 @@ bool join_rebase(struct join *j)
 
 static __int128 begin_of(const struct join_part *part)
 {
-	return (__int128)part->first_ns + part->later;
+	return part->first_ns + part->later;
 }
 
 static __int128 end_of(const struct join_part *part)
 {
-	return (__int128)part->last_ns + part->later;
+	return part->last_ns + part->later;
 }
 
 uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after)
@@ -485,7 +484,6 @@ static void open_inner(struct joining *g, struct inner *in)
 		          .ahead = all->read.ahead },
 		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
 		.adjust.max_repeat = all->adjust.max_repeat,
-		.adjust.zero_ns = g->join->zero_ns,
 		.to = all->to,
 	};
 	in->job.in.paths = &in->part->path;
@@ -494,6 +492,8 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->job.in.batches = g->p->pool; /* as there may be thousands of parts of few events */
 	rebind_init(&in->rebind, &g->p->trace);
 	in->rebind.later = in->part->later;
+	if (g->join->zero_ns > 0 && !all->adjust.rebase)
+		in->rebind.most = g->join->zero_ns + INT64_MAX;
 	in->rebind.flows = number;
 	in->rebind.same_track = same_track;
 	in->rebind.process_name = process_name;
@@ -570,6 +570,7 @@ static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 			status = pipeline_next(in->pipeline, out);
 		if (status == STAGE_BAD)
 			return status;
+		in->rebind.zero = g->join->zero_ns - in->pipeline->trace.zero_ns;
 		if (status == STAGE_END ? !finish_part(g, in) : !rebind_batch(&in->rebind, *out)) {
 			pipeline_no_memory(g->p);
 			batch_release(*out);

@@ -17,7 +17,8 @@ struct join_part {
 	/* Set by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
 	bool epoch_known, labelled, any;                   /* any: it has events */
-	uint64_t epoch_ns, first_ns, last_ns, zero_ns;     /* first and last with the zero of the whole */
+	uint64_t epoch_ns, zero_ns;
+	__int128 first_ns, last_ns; /* with the zero of the whole */
 	/* Set before the second pass. */
 	int64_t later;               /* ns, added to its times */
 	const struct select *select; /* instead of that of the job; NULL: the same; in the arena */

@@ -201,20 +201,20 @@ static enum stage_status zero_next(struct stage *stage, struct batch **out)
 {
 	struct zero_stage *const st = (struct zero_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
-	const uint64_t zero = st->p->trace.zero_ns, whole = st->p->job->adjust.zero_ns;
+	const uint64_t zero = st->p->trace.zero_ns;
 
-	if (status != STAGE_MORE || zero == whole)
+	if (status != STAGE_MORE || zero == 0)
 		return status;
 	struct batch *const b = *out;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		if (whole == 0 && !st->p->rebase.signed_time && e->ts < zero) { /* nobody could know before */
+		if (!st->p->rebase.signed_time && e->ts < zero) { /* nobody could know before */
 			e->dur -= e->phase != PHASE_SPAN ? 0 : e->dur < zero - e->ts ? e->dur : zero - e->ts;
 			e->ts = zero;
 		}
-		e->ts += whole - zero;
+		e->ts -= zero;
 	}
 	return status;
 }
@@ -347,7 +347,7 @@ static void add_limits(struct pipeline *p)
 	}
 	if (p->job->adjust.rebase) {
 		add_stage(p, &p->rebase.stage, rebase_next);
-	} else if (p->job->adjust.from_zero || p->job->adjust.zero_ns > 0) {
+	} else if (p->job->adjust.from_zero) {
 		p->zero.p = p;
 		add_stage(p, &p->zero.stage, zero_next);
 	}

@@ -231,7 +231,7 @@ static bool hide_value(const struct anonymise *a, struct value *v, struct arena 
 
 void rebind_init(struct rebind *r, struct trace *to)
 {
-	*r = (struct rebind){ .to = to };
+	*r = (struct rebind){ .to = to, .most = UINT64_MAX };
 }
 
 void rebind_free(struct rebind *r)
@@ -319,14 +319,14 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 
 static void move_time(struct rebind *r, struct event *e)
 {
-	const __int128 to =
-	    (__int128)(e->ts ^ r->bias) + r->later + (r->anonymise != NULL ? r->anonymise->shift : 0);
-	const uint64_t ts = to < 0 ? 0 : to > UINT64_MAX ? UINT64_MAX : (uint64_t)to;
+	const __int128 to = (__int128)(e->ts ^ r->bias) + r->zero + r->later +
+	                    (r->anonymise != NULL ? r->anonymise->shift : 0);
+	const uint64_t ts = to < 0 ? 0 : to > r->most ? r->most : (uint64_t)to;
 	bool cut = ts != to;
 
 	e->ts = ts ^ r->bias;
-	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - ts) {
-		e->dur = UINT64_MAX - ts;
+	if (e->phase == PHASE_SPAN && e->dur > r->most - ts) {
+		e->dur = r->most - ts;
 		cut = true;
 	}
 	if (cut)
@@ -364,7 +364,7 @@ bool rebind_batch(struct rebind *r, struct batch *b)
 		if ((e->cls = class_of(r, e->cls)) == NULL ||
 		    (track != NULL && (e->track = track_of(r, track)) == NULL))
 			return false;
-		if (r->later != 0 || r->anonymise != NULL)
+		if (r->later != 0 || r->zero != 0 || r->anonymise != NULL)
 			move_time(r, e);
 		if (r->flows != 0 && (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0))
 			e->dur = source_flow_id(r->flows, e->dur);

@@ -37,8 +37,9 @@ struct rebind {
 	struct trace *to;                  /* borrowed */
 	const struct anonymise *anonymise; /* borrowed; NULL: texts are unchanged */
 	int64_t later;                     /* ns, added to times */
-	uint64_t bias;  /* of signed times 2^63, which makes them comparable by ^; else 0 */
-	uint64_t flows; /* distinguishes flow ids of this trace from those of others; 0: unchanged */
+	uint64_t zero, most; /* ns: zero_ns of the second trace less that of the first; the last time there */
+	uint64_t bias;       /* of signed times 2^63, which makes them comparable by ^; else 0 */
+	uint64_t flows;      /* distinguishes flow ids of this trace from those of others; 0: unchanged */
 	/* Returns the existing equivalent of `t` in the second trace, given that of its parent; NULL: create
 	 * one.  May be NULL. */
 	struct track *(*same_track)(void *ctx, const struct track *t, const struct track *parent);
