@@ -346,7 +346,7 @@ bool join_rebase(struct join *j)
 	for (size_t i = 0; i < j->n; i++)
 		fits &= set_offset(&j->parts[i], j->parts[i].later - min);
 	j->rebased_by = min - j->zero_ns;
-	return fits && min >= 0;
+	return fits;
 }
 
 /* ---- clocks that are far apart ---- */
