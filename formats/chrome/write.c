@@ -3,6 +3,8 @@
  * viewers refuse the array form and because it has a place for facts of the whole trace; they are at the end,
  * when all of them are known.
  */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,10 +59,26 @@ static void put_fields(struct chunk *chunk, const struct batch *b, const struct 
 		add_losses(chunk, &lost, e);
 }
 
+/* Whether a number of JSON is one as a double, too: readers make infinity of 1e400, at which Perfetto's
+ * importer loops. */
+static bool is_finite(struct slice s)
+{
+	char copy[400];
+
+	if (s.n <= DBL_MAX_10_EXP && memchr(s.p, 'e', s.n) == NULL && memchr(s.p, 'E', s.n) == NULL)
+		return true;
+	if (s.n >= sizeof copy)
+		return false;
+	memcpy(copy, s.p, s.n);
+	copy[s.n] = '\0';
+	return isfinite(strtod(copy, NULL));
+}
+
 /* Writes a number of a series, without quotes even if it is large.  Returns false if the value is none. */
 static bool put_number(struct text *t, const struct value *v)
 {
-	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')))
+	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')) &&
+	    is_finite(value_text(v)))
 		text_add(t, v->p, v->count); /* the digits of the trace */
 	else if (v->type == VALUE_BOOL)
 		text_u64(t, v->u64 != 0);
