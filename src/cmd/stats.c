@@ -180,6 +180,41 @@ static void count_trace(struct trace_slot *t)
 	t->run->status = worse(t->run->status, trace_slot_count(t, &how));
 }
 
+/* Options that say nothing of the tables that are asked for.  JSON has the table of spans as well.  Returns
+ * false after a message. */
+static bool check_options_of_spans(struct stats_run *s)
+{
+	const struct stats_tables_asked *const a = &s->tables;
+	const bool by_is_used = a->every > 0 || a->share; /* which keys --share takes is checked by itself */
+	const struct {
+		const char *name;
+		bool given;
+	} of_spans[] = {
+		{ "--by", s->words_by != NULL && !by_is_used },
+		{ "--hist", a->hist && a->every == 0 },
+		{ "--columns", s->words_columns != NULL },
+		{ "--percentiles", s->words_percentiles != NULL },
+		{ "--sort", s->words_sort != NULL },
+		{ "--sum", s->words_sum != NULL },
+		{ "--examples", s->examples > 0 },
+		{ "--classes", s->classes },
+	};
+	const char *const table = a->every > 0                    ? "--every"
+	                          : a->flows                      ? "--flows"
+	                          : a->share                      ? "--share"
+	                          : a->imbalance != IMBALANCE_NOT ? "--imbalance"
+	                                                          : "--overlap";
+
+	if (stats_tables_count(a) == 0 || s->form == FORM_JSON)
+		return true;
+	for (size_t i = 0; i < sizeof of_spans / sizeof *of_spans; i++)
+		if (of_spans[i].given)
+			return options_mistake(&s->run.options,
+			                       "%s is for the table of spans, which %s replaces in this form",
+			                       of_spans[i].name, table);
+	return true;
+}
+
 static bool check_tables(struct stats_run *s)
 {
 	static const char *const units[] = { "thread", "process", "host", NULL };
@@ -202,8 +237,6 @@ static bool check_tables(struct stats_run *s)
 	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
 		return options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
 		                       show_path(&shown, s->words_every));
-	if (s->words_percentiles != NULL && (s->tables.every > 0 || s->tables.flows) && s->form != FORM_JSON)
-		return options_mistake(o, "--percentiles is not for the tables of --every and --flows");
 	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
 		return options_mistake(o, "--share is by track: --by thread is all that it takes");
 	if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
@@ -212,6 +245,8 @@ static bool check_tables(struct stats_run *s)
 		                       show_path(&shown, s->words_overlap));
 	if (s->words_longer != NULL && s->words_overlap == NULL)
 		return options_mistake(o, "--longer is for --overlap");
+	if (s->words_longer != NULL && s->form == FORM_CSV)
+		return options_mistake(o, "--longer is for text, Markdown and JSON");
 	if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
 		return options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
 		                       show_path(&shown, s->words_longer));
@@ -219,15 +254,19 @@ static bool check_tables(struct stats_run *s)
 		return options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
 	if (s->examples > 0 && s->form == FORM_CSV)
 		return options_mistake(o, "--examples is for text, Markdown and JSON");
+	if (s->classes && s->form == FORM_CSV)
+		return options_mistake(o, "--classes is for text and Markdown");
 	if (s->tables.gaps == GAPS_NOT_GIVEN)
 		s->tables.gaps = 3;
 	else if (!s->tables.share)
 		return options_mistake(o, "--gaps is for --share");
+	else if (s->form == FORM_CSV)
+		return options_mistake(o, "--gaps is for text, Markdown and JSON");
 	if (s->tables.gaps > SHARE_GAPS_MAX)
 		return options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
 	if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
 		return options_mistake(o, "comma-separated values have one table at a time");
-	return true;
+	return check_options_of_spans(s);
 }
 
 /* Reads the options of groups.  Returns false after a message. */

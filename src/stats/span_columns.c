@@ -244,8 +244,14 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
 {
 	if (!own) {
+		struct span_column_row sum = { .what = SPAN_COUNT };
+		for (unsigned i = 0; i < c->n; i++)
+			if (c->list[i].what == SPAN_FIELD_SUM)
+				sum = c->list[i];
 		c->n = 0;
 		add(c, SPAN_COUNT, "count", 0);
+		if (sum.what == SPAN_FIELD_SUM)
+			c->list[c->n++] = sum;
 	}
 	if (c->n + SPAN_DECADES > SPAN_COLUMNS_MAX)
 		return refuse(why, size);

@@ -447,7 +447,8 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size);
 
-/* Adds the decades; without `own` columns, the rest is count, total, p99 and max. */
+/* Adds the decades; without `own` columns, the rest is count, the sum of a field if there is one, p99 and
+ * max. */
 bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size);
 
 /* Sorted as `order` says, NULL: by descending total; equal ones by the bytes of the values.  Texts and groups
