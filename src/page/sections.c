@@ -237,7 +237,7 @@ bool page_facts(struct text *t, const struct page_view *v)
 	if (v->files > 1)
 		put_count(t, "files", v->files);
 	put_count(t, "records", s->origin.records);
-	put_count(t, "events", s->events);
+	put_count(t, "events", s->origin.events); /* as stats and info count them: begins and ends apart */
 	if (s->origin.left_out > 0)
 		put_count(t, "events not selected", s->origin.left_out);
 	put_times(t, v);
