@@ -120,6 +120,32 @@ void text_csv_cell(struct text *t, struct slice s)
 
 #define DOTS 3 /* columns of "..." */
 
+/* Blocks whose characters terminals draw two columns wide: scripts of East Asia, and emoji. */
+static bool is_wide(uint32_t point)
+{
+	static const struct {
+		uint32_t first, last;
+	} blocks[] = {
+		{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0x4dbf },   { 0x4e00, 0xa4cf },
+		{ 0xa960, 0xa97f },   { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },   { 0xfe30, 0xfe6f },
+		{ 0xff01, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff },
+		{ 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
+	};
+
+	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && point >= blocks[i].first; i++)
+		if (point <= blocks[i].last)
+			return true;
+	return false;
+}
+
+static size_t char_width(const char *p, size_t size)
+{
+	if (size < 2 || size > 4)
+		return 1;
+	const uint32_t point = utf8_point(p, size);
+	return utf8_is_mark(point) ? 0 : is_wide(point) ? 2 : 1;
+}
+
 /* The size of a character or an escape; *width: its columns. */
 static size_t unit_size(const char *p, size_t n, size_t *width)
 {
@@ -133,7 +159,7 @@ static size_t unit_size(const char *p, size_t n, size_t *width)
 	}
 	while (size < n && ((unsigned char)p[size] & 0xc0) == 0x80)
 		size++;
-	*width = 1;
+	*width = char_width(p, size);
 	return size;
 }
 

@@ -22,8 +22,8 @@ void text_csv_cell(struct text *t, struct slice s);
 /* ---- width ---- */
 
 /*
- * Text that fits a number of columns.  A character counts as one column, which
- * is wrong for wide and combining ones; escapes of text_visible() are not cut.
+ * Text that fits a number of columns: of East Asian characters and emoji, which are wide, two each, of
+ * combining marks none.  Escapes of text_visible() are not cut.
  */
 
 size_t text_width(struct slice s);

@@ -20,10 +20,15 @@ static void expect(struct text *t, const char *want)
 	text_clear(t);
 }
 
-Test(text_fit, width_is_characters_and_whole_escapes)
+Test(text_fit, width_is_of_characters_and_whole_escapes)
 {
 	cr_expect_eq(text_width(slice_str("")), 0);
 	cr_expect_eq(text_width(slice_str("na\xc3\xafve")), 5);
+	/* wide: U+65E5 U+672C, U+AC00, U+1F389; a mark: U+0301; narrow: U+2588, U+20AC */
+	cr_expect_eq(text_width(slice_str("\xe6\x97\xa5\xe6\x9c\xac")), 4);
+	cr_expect_eq(text_width(slice_str("\xea\xb0\x80 \xf0\x9f\x8e\x89")), 5);
+	cr_expect_eq(text_width(slice_str("e\xcc\x81")), 1);
+	cr_expect_eq(text_width(slice_str("\xe2\x96\x88\xe2\x82\xac")), 2);
 	cr_expect_eq(text_width(slice_str("a\\x1b\\\\\\u{202e}")), 1 + 4 + 2 + 8);
 }
 
@@ -41,6 +46,7 @@ Test(text_fit, shortened)
 		{ "main.rs:231:14", 12, "...rs:231:14" },
 		{ "processing an assigned task", 15, "proc...ned task" },
 		{ "abc", 2, "..." },
+		{ "\xe6\x97\xa5\xe6\x9c\xac\xe6\x97\xa5\xe6\x9c\xac", 7, "...\xe6\x9c\xac" },
 		{ "\\x1b\\x1b\\x1b\\x1b/", 10, "...\\x1b/" },
 		{ "\xc3\xa4\xc3\xb6\xc3\xbc/\xc3\xa4\xc3\xb6\xc3\xbc", 6, "...\xc3\xa4\xc3\xb6\xc3\xbc" },
 	};
