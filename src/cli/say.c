@@ -196,14 +196,24 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 	return selected == 0 && o->select.fail_on_empty ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
-void say_lacks_field(const char *path, struct slice field)
+static void say_no(const char *path, const char *what, struct slice field)
 {
 	char space[SELECTED_SPACE];
 	struct text t = text_start(space, sizeof space);
 
 	text_visible(&t, field, 0);
-	say_of(path, "warning: no event has a field \"%.*s\"", (int)t.n, t.p);
+	say_of(path, "warning: no %s \"%.*s\"", what, (int)t.n, t.p);
 	text_free(&t);
+}
+
+void say_lacks_field(const char *path, struct slice field)
+{
+	say_no(path, "event has a field", field);
+}
+
+void say_lacks_number(const char *path, struct slice field, bool found)
+{
+	say_no(path, found ? "span has a number in the field" : "span has a field", field);
 }
 
 void say_crossing(const struct options *o, const char *path, const struct select_found *f)

@@ -38,6 +38,9 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 /* Warns of a field that no event has: its name is probably misspelt. */
 void say_lacks_field(const char *path, struct slice field);
 
+/* Likewise of a field to be summed: no span has it (found: false), or none of its values is a number. */
+void say_lacks_number(const char *path, struct slice field, bool found);
+
 /* Number of spans of a copied selection that the time window did not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 

@@ -126,9 +126,11 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 
 static void say_lacking(const struct stats *s, const char *path)
 {
-	for (unsigned i = 0; i <= s->by.n; i++)
+	for (unsigned i = 0; i < s->by.n; i++)
 		if (groups_lacks_field(s, i))
-			say_lacks_field(path, i < s->by.n ? slice_str(s->by.columns[i].head + 4) : s->sum_of);
+			say_lacks_field(path, slice_str(s->by.columns[i].head + 4));
+	if (groups_lacks_field(s, s->by.n) || (s->summed > 0 && !s->summed_number))
+		say_lacks_number(path, s->sum_of, s->summed > 0);
 }
 
 /* Reports that the intervals of time are too many. */

@@ -318,6 +318,7 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 	struct value number;
 	if (!stats_number(&f->value, &number))
 		return;
+	s->summed_number = true;
 	const struct value *const v = &number;
 	if (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0) {
 		sum->negative++;

@@ -255,6 +255,7 @@ struct stats {
 	bool hist;                      /* count durations by decade; set before the first batch */
 	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
 	uint64_t summed;                /* events that have it */
+	bool summed_number;             /* a value of it is a number, or text of one */
 	bool has_bytes;                 /* the vocabulary counts bytes of some spans that have fields */
 	struct plan_bytes_cache bytes_known;
 	struct group_values *values; /* by.n */
