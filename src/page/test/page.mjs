@@ -52,6 +52,16 @@ async function useTimeline(page, name) {
 		fail(name, `keys do not zoom: ${before}`);
 	if (!await page.$eval('#timeline-picture [role=status]', e => e.textContent))
 		fail(name, 'the timeline says nothing');
+	await press(page, Array(60).fill('+'));
+	await rest(100);
+	const nearest = await text();
+	await press(page, ['+', '+', '+']);
+	await rest(100);
+	const [from, to] = nearest.split(/ to |: /);
+	if (await text() !== nearest)
+		fail(name, `zooming moves the shortest window: ${nearest}, ${await text()}`);
+	if (from === to)
+		fail(name, `the ends of a window are not told apart: ${nearest}`);
 	const at = await page.$eval(box, e => { const r = e.getBoundingClientRect(); return { x: r.x + r.width * 0.7, y: r.y + 70 }; });
 	await page.mouse.move(at.x, at.y);
 	for (let i = 0; i < 6; i++)
@@ -91,7 +101,7 @@ async function useTable(page, name) {
 	if (await page.$eval('#spans-picture th[aria-sort]', e => e.getAttribute('aria-sort')) !== 'descending')
 		fail(name, 'aria-sort');
 	await page.type('#spans-picture input[type=search]', 'zzzzqq');
-	if (!/^0 of 0 rows/.test(await page.$eval('#spans-picture [role=status]', e => e.textContent)))
+	if (!/^0 of [\d\u2009]+ rows match/.test(await page.$eval('#spans-picture [role=status]', e => e.textContent)))
 		fail(name, 'the filter');
 	await page.$eval('#spans-picture input[type=search]', e => { e.value = ''; e.dispatchEvent(new Event('input')); });
 }

@@ -53,6 +53,13 @@ function time(ns) {
 	return (size === 1 || Math.abs(v) >= 1e12 ? number(Math.round(v / size)) : (v / size).toPrecision(4)) + ' ' + unit;
 }
 
+// A point in time, with the digits that tell it from others in a window of `span` ns.
+function moment(ns, span) {
+	const [unit, size] = UNITS.find(u => ns >= u[1]) || UNITS[3];
+	const digits = Math.ceil(Math.log10(100 * size / Math.max(span, 100)));
+	return (ns / size).toFixed(Math.max(0, Math.min(digits, Math.log10(size)))) + ' ' + unit;
+}
+
 const percent = share => (share * 100).toFixed(share < 0.1 ? 2 : 1) + ' %';
 
 // ---- bytes ----
@@ -322,6 +329,7 @@ function timeline(place, tracks) {
 	const many = tracks.length > 60 && new Set(tracks.map(t => t.group)).size > 1;
 	let rows = many ? joinTracks(tracks) : tracks, tall = [], chosen = -1, drag = null;
 	const range = make('span', { class: 'range' });
+	const least = Math.min(length, Math.max(20, length / 2 ** 45)); // of a window; Numbers tell its times apart
 	const shown = `${tracks.length} of ${data.all_tracks} tracks shown, by busy time; each bin is ${time(data.bin)}; ` +
 		`${number(data.spans_shown)} of ${number(data.spans_all)} spans are drawn, the longest of each stretch. ` +
 		'Heights are square roots of shares.';
@@ -357,7 +365,7 @@ function timeline(place, tracks) {
 			const label = `${number(Number((t / size).toFixed(6)))} ${unit}`, right = x + 3 + c.measureText(label).width;
 			c.fillRect(x, 36, 1, bottom - 36);
 			c.fillText(label, right > left + width ? 2 * x - right : x + 3, 44);
-			if (step <= 0)
+			if (!(t + step > t))
 				break;
 		}
 	}
@@ -474,7 +482,12 @@ function timeline(place, tracks) {
 			c.fillRect(Math.min(drag.from, drag.to), 34, Math.abs(drag.to - drag.from), s.height - 34);
 			c.globalAlpha = 1;
 		}
-		range.textContent = `${time(view.from)} to ${time(view.to)}: ${time(view.to - view.from)}`;
+		range.textContent = `${windowText()}: ${time(view.to - view.from)}`;
+	}
+
+	function windowText() {
+		const span = view.to - view.from;
+		return `${moment(view.from, span)} to ${moment(view.to, span)}`;
 	}
 
 	function axisLabels(c, left, width) {
@@ -484,16 +497,20 @@ function timeline(place, tracks) {
 	}
 
 	function move(from, to, event) {
-		const least = Math.min(length, 20), span = Math.min(length, Math.max(least, to - from));
+		const span = Math.min(length, Math.max(least, to - from));
 		view.from = Math.max(0, Math.min(from, length - span));
 		view.to = view.from + span;
 		soon(draw, event);
 		listeners.forEach(f => soon(f));
-		speak(`${time(view.from)} to ${time(view.to)} shown`);
+		speak(`${windowText()} shown`);
 	}
 
-	const zoom = (factor, at, event) =>
-		move(at - (at - view.from) * factor, at + (view.to - at) * factor, event);
+	// The shortest window stays where it is.
+	function zoom(factor, at, event) {
+		const f = Math.max(factor, least / (view.to - view.from));
+		move(at - (at - view.from) * f, at + (view.to - at) * f, event);
+	}
+
 	const middle = () => (view.from + view.to) / 2;
 	const timeAt = x => view.from + (x - gutter()) / (s.width - gutter() - 4) * (view.to - view.from);
 	const rowAt = y => tall.findIndex(r => y >= r.y && y < r.y + r.height);
@@ -519,7 +536,7 @@ function timeline(place, tracks) {
 				return [data.names[list.name[k]], `duration ${exact(list.dur[k])}`, `start ${exact(list.start[k])}`,
 					`${t.name} · ${t.process}`].concat(list.waits[k] ? ['waiting'] : []);
 		const k = levelFor(t, slack), v = sample(t.levels[k], binAt(t, k, at), binAt(t, k, at + slack));
-		return [`${t.name} · ${t.process}`, `at ${time(at)}`].concat(v ? [`busy ${percent(v.busy)}, waiting ${percent(v.waiting)}`]
+		return [`${t.name} · ${t.process}`, `at ${moment(at, view.to - view.from)}`].concat(v ? [`busy ${percent(v.busy)}, waiting ${percent(v.waiting)}`]
 			.concat(v.name > 0 ? ['mostly ' + data.names[data.bin_names[v.name]]] : []) : ['no span']);
 	}
 
@@ -829,7 +846,8 @@ function table(place) {
 		const fits = text ? rows.filter(r => (r[0] + ' ' + r[1]).toLowerCase().includes(text)) : rows;
 		const shown = fits.slice(0, limit);
 		body.replaceChildren(...shown.map(r => make('tr', {}, ...columns.map(i => cell(r, i)))));
-		status.textContent = `${number(shown.length)} of ${number(fits.length)} rows shown` +
+		status.textContent = (text ? `${number(fits.length)} of ${number(rows.length)} rows match, ${number(shown.length)} shown`
+			: `${number(shown.length)} of ${number(rows.length)} rows shown`) +
 			(data.rows_all > data.rows_shown ? `; ${number(data.rows_all - data.rows_shown)} of smaller total are not on this page` : '');
 		more.hidden = shown.length === fits.length;
 		[...head.children].forEach((th, k) => {
