@@ -15,8 +15,7 @@
 #define SHARE_RING 65536U
 #define SHARE_LOOKS 8192U
 #define SHARE_TRACKS 4096U /* after a process, whose open spans are seen in a gap */
-#define SHARE_NAMES 64U    /* of a gap */
-#define SHARE_SHOWN 3U     /* likewise, those that took most time */
+#define SHARE_SHOWN 3U     /* names of a gap, those that took most time */
 
 struct share_track {
 	const struct track *track; /* NULL: no span yet */
@@ -87,22 +86,23 @@ void share_free(struct share_table *h)
 	free(h->tracks);
 	free(h->found);
 	free(h->ring);
+	free(h->meanwhile);
 }
 
 /* ---- gaps ---- */
 
-static int longest_first(const void *a, const void *b)
+static bool is_longer(const struct share_name *a, const struct share_name *b)
 {
-	const struct share_name *const x = a, *const y = b;
-
-	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : (x->name > y->name) - (x->name < y->name);
+	return a->ns != b->ns ? a->ns > b->ns : a->name < b->name;
 }
 
-/* Sums the busy periods of other tracks of the process in a gap, by name. */
-static unsigned busy_meanwhile(const struct share_table *h, const struct share_gap *gap,
-                               struct share_name *names)
+/* The names that were busy for the longest time on other tracks of the process in a gap.  Returns how many.
+ */
+static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *gap,
+                               struct share_name longest[SHARE_SHOWN])
 {
 	const uint32_t process = track_process(gap->track)->index;
+	uint32_t seen[SHARE_LOOKS], nseen = 0;
 	unsigned n = 0;
 
 	for (uint64_t i = 0; i < SHARE_LOOKS && i < h->given && i < SHARE_RING; i++) {
@@ -113,16 +113,20 @@ static unsigned busy_meanwhile(const struct share_table *h, const struct share_g
 		               to = p->to < gap->to ? p->to : gap->to;
 		if (from >= to || p->process != process || p->track == gap->track->index)
 			continue;
-		unsigned k = 0;
-		while (k < n && names[k].name != p->name)
-			k++;
-		if (k == SHARE_NAMES)
-			continue;
-		if (k == n)
-			names[n++] = (struct share_name){ 0, p->name };
-		names[k].ns += to - from;
+		if (h->meanwhile[p->name] == 0)
+			seen[nseen++] = p->name;
+		h->meanwhile[p->name] += to - from;
 	}
-	qsort(names, n, sizeof *names, longest_first);
+	for (uint32_t i = 0; i < nseen; i++) {
+		const struct share_name name = { h->meanwhile[seen[i]], seen[i] };
+		unsigned at = n < SHARE_SHOWN ? n++ : SHARE_SHOWN;
+		for (; at > 0 && is_longer(&name, &longest[at - 1]); at--)
+			if (at < SHARE_SHOWN)
+				longest[at] = longest[at - 1];
+		if (at < SHARE_SHOWN)
+			longest[at] = name;
+		h->meanwhile[seen[i]] = 0;
+	}
 	return n;
 }
 
@@ -131,7 +135,7 @@ static bool add_gap(struct share_table *h, const struct share_gap *gap)
 	const struct longest_item item = { .length = gap->to - gap->from,
 		                           .ts = gap->from,
 		                           .track = gap->track };
-	struct share_name names[SHARE_NAMES];
+	struct share_name names[SHARE_SHOWN];
 
 	memset(names, 0, sizeof names); /* also between the members */
 	if (!longest_wants(&h->gaps, gap->track->index, item.length))
@@ -143,9 +147,8 @@ static bool add_gap(struct share_table *h, const struct share_gap *gap)
 			activity_advance(&h->activity, i, gap->to);
 	}
 	const unsigned n = busy_meanwhile(h, gap, names);
-	return longest_add(
-	    &h->gaps, gap->track->index, item, SLICE_LIT(""), SLICE_LIT(""),
-	    slice_of((const char *)names, sizeof *names * (n < SHARE_SHOWN ? n : SHARE_SHOWN)));
+	return longest_add(&h->gaps, gap->track->index, item, SLICE_LIT(""), SLICE_LIT(""),
+	                   slice_of((const char *)names, sizeof *names * n));
 }
 
 /* Handles the gaps that were found; this may find gaps of other tracks. */
@@ -170,6 +173,8 @@ bool share_add(struct share_table *h, const struct event *e)
 		return true;
 	h->now = e->ts;
 	if (h->ring == NULL && (h->ring = calloc(SHARE_RING, sizeof *h->ring)) == NULL)
+		return false;
+	if (h->meanwhile == NULL && (h->meanwhile = calloc(NAMES_MAX + 1, sizeof *h->meanwhile)) == NULL)
 		return false;
 	if (!array_reach(&h->tracks, &h->ntracks, e->track->index, sizeof *h->tracks))
 		return false;

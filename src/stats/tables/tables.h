@@ -97,6 +97,7 @@ struct share_table {
 	bool any, no_memory;
 	struct share_period *ring; /* the last busy periods */
 	uint64_t given;
+	uint64_t *meanwhile;     /* ns by name, of the gap that is looked at; else 0 */
 	struct share_gap *found; /* gaps that ended at the current event */
 	uint32_t nfound, found_cap;
 	struct longest gaps; /* by track */
