@@ -287,22 +287,33 @@ static bool check_window(struct select_stage *st, uint64_t zero)
 	return false;
 }
 
+/* Resolves a bound.  Returns false after reporting why that is not possible. */
+static bool set_bound(struct select_stage *st, const char *option, const struct select_time *t,
+                      const struct select_range *r, uint64_t *ns)
+{
+	char why[SELECT_WHY];
+
+	if (resolve(t, r, ns))
+		return true;
+	(void)snprintf(
+	    why, sizeof why, "%s %s: %s", option, t->text != NULL ? t->text : "",
+	    t->kind == SELECT_WALL
+	        ? "the wall time of this trace is not known: name the time window by its own times"
+	        : "this needs all of the trace, and the input can be read only once: read it from a file");
+	stage_failed(st->faults, why);
+	return false;
+}
+
 static bool set_window(struct select_stage *st, const struct select_range *r)
 {
 	const struct select *const s = st->select;
 
-	if (resolve(&s->since, r, &st->since) && resolve(&s->until, r, &st->until)) {
-		st->ready = true;
-		st->zeroed |= r->known;
-		return check_window(st, r->zero);
-	}
-	stage_failed(st->faults,
-	             s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL
-	                 ? "the wall time of this trace is not known: name the time window by "
-	                   "its own times"
-	                 : "this part of the trace is known only when all of it was read, and the "
-	                   "input can be read only once: read it from a file");
-	return false;
+	if (!set_bound(st, "--since", &s->since, r, &st->since) ||
+	    !set_bound(st, "--until", &s->until, r, &st->until))
+		return false;
+	st->ready = true;
+	st->zeroed |= r->known;
+	return check_window(st, r->zero);
 }
 
 bool select_needs_range(const struct select *s)
