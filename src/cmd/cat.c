@@ -214,12 +214,14 @@ static bool check(struct cat *c)
 	                          "or --min-dur and --max-dur");
 }
 
-/* --at needs a file, as offsets are those of one. */
+/* --at needs a file, as offsets are those of one.  A folder or an archive is refused once. */
 static bool can_find(struct cat *c, const struct source *s)
 {
 	if (c->at == UINT64_MAX || !s->location.in_folder)
 		return true;
-	say("--at: an offset needs one file: name a file of the directory");
+	if (c->run.status != STATUS_USAGE)
+		say("--at: an offset needs one file: name a file of the directory, or of the unpacked "
+		    "archive");
 	c->run.status = worse(c->run.status, STATUS_USAGE);
 	return false;
 }
@@ -255,8 +257,10 @@ static bool opened(void *ctx, const struct source *s)
 	c->run.any = true;
 	c->left = c->limit;
 	c->found = c->at == UINT64_MAX;
+	if (!can_find(c, s) || !can_select(c, s->format))
+		return false;
 	name_input(c, t->path, s);
-	return can_find(c, s) && can_select(c, s->format);
+	return true;
 }
 
 /* No record has the byte: it is after the end, or where nothing can be read. */
