@@ -178,7 +178,7 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		}
 	}
 	if (!has_iid) {
-		pf_report(st, PF_RULE_IID_MISSING, "a %s without iid", table_names[table]);
+		pf_report(st, PF_RULE_IID_MISSING, "interned %s without iid", table_names[table]);
 		return;
 	}
 	const struct pf_entry *const known = pf_entry_find(s, table, e.iid);

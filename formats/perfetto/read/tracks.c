@@ -686,7 +686,7 @@ static void find_lost(struct pf_state *st, uint32_t i, const struct root_search 
 		const struct pf_track *const t = st->tracks[i];
 		s->marks[i] = MARK_OPEN;
 		s->path[n++] = i;
-		if (!t->desc.has_parent || t->desc.kind == PF_THREAD)
+		if (!t->desc.has_parent)
 			break;
 		i = table64_get(&st->track_index, t->desc.parent);
 		if (i != TABLE_NONE && st->tracks[i]->desc.is_known && s->marks[i] == MARK_NONE)
