@@ -587,8 +587,44 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 		t->desc.name = textscan_slice(copy.p, copy.n);
 }
 
+/* What Perfetto asks of the track of a legacy event: bits of enum pf_needs. */
+static uint8_t needs_of_phase(const struct pf_legacy *l)
+{
+	switch (l->phase) {
+	case 'B':
+	case 'E':
+		return PF_NEEDS_THREAD;
+	case 'X':
+		return PF_NEEDS_THREAD | PF_NEEDS_UNMERGED;
+	case 'i':
+	case 'I':
+		return l->instant_scope == 1 ? 0 : l->instant_scope == 2 ? PF_NEEDS_PROCESS : PF_NEEDS_THREAD;
+	case 's':
+	case 't':
+	case 'f':
+		return PF_NEEDS_UNMERGED;
+	default:
+		return 0;
+	}
+}
+
+/* Perfetto drops a legacy event whose track is not as the phase needs it.  Here it is read. */
+static void check_legacy_track(struct pf_state *st, const struct pf_legacy *l, struct pf_track *t)
+{
+	const struct pf_sequence *const s = st->sequence;
+	const uint8_t needs = needs_of_phase(l);
+
+	if (t->desc.kind == PF_THREAD || (needs & ~t->has) == 0)
+		return;
+	if (pf_lacking(st, t, needs) == NULL)
+		t->has |= needs;
+	else
+		pf_defer_legacy(st, t, t == s->thread ? s : NULL, needs);
+}
+
 static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)
 {
+	check_legacy_track(st, l, e->track);
 	switch (l->phase) {
 	case 'B':
 		e->kind = PF_BEGIN;

@@ -28,18 +28,18 @@ static const char *track_label(const struct pf_track *t, char space[64])
 
 static void report_on(struct pf_state *st, const struct pf_deferred *h)
 {
+	const char *const lacking = pf_lacking(st, h->track, h->needs);
 	char label[64];
 
-	finding_add(st->findings, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s",
-	            track_label(h->track, label), perfetto_rules[h->rule].text);
+	finding_add(st->findings, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s%s%s",
+	            track_label(h->track, label), perfetto_rules[h->rule].text, lacking != NULL ? ": " : "",
+	            lacking != NULL ? lacking : "");
 }
 
-void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
-              uint64_t record)
+static void defer(struct pf_state *st, struct pf_deferred h)
 {
 	if (st->findings == NULL)
 		return;
-	const struct pf_deferred h = { t, rule, offset, record };
 	if (st->ndeferred == PF_MAX_DEFERRED) {
 		report_on(st, &h);
 		return;
@@ -49,6 +49,32 @@ void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, 
 		return;
 	}
 	st->deferred[st->ndeferred++] = h;
+}
+
+void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
+              uint64_t record)
+{
+	defer(st, (struct pf_deferred){ .track = t, .rule = rule, .offset = offset, .record = record });
+}
+
+void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
+                     uint8_t needs)
+{
+	defer(st, (struct pf_deferred){ .track = t,
+	                                .rule = PF_RULE_LEGACY_TRACK,
+	                                .offset = st->offset,
+	                                .record = st->ordinal,
+	                                .needs = needs,
+	                                .sequence = s });
+}
+
+/* Returns true if the track turned out to be of the right kind after the event. */
+static bool is_settled(const struct pf_state *st, const struct pf_deferred *h)
+{
+	if (h->rule == PF_RULE_LOG_THREAD)
+		return h->track->desc.kind == PF_THREAD;
+	return h->rule == PF_RULE_LEGACY_TRACK && ((h->sequence != NULL && h->sequence->has_thread) ||
+	                                           pf_lacking(st, h->track, h->needs) == NULL);
 }
 
 static int compare_deferred(const void *a, const void *b)
@@ -76,9 +102,10 @@ void pf_nesting_end(struct pf_state *st)
 		qsort(st->deferred, st->ndeferred, sizeof *st->deferred, compare_deferred);
 	for (uint32_t i = 0; i < st->ndeferred; i++) {
 		const struct pf_deferred *const h = &st->deferred[i];
-		if (h->rule == PF_RULE_LOG_THREAD && h->track->desc.kind == PF_THREAD)
-			continue; /* described later */
-		if (h->rule == PF_RULE_LOG_THREAD || !h->track->desc.disordered)
+		if (is_settled(st, h))
+			continue;
+		if (h->rule == PF_RULE_LOG_THREAD || h->rule == PF_RULE_LEGACY_TRACK ||
+		    !h->track->desc.disordered)
 			report_on(st, h);
 		else if (ndisordered++ == 0)
 			disordered = h->track;

@@ -281,6 +281,7 @@ struct pf_track {
 	bool is_used, is_synthetic;         /* synthetic: without descriptor */
 	bool has_local;                     /* async events of a local id belong to its process ... */
 	bool described_late;                /* ... and came before its descriptor */
+	uint8_t has;                        /* bits of enum pf_needs that are known to be met */
 	uint64_t async_id;                  /* of a synthetic track of async events */
 	bool is_async;                      /* tracetool wrote it for one async span */
 	const struct track *model;          /* NULL: not yet */
@@ -383,12 +384,22 @@ struct pf_flow_end {
 
 /* ---- state ---- */
 
+/* What legacy events need of their track, so that Perfetto does not drop them. */
+enum pf_needs {
+	PF_NEEDS_THREAD = 1,   /* it is that of a thread, or below one */
+	PF_NEEDS_PROCESS = 2,  /* or that of a process, or below one */
+	PF_NEEDS_UNMERGED = 4, /* its row is not one with those of siblings */
+};
+
 /* A finding about the nesting or the kind of a track, reported at the end of the file: until then, events may
  * turn out to be out of order, and the track may be described. */
 struct pf_deferred {
 	const struct pf_track *track;
 	enum pf_rule rule;
 	uint64_t offset, record;
+	/* Of PF_RULE_LEGACY_TRACK: bits of enum pf_needs; the sequence whose thread it is, if it gets one. */
+	uint8_t needs;
+	const struct pf_sequence *sequence;
 };
 
 /* An event of a disordered track; it waits for those before it in time. */
@@ -701,6 +712,13 @@ void pf_arrows_sort(struct pf_state *st);
 /* Defers a finding to the end of the file. */
 void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
               uint64_t record) PF_COLD;
+
+/* What the track, as described so far, lacks of bits of enum pf_needs, in words; NULL: nothing. */
+const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint8_t needs);
+
+/* Defers the finding that the track lacks what the current event needs.  s: see struct pf_deferred. */
+void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
+                     uint8_t needs) PF_COLD;
 
 /* Reports deferred findings and spans that are still open. */
 void pf_nesting_end(struct pf_state *st);

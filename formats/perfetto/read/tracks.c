@@ -659,6 +659,34 @@ void pf_lane_free(struct pf_state *st, struct pf_track *t)
 	t->lane = 0;
 }
 
+/* ---- what legacy events need ---- */
+
+/* Whether the track is that of a thread (or process), or below one. */
+static bool is_below(const struct pf_state *st, const struct pf_track *t, bool process)
+{
+	for (unsigned depth = 0; depth <= PF_MAX_ANCESTORS; depth++) {
+		if (t->desc.kind == PF_THREAD || (process && t->desc.kind == PF_PROCESS))
+			return true;
+		const uint32_t i =
+		    t->desc.has_parent ? table64_get(&st->track_index, t->desc.parent) : TABLE_NONE;
+		if (i == TABLE_NONE)
+			return false;
+		t = st->tracks[i];
+	}
+	return false;
+}
+
+const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint8_t needs)
+{
+	if ((needs & PF_NEEDS_THREAD) != 0 && !is_below(st, t, false))
+		return "it is of no thread";
+	if ((needs & PF_NEEDS_PROCESS) != 0 && !is_below(st, t, true))
+		return "it is of no process";
+	if ((needs & PF_NEEDS_UNMERGED) != 0 && t->desc.kind <= PF_PLAIN && t->desc.merge != PF_MERGE_NONE)
+		return "it may be merged with others";
+	return NULL;
+}
+
 /* ---- the end ---- */
 
 enum { MARK_NONE, MARK_OPEN, MARK_GOOD, MARK_LOST };
