@@ -283,11 +283,13 @@ static inline void read_value(struct heph_state *st, struct heph_packet *k, stru
 
 /* ---- attributes ---- */
 
-/* Ends the packet at p if another packet, followed by a third one, starts there: then the size of this packet
- * is wrong, even if a packet starts where it leads. */
+/* Ends the packet at p if another packet starts there: then the size of this packet is wrong.  Where a packet
+ * starts at the end of this one, too, the other one must be complete and followed by a third. */
 static HEPH_COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 {
-	if (!heph_is_packet(p, k->end, st->r->in->end))
+	const char *const end = st->r->in->end;
+
+	if (k->followed ? !heph_is_packet(p, k->end, end) : heph_packet_min(p, end) == 0)
 		return false;
 	heph_report(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4,
 	            "%" PRIu64 " bytes, but after %" PRIu64 " of them the next packet starts",
@@ -303,6 +305,8 @@ static inline bool read_name(struct heph_state *st, struct heph_packet *k, const
 	const size_t left = (size_t)(k->end - p);
 
 	if (left < HEPH_ATTRIBUTE_MIN) {
+		if (!k->followed && cut_at_packet(st, k, p))
+			return false;
 		heph_report(st, HEPH_RULE_LEFT_OVER, k, p, "%zu byte%s, the smallest attribute has %d", left,
 		            left == 1 ? "" : "s", HEPH_ATTRIBUTE_MIN);
 		return false;
