@@ -373,8 +373,18 @@ static void report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* The format by option or content.  Returns NULL if none matches, or on OOM (*no_memory is set).  Tries the
- * format of the trace first: one of thousands of streams may resemble another format. */
+/* The format of a stream in the folder of its trace, whose name says what it is even if its start is damaged;
+ * NULL: it is none. */
+static const struct format *format_of_stream(const struct source *s)
+{
+	const char *const slash = s->location.in_folder ? strrchr(s->location.path, '/') : NULL;
+	const struct format *const format = slash != NULL ? format_of_name(slash + 1) : NULL;
+
+	return format != NULL && format_trace_ops(format)->merges ? format : NULL;
+}
+
+/* The format by option, content, or place.  Returns NULL if none matches, or on OOM (*no_memory is set).
+ * Tries the format of the trace first: one of thousands of streams may resemble another format. */
 static const struct format *recognise(const struct source *s, const struct format *before, size_t looked,
                                       bool *no_memory)
 {
@@ -386,7 +396,8 @@ static const struct format *recognise(const struct source *s, const struct forma
 		return s->context->job->in.from;
 	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
 		return before;
-	return format_probe(head, complete, no_memory);
+	const struct format *const format = format_probe(head, complete, no_memory);
+	return format == NULL && !*no_memory ? format_of_stream(s) : format;
 }
 
 static void report_unknown(struct source *s, size_t looked)
