@@ -45,6 +45,35 @@ static struct heph_gap *pending_gap(struct heph_gaps *gaps, uint32_t i)
 	return &gaps->shared[(gaps->head + i) % HEPH_MAX_GAPS];
 }
 
+/* Returns true if all numbers of the gap have left the window. */
+static bool is_certain(const struct heph_state *st, const struct heph_gap *gap)
+{
+	const uint32_t distance = st->counters.shared.base - gap->first;
+
+	return st->gaps.ended || (distance <= INT32_MAX && distance >= gap->span);
+}
+
+/* Removes the first pending gap. */
+static void drop_gap(struct heph_gaps *gaps)
+{
+	const struct heph_gap *const gap = pending_gap(gaps, 0);
+
+	if (gaps->first.missing == 0)
+		gaps->first = *gap;
+	gaps->head = (gaps->head + 1) % HEPH_MAX_GAPS;
+	gaps->n--;
+}
+
+/* Where no reader takes the gaps, only the first one is of interest, for the finding. */
+static void drop_gaps(struct heph_state *st)
+{
+	struct heph_gaps *const gaps = &st->gaps;
+
+	while (gaps->n > 0 && (gaps->first.missing > 0 || pending_gap(gaps, 0)->missing == 0 ||
+	                       is_certain(st, pending_gap(gaps, 0))))
+		drop_gap(gaps);
+}
+
 /* Adds a gap before the packet: `missing` numbers from `first` on. */
 static void add_gap(struct heph_state *st, const struct heph_packet *k, uint32_t first, uint32_t missing)
 {
@@ -52,9 +81,16 @@ static void add_gap(struct heph_state *st, const struct heph_packet *k, uint32_t
 	const struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
 	const uint64_t end = heph_packet_end(k);
 
-	if (s == NULL || !reader_wants_gaps(st->r))
+	if (s == NULL)
 		return;
-	const struct heph_gap gap = { k->stream, first, missing, missing, s->end, end, k->offset };
+	if (!reader_wants_gaps(st->r)) {
+		drop_gaps(st);
+		if (k->stream != 0 || gaps->first.missing > 0)
+			return;
+	}
+	const struct heph_gap gap = {
+		k->stream, first, missing, missing, s->end, end, k->offset, k->ordinal
+	};
 	if (k->stream != 0) {
 		gaps->other = gap;
 	} else if (gaps->n < HEPH_MAX_GAPS) {
@@ -81,14 +117,6 @@ static void fill_gap(struct heph_state *st, uint32_t number)
 	}
 }
 
-/* Returns true if all numbers of the gap have left the window. */
-static bool is_certain(const struct heph_state *st, const struct heph_gap *gap)
-{
-	const uint32_t distance = st->counters.shared.base - gap->first;
-
-	return st->gaps.ended || (distance <= INT32_MAX && distance >= gap->span);
-}
-
 bool heph_next_gap(struct heph_state *st, bool ended)
 {
 	struct heph_gaps *const gaps = &st->gaps;
@@ -102,8 +130,7 @@ bool heph_next_gap(struct heph_state *st, bool ended)
 	}
 	while (gaps->n > 0 && (pending_gap(gaps, 0)->missing == 0 || is_certain(st, pending_gap(gaps, 0)))) {
 		*out = *pending_gap(gaps, 0);
-		gaps->head = (gaps->head + 1) % HEPH_MAX_GAPS;
-		gaps->n--;
+		drop_gap(gaps);
 		if (out->missing > 0)
 			return true;
 	}
@@ -161,17 +188,13 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 		return;
 	*bits_of(s, c) |= bit_of(c);
 	if (c - s->highest <= INT32_MAX) {
-		if (c - s->highest > 1) {
-			finding_tally_add(&s->jump, k->offset, k->ordinal, c, s->highest);
+		if (c - s->highest > 1)
 			add_gap(st, k, s->highest + 1, c - s->highest - 1);
-		}
 		s->missing += c - s->highest - 1;
 		s->highest = c;
 	} else if (s->lowest - s->base < HEPH_SHARED_WINDOW && c - s->base < s->lowest - s->base) {
-		if (s->lowest - c > 1) {
-			finding_tally_add(&s->jump, k->offset, k->ordinal, s->lowest, c);
+		if (s->lowest - c > 1)
 			add_gap(st, k, c + 1, s->lowest - c - 1);
-		}
 		s->missing += s->lowest - c - 1;
 		s->lowest = c;
 		s->first =
@@ -180,8 +203,6 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 		s->missing--;
 		fill_gap(st, c);
 	}
-	if (s->missing == 0)
-		s->jump.count = 0;
 }
 
 /* ---- counters of all streams ---- */
@@ -256,15 +277,18 @@ void heph_counters_finish(struct heph_state *st)
 {
 	const struct heph_shared *const s = &st->counters.shared;
 	const struct finding_tally *const late = &st->counters.late_start;
+	const struct heph_gap *const gap = &st->gaps.first;
 
 	st->r->lost += s->missing;
+	st->gaps.ended = true;
+	drop_gaps(st);
 	if (s->missing > 0)
-		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], s->jump.offset + 12,
-		            s->jump.record,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], gap->offset + 12,
+		            gap->record,
 		            "stream 0: %" PRIu64 " counter%s between %" PRIu32 " and %" PRIu32
-		            " missing; the first gap is from %" PRIu64 " to %" PRIu64,
-		            s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest, s->jump.before,
-		            s->jump.now);
+		            " missing; the first gap is from %" PRIu32 " to %" PRIu32,
+		            s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest, gap->first - 1,
+		            (uint32_t)(gap->first + gap->span));
 	if (s->any && s->lowest != 0)
 		add_late_shared(&st->counters);
 	if (late->count > 0)

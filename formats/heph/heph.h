@@ -176,7 +176,6 @@ struct heph_shared {
 	uint32_t base, lowest, highest;
 	uint64_t bits[HEPH_SHARED_WINDOW / 64]; /* bit of n: n % 4096 */
 	uint64_t missing;                       /* numbers between lowest and highest without a packet */
-	struct finding_tally jump;              /* the first jump over a number that is still missing */
 	struct finding_tally first;             /* the packet with the lowest number */
 };
 
@@ -186,26 +185,27 @@ struct heph_counters {
 };
 
 /*
- * Gaps in the counters of streams, for consumers that want them.  A number of stream 0 may arrive until it
- * has left the window, so its gaps are pending.  They are few in a valid trace; beyond HEPH_MAX_GAPS the
- * latest ones are combined.
+ * Gaps in the counters of streams, for consumers that want them; for others only the first one of stream 0,
+ * which a finding names.  A number of stream 0 may arrive until it has left the window, so its gaps are
+ * pending.  They are few in a valid trace; beyond HEPH_MAX_GAPS the latest ones are combined.
  */
 #define HEPH_MAX_GAPS 256U
 
 struct heph_gap {
-	uint32_t stream, first; /* first: the lowest number */
-	uint64_t span;          /* numbers from the first to the last */
-	uint64_t missing;       /* of these, without a packet */
-	uint64_t from, to;      /* times: ends of the events before and after */
-	uint64_t offset;        /* of the packet after */
+	uint32_t stream, first;  /* first: the lowest number */
+	uint64_t span;           /* numbers from the first to the last */
+	uint64_t missing;        /* of these, without a packet */
+	uint64_t from, to;       /* times: ends of the events before and after */
+	uint64_t offset, record; /* of the packet after */
 };
 
 struct heph_gaps {
 	struct heph_gap other;                 /* of another stream than 0; missing == 0: none */
 	struct heph_gap shared[HEPH_MAX_GAPS]; /* of stream 0: a ring */
 	uint32_t head, n;
-	struct heph_gap next; /* of the last RECORD_IS_MISSING */
-	bool ended;           /* no packets follow */
+	struct heph_gap first; /* of stream 0, once that is certain; missing == 0: not yet */
+	struct heph_gap next;  /* of the last RECORD_IS_MISSING */
+	bool ended;            /* no packets follow */
 };
 
 struct heph_epoch {

@@ -343,7 +343,7 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	const size_t left = (size_t)(r->in->end - rec->p);
 	const bool ends = left == 0 && r->in->last && !st->search.open;
 
-	if (heph_has_gaps(&st->gaps) && heph_next_gap(st, ends)) {
+	if (reader_wants_gaps(r) && heph_has_gaps(&st->gaps) && heph_next_gap(st, ends)) {
 		rec->end = rec->p;
 		rec->cls = st->event_class;
 		rec->role = RECORD_IS_MISSING;
