@@ -341,7 +341,9 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64 " starts while it is open", id);
 	if (step != PF_ARROW_OUT && !active && legacy)
 		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64 " arrives and did not start", id);
-	st->r->no_memory |= !table64_put(&st->flows, key, step == PF_ARROW_IN ? 0 : 1);
+	/* a legacy step starts no arrow */
+	const bool goes_on = step == PF_ARROW_OUT || (step == PF_ARROW_STEP && (active || !legacy));
+	st->r->no_memory |= !table64_put(&st->flows, key, goes_on);
 	if (!active && step == PF_ARROW_STEP)
 		step = legacy ? PF_ARROW_IN : PF_ARROW_OUT;
 	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_steps)
