@@ -223,8 +223,9 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 /* The thread that a track, a lane or a child, belongs to; the process if it belongs to none. */
 const struct track *select_thread_of(const struct track *t);
 
-/* The text of a value that is no list, as `cat` shows it, texts without quotes; in `space` or of the value. */
-#define SELECT_BYTES_MAX 128 /* of bytes: the first ones are shown */
+/* The text of a value that is no list, as `cat` shows it, texts without quotes; in `space` or of the value.
+ */
+#define SELECT_BYTES_MAX 128                             /* of bytes: the first ones are shown */
 #define SELECT_VALUE_TEXT (2 + 2 * SELECT_BYTES_MAX + 1) /* struct text keeps a byte free */
 
 struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT]);
