@@ -14,8 +14,8 @@
 /*
  * pid and tid: viewers use 32 bits.  Perfetto turns a larger number into 0, and a tid of 0 into the pid,
  * which puts unrelated threads on one track.  Ids that fit are kept.  Threads with a larger id get the
- * smallest unused number; names and arguments show the true id.  Lanes, child tracks, processes without an
- * id, and process or thread 0 get numbers above TRACKS_LAST_PID, which no later thread can have.
+ * smallest unused number; names and arguments show the true id.  Lanes, child tracks, tracks without an id,
+ * and process or thread 0 get numbers above TRACKS_LAST_PID, which no later thread can have.
  *
  * Viewers treat a thread with the number of its process as its main thread, list it first and may rename it.
  * So generated process numbers are odd, and generated thread numbers even.
@@ -26,9 +26,15 @@ static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 	return table64_get(&ids->used, (uint64_t)pid << 32 | tid) == TABLE_NONE;
 }
 
+/* Whether the id is a number of the system, and of this track: without has_id it can be anything. */
+static bool has_own_id(const struct track *t)
+{
+	return t->has_id && t->lane == 0 && !t->is_child;
+}
+
 static bool keeps_its_id(const struct track *t)
 {
-	return t->has_id && t->lane == 0 && !t->is_child && t->id > 0 && t->id <= UINT32_MAX;
+	return has_own_id(t) && t->id > 0 && t->id <= UINT32_MAX;
 }
 
 static uint32_t free_pid(struct chrome_ids *ids)
@@ -70,8 +76,7 @@ static void number_thread(struct chrome_state *st, const struct track *t, struct
 	const bool invented = !process->has_id || process->id != c->pid;
 	const bool kept =
 	    keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id) && !(invented && t->id == c->pid);
-	c->tid =
-	    kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->is_child || t->id == 0);
+	c->tid = kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, !has_own_id(t) || t->id == 0);
 	/* the id of a process's lane is the pid */
 	c->renamed = t->has_id && t->id != c->tid && track_without_lane(t)->kind == TRACK_THREAD;
 }
