@@ -552,8 +552,11 @@ static bool set_event_name(struct ht_state *st, struct batch *b, struct event *e
 		e->name = st->label_name;
 		return batch_hold(b, &st->labels.texts->shared);
 	} else if (plan->label != HT_NO_LEAF) {
-		e->name =
-		    arena_printf(&b->scratch, "%" PRIu64, ht_leaf_integer(st, &plan->leaves[plan->label]));
+		const struct ht_leaf *const l = &plan->leaves[plan->label];
+		const uint64_t label = ht_leaf_integer(st, l);
+		e->name = l->value >= VALUE_I8 && l->value <= VALUE_I64
+		              ? arena_printf(&b->scratch, "%" PRId64, (int64_t)label)
+		              : arena_printf(&b->scratch, "%" PRIu64, label);
 		e->name.flags = SLICE_UTF8 | SLICE_JSON;
 	}
 	return e->name.p != NULL;

@@ -398,7 +398,7 @@ static inline uint8_t ht_leaf_raw_type(const struct ht_leaf *l)
 	return l->value == VALUE_ADDRESS && l->size == 4 ? VALUE_U32 : l->value;
 }
 
-/* Value of an integer leaf, sign-extended; of a double, its bits. */
+/* Value of an integer or address leaf, sign-extended if signed; of a double, its bits. */
 static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
 {
 	const char *const p = st->starts[l->block] + l->at;
@@ -416,6 +416,8 @@ static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct h
 		return load_u32(p, st->big);
 	case VALUE_I32:
 		return (uint64_t)(int64_t)(int32_t)load_u32(p, st->big);
+	case VALUE_ADDRESS:
+		return l->size == 4 ? load_u32(p, st->big) : load_u64(p, st->big);
 	default:
 		return load_u64(p, st->big);
 	}
@@ -435,9 +437,6 @@ static inline struct value ht_leaf_value(const struct ht_state *st, const struct
 	case VALUE_BYTES:
 		v.p = p;
 		v.count = l->size;
-		return v;
-	case VALUE_ADDRESS:
-		v.u64 = l->size == 4 ? load_u32(p, st->big) : load_u64(p, st->big);
 		return v;
 	case VALUE_F32:
 		v.f64 = ht_double_of_f32(load_u32(p, st->big));
