@@ -288,8 +288,12 @@ static void name_event(const struct decoder *d, struct oracle_event *e)
 	if (label != NULL && label->kind == ORACLE_STRING) {
 		snprintf(e->name, sizeof e->name, "%s", label->s);
 		e->named_by = label;
-	} else if (label != NULL && (label->kind == ORACLE_UNSIGNED || label->kind == ORACLE_SIGNED)) {
-		snprintf(e->name, sizeof e->name, "%" PRIu64, label->u);
+	} else if (label != NULL && (label->kind == ORACLE_UNSIGNED || label->kind == ORACLE_SIGNED ||
+	                             label->kind == ORACLE_POINTER)) {
+		if (label->kind == ORACLE_SIGNED)
+			snprintf(e->name, sizeof e->name, "%" PRId64, (int64_t)label->u);
+		else
+			snprintf(e->name, sizeof e->name, "%" PRIu64, label->u);
 		e->named_by = label;
 		for (size_t i = 0; i < d->nmappings; i++)
 			if (d->mappings[i].id == label->u)
