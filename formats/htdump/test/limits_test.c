@@ -182,12 +182,14 @@ static uint64_t count_events(struct ht_build *b)
 	return (uint64_t)n;
 }
 
-/* Converts with at most `kib` of address space; 0: no limit. */
+/* Converts with at most `kib` of address space; 0: no limit.  One arena: each reserves 64 MiB of addresses,
+ * and how many malloc() makes depends on which threads meet in it. */
 static void expect_convert_within(const struct ht_build *b, unsigned kib)
 {
 	char command[200];
 
-	snprintf(command, sizeof command, "%s ulimit -v %u; \"$0\" convert --to chrome - - > /dev/null",
+	snprintf(command, sizeof command,
+	         "%s ulimit -v %u; MALLOC_ARENA_MAX=1 \"$0\" convert --to chrome - - > /dev/null",
 	         kib == 0 ? ":" : "", kib);
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
