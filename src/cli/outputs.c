@@ -136,14 +136,6 @@ static const struct format *format_by_name_of(struct options *o, const char *out
 	return NULL;
 }
 
-/* Whether the name asks for compression. */
-static bool is_packed_name(const char *out)
-{
-	const char *const dot = suffix_of(out);
-
-	return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
-}
-
 const struct format *output_format(struct options *o, const char *to, const char *out)
 {
 	struct text all = { .p = NULL };
@@ -169,7 +161,7 @@ static bool file_fits(struct options *o, const struct format *to, const char *ou
 	struct shown_path shown;
 
 	show_path(&shown, out);
-	if ((to->writer->modes & WRITER_SEEKS) != 0 && is_packed_name(out))
+	if ((to->writer->modes & WRITER_SEEKS) != 0 && output_packing_of(out) != OUTPUT_PLAIN)
 		return options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
 		                       to->name, suffix_of(out));
 	if (other != NULL)
@@ -190,7 +182,7 @@ bool output_format_fits(struct options *o, const struct format *to, const char *
 	if (strcmp(out, "-") == 0)
 		return options_mistake(o, "%s is a directory of files; standard output cannot hold it",
 		                       to->name);
-	return !is_packed_name(out) ||
+	return output_packing_of(out) == OUTPUT_PLAIN ||
 	       options_mistake(o, "%s: %s is a directory of files, which cannot be compressed", shown.s,
 	                       to->name);
 }

@@ -18,7 +18,7 @@
 #include "output/text_visible.h"
 
 enum {
-	BUFFER_SIZE = OUTPUT_PACK_MAX,
+	BUFFER_SIZE = 256 * 1024,
 	DIRECT_SIZE = 64 * 1024,
 	READ_STEP = 256 * 1024,
 	HEAD_MAX = 256,      /* bytes by which an earlier output is known */

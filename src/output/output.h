@@ -52,15 +52,20 @@ enum output_flags {
 	OUTPUT_SUMS = 2,  /* sums are kept for output_check() */
 };
 
+enum output_packing { OUTPUT_PLAIN, OUTPUT_GZIP, OUTPUT_ZSTD };
+
+/* By the name: .gz, .zst, or neither. */
+enum output_packing output_packing_of(const char *path);
+
 /* Opens `path`; "-" is standard output (never compressed, whatever its name).  A name that ends in .gz or
- * .zst is compressed (ISA-L, libzstd), by at most `threads`
- * threads (from 1), the caller's among them; the bytes do not depend on their number.  An existing path is
- * refused without OUTPUT_FORCE; a folder always; an existing thing that is not a regular file (/dev/null,
- * /dev/full, a FIFO) is written to directly, without a temporary name, no OUTPUT_FORCE needed for devices
- * (except block devices: a disk is as easily lost as a file).  The names of output_fd_of() are the open
- * descriptors themselves, wherever they lead.  A link is followed: its target is replaced, the link stays.
- * The mode is that of the replaced file, else 0666 less the umask.  On failure returns NULL; *why is the
- * message ("out.json: already exists (use -f to replace it)"), NUL-terminated, at most n bytes. */
+ * .zst is compressed (ISA-L, libzstd).  At most `threads` threads, from 1, deflate, the caller's among them;
+ * those of libzstd are as many, besides the caller's.  The bytes do not depend on their number.  An existing
+ * path is refused without OUTPUT_FORCE; a folder always; an existing thing that is not a regular file
+ * (/dev/null, /dev/full, a FIFO) is written to directly, without a temporary name, no OUTPUT_FORCE needed for
+ * devices (except block devices: a disk is as easily lost as a file).  The names of output_fd_of() are the
+ * open descriptors themselves, wherever they lead.  A link is followed: its target is replaced, the link
+ * stays.  The mode is that of the replaced file, else 0666 less the umask.  On failure returns NULL; *why is
+ * the message ("out.json: already exists (use -f to replace it)"), NUL-terminated, at most n bytes. */
 struct output *output_open(const char *path, unsigned flags, unsigned threads, char *why, size_t n);
 
 /* The descriptor that a name stands for: "-", /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N; -1: a

@@ -22,7 +22,7 @@ enum {
 	THREADS_MAX = 8,
 	GZIP_LEVEL = 1,
 	WINDOW = IGZIP_HIST_SIZE,
-	BLOCK = OUTPUT_PACK_MAX,
+	BLOCK = 1 << 20,
 	BLOCK_PACKED = BLOCK + BLOCK / 8 + 4096, /* what cannot be made smaller is stored */
 	ZSTD_LEVEL = 3,
 	ZSTD_JOB = 1 << 20, /* bytes of input for a thread of libzstd */
@@ -51,7 +51,8 @@ struct gzip {
 	struct gzip_block *ring;
 	unsigned nring;
 	uint64_t sent;
-	bool begun; /* the header is sent */
+	size_t filled; /* bytes of the block that is filled, ring[added % nring] */
+	bool begun;    /* the header is sent */
 	uint32_t crc;
 	uint32_t size; /* of the input, modulo 2^32 as in the trailer */
 
@@ -151,27 +152,33 @@ static struct gzip *gzip_open(unsigned threads)
 	return NULL;
 }
 
-/* Copies a block into the ring, which has space. */
-static void gzip_add(struct gzip *g, const char *p, size_t n)
+/* Adds bytes to the block that is filled, behind those in the ring.  Returns how many it took. */
+static size_t gzip_fill(struct gzip *g, const char *p, size_t n)
 {
 	struct gzip_block *const b = &g->ring[g->added % g->nring];
 
-	b->dictionary = 0;
-	if (g->added > 0) {
-		/* Blocks are full, but for the last; in a ring of one, it is the same memory. */
-		const struct gzip_block *const before = &g->ring[(g->added - 1) % g->nring];
-		memmove(b->in, before->in + before->n, WINDOW);
-		b->dictionary = WINDOW;
-	}
-	memcpy(b->in + WINDOW, p, n);
-	b->n = n;
+	if (g->filled == 0 && g->added > 0) /* in a ring of one, it is the same memory */
+		memmove(b->in, g->ring[(g->added - 1) % g->nring].in + BLOCK, WINDOW);
+	const size_t k = n < BLOCK - g->filled ? n : BLOCK - g->filled;
+	memcpy(b->in + WINDOW + g->filled, p, k);
+	g->filled += k;
+	return k;
+}
+
+/* Hands the filled block to the threads.  They start with the second block, as one needs none. */
+static void gzip_add(struct gzip *g)
+{
+	struct gzip_block *const b = &g->ring[g->added % g->nring];
+
+	b->dictionary = g->added > 0 ? WINDOW : 0;
+	b->n = g->filled;
 	b->done = false;
-	/* One block needs no thread.  If none can be started, the caller's deflates them all. */
-	while (g->added > 0 && g->started < g->nthreads &&
-	       thread_start(&g->threads[g->started], gzip_thread, g) == 0)
-		g->started++;
-	if (g->added > 0)
-		g->nthreads = g->started;
+	g->filled = 0;
+	while (g->added > 0 && g->started < g->nthreads)
+		if (thread_start(&g->threads[g->started], gzip_thread, g) == 0)
+			g->started++;
+		else
+			g->nthreads = g->started; /* those that run, or the caller's, do it all */
 	pthread_mutex_lock(&g->lock);
 	g->added++;
 	pthread_cond_signal(&g->changed);
@@ -200,35 +207,52 @@ static void put_le32(char *to, uint32_t u)
 		to[i] = (char)(u >> 8 * i);
 }
 
+/* Sends blocks until at most `left` are in the ring.  Returns false if the sink did, or with *why. */
+static bool gzip_send(struct gzip *g, unsigned left, output_pack_sink *sink, void *to, const char **why)
+{
+	for (; g->added - g->sent > left; g->sent++) {
+		const struct gzip_block *const b = gzip_first(g);
+		if (b->packed == 0)
+			*why = "cannot compress (gzip)";
+		if (b->packed == 0 || !sink(to, (const char *)b->out, b->packed))
+			return false;
+	}
+	return true;
+}
+
 static const char *gzip_feed(struct gzip *g, const char *p, size_t n, bool last, output_pack_sink *sink,
                              void *to)
 {
 	/* RFC 1952, 2.3: deflate, no flags, no time, any system.  RFC 1951, 3.2.6: an empty last block. */
 	static const char header[10] = { '\x1f', '\x8b', 8, 0, 0, 0, 0, 0, 0, '\xff' };
 	char trailer[10] = { 3, 0 };
+	const char *why = NULL;
 
 	if (!g->begun && !sink(to, header, sizeof header))
 		return NULL;
 	g->begun = true;
-	if (n > 0) {
-		g->crc = crc32_gzip_refl(g->crc, (const unsigned char *)p, n);
-		g->size += (uint32_t)n;
-		gzip_add(g, p, n);
+	g->crc = crc32_gzip_refl(g->crc, (const unsigned char *)p, n);
+	g->size += (uint32_t)n;
+	while (n > 0) {
+		const size_t k = gzip_fill(g, p, n);
+		p += k;
+		n -= k;
+		if (g->filled < BLOCK)
+			break;
+		gzip_add(g);
+		if (!gzip_send(g, g->nring - 1, sink, to, &why))
+			return why;
 	}
-	while (g->sent < g->added && (last || g->added - g->sent == g->nring)) {
-		const struct gzip_block *const b = gzip_first(g);
-		if (b->packed == 0)
-			return "cannot compress (gzip)";
-		if (!sink(to, (const char *)b->out, b->packed))
-			return NULL;
-		g->sent++;
-	}
-	if (last) {
+	if (!last)
+		return NULL;
+	if (g->filled > 0)
+		gzip_add(g);
+	if (gzip_send(g, 0, sink, to, &why)) {
 		put_le32(trailer + 2, g->crc);
 		put_le32(trailer + 6, g->size);
 		(void)sink(to, trailer, sizeof trailer);
 	}
-	return NULL;
+	return why;
 }
 
 /* ---- zstd ---- */

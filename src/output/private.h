@@ -54,24 +54,18 @@ int byte_sum_read(struct byte_sum *s, const char *path);
 
 /* ---- pack.c ---- */
 
-enum output_packing { OUTPUT_PLAIN, OUTPUT_GZIP, OUTPUT_ZSTD };
-
 /* A compressed stream. */
 struct output_pack;
 
 /* Consumes packed bytes; false ends the call of output_pack_feed(). */
 typedef bool output_pack_sink(void *to, const char *p, size_t n);
 
-/* By the name: .gz, .zst, or neither. */
-enum output_packing output_packing_of(const char *path);
-
-enum { OUTPUT_PACK_MAX = 256 * 1024 };
-
 /* threads: that may compress, the caller's among them; from 1. */
 struct output_pack *output_pack_open(enum output_packing packing, unsigned threads);
 
-/* Packs n bytes: OUTPUT_PACK_MAX, or at most these in the last call, which also writes the end of the stream.
- * Returns NULL (also if the sink returned false), or why the library failed, a constant text. */
+/* Packs n bytes; `last` also writes the end of the stream, once.  The packed bytes do not depend on how the
+ * input is cut into calls.  Returns NULL (also if the sink returned false), or why the library failed, a
+ * constant text. */
 const char *output_pack_feed(struct output_pack *k, const char *p, size_t n, bool last,
                              output_pack_sink *sink, void *to);
 void output_pack_close(struct output_pack *k); /* NULL is fine */

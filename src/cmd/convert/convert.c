@@ -230,13 +230,32 @@ static bool can_select(const struct convert *c, const struct format *of)
 	return true;
 }
 
+struct convert_threads {
+	unsigned render, pack;
+	bool reads; /* one of them reads */
+};
+
+/* Compression takes most of the time, and libzstd always has a thread besides the caller's.  More threads
+ * than cores are slower. */
+static struct convert_threads share_threads(const struct convert *c)
+{
+	const enum output_packing packing = output_packing_of(c->out);
+	const unsigned n = options_threads(c->threads), fewer = n > 1 ? n - 1 : 1;
+
+	return (struct convert_threads){
+		.render = packing == OUTPUT_ZSTD ? fewer : n,
+		.pack = fewer,
+		.reads = n > (packing == OUTPUT_PLAIN ? 1 : 2),
+	};
+}
+
 static bool begin_writing(struct convert *c)
 {
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
 		.temp_near = temp_path(c),
-		.threads = options_threads(c->threads),
+		.threads = share_threads(c).render,
 	};
 	const struct writing_output out = { convert_output_put, &c->output };
 
@@ -431,7 +450,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(c->to) |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = options_threads(c->threads) > 1;
+	job.read.ahead = share_threads(c).reads;
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.choice.drops = !format_omits_records(c->to);
@@ -471,7 +490,7 @@ bool convert_open(struct convert *c)
 	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
 	char why[512] = "";
 
-	if (convert_output_open(&c->output, c->out, shape(c), flags, options_threads(c->threads), why,
+	if (convert_output_open(&c->output, c->out, shape(c), flags, share_threads(c).pack, why,
 	                        sizeof why) &&
 	    losses_out_open(&c->losses, &c->options) && side_reports_open(&c->options))
 		return true;
