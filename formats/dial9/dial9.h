@@ -4,13 +4,14 @@
 /*
  * Private header of the dial9 format.
  *
- * A record begins in read.c, which reads schemas, annotations, resets and headers itself.  An event goes to
- * meaning.c, which has it measured (fast.c) or, if it is not plain, checked value by value (check.c); a pool
- * entry goes to pools.c.  If events are wanted, meaning.c makes them; in runs of plain events fast.c does all
- * of it.
+ * A record begins in read.c, which reads resets and headers itself.  Schemas and annotations go to schemas.c.
+ * An event goes to meaning.c, which has it measured (fast.c) or, if it is not plain, checked value by value
+ * (check.c); a pool entry goes to pools.c.  If events are wanted, meaning.c makes them; in runs of plain
+ * events fast.c does all of it.
  *
  *   format.c   registration, findings, dialects, detection
- *   read.c     the reader: frames and their entries, schemas
+ *   read.c     the reader: frames and their entries
+ *   schemas.c  schemas and their annotations
  *   check.c    the grammar of values
  *   fast.c     plain events at full speed
  *   pools.c    pools of strings and stacks, the look-ahead for names that are defined late
@@ -629,6 +630,9 @@ int d9_probe(struct slice head, bool complete);
 
 /* ---- read.c: records ---- */
 
+/* Makes the frame a structure record.  Returns RECORD_DONE. */
+enum record_status d9_end_frame(struct d9_state *st, enum d9_structure which, struct record *f);
+
 /* Notes what a cursor lacks.  Returns RECORD_MORE. */
 enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c);
 
@@ -657,6 +661,13 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);
 /* Makes the classes of schemas without events, for what they declare. */
 void d9_schemas_declare(struct d9_state *st);
 
+/* schemas.c */
+enum record_status d9_schema_frame(struct d9_state *st, struct record *f);
+enum record_status d9_annotation_frame(struct d9_state *st, struct record *f);
+enum record_status d9_annotation_pass(struct d9_state *st, const struct record *f);
+uint32_t d9_schema_fields(struct d9_state *st, const struct record *f, struct batch *b, struct field *to);
+uint32_t d9_annotation_fields(struct d9_state *st, struct field *to); /* 5 at most */
+
 /* pools.c */
 enum record_status d9_pool_frame(struct d9_state *st, struct record *f);
 enum record_status d9_pool_pass(struct d9_state *st, const struct record *f);
@@ -665,6 +676,12 @@ uint32_t d9_pool_fields(struct d9_state *st, struct batch *b, struct field *to);
 /* recover.c.  Whether the frame at the start of the window is complete; RECORD_BAD: it is cut. */
 bool d9_has_entries(char tag);
 enum record_status d9_entries_status(const struct reader *r);
+
+/* ---- schemas.c ---- */
+
+/* Forgets the types of a segment when the next one begins. */
+void d9_schemas_clear(struct d9_schemas *s);
+void d9_schemas_free(struct d9_schemas *s);
 
 /* ---- pools.c ---- */
 
