@@ -57,8 +57,8 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads);
 /* Set the offsets of parts.  Return false if they exceed 63 bits. */
 bool join_by_epoch(struct join *j); /* requires that all have an epoch */
 bool join_by_start(struct join *j);
-bool join_rebase(
-    struct join *j); /* moves the first event to 0, also from before 0; after one of the others */
+/* Moves the first event to 0, also from before 0; after one of the others. */
+bool join_rebase(struct join *j);
 
 /* Finds traces whose clocks hardly are the same, as between the end of *before, with all that begin in the
  * year from its beginning, and the beginning of *after lies more than a year.  Returns the ns between them;

@@ -587,7 +587,7 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 		t->desc.name = textscan_slice(copy.p, copy.n);
 }
 
-/* What Perfetto asks of the track of a legacy event: bits of enum pf_needs. */
+/* Requirements of a legacy event on its track: bits of enum pf_needs. */
 static uint8_t needs_of_phase(const struct pf_legacy *l)
 {
 	switch (l->phase) {
@@ -608,7 +608,7 @@ static uint8_t needs_of_phase(const struct pf_legacy *l)
 	}
 }
 
-/* Perfetto drops a legacy event whose track is not as the phase needs it.  Here it is read. */
+/* Perfetto drops a legacy event whose track does not meet the requirements; here it is read. */
 static void check_legacy_track(struct pf_state *st, const struct pf_legacy *l, struct pf_track *t)
 {
 	const struct pf_sequence *const s = st->sequence;

@@ -384,11 +384,11 @@ struct pf_flow_end {
 
 /* ---- state ---- */
 
-/* What legacy events need of their track, so that Perfetto does not drop them. */
+/* Requirements of a legacy event on its track; Perfetto drops the event if they are not met. */
 enum pf_needs {
-	PF_NEEDS_THREAD = 1,   /* it is that of a thread, or below one */
-	PF_NEEDS_PROCESS = 2,  /* or that of a process, or below one */
-	PF_NEEDS_UNMERGED = 4, /* its row is not one with those of siblings */
+	PF_NEEDS_THREAD = 1,   /* a thread, or a track below one */
+	PF_NEEDS_PROCESS = 2,  /* a thread or process, or a track below one */
+	PF_NEEDS_UNMERGED = 4, /* its row is not merged with those of siblings */
 };
 
 /* A finding about the nesting or the kind of a track, reported at the end of the file: until then, events may
@@ -713,10 +713,12 @@ void pf_arrows_sort(struct pf_state *st);
 void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
               uint64_t record) PF_COLD;
 
-/* What the track, as described so far, lacks of bits of enum pf_needs, in words; NULL: nothing. */
+/* The first requirement (bits of enum pf_needs) that the track, as described so far, does not meet, as text;
+ * NULL: it meets all. */
 const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint8_t needs);
 
-/* Defers the finding that the track lacks what the current event needs.  s: see struct pf_deferred. */
+/* Defers the finding that the track does not meet the requirements of the current event.  s: see struct
+ * pf_deferred. */
 void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
                      uint8_t needs) PF_COLD;
 

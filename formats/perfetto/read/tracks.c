@@ -659,7 +659,7 @@ void pf_lane_free(struct pf_state *st, struct pf_track *t)
 	t->lane = 0;
 }
 
-/* ---- what legacy events need ---- */
+/* ---- requirements of legacy events ---- */
 
 /* Whether the track is that of a thread (or process), or below one. */
 static bool is_below(const struct pf_state *st, const struct pf_track *t, bool process)
