@@ -137,6 +137,9 @@ struct differ_source {
 	bool signed_time;          /* ts is a signed number */
 };
 
+/* Returns true if the events of a pair may differ in these parts (enum event_part). */
+typedef bool difference_filter(void *ctx, unsigned parts);
+
 struct differ_rules {
 	unsigned ignore;    /* enum event_part */
 	uint64_t tolerance; /* ns, of times and durations */
@@ -146,8 +149,9 @@ struct differ_rules {
 	bool referred;      /* events with EVENT_REFERRED are compared */
 	bool left_out;      /* events of A with EVENT_LEFT_OUT can be missing in B; same order */
 	struct event_fields fields[DIFFER_SIDES];
-	unsigned tracks;         /* enum tracks_without */
-	const char *const *more; /* lists of names, or NULL: classes whose events only B has */
+	unsigned tracks;               /* enum tracks_without */
+	const char *const *more;       /* lists of names, or NULL: classes whose events only B has */
+	difference_filter *may_differ; /* such pairs are made first; ctx: of the sink; or NULL */
 };
 
 /* A pair that differs, or an event of one side only. */
@@ -241,6 +245,9 @@ unsigned allowance_ignore(const struct allowance *a);
 /* Returns true if no event may differ, except by fields and events that the output adds: without those, the
  * digests of the trace and of the output are equal. */
 bool allowance_is_none(const struct allowance *a);
+
+/* Returns true if one more pair may differ in these parts (enum event_part). */
+bool allowance_has(const struct allowance *a, unsigned parts);
 
 /* Returns true if the difference is allowed, and counts it.  Side A is the trace, B the output. */
 bool allowance_take(struct allowance *a, const struct difference *d);

@@ -261,11 +261,18 @@ bool allowance_is_none(const struct allowance *a)
 	return a->tolerance == 0;
 }
 
-static bool take_parts(struct allowance *a, unsigned parts)
+bool allowance_has(const struct allowance *a, unsigned parts)
 {
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
 		if ((parts >> i & 1) != 0 && a->left[i] == 0)
 			return false;
+	return true;
+}
+
+static bool take_parts(struct allowance *a, unsigned parts)
+{
+	if (!allowance_has(a, parts))
+		return false;
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
 		a->left[i] -= (parts >> i & 1) != 0 && a->left[i] != UINT64_MAX;
 	return true;

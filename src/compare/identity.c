@@ -36,11 +36,11 @@ static struct slice name_before_lane(struct slice name)
 {
 	uint32_t n = name.n, digits = 0;
 
-	if (n < 5 || name.p[--n] != ')')
+	if (n < 4 || name.p[--n] != ')')
 		return (struct slice){ .p = NULL };
 	for (; n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9' && digits < 3; digits++)
 		n--;
-	if (digits == 0 || n < 3 || name.p[n - 1] != '(' || name.p[n - 2] != ' ')
+	if (digits == 0 || n < 2 || name.p[n - 1] != '(' || name.p[n - 2] != ' ')
 		return (struct slice){ .p = NULL };
 	return slice_of(name.p, n - 2);
 }

@@ -325,7 +325,16 @@ static bool is_before(const struct pending_event *e, uint64_t before)
 	return before == UINT64_MAX || e->id.ts < before;
 }
 
-static enum differ_status match_candidates(struct differ *d, const struct candidates *l, uint64_t before)
+/* Whether a pair is made: with `allowed`, only one that may differ as it does. */
+static bool is_made(const struct differ *d, const struct pending_event *a, const struct pending_event *b,
+                    uint64_t before, bool allowed)
+{
+	return (is_before(a, before) || is_before(b, before)) &&
+	       (!allowed || d->rules.may_differ(d->ctx, find_differences(d, a, b)));
+}
+
+static enum differ_status match_candidates(struct differ *d, const struct candidates *l, uint64_t before,
+                                           bool allowed)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	enum differ_status status = DIFFER_DONE;
@@ -333,8 +342,7 @@ static enum differ_status match_candidates(struct differ *d, const struct candid
 
 	while (i < l->n[DIFFER_A] && k < l->n[DIFFER_B] && status == DIFFER_DONE) {
 		const struct candidate a = l->list[DIFFER_A][i], b = l->list[DIFFER_B][k];
-		if (a.hash == b.hash &&
-		    (is_before(&p->list[a.index], before) || is_before(&q->list[b.index], before)))
+		if (a.hash == b.hash && is_made(d, &p->list[a.index], &q->list[b.index], before, allowed))
 			status = report_pending(d, &p->list[a.index], &q->list[b.index]);
 		i += a.hash <= b.hash;
 		k += b.hash <= a.hash;
@@ -370,11 +378,25 @@ static enum differ_status report_unpaired(struct differ *d, uint64_t before)
 	return status;
 }
 
+/* Pairs events in all rounds. */
+static enum differ_status run_through(struct differ *d, struct candidates *l, uint64_t before, bool allowed)
+{
+	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
+	const unsigned *round = d->rules.pair_all ? copy_rounds : run_rounds;
+	enum differ_status status = DIFFER_DONE;
+
+	for (; *round != 0 && status == DIFFER_DONE && p->alive > 0 && q->alive > 0; round++) {
+		l->n[DIFFER_A] = collect_candidates(d, p, *round, l->list[DIFFER_A]);
+		l->n[DIFFER_B] = collect_candidates(d, q, *round, l->list[DIFFER_B]);
+		status = match_candidates(d, l, before, allowed);
+	}
+	return status;
+}
+
 enum differ_status differ_flush(struct differ *d, uint64_t before)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	struct candidates l = { .n = { 0 } };
-	const unsigned *round = d->rules.pair_all ? copy_rounds : run_rounds;
 	enum differ_status status = DIFFER_DONE;
 
 	if (p->alive > 0 && q->alive > 0) {
@@ -383,11 +405,10 @@ enum differ_status differ_flush(struct differ *d, uint64_t before)
 		if (l.list[DIFFER_A] == NULL || l.list[DIFFER_B] == NULL)
 			status = DIFFER_NO_MEMORY;
 	}
-	for (; *round != 0 && status == DIFFER_DONE && p->alive > 0 && q->alive > 0; round++) {
-		l.n[DIFFER_A] = collect_candidates(d, p, *round, l.list[DIFFER_A]);
-		l.n[DIFFER_B] = collect_candidates(d, q, *round, l.list[DIFFER_B]);
-		status = match_candidates(d, &l, before);
-	}
+	if (status == DIFFER_DONE && d->rules.may_differ != NULL)
+		status = run_through(d, &l, before, true);
+	if (status == DIFFER_DONE)
+		status = run_through(d, &l, before, false);
 	free(l.list[DIFFER_A]);
 	free(l.list[DIFFER_B]);
 	if (status == DIFFER_DONE)

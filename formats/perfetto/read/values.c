@@ -608,12 +608,14 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 	return x->track->cls;
 }
 
-static struct slice counter_name(const struct pf_event *x)
+/* tracetool's writer gives each counter a name, which can be empty. */
+static struct slice counter_name(const struct pf_state *st, const struct pf_event *x)
 {
 	const struct slice name = x->track->final->name;
+	const bool named = name.n > 0 || (st->is_own && name.p != NULL);
 
 	return x->name.p != NULL               ? x->name
-	       : name.n > 0                    ? name
+	       : named                         ? name
 	       : x->track->final->builtin == 1 ? SLICE_LIT("thread_time")
 	       : x->track->final->builtin == 2 ? SLICE_LIT("thread_instruction_count")
 	                                       : SLICE_LIT("counter");
@@ -650,7 +652,7 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 	case PF_VALUE:
 		e->phase = PHASE_COUNTER;
 		e->cls = counter_class(st, x);
-		e->name = copy_name(st, b, counter_name(x));
+		e->name = copy_name(st, b, counter_name(st, x));
 		put_value(st, b, e, x);
 		break;
 	case PF_ARROW:

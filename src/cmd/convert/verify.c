@@ -197,6 +197,13 @@ static bool report_difference(void *ctx, const struct difference *d)
 	return true;
 }
 
+static bool may_differ(void *ctx, unsigned parts)
+{
+	const struct verify *const v = ctx;
+
+	return allowance_has(&v->left, parts);
+}
+
 static bool check_allowed(void *ctx, const struct difference *d)
 {
 	struct verify *const v = ctx;
@@ -219,6 +226,7 @@ static enum differ_status run_differ(struct verify *v)
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
 		.more = a->nmore > 0 ? a->more : NULL,
+		.may_differ = may_differ,
 		.fields = { [DIFFER_A] = compared_fields(v->c, NULL),
 		            [DIFFER_B] = compared_fields(v->c, a->added) },
 	};
