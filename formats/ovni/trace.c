@@ -436,8 +436,8 @@ static void check_trace(struct reader *r)
 		ovni_report(r, OVNI_RULE_LIMIT, "memory ran out: the trace was not checked completely");
 	else if (sh->checker != NULL)
 		state_check_end(sh->checker, r);
-	/* Streams that are missing may declare what single ones do not. */
-	if (!sh->system.in_folder)
+	/* Streams that are missing or cannot be read may declare what the others do not. */
+	if (!sh->system.in_folder || r->unreadable[0] != '\0')
 		return;
 	for (uint32_t i = 0; i < sh->system.nprocesses; i++)
 		check_process(&sh->system, r, &sh->system.processes[i]);

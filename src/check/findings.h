@@ -112,6 +112,7 @@ struct file_record {
 	bool unreadable;
 	const char *trace; /* path of the trace that contains this stream; NULL: the file is the trace */
 	bool whole;        /* summary of the trace; its files have records of their own */
+	bool is_sidecar;   /* a file of the trace without records */
 	const struct finding *findings; /* first one in the log */
 	size_t nfindings;
 	struct rule_count *counts; /* of all findings, also those not in the log */

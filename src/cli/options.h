@@ -260,13 +260,12 @@ static inline struct file_record source_record(const struct source *s)
 		.format = s->open ? s->format->name : NULL,
 		.dialect = s->open ? s->dialect : NULL,
 		.rules = s->open ? s->format->rules : NULL,
-		.trace = s->location.in_folder && s->format != NULL && format_trace_ops(s->format)->merges
-		             ? s->location.operand
-		             : NULL,
+		.trace = source_is_stream(s) ? s->location.operand : NULL,
 		.records = s->reader.records,
 		.unread_bytes = s->open ? s->reader.unread : 0,
 		.unreadable = s->unreadable,
 		.whole = s->as_whole,
+		.is_sidecar = s->is_sidecar,
 	};
 }
 

@@ -24,7 +24,8 @@ struct trace_ops {
 	/* Before the first input: reads files common to all of them.  Not set: in, state.  Returns false as
 	 * reader_ops.open. */
 	bool (*open)(struct reader *r);
-	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, folder. */
+	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, folder.
+	 * `unreadable` is set if an input cannot be read or is missing. */
 	void (*check)(struct reader *r);
 	void (*close)(void *shared); /* NULL: it owns nothing */
 	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states

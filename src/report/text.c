@@ -159,7 +159,7 @@ static void add_stream(struct report *r, const struct report_file *file)
 		snprintf(s->own_format, sizeof s->own_format, "%s", file->record->format);
 		s->format = s->own_format;
 	}
-	s->streams += !file->record->whole;
+	s->streams += !file->record->whole && !file->record->is_sidecar;
 	add_file(s, file);
 }
 

@@ -663,6 +663,8 @@ static void check_trace(struct pipeline *p)
 		.options = p->job->in.options,
 		.shared = c->shared,
 	};
+	if (c->lacks_inputs)
+		snprintf(s.reader.unreadable, sizeof s.reader.unreadable, "an input cannot be read");
 	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)
 		format_trace_ops(c->format)->check(&s.reader);
 	if (s.findings.ncounts > 0 || s.unreadable)

@@ -21,6 +21,7 @@ void reading_report(struct reading *r, struct source *s)
 	if (s->in != NULL && h->settle != NULL)
 		h->settle(h->ctx);
 	source_end(s);
+	r->context->lacks_inputs |= s->unreadable;
 	if (h->closed != NULL)
 		h->closed(h->ctx, s);
 	source_close(s);
@@ -44,7 +45,12 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 {
 	struct trace_context *const c = r->context;
 	struct source s = {
-		.context = c, .location = { .path = path }, .format = format, .dialect = "", .open = true
+		.context = c,
+		.location = { .path = path, .operand = o->path, .in_folder = true },
+		.format = format,
+		.dialect = "",
+		.open = true,
+		.is_sidecar = true,
 	};
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
@@ -59,6 +65,7 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 		                    .files = r->context->job->in.files };
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable[0] != '\0';
+	c->lacks_inputs |= s.findings.levels[LEVEL_ERROR] > 0;
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
 	if (s.findings.ncounts > 0)
 		reading_report(r, &s);

@@ -383,6 +383,12 @@ static const struct format *format_of_stream(const struct source *s)
 	return format != NULL && format_trace_ops(format)->merges ? format : NULL;
 }
 
+bool source_is_stream(const struct source *s)
+{
+	return s->format != NULL ? s->location.in_folder && format_trace_ops(s->format)->merges
+	                         : format_of_stream(s) != NULL;
+}
+
 /* The format by option, content, or place.  Returns NULL if none matches, or on OOM (*no_memory is set).
  * Tries the format of the trace first: one of thousands of streams may resemble another format. */
 static const struct format *recognise(const struct source *s, const struct format *before, size_t looked,

@@ -41,6 +41,7 @@ struct trace_context {
 	size_t deferred_left;
 	bool unreadable;
 	bool incomplete;    /* another file of the trace could not be read */
+	bool lacks_inputs;  /* an input could not be read, or is missing */
 	char refused[512];  /* why the request makes no sense for the trace; or "" */
 	bool system_failed; /* OOM, a read error or a shrunk file: events may be missing */
 	char why[256];      /* the first other file that could not be read, and the reason; or "" */
@@ -71,6 +72,7 @@ struct source {
 	bool unreadable;              /* the input failed, was cut or not recognised, or OOM */
 	bool complete;                /* the reader reached the end; valid after source_end() */
 	bool as_whole;                /* no input: the source has the findings of the whole trace */
+	bool is_sidecar;              /* no input: a file without events */
 };
 
 void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
@@ -87,6 +89,9 @@ uint64_t source_flow_id(uint64_t number, uint64_t id);
  * it nevertheless. */
 bool source_begin(struct source *s, struct trace_context *c, struct source_location location,
                   struct input *in);
+
+/* Whether the input is a stream of the trace in a folder, also if it cannot be read. */
+bool source_is_stream(const struct source *s);
 
 /* Opens its reader.  Returns false after findings of the source or of the trace. */
 bool source_start(struct source *s);
