@@ -51,8 +51,7 @@ struct top {
 	uint64_t first_ns, zero_ns; /* trace.zero_ns */
 	struct covered *covered;    /* by index of the track */
 	uint32_t ncovered;
-	struct open_arrows arrows;
-	struct open_arrows early; /* ends of arrows without a start, which may follow at the same time */
+	struct arrow_pairing arrows; /* what: 1: not selected */
 	struct text scratch;
 	uint32_t lacking; /* bit i: no span has the field fields.names[i] */
 };
@@ -132,9 +131,12 @@ static bool add_gap(struct top *t, const struct event *e)
 
 /* ---- arrows ---- */
 
-/* An arrow between the event and another end, which was read before it; both are selected. */
-static bool add_arrow(struct top *t, const struct event *e, const struct open_arrow *other, bool arrives)
+/* Ends that are not selected have a partner, too, which no other end may take. */
+static bool add_arrow(void *top, const struct event *e, uint32_t left_out, const struct open_arrow *other,
+                      enum arrow_end end)
 {
+	struct top *const t = top;
+	const bool arrives = end == ARROW_ARRIVES;
 	const struct longest_item item = {
 		.length = arrives ? open_arrow_delay(other, e) : 0,
 		.ts = other->ts,
@@ -143,30 +145,10 @@ static bool add_arrow(struct top *t, const struct event *e, const struct open_ar
 		.to = arrives ? e->track : other->track,
 	};
 
-	if (other->what != 0 || (e->flags & EVENT_LEFT_OUT) != 0 || !longest_wants(&t->items, 0, item.length))
+	if (end == ARROW_ALONE || other->what != 0 || left_out != 0 ||
+	    !longest_wants(&t->items, 0, item.length))
 		return true;
 	return longest_add(&t->items, 0, item, e->name, SLICE_LIT(""), SLICE_LIT(""));
-}
-
-/* Ends that are not selected have a partner, too, which no other end may take. */
-static bool start_arrow(struct top *t, const struct event *e)
-{
-	struct open_arrow end;
-
-	if (t->early.open > 0 && open_arrows_end(&t->early, e, &end) && end.ts == e->ts)
-		return add_arrow(t, e, &end, false);
-	return open_arrows_start(&t->arrows, e, (e->flags & EVENT_LEFT_OUT) != 0);
-}
-
-static bool end_arrow(struct top *t, const struct event *e)
-{
-	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
-	struct open_arrow start;
-
-	if (!open_arrows_end(&t->arrows, e, &start))
-		return open_arrows_start(&t->early, e, left_out) &&
-		       (!event_is_step(e) || open_arrows_start(&t->arrows, e, left_out));
-	return add_arrow(t, e, &start, true) && (!event_is_step(e) || start_arrow(t, e));
 }
 
 /* ---- reading ---- */
@@ -180,9 +162,8 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 	if ((e->flags & EVENT_OUTSIDE) == 0 && e->ts < t->first_ns)
 		t->first_ns = e->ts;
 	if (r->arrows)
-		return e->phase == PHASE_FLOW_OUT  ? start_arrow(t, e)
-		       : e->phase == PHASE_FLOW_IN ? end_arrow(t, e)
-		                                   : true;
+		return !event_is_flow(e) ||
+		       arrow_pairing_add(&t->arrows, e, (e->flags & EVENT_LEFT_OUT) != 0, add_arrow, t);
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return true;
 	if (e->phase != PHASE_SPAN || (r->gaps && event_is_async(e)))
@@ -478,8 +459,7 @@ static void free_top(struct top *t)
 		free(t->covered[i].name);
 	free(t->covered);
 	longest_free(&t->items);
-	open_arrows_free(&t->arrows);
-	open_arrows_free(&t->early);
+	arrow_pairing_free(&t->arrows);
 	stats_free(&t->stats);
 	text_free(&t->scratch);
 }

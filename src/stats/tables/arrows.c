@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "model/event_traits.h"
 
 static uint32_t *bucket_of(const struct open_arrows *a, uint64_t id)
 {
@@ -58,4 +59,34 @@ void open_arrows_free(struct open_arrows *a)
 {
 	free(a->starts);
 	free(a->buckets);
+}
+
+bool arrow_pairing_add(struct arrow_pairing *a, const struct event *e, uint32_t what, arrow_sink *sink,
+                       void *ctx)
+{
+	struct open_arrow other;
+
+	if (e->phase == PHASE_FLOW_IN) {
+		const bool step = event_is_step(e);
+		if (!open_arrows_end(&a->starts, e, &other))
+			return open_arrows_start(&a->early, e, what) &&
+			       (!step || open_arrows_start(&a->starts, e, what));
+		if (!sink(ctx, e, what, &other, ARROW_ARRIVES))
+			return false;
+		if (!step)
+			return true;
+	}
+	if (a->early.open > 0 && open_arrows_end(&a->early, e, &other)) {
+		if (other.ts == e->ts)
+			return sink(ctx, e, what, &other, ARROW_LEAVES);
+		if (!sink(ctx, e, what, &other, ARROW_ALONE))
+			return false;
+	}
+	return open_arrows_start(&a->starts, e, what);
+}
+
+void arrow_pairing_free(struct arrow_pairing *a)
+{
+	open_arrows_free(&a->starts);
+	open_arrows_free(&a->early);
 }

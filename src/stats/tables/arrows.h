@@ -42,4 +42,30 @@ static inline uint64_t open_arrow_delay(const struct open_arrow *start, const st
 
 void open_arrows_free(struct open_arrows *a);
 
+/*
+ * Pairs the ends of arrows, which come in order of time.  Of one time, an end may come before its start.
+ * Zero-initialise to start.
+ */
+struct arrow_pairing {
+	struct open_arrows starts; /* at the end, those without an end ... */
+	struct open_arrows early;  /* ... and ends without a start */
+};
+
+enum arrow_end {
+	ARROW_ARRIVES, /* `e` is the end, `other` its start */
+	ARROW_LEAVES,  /* `e` is the start, `other` its end, which was read before */
+	ARROW_ALONE,   /* `other` is an end that has no start; not of `e` */
+};
+
+/* Returns false on OOM. */
+typedef bool arrow_sink(void *ctx, const struct event *e, uint32_t what, const struct open_arrow *other,
+                        enum arrow_end end);
+
+/* e: event_is_flow(); what: its number, which `other` has later.  Returns false if the sink did, or on OOM.
+ */
+bool arrow_pairing_add(struct arrow_pairing *a, const struct event *e, uint32_t what, arrow_sink *sink,
+                       void *ctx);
+
+void arrow_pairing_free(struct arrow_pairing *a);
+
 #endif

@@ -30,8 +30,7 @@ void flows_free(struct flow_table *f)
 {
 	names_free(&f->names);
 	names_free(&f->categories);
-	open_arrows_free(&f->starts);
-	open_arrows_free(&f->early);
+	arrow_pairing_free(&f->arrows);
 	open_arrows_free(&f->sources);
 	table64_free(&f->pair_of);
 	free(f->pairs);
@@ -98,17 +97,16 @@ static uint32_t end_name(struct flow_table *f, const struct event *e)
 	return name;
 }
 
-static bool leave(struct flow_table *f, const struct event *e, uint32_t name)
+static bool count_ends(void *table, const struct event *e, uint32_t name, const struct open_arrow *other,
+                       enum arrow_end end)
 {
-	struct open_arrow end;
+	struct flow_table *const f = table;
 
-	if (f->early.open > 0 && open_arrows_end(&f->early, e, &end)) {
-		if (end.ts == e->ts)
-			return count_arrow(f, name, end.what, 0);
-		if (end.what != FLOW_LEFT_OUT && !count_alone(f, FLOW_NONE, end.what))
-			return false;
-	}
-	return open_arrows_start(&f->starts, e, name);
+	if (end == ARROW_ARRIVES)
+		return count_arrow(f, other->what, name, open_arrow_delay(other, e));
+	if (end == ARROW_LEAVES)
+		return count_arrow(f, name, other->what, 0);
+	return other->what == FLOW_LEFT_OUT || count_alone(f, FLOW_NONE, other->what);
 }
 
 bool flows_add(struct flow_table *f, const struct event *e)
@@ -123,16 +121,9 @@ bool flows_add(struct flow_table *f, const struct event *e)
 		return false;
 	if (source)
 		return open_arrows_start(&f->sources, e, name);
-	if (e->phase == PHASE_FLOW_OUT) {
-		if ((e->flags & EVENT_ARROW) != 0)
-			(void)open_arrows_end(&f->sources, e, &start);
-		return leave(f, e, name);
-	}
-	if (open_arrows_end(&f->starts, e, &start))
-		return count_arrow(f, start.what, name, open_arrow_delay(&start, e)) &&
-		       (!event_is_step(e) || leave(f, e, name));
-	return open_arrows_start(&f->early, e, name) &&
-	       (!event_is_step(e) || open_arrows_start(&f->starts, e, name));
+	if (e->phase == PHASE_FLOW_OUT && (e->flags & EVENT_ARROW) != 0)
+		(void)open_arrows_end(&f->sources, e, &start);
+	return arrow_pairing_add(&f->arrows, e, name, count_ends, f);
 }
 
 /* Counts the open arrows by name. */
@@ -150,8 +141,8 @@ static bool count_open(struct flow_table *f, const struct open_arrows *a, bool l
 
 bool flows_end(struct flow_table *f)
 {
-	return count_open(f, &f->starts, true) && count_open(f, &f->sources, true) &&
-	       count_open(f, &f->early, false) && !f->pool.failed;
+	return count_open(f, &f->arrows.starts, true) && count_open(f, &f->sources, true) &&
+	       count_open(f, &f->arrows.early, false) && !f->pool.failed;
 }
 
 /* ---- report ---- */
@@ -225,7 +216,7 @@ static void put_row(const struct flow_table *f, struct cells *c, const struct fl
 /* Says how many ends have no partner. */
 static void put_coverage(const struct flow_table *f, struct cells *c)
 {
-	const uint64_t missed = f->starts.missed + f->early.missed + f->sources.missed;
+	const uint64_t missed = f->arrows.starts.missed + f->arrows.early.missed + f->sources.missed;
 	uint64_t alone[2] = { 0, 0 }, all[2] = { 0, 0 };
 
 	for (uint32_t i = 0; i < f->npairs; i++) {

@@ -43,8 +43,7 @@ struct stats_tables_asked {
 /* Pairs of ends; of one that has no partner, the end alone. */
 struct flow_table {
 	struct names names, categories; /* names: of ends, with the number of their category */
-	struct open_arrows starts;      /* what: number of the name, or FLOW_LEFT_OUT */
-	struct open_arrows early;       /* ends before a start of the same time */
+	struct arrow_pairing arrows;    /* what: number of the name, or FLOW_LEFT_OUT */
 	struct open_arrows sources;     /* instants from which an arrow leaves if it arrives somewhere */
 	struct table64 pair_of;         /* leaving << 32 | arriving */
 	struct flow_pair *pairs;
