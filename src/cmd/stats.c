@@ -405,7 +405,27 @@ static void merge_files(struct stats_run *s)
 	s->any = false;
 }
 
-/* Options that tables over several traces cannot have.  Those of --merge were counted before. */
+/* --merge reads no traces. */
+static bool check_merge(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+	const char *const name = o->from != NULL           ? "from"
+	                         : o->dialect != NULL      ? "from-dialect"
+	                         : o->nschemas > 0         ? "vocabulary"
+	                         : o->nvalues > 0          ? o->values[0].name
+	                         : o->select.fail_on_empty ? "fail-on-empty"
+	                         : s->classes              ? "classes"
+	                                                   : NULL;
+
+	if (!select_is_any(&o->select.select))
+		return options_mistake(
+		    o, "--merge: the tables are already counted; select events when traces are read");
+	if (name != NULL)
+		return options_mistake(o, "--merge reads tables; --%s is for traces", name);
+	return true;
+}
+
+/* Options that tables over several traces cannot have. */
 static bool check_together(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;
@@ -418,10 +438,7 @@ static bool check_together(struct stats_run *s)
 		return options_mistake(o, "%s has no further tables, no --hist and no --examples", given);
 	if (s->full && s->form != FORM_JSON)
 		return options_mistake(o, "--full is for --format json");
-	if (s->merge && !select_is_any(&o->select.select))
-		return options_mistake(
-		    o, "--merge: the tables are already counted; select events when traces are read");
-	return true;
+	return !s->merge || check_merge(s);
 }
 
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
