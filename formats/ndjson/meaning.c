@@ -539,8 +539,8 @@ void ndjson_finish_events(struct ndjson_reading *st)
 	for (uint32_t i = 0; i < st->tracks.n; i++)
 		open += st->tracks.list[i].open;
 	if (open > 0)
-		ndjson_report(st, NDJSON_RULE_UNBALANCED, st->r->in->p,
-		              "%" PRIu64 " spans begin and do not end", open);
+		ndjson_report(st, NDJSON_RULE_UNBALANCED, st->r->in->p, "%" PRIu64 " span%s", open,
+		              open == 1 ? " begins and does not end" : "s begin and do not end");
 }
 
 /* ---- the end ---- */

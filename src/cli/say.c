@@ -378,6 +378,13 @@ void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
 }
 
+/* Whether a shell and the parser of options take the name as it is. */
+static bool is_plain_name(const char *path)
+{
+	return (path[0] != '-' || path[1] == '\0') &&
+	       path[strcspn(path, " \t\n\"'`$&|;<>()[]{}*?!#~\\")] == '\0';
+}
+
 void say_found(const struct options *o)
 {
 	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
@@ -385,7 +392,10 @@ void say_found(const struct options *o)
 
 	if (!o->quiet && o->warnings > 0)
 		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
-		    o->warnings == 1 ? "" : "s", nin == 1 ? show_path(&shown, o->in[0]) : "IN ...",
+		    o->warnings == 1 ? "" : "s",
+		    nin > 1                   ? "IN ..."
+		    : is_plain_name(o->in[0]) ? show_path(&shown, o->in[0])
+		                              : "IN",
 		    o->warnings == 1 ? "it" : "them");
 }
 

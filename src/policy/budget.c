@@ -476,7 +476,7 @@ bool policy_check_budgets(const struct policy_verdict *v)
 		               histogram_note(coarse, note));
 	if (ok && c->nbudgets > 0 && stats_other_names(s) > 0)
 		policy_finding(v, POLICY_RULE_UNCHECKED, 0, 0,
-		               "%" PRIu64 " events have names beyond the first %d, which budgets do not see",
-		               stats_other_names(s), NAMES_MAX);
+		               "names beyond the first %d, which budgets do not see: %" PRIu64 " events",
+		               NAMES_MAX, stats_other_names(s));
 	return ok;
 }

@@ -239,8 +239,8 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 		return end_window(st, rec, CHROME_DROPPED);
 	if (p == e) {
 		if (!st->no_array)
-			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " events",
-			              st->r->records);
+			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " event%s",
+			              st->r->records, st->r->records == 1 ? "" : "s");
 		st->where = CHROME_AT_END;
 		return chrome_end_gap(st, rec, CHROME_BLANKS, e, e);
 	}
@@ -341,8 +341,8 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 		if (!st->has_events)
 			chrome_report(st, CHROME_RULE_NO_EVENTS, p, "the object has no traceEvents");
 		if (p == e)
-			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " events",
-			              st->r->records);
+			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " event%s",
+			              st->r->records, st->r->records == 1 ? "" : "s");
 		else if (commas.first != NULL && !st->lost)
 			chrome_report(st, CHROME_RULE_TRAILING_COMMA, commas.first,
 			              "trailing comma; ignored");

@@ -128,7 +128,7 @@ static void expect_errors(void)
 	expect(NULL, NULL, STATUS_CLEAN, "");
 	expect(longer, NULL, STATUS_UNREADABLE, ": span draw at 5001101 ns: other duration\n");
 	expect(longer, NULL, STATUS_UNREADABLE, "--verify: input @2395, output @");
-	expect(longer, NULL, STATUS_UNREADABLE, "not written: 1 events differ in what no loss declares");
+	expect(longer, NULL, STATUS_UNREADABLE, "not written: 1 event differs in what no loss declares");
 	expect(renamed, NULL, STATUS_UNREADABLE, ": other name\n");
 	expect(later, NULL, STATUS_UNREADABLE, "not in the output: span draw at 5001101 ns");
 }
@@ -366,7 +366,7 @@ static void expect_found(const char *in, const char *dir, enum damage d)
 	for (int i = 0; i < 2; i++) {
 		const bool seen = i > 0 && (lacks(honest) >> d & 1) == 0;
 		/* where events differ as their losses say, it may be the last of them that is one too many */
-		const char *const want = lacks(honest) == 0 ? words[d] : " events differ in what no loss";
+		const char *const want = lacks(honest) == 0 ? words[d] : " in what no loss declares";
 		damage = both[i];
 		snprintf(out, sizeof out, "%s/%d-%d.%s", dir, d, i, honest->name);
 		const enum exit_status status = convert_damaged(in, out, said, sizeof said);
