@@ -25,6 +25,21 @@ static const char *const structure[] = {
 	NULL,
 };
 
+/* ---- headers of segments ---- */
+
+/* The first header that begins at p or after it, and before `end`; else `end`. */
+static const char *next_header(const char *p, const char *end)
+{
+	static const char header[D9_HEADER_SIZE] = { D9_MAGIC[0], D9_MAGIC[1], D9_MAGIC[2], 0, D9_VERSION };
+
+	for (; end - p >= D9_HEADER_SIZE; p++) {
+		p = memchr(p, header[0], (size_t)(end - p) - D9_HEADER_SIZE + 1);
+		if (p == NULL || memcmp(p, header, sizeof header) == 0)
+			break;
+	}
+	return p != NULL && end - p >= D9_HEADER_SIZE ? p : end;
+}
+
 /* ---- frames of entries ---- */
 
 /* The complete part of a frame of pool entries or annotations. */
@@ -125,16 +140,19 @@ enum record_status d9_entries_status(const struct reader *r)
 
 /* ---- the loop of the engine ---- */
 
-/* Drops schemas whose events cannot be read. */
+/* Drops schemas whose events cannot be read.  A damaged length may have taken further segments into the names
+ * of one: reading goes on at the first of them. */
 static void check_schema(struct recovery *rc, const struct record *rec)
 {
 	const struct d9_state *const st = rc->r->state;
 
 	if (rec->cls != st->structure[D9_S_SCHEMA] || st->schema->readable)
 		return;
+	const char *const to = next_header(rec->p, rec->end);
 	recover_keep(rc, rec->p);
-	recover_drop_for(rc, rec->end, &d9_rules[D9_RULE_UNKNOWN_FIELD_TYPE],
+	recover_drop_for(rc, to, &d9_rules[D9_RULE_UNKNOWN_FIELD_TYPE],
 	                 "a schema whose events cannot be read");
+	rc->r->in->p = to;
 	rc->records--; /* the engine counts it */
 }
 
@@ -159,21 +177,16 @@ static bool keep_entries(struct recovery *rc, enum record_status status)
 /* Finds the next header. */
 static bool find_header(struct recovery *rc)
 {
-	static const char header[D9_HEADER_SIZE] = { D9_MAGIC[0], D9_MAGIC[1], D9_MAGIC[2], 0, D9_VERSION };
 	struct input *const in = rc->r->in;
 
 	if (!input_need(in, D9_HEADER_SIZE)) {
 		in->p = in->end;
 		return false;
 	}
-	const char *const end = in->end - D9_HEADER_SIZE + 1;
-	const char *const limit = end - in->p > (ptrdiff_t)SEARCHED_BYTES ? in->p + SEARCHED_BYTES : end;
-	const char *p = in->p;
-	while (p < limit && (p = memchr(p, header[0], (size_t)(limit - p))) != NULL &&
-	       memcmp(p, header, sizeof header) != 0)
-		p++;
-	in->p = p != NULL ? p : limit;
-	return in->p < limit;
+	const char *const end = in->end - in->p > (ptrdiff_t)SEARCHED_BYTES ? in->p + SEARCHED_BYTES : in->end;
+	const char *const found = next_header(in->p, end);
+	in->p = found < end ? found : end - D9_HEADER_SIZE + 1; /* a header may begin in the last bytes */
+	return found < end;
 }
 
 const struct recover_ops d9_recover_ops = {
