@@ -5,6 +5,7 @@
  * segment, which defines schemas and pools again.  A frame of entries is read when all of it, at most
  * --max-record, is in the window.
  */
+#include "base/utf8.h"
 #include "dial9/dial9.h"
 
 #define SEARCHED_BYTES (1U << 20)
@@ -48,6 +49,7 @@ struct entries {
 	uint32_t count, whole;         /* the count; entries that are complete */
 	size_t size;                   /* bytes of the frame up to the end of these */
 	bool more;                     /* further bytes may complete it */
+	bool damaged;                  /* the length of the entry after these takes in another segment */
 };
 
 /* Reads the head: tag, the type_id of annotations, count. */
@@ -86,6 +88,15 @@ static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 	return n <= left ? n : 0;
 }
 
+/* Whether the content of the entry of n bytes at p is other frames: it is not UTF-8, and has a header. */
+static bool holds_segment(uint8_t tag, const char *p, uint64_t n)
+{
+	const char *const content = p + (tag == D9_TAG_ANNOTATIONS ? 4 : D9_ENTRY_HEAD);
+	const char *const end = p + n;
+
+	return next_header(content, end) < end && !utf8_valid(content, (size_t)(end - content));
+}
+
 /* Walks over the frame at p without reading the content of its entries.  Returns false if the head is
  * incomplete or damaged. */
 static bool walk_entries(struct entries *e, const char *p, const char *end)
@@ -95,7 +106,8 @@ static bool walk_entries(struct entries *e, const char *p, const char *end)
 		return false;
 	while (e->whole < e->count) {
 		const uint64_t n = entry_size((uint8_t)*p, p + e->size, end);
-		if (n == 0)
+		e->damaged = n > 0 && holds_segment((uint8_t)*p, p + e->size, n);
+		if (n == 0 || e->damaged)
 			break;
 		e->size += (size_t)n;
 		e->whole++;
@@ -133,7 +145,7 @@ enum record_status d9_entries_status(const struct reader *r)
 
 	if (!e.more)
 		return RECORD_DONE;
-	if (!in->last) /* a longer frame is read entry by entry: its count cannot be repaired */
+	if (!e.damaged && !in->last) /* a longer frame is read entry by entry: its count cannot be repaired */
 		return (uint64_t)(in->end - in->p) < r->max_record ? RECORD_MORE : RECORD_DONE;
 	return head ? RECORD_BAD : RECORD_DONE; /* the reader reports the head */
 }
@@ -169,7 +181,9 @@ static bool keep_entries(struct recovery *rc, enum record_status status)
 	recover_keep(rc, in->p);
 	if (e.whole > 0)
 		repair_count(rc, &e);
-	recover_drop_for(rc, in->p, &d9_rules[D9_RULE_CUT_FRAME], "the input ends inside an entry");
+	recover_drop_for(rc, in->p, &d9_rules[D9_RULE_CUT_FRAME],
+	                 e.damaged ? "the length of an entry takes in another segment"
+	                           : "the input ends inside an entry");
 	rc->lost = true;
 	return false;
 }
@@ -183,7 +197,8 @@ static bool find_header(struct recovery *rc)
 		in->p = in->end;
 		return false;
 	}
-	const char *const end = in->end - in->p > (ptrdiff_t)SEARCHED_BYTES ? in->p + SEARCHED_BYTES : in->end;
+	const char *const end =
+	    in->end - in->p > (ptrdiff_t)SEARCHED_BYTES ? in->p + SEARCHED_BYTES : in->end;
 	const char *const found = next_header(in->p, end);
 	in->p = found < end ? found : end - D9_HEADER_SIZE + 1; /* a header may begin in the last bytes */
 	return found < end;
