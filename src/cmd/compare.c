@@ -350,7 +350,7 @@ static bool open_runs(struct compare *c)
 		c->run_of[n] = i;
 		traces[n++] = c->runs[i].path;
 	}
-	if (ok && ntables > 0 && !select_is_any(&o->select.select))
+	if (ok && ntables > 0 && (!select_is_any(&o->select.select) || o->select.fail_on_empty))
 		ok = options_mistake(o,
 		                     "tables are counted before: select events when stats reads the traces");
 	else if (traces == NULL || (ok && !trace_groups_init(&c->run.groups, traces, n, o->from)))

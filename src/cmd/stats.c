@@ -413,6 +413,8 @@ static bool check_merge(struct stats_run *s)
 	                         : o->dialect != NULL      ? "from-dialect"
 	                         : o->nschemas > 0         ? "vocabulary"
 	                         : o->nvalues > 0          ? o->values[0].name
+	                         : o->max_record > 0       ? "max-record"
+	                         : s->max_repeat > 0       ? "max-repeat"
 	                         : o->select.fail_on_empty ? "fail-on-empty"
 	                         : s->classes              ? "classes"
 	                                                   : NULL;
