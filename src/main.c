@@ -91,7 +91,16 @@ static enum exit_status misplaced_option(int argc, char **argv)
 				say("options follow the command: tracetool %s %s", (*c)->name, shown.s);
 				return STATUS_USAGE;
 			}
-	say("%s: an option before the command (tracetool --help lists the commands)", shown.s);
+	if (strncmp(argv[1], "--", 2) == 0) {
+		struct nearest near = { .typed = argv[1] + 2 };
+		nearest_add(&near, "help");
+		nearest_add(&near, "version");
+		if (near.name != NULL) {
+			say("there is no option %s; did you mean --%s?", shown.s, near.name);
+			return STATUS_USAGE;
+		}
+	}
+	say("there is no option %s without a command (tracetool --help lists the commands)", shown.s);
 	return STATUS_USAGE;
 }
 
@@ -117,7 +126,7 @@ static enum exit_status run(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	/* help COMMAND and -h COMMAND are COMMAND --help */
-	if (argc > 2 &&
+	if (argc > 2 && argv[2][0] != '-' &&
 	    (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
 		argv[1] = argv[2];
 		argv[2] = help;

@@ -180,6 +180,22 @@ static bool unknown_long_option(struct options *o, const struct getopt_table *t,
 	return false;
 }
 
+/* "-format json", which getopt reads as -f -o rmat: the name of a long option behind one dash.  NULL: neither
+ * the element that getopt is at, nor the one whose rest is optarg, is such a name. */
+static const char *name_behind_one_dash(const struct options *o, const struct getopt_table *t)
+{
+	const bool attached = optarg != NULL && optarg == o->argv[optind - 1] + 2;
+	const char *const typed = attached ? o->argv[optind - 1] : optind < o->argc ? o->argv[optind] : "";
+
+	if (typed[0] != '-')
+		return NULL;
+	const size_t n = strcspn(typed + 1, "=");
+	for (size_t i = 0; i < t->n; i++)
+		if (n == strlen(t->rows[i].name) && memcmp(typed + 1, t->rows[i].name, n) == 0)
+			return t->rows[i].name;
+	return NULL;
+}
+
 static bool unknown_option(struct options *o, const struct getopt_table *t)
 {
 	const char *const typed = o->argv[optind - 1];
@@ -471,6 +487,9 @@ bool options_parse(struct options *o, void *run)
 
 	make_table(o, run, &t);
 	for (int c; (c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL)) != -1;) {
+		const char *const name = name_behind_one_dash(o, &t);
+		if (name != NULL)
+			return options_mistake(o, "there is no option -%s; did you mean --%s?", name, name);
 		if (c == ':')
 			return options_mistake(o, "option %s needs an argument", o->argv[optind - 1]);
 		if (c == '?')
