@@ -107,7 +107,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 
 static bool can_shrink(const struct column *k)
 {
-	return k->kind == COLUMN_NAME || k->kind == COLUMN_TEXT;
+	return k->kind == COLUMN_NAME || k->kind == COLUMN_LIST || k->kind == COLUMN_TEXT;
 }
 
 /* The widths that each column uses and needs. */
@@ -201,6 +201,8 @@ static void put_cell(struct text *out, const struct column *k, struct slice *s, 
 
 	if (k->kind == COLUMN_NAME)
 		text_shorten(&shown, *s, width);
+	else if (k->kind == COLUMN_LIST)
+		text_shorten_end(&shown, *s, width);
 	else
 		text_add(&shown, s->p, k->kind == COLUMN_TEXT ? text_line(*s, width, &next) : s->n);
 	const size_t used = shown.n == 0 ? 0 : text_width(slice_of(shown.p, shown.n));
@@ -292,12 +294,14 @@ void columns_markdown(const struct columns *c, struct text *out)
 
 static void html_cell(const struct columns *c, struct text *out, unsigned k, const char *name, struct slice s)
 {
+	const enum column_kind kind = c->list[k].kind;
+
 	if ((c->without >> k & 1) != 0)
 		return;
 	text_printf(out, "<%s%s%s>", name, name[1] == 'h' ? " scope=\"col\"" : "",
-	            c->list[k].kind == COLUMN_NUMBER                   ? " class=\"n\""
-	            : c->list[k].kind == COLUMN_NAME && name[1] == 'd' ? " class=\"t\""
-	                                                               : "");
+	            kind == COLUMN_NUMBER                                            ? " class=\"n\""
+	            : (kind == COLUMN_NAME || kind == COLUMN_LIST) && name[1] == 'd' ? " class=\"t\""
+	                                                                             : "");
 	text_html(out, s);
 	text_printf(out, "</%s>", name);
 }

@@ -225,6 +225,16 @@ void text_shorten(struct text *t, struct slice s, size_t width)
 	text_add(t, s.p + at, s.n - at);
 }
 
+void text_shorten_end(struct text *t, struct slice s, size_t width)
+{
+	if (text_width(s) <= width) {
+		text_slice(t, s);
+		return;
+	}
+	text_add(t, s.p, prefix_size(s, width > DOTS ? width - DOTS : 0));
+	text_str(t, "...");
+}
+
 size_t text_line(struct slice s, size_t width, size_t *next)
 {
 	size_t n = prefix_size(s, width), blank = n;

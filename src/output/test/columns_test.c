@@ -34,6 +34,27 @@ static struct columns sample(void)
 	return c;
 }
 
+/* What a list begins with matters most. */
+Test(columns, lists_keep_their_beginning)
+{
+	static const struct column lists[] = { { "gap", COLUMN_NUMBER, 0, 0 },
+		                               { "busy", COLUMN_LIST, 12, 0 } };
+	struct columns c = { .list = lists, .n = 2, .indent = 2 };
+
+	columns_time(&c, 860000);
+	columns_name(&c, SLICE_LIT("query 147 us, src/http.rs:88:17 16.4 us"));
+	expect(&c, 0,
+	       "     gap  busy\n"
+	       "  860 us  query 147 us, src/http.rs:88:17 16.4 us\n");
+	expect(&c, 30,
+	       "     gap  busy\n"
+	       "  860 us  query 147 us, src...\n");
+	expect(&c, 10,
+	       "     gap  busy\n"
+	       "  860 us  query...\n");
+	columns_free(&c);
+}
+
 /* Names are shortened first, then columns are left out, those of the highest rank first; names get their
  * width. */
 Test(columns, fit)

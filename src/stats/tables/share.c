@@ -231,7 +231,7 @@ static const struct cell_column gap_heads[] = {
 	{ { "at", COLUMN_NUMBER, 0, 0 }, "ts_ns" },
 	{ { "process", COLUMN_NAME, 10, 3 }, "process" },
 	{ { "track", COLUMN_NAME, 12, 0 }, "track" },
-	{ { "busy meanwhile", COLUMN_NAME, 20, 0 }, "meanwhile" },
+	{ { "busy meanwhile", COLUMN_LIST, 20, 0 }, "meanwhile" },
 };
 
 static void put_time(struct cells *c, unsigned __int128 ns, uint64_t whole, bool bar)
