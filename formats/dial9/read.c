@@ -74,8 +74,9 @@ static COLD enum record_status report_cut(struct d9_state *st, const struct reco
 		        "; %s",
 		        lack->what, whose, frame_name(st->tag), lack->length, lack->left, lack->bytes, last);
 	else
-		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: bytes missing %" PRIu64 "; %s",
-		        lack->what, whose, frame_name(st->tag), lack->bytes, last);
+		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: %" PRIu64 " %s missing; %s",
+		        lack->what, whose, frame_name(st->tag), lack->bytes,
+		        lack->bytes == 1 ? "byte is" : "bytes are", last);
 	return RECORD_BAD;
 }
 

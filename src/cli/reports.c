@@ -306,7 +306,7 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 		return options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",
 		                       show_path(&shown, name), near != NULL ? "; did you mean " : "",
 		                       near != NULL ? near : "",
-		                       near != NULL ? "?" : " (tracetool explain lists them)");
+		                       near != NULL ? "?" : " (tracetool rules --losses lists them)");
 	}
 	return true;
 }

@@ -112,7 +112,7 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "regressions do not change the exit status", 0,
 	  TO_FLAG(struct compare, exit_zero) },
-	{ "threads", "N", "work with N threads (default: one per core)", 0,
+	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,
 	  TO_NUMBER(struct compare, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
 	  TO_POSITIVE(struct compare, max_repeat) },

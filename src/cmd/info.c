@@ -57,7 +57,7 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct info_run, digest) },
 	{ "tracks", NULL, "list processes and threads, with their events and times", 0,
 	  TO_FLAG(struct info_run, tracks) },
-	{ "threads", "N", "read N traces at a time (default: one per core)", 0,
+	{ "threads", "N", "read N traces at a time (default: one per core, 16 at most)", 0,
 	  TO_NUMBER(struct info_run, threads) },
 	{ .name = NULL },
 };
@@ -483,7 +483,7 @@ static void describe_trace(struct trace_slot *t)
 		r->any = true;
 	} else if (is_read && n->files > 0) {
 		struct text lines = { .p = NULL };
-		if (run->form == FORM_TEXT && t->number > 0)
+		if (run->form == FORM_TEXT && r->any)
 			text_char(&r->text, '\n');
 		if (run->form == FORM_JSON) {
 			put_json_trace(&r->text, n, &report, run->tracks, r->any, run->digest ? &hash : NULL);

@@ -348,7 +348,7 @@ static const struct cmd_option own[] = {
 	  .at = offsetof(struct report_run, reports), .set = reports_add },
 	{ "against", "OLD", "compare with this trace, the old side (repeatable)", 0, OPTION_CALL,
 	  .set = add_against },
-	{ "threads", "N", "work with N threads (default: one per core)", 0,
+	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,
 	  TO_NUMBER(struct report_run, threads) },
 	{ "memory", "BYTES", "memory for sorting (default: 64 MiB); more needs a temporary file", 0,
 	  TO_BYTES(struct report_run, memory) },

@@ -74,7 +74,7 @@ static const struct cmd_option own[] = {
 	{ "full", NULL, "JSON with all that --merge and compare need", 0, TO_FLAG(struct stats_run, full) },
 	{ "merge", NULL, "inputs are JSON of stats --full: one table over all of them", 0,
 	  TO_FLAG(struct stats_run, merge) },
-	{ "threads", "N", "work with N threads (default: one per core)", 0,
+	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,
 	  TO_NUMBER(struct stats_run, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
 	  TO_POSITIVE(struct stats_run, max_repeat) },

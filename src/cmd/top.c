@@ -519,7 +519,7 @@ static const struct cmd_option own[] = {
 	{ "fields", "NAME,...", "show these fields, or none (default: those with text)", 0,
 	  TO_TEXT(struct top_run, words) },
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct top_run, form) },
-	{ "threads", "N", "read N traces at a time (default: one per core)", 0,
+	{ "threads", "N", "read N traces at a time (default: one per core, 16 at most)", 0,
 	  TO_NUMBER(struct top_run, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
 	  TO_POSITIVE(struct top_run, max_repeat) },

@@ -363,7 +363,7 @@ static const struct signature {
 	{ 0, BYTES("Rar!\x1a\7"), { "a RAR archive", "unpack it and name the traces that were in it" } },
 	{ 257,
 	  BYTES("ustar"),
-	  { "a tar archive", "name it .tar (.tar.gz, .tar.zst, .tar.xz), and it is read" } },
+	  { "a tar archive", "archives are read from files named .tar, .tar.gz, .tar.zst or .tar.xz" } },
 	{ 0,
 	  BYTES("\x7f"
 	        "ELF"),

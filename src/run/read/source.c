@@ -423,8 +423,8 @@ static void report_unknown(struct source *s, size_t looked)
 	else if (foreign != NULL)
 		finding_add(&s->findings, rule, 0, 0, "the input is %s: %s", foreign->name, foreign->advice);
 	else
-		finding_add(&s->findings, rule, 0, 0, "none of the formats recognises the first %zu bytes",
-		            looked);
+		finding_add(&s->findings, rule, 0, 0, "none of the formats recognises the first %zu byte%s",
+		            looked, looked == 1 ? "" : "s");
 }
 
 /* Parts of raw events that the reader builds.  A copier reads less of records, unless it moves times. */
