@@ -520,7 +520,7 @@ bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct rea
 	struct table t = { .offsets = o, .system = s, .r = r };
 
 	o->named = named != NULL;
-	o->file = named != NULL ? "the file of --clock-offsets" : OVNI_OFFSETS_FILE;
+	o->file = named != NULL ? quoted(&o->quoted, slice_str(named)) : OVNI_OFFSETS_FILE;
 	if (named != NULL)
 		return read_offsets(&t, named);
 	if (folder == NULL)

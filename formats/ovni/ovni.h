@@ -288,7 +288,8 @@ void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_c
 
 /* Clock offsets of hosts: clock-offsets.txt in the folder of the trace, or the file of --clock-offsets. */
 struct ovni_offsets {
-	const char *file; /* its name in messages */
+	const char *file; /* its name in messages; may be in `quoted` */
+	struct quoted quoted;
 	bool read;        /* the table exists */
 	bool named;       /* by --clock-offsets */
 	struct text copy; /* of the file, for WANT_FILES */
