@@ -37,7 +37,7 @@ for page; do
 	[ -z "$said" ] || complain "$page" "$said"
 	# A macro that quotes takes the rest of its line, words that are no part of the quotation too.
 	said=$(grep -nE '^\.(Pq )?(Ql|Sq) [^"]* [;:] |^\.Pq (Ql|Sq) tracetool .* (shows|is|are) ' "$page")
-	said="$said$(mandoc -T utf8 "$page" | col -b | tr -s '\n\t ' ' ' | grep -oE '[^ ]+ [^ ]+ an tracetool-[a-z]+|[^ ]+ Text\. explain|id \(level\) Text\.')"
+	said="$said$(mandoc -T utf8 "$page" | col -b | tr -s '\n\t ' ' ' | grep -oE '[^ ]+ [^ ]+ an tracetool-[a-z]+|[^ ]+ Text\. explain|id (\(level\) )?Text\.')"
 	[ -z "$said" ] || complain "$page" "leftovers: $said"
 	case $page in
 	*/tracetool-*.1)
