@@ -344,6 +344,22 @@ const char *show_path(struct shown_path *p, const char *path)
 	return p->s;
 }
 
+const char *show_operand(struct shown_path *p, const char *path)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+	const size_t n = strlen(show_path(p, path));
+
+	/* what is escaped, cut or has a quote is no name that can be typed so */
+	if (path[strspn(path, plain)] == '\0' || strcmp(p->s, path) != 0 || strchr(path, '\'') != NULL ||
+	    n + sizeof "''" > sizeof p->s)
+		return p->s;
+	memmove(p->s + 1, p->s, n);
+	p->s[0] = p->s[n + 1] = '\'';
+	p->s[n + 2] = '\0';
+	return p->s;
+}
+
 static void say_from(const struct options *o, enum level min, const struct findings *j,
                      const struct finding *f)
 {
@@ -378,13 +394,6 @@ void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
 }
 
-/* Whether a shell and the parser of options take the name as it is. */
-static bool is_plain_name(const char *path)
-{
-	return (path[0] != '-' || path[1] == '\0') &&
-	       path[strcspn(path, " \t\n\"'`$&|;<>()[]{}*?!#~\\")] == '\0';
-}
-
 void say_found(const struct options *o)
 {
 	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
@@ -392,10 +401,7 @@ void say_found(const struct options *o)
 
 	if (!o->quiet && o->warnings > 0)
 		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
-		    o->warnings == 1 ? "" : "s",
-		    nin > 1                   ? "IN ..."
-		    : is_plain_name(o->in[0]) ? show_path(&shown, o->in[0])
-		                              : "IN",
+		    o->warnings == 1 ? "" : "s", nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...",
 		    o->warnings == 1 ? "it" : "them");
 }
 

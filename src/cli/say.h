@@ -78,6 +78,9 @@ struct shown_path {
 
 const char *show_path(struct shown_path *p, const char *path);
 
+/* The same as a word of a command that the message proposes: in quotes where a shell would take it apart. */
+const char *show_operand(struct shown_path *p, const char *path);
+
 void progress_init(struct progress *p, const struct options *o);
 void progress_show(struct progress *p, const struct input *in);
 void progress_clear(struct progress *p);

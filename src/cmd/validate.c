@@ -101,7 +101,7 @@ static enum exit_status write_starter(struct validate *v)
 	struct options *const o = &v->run.options;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
-	struct shown_path shown, file;
+	struct shown_path shown, file, policy;
 
 	if (!report_out_open(&out, o))
 		return STATUS_UNREADABLE;
@@ -113,7 +113,8 @@ static enum exit_status write_starter(struct validate *v)
 		say("wrote %s: %" PRIu32 " event%s, %" PRIu32
 		    " budget%s; check: tracetool validate --config %s %s%s",
 		    show_path(&file, o->output), s->nevents, s->nevents == 1 ? "" : "s", s->nbudgets,
-		    s->nbudgets == 1 ? "" : "s", file.s, shown.s, traces->n > 1 ? " ..." : "");
+		    s->nbudgets == 1 ? "" : "s", show_operand(&policy, o->output),
+		    show_operand(&shown, trace_group_path(&traces->list[0])), traces->n > 1 ? " ..." : "");
 	return status;
 }
 
