@@ -49,7 +49,7 @@ struct entries {
 	uint32_t count, whole;         /* the count; entries that are complete */
 	size_t size;                   /* bytes of the frame up to the end of these */
 	bool more;                     /* further bytes may complete it */
-	bool damaged;                  /* the length of the entry after these takes in another segment */
+	bool damaged;                  /* the next entry reaches into another segment */
 };
 
 /* Reads the head: tag, the type_id of annotations, count. */
@@ -88,10 +88,11 @@ static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 	return n <= left ? n : 0;
 }
 
-/* Whether the content of the entry of n bytes at p is other frames: it is not UTF-8, and has a header. */
+/* Whether the entry of n bytes at p reaches into another segment: it has a header, and is not UTF-8. */
 static bool holds_segment(uint8_t tag, const char *p, uint64_t n)
 {
-	const char *const content = p + (tag == D9_TAG_ANNOTATIONS ? 4 : D9_ENTRY_HEAD);
+	const size_t head = tag == D9_TAG_ANNOTATIONS ? 4 /* field_index, key_len */ : D9_ENTRY_HEAD;
+	const char *const content = p + head;
 	const char *const end = p + n;
 
 	return next_header(content, end) < end && !utf8_valid(content, (size_t)(end - content));
@@ -152,8 +153,8 @@ enum record_status d9_entries_status(const struct reader *r)
 
 /* ---- the loop of the engine ---- */
 
-/* Drops schemas whose events cannot be read.  A damaged length may have taken further segments into the names
- * of one: reading goes on at the first of them. */
+/* Drops schemas whose events cannot be read.  With a damaged length, one may reach into another segment:
+ * reading goes on there. */
 static void check_schema(struct recovery *rc, const struct record *rec)
 {
 	const struct d9_state *const st = rc->r->state;
@@ -182,7 +183,7 @@ static bool keep_entries(struct recovery *rc, enum record_status status)
 	if (e.whole > 0)
 		repair_count(rc, &e);
 	recover_drop_for(rc, in->p, &d9_rules[D9_RULE_CUT_FRAME],
-	                 e.damaged ? "the length of an entry takes in another segment"
+	                 e.damaged ? "the length of an entry reaches into another segment"
 	                           : "the input ends inside an entry");
 	rc->lost = true;
 	return false;

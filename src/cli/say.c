@@ -349,14 +349,17 @@ const char *show_operand(struct shown_path *p, const char *path)
 	static const char plain[] =
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 	const size_t n = strlen(show_path(p, path));
+	const bool option = path[0] == '-' && path[1] != '\0';
+	const bool quote = path[strspn(path, plain)] != '\0';
+	const char *const before = quote ? option ? "'./" : "'" : option ? "./" : "";
+	const size_t k = strlen(before);
 
-	/* what is escaped, cut or has a quote is no name that can be typed so */
-	if (path[strspn(path, plain)] == '\0' || strcmp(p->s, path) != 0 || strchr(path, '\'') != NULL ||
-	    n + sizeof "''" > sizeof p->s)
+	/* A name with a quote, or that was escaped or cut, cannot be typed as it is shown. */
+	if (strcmp(p->s, path) != 0 || strchr(path, '\'') != NULL || k + n + sizeof "'" > sizeof p->s)
 		return p->s;
-	memmove(p->s + 1, p->s, n);
-	p->s[0] = p->s[n + 1] = '\'';
-	p->s[n + 2] = '\0';
+	memmove(p->s + k, p->s, n);
+	memcpy(p->s, before, k);
+	(void)strcpy(p->s + k + n, quote ? "'" : "");
 	return p->s;
 }
 

@@ -78,7 +78,8 @@ struct shown_path {
 
 const char *show_path(struct shown_path *p, const char *path);
 
-/* The same as a word of a command that the message proposes: in quotes where a shell would take it apart. */
+/* Likewise, as an operand of a proposed command: after "./" if it looks like an option, in single quotes if a
+ * shell would split or expand it. */
 const char *show_operand(struct shown_path *p, const char *path);
 
 void progress_init(struct progress *p, const struct options *o);

@@ -15,7 +15,7 @@ enum column_kind {
 	COLUMN_NUMBER, /* right-aligned; the others left-aligned */
 	COLUMN_WORD,   /* never shortened */
 	COLUMN_NAME,   /* shortened by text_shorten() */
-	COLUMN_LIST,   /* the most important comes first: shortened at its end */
+	COLUMN_LIST,   /* shortened at its end by text_shorten_end() */
 	COLUMN_TEXT,   /* broken at blanks over several lines */
 };
 

@@ -165,7 +165,7 @@ static size_t gzip_fill(struct gzip *g, const char *p, size_t n)
 	return k;
 }
 
-/* Hands the filled block to the threads.  They start with the second block, as one needs none. */
+/* Hands the filled block to the threads, which start with the second block. */
 static void gzip_add(struct gzip *g)
 {
 	struct gzip_block *const b = &g->ring[g->added % g->nring];

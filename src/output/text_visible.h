@@ -32,7 +32,7 @@ size_t text_width(struct slice s);
  * a::b::c, keep their end, other text its end and some of its beginning. */
 void text_shorten(struct text *t, struct slice s, size_t width);
 
-/* The same, but the beginning stays, of lists. */
+/* Likewise, with "..." at the end: for lists, most important item first. */
 void text_shorten_end(struct text *t, struct slice s, size_t width);
 
 /* Returns the bytes of the first line of a text that is broken at blanks; *next: start of the second. */

@@ -232,11 +232,11 @@ static bool can_select(const struct convert *c, const struct format *of)
 
 struct convert_threads {
 	unsigned render, pack;
-	bool reads; /* one of them reads */
+	bool ahead; /* a further one reads */
 };
 
-/* Compression takes most of the time, and libzstd always has a thread besides the caller's.  More threads
- * than cores are slower. */
+/* Compression takes most of the time, and libzstd always has a thread besides the caller's: on as many cores,
+ * more threads are slower. */
 static struct convert_threads share_threads(const struct convert *c)
 {
 	const enum output_packing packing = output_packing_of(c->out);
@@ -245,7 +245,7 @@ static struct convert_threads share_threads(const struct convert *c)
 	return (struct convert_threads){
 		.render = packing == OUTPUT_ZSTD ? fewer : n,
 		.pack = fewer,
-		.reads = n > (packing == OUTPUT_PLAIN ? 1 : 2),
+		.ahead = n > (packing == OUTPUT_PLAIN ? 1 : 2),
 	};
 }
 
@@ -450,7 +450,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(c->to) |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = share_threads(c).reads;
+	job.read.ahead = share_threads(c).ahead;
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.choice.drops = !format_omits_records(c->to);

@@ -366,14 +366,16 @@ static void expect_found(const char *in, const char *dir, enum damage d)
 	for (int i = 0; i < 2; i++) {
 		const bool seen = i > 0 && (lacks(honest) >> d & 1) == 0;
 		/* where events differ as their losses say, it may be the last of them that is one too many */
-		const char *const want = lacks(honest) == 0 ? words[d] : " in what no loss declares";
+		const bool lossy = lacks(honest) != 0;
+		const char *const want = lossy ? " events differ in what no loss declares" : words[d];
+		const char *const one = lossy ? " event differs in what no loss declares" : want;
 		damage = both[i];
 		snprintf(out, sizeof out, "%s/%d-%d.%s", dir, d, i, honest->name);
 		const enum exit_status status = convert_damaged(in, out, said, sizeof said);
 		cr_expect_eq(status, seen ? STATUS_UNREADABLE : STATUS_CLEAN, "%s, %d: %d, %s", honest->name,
 		             damage, status, said);
-		cr_expect(!seen || strstr(said, want) != NULL, "%s: \"%s\" not in %s", honest->name, want,
-		          said);
+		cr_expect(!seen || strstr(said, want) != NULL || strstr(said, one) != NULL,
+		          "%s: \"%s\" not in %s", honest->name, want, said);
 	}
 	ledger_free(&true_losses);
 }

@@ -34,7 +34,7 @@ static struct columns sample(void)
 	return c;
 }
 
-/* What a list begins with matters most. */
+/* A list is shortened at its end. */
 Test(columns, lists_keep_their_beginning)
 {
 	static const struct column lists[] = { { "gap", COLUMN_NUMBER, 0, 0 },

@@ -50,7 +50,8 @@ static void packs_and_unpacks(const char *path, struct bytes b, size_t max)
 
 Test(output_pack, packed_text_comes_back)
 {
-	static const size_t sizes[] = { 0, 1, 1000, 1048575, 1048576, 1048577, 2097152, 5000000 };
+	static const size_t sizes[] = { 0,      1,       1000,    262143,  262144,  262145,
+		                        524288, 1048575, 1048576, 1048577, 2097152, 5000000 };
 	struct bytes all = some_json(5000000);
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		const struct bytes b = { .p = all.p, .n = sizes[i] };
