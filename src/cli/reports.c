@@ -34,6 +34,7 @@ bool side_reports_add(void *run, struct options *o, const char *arg)
 		finding_log_init(&s->log);
 	o->side = s;
 	s->policy = (struct policy){ .max = UINT64_MAX };
+	s->reports.said = true;
 	if (!reports_add(&s->reports, o, arg))
 		return false;
 	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
@@ -213,12 +214,26 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 
 /* ---- reports: files ---- */
 
-/* A status other than 0 has a message, whatever the policy leaves out. */
+/* Prints why a file is unreadable: status 2 has a message on the terminal, also if reports go to files or the
+ * policy leaves the finding out. */
 static void say_unreadable(const struct reports *r, const struct report_file *file)
 {
-	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
-		if (!r->context.quiet || v.finding.level == LEVEL_ERROR)
-			return;
+	bool shown = r->said;
+
+	for (size_t i = 0; i < r->n; i++)
+		shown |= strcmp(r->list[i].path, "-") == 0;
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);) {
+		struct text t = { .p = NULL };
+		if (v.finding.level != LEVEL_ERROR && (r->context.quiet || !shown))
+			continue;
+		if (!shown && report_text_is_system(&v.finding))
+			text_str(&t, "tracetool: ");
+		if (!shown)
+			report_text_finding(&t, file->record->path, &v.finding, false);
+		say_text(&t);
+		text_free(&t);
+		return;
+	}
 	say_of(file->record->path, "unreadable (the finding with the reason is not shown)");
 }
 

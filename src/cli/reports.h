@@ -25,6 +25,7 @@ struct reports {
 		struct report_out out;
 	} list[REPORTS_MAX];
 	size_t n;
+	bool said; /* the command prints findings itself */
 	struct report_context context;
 	struct report_totals totals;
 	char *folder;       /* the current one */

@@ -353,6 +353,8 @@ static bool open_runs(struct compare *c)
 	if (ok && ntables > 0 && (!select_is_any(&o->select.select) || o->select.fail_on_empty))
 		ok = options_mistake(o,
 		                     "tables are counted before: select events when stats reads the traces");
+	else if (ok && n == 0 && o->from != NULL)
+		ok = options_mistake(o, "--from is for traces, and all inputs are tables");
 	else if (traces == NULL || (ok && !trace_groups_init(&c->run.groups, traces, n, o->from)))
 		ok = options_no_memory(o);
 	free(traces);
