@@ -42,8 +42,8 @@ struct writer_ops {
 	bool nested; /* spans of one track must nest: the engine moves others to extra lanes */
 	/* Writes the head of the output. */
 	bool (*open)(struct writer *w, struct chunk *chunk);
-	/* In order, before the batch is rendered: sets `declared` of its new tracks and classes.  What it
-	 * adds to the chunk precedes the events.  NULL: there is nothing to declare. */
+	/* Called in order, before the batch is rendered: sets `declared` of its new tracks and classes.  Text
+	 * that it adds to the chunk precedes the events.  NULL: there is nothing to declare. */
 	bool (*declare)(struct writer *w, const struct batch *b, struct chunk *chunk);
 	/* One of these renders a batch, the other is NULL.  render runs on many threads: it reads only the
 	 * batch, `declared` of its tracks and classes, and the state as `open` left it; its bytes do not

@@ -14,7 +14,7 @@ struct batch {
 	struct field *fields; /* of all events; see event.first_field */
 	uint32_t nfields, fields_cap;
 	struct slice *bytes;          /* the record of each event; NULL without WANT_BYTES */
-	struct track *const *tracks;  /* new in this batch; an event's is in this one or an earlier one */
+	struct track *const *tracks;  /* new in this batch; an event's track is in this or an earlier one */
 	struct class *const *classes; /* likewise */
 	uint32_t ntracks, nclasses;
 	struct arena scratch;       /* memory for texts and values that are not in the input */

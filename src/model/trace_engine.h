@@ -19,8 +19,8 @@ static inline bool trace_failed(const struct trace *t)
 	return t->arena.failed || t->definitions.failed;
 }
 
-/* The same while it is read.  Interpretation changes the definitions of a trace with a gate meanwhile, and
- * checks them itself. */
+/* The same while the trace is read.  With a gate, interpretation changes the definitions at the same time,
+ * and checks them itself. */
 static inline bool trace_reading_failed(const struct trace *t)
 {
 	return t->arena.gate != NULL ? t->arena.failed : trace_failed(t);
