@@ -125,7 +125,7 @@ static void pair_next(struct interpret *in, struct batch *b, struct by_time_end 
 	b->n++;
 }
 
-/* Removes what was paired. */
+/* Removes paired ends. */
 static void compact(struct by_time *w)
 {
 	uint32_t n = 0;
