@@ -63,7 +63,7 @@ struct split {
 	bool no_memory;             /* also if a name could not be built */
 	bool too_many;              /* parts */
 	bool is_refused;            /* this trace has no such parts */
-	bool is_changed;            /* later, an event was in no known part: the input changed */
+	bool is_changed;            /* an event was in no known part after planning: the input changed */
 	char why[512];              /* why the plan failed */
 };
 

@@ -62,7 +62,7 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
 /*
  * Common properties of the fields of an event: their names, and the types of their values.  A packed event
  * has the number of its row instead.  Names are interned by the sorting stage, so that unpacked ones have
- * SLICE_STAYS; those beyond its limits are copied into the row, to which the batch then has a reference.
+ * SLICE_STAYS; names beyond its limits are copied into the row, to which the batch then has a reference.
  */
 #define FIELD_ROW_NONE UINT16_MAX
 #define FIELD_ROWS_MAX 4096U
@@ -88,8 +88,8 @@ struct field_rows {
 /* For at most `max` rows, up to FIELD_ROWS_MAX.  Free it with shared_memory_drop(&s->shared). */
 struct field_rows *field_rows_new(uint32_t max, struct texts *texts);
 
-/* The number of the row of n > 0 fields, or FIELD_ROW_NONE: too many, or OOM.  likely: a number, of a row or
- * not. */
+/* The number of the row of n > 0 fields, or FIELD_ROW_NONE: too many, or OOM.  likely: the number to try
+ * first, which need not be that of a row. */
 uint16_t field_rows_find(struct field_rows *s, const struct field *f, uint32_t n, uint32_t likely);
 
 /* ---- event shapes ---- */
@@ -233,7 +233,7 @@ bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint
                  const struct run_rule *rule, uint32_t *merges);
 
 /* The runs of a merge by the keys of their next events; of equal keys that of the earlier run is first.  The
- * first run stays first, without a look at others, as long as its keys are less than `bound`. */
+ * first run stays first, without comparison with others, as long as its keys are less than `bound`. */
 struct run_heap {
 	struct order_key *keys;    /* of the next event of each run */
 	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
@@ -421,10 +421,10 @@ void sorter_init(struct sorter *s, const struct sorter_options *options);
  * then. */
 bool sorter_add(struct sorter *s, const struct batch *b);
 
-/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false as sorter_add(). */
+/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false like sorter_add(). */
 bool sorter_take_arrows(struct sorter *s, struct batch *b);
 
-/* Ends the input.  Returns false as sorter_add(). */
+/* Ends the input.  Returns false like sorter_add(). */
 bool sorter_end(struct sorter *s);
 
 enum sorter_status {
@@ -438,7 +438,7 @@ enum sorter_status {
  * New tracks and classes are not listed. */
 enum sorter_status sorter_next(struct sorter *s, struct batch *out);
 
-/* After a failure: one line, with the path if a file is concerned. */
+/* After a failure: one line, with the path if a file failed. */
 void sorter_reason(const struct sorter *s, char *why, size_t size);
 
 /* At any time after sorter_init. */
@@ -451,7 +451,7 @@ struct order_stage {
 	struct stage stage;
 	const struct arrangement *arrange; /* borrowed, as are the following */
 	const bool *raw;     /* events are records, which keep their order; known with the first batch */
-	struct trace *trace; /* that the events are of: it gets the times that they span */
+	struct trace *trace; /* trace of the events: its range of times is set */
 	struct batch_pool *pool;
 	const struct stage_faults *faults;
 	bool signed_time;   /* see order_rule */
