@@ -46,7 +46,7 @@ enum feature {
 
 /* Effects of a loss on an event when the output is read back (loss.affects), for convert --verify.  An event
  * may differ only in properties that rows of the ledger affect, and no more events may differ than they
- * count.  0: no effect on what is compared: lost before the writer, only for viewers, or not part of an
+ * count.  0: no effect on compared properties: lost before the writer, only for viewers, or not part of an
  * event. */
 enum effect {
 	AFFECTS_TIME = 1,

@@ -40,7 +40,7 @@ struct reader {
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
 	uint64_t unread;   /* with RECORD_BAD: bytes that were skipped as they cannot be trusted */
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
-	bool recovers;     /* reading goes on after RECORD_BAD; set by the engine */
+	bool recovers;     /* reading continues after RECORD_BAD; set by the engine */
 	bool counts_lost;  /* set in open: records are numbered */
 	uint64_t lost;     /* number of missing records */
 	struct reader_range *range; /* gets times: see reader_modes.h; NULL: events are wanted */
@@ -50,7 +50,7 @@ enum record_status {
 	RECORD_DONE,
 	RECORD_MORE,  /* the window ends inside the record, but the input goes on; in->p may skip bytes */
 	RECORD_END,   /* the input ends here */
-	RECORD_BAD,   /* a finding says why; the input after this point is unreadable */
+	RECORD_BAD,   /* a finding gives the reason; the input after this point is unreadable */
 	RECORD_BREAK, /* not applied: read it again, as the first of a batch; with WANT_TIMES, not RAW */
 };
 

@@ -29,7 +29,7 @@ static inline enum plan_stack call_stack_kind(const struct class *cls)
 	return cls->plan != NULL ? (enum plan_stack)cls->plan->stack_of : PLAN_STACK_ANY;
 }
 
-/* Returns false if the event has none, or its fields were not asked for (WANT_FIELDS). */
+/* Returns false if the event has none, or its fields were not requested (WANT_FIELDS). */
 bool call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e);
 
 /* The i-th frame from the leaf, i < n: its name, or its address in hexadecimal, written to `text`; else "?".

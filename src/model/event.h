@@ -18,7 +18,7 @@ enum event_order {
 
 /* ---- event ---- */
 
-/* The model of an event, the same for all formats.  Whatever is reachable from a batch is valid until the
+/* The model of an event, the same for all formats.  Everything reachable from a batch is valid until the
  * batch is released; classes, tracks and their texts live as long as the trace. */
 
 /* clang-format off */

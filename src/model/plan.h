@@ -11,8 +11,8 @@ struct vocabulary;
  * The meaning of a class's events.  Formats have names and fields; their meaning is data of a vocabulary
  * (tracetool-vocabulary(5)).  A plan is looked up once for each class and lives as long as the vocabulary.
  *
- * The engine (run/meaning/interpret.h) applies it event by event; or the reader, where it knows offsets of
- * fields in advance: it sets class.reader_applies then, and the engine leaves events of that class unchanged.
+ * The engine (run/meaning/interpret.h) applies it event by event; or the reader, if it knows offsets of
+ * fields in advance: then it sets class.reader_applies, and the engine leaves events of that class unchanged.
  */
 
 enum plan_phase {
@@ -76,7 +76,7 @@ struct plan_define {
 	uint8_t table;
 	struct slice key[2];
 	uint8_t nkeys;
-	struct plan_ref value; /* one field, looked up or not */
+	struct plan_ref value; /* one field, with or without look-ups */
 };
 
 /* The track of the event, instead of that set by the reader. */

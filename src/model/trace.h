@@ -29,7 +29,7 @@ struct trace {
 	uint64_t records, events, further, facts_lost; /* further: events after the first of their record */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
-	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
+	struct table64 class_plans;          /* hash by trace_plan_class() -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	struct texts texts;                  /* of trace_text() */
 	struct trace_name *names;            /* cache of trace_event_name() */

@@ -83,7 +83,7 @@ void batch_pool_free(struct batch_pool *p);
 struct batch *batch_pool_take(struct batch_pool *p);
 
 /* Returns a batch to its pool, from any thread; accepts NULL.  It is emptied when it is taken again, by the
- * thread that allocated what it owns: this avoids contention in malloc. */
+ * thread that allocated its memory: this avoids contention in malloc. */
 void batch_release(struct batch *b);
 
 #endif

@@ -7,12 +7,12 @@
 /* Facts of the whole trace, in the order of most outputs.  Each except the last two occurs at most once, and
  * not at all if it is not known. */
 enum fact_kind {
-	FACT_TOOL, /* text, as are the next four */
+	FACT_TOOL, /* text, like the next four */
 	FACT_FORMAT,
 	FACT_DIALECT,
 	FACT_BYTE_ORDER,
 	FACT_CLOCK,
-	FACT_EPOCH, /* ns; number, as are the next three */
+	FACT_EPOCH, /* ns; number, like the next three */
 	FACT_REBASED_BY,
 	FACT_RECORDS,
 	FACT_EVENTS,

@@ -104,8 +104,8 @@ struct choice {
 	 * `drops`, are removed; spans that cross the window are whole (run/read/marks.h). */
 	const struct select *select;
 	bool drops;
-	/* Marks events that `select` rejects with EVENT_LEFT_OUT instead of removing them; events outside of
-	 * the time window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
+	/* Events that `select` rejects get EVENT_LEFT_OUT and are not removed; events outside of the time
+	 * window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
 	bool keeps;
 	bool keeps_arrows;          /* likewise, also ends of arrows outside of a window that cuts spans */
 	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */

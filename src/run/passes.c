@@ -196,7 +196,7 @@ static void begin_set(struct pipeline *p)
 	m->shift = record_marks_shift(p->reading->inputs);
 }
 
-/* Makes the marks.  false: it failed; record_marks_reason() and context.refused say why. */
+/* Makes the marks.  false: it failed; record_marks_reason() and context.refused give the reason. */
 static bool make_marks(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;

@@ -18,7 +18,7 @@ struct reading;
 struct pipeline {
 	const struct pipeline_job *job;
 	struct trace trace;
-	uint32_t lent_tracks; /* of a borrowed trace: its tracks without those of lanes */
+	uint32_t lent_tracks; /* number of tracks of a borrowed trace, without lanes */
 	struct trace_context context;
 	struct stage_faults faults;        /* for its stages */
 	struct vocabularies vocabularies;  /* unless the job has them */

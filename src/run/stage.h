@@ -10,11 +10,10 @@
 enum stage_status {
 	STAGE_MORE, /* *out is a batch */
 	STAGE_END,  /* no more batches, also in later calls */
-	STAGE_BAD,  /* it cannot go on; a finding says why, or a hook of the job stopped it */
+	STAGE_BAD,  /* it cannot go on; a finding gives the reason, or a hook of the job stopped it */
 };
 
-/* Events of a batch.  Small enough that they, fields and the text made of them stay in the second-level
- * cache. */
+/* Events of a batch.  Few enough that events, fields and their output text stay in the second-level cache. */
 #ifndef PIPELINE_BATCH_EVENTS /* few to test short inputs */
 #define PIPELINE_BATCH_EVENTS 1024
 #endif

@@ -11,8 +11,8 @@
 /* ---- statistics ---- */
 
 /*
- * Statistics of a selection: number of events, and the conditions that no event met by itself, with similar
- * texts of the trace for messages.  A condition that was met once costs nothing from then on.
+ * Statistics of a selection: number of events, and the conditions that no event met, each taken alone, with
+ * similar texts of the trace for messages.  A condition that was met once costs nothing from then on.
  *
  * Bounded: FOUND_LOOKS texts per condition, of at most FOUND_TEXT bytes.
  */
@@ -169,7 +169,7 @@ struct select_name {
 
 struct select_stage {
 	struct stage stage;
-	const struct choice *choice; /* borrowed, as are the following; NULL: nothing is selected */
+	const struct choice *choice; /* borrowed, like the following; NULL: nothing is selected */
 	struct trace *trace;
 	const struct stage_faults *faults;
 	unsigned want;               /* enum want; with WANT_FIELDS clipped spans get a field */

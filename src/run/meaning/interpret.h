@@ -34,7 +34,7 @@ struct arrow_key;
 
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
-	struct arrow_key *keys; /* as long as ends, as are these */
+	struct arrow_key *keys; /* as long as ends, like the next two */
 	uint32_t *order, *to;   /* see arrows.c */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */

@@ -97,7 +97,7 @@ void mark_set_free(struct mark_set *s);
 bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
 
 /* Whether the set contains the number.  Cheap if it is not less than the last query of this cursor.  Sets
- * *failed as mark_set_finish(). */
+ * *failed on OOM, or if the file failed. */
 static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	if (c->page == NULL || *c->page != key >> MARK_PAGE_BITS)
@@ -105,7 +105,8 @@ static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, ui
 	return (c->page[1 + key % MARK_PAGE / 64] >> key % 64 & 1) != 0;
 }
 
-/* The least number of the set that is >= key; UINT64_MAX: none.  Cheap and failing as mark_cursor_has(). */
+/* The least number of the set that is >= key; UINT64_MAX: none.  Cost and failures are those of
+ * mark_cursor_has(). */
 uint64_t mark_cursor_next(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
 
 void mark_cursor_free(struct mark_cursor *c);

@@ -6,7 +6,7 @@
 enum read_status {
 	READ_MORE,
 	READ_END,       /* the batch has the last events */
-	READ_BAD,       /* likewise, but the rest cannot be read; a finding says why */
+	READ_BAD,       /* likewise, but the rest cannot be read; a finding gives the reason */
 	READ_NO_MEMORY, /* or a look-ahead pass failed, which has reported the reason */
 };
 

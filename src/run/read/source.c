@@ -692,7 +692,7 @@ void source_next(struct source *s, struct batch *b)
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	if (s->context->marks != NULL && s->context->marks->state != MARKS_WHILE_READING)
-		s->reader.want &= ~(unsigned)WANT_WHOLE; /* they were made meanwhile */
+		s->reader.want &= ~(unsigned)WANT_WHOLE; /* the marks were made */
 	input_pin(in, &b->pins);
 	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;

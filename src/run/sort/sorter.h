@@ -228,7 +228,7 @@ uint32_t run_merge_most(uint64_t memory);
 
 /* Merges as few adjacent runs as possible until at most `max` of the *n runs are left.  Results are appended
  * to the file; merged runs are discarded.  *merges: number of merges.  Returns false on OOM, or if the file
- * failed; so below. */
+ * failed, like the functions below. */
 bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                  const struct run_rule *rule, uint32_t *merges);
 
@@ -266,7 +266,7 @@ static inline bool run_heap_is_alone(const struct run_heap *h)
 
 void run_heap_reorder(struct run_heap *h);
 
-/* After an event of the first run, whose next one has this key. */
+/* To be called after an event of the first run; key: that of its next event. */
 static inline void run_heap_advance(struct run_heap *h, const struct order_key *key)
 {
 	h->keys[h->active[0]] = *key;
@@ -274,7 +274,7 @@ static inline void run_heap_advance(struct run_heap *h, const struct order_key *
 		run_heap_reorder(h);
 }
 
-/* After the last event of the first run. */
+/* To be called after the last event of the first run. */
 void run_heap_end_run(struct run_heap *h);
 
 struct run_reader;
@@ -385,7 +385,7 @@ struct sorter_load {
 	char *data;
 	uint64_t cap, used;
 	struct order_key
-	    *keys; /* keys_cap of them, and twice as many to sort them; position: where in data */
+	    *keys; /* keys_cap of them, and twice as many to sort them; position: place in data */
 	uint32_t keys_cap, n;
 	bool in_order;
 	struct order_key last; /* the greatest key */
@@ -449,7 +449,7 @@ void sorter_free(struct sorter *s);
 /* The stage that sorts events. */
 struct order_stage {
 	struct stage stage;
-	const struct arrangement *arrange; /* borrowed, as are the following */
+	const struct arrangement *arrange; /* borrowed, like the following */
 	const bool *raw;     /* events are records, which keep their order; known with the first batch */
 	struct trace *trace; /* trace of the events: its range of times is set */
 	struct batch_pool *pool;

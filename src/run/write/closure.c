@@ -37,7 +37,7 @@ struct closure {
 	struct table64 by_key; /* -> keys[] */
 	struct table64 kept;   /* positions */
 	uint64_t position;     /* of the current record */
-	bool event, selected;  /* what it is */
+	bool event, selected;  /* kind of the current record */
 	bool keep_all, failed;
 };
 
