@@ -51,7 +51,7 @@ enum record_status {
 	RECORD_MORE,  /* the window ends inside the record, but the input goes on; in->p may skip bytes */
 	RECORD_END,   /* the input ends here */
 	RECORD_BAD,   /* a finding gives the reason; the input after this point is unreadable */
-	RECORD_BREAK, /* not applied: read it again, as the first of a batch; with WANT_TIMES, not RAW */
+	RECORD_BREAK, /* not applied: read again as the first of a batch; only with WANT_TIMES, not RAW */
 };
 
 enum record_role {

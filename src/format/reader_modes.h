@@ -66,7 +66,7 @@ enum want_parts {
 
 #define READER_USUAL_RECORD (UINT64_C(64) << 20) /* reader.max_record unless asked otherwise */
 #define READER_MIN_RECORD UINT64_C(64)           /* heads of records fit */
-/* A slice has 32 bits for its length, and the records of a copy may be one with 1 MiB of others. */
+/* A slice has 32 bits for its length, and in a copy a record may be joined with 1 MiB of others. */
 #define READER_MAX_RECORD (UINT64_C(4000) << 20)
 #define READER_PIECE ((size_t)1 << 20) /* bytes; pieces must not depend on how the input arrives */
 
@@ -78,8 +78,8 @@ void reader_report_long(const struct reader *r, struct findings *findings, uint6
 /* Makes `rec` the piece from rec->p to `end`, which is not empty.  Sets r->no_memory on OOM. */
 enum record_status reader_pass_to(struct reader *r, struct record *rec, const char *end);
 
-/* Makes `rec` the next piece of the `*left` bytes that are left of a long record, in the window; RECORD_MORE:
- * it is empty; RECORD_END: the input ends before them. */
+/* Makes `rec` the next piece of the `*left` bytes that remain of a long record; RECORD_MORE: the window must
+ * grow first; RECORD_END: the input ends before them. */
 enum record_status reader_pass(struct reader *r, struct record *rec, uint64_t *left);
 
 /* Memory in bytes that records occupy for the lifetime of the trace or a segment.  Long records are counted

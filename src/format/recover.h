@@ -51,11 +51,10 @@ struct recovery {
 
 struct recover_ops {
 	size_t state_size;
-	/* Ids of the format's error rules that no output violates; NULL-terminated. */
+	/* Ids of the format's error rules that no output of a recovery violates; NULL-terminated. */
 	const char *const *structure;
 	/* NULL if reader_ops.record skips damage itself.  Moves in->p to where a record may start.  Returns
-	 * false if no record starts in the bytes passed over: about 1 MiB or more, or the rest of the
-	 * window. */
+	 * false if no record starts in the bytes passed over: about 1 MiB, or the rest of the window. */
 	bool (*resync)(struct recovery *rc);
 	/* Optional: called after the intact record before in->p; may decide for its bytes.  It may move the
 	 * window if it retains the bytes from rc->at on: see ndjson's ahead.c. */
@@ -72,8 +71,8 @@ struct recover_ops {
 	void (*close)(struct recovery *rc); /* NULL: the state owns nothing */
 };
 
-/* These apply to the bytes from rc->at to `to`, a position in the window; kept bytes are in the window, too,
- * and remain valid until next() returns, even if the window moves. */
+/* These functions apply to the bytes from rc->at to `to`, a position in the window; kept bytes are in the
+ * window, too, and remain valid until next() returns, even if the window moves. */
 void recover_keep(struct recovery *rc, const char *to);
 /* Reason: the first finding after the kept bytes, one of recover_ops.structure preferred; if there is none,
  * the next finding. */

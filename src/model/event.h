@@ -79,7 +79,7 @@ enum event_flags {
 	EVENT_ASYNC = 1,    /* a span that may overlap others; its id: `offset`, of a BEGIN or END dur */
 	EVENT_ARROW = 4,    /* an INSTANT where an arrow starts if a FLOW_IN follows, or its FLOW_OUT */
 	EVENT_BIG = 2,      /* for readers: its payload is big-endian */
-	EVENT_LEFT_OUT = 8, /* set by the engine: not selected; never set for structure */
+	EVENT_LEFT_OUT = 8, /* set by the engine: not selected; structure has it only with COPIER_REFERS */
 };
 
 /* The text of a STRING, BYTES or JSON value. */

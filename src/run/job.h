@@ -48,7 +48,7 @@ enum read_as {
 	READ_COPY,    /* the same for a writer of the same format; only the parts that this writer reads */
 };
 
-/* Called while batches are asked for.  Any may be NULL. */
+/* Called while batches are requested.  Any may be NULL. */
 struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
 	/* A source is about to be closed: batches received from it must not be read any more. */

@@ -20,7 +20,7 @@ enum split_by {
 	SPLIT_TIME,   /* intervals of `step` ns from the least time of the trace */
 	SPLIT_PID,    /* processes by id */
 	SPLIT_TID,    /* threads by id and process id */
-	SPLIT_STREAM, /* inputs; only for copies of records, as is */
+	SPLIT_STREAM, /* inputs; only for copies of records, like SIZE */
 	SPLIT_SIZE,   /* consecutive records with `step` bytes of output */
 };
 

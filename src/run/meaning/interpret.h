@@ -565,7 +565,7 @@ struct stepped {
 void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
                  struct stepped *to);
 
-/* Sets the name of an event whose track is set, as the scope of tables. */
+/* Sets the name of an event.  Its track, the scope of tables, must be set. */
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
                 const struct stepped *of);
 

@@ -191,7 +191,7 @@ void event_read_head(struct packed_head *h, const char *packed, const struct eve
 struct order_key event_head_key(const struct packed_head *h, struct order_rule rule);
 
 /* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its
- * scratch arena.  shapes, with_bytes: as packed; out->bytes may be NULL in any case.
+ * scratch arena.  shapes, with_bytes: as packed; out->bytes may always be NULL.
  *
  * event_unpack_in_place: the batch points into the packed event, which must live as long as the batch.
  * event_unpack_copy: copies texts and lists to the scratch arena of the batch. */
@@ -322,7 +322,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * sorter_end().
  * Writers depend on that: all tracks and classes of the trace are known with the first batch.
  *
- * Why events are packed although they fit in memory: copies that are not packed take three to four times the
+ * Events are packed even if they fit in memory: copies that are not packed take three to four times the
  * space, and page faults and cache misses then cost more than packing and unpacking.
  *
  * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
@@ -457,7 +457,7 @@ struct order_stage {
 	bool signed_time;   /* see order_rule */
 	struct texts texts; /* names of fields */
 	struct sorter sorter;
-	bool begun;  /* the sorter is */
+	bool begun;  /* the sorter was initialised */
 	bool passed; /* all events that are not sorted are passed on */
 };
 
