@@ -39,12 +39,12 @@ struct chunk {
  * ("a/b"), see output_folder_put().  The name is borrowed until `free`. */
 void chunk_file(struct chunk *c, const char *name);
 
-/* For writer_ops.close, with much to write: outputs what the chunk has; for a folder, what follows belongs to
- * the same file.  Returns false if nothing more need be written. */
+/* For writer_ops.close, if it writes much: outputs the content of the chunk.  For a folder, text added later
+ * belongs to the same file.  Returns false if no more text is needed. */
 bool chunk_flush(struct chunk *c);
 
-/* For outputs of one file: appends bytes of the batch, without a copy if they are many.  The chunk's text
- * does not contain them then. */
+/* For outputs of one file: appends bytes of the batch, without a copy if they are many; the chunk's text does
+ * not contain them then. */
 void chunk_borrow(struct chunk *c, struct slice s);
 
 /* For the engine. */

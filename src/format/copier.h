@@ -12,26 +12,28 @@
 
 /* Parts of records that the reader may omit, so that copying costs little. */
 enum copier_modes {
-	COPIER_SELECTS = 1, /* it can omit records.  Without it, selections are written by the writer.  Raw
-	                     * and interpreted events of a record must have the same offset, and no event may
+	COPIER_SELECTS = 1, /* it can omit records; otherwise the writer writes selections.  Raw and
+	                     * interpreted events of a record must have the same offset, and no event may
 	                     * combine several records: the engine marks records by offset */
 	COPIER_RUNS = 2,    /* unless records are omitted or times moved, one event may stand for several
 	                     * adjacent records: only bytes, offset and, as their number, ts are valid */
-	COPIER_BARE = 4,    /* if records are omitted and times not moved: no fields but of structure and of
-	                     * the record at offset 0 */
+	COPIER_BARE = 4,    /* if records are omitted and times not moved: only fields of structure and of the
+	                     * record at offset 0 */
 	COPIER_BYTES = 8,   /* no fields at all */
 	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
-	COPIER_WHOLE = 64,  /* a record is at most one event, which reader_ops.event completes, but for those
-	                     * that have EVENT_PART, are the begin or end of a span, or have a plan that the
-	                     * reader does not apply: if there are none, selecting needs no other pass */
-	COPIER_REFERS = 32, /* survey states references: structure that no kept record needs then has
+	COPIER_WHOLE = 64,  /* a record is at most one event, which reader_ops.event completes, except for
+	                     * records that have EVENT_PART, are the begin or end of a span, or have a plan
+	                     * that the reader does not apply.  Without such exceptions selecting needs no
+	                     * other pass */
+	COPIER_REFERS = 32, /* survey states references; structure that no kept record needs then has
 	                     * EVENT_LEFT_OUT */
 };
 
-/* Some formats count their records, or store the time of each one in a field.  format.recounted names the
- * fields that a copier recomputes when records are left out, times are moved or an input follows another;
- * copier_ops.renumbered the ids that it changes so that equal ones of several inputs are not joined: that is
- * no difference.  "FIELD.MEMBER" is a member of a map, at any depth of the field. */
+/* For formats that count their records, or store the time of each record in a field.  format.recounted names
+ * the fields that a copier recomputes if records are left out, times are moved or an input follows another.
+ * copier_ops.renumbered names the ids that it changes so that equal ids of several inputs stay distinct.
+ * These changes are no differences for convert --verify.  "FIELD.MEMBER" is a member of a map, at any depth
+ * of the field. */
 
 struct copier {
 	void *state; /* state_size bytes, zeroed and freed by the engine */
@@ -49,30 +51,31 @@ struct copier_ops {
 	unsigned modes;
 	const char *const *renumbered;  /* NULL-terminated; NULL: none */
 	bool (*open)(struct copier *c); /* false: OOM; NULL: nothing to do */
-	/* At the first record of each input, before it.  NULL: any input can follow another. */
+	/* Called before the first record of each input.  NULL: any input can follow another. */
 	void (*input)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	/* Keeps, changes or omits a record. */
 	void (*record)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	/* Optional: whether to keep bytes of a record that was not read (RECORD_IS_LONG).  Not called if
-	 * records are selected or times moved, as these are left out then. */
+	 * records are selected or times moved: such records are left out then. */
 	bool (*passed)(struct copier *c, const struct event *e, struct slice bytes);
-	/* In a pass of its own before the first record, if events are selected: what the record refers to, as
-	 * definitions may precede the events that need them.  NULL: there is no such pass. */
+	/* States the references of the record.  Called in a pass of its own before the first record, if
+	 * events are selected, as definitions may precede the events that need them.  NULL: there is no such
+	 * pass. */
 	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	void (*end)(struct copier *c); /* writes the end of the output; NULL: it has none */
-	struct slice
-	    empty; /* a file without events, written if no record is selected; none if some always are */
+	struct slice empty; /* a file without events, written if no record is selected; none if some records
+	                     * are always selected */
 	void (*free)(void *state); /* NULL: the state owns nothing */
 };
 
-/* For survey, with COPIER_REFERS: the record defines or uses a key, the hash of what is defined; or it is
- * needed in any case.  A definition is kept if a kept record uses its key, before it or after it. */
+/* For survey, with COPIER_REFERS: the record defines or uses a key (a hash of the defined object), or is
+ * always needed.  A definition is kept if a kept record uses its key, before or after the definition. */
 void copier_defines(struct copier *c, uint64_t key);
-void copier_redefines(struct copier *c, uint64_t key); /* in place of earlier ones that are not kept yet */
+void copier_redefines(struct copier *c, uint64_t key); /* replaces definitions that are not kept yet */
 void copier_uses(struct copier *c, uint64_t key);
 void copier_needs(struct copier *c);
 
-/* The text of the output, after all that was kept. */
+/* The text of the output, after all kept bytes. */
 static inline struct text *copier_text(struct copier *c)
 {
 	if (c->kept.n > 0)

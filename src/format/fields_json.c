@@ -153,8 +153,8 @@ static void put_name(struct text *t, struct slice name, bool first, struct field
 	text_char(t, ':');
 }
 
-/* Plain names with unsigned numbers or plain texts, which most fields are, are put without a look at the text
- * between them. */
+/* Fast path for most fields, plain names with unsigned numbers or plain texts: `t` is not updated between
+ * them. */
 void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)
 {
 	char *p = text_reserve(t, 0);

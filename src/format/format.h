@@ -15,8 +15,8 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-/* A format X: a folder formats/X, a line in formats.def, and one of these, X_format.  Its files include this
- * header. */
+/* A format.  Format X is a folder formats/X, a line in formats.def, and a struct X_format.  Its files include
+ * this header. */
 struct format {
 	const char *name, *title, *spec;                /* spec: the document that defines it */
 	const char *const *suffixes;                    /* ".tick", ...; NULL-terminated; the default first */

@@ -44,7 +44,7 @@ void ledger_free(struct ledger *l)
 
 /* ---- chunk ---- */
 
-#define BORROW_LEAST (64U << 10) /* bytes: those that output_write() takes as they are */
+#define BORROW_LEAST (64U << 10) /* bytes that output_write() does not copy */
 
 void chunk_file(struct chunk *c, const char *name)
 {

@@ -20,8 +20,7 @@ void ledger_merge(struct ledger *into, const struct ledger *from);
 void ledger_free(struct ledger *l);
 
 /* Features that events of a format can have (format.features), interpreted by its built-in vocabulary; and
- * features without which a loss cannot occur (loss.needs).  Events of all formats have those that are not
- * listed. */
+ * features without which a loss cannot occur (loss.needs).  Unlisted features occur in all formats. */
 enum feature {
 	HAS_FIELDS = 1,
 	HAS_INSTANTS = 2,
@@ -41,12 +40,13 @@ enum feature {
 	HAS_NUMBERS = 32768,   /* numbers other than integers of 64 bits */
 	HAS_OVERLAP = 65536,   /* only in losses: of writers whose spans must nest */
 	HAS_STEPS = 131072,    /* arrows that continue where they arrive */
-	HAS_REPEATED = 262144, /* fields of one name: such as the engine added to an event that has them */
+	HAS_REPEATED = 262144, /* repeated field names, such as of a field that the engine adds to an event
+	                        * that has one */
 };
 
 /* Effects of a loss on an event when the output is read back (loss.affects), for convert --verify.  An event
  * may differ only in properties that rows of the ledger affect, and no more events may differ than they
- * count.  0: no effect on what is compared: lost before the writer, only for viewers, or not part of an
+ * count.  0: no effect on compared properties: lost before the writer, only for viewers, or not part of an
  * event. */
 enum effect {
 	AFFECTS_TIME = 1,

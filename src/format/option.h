@@ -10,8 +10,8 @@ struct format_option {
 	const char *arg;          /* name of its argument in --help; NULL: a flag */
 	const char *help;         /* one line */
 	const char *const *words; /* the valid arguments, ended by NULL; NULL: any */
-	/* Returns what is wrong with an argument, as the end of a sentence ("takes a number"), or NULL.  A
-	 * NULL function accepts any. */
+	/* Returns the mistake in an argument, as the end of a sentence ("takes a number"), or NULL.  A NULL
+	 * function accepts any. */
 	const char *(*mistake)(const char *arg);
 	bool of_output; /* affects writing: records are written anew, not copied */
 };

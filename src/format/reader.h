@@ -40,7 +40,7 @@ struct reader {
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
 	uint64_t unread;   /* with RECORD_BAD: bytes that were skipped as they cannot be trusted */
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
-	bool recovers;     /* reading goes on after RECORD_BAD; set by the engine */
+	bool recovers;     /* reading continues after RECORD_BAD; set by the engine */
 	bool counts_lost;  /* set in open: records are numbered */
 	uint64_t lost;     /* number of missing records */
 	struct reader_range *range; /* gets times: see reader_modes.h; NULL: events are wanted */
@@ -48,32 +48,32 @@ struct reader {
 
 enum record_status {
 	RECORD_DONE,
-	RECORD_MORE,  /* the window ends inside the record, and the input goes on; in->p may skip bytes */
+	RECORD_MORE,  /* the window ends inside the record, but the input goes on; in->p may skip bytes */
 	RECORD_END,   /* the input ends here */
-	RECORD_BAD,   /* a finding says why; the input after this point is unreadable */
-	RECORD_BREAK, /* not applied: read it again, as the first of a batch; with WANT_TIMES, not RAW */
+	RECORD_BAD,   /* a finding gives the reason; the input after this point is unreadable */
+	RECORD_BREAK, /* not applied: read again as the first of a batch; only with WANT_TIMES, not RAW */
 };
 
 enum record_role {
 	RECORD_IS_EVENT,
-	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
+	RECORD_IS_PART, /* part of an event that a later record completes; an event itself only if raw */
 	RECORD_IS_STRUCTURE,
-	RECORD_IS_OTHER,   /* structure only if raw, which copiers need not know */
+	RECORD_IS_OTHER,   /* structure only if raw; copiers do not need it */
 	RECORD_IS_GAP,     /* not counted, as those below: bytes between records, only if raw */
 	RECORD_IS_SKIPPED, /* damaged bytes: in no copy */
 	RECORD_IS_MISSING, /* no bytes: records are missing here, see enum want_gaps */
 };
 
-/* The bytes of all records of a valid input, concatenated, are the input. */
+/* The records of a valid input, concatenated, are the input. */
 struct record {
-	const char *p;            /* set by the engine; a reader may skip blanks, with `offset` */
-	uint64_t offset, ordinal; /* of p; its number: set by the engine */
+	const char *p;            /* set by the engine; a reader may skip blanks and advance `offset` */
+	uint64_t offset, ordinal; /* offset of p; number of the record: set by the engine */
 	const char *end;
 	uint64_t ts; /* ns */
 	struct class *cls;
 	const struct track *track; /* of the raw event; may be NULL for structure */
 	uint8_t role;              /* enum record_role */
-	bool alone;                /* copies need it as an event of its own, not in a run; false before */
+	bool alone;                /* copies need it as a separate event, not in a run; initially false */
 };
 
 /* READER_BATCH_FIELDS: max fields of a batch, besides those of one record. */
@@ -81,24 +81,28 @@ enum { PROBE_NO_MEMORY = -1, READER_BATCH_FIELDS = 65536 };
 
 struct reader_ops {
 	size_t state_size;
-	uint32_t extra;     /* events that `event` may add behind `e`: it increases b->n by their number */
+	uint32_t extra;     /* max events that `event` adds behind `e`: it increases b->n by their number */
 	bool common_suffix; /* other files have the suffix, too: not read in folders by default */
-	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
-	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
+	/* Returns the number of bits of `head`, the first bytes of the trace, that match this format: the
+	 * maximum wins.  0: no match; PROBE_NO_MEMORY: OOM.  `complete`: head is the whole trace.  No side
+	 * effects. */
 	int (*probe)(struct slice head, bool complete);
-	uint64_t (*zero)(struct input *in); /* trace.zero_ns as set by `open` if it is 0; NULL: 0 */
+	uint64_t (*zero)(struct input *in); /* trace.zero_ns that `open` sets if it is 0; NULL: 0 */
 	bool (*open)(struct reader *r);     /* sets up the trace; false on OOM or after a finding */
-	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
-	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
+	/* Frames and checks the record at in->p, and applies its definitions, begins and ends to the state.
+	 * Validation, look-ahead and recovery need no other function.  The engine counts the record and moves
+	 * in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
-	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
-	 * the name of its class; and fields if reader_wants_fields().  May replace its bytes. */
+	/* Adds the meaning of the last record to `e`, an instant or structure with time, class, track, offset
+	 * and the name of its class; and fields if reader_wants_fields().  May replace its bytes. */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* With WANT_FIELDS: adds all its fields, for raw events: in file order, with the file's widths and
-	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
+	/* With WANT_FIELDS: adds all fields of a raw event, in file order, with the file's widths and
+	 * numbers, including fields that become ts, dur, name or track.  Does not resolve, rename or omit
+	 * any. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first;
-	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
+	/* Optional fast path, not for the first record: consumes and counts plain records that start before
+	 * `limit`; adds their events to b while it has space, unless b is NULL.  false: not possible for this
+	 * batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */

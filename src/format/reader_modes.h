@@ -10,12 +10,12 @@
  */
 enum want_copy {
 	WANT_RUNS = 128, /* optional for readers: see COPIER_RUNS; structure is never part of a run */
-	/* For traces of several files, whose streams are not merged then.  The records of an input are
-	 * preceded by events of PHASE_STRUCTURE without bytes: one for each other file of the trace next to
-	 * it, with the fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input,
-	 * with `name` only.  Names are paths relative to the folder of the trace (reader.folder).  `dur` of
-	 * these events and of all records is the number of the input, from 0.  The reader returns records of
-	 * the role RECORD_IS_FILE for them. */
+	/* For traces of several files, whose streams are not merged then.  Events of PHASE_STRUCTURE without
+	 * bytes precede the records of an input: one for each other file of the trace next to it, with the
+	 * fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input, with `name`
+	 * only.  Names are paths relative to the folder of the trace (reader.folder).  `dur` of these events
+	 * and of all records is the number of the input, from 0.  The reader returns records of the role
+	 * RECORD_IS_FILE for them. */
 	WANT_FILES = 256,
 	/* Fields are read only of PHASE_STRUCTURE and of the event at offset 0. */
 	WANT_BARE = 1024,
@@ -23,7 +23,7 @@ enum want_copy {
 	 * reports nothing; `run` adds such events, with their bytes, or returns false.  See COPIER_WHOLE. */
 	WANT_WHOLE = 16384,
 	/* With WANT_WHOLE: reader_ops.run without a batch passes over plain events only, not over structure
-	 * or records that the copier needs by themselves. */
+	 * or records that the copier needs separately. */
 	WANT_PLAIN = 32768,
 };
 
@@ -34,8 +34,8 @@ enum {
 
 /* ---- only times ---- */
 
-/* If only the range of the times of a trace is wanted (reader.range), `run` may add those of events to it
- * instead of the events to the batch, unless the engine has to apply a plan or make spans of them. */
+/* If only the time range of a trace is wanted (reader.range), `run` may add times of events to it instead of
+ * events to the batch, unless the engine has to apply a plan to the events or make spans of them. */
 struct reader_range {
 	uint64_t first, last; /* ns: the first time, and the last end; no event: first > last */
 };
@@ -50,8 +50,8 @@ static inline void reader_range_add(struct reader_range *r, uint64_t from, uint6
 
 /* For statistics, which are faster without all fields. */
 enum want_parts {
-	/* At least the fields of plan_bytes, of spans whose class has some: for readers whose built-in
-	 * vocabulary names some. */
+	/* At least the fields of plan_bytes, for spans whose class has such fields: for readers whose
+	 * built-in vocabulary names some. */
 	WANT_SIZES = 2048,
 	WANT_NAMES = 16,    /* names that other records give to tracks */
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
@@ -66,7 +66,7 @@ enum want_parts {
 
 #define READER_USUAL_RECORD (UINT64_C(64) << 20) /* reader.max_record unless asked otherwise */
 #define READER_MIN_RECORD UINT64_C(64)           /* heads of records fit */
-/* A slice has 32 bits for its length, and the records of a copy may be one with 1 MiB of others. */
+/* A slice has 32 bits for its length, and in a copy a record may be joined with 1 MiB of others. */
 #define READER_MAX_RECORD (UINT64_C(4000) << 20)
 #define READER_PIECE ((size_t)1 << 20) /* bytes; pieces must not depend on how the input arrives */
 
@@ -78,17 +78,17 @@ void reader_report_long(const struct reader *r, struct findings *findings, uint6
 /* Makes `rec` the piece from rec->p to `end`, which is not empty.  Sets r->no_memory on OOM. */
 enum record_status reader_pass_to(struct reader *r, struct record *rec, const char *end);
 
-/* Makes `rec` the next piece of the `*left` bytes that are left of a long record, in the window; RECORD_MORE:
- * it is empty; RECORD_END: the input ends before them. */
+/* Makes `rec` the next piece of the `*left` bytes that remain of a long record; RECORD_MORE: the window must
+ * grow first; RECORD_END: the input ends before them. */
 enum record_status reader_pass(struct reader *r, struct record *rec, uint64_t *left);
 
-/* Bytes of memory that records take as long as the trace or a segment; long ones are counted by themselves,
- * so that each limit holds for short ones, and a record of reader.max_record bytes fits. */
+/* Memory in bytes that records occupy for the lifetime of the trace or a segment.  Long records are counted
+ * separately, so that each limit holds for short ones, and a record of reader.max_record bytes fits. */
 struct reader_charges {
 	uint64_t used, used_long;
 };
 
-#define READER_LONG_CHARGE (UINT64_C(1) << 20) /* bytes; more are long */
+#define READER_LONG_CHARGE (UINT64_C(1) << 20) /* bytes; longer records count as long */
 
 /* Returns false if the limit is reached. */
 bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_t long_limit);
@@ -96,23 +96,23 @@ bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_
 /* ---- several events of a record ---- */
 
 /*
- * A record that is several events: the reader returns one of this role for each further event, without bytes
- * (end == p), with the offset of the record they are of, or of one of its bytes.  The same holds for events
- * of earlier records that had to wait, at the end of the input: such a record was a RECORD_IS_PART.  As a raw
- * record it is one inside another record.
+ * For a record with several events: the reader returns a record of this role for each further event, without
+ * bytes (end == p), with the offset of the record that contains the event, or of one of its bytes.  Likewise,
+ * at the end of the input, for events that had to wait; their record was a RECORD_IS_PART.  As a raw record,
+ * it is a record inside another one.
  */
 enum { RECORD_IS_MORE = RECORD_IS_LONG + 1 }; /* without bytes; not counted, but its event is */
 
 /* ---- async spans ---- */
 
-/* A reader may give both ends of an async span: BEGIN and END with EVENT_ASYNC, and dur is its id, equal at
- * both. */
+/* A reader may return both ends of an async span: a BEGIN and an END with EVENT_ASYNC, whose dur is the id of
+ * the span. */
 
 /* ---- gaps ---- */
 
 /*
  * For formats that number their records: gaps in the numbers, as spans on tracks of their own.  Only writers
- * of formats without a reader want them: they are no events of the trace, and not counted.
+ * of formats without a reader want them: gaps are no events of the trace, and not counted.
  */
 enum want_gaps { WANT_GAPS = 512 };
 
@@ -128,20 +128,20 @@ struct reader_gap {
 	uint64_t offset;           /* of the first record after it */
 };
 
-/* The track for gaps of `track`: a child of it, or itself if there are too many tracks.  The caller stores
- * it. */
+/* The track for gaps of `track`: a child of it, or `track` if there are too many tracks.  The caller stores
+ * the result. */
 const struct track *reader_gap_track(struct reader *r, const struct track *track);
 
-/* Makes the event of RECORD_IS_MISSING the span.  Returns false on OOM. */
+/* Turns the event of a RECORD_IS_MISSING into the span of the gap.  Returns false on OOM. */
 bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap *g, struct event *e);
 
 /* ---- dialects ---- */
 
-/* The consumer names the dialect before the events: a reader that finds it in the records should look ahead,
+/* The consumer needs the dialect before the events: a reader that finds it in the records should look ahead,
  * and set trace.dialect_known. */
 enum want_dialect { WANT_DIALECT = 4096 };
 
-/* Whether the input is all of its trace, as far as the reader knows. */
+/* Whether the input is the whole trace, as far as the reader knows. */
 static inline bool reader_is_alone(const struct reader *r)
 {
 	return r->folder == 0 && r->archive == NULL;
@@ -162,9 +162,9 @@ enum look_ahead {
 
 /*
  * For names that are defined after their use: reads the input of r once more, from start to end, with a
- * second reader.  Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
- * and shared memory are its own.  It should skip records that it does not need, and return RECORD_END when it
- * has what it looks for.
+ * second reader.  For the second reader, ahead_of is r->state, which it fills in, want is WANT_FINDINGS,
+ * findings is NULL, and trace and shared memory are separate.  It should skip records that it does not need,
+ * and return RECORD_END when it has all names.
  */
 enum look_ahead reader_look_ahead(struct reader *r);
 

@@ -4,9 +4,9 @@
 #include "format/format.h"
 
 /*
- * Optional for a format with a reader: recovers the intact records of a damaged input.  For all bytes, from
- * first to last, it is decided to keep, drop or replace them.  The engine keeps the records that
- * reader_ops.record reads, and drops bytes from a bad one to where recover_ops.resync finds the next.
+ * Optional for a format with a reader: recovers the intact records of a damaged input.  All bytes, from first
+ * to last, are kept, dropped or replaced.  The engine keeps the records that reader_ops.record reads, and
+ * drops bytes from a bad one to where recover_ops.resync finds the next.
  */
 
 /* A change to bytes of the input; kept bytes are not listed. */
@@ -25,7 +25,7 @@ struct recover_gap {
 	uint64_t offset, length;
 	const struct rule *rule; /* NULL: unknown yet */
 	char why[RECOVER_WHY];
-	bool structure; /* the rule is one of structure */
+	bool structure; /* the rule is in recover_ops.structure */
 	uint64_t found; /* offset of the finding */
 };
 
@@ -34,50 +34,52 @@ struct recovery {
 	struct reader *r;       /* opened */
 	void *state;            /* state_size bytes, zeroed and freed by the engine */
 	bool sort;              /* requested: unordered regions are sorted */
-	bool lost;              /* after a bad record */
+	bool lost;              /* after a bad record, until resync finds the next */
 	uint64_t records;       /* retained */
 	uint64_t at;            /* all bytes before this offset are decided */
 	uint64_t kept, dropped; /* bytes */
-	uint64_t gaps, repairs; /* listed changes */
-	const char *run;        /* kept bytes, not written yet ... */
+	uint64_t gaps, repairs; /* numbers of listed changes */
+	const char *run;        /* kept bytes that are not written yet ... */
 	size_t run_n;           /* ... their number */
 	char last;              /* the last byte of the output; 0 before the first */
 	struct recover_gap gap;
 	bool failed;                                     /* the output failed */
 	bool (*put)(void *ctx, const char *p, size_t n); /* false: the output failed */
 	void (*list)(void *ctx, const struct recover_change *c);
-	void *ctx; /* of both */
+	void *ctx; /* argument of put and list */
 };
 
 struct recover_ops {
 	size_t state_size;
-	/* Ids of the format's error rules that no output violates; NULL-terminated. */
+	/* Ids of the format's error rules that no output of a recovery violates; NULL-terminated. */
 	const char *const *structure;
 	/* NULL if reader_ops.record skips damage itself.  Moves in->p to where a record may start.  Returns
-	 * false if there is none up to where it was moved: over about 1 MiB, or to the end of the window. */
+	 * false if no record starts in the bytes passed over: about 1 MiB, or the rest of the window. */
 	bool (*resync)(struct recovery *rc);
-	/* Optional: the record before in->p is intact; may decide for its bytes.  It may move the window if
-	 * it retains the bytes from rc->at on: ndjson's ahead.c. */
+	/* Optional: called after the intact record before in->p; may decide for its bytes.  It may move the
+	 * window if it retains the bytes from rc->at on: see ndjson's ahead.c. */
 	void (*record)(struct recovery *rc, const struct record *rec);
-	/* Optional: false: the records up to in->p wait, in the window.  status: of the record after them;
-	 * RECORD_END: the input ends.  With RECORD_BAD it may decide for more bytes, and set rc->lost. */
+	/* Optional: returns false if the records up to in->p wait, in the window.  status: of the record
+	 * after them; RECORD_END: the input ends.  With RECORD_BAD it may decide for more bytes, and set
+	 * rc->lost. */
 	bool (*keep)(struct recovery *rc, enum record_status status);
-	/* Instead of these three, where records wait in memory of their own, to be sorted, or until it is
-	 * known how the document ends: reads from in->p, at most a few MiB, and decides for all bytes, in
-	 * order, with the functions below.  Counts rc->records.  Returns false after the last byte; on OOM,
-	 * sets r->no_memory. */
+	/* Replaces these three functions, if records wait in separate memory, to be sorted or until the end
+	 * of the document is known: reads from in->p, at most a few MiB, and decides for all bytes, in order,
+	 * with the functions below.  Counts rc->records.  Returns false after the last byte; on OOM, sets
+	 * r->no_memory. */
 	bool (*next)(struct recovery *rc);
 	void (*close)(struct recovery *rc); /* NULL: the state owns nothing */
 };
 
-/* These apply to the bytes from rc->at to `to`, a position in the window; kept bytes are in the window, too,
- * and remain valid until next() returns, even if the window moves. */
+/* These functions apply to the bytes from rc->at to `to`, a position in the window; kept bytes are in the
+ * window, too, and remain valid until next() returns, even if the window moves. */
 void recover_keep(struct recovery *rc, const char *to);
-/* The reason is the last finding after the kept bytes, or the next one. */
+/* Reason: the first finding after the kept bytes, one of recover_ops.structure preferred; if there is none,
+ * the next finding. */
 void recover_drop(struct recovery *rc, const char *to);
-/* For this reason, unless there is a finding. */
+/* Uses this reason, unless there is a finding. */
 void recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why);
-/* Writes n bytes in their place; an empty range inserts them. */
+/* Replaces the bytes by the n bytes at p; an empty range inserts them. */
 void recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
                      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 

@@ -1,5 +1,5 @@
-/* The bookkeeping of a recovery: adjoining kept bytes are written at once, adjoining dropped bytes of one
- * cause listed as one. */
+/* The bookkeeping of a recovery: adjoining kept bytes are written at once; adjoining dropped bytes of one
+ * cause are listed as one change. */
 #include "format/recover.h"
 
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static bool is_structure(const struct recovery *rc, const struct rule *rule)
 	return false;
 }
 
-/* Findings are shown a number of times for each rule; those about bytes that are dropped, always. */
+/* The number of findings shown for a rule is limited, but those about dropped bytes are always shown. */
 static void count_anew(struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
@@ -98,7 +98,7 @@ void recover_keep(struct recovery *rc, const char *to)
 	if (n == 0)
 		return;
 	const char *const from = to - n;
-	if (rc->gap.length > 0 || rc->gap.found < rc->at + n) /* else it is of the bytes that follow */
+	if (rc->gap.length > 0 || rc->gap.found < rc->at + n) /* else it is about later bytes */
 		list_gap(rc);
 	if (rc->run_n == 0 || rc->run + rc->run_n != from) {
 		recover_flush(rc);

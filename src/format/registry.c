@@ -61,8 +61,8 @@ static bool ends_in(const char *path, size_t n, const char *suffix)
 	return n > m && memcmp(path + n - m, suffix, m) == 0;
 }
 
-/* The length of the name without what compression adds to it, and without slashes at its end.  What is read
- * can be packed in one way more than what is written. */
+/* Length of the name without a suffix of compression and slashes at its end.  Inputs can also be packed as
+ * .xz. */
 static size_t unpacked_length(const char *name, bool input)
 {
 	size_t n = strlen(name);
@@ -230,7 +230,7 @@ const struct rule *rule_next(struct rule_walk *w)
 	return w->rule;
 }
 
-/* People leave out the format: both the id and what follows the slash are compared. */
+/* Compares the whole id and the part after the slash, as users leave out the format. */
 const char *rule_nearest_name(const char *id)
 {
 	struct nearest near = { .typed = id };

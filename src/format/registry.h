@@ -24,14 +24,14 @@ bool format_wants_common_name(const char *name);
 /* The readable format with the longest suffix that matches the name of a file in a folder; NULL: none. */
 const struct format *format_of_name(const char *name);
 
-/* The format (this one, or any if NULL) that has a sidecar of this name: a file of a trace without events.
- * NULL: none. */
+/* The format (this one, or any if NULL) that has a sidecar of this name, which is a file of a trace that
+ * contains no events.  NULL: none. */
 const struct format *format_of_sidecar(const struct format *format, const char *name);
 
 /* Whether readers of the format (any if NULL) open files of this name next to their inputs. */
 bool format_opens_auxiliary(const struct format *format, const char *name);
 
-/* Parts of events (enum want) that an output of the format needs, from its writer or copier. */
+/* Parts of events (enum want) that the writer or copier of the format needs. */
 unsigned format_output_wants(const struct format *to);
 
 /* Whether records of the format can be copied with some of them omitted. */
@@ -41,8 +41,8 @@ bool format_omits_records(const struct format *f);
  */
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory);
 
-/* The next rule of all: inputs, vocabularies, policies, formats in their order.  *w is zero-initialised.
- * NULL: it was the last. */
+/* Iterates over all rules: inputs, vocabularies, policies, then formats in their order.  Zero-initialise *w.
+ * Returns NULL after the last rule. */
 struct rule_walk {
 	size_t list;
 	const struct rule *rule;

@@ -6,25 +6,25 @@
 #include "input/open.h"
 
 /*
- * Only for formats whose traces are several files: shared state, other files of the trace, and checks of the
- * whole trace or of the order of its events.  Any member may be 0.
+ * For formats whose traces consist of several files: shared state, other files of the trace, and checks of
+ * the whole trace or of the order of its events.  Any member may be 0.
  */
 struct trace_ops {
-	/* Names of files of a trace without events; NULL-terminated. */
+	/* Names of files of a trace that contain no events; NULL-terminated. */
 	const char *const *sidecars;
 	/* Names of other files that readers open with reader_open_auxiliary(); NULL-terminated. */
 	const char *const *auxiliary;
 	/* Length of the prefix of a file's path that identifies its trace; 0: its folder.  NULL: always 0. */
 	size_t (*trace_path)(const char *path);
-	/* Checks a sidecar (the path of the findings is its own); in, state and shared are not set.  Reports
-	 * nothing for files of other programs with the same name. */
+	/* Checks a sidecar (the path of the findings is that of the sidecar); in, state and shared are not
+	 * set.  Reports nothing for files of other programs with the same name. */
 	void (*check_sidecar)(struct reader *r);
 	/* Size of the state shared by the inputs of a trace: zeroed at first, freed after `close`. */
 	size_t shared_size;
-	/* Before the first input: reads files common to all of them.  Not set: in, state.  Returns false as
-	 * reader_ops.open. */
+	/* Called before the first input: reads files common to all inputs.  Not set: in, state.  Returns
+	 * false like reader_ops.open. */
 	bool (*open)(struct reader *r);
-	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, folder.
+	/* Called after the last input: checks the trace as a whole.  Not set: in, state, dialect, folder.
 	 * `unreadable` is set if an input cannot be read or is missing. */
 	void (*check)(struct reader *r);
 	void (*close)(void *shared); /* NULL: it owns nothing */
@@ -39,11 +39,12 @@ struct trace_ops {
 	bool checks_payloads;
 };
 
-/* Opens a file of the trace from where its inputs are: a folder or an archive.  NULL on OOM. */
+/* Opens a file of the trace, in the folder or archive of its inputs.  NULL on OOM. */
 struct input *reader_open_auxiliary(const struct reader *r, const char *path);
 
-/* After another file of the trace was read: whether without faults.  If not, reports it under this name and
- * marks the input, or the trace, as unreadable.  Accepts an empty file. */
+/* To be called after another file of the trace was read.  Returns whether it was read without faults.  If
+ * not, reports it under this name and marks the input, or the trace, as unreadable.  Accepts an empty
+ * file. */
 bool reader_can_use(struct reader *r, struct input *file, const char *name);
 
 /* For the engine: the trace_ops of a format; all 0 if it has none. */

@@ -35,19 +35,19 @@ enum writer_shape { WRITER_FILE, WRITER_FOLDER }; /* the output: one file, or fi
 /* Writes the meaning of events.  Records of the format itself are copied instead: format/copier.h. */
 struct writer_ops {
 	size_t state_size;
-	unsigned want;          /* what it reads besides times: WANT_FIELDS, WANT_STRUCTURE, WANT_GAPS */
+	unsigned want;          /* needs besides times: WANT_FIELDS, WANT_STRUCTURE, WANT_GAPS */
 	unsigned modes;         /* enum writer_modes */
 	enum event_order order; /* ORDER_FILE: any; ORDER_TIME; ORDER_TRACK_TIME */
 	enum writer_shape shape;
 	bool nested; /* spans of one track must nest: the engine moves others to extra lanes */
 	/* Writes the head of the output. */
 	bool (*open)(struct writer *w, struct chunk *chunk);
-	/* In order, before the batch is rendered: sets `declared` of its new tracks and classes.  What it
-	 * adds to the chunk precedes the events.  NULL: there is nothing to declare. */
+	/* Called in order, before the batch is rendered: sets `declared` of its new tracks and classes.  Text
+	 * that it adds to the chunk precedes the events.  NULL: there is nothing to declare. */
 	bool (*declare)(struct writer *w, const struct batch *b, struct chunk *chunk);
 	/* One of these renders a batch, the other is NULL.  render runs on many threads: it reads only the
 	 * batch, `declared` of its tracks and classes, and the state as `open` left it; its bytes do not
-	 * depend on where batches end.  write runs in order and may change the state. */
+	 * depend on the ends of batches.  write runs in order and may change the state. */
 	void (*render)(const void *state, const struct batch *b, struct chunk *chunk);
 	void (*write)(void *state, const struct batch *b, struct chunk *chunk);
 	bool (*close)(struct writer *w, struct chunk *chunk); /* writes the end of the output */

@@ -87,7 +87,7 @@ void batch_recycle(struct batch *b)
 
 struct moved_memory {
 	struct shared_memory shared;
-	struct batch batch; /* nothing but memory */
+	struct batch batch; /* only memory */
 };
 
 static void free_moved(struct shared_memory *m)

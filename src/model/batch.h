@@ -6,15 +6,16 @@
 #include "model/event.h"
 #include "input/input_pins.h"
 
-/* A run of events in the order of the trace.  It owns, or has a reference to, whatever its events point to,
- * except classes, tracks and their texts; so several batches can exist at once, on different threads. */
+/* A run of events in the order of the trace.  It owns, or has a reference to, everything that its events
+ * point to, except classes, tracks and their texts; so several batches can exist at once, on different
+ * threads. */
 struct batch {
 	struct event *events;
 	uint32_t n, cap;
 	struct field *fields; /* of all events; see event.first_field */
 	uint32_t nfields, fields_cap;
 	struct slice *bytes;          /* the record of each event; NULL without WANT_BYTES */
-	struct track *const *tracks;  /* new in this batch; an event's is in this one or an earlier one */
+	struct track *const *tracks;  /* new in this batch; an event's track is in this or an earlier one */
 	struct class *const *classes; /* likewise */
 	uint32_t ntracks, nclasses;
 	struct arena scratch;       /* memory for texts and values that are not in the input */

@@ -29,11 +29,11 @@ static inline enum plan_stack call_stack_kind(const struct class *cls)
 	return cls->plan != NULL ? (enum plan_stack)cls->plan->stack_of : PLAN_STACK_ANY;
 }
 
-/* Returns false if the event has none, or its fields were not asked for (WANT_FIELDS). */
+/* Returns false if the event has none, or its fields were not requested (WANT_FIELDS). */
 bool call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e);
 
 /* The i-th frame from the leaf, i < n: its name, or its address in hexadecimal, written to `text`; else "?".
- * Any bytes, as all text of a trace. */
+ * It may contain any bytes, as all text of a trace. */
 struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char text[CALL_STACK_ADDRESS]);
 
 /* The same from the root. */

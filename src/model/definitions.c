@@ -68,7 +68,7 @@ static void take_out(struct numbers *t, uint64_t seed, uint32_t hole)
 	t->n--;
 }
 
-/* The first era to keep when at least half of the numbers are dropped, or all but the current era. */
+/* The first era to keep so that at least half of the numbers are dropped, or all but the current era. */
 static bool first_kept(const struct numbers *t, uint32_t *era)
 {
 	uint32_t *const counts = calloc((size_t)LAST_ERA + 1, sizeof *counts);
@@ -164,8 +164,8 @@ void definitions_free(struct definitions *d)
 	*d = (struct definitions){ .slots = NULL };
 }
 
-/* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places
- * side by side: eight of them share a hash. */
+/* Where the search for a key starts.  Consecutive keys, such as numbers of tasks, are adjacent: eight of them
+ * share a hash. */
 static uint32_t first_place_definitions(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
                                         uint64_t key2)
 {
@@ -213,9 +213,9 @@ static void lay(struct definitions *d, uint32_t cap)
 	*d = to;
 }
 
-/* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in
- * the way of an entry but what has its place already, so each finds one at or before the slot that it leaves.
- */
+/* Empties the slots of numbers older than `tick`, and moves the other entries up.  Starts after an empty
+ * slot: all entries between that slot and the current one are final, so each entry gets a slot at or before
+ * its old one. */
 static void take_out_definitions(struct definitions *d, uint64_t tick)
 {
 	const uint32_t mask = d->cap - 1;
@@ -238,8 +238,7 @@ static void take_out_definitions(struct definitions *d, uint64_t tick)
 	}
 }
 
-/* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and
- * again. */
+/* The k-th smallest, from 0 on, of distinct numbers below `end`, by bisection of the range. */
 static uint64_t kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 {
 	uint64_t low = 0, high = end;
@@ -257,8 +256,8 @@ static uint64_t kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t en
 	return low;
 }
 
-/* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new
- * ones. */
+/* Forgets the older half of the numbers.  Texts occupy only a part of the slots, so there is space for many
+ * new numbers then. */
 static void forget_definitions(struct definitions *d)
 {
 	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
@@ -351,7 +350,7 @@ static uint32_t whose_of(struct definitions *d, uint8_t table, uint32_t scope)
 	return last->owner;
 }
 
-/* Finds or adds it; TABLE_NONE: too many. */
+/* Finds or adds the owner for a table and scope; TABLE_NONE: too many. */
 static uint32_t whose_for(struct definitions *d, uint8_t table, uint32_t scope)
 {
 	const uint32_t known = whose_of(d, table, scope);
@@ -415,12 +414,12 @@ void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint6
 {
 	if (d->seed == 0)
 		d->seed = hash_seed() | 1;
-	/* what stands in the slots is found first */
+	/* look-ups search the slots first */
 	if (is_small(key1, key2, value) && !is_in_slots(d, table, scope, key1, key2) &&
 	    put_small(d, table, scope, (uint32_t)key1, (uint32_t)value.u64))
 		return;
 	d->changes[table % DEFINITIONS_TABLES]++;
-	drop_small(d, table, scope, key1, key2); /* or it would come back when the slot is emptied */
+	drop_small(d, table, scope, key1, key2); /* else it would be found again when the slot is emptied */
 	put_in_slots(d, table, scope, key1, key2, value);
 }
 

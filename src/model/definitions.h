@@ -67,14 +67,14 @@ struct definition_slot;
  * mostly have the same scope.  Zero-initialised: empty. */
 struct definitions_last {
 	uint64_t whose, key2, hash; /* whose: (table << 32 | scope) + 1 */
-	uint64_t pair;              /* the same, of `owner` */
+	uint64_t pair;              /* as whose, for `owner` */
 	uint32_t npairs, owner;     /* npairs: value at the time of the look-up */
 };
 
 struct definitions {
 	struct definition_slot *slots; /* by hash */
 	uint32_t n, cap;
-	uint32_t ntexts; /* of the n */
+	uint32_t ntexts; /* texts among the n */
 	uint64_t seed;   /* of the hash: inputs cannot choose keys that collide */
 	uint64_t tick;   /* increases with each definition; age of a slot */
 	struct arena text;
@@ -84,7 +84,7 @@ struct definitions {
 	uint32_t npairs;
 	struct definitions_last last[4];
 	uint64_t forgotten;                   /* dropped definitions, without those of `numbers` */
-	uint64_t changes[DEFINITIONS_TABLES]; /* of the tables with a number, modulo */
+	uint64_t changes[DEFINITIONS_TABLES]; /* by the table's number, modulo */
 	bool failed; /* memory ran out: definitions may be missing without being counted */
 };
 
@@ -94,7 +94,7 @@ static inline uint64_t definitions_forgotten(const struct definitions *d)
 	return d->forgotten + d->numbers.forgotten;
 }
 
-/* While it stays the same, so do all definitions of the table. */
+/* As long as it is unchanged, so are all definitions of the table. */
 static inline uint64_t definitions_version(const struct definitions *d, uint8_t table)
 {
 	return d->changes[table % DEFINITIONS_TABLES] + definitions_forgotten(d);

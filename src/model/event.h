@@ -18,7 +18,7 @@ enum event_order {
 
 /* ---- event ---- */
 
-/* The model of an event, the same for all formats.  Whatever is reachable from a batch is valid until the
+/* The model of an event, the same for all formats.  Everything reachable from a batch is valid until the
  * batch is released; classes, tracks and their texts live as long as the trace. */
 
 /* clang-format off */
@@ -45,7 +45,7 @@ struct value {
 	uint8_t type;    /* enum value_type */
 	uint8_t flags;   /* STRING: enum slice_flags */
 	uint8_t element; /* LIST: type of all values, also if empty; VALUE_NONE: they differ */
-	uint8_t outer; /* of metadata: a member of the document itself, not of what it says about the trace */
+	uint8_t outer;  /* for metadata: a member of the document itself, not one of its facts of the trace */
 	uint32_t count; /* STRING, BYTES, JSON: bytes; LIST, MAP: entries */
 	union {
 		uint64_t u64; /* BOOL, U8..U64, ADDRESS */
@@ -64,7 +64,7 @@ struct field {
 /* 64 bytes: one cache line. */
 struct event {
 	uint64_t ts;  /* ns on the trace's own clock */
-	uint64_t dur; /* spans: ns; flows, instants with EVENT_ARROW: id; async ends: key; as at the other */
+	uint64_t dur; /* spans: ns; flows, instants with EVENT_ARROW: id; ends of async spans: equal key */
 	struct slice name;
 	const struct class *cls;   /* never NULL */
 	const struct track *track; /* NULL only for PHASE_STRUCTURE */
@@ -77,9 +77,9 @@ struct event {
 
 enum event_flags {
 	EVENT_ASYNC = 1,    /* a span that may overlap others; its id: `offset`, of a BEGIN or END dur */
-	EVENT_ARROW = 4,    /* an INSTANT where an arrow starts if a FLOW_IN follows; a FLOW_OUT of one */
+	EVENT_ARROW = 4,    /* an INSTANT where an arrow starts if a FLOW_IN follows, or its FLOW_OUT */
 	EVENT_BIG = 2,      /* for readers: its payload is big-endian */
-	EVENT_LEFT_OUT = 8, /* set by the engine: not selected; never set for structure */
+	EVENT_LEFT_OUT = 8, /* set by the engine: not selected; structure has it only with COPIER_REFERS */
 };
 
 /* The text of a STRING, BYTES or JSON value. */
@@ -101,7 +101,8 @@ struct class_field {
 
 /* clang-format off */
 
-/* The kind of record an event is.  Fixed once planned: other fields make another class of the same name. */
+/* The kind of record of an event.  Fixed once planned: with other fields, it is another class of the same
+ * name. */
 struct class {
 	struct slice name, category;      /* category: viewers group by it; usually the name */
 	uint32_t index, nfields, nparts;  /* index: in order of planning, from 0 */
@@ -127,8 +128,8 @@ struct track {
 	bool hidden;          /* none of its events was selected; valid at the end of the trace */
 	bool is_child;        /* a part of its parent, a thread or process: its states, its marks */
 	uint16_t lane, depth; /* the n-th extra lane, "name (n + 1)", or 0; tracks above it */
-	uint64_t id;          /* pid or tid as the trace says, all 64 bits */
-	struct slice name, host;              /* host: of a process, where the trace says it; else p NULL */
+	uint64_t id;          /* pid or tid as in the trace, all 64 bits */
+	struct slice name, host;              /* host: of a process, if the trace states it; else p NULL */
 	const void *declared;                 /* set by the writer's declare; NULL before */
 	const struct track *parent, *process; /* next ancestor; topmost ancestor; NULL: a process */
 };

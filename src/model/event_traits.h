@@ -4,13 +4,12 @@
 #include "model/event.h"
 #include "model/plan.h"
 
-/* Properties of events that some readers set, and that writers query to count what their format cannot
- * represent. */
+/* Properties of events that some readers set, and that writers query to count losses. */
 
 enum event_traits {
 	EVENT_STEP = 16,     /* of a FLOW_IN: its arrow continues from here */
 	EVENT_LONG = 64,     /* of raw events: bytes of a record that was not read, which copies keep */
-	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected by itself */
+	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected without other records */
 	EVENT_OUTSIDE = 128, /* of others, with EVENT_LEFT_OUT: outside of the time window */
 	EVENT_REFERRED = 32, /* of raw events: selected with any record that refers to it */
 	EVENT_ENDLESS = 64,  /* of a BEGIN: no END belongs to it */

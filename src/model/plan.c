@@ -22,8 +22,9 @@ static uint32_t last_place(struct slice name, uint32_t end, struct slice text)
 	return UINT32_MAX;
 }
 
-/* Whether a name has the shape: its text in place, and something for each reference, the first of which takes
- * as much as it can.  part[i] becomes the text of the i-th part's reference, p NULL: it has none. */
+/* Whether a name has the shape: its text in place, and at least one byte for each reference; the first
+ * reference takes as much as it can.  Sets part[i] to the text of the i-th part's reference, p NULL if it has
+ * none. */
 static bool class_parts_match(const struct plan_template *shape, struct slice name, struct slice *part)
 {
 	uint32_t end = name.n;

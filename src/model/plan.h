@@ -11,8 +11,8 @@ struct vocabulary;
  * The meaning of a class's events.  Formats have names and fields; their meaning is data of a vocabulary
  * (tracetool-vocabulary(5)).  A plan is looked up once for each class and lives as long as the vocabulary.
  *
- * The engine (run/meaning/interpret.h) applies it event by event; or the reader, where it knows offsets of
- * fields in advance: it sets class.reader_applies then, and the engine leaves events of that class unchanged.
+ * The engine (run/meaning/interpret.h) applies it event by event; or the reader, if it knows offsets of
+ * fields in advance: then it sets class.reader_applies, and the engine leaves events of that class unchanged.
  */
 
 enum plan_phase {
@@ -34,7 +34,7 @@ enum plan_phase {
 /* Scope of a table: its definitions are visible to events of the same process or thread, or to all. */
 enum plan_scope { PLAN_SCOPE_PROCESS, PLAN_SCOPE_THREAD, PLAN_SCOPE_TRACE };
 
-/* Values of a field that mean "absent": a worker 255 that is no worker. */
+/* Values of a field that mean "absent", such as worker 255. */
 struct plan_none {
 	const uint64_t *values;
 	uint32_t n;
@@ -76,15 +76,15 @@ struct plan_define {
 	uint8_t table;
 	struct slice key[2];
 	uint8_t nkeys;
-	struct plan_ref value; /* one field, looked up or not */
+	struct plan_ref value; /* one field, with or without look-ups */
 };
 
 /* The track of the event, instead of that set by the reader. */
 struct plan_track {
 	/* At most one reference.  Tracks of one process with the same name are the same. */
 	struct plan_template name;
-	/* The thread's number in the system; nfields 0: none.  A field must be there; a reference to a table
-	 * may lack an entry when the track is made: it has no number then. */
+	/* The thread's number in the system; nfields 0: none.  A field must be present.  If a reference to a
+	 * table has no entry when the track is made, the track has no number. */
 	struct plan_ref id;
 	struct plan_ref number; /* the reference in name, or empty */
 	bool child;             /* a child of the event's track: "thread 7: marks" */
@@ -166,8 +166,8 @@ static inline uint32_t plan_width(uint8_t type)
 /* The value of a name in `reader:`, or a text with p NULL. */
 struct slice plan_word(const struct plan *m, const char *name);
 
-/* The plan whose layout the format's reader uses: if a rule copied `reader:` from another one and has no
- * layout itself, the other one's, as `reader:` names its fields. */
+/* The plan whose layout the format's reader uses.  For a rule that copied `reader:` from another one and has
+ * no layout itself, that is the plan of the other rule, as `reader:` names its fields. */
 static inline const struct plan *plan_shape(const struct plan *m)
 {
 	return m->shape != NULL ? m->shape : m;
@@ -182,7 +182,7 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
 }
 
 /* Whether the plan reads a field of this name even if the consumer wants no fields: readers need not build
- * others then.  The name is replaced by the plan's own text, which is found without comparing bytes. */
+ * others then.  Replaces the name by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
 
 /* A cache of the field that counts the bytes of an event, by class and name.  Zero-initialise. */
@@ -259,8 +259,8 @@ void class_plan_compile(struct class_plan *p, const struct plan *m, const struct
 /* Bytes of a category made of parts; longer ones are cut. */
 #define CLASS_CATEGORY_MAX 256
 
-/* Sets class.parts by class.name, and class.category if the plan makes it of them.  Allocates in the arena.
- */
+/* Sets class.parts from class.name, and class.category if the plan makes it of them.  Allocates in the
+ * arena. */
 bool class_parts_find(struct class *cls, const struct plan *m, struct arena *arena);
 
 /* ---- vocabulary ---- */

@@ -13,10 +13,9 @@
 /* ---- classes ---- */
 
 /*
- * Classes of a trace.  Writers keep what they made of a class, and threads that
- * render look at it while the reader goes on; so a class that is planned stays as
- * it is.  A class of the same name with other fields, or that means something
- * else, is a class of its own; `first` and `other` link those of one name.
+ * Classes of a trace.  A planned class never changes: writers keep data for each class, and threads that
+ * render read it while the reader goes on.  Other fields or another meaning make another class of the same
+ * name; `first` and `other` link those of one name.
  */
 
 /* Adds a class; `first`: the first one of its name, or NULL. */
@@ -247,8 +246,8 @@ static struct track *add_track(struct trace *t, struct slice name)
 	return k;
 }
 
-/* A file may say that tracks lie below tracks without end, and who looks for something above a track looks at
- * all of them. */
+/* Puts a track below another one.  Limits the depth: files can nest tracks without end, and searches visit
+ * all ancestors. */
 static void put_below(struct track *k, const struct track *above)
 {
 	while (above->depth >= TRACE_MAX_DEPTH)
@@ -323,7 +322,7 @@ static inline unsigned slot_of_name(struct trace_name k)
 	return (unsigned)((k.head + k.tail * 3 + k.text.n) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-/* Adds a name to the cache.  Most traces use few names, so one that is known is not scanned again. */
+/* Adds a name to the cache.  Most traces use few names, so a cached name is not scanned again. */
 static __attribute__((noinline)) struct slice add_name(struct trace *t, struct slice s,
                                                        struct trace_name name)
 {

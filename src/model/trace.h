@@ -29,7 +29,7 @@ struct trace {
 	uint64_t records, events, further, facts_lost; /* further: events after the first of their record */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
-	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
+	struct table64 class_plans;          /* hash by trace_plan_class() -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	struct texts texts;                  /* of trace_text() */
 	struct trace_name *names;            /* cache of trace_event_name() */
@@ -37,21 +37,22 @@ struct trace {
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
-/* Passed before a change of the trace but of records, events, further and facts_lost, which only the reader
- * uses before its end.  The functions below, and allocations in its arena, do so. */
+/* To be called before a change of the trace, except of records, events, further and facts_lost, which only
+ * the reader uses before the end of the trace.  The functions below, and allocations in its arena, call
+ * it. */
 void trace_change(struct trace *t);
 
 /* Finds or creates the class with the name, fields, plan, reader_applies and category (p NULL: the plan's,
- * else the name) of `like`.  Texts are copied into the trace's arena, of fields not. */
+ * else the name) of `like`.  Copies its texts, but not those of its fields, into the trace's arena. */
 struct class *trace_plan_class(struct trace *t, const struct class *like);
-struct class *trace_add_class(struct trace *t, struct slice name);  /* of a name only */
+struct class *trace_add_class(struct trace *t, struct slice name);  /* has only a name */
 struct class *trace_name_class(struct trace *t, struct slice name); /* to be planned before its first event */
 struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
-/* Interns a text that events repeat: texts_intern().  For the reader or, with free_order, for interpretation,
- * as it passes no gate. */
+/* Interns a text that events repeat: texts_intern().  Only for the reader or, with free_order, for
+ * interpretation, as it passes no gate. */
 struct slice trace_text(struct trace *t, struct slice s);
 
 /* The same for names of events, few of which are in use at a time; one without flags is scanned. */

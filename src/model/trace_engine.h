@@ -19,8 +19,8 @@ static inline bool trace_failed(const struct trace *t)
 	return t->arena.failed || t->definitions.failed;
 }
 
-/* The same while it is read.  Interpretation changes the definitions of a trace with a gate meanwhile, and
- * checks them itself. */
+/* The same while the trace is read.  With a gate, interpretation changes the definitions at the same time,
+ * and checks them itself. */
 static inline bool trace_reading_failed(const struct trace *t)
 {
 	return t->arena.gate != NULL ? t->arena.failed : trace_failed(t);
@@ -83,7 +83,7 @@ void batch_pool_free(struct batch_pool *p);
 struct batch *batch_pool_take(struct batch_pool *p);
 
 /* Returns a batch to its pool, from any thread; accepts NULL.  It is emptied when it is taken again, by the
- * thread that allocated what it owns: this avoids contention in malloc. */
+ * thread that allocated its memory: this avoids contention in malloc. */
 void batch_release(struct batch *b);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/slice.h"
 
-/* zero_ns of traces with times before 0: all times that occur are far from the ends of the range, so that
- * only what shows or writes times must know it.  Others have 0. */
+/* zero_ns of traces with times before 0.  Their times are far from both ends of the range, so only code that
+ * shows or writes times depends on it.  Other traces have 0. */
 #define TRACE_ZERO (UINT64_C(1) << 62)
 
 /* Sets *wall to the ns since 1970 at ts, of the epoch_ns and zero_ns of its trace.  Returns false before 1970

@@ -15,7 +15,7 @@ static const char *text_of(const struct run_facts *run, enum fact_kind kind)
 	return texts[kind];
 }
 
-/* A fact that comes at most once.  Returns false if it is not known. */
+/* A fact that occurs at most once.  Returns false if it is not known. */
 static bool own_fact(const struct run_facts *run, struct fact *fact)
 {
 	static const char *const names[] = {

@@ -4,19 +4,19 @@
 #include "format/writer.h"
 #include "model/trace.h"
 
-/* Facts of the whole trace, in the order in which most outputs have them.  Each but the last two comes at
- * most once, and not at all if it is not known. */
+/* Facts of the whole trace, in the order of most outputs.  Each except the last two occurs at most once, and
+ * not at all if it is not known. */
 enum fact_kind {
-	FACT_TOOL, /* text, as are the next four */
+	FACT_TOOL, /* text, like the next four */
 	FACT_FORMAT,
 	FACT_DIALECT,
 	FACT_BYTE_ORDER,
 	FACT_CLOCK,
-	FACT_EPOCH, /* ns; number, as are the next three */
+	FACT_EPOCH, /* ns; number, like the next three */
 	FACT_REBASED_BY,
 	FACT_RECORDS,
 	FACT_EVENTS,
-	FACT_TRACE, /* what the input says of itself: any value */
+	FACT_TRACE, /* metadata of the input: any value */
 	FACT_LOSS,  /* id of a loss, and how often it occurred */
 	FACT_KINDS
 };
@@ -34,7 +34,7 @@ struct fact {
 
 struct facts {
 	const struct run_facts *run;
-	unsigned kinds, kind; /* which are wanted; the next one */
+	unsigned kinds, kind; /* wanted kinds; the next kind */
 	uint32_t index;
 };
 
@@ -43,8 +43,8 @@ static inline struct facts facts_of(const struct run_facts *run, unsigned kinds)
 	return (struct facts){ .run = run, .kinds = kinds };
 }
 
-/* Returns false when there are no more.  The end of the output is where they are complete: writer_ops.close.
- */
+/* Returns false when there are no more.  The facts are complete at the end of the output:
+ * writer_ops.close. */
 bool facts_next(struct facts *f, struct fact *fact);
 
 /* Names in a combined list of facts: "trace.NAME" for metadata of the trace, "losses.ID" for a loss. */
@@ -54,8 +54,8 @@ void fact_put_name(struct text *t, const struct fact *fact);
 /* Returns true if such a name is metadata of the trace; removes the prefix. */
 bool fact_is_of_trace(struct slice *name);
 
-/* Adds the value of a fact as text, if it is a text, or a number of any kind but FACT_TRACE.  Returns false
- * if it is something else. */
+/* Adds the value of a fact as text, if it is a text, or a number of any kind except FACT_TRACE.  Returns
+ * false for other values. */
 bool fact_put_text(struct text *t, const struct fact *fact);
 
 #endif

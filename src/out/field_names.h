@@ -10,11 +10,11 @@ struct arena;
 /* Whether two of the fields may have one name; exact for 16 and fewer. */
 bool field_names_may_repeat(const struct field *f, uint32_t n);
 
-/* Gives a number to later fields of a name: x, x (2), ...  Returns false on OOM. */
+/* Numbers later fields of the same name: x, x (2), ...  Returns false on OOM. */
 bool field_names_number(struct arena *a, struct field *f, uint32_t n);
 
-/* Likewise, in a copy of the fields; returns f itself if no two have one name, NULL on OOM.  Adds the number
- * of changed names to *renamed. */
+/* Likewise, in a copy of the fields; returns f itself if all names differ, NULL on OOM.  Adds the number of
+ * changed names to *renamed. */
 struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
 
 #endif

@@ -7,8 +7,8 @@
 
 /*
  * The kind of an event, and its names: in tables, lines and reports; in words; in words as part of a name.
- * Formats without such a notion have a schema for each kind, or state it by name (out/words.h).  The order is
- * part of the output of CTF.  An async span overlaps others of its track; a step is an arrow that arrives and
+ * Formats without kinds have a schema for each kind, or store its name (out/words.h).  The order is part of
+ * the output of CTF.  An async span overlaps others of its track; a step is an arrow that arrives and
  * continues; structure is no event, and is not among EVENT_KINDS.
  */
 #define EVENT_KIND_ROWS(ROW)                                                                                 \

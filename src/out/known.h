@@ -4,13 +4,13 @@
 #include "base/slice.h"
 
 /*
- * Numbers of texts by their address: a cache for texts with SLICE_STAYS, as most names and many values have
- * it, before a table by their bytes.  A text can be at one place only, so the latest one counts.
+ * Numbers of texts by their address: a cache for texts with SLICE_STAYS (most names and many values), before
+ * a table by their bytes.  Each text has one possible place, which holds the latest text.
  */
 struct known_text {
 	const char *p; /* NULL: unused */
 	uint32_t n;
-	uint32_t of; /* what else the number depends on, by choice of the writer */
+	uint32_t of; /* second key, at the choice of the writer */
 	uint32_t number;
 };
 

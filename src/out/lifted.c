@@ -183,10 +183,10 @@ static bool to_i64(const struct value *v, int64_t *out)
 		return false;
 	*out = strtoll(buffer, NULL, 10);
 	*decimal_i64(again, *out) = '\0';
-	return strcmp(again, buffer) == 0; /* not if it was too large, or written otherwise: "007" */
+	return strcmp(again, buffer) == 0; /* false if too large, or in another form: "007" */
 }
 
-/* Whether the digits of an integer are not those of the double that they were read as. */
+/* Whether the digits of an integer differ from those of the double that they were read as. */
 static bool rounds(const char *digits, double f)
 {
 	char again[320];

@@ -8,8 +8,8 @@
 #include "model/batch.h"
 
 /*
- * --column NAME[:TYPE]: fields of events that are columns of a table by themselves.  A value that the type of
- * its column cannot express is null there.
+ * --column NAME[:TYPE]: fields of events that become columns of a table.  A value that the type of its column
+ * cannot express is null there.
  */
 #define LIFTED_MAX 32   /* columns; further ones are ignored */
 #define LIFTED_NAME 255 /* bytes of a name */
@@ -40,11 +40,11 @@ struct lifted {
 /* Returns the mistake in an argument of --column; NULL if there is none. */
 const char *lifted_mistake(const char *arg);
 
-/* Returns whether the argument names this column of the table; upper and lower case are the same. */
+/* Returns whether the argument names this column of the table; case is ignored. */
 bool lifted_is(const char *arg, const char *name);
 
-/* Stores the columns in the order of the command line.  Arguments were checked before; of those with one name
- * the last counts. */
+/* Stores the columns in the order of the command line.  The arguments are checked already; the last one of a
+ * name counts. */
 void lifted_open(struct lifted *l, const struct option_value *options);
 
 static inline bool lifted_asked(const struct option_value *options)

@@ -1,5 +1,5 @@
 /*
- * Shapes that are new.  Memory: what the bounds of the writer allow, and six pointers a class.
+ * Adds new shapes.  Memory: within the bounds of the writer, and six pointers a class.
  */
 #include <stdlib.h>
 

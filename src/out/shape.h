@@ -7,29 +7,29 @@
 
 /*
  * Shapes of events, for formats with schemas: events of one class and kind, whose fields have the same names
- * and types, have one shape.  A class has few of them, so those that its events had last are compared first;
- * the others are found by a keyed hash of all that distinguishes them.  Two shapes of one hash are possible:
- * the second one is never added, and its events are written like those beyond the bounds.
+ * and types, have one shape.  A class has few shapes, so the recent ones are compared first; the others are
+ * found by a keyed hash of class, kind, names and types.  If two shapes have one hash, the second one is
+ * never added, and its events are written like those beyond the bounds.
  */
 
 struct shape_member {
 	struct slice name; /* as in the trace */
 	const char *stays; /* its address there, with SLICE_STAYS; NULL: without */
-	uint16_t type;     /* a number of the writer's: see shape_type */
+	uint16_t type;     /* number for the type, given by the writer: see shape_type */
 };
 
-/* The first member of what a writer knows of a shape. */
+/* The first member of a writer's data for a shape. */
 struct shape {
 	const struct class *cls;
 	const struct shape_member *members;
 	uint32_t nmembers;
 	uint32_t number; /* in order of arrival, from 0 */
-	uint16_t kind;   /* a number of the writer's: what an event is besides its class */
+	uint16_t kind;   /* number of the kind of event, given by the writer */
 };
 
 #define SHAPES_RECENT 6
 
-/* The last shapes of the events of a class of the trace, the latest first. */
+/* The recent shapes of a class of the trace, the latest first. */
 struct shapes_class {
 	struct shape *recent[SHAPES_RECENT];
 };
@@ -42,21 +42,21 @@ struct shapes {
 	struct shape **list; /* by number */
 	uint32_t n, cap;
 	struct table64 signatures; /* hash -> list[] */
-	uint32_t fields;           /* of all shapes; counted up to the bounds, as the next */
+	uint32_t fields;           /* of all shapes; counted up to the bounds, like bytes */
 	uint64_t bytes;
 	bool full; /* a bound was reached: no shape is added any more */
 };
 
-/* So that neither the output's schemas nor the memory of their readers grow with the trace. */
+/* Bounds, so that neither the output's schemas nor the memory of their readers grow with the trace. */
 struct shapes_bounds {
 	uint32_t shapes, fields; /* fields: of all shapes together */
 	uint64_t bytes;
 };
 
-/* The number that stands for the type of the event's i-th field.  It is inlined into the loops below. */
+/* Returns the number for the type of the event's i-th field.  It is inlined into the loops below. */
 typedef uint16_t shape_type(const void *ctx, const struct field *f, uint32_t i);
 
-/* An event, and how its shape is determined. */
+/* An event, and the properties that determine its shape. */
 struct shape_key {
 	const struct event *e;
 	const struct field *f; /* of the event */
@@ -116,13 +116,13 @@ shapes_find(struct shapes *s, const struct shape_key k, uint64_t *hash, bool *ad
 	return found;
 }
 
-/* Makes the classes known that are new in the batch. */
+/* Adds the classes that are new in the batch. */
 bool shapes_declare(struct shapes *s, const struct batch *b);
 
 /* Accounts for one more shape.  Returns false, and sets `full`, if that exceeds a bound. */
 bool shapes_reserve(struct shapes *s, const struct shapes_bounds *max, uint32_t nfields, uint64_t bytes);
 
-/* Adds the shape of an event, with names of its own: `size` zeroed bytes that begin with it. */
+/* Adds the shape of an event, with its own copies of names: `size` zeroed bytes that begin with it. */
 struct shape *shapes_add(struct shapes *s, size_t size, struct shape_key k, uint64_t hash);
 
 void shapes_free(struct shapes *s);

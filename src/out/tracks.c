@@ -1,6 +1,6 @@
 /*
- * Tracks as writers need them: numbers of processes and threads, in a hash table of those in use, O(1) a
- * track, 16 bytes at a load of at most one half; and parents of spans that come in order of start, by a stack
+ * Tracks as writers need them: numbers of processes and threads, in a hash table of used numbers, O(1) a
+ * track, 16 bytes at a load of at most one half; and parents of spans that are ordered by start, by a stack
  * of open spans for each track, O(1) a span, as each is pushed and popped once.
  */
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 
 /* ---- numbers ---- */
 
-/* Two numbers below 2^32 have a key of their own, so that only larger ones can collide. */
+/* Two numbers below 2^32 have a unique key, so only larger ones can collide. */
 static uint64_t key_of(uint64_t scope, uint64_t number)
 {
 	return scope <= UINT32_MAX && number <= UINT32_MAX ? scope << 32 | number

@@ -9,17 +9,17 @@
 /* ---- numbers ---- */
 
 /*
- * Numbers of processes and threads, for formats that know a track by its number alone.  A number is unique in
- * its scope: the output, or one process of it.  A track keeps its own id where the format can express it and
- * no other track of the scope has it.  Other tracks get generated numbers that no operating system uses, so
- * that they take none from a thread that appears later.
+ * Numbers of processes and threads, for formats that identify a track by its number alone.  A number is
+ * unique in its scope: the output, or one process of it.  A track keeps its own id if the format can express
+ * it and no other track of the scope has it.  Other tracks get generated numbers that no operating system
+ * uses, so they never take the number of a later thread.
  */
 #define TRACKS_LAST_PID 4194304U /* the largest pid of Linux */
 
 /* Zero-initialised; freed by track_numbers_free(). */
 struct track_numbers {
 	struct table64 used; /* scope and number -> tag */
-	uint64_t generated;  /* how many numbers, of all scopes: a search never starts over */
+	uint64_t generated;  /* count of generated numbers, of all scopes: a search never starts over */
 };
 
 /* Returns the tag of a number in use, or TABLE_NONE. */
@@ -41,7 +41,7 @@ static inline void track_numbers_free(struct track_numbers *n)
 
 /* ---- properties of tracks ---- */
 
-/* Whether the id of the track is that of a thread, and not that of the thread it is a lane or child of. */
+/* Whether the track has the id of a thread, not the id of the thread that it is a lane or child of. */
 static inline bool track_has_own_tid(const struct track *t)
 {
 	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
@@ -69,7 +69,7 @@ static inline const struct track *track_without_lane(const struct track *t)
 	return t->lane > 0 ? t->parent : t;
 }
 
-/* The thread of a track without lane; NULL: it is that of a process, or below one. */
+/* The thread of a track without lane; NULL: it belongs to a process, or is below one. */
 static inline const struct track *track_thread_or_null(const struct track *t)
 {
 	while (t != NULL && (t->is_child || t->parent == NULL))
@@ -104,7 +104,7 @@ struct parents {
 struct parents_found {
 	int64_t id;     /* 0: none */
 	uint32_t depth; /* number of spans around it */
-	bool forgotten; /* the stack is full: later spans in this one may get a parent further out */
+	bool forgotten; /* the stack is full: later spans in this one may get an outer span as parent */
 };
 
 /* Adds the next span, and finds its parent.  Ids are not 0. */

@@ -8,10 +8,10 @@
 /*
  * Words: properties of events that an output format cannot store, written as pairs of a name and a value so
  * that the events are read back unchanged.  This is the table of the words; a carrier (attributes of an
- * event, hidden fields of a schema) knows only where a pair is stored.  docs/words.md lists the carriers of
+ * event, hidden fields of a schema) only decides where a pair is stored.  docs/words.md lists the carriers of
  * all formats.
  *
- * Every event has the class; the other pairs are written only if they add something.
+ * Every event has the class; other pairs are written only if they add something.
  */
 #define WORDS_PREFIX "tracetool."
 #define WORD_ROWS(ROW)                                                                                       \

@@ -1,4 +1,4 @@
-/* Kinds of loss that the stages themselves cause, whatever the output, and their counts in a ledger. */
+/* Kinds of loss that the stages cause, for any output, and their counts in a ledger. */
 #include "run/engine_losses.h"
 
 #include "base/match.h"
@@ -16,7 +16,7 @@ const struct loss *loss_next(struct loss_walk *w)
 	for (const struct format *f; w->loss->id == NULL; w->format++) {
 		if ((f = formats[w->format]) == NULL)
 			return NULL;
-		/* forms of one format share a list, and stand side by side */
+		/* forms of one format share a list, and are adjacent */
 		if (f->losses != NULL && (w->format == 0 || f->losses != formats[w->format - 1]->losses))
 			w->loss = f->losses;
 	}

@@ -13,8 +13,8 @@ enum engine_loss {
 
 extern const struct loss engine_losses[ENGINE_LOSSES + 1];
 
-/* The next kind of loss of all, those of the engine first.  *w is zero-initialised.  NULL: it was the last.
- */
+/* Iterates over all kinds of loss, those of the engine first.  Zero-initialise *w.  Returns NULL after the
+ * last one. */
 struct loss_walk {
 	size_t format; /* the next one */
 	const struct loss *loss;

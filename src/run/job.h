@@ -27,31 +27,31 @@ struct source;
 struct split;
 struct vocabularies;
 
-/* How far events are interpreted (run/meaning/). */
+/* Extent of the interpretation of events (run/meaning/). */
 enum interpret_mode {
 	INTERPRET_NOT,    /* as the reader made them */
 	INTERPRET_EVENTS, /* each event by itself: fields, names, tracks */
-	INTERPRET_SPANS,  /* also pairs of begin and end become spans; arrows, if fields are wanted */
+	INTERPRET_SPANS,  /* also pairs of begin and end become spans; also arrows, if fields are wanted */
 };
 
 /* Spans that overlap others of their track without nesting. */
 enum lanes_mode {
-	LANES_NONE,   /* are not looked for */
-	LANES_ASSIGN, /* get tracks of their own */
-	LANES_COUNT,  /* are counted only */
+	LANES_NONE,   /* not detected */
+	LANES_ASSIGN, /* get extra tracks */
+	LANES_COUNT,  /* only counted */
 };
 
 /* Reading modes. */
 enum read_as {
-	READ_MEANING, /* events that are interpreted */
+	READ_MEANING, /* interpreted events */
 	READ_FIELDS,  /* a raw event: the unmodified record, with all its fields */
-	READ_COPY,    /* the same for a writer of its format, with no more of it than this writer reads */
+	READ_COPY,    /* the same for a writer of the same format; only the parts that this writer reads */
 };
 
-/* Called while batches are asked for.  Any may be NULL. */
+/* Called while batches are requested.  Any may be NULL. */
 struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
-	/* A source is about to be closed: batches that were handed out must not be read any more. */
+	/* A source is about to be closed: batches received from it must not be read any more. */
 	void (*settle)(void *ctx);
 	/* Called at the end of an input, also an unreadable one; its findings are complete. */
 	void (*closed)(void *ctx, const struct source *s);
@@ -62,8 +62,8 @@ struct pipeline_hooks {
 /* ---- input (run/read/) ---- */
 
 struct trace_input {
-	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
-	 * traces are read, in the order of the bytes of their paths. */
+	/* Operands that make one trace: "-" is standard input; of a folder, all files with names of traces
+	 * are read, in the order of the bytes of their paths. */
 	const char *const *paths;
 	size_t npaths;
 	const struct operand *operand;   /* paths[0], listed before; NULL: list it */
@@ -75,8 +75,8 @@ struct trace_input {
 	const struct option_value *options;
 	const struct schema_file *schemas; /* in descending precedence; all precede the built-in one */
 	size_t nschemas;
-	struct vocabularies *vocabularies; /* shared by runs with the same schemas; NULL: its own */
-	struct batch_pool *batches;        /* of the run of which it is a part; NULL: its own */
+	struct vocabularies *vocabularies; /* shared by runs with the same schemas; NULL: separate */
+	struct batch_pool *batches;        /* of the run that this run is part of; NULL: separate */
 	struct input_files *files;         /* each pass of the run sees the same files; NULL: one pass only */
 };
 
@@ -85,15 +85,15 @@ struct trace_input {
 struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
-	/* The consumer reads no names or texts of events, so names are not built.  Requires no conditions and
-	 * no WANT_FIELDS. */
+	/* The consumer reads no names or texts of events, so names are not built.  Not with conditions or
+	 * WANT_FIELDS. */
 	bool unnamed;
 	bool no_arrows; /* the consumer reads fields, but no arrows */
-	/* Gets the times of events that the reader does not make, as only the first and the last time of the
-	 * trace are wanted, by the built-in vocabulary; NULL: it makes all. */
+	/* Gets the times of events that the reader does not make, if only the first and the last time of the
+	 * trace are wanted, by the built-in vocabulary; NULL: it makes all events. */
 	struct reader_range *range;
 	enum read_as as;
-	bool ahead; /* reads on a thread of its own, if that is a file's meaning: hooks are called there */
+	bool ahead; /* reads the meaning of a file on a thread of its own, where hooks are called */
 	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */
 };
 
@@ -104,12 +104,12 @@ struct choice {
 	 * `drops`, are removed; spans that cross the window are whole (run/read/marks.h). */
 	const struct select *select;
 	bool drops;
-	/* Marks events that `select` rejects with EVENT_LEFT_OUT instead of removing them; events outside of
-	 * the time window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
+	/* Events that `select` rejects get EVENT_LEFT_OUT and are not removed; events outside of the time
+	 * window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
 	bool keeps;
 	bool keeps_arrows;          /* likewise, also ends of arrows outside of a window that cuts spans */
 	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */
-	struct split *split;        /* only events of some of its parts come out; NULL: not split */
+	struct split *split;        /* only events of some of its parts are returned; NULL: not split */
 	uint32_t part, part_end; /* parts [part, part_end); SPLIT_ALL: see run/choose/route.h.  With a planned
 	                          * split, `select` is not NULL */
 	struct record_marks *marks; /* for the engine: filled by this pass; NULL: none */
@@ -119,9 +119,9 @@ struct choice {
 
 struct adjustment {
 	uint64_t max_repeat; /* max ratio of long texts to bytes of input; 0: REPEATS_FACTOR */
-	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	bool from_zero;          /* subtract trace.zero_ns: times are signed then */
-	const struct join *join; /* paths are traces, read as one; NULL: all paths are one trace */
+	bool rebase;    /* subtract the least time (of the first event, if the input can be read only once) */
+	bool from_zero; /* subtract trace.zero_ns: times are signed then */
+	const struct join *join; /* paths are several traces, read as one; NULL: all paths are one trace */
 	const struct anonymise
 	    *anonymise; /* replaces texts by pseudonyms; NULL: texts are unchanged.  Not with raw events */
 };
@@ -133,7 +133,7 @@ struct arrangement {
 	/* Parts of events that the consumer does not use, so that sorting costs less. */
 	bool bare;             /* fields other than those of counters and of plan_bytes */
 	bool few_fields;       /* fields other than those of counters and call stacks, but not their number */
-	bool arrows_alone;     /* any order but that of arrow ends: the other events come first, as read */
+	bool arrows_alone;     /* any order except that of arrow ends: the other events are first, as read */
 	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
 	enum lanes_mode lanes; /* by writing (run/write/); before the sorter if it sorts by track */

@@ -1,6 +1,6 @@
 /* Several traces as one (merge): a first pass over each trace, the offsets of their clocks, and the stage
- * that reads them one after the other, as pipelines of their own whose events move to the common trace.  A
- * window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
+ * that reads them one after the other, each by its own pipeline, and moves their events to the common trace.
+ * A window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
  * signed. */
 #include "run/join.h"
 #include "model/event_traits.h"
@@ -55,7 +55,7 @@ static __int128 time_of(const struct join *j, const struct bounds *b, const stru
 	}
 }
 
-/* A time on the clock of the whole, as events of the part have it. */
+/* Converts a time on the clock of the whole to event times of the part. */
 static struct select_time in_part(const struct join_part *part, const struct select_time *t, __int128 at)
 {
 	const __int128 ts = at - part->later + part->zero_ns;
@@ -126,7 +126,7 @@ void join_free(struct join *j)
 
 /* ---- the first pass ---- */
 
-/* Parts are read on several threads; what is common to all is taken from them in their order. */
+/* Parts are read on several threads; their contributions to common data are added in order of the parts. */
 struct look {
 	struct join *join;
 	const struct pipeline_job *like;
@@ -136,7 +136,7 @@ struct look {
 		size_t number; /* of the part */
 		struct pipeline_why why;
 		bool ok;
-		struct vocabularies vocabularies; /* kept from one part to the next */
+		struct vocabularies vocabularies; /* reused from one part to the next */
 	} * slots;
 	atomic_size_t taken; /* parts */
 	atomic_bool failed;
@@ -236,7 +236,7 @@ static void look_at_part(void *ctx, size_t slot)
 
 	if (atomic_load(&look->failed))
 		return;
-	if (like->choice.select != NULL) { /* a time window is one of the whole, which is not known yet */
+	if (like->choice.select != NULL) { /* a time window is that of the whole, which is not known yet */
 		select = *like->choice.select;
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
 		pass.choice.select = &select;
@@ -267,7 +267,7 @@ static void end_part(void *ctx, size_t slot)
 bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 {
 	static const struct workers_ops ops = { .run = look_at_part, .finish = end_part };
-	/* More slots than threads, so that a part that is done does not wait for an earlier one. */
+	/* More slots than threads, so that a finished part does not wait for an earlier one. */
 	const size_t n = threads == 1 || j->n < 2 ? 1 : j->n < 4 * threads ? j->n : 4 * threads;
 	struct look look = { .join = j, .like = job, .slots = calloc(n, sizeof *look.slots) };
 

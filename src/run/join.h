@@ -6,11 +6,11 @@
 
 /*
  * Several traces, of any formats, as one.  A first pass over each finds its range of times and its processes;
- * then each is read by a pipeline of its own, and its events move to the common trace
- * (run/adjust/anonymise.h), shifted by its offset.
+ * then each is read by its own pipeline, and its events move to the common trace (run/adjust/anonymise.h),
+ * shifted by its offset.
  */
 
-/* A trace. */
+/* One of the traces. */
 struct join_part {
 	const char *path;              /* its name; borrowed */
 	const struct operand *operand; /* borrowed */
@@ -29,7 +29,7 @@ struct trace_groups;
 struct join {
 	struct join_part *parts;
 	size_t n;
-	uint32_t parts_of_job, job_parts; /* of them; trace.parts, the greatest */
+	uint32_t parts_of_job, job_parts; /* traces that state trace.parts; its maximum */
 	bool epoch_known;                 /* of the whole */
 	uint64_t epoch_ns;
 	__int128 rebased_by; /* ns; below 0: the first event is before 0 */
@@ -57,16 +57,17 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads);
 /* Set the offsets of parts.  Return false if they exceed 63 bits. */
 bool join_by_epoch(struct join *j); /* requires that all have an epoch */
 bool join_by_start(struct join *j);
-/* Moves the first event to 0, also from before 0; after one of the others. */
+/* Moves the first event to 0, also from before 0.  To be called after one of the two functions above. */
 bool join_rebase(struct join *j);
 
-/* Finds traces whose clocks hardly are the same, as between the end of *before, with all that begin in the
- * year from its beginning, and the beginning of *after lies more than a year.  Returns the ns between them;
- * 0: there are none.  After the offsets are set. */
+/* Finds traces whose clocks probably differ.  The early traces begin within a year after the first begin;
+ * *before is the one that ends last, and *after the first one that begins later.  Returns the ns from the end
+ * of *before to the begin of *after if they exceed a year, else 0.  To be called after the offsets are
+ * set. */
 uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after);
 
-/* Converts the time window of the selection to the clock of each part; after the offsets are set, before
- * join_rebase().  Returns NULL, or why the window is invalid: one line, in the arena. */
+/* Converts the time window of the selection to the clock of each part.  To be called after the offsets are
+ * set, before join_rebase().  Returns NULL, or why the window is invalid: one line, in the arena. */
 const char *join_window(struct join *j, const struct select *s);
 
 /* ---- first stage of a pipeline with job.adjust.join ---- */

@@ -1,7 +1,7 @@
-/* Passes: runs of their own over the inputs of a job, before the run that the job asks for.  They find the
- * range of times that a window counts from, the records that a selection consists of, and the parts of a
- * split.  The findings of a pass are not reported, as the run that follows finds them again; the first that
- * is a failure is the reason why the pass failed. */
+/* Passes: separate runs over the inputs of a job, before the requested run.  They find the range of times
+ * that a window counts from, the records of a selection, and the parts of a split.  Findings of a pass are
+ * not reported, as the requested run finds them again; the first failure is the reason why the pass
+ * failed. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "run/private.h"
 #include "run/read/reading.h"
 
-/* Findings about the bytes recur in the pass that reports them; faults of the system may not. */
+/* Findings about the bytes recur in the reporting pass; faults of the system may not. */
 static void note_why(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct pipeline_why *const why = ctx;
@@ -126,7 +126,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 
 /* ---- marks of records ---- */
 
-/* The first input that can be read tells whether records are copied at all. */
+/* The first input that can be read shows whether records are copied at all. */
 static bool is_copied(void *ctx, const struct source *s)
 {
 	struct record_marks *const m = ctx;
@@ -137,7 +137,7 @@ static bool is_copied(void *ctx, const struct source *s)
 	return false;
 }
 
-/* Takes over what the pass selected. */
+/* Takes over the selection of the pass. */
 static void take_selection(void *ctx, struct pipeline *pass)
 {
 	struct pipeline *const p = ctx;
@@ -154,7 +154,7 @@ static void take_selection(void *ctx, struct pipeline *pass)
 	memcpy(p->context.refused, pass->context.refused, sizeof p->context.refused);
 }
 
-/* Notes all that is selected.  false: it failed. */
+/* Notes all selected records.  false: it failed. */
 static bool gather_marks(struct pipeline *p, const struct pass *pass)
 {
 	struct record_marks *const m = &p->marks;
@@ -196,7 +196,7 @@ static void begin_set(struct pipeline *p)
 	m->shift = record_marks_shift(p->reading->inputs);
 }
 
-/* Makes the marks.  false: it failed; record_marks_reason() and context.refused say why. */
+/* Makes the marks.  false: it failed; record_marks_reason() and context.refused give the reason. */
 static bool make_marks(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
@@ -228,7 +228,7 @@ static bool choose(void *ctx, struct batch *b)
 	return !p->context.raw || select_stage_choose(&p->select, b) || make_marks(p);
 }
 
-/* Whether what records say by themselves is all that the selection reads. */
+/* Whether the selection reads only properties that the records contain. */
 static bool selects_records(const struct pipeline_job *job)
 {
 	const struct format *const of = job->read.copy_of;
@@ -323,7 +323,7 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 
 /* ---- the plan of a split ---- */
 
-/* The first input that can be read tells whether records are copied. */
+/* The first input that can be read shows whether records are copied. */
 static bool is_opened(void *ctx, const struct source *s)
 {
 	struct split *const split = ctx;

@@ -49,7 +49,7 @@ void pipeline_no_memory(struct pipeline *p)
 		source_no_memory(faulty_source(p));
 }
 
-/* For want of a pipeline. */
+/* Reports that there is no memory for a pipeline. */
 static void report_no_pipeline(const struct pipeline_job *job)
 {
 	struct trace trace;
@@ -77,7 +77,7 @@ void pipeline_refused(struct pipeline *p, const char *why)
 {
 	struct source *const s = faulty_source(p);
 
-	if (why != p->context.refused) /* also for a reason that it has already, of another source */
+	if (why != p->context.refused) /* why may be context.refused itself, for another source */
 		snprintf(p->context.refused, sizeof p->context.refused, "%s", why);
 	s->unreadable = p->context.system_failed = true;
 }
@@ -188,14 +188,14 @@ static enum stage_status rebase_next(struct stage *stage, struct batch **out)
 	}
 	for (; i < b->n; i++) {
 		uint64_t *const ts = &b->events[i].ts;
-		/* A time before a start that is known is that of a record without one.  Other earlier times
-		 * wrap; writers read ts as signed then. */
+		/* A time before `by` is that of a record without a time.  With signed_time, earlier times
+		 * wrap, and writers read ts as signed. */
 		*ts = st->signed_time || *ts > st->by ? *ts - st->by : 0;
 	}
 	return STAGE_MORE;
 }
 
-/* ---- zero: times before that of the trace become negative ---- */
+/* ---- zero: times before time 0 of the trace become negative ---- */
 
 static enum stage_status zero_next(struct stage *stage, struct batch **out)
 {
@@ -210,7 +210,7 @@ static enum stage_status zero_next(struct stage *stage, struct batch **out)
 		struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		if (!st->p->rebase.signed_time && e->ts < zero) { /* nobody could know before */
+		if (!st->p->rebase.signed_time && e->ts < zero) { /* not known before */
 			e->dur -= e->phase != PHASE_SPAN ? 0 : e->dur < zero - e->ts ? e->dur : zero - e->ts;
 			e->ts = zero;
 		}
@@ -219,7 +219,7 @@ static enum stage_status zero_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
-/* Finds the time, where the input can be read twice.  false after a finding. */
+/* Finds the least time, if the input can be read twice.  false after a finding. */
 static bool begin_rebase(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
@@ -318,7 +318,7 @@ static bool begin_select(struct pipeline *p)
 	return true;
 }
 
-/* From the inputs of several traces.  Returns false after a finding. */
+/* Adds the stage that reads several traces.  Returns false after a finding. */
 static bool begin_joining(struct pipeline *p)
 {
 	if ((p->joining = joining_new(p)) == NULL) {
@@ -353,8 +353,8 @@ static void add_limits(struct pipeline *p)
 	}
 }
 
-/* Whether reading is worth a thread: not for records that are only copied.  Where the first input can be read
- * again, it is a file, and reading it does not wait for anybody. */
+/* Whether reading is worth a thread: not for records that are only copied.  If the first input can be read
+ * again, it is a file, and reading it does not wait for other programs. */
 static bool reads_ahead(const struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
@@ -374,8 +374,7 @@ static bool begin_ahead(struct pipeline *p)
 	return true;
 }
 
-/* Finds the zero of the times where it must be known before the inputs are read: several have the same one.
- */
+/* Finds the zero of the times if it must be known before the inputs are read: several inputs share it. */
 static void find_zero(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
@@ -389,7 +388,7 @@ static void find_zero(struct pipeline *p)
 	p->rebase.signed_time = from_zero && p->trace.zero_ns > 0;
 }
 
-/* From the inputs of one trace up to the selection.  Returns false after a finding. */
+/* Adds the stages for the inputs of one trace, up to the selection.  Returns false after a finding. */
 static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
@@ -417,12 +416,12 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
-	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else per part */
+	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else for each part */
 		add_limits(p);
 	return true;
 }
 
-/* Stages that sort events, by lanes too. */
+/* Stages that sort events, including lanes. */
 static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;

@@ -6,14 +6,14 @@
 #include "run/read/source.h"
 
 /*
- * One run over a trace: builds the stages that a job needs and asks the last one for batches.  All commands
- * use it.
+ * One run over a trace: builds the stages that a job needs and requests batches from the last one.  All
+ * commands use it.
  *
  * inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
  * (lanes, order) -> consumer
  *
  * It is above its stages, none of which includes this header.  A pipeline is NULL if there was no memory for
- * it, which pipeline_open() reports.  Functions that need no batch of it accept that.
+ * it, which pipeline_open() reports.  Functions that need no batch of it accept NULL.
  */
 
 struct lanes;
@@ -22,7 +22,7 @@ struct pipeline;
 struct split_route;
 struct tabletext;
 
-/* Facts of a run, as known by now; valid until pipeline_close(). */
+/* Current facts of a run; valid until pipeline_close(). */
 struct run_report {
 	const struct pipeline_job *job;
 	const struct format *format;      /* of the trace; NULL: none was recognised */
@@ -32,10 +32,10 @@ struct run_report {
 	bool raw;                         /* events are unmodified records; valid when an input is open */
 	bool marked;                      /* raw events that are not selected have EVENT_LEFT_OUT */
 	bool failed;                      /* OOM, a read error or a shrunk file: events may be missing */
-	const char *refused;              /* why the request makes no sense for the trace; or "" */
+	const char *refused;              /* why the request cannot be met for the trace; or "" */
 	bool signed_time;                 /* after rebasing, times before 0 may exist */
 	__int128 rebased_by;              /* ns; below 0: the trace begins before 0 */
-	uint64_t unpaired;                /* ends and begins without the other */
+	uint64_t unpaired;                /* ends without a begin, and begins without an end */
 	const struct ledger *pairs;       /* losses of interpretation */
 	const struct ledger *cut;         /* losses by max_repeat */
 	const struct tabletext *readable; /* names that pseudonyms do not hide, numbered from 0; or NULL */
@@ -49,7 +49,7 @@ struct run_report pipeline_report(struct pipeline *p);
 bool pipeline_reads_twice(const struct pipeline_job *job);
 
 /* Runs passes that the job needs, and builds the stages; opens no input for them yet.  Returns false after a
- * finding.  Always end with pipeline_close(). */
+ * finding.  pipeline_close() must always be called. */
 bool pipeline_open(struct pipeline **p, const struct pipeline_job *job);
 
 /* The next batch, to be released with batch_release().  Streams that are merged (trace_ops.merges,
@@ -69,7 +69,7 @@ void pipeline_close(struct pipeline *p);
 /* Reports OOM, as a finding of the input that is being read. */
 void pipeline_no_memory(struct pipeline *p);
 
-/* The trace of the events of pipeline_next(), with the facts known by now. */
+/* The trace of the events of pipeline_next(), with its current facts. */
 const struct trace *pipeline_trace(struct pipeline *p);
 
 /* After the last batch: adds lanes to the tracks of the trace: those of the pipeline, and `later` ones. */
@@ -78,12 +78,12 @@ bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later);
 /* Losses of the stages: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);
 
-/* Moves run_report.found of a pass to the caller: select_found_free(). */
+/* Moves run_report.found of a pass to the caller, who frees it with select_found_free(). */
 struct select_found *pipeline_take_found(struct pipeline *p);
 
 /* ---- copies of selected records ---- */
 
-/* When the records are marked: gives each batch of raw events to `take`.  false after a finding. */
+/* For marked records: passes each batch of raw events to `take`.  false after a finding. */
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
 
 /* The part of each raw event of the last batch, or SPLIT_NONE. */
@@ -92,11 +92,12 @@ const uint32_t *pipeline_parts(const struct pipeline *p);
 /* ---- parts of a split ---- */
 
 /* Computes the parts of the output of a job, from the events that it selects (job->choice.select is not
- * NULL).  At least one part.  Returns false with the reason in s->why.  Call split_free() in any case. */
+ * NULL).  At least one part.  Returns false with the reason in s->why.  split_free() must always be
+ * called. */
 bool split_plan(struct split *s, const struct pipeline_job *job);
 
 /* Reads the pipeline, whose job has the planned split and the part SPLIT_ALL, to its end.  Zero-initialise
- * *r. false after a finding; call split_route_free() in any case. */
+ * *r.  Returns false after a finding; split_route_free() must always be called. */
 bool split_route_fill(struct split_route *r, struct pipeline *p);
 
 /* Like pipeline_open(), for a part of a filled route, in ascending order; `of` was read, and stays open.  *p

@@ -18,14 +18,14 @@ struct reading;
 struct pipeline {
 	const struct pipeline_job *job;
 	struct trace trace;
-	uint32_t lent_tracks; /* of a borrowed trace: its tracks without those of lanes */
+	uint32_t lent_tracks; /* number of tracks of a borrowed trace, without lanes */
 	struct trace_context context;
 	struct stage_faults faults;        /* for its stages */
 	struct vocabularies vocabularies;  /* unless the job has them */
-	struct batch_pool own_pool, *pool; /* pool: the one that is used */
+	struct batch_pool own_pool, *pool; /* pool: the one in use */
 	struct reading *reading;           /* the first stage, or ... */
 	struct joining *joining;           /* ... this one, of several traces; the other is NULL */
-	struct ahead *ahead;               /* reads it on a thread of its own; or NULL */
+	struct ahead *ahead;               /* runs `reading` on a separate thread; or NULL */
 	struct interpret interpret;
 	struct interpret_stage {
 		struct stage stage;
@@ -39,7 +39,7 @@ struct pipeline {
 		struct pipeline *p;
 		struct repeats repeats;
 		uint64_t read;        /* bytes of the inputs, until the last batch that was read */
-		struct ledger ledger; /* its own: the other ones may be used by another thread */
+		struct ledger ledger; /* separate: another thread may use the other ledgers */
 	} repeats;
 	struct rebase_stage {
 		struct stage stage;
@@ -64,7 +64,7 @@ struct pipeline {
 		struct lanes lanes;
 	} lanes;
 	struct stage *last;
-	struct source rest; /* findings that are of no input */
+	struct source rest; /* for findings without an input */
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* already listed in batches */
 	bool opened, ended, rest_rebound;
@@ -74,26 +74,26 @@ struct pipeline {
 /* Reports a failed system call (one line), as pipeline_no_memory(). */
 void pipeline_failed(struct pipeline *p, const char *why);
 
-/* The request makes no sense for this trace (one line): hooks.closed gets an input with context->refused. */
+/* The request cannot be met for this trace (one line): hooks.closed gets an input with context->refused. */
 void pipeline_refused(struct pipeline *p, const char *why);
 
 /* ---- passes over the inputs (passes.c) ---- */
 
-/* Whether a pass over the inputs that ended with this status may have missed something that the reporting
- * pass will see: memory or a system call failed, or a file changed.  Its results are invalid then. */
+/* Whether a pass over the inputs that ended with this status may have missed findings of the reporting pass:
+ * memory or a system call failed, or a file changed.  Its results are invalid then. */
 bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
 
-/* A pass over the inputs of a job.  It can have no order, lanes, time shift or pseudonyms, and only the hooks
- * that it is given. */
+/* A pass over the inputs of a job.  It can have no order, lanes, time shift or pseudonyms, and no hooks
+ * except those set here. */
 struct pass {
 	struct trace_input in; /* pass_inputs() */
 	struct reading_mode read;
 	struct choice choice;
 	uint64_t max_repeat;
 	struct pipeline_hooks hooks;
-	bool (*take)(void *ctx, const struct batch *b); /* false: enough; NULL: events are not needed */
+	bool (*take)(void *ctx, const struct batch *b); /* false: stop; NULL: events are not needed */
 	void (*ended)(void *ctx, struct pipeline *p); /* also of a failed pass, for its results; NULL: none */
-	void *ctx;                                    /* of both */
+	void *ctx;                                    /* argument of take and ended */
 	struct pipeline_why *why; /* gets the first reason why it failed; findings are not reported */
 };
 
@@ -106,11 +106,11 @@ bool pipeline_pass(const struct pass *pass);
 /* The first and the last time of all events.  false after a finding: it failed. */
 bool pass_find_range(struct pipeline *of, struct select_range *r);
 
-/* The marks of the records that a selection of raw events consists of, or of the scope of findings.  false
- * after a finding. */
+/* Makes the marks of the records that a selection of raw events, or the scope of findings, consists of.
+ * false after a finding. */
 bool pass_mark_records(struct pipeline *p);
 
-/* The marks of the part of a planned split that the job writes. */
+/* Uses the marks of the part of a planned split that the job writes. */
 void pass_use_split(struct pipeline *p);
 
 #endif

@@ -4,17 +4,16 @@
 #include "model/trace_engine.h"
 
 /*
- * A pipeline is a list of stages, each of which asks the one before it for batches.  A batch belongs to the
- * caller of the stage that hands it out: it may change it, and releases it or hands it on.
+ * A pipeline is a list of stages, each of which requests batches from the one before it.  A batch belongs to
+ * the caller of the stage that returns it.  The caller may change it, and releases it or passes it on.
  */
 enum stage_status {
 	STAGE_MORE, /* *out is a batch */
-	STAGE_END,  /* no more batches, however often it is asked */
-	STAGE_BAD,  /* it cannot go on; a finding says why, or a hook of the job stopped it */
+	STAGE_END,  /* no more batches, also in later calls */
+	STAGE_BAD,  /* it cannot go on; a finding gives the reason, or a hook of the job stopped it */
 };
 
-/* Events of a batch.  Small enough that they, fields and the text made of them stay in the second-level
- * cache. */
+/* Events of a batch.  Few enough that events, fields and their output text stay in the second-level cache. */
 #ifndef PIPELINE_BATCH_EVENTS /* few to test short inputs */
 #define PIPELINE_BATCH_EVENTS 1024
 #endif
@@ -33,7 +32,7 @@ static inline enum stage_status stage_next(struct stage *st, struct batch **out)
 enum stage_fault {
 	STAGE_NO_MEMORY,
 	STAGE_FAILED,  /* a system call or a limit; the reason is one line */
-	STAGE_REFUSED, /* the request makes no sense for this trace, likewise */
+	STAGE_REFUSED, /* the request cannot be met for this trace; the reason is one line */
 };
 
 struct stage_faults {

@@ -37,7 +37,8 @@ struct rebind {
 	struct trace *to;                  /* borrowed */
 	const struct anonymise *anonymise; /* borrowed; NULL: texts are unchanged */
 	int64_t later;                     /* ns, added to times */
-	uint64_t zero, most; /* ns: zero_ns of the second trace less that of the first; the last time there */
+	uint64_t zero, most; /* ns: zero_ns of the second trace less that of the first; last time of the
+	                      * second */
 	uint64_t bias;       /* of signed times 2^63, which makes them comparable by ^; else 0 */
 	uint64_t flows;      /* distinguishes flow ids of this trace from those of others; 0: unchanged */
 	/* Returns the existing equivalent of `t` in the second trace, given that of its parent; NULL: create
@@ -67,7 +68,7 @@ bool rebind_batch(struct rebind *r, struct batch *b);
 /* At the end: moves tracks without events that are not hidden, and facts of the trace. */
 bool rebind_rest(struct rebind *r, const struct trace *from);
 
-/* Copies format, clock and epoch of the first trace, as known by now. */
+/* Copies the current format, clock and epoch of the first trace. */
 void rebind_facts(struct rebind *r, const struct trace *from);
 
 #endif

@@ -350,7 +350,7 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 	return cut_class(r, how, e);
 }
 
-/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is spent in any case.  latest:
+/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is always spent.  latest:
  * without limits, and with those of each cut. */
 static bool check_event(struct repeats *r, struct batch *b, struct event *e, struct latest latest[3])
 {

@@ -14,7 +14,7 @@
 #define COST_WIDE 20U   /* a large number */
 #define COST_ESCAPED 6U /* a byte that needs an escape: \u0001 */
 #define COST_PSEUDONYM 16U
-#define COST_PATH_GROWTH 7U /* of a path whose parts of a letter become pseudonyms; at most that of JSON */
+#define COST_PATH_GROWTH 7U /* of a path of one-letter parts that become pseudonyms; at most that of JSON */
 #define COST_DEPTH 128U     /* lists in lists: more than readers make and writers show */
 
 /* The part of a text or list that counts. */
@@ -26,8 +26,8 @@ struct cost_limits {
 
 struct cost {
 	uint64_t texts;   /* texts and lists */
-	uint64_t all;     /* these and everything else */
-	uint64_t entries; /* of lists, measured */
+	uint64_t all;     /* texts, lists and everything else */
+	uint64_t entries; /* measured entries of lists */
 };
 
 /* Upper bound of its size when written. */
@@ -58,9 +58,9 @@ uint32_t cost_prefix(struct slice s, uint32_t max);
  * task name, a string of a pool, a field name, a call stack).
  *
  * Events pass unchanged until their texts and lists have cost `factor` times the bytes read, or all values
- * together REPEATS_REST times that in addition, and REPEATS_FREE bytes.  Then texts are cut at REPEATS_SHORT
- * bytes and lists at REPEATS_ENTRIES entries if the allowance suffices, else at REPEATS_LEAST and
- * REPEATS_FEW.  Each cut is counted.
+ * `factor` + REPEATS_REST times the bytes read, each plus REPEATS_FREE bytes.  Then texts are cut at
+ * REPEATS_SHORT bytes and lists at REPEATS_ENTRIES entries if the allowance suffices, else at REPEATS_LEAST
+ * and REPEATS_FEW.  Each cut is counted.
  *
  * It runs on one thread, before events are sorted, counted or rendered, so the same input gives the same
  * cuts.
@@ -77,19 +77,19 @@ struct repeats {
 	struct trace *trace;        /* borrowed */
 	uint64_t factor;            /* > 0 */
 	struct cost allowed, spent; /* bytes */
-	struct class **cut; /* by index of a class: the same with its name and category cut, or NULL */
+	struct class **cut; /* by index of a class: the class with its name and category cut, or NULL */
 	uint32_t ncut;
 	struct ledger *ledger; /* borrowed */
 	uint32_t growth;       /* see cost_limits */
 };
 
-/* factor 0: REPEATS_FACTOR.  anonymise: what is done to the events later; borrowed for the call; NULL:
- * nothing. */
+/* factor 0: REPEATS_FACTOR.  anonymise: applied to the events later; borrowed for the call; NULL: not
+ * applied. */
 void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger,
                   const struct anonymise *anonymise);
 void repeats_free(struct repeats *r);
 
-/* Returns what an output may take in all; `read`: bytes of all sources. */
+/* Returns the max size of an output; `read`: bytes of all sources. */
 uint64_t repeats_allow(uint64_t read, uint64_t factor);
 
 /* Limits the events of a batch; `read`: bytes of all sources up to it. */

@@ -20,13 +20,13 @@ struct split_route {
 	struct select_stage *out_select;
 	const struct stage_faults *out_faults;
 	struct batch *held;           /* the last batch of the sorter; NULL: none */
-	uint32_t at;                  /* its first event that is not handed on yet */
+	uint32_t at;                  /* its first event that is not passed on yet */
 	struct shared_memory *memory; /* of held; NULL: not shared yet */
 	uint32_t part;
 	bool begun, ended;
 };
 
-/* Zero-initialise *r; call split_route_free() in any case.  All: false after a finding. */
+/* Zero-initialise *r; split_route_free() must always be called.  All functions: false after a finding. */
 bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
                        const struct stage_faults *faults);
 
@@ -34,8 +34,8 @@ bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
 bool split_route_add(struct split_route *r, const struct batch *b, const struct stage_faults *faults);
 bool split_route_end(struct split_route *r, const struct stage_faults *faults);
 
-/* The stage that gives the events of a part, for a pipeline with these.  Parts are asked for in ascending
- * order. */
+/* The stage that returns the events of a part, for a pipeline with this pool and these faults.  Parts must be
+ * requested in ascending order. */
 struct stage *split_route_stage(struct split_route *r, uint32_t part, struct batch_pool *pool,
                                 struct select_stage *select, const struct stage_faults *faults);
 void split_route_free(struct split_route *r);

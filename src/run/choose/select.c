@@ -274,7 +274,7 @@ void select_put_reversed(char why[SELECT_WHY], const struct select *s, __int128 
 	               s->since.text, show_ns(since).text, s->until.text, show_ns(until).text);
 }
 
-/* Returns false after reporting an empty window.  zero: what is shown as 0. */
+/* Returns false after reporting an empty window.  zero: the time that is shown as 0. */
 static bool check_window(struct select_stage *st, uint64_t zero)
 {
 	const struct select *const s = st->select;
@@ -525,7 +525,7 @@ static bool is_of_part(struct select_stage *st, struct event *e)
 	return true;
 }
 
-/* Times of the user are from time 0 of the trace on, which is known with its first batch. */
+/* Adds time 0 of the trace, which is known with its first batch, to times of the user. */
 static void add_zero(struct select_stage *st)
 {
 	const uint64_t zero = st->trace->zero_ns;
@@ -537,7 +537,7 @@ static void add_zero(struct select_stage *st)
 		st->until = plus(st->until, zero);
 }
 
-/* Whether a raw event is all that there is to select. */
+/* Whether a raw event can be selected without other records. */
 static bool is_whole(struct select_stage *st, const struct event *e)
 {
 	const struct class *const cls = e->cls;

@@ -11,8 +11,8 @@
 /* ---- statistics ---- */
 
 /*
- * Statistics of a selection: number of events, and the conditions that no event met by itself, with similar
- * texts of the trace for messages.  A condition that was met once costs nothing from then on.
+ * Statistics of a selection: number of events, and the conditions that no event met, each taken alone, with
+ * similar texts of the trace for messages.  A condition that was met once costs nothing from then on.
  *
  * Bounded: FOUND_LOOKS texts per condition, of at most FOUND_TEXT bytes.
  */
@@ -39,7 +39,7 @@ struct select_found {
 	uint64_t left_out;    /* not selected */
 	uint64_t clipped;     /* selected spans that cross an end of the time window */
 	uint64_t first, last; /* ns, if there are events: their first and last time ... */
-	uint64_t zero;        /* ... and that which is shown as 0: trace.zero_ns ... */
+	uint64_t zero;        /* ... and the time that is shown as 0: trace.zero_ns ... */
 	uint64_t epoch;       /* ... at this wall time, if epoch_known */
 	bool epoch_known;
 	bool complete;                /* the trace was read to its end */
@@ -169,7 +169,7 @@ struct select_name {
 
 struct select_stage {
 	struct stage stage;
-	const struct choice *choice; /* borrowed, as are the following; NULL: nothing is selected */
+	const struct choice *choice; /* borrowed, like the following; NULL: nothing is selected */
 	struct trace *trace;
 	const struct stage_faults *faults;
 	unsigned want;               /* enum want; with WANT_FIELDS clipped spans get a field */
@@ -179,8 +179,8 @@ struct select_stage {
 	bool ready;                  /* since and until are valid */
 	bool zeroed;                 /* trace.zero_ns was added to those of SELECT_AT */
 	const bool *chosen;          /* whether events were chosen when they were read; NULL: they were not */
-	const struct class *whole;   /* its plan changes no event; NULL: not known yet */
-	struct select_found *found;  /* NULL: taken over by the marks of a survey */
+	const struct class *whole;   /* last class whose plan changes no event; NULL: none yet */
+	struct select_found *found;  /* NULL: moved to the marks of a survey */
 	struct split_cache parts;
 	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
@@ -193,20 +193,20 @@ struct select_stage {
 /* Whether the window depends on the first and last event of the trace. */
 bool select_needs_range(const struct select *s);
 
-/* Sets the window, unless it needs a range: select_stage_set_range() follows then; without it the first event
- * decides as far as it can.  Both: false after a finding. */
+/* Sets the window.  If it needs a range, select_stage_set_range() must follow; without that call the first
+ * event sets the window as far as possible.  Both: false after a finding. */
 bool select_stage_begin(struct select_stage *st, const struct choice *choice, unsigned want,
                         struct trace *trace, const struct stage_faults *faults);
 bool select_stage_set_range(struct select_stage *st, const struct select_range *r);
 
-/* The range could not be found: no event comes out. */
+/* The range could not be found: no event is returned. */
 void select_stage_select_none(struct select_stage *st);
 
 enum stage_status select_stage_next(struct stage *stage, struct batch **out);
 void select_stage_free(struct select_stage *st);
 
-/* Gives raw events that are not selected EVENT_LEFT_OUT.  false: one of them cannot be selected by itself
- * (COPIER_WHOLE), and all are as before. */
+/* Gives raw events that are not selected EVENT_LEFT_OUT.  false: one of them cannot be selected without other
+ * records (COPIER_WHOLE), and all are unchanged. */
 bool select_stage_choose(struct select_stage *st, struct batch *b);
 
 /* Adds the tracks of events that another pipeline selected. */
@@ -223,8 +223,8 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 /* The thread that a track, a lane or a child, belongs to; the process if it belongs to none. */
 const struct track *select_thread_of(const struct track *t);
 
-/* The text of a value that is no list, as `cat` shows it, texts without quotes; in `space` or of the value.
- */
+/* The text of a value that is no list, as `cat` shows it, texts without quotes; the text is in `space` or
+ * that of the value. */
 #define SELECT_BYTES_MAX 128                             /* of bytes: the first ones are shown */
 #define SELECT_VALUE_TEXT (2 + 2 * SELECT_BYTES_MAX + 1) /* struct text keeps a byte free */
 

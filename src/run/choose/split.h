@@ -20,7 +20,7 @@ enum split_by {
 	SPLIT_TIME,   /* intervals of `step` ns from the least time of the trace */
 	SPLIT_PID,    /* processes by id */
 	SPLIT_TID,    /* threads by id and process id */
-	SPLIT_STREAM, /* inputs; only for copies of records, as is */
+	SPLIT_STREAM, /* inputs; only for copies of records, like SIZE */
 	SPLIT_SIZE,   /* consecutive records with `step` bytes of output */
 };
 
@@ -63,7 +63,7 @@ struct split {
 	bool no_memory;             /* also if a name could not be built */
 	bool too_many;              /* parts */
 	bool is_refused;            /* this trace has no such parts */
-	bool is_changed;            /* later, an event was in no known part: the input changed */
+	bool is_changed;            /* an event was in no known part after planning: the input changed */
 	char why[512];              /* why the plan failed */
 };
 

@@ -8,7 +8,7 @@
 
 #define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
 
-/* Start or end of an arrow, and what finding its other end needs, apart: 48 and 16 bytes. */
+/* Start or end of an arrow, and separately the data for finding its other end: 48 and 16 bytes. */
 struct arrow_end {
 	uint64_t ts, offset;
 	uint64_t id; /* outs only */
@@ -22,7 +22,7 @@ struct arrow_end {
 struct arrow_key {
 	uint64_t key;
 	uint32_t name;
-	uint32_t place; /* bucket, by hash of name and key; 1 of an out */
+	uint32_t place; /* bucket, by hash of name and key; lowest bit: it is an out */
 };
 
 static inline uint32_t bucket_of(const struct arrow_key *k)
@@ -36,7 +36,7 @@ static inline bool is_out(const struct arrow_key *k)
 }
 
 #define NO_END UINT32_MAX
-/* The window exceeds most caches, so what the ends at this distance refer to is loaded early. */
+/* The window exceeds most caches, so data of the ends at this distance is prefetched. */
 #define AHEAD 16
 #define BUCKETS_LOG 18U
 #define BUCKETS (1U << BUCKETS_LOG) /* as many as ends in the window; the hash is seeded */
@@ -119,7 +119,7 @@ static inline void count_order(struct arrows *a)
 	}
 }
 
-/* id: 0 of an in. */
+/* id: 0 for an in. */
 static void add_end(struct arrows *a, struct slice name, uint64_t key, const struct event *e, uint64_t id)
 {
 	const bool out = id > 0;
@@ -164,7 +164,7 @@ static bool same_key(const struct arrow_key *x, const struct arrow_key *y)
 	return x->key == y->key && x->name == y->name;
 }
 
-/* Counting sort: order[] becomes the indexes of all ends by bucket, in each in order of arrival; buckets[i]
+/* Counting sort: order[] becomes the indexes of all ends by bucket, and by arrival in each bucket; buckets[i]
  * is the end of the i-th bucket. */
 static void fill_buckets(struct arrows *a)
 {
@@ -225,7 +225,7 @@ static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, 
 		}
 }
 
-/* The same for few runs of ends that are in order, as buffers of several threads make them. */
+/* Likewise, for a few ordered runs of ends, such as buffers of several threads. */
 static void merge_runs(struct arrows *a)
 {
 	for (uint32_t i = 0; i < a->disorder; i++)

@@ -39,7 +39,7 @@ static bool grow(struct by_time *w)
 	return true;
 }
 
-/* Copies what does not outlive the batch.  Fields beyond the limit are a loss. */
+/* Copies data that does not outlive the batch.  Fields beyond the limit are a loss. */
 static void retain(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	struct by_time *const w = &in->by_time;
@@ -125,7 +125,7 @@ static void pair_next(struct interpret *in, struct batch *b, struct by_time_end 
 	b->n++;
 }
 
-/* Removes what was paired. */
+/* Removes paired ends. */
 static void compact(struct by_time *w)
 {
 	uint32_t n = 0;

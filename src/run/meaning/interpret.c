@@ -61,7 +61,7 @@ static void interpret_learn(struct interpret *in, const struct batch *b, const s
 		add_facts(in, v);
 }
 
-/* Adds the arrow ends of an event; of a plan without arrows, or if nobody reads them, none. */
+/* Adds the arrow ends of an event; none if the plan has no arrows, or nobody reads them. */
 static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                              const struct plan *m)
 {
@@ -99,7 +99,7 @@ struct known_class {
 	uint16_t pair;
 	uint8_t simple; /* enum simple */
 	bool light;     /* the plan has only a fixed name and a phase */
-	bool plain;     /* nor these: nothing to do but for begins, ends and structure */
+	bool plain;     /* not even these: nothing to do except for begins, ends and structure */
 	bool learns;    /* it has facts or an epoch */
 	struct steps *steps;
 };
@@ -286,8 +286,8 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 	e->nfields--;
 }
 
-/* Applies the phase set by the reader.  Both ends of an async span have its id in dur: of the track, or,
- * where ends pair by time, of the trace. */
+/* Applies the phase set by the reader.  Both ends of an async span have its id in dur.  The id is unique in
+ * the track or, if ends pair by time, in the trace. */
 static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	if (in->spans && !in->trace->free_order && (e->flags & EVENT_ASYNC) != 0 &&
@@ -351,7 +351,7 @@ static inline const struct known_class *choose_plan(const struct known_class *k,
 	return k;
 }
 
-/* Applies the phase after name and track are set.  Most ends of spans need nothing of `how` but the pair. */
+/* Applies the phase after name and track are set.  Most ends of spans need only the pair in `how`. */
 static inline bool end_event(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
                              const struct stepped *found)
 {
@@ -458,8 +458,9 @@ static inline void move(struct batch *b, uint32_t to, uint32_t from)
 		b->bytes[to] = b->bytes[from];
 }
 
-/* Stores the offset of the record that ended the i-th event of the output; of further events of a record that
- * ended a span, that of its begin, without which the record would end another span. */
+/* Stores the offset of the record that ended the i-th event of the output.  For further events of a record
+ * that ended a span, stores the offset of the begin of the span: without the begin, the record would end
+ * another span. */
 static inline void note_other(struct interpret *in, const struct batch *b, uint32_t i, uint64_t offset)
 {
 	if (in->others == NULL)

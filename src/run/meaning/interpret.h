@@ -34,12 +34,12 @@ struct arrow_key;
 
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
-	struct arrow_key *keys; /* as long as ends, as are these */
+	struct arrow_key *keys; /* as long as ends, like the next two */
 	uint32_t *order, *to;   /* see arrows.c */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
-	uint32_t at, resolved;      /* [at, resolved) are given out; later ones arrived since */
+	uint32_t at, resolved;      /* ends [at, resolved) are being emitted; later ones arrived since */
 	uint32_t old;               /* ends before it leave the window then */
 	uint32_t disorder;          /* number of ends earlier than the previous one ... */
 	uint32_t runs[ARROWS_RUNS]; /* ... and the first of them */
@@ -62,8 +62,8 @@ void arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct 
 void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
 
 /* Adds resolved arrows to the batch, up to b->cap (at least 2): pairs of FLOW_OUT and FLOW_IN with dur = the
- * arrow's id, its name, no fields, class, track, ts, offset of its ends, and EVENT_ARROW of the out; in order
- * of the outs.  `end`: resolve all.  Returns true if there are more: call again with another batch. */
+ * arrow's id, its name, no fields, class, track, ts and offset of its ends, and EVENT_ARROW of the out; in
+ * order of the outs.  `end`: resolve all.  Returns true if there are more: call again with another batch. */
 bool arrows_give(struct arrows *a, struct batch *b, bool end);
 
 /* ---- retained ---- */
@@ -84,8 +84,8 @@ enum retained_made {
 	RETAINED_NO_MEMORY,
 };
 
-/* Copies that nobody needs any more, by their number of fields: those that have no texts or lists of their
- * own, so that no batch points into them. */
+/* Unused copies for later use, by their number of fields: only those without texts or lists of their own, as
+ * no batch points into them. */
 #define RETAINED_SPARE_FIELDS 16U
 
 struct retained_spare {
@@ -100,7 +100,7 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
                                 struct retained_spare *spare);
 void retained_free(struct retained *k); /* accepts NULL */
 
-/* Passes a copy whose fields were joined to the batch, which may point into it, or to `spare`. */
+/* After the fields of a copy were joined: passes it to the batch, which may point into it, or to `spare`. */
 void retained_done(struct retained *k, struct batch *b, struct retained_spare *spare);
 
 /* The fields of a span: those of its BEGIN, then additional ones of the END; one of the same name with
@@ -114,8 +114,8 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 /*
  * Ends of async spans that precede their begin in the file: a trace made of buffers of several threads may
  * have the end of a task in one block and its begin in a later one.  They wait for the begin, or the end of
- * the trace.  Memory is bounded: PENDING_END_MAX ends, and their fields count as those of open spans; further
- * ends become instants.
+ * the trace.  Memory is bounded: at most PENDING_END_MAX ends, whose fields count like those of open spans;
+ * further ends become instants.
  */
 #define PENDING_END_MAX 32768U /* 80 bytes each */
 
@@ -174,7 +174,7 @@ enum pairing_flags {
 	PAIRING_ASYNC = 1,
 	PAIRING_STATE = 2,
 	PAIRING_ANYWHERE =
-	    4, /* async: the key is of the whole trace; a begin of the same process goes first */
+	    4, /* async: the key is of the whole trace; a begin of the same process is preferred */
 	PAIRING_ENDLESS = 8, /* of a BEGIN: no END belongs to it */
 };
 
@@ -253,7 +253,7 @@ static inline void pairing_see(struct pairing *p, const struct track *track, uin
 		*last = ts;
 }
 
-/* Updates it by the end of an event. */
+/* Updates the latest time by the end of an event. */
 static inline void pairing_see_span(struct pairing *p, const struct event *e)
 {
 	pairing_see(p, e->track, event_end(e));
@@ -331,13 +331,12 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 /* ---- begins and ends in order of time ---- */
 
 /*
- * In some formats the order of the file is free, and begins and ends pair by time (trace.free_order).  They
- * wait in a window with copies of their texts.  When it is full, the earlier half is paired, in order of
- * time; equal times are in order of the file.  An end of a name or class ends the innermost begin that has
- * it.
+ * In formats whose file order is arbitrary, begins and ends pair by time (trace.free_order).  They wait in a
+ * window with copies of their texts.  When it is full, the earlier half is paired, in order of time; equal
+ * times are in file order.  An end with a name or class ends the innermost begin with the same one.
  */
 #define BY_TIME_WINDOW 65536U     /* begins and ends */
-#define BY_TIME_BYTES (12U << 20) /* of their texts, and those of one batch */
+#define BY_TIME_BYTES (12U << 20) /* of their texts; one batch may add as many */
 
 struct by_time_end;
 
@@ -364,23 +363,23 @@ struct interpret {
 	bool spans, fields; /* build spans; fields are wanted */
 	bool unnamed;       /* events have the names of their classes */
 	bool no_arrows;
-	bool checks_payloads;        /* done by the reader */
+	bool checks_payloads;        /* the reader checks payloads */
 	struct known_class *classes; /* cache by index of the class */
 	uint32_t nclasses;
 	struct arena arena;
 	struct tabletext tracks; /* named by events: "scope:name" -> index */
-	uint64_t track_misses;   /* look-ups that steps did not remember */
+	uint64_t track_misses;   /* look-ups of tracks that steps did not remember */
 	uint32_t track_bytes;    /* size of their names */
 	bool tracks_full;        /* reported already */
 	uint32_t facts_bytes;
 	struct pairing pairing;
 	struct by_time by_time;
 	struct arrows arrows;
-	/* For each event of a batch, if not NULL: the offset of the record that ended it, that of the begin
-	 * of the span that its record ended, or its own. */
+	/* Offset for each event of a batch: that of the record that ended it, of the begin of the span that
+	 * its record ended, or its own.  NULL: not stored. */
 	uint64_t *others;
 	uint64_t ended_by, begun_by; /* offsets of the records of the last span; 0: none */
-	bool open_given;             /* interpret_finish: open spans were given */
+	bool open_given;             /* interpret_finish: open spans were added */
 	bool failed;                 /* OOM */
 };
 
@@ -421,8 +420,8 @@ static inline struct findings *interpret_findings(const struct batch *b, const s
 void by_time_put(struct interpret *in, struct batch *b, const struct event *e,
                  const struct pairing_end_of *how);
 
-/* Pairs what is due and adds spans, and ends without a begin as instants, to the batch; `end`: all.  Returns
- * true if the batch is full: call again. */
+/* Pairs the ends that are due and adds spans, and ends without a begin as instants, to the batch; `end`: all.
+ * Returns true if the batch is full: call again. */
 bool by_time_give(struct interpret *in, struct batch *b, bool end);
 void by_time_free(struct by_time *w);
 
@@ -446,7 +445,7 @@ static inline const struct value *interpret_part(const struct class *cls, struct
 /* A field of the event, or NULL. */
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name);
 
-/* The key of a value: numbers themselves, of texts a hash.  Returns false if it has none. */
+/* The key of a value: the number itself, or a hash of the text.  Returns false for other values. */
 static inline bool interpret_number(const struct value *v, uint64_t *number)
 {
 	const bool text = v->type == VALUE_STRING || v->type == VALUE_BYTES;
@@ -546,8 +545,8 @@ void interpret_series(const struct interpret *in, struct batch *b, struct event 
 /* A plan compiled for the events of a class. */
 struct steps;
 
-/* name: of all its events; p NULL: by the plan.  has_fields: they have fields; wanted: the consumer reads
- * them.  In memory of the arena; NULL on OOM. */
+/* name: that of all events of the class; p NULL: given by the plan.  has_fields: the events have fields;
+ * wanted: the consumer reads them.  Allocates in the arena; NULL on OOM. */
 struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
                             bool wanted);
 
@@ -562,11 +561,11 @@ struct stepped {
 	bool lasting;              /* the name outlives the batch */
 };
 
-/* Does the same, and finds the track, the key and, if `named`, the name, which it sets. */
+/* Like steps_define(); also finds the track and the key and, if `named`, sets the name. */
 void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
                  struct stepped *to);
 
-/* Sets the name of an event that has its own track, the scope of tables. */
+/* Sets the name of an event.  Its track, the scope of tables, must be set. */
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
                 const struct stepped *of);
 

@@ -63,7 +63,7 @@ static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* Frees a slot; its copy of texts is passed on. */
+/* Frees a slot, and passes on its copy of texts. */
 static void free_end(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
@@ -253,7 +253,7 @@ static struct open_span *take_slot(struct pairing *p)
 	return s;
 }
 
-/* Frees a slot; its copy of texts is passed on. */
+/* Frees a slot, and passes on its copy of texts. */
 static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
@@ -336,7 +336,7 @@ static uint64_t beyond_key(const struct track *track, const struct pairing_end_o
 	return (uint64_t)t->index << 16 | how->pair;
 }
 
-/* Returns the sums of a track, or NULL for async spans. */
+/* Returns the counts of a track, or NULL for async spans. */
 static uint32_t *beyond_of_track(const struct pairing *p, const struct track *track,
                                  const struct pairing_end_of *how)
 {

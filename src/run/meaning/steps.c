@@ -1,7 +1,7 @@
-/* The plan of a class as steps for its events (interpret.h), compiled when the class is first met.  If nobody
- * wants fields, references have the offsets of theirs in a payload of fixed size, which is not decoded; a
- * rule for tracks remembers tracks by the value that names them.  What a step cannot do, such as composing
- * a text, decodes the payload and calls the functions of fields.c and tracks.c. */
+/* The plan of a class as steps for its events (interpret.h), compiled at the first event of the class.  If
+ * nobody wants fields, references have the offsets of their fields in a payload of fixed size, which is not
+ * decoded.  A rule for tracks remembers tracks by the value that names them.  For other work, such as
+ * composing a text, a step decodes the payload and calls the functions of fields.c and tracks.c. */
 #include "run/engine_losses.h"
 #include "run/meaning/interpret.h"
 
@@ -23,8 +23,7 @@ struct known_value {
 	struct value value;
 };
 
-/* Log2 of the tracks that a rule remembers: at first, and at most, if they replace each other again and
- * again. */
+/* Log2 of the tracks that a rule remembers: at first, and at most after many conflicts. */
 #define TRACKS_LOG 3U
 #define TRACKS_MAX_LOG 13U
 
@@ -33,7 +32,7 @@ struct step_track {
 	struct step_ref number, id;
 	bool needs_id;
 	uint8_t log;       /* log2 of the tracks in `known` */
-	uint32_t replaced; /* tracks in it, since it has this size */
+	uint32_t replaced; /* tracks replaced in it since it has this size */
 	struct known_track {
 		const struct track *base, *track; /* track NULL: empty */
 		struct value value;               /* a number, or a text that stays */
@@ -51,8 +50,8 @@ struct steps {
 	struct slice name;         /* of all events; p NULL: none */
 	bool has_layout;           /* to decode payloads */
 	bool by_payload;           /* fields are read from the payload, if it has the size of the layout */
-	struct step_ref *names;    /* of templates that are one reference; else the plan is NULL */
-	struct step_track *tracks; /* the first whose fields are there */
+	struct step_ref *names;    /* for templates that are one reference; else the plan is NULL */
+	struct step_track *tracks; /* rules; the first whose fields are present applies */
 	uint32_t ntracks;
 	struct step_define *defines;
 	struct step_ref key;
@@ -326,7 +325,7 @@ static bool set_name(struct stepping *g)
 
 /* ---- tracks ---- */
 
-/* The place of a value's track in what a rule remembers; NULL: the value does not last. */
+/* The place of a value's track in the cache of a rule; NULL: the value does not last. */
 static inline struct known_track *known_track(const struct step_track *rule, const struct track *base,
                                               const struct value *v)
 {
@@ -342,7 +341,7 @@ static inline bool is_known(const struct known_track *k, const struct track *bas
 	       k->value.count == v->count;
 }
 
-/* Remembers a track, in a table of twice the size after as many conflicts as it has tracks; on OOM the arena
+/* Remembers a track.  After as many conflicts as the table has places, its size is doubled; on OOM the arena
  * has failed. */
 static void remember_track(struct interpret *in, struct step_track *rule, struct known_track track)
 {
@@ -378,7 +377,7 @@ static __attribute__((noinline)) const struct track *new_track(struct stepping *
 	return found;
 }
 
-/* The track by a rule; NULL: a field is missing.  A value that means "absent" is not known. */
+/* The track by a rule; NULL: a field is missing.  A value that means "absent" counts as missing. */
 INLINE const struct track *track_by(struct stepping *g, struct step_track *rule)
 {
 	static const struct value constant;

@@ -48,7 +48,7 @@ void nest_sorted_free(struct nest_sorted *n);
 struct lanes {
 	struct nesting nesting;
 	struct nest_sorted open; /* used instead if events are in order of time */
-	bool sorted;             /* events are in order of time; set after lanes_init(), as is bias */
+	bool sorted;             /* events are in order of time; set after lanes_init(), like bias */
 	uint64_t bias;           /* of signed times 2^63, which makes them comparable by ^; else 0 */
 	bool off;                /* overlapping spans are only counted */
 	struct arena arena;

@@ -12,9 +12,9 @@
  *
  * A span goes to the first lane of its track where it overlaps no span partially.  Touching ends do not
  * overlap.  A span is covered by the union of all spans of its track, on any lane, inside it; of two equal
- * spans the later contains the earlier. A span that arrives after one that contains it reduces the self time
- * of that one (struct nest_late).  Spans of length 0 are on lane 0, and not stored.  Ends saturate at 2^64
- * - 1.
+ * spans the later contains the earlier.  A span that arrives after one that contains it reduces the self time
+ * of the containing span (struct nest_late).  Spans of length 0 are on lane 0, and not stored.  Ends saturate
+ * at 2^64 - 1.
  *
  * The limits below are on allocated memory.  Spans inside others, except the NEST_WINDOW last to end, are
  * dropped first, then the oldest ones.  A span that may overlap dropped ones is marked as inexact.  When the
@@ -50,7 +50,7 @@ struct nest_track {
 	struct nest_lane *more; /* lanes 1 .. nmore */
 	uint32_t capacity;      /* sum of cap over the lanes */
 	uint64_t missed;        /* latest end of spans that were not stored */
-	uint64_t apart;         /* latest end of those, and of spans in lanes 1 .. nmore */
+	uint64_t apart;         /* latest end of unstored spans, and of spans in lanes 1 .. nmore */
 	uint16_t nmore;
 };
 
@@ -97,7 +97,7 @@ void nesting_free(struct nesting *n);
 /* The general case of nesting_span, with the end computed. */
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
-/* Adds a span to a track; who: its number in nest_late. */
+/* Adds a span to a track; who: the caller's number for it in nest_late. */
 static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
                                 struct nest_result *out)
 {

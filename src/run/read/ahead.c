@@ -1,6 +1,6 @@
 /* Reads ahead on a thread of its own, into a ring of batches.  The first batches are read without a thread,
- * which short inputs do not pay for; and if most batches have to pass the gate, the thread ends, as each of
- * the two would only wait for the other. */
+ * which does not pay for short inputs.  If most batches have to pass the gate, the thread ends, as each
+ * thread would only wait for the other. */
 #include "run/read/reading.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ struct ahead {
 	/* Used with the lock. */
 	struct read_batch ring[AHEAD_BATCHES]; /* place: number % AHEAD_BATCHES */
 	unsigned long long put, taken;
-	bool waiting; /* the other stages wait for a batch: all before are used */
+	bool waiting; /* the other stages wait for a batch: all earlier ones are used */
 	bool paused;  /* the other stages have the trace, until they ask for a batch */
 	bool parked;  /* the reader waits */
 	bool over;    /* the reader will put no more batches */
@@ -142,7 +142,7 @@ static void enter(struct gate *g)
 		pause_reader(a);
 }
 
-/* The oldest batch of the ring.  *out NULL: the thread has ended, and all batches were taken. */
+/* The oldest batch of the ring.  *out NULL: the thread has ended, and no batch is left. */
 static enum stage_status take(struct ahead *a, struct batch **out)
 {
 	struct read_batch r = { STAGE_MORE, NULL };

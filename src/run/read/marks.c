@@ -529,7 +529,7 @@ bool record_marks_finish(struct record_marks *m, bool with_extents)
 		return false;
 	if (!with_extents)
 		return true;
-	for (uint32_t i = 0; i < m->ninputs; i++) /* no record includes the bytes after the last one */
+	for (uint32_t i = 0; i < m->ninputs; i++) /* no record includes the bytes after the last record */
 		if (m->inputs[i] != NULL)
 			mark_set_add(&m->extents, extent(m, i, m->inputs[i]->end, false));
 	return !m->failed && mark_set_finish(&m->extents);
@@ -640,10 +640,10 @@ bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 
 /* ---- stretches ---- */
 
-/* Stretches of a selection: adjacent records of which all events are selected, or none is.  A copy reads each
- * as one event.  They are known if events were marked in the order of the file: the set of marks has the
- * selected ones, another set the first of those that are left out after each.  Cost: a number for each
- * change. */
+/* Stretches of a selection: adjacent records whose events are all selected, or all left out.  A copy reads
+ * each stretch as one event.  Stretches are available if events were marked in file order: the set of marks
+ * has the selected events, and another set the first event that is left out after each stretch of them.
+ * Cost: a number for each change. */
 
 void record_marks_chosen(struct record_marks *m, uint32_t input, const struct batch *b)
 {

@@ -97,7 +97,7 @@ void mark_set_free(struct mark_set *s);
 bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
 
 /* Whether the set contains the number.  Cheap if it is not less than the last query of this cursor.  Sets
- * *failed as mark_set_finish(). */
+ * *failed on OOM, or if the file failed. */
 static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	if (c->page == NULL || *c->page != key >> MARK_PAGE_BITS)
@@ -105,7 +105,8 @@ static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, ui
 	return (c->page[1 + key % MARK_PAGE / 64] >> key % 64 & 1) != 0;
 }
 
-/* The least number of the set that is >= key; UINT64_MAX: none.  Cheap and failing as mark_cursor_has(). */
+/* The least number of the set that is >= key; UINT64_MAX: none.  Cost and failures are those of
+ * mark_cursor_has(). */
 uint64_t mark_cursor_next(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
 
 void mark_cursor_free(struct mark_cursor *c);
@@ -117,13 +118,13 @@ void mark_cursor_free(struct mark_cursor *c);
  *
  * A copy of records has raw events, but a selection applies to interpreted ones: a span may be made of two
  * records, and named by a third.  So a pass over the same inputs (run/passes.c) interprets, selects, and
- * marks the records of selected events: the one at the event's offset, and the one that ended a span; where
- * that has further events, also the begin of the span with these.
+ * marks the records of selected events: the record at the event's offset, and the record that ended a span.
+ * If the latter has further events, the begin of the span is marked with these, too.
  * Structure is marked, too.  In the next pass, raw events of other records get EVENT_LEFT_OUT, or are
  * removed.
  *
- * Where each record is an event that the reader completes (COPIER_WHOLE), that pass is made only if an event
- * turns out to need it.  Events are selected as they are read; a survey marks them for the pass after it.
+ * If each record is an event that the reader completes (COPIER_WHOLE), that pass is made only if an event
+ * needs it.  Events are selected as they are read; a survey marks them for the pass after it.
  *
  * A mark is the number of the input, in the order of opening, and the offset of the record.  Memory: that of
  * the set, and a cursor for each input.
@@ -134,7 +135,7 @@ enum record_marks_state {
 	MARKS_MADE,
 	MARKS_SCOPE,         /* made, for findings only: events are unchanged */
 	MARKS_READ_ONCE,     /* a first pass is impossible */
-	MARKS_WHILE_READING, /* events are selected as they are read, until one turns out to need marks */
+	MARKS_WHILE_READING, /* events are selected as they are read, until one needs marks */
 };
 
 /* Positions of the records of an input, for findings. */
@@ -156,28 +157,29 @@ struct record_marks {
 	enum record_marks_state state;
 	/* For a split (run/choose/split.h): each mark carries the number of a part. */
 	bool has_parts;
-	bool selects; /* records without a mark were not selected; else their part is that before */
-	struct mark_set *planned; /* where the marks are, once made */
+	bool selects; /* records without a mark: not selected; false: in the part of the record before */
+	struct mark_set *planned; /* the set with the marks, once made */
 	uint32_t part, end;       /* records of these parts, [part, end), are not left out */
 	uint32_t *parts;          /* of each event of the last batch; SPLIT_NONE: none */
 	uint32_t parts_cap;
-	/* While gathering: called with what a source read, before offsets become marks.  NULL: not called. */
+	/* While gathering: called with each batch of a source, before offsets become marks.  NULL: not
+	 * called. */
 	void (*note)(void *ctx, const struct batch *b, uint64_t input);
 	void *note_ctx;
-	/* With MARKS_WHILE_READING: leaves out events of a batch; or, for want of that, makes the marks.
-	 * false: these failed. */
+	/* With MARKS_WHILE_READING: leaves out events of a batch or, if that is not possible, makes the
+	 * marks.  false: making them failed. */
 	bool (*choose)(void *ctx, struct batch *b);
 	void *choose_ctx;
-	bool surveying;              /* they are marked for the next pass, too */
+	bool surveying;              /* events selected while reading are marked for the next pass, too */
 	const struct format *format; /* of copied records; NULL: any */
 	unsigned shift;              /* first bit of the input number in a mark */
 	bool drops;                  /* records without a mark are removed */
-	bool too_large;              /* an offset has more bits */
+	bool too_large;              /* an offset needs more bits than a mark has */
 	bool failed;                 /* in the second pass: OOM, or the set's file failed */
 	struct mark_set set;
-	/* Ends of stretches of marked events: the first event after each that is not marked.  Known if events
-	 * were marked in the order of the file; a stretch of events that are all marked, or all left out, is
-	 * read as one. */
+	/* Ends of stretches of marked events: the first event after each that is not marked.  Available if
+	 * events were marked in file order; a stretch of events that are all marked, or all left out, is read
+	 * as one. */
 	struct mark_set ends;
 	bool has_stretches, was_chosen;
 	/* For findings: start offsets of events, shifted left by one; odd: start of bytes without an event.
@@ -192,7 +194,7 @@ struct record_marks {
 		uint32_t part;                 /* of the last record that is in one part only */
 	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
-	uint64_t *others; /* while gathering, by event of a batch: a mark that comes along, interpret.h */
+	uint64_t *others; /* while gathering, by event of a batch: an additional mark, see interpret.h */
 	struct select_found
 	    *found; /* by the first pass, in interpreted events; the owner of the marks frees it */
 	struct pipeline_why why; /* of the first pass, if it failed */
@@ -208,7 +210,8 @@ unsigned record_marks_shift(size_t inputs);
  * events.  Returns false if it failed: record_marks_reason(). */
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b);
 
-/* All was gathered; with_extents: findings will be asked for too.  false: see record_marks_reason(). */
+/* To be called when all marks are gathered; with_extents: findings will need them too.  false: see
+ * record_marks_reason(). */
 bool record_marks_finish(struct record_marks *m, bool with_extents);
 
 /* The first argument of record_marks_left_out(), for findings of an input. */
@@ -221,8 +224,8 @@ bool record_marks_left_out(void *extents, uint64_t offset);
 /* With MARKS_WHILE_READING: marks the events of a batch that were not left out. */
 void record_marks_chosen(struct record_marks *m, uint32_t input, const struct batch *b);
 
-/* The end of the stretch that the event at this offset is in: the offset of the next event that is marked if
- * this one is not, or not marked if it is. */
+/* The end of the stretch with the event at this offset: the offset of the next event that is marked if this
+ * event is not, or not marked if it is. */
 uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t offset);
 void record_marks_free(struct record_marks *m);
 

@@ -198,7 +198,7 @@ static bool join_without_input(struct grouping *g)
 	return true;
 }
 
-/* A single trace has the name of its folder; several have names of their own. */
+/* A single trace has the name of its folder; several have separate names. */
 static void name_groups(const struct grouping *g)
 {
 	for (uint32_t i = g->first; i < g->all->n && g->all->n - g->first > 1; i++)
@@ -291,9 +291,10 @@ static bool wants_common_name(void *ctx, const char *name)
 
 /* ---- folders of files whose suffix other programs use, too ---- */
 
-#define NAMED_OTHERS 10 /* files that are no traces, by name; of more the number */
+#define NAMED_OTHERS 10 /* names of files that are no traces; further ones are only counted */
 
-/* Whether the first bytes of the file are a trace.  A file that cannot be read is one: the run says why. */
+/* Whether the first bytes of the file are a trace.  A file that cannot be read counts as one: the run reports
+ * the reason. */
 static bool is_trace(const struct operand *o, const struct format *from, const char *path, bool *no_memory)
 {
 	struct input *const in = input_open_in(NULL, o->archive, path);

@@ -23,14 +23,14 @@ struct operands {
 	bool borrowed;             /* the operands are owned by another list */
 };
 
-/* Lists them.  Paths are borrowed. */
+/* Lists the operands.  Paths are borrowed. */
 bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from);
 
 /* Copies n listed operands, which outlive it. */
 bool operands_borrow(struct operands *o, const struct operand *list, size_t n, const struct format *from);
 void operands_free(struct operands *o);
 
-/* The format of which a file of this name is a sidecar (without events); NULL: it is an input. */
+/* The format that has a file of this name as sidecar (without events); NULL: the file is an input. */
 const struct format *operands_sidecar(const struct operands *o, const char *path);
 
 /* Upper bound of the number of inputs. */
@@ -60,7 +60,7 @@ struct trace_groups {
 	uint32_t n, cap;
 };
 
-/* Lists them.  paths and from are borrowed.  Always end with trace_groups_free(). */
+/* Lists the traces.  paths and from are borrowed.  trace_groups_free() must always be called. */
 bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, const struct format *from);
 
 /* The name of the trace: its file, or the folder of its files. */

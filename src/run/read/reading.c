@@ -160,8 +160,8 @@ static bool open_deferred(struct reading *r)
 
 /* ---- operands ---- */
 
-/* Whether a folder has no files to be read, and no error says why: its warnings and the error that it has
- * none are findings of one input. */
+/* Whether a folder has no files to be read, and no error gives the reason.  The warnings of the folder and
+ * the error that it has no files are then findings of one input. */
 static bool is_without_input(const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;

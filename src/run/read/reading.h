@@ -32,7 +32,7 @@ struct reading {
 	/* of the current operand */
 	bool problems_reported;
 	bool found;           /* it has an input */
-	bool told;            /* an error without an input was reported */
+	bool told;            /* an error without an open input was reported */
 	struct input *first;  /* opened by reading_open_first(); NULL: it was not, or is being read */
 	struct source source; /* the current one, unless streams are merged */
 	bool has_source;
@@ -62,10 +62,10 @@ void reading_report(struct reading *r, struct source *s);
 /* Whether inputs of this source's format are merged for the job. */
 bool streams_wanted(const struct source *s);
 
-/* Whether it cannot be added to them: each unpacked stream needs a thread and some MiB. */
+/* Whether the source cannot be added to the streams: each compressed stream needs a thread and some MiB. */
 bool streams_full(const struct reading *r, const struct source *s);
 
-/* Opens it as a stream and takes it over.  Returns false if a hook stops the run. */
+/* Opens the source as a stream and takes it over.  Returns false if a hook stops the run. */
 bool streams_add(struct reading *r, struct source *s);
 
 /* The next events in order of time. */
@@ -80,9 +80,9 @@ struct source *streams_present(struct reading *r);
 /* ---- ahead.c ---- */
 
 /*
- * The stage behind reading that reads ahead on a thread of its own.  Batches, findings and the order of
- * tracks and classes are those of one thread: whatever changes the trace passes the gate, where the reader
- * waits until all batches before are used, and the other stages until the reader waits.
+ * The stage after reading, which reads ahead on a thread of its own.  Batches, findings and the order of
+ * tracks and classes are the same as with one thread: each change of the trace passes the gate.  There the
+ * reader waits until all earlier batches are used, and the other stages wait until the reader waits.
  */
 struct ahead;
 
@@ -94,7 +94,7 @@ struct stage *ahead_stage(struct ahead *a);
 /* The gate of the trace and of its findings. */
 struct gate *ahead_gate(struct ahead *a);
 
-/* Ends the thread, and releases the batches that were read and not asked for.  The stage has no more then.
+/* Ends the thread, and releases the batches that were read but not requested.  The stage has no more then.
  * Accepts NULL. */
 void ahead_stop(struct ahead *a);
 

@@ -1,10 +1,10 @@
 /* The loop over the records of an input, for all readers (records_next() at the end is its entry): ends
  * batches, counts, adds raw events, joins records of copies.  A reader frames one record (reader_ops.record)
- * and states its meaning (event) or its content (fields).
+ * and adds its meaning (event) or its content (fields).
  *
  * Counting bytes bounds the buffers of a pipe that a batch retains, and the time until progress is reported.
- * The end of a batch shows in outputs, which have new tracks before its events, so it does not depend on how
- * the input arrives. */
+ * Outputs depend on the ends of batches, as new tracks precede the events of a batch, so these ends do not
+ * depend on how the input arrives. */
 #include "run/read/records.h"
 
 #include "format/format.h"
@@ -27,7 +27,7 @@ void records_more(struct input *in, size_t held)
 	in->p += held;
 }
 
-/* Whether somebody wants the event of a record. */
+/* Whether the event of a record is wanted. */
 static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
 	if (raw)
@@ -41,7 +41,7 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 	return (want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
 }
 
-/* Makes a raw event what its record means, so that it can be selected. */
+/* Adds the meaning of its record to a raw event, so that it can be selected. */
 static inline void complete_event(struct reader *r, const struct reader_ops *ops, const struct record *rec,
                                   struct batch *b, struct event *e)
 {
@@ -126,7 +126,7 @@ static const char *position_after(const struct input *in, size_t n)
 /* Adds an event for the n records in [from, to). */
 static void add_run(struct reader *r, const char *from, const char *to, uint64_t n, struct batch *b)
 {
-	/* Any class: where the copier reads it, the reader has planned one for this. */
+	/* Any class: if the copier reads it, the reader has planned one for this. */
 	const struct class *const cls = r->trace->classes[0];
 
 	if (to == from)
@@ -143,7 +143,7 @@ static void add_run(struct reader *r, const char *from, const char *to, uint64_t
 }
 
 /* Adds adjacent records as one event, which ends where the window may move, or before a record that needs an
- * event of its own: structure, which copiers may have to know, or record.alone.  That record is read, too. */
+ * event of its own: structure, which copiers may need, or record.alone.  That record is read, too. */
 static enum record_status read_run(struct reader *r, unsigned want, struct batch *b)
 {
 	const struct reader_ops *const ops = r->format->reader;
@@ -203,7 +203,7 @@ static enum read_status finish(struct reader *r, enum read_status status)
 	return r->no_memory ? READ_NO_MEMORY : status;
 }
 
-/* Bytes that bound a batch: those of records, and those that their events refer to. */
+/* Bytes that bound a batch: those of records, and those outside of records that events refer to. */
 static inline uint64_t batch_bytes(const struct reader *r)
 {
 	return input_offset(r->in, r->in->p) + r->referred;

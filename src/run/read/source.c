@@ -207,7 +207,7 @@ uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *o
 			const char *const path = o->folder ? o->tree.paths[i] : o->path;
 			if (!input_is_named(path) || (o->folder && operands_sidecar(operands, path) != NULL))
 				continue;
-			/* Not one of the run's files: what is wrong with it is reported when it is read. */
+			/* Not one of the run's files: its faults are reported when it is read. */
 			struct input *const in = input_open_in(NULL, o->archive, path);
 			if (in != NULL)
 				search_zero(&z, in);
@@ -373,8 +373,8 @@ static void report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* The format of a stream in the folder of its trace, whose name says what it is even if its start is damaged;
- * NULL: it is none. */
+/* The format of a stream in the folder of its trace, by its name, which is known even if its start is
+ * damaged; NULL: it is none. */
 static const struct format *format_of_stream(const struct source *s)
 {
 	const char *const slash = s->location.in_folder ? strrchr(s->location.path, '/') : NULL;
@@ -635,7 +635,7 @@ bool source_start(struct source *s)
 	begin_clock(c, s->format);
 	bool ok = open_trace(s);
 	if (ok && c->unreadable) {
-		s->unreadable = true; /* the findings of the trace say why */
+		s->unreadable = true; /* the findings of the trace give the reason */
 		return false;
 	}
 	s->reader = reader_of(s, c->quiet ? NULL : &s->findings);
@@ -645,7 +645,7 @@ bool source_start(struct source *s)
 	if (!ok && s->findings.levels[LEVEL_ERROR] == 0)
 		source_no_memory(s);
 	s->unreadable |= !ok;
-	c->trace->dialect_known &= c->job->in.npaths == 1; /* others may be of another */
+	c->trace->dialect_known &= c->job->in.npaths == 1; /* other inputs may have another dialect */
 	s->open = ok;
 	s->status = ok ? READ_MORE : READ_BAD;
 	return ok;
@@ -692,7 +692,7 @@ void source_next(struct source *s, struct batch *b)
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	if (s->context->marks != NULL && s->context->marks->state != MARKS_WHILE_READING)
-		s->reader.want &= ~(unsigned)WANT_WHOLE; /* they were made meanwhile */
+		s->reader.want &= ~(unsigned)WANT_WHOLE; /* the marks were made */
 	input_pin(in, &b->pins);
 	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;

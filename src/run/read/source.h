@@ -16,7 +16,7 @@
 struct trace_context {
 	const struct pipeline_job *job;      /* borrowed */
 	struct trace *trace;                 /* borrowed */
-	struct gate *gate;                   /* passed before a change of what is here; NULL: none */
+	struct gate *gate;                   /* passed before a change of this state; NULL: none */
 	struct vocabularies *vocabularies;   /* borrowed; NULL: only `vocabulary` */
 	const struct vocabulary *vocabulary; /* of the format; NULL: loaded when the format is known */
 	const void *ahead_of;        /* state of the reader that requested a look-ahead pass; NULL: none */
@@ -42,7 +42,7 @@ struct trace_context {
 	bool unreadable;
 	bool incomplete;    /* another file of the trace could not be read */
 	bool lacks_inputs;  /* an input could not be read, or is missing */
-	char refused[512];  /* why the request makes no sense for the trace; or "" */
+	char refused[512];  /* why the request cannot be met for the trace; or "" */
 	bool system_failed; /* OOM, a read error or a shrunk file: events may be missing */
 	char why[256];      /* the first other file that could not be read, and the reason; or "" */
 	uint64_t bytes;     /* of closed sources, unpacked */

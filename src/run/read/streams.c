@@ -1,5 +1,5 @@
 /* Merges the streams of a trace by (time, path, offset) with a tournament (merge.h).  A stream keeps its own
- * order: where its clock goes back, an event has the time of the one before it.
+ * order: if its clock goes back, an event gets the time of the one before it.
  *
  * Memory is divided among streams: with more of them, fewer events and fewer bytes of each file are buffered.
  * Merged batches share the memory of the batches of streams. */
@@ -91,7 +91,7 @@ static struct stream *new_stream(struct reading *r)
 	return s;
 }
 
-/* Its findings are deferred, as several streams are read at the same time. */
+/* Findings of the stream are deferred, as several streams are read at the same time. */
 bool streams_add(struct reading *r, struct source *from)
 {
 	const struct pipeline_hooks *const h = &r->context->job->to.hooks;

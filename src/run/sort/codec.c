@@ -50,7 +50,7 @@ static inline enum kind kind_of(const char *p, uint32_t flags)
 	return (flags & SLICE_STAYS) != 0 ? KIND_STAYS : p == NULL ? KIND_NULL : KIND_TEXT;
 }
 
-/* Whether only the number of its fields is packed. */
+/* Whether only the number of the event's fields is packed. */
 static inline bool omits_fields(const struct event_shapes *s, const struct event *e)
 {
 	return s != NULL && s->few_fields && e->phase != PHASE_COUNTER && !call_stack_of_class(e->cls);

@@ -5,9 +5,8 @@
 #include "run/sort/sorter.h"
 
 /*
- * Why not struct merge (merge.h): its keys are 64 bits, and equal ones are
- * decided by the number of the source.  Here the duration, and the track, count
- * too.
+ * struct merge (merge.h) cannot be used: its keys are 64 bits, and the number of the source decides between
+ * equal ones.  Here the duration and the track are part of the key.
  */
 
 #define BUFFER_MIN UINT64_C(4096)
@@ -274,7 +273,7 @@ static bool next_large(struct run_merge *m, struct run_reader *r, struct batch *
 	return unpack_in_place(m, out, packed) && advance(m);
 }
 
-/* From a run in the file. */
+/* Adds the next event of a run in the file. */
 static bool next_of_file(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
 {
 	if (size > r->cap)

@@ -107,7 +107,8 @@ static inline bool same_text(const char *a, const char *b, uint32_t n)
 	return n > 0 ? a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1] : a != NULL && b != NULL;
 }
 
-/* Names of rows may stay where those of the fields do not; one that stays keeps its place. */
+/* Names of rows may have SLICE_STAYS where those of the fields do not; a field name that has it must have the
+ * same address. */
 static inline bool is_of_row(const struct field *f, const struct field *row, uint32_t n)
 {
 	const uint64_t stays = size_of(&(const struct slice){ .flags = SLICE_STAYS });

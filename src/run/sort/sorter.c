@@ -458,7 +458,7 @@ static bool add_input(struct order_stage *st, enum stage_status status, struct b
 	return ok;
 }
 
-/* Passes on what is not sorted.  STAGE_END: nothing is left, all arrow ends are in the sorter. */
+/* Passes on events that are not sorted.  STAGE_END: nothing is left, all arrow ends are in the sorter. */
 static enum stage_status pass_others(struct order_stage *st, enum stage_status status, struct batch **b)
 {
 	for (; status == STAGE_MORE; status = stage_next(st->stage.from, b)) {

@@ -62,7 +62,7 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
 /*
  * Common properties of the fields of an event: their names, and the types of their values.  A packed event
  * has the number of its row instead.  Names are interned by the sorting stage, so that unpacked ones have
- * SLICE_STAYS; those beyond its limits are copied into the row, to which the batch then has a reference.
+ * SLICE_STAYS; names beyond its limits are copied into the row, to which the batch then has a reference.
  */
 #define FIELD_ROW_NONE UINT16_MAX
 #define FIELD_ROWS_MAX 4096U
@@ -88,8 +88,8 @@ struct field_rows {
 /* For at most `max` rows, up to FIELD_ROWS_MAX.  Free it with shared_memory_drop(&s->shared). */
 struct field_rows *field_rows_new(uint32_t max, struct texts *texts);
 
-/* The number of the row of n > 0 fields, or FIELD_ROW_NONE: too many, or OOM.  likely: a number, of a row or
- * not. */
+/* The number of the row of n > 0 fields, or FIELD_ROW_NONE: too many, or OOM.  likely: the number to try
+ * first, which need not be that of a row. */
 uint16_t field_rows_find(struct field_rows *s, const struct field *f, uint32_t n, uint32_t likely);
 
 /* ---- event shapes ---- */
@@ -191,7 +191,7 @@ void event_read_head(struct packed_head *h, const char *packed, const struct eve
 struct order_key event_head_key(const struct packed_head *h, struct order_rule rule);
 
 /* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its
- * scratch arena.  shapes, with_bytes: as packed; out->bytes may be NULL in any case.
+ * scratch arena.  shapes, with_bytes: as packed; out->bytes may always be NULL.
  *
  * event_unpack_in_place: the batch points into the packed event, which must live as long as the batch.
  * event_unpack_copy: copies texts and lists to the scratch arena of the batch. */
@@ -228,12 +228,12 @@ uint32_t run_merge_most(uint64_t memory);
 
 /* Merges as few adjacent runs as possible until at most `max` of the *n runs are left.  Results are appended
  * to the file; merged runs are discarded.  *merges: number of merges.  Returns false on OOM, or if the file
- * failed; so below. */
+ * failed, like the functions below. */
 bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                  const struct run_rule *rule, uint32_t *merges);
 
 /* The runs of a merge by the keys of their next events; of equal keys that of the earlier run is first.  The
- * first run stays first, without a look at others, as long as its keys are less than `bound`. */
+ * first run stays first, without comparison with others, as long as its keys are less than `bound`. */
 struct run_heap {
 	struct order_key *keys;    /* of the next event of each run */
 	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
@@ -266,7 +266,7 @@ static inline bool run_heap_is_alone(const struct run_heap *h)
 
 void run_heap_reorder(struct run_heap *h);
 
-/* After an event of the first run, whose next one has this key. */
+/* To be called after an event of the first run; key: that of its next event. */
 static inline void run_heap_advance(struct run_heap *h, const struct order_key *key)
 {
 	h->keys[h->active[0]] = *key;
@@ -274,7 +274,7 @@ static inline void run_heap_advance(struct run_heap *h, const struct order_key *
 		run_heap_reorder(h);
 }
 
-/* After the last event of the first run. */
+/* To be called after the last event of the first run. */
 void run_heap_end_run(struct run_heap *h);
 
 struct run_reader;
@@ -322,7 +322,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * sorter_end().
  * Writers depend on that: all tracks and classes of the trace are known with the first batch.
  *
- * Why events are packed although they fit in memory: copies that are not packed take three to four times the
+ * Events are packed even if they fit in memory: copies that are not packed take three to four times the
  * space, and page faults and cache misses then cost more than packing and unpacking.
  *
  * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
@@ -385,7 +385,7 @@ struct sorter_load {
 	char *data;
 	uint64_t cap, used;
 	struct order_key
-	    *keys; /* keys_cap of them, and twice as many to sort them; position: where in data */
+	    *keys; /* keys_cap of them, and twice as many to sort them; position: place in data */
 	uint32_t keys_cap, n;
 	bool in_order;
 	struct order_key last; /* the greatest key */
@@ -421,10 +421,10 @@ void sorter_init(struct sorter *s, const struct sorter_options *options);
  * then. */
 bool sorter_add(struct sorter *s, const struct batch *b);
 
-/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false as sorter_add(). */
+/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false like sorter_add(). */
 bool sorter_take_arrows(struct sorter *s, struct batch *b);
 
-/* Ends the input.  Returns false as sorter_add(). */
+/* Ends the input.  Returns false like sorter_add(). */
 bool sorter_end(struct sorter *s);
 
 enum sorter_status {
@@ -438,7 +438,7 @@ enum sorter_status {
  * New tracks and classes are not listed. */
 enum sorter_status sorter_next(struct sorter *s, struct batch *out);
 
-/* After a failure: one line, with the path if a file is concerned. */
+/* After a failure: one line, with the path if a file failed. */
 void sorter_reason(const struct sorter *s, char *why, size_t size);
 
 /* At any time after sorter_init. */
@@ -449,15 +449,15 @@ void sorter_free(struct sorter *s);
 /* The stage that sorts events. */
 struct order_stage {
 	struct stage stage;
-	const struct arrangement *arrange; /* borrowed, as are the following */
+	const struct arrangement *arrange; /* borrowed, like the following */
 	const bool *raw;     /* events are records, which keep their order; known with the first batch */
-	struct trace *trace; /* that the events are of: it gets the times that they span */
+	struct trace *trace; /* trace of the events: its range of times is set */
 	struct batch_pool *pool;
 	const struct stage_faults *faults;
 	bool signed_time;   /* see order_rule */
 	struct texts texts; /* names of fields */
 	struct sorter sorter;
-	bool begun;  /* the sorter is */
+	bool begun;  /* the sorter was initialised */
 	bool passed; /* all events that are not sorted are passed on */
 };
 

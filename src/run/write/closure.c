@@ -37,7 +37,7 @@ struct closure {
 	struct table64 by_key; /* -> keys[] */
 	struct table64 kept;   /* positions */
 	uint64_t position;     /* of the current record */
-	bool event, selected;  /* what it is */
+	bool event, selected;  /* kind of the current record */
 	bool keep_all, failed;
 };
 
@@ -98,7 +98,7 @@ static void keep_node(struct closure *cl, uint32_t node, uint32_t *n)
 		queue_key(cl, cl->uses[x->first_use + i], n);
 }
 
-/* Keeps what defines the queued keys, and what that uses. */
+/* Keeps the definitions of the queued keys, and of the keys that these use. */
 static void propagate(struct closure *cl, uint32_t n)
 {
 	while (n > 0 && !cl->failed) {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * The structure that selected records need, for the engine.  In a first pass copiers state what records
- * define and use (copier_defines(), copier_uses(), copier_needs()); keeping a definition makes what it uses
- * needed.  Records are known by the number of their input and their offset.
+ * The structure that selected records need, for the engine.  In a first pass copiers state the keys that
+ * records define and use (copier_defines(), copier_uses(), copier_needs()); keeping a definition makes the
+ * keys that it uses needed.  Records are identified by the number of their input and their offset.
  *
  * Memory: at most CLOSURE_MAX records of structure, and as many keys.  Beyond that all structure is kept.
  */

@@ -1,5 +1,5 @@
-/* Runs a format's recovery over one input: keeps intact records, drops what is between them.  Findings of the
- * format are passed to the list of changes, faults of the input to the sink. */
+/* Runs a format's recovery over one input: keeps intact records, and drops the bytes between them.  Findings
+ * of the format are passed to the list of changes, faults of the input to the sink. */
 #include "run/write/recover.h"
 
 #include <stdlib.h>

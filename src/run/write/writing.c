@@ -109,7 +109,7 @@ static bool begins_input(struct writing *w, const struct event *e, struct slice 
 	return begins;
 }
 
-/* Before the first record: ends the survey, whose records come again. */
+/* Before the first record: ends the survey, whose records are read again. */
 static void begin_copy(struct writing *w, struct chunk *chunk)
 {
 	w->copying = true;
@@ -119,7 +119,7 @@ static void begin_copy(struct writing *w, struct chunk *chunk)
 		chunk->text.failed |= !closure_end(w->closure);
 }
 
-/* Whether records that were not read are kept: their times and what they refer to are not known. */
+/* Whether unread records are kept: their times and references are not known. */
 static bool keeps_long(const struct copier *c)
 {
 	return !c->selected && !c->run->rebased;
@@ -159,7 +159,7 @@ static bool in_parallel(const struct writing *w)
 }
 
 /* Returns the end of the events from the i-th on that are rendered together: labels of several MiB each must
- * not be rendered all at once. */
+ * not all be rendered at once. */
 static uint32_t slice_end(const struct batch *b, uint32_t i, bool copies)
 {
 	uint64_t bytes = 0;

@@ -40,28 +40,28 @@ struct writing {
 	struct writing_output out;
 	struct run_facts run;
 	bool copies; /* records of its own format: with the copier, not the writer */
-	void *state; /* of the one in use */
+	void *state; /* of the writer or copier in use */
 	struct writer writer;
 	bool any; /* bytes were written */
 	struct copier copier;
 	struct closure *closure; /* of a selection, if the copier states references; or NULL */
 	bool copying;            /* the survey is over */
 	uint64_t input, offset;  /* of the copier: number of the current input, from 1; the last record */
-	struct chunk chunk;      /* of the first and the last bytes */
+	struct chunk chunk;      /* for the first and the last bytes */
 	struct ledger total;
 	struct lanes lanes; /* used in order, on any thread, like the ledger */
 	struct ledger lanes_lost;
 	bool has_lanes;
 	bool begun;
-	atomic_bool no_memory, failed; /* failed: the output, or */
-	const char *failure;           /* the writer, with this reason; NULL: the output */
+	atomic_bool no_memory, failed; /* failed: the output or the writer */
+	const char *failure;           /* of the writer; NULL: the output failed */
 	struct workers *workers;
 	struct writing_job *jobs; /* by slot */
 	size_t njobs;
 };
 
-/* Writes the first bytes, when an input of `p` is open.  Returns false on OOM, or if the output failed; so
- * below. */
+/* Writes the first bytes, when an input of `p` is open.  Returns false on OOM, or if the output failed, like
+ * the functions below. */
 bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
                    const struct writing_options *options);
 
