@@ -1,6 +1,6 @@
 /*
- * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Only packets for
- * which decoding has set `needs_check` get here.  The depth of messages is bounded, and each byte is visited
+ * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Only packets with
+ * `needs_check`, set by decoding, are checked.  The depth of messages is bounded, and each byte is visited
  * once a level.
  */
 #include "base/utf8.h"

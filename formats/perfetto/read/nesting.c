@@ -12,7 +12,7 @@
 
 /* ---- findings ---- */
 
-/* A track in a message.  Those without a descriptor have no uuid, or one that is a hash. */
+/* Returns the name of a track for messages.  Tracks without a descriptor have no uuid, or a hash as uuid. */
 static const char *track_label(const struct pf_track *t, char space[64])
 {
 	if (!t->is_synthetic)

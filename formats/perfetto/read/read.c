@@ -365,7 +365,7 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
-/* Reports findings that many packets may have, once with their number. */
+/* Reports findings that many packets may have: once, with the number of packets. */
 static void report_tallies(struct pf_state *st)
 {
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
