@@ -235,8 +235,7 @@ static inline bool parse_plain_usec(const char *p, const char *e, uint64_t max, 
 	return v <= max;
 }
 
-/* Converts decimal microseconds to nanoseconds exactly; *t has no sign.  Returns false beyond `max`.
- */
+/* Converts decimal microseconds to nanoseconds exactly; *t has no sign.  Returns false beyond `max`. */
 static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *exp = p;

@@ -164,7 +164,7 @@ static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, cons
 	return t;
 }
 
-/* Returns the track of a packet.  Needed for every packet: it also limits the number of tracks. */
+/* Returns the track of a packet.  Needed for every packet: also limits and reports the number of tracks. */
 static inline const struct track *find_track(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true);

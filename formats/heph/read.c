@@ -45,8 +45,7 @@ void heph_report_text(struct heph_state *st, const struct heph_packet *k, const 
 
 /* ---- starts of packets ---- */
 
-/* Returns the minimum size of a packet whose magic constant is cut off after 0 to 3 bytes; 0: no such packet.
- */
+/* Returns the minimum size of a packet whose magic constant is cut off after 0 to 3 bytes; 0: no packet. */
 uint32_t heph_packet_min_of_part(const char *p, const char *end)
 {
 	static const char metadata[3] = { 0x75, (char)0xD1, 0x1D },

@@ -81,8 +81,7 @@ enum record_status heph_search(struct heph_state *st, struct record *rec)
 		const size_t left = (size_t)(in->end - p);
 		const uint32_t size = left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + 4, true);
 		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
-			return RECORD_MORE; /* search again: the finding must precede the skipped bytes
-			                     */
+			return RECORD_MORE; /* search again: the finding must precede skipped bytes */
 		if (left < HEPH_HEAD_SIZE)
 			p = in->end;
 		if (p == in->end || (size <= st->r->max_record && heph_is_packet(p, in->end, in->end))) {

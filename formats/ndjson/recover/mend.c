@@ -62,8 +62,7 @@ static void put_comma(struct text *to, size_t start)
 		text_char(to, ',');
 }
 
-/* Copies the members or elements that have no fault.  kept: for `types`, the remaining names; NULL: any.
- */
+/* Copies the members or elements that have no fault.  kept: for `types`, the remaining names; NULL: any. */
 static void put_faultless(struct text *to, const struct ndjson_faults *f, const struct json_token *t,
                           struct tabletext *kept)
 {
