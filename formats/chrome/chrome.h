@@ -245,7 +245,7 @@ struct chrome_reading {
 	struct table64 threads; /* tid -> the first of tasks[]: for samples */
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
-	struct chrome_task *overflow;        /* stands for all tasks beyond the limit */
+	struct chrome_task *overflow;        /* replaces all tasks beyond the limit */
 	char last_id[2 * CHROME_MAX_ID + 2]; /* key of tasks[last_task], the latest lookup */
 	uint32_t last_id_n, last_task;
 	struct chrome_reading *names_for; /* this reader; in a look-ahead pass the reader that started it */
@@ -380,7 +380,7 @@ bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool 
 /* Whether the object around the events begins at the brace p. */
 bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
 
-/* Whether reading can go on at p, after damage from `from` on. */
+/* Whether reading can continue at p, after damage from `from` on. */
 bool chrome_resumes(struct chrome_reading *st, const char *from, const char *p, bool *more);
 
 /* ---- document/wide.c ---- */

@@ -26,7 +26,7 @@ static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 	return table64_get(&ids->used, (uint64_t)pid << 32 | tid) == TABLE_NONE;
 }
 
-/* Whether the track has an id of the system, of its own: without has_id the number is undefined. */
+/* Whether the track has its own system id: without has_id, the number is undefined. */
 static bool has_own_id(const struct track *t)
 {
 	return t->has_id && t->lane == 0 && !t->is_child;

@@ -357,8 +357,8 @@ static char *put_async(char *p, const struct event *e, char end)
 	return PUT(p, "\"},\"ts\":");
 }
 
-/* Viewers merge counters of equal name and process, whatever their thread: a counter below a thread has the
- * tid as its id.  The scope states what the id is. */
+/* Viewers merge counters of equal name and process, even of different threads: a counter below a thread has
+ * the tid as its id.  The scope states the meaning of the id. */
 static char *put_counter(char *p, const struct track *k)
 {
 	p = PUT(p, "C\"");

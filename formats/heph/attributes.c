@@ -1,9 +1,9 @@
 /*
  * Attributes of events and options: name, type, value, up to the end of the packet.
  *
- * The document does not forbid repeated names, but JSON objects and most tools have each name once.  Names
- * are compared by signatures of their first and last bytes; only if two signatures are equal, or there are
- * more than 32 names, all names of the event are looked up in a table.
+ * The document does not forbid repeated names, but JSON objects and most tools have each name only once.
+ * Names are compared by signatures of their first and last bytes; only if two signatures are equal, or there
+ * are more than 32 names, all names of the event are looked up in a table.
  */
 #include "heph/heph.h"
 

@@ -426,7 +426,7 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 /* ---- tracks ---- */
 
 /* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
- * out/tracks.h); an option states what each number means. */
+ * out/tracks.h); an option states the track of each number. */
 
 static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
@@ -521,7 +521,7 @@ static bool add_track(struct hpw_state *st, const struct track *t, struct chunk 
 	return true;
 }
 
-/* Adds a track after its parents, of which there are at most TRACE_MAX_DEPTH. */
+/* Adds a track after its parents, at most TRACE_MAX_DEPTH. */
 static bool add_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;

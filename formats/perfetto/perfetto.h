@@ -166,7 +166,7 @@ void perfetto_args(struct perfetto_state *st, const struct batch *b, const struc
 #define PERFETTO_STACKS (1U << 18)
 #define PERFETTO_STACK_BYTES (32U << 20)
 
-/* Writes the call stack of an event, if it has one: as a packet of its own, or into st->body. */
+/* Writes the call stack of an event, if it has one: as a separate packet, or into st->body. */
 void perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e);
 
 /* ---- values.c ---- */

@@ -246,7 +246,7 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 
 /* ---- descriptors ---- */
 
-/* Returns the sort rank: the id; tracks without an id come first, by the number at the end of their name. */
+/* Returns the sort rank: the id; tracks without an id are first, by the number at the end of their name. */
 static uint64_t rank_of(const struct track *t)
 {
 	uint64_t n = 0, unit = 1;

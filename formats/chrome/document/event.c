@@ -162,7 +162,7 @@ static bool read_eagerly(struct chrome_reading *st, const char *p, const char *l
 	return !st->repair->more && st->repair->closed && is_usable(st, *end, near);
 }
 
-/* Reads an event that is not strict JSON.  wasted: bytes that were parsed in vain. */
+/* Reads an event that is not strict JSON.  wasted: bytes parsed in vain. */
 static enum record_status read_damaged(struct chrome_reading *st, struct record *rec, const char *p,
                                        const char *limit, const struct chrome_commas *commas, uint64_t wasted)
 {

@@ -243,7 +243,7 @@ static void reopen(struct recovery *rc)
 	s->any = s->lacks_events ? s->has_members : s->any_event;
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 /* Writes exactly the comma that the item at `at` needs before it. */
 static void put_comma(struct recovery *rc, const char *at)

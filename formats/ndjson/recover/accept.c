@@ -36,7 +36,7 @@ const char *ndjson_frame(struct recovery *rc, const char *p, const char *e)
 	return p != NULL && (st->json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
 }
 
-/* ---- what is in the output ---- */
+/* ---- lines of the output ---- */
 
 static void add_process(struct recovery *rc, uint64_t index)
 {

@@ -267,7 +267,7 @@ static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
 	return &m->list[m->n++].time;
 }
 
-/* Returns by how much all clocks are moved later, so that none becomes negative or goes back. */
+/* Returns the time by which all clocks are moved later, so that none becomes negative or goes back. */
 static uint64_t later_by(struct slice s, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);

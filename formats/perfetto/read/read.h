@@ -280,7 +280,7 @@ struct pf_track {
 	struct pf_track *parent;            /* of a thread: its process; NULL: not looked up */
 	bool is_used, is_synthetic;         /* synthetic: without descriptor */
 	bool has_local;                     /* async events of a local id belong to its process ... */
-	bool described_late;                /* ... and came before its descriptor */
+	bool described_late;                /* ... and preceded its descriptor */
 	uint8_t has;                        /* bits of enum pf_needs that are known to be met */
 	uint64_t async_id;                  /* of a synthetic track of async events */
 	bool is_async;                      /* tracetool wrote it for one async span */
@@ -379,7 +379,7 @@ struct pf_flow_end {
 	uint64_t key, ts, order;
 	const struct pf_track
 	    *dropped; /* track of an event that nesting drops unless it is sorted; or NULL */
-	bool ends;    /* the arrow does not go on */
+	bool ends;    /* the arrow does not continue */
 };
 
 /* ---- state ---- */
@@ -391,8 +391,8 @@ enum pf_needs {
 	PF_NEEDS_UNMERGED = 4, /* its row is not merged with those of siblings */
 };
 
-/* A finding about the nesting or the kind of a track, reported at the end of the file: until then, events may
- * turn out to be out of order, and the track may be described. */
+/* A finding about the nesting or the kind of a track, reported at the end of the file: events so far may
+ * still be found out of order, and the track may still be described. */
 struct pf_deferred {
 	const struct pf_track *track;
 	enum pf_rule rule;
