@@ -23,10 +23,10 @@ extern const struct rule chrome_rules[CHROME_RULE_COUNT + 1];
 extern const struct reader_ops chrome_reader_ops;
 
 #define CHROME_MAX_MEMBER (8u << 20)  /* bytes of a member of the file that is read whole */
-#define CHROME_PIECE (1u << 20)       /* bytes that are passed over at once */
-#define CHROME_MAX_FACT (1u << 20)    /* bytes of one that is kept */
+#define CHROME_PIECE (1u << 20)       /* bytes that are skipped at once */
+#define CHROME_MAX_FACT (1u << 20)    /* bytes of a member that is kept as a fact */
 #define CHROME_MAX_TASKS 60000        /* processes and threads */
-#define CHROME_MAX_ID 200             /* bytes of a pid or tid that is a text; a byte holds it */
+#define CHROME_MAX_ID 200             /* bytes of a pid or tid that is a text; its length fits in a byte */
 #define CHROME_MAX_TITLE 250          /* bytes of a name or category that always fit */
 #define CHROME_MAX_TITLES (16u << 20) /* bytes of longer names of categories, processes and threads */
 #define CHROME_MAX_CLASSES 4096
@@ -74,7 +74,7 @@ struct chrome_id {
 	bool local;              /* unique in its process only */
 };
 
-#define CHROME_SPANS 16 /* of a thread, to find partial overlaps */
+#define CHROME_SPANS 16 /* enclosing spans of a thread, to find partial overlaps */
 
 struct chrome_span {
 	uint64_t from, to; /* ns */
@@ -92,7 +92,7 @@ struct chrome_task {
 	const struct track *track; /* NULL: no event yet */
 	struct chrome_task *owner; /* the process of a thread; NULL: not looked up yet */
 	uint32_t index;            /* in tasks[] */
-	uint32_t open;             /* innermost B without its E, for pairs.c: index + 1; 0: none */
+	uint32_t open;             /* for pairs.c: innermost B without its E, index + 1; 0: none */
 	struct chrome_span spans[CHROME_SPANS];
 	uint32_t nspans;
 };
@@ -119,7 +119,7 @@ enum chrome_tally {
 struct chrome_end;
 struct chrome_open;
 
-/* Programs that write such files, by their marks.  The names are in facts/dialect.c. */
+/* Programs that write such files, recognised by their marks.  The names are in facts/dialect.c. */
 enum chrome_dialect {
 	CHROME_DIALECT_UNKNOWN,
 	CHROME_DIALECT_CHROME,
@@ -167,15 +167,15 @@ struct chrome_range {
 	uint64_t from, to;
 };
 
-/* Where a finding is. */
+/* Place of a finding. */
 struct chrome_place {
 	uint64_t offset, line, column, ordinal;
 };
 
-/* Damage that is passed over. */
+/* Damage that is skipped. */
 struct chrome_damage {
-	bool goes_on; /* beyond the last record */
-	bool is_new;  /* it is to be reported */
+	bool goes_on; /* continues after the last record */
+	bool is_new;  /* to be reported */
 	char first;
 	enum chrome_rule rule;
 	struct chrome_place place;
@@ -188,10 +188,10 @@ struct chrome_begun {
 	struct json_nest nest;
 };
 
-/* No "ph", of samples no "sf", stands in [from, at): saves looking again.  from NULL: unknown. */
+/* There is no "ph" (in samples no "sf") in [from, at): saves another search.  from NULL: unknown. */
 struct chrome_phases {
 	const char *from, *at;
-	uint64_t base; /* offset of address 0 in the trace: tells that the window moved */
+	uint64_t base; /* offset of address 0 in the trace; changes when the window moves */
 	bool samples;
 };
 
@@ -206,12 +206,12 @@ struct chrome_reading {
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
 	bool in_samples; /* the array is that of samples */
-	/* of p, and of the end of the record; start is an offset */
+	/* line of p, and of the end of the record; start: offset */
 	struct chrome_line {
 		uint64_t number, start;
 	} line, next_line;
 
-	/* The window: of the input, or of its text in UTF-8. */
+	/* Window: of the input, or of its text converted to UTF-8. */
 	const char *p, *end;
 	bool last;
 
@@ -226,16 +226,16 @@ struct chrome_reading {
 	bool repaired;                /* the text of the item is repair->text */
 	bool borrowed;                /* st->rec is in memory that the next record changes */
 	bool misnamed;                /* the key of the events is damaged */
-	bool lost;                    /* the bytes before were dropped */
-	bool no_array, has_no_commas; /* events a line */
+	bool lost;                    /* the bytes before the record were dropped */
+	bool no_array, has_no_commas; /* one event a line */
 	unsigned documents;
-	uint64_t wasted;                         /* bytes that were parsed in vain */
-	bool eager;                              /* the last event that was repaired eagerly was usable so */
-	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events in which others stand */
+	uint64_t wasted;                         /* bytes parsed in vain */
+	bool eager;                              /* the last eager repair gave a usable event */
+	struct chrome_range skips[CHROME_SKIPS]; /* the rest of events that contain other events */
 	uint32_t nskips;
 	struct chrome_phases phases;
 	struct chrome_begun begun;
-	struct json_nest nest; /* in a member or event that is read in parts; depth 0: in none */
+	struct json_nest nest; /* of the member or event that is read in parts; depth 0: none */
 
 	/* Current event. */
 	struct chrome_task *task;
@@ -245,15 +245,15 @@ struct chrome_reading {
 	struct table64 threads; /* tid -> the first of tasks[]: for samples */
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
-	struct chrome_task *overflow;        /* stands for all tasks beyond the limit */
+	struct chrome_task *overflow;        /* replaces all tasks beyond the limit */
 	char last_id[2 * CHROME_MAX_ID + 2]; /* key of tasks[last_task], the latest lookup */
 	uint32_t last_id_n, last_task;
-	struct chrome_reading *names_for; /* itself; in a look-ahead pass the reader that started it */
+	struct chrome_reading *names_for; /* this reader; in a look-ahead pass the reader that started it */
 	bool looked_ahead;
 	bool has_frames; /* of the whole file */
 
 	struct tabletext class_names[2]; /* cat -> trace.planned[]; [1]: of events with a call stack */
-	uint32_t title_bytes;            /* of CHROME_MAX_TITLES */
+	uint32_t title_bytes;            /* used bytes of CHROME_MAX_TITLES */
 	struct class *recent, *gaps;
 	bool recent_stack;
 
@@ -262,7 +262,7 @@ struct chrome_reading {
 	bool has_rank;       /* rank is known */
 	uint64_t rank;
 	bool unit_ns;  /* displayTimeUnit is ns */
-	bool has_base; /* the file says the wall time of its ts 0 */
+	bool has_base; /* the file states the wall time of its ts 0 */
 	uint32_t fact_bytes;
 	struct chrome_frames frames;
 
@@ -270,8 +270,8 @@ struct chrome_reading {
 	struct chrome_end *ends; /* the window */
 	struct timed *order;     /* 2 * CHROME_WINDOW elements */
 	uint32_t nends, ends_cap;
-	uint64_t checked_to;      /* ends before it come too late */
-	struct table64 open_keys; /* key -> open[] + 1; 0: it was open */
+	uint64_t checked_to;      /* ends before this time are too late */
+	struct table64 open_keys; /* key -> open[] + 1; 0: no longer open */
 	struct table64 arrows;    /* key -> number */
 	uint32_t narrows;
 	struct chrome_open *open;
@@ -283,7 +283,7 @@ struct chrome_reading {
 	struct chrome_damage damage;
 };
 
-/* Returns true for an element of `samples`, which has no ph: it is read as one of ph P. */
+/* Returns true for an element of `samples`, which has no ph: it is read as an event of ph P. */
 static inline bool chrome_is_sample(const struct chrome_reading *st)
 {
 	return st->in_samples && st->rec.of[CHROME_PH].kind == JSON_ABSENT;
@@ -304,7 +304,7 @@ int chrome_probe(struct slice head, bool complete);
 /* See reader_ops.record. */
 enum record_status chrome_next_record(struct reader *r, struct record *rec);
 
-/* Returns the offset of a position in the window, in the input's, or in the text of a repaired event. */
+/* Returns the offset of a position in the window, the input's window or the text of a repaired event. */
 uint64_t chrome_offset(const struct chrome_reading *st, const char *at);
 
 /* Returns the position in the window of a position in the text of a repaired event. */
@@ -314,11 +314,11 @@ const char *chrome_origin(const struct chrome_reading *st, const char *at);
 enum record_status chrome_end_item(struct chrome_reading *st, struct record *rec, enum chrome_item item,
                                    const char *at, const char *end);
 
-/* The same for what is no event; raw reading shows it as structure. */
+/* Same as chrome_end_item() for a record that is no event; raw reading shows it as structure. */
 enum record_status chrome_end_gap(struct chrome_reading *st, struct record *rec, enum chrome_item item,
                                   const char *at, const char *end);
 
-/* Passes over the next part of a member that is larger than the window, or of an event that is too long; p: a
+/* Skips the next part of a member that is larger than the window, or of an event that is too long.  p: a
  * value or key in it. */
 enum record_status chrome_read_part(struct chrome_reading *st, struct record *rec, const char *at,
                                     const char *p, enum chrome_item item);
@@ -346,7 +346,7 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 /* Reads a damaged member of the object around the events. */
 enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p);
 
-/* Passes over the rest of an event in which others stand.  Returns false if st->p is at none. */
+/* Skips the rest of an event that contains other events.  Returns false if there is none at st->p. */
 bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record_status *status);
 
 /* Returns the rule of the first fault of the repaired item. */
@@ -356,9 +356,9 @@ void chrome_damage_free(struct chrome_reading *st);
 
 /* ---- document/starts.c ---- */
 
-/* *more: only bytes after e, or after the window, tell. */
+/* *more: the answer depends on bytes after e, or after the window. */
 
-#define CHROME_START_LOOK (16u << 10) /* bytes in which the ph of an event is looked for */
+#define CHROME_START_LOOK (16u << 10) /* bytes that are searched for the ph of an event */
 
 /* Matches `"key":` at p. */
 bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
@@ -380,23 +380,23 @@ bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool 
 /* Whether the object around the events begins at the brace p. */
 bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
 
-/* Whether reading can go on at p, after damage from `from` on. */
+/* Whether reading can continue at p, after damage from `from` on. */
 bool chrome_resumes(struct chrome_reading *st, const char *from, const char *p, bool *more);
 
 /* ---- document/wide.c ---- */
 
-/* Reads on as UTF-16.  false: no memory. */
+/* Continues reading as UTF-16.  Returns false on OOM. */
 bool chrome_wide_begin(struct chrome_reading *st, bool big);
 void chrome_wide_free(struct chrome_wide *w);
 
-/* Sets the window, to the text of the next bytes; `more`: of further ones, too.  Returns false if the input's
+/* Sets the window to the text of the next bytes; `more`: and of further ones.  Returns false if the input's
  * window has none. */
 bool chrome_wide_window(struct chrome_reading *st, bool more);
 
-/* Returns the number of bytes of the input that [st->p, at) was. */
+/* Returns the number of input bytes from which [st->p, at) was converted. */
 uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *at);
 
-/* Makes positions of the record, in the text, those of the input. */
+/* Changes positions of the record in the text to those in the input. */
 void chrome_wide_end(struct chrome_reading *st, struct record *rec);
 
 /* ---- document/recover.c ---- */
@@ -408,14 +408,14 @@ extern const struct recover_ops chrome_recover_ops;
 /* Reads the event at p into st->rec.  Returns its end, or NULL with st->json.error set. */
 const char *chrome_parse_event(struct chrome_reading *st, const char *p, const char *e);
 
-/* Reports members that st->rec has twice. */
+/* Reports duplicate members of st->rec. */
 void chrome_report_duplicates(struct chrome_reading *st);
 
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same for a position that was in the window. */
+/* chrome_report_place() reports a position that is no longer in the window: chrome_place() keeps it. */
 struct chrome_place chrome_place(const struct chrome_reading *st, const char *at);
 void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
                          const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -438,7 +438,7 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 /* Reads ts and dur of st->rec, with findings. */
 void chrome_read_times(struct chrome_reading *st);
 
-/* Returns the text of a string with its escapes resolved, or of any other value its bytes. */
+/* Returns the text of a string with its escapes resolved; for any other value, its bytes. */
 struct slice chrome_text(struct arena *a, const struct json_token *t);
 
 static inline struct slice chrome_token_text(const struct json_token *t)
@@ -446,10 +446,10 @@ static inline struct slice chrome_token_text(const struct json_token *t)
 	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_token_text(t);
 }
 
-/* Returns CHROME_MEMBERS for others. */
+/* Returns CHROME_MEMBERS for other keys. */
 enum chrome_member chrome_find_member(struct slice key);
 
-/* Returns a value as a field has it.  A text that cannot be copied on OOM has p NULL. */
+/* Returns the value for a field.  On OOM, a text has p NULL. */
 struct value chrome_read_value(struct arena *a, const struct json_token *t);
 
 /* Appends the members of the object [p, end) to the fields of the event. */
@@ -458,7 +458,7 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 
 /* ---- meaning.c ---- */
 
-/* Checks and applies st->rec.  Returns false if it is no event: the finding says why. */
+/* Checks and applies st->rec.  Returns false after a finding if it is no event. */
 bool chrome_read_event(struct chrome_reading *st, struct record *rec);
 
 /* See reader_ops.event, fields and end. */
@@ -472,24 +472,24 @@ void chrome_tasks_free(struct chrome_reading *st);
 /* Returns `id`, else id2.global, else id2.local. */
 struct chrome_id chrome_find_id(const struct chrome_record *rec);
 
-/* Returns what both ends of an async span share (b, e, S, F); names of b and e are compared besides. */
+/* Returns the key that both ends of an async span share (b, e, S, F); names of b and e are compared, too. */
 uint64_t chrome_async_key(const struct chrome_record *rec);
 
-/* Returns the number of the arrow of st->rec (s, t, f), equal at its ends: of its category, name and id. */
+/* Returns the number of the arrow of st->rec (s, t, f), from category, name and id: equal at both ends. */
 uint64_t chrome_arrow_number(struct chrome_reading *st);
 
-/* Returns that of an arrow by bind_id, which binds spans. */
+/* Returns the number of an arrow by bind_id, which binds spans. */
 uint64_t chrome_bound_number(struct chrome_reading *st);
 
 /* Checks that st->rec has its other end, if its ph is one of B, E, b, e, S, F, s, t and f. */
 void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task);
 
-/* Checks the same of bind_id. */
+/* Checks that bind_id of st->rec has its other end. */
 void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *task);
 
 void chrome_tally(struct chrome_reading *st, enum chrome_tally which, uint64_t offset);
 
-/* Reports what has no other end, and all tallies, at the end of the input. */
+/* Reports begins, ends and arrows without their other end, and all tallies, at the end of the input. */
 void chrome_report_pairs(struct chrome_reading *st);
 void chrome_pairs_free(struct chrome_reading *st);
 
@@ -500,28 +500,28 @@ extern const char *const chrome_dialects[CHROME_DIALECTS + 1]; /* ended by NULL 
 /* See reader_ops.zero. */
 uint64_t chrome_zero(struct input *in);
 
-/* Sets the dialect, the clock and time 0 by the start of the input, at its opening. */
+/* Sets the dialect, the clock and time 0 from the start of the input when it is opened. */
 void chrome_look_at_head(struct chrome_reading *st);
 
-/* Sets the dialect unless the user did. */
+/* Sets the dialect unless the user set it. */
 void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d);
 
 /* Reads a member of the object around the events: a fact of the whole trace, the epoch, or a mark. */
 void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t);
 
-/* Reports a fact, a value at a position of the window, that is not kept. */
+/* Reports a fact that is not kept; at: position of its value in the window. */
 void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *at);
 
 /* Reads metadata (ph M) that is a fact. */
 void chrome_read_metadata(struct chrome_reading *st);
 
-/* Tells the dialect by the first events. */
+/* Finds the dialect from the first events. */
 void chrome_mark_event(struct chrome_reading *st);
 
-/* Adds the members of st->rec that have no other place as fields, after the args. */
+/* Adds the members of st->rec that the model has no other place for as fields, after the args. */
 bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct event *e);
 
-/* Returns the name of a process: in a folder of ranks or objects with the part of the job before it. */
+/* Returns the name of a process; in a folder of ranks or objects, after the part of the job. */
 struct slice chrome_labelled(struct chrome_reading *st, struct slice name);
 
 /* Reads stackFrames. */
@@ -548,7 +548,7 @@ struct chrome_track {
 	char text[48]; /* `,"pid":1,"tid":7` */
 	uint8_t len;
 	bool renamed; /* pid or tid are not the true ones */
-	bool changed; /* its name, or that of its process, is not UTF-8 */
+	bool changed; /* its name or the name of its process is not UTF-8 */
 	uint32_t pid, tid;
 	uint32_t *part; /* chrome-dir: number of the last part that names it, from 1; 0: none */
 };
@@ -585,7 +585,7 @@ struct chrome_state {
 	bool named;             /* the name of a track was written */
 	bool of_chrome;         /* the input has this format */
 	struct slice record_id; /* name of the first field if it numbers events, else empty */
-	struct arena arena;     /* of what tracks and classes are declared as */
+	struct arena arena;     /* declared data of tracks and classes */
 	struct chrome_ids ids;
 	struct chrome_parts parts;
 };
@@ -615,7 +615,7 @@ extern const struct writer_ops chrome_writer_ops, chrome_dir_writer_ops;
 void chrome_set_options(struct writer *w);
 bool chrome_declare(struct writer *w, const struct batch *b);
 
-/* Write the start and the end of a document.  parts NULL: it is not a part. */
+/* Write the start and the end of a document.  parts NULL: the document is not a part. */
 void chrome_put_head(struct text *t);
 void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk);
 
@@ -625,7 +625,7 @@ bool chrome_is_rendered(const struct event *e);
 void chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
                          struct chunk *chunk);
 
-/* first: of a process, its first thread, or NULL. */
+/* first: the first thread of a process, or NULL. */
 void chrome_render_track(const struct track *k, const struct track *first, bool comma, struct chunk *chunk);
 void chrome_free(void *state);
 
@@ -635,7 +635,7 @@ void chrome_parts_free(struct chrome_parts *p);
 
 /* ---- tracks.c ---- */
 
-/* Gives every new track its numbers, in order of arrival.  false: no memory. */
+/* Gives a new track its numbers, in order of arrival.  Returns false on OOM. */
 bool chrome_declare_track(struct chrome_state *st, struct track *t);
 
 /* Writes metadata events that give viewers the order of these processes and threads. */

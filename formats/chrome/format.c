@@ -1,7 +1,7 @@
 /*
  * The formats chrome and chrome-dir, and the probe: an object with an array traceEvents, or an array of
- * objects that have a ph of the format.  Other formats use such objects too, so the score is below that of
- * formats whose signature only their own writers produce.
+ * objects with a ph of the format.  Other formats use such objects, too, so the score is below that of
+ * formats with a signature of their own.
  */
 #include "chrome/chrome.h"
 
@@ -16,7 +16,7 @@
 #define LINES_BITS 28
 #define DAMAGED_BITS 20
 #define PROBED_ELEMENTS 4 /* of an array */
-#define PROBED_BRACES 200 /* where neither an object nor an array is whole */
+#define PROBED_BRACES 200 /* if neither an object nor an array is whole */
 
 /* Returns true for members that precede traceEvents in some files. */
 static bool is_known_member(struct slice key)
@@ -94,7 +94,7 @@ static int probe_array(struct json *x, const char *p, const char *e)
 	return i == 0 && (p != NULL || x->error.cut) ? EMPTY_BITS : 0;
 }
 
-/* Returns the position after the first `"key":`, where it stands, or NULL. */
+/* Returns the position after the first `"key":`, or NULL. */
 static const char *find_key(const char *p, const char *e, const char *key)
 {
 	const size_t n = strlen(key);
@@ -107,7 +107,7 @@ static const char *find_key(const char *p, const char *e, const char *key)
 	return NULL;
 }
 
-/* Returns true if a key of an event stands at p without quotes, or with others: `ph:`, `'ph':`. */
+/* Returns true if p is at a key of an event without quotes or with single quotes: `ph:`, `'ph':`. */
 static bool is_bare_key(const char *p, const char *e)
 {
 	p = json_skip_blanks(p, e);
@@ -136,7 +136,7 @@ static bool starts_event(const char *p, const char *e)
 	       (ph[1] == 'M' || find_key(start, e, "ts") != NULL);
 }
 
-/* Events that no bracket or another document precedes: a line each, or after lines of a log or a comment. */
+/* Events not preceded by a bracket or a document: one a line, or after lines of a log or a comment. */
 static int probe_damaged(const char *p, const char *e)
 {
 	const char *const start = p;
@@ -153,7 +153,7 @@ static int probe_damaged(const char *p, const char *e)
 	return 0;
 }
 
-/* Returns the score of a file in UTF-16: that of its ASCII characters, without its mark. */
+/* Returns the score of a file in UTF-16: that of its ASCII characters, without the byte order mark. */
 static int probe_wide(struct slice head, bool big)
 {
 	char text[2048];

@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 #include "model/event_traits.h"
 
-/* Returns a name of a category, process or thread: cut, with a finding, where `to`, which keeps it, has no
- * room for long ones. */
+/* Returns a name of a category, process or thread; a long one is cut, with a finding, if `to`, which keeps
+ * it, has no space for it. */
 static struct slice fit_title(struct chrome_reading *st, struct chrome_reading *to, struct slice s)
 {
 	if (s.n <= CHROME_MAX_TITLE)
@@ -43,7 +43,7 @@ static struct slice id_text(struct chrome_reading *st, const struct json_token *
 	return slice_of(s.p, utf8_cut(s.p, s.n, CHROME_MAX_ID));
 }
 
-/* Sets the id of w.  t: its token for findings; NULL: the token is not in this pass. */
+/* Sets the id of w.  t: its token for findings; NULL: the token is in another pass. */
 static void read_id(struct chrome_reading *st, struct chrome_task *w, struct slice s, const char *what,
                     const struct json_token *t)
 {
@@ -62,7 +62,7 @@ static void read_id(struct chrome_reading *st, struct chrome_task *w, struct sli
 #define KEY_OF_PROCESS 'p'
 #define KEY_OF_THREAD 't'
 
-/* key: of find_task().  Returns NULL at the limit (*full is set) or on OOM. */
+/* key: as made by find_task().  Returns NULL at the limit (*full is set) or on OOM. */
 static struct chrome_task *add_task(struct chrome_reading *st, struct slice key, uint32_t pid_n, bool *full)
 {
 	if (st->ntasks == CHROME_MAX_TASKS) {
@@ -228,7 +228,7 @@ static void read_track_name(struct chrome_reading *st)
 		return;
 	struct chrome_reading *const to = st->names_for;
 	const struct json_token title = find_arg(st, labels ? "labels" : "name");
-	/* PyTorch: all processes are "python", of a GPU the label says which */
+	/* PyTorch: all processes are named "python"; the label states the GPU */
 	if (labels &&
 	    !(chrome_token_text(&title).n > 4 && memcmp(chrome_token_text(&title).p, "GPU ", 4) == 0))
 		return;
@@ -242,7 +242,7 @@ static void read_track_name(struct chrome_reading *st)
 	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL &&
 	    (labels || !w->labelled)) {
 		w->labelled |= labels;
-		/* of a look-ahead pass it is known */
+		/* after a look-ahead pass the title is known */
 		if (w->title.p == NULL || !slice_equal(w->title, text)) {
 			text = arena_copy(&to->r->trace->arena, fit_title(st, to, text));
 			w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
@@ -277,7 +277,7 @@ static struct slice find_category(struct chrome_reading *st)
 	const bool none = t->kind == JSON_ABSENT || t->kind == JSON_NULL;
 	const struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
-	/* sums that clang writes beside the events */
+	/* totals that clang writes beside the events */
 	if (none && st->dialect == CHROME_DIALECT_CLANG && name.n > 6 && memcmp(name.p, "Total ", 6) == 0)
 		return SLICE_LIT("total");
 	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;
@@ -316,7 +316,7 @@ static struct class *event_class(struct chrome_reading *st)
 }
 
 /* Returns true if the span partially overlaps an earlier one.  Keeps a stack of enclosing spans of bounded
- * depth: it may miss overlaps, but never invents one, whatever the order. */
+ * depth: in any order, it may miss overlaps but never reports a false one. */
 static bool overlaps(struct chrome_task *w, uint64_t from, uint64_t to)
 {
 	while (w->nspans > 0) {
@@ -355,7 +355,7 @@ static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 
 /* ---- kinds of events ---- */
 
-/* Returns true for a counter that the writer of this program put below a thread: its id is the tid. */
+/* Returns true for a counter that tracetool wrote below a thread: its id is the tid. */
 static bool is_of_thread(const struct chrome_record *rec)
 {
 	return rec->ph == 'C' && rec->of[CHROME_TID].kind != JSON_ABSENT &&
@@ -426,7 +426,7 @@ static bool check_members(struct chrome_reading *st)
 
 /* ---- events ---- */
 
-/* Counters of different ids are different counters, unless the id is the tid (is_of_thread()). */
+/* Counters with different ids are different counters, unless the id is the tid (is_of_thread()). */
 static struct slice event_name(struct chrome_reading *st, struct batch *b)
 {
 	const struct json_token *const t = &st->rec.of[CHROME_NAME];
@@ -442,7 +442,7 @@ static struct slice event_name(struct chrome_reading *st, struct batch *b)
 	return both.p != NULL ? textscan_slice(both.p, both.n) : both;
 }
 
-/* Adds the record number that the writer of this program puts into `ids`, without the true ids after it. */
+/* Adds the record number that tracetool writes into `ids`, without the true ids after it. */
 static bool add_record_id(struct chrome_reading *st, struct batch *b, struct event *e)
 {
 	const struct json_token *const ids = &st->rec.of[CHROME_IDS];
@@ -459,7 +459,7 @@ static bool add_record_id(struct chrome_reading *st, struct batch *b, struct eve
 	return true;
 }
 
-/* Numbers of counters may be texts. */
+/* Values of counters may be numbers in quotes. */
 static void read_series(const struct batch *b, struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
@@ -485,7 +485,7 @@ static bool add_fields(struct chrome_reading *st, struct batch *b, struct event 
 	return chrome_member_fields(st, b, e);
 }
 
-/* Drops a first field with the true tid, written by this program if the tid is another: the track has it. */
+/* Drops a first field with the true tid, which tracetool writes if the tid differs: the track has it. */
 static void drop_true_tid(const struct batch *b, struct event *e)
 {
 	const struct field *const f = &b->fields[e->first_field];
@@ -503,11 +503,11 @@ static void drop_true_tid(const struct batch *b, struct event *e)
 	}
 }
 
-/* Adds the end of an arrow that bind_id makes of a span. */
+/* Adds the end of an arrow for a span with bind_id. */
 static void add_bound(struct chrome_reading *st, struct batch *b, const struct event *e, enum phase phase,
                       bool step)
 {
-	if (b->n + 1 >= b->cap) /* of a batch of one event */
+	if (b->n + 1 >= b->cap) /* the batch holds one event */
 		return;
 	b->events[++b->n] = (struct event){ .ts = e->ts,
 		                            .dur = chrome_bound_number(st),

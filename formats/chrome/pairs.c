@@ -1,7 +1,7 @@
 /*
- * Begins, ends and arrows: their keys, and the check that none is alone.  The order of the file is free, so
- * the check is in order of time: ends wait in a window, whose earlier half is sorted and checked when it is
- * full.  The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is
+ * Begins, ends and arrows: their keys, and the check that each has its other end.  Files may have any order,
+ * so the check is in order of time: ends wait in a window; when it is full, it is sorted and its earlier half
+ * is checked.  The engine makes the spans, with a window of the same size (run/meaning/by_time.c).  Memory is
  * bounded: the window, CHROME_MAX_OPEN open ends, and a table of keys without those that are no longer open.
  */
 #include "chrome/chrome.h"
@@ -31,7 +31,7 @@ struct chrome_id chrome_find_id(const struct chrome_record *rec)
 	return found;
 }
 
-/* Hashes what both ends share; the seed makes the result one of this kind of event. */
+/* Hashes the members that both ends share; each kind of event has its own seed. */
 static uint64_t end_key(const struct chrome_record *rec, uint64_t seed, bool named)
 {
 	const struct chrome_id id = chrome_find_id(rec);
@@ -53,7 +53,7 @@ uint64_t chrome_async_key(const struct chrome_record *rec)
 
 /* ---- numbers of arrows ---- */
 
-/* Reads an id of our own output: the number of the arrow. */
+/* Reads an id that tracetool wrote: the number of the arrow. */
 static bool read_own_number(const struct json_token *t, uint64_t *v)
 {
 	const struct slice s = chrome_token_text(t);
@@ -63,7 +63,7 @@ static bool read_own_number(const struct json_token *t, uint64_t *v)
 	return s.n > 2 && s.p[0] == '0' && s.p[1] == 'x' && json_hex(slice_of(s.p + 2, s.n - 2), v);
 }
 
-#define MAX_NUMBERS (1u << 19) /* keys that are known; of more, the older half is forgotten */
+#define MAX_NUMBERS (1u << 19) /* known keys; beyond, the older half is forgotten */
 
 /* Rebuilds a table without the keys whose values are below `least`. */
 static bool drop_below(struct table64 *t, uint32_t least)
@@ -80,7 +80,7 @@ static bool drop_below(struct table64 *t, uint32_t least)
 	return ok;
 }
 
-/* Returns 1, 2, 3 ... in order of arrival: numbers that are close are cheap to keep for writers. */
+/* Returns 1, 2, 3 ... in order of arrival: writers store close numbers cheaply. */
 static uint64_t number_of_key(struct chrome_reading *st, uint64_t key)
 {
 	const uint32_t known = table64_get(&st->arrows, key);
@@ -131,11 +131,11 @@ struct chrome_end {
 	uint64_t ts;
 	uint64_t key, offset;
 	uint32_t name, cat; /* hashes; 0: any */
-	uint32_t task;      /* of B and E the thread, of others the process */
+	uint32_t task;      /* the thread for B and E, the process for others */
 	uint8_t kind;
 };
 
-/* An open begin.  task: as above. */
+/* An open begin.  task: as in struct chrome_end. */
 struct chrome_open {
 	uint64_t offset;
 	uint32_t next; /* index + 1 of the enclosing entry of this key, or of the next free entry; 0: none */
@@ -195,10 +195,10 @@ static void push_open(struct chrome_reading *st, const struct chrome_end *end)
 	set_top(st, end, i);
 }
 
-#define LOOK 64 /* max entries of a key that are searched, as by the engine */
+#define LOOK 64 /* maximum number of entries searched for a key, as in the engine */
 
-/* Removes the innermost open entry of a name and category, of the same process first.  Returns false if there
- * is none. */
+/* Removes the innermost open entry of a name and category, one of the same process first.  Returns false if
+ * there is none. */
 static bool pop_open(struct chrome_reading *st, const struct chrome_end *end)
 {
 	const uint32_t top = get_top(st, end);

@@ -1,7 +1,7 @@
 /*
- * chrome-dir: a folder of documents that open by themselves, for traces too large for a viewer.  Events
- * arrive in time order, so a part covers an interval of time.  A part names the processes and threads that
- * have events in it.  The end of each part is written last, when the facts of the whole trace are known.
+ * chrome-dir: a folder of documents that viewers open separately, for traces too large for a viewer.  Events
+ * arrive in time order, so a part covers a period of time.  A part names the processes and threads that have
+ * events in it.  The end of each part is written last, when the facts of the whole trace are known.
  */
 #include "chrome/chrome.h"
 
@@ -62,7 +62,7 @@ static bool open_parts(struct writer *w, struct chunk *chunk)
 	return begin_part(st, chunk);
 }
 
-/* Writes the name of a track into p->title unless this part has it.  first: of a process, its first thread in
+/* Writes the name of a track into p->title unless this part has it.  first: the first thread of a process in
  * this part. */
 static bool name_track(struct chrome_parts *p, const struct track *k, const struct track *first)
 {
@@ -115,7 +115,7 @@ static void move_losses(struct chunk *chunk, struct ledger *from)
 
 static bool declare_parts(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk; /* a part names its tracks itself */
+	(void)chunk; /* name_track() names tracks in each part */
 	return chrome_declare(w, b);
 }
 

@@ -77,7 +77,7 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 
 enum chrome_member chrome_find_member(struct slice key)
 {
-	/* Literals, not a loop over the names: comparisons with constant lengths are inlined. */
+	/* Literals instead of a loop over names: comparisons of constant length are inlined. */
 #define COMPARE(text, member)                                                                                \
 	if (memcmp(key.p, text, sizeof text - 1) == 0)                                                       \
 		return member;
@@ -203,7 +203,7 @@ static int parse_exponent(const char *p, const char *e)
 
 #define BELOW UINT64_C(1000000000000000000) /* units of time.below in a nanosecond */
 
-/* A time: whole nanoseconds, and what is below one. */
+/* A time: whole nanoseconds, and a fraction in units of 1 / BELOW. */
 struct usec {
 	uint64_t ns, below;
 };
@@ -216,7 +216,7 @@ static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
 	return *fits ? v * 10 + d : max;
 }
 
-/* parse_usec() of the usual form: a point and three digits after at most 16, as of times since 1970. */
+/* parse_usec() for the usual form: at most 16 digits, as in times since 1970, a point and three digits. */
 static inline bool parse_plain_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *const first = p;
@@ -235,12 +235,11 @@ static inline bool parse_plain_usec(const char *p, const char *e, uint64_t max, 
 	return v <= max;
 }
 
-/* Converts decimal microseconds to nanoseconds exactly; *t is without the sign.  Returns false beyond `max`.
- */
+/* Converts decimal microseconds to nanoseconds exactly; *t has no sign.  Returns false beyond `max`. */
 static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *exp = p;
-	int place = 3; /* decimal places of ns still to be read; below 0: of `below` */
+	int place = 3; /* decimal places of ns still to be read; negative: of `below` */
 	uint64_t unit = BELOW / 10;
 	bool fits = true;
 
@@ -271,7 +270,7 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 	return fits;
 }
 
-/* Other formats have times of 64 bits, and our own output all of them. */
+/* Returns the last time: that of other formats; output of tracetool may use all 64 bits. */
 static uint64_t max_time(const struct chrome_reading *st)
 {
 	return st->dialect == CHROME_DIALECT_TRACETOOL && st->r->trace->zero_ns == 0 ? UINT64_MAX : INT64_MAX;
@@ -317,14 +316,14 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		*time = (struct usec){ 0, 0 };
 		return true;
 	}
-	/* down to the nanosecond before */
+	/* rounded down to a nanosecond */
 	*time = (struct usec){ -(time->ns + (time->below > 0)), time->below > 0 ? BELOW - time->below : 0 };
 	chrome_tally(st, CHROME_TALLY_NEGATIVE, chrome_offset(st, st->rec.p));
 	return true;
 }
 
-/* The end of a span is rounded down, not its duration: spans of which one ends where the next begins do not
- * overlap then. */
+/* Rounds down the end of a span, not its duration, so that a span does not overlap one that begins at its
+ * end. */
 void chrome_read_times(struct chrome_reading *st)
 {
 	struct chrome_record *const rec = &st->rec;
@@ -352,7 +351,7 @@ static struct value json_value_of(struct slice s)
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-/* Returns JSON without blanks between its tokens; on OOM as it is. */
+/* Returns JSON without blanks between its tokens; on OOM, `s` itself. */
 static struct slice compact(struct arena *a, struct slice s)
 {
 	const char *p = s.p, *const e = s.p + s.n;
@@ -449,7 +448,7 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 		if (f[n].name.p == NULL || (f[n].value.type == VALUE_STRING && f[n].value.p == NULL))
 			return false;
 		const uint32_t same = find_field(f, n, f[n].name);
-		f[same].value = f[n].value; /* the last of a name */
+		f[same].value = f[n].value; /* the last of equal names counts */
 		n += same == n;
 	}
 	b->nfields += n - before;
@@ -475,7 +474,7 @@ static bool open_reader(struct reader *r)
 	st->json = (struct json){ .depth = JSON_MAX_DEPTH };
 	st->next_line.number = 1;
 	st->names_for = st;
-	if (r->ahead_of != NULL) { /* const, but this pass fills the names of the other reader */
+	if (r->ahead_of != NULL) { /* const, but this pass sets names in the other reader */
 		union {
 			const void *state;
 			struct chrome_reading *asking;
@@ -484,7 +483,7 @@ static bool open_reader(struct reader *r)
 	}
 	r->trace->free_order = true;
 	chrome_look_at_head(st);
-	/* With its field, as the class of earlier files of the trace has it and is found then. */
+	/* With its field, so that the equal class of earlier files of the trace is found. */
 	st->gaps = trace_plan_class(r->trace, &gap_class);
 	return st->gaps != NULL && !st->scratch.failed;
 }
@@ -502,8 +501,8 @@ static void close_reader(struct reader *r)
 	arena_free(&st->scratch);
 }
 
-/* A repaired event is in memory of the reader, which the next one overwrites: its texts must live as long as
- * the batch. */
+/* Copies a repaired event: the next one overwrites its memory, but its texts must live as long as the
+ * batch. */
 static void own_event(struct chrome_reading *st, struct batch *b)
 {
 	struct chrome_record *const rec = &st->rec;

@@ -1,5 +1,5 @@
 /*
- * Tracks as Chrome JSON has them: a pid and a tid of 32 bits each, and the order in which viewers show them.
+ * Tracks in Chrome JSON: a pid and a tid of 32 bits each, and the order in which viewers show them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 	return table64_get(&ids->used, (uint64_t)pid << 32 | tid) == TABLE_NONE;
 }
 
-/* Whether the id is a number of the system, and of this track: without has_id it can be anything. */
+/* Whether the track has its own system id: without has_id, the number is undefined. */
 static bool has_own_id(const struct track *t)
 {
 	return t->has_id && t->lane == 0 && !t->is_child;
@@ -47,7 +47,7 @@ static uint32_t free_pid(struct chrome_ids *ids)
 	return ids->next_pid;
 }
 
-/* All processes draw from the same two sequences, so the search never starts over. */
+/* All processes share two sequences of numbers, so the search never starts over. */
 static uint32_t free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
 {
 	uint32_t *const next = extra ? &ids->next_extra_tid : &ids->next_tid;
@@ -111,7 +111,7 @@ bool chrome_declare_track(struct chrome_state *st, struct track *t)
 struct position {
 	const struct track *root; /* the process, or the thread that the track is or descends from */
 	const struct track *t;
-	uint32_t child; /* index of the child track of root that t is, or is a lane of; 0: none */
+	uint32_t child; /* index of the child track of root: t, or the track that t is a lane of; 0: none */
 };
 
 static struct position find_position(const struct track *t)

@@ -1,7 +1,7 @@
 /*
- * The writer: Chrome trace event JSON in its object form, one event per line.  The object form, because some
- * viewers refuse the array form and because it has a place for facts of the whole trace; they are at the end,
- * when all of them are known.
+ * The writer: Chrome trace event JSON in its object form, one event per line.  Some viewers refuse the array
+ * form, and the object form has a place for facts of the whole trace; they are written at the end, when all
+ * of them are known.
  */
 #include <float.h>
 #include <math.h>
@@ -59,8 +59,8 @@ static void put_fields(struct chunk *chunk, const struct batch *b, const struct 
 		add_losses(chunk, &lost, e);
 }
 
-/* Whether a number of JSON is one as a double, too: readers make infinity of 1e400, at which Perfetto's
- * importer loops. */
+/* Whether a JSON number is finite as a double: readers turn 1e400 into infinity, at which Perfetto's importer
+ * loops. */
 static bool is_finite(struct slice s)
 {
 	char copy[400];
@@ -74,7 +74,7 @@ static bool is_finite(struct slice s)
 	return isfinite(strtod(copy, NULL));
 }
 
-/* Writes a number of a series, without quotes even if it is large.  Returns false if the value is none. */
+/* Writes a number of a series, without quotes even if it is large.  Returns false for other values. */
 static bool put_number(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')) &&
@@ -112,7 +112,7 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 	}
 }
 
-/* Returns true for a field that was a member of the event, which viewers look for there. */
+/* Returns true for a field that was a member of the event: viewers look for it there. */
 static bool is_member(const struct field *f)
 {
 	const bool number =
@@ -175,7 +175,7 @@ static void put_args(const struct chrome_state *st, const struct batch *b, const
 	text_char(t, '}');
 }
 
-/* The same for fields of which two may have one name. */
+/* Same as put_args() for fields that may have equal names. */
 static void put_args_renamed(const struct chrome_state *st, const struct batch *b, const struct event *e,
                              uint32_t from, struct chunk *chunk)
 {
@@ -234,7 +234,7 @@ bool chrome_large_time_exact(uint64_t ns)
 	const uint64_t us = ns / 1000;
 
 	if (us < (uint64_t)1 << 53 && us * 1000 == ns)
-		return true;                      /* all whole numbers below 2^53 are doubles */
+		return true;                      /* all integers below 2^53 are doubles */
 	const int top = 63 - __builtin_clzll(us); /* the highest bit of the microseconds */
 	const int shift = 52 - top;               /* doubles here are multiples of 2^-shift us */
 	const unsigned __int128 one = 1;
@@ -357,8 +357,8 @@ static char *put_async(char *p, const struct event *e, char end)
 	return PUT(p, "\"},\"ts\":");
 }
 
-/* Viewers merge counters of equal name and process, whatever their thread: a counter below a thread has the
- * tid as its id.  The scope states what the id is. */
+/* Viewers merge counters of equal name and process, even of different threads: a counter below a thread has
+ * the tid as its id.  The scope states the meaning of the id. */
 static char *put_counter(char *p, const struct track *k)
 {
 	p = PUT(p, "C\"");
@@ -428,7 +428,7 @@ static char *put_time(const struct chrome_state *st, char *p, uint64_t ts)
 	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 }
 
-/* Viewers match the ends of an arrow by category too, so all arrows have the same one. */
+/* Viewers match the ends of an arrow by category, too, so all arrows have the same category. */
 static inline char *put_category(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
@@ -436,7 +436,7 @@ static inline char *put_category(char *p, const struct event *e)
 	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
 }
 
-/* A copy of constant size is a few moves. */
+/* A copy of constant size compiles to a few moves. */
 static inline char *put_track(char *p, const struct chrome_track *k)
 {
 	memcpy(p, k->text, sizeof k->text);
@@ -446,7 +446,7 @@ static inline char *put_track(char *p, const struct chrome_track *k)
 /* Space for a line without its name, category and args. */
 #define LINE_SPACE (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
 
-/* Writes a line up to its track; async_end: that of the end of an async span. */
+/* Writes a line up to its track; async_end: the line of the end of an async span. */
 static bool render_start(const struct chrome_state *st, const struct event *e, bool async_end,
                          struct chunk *chunk)
 {
@@ -492,7 +492,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		return;
 	if (chrome_class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
-	/* viewers show events of a process on a thread, but for instants and counters */
+	/* viewers show events of a process on a thread, except instants and counters */
 	if (k->changed || (is_of_process(e->track) && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
@@ -538,8 +538,8 @@ bool chrome_is_rendered(const struct event *e)
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
 }
 
-/* The name of a track precedes all events, so the first one alone has no comma before it.  The first thread
- * of a process usually follows it in the batch. */
+/* Names of tracks precede all events, so only the first name has no comma before it.  The first thread of a
+ * process usually follows it in the batch. */
 static bool declare_batch(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct chrome_state *const st = w->state;
@@ -569,8 +569,8 @@ static void put_text_member(struct text *t, const char *name, const char *value)
 	text_json_string(t, slice_str(value));
 }
 
-/* Members of the document that was read stand beside the events again.  Their values have a blank after each
- * colon: some readers search the text for `"rank": 0`. */
+/* Members of the input document are written beside the events again, with a blank after each colon: some
+ * readers search the text for `"rank": 0`. */
 static bool is_outer(const struct chrome_state *st, const struct field *f)
 {
 	return st->of_chrome && f->value.outer;
@@ -592,7 +592,7 @@ static void put_spaced(struct text *t, struct slice json)
 	}
 }
 
-/* Writes a fact.  Those that say the wall time of ts 0 follow the times of the output. */
+/* Writes a fact.  A fact that states the wall time of ts 0 is adapted to the times of the output. */
 static void put_fact(struct chunk *chunk, const struct run_facts *run, const struct field *f, bool outer)
 {
 	const struct trace *const trace = run->trace;
@@ -620,7 +620,7 @@ static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, co
 	struct arena numbered = { 0 };
 	bool any = false;
 
-	if (outer) /* names of this writer */
+	if (outer) /* names that this writer uses itself */
 		t->failed |= !tabletext_put(&names, SLICE_LIT("otherData"), 1) ||
 		             !tabletext_put(&names, SLICE_LIT("traceEvents"), 1);
 	for (uint32_t i = 0; i < trace->nmeta; i++) {

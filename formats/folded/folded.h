@@ -35,15 +35,15 @@ extern const struct writer_ops folded_writer_ops;
 /* A stack: a path of frames from the root. */
 struct folded_node {
 	unsigned __int128 self; /* ns, or number of samples */
-	uint32_t parent;        /* less than the node's own number */
+	uint32_t parent;        /* less than the number of the node */
 	uint32_t frame;
-	bool shown; /* it has a line even if self is 0 */
+	bool shown; /* written even if self is 0 */
 };
 
 /* Texts are in the arena of the tree. */
 struct folded_frame {
-	struct slice name;  /* of the events, cut to FOLDED_NAME_MAX + 1 bytes */
-	struct slice shown; /* as it is written */
+	struct slice name;  /* name of the events, cut to FOLDED_NAME_MAX + 1 bytes */
+	struct slice shown; /* name as written */
 };
 
 /* Frame of spans that are not selected: they take time from the spans around them, and have no line. */
@@ -58,7 +58,7 @@ struct folded_tree {
 	uint32_t nframes, frames_cap;
 	struct arena arena;
 	struct tabletext frame_of;            /* name -> frames[] */
-	struct known_text known[KNOWN_TEXTS]; /* likewise */
+	struct known_text known[KNOWN_TEXTS]; /* cache of frame_of */
 	struct table64 node_of;               /* parent << 32 | frame -> nodes[] */
 	struct text scratch;
 	uint64_t line_bytes_left; /* bytes of lines that are written in full, see FOLDED_STACK_CUT */
@@ -67,7 +67,7 @@ struct folded_tree {
 bool folded_tree_begin(struct folded_tree *t);
 void folded_tree_free(struct folded_tree *t);
 
-/* Return the frame of a name, and the child of a node with this frame; a new one if needed. */
+/* Return the frame of a name, and the child of a node with this frame; add it if needed. */
 uint32_t folded_frame_of(struct folded_tree *t, struct slice name);
 uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t frame);
 

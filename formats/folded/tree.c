@@ -2,8 +2,8 @@
  * The tree of all stacks (a trie of frames), and its lines.  Frames are interned by name, nodes by parent and
  * frame, so that adding a stack costs one hash lookup per frame.
  *
- * Lines repeat the frames of their parents: deep stacks make the output quadratic.  After MAX_LINES bytes
- * each line ends with the first frame that exceeds SHORT_STACK bytes, which is a loss.
+ * Lines repeat the frames of their parents: deep stacks make the output quadratic.  After MAX_LINES bytes,
+ * each line ends with the first frame beyond SHORT_STACK bytes, which is a loss.
  */
 #include "folded/folded.h"
 
@@ -12,7 +12,7 @@
 #include "output/text_visible.h"
 
 #define MAX_LINES ((uint64_t)64 << 20)  /* bytes of lines written in full, per tree */
-#define SHORT_STACK 64                  /* bytes of a line after that, at least */
+#define SHORT_STACK 64                  /* minimum bytes of a line after that */
 #define MAX_DEPTH (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
 
 /* ---- frames ---- */
@@ -39,7 +39,7 @@ static void join_number(char *p, size_t n)
 		p[i - 1] = '_';
 }
 
-/* Adds a name as a frame: without ';', line feeds and invisible characters, and not empty.  The manual lists
+/* Writes a name as a frame: not empty, without ';', line feeds and invisible characters.  The manual lists
  * the escapes. */
 static void put_name(struct text *t, struct slice name)
 {

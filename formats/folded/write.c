@@ -1,11 +1,10 @@
 /*
  * The writer of folded stacks.  Events arrive track by track in order of time.  The open spans of a track
- * become paths in the tree, where their self times are added up; samples are counted there.  The tree is
- * written at the end of the output, or when it is full: a stack may then have several lines, whose sum
- * counts.
+ * become paths in the tree, which sums their self times and counts samples.  The tree is written at the end
+ * of the output, or when it is full: a stack may then have several lines, which readers add up.
  *
- * Self time of spans that overlap without nesting is that of stats: a span covers time of each span around it
- * once, and of spans with equal start and end the last one encloses the others.
+ * Self time of spans that overlap without nesting is computed as in stats: a span covers time of each span
+ * around it once, and the last of several spans with equal start and end encloses the others.
  */
 #include "folded/folded.h"
 
@@ -20,7 +19,7 @@ struct stack {
 	struct folded_tree *tree;
 	uint32_t root;             /* node of the track */
 	struct covered_spans open; /* ns; `what` is the node */
-	uint32_t *pending; /* frames of the last spans, which start and end together and are not open yet */
+	uint32_t *pending; /* frames of the last spans, which have equal start and end and are not open yet */
 	uint32_t npending, pending_cap;
 	uint64_t pending_start, pending_end, pending_offset;
 };
@@ -30,7 +29,7 @@ struct folded_writer {
 	struct stack stack;
 	enum plan_stack samples;   /* samples to count; PLAN_STACK_ANY: count spans instead */
 	const struct track *track; /* current track; NULL before the first */
-	uint64_t bias;             /* makes signed times order as unsigned ones */
+	uint64_t bias;             /* makes signed times sort as unsigned ones */
 };
 
 /* ---- self times of open spans ---- */
@@ -62,7 +61,7 @@ static void open_pending(struct stack *s, struct chunk *chunk)
 	}
 }
 
-/* Makes a span pending, after those with another start or end were opened. */
+/* Makes a span pending, after opening pending spans with another start or end. */
 static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
                         struct chunk *chunk)
 {
@@ -93,7 +92,7 @@ static void close_all(struct stack *s, struct chunk *chunk)
 
 /* ---- tracks, and a full tree ---- */
 
-/* Returns the node of a track, which is below that of its process. */
+/* Returns the node of a track, a child of the node of its process. */
 static uint32_t track_node(struct folded_tree *t, const struct track *k)
 {
 	const struct track *const process = track_process(k);
@@ -115,7 +114,7 @@ static void enter_track(struct folded_writer *st, const struct track *k, struct 
 		chunk->text.failed = true;
 }
 
-/* Writes the tree and starts another one with the stacks of the open spans. */
+/* Writes the tree and starts a new one with the stacks of the open spans. */
 static void restart_tree(struct folded_writer *st, struct chunk *chunk)
 {
 	struct folded_tree fresh = { .nodes = NULL };

@@ -1,9 +1,9 @@
 /*
  * Attributes of events and options: name, type, value, up to the end of the packet.
  *
- * The document does not forbid repeated names, but JSON objects and most tools have each name once.  Names
- * are compared by signatures of their first and last bytes; only if two signatures are equal, or there are
- * more than 32 names, all names of the event are looked up in a table.
+ * The document does not forbid repeated names, but JSON objects and most tools have each name only once.
+ * Names are compared by signatures of their first and last bytes; only if two signatures are equal, or there
+ * are more than 32 names, all names of the event are looked up in a table.
  */
 #include "heph/heph.h"
 
@@ -77,12 +77,12 @@ static struct slice unused_name(struct tabletext *table, struct slice name, uint
 /* The names of one event in a table. */
 struct name_check {
 	struct tabletext table; /* name -> times it occurred; 0: a fixed field, or a generated name */
-	struct field *f, *end;  /* retained fields whose attributes follow; NULL: names are counted only */
-	bool counted;           /* in st->repeated */
+	struct field *f, *end;  /* retained fields not yet checked; NULL: names are only counted */
+	bool counted;           /* the event is counted in st->repeated */
 };
 
-/* Counts the repeated name of an attribute, or renames its field if there is one: fields are in the order of
- * the attributes, but attributes beyond a limit have none. */
+/* Counts the repeated name of an attribute, and renames its field if it has one: fields have the order of the
+ * attributes, but attributes beyond a limit have no field. */
 static bool check_name(struct heph_state *st, const struct heph_packet *k, struct slice name,
                        struct name_check *check, struct batch *b)
 {
@@ -130,8 +130,8 @@ void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct
 /* The attribute that is being read. */
 struct attribute {
 	struct slice name;
-	const char *p;      /* the value; then the byte after it */
-	struct value value; /* only if it is wanted; a list has the position of its elements in `p` */
+	const char *p;      /* the value; after reading, the byte after it */
+	struct value value; /* only if wanted; for a list, `p` is the position of its elements */
 	bool bad;           /* the value does not fit or its type is unknown; reported */
 	bool retained;      /* false: beyond a limit */
 };
@@ -199,8 +199,8 @@ static const uint8_t value_types[] = { [HEPH_UNSIGNED] = VALUE_U64,
 	                               [HEPH_FLOAT] = VALUE_F64,
 	                               [HEPH_STRING] = VALUE_STRING };
 
-/* Charges n elements of an array against the limit, also if no values are wanted: findings must not
- * depend on the consumer. */
+/* Charges n elements of an array against the limit, even if no values are wanted: findings must not depend on
+ * the consumer. */
 static bool charge_elements(struct heph_state *st, struct heph_packet *k, const struct attribute *a,
                             uint32_t n)
 {
@@ -214,7 +214,7 @@ static bool charge_elements(struct heph_state *st, struct heph_packet *k, const 
 	return false;
 }
 
-/* Checks an array: its numbers need one check of their size, strings one each. */
+/* Checks an array: numbers need one check of their total size, each string its own check. */
 static void read_array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type)
 {
 	const size_t left = (size_t)(k->end - a->p);
@@ -236,7 +236,7 @@ static void read_array(struct heph_state *st, struct heph_packet *k, struct attr
 			break;
 }
 
-/* Decodes the elements of a list, which are valid. */
+/* Decodes the elements of a list, which have been checked. */
 static void load_elements(struct value *list, struct arena *arena)
 {
 	struct value *const values = arena_alloc(arena, list->count * sizeof *values);
@@ -283,8 +283,8 @@ static inline void read_value(struct heph_state *st, struct heph_packet *k, stru
 
 /* ---- attributes ---- */
 
-/* Ends the packet at p if another packet starts there: then the size of this packet is wrong.  Where a packet
- * starts at the end of this one, too, the other one must be complete and followed by a third. */
+/* Ends the packet at p if another packet starts there: the size of this packet is then wrong.  If a packet
+ * also starts at the end of this one, the packet at p must be complete and followed by a third. */
 static HEPH_COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 {
 	const char *const end = st->r->in->end;

@@ -1,9 +1,9 @@
 /*
- * Checks of packets: the counters of streams, which increase by one with each event, and gaps in them; the
- * epoch, which all times count from.
+ * Checks of packets: the counters of streams, which increase by one with each event, and their gaps; the
+ * epoch, from which all times count.
  *
  * Threads share stream 0, so its packets may be slightly out of order: a bitmap of the latest 4096 numbers
- * shows which are missing, and only those that are missing at the end are reported.
+ * contains the missing ones, and only numbers missing at the end are reported.
  */
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static void drop_gap(struct heph_gaps *gaps)
 	gaps->n--;
 }
 
-/* Where no reader takes the gaps, only the first one is of interest, for the finding. */
+/* Drops gaps that no consumer wants; only the first one is kept, for the finding. */
 static void drop_gaps(struct heph_state *st)
 {
 	struct heph_gaps *const gaps = &st->gaps;
@@ -181,7 +181,7 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 	const uint32_t c = k->counter;
 
 	if (c - s->base > INT32_MAX)
-		return; /* thousands of packets late, or of another run: before the window */
+		return; /* before the window: thousands of packets late, or of another run */
 	if (c - s->base >= HEPH_SHARED_WINDOW)
 		slide_window(s, c);
 	if ((*bits_of(s, c) & bit_of(c)) != 0)
@@ -207,7 +207,7 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 
 /* ---- counters of all streams ---- */
 
-/* Reports a counter of another stream than 0 that is not the next one. */
+/* Reports a counter, of a stream other than 0, that is not the next one. */
 static HEPH_COLD void report_counter(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 {
 	const uint32_t now = k->counter, gap = now - last - 1;
@@ -263,7 +263,7 @@ void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k)
 	s->end = heph_packet_end(k);
 }
 
-/* Adds stream 0 to the streams that start late.  The first of them is reported, with their number. */
+/* Adds stream 0 to the streams that start late.  One finding reports the first of them and their number. */
 static void add_late_shared(struct heph_counters *all)
 {
 	const uint64_t others = all->late_start.count;

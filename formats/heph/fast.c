@@ -1,12 +1,12 @@
 /*
  * Fast path: checks event packets without decoding attributes.  Validation and copying need only the length
- * of a packet.  A packet is counted once it is known to be valid and of the common form; all others are left
- * to read_record(), which reads them from their start and reports their faults.
+ * of a packet.  Valid packets of the common form are counted; all others are left to read_record(), which
+ * reads them from their start and reports their faults.
  */
 #include "base/utf8.h"
 #include "heph/heph.h"
 
-#define MAX_BYTES (64U << 10) /* of a packet: its arrays stay below HEPH_MAX_ELEMENTS */
+#define MAX_BYTES (64U << 10) /* bytes of a packet, so that its arrays stay below HEPH_MAX_ELEMENTS */
 
 /* ---- attributes ---- */
 
@@ -101,7 +101,7 @@ static inline bool check_attributes(const char *p, const char *end)
 /* ---- packets ---- */
 
 /* Returns the end of the event at p if all of it, and 4 bytes after it, are in the window; NULL if it is not
- * of the common form.  Times must not exceed `latest`, nor its size `max`. */
+ * of the common form.  Its times must not exceed `latest`, its size not `max`. */
 static inline const char *check_event(const char *p, const char *end, uint64_t latest, uint32_t max)
 {
 	const size_t left = (size_t)(end - p);
@@ -139,7 +139,7 @@ static void count_slow(struct heph_state *st, const char *p)
 	heph_check_epoch(st, &k);
 }
 
-/* Counts the packet at p.  Nothing else is to be checked if its counter is the next one of its stream. */
+/* Counts the packet at p.  Needs no other check if its counter is the next one of its stream. */
 static inline void count_packet(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true), counter = load_u32(p + 12, true);
@@ -164,7 +164,7 @@ static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, cons
 	return t;
 }
 
-/* Returns the track of a packet.  Needed for every packet, as it also limits and reports their number. */
+/* Returns the track of a packet.  Needed for every packet: also limits and reports the number of tracks. */
 static inline const struct track *find_track(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true);
@@ -175,8 +175,7 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 	                                                                            : find_track_slow(st, p);
 }
 
-/* Adds the event of a packet.  Returns false if the batch is full.  Not inlined, for the sake of validation.
- */
+/* Adds the event of a packet.  Returns false if the batch is full.  Not inlined: slows down validation. */
 static __attribute__((noinline)) bool add_event(struct heph_state *st, const char *p,
                                                 const struct track *track, struct batch *b)
 {

@@ -1,10 +1,10 @@
 /*
- * Recognises Heph traces, and describes the format.  The probe rates the bits that were verified: the magic
- * constant of the first packet, its size, and the magic constant after it.
+ * Recognises Heph traces, and describes the format.  The probe counts verified bits: the magic constant of
+ * the first packet, its size, and the magic constant after it.
  */
 #include "heph/heph.h"
 
-/* Returns the number of bits that were verified of a packet at p. */
+/* Returns the number of verified bits of a packet at p. */
 static int probe_packet(const char *p, const char *end, bool complete)
 {
 	const uint32_t min = end - p >= 4 ? heph_packet_min(p, end) : 0;

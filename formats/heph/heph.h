@@ -3,7 +3,7 @@
  *
  * read.c reads a packet: its head, then an event or an option, whose attributes attributes.c decodes; check.c
  * checks its counter and time, meaning.c finds its track.  Valid packets that are only checked or copied pass
- * fast.c instead.  After damage recover.c searches the next packet.
+ * fast.c instead.  After damage, recover.c searches for the next packet.
  *
  *   format.c      probe, row of the format
  *   read.c        findings, packets, events and options
@@ -29,7 +29,7 @@
 #include "out/words.h"
 #include "format/recover.h"
 
-/* Rare paths of hot functions: inlined, they would slow down the common case. */
+/* Rare paths of hot functions: inlining them would slow down the common case. */
 #define HEPH_COLD __attribute__((cold, noinline))
 
 /* ---- bytes ---- */
@@ -62,11 +62,11 @@ enum heph_type {
 };
 
 /* Limits, far above real traces, so that hostile input costs little. */
-#define HEPH_MAX_ATTRIBUTES 65000U /* retained of one event */
+#define HEPH_MAX_ATTRIBUTES 65000U /* retained attributes of one event */
 #define HEPH_MAX_ELEMENTS 262144U  /* of all arrays of one event; see heph_max_elements() */
-#define HEPH_MAX_STREAMS 65536U    /* distinguished */
+#define HEPH_MAX_STREAMS 65536U    /* streams that are distinguished */
 
-/* Names of the fields that an event has besides its attributes. */
+/* Names of fields of an event beside its attributes. */
 #define HEPH_COUNTER_FIELD "stream_counter"
 #define HEPH_END_FIELD "end"
 
@@ -87,7 +87,7 @@ extern const struct rule heph_rules[HEPH_RULE_COUNT + 1]; /* ended by an id of N
 struct heph_packet {
 	const char *p, *end;
 	uint64_t offset, ordinal;
-	bool followed;     /* another packet starts at `end`, or the input ends: the size is credible */
+	bool followed;     /* another packet starts at `end`, or the input ends there: the size is credible */
 	const char *fault; /* the first byte that cannot be interpreted; NULL: none */
 
 	struct slice text; /* the description of an event, the name of an option */
@@ -99,10 +99,10 @@ struct heph_packet {
 	struct value option; /* the value of an option */
 
 	/* attributes */
-	const char *attributes; /* the first */
-	uint32_t nattributes;   /* complete */
+	const char *attributes; /* the first attribute */
+	uint32_t nattributes;   /* number of complete attributes */
 	uint32_t nfields;       /* in heph_state.fields */
-	uint32_t nelements;     /* of arrays, retained */
+	uint32_t nelements;     /* retained elements of arrays */
 	bool build;             /* attributes become fields */
 	bool lists;             /* some are arrays */
 	bool clash;             /* names may be repeated: heph_names_check() is needed */
@@ -121,7 +121,7 @@ static inline uint32_t heph_fixed_fields(const struct heph_packet *k)
 	return k->stop < k->start ? 2 : 1;
 }
 
-/* heph_packet_min() for less than 4 bytes. */
+/* Same as heph_packet_min() for less than 4 bytes. */
 uint32_t heph_packet_min_of_part(const char *p, const char *end);
 
 /* Returns the minimum size of the packet whose magic constant, or the available part of one, is at p; 0 if
@@ -151,9 +151,9 @@ bool heph_is_packet(const char *p, const char *inside, const char *end);
 struct heph_stream {
 	uint32_t id;
 	uint32_t last; /* counter of its last packet */
-	uint64_t end;  /* of the event of that packet */
+	uint64_t end;  /* end of the event of that packet */
 	const struct track *process;
-	const struct track *gaps; /* shows its gaps; NULL: it had none */
+	const struct track *gaps; /* track for its gaps; NULL: no gaps so far */
 };
 
 #define HEPH_DIRECT 64U /* streams of smaller ids are found without hashing */
@@ -176,7 +176,7 @@ struct heph_shared {
 	uint32_t base, lowest, highest;
 	uint64_t bits[HEPH_SHARED_WINDOW / 64]; /* bit of n: n % 4096 */
 	uint64_t missing;                       /* numbers between lowest and highest without a packet */
-	struct finding_tally first;             /* the packet with the lowest number */
+	struct finding_tally first;             /* packet with the lowest number */
 };
 
 struct heph_counters {
@@ -185,16 +185,16 @@ struct heph_counters {
 };
 
 /*
- * Gaps in the counters of streams, for consumers that want them; for others only the first one of stream 0,
- * which a finding names.  A number of stream 0 may arrive until it has left the window, so its gaps are
- * pending.  They are few in a valid trace; beyond HEPH_MAX_GAPS the latest ones are combined.
+ * Gaps in the counters of streams, for consumers that want them; otherwise only the first gap of stream 0,
+ * for a finding.  A missing number of stream 0 may still arrive until it has left the window, so gaps of
+ * stream 0 are pending.  They are few in a valid trace; beyond HEPH_MAX_GAPS the latest ones are combined.
  */
 #define HEPH_MAX_GAPS 256U
 
 struct heph_gap {
 	uint32_t stream, first;  /* first: the lowest number */
 	uint64_t span;           /* numbers from the first to the last */
-	uint64_t missing;        /* of these, without a packet */
+	uint64_t missing;        /* numbers of the span without a packet */
 	uint64_t from, to;       /* times: ends of the events before and after */
 	uint64_t offset, record; /* of the packet after */
 };
@@ -203,7 +203,7 @@ struct heph_gaps {
 	struct heph_gap other;                 /* of another stream than 0; missing == 0: none */
 	struct heph_gap shared[HEPH_MAX_GAPS]; /* of stream 0: a ring */
 	uint32_t head, n;
-	struct heph_gap first; /* of stream 0, once that is certain; missing == 0: not yet */
+	struct heph_gap first; /* first gap of stream 0, once certain; missing == 0: not yet */
 	struct heph_gap next;  /* of the last RECORD_IS_MISSING */
 	bool ended;            /* no packets follow */
 };
@@ -226,7 +226,7 @@ struct heph_cached {
 
 struct heph_tracks {
 	struct table64 index; /* hash of stream and substream -> trace.tracks[] */
-	uint64_t seed;        /* of that hash */
+	uint64_t seed;        /* seed of that hash */
 	struct heph_cached cache[HEPH_CACHED];
 	const struct track *overflow; /* of events beyond the limit of tracks */
 };
@@ -242,9 +242,9 @@ struct heph_own_track {
 struct heph_own {
 	bool active;   /* events have attributes of tracetool */
 	bool full;     /* the limit of `text` was reported */
-	bool seen;     /* there was an option, also in copies, where options have no effect */
+	bool seen;     /* an option occurred, also in copies, where options have no effect */
 	uint64_t text; /* bytes of options and classes that are retained */
-	uint64_t seed; /* of the hash below */
+	uint64_t seed; /* seed of the hash of `index` */
 	struct heph_own_track *tracks;
 	uint32_t n, cap;
 	struct table64 index;     /* hash of stream and substream -> tracks[] */
@@ -286,7 +286,7 @@ struct heph_state {
 	struct class *event_class, *metadata_class;
 	struct heph_search search;
 	struct heph_long {
-		uint64_t size, left; /* bytes of a packet that is passed over, and of its rest */
+		uint64_t size, left; /* bytes of a packet that is skipped, and of its rest */
 		uint64_t offset, record;
 	} long_packet;
 	struct heph_streams streams;
@@ -297,13 +297,12 @@ struct heph_state {
 	struct heph_own own;
 	struct heph_names names;       /* of the current event */
 	struct finding_tally repeated; /* events with a repeated attribute name */
-	struct quoted repeated_name;   /* the first of these */
+	struct quoted repeated_name;   /* first such name */
 };
 
-/* Functions without a result set r->no_memory on OOM. */
+/* Functions that return void set r->no_memory on OOM. */
 
-/* Returns the number of elements of arrays that are retained of one event: all numbers of the longest packet.
- */
+/* Returns the limit of retained array elements of one event: all numbers of the longest packet. */
 static inline uint64_t heph_max_elements(const struct reader *r)
 {
 	return r->max_record / 8 > HEPH_MAX_ELEMENTS ? r->max_record / 8 : HEPH_MAX_ELEMENTS;
@@ -320,7 +319,7 @@ int heph_probe(struct slice head, bool complete);
 void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
                  const char *fmt, ...) __attribute__((cold, format(printf, 5, 6)));
 
-/* Returns true if the next finding of the rule will be shown; else its message need not be made. */
+/* Returns true if the next finding of the rule will be shown; else its message is not needed. */
 bool heph_is_shown(const struct heph_state *st, enum heph_rule rule);
 
 /* Reports that `what` needs n bytes, but only `left` follow in the packet. */
@@ -344,19 +343,19 @@ static inline bool heph_builds_fields(const struct heph_state *st)
 	return (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
 }
 
-/* See reader_ops.run: valid event packets, unless their fields are wanted; stops at any other. */
+/* See reader_ops.run.  Handles valid event packets whose fields are not wanted; stops at any other packet. */
 bool heph_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- recover.c ---- */
 
-/* Starts a search for the next packet.  The finding about `at` is reported when the search ends; the bytes
- * that are skipped start at `from`. */
+/* Starts a search for the next packet.  The finding about `at` is reported when the search ends; the skipped
+ * bytes start at `from`. */
 void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
                        const char *at, const char *from, const char *fmt, ...)
     __attribute__((cold, format(printf, 6, 7)));
 
-/* Returns true if a packet starts in [p, end), is followed by another one, and both begin there.  ends: the
- * input ends at `end`. */
+/* Returns true if a packet starts in [p, end) and is followed by another one that starts there.  ends: the
+ * input ends at `end`, so the packet may end there, too. */
 bool heph_has_packet(const char *p, const char *end, bool ends);
 
 /* Skips bytes that start no packet, at most 1 MiB; clears st->search.open at a packet or the end. */
@@ -375,13 +374,13 @@ void heph_counters_finish(struct heph_state *st);
 /* Removes the next gap that is certain.  Returns false if there is none.  ended: no packets follow. */
 bool heph_next_gap(struct heph_state *st, bool ended);
 
-/* Makes an event of the gap, a span. */
+/* Makes a span of the gap. */
 void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e);
 
 /* Reads the option `epoch`, whose value ends with the packet. */
 void heph_set_epoch(struct heph_state *st, const struct heph_packet *k, const char *value);
 
-/* Checks the times of an event against each other and with the epoch, now or once it is known. */
+/* Checks the times of an event against each other and against the epoch, now or once it is known. */
 void heph_check_epoch(struct heph_state *st, const struct heph_packet *k);
 
 /* Returns NULL before the first packet of the stream, or beyond HEPH_MAX_STREAMS. */
@@ -411,7 +410,7 @@ static inline bool heph_has_gaps(const struct heph_gaps *gaps)
 
 /* ---- meaning.c ---- */
 
-/* Like heph_track(), without the cache. */
+/* Same as heph_track() without the cache. */
 const struct track *heph_track_slow(struct heph_state *st, const struct heph_packet *k);
 
 /* Returns the track for gaps of a stream. */
@@ -434,13 +433,13 @@ static inline const struct track *heph_track(struct heph_state *st, const struct
 }
 
 /*
- * Options and attributes that tracetool writes so that nothing is lost, and that its reader understands.
- * Other readers see ordinary options and attributes.
+ * Options and attributes that tracetool writes and reads to avoid losses.  Other readers see ordinary options
+ * and attributes.
  */
 
-/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK it follows a stream (32 bits) and a
+/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK, after a stream (32 bits) and a
  * substream (64).  Attributes of events are words: see out/words.h. */
-#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the events that follow have words */
+#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the following events have words */
 #define HEPH_OWN_TRACK WORDS_PREFIX "track"
 #define HEPH_OWN_FACT WORDS_PREFIX "fact"
 #define HEPH_OWN_VERSION 1
@@ -453,8 +452,8 @@ static inline const struct track *heph_track(struct heph_state *st, const struct
 /* Reads an option of tracetool, whose value ends with the packet.  Returns false if the name is unknown. */
 bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *value);
 
-/* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields are the last ones of
- * the batch. */
+/* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields must be the last ones
+ * of the batch. */
 void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b);
 
 void heph_own_free(struct heph_own *own);
@@ -464,11 +463,11 @@ void heph_own_free(struct heph_own *own);
 /* Checks the attributes from p to the end of the packet, and with k->build decodes them into st->fields. */
 void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p);
 
-/* Decodes the elements of lists, which are valid. */
+/* Decodes the elements of lists, which have been checked. */
 void heph_load_lists(struct field *f, uint32_t n, struct arena *arena);
 
 /* Adds the decoded attributes to an event, after `fixed` fields that the caller fills in.  Returns the first
- * of these; NULL on OOM. */
+ * fixed field; NULL on OOM. */
 static inline struct field *heph_add_attributes(const struct heph_state *st, const struct heph_packet *k,
                                                 uint32_t fixed, struct batch *b, struct event *e)
 {
@@ -511,7 +510,7 @@ static inline uint64_t heph_load_word(const char *p)
 	return w;
 }
 
-/* Checks short texts without a loop, by overlapping words: lengths vary, and the end of a loop is hard to
+/* Checks short texts by overlapping words, without a loop: lengths vary, so the end of a loop is hard to
  * predict. */
 static inline bool heph_is_ascii(const char *p, uint32_t n)
 {
@@ -537,7 +536,7 @@ static inline bool heph_is_ascii(const char *p, uint32_t n)
 	return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Returns a text with its flags.  Without `build` SLICE_JSON is not determined. */
+/* Returns a text with its flags; without `build`, SLICE_JSON may be missing. */
 static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 {
 	if (!build && heph_is_ascii(p, n))
@@ -580,9 +579,9 @@ extern const struct writer_ops hpw_ops;
 struct hpw_stream {
 	uint32_t id;       /* in the input */
 	uint32_t out;      /* in the output */
-	uint32_t input;    /* number of the input that had its last packet */
+	uint32_t input;    /* number of the input with its last packet */
 	uint32_t last;     /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t left_out; /* packets, subtracted from counters */
+	uint32_t left_out; /* number of packets left out, subtracted from counters */
 	uint32_t next;     /* in_turn: the next counter in the output */
 	bool in_turn;      /* its counters are assigned in the order of the file */
 };
@@ -605,7 +604,7 @@ struct hpw_pending {
 	struct text *streams; /* deferred until an event of their stream */
 	uint32_t n, used;
 	struct table64 index; /* stream -> streams[] */
-	uint64_t bytes;       /* of all options that were ever deferred */
+	uint64_t bytes;       /* total bytes of deferred options */
 };
 
 /* The state of a copy. */
@@ -614,9 +613,9 @@ struct hpw_copy {
 	struct hpw_streams streams;
 	struct hpw_pending pending;
 	struct copier *to;
-	bool any, any_event; /* a packet, an event was read */
-	uint32_t input;      /* number of the current one, from 0 */
-	bool epoch_known;    /* it was read ... */
+	bool any, any_event; /* a packet, or an event, was read */
+	uint32_t input;      /* number of the current input, from 0 */
+	bool epoch_known;    /* the epoch was read ... */
 	bool epoch_pending;  /* ... and is written before the next event */
 	uint32_t epoch_of;   /* number of the input that has the epoch */
 	uint64_t epoch;      /* ns, of the input */

@@ -1,8 +1,8 @@
 /*
  * Tracks, and the options and attributes of tracetool.  Streams are processes, substreams their threads.
  * Options of tracetool describe the trace, its tracks and its facts, and attributes give an event its class,
- * kind and types of fields: such a trace reads as the events that it was written from.  Unknown or unfit ones
- * are ignored, as other programs may write them, too.
+ * kind and types of fields: such a trace is read back as the events that it was written from.  Unknown or
+ * invalid options and attributes are ignored, as other programs may write them, too.
  */
 #include <stdlib.h>
 
@@ -173,7 +173,7 @@ static void read_trace(struct heph_state *st, const struct attributes *a)
 	}
 }
 
-/* Adds metadata of the trace; not lists, whose elements would have to be copied. */
+/* Adds metadata of the trace, except lists, whose elements it would have to copy. */
 static void read_fact(struct heph_state *st, const struct attributes *a)
 {
 	struct trace *const t = st->r->trace;
@@ -390,7 +390,7 @@ void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct e
 
 	while (end > first && words_read(&w, f[end - 1].name, &f[end - 1].value))
 		end--;
-	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* an event of another writer */
+	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* the event of another writer */
 		heph_names_check(st, k, b, e, true);
 		return;
 	}

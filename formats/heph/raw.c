@@ -4,8 +4,8 @@
  * The fields of a raw packet are all its bytes, in the order and the widths of the file.  Names of attributes
  * may be repeated.
  *
- * A copy changes times and the epoch (--rebase), counters of streams of which packets are left out, the
- * number of a stream of a later input that is in use already, and the size of a damaged packet.
+ * A copy changes times and the epoch (--rebase), counters of streams with packets left out, the number of a
+ * stream of a later input if it is in use already, and the size of a damaged packet.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static const struct class_field event_fields[EVENT_FIELDS] = {
 	{ SLICE_LIT("description"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
 };
 
-/* The value of the epoch is an integer of 64 bits, that of other options their bytes. */
+/* The value of the epoch is a 64-bit integer, the value of other options bytes. */
 static const struct class_field option_fields[OPTION_FIELDS] = {
 	{ SLICE_LIT("magic"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
 	{ SLICE_LIT("size"), SLICE_LIT("u32"), VALUE_U32, 4, "byte" },
@@ -123,16 +123,16 @@ static bool start_stream(struct hpw_streams *all, struct hpw_stream *s, bool *re
 	s->out = s->id;
 	s->left_out = s->next = 0;
 	*renumbered = table64_get(&all->in_use, s->id) != TABLE_NONE;
-	/* Threads share stream 0, so readers accept its packets out of order.  Under another number, or with
-	 * packets left out, that would look like missing packets. */
+	/* Threads share stream 0, so readers accept its packets out of order.  With another number, or with
+	 * packets left out, that looks like missing packets. */
 	s->in_turn = s->id == 0 && (*renumbered || all->selected);
 	while (*renumbered && is_in_use(all, s->out))
 		s->out = ++all->free;
 	return mark_in_use(all, s->out);
 }
 
-/* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if it is new and its
- * number is in use. */
+/* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if the stream is new and
+ * its number is in use. */
 static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
                                     bool *renumbered)
 {
@@ -155,7 +155,7 @@ static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32
 
 /*
  * Options precede the first event of their track.  If events are left out, the options are deferred until the
- * first selected event of their stream.  If the stream is renumbered, so are its options.
+ * first selected event of their stream.  Options of a renumbered stream get its new number.
  */
 
 #define NAME_AT HEPH_METADATA_MIN
@@ -211,7 +211,7 @@ static bool defer_packet(struct hpw_pending *h, struct slice packet)
 	return !t->failed;
 }
 
-/* Moves options from a text to the output, with another number of their stream. */
+/* Moves options from a text to the output, with the new number of their stream. */
 static void write_options(struct text *to, struct text *from, uint32_t stream)
 {
 	struct slice rest = slice_of(from->p, from->n);
@@ -323,7 +323,7 @@ static void write_pending_epoch(struct hpw_copy *copy)
 }
 
 /* Writes the options of tracks before an event of stream s, or (NULL) before another option.  They stay in
- * place unless packets are left out or streams renumbered. */
+ * place unless packets are left out or this is a later input. */
 static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream *s)
 {
 	if (copy->pending.next.n == 0 && copy->pending.used == 0)
@@ -335,8 +335,8 @@ static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream 
 		write_pending_of(&copy->pending, t, s);
 }
 
-/* Copies an epoch.  The first epoch of the first input that has one applies; a different one of the same
- * input is a fault of the input, and is copied too. */
+/* Copies an epoch.  The first epoch of the first input with an epoch applies; a different one in the same
+ * input is a fault of the input, and is copied, too. */
 static void copy_epoch(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
 	const uint64_t value = load_u64(bytes.p + bytes.n - HEPH_EPOCH_SIZE, true);
@@ -393,7 +393,7 @@ static struct times rebase_times(struct hpw_copy *copy, const struct event *e, s
 		               was.end < copy->rebased_by ? 0 : was.end - copy->rebased_by };
 }
 
-/* Limits times of another input, so that they do not overflow with the epoch of the first one. */
+/* Limits times of another input, so that adding the epoch of the first one does not overflow. */
 static struct times limit_times(struct hpw_copy *copy, const struct event *e, struct times t)
 {
 	const uint64_t max = UINT64_MAX - (copy->epoch + copy->rebased_by);
@@ -465,8 +465,7 @@ static inline bool continue_stream(struct hpw_streams *all, uint32_t id, uint32_
 	return true;
 }
 
-/* Fast path for packets at the start of `bytes` that are not changed, while nothing is pending.  Returns
- * their size. */
+/* Fast path for unchanged packets at the start of `bytes`, while nothing is pending.  Returns their size. */
 static uint32_t copy_fast(struct hpw_copy *copy, struct slice bytes)
 {
 	uint32_t n = 0, size;
@@ -553,7 +552,7 @@ static void copy_free(void *state)
 	free_pending(&copy->pending);
 }
 
-/* An option of tracetool without a value, which is no finding. */
+/* An option of tracetool without a value, which gives no finding. */
 #define EMPTY_OPTION "\x75\xD1\x1D\x4D\0\0\0\x18\0\x0E" HEPH_OWN_FACT
 
 const struct copier_ops hpw_copier_ops = {

@@ -1,8 +1,8 @@
 /*
  * The reader.  A trace is a sequence of packets, each with a magic constant and its size, so that damage in
- * one does not affect the next.  An event packet becomes a span; a metadata packet is an option of the trace,
- * of which the document defines one, `epoch`.  Several threads append to one file: packets of different
- * streams interleave, times are not sorted, and an option applies to the whole trace wherever it is stored.
+ * one does not affect the next.  An event packet becomes a span; a metadata packet is an option of the trace;
+ * the document defines only `epoch`.  Several threads append to one file: packets of different streams
+ * interleave, times are not sorted, and an option applies to the whole trace wherever it is stored.
  */
 #include <stdlib.h>
 
@@ -45,8 +45,7 @@ void heph_report_text(struct heph_state *st, const struct heph_packet *k, const 
 
 /* ---- starts of packets ---- */
 
-/* Returns the minimum size of a packet whose magic constant is cut off after 0 to 3 bytes; 0: none begins so.
- */
+/* Returns the minimum size of a packet whose magic constant is cut off after 0 to 3 bytes; 0: no packet. */
 uint32_t heph_packet_min_of_part(const char *p, const char *end)
 {
 	static const char metadata[3] = { 0x75, (char)0xD1, 0x1D },
@@ -107,7 +106,7 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct reco
 		st->r->no_memory = true;
 }
 
-/* Adds the counter and the attributes of an event.  If it ends before it starts, its span has no length: then
+/* Adds the counter and the attributes of an event.  If it ends before it starts, its span has no length and
  * the end is a field, too. */
 static void add_fields(struct heph_state *st, const struct heph_packet *k, struct batch *b, struct event *e)
 {
@@ -258,8 +257,8 @@ static HEPH_COLD enum record_status pass_packet(struct heph_state *st, struct re
 	return status;
 }
 
-/* Whether a size above --max-record is that of a packet or damaged (RECORD_BAD): damaged if the input ends,
- * or other packets start, within --max-record bytes. */
+/* Whether a size above --max-record is valid (RECORD_DONE) or damaged (RECORD_BAD): it is damaged if the
+ * input ends, or other packets start, within --max-record bytes. */
 static HEPH_COLD enum record_status check_long(const struct heph_state *st, const struct heph_packet *k)
 {
 	const struct input *const in = st->r->in;
@@ -274,7 +273,7 @@ static HEPH_COLD enum record_status check_long(const struct heph_state *st, cons
 	           : RECORD_DONE;
 }
 
-/* The counter of an event is checked, so that it is not missing. */
+/* Checks the counter of an event, so that it does not count as missing. */
 static HEPH_COLD enum record_status begin_long(struct heph_state *st, struct heph_packet *k, uint32_t size,
                                                bool event, struct record *rec)
 {
@@ -324,7 +323,7 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 		if (status == RECORD_MORE)
 			return RECORD_MORE;
 	}
-	/* a damaged packet is compared with the magic constant of the next one */
+	/* the magic constant of the next packet shows whether this one is damaged */
 	if (possible && left < (size_t)size + 4 && !in->last)
 		return RECORD_MORE;
 	if (possible && left >= size) {

@@ -1,11 +1,11 @@
 /*
- * The search after damage, and recovery.  The next packet starts at a magic constant with a size after which
- * another magic constant follows or the input ends.  Recovery keeps the packets whose content can be read to
- * their end.
+ * The search after damage, and recovery.  The next packet starts at a magic constant and a size; after that
+ * size, another magic constant follows or the input ends.  Recovery keeps packets whose whole content can be
+ * read.
  */
 #include "heph/heph.h"
 
-#define SEARCH_BYTES (1U << 20) /* skipped at once */
+#define SEARCH_BYTES (1U << 20) /* bytes skipped at once */
 
 /* ---- search ---- */
 
@@ -81,7 +81,7 @@ enum record_status heph_search(struct heph_state *st, struct record *rec)
 		const size_t left = (size_t)(in->end - p);
 		const uint32_t size = left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + 4, true);
 		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
-			return RECORD_MORE; /* and search again: the finding precedes the skipped bytes */
+			return RECORD_MORE; /* search again: the finding must precede skipped bytes */
 		if (left < HEPH_HEAD_SIZE)
 			p = in->end;
 		if (p == in->end || (size <= st->r->max_record && heph_is_packet(p, in->end, in->end))) {

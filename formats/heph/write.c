@@ -1,8 +1,8 @@
 /*
- * The writer of events of any format.  Each event is an event packet; one that is no span has no length, and
- * an attribute states its kind.  Heph has integers and floats of 64 bits, texts, and arrays of these; an
+ * The writer of events of any format.  Each event is an event packet; an event that is no span has no length,
+ * and an attribute states its kind.  Heph has integers and floats of 64 bits, texts, and arrays of these; an
  * attribute states the exact types of the fields, one item each: "u8,,[bool]".  Options describe tracks and
- * the trace.  Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
+ * the trace.  Memory: about 100 bytes for each of at most MAX_TRACKS tracks; further tracks share a stream.
  */
 #include <stdlib.h>
 
@@ -25,10 +25,10 @@
  * HEPH_MAX_* of readers. */
 #define MAX_TEXT UINT16_MAX /* bytes of a text, or values of a list */
 #define MAX_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
-#define MAX_FIELDS 64000U   /* of one event */
+#define MAX_FIELDS 64000U   /* fields of one event */
 #define MAX_TRACKS 98000U
 #define MAX_DESCRIBED (60U << 20) /* bytes of the options that describe tracks */
-#define SHARED_STREAM UINT32_MAX  /* of all tracks beyond the limits */
+#define SHARED_STREAM UINT32_MAX  /* stream of all tracks beyond the limits */
 
 struct hpw_track {
 	uint32_t stream;
@@ -41,12 +41,12 @@ struct hpw_track {
 struct hpw_tracks {
 	struct hpw_track *list; /* by index of the trace's track */
 	uint32_t n;
-	uint32_t *counters; /* packets of a process, by index of its track */
+	uint32_t *counters; /* number of packets of a process, by index of its track */
 	uint32_t ncounters;
-	uint32_t shared; /* packets of SHARED_STREAM */
+	uint32_t shared; /* number of packets of SHARED_STREAM */
 	struct track_numbers streams, substreams;
 	uint32_t nstreams, count;
-	uint64_t described_bytes; /* of options that describe tracks */
+	uint64_t described_bytes; /* bytes of options that describe tracks */
 };
 
 struct hpw_state {
@@ -66,9 +66,9 @@ struct hpw_packet {
 	struct ledger *ledger;
 	uint64_t offset;    /* of its event in the input */
 	size_t start;       /* in the text */
-	uint32_t nfields;   /* of the event, up to now */
-	uint32_t nelements; /* of lists */
-	bool lost;          /* it had a loss */
+	uint32_t nfields;   /* fields of the event so far */
+	uint32_t nelements; /* elements of lists */
+	bool lost;          /* the event had a loss */
 };
 
 const struct loss hpw_losses[HPW_LOSSES + 1] = {
@@ -197,7 +197,7 @@ static void put_number_attribute(struct hpw_packet *k, struct slice name, uint64
 
 /* ---- types and values ---- */
 
-/* The type of Heph that a value is written as, by enum value_type; 0: it has none. */
+/* Type of Heph for a value, by enum value_type; 0: none. */
 static const uint8_t stored_as[VALUE_JSON + 1] = {
 	[VALUE_BOOL] = HEPH_UNSIGNED, [VALUE_U8] = HEPH_UNSIGNED,  [VALUE_U16] = HEPH_UNSIGNED,
 	[VALUE_U32] = HEPH_UNSIGNED,  [VALUE_U64] = HEPH_UNSIGNED, [VALUE_I8] = HEPH_SIGNED,
@@ -285,7 +285,7 @@ static uint8_t array_type(const struct value *v)
 	return type != 0 ? HEPH_ARRAY | type : 0;
 }
 
-/* Returns false if there is no space for so many values. */
+/* Returns false if there are too many values. */
 static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
 {
 	const uint32_t n = v->count < MAX_TEXT ? v->count : MAX_TEXT;
@@ -396,7 +396,7 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 	finish_packet(&k);
 }
 
-/* Writes the epoch, which is certain only at the end; it applies to the whole trace wherever it is. */
+/* Writes the epoch at the end, when it is certain; it applies to the whole trace in any position. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const __int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by;
@@ -426,7 +426,7 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 /* ---- tracks ---- */
 
 /* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
- * out/tracks.h); an option states what each number means. */
+ * out/tracks.h); an option states the track of each number. */
 
 static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
@@ -521,7 +521,7 @@ static bool add_track(struct hpw_state *st, const struct track *t, struct chunk 
 	return true;
 }
 
-/* Adds a track after its parents, of which there are at most TRACE_MAX_DEPTH. */
+/* Adds a track after its parents, at most TRACE_MAX_DEPTH. */
 static bool add_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;

@@ -1,9 +1,9 @@
 /*
  * Makes events of records: roles of fields, names of labels, tracks of threads.
  *
- * The vocabulary decides the meaning of the events of a class.  The reader applies it if it names only the
- * fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels that
- * are named later in the input.  Any other plan is left to the engine, which then gets all fields unchanged.
+ * The vocabulary states the meaning of the events of a class.  The reader applies it if it only states fields
+ * for duration, name and thread: the reader has the offsets of fields, and names of labels from later in the
+ * input.  The engine applies any other plan, and gets all fields unchanged.
  */
 #include "htdump/htdump.h"
 
@@ -11,10 +11,10 @@
 
 /* ---- roles of fields ---- */
 
-#define THREAD_PREFIX "thread" /* name of a thread's track, before its number */
+#define THREAD_PREFIX "thread" /* name of the track of a thread, before its number */
 
-/* Returns the leaf of this name, or HT_NO_LEAF.  Members of structs have no role.  The last match wins: the
- * class's own fields come after inherited ones. */
+/* Returns the leaf of this name, or HT_NO_LEAF.  Members of structs have no role.  The last match wins:
+ * inherited fields precede those of the class. */
 static uint32_t find_leaf(const void *ctx, struct slice name)
 {
 	const struct ht_plan *const plan = ctx;
@@ -124,8 +124,8 @@ static void apply_event_plan(struct ht_state *st, struct ht_class *c, struct ht_
 	c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
 }
 
-/* Sets the roles of leaves, the kind of the class and its consumers.  Leaves and paths are complete.  spec:
- * gets the plan, and whether the reader applies it. */
+/* Sets the roles of leaves and the kind of the class.  Leaves and paths must be complete.  spec: gets the
+ * plan, and whether the reader applies it. */
 static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_plan *plan,
                              struct class *spec)
 {
@@ -142,7 +142,7 @@ static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_
 	class_plan_compile(&p, m, &fields);
 	if (defines_labels(st->r->trace, &p)) {
 		spec->reader_applies = !st->raw;
-		/* A mapping that lacks a field is an ordinary event. */
+		/* A mapping without one of the fields is an ordinary event. */
 		if (p.key != HT_NO_LEAF && p.value != HT_NO_LEAF &&
 		    plan->leaves[p.value].value == VALUE_STRING) {
 			plan->identifier = p.key;
@@ -157,7 +157,7 @@ static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_
 /* ---- the plan of a class ---- */
 
 #define MAX_DECLARED 256U /* fields of a class that is declared to the trace */
-#define DECLARED_COST 16U /* fields charged per declared class, besides its own */
+#define DECLARED_COST 16U /* fields charged for each declared class, besides its fields */
 
 static void check_field_count(struct ht_state *st, const struct record *rec)
 {
@@ -165,7 +165,7 @@ static void check_field_count(struct ht_state *st, const struct record *rec)
 	const uint32_t own = c->nfields - (ht_class_base(c) >= 0);
 	struct quoted q;
 
-	/* In the document layout the base may count as a field or not. */
+	/* In the document layout, the base may or may not count as a field. */
 	if (st->wire ? c->nfields == c->declared : own == c->declared || own + 1 == c->declared)
 		return;
 	ht_report(st, HT_RULE_FIELD_COUNT, rec,
@@ -173,8 +173,8 @@ static void check_field_count(struct ht_state *st, const struct record *rec)
 	          quoted(&q, c->name), c->declared, c->nfields);
 }
 
-/* Lists the leaves that become fields: of structure all, of events those that are not their time, track or
- * name.  A label stays a field, since its number is more than its name. */
+/* Lists the leaves that become fields: all of structure; of events, those that are not duration, thread or
+ * name.  A label stays a field, because its number is more than its name. */
 static void list_args(struct ht_plan *plan, bool structure)
 {
 	for (uint32_t i = 0; i < plan->nleaves; i++)
@@ -183,11 +183,11 @@ static void list_args(struct ht_plan *plan, bool structure)
 }
 
 /* Declares the class and its fields to the trace; fields of raw events start with the head.  Large classes
- * are declared without fields: nothing depends on them. */
+ * are declared without fields: nothing needs these. */
 static bool declare_class(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan,
                           struct class *spec)
 {
-	/* Names of types: the input has numbers, or names of C types. */
+	/* Names of types: the input only has numbers, or names of C types. */
 	static const char *const type_names[] = {
 		[VALUE_U8] = "u8",       [VALUE_U16] = "u16",         [VALUE_U32] = "u32",
 		[VALUE_U64] = "u64",     [VALUE_I8] = "i8",           [VALUE_I16] = "i16",
@@ -273,7 +273,7 @@ bool ht_class_prepare(struct ht_state *st, const struct record *rec)
 
 static void free_texts(struct shared_memory *m)
 {
-	struct ht_label_texts *const texts = (struct ht_label_texts *)m; /* its first member */
+	struct ht_label_texts *const texts = (struct ht_label_texts *)m; /* `shared` is the first member */
 
 	arena_free(&texts->arena);
 	free(texts);
@@ -361,7 +361,7 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 		st->r->no_memory = true;
 }
 
-/* Collects all mappings of the input in a pass of its own, at most once. */
+/* Collects all mappings of the input in a separate pass, at most once. */
 static void look_ahead(struct ht_state *st)
 {
 	struct ht_labels *const all = &st->labels;
@@ -596,7 +596,7 @@ void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, 
 		e->track =
 		    ht_track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
 		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
-		/* A span that would end past 2^64 (reported by apply_event() of read.c) is cut. */
+		/* A span that ends after 2^64 (reported by apply_event() of read.c) is cut. */
 		e->dur = st->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : st->dur;
 		ok = e->track != NULL && set_event_name(st, b, e);
 	}

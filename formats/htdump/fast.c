@@ -1,11 +1,11 @@
 /*
  * Fast path: validates plain records, and makes events that need no fields.  Such a record has fields of
- * fixed size, followed by at most one string.  The class of a record gives its length; guessing that it is
- * the class of the previous record keeps the processor from waiting for the lookup.
+ * fixed size, followed by at most one string.  The class of a record gives its length; guessing the class of
+ * the previous record keeps the processor from waiting for the lookup.
  */
 #include "htdump/htdump.h"
 
-#define SPARE (1U << 20) /* bytes after `limit` that the last record may use; below all limits of records */
+#define SPARE (1U << 20) /* bytes after `limit` for the last record; below all limits of records */
 
 /* The class of the previous record. */
 struct fast_class {
@@ -14,8 +14,8 @@ struct fast_class {
 	uint32_t fixed;    /* bytes of the record before its string */
 	uint32_t duration; /* offset in the record, or HT_NO_LEAF */
 	bool string;
-	bool named;       /* by the string */
-	uint64_t records; /* read, but not yet counted */
+	bool named;       /* its name is the string */
+	uint64_t records; /* records read but not yet counted */
 };
 
 static void count_records(struct ht_state *st, struct fast_class *f)
@@ -27,7 +27,7 @@ static void count_records(struct ht_state *st, struct fast_class *f)
 	f->records = 0;
 }
 
-/* Changes to the class with this id.  Returns false if read_record() must read its records. */
+/* Switches to the class with this id.  Returns false if read_record() must read its records. */
 static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 {
 	struct ht_class *const c = ht_class_find(&st->classes, id);
@@ -53,7 +53,7 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 	return true;
 }
 
-/* Like check_id() of read.c, without its exceptions: select_class() accepts HT_KIND_EVENT only. */
+/* Same as check_id() of read.c without its exceptions: select_class() only accepts HT_KIND_EVENT. */
 static inline __attribute__((always_inline)) void check_id(struct ht_state *st, uint64_t id, uint64_t offset,
                                                            uint64_t ordinal)
 {
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void check_id(struct ht_state *st, 
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
 }
 
-/* Adds the event of the record at p.  Returns false if that was the last one for now. */
+/* Adds the event of the record at p.  Returns false if the batch is full, or on OOM. */
 static inline __attribute__((always_inline)) bool add_event(struct ht_state *st, const struct fast_class *f,
                                                             struct batch *b, const struct record *rec,
                                                             struct slice name)
@@ -89,9 +89,9 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
 	return b->n < b->cap;
 }
 
-/* Reads records that start before `limit` and end before `end`; b NULL: without events.  range: gets their
- * times, unless NULL.  Returns false at a record of a class whose events need fields.  Inlined with
- * constants: the byte order, and what is NULL. */
+/* Reads records that start before `limit` and end before `end`; b NULL: makes no events.  range: gets their
+ * times, unless NULL.  Returns false at a record of a class whose events need fields.  Inlined with a
+ * constant byte order and constant NULLs. */
 static inline __attribute__((always_inline)) bool read_records(struct ht_state *st, const char *limit,
                                                                const char *end, struct batch *b, bool big,
                                                                struct reader_range *range)

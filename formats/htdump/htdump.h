@@ -68,14 +68,14 @@ enum ht_type {
 
 /* Limits on hostile input, far above real traces. */
 #define HT_MAX_LINE (4U << 20)    /* bytes of a line of a label map */
-#define HT_FAST_RECORD (8U << 20) /* bytes of a record that the fast path reads, at most */
-#define HT_SEARCH_BYTES (1 << 20) /* searched at once for the start of a trace */
+#define HT_FAST_RECORD (8U << 20) /* maximum bytes of a record that the fast path reads */
+#define HT_SEARCH_BYTES (1 << 20) /* bytes searched at once for the start of a trace */
 #define HT_MAX_CLASSES 65536U
-#define HT_MAX_FIELDS 262144U /* of all classes */
-#define HT_MAX_LEAVES 262144U /* of all used classes, unfolded */
+#define HT_MAX_FIELDS 262144U /* fields of all classes */
+#define HT_MAX_LEAVES 262144U /* unfolded fields of all used classes */
 #define HT_MAX_UNFOLD 16384U  /* fields visited to unfold one class */
-/* Fields visited to unfold all classes.  One more is allowed per two bytes read: concatenated files describe
- * their classes again and again. */
+/* Fields visited to unfold all classes.  One more is allowed per two bytes read: concatenated files repeat
+ * their descriptions. */
 #define HT_MAX_UNFOLDS (2U << 20)
 #define HT_MAX_OPAQUE 65536U /* bytes of a field of unknown type */
 #define HT_DIRECT 64U        /* class ids below this are array indexes */
@@ -83,7 +83,7 @@ enum ht_type {
 #define HT_MAX_DESCRIBED (16U << 20)   /* bytes charged for all descriptions: names, plus ... */
 #define HT_TEXT_COST 16U               /* ... per name ... */
 #define HT_CLASS_COST 128U             /* ... and per class */
-#define HT_MAX_LABEL_BYTES (16U << 20) /* of all label names */
+#define HT_MAX_LABEL_BYTES (16U << 20) /* bytes of all label names */
 
 /* ---- rules ---- */
 
@@ -125,7 +125,7 @@ struct ht_class {
 	uint8_t declared;        /* field_count of the class info */
 	uint8_t kind;            /* enum ht_kind */
 	struct slice version;    /* HT_KIND_SYSTEM: name of the component */
-	bool used;               /* a record of it was read */
+	bool used;               /* a record of the class was read */
 	bool unfolding;          /* on the current path of ht_unfold() */
 	bool rechecking;         /* described again: field infos are compared with fields[] ... */
 	bool renewing;           /* ... and may differ, since a later stream describes the class */
@@ -142,8 +142,8 @@ struct ht_classes {
 	struct ht_class *direct[HT_DIRECT]; /* by id, for speed */
 	uint64_t stream;                    /* EndiannessInfoEvents after the first: concatenated files */
 	uint32_t fields, leaves;            /* in use, of all classes */
-	uint32_t declared_fields;           /* charged for struct class, ever; at most HT_MAX_LEAVES */
-	struct reader_charges described;    /* against HT_MAX_DESCRIBED ... */
+	uint32_t declared_fields;           /* total charged for struct class, at most HT_MAX_LEAVES */
+	struct reader_charges described;    /* charged against HT_MAX_DESCRIBED ... */
 	uint64_t max_name;                  /* ... and for long names */
 	uint64_t visited;                   /* fields visited by ht_unfold() */
 	bool has_mapping;                   /* a class that names labels was described */
@@ -171,15 +171,15 @@ struct ht_block {
 
 #define HT_NO_LEAF UINT32_MAX
 
-/* How to read records of a class; built when the first one arrives. */
+/* Plan to read records of a class; built at the first record. */
 struct ht_plan {
-	struct ht_leaf *leaves; /* the allocation, which the others are a part of */
-	struct slice *paths;    /* of the leaves: names before they were made unique; NULL unless raw */
+	struct ht_leaf *leaves; /* the allocation, which contains the other arrays */
+	struct slice *paths;    /* names of the leaves before they were made unique; NULL unless raw */
 	struct ht_block *blocks;
 	uint32_t *args; /* leaves that become fields of the event */
 	uint32_t nleaves, nblocks, nargs;
 	/* Leaves with a role, or HT_NO_LEAF.  `name` is a string, the others are integers; `label` is the
-	 * number of a name, `identifier` the number that a mapping record names. */
+	 * number of a name, `identifier` the number that gets a name in a mapping record. */
 	uint32_t duration, thread, label, name, identifier;
 };
 
@@ -211,7 +211,7 @@ struct ht_labels {
 	struct reader_charges bytes;  /* of all texts, replaced ones included */
 	bool full;                    /* some label was dropped */
 	struct ht_label_texts *texts; /* one reference; NULL before the first label */
-	bool shared;                  /* labels are definitions of the trace, too, for the engine ... */
+	bool shared;                  /* labels are also definitions of the trace, for the engine ... */
 	uint8_t table;                /* ... in this table */
 	bool looked_ahead;
 	bool one_pass;                   /* the look-ahead failed: the input can be read only once */
@@ -242,7 +242,7 @@ struct ht_state {
 	struct ht_class *c;
 	uint64_t id, dur;    /* dur: ns; 0 unless a span */
 	bool bad_text;       /* a string is not UTF-8 */
-	const char **starts; /* of each block, like `strings` filled by measure_record() */
+	const char **starts; /* start of each block; measure_record() fills this and `strings` */
 	struct slice *strings;
 	uint32_t blocks_cap;
 	struct slice label_name; /* p NULL: no label, or no name */
@@ -250,10 +250,10 @@ struct ht_state {
 	struct idset ids;
 	struct finding_tally id_repeated;
 
-	/* A record longer than --max-record, which is passed over in pieces. */
+	/* A record longer than --max-record, which is skipped in pieces. */
 	struct ht_long {
 		bool open;
-		bool rest; /* to the end of the input, as what follows cannot be read without the record */
+		bool rest;      /* to the end of the input, which cannot be read without the record */
 		bool in_string; /* within a string: its NUL follows */
 		uint32_t block;
 		uint64_t fixed; /* bytes before the string of the block, or before the end */
@@ -267,11 +267,11 @@ struct ht_state {
 void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-#define HT_PROBE_BYTES 65536U /* searched for the layout; the engine probes as many for the format */
+#define HT_PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
 
 int ht_probe(struct slice head, bool complete);
 
-/* Like ht_probe(), and sets the layout and the byte order that the second record fits. */
+/* Same as ht_probe(); also sets the layout and the byte order that the second record fits. */
 int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
 
 /* Returns true if a trace starts at p: an EndiannessInfoEvent, then a class info or field info whose name
@@ -325,11 +325,11 @@ enum ht_type ht_type_of(uint8_t code, bool wire);
 void ht_describe_class(struct ht_state *st, const struct record *rec);
 void ht_describe_field(struct ht_state *st, const struct record *rec);
 
-/* Ends a description at the first record of the class, or of one that it is a part of: fields not described
+/* Ends a description at the first record of the class, or of a class that contains it: fields not described
  * again are dropped. */
 void ht_describe_end(struct ht_state *st, struct ht_class *c);
 
-/* Index of the field that is the base of the class, or -1. */
+/* Returns the index of the field that is the base of the class, or -1. */
 int32_t ht_class_base(const struct ht_class *c);
 
 /* Fills leaves, paths and blocks of a plan.  Returns false after a finding or on OOM; the plan may be partly
@@ -339,7 +339,7 @@ void ht_plan_free(struct ht_plan *plan); /* NULL is allowed */
 
 /* ---- events.c ---- */
 
-/* Builds the plan of rec's class, whose first record this is.  Returns false after a finding or on OOM. */
+/* Builds the plan of the class of `rec`, its first record.  Returns false after a finding or on OOM. */
 bool ht_class_prepare(struct ht_state *st, const struct record *rec);
 
 /* Returns true if a class of this name may name labels. */
@@ -392,13 +392,13 @@ static inline bool ht_leaf_is_integer(const struct ht_leaf *l)
 	return l->value >= VALUE_U8 && l->value <= VALUE_I64;
 }
 
-/* Type of a leaf in raw events, where the type gives the width: an address of 4 bytes is a u32. */
+/* Returns the type of a leaf in raw events, which gives the width: an address of 4 bytes is a u32. */
 static inline uint8_t ht_leaf_raw_type(const struct ht_leaf *l)
 {
 	return l->value == VALUE_ADDRESS && l->size == 4 ? VALUE_U32 : l->value;
 }
 
-/* Value of an integer or address leaf, sign-extended if signed; of a double, its bits. */
+/* Returns the value of an integer or address leaf, sign-extended if signed; for a double, its bits. */
 static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
 {
 	const char *const p = st->starts[l->block] + l->at;
@@ -423,7 +423,7 @@ static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct h
 	}
 }
 
-/* Converts the bits of a float.  NaNs are converted by hand: a processor would make signalling ones quiet. */
+/* Converts the bits of a float.  NaNs are converted by hand: processors make signalling NaNs quiet. */
 double ht_double_of_f32(uint32_t bits);
 
 static inline struct value ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l)
@@ -449,10 +449,10 @@ static inline struct value ht_leaf_value(const struct ht_state *st, const struct
 
 /* ---- writer: classes, state ---- */
 
-/* Records of a .htdump are copied unchanged.  Events of other formats become records of HawkTracer classes:
- * wire layout, little endian. */
+/* Records of a .htdump are copied unchanged.  Events of other formats become records of HawkTracer classes,
+ * in the wire layout, little endian. */
 
-/* Class ids of the output.  0 to 8 are those of HawkTracer 0.11, the others this program's. */
+/* Class ids of the output.  0 to 8 are those of HawkTracer 0.11, the others those of tracetool. */
 enum htw_class_id {
 	HTW_ID_ENDIANNESS,
 	HTW_ID_EVENT,
@@ -483,11 +483,11 @@ static inline enum event_kind htw_kind_of(const struct event *e)
 }
 
 /* Limits, so that memory does not grow with the trace, and readers with limits like HT_MAX_* accept the
- * output.  An event beyond them has its fields in one text. */
+ * output.  An event beyond the limits has its fields in one text. */
 #define HTW_MAX_CLASSES 32768U
-#define HTW_MAX_FIELDS 131072U        /* of all classes together */
+#define HTW_MAX_FIELDS 131072U        /* fields of all classes together */
 #define HTW_MAX_DESCRIBED (12U << 20) /* bytes that a reader is charged for all descriptions */
-#define HTW_CLASS_FIELDS 250U         /* of one class: field_count has 8 bits */
+#define HTW_CLASS_FIELDS 250U         /* fields of one class: field_count has 8 bits */
 #define HTW_MAX_TEXT ((4U << 20) - 1)
 #define HTW_MAX_RECORD ((8U << 20) - 8192U) /* bytes of all texts of one event, without numbers */
 
@@ -513,7 +513,7 @@ struct htw_state {
 	uint32_t ntracks;
 	struct shapes shapes;         /* struct htw_layout */
 	struct track_numbers numbers; /* thread_ids */
-	uint64_t next_id;             /* of a record */
+	uint64_t next_id;             /* id of the next record */
 	uint64_t last_ts;
 	struct text scratch;
 };

@@ -2,7 +2,7 @@
  * Raw records: their fields for --raw, and the copier.
  *
  * The fields of a raw event are those of the head, then those of the class, with the order, names, widths and
- * numbers of the file.  With the byte order, which records of class 0 set, they suffice to write the file
+ * numbers of the file.  With the byte order, which records of class 0 set, they are enough to write the file
  * again.
  */
 #include "htdump/htdump.h"
@@ -89,12 +89,12 @@ struct htw_copy {
 	bool wire;
 	bool big;                 /* byte order of the current record */
 	bool skipping;            /* the current input has the other layout */
-	bool events;              /* of the current input were written */
-	uint32_t number;          /* of the current input, from 1 */
-	struct table64 mapped;    /* hash of a label -> of its name */
+	bool events;              /* events of the current input were written */
+	uint32_t number;          /* number of the current input, from 1 */
+	struct table64 mapped;    /* hash of a label -> hash of its name */
 	struct table64 mapped_by; /* ... -> number of the input that named it last */
 	/* of the survey */
-	uint32_t input, stream; /* inputs so far; and EndiannessInfoEvents, as these start streams */
+	uint32_t input, stream; /* numbers of inputs, and of EndiannessInfoEvents, which start streams */
 	struct table64 classes; /* class id -> stream of its latest description, and flags */
 	struct table64 names;   /* hash of a class name -> the same */
 };
@@ -117,7 +117,7 @@ static uint64_t make_key(enum key_kind kind, uint64_t scope, uint64_t id)
 	return hash_u64(id, hash_u64(scope << 2 | kind, hash_seed()));
 }
 
-/* The key of a class or name by its number: of the stream that described it last. */
+/* Returns the key of a class or name by its number, in the stream that described it last. */
 static uint64_t described_key(const struct htw_copy *copy, const struct table64 *in, enum key_kind kind,
                               uint64_t number)
 {
@@ -150,8 +150,8 @@ static void survey_class(struct copier *c, const struct batch *b, const struct e
 	    !table64_put(&copy->names, hash_bytes(name.p, name.n, hash_seed()), copy->stream << FLAG_BITS);
 	copier_defines(c, class_key(copy, id));
 	copier_defines(c, name_key(copy, name));
-	copier_uses(c, class_key(copy, id));              /* a use of the name needs the fields, too */
-	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++) /* descriptions are records of these */
+	copier_uses(c, class_key(copy, id));              /* a use of the name also needs the fields */
+	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++) /* classes of the descriptions */
 		copier_uses(c, class_key(copy, i));
 }
 
@@ -167,7 +167,7 @@ static void survey_field(struct copier *c, const struct batch *b, const struct e
 		copier_uses(c, name_key(copy, text_at(b, e, F_TYPE_NAME)));
 }
 
-/* Returns true if e maps a label to its name, and the label. */
+/* Returns true if e maps a label to its name, and sets *label. */
 static bool read_mapping(const struct batch *b, const struct event *e, uint64_t *label)
 {
 	const struct plan_define *const d = e->cls->plan != NULL ? e->cls->plan->defines : NULL;
@@ -220,7 +220,7 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 	const uint32_t id = (uint32_t)number_at(b, e, f_class_id(wire));
 
 	(void)bytes;
-	copy->input += e->offset == 0; /* labels are those of one input */
+	copy->input += e->offset == 0; /* labels belong to one input */
 	copy->stream += e->offset == 0;
 	if (e->phase != PHASE_STRUCTURE) {
 		survey_event(c, b, e, id);
@@ -240,11 +240,11 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 /* ---- copying ---- */
 
 /*
- * Concatenated dumps are a dump if their layouts agree and each states its byte order: descriptions apply
- * from their record on.
+ * Concatenated dumps are a valid dump if their layouts agree and each states its byte order: descriptions
+ * apply from their record on.
  */
 
-/* Whether the input can follow what was written. */
+/* Begins an input, which is skipped if it has another layout than the output. */
 static void copy_input(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	static const char little[HT_ENDIANNESS_SIZE];
@@ -257,10 +257,10 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 	if (!copy->any)
 		copy->wire = wire;
 	else if (!copy->skipping && load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS)
-		text_add(copier_text(c), little, sizeof little); /* it was read as little endian */
+		text_add(copier_text(c), little, sizeof little); /* the input was read as little endian */
 }
 
-/* Readers name an event by the last mapping before it: if an earlier input named the label otherwise, the
+/* Readers name an event by the last mapping before it: if an earlier input gave the label another name,
  * events of this input before its mapping get that name. */
 static void note_mapping(struct copier *c, const struct batch *b, const struct event *e)
 {

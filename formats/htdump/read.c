@@ -1,6 +1,6 @@
 /*
  * The reader: frames and checks one record at a time, and applies structure records.  A class must be
- * described before its first record, since only its fields give the length of the record.
+ * described before its first record, because only its fields give the length of the record.
  */
 #include "htdump/htdump.h"
 
@@ -8,7 +8,7 @@
 
 #define FIRST_BLOCKS 8U /* more than the built-in classes have */
 
-/* Rare paths, kept out of read_record(): inlined, their buffers cost it 9 % more instructions per record. */
+/* Rare paths of read_record(), not inlined: their buffers would cost 9 % more instructions per record. */
 #define COLD __attribute__((cold, noinline))
 
 /* ---- opening ---- */
@@ -64,7 +64,7 @@ static bool ht_open(struct reader *r)
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
 	if (ahead_of != NULL) {
-		/* Same layout as the first pass, whatever the first window of this pass shows. */
+		/* The layout of the first pass, even if the first window of this pass shows another one. */
 		st->ahead_of = ahead_of->r->state;
 		st->wire = ahead_of->wire;
 		st->guess_big = ahead_of->guess_big;
@@ -108,7 +108,7 @@ static inline bool read_head(struct ht_state *st, struct record *rec)
 	return true;
 }
 
-/* Finds the blocks of a record and its end, which is not after `end`. */
+/* Finds the blocks of a record and its end, at most `end`. */
 static inline enum record_status measure_record(struct ht_state *st, struct record *rec,
                                                 const struct ht_plan *plan, const char *end)
 {
@@ -176,7 +176,7 @@ static COLD enum record_status report_cut(struct ht_state *st, const struct reco
 
 /* ---- records longer than --max-record ---- */
 
-/* Passes over blocks of the record, from p up to its end or `end`. */
+/* Skips blocks of the record, from p up to its end or `end`. */
 static const char *pass_blocks(const struct ht_plan *plan, struct ht_long *l, const char *p, const char *end)
 {
 	while (p < end && l->open) {
@@ -201,7 +201,7 @@ static const char *pass_blocks(const struct ht_plan *plan, struct ht_long *l, co
 	return p;
 }
 
-/* Passes over some bytes of the record, or of the rest of the input. */
+/* Skips some bytes of the record, or of the rest of the input. */
 static COLD enum record_status pass_piece(struct ht_state *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
@@ -270,7 +270,7 @@ static COLD void report_text(struct ht_state *st, const struct record *rec)
 
 static void check_id(struct ht_state *st, const struct record *rec)
 {
-	/* Producers do not number these two: their id is always 0. */
+	/* Producers do not number these two kinds: their id is always 0. */
 	if (st->c->kind == HT_KIND_ENDIANNESS || (st->c->kind == HT_KIND_SYSTEM && st->id == 0))
 		return;
 	if (idset_add(&st->ids, st->id))
@@ -311,7 +311,7 @@ static void set_byte_order(struct ht_state *st, const struct record *rec)
 		trace->byte_order = "mixed";
 	if (st->r->records > 0) {
 		/* A concatenated dump, which may describe classes again.  Counting streams is O(1); marking
-		 * each class would not be, and hostile input has many classes and many of these records. */
+		 * all classes is not, and hostile input has many classes and many of these records. */
 		st->classes.stream++;
 		idset_free(&st->ids);
 	}
@@ -386,7 +386,7 @@ static inline void apply_event(struct ht_state *st, const struct ht_plan *plan, 
 
 /* ---- the reader ---- */
 
-/* Begins to pass over a record that is too long, or reports one that is cut. */
+/* Begins to skip a record that is too long, or reports a cut record. */
 static COLD enum record_status read_incomplete(struct ht_state *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
@@ -420,7 +420,7 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 		return read_incomplete(st, rec);
 	check_record(st, rec);
 	rec->cls = c->cls;
-	rec->track = st->tracks.process; /* only vocabularies know the thread */
+	rec->track = st->tracks.process; /* only vocabularies state the thread */
 	rec->role = c->kind == HT_KIND_EVENT ? RECORD_IS_EVENT : RECORD_IS_STRUCTURE;
 	if (rec->role == RECORD_IS_EVENT)
 		apply_event(st, c->plan, rec);

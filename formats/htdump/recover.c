@@ -3,13 +3,13 @@
  * unreadable one only the start of a concatenated trace can be found.
  *
  * Readers must find the layout of the input in the output: the first records wait in the window until they
- * are enough for that (64 KiB) or the input is damaged.
+ * are enough to find it (64 KiB) or the input is damaged.
  */
 #include "htdump/htdump.h"
 
 struct ht_recovery {
-	uint64_t orders;     /* EndiannessInfoEvents among the records that were kept */
-	bool layout_certain; /* readers of the output find the layout from the records that were kept */
+	uint64_t orders;     /* EndiannessInfoEvents among the kept records */
+	bool layout_certain; /* the kept records show the layout to readers of the output */
 };
 
 static const char *const structure[] = {
@@ -39,8 +39,8 @@ static bool resync(struct recovery *rc)
 	return in->p < limit;
 }
 
-/* Repairs the byte order that a record states.  An invalid one is rewritten to the order in which the
- * following records parse: those may be dropped, and a reader of the output could not guess any more. */
+/* Repairs the byte order that a record states.  An invalid one is replaced by the order in which the
+ * following records are valid: if these are dropped, readers of the output cannot guess it any more. */
 static void repair_byte_order(struct recovery *rc, const struct record *rec)
 {
 	const struct ht_state *const st = rc->r->state;
@@ -59,9 +59,8 @@ static void repair_byte_order(struct recovery *rc, const struct record *rec)
 	                st->big ? "big-endian" : "little-endian");
 }
 
-/* Readers find the layout in the first 64 KiB of the output, so records wait until these are complete.  Cut
- * short, they may show the other layout, or none: then they are bytes that happen to look like records, and
- * are dropped. */
+/* Readers find the layout in the first 64 KiB of the output, so records wait until these are complete.  If
+ * fewer bytes show the other layout or none, they only look like records by chance, and are dropped. */
 static bool keep_records(struct recovery *rc, enum record_status status)
 {
 	const struct ht_state *const st = rc->r->state;
@@ -81,7 +80,7 @@ static bool keep_records(struct recovery *rc, enum record_status status)
 		}
 		s->layout_certain |= waiting > 0 && wire == st->wire;
 	}
-	/* Only EndiannessInfoEvents were kept.  They fit both layouts, and the bytes that showed which one
+	/* Only EndiannessInfoEvents were kept.  They fit both layouts, and the bytes that showed the layout
 	 * were dropped. */
 	if (status == RECORD_END && rc->records == s->orders && rc->dropped + rc->gap.length > 0)
 		rc->records = 0;

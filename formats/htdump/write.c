@@ -31,8 +31,8 @@ static inline char *store_head(struct htw_state *st, char *p, uint32_t class_id,
 
 /* ---- tracks ---- */
 
-/* HawkTracer knows one process and thread ids of 32 bits.  A thread keeps its id if that fits and is free
- * (see out/tracks.h); a record states what each number means. */
+/* HawkTracer has one process, and thread ids of 32 bits.  A thread keeps its id if that fits and is free (see
+ * out/tracks.h); a record states the track of each number. */
 static bool number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 {
 	const uint64_t *const own = track_has_own_tid(t) && t->id <= UINT32_MAX ? &t->id : NULL;
@@ -84,7 +84,7 @@ static uint32_t thread_id_of(struct htw_state *st, const struct track *t, struct
 /* Adds the records of tracks without events. */
 static void put_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
 {
-	/* threads first: their records name the process, too */
+	/* threads first: their records also state the name of the process */
 	for (int process = 0; process < 2; process++)
 		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
 			const struct track *const t = trace->tracks[i];
@@ -224,7 +224,7 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 	}
 }
 
-/* Adds the fields of an event without a class of its own: what its class would state, and a text of all
+/* Adds the fields of an event without a class in the output: name, category and kind, and a text of all
  * fields. */
 static void put_shared_fields(struct htw_state *st, struct htw_record *r, const struct batch *b,
                               const struct event *e)
@@ -243,7 +243,7 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 
 /* ---- events ---- */
 
-/* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
+/* Counts the losses of an event whose kind HawkTracer does not have; only tracetool reads the kind back. */
 static void count_losses(const struct htw_record *r, enum event_kind kind)
 {
 	if (kind == EVENT_KIND_COUNTER)

@@ -1,9 +1,9 @@
 /*
- * Classes of the output: the prologue describes those that all outputs have, and a class of its own is
- * described before the first event of each shape (see out/shape.h): class x kind x names x types of fields.
+ * Classes of the output: the prologue describes classes that all outputs have; before the first event of each
+ * shape (see out/shape.h), a class for that shape is described: class x kind x names x types of fields.
  *
- * HawkTracer describes the four that a parser must know in advance too, HT_Event by the structure in memory.
- * Sizes of bases and texts are those of C structures on 64-bit machines; readers ignore them.
+ * Like HawkTracer, it also describes the four built-in classes, HT_Event by its structure in memory.  Sizes
+ * of bases and texts are those of C structures on 64-bit machines; readers ignore them.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ struct known_class {
 	const char *name;
 	uint8_t base; /* id; HT_Event has none */
 	uint8_t nfields;
-	uint8_t memory; /* bytes of its structure, for derived classes */
+	uint8_t memory; /* bytes of its structure in memory, for derived classes */
 	const struct known_field *fields;
 };
 
@@ -129,7 +129,7 @@ static const struct known_class known[HTW_ID_FREE] = {
 	[HTW_ID_OTHER_ARROW] = { "tracetool_OtherArrow", HTW_ID_ARROW, FIELDS(other) },
 };
 
-/* By enum value_type.  Values that HawkTracer has no type for are texts; the name of the type states which.
+/* By enum value_type.  Values without a HawkTracer type are texts; the name of the type states the true one.
  */
 static const struct field_type types[] = {
 	[VALUE_NONE] = TEXT("null"),
@@ -208,8 +208,8 @@ static enum htw_class_id base_of(enum event_kind kind)
 	return kind_is_span(kind) ? HTW_ID_SPAN : kind_is_arrow(kind) ? HTW_ID_ARROW : HTW_ID_INSTANT;
 }
 
-/* Whether a class of this name would be mistaken for one of the prologue, as bases are found by name, or of
- * the format's document, which readers know too. */
+/* Whether readers would confuse a class of this name with one of the prologue, as bases are found by name, or
+ * one of the document of the format. */
 static bool is_known_class(struct slice name)
 {
 	static const char *const document[] = { "Event",
@@ -228,7 +228,7 @@ static bool is_known_class(struct slice name)
 	return false;
 }
 
-/* Returns the bytes that the class of an event costs a reader. */
+/* Returns the bytes that a reader charges for the class of an event. */
 static uint64_t description_cost(const struct event *e, const struct field *f)
 {
 	uint64_t cost = e->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
@@ -238,8 +238,7 @@ static uint64_t description_cost(const struct event *e, const struct field *f)
 	return cost;
 }
 
-/* Describes a class, and states the class of the trace that it is for.  names: of its members in the output.
- */
+/* Describes a class, and states its class of the trace.  names: of its members in the output. */
 static void put_description(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
                             struct chunk *chunk, uint64_t offset)
 {
@@ -271,7 +270,7 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 	return f[i].value.type;
 }
 
-/* Returns the class of events without one of their own. */
+/* Returns the class of events whose shape has none. */
 static const struct htw_layout *other_layout(enum event_kind kind)
 {
 	static const struct htw_layout others[] = {
@@ -317,7 +316,7 @@ static bool has_plain_names(const struct event *e, const struct field *f)
 	return plain;
 }
 
-/* Whether the events of this shape get a class of their own, which is accounted for. */
+/* Whether the events of this shape get a class; counts it against the limits. */
 static bool reserve_class(struct htw_state *st, const struct event *e, const struct field *f)
 {
 	static const struct shapes_bounds max = { HTW_MAX_CLASSES, HTW_MAX_FIELDS, HTW_MAX_DESCRIBED };

@@ -1,7 +1,7 @@
 /*
  * The format, and its probe: the first line is an object with type "trace" and a version, which no other
- * format of JSON lines has.  Selected lines (grep) start with another type or a kind; no other format has
- * their combination of members either.
+ * format of JSON lines has.  Selected lines (grep) start with another type or a kind; their combination of
+ * members is unique, too.
  */
 #include "ndjson/ndjson.h"
 
@@ -31,7 +31,7 @@ static uint64_t signature(enum ndjson_type type)
 	}
 }
 
-/* Sets *type from the member `type` or `kind`, which is told by `seen`, the members before. */
+/* Adds the member to `seen`, and sets *type if it is `type` or `kind`. */
 static void see_member(const struct json_walk *w, uint64_t *seen, enum ndjson_type *type)
 {
 	const enum ndjson_member m = ndjson_find_member(json_token_text(&w->key));
@@ -59,7 +59,7 @@ static int probe_object(const char *p, const char *e, bool complete)
 	return type == NDJSON_TRACE && w.p == NULL && x.error.cut ? LIKELY_BITS : 0;
 }
 
-#define PROBED_LINES 8 /* of which the first may be damaged */
+#define PROBED_LINES 8 /* the first lines may be damaged */
 
 int ndjson_probe(struct slice head, bool complete)
 {
@@ -77,10 +77,10 @@ int ndjson_probe(struct slice head, bool complete)
 	return bits;
 }
 
-#define BEGINNING 1024    /* bytes that show what begins ... */
-#define BEGINNING_DEPTH 8 /* ... with no deeper values, which bounds the cost of braces in braces */
+#define BEGINNING 1024    /* bytes that are read to find the type of a line ... */
+#define BEGINNING_DEPTH 8 /* ... and depth of their values, which bounds the cost of nested braces */
 
-/* Returns the member that stands after the type in the first bytes. */
+/* Returns the member that must follow the type in the first bytes. */
 static uint64_t second_member(enum ndjson_type type)
 {
 	return type == NDJSON_TRACE                           ? HAS(VERSION)
@@ -102,7 +102,7 @@ enum ndjson_type ndjson_begins(const char *p, const char *e)
 	while (json_walk_next(&w)) {
 		see_member(&w, &seen, &type);
 		if (seen == 0)
-			break; /* the first is no member of a line */
+			break; /* unknown first member: no line of the format */
 		if (type != NDJSON_TYPES && (seen & second_member(type)) != 0)
 			return type;
 	}
@@ -113,7 +113,7 @@ enum ndjson_type ndjson_begins(const char *p, const char *e)
 
 #define HEAD (1U << 18) /* bytes that are searched for a time before 0 */
 
-/* Whether the line says that times may be before 0, or has one. */
+/* Whether the line states that times may be before 0, or has a time before 0. */
 static bool has_early_time(const char *p, const char *e)
 {
 	struct json x = { .depth = JSON_MAX_DEPTH };

@@ -1,6 +1,6 @@
 /*
- * What the lines mean: the trace, tracks, classes, events, and the end.  Tracks and classes are entries of
- * two indexes, which later lines refer to by number.  Indexes usually count from 0, so an entry is found at
+ * Meaning of the lines: the trace, tracks, classes, events, and the end.  Tracks and classes are entries of
+ * two indexes, which later lines refer to by number.  Numbers usually count from 0, so an entry is found at
  * its own position; a table has the others.  The text of the lines of tracks and classes is bounded by
  * NDJSON_MAX_TEXT.
  */
@@ -21,7 +21,7 @@ bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uin
 	       json_digits_any(t->p, (uint32_t)(t->end - t->p), v) && *v <= max;
 }
 
-/* Reads an integer member that the line has.  Returns false after a finding: it exceeds max. */
+/* Reads an integer member that the line has.  Returns false after a finding if it exceeds max. */
 static bool read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
 {
 	const struct json_token *const t = &st->line.of[m];
@@ -52,8 +52,8 @@ bool ndjson_array_has(const struct json_token *t, const char *name)
 	return false;
 }
 
-/* Returns the text of t, unescaped if the array `escaped` names the member; escaped NULL: there is no such
- * array. p NULL: a finding, or OOM. */
+/* Returns the text of t, unescaped if the array `escaped` contains the name of the member; escaped NULL: no
+ * such array.  p NULL: a finding, or OOM. */
 static struct slice unescape_text(struct ndjson_reading *st, const struct json_token *t,
                                   const struct json_token *escaped, const char *name, struct arena *a)
 {
@@ -73,7 +73,7 @@ static struct slice unescape_text(struct ndjson_reading *st, const struct json_t
 	return s;
 }
 
-/* Returns a text member, unescaped if `escaped` names it.  p NULL: a finding, or OOM. */
+/* Returns a text member, unescaped if `escaped` contains its name.  p NULL: a finding, or OOM. */
 static struct slice read_member_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
 {
 	const struct json_token *const escaped =
@@ -280,7 +280,7 @@ struct field_tokens {
 	struct json_token name, type, value, size, unit, escaped;
 };
 
-/* Reads a field of a class.  Returns false if it is no valid one. */
+/* Reads a field of a class.  Returns false if it is invalid. */
 static bool read_field_tokens(const struct json_token *t, struct field_tokens *to)
 {
 	const struct {
@@ -386,7 +386,7 @@ bool ndjson_read_class(struct ndjson_reading *st)
 
 /* ---- events ---- */
 
-/* Times of events are from trace.zero_ns on, those of structure from 0 on, below it as signed numbers. */
+/* Times of events count from trace.zero_ns, times of structure from 0, before it as signed numbers. */
 static bool read_time(struct ndjson_reading *st, uint64_t *ts)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_TS];
@@ -511,7 +511,7 @@ static struct slice name_of(const struct ndjson_reading *st, struct batch *b)
 	return arena_copy(&b->scratch, name);
 }
 
-/* With bytes, the offset is that of the line, not the one in it. */
+/* If bytes are wanted, the offset is that of the line, not its member. */
 void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct ndjson_reading *const st = r->state;
@@ -591,7 +591,7 @@ static bool read_meta(struct ndjson_reading *st)
 	return ok;
 }
 
-/* Compares the number of events with the one in the end line.  Only in raw files each record is a line. */
+/* Compares the number of events with the one in the end line.  Only raw files have a line for each record. */
 static void compare_events(struct ndjson_reading *st, uint64_t expected)
 {
 	const uint64_t nread = st->r->trace->events;
@@ -601,7 +601,7 @@ static void compare_events(struct ndjson_reading *st, uint64_t expected)
 		              "%" PRIu64 " events were read, %" PRIu64 " were written", nread, expected);
 }
 
-/* Below 0: the trace began before 0. */
+/* A negative value: the trace began before 0. */
 static bool read_rebased_by(struct ndjson_reading *st, __int128 *by)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_REBASED_BY_NS];

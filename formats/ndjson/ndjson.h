@@ -1,9 +1,9 @@
 /*
- * The private header of NDJSON, a format of tracetool: one JSON object a line (tracetool-ndjson(5)).
+ * Private header of NDJSON, a format of tracetool: one JSON object a line (tracetool-ndjson(5)).
  *
  *   format.c        probe, row of the format
  *   read.c          the reader: lines, their members and types
- *   meaning.c       what lines mean: the trace, tracks, classes, events, the end
+ *   meaning.c       meaning of lines: the trace, tracks, classes, events, the end
  *   read_fields.c   fields of a line and their values
  *   raw.c           lines as raw records
  *   write.c         lines of the writer
@@ -37,9 +37,9 @@ extern const struct reader_ops ndjson_reader_ops;
 
 #define NDJSON_MAX_FIELDS 65535 /* of an event */
 #define NDJSON_MAX_CLASSES 65536
-#define NDJSON_MAX_TEXT (64u << 20) /* bytes of all lines of tracks and classes */
+#define NDJSON_MAX_TEXT (64u << 20) /* total bytes of lines of tracks and classes */
 #define NDJSON_MAX_LOSSES 256
-#define NDJSON_MAX_VALUES 63 /* nesting of values; other readers return no deeper ones */
+#define NDJSON_MAX_VALUES 63 /* nesting of values, as in other readers */
 
 /* Types of lines. */
 enum ndjson_type {
@@ -50,7 +50,7 @@ enum ndjson_type {
 	NDJSON_COUNTER,
 	NDJSON_FLOW_OUT,
 	NDJSON_FLOW_IN,
-	NDJSON_STRUCTURE, /* up to here as enum phase */
+	NDJSON_STRUCTURE, /* up to here equal to enum phase */
 	NDJSON_TRACE,
 	NDJSON_TRACK,
 	NDJSON_CLASS,
@@ -67,7 +67,7 @@ enum ndjson_member {
 
 /* A member of args or types. */
 struct ndjson_pair {
-	struct slice name; /* between its quotes */
+	struct slice name; /* without its quotes */
 	enum json_kind name_kind;
 	struct json_token value;
 };
@@ -102,7 +102,7 @@ struct ndjson_entry {
 struct ndjson_index {
 	struct ndjson_entry *list;
 	uint32_t n, cap;
-	struct table64 others; /* index -> position in the list, where they differ */
+	struct table64 others; /* index -> position in the list, if they differ */
 	bool limited;          /* a line was left out: ndjson/limit */
 };
 
@@ -116,34 +116,34 @@ struct ndjson_faults {
 	} * list;
 	uint32_t n, cap;
 	bool limit;               /* a limit was reached */
-	char why[NDJSON_MESSAGE]; /* of the first */
+	char why[NDJSON_MESSAGE]; /* message of the first error */
 };
 
 struct ndjson_reading {
 	struct reader *r;
-	struct ndjson_faults *faults; /* gets what is found; NULL: findings are reported */
+	struct ndjson_faults *faults; /* collects findings; NULL: findings are reported */
 	struct json json;
 	struct ndjson_line line;
-	uint64_t number; /* of the current line, from 1 */
-	uint64_t lines;  /* that were read */
+	uint64_t number; /* number of the current line, from 1 */
+	uint64_t lines;  /* lines that were read */
 	size_t scanned;  /* bytes of the current line that have no line feed */
 	bool has_trace;  /* the first line was read on open */
 	bool has_end;
 	bool raw;                     /* the file was written with --raw */
 	bool deferred;                /* the line was parsed, and must be the first of a batch */
 	bool too_long;                /* the rest of the current line is skipped */
-	uint64_t long_at, long_bytes; /* of that line: its offset, bytes passed */
+	uint64_t long_at, long_bytes; /* of that line: its offset, skipped bytes */
 	uint64_t cut;                 /* bytes of the current line if it lacks its line feed, else 0 */
 	uint64_t before;              /* bytes of the current line before in->p: at the end of the input */
 	bool ends_in_line;            /* ndjson/cut-line, which implies ndjson/no-end */
 	bool readable;                /* the current line is neither damaged nor refused */
 	struct ndjson_index tracks, classes;
-	uint64_t text_bytes; /* against NDJSON_MAX_TEXT */
+	uint64_t text_bytes; /* used bytes of NDJSON_MAX_TEXT */
 	struct trace_origin *origin;
 	struct event event;                          /* of the current line */
 	const struct ndjson_entry *entry;            /* its class */
 	struct class no_class;                       /* of lines that are no events */
-	struct batch no_batch;                       /* its fields are those that only findings need */
+	struct batch no_batch;                       /* for fields that are only read for findings */
 	struct class *raw_classes[NDJSON_TYPES + 1]; /* by type; the last: unreadable lines */
 	struct value *stack;                         /* values of the lists that are being read */
 	uint32_t nstack, stack_cap;
@@ -176,7 +176,7 @@ int ndjson_probe(struct slice head, bool complete);
 /* See reader_ops.zero. */
 uint64_t ndjson_zero(struct input *in);
 
-/* Returns the type of the line that the object at p begins, by its first members; NDJSON_TYPES: none. */
+/* Returns the type of the line that begins with the object at p, by its first members; NDJSON_TYPES: none. */
 enum ndjson_type ndjson_begins(const char *p, const char *e);
 
 /* ---- read.c ---- */
@@ -184,7 +184,7 @@ enum ndjson_type ndjson_begins(const char *p, const char *e);
 extern const char *const ndjson_type_names[NDJSON_TYPES];
 extern const char *const ndjson_member_names[NDJSON_MEMBERS];
 
-/* Returns NDJSON_MEMBERS if there is none. */
+/* Returns NDJSON_MEMBERS for other keys. */
 enum ndjson_member ndjson_find_member(struct slice key);
 
 /* Returns the type for the value of `kind` (of_event) or of `type`; NDJSON_TYPES: none. */
@@ -203,7 +203,7 @@ const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const c
 /* Checks that it is strict JSON with a known type and its members.  Returns false after a finding. */
 bool ndjson_check_object(struct ndjson_reading *st);
 
-/* Both, for a line that holds nothing else. */
+/* ndjson_read_object() and ndjson_check_object() for a line that contains nothing else. */
 bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end);
 
 /* Applies the parsed line.  Returns false after a finding or on OOM. */
@@ -215,7 +215,7 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 
 /* ---- meaning.c ---- */
 
-/* Reads an integer member.  Returns false if the line has none that is at most max. */
+/* Reads an integer member.  Returns false if it is missing, no integer, or greater than max. */
 bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v);
 
 /* Returns true if the array t has this text as an element. */
@@ -231,7 +231,7 @@ bool ndjson_read_class(struct ndjson_reading *st);
 bool ndjson_read_end(struct ndjson_reading *st);
 void ndjson_indexes_free(struct ndjson_reading *st);
 
-/* Reads an event into st->event; its fields only if no batch gets them. */
+/* Reads an event into st->event; also its fields, unless ndjson_event() does. */
 bool ndjson_read_event(struct ndjson_reading *st);
 
 /* reader_ops.event: reports faults of the fields, too. */
@@ -242,7 +242,7 @@ void ndjson_finish_events(struct ndjson_reading *st);
 
 /* ---- raw.c ---- */
 
-/* Returns the class of lines as the current one; NULL on OOM. */
+/* Returns the class for lines of the current type; NULL on OOM. */
 struct class *ndjson_raw_class(struct ndjson_reading *st);
 
 /* reader_ops.fields */
@@ -257,14 +257,14 @@ struct ndjson_target {
 	bool copy; /* nothing may point into the input */
 };
 
-/* Reads args or pairs of the line and returns their number.  entry: of the class, NULL: none. */
+/* Reads args or pairs of the line and returns their number.  entry: class of the event; NULL: none. */
 uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_target *to,
                             const struct ndjson_entry *entry);
 
 /* Fills entry->types if the class has many fields. */
 bool ndjson_index_types(struct ndjson_entry *entry);
 
-/* Returns an enum value_type, VALUE_NONE if no type has the name. */
+/* Returns an enum value_type; VALUE_NONE: no type has the name. */
 unsigned ndjson_type_of_name(struct slice name);
 
 /* Returns a string with its escapes resolved. */
@@ -278,8 +278,8 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
 #define NDJSON_VERSION 1 /* of the format; a reader refuses a larger one */
 
 struct ndjson_class {
-	uint32_t index;         /* of its line */
-	bool is_new;            /* no class before has the same line */
+	uint32_t index;         /* index in its line */
+	bool is_new;            /* no earlier class has the same line */
 	struct slice line;      /* declaration of the class, after its index */
 	struct slice text;      /* in events, after the name: `","class_index":3,"category":"C"` */
 	bool escaped;           /* the category is written escaped */
@@ -291,7 +291,7 @@ extern const struct writer_ops ndjson_writer_ops;
 
 /* ---- write_fields.c ---- */
 
-/* Write text as a JSON string, with and without quotes.  Return true if it is not UTF-8, thus escaped. */
+/* Write text as a JSON string, with and without quotes.  Return true if it is escaped, as it is not UTF-8. */
 bool ndjson_string(struct text *t, struct slice s);
 bool ndjson_chars(struct text *t, struct slice s);
 

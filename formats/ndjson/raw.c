@@ -17,7 +17,7 @@ struct class *ndjson_raw_class(struct ndjson_reading *st)
 	return *c;
 }
 
-/* Returns a number or text as such, any other value as JSON. */
+/* Returns a number or text with its type, any other value as JSON. */
 static struct value raw_value(const struct ndjson_target *to, const struct json_token *t)
 {
 	struct slice s = json_token_text(t);

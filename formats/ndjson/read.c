@@ -1,6 +1,6 @@
 /*
  * The reader: one line at a time, first as tokens, then by its type.  A line is read when all of it is in the
- * window, so the result does not depend on where windows end; an unreadable line is left out and reading
+ * window, so the result does not depend on window boundaries; an unreadable line is left out and reading
  * continues with the next one.  Members may be in any order; required and optional ones are sets of bits.
  */
 #include "ndjson/ndjson.h"
@@ -124,7 +124,7 @@ enum ndjson_member ndjson_find_member(struct slice key)
 	return NDJSON_MEMBERS;
 }
 
-/* Reads a key; fast for names of a-z and _ that a colon follows at once, as nearly all are. */
+/* Reads a key; fast for names of a-z and _ directly before a colon, as nearly all are. */
 static inline const char *read_key(struct json *x, const char *p, const char *e, struct slice *key,
                                    enum json_kind *kind)
 {
@@ -183,7 +183,7 @@ static const char *read_pairs(struct ndjson_reading *st, const char *p, const ch
 	return p;
 }
 
-/* Reads the value of a member, of the first args and types with their own members. */
+/* Reads the value of a member; of the first args and types, also their members. */
 static const char *read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e,
                                bool repeated, enum json_kind *kind)
 {
@@ -252,7 +252,7 @@ static bool report_not_json(struct ndjson_reading *st)
 	return false;
 }
 
-/* Reports a flaw.  The line is left out all the same: lenient reading only gives the better message. */
+/* Reports a flaw.  The line is left out anyway: lenient reading only gives a better message. */
 static bool report_flaw(struct ndjson_reading *st)
 {
 	static const char *const texts[JSON_FLAW_KINDS] = {
@@ -391,8 +391,7 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 
 /* ---- lines ---- */
 
-/* Finds the end of the line at in->p: after its line feed, or that of the input.  RECORD_BAD: it is too long.
- */
+/* Finds the end of the line at in->p: after its line feed, or the end of the input.  RECORD_BAD: too long. */
 static enum record_status find_line(struct ndjson_reading *st, const char **end)
 {
 	const struct input *const in = st->r->in;
@@ -409,7 +408,7 @@ static enum record_status find_line(struct ndjson_reading *st, const char **end)
 	return n > 0 ? RECORD_DONE : RECORD_END;
 }
 
-/* Passes over a part of a line that is longer than --max-record. */
+/* Skips a part of a line that is longer than --max-record. */
 static enum record_status pass_long_line(struct ndjson_reading *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
@@ -438,7 +437,7 @@ const char *ndjson_text_end(const char *p, const char *end)
 	return end > p && end[-1] == '\r' ? end - 1 : end;
 }
 
-/* Returns the bytes of a line that lacks its line feed, else 0. */
+/* Returns the size of a line that lacks its line feed, else 0. */
 static uint64_t without_feed(const char *p, const char *end)
 {
 	return end[-1] != '\n' ? (uint64_t)(end - p) : 0;
@@ -467,15 +466,15 @@ bool ndjson_read_by_type(struct ndjson_reading *st)
 	}
 }
 
-/* Returns true for a track or class: outputs write those of a batch before its events, and the order of the
- * input is kept. */
+/* Returns true for a track or class: writers put those of a batch before its events, so a new batch keeps the
+ * order of the input. */
 static bool starts_batch(const struct ndjson_reading *st)
 {
 	return (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS) &&
 	       (st->r->want & (WANT_RAW | WANT_TIMES)) == WANT_TIMES;
 }
 
-/* Parses a line again, which may have moved, without repeating its findings. */
+/* Parses a line again, because it may have moved, without repeating its findings. */
 static bool parse_quietly(struct ndjson_reading *st, const char *end)
 {
 	struct findings *const findings = st->r->findings;
@@ -506,7 +505,7 @@ static void set_record(struct ndjson_reading *st, struct record *rec)
 	}
 }
 
-/* Frames the line: recover.c reads it. */
+/* Only finds the line: recover.c reads it. */
 static enum record_status frame_line(struct ndjson_reading *st, struct record *rec)
 {
 	rec->cls = &st->no_class;

@@ -1,8 +1,8 @@
 /*
  * Reads the fields of a line and their values, by the rules of the section "Types" of the manual page. Fields
- * are `args`, an object, with the types that its JSON does not show in `types`; or `pairs`, a list.  Names
- * are compared with each other up to FEW, then found in a table, so the time is linear.  Recursion is bounded
- * by NDJSON_MAX_VALUES; values of a list are collected on a stack and copied once when the list ends.
+ * are `args`, an object, with `types` for types that the JSON does not show; or `pairs`, a list.  Names are
+ * compared with each other up to FEW, then found in a table, so the time is linear.  Recursion is bounded by
+ * NDJSON_MAX_VALUES; values of a list are collected on a stack and copied once when the list ends.
  */
 #include "ndjson/ndjson.h"
 
@@ -385,7 +385,7 @@ static struct value read_type(struct reading *g, const struct json_token *t, uns
 	return type <= VALUE_F64 ? read_float(g, t, type) : read_text(g, t, type);
 }
 
-/* Returns true if a value of this JSON kind has this type where it is expected. */
+/* Returns true if a value of this JSON kind has this type when the type is expected. */
 static bool fits_type(enum json_kind kind, unsigned type)
 {
 	if (type < VALUE_U8)
@@ -648,7 +648,7 @@ static void read_args(struct reading *g)
 
 /* ---- pairs, a list ---- */
 
-/* Splits a list.  Returns false if it has not two values. */
+/* Splits a list.  Returns false unless it has two values. */
 static bool split_pair(const struct json_token *t, struct json_token to[2])
 {
 	unsigned n = 0;

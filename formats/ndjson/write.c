@@ -1,6 +1,6 @@
 /*
  * The writer: one JSON object per line for the trace, each track and class when it is new, each event, and
- * the end.  A line can be understood with the lines of its track and class alone.
+ * the end.  A line needs only the lines of its track and class to be understood.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 /* ---- state ---- */
 
-/* A track as its events and its children refer to it. */
+/* Data of a track for lines of its events and its children. */
 struct ndjson_track {
-	uint32_t index; /* of its line: those of the trace have gaps where events were selected */
+	uint32_t index; /* index in its line; indexes of the model have gaps if events were selected */
 	char text[96];  /* `,"track_index":3,"pid":1,"tid":7,"offset":` */
 	uint8_t n;
 };
@@ -24,7 +24,7 @@ struct ndjson_state {
 	bool signed_time;   /* ts may be before 0; set by open */
 	struct arena arena; /* of tracks, classes and their texts */
 	struct ndjson_class *classes;
-	struct tabletext lines; /* of classes, from their name on -> index */
+	struct tabletext lines; /* lines of classes, from the name on -> index */
 	uint32_t ntracks, nclasses;
 };
 
@@ -60,7 +60,7 @@ static void put_member_u64(struct text *t, const char *name, uint64_t v)
 	text_u64(t, v);
 }
 
-/* Writes `,"escaped":[...]` with the names of the members that are, unless none is. */
+/* Writes `,"escaped":[...]` with the names of escaped members, if there are any. */
 static void put_escaped_names(struct text *t, const char *const *names, const bool *escaped, uint32_t n)
 {
 	bool any = false;
@@ -102,7 +102,7 @@ static void put_trace(struct text *t, const struct writer *w)
 	const struct trace_origin *const origin = w->run->trace->origin;
 	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->run->trace);
 	if (origin == NULL && !w->run->trace->dialect_known)
-		facts.dialect = ""; /* known at the end: later records, or inputs, may be of another */
+		facts.dialect = ""; /* known at the end: later records or inputs may have another dialect */
 	const bool rebased = w->run->rebased || (origin != NULL && origin->rebased);
 
 	text_printf(t, "{\"type\":\"trace\",\"version\":%d", NDJSON_VERSION);
@@ -222,8 +222,7 @@ static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 	return t->failed ? slice_of(NULL, 0) : arena_copy(&st->arena, slice_of(t->p, t->n));
 }
 
-/* Classes that are equal in all that their lines say, as those of merged traces, have one line: a reader
- * takes them for one. */
+/* Classes with equal lines, as in merged traces, share one line: a reader treats them as one class. */
 static bool declare_class(struct ndjson_state *st, struct class *c)
 {
 	struct ndjson_class *const d = arena_zalloc(&st->arena, 1, sizeof *d);
@@ -306,7 +305,7 @@ static void put_losses(struct text *t, const struct ledger *lost, const struct t
 	text_char(t, '}');
 }
 
-/* The epoch of a trace that was rebased before is relative to its clock at that time. */
+/* The epoch of a trace that was rebased earlier refers to its clock at that time. */
 static void put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
 {
 	const __int128 before = origin != NULL && origin->rebased ? origin->rebased_by : 0;

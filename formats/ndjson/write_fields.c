@@ -1,6 +1,6 @@
 /*
- * Writes the fields of an event and their values, so that they read back the same.  Fields are an object if a
- * JSON reader gets them all (the names are UTF-8 and differ), else a list of pairs.  Events of a class
+ * Writes the fields of an event and their values, so that they read back equal.  Fields are an object if a
+ * JSON reader can get all of them (the names are UTF-8 and differ), else a list of pairs.  Events of a class
  * usually have fields of the same names, so the text before each value is prepared once and kept in a small
  * cache of shapes.
  */
@@ -13,8 +13,8 @@
 #include "out/kind.h"
 #include "output/text_visible.h"
 
-#define FEW 16        /* names up to which each is compared with each */
-#define MAX_DEPTH 200 /* nesting; readers return much less */
+#define FEW 16        /* up to this number, each name is compared with each */
+#define MAX_DEPTH 200 /* nesting; readers return less */
 
 const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -116,10 +116,10 @@ static bool are_distinct(struct text *t, name_getter *at, const void *ctx, uint3
 /* ---- types and their forms ---- */
 
 /*
- * The rule for readers: where a type is expected (a class declares it for the field, a list for its values),
- * a value in a form of this type has this type; any other value has the natural type of its form: an integer
- * is U64, or I64 below 0, another number F64, text STRING, and so on.  Only if neither gives the type, it is
- * written too.
+ * Rule for readers: if a type is expected (declared by a class for the field, by a list for its values), a
+ * value in a form of this type has this type; any other value has the natural type of its form: an integer is
+ * U64, or I64 below 0, another number F64, text STRING, and so on.  The type is written only if neither gives
+ * it.
  */
 
 /*
@@ -142,8 +142,8 @@ enum form {
 };
 
 struct type {
-	uint8_t form; /* of its values; infinities and NaN are text */
-	uint8_t fits; /* forms that have this type where it is expected; 0: it is never expected */
+	uint8_t form; /* form of its values; infinities and NaN are text */
+	uint8_t fits; /* forms that have this type if it is expected; 0: never expected */
 };
 
 static const struct type types[] = {
@@ -202,7 +202,7 @@ static struct slice key_at(const void *ctx, uint32_t i)
 	return value_text(&pairs[2 * (size_t)i]);
 }
 
-/* An object with one member whose name starts with $ would be read as a kind. */
+/* An object whose only member starts with $ would be read as a kind. */
 static bool map_fits_object(struct text *t, const struct value *v)
 {
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -215,7 +215,7 @@ static bool map_fits_object(struct text *t, const struct value *v)
 	return are_distinct(t, key_at, v->values, v->count);
 }
 
-/* Returns true if the form alone gives the type, where none is expected. */
+/* Returns true if the form alone gives the type when none is expected. */
 static bool is_natural(const struct value *v, unsigned kind)
 {
 	switch (kind) {
@@ -438,7 +438,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 }
 
 /* Writes a value.  expected: the declared type, VALUE_NONE for none.  Returns the kind that must be written
- * with it so that it reads back the same; 0: none.  offset: of the event, for losses. */
+ * with it so that it reads back equal; 0: none.  offset: of the event, for losses. */
 static unsigned put_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
@@ -588,7 +588,7 @@ static void fill_shape(struct ndjson_shape *s, const struct ndjson_class *cls, c
 	}
 }
 
-/* Writes `,"types":{...}`, usually the text that the previous event had. */
+/* Writes `,"types":{...}`, usually the text of the previous event. */
 static void put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text *t)
 {
 	const size_t start = t->n;

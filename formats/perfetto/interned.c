@@ -19,7 +19,7 @@
 #define MIN_STRING 4          /* bytes; shorter strings are as short as a number */
 #define SEEN (1U << 16)       /* slots for hashes of strings that occurred once */
 #define LONG_STRING 32        /* bytes; longer ones get a number at once, as long as ... */
-#define MAX_UNUSED 4096       /* ... no more than this many numbers were used only once */
+#define MAX_UNUSED 4096       /* ... numbers exceed their repeated uses by less than this */
 #define MAX_ARGS (128U << 20) /* bytes of the arguments of an event */
 
 /* ---- texts ---- */
@@ -254,8 +254,7 @@ void perfetto_intern_free(struct perfetto_state *st)
 
 /* ---- keys of annotations ---- */
 
-/* The importer keeps only the last annotation of a name, and none without a name, so these get other names.
- */
+/* The importer keeps only the last annotation of a name and drops unnamed ones, so both get other names. */
 
 static bool has_key(const struct perfetto_keys *keys, uint64_t key_hash)
 {
@@ -288,7 +287,7 @@ static uint64_t hash_of_key(struct perfetto_state *st, uint32_t iid, struct slic
 	return iid != 0 ? st->tables[KIND_KEY].entries[iid - 1].key_hash : hash_key(st, text);
 }
 
-/* Appends a number to the name.  The search for a free one goes on after the last number of the name. */
+/* Appends a number to the name.  The search for a free number starts after the last one used for the name. */
 static uint32_t rename_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name,
                            uint64_t key_hash, struct slice *text)
 {

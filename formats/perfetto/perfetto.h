@@ -1,6 +1,6 @@
 /*
- * Private header of the writer of Perfetto traces; what the reader (read/) and the copier (copy/) share with
- * it is below schema/.
+ * Private header of the writer of Perfetto traces.  It shares schema/ with the reader (read/) and the copier
+ * (copy/).
  *
  *   write.c     packets, events: spans, instants, counters, arrows
  *   tracks.c    descriptors of tracks, clocks and facts of the trace
@@ -54,7 +54,7 @@ struct perfetto_table {
 	struct tabletext iids;
 	struct perfetto_entry *entries;
 	uint32_t memo[PERFETTO_MEMO];            /* direct-mapped cache of iids, by a few bytes of the text */
-	struct known_text known[PERFETTO_KNOWN]; /* iids too */
+	struct known_text known[PERFETTO_KNOWN]; /* another cache of iids, by the address of the text */
 	uint32_t n, cap;
 	size_t bytes; /* of the texts */
 };
@@ -80,7 +80,7 @@ struct perfetto_track {
 struct perfetto_shape {
 	uint32_t n;
 	struct slice names[SHAPE_FIELDS]; /* keys of the table KIND_KEY */
-	const char *stay[SHAPE_FIELDS];   /* the names with SLICE_STAYS; NULL: others */
+	const char *stay[SHAPE_FIELDS];   /* addresses of names with SLICE_STAYS; NULL: other names */
 	uint32_t iids[SHAPE_FIELDS];
 };
 
@@ -140,7 +140,7 @@ struct slice perfetto_repair(struct perfetto_state *st, struct slice s, unsigned
 /* Returns the iid of a text and counts its losses; 0: no space, write the text where it is used. */
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s);
 
-/* The same for strings of arguments, most of which get an iid only when they occur again. */
+/* Same as perfetto_intern() for strings of arguments; most get an iid only when they occur again. */
 uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s);
 void perfetto_intern_free(struct perfetto_state *st);
 
@@ -166,7 +166,7 @@ void perfetto_args(struct perfetto_state *st, const struct batch *b, const struc
 #define PERFETTO_STACKS (1U << 18)
 #define PERFETTO_STACK_BYTES (32U << 20)
 
-/* Writes the call stack of an event, if it has one: as a packet of its own, or into st->body. */
+/* Writes the call stack of an event, if it has one: as a separate packet, or into st->body. */
 void perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e);
 
 /* ---- values.c ---- */
@@ -191,7 +191,7 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *t);
 uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfetto_track *k,
                                   struct slice name, bool async);
 
-/* Writes that viewers sort processes and threads by rank. */
+/* Writes a descriptor by which viewers sort processes and threads by rank. */
 void perfetto_put_order(struct perfetto_state *st);
 
 /* Writes clocks and facts of the trace. */

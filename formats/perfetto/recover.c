@@ -1,8 +1,7 @@
 /*
- * Recovery of a damaged trace.  The reader finds the next packet after damage; what it skips is dropped.
- * Dropped are also packets whose fields cannot be read and those for which Perfetto refuses the whole file;
- * the names and states that they define are missing then.  The packets in a compressed packet are kept or
- * dropped together.
+ * Recovery of a damaged trace.  The reader finds the next packet after damage; skipped bytes are dropped.  So
+ * are packets whose fields cannot be read and those for which Perfetto refuses the whole file; names and
+ * states that they define are then missing.  The packets in a compressed packet are kept or dropped together.
  */
 #include "format/recover.h"
 #include "perfetto/perfetto.h"
@@ -37,7 +36,7 @@ static void recover_record(struct recovery *rc, const struct record *rec)
 {
 	const struct pf_state *const st = rc->r->state;
 
-	if (rec->end == rec->p) /* an event before that of the packet, which comes next */
+	if (rec->end == rec->p) /* an event before that of the packet, which follows */
 		return;
 	if (st->broken) {
 		rc->records -= rec->role < RECORD_IS_GAP;

@@ -159,7 +159,7 @@ void perfetto_put_facts(struct perfetto_state *st, const struct writer *w)
 
 /* ---- numbers ---- */
 
-/* Numbers below 2^32 exactly, so that few others are taken for the same. */
+/* Exact for numbers below 2^32; larger ones are hashed and rarely collide. */
 static uint64_t tid_key(uint64_t pid, uint64_t tid)
 {
 	return tid <= UINT32_MAX ? pid << 32 | tid : hash_u64(tid, pid + 1);
@@ -246,7 +246,7 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 
 /* ---- descriptors ---- */
 
-/* Returns the sort rank: the id; tracks without an id come first, by the number at the end of their name. */
+/* Returns the sort rank: the id; tracks without an id are first, by the number at the end of their name. */
 static uint64_t rank_of(const struct track *t)
 {
 	uint64_t n = 0, unit = 1;
@@ -329,7 +329,7 @@ uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfet
 	wire_number(t, PF_descriptor_uuid, ++st->uuid);
 	wire_slice(t, PF_descriptor_name, perfetto_repair(st, name, &losses));
 	wire_number(t, PF_descriptor_parent_uuid, k->parent);
-	if (async) /* what is meant without it, too: tells the reader that this is no lane of that name */
+	if (async) /* the default; tells the reader that this is no lane of that name */
 		wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NAME);
 	wire_close(t, at);
 	wire_close(t, packet);

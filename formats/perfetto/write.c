@@ -223,7 +223,7 @@ static void put_counter_track(struct perfetto_state *st, const struct event *e, 
 	arena_free(&a);
 }
 
-/* Each series is a track of its own below that of the event.  Returns its uuid; 0: the limit is reached. */
+/* Each series is a separate track below that of the event.  Returns its uuid; 0: the limit is reached. */
 static uint64_t find_series(struct perfetto_state *st, const struct event *e, struct slice key)
 {
 	const uint64_t track = perfetto_track_of(st, e->track)->uuid;
@@ -345,7 +345,7 @@ static void push_end(struct perfetto_state *st, struct perfetto_track *k, uint64
 	k->ends[k->nends++] = end;
 }
 
-/* Writes a span on a track of its own. */
+/* Writes a span on a separate track. */
 static void put_span_apart(struct perfetto_state *st, const struct batch *b, const struct event *e,
                            struct slice name, uint64_t ts, uint64_t end)
 {

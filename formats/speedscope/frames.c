@@ -1,6 +1,6 @@
 /*
- * Frames, each of which is stored once as JSON and numbered, and call stacks as lists of these numbers.
- * Consecutive samples with the same stack become one with a weight.
+ * Frames, each stored once as JSON and numbered, and call stacks as lists of these numbers.  Consecutive
+ * samples with the same stack become one with a weight.
  */
 #include "speedscope/speedscope.h"
 
@@ -30,7 +30,7 @@ static void write_frame(struct speedscope_frames *f, struct slice name, struct s
 	f->n++;
 }
 
-/* Returns the frame for all those beyond the limits. */
+/* Returns the frame that replaces all frames beyond the limits. */
 static uint32_t other_frame(struct speedscope_frames *f, uint64_t offset, struct chunk *chunk)
 {
 	speedscope_add_loss(chunk, SPEEDSCOPE_FRAMES_FULL, offset);

@@ -26,7 +26,7 @@ extern const struct writer_ops speedscope_writer_ops;
 /* Limits, so that memory does not grow with the trace. */
 #define SPEEDSCOPE_DEPTH 4096U                     /* spans inside each other */
 #define SPEEDSCOPE_STACK_DEPTH 512U                /* frames of a call stack */
-#define SPEEDSCOPE_FRAMES_BYTES ((size_t)32 << 20) /* of JSON */
+#define SPEEDSCOPE_FRAMES_BYTES ((size_t)32 << 20) /* bytes of JSON */
 #define SPEEDSCOPE_FRAMES_MAX (1U << 20)
 
 static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss loss, uint64_t offset)
@@ -40,16 +40,16 @@ static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss
  * Zero-initialised. */
 struct speedscope_frames {
 	struct text json; /* elements of the list of frames */
-	struct text key;  /* of the frame that is searched */
+	struct text key;  /* key of the frame that is searched */
 	struct arena keys;
 	struct tabletext table;               /* number of the category, name -> number of the frame */
 	struct known_text known[KNOWN_TEXTS]; /* name -> number of the frame, of a category */
-	struct tabletext categories;          /* text, borrowed from a class -> number */
+	struct tabletext categories;          /* name, borrowed from a class -> number */
 	uint32_t n, ncategories;
-	uint32_t other; /* number + 1 of the frame for those beyond the limits; 0: none yet */
+	uint32_t other; /* number + 1 of the frame that replaces frames beyond the limits; 0: none yet */
 };
 
-/* Returns the number of a category, from 1 on; 0 on OOM.  Its text is borrowed. */
+/* Returns the number of a category, from 1 on; 0 on OOM.  Keeps a pointer to its text. */
 uint32_t speedscope_category(struct speedscope_frames *f, struct slice category);
 
 /* Returns the number of a frame.  category: its number and `text`; 0: none.  offset: of the event. */
@@ -66,11 +66,11 @@ struct speedscope_samples {
 	struct text stacks;  /* elements of the list: lists of frames, from the root */
 	struct text weights; /* of all stacks except the last */
 	size_t last;         /* offset of the last stack in `stacks` */
-	uint64_t weight;     /* of the last stack: consecutive samples with it; 0: there is none */
+	uint64_t weight;     /* of the last stack: number of consecutive samples with it; 0: no stack */
 	uint64_t count;      /* samples */
 };
 
-/* Adds a sample.  Of a stack deeper than SPEEDSCOPE_STACK_DEPTH the innermost frames are lost. */
+/* Adds a sample.  A stack deeper than SPEEDSCOPE_STACK_DEPTH loses its innermost frames. */
 void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_frames *frames,
                             const struct call_stack *stack, uint64_t offset, struct chunk *chunk);
 

@@ -1,7 +1,7 @@
 /*
  * The writer of speedscope's own format: an evented profile for each track, and a sampled profile for each
  * class of the track that has call stacks.  Events arrive track by track; spans are written at once, call
- * stacks after the spans of their track.  If call stacks take too much memory, the profiles end, and continue
+ * stacks after the spans of their track.  If call stacks need too much memory, the profiles end and continue
  * as further parts.
  */
 #include <inttypes.h>
@@ -12,29 +12,29 @@
 #include "speedscope/speedscope.h"
 
 #define SAMPLED 8                          /* sampled profiles of one track */
-#define MAX_SAMPLE_BYTES ((size_t)8 << 20) /* in memory; then a new part starts */
+#define MAX_SAMPLE_BYTES ((size_t)8 << 20) /* bytes in memory; above, a new part starts */
 #define CHECK_INTERVAL 256                 /* events between two checks of MAX_SAMPLE_BYTES */
 #define EXACT (UINT64_C(1) << 53)          /* a double represents integers up to this */
 
-/* Biased times order as unsigned numbers: the highest bit of signed times is inverted. */
+/* Biased times sort as unsigned numbers: the highest bit of signed times is inverted. */
 struct clock {
 	uint64_t bias;
 	uint64_t zero; /* biased time that is 0 in the output */
 };
 
 /*
- * The spans of an evented profile, as opens and closes.  They arrive in order of start, of equal starts the
- * longer first.  Of spans with the same start and end the last one encloses the others, as in the statistics:
- * so they are pending until another span arrives.  All times are biased.
+ * The spans of an evented profile, as opens and closes.  They arrive in order of start; with equal starts,
+ * the longer first.  The last of several spans with equal start and end encloses the others, as in the
+ * statistics, so they are pending until another span arrives.  All times are biased.
  */
 struct lane {
 	struct nested_spans open; /* `what` is the frame */
 	uint32_t *pending;        /* frames */
 	uint32_t npending, pending_cap;
 	uint64_t pending_start, pending_end;
-	uint64_t pending_offset; /* of the last one */
+	uint64_t pending_offset; /* of the last pending span */
 	uint64_t start, last;    /* times of the first and the last event of this part */
-	uint64_t events;         /* written of this part */
+	uint64_t events;         /* events written in this part */
 };
 
 struct speedscope_writer {
@@ -42,15 +42,15 @@ struct speedscope_writer {
 	struct arena arena; /* of the classes */
 	struct clock clock;
 	const struct track *track; /* of the current profiles; NULL: none yet */
-	uint32_t part;             /* of these, from 1 on */
+	uint32_t part;             /* part of these profiles, from 1 on */
 	struct lane lane;
 	struct speedscope_samples samples[SAMPLED];
 	uint32_t nsamples;
 	uint64_t events;
 	uint32_t profiles;
 	uint32_t largest;       /* profile with the most events or samples */
-	uint64_t largest_count; /* of that */
-	bool largest_is_cpu;    /* it has samples of the CPU, which are preferred */
+	uint64_t largest_count; /* its events or samples */
+	bool largest_is_cpu;    /* it has CPU samples, which are preferred */
 	const struct trace *trace;
 };
 
@@ -115,7 +115,7 @@ static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 	}
 }
 
-/* Makes a span pending, after those with another start or end were opened. */
+/* Makes a span pending, after opening pending spans with another start or end. */
 static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t end, uint32_t frame,
                         uint64_t offset, struct chunk *chunk)
 {
@@ -234,7 +234,7 @@ static void end_track(struct speedscope_writer *st, struct chunk *chunk)
 	st->nsamples = 0;
 }
 
-/* Ends the profiles of the track at an event, and starts the next part.  Spans that are open then are closed,
+/* Ends the profiles of the track at an event, and starts the next part.  Spans open at that time are closed,
  * and opened again in the next part. */
 static void start_part(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {

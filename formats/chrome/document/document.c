@@ -2,9 +2,9 @@
  * The file: an array of events, or an object with such an array among its members.  A record is one bracket,
  * member or event with the blanks and commas before it.
  *
- * Bytes that are none of these are passed over up to where an event starts (starts.c); events are in event.c.
- * A record is applied, and its findings are reported, only when all bytes that decide about it are in the
- * window, so the result does not depend on where windows end.
+ * Other bytes are skipped up to the start of an event (starts.c); events are in event.c.  A record is
+ * applied, and its findings are reported, only when all bytes that it depends on are in the window, so the
+ * result does not depend on window boundaries.
  */
 #include "chrome/chrome.h"
 
@@ -79,7 +79,7 @@ enum record_status chrome_end_gap(struct chrome_reading *st, struct record *rec,
 	return chrome_end_item(st, rec, item, at, end);
 }
 
-/* The same for what begins an array or object. */
+/* Same as chrome_end_gap() for the start of an array or object. */
 static enum record_status begin_list(struct chrome_reading *st, struct record *rec, enum chrome_item item,
                                      const char *at, const char *end)
 {
@@ -88,7 +88,7 @@ static enum record_status begin_list(struct chrome_reading *st, struct record *r
 	return RECORD_DONE;
 }
 
-/* Ends the window, whose bytes from st->p on are blanks and commas: more may follow. */
+/* Ends the window whose bytes from st->p on are blanks and commas; more may follow. */
 static enum record_status end_window(struct chrome_reading *st, struct record *rec, enum chrome_item item)
 {
 	return (size_t)(st->end - st->p) < CHROME_PIECE
@@ -103,8 +103,8 @@ static const char *quote_start(struct quoted *q, const char *p, const char *e)
 
 /* ---- damage ---- */
 
-/* Returns p, or an earlier position without a key and a colon before it: these tell whether a brace begins a
- * value or an event, and a piece must not separate them from it. */
+/* Returns p, or the position before a key and a colon before p: they decide whether a brace begins a value or
+ * an event, so a piece must not end between them. */
 static const char *before_key(const char *from, const char *p)
 {
 	const char *const was = p;
@@ -114,8 +114,8 @@ static const char *before_key(const char *from, const char *p)
 	return p < was && p - from > 8 ? p - 8 : p;
 }
 
-/* Passes over the bytes from p on, up to where reading can go on, or over a piece of them.  The finding comes
- * with the last piece. */
+/* Skips the bytes from p on up to where reading can continue, or a piece of them.  The last piece reports the
+ * finding. */
 static enum record_status skip_damage(struct chrome_reading *st, struct record *rec, const char *p,
                                       enum chrome_rule rule)
 {
@@ -160,7 +160,7 @@ enum record_status chrome_read_part(struct chrome_reading *st, struct record *re
 	return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 }
 
-/* Reads an element that is no object, or bytes that are none. */
+/* Reads an element that is no object, or bytes that are no element. */
 static enum record_status read_other(struct chrome_reading *st, struct record *rec, const char *p,
                                      const struct chrome_commas *commas)
 {
@@ -205,7 +205,7 @@ static const char *read_commas(struct chrome_reading *st, struct chrome_commas *
 	return p;
 }
 
-/* Ends the array at its bracket, or where something stands that must follow it. */
+/* Ends the array at its bracket, or before bytes that can only follow the array. */
 static enum record_status close_array(struct chrome_reading *st, struct record *rec,
                                       const struct chrome_commas *c, const char *p)
 {
@@ -269,7 +269,7 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 
 /* ---- the object around it ---- */
 
-/* Lists of objects like events that are none of the trace. */
+/* Lists of objects that look like events but are not those of the trace. */
 static bool is_other_list(struct slice key)
 {
 	return slice_is(key, "systemTraceEvents") || slice_is(key, "samples");
@@ -386,7 +386,7 @@ static enum record_status begin_document(struct chrome_reading *st, struct recor
 	return begin_list(st, rec, CHROME_OPENS, p, p + 1);
 }
 
-/* Begins to read events that stand in no array. */
+/* Begins to read events without an array. */
 static enum record_status begin_lines(struct chrome_reading *st, struct record *rec)
 {
 	st->documents++;

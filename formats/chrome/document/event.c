@@ -1,13 +1,13 @@
 /*
  * Elements of the array that are objects: whole events, and damaged ones, which are repaired (json/repair.h)
- * or left out up to where the next one starts.
+ * or left out up to the next event.
  */
 #include "chrome/chrome.h"
 
 #include <stdlib.h>
 
 #define CAREFUL (4u << 10) /* bytes that are parsed before looking for the start of the next event */
-#define EAGER (1u << 10)   /* bytes that are repaired eagerly where much was read in vain */
+#define EAGER (1u << 10)   /* bytes that are repaired eagerly after many bytes were parsed in vain */
 
 /* ---- findings of repairs ---- */
 
@@ -138,7 +138,7 @@ static bool begin_repair(struct chrome_reading *st)
 	return true;
 }
 
-/* The bytes after and between the records that stand in the event are of no use. */
+/* Marks the bytes after and between the records inside the event, to be skipped. */
 static const char *set_skips(struct chrome_reading *st, const char *end)
 {
 	const struct json_repair *const x = st->repair;
@@ -152,8 +152,8 @@ static const char *set_skips(struct chrome_reading *st, const char *end)
 	return x->ninner > 0 ? x->inner[0].p : end;
 }
 
-/* Repairs eagerly first, over EAGER bytes: if the careful repair of each of many events reads to the end of
- * the window in vain, each event costs a window.  Returns whether the event is usable. */
+/* Repairs eagerly first, over EAGER bytes: if careful repair fails for many events, each of them costs
+ * reading to the end of the window.  Returns whether the event is usable. */
 static bool read_eagerly(struct chrome_reading *st, const char *p, const char *limit, const char **end)
 {
 	const char *const near = limit - p > (ptrdiff_t)EAGER ? p + EAGER : limit;
@@ -162,7 +162,7 @@ static bool read_eagerly(struct chrome_reading *st, const char *p, const char *l
 	return !st->repair->more && st->repair->closed && is_usable(st, *end, near);
 }
 
-/* Reads an event that is not strict JSON.  wasted: bytes that were parsed in vain. */
+/* Reads an event that is not strict JSON.  wasted: bytes parsed in vain. */
 static enum record_status read_damaged(struct chrome_reading *st, struct record *rec, const char *p,
                                        const char *limit, const struct chrome_commas *commas, uint64_t wasted)
 {
@@ -226,8 +226,7 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	return NULL;
 }
 
-/* Reads an object that has no ph, or no ts, or members that are not known.  Events in it were drawn into it
- * by damage. */
+/* Reads an object without ph or ts, or with unknown members.  Events got into it by damage. */
 static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
                                         const char *end)
 {
@@ -240,9 +239,9 @@ static enum record_status read_no_event(struct chrome_reading *st, struct record
 	return chrome_end_gap(st, rec, CHROME_DROPPED, p, start);
 }
 
-/* Whether an event that the window grew for, at p, is valid up to `limit` and goes on.  Reads on where the
- * last call for it stopped: a pipe's window grows in small steps, and after a lost bracket all later events
- * may pass for values of this one. */
+/* Whether an event at p, for which the window grew, is valid up to `limit` and continues.  Continues where
+ * the last call for it stopped: a pipe's window grows in small steps, and after a lost bracket all later
+ * events may look like values of this one. */
 static bool goes_on(struct chrome_reading *st, const char *p, const char *limit)
 {
 	struct chrome_begun *const b = &st->begun;
@@ -263,8 +262,8 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 {
 	const char *const e = st->end;
 	const char *const limit = (uint64_t)(e - p) > st->r->max_record ? p + st->r->max_record : e;
-	/* A bracket that is missing may let many events pass for arguments of one.  Where that happens often,
-	 * reading them all each time would cost much. */
+	/* After a lost bracket many events may look like arguments of one.  If that happens often, reading
+	 * all of them each time is expensive. */
 	const bool careful = st->wasted > (CHROME_PIECE + chrome_offset(st, p)) / 4;
 	const char *end = NULL, *tried = careful && limit - p > (ptrdiff_t)CAREFUL ? p + CAREFUL : limit;
 

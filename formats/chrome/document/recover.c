@@ -1,11 +1,11 @@
 /*
  * Recovery: the output is one document of strict JSON, an object if the input begins as one, else an array.
- * Whole events are kept byte for byte, repaired ones replaced by their text, and what is between them gets
- * the commas and brackets that it needs.
+ * Whole events are kept byte for byte, repaired ones are replaced by their text, and commas and brackets
+ * between them are corrected.
  *
- * Events may follow the end of the array: another document, a second traceEvents.  So what is decided for the
- * bytes after the array waits, up to MAX_WAITING: if events come, these bytes are removed, and what they
- * were to become is written at the end.
+ * Events may follow the end of the array: another document, a second traceEvents.  So decisions about the
+ * bytes after the array wait, up to MAX_WAITING: if events follow, these bytes are removed, and their
+ * replacement is written at the end.
  */
 #include "chrome/chrome.h"
 
@@ -15,7 +15,7 @@
 #define MAX_WAITING (16u << 20)
 #define MAX_DECISIONS 4096
 
-/* Where the output is. */
+/* Position of the output. */
 enum out {
 	OUT_NOTHING,
 	OUT_ARRAY,  /* in the array of events, which is the document */
@@ -37,21 +37,21 @@ struct chrome_recovery {
 	enum out out;
 	bool object;       /* the document is an object */
 	bool any;          /* the array or object has an element */
-	bool keeps_member; /* the member that is read in parts, or as samples */
-	bool in_list;      /* of samples */
-	bool any_sample;   /* it has an element */
+	bool keeps_member; /* keep the member that is read in parts, or as samples */
+	bool in_list;      /* in the list of samples */
+	bool any_sample;   /* the list of samples has an element */
 	bool any_event;
 	bool closed;       /* the last bracket was read */
-	bool lacks_events; /* of an object without events ... */
-	bool has_members;  /* ... but others */
+	bool lacks_events; /* the object has no events ... */
+	bool has_members;  /* ... but other members */
 	bool sealed;       /* no decision waits any more */
-	bool reopened;     /* `tail` is written at the end */
+	bool reopened;     /* events followed: `tail` is written at the end */
 	struct decision *decisions;
 	uint32_t ndecisions, decisions_cap;
 	uint64_t waiting_bytes; /* of the input */
 	struct text waiting, tail;
-	size_t late_at;      /* of the latest member in `tail` */
-	const char *decided; /* of the item, up to here */
+	size_t late_at;      /* start of the latest member in `tail` */
+	const char *decided; /* the item is decided up to here */
 };
 
 static const char *const structure[] = {
@@ -145,7 +145,7 @@ static void add_decision(struct recovery *rc, const char *to, const char *text, 
 	}
 }
 
-/* Returns the position in the input of one in the reader's window. */
+/* Returns the position in the input for a position in the reader's window. */
 static const char *raw(struct recovery *rc, const char *at)
 {
 	return before(rc, chrome_offset(rc->r->state, at));
@@ -214,7 +214,7 @@ static void insert(struct recovery *rc, const char *text, enum chrome_rule rule,
 
 static const char moved[] = "events follow: moved behind them";
 
-/* Removes the bytes that wait after the array, as events follow, and drops those that are damage. */
+/* Removes the bytes that wait after the array, because events follow, and drops damaged ones. */
 static void reopen(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -243,9 +243,9 @@ static void reopen(struct recovery *rc)
 	s->any = s->lacks_events ? s->has_members : s->any_event;
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
-/* Writes the comma that must stand before the item at `at`, and no other. */
+/* Writes exactly the comma that the item at `at` needs before it. */
 static void put_comma(struct recovery *rc, const char *at)
 {
 	struct chrome_recovery *const s = rc->state;
@@ -304,8 +304,8 @@ static bool is_bad_time(const struct json_token *t)
 	return !json_is_string(t->kind) || json_number(s.p, s.p + s.n, &kind) != s.p + s.n;
 }
 
-/* Appends the event without times that are no numbers: Perfetto stops at `"dur":null` without a word.
- * Returns true if there are such. */
+/* Appends the event without times that are no numbers: Perfetto stops silently at `"dur":null`.  Returns true
+ * if there are such times. */
 static bool put_without_bad_times(struct text *to, const char *p, const char *end)
 {
 	struct json json = { .complete = true, .depth = JSON_MAX_DEPTH };
@@ -388,7 +388,7 @@ static void close_events(struct recovery *rc)
 	s->any = true;
 }
 
-/* Takes [from, end), of a member that follows a second array of events, with a text before it. */
+/* Takes the text `before` and [from, end) of a member that follows a second array of events. */
 static void take_late(struct recovery *rc, const char *before, const char *from, const char *end)
 {
 	const struct chrome_reading *const st = rc->r->state;

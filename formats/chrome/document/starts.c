@@ -1,6 +1,6 @@
 /*
- * What begins at a bracket or quote: an event, an array of them, the object around it, a member.  After
- * damage reading goes on there.
+ * Finds what begins at a bracket or quote: an event, an array of events, the object around it, a member.
+ * Reading continues there after damage.
  */
 #include "chrome/chrome.h"
 

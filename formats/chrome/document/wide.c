@@ -1,6 +1,6 @@
 /*
  * Files in UTF-16, as PowerShell writes output: the window is converted to UTF-8 piece by piece, and records
- * are read from that text.  A position in it is a number of units of two bytes after in->p.
+ * are read from that text.  A position in the text is stated as a number of two-byte units after in->p.
  */
 #include "chrome/chrome.h"
 
@@ -10,8 +10,8 @@
 
 struct chrome_wide {
 	bool big;
-	struct text text; /* of the bytes of the input up to `to` */
-	size_t at;        /* where the next record begins in it */
+	struct text text; /* converted from the input up to `to` */
+	size_t at;        /* start of the next record in `text` */
 	uint64_t to;
 };
 
@@ -37,7 +37,7 @@ void chrome_wide_free(struct chrome_wide *w)
 
 /* ---- positions ---- */
 
-/* Returns the number of units that the text [p, end) was. */
+/* Returns the number of units from which the text [p, end) was converted. */
 static uint64_t units(const char *p, const char *end)
 {
 	uint64_t n = 0;
@@ -63,8 +63,8 @@ static uint32_t unit_at(const struct chrome_wide *w, const char *p)
 	return w->big ? (uint32_t)(s[0] << 8 | s[1]) : (uint32_t)(s[1] << 8 | s[0]);
 }
 
-/* Converts [p, end); the first half of a pair at its end waits unless the input ends.  Returns the end of
- * what was converted. */
+/* Converts [p, end); the first half of a pair at the end waits unless the input ends.  Returns the end of the
+ * converted bytes. */
 static const char *convert(struct chrome_wide *w, const char *p, const char *end, bool last)
 {
 	while (end - p >= 2) {

@@ -1,13 +1,13 @@
 /*
- * Dialects: which program wrote the file, by the members of its object, by the start of the input, and by
- * categories and names of the first events, whatever comes first.  A mark of the file as a whole wins over
- * one of an event.  The dialect gives the clock, and the rules of its vocabulary ("kineto:kernel").
+ * Dialects: the program that wrote the file, by the first mark found: members of the object, the start of the
+ * input, or categories and names of the first events.  A mark of the file as a whole wins over one of an
+ * event.  The dialect gives the clock, and the rules of its vocabulary ("kineto:kernel").
  */
 #include "chrome/chrome.h"
 
 #define HEAD (1u << 18)     /* bytes that are searched at the start of the input */
 #define TAIL 4096u          /* and at its end, if that is in the window */
-#define MARKED_EVENTS 4096u /* events that are looked at */
+#define MARKED_EVENTS 4096u /* events that are searched for marks */
 
 const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
 	"",     "chrome",    "kineto",         "clang-time-trace", "bazel",     "jax",
@@ -29,7 +29,7 @@ void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
 		return;
 	trace_change(st->r->trace);
 	st->dialect = d;
-	st->recent = NULL; /* plans are of a dialect */
+	st->recent = NULL; /* plans depend on the dialect */
 	st->r->trace->dialect = chrome_dialects[d];
 	if (clocks[d] != NULL)
 		st->r->trace->clock = clocks[d];
@@ -76,7 +76,7 @@ static enum chrome_dialect find_mark(struct slice s)
 	return CHROME_DIALECT_UNKNOWN;
 }
 
-/* Returns true if key is at p; then its value, if the text goes on, is at *value. */
+/* Returns true if key is at p; its value, if the text contains it, is at *value. */
 static bool is_key(const char *p, const char *e, struct slice key, const char **value)
 {
 	if ((size_t)(e - p) <= key.n || memcmp(p, key.p, key.n) != 0)
@@ -94,7 +94,7 @@ static const char *skip_blanks_back(const char *begin, const char *p)
 	return p;
 }
 
-/* Returns true if a ts with a minus sign is in the text, of an event or in arguments. */
+/* Returns true if the text has a ts with a minus sign, of an event or in arguments. */
 static bool holds_negative_key(struct slice s)
 {
 	const char *const e = s.p + s.n;
@@ -109,13 +109,13 @@ static bool holds_negative_key(struct slice s)
 	return false;
 }
 
-/* Returns true if an event with a ts with a minus sign is in the text. */
+/* Returns true if the text has an event whose ts has a minus sign. */
 static bool holds_negative_time(struct slice s)
 {
 	const char *p = s.p, *value, *const e = s.p + s.n;
 	bool skips = true; /* arguments, up to the first that are cut or wrong */
 
-	if (!holds_negative_key(s)) /* almost always, and found at a tenth of the cost */
+	if (!holds_negative_key(s)) /* the common case, at a tenth of the cost */
 		return false;
 	while ((p = memchr(p, '"', (size_t)(e - p))) != NULL) {
 		if (is_key(p, e, SLICE_LIT("\"ts\""), &value)) {
@@ -237,7 +237,7 @@ void chrome_mark_event(struct chrome_reading *st)
 	if (st->dialect == CHROME_DIALECT_KINETO && !trace->epoch_known && !st->has_base && st->rec.has_ts &&
 	    st->rec.ts - trace->zero_ns >= YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX) {
 		trace_change(trace);
-		trace->epoch_known = true; /* of time 0: microseconds since 1970 */
+		trace->epoch_known = true; /* the epoch is that of time 0: microseconds since 1970 */
 	}
 	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
 		chrome_set_dialect(st, CHROME_DIALECT_NODE);

@@ -1,10 +1,10 @@
 /*
  * Facts of the whole trace: the members of the object around the events.  They become metadata, with their
- * nesting; those that say the wall time of the file's time 0 become the epoch.  Members of otherData are
- * facts of their own, as this program writes its facts there.
+ * nesting; members that state the wall time of the file's time 0 become the epoch.  Members of otherData are
+ * separate facts, as this program writes its facts there.
  *
  * A trace may be a part of a job: a rank of a PyTorch program, an object of a clang build.  Files of a folder
- * have equal processes (GPU 0 to 7, pid 1), so the part goes before their names: "rank 3: GPU 0".
+ * have equal processes (GPU 0 to 7, pid 1), so the part precedes their names: "rank 3: GPU 0".
  */
 #include "chrome/chrome.h"
 
@@ -68,7 +68,7 @@ static void set_epoch(struct chrome_reading *st, const struct json_token *t, uin
 
 /* ---- members of objects ---- */
 
-/* tracetool's epoch is that of the clock before times were rebased. */
+/* tracetool writes the epoch of the clock before times were rebased. */
 static void add_rebased(struct chrome_reading *st, const struct json_token *t)
 {
 	const struct slice s = json_token_text(t);
@@ -82,7 +82,7 @@ static void add_rebased(struct chrome_reading *st, const struct json_token *t)
 	st->r->trace->epoch_ns += minus ? -v : v; /* wraps as in the writer */
 }
 
-/* inner: of the trace that was converted, whose clock is not that of the events. */
+/* inner: facts of the converted trace, whose clock is not that of the events. */
 static void read_other_data(struct chrome_reading *st, const struct json_token *t, bool inner)
 {
 	struct json_walk w = json_walk_again(t);
@@ -97,7 +97,7 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 			chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
 		else if (slice_is(key, "build_id") || slice_is(key, "output_base"))
 			chrome_set_dialect(st, CHROME_DIALECT_BAZEL);
-		/* of the trace that was converted: facts as they were */
+		/* facts of the converted trace, as they were */
 		if (slice_is(key, "trace") && w.value.kind == JSON_OBJECT &&
 		    st->dialect == CHROME_DIALECT_TRACETOOL)
 			read_other_data(st, &w.value, true);
@@ -176,7 +176,7 @@ static void read_known(struct chrome_reading *st, struct slice key, const struct
 void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct json_token *t)
 {
 	if (slice_is(key, "stackFrames") && t->kind == JSON_OBJECT &&
-	    (uint64_t)(t->end - t->p) <= st->r->max_record) /* else it is not read from a pipe */
+	    (uint64_t)(t->end - t->p) <= st->r->max_record) /* longer ones are not read from a pipe */
 		chrome_read_frames(st, t);
 	if (st->names_for != st)
 		return; /* a look-ahead pass */

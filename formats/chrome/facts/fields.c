@@ -1,5 +1,5 @@
 /*
- * Fields of an event beside its args: members of the record that have no other place in the model, and its
+ * Fields of an event beside its args: members of the record that the model has no other place for, and its
  * call stack.  Frames are in a table by id, of at most MAX_FRAMES frames and MAX_BYTES of texts.
  */
 #include "chrome/chrome.h"
@@ -68,7 +68,7 @@ static uint32_t find_name(const struct batch *b, const struct event *e, uint32_t
 	return to;
 }
 
-/* Adds a member after the args of the event.  Of members of one name the last counts. */
+/* Adds a member after the args of the event.  Of members of equal name, the last counts. */
 static bool add_field(struct batch *b, struct event *e, uint32_t args, struct slice name, struct value v)
 {
 	while (name.p != NULL && find_name(b, e, 0, args, name) < args)
@@ -96,7 +96,7 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 	while (json_walk_next(&w)) {
 		const enum chrome_member m = chrome_find_member(json_token_text(&w.key));
 		if (m != CHROME_MEMBERS && rec->of[m].p != w.value.p)
-			continue; /* one of a name that occurs again */
+			continue; /* the name occurs again */
 		if (m == CHROME_SF && chrome_call_stack(st, b, &w.value, &stack)) {
 			if (!add_field(b, e, args, SLICE_LIT("stack"), stack))
 				return false;
@@ -114,7 +114,7 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 
 bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct event *e)
 {
-	static const char kinds[] = "NODPvVc()=TpnR"; /* instants that are more than marks */
+	static const char kinds[] = "NODPvVc()=TpnR"; /* phases whose instants have a meaning of their own */
 	const char *const kind = chrome_is_sample(st) ? NULL : strchr(kinds, st->rec.ph);
 
 	const uint32_t args = e->nfields;
@@ -218,8 +218,8 @@ bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const s
 /* ---- samples ---- */
 
 /* Elements of the member `samples`, as Chrome with perf and Hermes write them beside the events, have a time,
- * a thread and an entry of stackFrames, but no ph, and often no pid: their thread is the one that events
- * before them name, in whatever process. */
+ * a thread and an entry of stackFrames, but no ph and often no pid: their thread is the one of equal tid in
+ * earlier events, of any process. */
 
 void chrome_begin_samples(struct chrome_reading *st)
 {

@@ -1,10 +1,10 @@
 /*
- * Which lines the output can have.  The reader's own functions read each line of the output, so its tables
- * are those that a reader of the output will have, and what it refuses is not in the output.
+ * Decides which lines the output can have.  The reader's functions read each line of the output, so its
+ * tables are those of a later reader of the output, and lines that it refuses are not in the output.
  *
- * Tracks and classes are numbered in order, so a reference to one whose line is lost is told from a damaged
- * reference: the line of the latter is still to come.  Lost ones are replaced by lines that say what the
- * events know of them.
+ * Tracks and classes are numbered in order, so a reference to a later line is damaged, and a reference to an
+ * undefined index has lost its line.  Lost lines are replaced by lines with the facts that events state about
+ * the track or class.
  */
 #include "ndjson/recover/recover.h"
 
@@ -36,7 +36,7 @@ const char *ndjson_frame(struct recovery *rc, const char *p, const char *e)
 	return p != NULL && (st->json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
 }
 
-/* ---- what is in the output ---- */
+/* ---- lines of the output ---- */
 
 static void add_process(struct recovery *rc, uint64_t index)
 {
@@ -77,8 +77,8 @@ static void add_line(struct recovery *rc)
 	}
 }
 
-/* Applies the parsed line to the reader.  Tracks and classes beyond a limit, and what refers to them, are not
- * damaged: they stay. */
+/* Applies the parsed line to the reader.  Tracks and classes beyond a limit, and lines that refer to them,
+ * are not damaged: they are kept. */
 static bool apply(struct recovery *rc)
 {
 	struct ndjson_reading *const st = rc->r->state;
@@ -96,7 +96,7 @@ static bool apply(struct recovery *rc)
 
 /* ---- references ---- */
 
-/* Whether the line with this index is in the output: one beyond a limit may be. */
+/* Whether the line with this index is in the output; beyond a limit it is assumed to be. */
 static bool is_known(const struct ndjson_reading *st, bool track, uint64_t index)
 {
 	const struct ndjson_index *const k = track ? &st->tracks : &st->classes;
@@ -113,7 +113,7 @@ static bool is_out_of_order(const struct ndjson_recovery *s, const struct ndjson
 	       ndjson_get_number(line, NDJSON_M_INDEX, UINT32_MAX, index) && *index != next;
 }
 
-/* Gets the n-th reference of the line, unless it is known or no index.  Returns false after the last. */
+/* Gets the next reference of the line that is an index but not known.  Returns false after the last one. */
 static bool next_reference(const struct ndjson_reading *st, unsigned *n, enum ndjson_member *m,
                            uint64_t *index)
 {
@@ -135,7 +135,7 @@ static bool next_reference(const struct ndjson_reading *st, unsigned *n, enum nd
 }
 
 /* Inserts a line for the track or class that the current line, [p, end), refers to, unless a limit of the
- * reader forbids it.  Parses the current line again. */
+ * reader is reached.  Parses the current line again. */
 static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t index, const char *p,
                         const char *end)
 {

@@ -1,13 +1,13 @@
 /*
- * What the lines that follow define.  A reference to one of these is damaged; one to an index that is
- * defined nowhere has lost its line.  A damaged line of type trace or trace_end is of no use if a whole one
- * follows.  Lines are looked at once, when the first such reference is met, up to
- * AHEAD bytes after the current line: the cost is linear.
+ * Indexes that later lines define.  A reference to one of them is damaged; a reference to an undefined index
+ * has lost its line.  A damaged line of type trace or trace_end is not needed if a whole one follows.  Each
+ * line is searched once, when the first such reference occurs, up to AHEAD bytes after the current line: the
+ * cost is linear.
  */
 #include "ndjson/recover/recover.h"
 
 #define AHEAD (1u << 20)
-#define FIRST_MEMBERS 8 /* of a line, among which are type and index */
+#define FIRST_MEMBERS 8 /* members of a line that include type and index */
 
 static bool put_index(struct ndjson_ahead *a, struct table64 *to, uint64_t index, uint64_t offset)
 {
@@ -23,7 +23,7 @@ static bool put_index(struct ndjson_ahead *a, struct table64 *to, uint64_t index
 	return true;
 }
 
-/* Adds a line of a track, a class, or the trace.  Returns false on OOM. */
+/* Notes a line of a track, a class, or the trace.  Returns false on OOM. */
 static bool look_at_line(struct ndjson_ahead *a, const char *p, const char *e, uint64_t offset, uint64_t here)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
@@ -55,7 +55,7 @@ static bool look_at_line(struct ndjson_ahead *a, const char *p, const char *e, u
 	return put_index(a, type == NDJSON_TRACK ? &a->tracks : &a->classes, index, offset);
 }
 
-/* Looks at the lines up to AHEAD bytes after in->p that were not looked at yet.  Returns false on OOM. */
+/* Searches the lines up to AHEAD bytes after in->p that were not searched yet.  Returns false on OOM. */
 static bool look(struct recovery *rc, struct ndjson_ahead *a)
 {
 	struct input *const in = rc->r->in;

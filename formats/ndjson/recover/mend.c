@@ -1,6 +1,6 @@
 /*
- * The texts of lines that are not those of the input: without what the reader leaves out of a line, with the
- * members that a line of type trace or trace_end must have, and in the place of lost lines.
+ * Texts of lines that differ from the input: without parts that the reader leaves out, with the members that
+ * a line of type trace or trace_end must have, and in place of lost lines.
  */
 #include "ndjson/recover/recover.h"
 
@@ -39,7 +39,7 @@ static bool has_fault(const struct ndjson_faults *f, const char *p, const char *
 	return found != NULL && found->at < end;
 }
 
-/* ---- a line without what its faults name ---- */
+/* ---- a line without its faults ---- */
 
 static bool is_mendable(const struct ndjson_faults *f)
 {
@@ -62,8 +62,7 @@ static void put_comma(struct text *to, size_t start)
 		text_char(to, ',');
 }
 
-/* Copies the members or elements that have no fault.  kept: of `types`, the names that are left; NULL: any.
- */
+/* Copies the members or elements that have no fault.  kept: for `types`, the remaining names; NULL: any. */
 static void put_faultless(struct text *to, const struct ndjson_faults *f, const struct json_token *t,
                           struct tabletext *kept)
 {
@@ -88,7 +87,7 @@ static void put_faultless(struct text *to, const struct ndjson_faults *f, const 
 	text_char(to, t->end[-1]);
 }
 
-/* Adds the names of args that are left.  Returns false on OOM. */
+/* Adds the names of the remaining args.  Returns false on OOM. */
 static bool add_names(const struct ndjson_line *line, const struct ndjson_faults *f, struct tabletext *to)
 {
 	for (uint32_t i = 0; i < line->args.n; i++) {
@@ -99,7 +98,7 @@ static bool add_names(const struct ndjson_line *line, const struct ndjson_faults
 	return true;
 }
 
-/* Whether the fault of dur_ns is that the span ends too late: its reader cuts it. */
+/* Whether the fault of dur_ns is that the span ends too late: the reader shortens such a span. */
 static bool is_late_end(const struct ndjson_line *line)
 {
 	uint64_t v;
@@ -148,7 +147,7 @@ bool ndjson_mend(struct ndjson_reading *st, struct text *to)
 	struct json_walk w = json_walk(&x, json_skip_blanks(line->p, line->end), line->end);
 	while (ok && json_walk_next(&w)) {
 		const enum ndjson_member m = ndjson_find_member(json_token_text(&w.key));
-		/* of repeated members, and of mistyped ones, the faults have the first only */
+		/* the faults contain only the first repeated member and the first mistyped one */
 		if (m != NDJSON_MEMBERS && ((seen >> m & 1) != 0 || !ndjson_fits_member(m, w.value.kind)))
 			continue;
 		put_member(st, to, m, &w, &names);
@@ -191,7 +190,7 @@ static void put_number_or(struct text *to, const struct ndjson_line *line, enum 
 	put_or(to, line, m, digits);
 }
 
-/* Writes a fact of the damaged line, else this text; NULL: nothing. */
+/* Writes a fact of the damaged line, else the text; NULL: nothing. */
 static void put_fact_or(struct text *to, const struct ndjson_line *line, enum ndjson_member m,
                         const char *otherwise)
 {
@@ -287,7 +286,7 @@ bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, 
 
 /* ---- lost lines ---- */
 
-/* An event has the category of its class, perhaps escaped. */
+/* An event states the category of its class, perhaps escaped. */
 void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_CATEGORY];
@@ -304,7 +303,7 @@ void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t
 	text_char(to, '}');
 }
 
-/* An event has the numbers of its process and thread.  A thread without a known process is shown as one. */
+/* An event states pid and tid.  A thread without a known process is written as a process. */
 void ndjson_put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
                       enum ndjson_member m, uint64_t index)
 {

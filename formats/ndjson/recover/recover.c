@@ -1,16 +1,16 @@
 /*
- * Recovery: lines that the reader reads without an error are kept byte for byte.  In any other line records
- * are searched: a whole one gets a line of its own, a damaged one is repaired (json/repair.h), loses the
- * members and fields that its reader would leave out, or is dropped.  Lines that a trace must have, and lines
- * of tracks and classes that are referred to, are inserted where they are missing.
+ * Recovery: lines that the reader reads without an error are kept byte for byte.  Any other line is searched
+ * for records: a whole one gets a separate line, a damaged one is repaired (json/repair.h), loses the members
+ * and fields that the reader leaves out, or is dropped.  Missing lines that a trace must have, and missing
+ * lines of tracks and classes that are referred to, are inserted.
  *
- * The cost is linear: what begins a record in a damaged line is told by its first KiB.
+ * The cost is linear: the first KiB decides whether a record begins in a damaged line.
  */
 #include "ndjson/recover/recover.h"
 
 #include <stdlib.h>
 
-/* Any error makes a reader leave out a line, or a part of one. */
+/* Each of these errors makes a reader leave out a line, or a part of a line. */
 static const char *const structure[] = {
 	"ndjson/not-json",         "ndjson/bad-utf8",
 	"ndjson/cut-line",         "ndjson/no-trace",
@@ -32,7 +32,7 @@ static const char *place(const struct recovery *rc, const char *at)
 	return rc->r->in->p - (s->copy.p + s->copy.n - at);
 }
 
-/* Whether the bytes before s->from are dropped, and of the same line. */
+/* Whether the bytes before s->from are dropped and belong to the same line. */
 static bool is_dropping(const struct recovery *rc)
 {
 	const struct ndjson_recovery *const s = rc->state;
@@ -106,8 +106,8 @@ static void insert_lost(struct recovery *rc)
 	s->inserted.n = 0;
 }
 
-/* Inserts what must stand before the current record.  Lines that were inserted for a record that was dropped
- * in the end stay, but after the line of type trace. */
+/* Inserts lines that the current record needs before it.  Lines inserted for a record that was dropped later
+ * stay, but after the line of type trace. */
 static void begin_record(struct recovery *rc)
 {
 	const struct ndjson_reading *const st = rc->r->state;
@@ -128,7 +128,7 @@ static bool is_blank(const char *p, const char *end)
 	return json_skip_blanks(p, end) == end;
 }
 
-/* Decides for the bytes up to `to`, which are no record. */
+/* Decides about the bytes up to `to`, which are no record. */
 static void pass_over(struct recovery *rc, const char *to)
 {
 	struct ndjson_recovery *const s = rc->state;
@@ -171,7 +171,7 @@ static void note_fault(struct ndjson_recovery *s)
 	snprintf(s->why, sizeof s->why, "%s", s->faults.n > 0 ? s->faults.why : "no record");
 }
 
-/* Returns where a record begins in [p, e), or e. */
+/* Returns the start of a record in [p, e), or e. */
 static const char *find_start(const char *p, const char *e, bool first)
 {
 	if (first && *json_skip_blanks(p, e) == '{')
@@ -190,10 +190,10 @@ static bool begins_later(const char *p, const char *e, enum ndjson_type type)
 	return false;
 }
 
-#define ROUNDS 4 /* of mending: faults hide others */
+#define ROUNDS 4 /* rounds of mending: faults hide others */
 
-/* Mends the refused record that ends at `end`, in a line that ends at e.  whole: no part of it is missing.
- * NULL: it is of no use. */
+/* Mends the refused record that ends at `end`, in a line that ends at e.  whole: no part is missing.  Returns
+ * NULL if the record is useless. */
 static const struct text *mend(struct recovery *rc, bool whole, const char *end, const char *e)
 {
 	struct ndjson_reading *const st = rc->r->state;
@@ -245,7 +245,7 @@ static bool ends_in_number(const char *p, const char *end)
 	return end > p && strchr("0123456789+-.eE", end[-1]) != NULL;
 }
 
-/* Repairs what begins at the brace p and is no JSON.  Returns its end. */
+/* Repairs the record at the brace p, which is no JSON.  Returns its end; NULL: OOM. */
 static const char *take_damaged(struct recovery *rc, const char *p, const char *e)
 {
 	struct ndjson_reading *const st = rc->r->state;
@@ -273,7 +273,7 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 		const bool whole = x->closed || (x->clean && x->open == 1);
 		const struct text *text = NULL;
 		if (!whole)
-			(void)ndjson_parse_line(st, x->text.p, to); /* for what is there of it */
+			(void)ndjson_parse_line(st, x->text.p, to); /* for its remaining members */
 		if (whole && ndjson_accept(rc, x->text.p, to))
 			text = &x->text;
 		else
@@ -290,13 +290,13 @@ static const char *take_damaged(struct recovery *rc, const char *p, const char *
 	return stop;
 }
 
-/* Whether more than the first line is in the output: a second one begins another trace. */
+/* Whether the output has more than the line of type trace: a second such line begins another trace. */
 static bool has_lines(const struct ndjson_recovery *s)
 {
 	return s->next_track + s->next_class + s->records > 0;
 }
 
-/* Takes what begins at the brace p.  Returns its end; NULL: OOM. */
+/* Takes the record at the brace p.  Returns its end; NULL: OOM. */
 static const char *take_record(struct recovery *rc, const char *p, const char *e)
 {
 	struct ndjson_recovery *const s = rc->state;
@@ -322,7 +322,7 @@ static const char *take_record(struct recovery *rc, const char *p, const char *e
 
 /* ---- lines ---- */
 
-/* Decides for the end of the line: [s->from, s->copy's end). */
+/* Decides about the end of the line: [s->from, end of s->copy). */
 static void end_line(struct recovery *rc, const char *text_end)
 {
 	struct ndjson_recovery *const s = rc->state;
@@ -349,7 +349,7 @@ static void take_damaged_line(struct recovery *rc, const char *from, size_t n)
 	rc->records--;
 	text_clear(&s->copy);
 	text_add(&s->copy, from, n);
-	text_char(&s->copy, '\0'); /* so that no search leaves it */
+	text_char(&s->copy, '\0'); /* so that each search ends in the copy */
 	rc->r->no_memory |= s->copy.failed;
 	if (s->copy.failed)
 		return;
@@ -375,13 +375,13 @@ static void take_line(struct recovery *rc, const struct record *rec)
 	struct ndjson_recovery *const s = rc->state;
 
 	st->faults = &s->faults;
-	/* Lines that are longer than --max-record were kept unread: perhaps one is the first. */
+	/* Lines longer than --max-record were kept unread, perhaps also the first line. */
 	s->head |= rc->at < rec->offset || rc->last != '\0';
 	if (!ndjson_accept_plain(rc, rec->p, ndjson_text_end(rec->p, rec->end)))
 		take_damaged_line(rc, rec->p, (size_t)(rec->end - rec->p));
 }
 
-/* Adds what is missing at the end of the input. */
+/* Adds missing lines at the end of the input. */
 static bool keep(struct recovery *rc, enum record_status status)
 {
 	struct ndjson_reading *const st = rc->r->state;

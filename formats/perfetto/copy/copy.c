@@ -1,13 +1,14 @@
 /*
- * The copier of packets.  Packets are copied as they are, unless
- *   - some are left out: the state of their sequence stays, and sums that later packets build on (state.c);
+ * Copier of packets.  Packets are copied as they are, with three exceptions:
+ *   - packets are left out: the state of their sequence and sums that later packets build on stay (state.c);
  *     descriptors, snapshots of clocks and facts always stay;
- *   - another input follows: its sequences, tracks and arrows get other ids, as equal ones would be joined;
+ *   - another input follows: its sequences, tracks and arrows get new ids, because readers would join equal
+ *     ones;
  *   - times are moved: timestamps of the trace's clock, and that clock in snapshots, so that times of other
  *     clocks move, too.
  *
- * Compressed packets are unpacked only for such changes, or if an earlier input has those of the other kind,
- * and packed again.
+ * Compressed packets are unpacked and packed again only for such changes, or if an earlier input has the
+ * other kind of compressed packets.
  */
 #include <stdlib.h>
 #include <isa-l/igzip_lib.h>
@@ -16,7 +17,7 @@
 #include "input/unpack.h"
 #include "perfetto/copy/copy.h"
 
-#define MAX_WAITING (64U << 20) /* bytes of records before the first event, whose time is needed first */
+#define MAX_WAITING (64U << 20) /* bytes of records that wait for the time of the first event */
 #define PIECE 65536U            /* bytes that zlib writes at a time */
 
 /* A record, as the engine passes it. */
@@ -38,14 +39,14 @@ struct pfc_copy {
 	uint32_t trace_clock;
 	struct pfc_moved moved; /* clocks in snapshots that were written */
 	bool moves;             /* the time of the first event is known */
-	struct text waiting;    /* bytes of records before it, and ... */
+	struct text waiting;    /* bytes of records before that event, and ... */
 	struct copied *records; /* ... their order, time and size */
 	uint32_t nrecords, records_cap;
-	bool replays; /* bytes are not those of a batch */
+	bool replays; /* records are those of `waiting`, not of a batch */
 	/* compressed packets */
-	unsigned packed_as;       /* field of the first one in the copy, whose kind all have; 0: none yet */
-	struct pfc_packet packed; /* its fields are in `carrier` */
-	struct copied packed_record; /* of their record */
+	unsigned packed_as;          /* field of the first one in the copy, used for all; 0: none yet */
+	struct pfc_packet packed;    /* its fields are in `carrier` */
+	struct copied packed_record; /* record of the compressed packet */
 	bool unpacked, changed;
 	struct text carrier, inner, out;
 	size_t at; /* of the next packet in `inner` */
@@ -95,11 +96,11 @@ static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
 	x->time_clock = clock;
 }
 
-/* Events get their time in the trace's clock, which is exact whatever they were converted from. */
+/* Events get their time in the trace's clock: exact, whatever clock it was converted from. */
 static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec,
                       struct pfc_change *x)
 {
-	const uint64_t by = (uint64_t)copy->to->run->rebased_by; /* its times are not below 0 */
+	const uint64_t by = (uint64_t)copy->to->run->rebased_by; /* not negative, as times of Perfetto */
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
 	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
@@ -139,7 +140,7 @@ static void put_name(struct pfc_copy *copy, const struct pfc_packet *k, const st
 	wire_close(t, packet);
 }
 
-/* Adds the name of the packet's track, if it was that of an event that is left out. */
+/* Adds the name of the packet's track, if it is that of an event that is left out. */
 static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct pfc_change *x)
 {
 	struct pfc_name *n = NULL;
@@ -202,7 +203,7 @@ static void use_tracks(const struct pfc_copy *copy, const uint64_t *uuids, uint3
 		copier_uses(copy->to, track_key(copy, uuids[i]));
 }
 
-/* Descriptors of threads and processes are needed by number, all others by their uuid. */
+/* Keeps descriptors of threads and processes (used by pid and tid), and others whose uuid is used. */
 static void note_references(struct pfc_copy *copy, const struct pfc_packet *k)
 {
 	struct copier *const c = copy->to;
@@ -339,7 +340,7 @@ static unsigned field_of(const struct pfc_packet *k)
 	                           : 0;
 }
 
-/* Notes the kind of compressed packets that are copied as they are: another input may have the other one. */
+/* Notes the kind of compressed packets that are copied as they are: another input may have the other kind. */
 static void note_packed(struct pfc_copy *copy, struct slice bytes)
 {
 	struct slice frame, content;
@@ -364,7 +365,7 @@ static void handle_packet(struct pfc_copy *copy, struct slice frame, struct slic
 		survey_packet(copy, &k, rec);
 }
 
-/* The next packet of a compressed one, whose record has no bytes. */
+/* Handles the next packet in a compressed one; its record has no bytes. */
 static void handle_inner(struct pfc_copy *copy, const struct copied *rec)
 {
 	struct slice rest = slice_of(copy->inner.p + copy->at, copy->inner.n - copy->at), frame, content;
@@ -405,8 +406,8 @@ static void handle_all_inner(struct pfc_copy *copy, const struct copied *rec)
 	}
 }
 
-/* Writes the packets of a compressed one, or the compressed one as it was if none has changed.  If no records
- * came for them, they are copied or left out together. */
+/* Writes the packets in a compressed packet, or that packet as it is if none has changed.  If its packets had
+ * no records, they are copied or left out together. */
 static void end_packed(struct pfc_copy *copy)
 {
 	struct text *const t = &copy->to->chunk->text;
@@ -441,7 +442,7 @@ static void handle_record(struct pfc_copy *copy, struct slice bytes, const struc
 	}
 	while (bytes.n > 0 && next_frame(&bytes, &frame, &content)) {
 		const struct pfc_packet k = pfc_packet(content);
-		end_packed(copy); /* of the packet before, in a run */
+		end_packed(copy); /* of the previous packet, in a run of records */
 		if (field_of(&k) == 0)
 			handle_packet(copy, frame, content, rec);
 		else if (!begin_packed(copy, frame, rec) && copy->copying)

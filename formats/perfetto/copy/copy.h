@@ -1,7 +1,7 @@
 /*
- * Private header of the copier of Perfetto traces: the same packets again, of a selection, with moved times
- * or of several inputs.  A record passes from copy.c to state.c, which says what has to change because of
- * packets left out before it, and to rewrite.c if anything changes.
+ * Private header of the copier of Perfetto traces: copies packets of a selection, with moved times or of
+ * several inputs.  A record passes from copy.c to state.c, which finds the changes that packets left out
+ * before it require, and to rewrite.c if there are any.
  *
  *   copy.c     the copier: records, their packets, compressed packets
  *   state.c    fields of packets that copies need; state of sequences, sums of packets that are left out
@@ -18,13 +18,13 @@
 
 /* ---- state.c ---- */
 
-#define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops one with more */
+#define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops an event with more */
 #define PFC_SEQUENCES 262144U /* sequences with a state; packets of others are copied unchanged */
 #define PFC_MOVED 256U        /* clocks that are followed when times are moved */
 #define PFC_SUMS 262144U      /* sums of counters, of all sequences */
 
 struct pfc_packet {
-	struct slice s; /* content of the packet; then of fields, p NULL: absent */
+	struct slice s; /* content of the packet; below: content of fields, p NULL: absent */
 	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
 	uint64_t timestamp;
 	uint32_t sequence, machine, flags, dropped, clock;
@@ -43,7 +43,7 @@ struct pfc_number {
 struct pfc_event {
 	struct pf_event_fields te;
 	struct pfc_number value;
-	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event */
+	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event, may be more than PFC_EXTRA */
 	int64_t extra[PFC_EXTRA];
 	double real[PFC_EXTRA];
 	uint64_t extra_of[PFC_EXTRA], real_of[PFC_EXTRA]; /* uuids of their tracks */
@@ -58,9 +58,9 @@ struct pfc_clock {
 	uint64_t sum; /* of timestamps left out since the last one that was copied */
 };
 
-/* Sum of the values of an incremental counter of a sequence that were left out. */
+/* Sum of left-out values of an incremental counter of a sequence. */
 struct pfc_sum {
-	uint64_t interval; /* of the sequence; if that has begun another one, the sum is 0 */
+	uint64_t interval; /* of the sequence; once it has begun another interval, the sum is 0 */
 	struct pfc_number v;
 };
 
@@ -85,41 +85,41 @@ struct pfc_states {
 	bool failed;
 };
 
-/* State that packets left out hand on to the next packet that is copied. */
+/* Changes of the next copied packet because of packets left out before it. */
 struct pfc_carry {
 	uint64_t timestamp;
 	int64_t delta_us, thread_us, instructions;
 	bool starts;   /* the step of an arrow becomes its start, which was left out */
-	bool counters; /* values are replaced by those of `event` */
+	bool counters; /* counter values are replaced by those of `event` */
 	struct pfc_event event;
 };
 
 /* Applies a packet to the state, and sets *carry if it is copied. */
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
 
-/* Whether the packet ends an arrow at the next span of its track, and the copy has no start of it: Perfetto
- * draws such an arrow from the first slice of the trace. */
+/* Whether the packet ends an arrow at the next span of its track, and the arrow has no start in the copy:
+ * Perfetto draws such an arrow from the first slice of the trace. */
 bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
 
-/* The clock of the packet's timestamp; 0: that of the trace. */
+/* Returns the clock of the packet's timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 
-/* NULL: none. */
+/* Returns the sequence of the packet; NULL: none. */
 const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const struct pfc_packet *k);
 
-/* The track of an event, of its own or the defaults; 0: none. */
+/* Returns the track of an event, its own or that of the defaults; 0: none. */
 static inline uint64_t pfc_track_of(const struct pfc_event *e, const struct pfc_sequence *q)
 {
 	return e->te.has_track ? e->te.track : q != NULL ? q->of_defaults.te.track : 0;
 }
 
-/* Removes all sequences, before another input. */
+/* Empties the state, before another input. */
 void pfc_states_clear(struct pfc_states *all);
 void pfc_states_free(struct pfc_states *all);
 
 /* ---- rewrite.c ---- */
 
-/* Last times of clocks in the snapshots that were written, so that none goes back because it was moved. */
+/* Last times of clocks in written snapshots: a moved clock must not go back. */
 struct pfc_moved {
 	struct {
 		uint64_t id, time; /* ns */
@@ -129,26 +129,26 @@ struct pfc_moved {
 
 /* Changes of a packet; zero-initialised: none. */
 struct pfc_change {
-	bool strip;        /* to the fields that change the state of its sequence */
-	uint64_t renumber; /* seed of other ids of sequences, tracks and arrows; 0: the ids stay */
+	bool strip;        /* write only the fields that change the state of the sequence */
+	uint64_t renumber; /* seed of new ids of sequences, tracks and arrows; 0: the ids stay */
 	struct pfc_carry carry;
 	bool set_time; /* the timestamp becomes `time`, in the trace's clock, also for events with deltas */
 	uint64_t time;
 	uint32_t time_clock; /* clock id of the timestamp; 0: not written */
 	struct pfc_moved
-	    *moves; /* of a snapshot: the trace's clock becomes `moved_by` earlier than the others */
+	    *moves; /* of a snapshot: the trace's clock is moved earlier than the others by `moved_by` */
 	uint64_t moved_by;
 	uint32_t trace_clock, sequence;
-	struct slice name; /* of the track, if it has none; p NULL: none */
+	struct slice name; /* name to add to the track; p NULL: none */
 };
 
 uint64_t pfc_new_id(uint64_t v, uint64_t renumber);
 uint32_t pfc_new_sequence(uint32_t v, uint64_t renumber);
 
-/* Whether times of the clock are those of the trace; trace: its clock, 0: none is stated. */
+/* Whether times of the clock `id` are times of the trace; trace: its stated clock, 0: none. */
 bool pfc_is_trace_clock(uint64_t id, uint32_t trace);
 
-/* Whether anything is left of a packet that is stripped. */
+/* Whether anything is left of a stripped packet. */
 bool pfc_has_state(const struct pfc_packet *k);
 
 /* Whether a snapshot that was written has the clock. */
@@ -174,18 +174,18 @@ struct pfc_names {
 	struct pfc_name *list;
 	struct slice *names;
 	uint32_t n, cap, nnames, names_cap;
-	uint64_t input; /* the current one */
+	uint64_t input; /* number of the current input */
 	bool failed;
 };
 
-/* The three functions take the packets of the survey, after pfc_apply(). */
+/* The next three functions are called for packets of the survey, after pfc_apply(). */
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states,
                          const struct pfc_packet *k);
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s);
 void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k,
                       uint64_t ts, bool copied);
 
-/* The name that the copy has to give to a track; NULL: none. */
+/* Returns the name that the copy has to state for a track, NULL if none. */
 struct pfc_name *pfc_name_needed(const struct pfc_names *names, uint64_t uuid);
 void pfc_names_free(struct pfc_names *names);
 

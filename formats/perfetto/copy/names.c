@@ -1,6 +1,6 @@
 /*
- * Names that tracks take from their first event.  The importer names a track without a name after it, and
- * joins its row with others of that name; where that event is left out, the copy has to state the name.
+ * Names that tracks take from their first event.  The importer names an unnamed track after that event, and
+ * joins its row with others of that name; if the event is left out, the copy has to state the name.
  *
  * The survey reads all packets before the first one is copied.  Memory: a name for each such track, and the
  * interned names of events; both have a limit, beyond which tracks are named after the first event copied.

@@ -1,6 +1,6 @@
 /*
- * Packets with changes.  Other fields are copied as they are, in their order, also unknown ones; lengths of
- * messages are computed again.
+ * Writes changed packets.  Unchanged fields, also unknown ones, are copied as they are, in their order;
+ * lengths of messages are computed again.
  */
 #include "perfetto/copy/copy.h"
 
@@ -19,8 +19,7 @@ static void put_rest(struct text *t, const struct pf_wire *w)
 
 /* ---- ids ---- */
 
-/* Returns another id; 0 means "none" and stays.  Does not depend on the run, so that equal inputs give equal
- * bytes. */
+/* Returns the new id; 0 means "none" and stays.  Independent of the run, so equal inputs give equal bytes. */
 static uint64_t mix(uint64_t v, uint64_t seed)
 {
 	uint64_t h = v + seed;
@@ -173,7 +172,7 @@ static void put_defaults(struct text *t, struct slice s, const struct pfc_change
 
 	while (pf_wire_next(&w))
 		if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
-			put_event(t, pf_wire_slice(&w), x); /* its fields have the same numbers */
+			put_event(t, pf_wire_slice(&w), x); /* fields have the numbers of TrackEvent */
 		else
 			put_same(t, &w);
 	put_rest(t, &w);
@@ -268,7 +267,7 @@ static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
 	return &m->list[m->n++].time;
 }
 
-/* Returns by how much all clocks are moved later, so that none becomes negative or goes back. */
+/* Returns the time by which all clocks are moved later, so that none becomes negative or goes back. */
 static uint64_t later_by(struct slice s, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);

@@ -1,7 +1,7 @@
 /*
- * State of sequences in copies.  Later packets build on sums to which packets that are left out have added:
- * values of incremental clocks, times and counts in differences, incremental counters.  These additions are
- * summed here and added to the next packet that is copied, so that it means the same as in the input.
+ * State of sequences in copies.  Packets add to sums that later packets build on: incremental clocks, times
+ * and counts written as differences, incremental counters.  The additions of packets left out are summed here
+ * and added to the next packet that is copied, so that it means the same as in the input.
  *
  * Memory: a few numbers a sequence, and one for each incremental counter of a sequence; both have a limit.
  */
@@ -215,7 +215,7 @@ static struct pfc_sum *find_sum(struct pfc_states *all, const struct pfc_sequenc
 	return &all->sums[all->nsums++];
 }
 
-/* Adds a value to the sum of its track, or the sum to the value. */
+/* Adds a left-out value to the sum of its track, or that sum to a copied value. */
 static void carry_value(struct pfc_states *all, const struct pfc_sequence *q, uint64_t track, bool copied,
                         struct pfc_number *v, bool *changed)
 {
@@ -267,8 +267,8 @@ static void carry_delta(int64_t *sum, int64_t delta, bool copied, int64_t *carry
 	}
 }
 
-/* The first step that is copied becomes the start: readers drop steps without one.  Ids are those of legacy
- * events; those of others need no start. */
+/* Whether the event becomes the start of its arrow: the first copied step does, as readers drop steps without
+ * a start.  Only arrows of legacy events need one. */
 static bool starts_arrow(struct pfc_states *all, struct slice legacy)
 {
 	struct pf_legacy l;

@@ -1,6 +1,6 @@
 /*
- * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Only packets for
- * which decoding has set `needs_check` get here.  The depth of messages is bounded, and each byte is visited
+ * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Only packets with
+ * `needs_check`, set by decoding, are checked.  The depth of messages is bounded, and each byte is visited
  * once a level.
  */
 #include "base/utf8.h"
@@ -98,7 +98,7 @@ static void check_twice(const struct place *at, const struct pf_wire *w, const s
 	const unsigned oneof = (f->flags & PF_IS_DATA) != 0 ? 31 : f->flags / PF_ONEOF;
 	char text[80];
 
-	const bool unset = (w->tag & 7) == PF_VARINT && w->v == 0; /* an iid of 0 stands for none */
+	const bool unset = (w->tag & 7) == PF_VARINT && w->v == 0; /* an iid of 0 means none */
 	if ((f->flags & PF_IS_REPEATED) != 0)
 		return;
 	if ((seen->fields[index / 64] & bit) != 0)

@@ -122,7 +122,7 @@ static bool check_snapshot(struct pf_state *st, const struct snapshot *s)
 	return true;
 }
 
-/* Enters the times of the clocks.  Returns false if that of the trace goes back. */
+/* Enters the times of the clocks.  Returns false if the trace's clock goes back. */
 static bool enter_times(struct pf_state *st, const struct snapshot *s)
 {
 	struct pf_clocks *const c = &st->clocks;
@@ -185,7 +185,7 @@ static void start_deltas(struct pf_state *st, const struct snapshot *s)
 	}
 }
 
-/* Adds a series: links it to its clocks, which are known. */
+/* Adds a series and links it to its clocks, which are in the list. */
 static struct pf_series *add_series(struct pf_state *st, const struct snapshot *s, uint64_t hash)
 {
 	struct pf_clocks *const c = &st->clocks;
@@ -497,7 +497,7 @@ void pf_late_event(struct pf_state *st)
 
 /* ---- the end ---- */
 
-/* Discounts events whose times cannot be converted at the end. */
+/* Subtracts events whose times cannot be converted at the end from the counts. */
 static void check_late_events(struct pf_state *st)
 {
 	struct pf_clocks *const c = &st->clocks;

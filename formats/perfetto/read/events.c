@@ -1,7 +1,7 @@
 /*
  * Track events: their time, track and kind; counters, arrows and legacy events.  A packet with only the
- * common fields is read in one pass.  Names are looked up by their iid and compared by hash, so that no text
- * is touched unless events are wanted.
+ * common fields is read in one pass.  Names are looked up by their iid and compared by hash, so that texts
+ * are read only if events are wanted.
  */
 #include <stdlib.h>
 
@@ -268,7 +268,7 @@ static bool find_thread(struct pf_state *st, int32_t *pid, int64_t *tid)
 	return s->has_thread;
 }
 
-/* The thread of an event that has a pid, a tid or both; what it lacks is that of the sequence so far. */
+/* Returns the thread of an event with a pid, a tid or both; a missing one is that of the sequence so far. */
 static struct pf_track *legacy_thread(struct pf_state *st, const struct pf_legacy *l)
 {
 	const struct pf_sequence *const s = st->sequence;
@@ -805,7 +805,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	note_use(st, e->track, e->ts, late);
 	if (e->kind == PF_VALUE || e->kind == PF_ARROW)
 		return;
-	/* before nesting drops the event: whether it does depends on sorting, which only conversions do */
+	/* before nesting, which may drop the event: that depends on sorting, which only conversions do */
 	if (te->nannotations > 0 && st->findings != NULL)
 		pf_annotations_check(st);
 	if (te->has_more)

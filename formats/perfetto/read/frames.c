@@ -1,7 +1,7 @@
 /*
  * Frames: a trace is a sequence of packets, each with the byte 0x0a and its length in front.  Damage in a
- * packet costs that packet.  If its length is damaged, the next packet is searched: where tag, length and
- * fields match the schema and another packet or the end follows.
+ * packet loses only that packet.  If its length is damaged, the next packet is searched: tag, length and
+ * fields must match the schema, and another packet or the end must follow.
  */
 #include "perfetto/read/read.h"
 
@@ -69,7 +69,7 @@ static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
 	return any && pf_matches_schema(&st->schema, PF_MESSAGE_packet, s, 0, &st->search_work);
 }
 
-enum found { FOUND_NOT, FOUND, FOUND_MORE }; /* MORE: more bytes are needed to tell */
+enum found { FOUND_NOT, FOUND, FOUND_MORE }; /* MORE: more bytes are needed */
 
 /* Whether a packet starts at p, and is followed by a frame or the end; last: `end` is the end of the input.
  */
@@ -168,7 +168,7 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 		const char *p = rec->p;
 		while (p < in->end && *p == 0)
 			p++;
-		if (st->zeros_end == 0 || st->zeros_end != rec->offset) /* else they go on in this window */
+		if (st->zeros_end == 0 || st->zeros_end != rec->offset) /* else zeros continue */
 			pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
 		st->zeros_end = rec->offset + (uint64_t)(p - rec->p);
 		rec->end = p;

@@ -3,8 +3,8 @@
  * order of time; an end closes the innermost open span whose name and category fit.  Spans inside that one
  * end at the same time, so the ends given to the engine always are those of the innermost span.
  *
- * Findings are deferred to the end of the file: where the events of a track turn out not to be in order of
- * time, its nesting is not checked.  Conversions sort the events of such tracks first.
+ * Findings are deferred to the end of the file: the nesting of a track whose events are not in order of time
+ * is not checked.  Conversions sort the events of such tracks first.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 /* ---- findings ---- */
 
-/* A track in a message.  Those without a descriptor have no uuid, or one that is a hash. */
+/* Returns the name of a track for messages.  Tracks without a descriptor have no uuid, or a hash as uuid. */
 static const char *track_label(const struct pf_track *t, char space[64])
 {
 	if (!t->is_synthetic)
@@ -68,7 +68,7 @@ void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct
 	                                .sequence = s });
 }
 
-/* Returns true if the track turned out to be of the right kind after the event. */
+/* Returns true if packets after the event showed that the track is of the right kind. */
 static bool is_settled(const struct pf_state *st, const struct pf_deferred *h)
 {
 	if (h->rule == PF_RULE_LOG_THREAD)

@@ -1,7 +1,7 @@
 /*
- * The reader: gives out the events of each record, those of packets in a compressed packet, and those that
+ * The reader: gives out the events of each record, events of packets in a compressed packet, and events that
  * wait for earlier ones.  A look-ahead reads the whole file before the first record, for definitions that
- * come after their use.
+ * follow their use.
  */
 #include <stdlib.h>
 
@@ -365,7 +365,7 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
-/* Reports findings that many packets may have, once with their number. */
+/* Reports findings that many packets may have: once, with the number of packets. */
 static void report_tallies(struct pf_state *st)
 {
 	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;

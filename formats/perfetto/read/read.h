@@ -1,11 +1,11 @@
 /*
  * Private header of the reader of Perfetto traces.
  *
- * A packet passes through these files: read.c asks frames.c for its bytes and packets.c for its fields.
+ * A packet passes through these files: read.c gets its bytes from frames.c and its fields from packets.c.
  * packets.c applies it in the order of Perfetto's importer: its sequence (sequences.c), its time (clocks.c),
  * its data, which is a track event (events.c, nesting.c), a descriptor (tracks.c), a sample (samples.c) or a
  * fact (facts.c).  The result is in st->event and the lists `before` and `after`.  If events are wanted,
- * values.c makes those of the model; for raw packets raw.c does.
+ * values.c makes events of the model, or raw.c those of raw packets.
  *
  *   read.c        the reader: events of a record, events that wait for earlier ones, the look-ahead
  *   frames.c      frames, the search after damage, packets above the limit
@@ -185,13 +185,13 @@ struct pf_clock {
 	uint64_t seen;   /* number of the last search that reached it */
 };
 
-/* Packets of a clock that no snapshot before them converts. */
+/* Packets with a clock that no earlier snapshot converts. */
 struct pf_late_clock {
 	uint64_t key;
 	struct finding_tally tally;
 };
 
-/* Track event of such a packet. */
+/* Track event of a packet with such a clock. */
 struct pf_late_event {
 	uint64_t key, value; /* clock and time, in units of the clock */
 	uint64_t offset, record;
@@ -267,7 +267,7 @@ struct pf_description {
 	struct slice first_name; /* of the first event in time, set by a look-ahead; p NULL: none */
 	uint64_t first;          /* time of that event */
 	bool has_parent, is_incremental, is_known;
-	bool states_name;              /* that `merge` is PF_MERGE_NAME, which is the default */
+	bool states_name;              /* states PF_MERGE_NAME, which is also the default */
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
 	bool disordered; /* its events are not in order of time, or may be those of another track */
@@ -277,10 +277,10 @@ struct pf_track {
 	uint64_t uuid;
 	struct pf_description desc;         /* from the packets so far */
 	const struct pf_description *final; /* from the whole file, if a look-ahead found it; else `desc` */
-	struct pf_track *parent;            /* or process of a thread; NULL: not looked up */
+	struct pf_track *parent;            /* of a thread: its process; NULL: not looked up */
 	bool is_used, is_synthetic;         /* synthetic: without descriptor */
 	bool has_local;                     /* async events of a local id belong to its process ... */
-	bool described_late;                /* ... and came before its descriptor */
+	bool described_late;                /* ... and preceded its descriptor */
 	uint8_t has;                        /* bits of enum pf_needs that are known to be met */
 	uint64_t async_id;                  /* of a synthetic track of async events */
 	bool is_async;                      /* tracetool wrote it for one async span */
@@ -301,7 +301,7 @@ struct pf_track {
 	uint64_t described_at, described_record;
 };
 
-/* Tracks that Perfetto shows as one row: of equal name and parent. */
+/* Tracks of equal name and parent, which Perfetto shows as one row. */
 struct pf_group {
 	struct slice name;
 	const struct track *parent;
@@ -346,7 +346,7 @@ struct pf_event {
 		uint64_t flow;      /* ARROW: id */
 		uint64_t callstack; /* SAMPLE: iid */
 	};
-	struct slice name;         /* of VALUE and ARROW; pf_event_name() has that of others */
+	struct slice name;         /* of VALUE and ARROW; for other kinds see pf_event_name() */
 	uint64_t allocated, freed; /* bytes, of a heap sample */
 };
 
@@ -379,7 +379,7 @@ struct pf_flow_end {
 	uint64_t key, ts, order;
 	const struct pf_track
 	    *dropped; /* track of an event that nesting drops unless it is sorted; or NULL */
-	bool ends;    /* the arrow does not go on */
+	bool ends;    /* the arrow does not continue */
 };
 
 /* ---- state ---- */
@@ -391,8 +391,8 @@ enum pf_needs {
 	PF_NEEDS_UNMERGED = 4, /* its row is not merged with those of siblings */
 };
 
-/* A finding about the nesting or the kind of a track, reported at the end of the file: until then, events may
- * turn out to be out of order, and the track may be described. */
+/* A finding about the nesting or the kind of a track, reported at the end of the file: events so far may
+ * still be found out of order, and the track may still be described. */
 struct pf_deferred {
 	const struct pf_track *track;
 	enum pf_rule rule;
@@ -496,7 +496,7 @@ struct pf_state {
 	struct pf_event *before, *after; /* further events of the record */
 	uint32_t nbefore, nafter, before_cap, after_cap, at_before, at_after;
 	bool has_main;   /* `event` is of an inner packet and is to be given out */
-	bool is_applied; /* the record at the start of the window was, and waits for the events before it */
+	bool is_applied; /* the record at the window's start was applied, and waits for events before it */
 	struct tabletext class_names;
 	struct class *plain_class, *overflow_class; /* without category; beyond the limit */
 	uint64_t last_category;                     /* hash; its class is `last_class` */
@@ -506,9 +506,9 @@ struct pf_state {
 	uint32_t narrows;
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a look-ahead */
-	uint8_t *flow_steps;           /* its result: enum pf_step */
+	uint8_t *flow_steps;           /* result of the look-ahead: enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;
-	uint64_t flow_order, flow_next; /* ordinals of flow ids: of the next one, of the next event's first */
+	uint64_t flow_order, flow_next; /* ordinals of flow ids: the next, the first of the next event */
 	/* samples */
 	struct class *sample_classes[4];
 	struct pf_sequence heap; /* tables of a heap profile */
@@ -542,11 +542,11 @@ void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, 
 
 #define PF_FRAME_TAG 0x0a /* field 1, length-delimited */
 
-/* Counts the bits that were verified, for reader_ops.probe. */
+/* Returns the number of verified bits, for reader_ops.probe. */
 int pf_probe(struct slice head, bool complete);
 
-/* Returns the end of the packet at the start of the window; NULL: see *status, RECORD_DONE: `rec` is other
- * bytes. */
+/* Returns the end of the packet at the start of the window; NULL: see *status; RECORD_DONE: the bytes of
+ * `rec` are no packet. */
 const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *content,
                      enum record_status *status);
 
@@ -622,8 +622,8 @@ enum pf_time pf_convert_noted(struct pf_state *st, uint32_t clock, uint64_t valu
  * packet if no snapshot before it has the clock. */
 enum pf_time pf_packet_time(struct pf_state *st, const struct pf_packet *k, uint64_t *ts);
 
-/* Notes the event of a packet whose clock has no snapshot yet.  At the end it is discounted if no snapshot
- * came or its time is out of range. */
+/* Notes the event of a packet whose clock has no snapshot yet.  At the end it is subtracted from the counts
+ * if no snapshot followed or its time is out of range. */
 void pf_late_event(struct pf_state *st);
 
 /* Reports clocks whose snapshots were late or missing, and sets clock and epoch of the trace. */
@@ -642,17 +642,17 @@ static inline struct pf_track *pf_track(struct pf_state *st, uint64_t uuid)
 	return t != NULL && t->uuid == uuid && !t->is_synthetic ? t : pf_track_slow(st, uuid);
 }
 
-/* The thread of these numbers, or the process if tid is NULL. */
+/* Returns the thread of this pid and tid, or the process if tid is NULL. */
 struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid);
 
 void pf_descriptor(struct pf_state *st, struct slice bytes);
 void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread);
 void pf_process_tree(struct pf_state *st, struct slice bytes);
 
-/* Returns the track of the model.  name: of the event, for tracks without one; may be empty. */
+/* Returns the track of the model.  name: of the event, for tracks without a name; may be empty. */
 const struct track *pf_model(struct pf_state *st, struct pf_track *t, struct slice name);
 
-/* Assigns a lane to a track of a group, and gives it back. */
+/* Assigns a lane to a track of a group; pf_lane_free() gives it back. */
 const struct track *pf_lane_take(struct pf_state *st, struct pf_track *t, struct slice name);
 void pf_lane_free(struct pf_state *st, struct pf_track *t);
 
@@ -679,7 +679,7 @@ static inline int64_t pf_saturated_sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
-/* The iid of the name of st->te; 0: none, or it has its name as text. */
+/* Returns the iid of the name of st->te; 0: no name, or a name as text. */
 static inline uint64_t pf_name_iid(const struct pf_state *st)
 {
 	const struct pf_event_fields *const te = &st->te;
@@ -692,7 +692,7 @@ static inline uint64_t pf_name_iid(const struct pf_state *st)
 /* Applies the track event of the packet: sets st->event, and the events before and after it. */
 void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 
-/* Adds an event after that of the record. */
+/* Adds an event after (before) that of the record. */
 void pf_add_after(struct pf_state *st, struct pf_event e);
 void pf_add_before(struct pf_state *st, struct pf_event e);
 
@@ -713,8 +713,8 @@ void pf_arrows_sort(struct pf_state *st);
 void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
               uint64_t record) PF_COLD;
 
-/* The first requirement (bits of enum pf_needs) that the track, as described so far, does not meet, as text;
- * NULL: it meets all. */
+/* Returns as text the first requirement (bits of enum pf_needs) that the track, as described so far, does not
+ * meet; NULL: it meets all. */
 const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint8_t needs);
 
 /* Defers the finding that the track does not meet the requirements of the current event.  s: see struct
@@ -727,7 +727,7 @@ void pf_nesting_end(struct pf_state *st);
 
 /* ---- values.c ---- */
 
-/* The name of the event; p NULL: none. */
+/* Returns the name of the event; p NULL: none. */
 struct slice pf_event_name(const struct pf_state *st);
 
 /* Counts the fields with this tag. */
@@ -742,7 +742,7 @@ void pf_annotations_check(struct pf_state *st);
 /* Sets name, class and fields of the event of the packet. */
 void pf_make_event(struct pf_state *st, struct batch *b, struct event *e);
 
-/* The same for an event before or after it, which has no fields of the packet. */
+/* Same as pf_make_event() for an event before or after it, which has no fields of the packet. */
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e);
 
 /* Copies the texts of the event's fields and its name into the batch. */
@@ -777,7 +777,7 @@ void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
 
 /* ---- facts.c ---- */
 
-/* Facts of the trace that packets state. */
+/* Adds facts of the trace that a packet states. */
 void pf_attributes(struct pf_state *st, struct slice bytes);
 void pf_trace_uuid(struct pf_state *st, struct slice bytes);
 

@@ -1,8 +1,8 @@
 /*
  * Samples with call stacks: perf samples, streaming profiles, stack samples and heap profiles.  A stack is a
- * list of frames in interned data, the outermost first.  Events have it leaf first, as names or, for frames
- * without one, as addresses, with lists of the mappings and build ids.  A heap profile has tables of its own.
- * Each stack is checked once.
+ * list of frames in interned data, the outermost first.  Events have the stack leaf first, as names (for
+ * frames without a name, addresses), with lists of mappings and build ids.  A heap profile has tables of its
+ * own.  Each stack is checked once.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ enum sample_kind { PERF, STREAM, STACK, HEAP };
 
 /* ---- checks ---- */
 
-/* A heap profile has one table for all texts; entries that it lacks are those of the sequence. */
+/* A heap profile has one table for all texts; entries missing there are looked up in the sequence. */
 static const struct pf_entry *entry_of(const struct pf_state *st, const struct pf_sequence *s,
                                        enum pf_table_id table, uint64_t iid)
 {
@@ -221,7 +221,7 @@ static struct pf_event sample_of(struct pf_state *st, enum sample_kind kind, str
 		              .callstack = iid };
 
 	if (st->is_own && kind == PERF)
-		e.kind = PF_NOTHING; /* the stack of an event, which has it, too */
+		e.kind = PF_NOTHING; /* the event of this stack has the stack, too */
 	if (e.kind == PF_SAMPLE && pf_wants_model(st))
 		e.model = pf_model(st, t, slice_of("", 0));
 	return e;
@@ -403,7 +403,7 @@ void pf_sample_packet(struct pf_state *st, const struct pf_packet *k)
 
 /* ---- fields ---- */
 
-/* Sets the fields of the stack; a StackSample may have it without a number. */
+/* Sets the fields of the stack; a StackSample may have it inline, without an iid. */
 static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct pf_event *x, struct field *f)
 {
 	struct pf_wire w = pf_wire_on(st->packet.data);

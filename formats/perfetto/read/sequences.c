@@ -1,7 +1,7 @@
 /*
  * State of sequences: whether it is valid, defaults, interned data.  A cleared state empties the tables, so
  * their size is that of an interval; texts are copied into the memory of the trace, each once.  An entry is
- * found at the index of its iid if iids are given in turn, as writers do, else in a hash table.
+ * found at the index of its iid if iids are consecutive, as from most writers, else in a hash table.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
- * Tracks: their descriptors, and the tracks of the model that they become.  Processes and threads are those
- * of the model; a plain track is a child of a thread or process, or of the process "global tracks".  Tracks
- * that Perfetto merges (of equal name and parent) share a group of lanes.  A descriptor holds for the whole
- * file, so where the file can be read twice, a look-ahead finds them.
+ * Tracks: their descriptors, and the tracks of the model that they become.  Processes and threads become
+ * those of the model; a plain track becomes a child of a thread or process, or of the process "global
+ * tracks".  Tracks that Perfetto merges (of equal name and parent) share a group of lanes.  A descriptor
+ * holds for the whole file, so where the file can be read twice, a look-ahead finds them.
  */
 #include <stdlib.h>
 
@@ -254,8 +254,8 @@ static bool check_descriptor(struct pf_state *st, const struct descriptor *x)
 	return false;
 }
 
-/* Sets the thread of the sequence and the base of its time differences.  The last thread in the file has all
- * events of the sequence; the nesting of those that went to another track before is not known. */
+/* Sets the thread of the sequence and the base of its time differences.  The last thread in the file gets all
+ * events of the sequence; the nesting of events that were assigned to another track before is not known. */
 static void set_thread(struct pf_state *st, const struct task *n)
 {
 	struct pf_sequence *const s = st->sequence;
@@ -560,7 +560,7 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 	return g->lanes[n];
 }
 
-/* The track of which this one is a lane, in a trace of tracetool: it has the same parent and name. */
+/* Returns the track that this one is a lane of, in a trace of tracetool: the one of equal parent and name. */
 static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
 {
 	const uint32_t i = table64_get(&st->own_children, sibling_key(st, t->final->parent, t->final->name));
@@ -568,8 +568,8 @@ static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
 	return i != TABLE_NONE && st->tracks[i] != t ? st->tracks[i] : NULL;
 }
 
-/* Whether tracetool wrote the track for one async span: it states that it is merged by name.  Earlier
- * versions did not: then it is named after a category, lanes after their thread. */
+/* Whether tracetool wrote the track for one async span: such a track states that it is merged by name.  In
+ * traces of earlier versions it is named after a category, a lane after its thread. */
 static bool is_async(struct pf_state *st, struct pf_track *t)
 {
 	if (t->parent == NULL)

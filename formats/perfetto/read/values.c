@@ -1,7 +1,6 @@
 /*
  * Makes events of the model: classes from categories, names, and fields from debug annotations.  Annotations
- * are typed trees, whose depth is bounded; of several values of an annotation the one that Perfetto uses
- * counts.
+ * are typed trees of bounded depth; if one has several values, the one that Perfetto uses counts.
  */
 #include "json/token.h"
 #include "model/event_traits.h"
@@ -601,7 +600,7 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 		                          : d->builtin == 2          ? units[2]
 		                          : d->unit_name.p != NULL   ? d->unit_name
 		                                                     : units[0];
-		/* in traces of others, the category is that of the span or instant which has the value */
+		/* in other traces, the category is that of the span or instant with the value */
 		x->track->cls = find_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
 		arena_free(&a);
 	}
@@ -629,7 +628,7 @@ static struct slice copy_name(struct pf_state *st, struct batch *b, struct slice
 	return text.p != NULL ? text : arena_copy(&b->scratch, name);
 }
 
-/* The id of an async span that tracetool wrote is its track, which has no other span. */
+/* The id of an async span that tracetool wrote is the uuid of its track, which has no other span. */
 static void set_async(const struct pf_event *x, struct event *e)
 {
 	if (!x->track->is_async || (x->kind != PF_BEGIN && x->kind != PF_END))

@@ -17,7 +17,7 @@ enum pf_message {
 	PF_MESSAGES
 };
 
-/* Numbers of fields: PF_event_type. */
+/* Numbers of fields, such as PF_event_type. */
 enum pf_number {
 #define MESSAGE(message, name, first, last)
 #define FIELD(message, field, number, type, flags, arg) PF_##message##_##field = (number),
@@ -118,7 +118,7 @@ void pf_read(struct slice message, const struct pf_member *members, uint32_t n, 
 
 /* ---- chrome.c ---- */
 
-/* The name of a type of thread or process of Chrome; p NULL: it has none. */
+/* Returns the name of a type of thread or process of Chrome; p NULL: none. */
 struct slice pf_chrome_thread(uint64_t type);
 struct slice pf_chrome_process(uint64_t type);
 

@@ -176,7 +176,7 @@ static inline char *wire_put(char *p, uint64_t v)
 	return p;
 }
 
-/* The same without a loop, for numbers that usually are large, such as times.  Writes 8 bytes or more. */
+/* As wire_put() without a loop, for mostly large numbers such as times.  Writes 8 bytes or more. */
 static inline char *wire_put_large(char *p, uint64_t v)
 {
 	const unsigned more = (63 - (unsigned)__builtin_clzll(v | 1)) / 7; /* bytes after the first one */
