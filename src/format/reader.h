@@ -83,26 +83,22 @@ struct reader_ops {
 	size_t state_size;
 	uint32_t extra;     /* max events that `event` adds behind `e`: it increases b->n by their number */
 	bool common_suffix; /* other files have the suffix, too: not read in folders by default */
-	/* Returns the number of bits of `head`, the first bytes of the trace, that match this format: the
-	 * maximum wins.  0: no match; PROBE_NO_MEMORY: OOM.  `complete`: head is the whole trace.  No side
-	 * effects. */
+	/* Number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0: no
+	 * match; PROBE_NO_MEMORY: OOM.  `complete`: head is the whole trace.  No side effects. */
 	int (*probe)(struct slice head, bool complete);
 	uint64_t (*zero)(struct input *in); /* trace.zero_ns that `open` sets if it is 0; NULL: 0 */
 	bool (*open)(struct reader *r);     /* sets up the trace; false on OOM or after a finding */
 	/* Frames and checks the record at in->p, and applies its definitions, begins and ends to the state.
-	 * Validation, look-ahead and recovery need no other function.  The engine counts the record and moves
-	 * in->p. */
+	 * Enough for validation, look-ahead and recovery.  The engine counts the record and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
 	/* Adds the meaning of the last record to `e`, an instant or structure with time, class, track, offset
 	 * and the name of its class; and fields if reader_wants_fields().  May replace its bytes. */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* With WANT_FIELDS: adds all fields of a raw event, in file order, with the file's widths and
-	 * numbers, including fields that become ts, dur, name or track.  Does not resolve, rename or omit
-	 * any. */
+	 * numbers, also those that become ts, dur, name or track; resolves, renames and omits none. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* Optional fast path, not for the first record: consumes and counts plain records that start before
-	 * `limit`; adds their events to b while it has space, unless b is NULL.  false: not possible for this
-	 * batch. */
+	/* Optional fast path after the first record: consumes and counts plain records that start before
+	 * `limit`; adds their events to b, unless NULL, while it has space.  false: not for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */

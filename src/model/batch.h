@@ -6,9 +6,8 @@
 #include "model/event.h"
 #include "input/input_pins.h"
 
-/* A run of events in the order of the trace.  It owns, or has a reference to, everything that its events
- * point to, except classes, tracks and their texts; so several batches can exist at once, on different
- * threads. */
+/* A run of events in the order of the trace.  It owns, or holds a reference to, all that its events point to,
+ * except classes, tracks and their texts; so several batches can exist at once, on different threads. */
 struct batch {
 	struct event *events;
 	uint32_t n, cap;

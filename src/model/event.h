@@ -101,8 +101,7 @@ struct class_field {
 
 /* clang-format off */
 
-/* The kind of record of an event.  Fixed once planned: with other fields, it is another class of the same
- * name. */
+/* The kind of record of an event.  Fixed once planned: other fields make another class of the same name. */
 struct class {
 	struct slice name, category;      /* category: viewers group by it; usually the name */
 	uint32_t index, nfields, nparts;  /* index: in order of planning, from 0 */

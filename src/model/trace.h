@@ -37,9 +37,8 @@ struct trace {
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
-/* To be called before a change of the trace, except of records, events, further and facts_lost, which only
- * the reader uses before the end of the trace.  The functions below, and allocations in its arena, call
- * it. */
+/* Called before a change of the trace, except of records, events, further and facts_lost, which only the
+ * reader uses before the end.  The functions below and allocations in the trace's arena call it. */
 void trace_change(struct trace *t);
 
 /* Finds or creates the class with the name, fields, plan, reader_applies and category (p NULL: the plan's,
