@@ -214,7 +214,7 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 
 /* ---- reports: files ---- */
 
-/* Reports an unreadable file.  A status other than 0 has a message, whatever the policy leaves out. */
+/* Reports an unreadable file: a status other than 0 has a message, even if the policy leaves out findings. */
 static void say_unreadable(const struct reports *r, const struct report_file *file)
 {
 	for (struct report_view v = { .n = 0 }; report_next(file, &v);)

@@ -22,7 +22,7 @@
 #include "output/text_visible.h"
 #include "report/report.h"
 
-/* ---- what was selected ---- */
+/* ---- results of a selection ---- */
 
 enum { SELECTED_SPACE = 2048 }; /* bytes of a message on the stack */
 

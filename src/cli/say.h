@@ -65,8 +65,8 @@ void say_parts(const struct job_parts *p);
  * format. */
 bool is_nothing_read(const struct source *s);
 
-/* Reports that, and the format of the content if it differs from `as`; no such check if path is NULL or can
- * be read only once. */
+/* Reports this, and the format of the content if it differs from `as`; the content is not checked if path is
+ * NULL or can be read only once. */
 void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
 
 /* At the end of an input: states the number of findings that were not shown.  Returns the exit status of the

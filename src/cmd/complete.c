@@ -151,7 +151,7 @@ static void put_part(struct answer *a, const char *name, size_t n, const struct 
 		}
 }
 
-/* Completes the argument of an option: FIRST, FIRST=SECOND or FIRST[=SECOND]; a->last contains it after the prefix. */
+/* Completes the argument of an option: FIRST, FIRST=SECOND or FIRST[=SECOND], in a->last after the prefix. */
 static void put_argument(struct answer *a, const struct command *cmd, const struct found_option *f)
 {
 	const char *const name = f->option.arg, *const second = strchr(name, '=');

@@ -51,7 +51,7 @@ struct top {
 	uint64_t first_ns, zero_ns; /* trace.zero_ns */
 	struct covered *covered;    /* by index of the track */
 	uint32_t ncovered;
-	struct arrow_pairing arrows; /* what is 1: not selected */
+	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
 	struct text scratch;
 	uint32_t lacking; /* bit i: no span has the field fields.names[i] */
 };

@@ -165,9 +165,9 @@ bool output_folder_finish(struct output_folder *o);
  * file differ from those that were written, or cannot be read. */
 bool output_folder_check(struct output_folder *o);
 
-/* Finishes the folder, renames it, and frees `o`.  Returns false with *why set.  Then nothing of the output is
- * left, and a folder to be replaced has its name; or the output has its name, and *why names what could not
- * be removed of the old folder. */
+/* Finishes the folder, renames it, and frees `o`.  Returns false with *why set.  Then nothing of the output
+ * is left, and a folder to be replaced has its name; or the output has its name, and *why names the old
+ * folder, which could not be removed completely. */
 bool output_folder_commit(struct output_folder *o, char *why, size_t n);
 
 /* Removes the temporary folder, and frees `o`.  Accepts NULL. */

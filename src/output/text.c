@@ -172,7 +172,7 @@ size_t text_utf8(struct text *t, struct slice s)
 
 /* ---- JSON ---- */
 
-/* The largest integer up to which a double has all of them. */
+/* The largest n for which a double can hold all integers up to n. */
 #define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)
 
 static void add_escape(struct text *t, unsigned char c)

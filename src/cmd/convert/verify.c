@@ -17,7 +17,7 @@
 #include "out/kind.h"
 #include "run/read/operands.h"
 
-/* ---- what is compared ---- */
+/* ---- events and fields to compare ---- */
 
 /* Events are compared in order of time; copied records in the order of the file. */
 static enum event_order compared_order(const struct convert *c)
@@ -92,7 +92,7 @@ struct verify {
 	struct batch_pool pool; /* for the events that were kept */
 	struct pipeline_job again_job;
 	struct pipeline *again;           /* reads the input once more */
-	struct allowance allowance, left; /* left: what remains of it in the comparison so far */
+	struct allowance allowance, left; /* left: its remainder in the comparison so far */
 	struct differ differ;
 	uint64_t refused;
 	struct text text;
