@@ -34,8 +34,8 @@ struct compare {
 	struct change_map map;
 	struct compare_run *runs; /* old runs first */
 	size_t nruns, nold;
-	const char **paths; /* paths of all runs */
-	size_t *run_of;     /* index of the run, by number of the operand that is a trace */
+	const char **paths;          /* paths of all runs */
+	size_t *run_of;              /* index of the run, by number of the operand that is a trace */
 	const char **named, **after; /* operands of --new; all operands after the first of them */
 	size_t nnamed, nafter;
 };

@@ -41,9 +41,8 @@ struct input_files {
 	struct table64 by_path; /* hash of the path -> index of a row */
 	struct input_files_row {
 		struct input_id id;
-		int fd; /* open descriptor; -1: none */
-		char *
-		    fault; /* fault of the first attempt to open: a byte of its kind, the text; NULL: none */
+		int fd;      /* open descriptor; -1: none */
+		char *fault; /* of the first attempt to open: a byte of its kind, the text; NULL: none */
 	} * rows;
 	uint32_t n, cap, nopen;
 	void (*before_again)(void *ctx,

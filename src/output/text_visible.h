@@ -59,7 +59,7 @@ void text_wrap_lines(struct text *t, const struct text *lines, size_t indent, si
 bool text_is_command(const char *p, const char *end);
 
 enum text_command_flags {
-	TEXT_MID_LINE = 1, /* the bytes do not start a line: other bytes than blanks are before them */
+	TEXT_MID_LINE = 1,     /* the bytes do not start a line: other bytes than blanks are before them */
 	TEXT_OWN_COMMANDS = 2, /* commands at the start of a line are intended */
 };
 
