@@ -4,16 +4,16 @@
 #include "base/slice.h"
 
 /*
- * Reads fields from [p, end), and checks every length before it is used.
- * The first failure sticks and names the missing field; afterwards all reads
- * return zeros and the position stays.  So a reader of records checks for a
- * failure once, at the end.
+ * Reads fields from [p, end), and checks every length before it is used.  The
+ * first failure sticks and names the missing field; afterwards all reads return
+ * zeros and the position stays.  So a reader checks for failure once, at the
+ * end of a record.
  */
 struct cursor {
 	const char *p, *end;
 	const char *missing;    /* the name of the first field that does not fit; NULL: none */
-	const char *missing_at; /* its start */
-	uint64_t missing_bytes; /* that it lacks, at least */
+	const char *missing_at; /* start of that field */
+	uint64_t missing_bytes; /* number of missing bytes, at least */
 	bool big;               /* byte order of multi-byte integers */
 };
 
@@ -27,7 +27,7 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* Returns whether there are n more bytes; if not, `what` is missing. */
+/* Returns whether n more bytes exist; if not, `what` is missing. */
 static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 {
 	if (c->missing == NULL && n <= cursor_left(c))
@@ -91,7 +91,7 @@ static inline uint64_t cursor_u64(struct cursor *c, const char *what)
 	return load_u64(c->p - 8, c->big);
 }
 
-/* The next n bytes, not copied; {NULL, 0} if there are fewer. */
+/* Returns the next n bytes, not copied; {NULL, 0} if there are fewer. */
 static inline struct slice cursor_take(struct cursor *c, uint32_t n, const char *what)
 {
 	if (!cursor_has(c, n, what))

@@ -1,7 +1,7 @@
 /*
  * The keyed hash of the tables (in the manner of wyhash: multiply to 128 bits, xor the halves), and
- * SipHash-2-4 where keys must stay secret.  Both factors of each product depend on the seed: an input that
- * could make a factor zero could choose any number of keys with one hash.
+ * SipHash-2-4 where keys must stay secret.  Both factors of each product depend on the seed: otherwise an
+ * input could make a factor zero, and choose any number of keys with the same hash.
  */
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ uint64_t hash_u64(uint64_t v, uint64_t seed)
 	return fold(fold(v ^ seed, HASH_A) ^ seed, HASH_B);
 }
 
-/* The kernel gives each process 16 random bytes: no state of our own is needed. */
+/* The kernel gives each process 16 random bytes, so no state is needed here. */
 uint64_t hash_seed(void)
 {
 	const unsigned long at = getauxval(AT_RANDOM);
@@ -83,7 +83,7 @@ uint64_t hash_seed(void)
 		r[0] = (uint64_t)getpid();
 		r[1] = (uint64_t)(uintptr_t)&hash_seed;
 	}
-	/* Folded, so that the seed does not give away bytes that guard the stack. */
+	/* Folded, so that the seed does not reveal bytes of the stack protector. */
 	return fold(r[0] ^ HASH_A, r[1] ^ HASH_B) | 1;
 }
 
@@ -112,7 +112,7 @@ static inline void mix(struct state *s)
 	s->v2 = rotate(s->v2, 32);
 }
 
-/* At most eight bytes, little endian. */
+/* Loads at most eight bytes, little endian. */
 static inline uint64_t load(const unsigned char *p, size_t n)
 {
 	uint64_t v = 0;

@@ -1,6 +1,6 @@
 /*
  * Comparing names: globs and misspellings.  Globs with short parts use bit-parallel search (Shift-And,
- * Baeza-Yates and Gonnet): a pattern that comes with an input must not take quadratic time.
+ * Baeza-Yates and Gonnet): a pattern from an input must not take quadratic time.
  */
 #include "base/match.h"
 
@@ -21,7 +21,7 @@ static size_t min2(size_t a, size_t b)
 static size_t edit_distance(const char *a, const char *b)
 {
 	const size_t na = strlen(a), nb = strlen(b);
-	size_t rows[3][NAME_MAX_BYTES + 1]; /* of the matrix: two rows back, the last row, this row */
+	size_t rows[3][NAME_MAX_BYTES + 1]; /* rows of the matrix: two rows back, the last, this one */
 	size_t *before = rows[0], *last = rows[1], *now = rows[2];
 
 	if (na > NAME_MAX_BYTES || nb > NAME_MAX_BYTES)
@@ -72,7 +72,7 @@ static unsigned read_element(struct slice pattern, uint32_t *i)
 	return (unsigned char)c;
 }
 
-/* The end of the part that begins at i: a *, or the end of the pattern. */
+/* The end of the part that begins at i: at a *, or at the end of the pattern. */
 static uint32_t part_end(struct slice pattern, uint32_t i, uint32_t *elements)
 {
 	*elements = 0;
@@ -83,7 +83,7 @@ static uint32_t part_end(struct slice pattern, uint32_t i, uint32_t *elements)
 	return i;
 }
 
-/* Whether the part [i, end) matches at p, where there are enough bytes. */
+/* Whether the part [i, end) matches at p, which has enough bytes. */
 static bool part_matches(struct slice pattern, uint32_t i, uint32_t end, const char *p)
 {
 	for (; i < end; p++) {
@@ -99,7 +99,7 @@ static bool part_matches(struct slice pattern, uint32_t i, uint32_t end, const c
 /* For each byte, the elements of the current part that it matches. */
 struct masks {
 	uint64_t of[256];
-	bool ready; /* all are zero between two searches */
+	bool ready; /* all masks are zero between two searches */
 };
 
 static void set_masks(struct masks *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
@@ -121,7 +121,7 @@ static uint64_t any_mask(struct slice pattern, uint32_t i, uint32_t end)
 	return any;
 }
 
-/* Bit b of the state: the last b + 1 bytes fit the first b + 1 elements. */
+/* Bit b of the state: the last b + 1 bytes match the first b + 1 elements. */
 static uint32_t search_bits(struct masks *s, struct slice pattern, uint32_t i, uint32_t end,
                             uint32_t elements, struct slice text, uint32_t from)
 {
@@ -164,7 +164,7 @@ static bool match_parts(struct slice pattern, struct slice text)
 	uint32_t elements, i = 0, from, end = part_end(pattern, 0, &elements);
 
 	masks.ready = false;
-	/* the part before the first * is at the beginning */
+	/* the part before the first * must match at the beginning */
 	if (elements > text.n || !part_matches(pattern, 0, end, text.p))
 		return false;
 	if (end == pattern.n)
@@ -174,7 +174,7 @@ static bool match_parts(struct slice pattern, struct slice text)
 		end = part_end(pattern, i, &elements);
 		if (elements == 0)
 			continue;
-		if (end == pattern.n) /* the part after the last one, at the end */
+		if (end == pattern.n) /* the part after the last * must match at the end */
 			return elements <= text.n - from &&
 			       part_matches(pattern, i, end, text.p + text.n - elements);
 		from = search_part(&masks, pattern, i, end, elements, text, from);
@@ -209,7 +209,7 @@ static bool contains(struct slice text, struct slice name)
 	return false;
 }
 
-/* Fast path for "name", "name*", "*name" and "*name*", and short texts.  Returns false for others. */
+/* Fast path for "name", "name*", "*name" and "*name*", and short texts.  Returns false for other patterns. */
 static bool match_name(struct slice pattern, struct slice text, bool *fits)
 {
 	const bool any_before = pattern.n > 0 && pattern.p[0] == '*';
@@ -227,7 +227,7 @@ static bool match_name(struct slice pattern, struct slice text, bool *fits)
 	return true;
 }
 
-/* Whether the first byte of the pattern stands for itself, and that of the text is another one. */
+/* Whether the first byte of the pattern is literal and differs from that of the text. */
 static inline bool differs_at_once(struct slice pattern, struct slice text)
 {
 	const char c = pattern.n > 0 ? pattern.p[0] : '*';

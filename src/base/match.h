@@ -15,14 +15,14 @@
 
 bool glob_fits(struct slice pattern, struct slice text);
 
-/* Whether that is so. */
+/* Whether at most GLOB_LINEAR bytes are between two * of the pattern. */
 bool glob_is_linear(struct slice pattern);
 
-/* The number of * that are any text: each costs a search. */
+/* The number of wildcards * in the pattern: each costs a search. */
 uint32_t glob_stars(struct slice pattern);
 
 /* The length of the first pattern of a list.  A comma within brackets, as in "sum(int, int)", or after a
- * backslash does not end it; brackets that are not closed do not count. */
+ * backslash does not end it; unclosed brackets are ignored. */
 size_t glob_length(const char *list);
 
 /* ---- order ---- */
@@ -38,12 +38,13 @@ static inline int slice_compare(struct slice a, struct slice b)
 
 /* ---- misspelt names ---- */
 
-/* The known name that a typed one probably means: the first of those with the smallest Damerau-Levenshtein
- * distance, if that is at most a third of its letters, and 1 to 3.  None if one is longer than 63 bytes. */
+/* The known name that a typed name probably stands for: the first one with the smallest Damerau-Levenshtein
+ * distance, if that is at most a third of its letters (a limit of at least 1 and at most 3).  Names longer
+ * than 63 bytes do not match. */
 struct nearest {
 	const char *typed;
 	const char *name; /* NULL: none so far */
-	size_t distance;  /* of that */
+	size_t distance;  /* distance of `name` */
 };
 
 /* Compares one more known name.  Returns true if it is the nearest so far. */

@@ -12,14 +12,15 @@
 
 /* ---- arena ---- */
 
-/* Bytes: blocks double from the one size to the other; a larger request gets a block of its own. */
+/* Block sizes in bytes: blocks double from the first size to the second; a larger request has its own
+ * block. */
 #define BLOCK_MIN ((size_t)4 << 10)
 #define BLOCK_MAX ((size_t)1 << 20)
 #define ALIGN alignof(max_align_t)
 
 struct arena_block {
 	struct arena_block *next;
-	size_t size, used; /* of data */
+	size_t size, used; /* bytes of data */
 	alignas(max_align_t) char data[];
 };
 
@@ -52,7 +53,7 @@ static struct arena_block *arena_grow(struct arena *a, size_t n)
 
 	if (b == NULL)
 		return NULL;
-	/* A block for one large request is full: it goes after the head, whose rest stays in use. */
+	/* The block of one large request is full: it is inserted after the head, whose rest is still used. */
 	if (n > size && a->head != NULL) {
 		b->next = a->head->next;
 		a->head->next = b;
@@ -151,7 +152,7 @@ void arena_move(struct arena *to, struct arena *from)
 		last = last->next;
 	if (to->head == NULL) {
 		to->head = from->head;
-	} else { /* after the head, whose rest stays in use */
+	} else { /* inserted after the head, whose rest is still used */
 		last->next = to->head->next;
 		to->head->next = from->head;
 	}
@@ -166,7 +167,7 @@ void arena_reset(struct arena *a)
 	a->used = 0;
 	if (b == NULL)
 		return;
-	/* The block of a huge request must not stay for the rest of the run. */
+	/* The block of a huge request must not be kept for the rest of the run. */
 	if (b->size > BLOCK_MAX) {
 		free_blocks(b);
 		a->head = NULL;

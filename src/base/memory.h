@@ -11,7 +11,7 @@
 
 /*
  * A gate is passed before a change of memory that another thread may read.  gate_pass() returns when no other
- * thread uses it, which stays so until the calling thread hands over its work.
+ * thread uses the memory; none does until the calling thread hands over its work.
  */
 struct gate {
 	void (*enter)(struct gate *g);
@@ -53,7 +53,7 @@ struct slice arena_copy(struct arena *a, struct slice s);
 /* printf into the arena; p is NULL on OOM. */
 struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Moves all allocations, and `failed`, to another arena; `from` is empty then. */
+/* Moves all allocations, and `failed`, to another arena; then `from` is empty. */
 void arena_move(struct arena *to, struct arena *from);
 
 /* All allocations become invalid; one block, and `failed`, are kept. */
@@ -70,12 +70,12 @@ void arena_free(struct arena *a);
 /* Makes space for one more after n elements. */
 bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size);
 
-/* Makes *n larger than index; new elements are zero. */
+/* Extends *n beyond index; new elements are zero. */
 bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size);
 
 /* ---- radix sort ---- */
 
-#define RADIX_BITS 8U /* of a digit */
+#define RADIX_BITS 8U /* number of bits of a digit */
 
 /* One pass of an LSD radix sort: distributes n numbers by the digit that begins at bit `shift`; equal digits
  * keep their order. */
@@ -83,14 +83,14 @@ void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift);
 
 /* ---- order of time ---- */
 
-/* A time, and what it is of. */
+/* A time, and the object that it belongs to. */
 struct timed {
 	uint64_t ts;
 	uint32_t at;
 };
 
-/* Stable natural merge sort by time: O(n) if the list is in order, O(n log r) if it is r runs in order. spare
- * has space for n elements. */
+/* Stable natural merge sort by time: O(n) for a sorted list, O(n log r) for r sorted runs.  spare has space
+ * for n elements. */
 void timed_sort(struct timed *list, uint32_t n, struct timed *spare);
 
 #endif

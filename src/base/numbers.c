@@ -91,19 +91,19 @@ static inline struct digits16 digits16(uint64_t v)
 
 #endif
 
-/* Number of zeros before the digits of v < 10^8, at most `max`.  Counted apart from the digits: what follows
- * them has its place before they are there. */
+/* Number of zeros before the digits of v < 10^8, at most `max`.  It is computed before the digits, so that
+ * the position of the following bytes is known early. */
 static inline unsigned zeros8(uint32_t v, unsigned max)
 {
 	static const uint32_t tens[] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
-	const unsigned n = (32U - (unsigned)__builtin_clz(v | 1)) * 1233 >> 12; /* of digits, or one less */
+	const unsigned n = (32U - (unsigned)__builtin_clz(v | 1)) * 1233 >> 12; /* digits, or one less */
 	const unsigned zeros = 8 - n - (v >= tens[n]);
 
 	return zeros < max ? zeros : max;
 }
 
-/* The digits of v < 10^8 without the zeros before them; eight bytes are stored whatever the length.  The last
- * digit stays, even when it is 0. */
+/* Writes the digits of v < 10^8 without leading zeros; always stores eight bytes.  The last digit is kept
+ * even if it is 0. */
 static inline char *put_stripped(char *p, uint32_t v, uint64_t digits)
 {
 	const unsigned skip = zeros8(v, 7);
@@ -118,7 +118,7 @@ static inline char *put8(char *p, uint64_t digits)
 	return p + 8;
 }
 
-/* v < 10^4 without leading zeros; four bytes are stored.  Half of digits8() and put_stripped(). */
+/* Writes v < 10^4 without leading zeros; stores four bytes.  Half of digits8() and put_stripped(). */
 static inline char *put_head4(char *p, uint32_t v)
 {
 	const uint32_t by100 = v * 10486 >> 20;
@@ -134,8 +134,8 @@ static inline char *put_head4(char *p, uint32_t v)
 	return p + 4 - skip;
 }
 
-/* All but the last eight digits of v >= 10^8, which are left in *last.  Compilers find it too large
- * to inline, which costs a fifth of the time. */
+/* Writes all but the last eight digits of v >= 10^8, which are stored in *last.  Compilers find it too large
+ * to inline; a call costs a fifth of the time. */
 __attribute__((always_inline)) static inline char *put_upper(char *p, uint64_t v, uint64_t *last)
 {
 	struct digits16 low;
@@ -183,7 +183,7 @@ char *decimal_i64(char *p, int64_t v)
 	return put_u64(p + (v < 0), magnitude(v));
 }
 
-/* The last eight digits without the first `skip`, with a point before the last three. */
+/* Writes the last eight digits without the first `skip`, with a point before the last three. */
 static inline char *put_point8(char *p, uint64_t digits, unsigned skip)
 {
 	const uint64_t text = digits | ZEROS;
@@ -219,7 +219,7 @@ char *decimal_usec_signed(char *p, int64_t ns)
 	return put_usec(p + (ns < 0), magnitude(ns));
 }
 
-/* Exactly 19 digits; v < 10^19. */
+/* Writes exactly 19 digits; v < 10^19. */
 static char *put19(char *p, uint64_t v)
 {
 	const uint64_t high = v / E8;
@@ -270,7 +270,7 @@ char *decimal_hex(char *p, uint64_t v)
 
 /* ---- doubles ---- */
 
-/* A positive double from 10^-4 up, below 10^15: mantissa 2^exponent, and that times 10^scale is product
+/* A positive double of at least 10^-4 and below 10^15 as mantissa 2^exponent; times 10^scale it is product
  * 2^-shift, with 17 digits before the point. */
 struct scaled {
 	uint64_t mantissa;
@@ -320,7 +320,7 @@ static struct scaled scale_f64(double v)
 	}
 }
 
-/* The 17 digits less those that `unit` (1, 10, 100) cuts off, rounded as printf does. */
+/* The 17 digits without those that `unit` (1, 10, 100) cuts off, rounded as printf does. */
 static uint64_t round_scaled(const struct scaled *s, unsigned unit)
 {
 	const uint64_t whole = (uint64_t)(s->product >> s->shift), digits = whole / unit;
@@ -330,8 +330,8 @@ static uint64_t round_scaled(const struct scaled *s, unsigned unit)
 	return digits + (rest > half || (rest == half && (digits & 1) != 0));
 }
 
-/* Whether the decimal of these 17 digits is nearer to the double than to its neighbours; a tie belongs to the
- * even one. */
+/* Whether the decimal of these 17 digits is nearer to the double than to its neighbours; a tie reads back as
+ * the even one. */
 static bool reads_back(const struct scaled *s, uint64_t digits)
 {
 	const unsigned __int128 here = (unsigned __int128)digits << (s->shift + 1), there = s->product << 1;
@@ -342,7 +342,7 @@ static bool reads_back(const struct scaled *s, uint64_t digits)
 	return away < s->half_step || (away == s->half_step && (s->mantissa & 1) == 0);
 }
 
-/* digits / 10^places, without zeros at the end. */
+/* Writes digits / 10^places, without trailing zeros. */
 static char *put_places(char *p, uint64_t digits, unsigned places)
 {
 	char text[DECIMAL_U64_MAX];
@@ -364,7 +364,8 @@ static char *put_places(char *p, uint64_t digits, unsigned places)
 	return p + zeros + n - before;
 }
 
-/* Without printf, from 10^-4 to 10^15, where %g has no exponent.  NULL for others. */
+/* Writes a double from 10^-4 to 10^15, where %g has no exponent, without printf.  Returns NULL for other
+ * values. */
 static char *put_fixed_f64(char *p, double v)
 {
 	if (!(v >= 1e-4 && v < 1e15))
@@ -383,7 +384,7 @@ static char *put_fixed_f64(char *p, double v)
 	return put_places(p, digits, s.scale - cut);
 }
 
-/* Copies text of printf; its decimal point may be any bytes, by the locale. */
+/* Copies text of printf; in some locales its decimal point is other bytes. */
 static char *copy_number(char *p, const char *s)
 {
 	for (bool in_point = false; *s != '\0'; s++) {
@@ -435,12 +436,12 @@ char *decimal_f32(char *p, float v)
 
 /* ---- units ---- */
 
-/* A decimal number without sign and exponent: an integer, and 1e-12 parts. */
+/* A decimal number without sign and exponent: an integer and parts of 1e-12. */
 #define PARTS 12
 
 struct number {
 	unsigned __int128 whole, parts;
-	bool exact; /* no digit was beyond the parts */
+	bool exact; /* no digit was smaller than a part */
 };
 
 static bool is_digit(char c)
@@ -462,7 +463,7 @@ static void skip_bytes(struct slice *s, uint32_t n)
 	s->n -= n;
 }
 
-/* Reads a number, and blanks after it, off the front. */
+/* Reads a number, and blanks after it, from the front of *s. */
 static bool read_number(struct slice *s, struct number *v)
 {
 	uint32_t i = 0, places = 0;
@@ -499,7 +500,7 @@ struct unit {
 	uint64_t times;
 };
 
-/* The number in the smallest unit, if that is an integer. */
+/* Sets *n to the number in the smallest unit.  Returns false if that is not an integer. */
 static bool integer_of(const struct number *v, uint64_t unit, uint64_t *n)
 {
 	if (v->whole > UINT64_MAX / unit)
@@ -511,7 +512,7 @@ static bool integer_of(const struct number *v, uint64_t unit, uint64_t *n)
 	return true;
 }
 
-/* 0: no such unit. */
+/* Returns 0 if there is no such unit. */
 static uint64_t unit_of(struct slice s, const struct unit *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -610,7 +611,7 @@ bool units_rate(struct slice s, double *per_second)
 
 /* ---- wall time ---- */
 
-/* Reads n digits off the front, and the byte after them (0: none). */
+/* Reads n digits from the front of *s, and the byte after them (0: none). */
 static bool read_digits(struct slice *s, uint32_t n, char after, uint32_t *v)
 {
 	if (s->n < n + (after != 0) || (after != 0 && s->p[n] != after))
@@ -641,7 +642,7 @@ static bool days_to(uint32_t year, uint32_t month, uint32_t day, uint64_t *days)
 	return true;
 }
 
-/* "T22:08:04.5Z"; "" is midnight. */
+/* Reads "T22:08:04.5Z"; "" is midnight. */
 static bool read_clock(struct slice s, uint64_t *ns)
 {
 	uint32_t hour, minute;

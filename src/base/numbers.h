@@ -9,9 +9,9 @@
 
 /*
  * Numbers as text, exact, without printf and without a locale.  Each function
- * writes at p, which must have space for DECIMAL_..._MAX bytes (all of them may
- * be written, however short the text), and returns one past the last byte of the
- * text.  No NUL is written.
+ * writes at p, which must have space for DECIMAL_..._MAX bytes (all of which may
+ * be overwritten, even for a short text), and returns one past the last byte of
+ * the text.  No NUL is written.
  */
 #define DECIMAL_U64_MAX 20
 #define DECIMAL_I64_MAX 20
@@ -31,8 +31,8 @@ char *decimal_u128(char *p, unsigned __int128 v);
 /* "0x" and lower-case digits, no leading zeros: 0x0, 0xdeadbeef */
 char *decimal_hex(char *p, uint64_t v);
 
-/* The shortest decimal text (%.15g, %.16g or %.17g, whichever reads back first) that gives the same double,
- * as a JSON number, always with '.' as decimal point: 0.1, 1e+300, -0.0 as -0.  v must be finite. */
+/* The shortest decimal text that reads back as the same double (the first of %.15g, %.16g and %.17g that
+ * does), as a JSON number, always with '.' as decimal point: 0.1, 1e+300, -0.0 as -0.  v must be finite. */
 char *decimal_f64(char *p, double v);
 
 /* Likewise for a float: %.6g to %.9g. */
@@ -40,8 +40,8 @@ char *decimal_f32(char *p, float v);
 
 /* ---- units ---- */
 
-/* Numbers with units, as people write them in a policy or on the command line.  Return false if the whole
- * text is not such a number, or is too large. */
+/* Numbers with units, as people write them in a policy or on the command line.  The functions return false if
+ * the whole text is not such a number, or the number is too large. */
 
 /* "0", "500us", "1.5 ms", "2 h": ns, us, ms, s, min or h. */
 bool units_time(struct slice s, uint64_t *ns);
@@ -52,7 +52,7 @@ bool units_wall(struct slice s, uint64_t *ns);
 /* "2.5%": 0.025. */
 bool units_share(struct slice s, double *share);
 
-/* "12.5%" of `whole`, a multiple of 100.  Also returns false if the part is not an integer, or more than
+/* "12.5%" of `whole`, a multiple of 100.  Also returns false if the part is not an integer, or is more than
  * `whole`. */
 bool units_part(struct slice s, uint64_t whole, uint64_t *part);
 

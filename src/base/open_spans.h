@@ -8,8 +8,9 @@
 #include "base/memory.h"
 
 /*
- * The open spans of a track, for spans in order of start, of equal starts the longer first.  Times are of any
- * unit and bias; `what` is chosen by the user.  Zero-initialise to start; free() the array at the end.
+ * The open spans of a track.  Spans are added in order of start, and the longer first if starts are equal.
+ * Times are in any unit and with any bias; the user chooses `what`.  Zero-initialise to start; free() the
+ * array at the end.
  */
 
 /* ---- spans that nest ---- */
@@ -36,8 +37,8 @@ static inline const struct nested_span *nested_spans_pop(struct nested_spans *s,
 	return s->n > 0 && s->spans[s->n - 1].end <= time ? &s->spans[--s->n] : NULL;
 }
 
-/* Capacity that the next push adds, in spans: for users with a limit for all of their stacks.  A stack begins
- * small, as there may be many. */
+/* Capacity that the next push adds, in spans, for users that limit the memory of all their stacks.  A stack
+ * starts small, as there may be many stacks. */
 static inline uint32_t nested_spans_growth(const struct nested_spans *s)
 {
 	return s->n < s->cap ? 0 : s->cap > 0 ? s->cap : 4;
@@ -63,23 +64,23 @@ static inline bool nested_spans_push(struct nested_spans *s, struct nested_span 
 
 struct covered_span {
 	uint64_t start, end;
-	uint64_t covered; /* time that spans inside it cover, once where they overlap ... */
-	uint64_t until;   /* ... and their latest end */
+	uint64_t covered; /* time that spans inside it cover, overlaps counted once */
+	uint64_t until;   /* latest end of the spans inside it */
 	uint32_t what;
 	uint32_t run;   /* index of the first span of its run: in a run, each span encloses the next */
-	uint32_t below; /* of the first span of a run: number of spans up to the next run that ends later */
+	uint32_t below; /* in the first span of a run: number of spans up to the next run that ends later */
 };
 
 struct covered_spans {
 	struct covered_span *spans;
 	uint32_t n, cap;
-	uint32_t nswept;   /* spans[n ..]: ended ones, not returned yet */
+	uint32_t nswept;   /* spans[n ..]: number of ended spans that are not returned yet */
 	uint32_t sweep_at; /* n at which ended spans below others are removed; 0 restarts */
 };
 
-/* Adds spans[n], which is filled in, to the run below it, or makes it the first of one.  Runs between this
- * run and the next one that ends later enclose nothing that this one does not enclose: `below` leads past
- * them.  They end before it, so each is passed once. */
+/* Adds spans[n], which is filled in, to the run below it, or makes it the first span of a new run.  The runs
+ * between the new run and the next one that ends later enclose only spans that the new run encloses too:
+ * `below` skips them.  They end before it, so each is passed once. */
 static inline void covered_spans_join(struct covered_spans *s, uint32_t n)
 {
 	struct covered_span *const o = &s->spans[n];
@@ -93,7 +94,7 @@ static inline void covered_spans_join(struct covered_spans *s, uint32_t n)
 		o->below = s->spans[s->spans[o->below - 1].run].below;
 }
 
-/* Moves ended spans, which may lie below longer ones, behind the others.  Inlined into
+/* Moves ended spans, which may be below longer ones, behind the others.  If it is inlined into
  * covered_spans_pop(), it costs each span 20 instructions; as a cold function, it makes its callers cold. */
 static __attribute__((noinline, unused)) void covered_spans_sweep(struct covered_spans *s, uint64_t time)
 {
@@ -112,8 +113,8 @@ static __attribute__((noinline, unused)) void covered_spans_sweep(struct covered
 	s->sweep_at = 2 * kept > 64 ? 2 * kept : 64;
 }
 
-/* Removes a span that ends by `time` and returns it, valid until the next call; NULL if no more are found.
- * Some below longer ones are found later, as a sweep over all waits until their number has doubled. */
+/* Removes a span that ends by `time` and returns it, valid until the next call; NULL if none is found.  Ended
+ * spans below longer ones may be found later: all spans are swept only when their number has doubled. */
 static inline const struct covered_span *covered_spans_pop(struct covered_spans *s, uint64_t time)
 {
 	if (s->nswept == 0) {
@@ -145,9 +146,9 @@ static inline struct covered_span *covered_spans_find(const struct covered_spans
 	return &s->spans[first];
 }
 
-/* Covers time of the spans around the next one: of the innermost in each run, which covered time of the
- * others itself.  *innermost: that of all runs; NULL: none.  Returns false if more than max_runs had to be
- * looked at. */
+/* Adds covered time to the spans around the next span: to the innermost span of each run, which has added its
+ * time to the others of the run.  *innermost: the innermost span of all runs; NULL: none.  Returns false if
+ * more than max_runs runs would be visited. */
 static inline bool covered_spans_cover(struct covered_spans *s, uint64_t start, uint64_t end,
                                        uint32_t max_runs, const struct covered_span **innermost)
 {

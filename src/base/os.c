@@ -1,5 +1,5 @@
 /*
- * What POSIX lacks or leaves open: files below a folder that is not trusted, rename without replacing,
+ * Functions that POSIX lacks or leaves open: files below an untrusted folder, rename without replacing,
  * temporary files without a name, the terminal.
  */
 #define _GNU_SOURCE /* renameat2, O_TMPFILE, fallocate, TIOCGWINSZ */
@@ -37,7 +37,7 @@ const char *libc_version(char *p, size_t n)
 	return p;
 }
 
-/* The limit of the control group, as a container sees it; 0: none. */
+/* The memory limit of the control group, as a container sees it; 0: none. */
 static uint64_t group_memory(void)
 {
 	FILE *const f = fopen("/sys/fs/cgroup/memory.max", "re");
@@ -116,7 +116,7 @@ int rename_exchange(const char *a, const char *b)
 
 /* ---- files below a folder ---- */
 
-/* Folders of version control: their files are hooks, and settings that name programs. */
+/* Folders of version control: their files are hooks, and settings with names of programs. */
 static const char *const guarded[] = { ".git", ".hg", ".svn", ".bzr", ".jj" };
 
 enum { GUARDED = sizeof guarded / sizeof guarded[0] };
@@ -152,7 +152,7 @@ const char *below_mistake(const char *path)
 	return last[strcspn(last, "/")] == '/' || strcmp(last, ".") == 0 ? "it names a folder" : NULL;
 }
 
-/* Whether fd is a guarded folder under another name: short names, other spellings of a letter. */
+/* Whether fd is a guarded folder with another name: a short name, or another spelling of a letter. */
 static bool is_guarded_folder(int parent, int fd)
 {
 	struct stat st, other;
@@ -176,7 +176,7 @@ static int open_at(int parent, const char *name, int flags)
 	return fd;
 }
 
-/* Opens the folder of a name of n bytes, and closes its parent.  -1: errno. */
+/* Opens the folder of a name of n bytes, and closes its parent.  Returns -1 with errno. */
 static int open_next(int parent, const char *p, size_t n)
 {
 	char name[NAME_MAX + 1];
@@ -203,7 +203,7 @@ int below_open_folder(const char *folder, const char *path, const char **last)
 		errno = EXDEV;
 		return -1;
 	}
-	/* the folder itself is trusted: links are followed */
+	/* links are followed, as the folder itself is trusted */
 	do
 		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
@@ -304,7 +304,7 @@ static char *temporary_folder(void)
 	return strdup(named != NULL && named[0] != '\0' ? named : "/tmp");
 }
 
-/* For file systems without O_TMPFILE.  -1: errno. */
+/* For file systems without O_TMPFILE.  Returns -1 with errno. */
 static int create_and_unlink(const char *folder)
 {
 	static const char name[] = "/.tracetool-spill-XXXXXX";
@@ -408,7 +408,7 @@ bool spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n)
 	return true;
 }
 
-/* Holes are whole blocks: the kernel keeps bytes that share a block with other data. */
+/* Holes are whole blocks: the kernel keeps bytes that are in a block with other data. */
 void spill_discard(struct spill_file *f, uint64_t offset, uint64_t n)
 {
 	if (n > 0)

@@ -19,7 +19,7 @@ static inline const char *path_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* The folder of a path, without the slash at its end; "." if it names none. */
+/* The folder of a path, without the slash at its end; "." if the path has no folder. */
 static inline struct slice path_folder(const char *path)
 {
 	const size_t n = (size_t)(path_name(path) - path);
@@ -30,13 +30,13 @@ static inline struct slice path_folder(const char *path)
 /* ---- files below a folder ---- */
 
 /*
- * Files that a file of the folder names: a policy of a repository, which the user did not write.  The name
+ * Files that a file of the folder names: in a policy of a repository, which the user did not write.  The name
  * must not lead out of the folder, by ".." or through a link, nor into a folder of version control, where a
- * file may be a program that runs later.  Each folder on the way is opened relative to the one before,
- * without links, so that replacing one meanwhile leads nowhere else either.
+ * file may be a program that runs later.  Each folder of the path is opened relative to the one before,
+ * without following links, so that replacing a folder meanwhile does not lead outside.
  */
 
-/* Why a name is wrong as it is written ("it begins with a slash"); NULL: it is not. */
+/* Why a name is invalid as it is written ("it begins with a slash"); NULL: it is valid. */
 const char *below_mistake(const char *path);
 
 /* Opens the folder of the file `path` below `folder`.  *last: the file's own name, in path.  Returns -1 with
@@ -44,24 +44,24 @@ const char *below_mistake(const char *path);
  * into version control. */
 int below_open_folder(const char *folder, const char *path, const char **last);
 
-/* Opens the file for reading.  Returns -1 with errno as above; EINVAL: it is not a regular file. */
+/* Opens the file for reading.  Returns -1 with errno as above, or with EINVAL if it is not a regular file. */
 int below_open_file(const char *folder, const char *path);
 
-/* The message for errno of these. */
+/* The message for an errno of these functions. */
 const char *below_why(int error);
 
 /* ---- rename ---- */
 
 /* Kinds of rename() that POSIX lacks.  They return 0 or an errno value; nothing has changed on failure. */
 
-/* Never replaces: EEXIST if `to` exists.  Where renameat2() cannot do that: link() and unlink() for a file;
- * for a folder, and without hard links, a check before rename(), which is a race. */
+/* Never replaces: EEXIST if `to` exists.  Without support of renameat2(): link() and unlink() for a file; for
+ * a folder, or without hard links, a check before rename(), which is a race. */
 int rename_new(const char *from, const char *to);
 
 /* Likewise for two names in an open folder. */
 int rename_new_in(int dir, const char *from, const char *to);
 
-/* Exchanges two paths of one file system at once.  EINVAL or ENOSYS: not supported here. */
+/* Exchanges two paths of one file system in one step.  EINVAL or ENOSYS: not supported. */
 int rename_exchange(const char *a, const char *b);
 
 /* ---- environment ---- */
@@ -69,18 +69,18 @@ int rename_exchange(const char *a, const char *b);
 /* Name and version of the C library, such as "glibc 2.36"; "libc" if unknown.  Returns p, of n bytes. */
 const char *libc_version(char *p, size_t n);
 
-/* The memory that this process may use, in bytes: that of the machine, of its container, or the limit of its
- * address space, whichever is least.  0: unknown. */
+/* The memory that this process may use, in bytes: the least of the machine's memory, the limit of its
+ * container, and the limit of its address space.  0: unknown. */
 uint64_t usable_memory(void);
 
-/* The width of lines that are written to fd: COLUMNS if that is set, else that of the terminal, else 80.  0:
- * fd is not a terminal, and lines may have any length. */
+/* The width of lines for fd: COLUMNS if it is set, else the width of the terminal, else 80.  0: fd is not a
+ * terminal, and lines may have any length. */
 unsigned terminal_columns(int fd);
 
 /* ---- threads ---- */
 
-/* Starts a thread with all signals blocked but those of its own faults: see input_handle_signals().  Returns
- * 0 or an errno value. */
+/* Starts a thread with all signals blocked except those of its own faults: see input_handle_signals().
+ * Returns 0 or an errno value. */
 int thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /* ---- spill files ---- */
@@ -88,10 +88,10 @@ int thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 /*
  * A temporary file without a name, for data that does not fit in memory.
  *
- * It never has a name (O_TMPFILE), or, on file systems that do not support
- * that, loses it at once, with all signals blocked in between.  So no file
- * is left however the process ends.  Only on such file systems, SIGKILL or a
- * power failure within those microseconds leaves an empty file
+ * It never has a name (O_TMPFILE).  On file systems without O_TMPFILE, the name
+ * is removed at once, with all signals blocked in between.  So no file is left,
+ * however the process ends; but on such file systems, SIGKILL or a power
+ * failure within those microseconds leaves an empty file
  * ".tracetool-spill-XXXXXX".
  *
  * After a failure all further calls fail; spill_reason() reports the first one.
@@ -102,7 +102,7 @@ struct spill_file {
 	int fd;
 	bool is_open;
 	uint64_t size;            /* bytes; spill_write() appends */
-	char *folder;             /* of the file, for messages */
+	char *folder;             /* folder of the file, for messages */
 	enum spill_action failed; /* the action that failed ... */
 	int error;                /* ... and its errno */
 };
@@ -112,20 +112,20 @@ struct spill_file {
 bool spill_open(struct spill_file *f, const char *near);
 bool spill_write(struct spill_file *f, const void *p, size_t n);
 
-/* At any offset: bytes between the end and `offset` become zeros. */
+/* Writes at any offset; bytes between the end of the file and `offset` become zeros. */
 bool spill_write_at(struct spill_file *f, uint64_t offset, const void *p, size_t n);
 
-/* Reads n bytes; it is a failure if fewer were written. */
+/* Reads n bytes.  Returns false, a failure, if fewer were written. */
 bool spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n);
 
 /* Frees the disk space of bytes that will not be read again, if the file system supports that. */
 void spill_discard(struct spill_file *f, uint64_t offset, uint64_t n);
 
-/* One line: "FOLDER: cannot write the temporary file for sorting: No space left on device".  `purpose`:
- * "sorting". */
+/* Writes one line: "FOLDER: cannot write the temporary file for sorting: No space left on device".
+ * `purpose`: "sorting". */
 void spill_reason(const struct spill_file *f, const char *purpose, char *why, size_t size);
 
-/* Also after a failure, and of a file that was never opened. */
+/* May be called after a failure, and for a file that was never opened. */
 void spill_close(struct spill_file *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Finds the NUL of a string, and whether it is ASCII and needs escapes in JSON, in one pass.  Sixteen bytes
- * give three bit masks; the bytes at the end of the memory, too few for a load, are combined from shorter
- * loads that overlap.
+ * give three bit masks; at the end of the memory, where fewer bytes are left, shorter overlapping loads are
+ * combined.
  */
 #include "base/scan.h"
 
@@ -17,7 +17,7 @@
 #define VECTOR 0
 #endif
 
-/* Whether some bytes have to be escaped or are not ASCII: zero, or any bits. */
+/* Whether some bytes need escapes, or are not ASCII: zero if not. */
 struct seen {
 	unsigned escape, high;
 };
@@ -53,7 +53,7 @@ static inline uint64_t zero_bytes(uint64_t w)
 	return (w - LANES) & ~w & HIGHS;
 }
 
-/* Not 0 when one of the eight bytes must be escaped or is not ASCII. */
+/* Not 0 if one of the eight bytes must be escaped or is not ASCII. */
 static inline uint64_t odd_bytes(uint64_t w)
 {
 	const uint64_t control = (w - LANES * 0x20) & ~w & HIGHS;
@@ -91,7 +91,7 @@ bool textscan_cstring_plain(const char *p, const char *end, struct slice *out)
 
 #if VECTOR
 
-/* Bit i of a mask is byte i.  "Odd": textscan_plain_end() stops at it. */
+/* Bit i of a mask is for byte i.  "Odd": a byte at which textscan_plain_end() stops. */
 
 #if defined(__SSE2__)
 
@@ -146,7 +146,7 @@ static inline vec vec_of(uint64_t low, uint64_t high)
 	return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
 }
 
-/* Lanes of all ones to a bit each: a weight for each lane, summed in each half. */
+/* Converts lanes of all ones to one bit each: a weight for each lane, summed in each half. */
 static inline unsigned bits(vec v)
 {
 	const uint8x16_t weights = vec_of(UINT64_C(0x8040201008040201), UINT64_C(0x8040201008040201));
@@ -185,7 +185,7 @@ static inline uint64_t load8(const char *p)
 	return w;
 }
 
-/* n < 16 bytes, zeros after them; reads nothing else. */
+/* Loads n < 16 bytes, followed by zeros; reads no other bytes. */
 static inline vec load_short(const char *p, size_t n)
 {
 	if (n > 8)
@@ -219,7 +219,7 @@ static inline unsigned below_lowest(unsigned mask)
 	return ~mask & (mask - 1);
 }
 
-/* The rest of a string, shorter than a vector, at the end of the memory. */
+/* Scans the rest of a string, shorter than a vector, at the end of the memory. */
 static bool cstring_tail(const char *p, const char *q, const char *end, struct seen seen, struct slice *out)
 {
 	const vec v = load_short(q, (size_t)(end - q));

@@ -18,15 +18,15 @@
  * there is no NUL before `end`, or the text is longer than 2^32 - 1. */
 bool textscan_cstring(const char *p, const char *end, struct slice *out);
 
-/* Text of known length, with both flags as above. */
+/* Scans text of known length; sets both flags as above. */
 struct slice textscan_slice(const char *p, uint32_t n);
 
 /* First byte in [p, end) that a JSON string must escape (0x00-0x1f, 0x7f, '"', '\\') or that is not ASCII;
  * `end` when there is none. */
 const char *textscan_plain_end(const char *p, const char *end);
 
-/* The NUL after the ASCII text that begins at p.  NULL: there are other bytes before it, or it is within the
- * last 15 bytes of [p, end); then a function above has to be called. */
+/* Returns the NUL after the ASCII text that begins at p.  Returns NULL if other bytes are before it, or if it
+ * is within the last 15 bytes of [p, end); then call a function above. */
 static inline const char *textscan_ascii_end_plain(const char *p, const char *end)
 {
 	for (const uint64_t lanes = UINT64_C(0x0101010101010101); end - p >= 16; p += 8) {
@@ -57,7 +57,7 @@ static inline const char *textscan_ascii_end(const char *p, const char *end)
 #endif
 }
 
-/* The functions without vector instructions: for tests, and for machines without. */
+/* The functions without vector instructions: for tests, and for machines that have none. */
 bool textscan_cstring_plain(const char *p, const char *end, struct slice *out);
 const char *textscan_plain_end_plain(const char *p, const char *end);
 

@@ -10,7 +10,7 @@
 
 #define SLOTS_MIN ((size_t)16)
 
-/* Twice the slots; 0: more than memory has. */
+/* Twice the slots; 0: more than the memory can have. */
 static size_t doubled(const void *slots, size_t mask, size_t slot_size)
 {
 	const size_t n = slots == NULL ? SLOTS_MIN : (mask + 1) * 2;
@@ -18,7 +18,7 @@ static size_t doubled(const void *slots, size_t mask, size_t slot_size)
 	return mask >= SIZE_MAX / 4 || n > SIZE_MAX / slot_size ? 0 : n;
 }
 
-/* At most three quarters are in use, so that searches are short and end at an empty slot. */
+/* At most three quarters of the slots are used, so that searches are short and end at an empty slot. */
 static bool is_crowded(const void *slots, size_t mask, size_t used)
 {
 	return slots == NULL || used >= (mask + 1) / 4 * 3;
@@ -167,7 +167,7 @@ struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice
 	uint32_t number = tabletext_get(t, name);
 
 	if (name.p == NULL)
-		name.p = ""; /* NULL means OOM */
+		name.p = ""; /* p NULL would mean OOM */
 	if (number == TABLE_NONE)
 		return tabletext_put(t, name, 1) ? name : none;
 	char *const p = arena_alloc(a, (size_t)name.n + sizeof " (4294967295)");
@@ -251,8 +251,8 @@ uint64_t *idset_turn_page(struct idset *s, uint64_t id)
 void idset_free(struct idset *s)
 {
 	for (size_t i = 0; s->pages != NULL && i < IDSET_PAGES; i++)
-		/* The calls for the pages that are not used, nearly all, would cost more than a small trace.
-		 */
+		/* Frees only used pages: calls for the others, nearly all, would cost more than a small
+		 * trace. */
 		if (s->pages[i].bits != NULL)
 			free(s->pages[i].bits);
 	free(s->pages);

@@ -13,9 +13,9 @@
 /*
  * Two hash tables from keys to small numbers.  Open addressing, grown by
  * doubling; hashes are keyed with a random seed of the process, so that no
- * input can be crafted to make them slow.  Nothing may depend on the order of
- * the slots: callers have arrays in order of arrival, and the table has their
- * indices.  Zero-initialise to start.
+ * input can be crafted to make them slow.  Do not depend on the order of the
+ * slots: callers keep arrays in order of arrival, and store the indices in the
+ * table.  Zero-initialise to start.
  */
 #define TABLE_NONE UINT32_MAX
 
@@ -51,8 +51,8 @@ struct tabletext_entry {
 	uint32_t value;
 };
 
-/* bytes -> uint32_t.  Entries are in order of arrival; slots are small, so that a key that is not there costs
- * one cache miss in a large table. */
+/* Table from bytes to uint32_t.  Entries are in order of arrival; slots are small, so that looking up a
+ * missing key costs one cache miss in a large table. */
 struct tabletext {
 	struct tabletext_slot *slots; /* followed by the entries */
 	size_t mask;
@@ -65,14 +65,14 @@ static inline struct tabletext_entry *tabletext_entries(const struct tabletext *
 	return t->slots == NULL ? NULL : (struct tabletext_entry *)(void *)(t->slots + t->mask + 1);
 }
 
-/* The value, or TABLE_NONE.  Empty keys are keys like any other. */
+/* The value, or TABLE_NONE.  An empty key is valid. */
 uint32_t tabletext_get(const struct tabletext *t, struct slice key);
 
 /* The bytes that were first given for this key, or NULL. */
 const char *tabletext_key(const struct tabletext *t, struct slice key);
 
-/* Sets or replaces; the key's bytes are borrowed and must outlive the table.  The bytes that were first given
- * for a key stay.  Changes nothing on OOM. */
+/* Sets or replaces a value; the key's bytes are borrowed and must outlive the table.  A replaced value keeps
+ * the bytes that were first given for its key.  Changes nothing on OOM. */
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);
 void tabletext_free(struct tabletext *t);
 
@@ -82,15 +82,15 @@ struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice
 
 /* ---- texts that stay ---- */
 
-/* Texts that are repeated, each once, of bounded number and size.  Zero-initialise. */
+/* Repeated texts, each stored once, of bounded number and size.  Zero-initialise. */
 struct texts {
 	struct tabletext known;
 	struct arena arena;
-	uint32_t bytes; /* their total size */
+	uint32_t bytes; /* total size of all texts */
 };
 
-/* The only copy, with SLICE_STAYS, until texts_free(); or `s` itself if it is too long, or the limits are
- * reached, or on OOM. */
+/* Returns the only copy of a text, with SLICE_STAYS, valid until texts_free().  Returns `s` itself if it is
+ * too long, if the limits are reached, or on OOM. */
 struct slice texts_intern(struct texts *t, struct slice s);
 bool texts_full(const struct texts *t);
 void texts_free(struct texts *t);
@@ -109,17 +109,17 @@ struct siphash_key {
 	uint64_t k0, k1;
 };
 
-/* SipHash-2-4 (Aumasson, Bernstein 2012): without the key its values look random.  Same on all machines. */
+/* SipHash-2-4 (Aumasson, Bernstein 2012): without the key its values look random.  Equal on all machines. */
 uint64_t siphash(const struct siphash_key *key, const void *p, size_t n);
 
 /* ---- seen numbers ---- */
 
 /*
  * A set of sequence numbers, to find duplicates.  The numbers are nearly in
- * order: a bit each, in pages of 4096, at most 4096 pages, so 2 MiB for any
- * input.  A page is replaced by one that is a multiple of IDSET_SPAN away, so
- * a duplicate is found if it is less than IDSET_SPAN numbers away.
- * Zero-initialise to start.
+ * order.  Each takes a bit, in pages of 4096 bits; there are at most 4096
+ * pages, so 2 MiB for any input.  A page is replaced by one that is a multiple
+ * of IDSET_SPAN away, so a duplicate is found if it is less than IDSET_SPAN
+ * numbers away.  Zero-initialise to start.
  */
 #define IDSET_PAGE 4096
 #define IDSET_PAGES 4096
@@ -132,10 +132,10 @@ struct idset_page {
 
 struct idset {
 	struct idset_page *pages;
-	bool failed; /* numbers were not added on OOM; stays set */
+	bool failed; /* a number was not added on OOM; never cleared */
 };
 
-/* Replaces the page in the slot of id by an empty one for id; for idset_add().  Sets `failed` on OOM. */
+/* Replaces the page in the slot of id by an empty page for id; for idset_add().  Sets `failed` on OOM. */
 uint64_t *idset_turn_page(struct idset *s, uint64_t id);
 
 /* Adds id.  Returns true if it is in the set already.  O(1).  On OOM sets `failed`, adds nothing and returns

@@ -3,8 +3,8 @@
 
 /* ---- validation ---- */
 
-/* The bytes that may follow a lead byte.  Only the second byte has bounds of its own (against overlong forms,
- * surrogates, and all above U+10FFFF); the others are 80..BF. */
+/* The bytes that may follow a lead byte.  Only the second byte has its own bounds (against overlong forms,
+ * surrogates, and code points above U+10FFFF); the others are 80..BF. */
 struct lead {
 	unsigned char size; /* bytes of the whole character; 0: not a lead byte */
 	unsigned char low, high;
@@ -21,7 +21,7 @@ static inline struct lead lead_of(unsigned char c)
 	return (struct lead){ 4, c == 0xf0 ? 0x90 : 0x80, c == 0xf4 ? 0x8f : 0xbf };
 }
 
-/* The number of bytes at p, of n, that begin one valid character: lead.size if it is whole. */
+/* The number of bytes at p, of n, that are the start of one valid character: lead.size if it is complete. */
 static inline size_t good_bytes(const unsigned char *p, size_t n, struct lead lead)
 {
 	if (n < 2 || p[1] < lead.low || p[1] > lead.high)

@@ -3,8 +3,8 @@
 
 #include "base/slice.h"
 
-/* The length of the longest prefix that is valid UTF-8 (RFC 3629: no surrogates, no overlong forms, nothing
- * above U+10FFFF).  Fast on ASCII. */
+/* The length of the longest prefix that is valid UTF-8 (RFC 3629: no surrogates, no overlong forms, no code
+ * points above U+10FFFF).  Fast on ASCII. */
 size_t utf8_valid_prefix(const char *p, size_t n);
 
 static inline bool utf8_valid(const char *p, size_t n)
@@ -16,8 +16,8 @@ static inline bool utf8_valid(const char *p, size_t n)
  * Unicode standard (chapter 3.9, U+FFFD substitution).  1 to 3, at most n; n > 0. */
 size_t utf8_invalid_run(const char *p, size_t n);
 
-/* The length, at most `max`, to which n bytes can be cut without splitting a character.  Bytes that are not
- * UTF-8 are cut anywhere. */
+/* The length, at most `max`, to which n bytes can be cut without splitting a character.  Invalid UTF-8 is cut
+ * anywhere. */
 size_t utf8_cut(const char *p, size_t n, size_t max);
 
 /* The code point of a valid character of `size` bytes. */
@@ -28,14 +28,15 @@ uint32_t utf8_point(const char *p, size_t size);
  * several scripts. */
 bool utf8_is_hidden(uint32_t point);
 
-/* Whether it is drawn over the letter before it: a combining diacritical mark. */
+/* Whether a character is drawn over the letter before it: a combining diacritical mark. */
 bool utf8_is_mark(uint32_t point);
 
-/* Whether the bytes are valid.  If so, *hidden: whether there is a hidden character that is not ASCII. */
+/* Whether the bytes are valid UTF-8.  If so, *hidden: whether there is a hidden character that is not
+ * ASCII. */
 bool utf8_valid_hidden(const char *p, size_t n, bool *hidden);
 
 /* The first hidden character (of ASCII controls only DEL) in [p, end), and its size; `end` if there is none.
- * Skips bytes that are not UTF-8. */
+ * Skips invalid UTF-8. */
 const char *utf8_find_hidden(const char *p, const char *end, size_t *size);
 
 #endif

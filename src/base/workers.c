@@ -11,25 +11,25 @@
 /*
  * Jobs have ascending numbers; slot = number % slots.  finished <= prepared <= taken <= put: jobs below
  * `finished` are finished, jobs below `taken` are running or have run.  Jobs are taken in order, so a thread
- * always runs the oldest one, and waiting for a turn ends.
+ * always runs the oldest waiting job, and each job gets its turn.
  */
 struct workers {
 	const struct workers_ops *ops;
 	void *ctx;
 	size_t slots;
-	bool *done; /* by slot: it has run */
+	bool *done; /* by slot: the job has run */
 	unsigned long long put, taken, prepared, finished;
-	bool finishing; /* a thread finishes a job */
+	bool finishing; /* a thread is finishing a job */
 	bool settling;  /* workers_settle() waits: wakes threads for few jobs too */
 	bool ended;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* prepared or finished has changed */
-	pthread_cond_t work;    /* one more thread is worth waking */
+	pthread_cond_t work;    /* there is work for one more thread */
 	pthread_t *threads;
 	size_t nthreads;
 };
 
-/* Called with the lock: finishes jobs in order. */
+/* Finishes jobs in order.  Called with the lock. */
 static void finish_ready(struct workers *w)
 {
 	while (!w->finishing && w->finished < w->taken && w->done[w->finished % w->slots]) {
@@ -45,7 +45,7 @@ static void finish_ready(struct workers *w)
 	}
 }
 
-/* Called with the lock, by the thread that has this job. */
+/* Prepares the job of the calling thread.  Called with the lock. */
 static void prepare(struct workers *w, unsigned long long job)
 {
 	while (w->prepared < job)
@@ -57,7 +57,7 @@ static void prepare(struct workers *w, unsigned long long job)
 	pthread_cond_broadcast(&w->changed);
 }
 
-/* Called with the lock, when there is a job. */
+/* Runs the oldest waiting job, which must exist.  Called with the lock. */
 static void run_one(struct workers *w)
 {
 	const unsigned long long job = w->taken++;
@@ -73,8 +73,8 @@ static void run_one(struct workers *w)
 	finish_ready(w);
 }
 
-/* A sleeping thread is woken when half of the slots are full: waking one for every job costs more time than
- * it saves, and the caller works too when no slot is free. */
+/* Whether to wake a sleeping thread: when half of the slots are full.  Waking one for every job costs more
+ * time than it saves, and the caller works too when no slot is free. */
 static bool is_worth_waking(const struct workers *w)
 {
 	return w->put - w->taken >= (w->slots + 1) / 2 || (w->settling && w->taken < w->put);
@@ -117,7 +117,7 @@ struct workers *workers_new(size_t slots, size_t threads, const struct workers_o
 	return w;
 }
 
-/* Called with the lock: works, or waits, until the jobs below `finished` are finished. */
+/* Works, or waits, until the jobs below `finished` are finished.  Called with the lock. */
 static void help_until(struct workers *w, unsigned long long finished)
 {
 	while (w->finished < finished) {

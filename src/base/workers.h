@@ -10,29 +10,29 @@
 struct workers;
 
 struct workers_ops {
-	/* First: one slot at a time, in order, on any thread.  May be NULL. */
+	/* First; called for one slot at a time, in order, on any thread.  May be NULL. */
 	void (*prepare)(void *ctx, size_t slot);
-	/* Then: several slots concurrently, on any thread.  May be NULL. */
+	/* Second; called for several slots concurrently, on any thread.  May be NULL. */
 	void (*run)(void *ctx, size_t slot);
-	/* Last: one slot at a time, in order, on any thread. */
+	/* Last; called for one slot at a time, in order, on any thread. */
 	void (*finish)(void *ctx, size_t slot);
 };
 
-/* At most `slots` jobs wait or run, on `threads` threads besides the caller's; fewer if the system refuses
- * more. */
+/* Creates workers for at most `slots` jobs that wait or run, on `threads` threads besides the caller's; on
+ * fewer if the system refuses more. */
 struct workers *workers_new(size_t slots, size_t threads, const struct workers_ops *ops, void *ctx);
 
-/* A free slot for the caller to fill and put; works until there is one. */
+/* Returns a free slot for the caller to fill and put; works until there is one. */
 size_t workers_slot(struct workers *w);
 void workers_put(struct workers *w);
 
-/* For run: waits until all earlier jobs are finished, so that it may do the work of finish. */
+/* Called in run: waits until all earlier jobs are finished, so that run may do the work of finish. */
 void workers_turn(struct workers *w, size_t slot);
 
 /* Works until all jobs are finished. */
 void workers_settle(struct workers *w);
 
-/* After workers_settle(); accepts NULL. */
+/* Called after workers_settle(); accepts NULL. */
 void workers_free(struct workers *w);
 
 #endif

@@ -10,7 +10,7 @@
 #define TOOL_VERSION "0.1.0"
 #define TOOL_NAME "tracetool " TOOL_VERSION
 
-/* The same meaning in every command; of several inputs the worst counts. */
+/* Statuses have the same meaning in every command; of several inputs the worst status is returned. */
 enum exit_status {
 	STATUS_CLEAN = 0,
 	STATUS_FINDINGS = 1,   /* findings at or above the fail level; a loss with --fail-on-loss */
@@ -28,11 +28,11 @@ enum option_kind {
 	OPTION_NUMBER,   /* uint64_t */
 	OPTION_POSITIVE, /* uint64_t, at least 1 */
 	OPTION_LIMIT,    /* uint64_t; UINT64_MAX for 0, which means all */
-	OPTION_BYTES,    /* uint64_t; has a unit, or none */
+	OPTION_BYTES,    /* uint64_t; the unit is optional */
 	OPTION_CHOICE,   /* unsigned: the index among the words of `arg`, "text|json" */
 	OPTION_CALL,     /* `set` is called with the destination, by default the run itself */
-	OPTION_SELECT,   /* of select_option_rows, at index `at` */
-	OPTION_FORMAT,   /* of options_of_formats(), at index `at` */
+	OPTION_SELECT,   /* a row of select_option_rows, at index `at` */
+	OPTION_FORMAT,   /* a row of options_of_formats(), at index `at` */
 };
 
 struct cmd_option {
@@ -46,8 +46,8 @@ struct cmd_option {
 	bool (*set)(void *to, struct options *o, const char *arg);
 };
 
-/* The kind and destination of an option, for its row: a member of the command's run, whose type is checked.
- */
+/* The kind and destination of an option, for its row.  The destination is a member of the command's run; its
+ * type is checked. */
 #define OPTION_AT(run, member, type)                                                                         \
 	.at = (offsetof(run, member) + 0 * sizeof(_Generic(((run *)0)->member, type : 0)))
 #define TO_FLAG(run, member) OPTION_FLAG, OPTION_AT(run, member, bool)
@@ -60,13 +60,13 @@ struct cmd_option {
 
 /* Source of the candidates that complete an argument or operand. */
 enum cmd_word_source {
-	WORDS_LIST,            /* of the row */
+	WORDS_LIST,            /* words of the row */
 	WORDS_FILES,           /* names of files */
 	WORDS_INPUT_FORMATS,   /* names of formats that can be read */
-	WORDS_OUTPUT_FORMATS,  /* ... that can be written */
-	WORDS_VOCABULARIES,    /* ... that have a built-in vocabulary */
-	WORDS_DIALECTS,        /* of all formats */
-	WORDS_OUTPUT_DIALECTS, /* that can be written */
+	WORDS_OUTPUT_FORMATS,  /* names of formats that can be written */
+	WORDS_VOCABULARIES,    /* names of formats that have a built-in vocabulary */
+	WORDS_DIALECTS,        /* dialects of all formats */
+	WORDS_OUTPUT_DIALECTS, /* dialects that can be written */
 	WORDS_RULES,           /* ids of rules */
 	WORDS_IDS,             /* ids of rules and of kinds of loss */
 };
@@ -76,7 +76,7 @@ enum cmd_word_source {
 struct cmd_words {
 	const char *position; /* "--to": the option's argument; "": the first operand; "show": after it */
 	enum cmd_word_source source;
-	const char *const *words; /* of WORDS_LIST; NULL-terminated */
+	const char *const *words; /* words of WORDS_LIST; NULL-terminated */
 };
 
 struct command {
@@ -86,9 +86,9 @@ struct command {
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
 	const struct cmd_words *words;    /* ended by a position of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
-	bool uninterpreted;               /* ... without those about the meaning of records */
+	bool uninterpreted;               /* takes traces, but has no options about the meaning of records */
 	bool writes;                      /* takes -o FILE and -f */
-	bool reports;                     /* findings are its output, so it has a --report of its own */
+	bool reports;                     /* its output is findings, so it has its own --report */
 	bool selects;                     /* has the options that select events */
 	bool converts;                    /* has the options of writers */
 	bool tables;                      /* its text fits the width of --width */
@@ -100,7 +100,7 @@ extern const struct command *const commands[]; /* NULL-terminated */
 /* Hidden command that the scripts of `completion` run: tracetool __complete WORD... */
 #define COMPLETE_COMMAND "__complete"
 enum exit_status complete_print(int argc, char **argv);
-extern const char *const completion_scripts[]; /* of bash, fish and zsh; made from src/cmd/completion/ */
+extern const char *const completion_scripts[]; /* for bash, fish and zsh; made from src/cmd/completion/ */
 
 extern const struct command convert_command, merge_command, validate_command, stats_command, top_command,
     cat_command, info_command, diff_command, compare_command, report_command, recover_command,
@@ -111,7 +111,7 @@ static inline enum exit_status worse(enum exit_status a, enum exit_status b)
 	return a > b ? a : b;
 }
 
-/* Name and version on one line; verbose: then formats, libraries and CPU features, a line each. */
+/* Name and version on one line; verbose: formats, libraries and CPU features follow, one a line. */
 void version_put(struct text *t, bool verbose);
 
 #endif

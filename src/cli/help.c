@@ -1,6 +1,6 @@
 /*
- * The options of a command as rows: its own, those that select events, common ones, and those of formats; for
- * --help and completion.  An option that several formats have is shown once.
+ * The options of a command as rows, for --help and completion: its own options, those that select events,
+ * common options, and options of formats.  An option that several formats have is shown once.
  */
 
 #include <stdio.h>
@@ -33,8 +33,8 @@ bool options_has_common(const struct command *cmd, enum common which)
 	}
 }
 
-/* Returns the options of a format for this command, or NULL.  Only commands that write show options of
- * formats that cannot be read. */
+/* Returns the options of a format for this command, or NULL.  Options of formats that cannot be read are only
+ * for commands that write. */
 static const struct format_option *options_of(const struct command *cmd, const struct format *f)
 {
 	return cmd->reads && !cmd->uninterpreted && (f->reader != NULL || cmd->converts) ? f->options : NULL;
@@ -73,7 +73,7 @@ bool options_is_shared(const struct command *cmd, const char *name)
 	return n > 1;
 }
 
-/* Whether the command, one that selects events, or a format before, has an option of this name. */
+/* Whether the command, its event selection, or an earlier format has an option of this name. */
 static bool is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
 {
 	for (const struct cmd_option *o = select_option_rows; cmd->selects && o->name != NULL; o++)
@@ -107,7 +107,7 @@ void options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 
 /* ---- help ---- */
 
-/* The name and argument of an option, and what it is for, which `owners` follows. */
+/* Writes the name and argument of an option, its help, and `owners` after it. */
 static void help_row(struct text *t, const struct cmd_option *p, const struct text *owners, unsigned width)
 {
 	enum { INDENT = 29 };
@@ -156,7 +156,7 @@ bool options_put_row(struct text *t, const struct command *cmd, const char *name
 	return s.found;
 }
 
-/* The formats that bring the option, "(dial9, dftracer)". */
+/* Writes the formats that have the option, "(dial9, dftracer)". */
 static void put_owners(struct text *t, const struct command *cmd, const char *name)
 {
 	const char *before = " (";

@@ -1,10 +1,10 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
 /*
- * Names of files on the command line are compared before anything is opened for writing: no output may be
- * another file of the run, nor a folder of outputs one that has it.  Files are the same by device and inode;
- * those that do not exist yet, by the nearest folder above them and the rest of the path.  Cost: one stat() a
- * name, and a listing of each input folder if an output may be in it.
+ * Names of files on the command line are compared before any file is opened for writing: no output may be
+ * another file of the run, and no output folder may contain one.  Existing files are the same by device and
+ * inode; missing files by the nearest existing folder above them and the rest of the path.  Cost: one stat()
+ * for each name, and a listing of each input folder if an output may be in it.
  */
 
 #include "cli/names.h"
@@ -26,7 +26,7 @@
 #include "output/output.h"
 #include "run/read/operands.h"
 
-/* ---- operands that must be one trace ---- */
+/* ---- operands that are one trace ---- */
 
 enum { MAX_FORMATS = 32 };
 
@@ -34,7 +34,7 @@ enum { MAX_FORMATS = 32 };
 struct contents {
 	bool has[MAX_FORMATS];
 	uint32_t nformats, ntraces;
-	bool apart; /* a format whose traces are several files */
+	bool apart; /* it has a format whose traces are several files */
 };
 
 static struct contents contents_of(const struct trace_groups *g, const struct format *from)
@@ -123,7 +123,7 @@ void run_names_folder(struct run_names *n, const char *role, const char *path)
 	append_name(n, (struct run_name){ .role = role, .path = path, .written = true, .folder = true });
 }
 
-/* The role of a format's option whose value is the name of a file; NULL: it is none. */
+/* The role of a format's option whose value is the name of a file; NULL: the value is no file. */
 static const char *role_of_option(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
@@ -147,14 +147,14 @@ void run_names_begin(struct run_names *n, struct options *o, const char *const *
 		reports_names(&o->side->reports, n);
 }
 
-/* ---- what a name leads to ---- */
+/* ---- targets of names ---- */
 
 struct target {
-	int fd;         /* an open descriptor; -1: a path */
+	int fd;         /* open descriptor; -1: the target is a path */
 	bool is_known;  /* false: it cannot be compared, and opening it will fail */
-	struct stat st; /* of the file, or of the nearest folder above it that exists */
-	char *base;     /* path of that; NULL: a descriptor */
-	char *rest;     /* the part of the path that does not exist, "a/b"; NULL: the file exists */
+	struct stat st; /* stat of the file, or of the nearest existing folder above it */
+	char *base;     /* path of that file or folder; NULL: a descriptor */
+	char *rest;     /* the missing part of the path, "a/b"; NULL: the file exists */
 };
 
 static void target_free(struct target *p)
@@ -163,8 +163,8 @@ static void target_free(struct target *p)
 	free(p->rest);
 }
 
-/* Splits the path of a file that does not exist into the folder that does and the rest.  Returns false if
- * there is none (or on OOM). */
+/* Splits the path of a missing file into the nearest existing folder and the rest.  Returns false if there is
+ * no such folder, or on OOM. */
 static bool find_base(struct target *p, const char *path)
 {
 	size_t end = strlen(path), rest = end;
@@ -213,7 +213,8 @@ static bool is_same_inode(const struct target *a, const struct target *b)
 	return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;
 }
 
-/* Whether writing to w changes the other.  Devices, terminals and descriptors from the shell may be both. */
+/* Whether writing to w changes the other target.  Devices, terminals and descriptors from the shell may be
+ * both input and output. */
 static bool is_same(const struct target *w, const struct target *other, bool both_written)
 {
 	if (w->rest != NULL || other->rest != NULL)
@@ -230,7 +231,7 @@ static bool is_same(const struct target *w, const struct target *other, bool bot
 struct written {
 	const struct run_name *name;
 	struct target target;
-	char *real; /* its real path, if it is a folder that exists; NULL: not looked up yet */
+	char *real; /* its real path, if it is an existing folder; NULL: not looked up yet */
 };
 
 static bool is_folder(const struct written *w)
@@ -238,7 +239,7 @@ static bool is_folder(const struct written *w)
 	return w->target.rest != NULL ? w->name->folder : w->target.fd < 0 && S_ISDIR(w->target.st.st_mode);
 }
 
-/* Whether the path b is `a`, or below it. */
+/* Whether the path b is `a`, or is below `a`. */
 static bool is_below(const char *a, const char *b)
 {
 	const size_t n = strcmp(a, "/") != 0 ? strlen(a) : 0;
@@ -273,7 +274,7 @@ static const char *show_name(struct shown_path *shown, const struct run_name *na
 	return name->written ? "on standard output" : "on standard input";
 }
 
-/* false: it was said. */
+/* Reports a conflict; returns false. */
 static bool refuse(struct options *o, const struct run_name *w, const char *verb,
                    const struct run_name *other)
 {
@@ -349,7 +350,7 @@ static bool check_inside(struct run_names *n, struct written *list, uint32_t nwr
 	return ok;
 }
 
-/* Only what exists can be a file of an input. */
+/* Only an existing file can be a file of an input. */
 static bool can_be_inside(const struct written *list, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -359,7 +360,7 @@ static bool can_be_inside(const struct written *list, uint32_t n)
 	return false;
 }
 
-/* Compares a name that is read, and what lies in a folder of that name. */
+/* Compares a name that is read, and the files in a folder of that name. */
 static bool check_read(struct run_names *n, struct written *list, uint32_t nwritten,
                        const struct run_name *in)
 {
@@ -404,7 +405,7 @@ static bool check_all(struct run_names *n)
 	return ok;
 }
 
-/* ---- names that are mistakes by themselves ---- */
+/* ---- names that are mistakes on their own ---- */
 
 static bool reads_standard(const char *path)
 {

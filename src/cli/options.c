@@ -1,7 +1,7 @@
 /*
- * The command line of one command: getopt_long() over the rows of all its options, each of which states where
- * its argument goes; and what common options mean, with the vocabularies that they name.  A mistake names the
- * option that was probably meant.
+ * The command line of one command: getopt_long() over the rows of all its options, each of which states the
+ * destination of its argument; and the effects of common options, with the vocabularies that they name.  The
+ * message about a mistake proposes the nearest option.
  */
 
 #include "cli/options.h"
@@ -31,11 +31,11 @@ void options_init(struct options *o, const struct command *cmd, int argc, char *
 {
 	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv };
 	o->files.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	optind = 0; /* start afresh: main has looked at the command line before */
+	optind = 0; /* start again: main has looked at the command line before */
 	opterr = 0;
 }
 
-/* The row of --help about the first option that a message names; false: it names none. */
+/* Writes the row of --help of the first option in a message; returns false if the message has no option. */
 static bool put_named_row(struct text *t, const struct command *cmd, const char *message)
 {
 	for (const char *p = message; (p = strstr(p, "--")) != NULL;) {
@@ -56,7 +56,7 @@ bool options_mistake(struct options *o, const char *fmt, ...)
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
 	if (strstr(detail, "tracetool ") != NULL || strchr(detail, '?') != NULL)
-		say("%s: %s", o->cmd->name, detail); /* what to do is said */
+		say("%s: %s", o->cmd->name, detail); /* the message proposes a correction already */
 	else if (put_named_row(&row, o->cmd, detail) && !row.failed)
 		say("%s: %s\n%.*s", o->cmd->name, detail, (int)row.n - 1, row.p);
 	else
@@ -72,7 +72,7 @@ enum { ROW = 256 };
 struct getopt_table {
 	struct option rows[OPTIONS_MAX + 1];
 	struct cmd_option options[OPTIONS_MAX];
-	void *bases[OPTIONS_MAX]; /* what their destinations are in */
+	void *bases[OPTIONS_MAX]; /* the objects that contain their destinations */
 	char letters[3 * OPTIONS_MAX + 2];
 	size_t n, nletters;
 };
@@ -97,7 +97,7 @@ static void make_table(struct options *o, void *run, struct getopt_table *t)
 	const struct format_option *p;
 
 	*t = (struct getopt_table){ .n = 0 };
-	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
+	t->letters[t->nletters++] = ':'; /* tells a missing argument from an unknown option */
 	for (const struct cmd_option *own = o->cmd->options; own != NULL && own->name != NULL; own++)
 		add_row(t, *own, run);
 	for (size_t i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++) {
@@ -122,7 +122,8 @@ static void make_table(struct options *o, void *run, struct getopt_table *t)
 
 /* ---- mistakes ---- */
 
-/* The option of these n bytes at p, or those whose names begin so, "--from, --force"; how many there are. */
+/* Writes the option with these n bytes as its name, or the options whose names begin with them, "--from,
+ * --force".  Returns their number. */
 static size_t put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
 {
 	size_t found = 0;
@@ -138,7 +139,7 @@ static size_t put_candidates(const struct getopt_table *t, const char *p, size_t
 	return found;
 }
 
-/* The command that has the option, if it is another one; NULL: none has it. */
+/* The command that has the option, if it is another command; NULL: none has it. */
 static const struct command *command_with(const char *option, size_t n)
 {
 	struct text row = { .p = NULL };
@@ -180,8 +181,8 @@ static bool unknown_long_option(struct options *o, const struct getopt_table *t,
 	return false;
 }
 
-/* "-format json", which getopt reads as -f -o rmat: the name of a long option behind one dash.  NULL: neither
- * the element that getopt is at, nor the one whose rest is optarg, is such a name. */
+/* Finds the name of a long option behind one dash: "-format json", which getopt reads as -f -o rmat.  Returns
+ * NULL if neither the element at which getopt is, nor the one whose rest is optarg, is such a name. */
 static const char *name_behind_one_dash(const struct options *o, const struct getopt_table *t)
 {
 	const bool attached = optarg != NULL && optarg == o->argv[optind - 1] + 2;
@@ -310,7 +311,7 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 
 /* ---- after the last option ---- */
 
-/* A dialect must be one of the format; if the format is found by content, one of any format. */
+/* Checks that the format has the dialect, or any format if the format is found by content. */
 static bool check_dialect(struct options *o)
 {
 	struct shown_path shown;
@@ -351,7 +352,7 @@ unsigned options_want_sizes(const struct options *o)
 	return o->nschemas > 0 ? WANT_FIELDS : WANT_SIZES;
 }
 
-/* Mistakes in a vocabulary are reported before anything is read or written. */
+/* Reports mistakes in vocabularies before any input is read or output is written. */
 static bool read_schemas(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
@@ -384,7 +385,8 @@ bool options_fits(struct options *o, const struct format_option *p, const char *
 	return mistake == NULL || options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
 }
 
-/* An option of a format.  If several formats have it, its argument is checked with the output's format. */
+/* Adds an option of a format.  If several formats have it, its argument is checked by the format of the
+ * output. */
 static bool add_format_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
@@ -394,7 +396,7 @@ static bool add_format_value(struct options *o, const struct format_option *p, c
 	if (o->nvalues == OPTIONS_MAX)
 		return options_mistake(o, "takes at most %d format options", OPTIONS_MAX);
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
-		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
+		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last one given is found first */
 	o->nvalues++;
 	return true;
 }
@@ -429,7 +431,8 @@ bool options_bytes(struct options *o, const char *option, const char *arg, uint6
 	                       show_path(&shown, arg));
 }
 
-/* Stores the argument of an option where its row says; base is what the destination is in. */
+/* Stores the argument of an option at the destination of its row; base: the object that contains the
+ * destination. */
 static bool set_option(struct options *o, void *run, void *base, const struct cmd_option *option,
                        const char *arg)
 {
@@ -469,7 +472,7 @@ static bool set_option(struct options *o, void *run, void *base, const struct cm
 	return false;
 }
 
-/* The row of a value that getopt returned: a letter, or ROW and the index. */
+/* The row of a value that getopt returned: a letter, or ROW plus the index. */
 static size_t find_row(const struct getopt_table *t, int value)
 {
 	size_t i = 0;
@@ -617,8 +620,7 @@ struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx
 
 /* ---- vocabularies of the user (--vocabulary, vocabulary check) ---- */
 
-/* A file is read whole and parsed once for its mistakes; its text is kept, as what cannot be read twice may
- * have been named. */
+/* A file is read and parsed once; its text is kept, as a pipe cannot be read again. */
 
 #define FORMATS_MAX 64
 
@@ -677,7 +679,7 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 	} else {
 		summary->unreadable = true;
 	}
-	summary->mistakes = findings.levels[LEVEL_ERROR]; /* as all rules of vocabularies are */
+	summary->mistakes = findings.levels[LEVEL_ERROR]; /* all rules of vocabularies are errors */
 	report_text_rest(rest, &findings, LEVEL_NOTE);
 	findings_free(&findings);
 	return ok;

@@ -10,43 +10,43 @@
 
 struct options;
 
-/* Returning false means, unless stated otherwise, after a message and with o->status set. */
+/* Unless stated otherwise, functions return false after a message, with o->status set. */
 
 /* ---- options that select events ---- */
 
-/* Names and help; ended by a name of NULL. */
+/* Names and help; the name of the last row is NULL. */
 extern const struct cmd_option select_option_rows[];
 
-/* Their values; texts are borrowed from the command line. */
+/* Values of these options; texts are borrowed from the command line. */
 struct select_options {
 	struct select select;
-	bool invert; /* --not, for the option that follows */
+	bool invert; /* --not, for the next option */
 	bool fail_on_empty;
-	bool clip_asked; /* --edges clip was given, not only the default */
+	bool clip_asked; /* --edges clip was given; clip is also the default */
 };
 
 /* Sets the option select_option_rows[which]. */
 bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg);
 
-/* Checks them after the last option. */
+/* Checks the options after the last one was parsed. */
 bool select_options_end(const struct select_options *s, struct options *o);
 
 /* ---- options ---- */
 
-/* Progress of a long run; shown on stderr, if that is a terminal, after the first second. */
+/* Progress of a long run, shown on stderr after the first second if stderr is a terminal. */
 struct progress {
 	bool wanted, shown;
 	int64_t started_ms, last_ms;
-	/* of the current pass over the current file */
+	/* input of the current pass over the current file */
 	const struct input *in;
 	uint64_t begun_at, at;
 	int64_t begun_ms;
 };
 
-#define OPTIONS_MAX 64 /* long options of one command, those of the formats included */
+#define OPTIONS_MAX 64 /* long options of one command, including those of formats */
 #define OPTIONS_MAX_SCHEMAS 16
 
-/* The command line of one command: values of the common options, those of formats, and those that select
+/* The command line of one command: values of common options, of formats' options, and of options that select
  * events.  The run of a command begins with it. */
 struct options {
 	const struct command *cmd;
@@ -55,40 +55,40 @@ struct options {
 	/* reading */
 	const struct format *from;
 	const char *dialect;
-	uint64_t max_record; /* of --max-record; 0: not given */
+	uint64_t max_record; /* argument of --max-record; 0: not given */
 	bool quiet;
-	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
+	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* vocabularies that were read and checked */
 	size_t nschemas;
-	struct input_files files;         /* of all passes over the inputs */
+	struct input_files files;         /* files of all passes over the inputs */
 	struct vocabularies vocabularies; /* kept from one input to the next */
-	struct select_options select;     /* of commands that select */
-	struct side_reports *side;        /* of --report, of the same commands; NULL: none */
+	struct select_options select;     /* for commands that select events */
+	struct side_reports *side;        /* reports of --report, for the same commands; NULL: none */
 	bool wordless;                    /* --anonymise: findings are shown without text of the trace */
-	uint64_t warnings; /* number of warnings about traces that were not shown: say_found() */
+	uint64_t warnings; /* number of warnings about traces that were not shown; see say_found() */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
 	bool color_always, color_never;
 	bool width_given;
-	unsigned width;                          /* of --width; 0: full */
-	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
+	unsigned width;                          /* argument of --width; 0: full */
+	struct option_value values[OPTIONS_MAX]; /* values of formats' own options */
 	size_t nvalues;
 	struct progress progress;
-	/* result */
+	/* operands */
 	const char *const *in;   /* the operands ... */
-	size_t nin;              /* ... their number */
-	enum exit_status status; /* when options_parse() returns false */
+	size_t nin;              /* number of operands */
+	enum exit_status status; /* set when options_parse() returns false */
 };
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
 void options_free(struct options *o);
 
-/* Reads all options; those of the command go to `run`, as its rows say.  Returns false when the command is to
- * return o->status at once (after --help or a reported mistake). */
+/* Parses all options; values of the command's own options are stored in `run`, as its rows state.  Returns
+ * false if the command must return o->status at once (after --help or a reported mistake). */
 bool options_parse(struct options *o, void *run);
 
-/* Finds the traces of the operands; a folder may have several.  End with trace_groups_free() in any case. */
+/* Finds the traces of the operands; a folder may have several.  Always end with trace_groups_free(). */
 bool options_traces(struct options *o, struct trace_groups *traces);
 
 /* The index of arg among the words; -1 after a message, with o->status set. */
@@ -100,13 +100,13 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 /* Parses a number of bytes, with or without a unit: units_bytes(). */
 bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
 
-/* Reports OOM before an input was opened, with the last name of the command line.  Returns false. */
+/* Reports OOM before an input was opened, with the last argument of the command line.  Returns false. */
 bool options_no_memory(struct options *o);
 
 /* The number of threads for --threads=asked; 0: one per core, at most 16. */
 unsigned options_threads(uint64_t asked);
 
-/* Checks that there is an operand, and the names of files. */
+/* Checks that there is an operand, and checks the names of files. */
 bool options_name_traces(struct options *o);
 
 /* A job with the values of the common options; the command sets the rest.  Findings go to `sink`. */
@@ -115,7 +115,7 @@ struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx
 /* Checks the argument of an option of a format. */
 bool options_fits(struct options *o, const struct format_option *p, const char *arg);
 
-/* Values of formats' options, for readers and writers. */
+/* Values of formats' options, for readers and writers; the last one given is first. */
 const struct option_value *options_values(const struct options *o);
 
 /* Whether text for this descriptor is coloured. */
@@ -124,10 +124,10 @@ bool options_color(const struct options *o, int fd);
 /* Maximum width of a text report in columns; 0: unlimited. */
 unsigned options_width(const struct options *o);
 
-/* The same for help and explanations, at most 100. */
+/* Maximum width of help and explanations, at most 100. */
 unsigned options_prose_width(const struct options *o);
 
-/* Reports a mistake in the command line, and how to get help.  Returns false. */
+/* Reports a mistake in the command line, and the command for help.  Returns false. */
 bool options_mistake(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- options table ---- */
@@ -154,25 +154,26 @@ enum common {
 extern const char *const options_color_words[];
 extern const struct cmd_option options_common[COMMON_COUNT];
 
-/* Whether a command has such an option. */
+/* Whether a command has this common option. */
 bool options_has_common(const struct command *cmd, enum common which);
 
-/* The i-th option that formats bring to a command, over all formats; NULL beyond the last. */
+/* The i-th option of a command that a format provides, over all formats; NULL after the last. */
 const struct format_option *options_of_formats(const struct command *cmd, size_t i);
 
-/* The index of the command's own option of this name, which hides one of a format; -1: none. */
+/* The index of the command's own option of this name, which hides an option of a format; -1: none. */
 int options_own(const struct command *cmd, const char *name);
 
-/* Whether several formats have an option of this name: its arguments depend on the output then. */
+/* Whether several formats have an option of this name: then the output determines its arguments. */
 bool options_is_shared(const struct command *cmd, const char *name);
 
-/* Calls `visit` for each option of a command in the order of --help; an option that two formats share comes
- * once. words: what its argument may be, if the table of the option says so. */
+/* Calls `visit` for each option of a command in the order of --help; an option that several formats have is
+ * visited once.  words: possible arguments, if the table of the option has them. */
 typedef void options_visitor(void *ctx, const struct cmd_option *option, const char *const *words);
 
 void options_visit(const struct command *cmd, options_visitor *visit, void *ctx);
 
-/* Appends the row of --help about the option whose name are these n bytes; false: the command has none. */
+/* Appends the row of --help of the option whose name is these n bytes.  Returns false if the command has
+ * none. */
 bool options_put_row(struct text *t, const struct command *cmd, const char *name, size_t n);
 
 /* Prints the help of the command. */
@@ -189,20 +190,20 @@ enum exit_status options_help(const struct options *o);
  * Digits beyond a nanosecond are refused.
  */
 
-/* false: *t is not set. */
+/* Parses a time.  Returns false, without setting *t, if it is invalid. */
 bool time_option(const char *s, struct select_time *t);
 
-/* A duration in ns, "12.5ms"; false: it is none, or does not fit. */
+/* Parses a duration into ns, "12.5ms".  Returns false if it is invalid or does not fit. */
 bool duration_option(const char *s, uint64_t *ns);
 
-/* The same, and the unit is not left out: 100 is hardly ever meant in nanoseconds. */
+/* Likewise, but the unit is required: 100 is hardly ever meant in nanoseconds. */
 bool length_option(const char *s, uint64_t *ns);
 const char *duration_option_why(const char *s);
 
 /* ---- vocabularies of the user ---- */
 
-/* Parts of events that statistics need to count bytes: with WANT_SIZES, readers have the fields that built-in
- * vocabularies name; with WANT_FIELDS also those that a file of the user may name. */
+/* Parts of events that statistics need to count bytes.  WANT_SIZES: fields that built-in vocabularies name;
+ * WANT_FIELDS: also fields that a file of the user may name. */
 unsigned options_want_sizes(const struct options *o);
 
 /* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
@@ -213,12 +214,12 @@ void schema_free(struct schema_file *s);
 struct schema_summary {
 	char format[64];
 	size_t rules;
-	uint64_t mistakes; /* those that are not passed to the sink included */
-	bool unreadable;   /* it could not be read at all */
+	uint64_t mistakes; /* number of mistakes, including those that were not passed to the sink */
+	bool unreadable;   /* the file could not be read at all */
 };
 
-/* Checks a file.  On success *text is its content, to be freed by schema_free().  `rest` gets the numbers of
- * mistakes beyond those passed to the sink.  Returns false if it has mistakes. */
+/* Checks a vocabulary.  On success *text is its content, freed by schema_free().  `rest` gets the numbers of
+ * mistakes that were not passed to the sink.  Returns false if the file has mistakes. */
 bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
                   struct schema_summary *summary, struct text *rest);
 
@@ -226,11 +227,11 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 
 #define POLICY_MAX_BASELINES 16
 
-/* --select-rules, --ignore-rules, --level, --limit, --exit-zero, --fail-level, and files with policies. */
+/* --select-rules, --ignore-rules, --level, --limit, --exit-zero, --fail-level, and the files of policies. */
 struct policy_options {
 	struct policy_choice choice;
 	uint64_t limit;                              /* --limit; UINT64_MAX: none, 0: not given */
-	const char *config;                          /* --config; NULL: the policy is searched for */
+	const char *config;                          /* --config; NULL: the policy is found by search */
 	bool no_config;                              /* --no-config */
 	const char *baselines[POLICY_MAX_BASELINES]; /* --baseline */
 	unsigned nbaselines;
@@ -243,8 +244,8 @@ extern const char *const policy_levels[], *const policy_fail_levels[];
 void policy_options_init(struct policy_options *p);
 void policy_options_free(struct policy_options *p);
 
-/* Each sets its option.  Of several options about a rule the last counts; an ignored rule stays ignored,
- * whatever is selected. */
+/* Each function sets its option.  The last of several options about a rule takes effect; an ignored rule
+ * stays ignored even if it is selected. */
 bool policy_select(void *policy_options, struct options *o, const char *glob);
 bool policy_ignore(void *policy_options, struct options *o, const char *glob);
 bool policy_level(void *policy_options, struct options *o, const char *arg);

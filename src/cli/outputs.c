@@ -1,6 +1,6 @@
 /*
- * Outputs of commands: the format of one (by --to, or the suffix), a file or folder of either shape, reports,
- * and the publication that gives all of them their names at once, or none.
+ * Outputs of commands: the format of an output (by --to, or by its suffix), a file or folder, reports, and
+ * their publication, which gives all of them their names together, or none.
  */
 
 #include "cli/outputs.h"
@@ -20,7 +20,7 @@
 
 /* ---- format of an output ---- */
 
-/* "chrome (.json), htdump (.htdump)": all that can be written. */
+/* Writes all formats that can be written, "chrome (.json), htdump (.htdump)". */
 static void put_formats(struct text *t)
 {
 	const char *comma = "";
@@ -76,7 +76,7 @@ static const struct format *named_format(struct options *o, const char *to, cons
 	return NULL;
 }
 
-/* Whether the name would be one of a format in lower case; *suffix is where its suffix begins then. */
+/* The format that the name states in lower case; NULL: none. */
 static const struct format *format_in_lower_case(const char *out)
 {
 	char *const lower = strdup(out);
@@ -88,7 +88,7 @@ static const struct format *format_in_lower_case(const char *out)
 	return f;
 }
 
-/* From the last dot of the last part on; NULL: it has none. */
+/* The suffix, from the last dot of the last part of the path; NULL: none. */
 static const char *suffix_of(const char *out)
 {
 	const char *const base = path_name(out);
@@ -154,7 +154,7 @@ const struct format *output_name_misleads(const struct format *to, const char *o
 	return f == NULL || f == to || (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0 ? NULL : f;
 }
 
-/* A file that no program reads is not made.  false: it was said. */
+/* Refuses a file that no program would read.  Returns false after a message. */
 static bool file_fits(struct options *o, const struct format *to, const char *out)
 {
 	const struct format *const other = output_name_misleads(to, out);
@@ -196,7 +196,7 @@ static const struct format_option *option_of(const struct format *f, const char 
 	return NULL;
 }
 
-/* "chrome, csv": the formats that have an output option of this name. */
+/* Writes the formats that have an output option of this name, "chrome, csv". */
 static void put_formats_with(struct text *t, const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
@@ -342,7 +342,7 @@ bool report_out_open(struct report_out *r, struct options *o)
 
 void report_out_put(struct report_out *r, struct text *t)
 {
-	if (t->failed) { /* it lacks a part, and the report is not to be shown at all */
+	if (t->failed) { /* the text is incomplete, so none of the report is shown */
 		r->no_memory = true;
 		return;
 	}
@@ -380,7 +380,7 @@ void report_out_discard(struct report_out *r)
 	r->out = NULL;
 }
 
-/* Says why it failed, and leaves nothing. */
+/* Reports the failure, and removes the report. */
 static enum exit_status give_up(struct report_out *r)
 {
 	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
@@ -432,7 +432,7 @@ void publication_add(struct publication *p, struct report_out *r)
 	p->failed |= status == STATUS_UNREADABLE;
 }
 
-/* Gives all their names, or none.  false after a message, or *why. */
+/* Gives all outputs their names, or none.  Returns false after a message, or with *why set. */
 static bool publish(struct publication *p, struct convert_output *last, char *why, size_t n)
 {
 	size_t done = 0;
@@ -455,7 +455,7 @@ bool publication_end(struct publication *p, struct convert_output *last, char *w
 	if (n > 0)
 		why[0] = '\0';
 	if (!p->failed) {
-		/* no signal ends the process between two names */
+		/* no signal may end the process between two names */
 		p->failed = !output_register_begin(&hold) || !publish(p, last, why, n);
 		output_register_end(&hold);
 	}

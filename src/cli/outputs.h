@@ -7,34 +7,33 @@
 
 /* ---- output format ---- */
 
-/* The format of an output: the one named by --to (NULL: not given), or by the suffix of its name.  NULL after
- * a message that says what there is, and o->status set. */
+/* The format of an output: that of --to (NULL: not given), or by the suffix of its name.  Returns NULL after
+ * a message that lists the formats, with o->status set. */
 const struct format *output_format(struct options *o, const char *to, const char *out);
 
-/* The other format whose suffix the output has, if its programs cannot read this one; else NULL. */
+/* The other format whose suffix the output has, if programs for it cannot read this format; else NULL. */
 const struct format *output_name_misleads(const struct format *to, const char *out);
 
-/* Whether this output can be in that format, with --raw or without.  false after a message, and o->status
- * set. */
+/* Whether the output can be written in that format, with --raw or without.  Returns false after a message,
+ * with o->status set. */
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw);
 
-/* Whether all options that were given, and are for outputs of some formats alone, are for this one.  false
- * after a message, and o->status set. */
+/* Whether all given options that only outputs of some formats have apply to this format.  Returns false after
+ * a message, with o->status set. */
 bool output_options_fit(struct options *o, const struct format *to);
 
-/* Whether an option says how this format is to be written: then records of it are not copied. */
+/* Whether an option changes how this format is written, so that its records are not copied. */
 bool output_is_made_anew(const struct options *o, const struct format *to);
 
 /* ---- convert output ---- */
 
-/* The output of a writer, whatever its shape: one file or a folder.  Zero-initialise to start; see
- * output/output.h. */
+/* The output of a writer: one file or a folder, see output/output.h.  Zero-initialise to start. */
 struct convert_output {
 	struct output *file;
-	struct output_folder *folder; /* both NULL: not opened, or over */
+	struct output_folder *folder; /* both NULL: not opened, or ended */
 };
 
-/* flags: enum output_flags; threads: that compress it. */
+/* Opens the output.  flags: enum output_flags; threads: number of threads that compress it. */
 bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
                          unsigned threads, char *why, size_t n);
 
@@ -54,8 +53,8 @@ static inline const char *convert_output_written(const struct convert_output *o)
 
 bool convert_output_finish(struct convert_output *o);
 
-/* When it is finished, with OUTPUT_SUMS: reads all its bytes.  false, which is a failure of the output: they
- * are not those that were written, or cannot be read. */
+/* After finishing, with OUTPUT_SUMS: reads all bytes of the output.  Returns false, which is a failure of the
+ * output, if they differ from the bytes written or cannot be read. */
 bool convert_output_check(struct convert_output *o);
 
 /* As output_packed(). */
@@ -68,69 +67,70 @@ const char *convert_output_error(const struct convert_output *o);
 bool convert_output_pipe_closed(const struct convert_output *o);
 void convert_output_discard(struct convert_output *o);
 
-/* Whether such an output is there: a file, which got its name when it was complete; or a folder that
- * tracetool wrote, with all its files as large as they were.  *error: 0, or errno if that could not be found
- * out. */
+/* Whether such an output exists: a file, which has its name only if it is complete, or a folder that
+ * tracetool wrote, with all its files in their original sizes.  *error: 0, or errno if that could not be
+ * determined. */
 bool convert_output_exists(const char *path, enum writer_shape shape, int *error);
 
 /* ---- report out ---- */
 
-#define REPORTS_MAX 16 /* of --report */
+#define REPORTS_MAX 16 /* number of --report options */
 
 /* Destination of a report: standard output, or the file of -o. */
 struct report_out {
 	struct output *out;
-	const char *path; /* for messages; not escaped */
+	const char *path; /* name for messages; not escaped */
 	bool no_memory;
-	bool plain;     /* what is written is a program: it is left as it is */
-	unsigned lines; /* enum text_command_flags: what the next text is to be taken for */
+	bool plain;     /* the output is a program, and is not changed */
+	unsigned lines; /* enum text_command_flags of the next text */
 };
 
-/* o: where to; NULL: standard output.  The reports of --report are opened, too, to be ended with
- * report_out_end().  false: one of them cannot be opened; that was said. */
+/* Opens the report, by the options o; NULL: standard output.  Also opens the reports of --report; end them
+ * all with report_out_end().  Returns false after a message if one of them cannot be opened. */
 bool report_out_open(struct report_out *r, struct options *o);
 
-/* The same for a file of this name ("-": standard output). */
+/* Opens the file of this name ("-": standard output) likewise. */
 bool report_out_open_file(struct report_out *r, const char *path, bool force);
 
-/* The same for a file that a policy names; output_open_below(). */
+/* Opens a file that a policy names, with output_open_below(). */
 bool report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head);
 
-/* Hands over the text, less the commands of CI services (output/text_visible.h), and empties it.  Failures
- * are remembered for report_out_close(). */
+/* Writes the text without the commands of CI services (output/text_visible.h), and empties it.  Failures are
+ * kept for report_out_close(). */
 void report_out_put(struct report_out *r, struct text *t);
 
-/* Ends the report; STATUS_CLEAN, STATUS_UNREADABLE after saying why, or STATUS_PIPE_CLOSED. */
+/* Ends the report.  Returns STATUS_CLEAN, STATUS_UNREADABLE after a message, or STATUS_PIPE_CLOSED. */
 enum exit_status report_out_close(struct report_out *r);
 
-/* Ends it and the reports of --report, as one publication.  keep: false: it says nothing, as no input could
- * be read, and a file that it was to replace stays. */
+/* Ends the report and the reports of --report, as one publication.  keep false: the report is empty, as no
+ * input could be read, and the file that it would replace is kept. */
 enum exit_status report_out_end(struct report_out *r, struct options *o, bool keep);
 
-/* Opens, writes all of a text, frees it, and closes; o: as of report_out_open().  plain: see report_out. */
+/* Opens a report, writes a text, frees the text, and closes the report.  o: see report_out_open(); plain: see
+ * report_out. */
 enum exit_status report_out_text(struct options *o, struct text *t, bool plain);
 
-/* Leaves nothing; not opened is fine. */
+/* Removes the report; does nothing if it is not open. */
 void report_out_discard(struct report_out *r);
 
 /*
- * What a run writes, of which all gets its name or nothing does: reports first,
- * then the output.  Zero-initialise to start.
+ * Outputs of a run that get their names together, or none of them: reports
+ * first, then the output.  Zero-initialise to start.
  */
 
 struct publication {
 	struct report_out *list[REPORTS_MAX + 2];
 	size_t n;
-	bool failed;             /* one of them; which was said */
+	bool failed;             /* one of them failed (reported) */
 	enum exit_status status; /* STATUS_CLEAN, STATUS_UNREADABLE or STATUS_PIPE_CLOSED */
 };
 
-/* Adds a report, and writes all of it; what is not open is left out. */
+/* Adds a report after writing all of it; a report that is not open is ignored. */
 void publication_add(struct publication *p, struct report_out *r);
 
-/* Publishes them, or discards all if one failed; a closed pipe is no failure of the others.  last: the
- * output, finished; NULL: none.  *why, of n bytes: what is wrong with that; else it was said.  false: nothing
- * has its name, and p->status says so. */
+/* Publishes all outputs, or discards all if one failed; a closed pipe is no failure of the others.  last: the
+ * output, finished; NULL: none.  *why, of n bytes: the failure of `last`; other failures are reported.
+ * Returns false if nothing was published, with p->status set. */
 bool publication_end(struct publication *p, struct convert_output *last, char *why, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
 /*
- * The policies of a run (tracetool.yaml(5)): each trace has the one of --config, or the nearest above it.  A
- * policy is read once, and folders that were searched are cached, so the cost is one search for each folder.
+ * The policies of a run (tracetool.yaml(5)): each trace has the policy of --config, or the nearest one above
+ * it.  A policy is read once, and searched folders are cached, so there is one search for each folder.
  */
 
 #include <errno.h>
@@ -33,7 +33,7 @@ void policy_options_free(struct policy_options *p)
 	arena_free(&p->arena);
 }
 
-/* A pattern that fits no rule is a mistake. */
+/* A pattern that matches no rule is a mistake. */
 static bool add_choice(struct policy_options *p, struct options *o, const char *option,
                        enum policy_choice_key key, const char *glob, enum level level)
 {
@@ -99,7 +99,7 @@ static void mistakes_begin(struct reading_mistakes *m, struct options *o, const 
 	findings_init(&m->findings, path, say_mistake, o);
 }
 
-/* Reports the rest; returns ok: whether the file was read. */
+/* Reports the remaining mistakes; returns ok: whether the file was read. */
 static bool mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 {
 	char space[1024];
@@ -116,7 +116,7 @@ static bool mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 	return ok;
 }
 
-/* folder: of the policy that names it, or NULL. */
+/* folder: that of the policy that names the baseline, or NULL. */
 static struct policy_baseline *read_baseline(struct options *o, const char *folder, const char *path,
                                              const char *shown)
 {
@@ -138,7 +138,7 @@ static const char *short_path(const struct policies *p, const char *path)
 	return path;
 }
 
-/* The absolute path, to be freed; NULL if there is no such file, or with *failed after a message about
+/* The absolute path, to be freed.  NULL if there is no such file, or with *failed set after a message about
  * `what`. */
 static char *real_path(struct options *o, const char *path, const char *what, bool *failed)
 {
@@ -154,7 +154,7 @@ static char *real_path(struct options *o, const char *path, const char *what, bo
 	return full;
 }
 
-/* The same for the folder of a file. */
+/* The absolute path of the folder of a file, likewise. */
 static char *folder_of(struct options *o, const char *path, bool *failed)
 {
 	const struct slice folder = path_folder(path);
@@ -165,7 +165,7 @@ static char *folder_of(struct options *o, const char *path, bool *failed)
 	return full;
 }
 
-/* Reads the policy of a path, once; false after a message. */
+/* Reads the policy of a path, once.  Returns false after a message. */
 static bool read_entry(struct policies *p, struct options *o, const char *path, bool found, uint32_t *entry)
 {
 	const char *const shown = found ? short_path(p, path) : path;
@@ -200,7 +200,7 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 
 /* ---- the policy of a trace ---- */
 
-/* The path of a trace on disk: of one in an archive, that of the archive. */
+/* The path of a trace on disk; for a trace in an archive, the path of the archive. */
 static const char *path_on_disk(const struct trace_group *trace)
 {
 	const struct input_archive *const archive = trace->operand.archive;
@@ -208,7 +208,7 @@ static const char *path_on_disk(const struct trace_group *trace)
 	return archive != NULL ? input_archive_path(archive) : trace_group_path(trace);
 }
 
-/* The folder in which the search for the policy of a trace begins; p is NULL on OOM. */
+/* The folder where the search for the policy of a trace begins; p is NULL on OOM. */
 static struct slice search_start(struct policies *p, const struct trace_group *trace)
 {
 	const char *const path = path_on_disk(trace);

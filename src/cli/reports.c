@@ -1,8 +1,9 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
 /*
- * Opens, writes and publishes the reports that --report, --format and policies request, also those of
- * commands other than validate (--report of convert), and that of --losses.  src/report/ has their contents.
+ * Opens, writes and publishes the reports that --report, --format and policies request, including --report of
+ * commands other than validate (such as convert), and the report of --losses.  src/report/ makes their
+ * contents.
  */
 
 #include "cli/reports.h"
@@ -79,7 +80,7 @@ void side_reports_free(struct options *o)
 	o->side = NULL;
 }
 
-/* ---- reports: which ---- */
+/* ---- kinds of reports ---- */
 
 bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind)
 {
@@ -151,7 +152,7 @@ void reports_names(const struct reports *r, struct run_names *n)
 
 /* ---- reports: opening ---- */
 
-/* Copies the present content of the file, to which the report is appended. */
+/* Copies the present content of the file, which the report is appended to. */
 static bool copy_before(struct report_request *q)
 {
 	struct input *const in = access(q->path, F_OK) == 0 ? input_open(q->path) : NULL;
@@ -184,7 +185,7 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 	if (q->kind == &report_github)
 		q->out.lines = TEXT_OWN_COMMANDS;
 	q->out.plain =
-	    q->kind == &report_html; /* its texts are without commands; the hash is that of the script */
+	    q->kind == &report_html; /* its texts have no commands; the hash is that of the script */
 	if (!report_init(&q->report, q->kind, &r->context))
 		return options_no_memory(o);
 	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color_always;
@@ -198,7 +199,7 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 bool reports_open(struct reports *r, struct options *o, const struct policy *policy)
 {
 	r->folder = realpath(".", NULL);
-	if (r->folder == NULL && errno != ENOENT) { /* it was removed */
+	if (r->folder == NULL && errno != ENOENT) { /* the folder was removed */
 		say("the current folder: %s", strerror(errno));
 		return false;
 	}
@@ -243,7 +244,7 @@ void reports_file(struct reports *r, const struct file_record *k, const struct p
 
 	arena_reset(&r->arena);
 	if (!report_judge(&file, k, policy, r->context.policy->max, &r->totals, &r->arena))
-		return; /* the arena has the sticky failure */
+		return; /* the arena records the failure */
 	for (size_t i = 0; i < r->n; i++) {
 		report_file(&r->list[i].report, &file);
 		report_out_put(&r->list[i].out, &r->list[i].report.out);

@@ -1,6 +1,6 @@
 /*
- * Messages on standard error: findings as talk, losses, what a selection met, and progress.  Messages are
- * made in buffers on the stack, so that they appear when memory has run out.
+ * Messages on standard error: findings, losses, results of a selection, and progress.  Messages are made in
+ * buffers on the stack, so that they are shown even without memory.
  */
 
 #include "cli/say.h"
@@ -22,7 +22,7 @@
 #include "output/text_visible.h"
 #include "report/report.h"
 
-/* ---- what was selected ---- */
+/* ---- results of a selection ---- */
 
 enum { SELECTED_SPACE = 2048 }; /* bytes of a message on the stack */
 
@@ -62,7 +62,7 @@ static void put_condition(struct text *t, const struct select_condition *c, cons
 		put_quoted(t, c->glob);
 }
 
-/* The nearest text, or the first few. */
+/* Writes the nearest text, or the first few texts. */
 static void put_near(struct text *t, const struct select_condition *c, const struct select_near *near)
 {
 	const bool id = c->kind == SELECT_PID || c->kind == SELECT_TID;
@@ -86,7 +86,8 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
 }
 
-/* In seconds if the clock has run for long: other units would hide how far apart times are. */
+/* Writes a time, in seconds if the clock has run for long: other units would hide the distance between
+ * times. */
 static void put_clock(struct text *t, uint64_t at, uint64_t zero)
 {
 	const uint64_t ns = at < zero ? zero - at : at - zero;
@@ -98,7 +99,7 @@ static void put_clock(struct text *t, uint64_t at, uint64_t zero)
 		text_time(t, ns);
 }
 
-/* wall: the times that were given are times of the day. */
+/* wall: the given times are wall times. */
 static void put_span_of_time(struct text *t, const struct select_found *f, bool wall)
 {
 	uint64_t first, last;
@@ -115,7 +116,7 @@ static void put_span_of_time(struct text *t, const struct select_found *f, bool 
 	text_wall(t, last);
 }
 
-/* Notes an absolute time that was probably meant to be relative. */
+/* Notes an absolute time that was probably meant as a relative one. */
 static void say_early(const struct options *o, const char *path, const struct select_found *f, struct text *t)
 {
 	const struct select_time *const since = &o->select.select.since;
@@ -133,7 +134,7 @@ static void say_early(const struct options *o, const char *path, const struct se
 	say_of(path, "note: %.*s", (int)t->n, t->p);
 }
 
-/* Warns of each option that no event met; returns their number. */
+/* Warns of each option that no event matched; returns the number of such options. */
 static unsigned say_unmet(const struct options *o, const char *path, const struct select_found *f,
                           struct text *t)
 {
@@ -241,7 +242,7 @@ static void put_bytes(const char *p, size_t n)
 	}
 }
 
-/* Writes lines, without commands of CI services. */
+/* Writes lines without commands of CI services. */
 static void put_lines(const char *p, size_t n)
 {
 	char buffer[MESSAGE_SPACE];
@@ -354,7 +355,7 @@ const char *show_operand(struct shown_path *p, const char *path)
 	const char *const before = quote ? option ? "'./" : "'" : option ? "./" : "";
 	const size_t k = strlen(before);
 
-	/* A name with a quote, or that was escaped or cut, cannot be typed as it is shown. */
+	/* A name that has a quote, or was escaped or cut, cannot be typed as it is shown. */
 	if (strcmp(p->s, path) != 0 || strchr(path, '\'') != NULL || k + n + sizeof "'" > sizeof p->s)
 		return p->s;
 	memmove(p->s + k, p->s, n);
@@ -370,12 +371,12 @@ static void say_from(const struct options *o, enum level min, const struct findi
 	char buffer[MESSAGE_SPACE];
 	struct text t = text_start(buffer, sizeof buffer);
 
-	/* a message may quote anything; what the system says is of no trace */
+	/* a message may quote the trace; messages of system failures do not */
 	if (o->wordless && !input_rule_is_failure(f->rule))
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		finding_list_add(&o->side->log.open, &plain);
-	/* beyond a limit of this program, events may lack or be shown otherwise */
+	/* beyond a limit of this program, events may be missing or different */
 	if (f->rule->level < min && (o->quiet || f->rule->level != LEVEL_LIMIT))
 		return;
 	if (report_text_is_system(f))
@@ -519,7 +520,7 @@ void progress_init(struct progress *p, const struct options *o)
 
 void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms)
 {
-	const uint64_t mega = 1000000, rate = ms > 0 ? read / (uint64_t)ms * 1000 : 0; /* bytes in a second */
+	const uint64_t mega = 1000000, rate = ms > 0 ? read / (uint64_t)ms * 1000 : 0; /* bytes per second */
 
 	if (size > 0)
 		text_printf(t, "%3u %% of %" PRIu64 " MB", (unsigned)(at < size ? at * 100 / size : 100),

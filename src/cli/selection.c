@@ -24,7 +24,7 @@ bool duration_option(const char *s, uint64_t *ns)
 	return strchr(s, ' ') == NULL && (units_count(text, ns) || units_time(text, ns));
 }
 
-/* Parses "Z", "+hh:mm", "-hh:mm" or nothing: the offset of local time from UTC. */
+/* Parses the offset of local time from UTC: "Z", "+hh:mm", "-hh:mm" or nothing. */
 static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 {
 	uint64_t hours, minutes;
@@ -40,8 +40,8 @@ static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 	return true;
 }
 
-/* A wall time; more than units_wall() takes: seconds and Z may be missing, and there may be an offset from
- * UTC. */
+/* Parses a wall time.  It accepts more than units_wall(): seconds and Z are optional, and an offset from UTC
+ * is allowed. */
 static bool wall_time(const char *s, uint64_t *ns)
 {
 	const char *const clock = strchr(s, 'T');
@@ -300,7 +300,7 @@ bool select_options_take(struct select_options *s, struct options *o, int which,
 	return add_condition(k, o, which, inverted, arg);
 }
 
-/* The --max-dur that no duration of the --min-dur meets; NULL if one of them can be met. */
+/* A --max-dur that is below the --min-dur; NULL if a duration can meet both. */
 static const struct select_condition *find_excluding(const struct select *k,
                                                      const struct select_condition *min)
 {
@@ -314,7 +314,7 @@ static const struct select_condition *find_excluding(const struct select *k,
 	return NULL;
 }
 
-/* Refuses options that no event can meet together. */
+/* Refuses options that no event can match together. */
 static bool check_ranges(const struct select *k, struct options *o)
 {
 	const struct select_condition *max = NULL, *min = NULL;

@@ -1,7 +1,7 @@
 /*
- * The loop of commands that report on each trace: validate, stats, top, cat, info.  Traces are read on
- * several threads.  A trace waits with its first message or report until all earlier traces are reported, so
- * the output is that of one thread.
+ * The loop of commands that report on each trace: validate, stats, top, cat, info.  Several threads read
+ * traces.  A trace waits before its first message or report until all earlier traces are reported, so the
+ * output is the same as with one thread.
  */
 
 #include "cli/traces.h"
@@ -100,9 +100,9 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 /* ---- all traces ---- */
 
 #define SLOTS_PER_THREAD 4
-#define SLOTS_TO_FINISH 16 /* per thread, where no thread waits for the turn of its trace */
+#define SLOTS_TO_FINISH 16 /* slots per thread, if no thread waits for the turn of its trace */
 
-/* Parsed vocabularies, of one thread at a time. */
+/* Parsed vocabularies, used by one thread at a time. */
 struct kept {
 	struct vocabularies vocabularies;
 	struct kept *next;
@@ -112,7 +112,7 @@ struct each {
 	struct trace_slot *slots;
 	void (*one)(struct trace_slot *t);
 	size_t state_size;
-	struct kept *kept; /* those that no thread has */
+	struct kept *kept; /* vocabularies that no thread uses */
 	pthread_mutex_t lock;
 };
 
@@ -139,7 +139,7 @@ static void run_slot(void *ctx, size_t index)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Other threads may report after it. */
+/* Other threads may report after this call. */
 static void finish_slot(void *ctx, size_t index)
 {
 	const struct each *const e = ctx;
@@ -155,7 +155,7 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 	static const struct workers_ops ops = { .run = run_slot, .finish = finish_slot };
 	const size_t wanted = options_threads(threads);
 	const size_t all = r->groups.n > 0 ? r->groups.n : 1, nthreads = wanted < all ? wanted : all;
-	/* More slots than threads, so that a thread finds the next trace while this one reads its own. */
+	/* More slots than threads, so that a thread gets its next trace without waiting. */
 	const size_t slots = nthreads * (r->finish != NULL ? SLOTS_TO_FINISH : SLOTS_PER_THREAD);
 	const size_t n = nthreads == 1 ? 1 : slots < all ? slots : all;
 	struct each each = { .slots = calloc(n, sizeof *each.slots),
@@ -226,7 +226,7 @@ static void settle(void *ctx)
 	(void)stats_thread_settle(&s->thread);
 }
 
-/* Returns false if the trace could not be read; a finding says why. */
+/* Counts all events.  Returns false if the trace could not be read; a finding states the reason. */
 static bool count_events(struct trace_counted *s, struct pipeline *p)
 {
 	enum stage_status status;
@@ -257,9 +257,9 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 		job.read.want |= WANT_FIELDS;
 	job.read.no_arrows = how->tables == NULL || !how->tables->flows;
 	job.adjust.max_repeat = how->max_repeat;
-	job.choice.keeps = true; /* spans of the whole trace nest */
+	job.choice.keeps = true; /* spans of the whole trace must nest */
 	const struct stats_tables_asked *const asked = how->tables;
-	job.choice.keeps_arrows = asked != NULL && asked->flows; /* whose partner may be selected */
+	job.choice.keeps_arrows = asked != NULL && asked->flows; /* their partners may be selected */
 	const bool tables = asked != NULL && stats_tables_count(asked) > 0;
 	if (tables)
 		job.arrange.order = ORDER_TIME;

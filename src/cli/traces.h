@@ -21,24 +21,24 @@ enum report_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
  *	return traces_end(r);
  */
 struct trace_run {
-	struct options options; /* first: the hooks get a trace_run where they expect options */
+	struct options options; /* first member: hooks get a trace_run where they expect options */
 	struct report_out out;
 	struct text text;
 	struct trace_groups groups;
 	bool begun, json;
-	unsigned layout; /* "layout" of the JSON; 0: none */
-	/* Reports on a trace in its turn, if `one` of traces_each() has left that to it; NULL: it has not. */
+	unsigned layout; /* member "layout" of the JSON; 0: none */
+	/* Reports on a trace in its turn, if `one` of traces_each() does not; NULL: `one` reports. */
 	void (*finish)(struct trace_slot *t);
 	struct job_parts parts;
 	bool any;                /* the report describes a trace */
-	enum exit_status status; /* the worst so far */
+	enum exit_status status; /* worst status so far */
 };
 
 /* Finds the traces and opens the report; json: {"tool":...,"inputs":[ ]}, with an element for each trace.
  * Returns false after a message, with the status of the options set. */
 bool traces_begin(struct trace_run *r, bool json);
 
-/* The same for operands that are no traces. */
+/* Likewise, for operands that are not traces. */
 bool traces_begin_report(struct trace_run *r, bool json);
 
 /* A trace that a thread works on. */
@@ -46,8 +46,8 @@ struct trace_slot {
 	struct trace_run *run;
 	const struct trace_group *trace;
 	const char *path;
-	uint32_t number; /* of the trace, from 0 */
-	void *state;     /* of the command; zeroed before each trace, valid until `finish` */
+	uint32_t number; /* number of the trace, from 0 */
+	void *state;     /* state of the command; zeroed before each trace, valid until `finish` */
 	bool is_read;    /* a reader of its inputs was opened; set by the default hook */
 	struct workers *workers;
 	size_t index;
@@ -55,8 +55,8 @@ struct trace_slot {
 	struct vocabularies *vocabularies; /* kept from one trace to the next; NULL: on OOM */
 };
 
-/* Calls `one` for each trace, on at most `threads` threads (0: one per core).  It reads the trace, then calls
- * trace_slot_turn() and reports: all earlier traces are reported then, and it is the only one that does. */
+/* Calls `one` for each trace, on at most `threads` threads (0: one per core).  `one` reads the trace, calls
+ * trace_slot_turn() and reports: then all earlier traces are reported, and no other thread reports. */
 void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t));
 
 /* Waits until all earlier traces are reported.  Idempotent. */
@@ -74,12 +74,12 @@ void trace_slot_closed(void *slot, const struct source *s);
 /* How the events of a trace are counted. */
 struct trace_counting {
 	const struct group_by *by;
-	struct slice sum_of; /* no bytes: none */
+	struct slice sum_of; /* field to sum; no bytes: none */
 	uint64_t threads,
 	    max_repeat; /* as given; a single trace is read by one thread and counted by another */
 	const struct stats_tables_asked *tables; /* NULL: none */
 	struct stats_examples examples;
-	/* In the turn of the trace, if it was read: its statistics are described (stats_describe()). */
+	/* Called in the turn of the trace, if it was read; its statistics are complete (stats_describe()). */
 	void (*report)(struct trace_slot *t, struct stats *s);
 };
 
@@ -97,8 +97,8 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 /* Reads a file of stats --full.  Returns false after a message. */
 bool table_file_read(struct input_whole *w, const char *path);
 
-/* Ends the report, frees all, and returns the exit status; also if traces_begin() failed or was not called.
- */
+/* Ends the report, frees all memory, and returns the exit status.  Call it also if traces_begin() failed or
+ * was not called. */
 enum exit_status traces_end(struct trace_run *r);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * cat: records one a line, as text or JSON, with their offsets; --at finds the record of a byte.  The output
- * is flushed at 64 KiB and after each batch.
+ * cat: one line for each record, as text or JSON, with its offset; --at finds the record that contains a
+ * byte.  The output is flushed at 64 KiB and after each batch.
  */
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "format/trace_ops.h"
 #include "out/kind.h"
 
-#define MAX_COMPARED 256U /* field names of one record, compared each with each */
+#define MAX_COMPARED 256U /* number of field names of a record that are compared with each other */
 
 /* ---- records as text ---- */
 
@@ -68,7 +68,7 @@ static void put_text_record(struct text *t, const struct batch *b, uint32_t i, b
 		put_hex(t, b->events[i].offset, b->bytes[i]);
 }
 
-/* Names the input of the records that follow. */
+/* Writes the name of the input above its records. */
 static void put_text_input(struct text *t, const char *path, const char *format)
 {
 	struct shown_path shown;
@@ -172,12 +172,12 @@ struct cat {
 	struct trace_run run;
 	uint64_t zero; /* trace.zero_ns */
 	bool hex, raw;
-	unsigned json;        /* of text|json */
-	uint64_t limit, left; /* records; UINT64_MAX: all */
-	uint64_t at;          /* the byte asked for; UINT64_MAX: none */
+	unsigned json;        /* index in text|json */
+	uint64_t limit, left; /* number of records; UINT64_MAX: all */
+	uint64_t at;          /* offset of --at; UINT64_MAX: none */
 	uint64_t max_repeat;
-	bool found; /* the record of that byte, in the current input */
-	bool named; /* the current trace was */
+	bool found; /* the current input has the record of --at */
+	bool named; /* the name of the current trace was written */
 };
 
 static const struct cmd_option own[] = {
@@ -193,7 +193,7 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* Only spans have durations, so begins and ends have to be paired. */
+/* Only spans have durations, so begins and ends must be paired. */
 static bool asks_durations(const struct select *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -214,7 +214,7 @@ static bool check(struct cat *c)
 	                          "or --min-dur and --max-dur");
 }
 
-/* --at needs a file, as offsets are those of one.  A folder or an archive is refused once. */
+/* --at needs one file, as offsets are within a file.  A folder or an archive is refused, with one message. */
 static bool can_find(struct cat *c, const struct source *s)
 {
 	if (c->at == UINT64_MAX || !s->location.in_folder)
@@ -226,7 +226,7 @@ static bool can_find(struct cat *c, const struct source *s)
 	return false;
 }
 
-/* Formats that cannot leave out records show all raw records. */
+/* Refuses --raw with a selection if the format cannot omit records. */
 static bool can_select(struct cat *c, const struct format *of)
 {
 	if (!c->raw || select_is_any(&c->run.options.select.select) || (format_omits_records(of)))
@@ -263,7 +263,7 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-/* No record has the byte: it is after the end, or where nothing can be read. */
+/* Reports that no record has the byte of --at: it is after the end, or cannot be read. */
 static void say_not_found(struct cat *c, const struct source *s)
 {
 	if (c->found || !s->open || s->location.in_folder)
@@ -284,7 +284,7 @@ static void closed(void *ctx, const struct source *s)
 	trace_slot_closed(t, s);
 }
 
-/* Whether the record is before that of --at, or is structure and events are selected. */
+/* Whether the record is before that of --at, or is structure while events are selected. */
 static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
@@ -326,7 +326,7 @@ static void show_trace(struct trace_slot *t)
 	job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
 	job.choice.drops = c->raw;
 	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
-	job.read.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
+	job.read.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* --at reads one file */
 	job.read.want |= c->hex ? WANT_BYTES : 0U;
 	job.to.hooks.opened = opened;
 	job.to.hooks.closed = closed;

@@ -32,7 +32,7 @@ static void put_libraries(struct text *t)
 {
 	char libc[64];
 
-	/* ISA-L does not say at run time which one it is. */
+	/* ISA-L cannot report its version at run time. */
 	text_printf(t, "library: cJSON %s\n", cJSON_Version());
 	text_printf(t, "library: ISA-L %d.%d.%d\n", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION,
 	            ISAL_PATCH_VERSION);

@@ -1,7 +1,7 @@
 /*
- * compare: what takes longer, or less, in the runs of a new side than in those of an old one.  A run is an
- * operand: a trace, a folder with the traces of a run, or a table of `stats --full`.  All traces are read
- * side by side; each is added to the table of its run in its turn.
+ * compare: spans that take longer, or less, in the runs of the new side than in those of the old side.  A run
+ * is an operand: a trace, a folder with the traces of a run, or a table of `stats --full`.  All traces are
+ * read side by side; each is added in its turn to the table of its run.
  */
 
 #include <inttypes.h>
@@ -30,14 +30,13 @@ struct compare {
 	const char *words_by, *map_path;
 	struct change_floors floors;
 	struct group_by by;
-	bool grouped; /* `by` is settled: by --by, or by the first table */
+	bool grouped; /* `by` is set, by --by or by the first table */
 	struct change_map map;
-	struct compare_run *runs; /* the old ones first */
+	struct compare_run *runs; /* old runs first */
 	size_t nruns, nold;
-	const char **paths; /* of all runs */
-	size_t *run_of;     /* by number of the operand that is a trace */
-	/* of --new */
-	const char **named, **after; /* its arguments; all operands after the first of them */
+	const char **paths;          /* paths of all runs */
+	size_t *run_of;              /* index of the run, by number of the operand that is a trace */
+	const char **named, **after; /* operands of --new; all operands after the first of them */
 	size_t nnamed, nafter;
 };
 
@@ -127,7 +126,8 @@ static const struct cmd_words words[] = {
 
 /* ---- sides ---- */
 
-/* How many of the last operands are of the new side: those after --, or after --new; of two, the second. */
+/* Number of operands on the new side, which are the last ones: those after --, or after --new; of two
+ * operands, the second. */
 static size_t count_new(const struct compare *c, size_t nafter_dashes)
 {
 	const struct options *const o = &c->run.options;
@@ -255,8 +255,8 @@ static void say_coarse(const struct compare *c)
 
 /* ---- tables ---- */
 
-/* *is: whether it is a regular file with JSON of stats.  Returns false after a message if it cannot be
- * opened. */
+/* Sets *is: whether the path is a regular file with JSON of stats.  Returns false after a message if it
+ * cannot be opened. */
 static bool is_table(struct compare *c, const char *path, bool *is)
 {
 	struct options *const o = &c->run.options;
@@ -283,14 +283,13 @@ static bool add_to_run(struct compare *c, struct compare_run *run, const struct 
 	return change_add(&run->table, s, run->side == CHANGE_OLD ? &c->map : NULL, c->ignore_lines);
 }
 
-/* Sets the keys of a run's table, before anything is added to it. */
+/* Sets the keys of a run's table, before the first addition to it. */
 static bool begin_run(struct compare *c, struct compare_run *run)
 {
 	return run->any || (stats_init(&run->table) && stats_group(&run->table, &c->by, SLICE_LIT("")));
 }
 
-/* The keys of the first table are those of all runs, unless --by names others.  Returns false after a
- * message. */
+/* The keys of the first table apply to all runs, unless --by sets others.  Returns false after a message. */
 static bool same_keys(struct compare *c, const struct compare_run *run, const struct stats *table)
 {
 	char has[GROUP_BY_WORDS], want[GROUP_BY_WORDS];
@@ -332,7 +331,7 @@ static bool read_table(struct compare *c, struct compare_run *run)
 	return ok;
 }
 
-/* Reads the tables, and lists the traces. */
+/* Reads the tables, and makes the list of traces. */
 static bool open_runs(struct compare *c)
 {
 	struct options *const o = &c->run.options;
@@ -384,7 +383,7 @@ static void count_trace(struct trace_slot *t)
 
 /* ---- findings ---- */
 
-/* Adds the findings to the reports of --report, and says whether one of them is of the fail level. */
+/* Adds the findings to the reports of --report, and notes whether one of them is of the fail level. */
 static void find_changes(struct compare *c, const struct change *change)
 {
 	struct options *const o = &c->run.options;
@@ -461,7 +460,7 @@ static void compare(struct compare *c)
 		free(tables);
 		return;
 	}
-	/* Findings in the inputs were reported; they do not make one side slower. */
+	/* Findings in the inputs are reported already; they do not make one side slower. */
 	r->status = c->empty ? STATUS_FINDINGS : STATUS_CLEAN;
 	bool ok = tables != NULL && !r->out.no_memory;
 	for (size_t i = 0; ok && i < c->nruns; i++) {

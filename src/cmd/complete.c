@@ -1,15 +1,14 @@
 /*
  * Completion of command lines.  The script of each shell (completion/) runs "tracetool __complete WORD...":
- * the words after the program's name, of which the last is to be completed and may be empty.  The answer
- * comes from the tables that --help is made of:
+ * the words after the program's name; the last word, which may be empty, is completed.  The answer is made
+ * from the tables of --help:
  *
  *	words               or     files TAB PREFIX
  *	WORD TAB HELP
  *	...
  *
- * A word replaces the whole last word; one that ends in "=" is not complete.  After
- * "files", the shell completes a file name after PREFIX.  The shell drops the words
- * that do not match.
+ * A word replaces the whole last word; one that ends in "=" is not complete.  After "files", the shell
+ * completes a file name after PREFIX.  The shell drops the words that do not match.
  */
 
 #include <stdio.h>
@@ -25,11 +24,11 @@
 /* ---- candidates ---- */
 
 struct answer {
-	struct text t;      /* the words, a line each */
+	struct text t;      /* the words, one a line */
 	bool files;         /* a file name can follow the prefix */
 	const char *last;   /* the word to complete */
-	size_t prefix;      /* bytes of it before the value */
-	const char *suffix; /* "=" after a value that another follows */
+	size_t prefix;      /* number of bytes of `last` before the value */
+	const char *suffix; /* "=" if a second value follows the first, else "" */
 };
 
 static void put_word(struct answer *a, const char *word, size_t n, const char *help)
@@ -82,7 +81,7 @@ static void put_source(struct answer *a, enum cmd_word_source source, const char
 		put_of_format(a, source, *f);
 }
 
-/* The row about an option, "--to", or an operand; NULL: there is none. */
+/* The row of an option, "--to", or of an operand; NULL: none. */
 static const struct cmd_words *find_words(const struct command *cmd, const char *position)
 {
 	static const struct cmd_words common[] = {
@@ -106,7 +105,7 @@ static const struct cmd_words *find_words(const struct command *cmd, const char 
 struct found_option {
 	const char *typed; /* "--name", "--name=value" or "-n" */
 	struct cmd_option option;
-	const char *const *words; /* of its own table, or NULL */
+	const char *const *words; /* words from the table of the option, or NULL */
 	bool found;
 };
 
@@ -125,7 +124,7 @@ static void match_option(void *ctx, const struct cmd_option *o, const char *cons
 	}
 }
 
-/* Whether the word is an option that has an argument. */
+/* Whether the word is an option that takes an argument. */
 static bool takes_argument(const struct command *cmd, const char *word, struct found_option *f)
 {
 	*f = (struct found_option){ .typed = word };
@@ -152,7 +151,7 @@ static void put_part(struct answer *a, const char *name, size_t n, const struct 
 		}
 }
 
-/* The argument of an option: FIRST, FIRST=SECOND or FIRST[=SECOND]; a->last has it after the prefix. */
+/* Completes the argument of an option: FIRST, FIRST=SECOND or FIRST[=SECOND], in a->last after the prefix. */
 static void put_argument(struct answer *a, const struct command *cmd, const struct found_option *f)
 {
 	const char *const name = f->option.arg, *const second = strchr(name, '=');
@@ -191,7 +190,7 @@ static void put_commands(struct answer *a)
 		put_word(a, (*c)->name, strlen((*c)->name), (*c)->summary);
 }
 
-/* A word that is no option: the list of words of a command is for its first operand only. */
+/* Completes a word that is not an option.  The list of words of a command is for its first operand only. */
 static void put_operand(struct answer *a, const struct command *cmd, const char *first)
 {
 	const struct cmd_words *row = first != NULL ? find_words(cmd, first) : NULL;
@@ -204,7 +203,7 @@ static void put_operand(struct answer *a, const struct command *cmd, const char 
 		put_source(a, row->source, row->words);
 }
 
-/* words: after the name of the command; the last is to be completed. */
+/* words: those after the name of the command; the last is completed. */
 static void complete_command(struct answer *a, const struct command *cmd, int n, char **words)
 {
 	struct found_option f = { .found = false };

@@ -1,7 +1,7 @@
 /*
- * diff: both traces are read in order of time at the same pace and compared by compare/differ, which pairs
- * the events; memory is that of sorting, and of the events that wait for a partner.  Each difference is
- * written when it is found, as text or JSON, and a table by name ends the report.
+ * diff: both traces are read in order of time at the same pace.  compare/differ pairs and compares the
+ * events; memory is used for sorting and for events that wait for a partner.  Each difference is written when
+ * it is found, as text or JSON; a table by name ends the report.
  */
 
 #include <errno.h>
@@ -36,7 +36,7 @@ struct diff_form {
 };
 
 #define MAX_FIELDS 64
-#define DEFAULT_LIMIT 20 /* differences */
+#define DEFAULT_LIMIT 20 /* number of differences */
 
 struct diff_input {
 	struct diff *diff;
@@ -50,25 +50,25 @@ struct diff {
 	const char *paths[DIFFER_SIDES];
 	uint64_t limit, sort_memory;
 	struct differ_rules rules;
-	struct slice fields[MAX_FIELDS]; /* that do not count */
+	struct slice fields[MAX_FIELDS]; /* ignored fields */
 	size_t nfields;
-	unsigned json; /* of text|json */
+	unsigned json; /* index in text|json */
 	struct report_out out;
 	struct text text;
 	/* the report */
 	const struct diff_form *form;
-	uint64_t bias;  /* of signed times 2^63, which makes them comparable by ^; else 0 */
+	uint64_t bias;  /* 2^63 for signed times, which makes them comparable by ^; else 0 */
 	uint64_t start; /* ns ^ bias: the first time of both sides */
 	uint64_t starts[DIFFER_SIDES];
-	unsigned width; /* of text; 0: any */
-	uint64_t shown; /* differences so far */
+	unsigned width; /* width of text; 0: any */
+	uint64_t shown; /* number of differences so far */
 	bool complete;  /* at the end: both sides were read */
 	struct pipeline *pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
 	struct differ differ;
 	struct by_name names;
 	bool no_memory;
-	enum exit_status status; /* of the inputs */
+	enum exit_status status; /* worst status of the inputs */
 };
 
 /* ---- report as text ---- */
@@ -90,7 +90,7 @@ static void put_time(struct text *t, const struct diff *v, uint64_t ts)
 	text_since(t, ts > v->start ? ts - v->start : 0);
 }
 
-/* Two durations, to the ns where fewer digits would show the same. */
+/* Writes two durations, in ns if fewer digits would show the same. */
 static void put_durations(struct text *t, uint64_t a, uint64_t b)
 {
 	struct text shown[DIFFER_SIDES] = { { .p = NULL } };
@@ -222,7 +222,7 @@ static void put_names(struct text *t, const struct diff *v)
 	columns_free(&c);
 }
 
-/* A hint for traces that have nothing in common, such as two runs. */
+/* Writes a hint for traces that have nothing in common, such as traces of two runs. */
 static void put_nothing_same(struct text *t, const struct diff *v)
 {
 	const struct differ_rules *const rules = &v->differ.rules;
@@ -274,7 +274,7 @@ static void put_end(struct text *t, const struct diff *v)
 		            d->full, PENDING_MAX);
 }
 
-#define INDENT 8 /* of what a line goes on with */
+#define INDENT 8 /* indent of continuation lines */
 
 static void put_lines(struct text *t, const struct diff *v, struct text *lines)
 {
@@ -585,7 +585,7 @@ static bool open_side(struct diff *d, int side)
 	return pipeline_open(&d->pipelines[side], job);
 }
 
-/* The events of a side come in order of time, so that the first batch has the first of them. */
+/* Events of a side are in order of time, so its first batch has its first event. */
 static enum stage_status next(void *ctx, struct batch **out)
 {
 	struct diff_input *const in = ctx;
@@ -614,7 +614,7 @@ static bool report_difference(void *ctx, const struct difference *difference)
 	return !d->no_memory;
 }
 
-/* false: a side could not be read. */
+/* Returns false if a side could not be read. */
 static bool compare(struct diff *d)
 {
 	struct differ_source sources[DIFFER_SIDES];
@@ -640,7 +640,7 @@ static bool compare(struct diff *d)
 	return status == DIFFER_DONE;
 }
 
-/* Whether both sides can be opened.  Those that cannot are read, which says why. */
+/* Whether both sides can be opened.  A side that cannot is read, which reports the reason. */
 static bool check_readable(struct diff *d)
 {
 	bool all = true;
@@ -649,7 +649,7 @@ static bool check_readable(struct diff *d)
 		if (input_is_named(d->paths[i]) && access(d->paths[i], R_OK) != 0) {
 			const int error = errno;
 			(void)pipeline_drain(d->pipelines[i]);
-			if (d->status < STATUS_UNREADABLE) /* it can be read all the same */
+			if (d->status < STATUS_UNREADABLE) /* the side can be read nevertheless */
 				say_of(d->paths[i], "%s", strerror(error));
 			all = false;
 		}

@@ -1,6 +1,6 @@
 /*
- * formats: the list of formats, and the matrix of losses between them, which follows from the features that a
- * reader states (format/ledger.h) and the rows of losses of a writer.
+ * formats: the list of formats, and the matrix of losses between them, which is computed from the features
+ * that a reader states (format/ledger.h) and the loss table of a writer.
  */
 
 #include "base/match.h"
@@ -38,13 +38,13 @@ static unsigned count(const struct loss *l, const struct format *from, const str
 
 /* ---- matrix as text ---- */
 
-/* Whether a row or column of the format is shown; only NULL: all are. */
+/* Whether a row or column of the format is shown; only NULL: all are shown. */
 static bool is_asked(const struct format *only, const struct format *from, const struct format *to)
 {
 	return only == NULL || only == from || only == to;
 }
 
-/* The number of kinds of loss. */
+/* Writes the number of kinds of loss. */
 static void put_count(struct columns *c, const struct format *from, const struct format *to,
                       const char *copied)
 {
@@ -54,7 +54,7 @@ static void put_count(struct columns *c, const struct format *from, const struct
 		columns_u64(c, count(to->losses, from, to));
 }
 
-/* A line for each pair with this format. */
+/* Writes a line for each pair with this format. */
 static void put_pairs_with(struct text *t, const struct format *only, unsigned width)
 {
 	static const struct column list[] = { { "input", COLUMN_WORD, 0, 0 },
@@ -74,7 +74,7 @@ static void put_pairs_with(struct text *t, const struct format *only, unsigned w
 	columns_free(&c);
 }
 
-/* A table of the numbers of kinds of loss: outputs down, inputs across.  only: the pairs with this format. */
+/* Writes the numbers of kinds of loss: outputs down, inputs across.  only: the pairs with this format. */
 static void put_matrix_text(struct text *t, const struct format *only, unsigned width)
 {
 	struct column list[COLUMNS_MAX] = { { "output", COLUMN_WORD, 0, 0 } };
@@ -115,7 +115,7 @@ static void put_kinds(struct columns *c, const struct loss *l, const struct form
 		}
 }
 
-/* Adds the kinds of loss of a pair of formats: of the writer and of the engine. */
+/* Adds the kinds of loss of a pair of formats: those of the writer and those of the engine. */
 static void put_pair_text(struct text *t, const struct format *from, const struct format *to, unsigned width)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 20, 0 } };
@@ -149,7 +149,7 @@ static void put_ids(struct json_out *o, const char *key, const struct loss *l, c
 	json_out_end(o, "]");
 }
 
-/* All pairs, or those with one format. */
+/* Writes all pairs, or those with one format. */
 static void put_matrix_json(struct text *t, const struct format *only)
 {
 	struct json_out o = { .t = t };
@@ -256,7 +256,7 @@ static void put_list(struct json_out *o, const char *key, const char *const *wor
 	json_out_end(o, "]");
 }
 
-/* only: NULL: all of them. */
+/* only: NULL for all formats. */
 static void put_list_json(struct text *t, const struct format *only)
 {
 	struct json_out o = { .t = t };
@@ -287,7 +287,7 @@ static bool fits(const struct format *f, enum can can)
 	return can == CAN_ANY || (can == CAN_READ ? f->reader != NULL : f->writer != NULL);
 }
 
-/* The format of an operand; NULL after a message and o->status set. */
+/* Returns the format of an operand; NULL after a message, with o->status set. */
 static const struct format *find_format(struct options *o, const char *name, enum can can)
 {
 	static const char *const cans[] = { "", " that can be read", " that can be written" };
@@ -311,9 +311,9 @@ static const struct format *find_format(struct options *o, const char *name, enu
 }
 
 struct asked {
-	unsigned json; /* of text|json */
+	unsigned json; /* index in text|json */
 	bool matrix;
-	const struct format *one, *from, *to; /* NULL: all */
+	const struct format *one, *from, *to; /* NULL: all formats */
 };
 
 static const struct cmd_option own[] = {

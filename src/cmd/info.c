@@ -1,6 +1,6 @@
 /*
- * info: what a trace is, without its events: format, size, times, clock, metadata, threads, classes; and with
- * --digest a hash of all events that is the same in every format that has them.
+ * info: describes a trace without its events: format, size, times, clock, metadata, threads, classes; and
+ * with --digest a hash of all events, which is the same in every format that can hold them.
  */
 
 #include <inttypes.h>
@@ -24,11 +24,11 @@ struct info_run {
 	unsigned form; /* enum report_form */
 	bool digest, tracks, table;
 	uint64_t threads;
-	struct cells cells; /* of --table */
+	struct cells cells; /* cells of --table */
 	struct json_out json_out;
 };
 
-/* Events of a track. */
+/* Number of events of a track. */
 struct seen_track {
 	uint64_t events;
 	uint64_t first_ns, last_ns;
@@ -40,12 +40,12 @@ struct info {
 	struct digest sum;
 	uint64_t first_ns, last_ns;
 	uint64_t spans;
-	uint64_t tracks;         /* threads that have events, as stats counts them */
+	uint64_t tracks;         /* number of threads with events, as stats counts them */
 	struct seen_track *seen; /* by index of the track */
 	uint32_t nseen;
 	uint64_t findings[LEVEL_COUNT];
-	uint64_t files, packed;     /* packed: bytes */
-	enum input_packing packing; /* of the last file */
+	uint64_t files, packed;     /* packed: number of packed bytes */
+	enum input_packing packing; /* packing of the last file */
 };
 
 static const struct cmd_option own[] = {
@@ -101,7 +101,8 @@ static void put_size(struct text *t, const struct info *n, uint64_t bytes)
 	text_char(t, '\n');
 }
 
-/* Whether a class is listed: it has records, or it is the first of its name and none of that name has any. */
+/* Whether a class is listed: it has records, or it is the first class of its name and no class of that name
+ * has records. */
 static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
@@ -183,7 +184,7 @@ static void put_clock(struct text *t, const struct trace *trace)
 	}
 }
 
-/* Tracks with events, processes in order of arrival. */
+/* Writes the tracks that have events; processes are in order of arrival. */
 static void put_tracks(struct text *t, const struct info *n, const struct trace *trace, unsigned width)
 {
 	static const struct column heads[] = {
@@ -223,7 +224,7 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 	columns_free(&c);
 }
 
-/* hash: NULL: not asked for. */
+/* hash: NULL if it was not requested. */
 static void put_trace(struct text *t, const struct info *n, const struct run_report *run,
                       const struct wide_hash *hash)
 {
@@ -274,7 +275,7 @@ static void put_json_events(struct json_out *o, const struct info *n, const stru
 	json_out_u64_or_string(o, "processes", count_processes(trace));
 }
 
-/* Starts the next object of a list, or the next list: each on a line of its own. */
+/* Starts the next object of a list, or the next list, on a new line. */
 static void begin_line(struct json_out *o, const char *key, const char *bracket)
 {
 	json_out_space(o, "\n");
@@ -377,7 +378,7 @@ static const struct cell_column table_columns[] = {
 static void begin_table(struct info_run *run)
 {
 	static const enum cell_form forms[] = { CELLS_TEXT, CELLS_JSON, CELLS_CSV, CELLS_MARKDOWN };
-	const bool has_path = run->form == FORM_CSV; /* of its own, in each row */
+	const bool has_path = run->form == FORM_CSV; /* CSV has the path in each row */
 
 	run->json_out = (struct json_out){ .t = &run->run.text };
 	run->cells = (struct cells){ .form = forms[run->form],
@@ -389,7 +390,7 @@ static void begin_table(struct info_run *run)
 	            sizeof table_columns / sizeof *table_columns - has_path);
 }
 
-/* A trace that no format recognises, or that is not there, has one error and nothing else. */
+/* A trace that is missing, or that no format recognises, has one error and nothing else. */
 static void put_table_row(struct info_run *run, const struct info *n, const struct run_report *report)
 {
 	struct cells *const c = &run->cells;
@@ -435,7 +436,7 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-/* Reads all events.  Returns false if the trace could not be read; a finding says why. */
+/* Reads all events.  Returns false if the trace could not be read; a finding states the reason. */
 static bool read_events(struct info *n, struct pipeline *p, bool digest, struct wide_hash *hash)
 {
 	enum stage_status status;
@@ -444,7 +445,7 @@ static bool read_events(struct info *n, struct pipeline *p, bool digest, struct 
 
 	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
 		ok = add_events(n, b);
-		for (uint32_t i = 0; digest && i < b->n; i++) /* earlier times wrap */
+		for (uint32_t i = 0; digest && i < b->n; i++) /* times before zero wrap */
 			b->events[i].ts -= pipeline_trace(p)->zero_ns;
 		ok = ok && (!digest || digest_add(&n->sum, b));
 		batch_release(b);

@@ -1,6 +1,6 @@
 /*
- * recover: the engine (run/write/recover.h) and the format keep what is intact; here are the outputs, the
- * list of changes as text and JSON, and folders, whose other files are copied.
+ * recover: the engine (run/write/recover.h) and the format keep all intact records.  This file has the
+ * outputs, the list of changes as text and JSON, and the handling of folders, whose other files are copied.
  */
 
 #include <errno.h>
@@ -23,21 +23,21 @@
 
 #define MAX_LISTED_RULES 64
 
-/* The list of changes, as they happen: text on stderr, and JSON (schemas/recover.schema.json). */
+/* The list of changes, in the order of occurrence: text on stderr, and JSON (schemas/recover.schema.json). */
 struct recover_list {
-	bool json, no_text;    /* whether there is JSON; whether there is text */
+	bool json, no_text;    /* JSON is written; no text is written */
 	struct report_out out; /* the JSON */
 	struct text text;
-	const char *input, *output; /* as given; borrowed */
-	const char *file;           /* of the folder, for the changes that follow; NULL: no folder */
+	const char *input, *output; /* paths as given; borrowed */
+	const char *file;           /* file of the folder that has the next changes; NULL: no folder */
 	bool any;                   /* a change was written */
 	struct {
 		const struct rule *rule;
 		uint64_t count;
-	} shown[MAX_LISTED_RULES]; /* as text */
+	} shown[MAX_LISTED_RULES]; /* number of changes by rule, written as text */
 	/* totals */
 	uint64_t records, kept, dropped, gaps, repairs, not_repaired;
-	const char *format, *dialect; /* NULL: not known */
+	const char *format, *dialect; /* NULL: unknown */
 	bool packed_damage;
 };
 
@@ -46,24 +46,24 @@ struct recover {
 	struct options options;
 	const char *in, *out;
 	const struct format
-	    *misnamed;      /* of the name of the output, which no program would read; NULL: none */
+	    *misnamed;      /* format that the output's name states but no program would read; NULL: none */
 	const char *report; /* NULL: none */
 	bool sort;
-	unsigned json; /* of text|json */
+	unsigned json; /* index in text|json */
 	struct recover_list list;
 	struct convert_output output;
-	const char *file; /* of the output folder, that is written now; NULL: the output is no folder */
-	struct tabletext written; /* the names of its files so far, in the arena */
+	const char *file; /* file of the output folder that is being written; NULL: the output is no folder */
+	struct tabletext written; /* names of the folder's files so far, in the arena */
 	struct arena names;
-	bool json_too;           /* the folder that is the input has no traces but JSON */
-	bool named;              /* a file in it has the suffix of a format */
+	bool json_too;           /* the input folder has no traces but JSON */
+	bool named;              /* a file in the folder has the suffix of a format */
 	bool found;              /* ... and is a trace */
-	enum exit_status status; /* the worst so far */
+	enum exit_status status; /* worst status so far */
 };
 
 /* ---- changes as text ---- */
 
-/* Counts a change of a rule; rules beyond the table share its last row. */
+/* Counts a change by its rule; rules beyond the table share its last row. */
 static uint64_t count_up(struct recover_list *l, const struct rule *rule)
 {
 	size_t i = 0;
@@ -168,7 +168,7 @@ static bool open_list(struct recover_list *l, const char *path, bool force)
 	return true;
 }
 
-/* Ends the JSON, which the caller publishes or closes; written: the output is complete. */
+/* Ends the JSON; the caller publishes or closes it.  written: the output is complete. */
 static void end_list(struct recover_list *l, bool written)
 {
 	struct json_out o = { .t = &l->text };
@@ -249,7 +249,7 @@ static bool opened(void *ctx, const struct source *s)
 		c->status = STATUS_UNREADABLE;
 		return say_of(c->in, "traces in format %s cannot be recovered", s->format->name);
 	}
-	/* Known only now: the output has the format of the input. */
+	/* The output has the format of the input, which is known only now. */
 	const struct format *const other = c->file == NULL ? output_name_misleads(s->format, c->out) : NULL;
 	if (other != NULL && (other->writer->modes & WRITER_TEXT) == 0)
 		c->misnamed = other;
@@ -264,7 +264,7 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-/* Recovers one input, and closes it.  from: NULL: the format is found by content.  Returns false if the input
+/* Recovers one input, and closes it.  from NULL: the format is found by content.  Returns false if the input
  * cannot be read or the output failed. */
 static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
 {
@@ -299,10 +299,10 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 
 static bool is_no_list(void *ctx, const char *name)
 {
-	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has one of its own */
+	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has a list of its own */
 }
 
-/* false: after a message. */
+/* Returns false after a message. */
 static bool copy_file(struct recover *c, const char *path)
 {
 	char *const space = malloc(COPY_BYTES);
@@ -323,7 +323,7 @@ static bool copy_file(struct recover *c, const char *path)
 	return ok;
 }
 
-/* The format of a file that is named like a trace; NULL: the file is copied. */
+/* The format that the name of a file states; NULL: the file is copied. */
 static const struct format *format_of(const struct recover *c, const char *name)
 {
 	const struct format *const from = c->options.from;
@@ -349,7 +349,7 @@ static void cut_suffix(char *name)
 	}
 }
 
-/* The format of a file with the suffix of JSON, by its content; NULL: the file is copied. */
+/* The format of a file with the suffix .json, by its content; NULL: the file is copied. */
 static const struct format *json_format(const struct input *in, bool *no_memory)
 {
 	const struct format *const f =
@@ -366,7 +366,7 @@ static bool fail_no_memory(struct recover *c)
 	return false;
 }
 
-/* Two files may be written under one name, as that of a packed one loses its suffix. */
+/* Reports two files with the same output name: the name of a packed file loses its suffix. */
 static bool take_name(struct recover *c, const char *path)
 {
 	const struct slice name = arena_copy(&c->names, slice_str(c->file));
@@ -471,7 +471,7 @@ static enum exit_status say_output_failed(struct recover *c)
 	return STATUS_UNREADABLE;
 }
 
-/* Publishes the output with its list, or nothing; a list on standard output is ended in any case. */
+/* Publishes the output with its list, or neither; a list on standard output is ended in either case. */
 static enum exit_status end_output(struct recover *c, bool whole)
 {
 	struct publication p = { .n = 0 };
@@ -491,7 +491,7 @@ static enum exit_status end_output(struct recover *c, bool whole)
 	return p.status;
 }
 
-/* Whether no record is left (reported); an undamaged trace may have none. */
+/* Whether no record is left (reported); an undamaged trace may have no records. */
 static bool is_lost(const struct recover *c)
 {
 	const struct recover_list *const l = &c->list;
@@ -575,7 +575,7 @@ static bool set_report(void *run, struct options *o, const char *arg)
 	struct recover *const c = run;
 	struct shown_path shown;
 
-	/* There is one form, so its name may be left out; another name before "=" is a mistake. */
+	/* There is one form, so its name is optional; another name before "=" is a mistake. */
 	const size_t form = strncmp(arg, "json=", 5) == 0 ? 5 : 0;
 	if (arg[form] != '\0' && (form > 0 || strchr(arg, '=') == NULL)) {
 		c->report = arg + form;

@@ -1,7 +1,7 @@
 /*
- * report: a page that shows a trace.  One trace is read once; several are read as one, with their clocks
- * aligned by wall time if all know it, else at their starts, after a first pass for their times.  A
- * comparison reads its old side (of two traces both) for stacks and spans.
+ * report: an HTML page that shows a trace.  One trace is read once.  Several are read as one, after a first
+ * pass for their times; their clocks are aligned by wall time if all state it, else at their starts.  A
+ * comparison reads the old side (of two traces, both sides) for stacks and spans.
  */
 #include "cmd/report.h"
 
@@ -22,7 +22,7 @@
 struct making {
 	struct page_run *run;
 	struct page page;
-	struct stats stats; /* of the traces as one */
+	struct stats stats; /* statistics of all traces as one */
 	struct stats_tables tables;
 	struct stats sides[CHANGE_SIDES];
 	bool compared;
@@ -65,7 +65,7 @@ static void show_progress(void *ctx, const struct input *in)
 	options_progress(m->run->options, in);
 }
 
-/* A job for the spans of a trace in order of time. */
+/* Returns a job that reads the spans of a trace in order of time. */
 static struct pipeline_job job_of(struct making *m, bool first)
 {
 	struct pipeline_job job = options_job(m->run->options, NULL, NULL);
@@ -117,7 +117,7 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
                       unsigned side)
 {
 	for (size_t i = from; i < to; i++) {
-		/* of two traces both are read again, with the findings of that time */
+		/* of two traces, both are read again, and their findings were reported before */
 		const bool first = side == CHANGE_OLD && m->run->against != NULL;
 		struct pipeline_job job = job_of(m, first);
 		const char *const path = trace_group_path(&traces->list[i]);
@@ -126,7 +126,7 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
 		job.in.paths = &path;
 		job.in.npaths = 1;
 		job.in.operand = &traces->list[i].operand;
-		job.to.hooks.opened = NULL; /* counts files of the page */
+		job.to.hooks.opened = NULL; /* the hook counts files of the page */
 		bool ok = stats_init(&s) && read_events(m, &p, &job, &s, PAGE_STACKS, side);
 		if (ok) {
 			const struct run_report run = pipeline_report(p);
@@ -361,7 +361,7 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-/* Hands the findings of an input to the report. */
+/* Adds the findings of an input to the report. */
 static void close_input(void *ctx, const struct source *s)
 {
 	struct report_run *const r = ctx;

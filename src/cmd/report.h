@@ -15,18 +15,18 @@ struct page_run {
 	struct options *options;
 	const struct trace_groups *traces;
 	const struct trace_groups *against; /* the old side of a comparison; NULL: none */
-	/* Called at the end of an input, with its findings in `list`; NULL: they were reported before. */
+	/* Called at the end of an input, with its findings in `list`; NULL: findings were reported before. */
 	void (*closed)(void *ctx, const struct source *s);
 	struct finding_list *list;
 	void *ctx;
-	uint64_t threads;        /* one reads, another counts; 0: one per core */
-	uint64_t memory;         /* for sorting, bytes; 0: PAGE_SORT_MEMORY */
-	enum exit_status status; /* of the selection */
-	struct report_page page; /* the result; report_page_free() */
+	uint64_t threads;        /* one thread reads, another counts; 0: one per core */
+	uint64_t memory;         /* bytes for sorting; 0: PAGE_SORT_MEMORY */
+	enum exit_status status; /* status of the selection */
+	struct report_page page; /* the result; freed by report_page_free() */
 };
 
-/* Reads the traces and makes the page; of traces that cannot be read it shows what was read.  Returns false
- * on OOM. */
+/* Reads the traces and makes the page.  The page of an unreadable trace shows the part that was read.
+ * Returns false on OOM. */
 bool page_run(struct page_run *r);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * rules and explain: ids, levels and texts of rules and kinds of loss.  An operand is an id,
- * "htdump/no-base", a pattern, "htdump/cut-*", a family, "htdump" or "htdump/", or the end of an id,
- * "no-base".
+ * rules and explain: ids, levels and texts of rules and kinds of loss.  An operand is an id
+ * ("htdump/no-base"), a pattern ("htdump/cut-*"), a family ("htdump" or "htdump/"), or the end of an id
+ * ("no-base").
  */
 
 #include "base/match.h"
@@ -18,7 +18,7 @@ static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS
 /* ---- rules and losses alike ---- */
 
 struct entry {
-	const char *id, *level, *text, *explain, *spec; /* level of a loss: "loss" */
+	const char *id, *level, *text, *explain, *spec; /* level: "loss" for a loss */
 	const struct rule *rule;                        /* NULL: a kind of loss */
 };
 
@@ -68,7 +68,7 @@ static enum means means(const char *name, const char *id)
 struct name_search {
 	const char *name;
 	enum means how;
-	size_t n; /* ids that are meant so */
+	size_t n; /* number of ids that match in this way */
 };
 
 static struct name_search find(const char *name)
@@ -103,8 +103,8 @@ static bool refuse_ambiguous(struct options *o, const struct name_search *s)
 	return false;
 }
 
-/* Whether each operand matches something; with one_each, the end of an id only one id.  Returns false after a
- * message, with o->status set. */
+/* Whether each operand matches an id.  one_each: the end of an id must match only one id.  Returns false
+ * after a message, with o->status set. */
 static bool check_names(struct options *o, bool one_each)
 {
 	struct shown_path shown;
@@ -138,10 +138,10 @@ static bool is_meant(const struct options *o, const char *id)
 
 /* ---- rules ---- */
 
-/* Filter of the listed rules and losses; zero-initialised: all. */
+/* Selects the listed rules and losses; zero-initialised: all. */
 struct kinds {
-	bool losses, findings; /* --losses, --findings: no others */
-	unsigned level;        /* of --level, from 1; 0: any */
+	bool losses, findings; /* --losses, --findings: list nothing else */
+	unsigned level;        /* argument of --level, from 1; 0: any level */
 };
 
 struct list {
@@ -244,7 +244,7 @@ static void list_md(const struct list *list)
 }
 
 struct rules_run {
-	unsigned form; /* of text|json|md */
+	unsigned form; /* index in text|json|md */
 	struct kinds kinds;
 };
 
@@ -299,7 +299,7 @@ const struct command rules_command = {
 
 /* ---- explain ---- */
 
-/* Columns: explanations are prose, which is broken in pipes, too. */
+/* Explanations are prose, which is broken into lines of this width in pipes too. */
 #define WIDTH 78
 
 struct explaining {

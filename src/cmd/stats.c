@@ -1,6 +1,6 @@
 /*
- * stats: statistics of the events of each trace, or of all of them together.  Several traces are read one per
- * thread; of a single trace, a thread reads and another one counts.  --merge reads tables of earlier runs
+ * stats: statistics of the events of each trace, or of all traces together.  Several traces are read one per
+ * thread; for a single trace, one thread reads and another one counts.  --merge reads tables of earlier runs
  * instead.
  */
 
@@ -21,7 +21,7 @@ struct stats_run {
 	unsigned form; /* enum report_form */
 	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
-	uint64_t examples; /* of each group */
+	uint64_t examples; /* number of examples of each group */
 	struct shown_fields fields;
 	const char *words_every, *words_imbalance, *words_overlap, *words_longer;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
@@ -29,8 +29,8 @@ struct stats_run {
 	struct slice sum_of;
 	struct span_columns columns;
 	struct stats_tables_asked tables;
-	struct stats joint; /* of --together and --merge */
-	bool any;           /* a trace, or a table, was added to it */
+	struct stats joint; /* table of --together and --merge */
+	bool any;           /* a trace or a table was added to `joint` */
 };
 
 static const struct cmd_option own[] = {
@@ -86,7 +86,7 @@ static struct slice put_fields(const void *ctx, struct text *t, const struct bat
 	return shown_fields_put(t, ctx, b, e);
 }
 
-/* CSV has no notes. */
+/* CSV has no notes, so they are warnings. */
 static void say_coarse(const struct stats *s)
 {
 	char title[48], note[HISTOGRAM_NOTE];
@@ -133,7 +133,7 @@ static void say_lacking(const struct stats *s, const char *path)
 		say_lacks_number(path, s->sum_of, s->summed > 0);
 }
 
-/* Reports that the intervals of time are too many. */
+/* Reports that the time has too many intervals. */
 static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)
 {
 	struct shown_path shown;
@@ -182,12 +182,12 @@ static void count_trace(struct trace_slot *t)
 	t->run->status = worse(t->run->status, trace_slot_count(t, &how));
 }
 
-/* Options that say nothing of the tables that are asked for.  JSON has the table of spans as well.  Returns
- * false after a message. */
+/* Refuses options that do not apply to the requested tables.  JSON has the table of spans too.  Returns false
+ * after a message. */
 static bool check_options_of_spans(struct stats_run *s)
 {
 	const struct stats_tables_asked *const a = &s->tables;
-	const bool by_is_used = a->every > 0 || a->share; /* which keys --share takes is checked by itself */
+	const bool by_is_used = a->every > 0 || a->share; /* the keys of --share are checked elsewhere */
 	const struct {
 		const char *name;
 		bool given;
@@ -301,8 +301,7 @@ static bool parse_columns(struct stats_run *s, const char *sum_of)
 	span_columns_init(&s->columns, sum_of);
 	if (s->words_columns != NULL && !span_columns_parse(&s->columns, s->words_columns, why, sizeof why))
 		return options_mistake(o, "--columns: %s", show_path(&shown, why));
-	/* Without columns that are asked for, --hist has columns of its own, whose percentiles are replaced.
-	 */
+	/* Without --columns, --hist has columns of its own; their percentiles are replaced. */
 	if (s->tables.hist && s->words_columns == NULL &&
 	    !span_columns_hist(&s->columns, false, why, sizeof why))
 		return options_mistake(o, "--hist: %s", show_path(&shown, why));
@@ -315,7 +314,7 @@ static bool parse_columns(struct stats_run *s, const char *sum_of)
 	return true;
 }
 
-/* Reads the order of rows; a key of `by` may say it.  Returns false after a message. */
+/* Reads the order of rows, which may be a key of `by`.  Returns false after a message. */
 static bool parse_order(struct stats_run *s, const struct group_by *by)
 {
 	struct options *const o = &s->run.options;
@@ -327,8 +326,8 @@ static bool parse_order(struct stats_run *s, const struct group_by *by)
 	return true;
 }
 
-/* Reads the options of the table.  With --merge, files say which keys and which field there are: before they
- * are read, any field will do, to find mistakes early.  Returns false after a message. */
+/* Reads the options of the table.  With --merge, the files determine the keys and the field; any field is
+ * accepted before they are read, to find mistakes early.  Returns false after a message. */
 static bool parse_table(struct stats_run *s)
 {
 	return parse_keys(s) &&
@@ -340,7 +339,7 @@ static bool parse_table(struct stats_run *s)
 
 /* ---- one table over several traces ---- */
 
-/* Reports the joint table, unless a number of it is too large. */
+/* Reports the joint table, unless one of its numbers is too large. */
 static void put_joint(struct stats_run *s)
 {
 	struct trace_run *const r = &s->run;
@@ -385,7 +384,7 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 	return ok;
 }
 
-/* Nothing is reported if a file is refused: a sum without it would look complete. */
+/* If a file is refused, nothing is reported: a sum without it would look complete. */
 static void merge_files(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;
@@ -427,7 +426,7 @@ static bool check_merge(struct stats_run *s)
 	return true;
 }
 
-/* Options that tables over several traces cannot have. */
+/* Refuses options that tables over several traces cannot have. */
 static bool check_together(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;

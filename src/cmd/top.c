@@ -1,7 +1,7 @@
 /*
  * top: the longest single spans of each trace or of each group of spans, gaps between the spans of a thread,
  * or arrows.  Outliers are the longest spans of a group that exceed its p99, which is known at the end.  Gaps
- * need the spans in order of time, which the engine sorts.
+ * need spans in order of time; the engine sorts them.
  */
 
 #include <inttypes.h>
@@ -21,44 +21,44 @@
 #include "stats/tables/longest.h"
 
 #define TOP_DEFAULT 10
-#define TOP_MAX 10000        /* items of a trace */
-#define MAX_COVERED_NAME 256 /* likewise, for each track of --gaps */
+#define TOP_MAX 10000        /* max items of a trace */
+#define MAX_COVERED_NAME 256 /* max bytes of a name, for each track of --gaps */
 
 struct top_run {
 	struct trace_run run;
 	unsigned form; /* enum report_form */
 	bool gaps, arrows, outliers;
 	uint64_t n, threads, max_repeat;
-	const char *words; /* of --fields; NULL: not given */
+	const char *words; /* argument of --fields; NULL: not given */
 	const char *words_by, *words_times;
 	struct group_by by; /* n 0: no groups */
-	uint32_t times;     /* of --times, in thousandths */
+	uint32_t times;     /* argument of --times, in thousandths */
 	struct shown_fields fields;
 };
 
-/* End of the spans of a track so far, for --gaps. */
+/* Latest end of the spans of a track so far, for --gaps. */
 struct covered {
 	uint64_t until; /* ns */
-	char *name;     /* of the span that ends there */
+	char *name;     /* name of the span that ends there */
 	uint32_t n;
 };
 
 struct top {
 	const struct top_run *run;
 	const char *path;
-	struct longest items;       /* of group 0, or by group */
+	struct longest items;       /* items of group 0, or of each group */
 	struct stats stats;         /* the groups, and durations for their p99 */
 	uint64_t first_ns, zero_ns; /* trace.zero_ns */
 	struct covered *covered;    /* by index of the track */
 	uint32_t ncovered;
-	struct arrow_pairing arrows; /* what: 1: not selected */
+	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
 	struct text scratch;
 	uint32_t lacking; /* bit i: no span has the field fields.names[i] */
 };
 
 /* ---- spans ---- */
 
-/* The group of a span, whose durations it counts.  Returns false on OOM. */
+/* Finds the group of a span, and counts the duration in it.  Returns false on OOM. */
 static bool find_group(struct top *t, const struct batch *b, const struct event *e, uint32_t *group)
 {
 	struct span_table *const table = &t->stats.spans;
@@ -102,7 +102,7 @@ static bool add_span(struct top *t, const struct batch *b, const struct event *e
 
 /* ---- gaps ---- */
 
-/* Events are in order of their start. */
+/* Adds the gap before a span.  Events are in order of their start. */
 static bool add_gap(struct top *t, const struct event *e)
 {
 	const uint64_t end = event_end(e);
@@ -131,7 +131,7 @@ static bool add_gap(struct top *t, const struct event *e)
 
 /* ---- arrows ---- */
 
-/* Ends that are not selected have a partner, too, which no other end may take. */
+/* Adds an arrow.  Ends that are not selected are paired too, so that no other end takes their partners. */
 static bool add_arrow(void *top, const struct event *e, uint32_t left_out, const struct open_arrow *other,
                       enum arrow_end end)
 {
@@ -171,7 +171,7 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 	return r->gaps ? add_gap(t, e) : add_span(t, b, e);
 }
 
-/* Returns false if the trace could not be read; a finding says why. */
+/* Reads all events.  Returns false if the trace could not be read; a finding states the reason. */
 static bool read_events(struct top *t, struct pipeline *p)
 {
 	enum stage_status status;
@@ -205,7 +205,7 @@ static const struct column arrow_heads[] = {
 	{ "from", COLUMN_NAME, 16, 0 },   { "to", COLUMN_NAME, 16, 0 },
 };
 
-/* The items of a group that are shown. */
+/* The items of a group to be shown. */
 struct group_row {
 	uint32_t number;
 	const struct longest_item *items;
@@ -226,7 +226,7 @@ static uint64_t row_p99(const struct top *t, const struct group_row *g)
 	return histogram_percentile(&g->group->durations, &t->stats.pool, 99);
 }
 
-/* Leaves the items that are longer than the p99 of their group, times --times. */
+/* Keeps the items that are longer than the p99 of their group, times --times. */
 static void keep_outliers(const struct top *t, struct group_row *g)
 {
 	const unsigned __int128 least = (unsigned __int128)row_p99(t, g) * t->run->times;
@@ -249,7 +249,7 @@ static void add_row(const struct top *t, struct group_row *rows, size_t *n, uint
 		rows[(*n)++] = g;
 }
 
-/* The groups that have items to show, the longest first.  The caller frees *rows. */
+/* The groups that have items to show, longest first.  The caller frees *rows. */
 static bool group_rows(const struct top *t, struct group_row **rows, size_t *n)
 {
 	*n = 0;
@@ -264,7 +264,7 @@ static bool group_rows(const struct top *t, struct group_row **rows, size_t *n)
 	return true;
 }
 
-/* Keys of which the rows have no column anyway. */
+/* Whether the key needs a further column, as the rows have none for it. */
 static bool is_further_key(const struct top_run *r, unsigned i)
 {
 	return r->by.columns[i].key >= GROUP_BY_TRACK;
@@ -486,7 +486,7 @@ static void list_longest(struct trace_slot *slot)
 	job.arrange.bare = run->gaps || run->arrows;
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
-	job.choice.keeps = true; /* times are from the start of the trace */
+	job.choice.keeps = true; /* times are relative to the start of the trace */
 	job.choice.keeps_arrows = run->arrows;
 	job.arrange.order = run->gaps || run->arrows ? ORDER_TIME : ORDER_FILE;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
@@ -543,7 +543,8 @@ static bool check(struct top_run *t)
 	return true;
 }
 
-/* Parses "1.5" with at most three decimals into thousandths; 0: it is none, or not 0.001 to 1000. */
+/* Parses "1.5" with at most three decimals into thousandths.  Returns 0 unless it is a number from 0.001 to
+ * 1000. */
 static uint32_t parse_times(const char *p)
 {
 	uint32_t v = 0, unit = 1000;

@@ -1,6 +1,6 @@
 /*
- * validate: traces are read on several threads, and reported in the order of the command line.  Findings of a
- * trace wait until its turn; one that has more than MAX_WAITING bytes of them waits itself.
+ * validate: traces are read on several threads, and reported in the order of the command line.  The findings
+ * of a trace are kept until its turn; with more than MAX_WAITING bytes of them, reading the trace waits.
  * --init writes a policy (tracetool.yaml(5)) from good traces.
  */
 
@@ -24,17 +24,17 @@ struct validate {
 	struct policy_options policy;
 	struct policies policies;
 	struct reports reports;
-	const struct report_ops *form; /* of --format; NULL: not given */
+	const struct report_ops *form; /* argument of --format; NULL: not given */
 	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
 	bool init, scope, exit_zero;
 	bool failed; /* OOM: findings are missing */
-	/* of --init */
+	/* policy of --init */
 	struct policy_watch *watch;
 	struct policy_starter *starter;
 	uint64_t errors;
 };
 
-/* Reads a trace and counts its events.  Returns false if it is unreadable, after reporting that. */
+/* Reads a trace and counts its events.  Returns false, after reporting it, if the trace is unreadable. */
 static bool watch_trace(struct policy_watch *w, struct pipeline **out, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
@@ -66,7 +66,7 @@ static void init_closed(void *ctx, const struct source *f)
 	trace_slot_closed(t, f);
 }
 
-/* Adds a trace to the policy, unless one before it was not good. */
+/* Adds a trace to the policy, unless an earlier trace was not good. */
 static void init_trace(struct trace_slot *t)
 {
 	static const struct policy_checks none = { .any = false };
@@ -118,8 +118,7 @@ static enum exit_status write_starter(struct validate *v)
 	return status;
 }
 
-/* `validate --init TRACE`: writes a policy that a good trace keeps, to standard output or to the file of -o.
- */
+/* `validate --init TRACE`: writes a policy that a good trace satisfies, to standard output or to -o. */
 static enum exit_status validate_init(struct validate *v)
 {
 	struct options *const o = &v->run.options;
@@ -143,17 +142,17 @@ static enum exit_status validate_init(struct validate *v)
 
 /* ---- one trace ---- */
 
-/* Bytes of findings of one trace that wait for their turn; with more, the trace itself waits. */
+/* Bytes of findings of one trace that are kept until its turn; with more, reading the trace waits. */
 #define MAX_WAITING ((size_t)1 << 20)
 
 /* A trace that is read, or waits for its turn in the reports. */
 struct checked {
 	struct finding_log log;
 	uint64_t inputs;            /* number of closed inputs */
-	struct policy_watch *watch; /* while it is read; NULL: its policy expects nothing */
+	struct policy_watch *watch; /* set while the trace is read; NULL: its policy expects nothing */
 	uint64_t left_findings;     /* number of findings outside of the scope */
-	struct select_found *found; /* of the scope; NULL: none */
-	char refused[512];          /* why the scope makes no sense for the trace, or "" */
+	struct select_found *found; /* events of the scope; NULL: none */
+	char refused[512];          /* why the scope does not apply to the trace, or "" */
 };
 
 static void hand_over(struct trace_slot *t)
@@ -183,7 +182,7 @@ static void input_closed(void *ctx, const struct source *f)
 	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
-	if (s->watch != NULL && t->turn) /* the last record may still get findings of the trace */
+	if (s->watch != NULL && t->turn) /* the last record may still get findings of the whole trace */
 		hand_over(t);
 	s->inputs += !f->as_whole;
 	finding_log_close(&s->log, &what, &f->findings);
@@ -193,7 +192,7 @@ static void input_closed(void *ctx, const struct source *f)
 		hand_over(t);
 }
 
-/* Findings about the trace as a whole go to its file, or to a record of their own if it has several. */
+/* Findings about the whole trace are added to its file, or to a record of their own if it has several. */
 static void add_verdict(struct checked *s, const struct policy_verdict *v)
 {
 	const struct file_record what = {
@@ -210,7 +209,7 @@ static void add_verdict(struct checked *s, const struct policy_verdict *v)
 		finding_log_close(&s->log, &what, v->findings);
 }
 
-/* Reads a trace whose policy expects something. */
+/* Reads a trace whose policy has expectations. */
 static void read_watched(struct trace_slot *t, struct pipeline **p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {
@@ -281,7 +280,7 @@ static void check_trace(struct trace_slot *t)
 	s->log.failed |= !read_trace(t, &job);
 }
 
-/* Reports what the scope left out. */
+/* Reports what is outside the scope. */
 static enum exit_status say_scope(const struct trace_slot *t)
 {
 	const struct options *const o = &t->run->options;
@@ -325,7 +324,7 @@ static bool set_format(void *run, struct options *o, const char *arg)
 	return reports_kind(o, "--format", arg, &v->form);
 }
 
-/* The last of --config and --no-config counts. */
+/* The last of --config and --no-config takes effect. */
 static bool set_config(void *run, struct options *o, const char *arg)
 {
 	struct validate *const v = run;
@@ -376,7 +375,8 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* --name and its like select events only with --scope: they are not mistaken for --select-rules. */
+/* --name and similar options select events only with --scope, so that they are not mistaken for
+ * --select-rules. */
 static bool check_scope(struct validate *v)
 {
 	struct options *const o = &v->run.options;
@@ -395,8 +395,8 @@ static bool check_scope(struct validate *v)
 	return true;
 }
 
-/* Whether all files of the run are different.  Called again when the policies are read, which name files,
- * too. */
+/* Whether all files of the run are different.  Called again after reading the policies, which also name
+ * files. */
 static bool check_names(struct validate *v)
 {
 	struct options *const o = &v->run.options;
@@ -424,7 +424,7 @@ static bool parse(struct validate *v)
 	return check_scope(v) && options_name_traces(o) && check_names(v);
 }
 
-/* Adds the reports that the policy of the first trace asks for, if the command line names none. */
+/* Adds the reports that the policy of the first trace requests, if the command line requests none. */
 static bool add_reports(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
@@ -434,7 +434,7 @@ static bool add_reports(struct validate *v)
 		for (uint32_t i = 0; i < file->nreports; i++)
 			if (!reports_add_of_policy(&v->reports, o, file->folder, &file->reports[i]))
 				return false;
-	/* --format and -o are the short form for one report, in addition to those of --report */
+	/* --format and -o are the short form of one report, in addition to those of --report */
 	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&
 	    !reports_request(&v->reports, o, v->form != NULL ? v->form : &report_text,
 	                     o->output != NULL ? o->output : "-"))
@@ -451,8 +451,8 @@ static bool wants_page(const struct validate *v)
 	return false;
 }
 
-/* Reads the traces again for the page, if they can be; their findings were reported.  Returns false on OOM.
- */
+/* Reads the traces again for the page, if that is possible; their findings were reported.  Returns false on
+ * OOM. */
 static bool make_page(struct validate *v, struct page_run *page)
 {
 	struct pipeline_job job = options_job(&v->run.options, NULL, NULL);

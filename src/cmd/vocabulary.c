@@ -1,5 +1,5 @@
 /*
- * vocabulary check: the mistakes in files; vocabulary show: what is built in.  Both as JSON, too.
+ * vocabulary check: mistakes in vocabulary files; vocabulary show: built-in vocabularies.  Both as JSON, too.
  */
 
 #include "base/match.h"
@@ -24,9 +24,9 @@ static const struct cmd_words words[] = {
 struct vocabulary_run {
 	struct options options;
 	struct report_out out;
-	unsigned json; /* of text|json */
+	unsigned json; /* index in text|json */
 	struct text text;
-	struct text findings; /* of the file that is checked, as elements of an array of JSON */
+	struct text findings; /* findings of the checked file, as elements of a JSON array */
 	bool color;
 };
 

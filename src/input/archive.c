@@ -1,7 +1,8 @@
 /*
- * A tar archive as a folder.  Opening reads it once: files of a plain archive are mapped where they are,
- * those of a packed one are unpacked to a spill file.  Members are sorted by path; of two with one name the
- * last counts, as with tar.  Damage never ends the reading: the next header is searched for, block by block.
+ * A tar archive as a folder.  It is read once when it is opened: files of a plain archive are mapped in
+ * place, those of a packed one are unpacked to a spill file.  Members are sorted by path; of two members with
+ * one name the last is used, as with tar.  Damage never stops the reading: the next header is searched for,
+ * block by block.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,15 +19,15 @@
 
 enum {
 	MAX_NAMES = 64 << 20, /* bytes of all names of an archive */
-	MAX_PROBLEMS = 20,    /* of the archive itself that are listed */
-	MAX_LINKS = 16,       /* hard links that lead to one another */
+	MAX_PROBLEMS = 20,    /* number of listed problems of the archive itself */
+	MAX_LINKS = 16,       /* length of a chain of hard links */
 };
 
 struct member {
 	char *path; /* "run.tar:/a/b" */
 	uint64_t offset, size;
 	uint32_t ordinal;
-	char *target;    /* of a hard link; NULL: not one */
+	char *target;    /* target of a hard link; NULL: no hard link */
 	const char *why; /* why it cannot be read; NULL: it can */
 };
 
@@ -40,13 +41,13 @@ struct input_archive {
 	struct member *members; /* sorted by path after reading */
 	uint32_t n, cap;
 	uint64_t name_bytes;
-	int fd; /* of the members: the archive, or the spill file */
+	int fd; /* file that contains the members: the archive, or the spill file */
 	struct stat st;
 	struct spill_file spill;
 	bool packed;
 	struct input_names names;
-	struct problem problems[MAX_PROBLEMS]; /* of the archive */
-	uint32_t nproblems, nmore;             /* nmore: that are not listed */
+	struct problem problems[MAX_PROBLEMS]; /* problems of the archive */
+	uint32_t nproblems, nmore;             /* nmore: number of problems that are not listed */
 	struct input_passed passed;
 };
 
@@ -91,7 +92,7 @@ static bool fail_spill(struct input_archive *a)
 	return fail(a, INPUT_SYSTEM, "%s", why);
 }
 
-/* The input ended early.  Its own fault, if there is one, is reported at the end. */
+/* Reports that the input ended early.  A fault of the input itself is reported at the end. */
 static bool fail_cut(struct input_archive *a, const struct input *in, const char *what, uint64_t missing)
 {
 	if (in->fault != INPUT_OK && in->fault != INPUT_TRAILING)
@@ -100,7 +101,7 @@ static bool fail_cut(struct input_archive *a, const struct input *in, const char
 	            missing);
 }
 
-/* Skips n bytes, and writes them to the spill file if `keep`.  Returns how many there were. */
+/* Skips n bytes, and writes them to the spill file if `keep`.  Returns the number of skipped bytes. */
 static uint64_t copy_bytes(struct input_archive *a, struct input *in, uint64_t n, bool keep)
 {
 	uint64_t done = 0;
@@ -178,7 +179,7 @@ static bool read_pax(struct input_archive *a, struct input *in, struct tar_entry
 	return true;
 }
 
-/* Attributes of all further files: usually a comment, and keys that are not used here. */
+/* Reads attributes of all further files: usually a comment, and keys that are not used here. */
 static bool read_global(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const uint64_t at = input_offset(in, in->p);
@@ -195,7 +196,7 @@ static bool read_global(struct input_archive *a, struct input *in, struct tar_en
 	return ok;
 }
 
-/* A GNU name; empty if it is too long. */
+/* Reads a GNU name; it is empty if it is too long. */
 static bool read_long_name(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const bool is_name = e->kind == TAR_LONG_NAME;
@@ -269,7 +270,7 @@ static bool add_member(struct input_archive *a, const struct tar_entry *e, uint6
 	return true;
 }
 
-/* Whether readers need the file. */
+/* Whether readers need the file, or may open it. */
 static bool is_wanted(const struct input_archive *a, const struct tar_entry *e)
 {
 	const char *const name = path_name(e->name);
@@ -278,7 +279,7 @@ static bool is_wanted(const struct input_archive *a, const struct tar_entry *e)
 	       (a->names.wanted(a->names.ctx, name) || a->names.beside(a->names.ctx, name));
 }
 
-/* Skips the blocks of the map of a file with holes that are after the header. */
+/* After the header of a sparse file: skips the further blocks of its map. */
 static bool skip_map(struct input_archive *a, struct input *in)
 {
 	bool more = true;
@@ -346,8 +347,8 @@ static bool is_zeros(const char *p, const char *end)
 	return p == end;
 }
 
-/* Reads one header and its data.  *ended: the block before was zeros.  Returns false if nothing after it can
- * be read. */
+/* Reads one header and its data.  *ended: the block before was zeros.  Returns false if nothing can be read
+ * after it. */
 static bool read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool *ended)
 {
 	if (!input_need(in, TAR_BLOCK)) {
@@ -378,8 +379,7 @@ static bool read_entry(struct input_archive *a, struct input *in, struct tar_ent
 	return ok;
 }
 
-/* Reads to the end of the input: zeros may be followed by another archive, and packed data is checked at its
- * end. */
+/* Reads to the end of the input: another archive may follow zeros, and packed data is checked at its end. */
 static void read_entries(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
@@ -404,7 +404,7 @@ static int by_path(const void *x, const void *y)
 	return order != 0 ? order : (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
-/* The last file of the path before the ordinal; NULL: none. */
+/* The last file of the path with a lower ordinal; NULL: none. */
 static const struct member *find_before(const struct input_archive *a, const char *path, uint32_t ordinal)
 {
 	const size_t skip = strlen(a->path) + 2;
@@ -443,7 +443,7 @@ static void free_member(struct member *m)
 	free(m->target);
 }
 
-/* The last of several files of one name counts, as when they are unpacked. */
+/* Sorts members.  The last of several files of one name is used, as when they are unpacked. */
 static void sort_members(struct input_archive *a)
 {
 	uint32_t n = 0;
@@ -478,7 +478,7 @@ void input_archive_close(struct input_archive *a)
 	free(a);
 }
 
-/* Whether it begins with a header; reports it if not. */
+/* Whether the archive begins with a header; reports it if not. */
 static bool check_begin(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
@@ -546,7 +546,7 @@ struct input_archive *input_archive_open(const char *path, struct input_names na
 	struct input *const in = a->path != NULL ? input_open(path) : NULL;
 	if (in != NULL && error != 0 && (in->fault == INPUT_OK || in->fault == INPUT_TRAILING))
 		fail(a, input_fault_of_errno(error), "%s", strerror(error));
-	else if (in != NULL) /* input_open() knows better why a file is missing */
+	else if (in != NULL) /* input_open() has the exact reason for a missing file */
 		read_archive(a, in, &before);
 	input_close(in);
 	if (in == NULL) {
@@ -579,7 +579,7 @@ const char *input_archive_path(const struct input_archive *a)
 	return a->path;
 }
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such member. */
 static const struct member *find_member(const struct input_archive *a, const char *path)
 {
 	const size_t skip = strlen(a->path) + 1;
@@ -594,7 +594,7 @@ static const struct member *find_member(const struct input_archive *a, const cha
 	return NULL;
 }
 
-/* If all files are below one folder, a file next to the archive is one in that folder. */
+/* If all files are below one folder, a path next to the archive is looked up in that folder. */
 static const struct member *find_below_top(const struct input_archive *a, const char *path)
 {
 	const size_t skip = strlen(a->path) + 1;

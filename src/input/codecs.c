@@ -1,7 +1,7 @@
 /*
- * Unpackers on top of ISA-L, libzstd and liblzma.  Each reads any number of members, frames or streams in a
- * row, in pieces of any size, and gives faults an offset in the packed bytes.  Memory is limited: a few bytes
- * can ask for gigabytes.
+ * Unpackers based on ISA-L, libzstd and liblzma.  Each reads any number of members, frames or streams in a
+ * row, in pieces of any size, and reports faults with an offset in the packed bytes.  Memory is limited, as a
+ * few bytes can request gigabytes.
  */
 #include <inttypes.h>
 #include <isa-l/igzip_lib.h>
@@ -23,8 +23,8 @@ static enum unpack_result stop(struct unpack_io *io, enum unpack_result step, co
 	return step;
 }
 
-/* After a call of a library that made no error: progress, hungry, or the end of the bytes within a stream.
- * idle: the call consumed and produced nothing. */
+/* After a successful call of a library: progress, hungry, or a stream cut by the end of the bytes.  idle: the
+ * call consumed and produced nothing. */
 static enum unpack_result result_of_call(struct unpack_io *io, bool idle, const char *cut)
 {
 	if (io->nout == 0 || (io->nin > 0 && !idle))
@@ -45,8 +45,8 @@ static void skip_zeros(struct unpack_io *io)
 
 /* ---- gzip ---- */
 
-/* RFC 1952.  Zeros after a member (tapes, blocks) are no fault.  The header is parsed apart from the data,
- * because only then ISA-L understands a header that is split over two reads. */
+/* RFC 1952.  Zeros after a member (tapes, blocks) are no fault.  The header is parsed separately from the
+ * data: only then ISA-L accepts a header that is split over two reads. */
 enum gzip_phase { BETWEEN_MEMBERS, IN_HEADER, IN_DATA, IN_PADDING };
 
 struct gzip {
@@ -130,7 +130,7 @@ static int call_gzip(struct gzip *z, struct unpack_io *io)
 	const uint32_t nin = at_most_u32(io->nin), nout = at_most_u32(io->nout);
 	int r;
 
-	s->next_in = (uint8_t *)(uintptr_t)io->in; /* the library only reads there */
+	s->next_in = (uint8_t *)(uintptr_t)io->in; /* the library only reads from it */
 	s->avail_in = nin;
 	s->next_out = io->out;
 	s->avail_out = nout;
@@ -149,7 +149,7 @@ static enum unpack_result read_member(struct gzip *z, struct unpack_io *io)
 	const int r = call_gzip(z, io);
 
 	if (r < 0 || r == ISAL_NEED_DICT) {
-		/* Without the bits that were read ahead. */
+		/* Excludes bits that were read ahead. */
 		const int32_t ahead = z->inflate.read_in_length > 0 ? z->inflate.read_in_length / 8 : 0;
 
 		return stop(io, UNPACK_CORRUPT, gzip_error(r), io->offset - (uint64_t)ahead);
@@ -183,7 +183,7 @@ const struct unpacker input_gzip = { .start = gzip_start, .step = gzip_step, .st
 
 /* ---- xz ---- */
 
-/* Zeros after a stream (padding) are no fault if they are a multiple of four bytes.  A stream may ask for a
+/* Zeros after a stream (padding) are no fault if their number is a multiple of four.  A stream may request a
  * dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses at most MAX_MEMORY. */
 #define MAX_MEMORY (UINT64_C(160) << 20)
 
@@ -192,7 +192,7 @@ static const unsigned char xz_magic[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
 struct xz {
 	lzma_stream stream;
 	bool first;       /* no stream has begun */
-	unsigned padding; /* zeros since the last stream, modulo 4 */
+	unsigned padding; /* number of zeros since the last stream, modulo 4 */
 	bool in_stream;
 };
 
@@ -215,7 +215,7 @@ static void xz_stop(void *state)
 	free(z);
 }
 
-/* Whether the bytes, which may be few, begin a stream. */
+/* Whether the bytes, which may be few, are the start of a stream. */
 static bool is_xz(const unsigned char *p, size_t n)
 {
 	for (size_t i = 0; i < n && i < sizeof xz_magic; i++)
@@ -233,7 +233,7 @@ static enum unpack_result begin_stream(struct xz *z, struct unpack_io *io)
 	z->padding = (z->padding + (unsigned)(before - io->nin) % 4) % 4;
 	if (io->nin < sizeof xz_magic && !io->last)
 		return UNPACK_HUNGRY;
-	if (z->padding != 0) /* the bytes after it may be anything */
+	if (z->padding != 0) /* any bytes may follow the stream */
 		return stop(io, io->nin > 0 && is_xz(io->in, io->nin) ? UNPACK_CORRUPT : UNPACK_TRAILING,
 		            "zeros that are no multiple of 4 bytes follow the xz stream, up to", io->offset);
 	if (io->nin == 0 && !z->first)
@@ -296,8 +296,9 @@ const struct unpacker input_xz = { .start = xz_start, .step = xz_step, .stop = x
 
 /* ---- zstd ---- */
 
-/* RFC 8878, with skippable frames.  A frame may ask for a window of up to 128 MiB (which the zstd tool makes
- * without --long=28 and up, and unpacks without --memory); memory is used only as data fills it. */
+/* RFC 8878, with skippable frames.  A frame may request a window of up to 128 MiB: the zstd tool makes at
+ * most this without --long=28 and up, and unpacks it without --memory.  Memory is used only as data fills
+ * it. */
 enum { MAX_WINDOW_LOG = 27 };
 
 struct zstd {
@@ -330,7 +331,7 @@ static void *zstd_start(void)
 	return z;
 }
 
-/* Whether the bytes, which may be few, begin a frame. */
+/* Whether the bytes, which may be few, are the start of a frame. */
 static bool is_zstd(const unsigned char *p, size_t n)
 {
 	static const unsigned char data[4] = { 0x28, 0xb5, 0x2f, 0xfd }, skip[4] = { 0x50, 0x2a, 0x4d, 0x18 };
@@ -416,7 +417,7 @@ const struct unpacker input_zstd = { .start = zstd_start, .step = zstd_step, .st
 
 #define FIRST_SIZE 65536U
 
-/* Makes room for more bytes, up to max.  Returns false if there is none. */
+/* Makes space for more bytes, up to max.  Returns false if there is none. */
 static bool grow(struct unpacked *u, size_t *cap, size_t max)
 {
 	if (u->n < *cap)
@@ -450,7 +451,7 @@ static void unpack_zlib(struct unpacked *u, struct slice from, size_t max)
 	}
 	isal_inflate_init(z);
 	z->crc_flag = gzip ? ISAL_GZIP : ISAL_ZLIB;
-	z->next_in = (uint8_t *)(uintptr_t)from.p; /* the library only reads there */
+	z->next_in = (uint8_t *)(uintptr_t)from.p; /* the library only reads from it */
 	z->avail_in = from.n;
 	while (u->fault == NULL && z->block_state != ISAL_BLOCK_FINISH && grow(u, &cap, max)) {
 		const uint32_t room = cap - u->n < UINT32_MAX ? (uint32_t)(cap - u->n) : UINT32_MAX;
@@ -465,7 +466,7 @@ static void unpack_zlib(struct unpacked *u, struct slice from, size_t max)
 			u->fault = "the stream is cut";
 	}
 	if (u->fault == NULL && z->block_state == ISAL_BLOCK_FINISH &&
-	    (z->avail_in > 0 || z->read_in_length >= 8)) /* bits that were read ahead */
+	    (z->avail_in > 0 || z->read_in_length >= 8)) /* bits that were read ahead count as bytes */
 		u->fault = "bytes follow the stream";
 	free(z);
 }

@@ -3,24 +3,24 @@
 
 #include <stdbool.h>
 
-/* Faults of an input itself, in any format. */
+/* Faults of an input itself, which any format can have. */
 enum input_fault {
 	INPUT_OK,
-	INPUT_MISSING,    /* no such file, or a link to nowhere */
+	INPUT_MISSING,    /* no such file, or a dangling link */
 	INPUT_DENIED,     /* no permission */
 	INPUT_NOT_A_FILE, /* directory, FIFO, device, socket, terminal */
-	INPUT_EMPTY,      /* no bytes at all (also: a compressed stream of no bytes) */
-	INPUT_SYSTEM,     /* read, map, memory, thread */
+	INPUT_EMPTY,      /* no bytes at all (also: a compressed stream without bytes) */
+	INPUT_SYSTEM,     /* failure to read, map, allocate memory or start a thread */
 	INPUT_SHRUNK,     /* the file became shorter while it was mapped */
-	INPUT_CHANGED,    /* another file than in an earlier pass, or written to while it was read */
+	INPUT_CHANGED,    /* not the file of an earlier pass, or written to while it was read */
 	INPUT_CUT,        /* the compressed stream, or archive, ends early */
 	INPUT_CORRUPT,    /* the compressed stream, or archive, is damaged (bits, checksum, length) */
 	/* Warnings: the rest is read. */
 	INPUT_TRAILING,  /* bytes after the compressed stream that are no further member */
-	INPUT_REPLACED,  /* of several files of one name in an archive one is read */
-	INPUT_ELSEWHERE, /* links out of a folder, or other file systems in it, are left out */
-	INPUT_PASSED,    /* archives in a folder, or names that are wanted in lower case only, are left out */
-	INPUT_NO_TRACE,  /* files in a folder that have the suffix of a trace and are none */
+	INPUT_REPLACED,  /* several files of one name in an archive, of which one is read */
+	INPUT_ELSEWHERE, /* left out: links that lead out of a folder, other file systems in it */
+	INPUT_PASSED,    /* left out: archives in a folder, names that would be wanted in lower case */
+	INPUT_NO_TRACE,  /* files in a folder that have the suffix of a trace but are no traces */
 };
 
 static inline bool input_fault_is_warning(enum input_fault fault)

@@ -1,6 +1,6 @@
 /*
- * Sources of plain bytes: a mapped file (the window is all of it), a file of which a piece is in memory at a
- * time (one of thousands), and a pipe or whatever cannot be mapped.
+ * Sources of plain bytes: a mapped file (the window is the whole file), a file with only a piece in memory at
+ * a time (one of thousands), and a pipe or any file that cannot be mapped.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 
@@ -19,7 +19,7 @@ enum { FORGET_STEP = 8 << 20 /* mapped bytes before the reader that may stay in 
 
 struct file {
 	struct input_source source;
-	struct input_mapping *mapping; /* source.current has the reference */
+	struct input_mapping *mapping; /* the reference is in source.current */
 	size_t step;                   /* bytes before the reader that may stay in memory */
 	size_t forgotten;              /* pages before this offset were given back */
 	size_t looked;                 /* offset of the last check of the size */
@@ -57,11 +57,11 @@ static void file_release_read(struct input *in)
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
 
-	if (at < f->forgotten) /* the reader went back */
+	if (at < f->forgotten) /* the reader moved back */
 		f->forgotten = at;
 	if (at - f->forgotten < f->step)
 		return;
-	/* Also the step before: batches that were in use then may have read it again. */
+	/* Also forgets the previous step: batches that were in use then may have read it again. */
 	input_map_forget(f->mapping, f->forgotten < f->step ? 0 : f->forgotten - f->step, at);
 	f->forgotten = at;
 }
@@ -121,9 +121,9 @@ struct pieces {
 	struct input_source source;
 	uint64_t at; /* offset after the bytes that were read */
 	size_t piece;
-	struct input_mapping *mapping; /* NULL: not mapped; else source.current has the reference */
-	size_t looked;                 /* of the mapping: offset of the last check of the size */
-	struct stat st;                /* of the file when it was opened */
+	struct input_mapping *mapping; /* NULL: not mapped; else the reference is in source.current */
+	size_t looked;                 /* offset in the mapping of the last check of the size */
+	struct stat st;                /* stat of the file when it was opened */
 };
 
 static void piece_destroy(struct input_buffer *b)
@@ -142,7 +142,7 @@ static struct input_buffer *piece_new(size_t cap)
 	return b;
 }
 
-/* Opens the file again, which must be the same, and not shorter. */
+/* Opens the file again; it must be the same file, and not shorter. */
 static int reopen_file(struct input *in, const struct pieces *s)
 {
 	struct stat st;
@@ -162,7 +162,7 @@ static int reopen_file(struct input *in, const struct pieces *s)
 	return -1;
 }
 
-/* Maps the file: the window is its rest from here on.  Returns false if it cannot be mapped. */
+/* Maps the file: the window is the rest of the file.  Returns false if it cannot be mapped. */
 static bool map_rest(struct input *in, struct pieces *s, int fd)
 {
 	const size_t size = (size_t)s->source.file_size, here = (size_t)input_offset(in, in->p);
@@ -228,7 +228,7 @@ static struct input *pieces_reopen(const struct input *in)
 	return input_open_in(in->files, NULL, in->path);
 }
 
-/* Pieces that were read have the bytes of the file; a shorter file is noticed at the next piece. */
+/* Bytes that were read are valid; a shorter file is noticed at the next piece. */
 static bool pieces_shrunk(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
@@ -266,10 +266,10 @@ bool input_pieces_start(struct input *in, const struct stat *st, size_t piece)
 /* ---- a pipe ---- */
 
 /*
- * The window slides over buffers.  While the buffer has space after the window
- * it only grows; then the unread bytes move to the start of a new buffer of at
- * least twice their number, so that each byte is moved a few times at most,
- * however long a record is.
+ * The window slides over buffers.  It grows while its buffer has space after
+ * it.  Then the unread bytes are moved to the start of a new buffer of at least
+ * twice their number, so that each byte is moved a few times at most, however
+ * long a record is.
  */
 enum { MIN_READ = 64 << 10 /* space for one read(), bytes */ };
 
@@ -277,7 +277,7 @@ struct stream {
 	struct input_source source;
 	struct input_pool *pool;
 	int fd;
-	int error; /* of the read that failed; 0: none */
+	int error; /* errno of the read that failed; 0: none */
 	bool ended;
 };
 
@@ -293,7 +293,7 @@ enum input_fault input_fd_look(int fd, const struct input *in)
 void input_widen_pipe(int fd)
 {
 #ifdef F_SETPIPE_SZ
-	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE); /* no harm if it fails */
+	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE); /* a failure is harmless */
 #endif
 }
 
@@ -349,7 +349,7 @@ static struct input *stream_reopen(const struct input *in)
 	return input_open_in(in->files, NULL, in->path);
 }
 
-/* The bytes that were read are right, but the end may have come too early. */
+/* Bytes that were read are valid, but the end may be too early. */
 static bool stream_shrunk(struct input *in)
 {
 	const struct stream *const s = (const struct stream *)in->source;

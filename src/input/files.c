@@ -1,6 +1,6 @@
 /*
- * The files of a run: several passes must see the same file.  The rows are found by a keyed hash of the path
- * alone, as a collision of 64 bits is not expected.
+ * The files of a run: several passes must see the same file.  A row is found by a keyed hash of the path
+ * alone, as collisions of 64 bits are not expected.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,7 +32,7 @@ enum input_fault input_id_compare(const struct input_id *was, const struct stat 
 	return touched && (again || (uint64_t)now->st_size == was->size) ? INPUT_CHANGED : INPUT_OK;
 }
 
-/* After the fault is set.  With the lock. */
+/* Notes the change of a file, after the fault is set.  Called with the lock. */
 static void note_changed(struct input_files *f, const struct input *in)
 {
 	if (!atomic_load(&f->changed)) {
@@ -57,14 +57,14 @@ bool input_fail_compared(struct input *in, enum input_fault fault)
 	return true;
 }
 
-/* ---- rows (with the lock) ---- */
+/* ---- rows (called with the lock) ---- */
 
 static uint64_t hash_path(const struct input *in)
 {
 	return hash_bytes(in->path, strlen(in->path), hash_seed());
 }
 
-/* NULL: none. */
+/* Returns NULL if there is none. */
 static struct input_files_row *find_row(const struct input_files *f, const struct input *in)
 {
 	const uint32_t i = table64_get(&f->by_path, hash_path(in));
@@ -114,7 +114,7 @@ void input_files_note_fault(struct input_files *f, struct input *in)
 {
 	char text[sizeof in->fault_text];
 
-	if (in->again) { /* an earlier pass could read it; a refusal of the system is reported as it is */
+	if (in->again) { /* an earlier pass could read it; a system error is reported unchanged */
 		memcpy(text, in->fault_text, sizeof text);
 		if (in->fault != INPUT_SYSTEM && in->fault != INPUT_DENIED)
 			(void)input_fail(
@@ -142,7 +142,7 @@ void input_files_note_fault(struct input_files *f, struct input *in)
 		fail_memory(in);
 }
 
-/* Reports how the file differs from the earlier one.  Returns false if it does not. */
+/* Reports the difference from the earlier file.  Returns false if there is none. */
 static bool fail_if_other(struct input *in, const struct input_id *was, const struct stat *now)
 {
 	const uint64_t size = (uint64_t)now->st_size;

@@ -14,7 +14,8 @@ struct input_pins {
 	size_t n, cap;
 };
 
-/* Adds every buffer that the reader sees from now on to `pins`, the current one included.  NULL: stops. */
+/* Adds each buffer that the reader sees from now on to `pins`, including the current one.  pins NULL:
+ * stops. */
 void input_pin(struct input *in, struct input_pins *pins);
 
 /* Drops the references; the array is kept for reuse. */

@@ -1,7 +1,7 @@
 /*
  * Mapped files.  A page after the end of a file that became shorter raises SIGBUS.  The handler maps a page
- * of zeros there and counts it; the reader goes on over zeros, and learns afterwards that they are not bytes
- * of the file.
+ * of zeros there and counts it.  The reader continues with zeros, and learns afterwards that they are not
+ * bytes of the file.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 
@@ -22,15 +22,15 @@ enum {
 	STAT_STEP = 256 << 10, /* bytes read between two checks of the size of a file */
 };
 
-/* Static, as a signal handler has no argument of ours.  Any thread may map, unmap and fault at any time, so
- * it is atomic.  start 0: the slot is free, 1: it is being filled. */
+/* Static, as a signal handler has no argument of its own.  Atomic, as any thread may map, unmap and fault at
+ * any time.  start 0: the slot is free, 1: it is being filled. */
 static struct watched {
 	_Atomic uintptr_t start;
 	_Atomic uintptr_t end;
 	atomic_uint faults;
 } slots[MAX_MAPPINGS];
 
-/* Slot at which the search for a free one starts. */
+/* Slot where the search for a free slot starts. */
 static atomic_size_t next_slot;
 
 /* Returns MAX_MAPPINGS if all slots are in use. */
@@ -56,7 +56,7 @@ static size_t watch(const void *start, size_t size)
 
 static void unwatch(size_t slot)
 {
-	atomic_store(&slots[slot].end, 0); /* first: no address is below 0 */
+	atomic_store(&slots[slot].end, 0); /* cleared first: no address is below 0 */
 	atomic_store(&slots[slot].start, 0);
 	if (slot < atomic_load(&next_slot))
 		atomic_store(&next_slot, slot);
@@ -83,7 +83,7 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 
-	/* Positive codes are faults of the machine; others were sent by a process. */
+	/* Positive codes are faults of the machine; a process sent the others. */
 	if (info->si_code <= 0 || !replace_page((uintptr_t)info->si_addr)) {
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
@@ -104,10 +104,10 @@ void input_handle_signals(void)
 
 /* ---- mappings ---- */
 
-/* A mapping is a buffer like others: unmapped with the last reference. */
+/* A mapping is a buffer like others: it is unmapped with the last reference. */
 static void mapping_destroy(struct input_buffer *b)
 {
-	struct input_mapping *m = (struct input_mapping *)b; /* its first member */
+	struct input_mapping *m = (struct input_mapping *)b; /* the buffer is its first member */
 
 	unwatch(m->slot);
 	(void)munmap(b->bytes - m->skew, b->cap + m->skew);
@@ -185,7 +185,7 @@ enum input_fault input_map_look(const struct input_mapping *m, const struct inpu
 	return input_id_compare(&m->id, &st, in->again);
 }
 
-/* A file that is cut within a page, or within the last pages, reads as zeros without a signal: so its size is
+/* A file that is cut within a page, or within the last pages, reads as zeros without a signal, so its size is
  * checked too. */
 bool input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
 {

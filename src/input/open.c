@@ -1,7 +1,6 @@
 /*
- * From a path to a source: may it be read, is it packed, can it be mapped; or to all of its bytes at once.
- * And the files that people have beside their traces, which are recognised in order to say what to do with
- * them.
+ * Opens a path as a source: whether it may be read, is packed, or can be mapped.  Also reads whole files, and
+ * recognises foreign files that are often next to traces, to give advice.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +67,7 @@ ssize_t input_read_fd(int fd, void *to, size_t n)
 
 /* ---- paths ---- */
 
-/* Why a named thing is not read; NULL: it is a regular file. */
+/* Why a named file is not read; NULL: it is a regular file. */
 static const char *refuse_mode(mode_t mode)
 {
 	if (S_ISREG(mode))
@@ -93,7 +92,7 @@ static bool fail_stat(struct input *in, int error)
 	return input_fail_errno(in, "", error);
 }
 
-/* Checked before it is opened: opening a FIFO or a device has effects on its other side. */
+/* The type is checked before the file is opened: opening a FIFO or a device has effects on its other side. */
 static int open_named(struct input *in, struct stat *st)
 {
 	const char *reason;
@@ -105,7 +104,7 @@ static int open_named(struct input *in, struct stat *st)
 	}
 	reason = refuse_mode(st->st_mode);
 	if (reason == NULL) {
-		/* Non-blocking, in case it became a FIFO meanwhile. */
+		/* Non-blocking, in case the file became a FIFO meanwhile. */
 		fd = input_open_fd(in->path);
 		if (fd < 0 || fstat(fd, st) != 0) {
 			(void)fail_stat(in, errno);
@@ -122,7 +121,7 @@ static int open_named(struct input *in, struct stat *st)
 	return -1;
 }
 
-/* A descriptor that the process inherited may be nearly anything. */
+/* A descriptor that the process inherited may have nearly any type. */
 static int open_given(struct input *in, int given, struct stat *st)
 {
 	const int fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
@@ -159,7 +158,7 @@ static enum input_packing packing_of(const char *p, size_t n)
 	                     "7zXZ",
 	                     6) == 0)
 		return INPUT_XZ;
-	/* zstd may begin with frames to be skipped: one of 16 magic numbers, a size, that many bytes. */
+	/* zstd may begin with skippable frames: one of 16 magic numbers, a size, that many bytes. */
 	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
 		const size_t size = le32(p + 4);
 
@@ -177,7 +176,7 @@ bool input_mapped_start(struct input *in, struct input_mapping *m)
 	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
 }
 
-/* Reads the first window, which the source gets afterwards. */
+/* Reads the first window, which is passed to the source afterwards. */
 static bool probe_stream(struct input *in, int fd, struct input_buffer *b)
 {
 	while (b->len < INPUT_FIRST_WINDOW) {
@@ -185,7 +184,7 @@ static bool probe_stream(struct input *in, int fd, struct input_buffer *b)
 
 		if (n < 0 && b->len == 0)
 			return input_fail_errno(in, "cannot read: ", errno);
-		if (n <= 0) /* an error after some bytes comes again after them */
+		if (n <= 0) /* an error after some bytes occurs again after them */
 			break;
 		b->len += (size_t)n;
 	}
@@ -217,8 +216,8 @@ int input_open_path(struct input *in, struct stat *st)
 	return given >= 0 ? open_given(in, given, st) : open_named(in, st);
 }
 
-/* A regular file that is read from its start is mapped; others, and those that cannot be mapped, are read.
- * (Files of /proc claim to have size 0.) */
+/* A regular file that is read from its start is mapped; other files, and files that cannot be mapped, are
+ * read.  (Files of /proc claim to have size 0.) */
 static bool start_source(struct input *in, int fd, const struct stat *st)
 {
 	struct input_mapping *m = NULL;
@@ -257,7 +256,7 @@ void input_prime(struct input *in)
 	}
 }
 
-/* Only plain regular files are read by pieces. */
+/* Only plain regular files are read in pieces. */
 static void start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 {
 	char head[64];
@@ -275,7 +274,7 @@ static void start_by_pieces(struct input *in, int fd, const struct stat *st, siz
 		(void)input_more(in);
 }
 
-/* Opens the file of the path, which must be the one of an earlier pass.  -1: the fault is set. */
+/* Opens the file of the path; it must be the file of an earlier pass.  Returns -1 with the fault set. */
 static int open_in_run(struct input *in, struct stat *st)
 {
 	int fd = -1;
@@ -392,7 +391,7 @@ static const struct signature {
 	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
 };
 
-/* Whether it begins with a bracket and a byte that may follow that in JSON. */
+/* Whether the bytes begin with a bracket and a byte that may follow it in JSON. */
 static bool looks_like_json(const char *p, const char *end)
 {
 	static const char blanks[] = " \t\r\n";
@@ -407,8 +406,8 @@ static bool looks_like_json(const char *p, const char *end)
 	return p == end || (*p != '\0' && strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) != NULL);
 }
 
-/* Whether it begins with a Perfetto packet: field 1 of a protobuf message, bytes that begin with another
- * field, and followed by another packet or the end. */
+/* Whether the bytes begin with a Perfetto packet: field 1 of a protobuf message, whose bytes begin with
+ * another field, followed by another packet or the end. */
 static bool looks_like_packets(const char *p, size_t n)
 {
 	const unsigned char *const b = (const unsigned char *)p;
@@ -454,7 +453,7 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 
 enum { FIRST_SIZE = 16 << 10, SPOOL_SIZE = 256 << 10 };
 
-/* Reads to the end, or one byte more than allowed. */
+/* Reads to the end, or at most one byte more than allowed. */
 static bool read_to_end(struct input_whole *w, int fd, size_t max)
 {
 	size_t size = 0;
@@ -493,7 +492,7 @@ bool input_read_whole_fd(struct input_whole *w, int fd, size_t max)
 	return false;
 }
 
-/* Takes the reason of a fault over, without the advice for traces. */
+/* Copies the reason of a fault, without the advice for traces. */
 static void set_whole_why(struct input_whole *w, const struct input *in)
 {
 	const char *const hint = strstr(in->fault_text, ": feed it");
@@ -548,7 +547,7 @@ bool input_read_unpacked(struct input_whole *w, const char *path, size_t max)
 
 /* ---- pipes that are copied, as they are needed twice ---- */
 
-/* Whether input_open() can read it only once. */
+/* Whether input_open() can read the descriptor only once. */
 static bool is_consumed(int fd)
 {
 	struct stat st;
@@ -558,7 +557,7 @@ static bool is_consumed(int fd)
 	return !S_ISREG(st.st_mode) || lseek(fd, 0, SEEK_CUR) != 0;
 }
 
-/* Returns 0, or errno of a read that failed; f->failed: a write failed. */
+/* Returns 0, or the errno of a failed read.  f->failed: a write failed. */
 static int copy_input(struct spill_file *f, int fd)
 {
 	char *const buffer = malloc(SPOOL_SIZE);

@@ -18,12 +18,12 @@
  * A run may read an input in several passes, and each must see the same file: positions that one pass found
  * are wrong in another file.
  *
- * The first INPUT_FILES_OPEN files stay open from the first pass on, so another file may get the name of one
- * of them.  Of the others, a file that is opened again must be the same as before: device, inode, size and
- * time of the last change.  Writes to a file between two passes are noticed for all.  A file that could not
- * be opened at first is missing in later passes too.
+ * The first INPUT_FILES_OPEN files stay open from the first pass on, so their names may be given to other
+ * files.  Any other file must be the same when it is opened again: device, inode, size and time of the last
+ * change.  Writes to any file between two passes are noticed.  A file that could not be opened at first is
+ * missing in later passes too.
  *
- * Zero-initialise to start, but for `lock`.  Any thread may use it.  About 100 bytes a file.
+ * Zero-initialise to start, except `lock`.  Any thread may use it.  It takes about 100 bytes a file.
  */
 
 #define INPUT_FILES_OPEN 16
@@ -41,148 +41,149 @@ struct input_files {
 	struct table64 by_path; /* hash of the path -> index of a row */
 	struct input_files_row {
 		struct input_id id;
-		int fd; /* open; -1: none */
-		char *
-		    fault; /* of the first attempt to open it: its kind in a byte, and the text; NULL: none */
+		int fd;      /* open descriptor; -1: none */
+		char *fault; /* of the first attempt to open: a byte of its kind, the text; NULL: none */
 	} * rows;
 	uint32_t n, cap, nopen;
 	void (*before_again)(void *ctx,
 	                     const char *path); /* for tests: called before a file is opened again */
 	void *ctx;
 	atomic_bool changed; /* an input was another file, or a further pass could not open it */
-	char *changed_path;  /* of the first such; NULL: none, or OOM */
+	char *changed_path;  /* path of the first such input; NULL: none, or OOM */
 	char changed_why[300];
 };
 
-/* Closes files.  The inputs must be closed already. */
+/* Closes the kept files.  The inputs must be closed already. */
 void input_files_free(struct input_files *f);
 
 /* ---- inputs ---- */
 
-/* Opens a path ("-": standard input; "/dev/stdin" and "/dev/fd/N" too, so that process substitution works).
- * Regular files are mapped read-only, everything else is read; gzip, zstd and xz are recognised by content
- * and unpacked on a thread of their own.  A named FIFO, device, folder, socket or terminal is refused without
- * blocking.  NULL only on OOM; on failure ->fault is set, and the window is empty and last.  The first window
- * is ready (at least 64 KiB or the whole input, for probing).
+/* Opens a path.  "-" is standard input; "/dev/stdin" and "/dev/fd/N" are descriptors, so that process
+ * substitution works.  Regular files are mapped read-only, all others are read; gzip, zstd and xz are
+ * recognised by content and unpacked on a thread of their own.  A named FIFO, device, folder, socket or
+ * terminal is refused without blocking.  Returns NULL only on OOM; on other failures ->fault is set, and the
+ * window is empty and last.  The first window is ready for probing: at least 64 KiB or the whole input.
  *
  * The bytes of a window are valid as long as it is the current one, its buffer is held (struct input_pins),
- * or the input is a mapped file and open. */
+ * or the input is an open mapped file. */
 struct input *input_open(const char *path);
 
 struct input_archive;
 
-/* Likewise for a path that may lead into an archive (NULL: none), and for one of the files of a run (NULL:
- * read once), which both outlive the input. */
+/* Likewise for a path that may lead into an archive (NULL: none), and that is one of the files of a run
+ * (NULL: it is read once).  Both must outlive the input. */
 struct input *input_open_in(struct input_files *files, const struct input_archive *a, const char *path);
 
-/* As input_open_in() for one of thousands of inputs that are read side by side: of a plain regular file about
- * `piece` bytes are in memory at a time, and neither a descriptor nor a mapping is kept. */
+/* As input_open_in(), for one of thousands of inputs that are read side by side: about `piece` bytes of a
+ * plain regular file are in memory at a time, and neither a descriptor nor a mapping is kept. */
 struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece);
 
-/* Whether a path names a file, not an open descriptor: reading it consumes nothing. */
+/* Whether a path is the name of a file, not of an open descriptor: then reading it consumes nothing. */
 bool input_is_named(const char *path);
 
 /* The descriptor that a path stands for ("-", "/dev/stdin", "/dev/fd/63"); -1: a file name. */
 int input_fd_of(const char *path);
 
-/* Bytes in memory, for tests: not copied, the window has all of them. */
+/* Bytes in memory, for tests: they are not copied, and the window has all of them. */
 struct input *input_from_memory(const char *p, size_t n);
 
-/* Bytes in memory in a sliding window that grows by at most `step` bytes each time (>= 1), with a new buffer
- * each time: for tests of readers, every record crosses the end of a window. */
+/* Bytes in memory, for tests of readers: a sliding window grows by at most `step` bytes (>= 1) and gets a new
+ * buffer each time, so that every record crosses the end of a window. */
 struct input *input_from_memory_slowly(const char *p, size_t n, size_t step);
 
 /* Whether a second, independent input on the same bytes can be opened. */
 bool input_can_reopen(const struct input *in);
 
-/* A second input on the same bytes, from the start; NULL: impossible.  Close it before the first. */
+/* Opens a second input on the same bytes, from the start; NULL: impossible.  Close it before the first
+ * input. */
 struct input *input_reopen(const struct input *in);
 
 /* Size of the file in bytes (packed); 0 if unknown (pipes). */
 uint64_t input_file_size(const struct input *in);
 
-/* Pages of a mapped file before p are not needed soon: gives them back to the system now and then. */
+/* Gives pages of a mapped file before p back to the system now and then, as they are not needed soon. */
 void input_release_read(struct input *in);
 
-/* About how many bytes before p may stay in memory; for inputs that are read side by side. */
+/* Sets the number of bytes before p that may stay in memory (approximate), for inputs that are read side by
+ * side. */
 void input_keep(struct input *in, size_t bytes);
 
-/* Whether bytes that were read may be wrong or incomplete because the file shrank or was written to; sets
- * ->fault.  Stays true.  A file that is read once may grow. */
+/* Whether bytes that were read may be wrong or incomplete because the file shrank or was written to; then
+ * ->fault is set, and the result stays true.  A file that is read once may grow. */
 bool input_shrunk(struct input *in);
 void input_close(struct input *in); /* NULL is fine */
 
-/* Installs the SIGBUS handler that turns a shrinking file into INPUT_SHRUNK.  Once, from main. */
+/* Installs the SIGBUS handler that turns a shrinking file into INPUT_SHRUNK.  Called once, from main. */
 void input_handle_signals(void);
 
 /* ---- files that are no traces ---- */
 
-/* A file that is read at once: a key, a policy, a vocabulary, a baseline. */
+/* A file that is read as a whole: a key, a policy, a vocabulary, a baseline. */
 struct input_whole {
-	char *p; /* n bytes and a NUL; to be freed */
+	char *p; /* n bytes and a NUL; freed by the caller */
 	size_t n;
-	bool too_large, no_memory; /* why it failed */
+	bool too_large, no_memory; /* reason of the failure */
 	char why[128];             /* "is a named FIFO"; empty for a file that is too large */
 };
 
-/* Reads at most `max` bytes of a path.  "-", /dev/stdin, /dev/fd/N and /proc/self/fd/N may be pipes; other
- * names must be regular files, and no FIFO is waited for.  Returns false with the reason in *w. */
+/* Reads a file of at most `max` bytes.  "-", /dev/stdin, /dev/fd/N and /proc/self/fd/N may be pipes.  Other
+ * names must be regular files; the function never waits for a FIFO.  Returns false with the reason in *w. */
 bool input_read_whole(struct input_whole *w, const char *path, size_t max);
 
-/* Likewise of a file that may be packed: reads at most `max` bytes unpacked. */
+/* Likewise for a file that may be packed; `max` limits the unpacked bytes. */
 bool input_read_unpacked(struct input_whole *w, const char *path, size_t max);
 
 /* As input_read_whole() from an open descriptor, from its offset on. */
 bool input_read_whole_fd(struct input_whole *w, int fd, size_t max);
 
 /* Makes the path of a descriptor ("-", "/dev/fd/63") reopenable.  A pipe, or a partly read file, is copied to
- * an unnamed temporary file in the folder of `near` (NULL: as spill_open()), which replaces the descriptor.
- * Other paths, and paths that input_open() refuses, are unchanged.  Returns false with *why: NUL-terminated,
- * at most n bytes. */
+ * an unnamed temporary file in the folder of `near` (NULL: as spill_open()), and the copy replaces the
+ * descriptor.  Other paths, and paths that input_open() refuses, are unchanged.  Returns false with *why:
+ * NUL-terminated, at most n bytes. */
 bool input_spool(const char *path, const char *near, char *why, size_t n);
 
-/* A file in a format that tracetool does not read, by its first bytes, and what to do with it. */
+/* A format that tracetool does not read, recognised by the first bytes of a file, and advice for it. */
 struct input_foreign {
 	const char *name;   /* "bzip2-compressed data" */
 	const char *advice; /* "unpack it first (bzip2 -d)" */
 };
 
-/* NULL: unknown. */
+/* Returns NULL if the format is unknown. */
 const struct input_foreign *input_foreign_find(const char *p, size_t n);
 
 /* ---- the files below a folder ---- */
 
 /*
- * Links are followed unless they lead out of the folder; those and folders on
- * other file systems are left out, and reported as one problem.  Each folder is
- * visited once (so loops of links are harmless), and the folder itself may be a
- * link.  The result does not depend on the order of the file system: files are
- * sorted by the bytes of their paths.
+ * Links are followed unless they lead out of the folder.  Links out of the
+ * folder, and folders on other file systems, are left out and reported as one
+ * problem.  Each folder is visited once (so loops of links are harmless), and
+ * the folder itself may be a link.  The result does not depend on the order of
+ * the file system: files are sorted by the bytes of their paths.
  */
 struct input_tree_problem {
 	char *path;
 	enum input_fault fault; /* INPUT_MISSING, ..._DENIED, ..._NOT_A_FILE, ..._SYSTEM, or a warning */
-	char *text;             /* the reason, without the path */
+	char *text;             /* reason, without the path */
 };
 
 struct input_tree {
-	char **paths; /* beginning with the name of the folder */
+	char **paths; /* paths, each beginning with the name of the folder */
 	size_t n, cap;
 	struct input_tree_problem *problems; /* sorted by path */
 	size_t nproblems, problems_cap;
 	bool no_memory;
 };
 
-/* More files are not listed, which is a problem of the folder. */
+/* Further files are not listed, which is reported as a problem of the folder. */
 #define INPUT_TREE_MAX 1000000
 
-/* Whether the path leads to a folder.  False also if that is unknown; input_open() then reports why. */
+/* Whether the path leads to a folder.  Also returns false if that cannot be determined; input_open() then
+ * reports the reason. */
 bool input_is_folder(const char *path);
 
-/* Lists the files whose last name is wanted.  Other things with a wanted name are problems, and so is
- * everything that cannot be examined, as it may be a folder.  Archives, and names that are wanted in lower
- * case only, are left out, which is one problem.  Fills *t (zeroed before); end with
- * input_tree_free(). */
+/* Lists the files whose last name is wanted.  Problems are: other objects with a wanted name, and objects
+ * that cannot be examined, as they may be folders.  Archives, and names that would be wanted in lower case,
+ * are left out, and reported as one problem.  Fills *t (zeroed before); end with input_tree_free(). */
 void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                      void *ctx);
 
@@ -193,23 +194,23 @@ void input_tree_free(struct input_tree *t);
 /* ---- archives ---- */
 
 /*
- * A tar archive (POSIX ustar and pax, GNU and V7), plain or packed by gzip,
- * zstd or xz, read as the folder that was put into it.  The file "a/b" of the
- * archive "run.tar" has the path "run.tar:/a/b", which input_open_in() opens as
- * long as the archive is open.
+ * A tar archive (POSIX ustar and pax, GNU and V7), plain or packed by gzip, zstd
+ * or xz, read as the folder that it contains.  The file "a/b" of the archive
+ * "run.tar" has the path "run.tar:/a/b", which input_open_in() opens as long as
+ * the archive is open.
  *
  * Nothing is written under a name from the archive, and such a path never leads
  * out of it.  Files of a packed archive that readers need are unpacked to a spill
  * file (base/os.h), all others are skipped.  A hard link is read as the earlier
- * file that it names.  Files that are named like traces and cannot be read are
- * problems, and so is damage: the archive is read to its end, also after blocks
- * of zeros, where another one may follow.
+ * file that it names.  Unreadable files with names of traces, and damage, are
+ * problems.  The archive is read to its end, also after blocks of zeros, as
+ * another archive may follow.
  */
 
-/* The names that readers need, without folders.  ctx outlives the archive. */
+/* Names that readers need, without folders.  ctx must outlive the archive. */
 struct input_names {
-	bool (*wanted)(void *ctx, const char *name); /* listed */
-	bool (*beside)(void *ctx, const char *name); /* only opened, next to a listed file */
+	bool (*wanted)(void *ctx, const char *name); /* files to be listed */
+	bool (*beside)(void *ctx, const char *name); /* files that are only opened, next to a listed file */
 	void *ctx;
 };
 
@@ -217,15 +218,15 @@ struct input_names {
  * .tar.xz, .txz. */
 bool input_is_archive(const char *path);
 
-/* Reads the whole archive; any thread may then open its files.  If it is not an archive, or cannot be read,
- * that is one of the problems of input_archive_list().  NULL only on OOM. */
+/* Reads the whole archive; afterwards any thread may open its files.  A file that is no archive, or cannot be
+ * read, is a problem in input_archive_list().  Returns NULL only on OOM. */
 struct input_archive *input_archive_open(const char *path, struct input_names names);
 
-/* Whether the path leads into the archive: "run.tar:/a/b" or, for files next to its files, "run.tar/b". False
- * for NULL. */
+/* Whether the path leads into the archive: "run.tar:/a/b" or, for files next to its files, "run.tar/b".
+ * Returns false for NULL. */
 bool input_archive_holds(const struct input_archive *a, const char *path);
 
-const char *input_archive_path(const struct input_archive *a); /* of the file, as it was opened */
+const char *input_archive_path(const struct input_archive *a); /* path of the file, as opened */
 
 /* As input_tree_list(), with the problems of the archive. */
 void input_archive_list(const struct input_archive *a, struct input_tree *t);

@@ -1,7 +1,7 @@
 /*
  * Packed input: a thread unpacks into buffers, and a short queue passes them to the reader.  Each buffer has
- * space before its bytes for the unread tail of the last window, which is all that is ever copied; only a
- * longer record is joined in a buffer of its own.
+ * space before its bytes for the unread tail of the last window; only this tail is copied.  A record that is
+ * longer than the space is joined in a buffer of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "input/private.h"
 
 enum {
-	PACKED_STEP = 1 << 20, /* bytes of a mapping that the unpacker gets at a time */
+	PACKED_STEP = 1 << 20, /* bytes of a mapping that are given to the unpacker at a time */
 	FORGET_STEP = 8 << 20, /* bytes of a mapping before the unpacker that stay in memory */
 	HEADROOM = 64 << 10,   /* space before the bytes of a buffer */
 	QUEUE_LENGTH = 4,
@@ -23,13 +23,13 @@ enum {
 
 /* ---- packed bytes ---- */
 
-/* From a mapping or a descriptor. */
+/* Packed bytes from a mapping or a descriptor. */
 struct packed_bytes {
-	struct input_mapping *mapping; /* NULL: a descriptor */
+	struct input_mapping *mapping; /* NULL: a descriptor is read */
 	size_t forgotten;              /* pages of the mapping before this offset were given back */
 	int fd;
-	int cancel[2];               /* a pipe; a byte in it ends a waiting read */
-	struct input_buffer *buffer; /* of the descriptor */
+	int cancel[2];               /* a pipe; writing a byte to it ends a waiting read */
+	struct input_buffer *buffer; /* bytes read from the descriptor */
 };
 
 static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
@@ -48,7 +48,7 @@ static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
 	return true;
 }
 
-/* Waits for packed bytes, or for input_close(): the writer of a pipe may never write. */
+/* Waits for packed bytes, or for input_close(), as the writer of a pipe may never write. */
 static bool wait_readable(const struct packed_bytes *packed)
 {
 	struct pollfd wait[2] = {
@@ -80,14 +80,14 @@ static bool fill_stream(struct packed_bytes *packed, struct unpack_io *io)
 	return true;
 }
 
-/* Makes more bytes available after those that are left, or sets io->last.  Returns false if they cannot be
- * read (errno), or on cancellation (errno 0). */
+/* Makes more bytes available after the remaining ones, or sets io->last.  Returns false if reading fails
+ * (errno), or on cancellation (errno 0). */
 static bool fill_packed(struct packed_bytes *packed, struct unpack_io *io)
 {
 	return packed->mapping != NULL ? fill_mapped(packed, io) : fill_stream(packed, io);
 }
 
-/* Takes over fd and probed, but not if there are no descriptors left: returns false with errno. */
+/* Takes over fd and probed.  If no descriptors are left, takes over neither and returns false with errno. */
 static bool start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
                          struct unpack_io *io)
 {
@@ -128,14 +128,14 @@ struct unpack {
 	struct packed_bytes packed;
 	struct unpack_io io;
 
-	pthread_mutex_t lock; /* of the rest */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t changed;
 	struct input_buffer *queue, **queue_end;
 	size_t queued;
 	bool cancelled;
-	bool done; /* no more buffers will be queued; the rest is valid */
+	bool done; /* no more buffers will be queued, and the fields below are valid */
 	enum input_fault fault;
-	int error; /* errno, when not 0 */
+	int error; /* errno; 0: none */
 };
 
 static enum input_fault fault_of_step(enum unpack_result step)
@@ -164,7 +164,7 @@ static enum unpack_result fill_buffer(struct unpack *u, int *error)
 
 		if (step != UNPACK_GOING && step != UNPACK_HUNGRY)
 			return step;
-		/* Only when hungry: a pipe may stay silent for long. */
+		/* Only when hungry, as a pipe may be silent for long. */
 		if (step == UNPACK_HUNGRY && !fill_packed(&u->packed, io)) {
 			*error = errno;
 			return UNPACK_CUT;
@@ -230,7 +230,7 @@ static void *unpack_thread(void *arg)
 
 /* ---- the reader ---- */
 
-/* Returns NULL at the end. */
+/* Returns NULL at the end of the input. */
 static struct input_buffer *next_buffer(struct unpack *u)
 {
 	struct input_buffer *b;
@@ -271,7 +271,7 @@ static bool unpack_end(struct input *in, const struct unpack *u)
 	return input_fail(in, u->fault, "%s", u->io.fault);
 }
 
-/* Joins the unread bytes and those of b in a new buffer of twice the size. */
+/* Joins the unread bytes and the bytes of b in a new buffer of twice the size. */
 static bool join_buffers(struct input *in, struct unpack *u, const struct input_buffer *b)
 {
 	const size_t unread = (size_t)(in->end - in->p);
@@ -364,7 +364,7 @@ static void unpack_close(struct input *in)
 	u->cancelled = true;
 	pthread_cond_signal(&u->changed);
 	pthread_mutex_unlock(&u->lock);
-	/* A byte, not a close: another process may have inherited that end. */
+	/* A byte, not a close: another process may have inherited that end of the pipe. */
 	if (u->packed.cancel[1] >= 0)
 		(void)!write(u->packed.cancel[1], "", 1);
 	(void)pthread_join(u->thread, NULL);
@@ -373,7 +373,7 @@ static void unpack_close(struct input *in)
 
 INPUT_SOURCE_OPS(unpack);
 
-/* Without packed bytes. */
+/* Returns a struct without packed bytes. */
 static struct unpack *new_unpack(const struct input *in, struct input_pool *pool)
 {
 	struct unpack *u = calloc(1, sizeof *u);

@@ -1,6 +1,6 @@
 /*
- * Headers of tar archives.  Which of two names counts, and what follows a header, differs between V7, ustar,
- * pax, GNU and Solaris; unknown types are regular files.
+ * Headers of tar archives.  V7, ustar, pax, GNU and Solaris differ in the precedence of names, and in the
+ * data that follow a header.  Unknown types are regular files.
  */
 #include <string.h>
 
@@ -19,12 +19,12 @@ enum {
 	MAGIC = 257,
 	PREFIX = 345,
 	PREFIX_N = 155,
-	MAP_MORE = 482,    /* in the header of a GNU file with holes */
+	MAP_MORE = 482,    /* in the header of a GNU sparse file */
 	MAP_MORE_AT = 504, /* in a block of its map */
 };
 
-/* Octal digits between blanks and NULs, or with the highest bit set a number in base 256.  Returns false for
- * others, and for more than 63 bits. */
+/* Reads octal digits between blanks and NULs, or, with the highest bit set, a number in base 256.  Returns
+ * false for others, and for more than 63 bits. */
 static bool read_number(const char *p, unsigned n, uint64_t *v)
 {
 	const unsigned char *const u = (const unsigned char *)p;
@@ -76,7 +76,7 @@ void tar_set_name(char *to, const char *p, uint64_t n)
 	to[n] = '\0';
 }
 
-/* prefix/name; the prefix of GNU headers is something else. */
+/* Reads the name "prefix/name"; GNU headers have other data in place of the prefix. */
 static void read_name(struct tar_entry *e, const char *block)
 {
 	char whole[NAME_N + PREFIX_N + 1];
@@ -92,8 +92,8 @@ static void read_name(struct tar_entry *e, const char *block)
 	tar_set_name(e->name, whole, n + own);
 }
 
-/* Unknown types are regular files (POSIX).  So are the access rights of Solaris (A): they are before the file
- * and have its name, so that the file replaces them. */
+/* Unknown types are regular files (POSIX).  So are access rights of Solaris (A): they are before the file and
+ * have its name, so that the file replaces them. */
 static enum tar_kind kind_of(char type, uint64_t size)
 {
 	switch (type) {
@@ -128,7 +128,7 @@ static enum tar_kind kind_of(char type, uint64_t size)
 	}
 }
 
-/* A file; attributes of earlier headers count more. */
+/* Reads the header of a file; attributes of earlier headers have priority. */
 static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 {
 	const char type = block[TYPE];
@@ -141,12 +141,12 @@ static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 		tar_set_name(e->target, block + TARGET, strnlen(block + TARGET, NAME_N));
 	size_t n = strlen(e->name);
 	e->more_map = e->kind == TAR_SPARSE && block[MAP_MORE] != 0;
-	if (type >= '1' && type <= '6') /* no data follows, whatever the size */
+	if (type >= '1' && type <= '6') /* no data follows, even if there is a size */
 		e->size = 0;
 	else if (e->kind == TAR_FILE && n > 0 && e->name[n - 1] == '/' && e->size == 0)
 		e->kind = TAR_FOLDER; /* V7 had no types */
 	else if (e->kind == TAR_FILE)
-		while (n > 0 && e->name[n - 1] == '/') /* has data: not a folder */
+		while (n > 0 && e->name[n - 1] == '/') /* it has data, so it is no folder */
 			e->name[--n] = '\0';
 	if (e->kind == TAR_FILE && e->has.continued)
 		e->kind = TAR_CONTINUED;

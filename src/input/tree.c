@@ -1,6 +1,6 @@
 /*
  * The files below a folder.  The walk is depth-first with a list of folders to be visited instead of
- * recursion, so depth costs nothing.  Folders are known by device and inode.
+ * recursion, so its depth is not limited.  Folders are identified by device and inode.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 
@@ -27,10 +27,10 @@ struct walk {
 	bool closed;          /* the current folder can be listed, but not searched */
 	struct visited *seen; /* open addressing; ino 0: empty */
 	size_t nseen, seen_cap;
-	char *top;              /* the folder, without links */
-	dev_t dev;              /* its file system */
-	char *first_out;        /* the first path that is left out */
-	size_t nlinks, nmounts; /* left out: links out of the folder, folders on other file systems */
+	char *top;              /* path of the folder, without links */
+	dev_t dev;              /* file system of the folder */
+	char *first_out;        /* first path that is left out */
+	size_t nlinks, nmounts; /* numbers left out: links out of the folder, folders on other file systems */
 	struct input_passed passed;
 };
 
@@ -97,7 +97,7 @@ static bool grow_seen(struct walk *w)
 	return true;
 }
 
-/* Returns true the first time that it is called for a folder. */
+/* Returns true at the first call for a folder. */
 static bool note_folder(struct walk *w, const struct stat *st)
 {
 	if (w->nseen * 2 >= w->seen_cap && !grow_seen(w)) {
@@ -122,12 +122,12 @@ static void add_todo(struct walk *w, char *path)
 	w->tree->no_memory = true;
 }
 
-/* ---- files that are passed over ---- */
+/* ---- files that are left out ---- */
 
 void input_passed_note(struct input_passed *p, bool (*wanted)(void *ctx, const char *name), void *ctx,
                        const char *path, const char *name)
 {
-	char lower[256]; /* longer names are none of files */
+	char lower[256]; /* no file has a longer name */
 	const size_t n = strlen(name);
 	bool upper = false;
 
@@ -190,14 +190,14 @@ static void add_unreachable(struct walk *w, const char *path, bool wanted, int e
 	const bool seen = lstat(path, &st) == 0;
 
 	if (!wanted && (seen ? S_ISREG(st.st_mode) : errno == ENOENT || w->closed))
-		return; /* neither, or removed meanwhile, or the folder was reported */
+		return; /* an unwanted file, or removed meanwhile, or the folder was reported */
 	if (error == ENOENT && seen && S_ISLNK(st.st_mode))
 		add_problem(w, path, INPUT_MISSING, "is a link to nowhere");
 	else
 		add_failure(w, path, error);
 }
 
-/* Whether the path, which can be reached, is a link that leads out of the folder. */
+/* Whether the path, which is accessible, is a link that leads out of the folder. */
 static bool leads_out(struct walk *w, const char *path)
 {
 	struct stat st;
@@ -215,8 +215,8 @@ static bool leads_out(struct walk *w, const char *path)
 	return out;
 }
 
-/* A link or a mount in a folder that came from elsewhere must not make other files of the user part of the
- * trace. *count: nlinks or nmounts. */
+/* A link or a mount in a foreign folder must not make other files of the user part of the trace.  *count:
+ * nlinks or nmounts. */
 static void leave_out(struct walk *w, const char *path, size_t *count)
 {
 	(*count)++;
@@ -261,7 +261,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a folder, each with the folder's path before it. */
+/* Reads the names in a folder, and puts the folder's path before each. */
 static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***names)
 {
 	const size_t n = strlen(path);
@@ -285,7 +285,7 @@ static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***nam
 	return count;
 }
 
-/* Without the permission to search, no entry of a folder can be examined: reported once. */
+/* Reports once if a folder cannot be searched: then none of its entries can be examined. */
 static void check_search(struct walk *w, const char *path, size_t entries)
 {
 	const size_t size = strlen(path) + 3;
@@ -308,7 +308,7 @@ static void check_search(struct walk *w, const char *path, size_t entries)
 	free(self);
 }
 
-/* In the order of the names: of two paths to a folder always the same one is used. */
+/* Reads entries in the order of names, so that always the same one of two paths to a folder is used. */
 static void read_folder(struct walk *w, const char *path)
 {
 	DIR *const dir = opendir(path);

@@ -11,10 +11,10 @@
 enum unpack_kind { UNPACK_ZLIB, UNPACK_ZSTD };
 
 struct unpacked {
-	char *p; /* what could be unpacked; to be freed */
+	char *p; /* unpacked bytes, maybe incomplete; freed by the caller */
 	size_t n;
-	const char *fault; /* a static text; NULL: all of it was one complete stream */
-	bool is_too_large; /* more than `max` bytes: the first are there */
+	const char *fault; /* a static text; NULL: the input is one complete stream */
+	bool is_too_large; /* more than `max` bytes: only the first are unpacked */
 	bool no_memory;
 };
 

@@ -1,6 +1,6 @@
 /*
- * What all sources have in common: faults, the window, its buffers and their references; and the source of
- * bytes in memory.
+ * Parts common to all sources: faults, the window, its buffers and their references; and the source of bytes
+ * in memory.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,9 +14,9 @@
 
 /* ---- buffers ---- */
 
-/* Buffers of a megabyte live for a few milliseconds, so some that were dropped are kept for the next window.
- * Batches may hold buffers longer than the input exists and drop them on other threads, so the pool is
- * counted too: one reference of its owner and one of every buffer in use. */
+/* Buffers of a megabyte live for a few milliseconds, so some dropped ones are kept for the next window.
+ * Batches may hold buffers longer than the input exists and drop them on other threads, so the pool has
+ * references too: one of its owner and one of each buffer in use. */
 enum { MAX_IDLE = 8 };
 
 struct input_pool {
@@ -41,7 +41,7 @@ struct input_pool *input_pool_new(void)
 	return pool;
 }
 
-/* With the lock, which is released. */
+/* Called with the lock, which is released. */
 static void drop_pool(struct input_pool *pool)
 {
 	const bool last = --pool->refs == 0;
@@ -96,7 +96,7 @@ static struct input_buffer *pop_idle(struct input_pool *pool)
 
 struct input_buffer *input_buffer_new(struct input_pool *pool, size_t cap)
 {
-	/* The bytes follow the struct, on a cache line of their own. */
+	/* The bytes follow the struct, beginning at a cache line. */
 	const size_t head = (sizeof(struct input_buffer) + 63) / 64 * 64;
 	struct input_buffer *b = NULL;
 
@@ -200,7 +200,8 @@ static void hold_current(struct input *in)
 	for (size_t i = h->n; i-- > 0;)
 		if (h->buffers[i] == b)
 			return;
-	/* Referenced even if it cannot be noted: better never freed than freed while slices point into it. */
+	/* Referenced even if it cannot be stored in the list: a leak is better than a free while slices point
+	 * into it. */
 	input_buffer_ref(b);
 	if (h->n == h->cap) {
 		const size_t cap = h->cap == 0 ? 2 : h->cap * 2;
@@ -216,7 +217,7 @@ static void hold_current(struct input *in)
 	h->buffers[h->n++] = b;
 }
 
-/* Removes the last pin, of a buffer of which nothing was consumed: the window grows for a long record. */
+/* Removes the last pin, of a buffer without consumed bytes, as the window grows for a long record. */
 static void unpin_unread(struct input *in, struct input_buffer *b)
 {
 	struct input_pins *const h = in->pins;
@@ -351,13 +352,13 @@ void input_close(struct input *in)
 
 /* ---- bytes in memory ---- */
 
-/* All at once, or in small portions for tests. */
+/* Bytes in memory, shown all at once, or in small portions for tests. */
 struct memory {
 	struct input_source source;
 	const char *bytes;
 	size_t n;
-	size_t given; /* bytes that were in a window */
-	size_t step;  /* 0: whole */
+	size_t given; /* number of bytes that were in a window */
+	size_t step;  /* bytes of a portion; 0: all */
 };
 
 static struct input *open_memory(const char *p, size_t n, size_t step);
@@ -368,7 +369,7 @@ static void portion_destroy(struct input_buffer *b)
 	free(b);
 }
 
-/* The bytes are an allocation of their own of exactly n bytes, so that ASan sees each access outside. */
+/* Allocates a portion of exactly n bytes, so that ASan detects each access outside. */
 static struct input_buffer *portion_new(size_t n)
 {
 	struct input_buffer *b = calloc(1, sizeof *b);

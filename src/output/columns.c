@@ -1,6 +1,6 @@
 /*
- * A table that fits the width of a line.  Each column has the width that its cells need and a minimum; the
- * columns with most to spare are narrowed first, one character at a time, then whole columns are left out.
+ * A table that fits the width of a line.  Each column has the width that its cells need, and a minimum.  The
+ * columns with most spare width are narrowed first, one character at a time; then whole columns are left out.
  * All cells are in memory until the table is printed.
  */
 #include "output/columns.h"
@@ -11,9 +11,9 @@
 #include "output/text_visible.h"
 
 enum {
-	NAME_BYTES = 256, /* of a name that are shown */
+	NAME_BYTES = 256, /* bytes of a name that are shown */
 	GAP = 2,          /* spaces between columns */
-	MIN_WIDTH = 8,    /* of a name or text when no more columns can be left out */
+	MIN_WIDTH = 8,    /* width of a name or text when no more columns can be left out */
 };
 
 /* ---- cells ---- */
@@ -57,7 +57,7 @@ void columns_time(struct columns *c, unsigned __int128 ns)
 	columns_next(c);
 }
 
-/* Stores the heads as visible text, as some are names of fields, in `to`, which the caller frees. */
+/* Stores the heads in `to` as visible text, as some are names of fields.  The caller frees `to`. */
 static void put_heads(const struct columns *c, struct text *to, struct slice heads[COLUMNS_MAX])
 {
 	size_t ends[COLUMNS_MAX + 1] = { 0 };
@@ -110,7 +110,7 @@ static bool can_shrink(const struct column *k)
 	return k->kind == COLUMN_NAME || k->kind == COLUMN_LIST || k->kind == COLUMN_TEXT;
 }
 
-/* The widths that each column uses and needs. */
+/* Computes the width that each column uses, and its minimum. */
 static void measure_columns(const struct columns *c, const struct slice *heads, struct layout *l)
 {
 	for (unsigned i = 0; i < c->n; i++) {
@@ -127,7 +127,7 @@ static void measure_columns(const struct columns *c, const struct slice *heads, 
 	}
 }
 
-/* Narrows the columns with most to spare.  Returns false if that is not enough. */
+/* Narrows the columns with most spare width.  Returns false if that is not enough. */
 static bool narrow_columns(const struct columns *c, struct layout *l, unsigned width)
 {
 	uint64_t total = c->indent;
@@ -151,7 +151,7 @@ static bool narrow_columns(const struct columns *c, struct layout *l, unsigned w
 	return true;
 }
 
-/* Leaves out the columns of the highest rank.  Returns false if no further one may be left out. */
+/* Leaves out the columns of the highest rank.  Returns false if no more columns may be left out. */
 static bool drop_columns(const struct columns *c, struct layout *l)
 {
 	unsigned rank = 0, without = 0;
@@ -193,7 +193,7 @@ static void put_spaces(struct text *out, size_t n)
 	text_printf(out, "%*s", (int)n, "");
 }
 
-/* Puts the part of a cell that one line of its row shows, and removes it from the cell. */
+/* Appends the part of a cell for one line of its row, and removes the part from the cell. */
 static void put_cell(struct text *out, const struct column *k, struct slice *s, size_t width)
 {
 	struct text shown = { .p = NULL };

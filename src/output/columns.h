@@ -33,14 +33,14 @@ struct columns {
 	unsigned without; /* bit i: column i is left out */
 	unsigned indent;  /* spaces before each line */
 	struct text text; /* all cells; the caller appends one, then calls columns_next() */
-	size_t *ends;     /* of the cells, offsets in text */
+	size_t *ends;     /* ends of the cells, as offsets in text */
 	size_t ncells, cap;
 };
 
 /* Ends the cell that was appended; sets text.failed on OOM. */
 void columns_next(struct columns *c);
 
-/* Add a whole cell. */
+/* Each function adds a whole cell. */
 void columns_str(struct columns *c, const char *s);
 void columns_u64(struct columns *c, uint64_t v);
 void columns_name(struct columns *c, struct slice s);       /* text_visible_ends(), at most 256 bytes */
@@ -52,9 +52,8 @@ void columns_print(const struct columns *c, struct text *out, unsigned width);
 /* Appends a Markdown table, with a head row. */
 void columns_markdown(const struct columns *c, struct text *out);
 
-/* Appends an HTML table that scrolls, with its title; numbers have the class
- * "n", names "t".  rows: in all, of which
- * some are shown. */
+/* Appends an HTML table that scrolls, with its title; numbers have the class "n", names "t".  rows: number of
+ * all rows; shown: number of rows in the table. */
 void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown);
 
 void columns_free(struct columns *c);

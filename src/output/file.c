@@ -1,7 +1,7 @@
 /*
- * An output of one file.  Plain output: small writes are collected in a buffer, large ones go straight to
- * write().  Compressed output is always packed in whole buffers, so that the bytes of the file do not depend
- * on how the caller cut its writes.
+ * An output of one file.  Plain output: small writes are collected in a buffer, large ones are passed
+ * directly to write().  Compressed output is always packed in whole buffers, so that the bytes of the file do
+ * not depend on the sizes of the caller's writes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +21,9 @@ enum {
 	BUFFER_SIZE = 256 * 1024,
 	DIRECT_SIZE = 64 * 1024,
 	READ_STEP = 256 * 1024,
-	HEAD_MAX = 256,      /* bytes by which an earlier output is known */
+	HEAD_MAX = 256,      /* bytes by which an earlier output is recognised */
 	WRITE_MAX = 1 << 30, /* bytes of one write(); Linux accepts at most 2 GiB */
-	LINKS_MAX = 40,      /* as the kernel */
+	LINKS_MAX = 40,      /* as in the kernel */
 };
 
 struct output {
@@ -31,12 +31,12 @@ struct output {
 	int parent; /* the folder of output_open_below(); -1: none */
 	bool force;
 	bool sums;
-	bool finished; /* closed */
+	bool finished; /* the file is closed */
 	struct output_failure failure;
-	char *target; /* links followed; NULL: written directly */
+	char *target; /* path after following links; NULL: written directly */
 	struct output_temp temp;
 	struct output_pack *pack;      /* NULL: plain */
-	struct byte_sum given, stored; /* of the bytes given to output_write(), of those they are packed to */
+	struct byte_sum given, stored; /* sums of bytes given to output_write(), and of packed bytes */
 	char *buffer;                  /* BUFFER_SIZE bytes */
 	size_t buffered;
 };
@@ -80,7 +80,8 @@ int byte_sum_read(struct byte_sum *s, const char *path)
 
 /* ---- links ---- */
 
-/* The target of the link `at`, itself perhaps a link; malloced.  NULL: errno; EINVAL: not a link. */
+/* The target of the link `at`, which may be another link; malloced.  Returns NULL with errno; EINVAL: not a
+ * link. */
 static char *link_target(const char *at)
 {
 	char to[PATH_MAX];
@@ -133,7 +134,7 @@ static bool fail_because(struct output *o, int error, const char *reason)
 
 /* ---- opening ---- */
 
-/* Opened by name, a redirected /dev/stdout would be an existing file. */
+/* Names of descriptors are not opened as files: a redirected /dev/stdout would be an existing file. */
 int output_fd_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -153,7 +154,7 @@ int output_fd_of(const char *path)
 	return -1;
 }
 
-/* keep_mode: of the file that is replaced; -1: there is none. */
+/* keep_mode: mode of the file that is replaced; -1: there is none. */
 static bool open_temp(struct output *o, const char *path, int keep_mode)
 {
 	o->target = output_follow_links(path);
@@ -219,7 +220,7 @@ static void release(struct output *o)
 	free(o);
 }
 
-/* Allocates the memory that it needs; opens nothing. */
+/* Allocates the memory that an output needs; opens nothing. */
 static struct output *new_output(const char *name)
 {
 	struct output *o = calloc(1, sizeof *o);
@@ -234,7 +235,7 @@ static struct output *new_output(const char *name)
 	return NULL;
 }
 
-/* The output, or NULL after releasing it: it could not be opened. */
+/* Returns the output, or, if it could not be opened, releases it and returns NULL. */
 static struct output *opened_or_null(struct output *o, bool opened, char *why, size_t n)
 {
 	if (opened)
@@ -259,7 +260,7 @@ struct output *output_open(const char *path, unsigned flags, unsigned threads, c
 
 /* ---- opening below a folder ---- */
 
-/* Whether it is an earlier output: a regular file that begins with the head. */
+/* Whether the file is an earlier output: a regular file that begins with the head. */
 static bool begins_with(int fd, const char *head)
 {
 	const size_t n = strlen(head);
@@ -278,7 +279,7 @@ static bool begins_with(int fd, const char *head)
 	return memcmp(begin, head, n) == 0;
 }
 
-/* Returns false after a failure: the file exists and is kept. */
+/* Returns false after a failure if the file exists and must be kept. */
 static bool may_replace_below(struct output *o, const char *name, const char *head, int *keep_mode)
 {
 	struct stat st;
@@ -338,7 +339,7 @@ struct output *output_open_below(const char *folder, const char *path, const cha
 
 /* ---- writing ---- */
 
-/* The two call each other once: send_unmapped() passes bytes of o->buffer only. */
+/* send_all() and send_unmapped() call each other once: send_unmapped() passes only bytes of o->buffer. */
 static bool send_all(struct output *o, const char *p, size_t n);
 
 /* Standard output may be a pipe that another process made non-blocking. */
@@ -348,8 +349,8 @@ static int wait_writable(int fd)
 	return poll(&ask, 1, -1) >= 0 || errno == EINTR ? 0 : errno;
 }
 
-/* write() refuses bytes of a mapped file that became shorter (EFAULT); reading them gives zeros (the handler
- * of SIGBUS in input/map.c). */
+/* write() refuses bytes of a mapped file that became shorter (EFAULT); reading them gives zeros (by the
+ * SIGBUS handler in input/map.c). */
 static bool send_unmapped(struct output *o, const char *p, size_t n)
 {
 	for (size_t k; n > 0; p += k, n -= k) {
@@ -365,7 +366,7 @@ static bool send_all(struct output *o, const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t done = write(o->fd, p, n < WRITE_MAX ? n : WRITE_MAX);
-		int why = done < 0 ? errno : EIO; /* nothing written, no reason given */
+		int why = done < 0 ? errno : EIO; /* nothing was written, without a reason */
 		if (done > 0) {
 			p += done;
 			n -= (size_t)done;
@@ -390,7 +391,7 @@ static bool send_packed(void *to, const char *p, size_t n)
 	return send_all(o, p, n);
 }
 
-/* Writes the buffer; `last`: also the end of a compressed file. */
+/* Writes the buffer; `last`: also writes the end of a compressed file. */
 static bool flush(struct output *o, bool last)
 {
 	const size_t n = o->buffered;
@@ -463,7 +464,7 @@ static bool close_checked(struct output *o)
 {
 	const int fd = o->fd;
 	o->fd = -1;
-	/* Linux has closed it even when it says EINTR. */
+	/* Linux has closed the descriptor even if it returns EINTR. */
 	return close(fd) == 0 || errno == EINTR || fail(o, errno);
 }
 
@@ -476,7 +477,7 @@ bool output_finish(struct output *o)
 	return o->failure.error == 0;
 }
 
-/* why: of a rename, 0 or an errno value. */
+/* why: result of a rename, 0 or an errno value. */
 static bool check_rename(struct output *o, int why)
 {
 	if (why == EEXIST && !o->force)
@@ -515,8 +516,8 @@ void output_discard(struct output *o)
 
 /* ---- failures ---- */
 
-/* The first failure of an output, as a message that names the output and the reason.  The memory for it is
- * allocated when the output is opened, so that a lack of memory can be reported too. */
+/* The first failure of an output, as a message with the output and the reason.  Its memory is allocated when
+ * the output is opened, so that a lack of memory can be reported too. */
 
 enum { REASON_SIZE = 256 };
 
@@ -586,7 +587,7 @@ void output_failure_copy(const struct output_failure *f, char *why, size_t n)
 
 	if (n <= len && n > 4) {
 		const char *tail = f->text + (len - (n - 4));
-		while ((*tail & 0xc0) == 0x80) /* no half UTF-8 */
+		while ((*tail & 0xc0) == 0x80) /* do not begin within a UTF-8 character */
 			tail++;
 		(void)snprintf(why, n, "...%s", tail);
 	} else if (n > 0) {

@@ -1,7 +1,8 @@
 /*
  * Temporary names of outputs (".out.json.tracetool-x7c2..." next to "out.json"), and the step to the final
- * one.  Each is in a register, from which the handler of ending signals removes what is left.  Creation and
- * registration are one step for the handler (output_register_begin()): it waits for threads in between.
+ * name.  Each is registered, and the handler of ending signals removes those that are still registered.
+ * Creation and registration are one step for the handler, which waits for threads between
+ * output_register_begin() and _end().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "output/private.h"
 
 enum {
-	SLOTS = 1024,         /* files that a process usually may have open */
+	SLOTS = 1024,         /* usual limit of open files of a process */
 	HANDLER_WAIT = 10000, /* ms that the handler waits for threads between _begin() and _end() */
 	NAMES_TRIED = 100,
 	RANDOM_CHARS = 10,
@@ -29,7 +30,7 @@ enum {
 
 /* ---- register ---- */
 
-/* A file or folder that was created in a registered folder; the last one is first. */
+/* A file or folder that was created in a registered folder; the last one is first in the list. */
 struct inside {
 	struct inside *next;
 	bool folder;
@@ -38,17 +39,17 @@ struct inside {
 
 struct output_registered {
 	_Atomic(struct inside *) inside;
-	int dir; /* the path is relative to it; AT_FDCWD: of the process */
+	int dir; /* the path is relative to it; AT_FDCWD: relative to the current folder */
 	bool folder;
 	char path[];
 };
 
-/* Static, as a signal handler has no argument of ours.  An entry is owned by the thread that exchanged its
- * slot for NULL: the handler may run on another thread while a file is forgotten. */
+/* Static, as a signal handler has no argument of its own.  A thread owns an entry after exchanging its slot
+ * for NULL: the handler may run on another thread while a file is forgotten. */
 static _Atomic(struct output_registered *) slots[SLOTS];
 
 static atomic_bool dying;
-static atomic_int creating; /* threads between output_register_begin() and _end() */
+static atomic_int creating; /* number of threads between output_register_begin() and _end() */
 
 /* SIGPIPE is ignored instead: a closed pipe is an error of write(). */
 static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2 };
@@ -67,7 +68,7 @@ static sigset_t ending_set(void)
 static void remove_path(int dir, const char *path, bool folder)
 {
 	if (dir != AT_FDCWD)
-		(void)unlinkat(dir, path, 0); /* only files are in another folder */
+		(void)unlinkat(dir, path, 0); /* only files are relative to another folder */
 	else
 		(void)(folder ? rmdir(path) : unlink(path));
 }
@@ -91,7 +92,7 @@ static void remove_all_and_die(int sig)
 			remove_entry(r);
 	}
 	(void)signal(sig, SIG_DFL);
-	(void)raise(sig); /* blocked here; ends the process on return */
+	(void)raise(sig); /* blocked here; ends the process when the handler returns */
 }
 
 void output_handle_signals(void)
@@ -100,12 +101,12 @@ void output_handle_signals(void)
 	on.sa_mask = ending_set();
 	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
 		struct sigaction was;
-		/* A signal that nohup or a shell's background job ignores stays ignored. */
+		/* A signal that is ignored already (nohup, background job of a shell) stays ignored. */
 		if (sigaction(ending_signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			(void)sigaction(ending_signals[i], &on, NULL);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* `ulimit -f` is an error of write() too */
+	(void)signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` is an error of write(), too */
 }
 
 bool output_register_begin(struct output_register_hold *h)
@@ -134,7 +135,7 @@ void output_register_end(const struct output_register_hold *h)
 }
 
 /* Registers an existing file or folder; the path is copied.  dir: AT_FDCWD, or the open folder of a file,
- * which stays open as long as the entry.  Returns NULL on OOM, or if no slot is left (EMFILE). */
+ * which must stay open as long as the entry.  Returns NULL on OOM, or if no slot is left (EMFILE). */
 static struct output_registered *register_path(int dir, const char *path, bool folder)
 {
 	const size_t size = strlen(path) + 1;
@@ -199,7 +200,7 @@ static void random_chars(char out[RANDOM_CHARS + 1])
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 	unsigned char r[RANDOM_CHARS];
 	if (getrandom(r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r) {
-		/* Early boot: guessable, but O_EXCL still makes it safe. */
+		/* In early boot, the name can be guessed, but O_EXCL still makes it safe. */
 		struct timespec now = { 0 };
 		(void)clock_gettime(CLOCK_REALTIME, &now);
 		uint64_t x = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
@@ -211,7 +212,7 @@ static void random_chars(char out[RANDOM_CHARS + 1])
 	out[RANDOM_CHARS] = '\0';
 }
 
-/* ".out.json.tracetool-x7c2...", or ".tracetool-x7c2..." (is_short) if that is too long. */
+/* Returns ".out.json.tracetool-x7c2...", or ".tracetool-x7c2..." (is_short) if that is too long. */
 static char *new_name(const char *target, bool is_short)
 {
 	const char *slash = strrchr(target, '/');
@@ -232,7 +233,7 @@ static char *new_name(const char *target, bool is_short)
 	return name;
 }
 
-/* Returns the descriptor, or 0 for a folder; -1: errno. */
+/* Returns the descriptor, or 0 for a folder; -1 with errno. */
 static int create_path(int dir, const char *name, bool folder, mode_t mode)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -279,7 +280,7 @@ static int create_unused(struct output_temp *t, const char *target, mode_t mode)
 	return -1;
 }
 
-/* Creates and registers: no signal in between. */
+/* Creates and registers a file or folder, without a signal in between. */
 static int create_temp(struct output_temp *t, const char *target, mode_t mode)
 {
 	struct output_register_hold hold;
@@ -298,7 +299,7 @@ int output_temp_create_in(struct output_temp *t, int dir, const char *target, in
 {
 	*t = (struct output_temp){ .dir = dir };
 	const int fd = create_temp(t, target, keep_mode < 0 ? 0666 : 0600);
-	/* File systems without permission bits may refuse; the file then has theirs. */
+	/* File systems without permission bits may refuse; then the file has their permissions. */
 	if (fd >= 0 && keep_mode >= 0 && fchmod(fd, (mode_t)keep_mode & 0777) != 0 && errno != EPERM &&
 	    errno != ENOSYS && errno != EOPNOTSUPP) {
 		const int why = errno;
@@ -339,14 +340,15 @@ int output_temp_publish(struct output_temp *t, bool replace)
 	return why;
 }
 
-/* An exchange where the system has none: a hard link keeps the replaced file.  EINVAL: it cannot be kept. */
+/* Exchanges two files without rename_exchange(): a hard link keeps the replaced file.  EINVAL: it cannot be
+ * kept. */
 static int exchange_by_link(const struct output_temp *t)
 {
 	char *const aside = strdup(t->path);
 	int why = aside == NULL ? ENOMEM : 0;
 
 	if (why == 0) {
-		aside[strlen(aside) - 1] = '-'; /* random names have none */
+		aside[strlen(aside) - 1] = '-'; /* random names have no '-' */
 		why = link(t->target, aside) != 0 ? EINVAL : 0;
 	}
 	if (why == 0 && rename(t->path, t->target) != 0) {

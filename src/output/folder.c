@@ -1,8 +1,8 @@
 /*
- * An output of several files: a folder that grows under a temporary name, and gets its own when it is
- * complete (folder_publish.c).  Writers put small pieces into thousands of files in any order, so each file
- * has a buffer of 32 KiB, and at most 64 are open: the least recently used one is closed for the
- * next, and reopened to be appended to.  Memory: 2 MiB, and the names.
+ * An output of several files: a folder that grows under a temporary name, and gets its own name when it is
+ * complete (folder_publish.c).  Writers append small pieces to thousands of files in any order, so each file
+ * has a buffer of 32 KiB, and at most 64 files are open: the least recently used one is closed for the next,
+ * and reopened later to be appended to.  Memory: 2 MiB, and the names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ enum {
 /* A file of the folder that is open. */
 struct slot {
 	int fd;        /* -1: the slot is free */
-	uint32_t file; /* in files[] */
+	uint32_t file; /* index in files[] */
 	uint64_t used; /* output_folder.clock of the last put */
 	size_t n;      /* bytes in the buffer */
 	char *buffer;  /* BUFFER_SIZE bytes; NULL: never used */
@@ -37,20 +37,20 @@ struct slot {
 
 struct output_folder {
 	bool force, finished;
-	char *target; /* links followed, no slash at its end */
+	char *target; /* path after following links, without a slash at its end */
 	struct output_failure failure;
 	struct output_temp temp;
 	struct folder_file *files;
 	struct file_state {
 		uint32_t slot; /* NONE: the file is closed */
 		bool created;
-	} * states; /* of files[] */
+	} * states; /* by index in files[] */
 	uint32_t n, files_cap, states_cap;
-	uint32_t last;            /* the file of the last put; NONE: no put yet */
-	struct tabletext by_name; /* -> files[] */
-	struct tabletext folders; /* that were created; the keys are in names of files */
+	uint32_t last;            /* file of the last put; NONE: no put yet */
+	struct tabletext by_name; /* index in files[] by name */
+	struct tabletext folders; /* folders that were created; keys are parts of names of files */
 	struct slot slots[OPEN_MAX_FILES];
-	uint64_t clock; /* puts */
+	uint64_t clock; /* number of puts */
 };
 
 /* ---- names ---- */
@@ -96,7 +96,7 @@ static void cut_slashes(char *path)
 		path[n - 1] = '\0';
 }
 
-/* Whether rename() can give the name: not the root, no alias of a folder that has a name of its own. */
+/* Whether rename() can set the name: not for the root, nor for an alias of a folder that has another name. */
 static bool is_name(const char *path)
 {
 	const char *const last = path_name(path);
@@ -106,7 +106,7 @@ static bool is_name(const char *path)
 
 /* ---- creating files ---- */
 
-/* Returns 0, also if it exists; or an errno value. */
+/* Makes a folder.  Returns 0, also if it exists, or an errno value. */
 static int make_folder(struct output_folder *o, const char *path)
 {
 	if (mkdir(path, 0777) != 0)
@@ -117,8 +117,8 @@ static int make_folder(struct output_folder *o, const char *path)
 	return ENOMEM;
 }
 
-/* Makes the folders in the name of a file, each once: mkdir() is slow.  path: that of the file, which begins
- * with `from` bytes of the temporary folder's. */
+/* Makes the folders in the name of a file, each only once, as mkdir() is slow.  path: that of the file; its
+ * first `from` bytes are the path of the temporary folder. */
 static int make_parents(struct output_folder *o, const char *name, char *path, size_t from)
 {
 	for (char *slash = strchr(path + from, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -146,7 +146,7 @@ static int open_path(const char *path, int flags)
 	return fd;
 }
 
-/* Returns the descriptor, or -1 with errno set. */
+/* Creates a file.  Returns its descriptor, or -1 with errno set. */
 static int create_file(struct output_folder *o, const char *name, char *path)
 {
 	const int why = make_parents(o, name, path, strlen(o->temp.path) + 1);
@@ -165,7 +165,7 @@ static int create_file(struct output_folder *o, const char *name, char *path)
 	return fd;
 }
 
-/* Likewise; a file that exists is opened to be appended to. */
+/* Likewise, but opens an existing file, to be appended to. */
 static int open_file(struct output_folder *o, uint32_t file)
 {
 	char *const path = folder_path(o->temp.path, o->files[file].name);
@@ -203,7 +203,7 @@ static bool write_slot(struct output_folder *o, const struct slot *s, const char
 			p += done;
 			n -= (size_t)done;
 		} else if (done == 0 || errno != EINTR) {
-			return fail_file(o, s->file, done < 0 ? errno : EIO); /* 0: no reason given */
+			return fail_file(o, s->file, done < 0 ? errno : EIO); /* 0: without a reason */
 		}
 	}
 	return true;
@@ -224,7 +224,7 @@ static bool close_slot(struct output_folder *o, struct slot *s)
 
 	s->fd = -1;
 	o->states[s->file].slot = NONE;
-	/* Linux has closed it even when it says EINTR. */
+	/* Linux has closed the descriptor even if it returns EINTR. */
 	return (close(fd) == 0 || errno == EINTR || fail_file(o, s->file, errno)) && flushed;
 }
 
@@ -249,8 +249,7 @@ static struct slot *free_slot(struct output_folder *o)
 	return close_slot(o, s) ? s : NULL;
 }
 
-/* Opens a file into a slot.  When the system gives no more descriptors, those that are open are closed one by
- * one. */
+/* Opens a file into a slot.  If the system has no more descriptors, the open ones are closed one by one. */
 static bool open_slot(struct output_folder *o, uint32_t file)
 {
 	struct slot *const s = free_slot(o);
@@ -275,7 +274,7 @@ static bool open_slot(struct output_folder *o, uint32_t file)
 
 /* ---- files ---- */
 
-/* The index of the file of this name, which is added if it is new; NONE on OOM. */
+/* The index of the file of this name, which is added if it is new.  Returns NONE on OOM. */
 static uint32_t find_file(struct output_folder *o, const char *name)
 {
 	if (o->last != NONE && strcmp(o->files[o->last].name, name) == 0)
@@ -295,7 +294,7 @@ static uint32_t find_file(struct output_folder *o, const char *name)
 	return o->n++;
 }
 
-/* Appends to a file whose name was checked. */
+/* Appends to a file; its name must be checked already. */
 static bool put_bytes(struct output_folder *o, const char *name, const char *p, size_t n)
 {
 	const uint32_t file = find_file(o, name);
@@ -318,7 +317,7 @@ static bool put_bytes(struct output_folder *o, const char *name, const char *p, 
 	return true;
 }
 
-/* The list is a file like the others, and does not name itself. */
+/* Writes the list, a file like the others, which does not contain its own name. */
 static bool put_list(struct output_folder *o)
 {
 	struct text list = { .p = NULL };
@@ -364,7 +363,7 @@ static bool find_target(struct output_folder *o, const char *path)
 	free(name);
 	if (o->target == NULL)
 		return output_failure_set(&o->failure, why);
-	cut_slashes(o->target); /* of a link */
+	cut_slashes(o->target); /* those of the link's target */
 	return is_name(o->target) ||
 	       output_failure_because(&o->failure, EISDIR, "is no name that a new directory can be given");
 }

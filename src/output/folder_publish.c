@@ -6,10 +6,10 @@
  *     ...
  *
  * names its files; the first SUM is that of the lines below, the others are those of the files
- * (CRC-64/ECMA-182, reflected, 16 hexadecimal digits).  A folder is replaced only if its list names every
- * file in it as it is, since a list that came with a repository could otherwise name files of the user.  Old
- * and new folder are exchanged in one step; then the old one is read again, and goes back if something came
- * into it meanwhile.
+ * (CRC-64/ECMA-182, reflected, 16 hexadecimal digits).  A folder is replaced only if its list has every file
+ * in it, with its size and sum; otherwise a list from a repository could name files of the user.  Old and new
+ * folder are exchanged in one step.  Then the old one is read again, and the exchange is undone if it has new
+ * contents.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -131,7 +131,7 @@ static struct folder_wrong read_text(const char *folder, struct text *text)
 	return wrong;
 }
 
-/* Reads a number and the byte after it; moves *p after that.  false: there is none. */
+/* Reads a number and the byte after it; moves *p after that byte.  Returns false if there is none. */
 static bool read_number(char **p, const char *end, char after, uint64_t *v)
 {
 	char *at = *p;
@@ -144,7 +144,7 @@ static bool read_number(char **p, const char *end, char after, uint64_t *v)
 	return true;
 }
 
-/* Likewise, a sum. */
+/* Likewise reads a sum. */
 static bool read_sum(char **p, const char *end, char after, uint64_t *v)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -162,7 +162,7 @@ static bool read_sum(char **p, const char *end, char after, uint64_t *v)
 	return true;
 }
 
-/* The line's end becomes the NUL of the name. */
+/* Reads a line; its end becomes the NUL of the name. */
 static struct folder_wrong read_line(struct folder_old *old, char **p, const char *end)
 {
 	struct folder_file file;
@@ -228,7 +228,7 @@ bool folder_is_complete(const char *folder, int *error)
 
 /* ---- an old folder ---- */
 
-/* Whether the file has the bytes that its line states. */
+/* Whether the file has the bytes of its line: their number and sum. */
 static struct folder_wrong check_file(const char *path, const struct stat *st,
                                       const struct folder_file *listed)
 {
@@ -240,7 +240,7 @@ static struct folder_wrong check_file(const char *path, const struct stat *st,
 	return error != 0 ? failed(error) : byte_sum_equal(&is, &listed->sum) ? nothing : changed;
 }
 
-/* name: relative to the old folder. */
+/* name: path relative to the old folder. */
 static struct folder_wrong check_entry(const struct folder_old *old, const char *path, const char *name,
                                        const struct stat *st)
 {
@@ -274,7 +274,7 @@ static struct folder_wrong add_entry(struct folder_old *old, size_t root, char *
 	return wrong;
 }
 
-/* Reads the old folder itself, or a folder in it. */
+/* Reads the old folder, or a folder in it. */
 static struct folder_wrong read_folder(struct folder_old *old, size_t root, const char *path)
 {
 	const uint32_t before = old->n;
@@ -292,7 +292,7 @@ static struct folder_wrong read_folder(struct folder_old *old, size_t root, cons
 	(void)closedir(dir);
 	if (is_wrong(wrong))
 		return wrong;
-	if (old->n == before) /* no output has an empty folder in it */
+	if (old->n == before) /* outputs have no empty folders */
 		return strlen(path) < root ? nothing : not_listed;
 	return access(path, W_OK | X_OK) != 0 ? failed(errno) : nothing;
 }
@@ -306,7 +306,7 @@ struct folder_wrong folder_old_read(struct folder_old *old, const char *path)
 		return list;
 	struct folder_wrong wrong = read_folder(old, root, path);
 	if (list.text != NULL && wrong.error == 0 && (wrong.text != NULL || old->n > 0))
-		return list; /* an empty folder needs none */
+		return list; /* an empty folder needs no list */
 	for (uint32_t i = 0; !is_wrong(wrong) && i < old->n; i++)
 		if (old->entries[i].is_folder)
 			wrong = read_folder(old, root, old->entries[i].path);
@@ -361,8 +361,8 @@ bool folder_may_replace(const char *path, bool replace, struct output_failure *f
 	return !is_wrong(wrong) || refuse(failure, wrong);
 }
 
-/* Without an exchange: the old folder steps aside to a new name, and back if the new one does not get its
- * name. */
+/* Without an exchange: the old folder gets a new name, and its own again if the new folder does not get
+ * it. */
 static int step_aside(const struct output_temp *temp, const char *aside)
 {
 	int why = rename_new(temp->target, aside);
@@ -375,7 +375,7 @@ static int step_aside(const struct output_temp *temp, const char *aside)
 	return why;
 }
 
-/* The failure after which both folders are there: the old one as `at`. */
+/* Reports a failure that leaves both folders: the old one at the path `at`. */
 static bool report_left(struct output_failure *failure, const char *at, int why)
 {
 	char reason[128], space[512];
@@ -391,8 +391,8 @@ static bool report_left(struct output_failure *failure, const char *at, int why)
 	return false;
 }
 
-/* Removes the old folder, which is at `at` now.  If something came into it after the first check, it stays,
- * and both names go back. */
+/* Removes the old folder, which is at the path `at` now.  If it has new contents since the first check, it is
+ * kept, and both names are exchanged back. */
 static bool remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exchange *exchange,
                        struct output_failure *failure)
 {
@@ -410,7 +410,7 @@ static bool remove_old(struct output_temp *temp, const char *at, bool exchanged,
 	if (is_wrong(wrong))
 		return refuse(failure, wrong);
 	const bool removed = why == 0 || report_left(failure, at, why);
-	output_temp_forget(temp); /* last: `at` may be its path */
+	output_temp_forget(temp); /* called last: `at` may be its path */
 	return removed;
 }
 
@@ -420,7 +420,7 @@ static bool replace_old(struct output_temp *temp, folder_exchange *exchange, str
 
 	if (aside == NULL)
 		return output_failure_set(failure, ENOMEM);
-	aside[strlen(aside) - 1] = '-'; /* random names have none */
+	aside[strlen(aside) - 1] = '-'; /* random names have no '-' */
 	int why = exchange(temp->path, temp->target);
 	const bool exchanged = why == 0;
 	if (why == EINVAL || why == ENOSYS)

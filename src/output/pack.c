@@ -1,11 +1,11 @@
 /*
  * Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
- * content.  Both write one stream, which every reader of the format takes, with the same bytes for any number
- * of threads.
+ * content.  Both write one stream, which every reader of the format accepts, with the same bytes for any
+ * number of threads.
  *
  * gzip: the input is cut into blocks.  Threads deflate them, each with the end of the block before as its
- * dictionary and its last byte filled up, and the caller's thread passes them on in order, as one member.
- * zstd: the threads are those of libzstd.
+ * dictionary, and with padding in its last byte.  The caller's thread passes them on in order, as one member.
+ * zstd: libzstd has its own threads.
  */
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
@@ -23,9 +23,9 @@ enum {
 	GZIP_LEVEL = 1,
 	WINDOW = IGZIP_HIST_SIZE,
 	BLOCK = 1 << 20,
-	BLOCK_PACKED = BLOCK + BLOCK / 8 + 4096, /* what cannot be made smaller is stored */
+	BLOCK_PACKED = BLOCK + BLOCK / 8 + 4096, /* data that does not shrink is stored */
 	ZSTD_LEVEL = 3,
-	ZSTD_JOB = 1 << 20, /* bytes of input for a thread of libzstd */
+	ZSTD_JOB = 1 << 20, /* bytes of input for each thread of libzstd */
 	ZSTD_OUT = 256 * 1024,
 };
 
@@ -40,32 +40,32 @@ struct deflate {
 struct gzip_block {
 	uint8_t in[WINDOW + BLOCK]; /* the dictionary ends at WINDOW */
 	uint8_t out[BLOCK_PACKED];
-	size_t dictionary, n; /* bytes of `in` */
+	size_t dictionary, n; /* bytes of `in`: dictionary, and block */
 	size_t packed;        /* bytes of `out`; 0: failed */
 	bool done;
 };
 
-/* Block i is ring[i % nring] from when it is added until it is sent. */
+/* Block i is in ring[i % nring] from when it is added until it is sent. */
 struct gzip {
-	struct deflate *own; /* the caller's */
+	struct deflate *own; /* memory of the caller's thread */
 	struct gzip_block *ring;
 	unsigned nring;
 	uint64_t sent;
-	size_t filled; /* bytes of the block that is filled, ring[added % nring] */
-	bool begun;    /* the header is sent */
+	size_t filled; /* bytes of the current block, ring[added % nring] */
+	bool begun;    /* the header was sent */
 	uint32_t crc;
-	uint32_t size; /* of the input, modulo 2^32 as in the trailer */
+	uint32_t size; /* size of the input, modulo 2^32 as in the trailer */
 
 	unsigned nthreads, started;
 	pthread_t threads[THREADS_MAX];
-	pthread_mutex_t lock; /* of the rest, and of `done` */
+	pthread_mutex_t lock; /* protects the fields below, and `done` */
 	pthread_cond_t changed;
 	uint64_t added;
-	uint64_t taken; /* the first of those that are or were deflated by no thread */
+	uint64_t taken; /* first block that no thread has begun to deflate */
 	bool closing;
 };
 
-/* Clears all state before, so that a block has the same bytes on any thread. */
+/* Clears all previous state, so that a block has the same bytes on any thread. */
 static void deflate_block(struct deflate *d, struct gzip_block *b)
 {
 	struct isal_zstream *const z = &d->stream;
@@ -89,7 +89,7 @@ static void deflate_block(struct deflate *d, struct gzip_block *b)
 	b->packed = packed ? sizeof b->out - z->avail_out : 0;
 }
 
-/* Deflates the first block that no thread has taken.  With the lock held. */
+/* Deflates the first block that no thread has taken.  Called with the lock. */
 static void deflate_next(struct gzip *g, struct deflate *d)
 {
 	struct gzip_block *const b = &g->ring[g->taken++ % g->nring];
@@ -101,7 +101,7 @@ static void deflate_next(struct gzip *g, struct deflate *d)
 	pthread_cond_broadcast(&g->changed);
 }
 
-/* Without memory it leaves the blocks to others; the caller has memory. */
+/* A thread without memory leaves the blocks to others; the caller's thread has memory. */
 static void *gzip_thread(void *arg)
 {
 	struct gzip *const g = arg;
@@ -152,12 +152,12 @@ static struct gzip *gzip_open(unsigned threads)
 	return NULL;
 }
 
-/* Adds bytes to the block that is filled, behind those in the ring.  Returns how many it took. */
+/* Adds bytes to the current block, behind those in the ring.  Returns the number of bytes added. */
 static size_t gzip_fill(struct gzip *g, const char *p, size_t n)
 {
 	struct gzip_block *const b = &g->ring[g->added % g->nring];
 
-	if (g->filled == 0 && g->added > 0) /* in a ring of one, it is the same memory */
+	if (g->filled == 0 && g->added > 0) /* in a ring of one block, the memory is the same */
 		memmove(b->in, g->ring[(g->added - 1) % g->nring].in + BLOCK, WINDOW);
 	const size_t k = n < BLOCK - g->filled ? n : BLOCK - g->filled;
 	memcpy(b->in + WINDOW + g->filled, p, k);
@@ -165,7 +165,7 @@ static size_t gzip_fill(struct gzip *g, const char *p, size_t n)
 	return k;
 }
 
-/* Hands the filled block to the threads, which start with the second block. */
+/* Passes the current block to the threads, which are started with the second block. */
 static void gzip_add(struct gzip *g)
 {
 	struct gzip_block *const b = &g->ring[g->added % g->nring];
@@ -178,14 +178,14 @@ static void gzip_add(struct gzip *g)
 		if (thread_start(&g->threads[g->started], gzip_thread, g) == 0)
 			g->started++;
 		else
-			g->nthreads = g->started; /* those that run, or the caller's, do it all */
+			g->nthreads = g->started; /* the running threads, or the caller's, do all the work */
 	pthread_mutex_lock(&g->lock);
 	g->added++;
 	pthread_cond_signal(&g->changed);
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Waits for the first block in the ring; meanwhile deflates others. */
+/* Waits for the first block in the ring, and deflates others meanwhile. */
 static const struct gzip_block *gzip_first(struct gzip *g)
 {
 	const struct gzip_block *const b = &g->ring[g->sent % g->nring];
@@ -207,7 +207,8 @@ static void put_le32(char *to, uint32_t u)
 		to[i] = (char)(u >> 8 * i);
 }
 
-/* Sends blocks until at most `left` are in the ring.  Returns false if the sink did, or with *why. */
+/* Sends blocks until at most `left` are in the ring.  Returns false if the sink returned false, or with *why
+ * set. */
 static bool gzip_send(struct gzip *g, unsigned left, output_pack_sink *sink, void *to, const char **why)
 {
 	for (; g->added - g->sent > left; g->sent++) {
@@ -257,7 +258,7 @@ static const char *gzip_feed(struct gzip *g, const char *p, size_t n, bool last,
 
 /* ---- zstd ---- */
 
-/* Always with threads of libzstd, at least one: without, the bytes are others. */
+/* Always uses at least one thread of libzstd: without threads, the bytes differ. */
 static ZSTD_CCtx *zstd_open(unsigned threads)
 {
 	ZSTD_CCtx *const z = ZSTD_createCCtx();
@@ -290,7 +291,7 @@ static const char *zstd_feed(ZSTD_CCtx *z, char *space, const char *p, size_t n,
 /* ---- either ---- */
 
 struct output_pack {
-	struct gzip *gzip; /* either this or zstd */
+	struct gzip *gzip; /* this or zstd is used */
 	ZSTD_CCtx *zstd;
 	char *zstd_out; /* ZSTD_OUT bytes */
 };

@@ -19,7 +19,7 @@
 
 #define SIZE_FIRST ((size_t)256)
 
-/* Closes the text: there is no space from now on, so that nothing follows a gap. */
+/* Closes the text: it has no more space, so that nothing is added after a gap. */
 static bool fail(struct text *t)
 {
 	t->failed = true;
@@ -130,7 +130,7 @@ void text_printf(struct text *t, const char *fmt, ...)
 	const size_t space = t->cap - t->n;
 	va_list ap;
 
-	/* usually there is space; printf needs it for its NUL, too */
+	/* usually there is space, including that for the NUL of printf */
 	va_start(ap, fmt);
 	const int n = vsnprintf(space > 0 ? t->p + t->n : NULL, space, fmt, ap);
 	va_end(ap);
@@ -172,7 +172,7 @@ size_t text_utf8(struct text *t, struct slice s)
 
 /* ---- JSON ---- */
 
-/* The largest integer up to which a double has all of them. */
+/* The largest n for which a double can hold all integers up to n. */
 #define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)
 
 static void add_escape(struct text *t, unsigned char c)
@@ -195,7 +195,7 @@ static void add_unit(struct text *t, uint32_t unit)
 	text_printf(t, "\\u%04" PRIx32, unit);
 }
 
-/* Valid UTF-8 in which only hidden characters need an escape. */
+/* Adds valid UTF-8 in which only hidden characters need an escape. */
 static void add_valid(struct text *t, const char *p, const char *end)
 {
 	size_t size;
@@ -218,7 +218,8 @@ void text_json_text(struct text *t, const char *p, size_t n)
 		add_valid(t, p, p + n);
 }
 
-/* Bytes without ASCII, so that no character goes on after them.  Returns the number of replacements. */
+/* Adds a run of bytes that are not ASCII; no character continues after it.  Returns the number of
+ * replacements. */
 static size_t add_high(struct text *t, const char *p, const char *end)
 {
 	for (size_t replaced = 0;; replaced++) {
@@ -354,7 +355,7 @@ void text_wall(struct text *t, uint64_t ns)
 	            tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ns / 1000000 % 1000));
 }
 
-/* digits: significant ones, 3 or 4. */
+/* digits: number of significant digits, 3 or 4. */
 static void put_time(struct text *t, unsigned __int128 ns, int digits)
 {
 	static const char *const names[] = { "us", "ms", "s" };

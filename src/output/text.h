@@ -3,17 +3,17 @@
 
 #include "base/slice.h"
 
-/* A buffer that grows.  On OOM `failed` is set and stays, and further bytes are dropped: writers need not
- * check.  Zero-initialise to start, or text_start(). */
+/* A buffer that grows.  On OOM `failed` is set and stays set, and further bytes are dropped: callers need
+ * not check each call.  Zero-initialise to start, or use text_start(). */
 struct text {
 	char *p;
 	size_t n, cap;
 	bool failed;
-	bool borrowed; /* p is the caller's */
+	bool borrowed; /* p is the caller's memory */
 };
 
-/* An empty text in n bytes of the caller's, moved to memory of its own when it outgrows them.  Short messages
- * need no memory, so they can report its lack; on OOM the bytes before it stay. */
+/* An empty text in n bytes of the caller's memory; it is moved to its own memory when it outgrows them.
+ * Short messages need no allocation, so they can report OOM; on OOM the bytes before it are kept. */
 static inline struct text text_start(char *p, size_t n)
 {
 	return (struct text){ .p = p, .cap = n, .borrowed = true };
@@ -26,7 +26,7 @@ void text_u64(struct text *t, uint64_t v);
 void text_i64(struct text *t, int64_t v);
 void text_ns_from(struct text *t, uint64_t zero, uint64_t ns); /* ns - zero, with its sign */
 void text_u128(struct text *t, unsigned __int128 v);
-void text_hex(struct text *t, const char *p, size_t n); /* two digits a byte */
+void text_hex(struct text *t, const char *p, size_t n); /* two digits for each byte */
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *t); /* keeps the memory */
 void text_free(struct text *t);

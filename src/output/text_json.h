@@ -6,8 +6,8 @@
 
 #include "output/text.h"
 
-/* Copies n bytes to `to` and returns one past them.  Traces are full of short texts, for which the call of
- * memcpy costs more than the copy. */
+/* Copies n bytes to `to` and returns one past them.  Traces have many short texts, for which a call of memcpy
+ * costs more than the copy. */
 static inline char *text_put(char *to, const char *from, size_t n)
 {
 	if (n > 64)
@@ -36,20 +36,20 @@ static inline char *text_put(char *to, const char *from, size_t n)
 
 #define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Adds a text, with U+FFFD for each run of bytes that is not UTF-8 (see utf8_invalid_run()).  Returns the
- * number of replacements.  SLICE_UTF8 and SLICE_JSON text is copied unchecked. */
+/* Adds a text, with U+FFFD for each invalid run of bytes (see utf8_invalid_run()).  Returns the number of
+ * replacements.  SLICE_UTF8 and SLICE_JSON text is copied unchecked. */
 size_t text_utf8(struct text *t, struct slice s);
 
 /* ---- JSON ---- */
 
-/* The characters of a JSON string.  Bytes that are not UTF-8 become U+FFFD, one for each maximal subpart;
- * returns their number.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), and so are
+/* Adds the characters of a JSON string.  Each maximal subpart that is not UTF-8 becomes U+FFFD; returns the
+ * number of replacements.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), and so are
  * characters that steer terminals (utf8_is_hidden()).  SLICE_JSON text is copied unchecked. */
 size_t text_json_chars(struct text *t, struct slice s);
 
 size_t text_json_quoted(struct text *t, struct slice s); /* for text_json_string() */
 
-/* Likewise with quotes. */
+/* Likewise, in quotes. */
 static inline size_t text_json_string(struct text *t, struct slice s)
 {
 	if ((s.flags & SLICE_JSON) == 0)
@@ -65,16 +65,16 @@ static inline size_t text_json_string(struct text *t, struct slice s)
 	return 0;
 }
 
-/* JSON text, with hidden characters escaped: in valid JSON they are inside strings. */
+/* Adds valid JSON, with hidden characters escaped: they are inside its strings. */
 void text_json_text(struct text *t, const char *p, size_t n);
 
-/* Integers that a JSON reader with doubles would round (beyond +-(2^53 - 1)) are written as strings. */
+/* Integers beyond +-(2^53 - 1), which a JSON reader with doubles would round, are written as strings. */
 void text_json_u64(struct text *t, uint64_t v);
 void text_json_i64(struct text *t, int64_t v);
 void text_json_address(struct text *t, uint64_t v); /* "0x1f" */
 
-/* Shortest text that reads back the same; NaN and the infinities become the strings "NaN", "Infinity",
- * "-Infinity" and the return value is false. */
+/* Adds the shortest text that reads back the same.  NaN and the infinities become the strings "NaN",
+ * "Infinity", "-Infinity", and the function returns false. */
 bool text_json_f64(struct text *t, double v);
 bool text_json_f32(struct text *t, float v);
 

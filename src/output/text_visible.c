@@ -1,6 +1,6 @@
 /*
- * Trace text for terminals and logs of CI services, which obey some of what they print: escapes, shortening
- * to a width, and commands in logs.
+ * Trace text for terminals and logs of CI services, which act on parts of their input: escapes, shortening to
+ * a width, and commands in logs.
  */
 #define _GNU_SOURCE /* memmem */
 
@@ -26,7 +26,7 @@ static size_t size_by_lead(unsigned char lead)
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-/* The size of the character or the invalid byte at p, of n bytes. */
+/* The size of the character or of the invalid byte at p, of n bytes. */
 static size_t char_size(const char *p, size_t n)
 {
 	const size_t size = size_by_lead((unsigned char)*p);
@@ -146,7 +146,7 @@ static size_t char_width(const char *p, size_t size)
 	return utf8_is_mark(point) ? 0 : is_wide(point) ? 2 : 1;
 }
 
-/* The size of a character or an escape; *width: its columns. */
+/* The size of a character or an escape; *width: its number of columns. */
 static size_t unit_size(const char *p, size_t n, size_t *width)
 {
 	size_t size = 1;
@@ -163,7 +163,7 @@ static size_t unit_size(const char *p, size_t n, size_t *width)
 	return size;
 }
 
-/* Bytes of the longest prefix of at most this width. */
+/* Number of bytes of the longest prefix of at most this width. */
 static size_t prefix_size(struct slice s, size_t width)
 {
 	size_t i = 0, w;
@@ -187,7 +187,7 @@ size_t text_width(struct slice s)
 	return width;
 }
 
-/* The start of the longest suffix of at most this width. */
+/* Start of the longest suffix of at most this width. */
 static size_t suffix_start(struct slice s, size_t width)
 {
 	size_t over = text_width(s), i = 0, w;
@@ -199,7 +199,7 @@ static size_t suffix_start(struct slice s, size_t width)
 	return i;
 }
 
-/* src/main.rs:115:9, a::b */
+/* Whether the text is a location: src/main.rs:115:9, a::b */
 static bool is_location(struct slice s)
 {
 	size_t digits = 0;
@@ -258,7 +258,7 @@ size_t text_line(struct slice s, size_t width, size_t *next)
 
 void text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
 {
-	const size_t min = 20; /* columns of a line */
+	const size_t min = 20; /* min columns of a line */
 	size_t next;
 
 	if (width == 0) {
@@ -288,7 +288,7 @@ void text_wrap_lines(struct text *t, const struct text *lines, size_t indent, si
 
 /* ---- commands of CI services ---- */
 
-/* The size of a blank at p; 0: there is none.  Runners trim all white space of Unicode. */
+/* The size of a blank at p; 0: none.  CI runners trim all white space of Unicode. */
 static size_t blank_size(const char *p, const char *end)
 {
 	const unsigned char c = (unsigned char)*p;
@@ -312,7 +312,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* The character to be escaped in a line that begins at p; NULL: none. */
+/* The character that must be escaped in a line that begins at p; NULL: none. */
 static const char *find_line_command(const char *p, const char *end)
 {
 	const char *const begin = skip_blanks(p, end);
@@ -329,7 +329,7 @@ static const char *find_line_command(const char *p, const char *end)
 struct scan {
 	const char *p, *end;
 	const char *hash; /* the next command anywhere; NULL: none */
-	const char *line; /* the next line to be searched; NULL: none */
+	const char *line; /* next line to search; NULL: none */
 };
 
 static const char *find_hash(const char *p, const char *end)
@@ -357,7 +357,7 @@ static struct scan scan_start(const char *p, size_t n, unsigned flags)
 	return s;
 }
 
-/* The next byte to be escaped; end: none. */
+/* The next byte that must be escaped; end: none. */
 static const char *scan_next(struct scan *s)
 {
 	const char *at;
@@ -433,7 +433,7 @@ void text_markdown(struct text *t, struct slice s)
 
 /* ---- HTML ---- */
 
-#define MAX_MARKS 3 /* of a letter */
+#define MAX_MARKS 3 /* max combining marks of a letter */
 
 void text_html(struct text *t, struct slice s)
 {

@@ -1,7 +1,7 @@
 /*
  * convert: one pipeline over the inputs, one writer (run/write/writing.h), and an output that gets its name
- * with its reports when it is complete.  If the formats allow, records are copied as they are.  --split and
- * --verify are in files of their own; merge uses the same run.
+ * together with its reports when it is complete.  If the formats allow, records are copied as they are.
+ * split.c has --split, verify.c has --verify; merge shares this code.
  */
 
 #include "cmd/convert/convert.h"
@@ -76,7 +76,7 @@ static void put_names(struct text *t, const struct tabletext *readable)
 		text_str(t, n == REBIND_MAX_NAMES ? ", ...)" : ")");
 }
 
-/* Lists what can still be read in an anonymised output, for people. */
+/* Lists the text that stays readable in an anonymised output, for people. */
 static bool anonymise_options_list(const struct anonymise_options *a, const struct tabletext *names,
                                    struct text *t)
 {
@@ -105,7 +105,7 @@ bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg)
 	return losses_out_fail_on(&c->losses, o, arg);
 }
 
-/* Whether all files of the run are different ones. */
+/* Whether no two files of the run are the same. */
 static bool check_names(struct convert *c)
 {
 	const bool folder = convert_splits(&c->split) || c->to->writer->shape == WRITER_FOLDER;
@@ -208,7 +208,7 @@ static enum writer_shape shape(const struct convert *c)
 	return convert_splits(&c->split) ? WRITER_FOLDER : c->to->writer->shape;
 }
 
-/* The path next to which temporary files go; NULL: $TMPDIR. */
+/* The path next to which temporary files are created; NULL: $TMPDIR. */
 static const char *temp_path(const struct convert *c)
 {
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
@@ -232,11 +232,11 @@ static bool can_select(const struct convert *c, const struct format *of)
 
 struct convert_threads {
 	unsigned render, pack;
-	bool ahead; /* a further one reads */
+	bool ahead; /* a further thread reads */
 };
 
-/* Compression takes most of the time, and libzstd always has a thread besides the caller's: on as many cores,
- * more threads are slower. */
+/* Compression takes most of the time, and libzstd always has a thread besides the caller's: more threads than
+ * cores are slower. */
 static struct convert_threads share_threads(const struct convert *c)
 {
 	const enum output_packing packing = output_packing_of(c->out);
@@ -262,7 +262,7 @@ static bool begin_writing(struct convert *c)
 	return convert_verify_begin(c) && writing_begin(&c->writing, c->pipeline, c->to, out, &options);
 }
 
-/* The first input that can be read decides what is written. */
+/* The first input that can be read determines the records to write. */
 static bool opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
@@ -300,14 +300,14 @@ static void closed(void *ctx, const struct source *s)
 	if (c->split.is_again)
 		return; /* reported with the first pass */
 	c->status = worse(c->status, say_end(&c->options, s));
-	/* what is not read is in no output but a copy */
+	/* data beyond a limit of the reader is lost, except in a copy of records */
 	if (c->losses.fail && c->losses.kinds == NULL && s->findings.levels[LEVEL_LIMIT] > 0 &&
 	    !s->context->raw)
 		c->status = worse(c->status, STATUS_FINDINGS);
 	c->records += s->reader.records;
 	if (!is_nothing_read(s))
 		return;
-	c->is_nothing = true; /* streams of a trace may be, as long as it has others */
+	c->is_nothing = true; /* allowed for a stream, if another one has records */
 	if (!s->location.in_folder) {
 		char what[80];
 		(void)snprintf(what, sizeof what, "nothing of it could be read as %s", s->format->name);
@@ -338,8 +338,8 @@ static bool may_keep(struct convert *c)
 	              "not written, as an input could not be read (--keep-partial writes what could)");
 }
 
-/* --skip-existing: whether nothing is to be done, as the output exists (after a note), or that is not known
- * (after a message, with *status set). */
+/* --skip-existing: returns true if the output exists (after a note), or if that cannot be determined (after a
+ * message).  Sets *status. */
 static bool skips(const struct convert *c, enum exit_status *status)
 {
 	int error;
@@ -395,7 +395,7 @@ static enum exit_status publish(struct convert *c)
 	return status;
 }
 
-/* Ends the output; reports all that went wrong with it. */
+/* Ends the output, and reports all its failures. */
 static enum exit_status finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
@@ -443,7 +443,7 @@ struct pipeline_job convert_job(struct convert *c)
 	const struct writer_ops *const writer = c->to->writer;
 	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
 
-	if (convert_splits(&c->split)) /* a part is a selection, if of all */
+	if (convert_splits(&c->split)) /* a part is a selection, even if no option selects events */
 		job.choice.select = &c->options.select.select;
 	job.in.paths = c->in;
 	job.in.npaths = c->nin;
@@ -467,7 +467,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.adjust.join = c->join;
 	if (job.read.copy_of == NULL)
 		job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
-	else /* the digest of copied records is that of their fields */
+	else /* the digest of copied records covers their fields */
 		job.read.as =
 		    c->verify.wanted && !convert_verify_can_compare_bytes(c, &job) ? READ_FIELDS : READ_COPY;
 	if (c->join != NULL && job.arrange.order == ORDER_FILE)

@@ -1,7 +1,6 @@
 /*
- * merge: convert of several traces, each with an offset of its clock: by wall times, --align start, or a file
- * of offsets.  Inputs are read twice, the first time for their wall times, starts and tracks
- * (run/join.h).
+ * merge: converts several traces, each with an offset of its clock: by wall times, --align start, or a file
+ * of offsets.  Inputs are read twice, the first time for their wall times, starts and tracks (run/join.h).
  */
 
 #include <inttypes.h>
@@ -23,11 +22,11 @@
 #define MAX_ALIGN_FILE (16 << 20) /* bytes */
 
 struct align_line {
-	const char *path; /* of the file */
+	const char *path; /* path of the file */
 	unsigned number;  /* from 1 */
 	struct options *options;
 	struct join *join;
-	uint8_t *given; /* by part: its offset is known */
+	uint8_t *given; /* by part: the file gives its offset */
 };
 
 static bool mistake(const struct align_line *l, const char *what, struct slice s)
@@ -113,9 +112,8 @@ static bool read_file(struct align_line *l, struct input_whole *w)
 	return false;
 }
 
-/* Reads a file of offsets: on each line an offset ("12.5ms", "-3 s"), blanks, and an input as on the command
- * line;
- * "#" begins a comment.  Returns false after a message, with o->status set. */
+/* Reads a file of offsets.  A line has an offset ("12.5ms", "-3 s"), blanks, and an input as on the command
+ * line; "#" begins a comment.  Returns false after a message, with o->status set. */
 static bool align_file(const char *path, struct join *j, struct options *o)
 {
 	struct align_line l = { .path = path, .options = o, .join = j, .given = calloc(j->n, 1) };
@@ -214,7 +212,7 @@ static void warn_of_gap(const struct merge *m)
 		    show_path(&other, after->path));
 }
 
-/* false after a message and status set. */
+/* Returns false after a message, with the status set. */
 static bool align(struct merge *m)
 {
 	struct options *const o = &m->convert.options;

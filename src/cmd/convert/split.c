@@ -1,7 +1,7 @@
 /*
- * convert --split: the inputs are planned once (run/choose/split.h).  If records can be copied, several parts
- * are written with one pass over the inputs, each getting its records by flags in the batch; else events are
- * routed to the parts by run/choose/route.h.  Parts of a size are measured first.
+ * convert --split: the inputs are planned once (run/choose/split.h).  If records can be copied, one pass over
+ * the inputs writes several parts, and flags in the batch select the records of each part.  Otherwise
+ * run/choose/route.h routes events to the parts.  Parts of a size are measured first.
  */
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 
 /* ---- the folder ---- */
 
-/* The format by the name of the folder, "x.htdump" or "x.htdump.d"; NULL: none. */
+/* The format that the name of the folder states, "x.htdump" or "x.htdump.d"; NULL: none. */
 static const struct format *format_of_folder(const char *out)
 {
 	const size_t n = strlen(out);
@@ -134,7 +134,7 @@ bool convert_split_check(struct convert *c)
 	return true;
 }
 
-/* The suffix of a part; for a format written as folders the last one, as others are for files. */
+/* The suffix of a part; for a format of folders, the last suffix, as the others are for files. */
 static const char *suffix_of(const struct format *f)
 {
 	const char *const *s = f->suffixes;
@@ -144,8 +144,8 @@ static const char *suffix_of(const struct format *f)
 	return *s;
 }
 
-/* Facts and definitions of the trace are in each part, which therefore take more than an output that is one
- * trace: so much for each, as an empty SQLite database takes 80 KiB. */
+/* Each part repeats the facts and definitions of the trace, so the parts together take more than one output.
+ * Each may take so many extra bytes, as an empty SQLite database has 80 KiB. */
 #define FREE_BYTES_OF_PART (UINT64_C(128) << 10)
 
 static bool put_part(void *ctx, const char *file, const char *p, size_t n)
@@ -176,7 +176,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 
 /* ---- parts of one pass ---- */
 
-/* Calls `give` for each part with a batch in which the events of the others are flagged as left out. */
+/* Calls `give` for each part, with the events of all other parts flagged as left out. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
 {
@@ -217,7 +217,7 @@ static void give_batch(struct part_out *out, const struct batch *b)
 bool convert_split_begin(struct convert *c, struct pipeline *p)
 {
 	struct convert_split *const s = &c->split;
-	/* With more parts, starting threads for each takes longer than they save. */
+	/* With more parts, starting threads for each costs more time than they save. */
 	const bool has_threads = s->routes && s->split.nparts <= 64;
 	const struct writing_options options = {
 		.values = options_values(&c->options),
@@ -240,7 +240,7 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 	              record_marks_survey(p, survey_parts, c));
 }
 
-/* Ends the parts; written: all events were. */
+/* Ends the parts; written: all events were written. */
 static bool end_parts(struct convert *c, bool written)
 {
 	struct convert_split *const s = &c->split;
@@ -261,7 +261,7 @@ static bool end_parts(struct convert *c, bool written)
 
 /* ---- copies of records ---- */
 
-/* Findings were reported with the first pass; only failures of a later one are new. */
+/* Findings were reported in the first pass; only failures of a later pass are new. */
 static void report_failure(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct convert *const c = ctx;
@@ -270,13 +270,13 @@ static void report_failure(void *ctx, const struct findings *j, const struct fin
 		c->split.failed = true;
 }
 
-/* Appends a part to those of the next pass. */
+/* Adds a part to those of the next pass. */
 static void append_part(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
 {
 	s->outs[s->nouts++] = (struct part_out){ .number = number, .from = from, .end = end };
 }
 
-/* Reads the inputs and writes s->outs, which are adjacent. */
+/* Reads the inputs and writes s->outs, which are adjacent parts. */
 static bool copy_parts(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -347,8 +347,8 @@ static bool is_well_filled(const struct convert_split *s, uint64_t bytes)
 	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
 }
 
-/* Returns the number of units, from `from` on, that fill a part; secant search, starting with `max`.  Returns
- * 0 after a message. */
+/* Returns the number of units, beginning with unit `from`, that fill a part.  Secant search, starting with
+ * `max`.  Returns 0 after a message. */
 static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t max)
 {
 	struct convert_split *const s = &c->split;
@@ -402,8 +402,8 @@ static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t
 	return true;
 }
 
-/* Parts of as many units as the last one are measured in one pass; their number doubles while all of them are
- * well filled. */
+/* One pass measures several parts of as many units as the last part; the number of parts doubles while all of
+ * them are well filled. */
 static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -436,7 +436,7 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 
 /* ---- parts routed in one pass ---- */
 
-/* Writes one part; a failure is a finding, or in c->writing. */
+/* Writes one part; a failure is reported as a finding, or kept in c->writing. */
 static bool write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r)
 {
 	enum stage_status status = STAGE_BAD;
@@ -453,7 +453,7 @@ static bool write_routed_part(struct convert *c, const struct pipeline_job *job,
 	return ok;
 }
 
-/* Reads the inputs once more into temporary files by part, and writes part after part. */
+/* Reads the inputs once more into a temporary file for each part, then writes the parts one by one. */
 static bool write_routed(struct convert *c, const struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -486,7 +486,8 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 
 /* ---- all parts ---- */
 
-/* Bounded by memory: a writer may keep as much of the structure as the trace is large. */
+/* The number of parts of one pass, bounded by memory: a writer may keep as many bytes of structure as the
+ * trace has. */
 static uint32_t parts_at_once(const struct split *s)
 {
 	const uint64_t memory = UINT64_C(1) << 30, min = 4, max = 64, n = memory / (s->bytes + 1);

@@ -1,8 +1,8 @@
 /*
- * convert --verify: the output is read back and compared with what was written before it gets its name.  The
- * cheapest comparison that decides comes first: bytes of a copy, then a digest of all events (constant
- * memory), then events one by one, in the order of the file or sorted by time.  Differences that counted
- * losses declare are allowed.
+ * convert --verify: the output is read back and compared with the events that were written, before the output
+ * gets its name.  The cheapest sufficient comparison is done first: bytes of a copy, then a digest of all
+ * events (constant memory), then events one by one, in the order of the file or sorted by time.  Differences
+ * that counted losses declare are allowed.
  */
 
 #include <inttypes.h>
@@ -17,15 +17,15 @@
 #include "out/kind.h"
 #include "run/read/operands.h"
 
-/* ---- what is compared ---- */
+/* ---- events and fields to compare ---- */
 
-/* Events are compared in order of time; records that are copied, in that of the file. */
+/* Events are compared in order of time; copied records in the order of the file. */
 static enum event_order compared_order(const struct convert *c)
 {
 	return pipeline_report(c->pipeline).raw ? ORDER_FILE : ORDER_TIME;
 }
 
-/* Whether the output has records of its own format, as they were read. */
+/* Whether the output has unchanged records of its own format. */
 static bool output_is_copy(const struct convert *c)
 {
 	const struct run_report run = pipeline_report(c->pipeline);
@@ -33,7 +33,7 @@ static bool output_is_copy(const struct convert *c)
 	return run.raw && run.format == c->to && c->to->copier != NULL;
 }
 
-/* Whether a list has the field, or the member of it as "FIELD.MEMBER"; member.p is NULL for the field. */
+/* Whether a list has the field, or its member as "FIELD.MEMBER"; member.p is NULL for the field. */
 static bool is_listed(const char *const *list, struct slice field, struct slice member)
 {
 	for (; list != NULL && *list != NULL; list++) {
@@ -46,7 +46,7 @@ static bool is_listed(const char *const *list, struct slice field, struct slice 
 	return false;
 }
 
-/* Whether the copier copies this member of a field, or the field, and does not compute it again. */
+/* Whether the copier copies this field, or this member of it, without computing it again. */
 static bool is_member_copied(const void *ctx, struct slice field, struct slice member)
 {
 	const struct convert *const c = ctx;
@@ -60,7 +60,7 @@ static bool is_copied(const void *ctx, struct slice name)
 	return is_member_copied(ctx, name, slice_of(NULL, 0));
 }
 
-/* The fields that are compared; added: those that the output may have in addition. */
+/* The fields to compare; added: fields that the output may have in addition. */
 static struct event_fields compared_fields(const struct convert *c, const char *const *added)
 {
 	const struct run_report run = pipeline_report(c->pipeline);
@@ -82,33 +82,33 @@ static bool refuse_sorter(const struct convert *c)
 	return say_of(c->out, "--verify: %s", why);
 }
 
-/* The output, and the events that were written: those that were kept (VERIFY_EVENTS), or the input once more.
- */
+/* The output, and the events that were written: the kept ones (VERIFY_EVENTS), or those of the input, read
+ * once more. */
 struct verify {
 	struct convert *c;
-	const char *path; /* of the output before it has its name */
+	const char *path; /* temporary name of the output */
 	struct pipeline_job job;
-	struct pipeline *back;  /* the output */
-	struct batch_pool pool; /* of the events that were kept */
+	struct pipeline *back;  /* reads the output */
+	struct batch_pool pool; /* for the events that were kept */
 	struct pipeline_job again_job;
-	struct pipeline *again;           /* the input */
-	struct allowance allowance, left; /* left: by the comparison so far */
+	struct pipeline *again;           /* reads the input once more */
+	struct allowance allowance, left; /* left: its remainder in the comparison so far */
 	struct differ differ;
 	uint64_t refused;
 	struct text text;
 	bool signed_time;  /* ts is a signed number */
 	bool failed;       /* the output cannot be read */
-	bool again_failed; /* the input cannot be read once more, which was said */
-	bool findings;     /* the output breaks rules */
-	bool is_quiet;     /* findings were reported already; failures are new */
+	bool again_failed; /* the input cannot be read once more (reported) */
+	bool findings;     /* the output breaks rules of its format */
+	bool is_quiet;     /* findings are reported already; only failures are new */
 	bool in_step;      /* nothing is reported, as another comparison may follow */
 	bool is_noted;     /* in_step: there was something to report */
 };
 
 /* ---- events, one by one ---- */
 
-#define SHOWN 10          /* differences */
-#define BATCH_EVENTS 1024 /* of those that were kept */
+#define SHOWN 10          /* number of differences */
+#define BATCH_EVENTS 1024 /* size of a batch of kept events */
 
 static enum stage_status next_kept(struct verify *v, struct batch **out)
 {
@@ -124,7 +124,7 @@ static enum stage_status next_kept(struct verify *v, struct batch **out)
 	return status == SORTER_END ? STAGE_END : STAGE_BAD;
 }
 
-/* Events that were written, and records that were not selected. */
+/* Returns events that were written, and records that were not selected. */
 static enum stage_status next_written(void *ctx, struct batch **out)
 {
 	struct verify *const v = ctx;
@@ -213,7 +213,7 @@ static bool check_allowed(void *ctx, const struct difference *d)
 
 static enum differ_status run_differ(struct verify *v)
 {
-	/* a record is its bytes; its track may depend on the path of the file */
+	/* a record consists of its bytes; its track may depend on the path of the file */
 	const bool raw = pipeline_report(v->c->pipeline).raw;
 	const struct allowance *const a = &v->left;
 	const struct differ_rules rules = {
@@ -249,7 +249,7 @@ static enum differ_status run_differ(struct verify *v)
 	return status;
 }
 
-/* Findings were reported when the input was read first. */
+/* Findings were reported when the input was first read. */
 static void report_failure(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct verify *const v = ctx;
@@ -258,7 +258,8 @@ static void report_failure(void *ctx, const struct findings *j, const struct fin
 		v->again_failed |= say_failure(&v->c->options, j, f);
 }
 
-/* Opens the input once more: events as they were written, in order of time unless both sides go in step. */
+/* Opens the input once more: the events as they were written, sorted by time unless both sides are compared
+ * in step. */
 static bool open_again(struct verify *v)
 {
 	struct convert *const c = v->c;
@@ -321,7 +322,7 @@ bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipe
 
 /* ---- while it is written ---- */
 
-/* Whether one trace is made of several.  The files of a folder may be one trace. */
+/* Whether several traces are written as one.  The files of a folder may be one trace. */
 static bool joins_inputs(const struct convert *c)
 {
 	const struct operands *const o = pipeline_report(c->pipeline).operands;
@@ -349,7 +350,7 @@ bool convert_verify_begin(struct convert *c)
 		.memory = sorter_memory(c->sort_memory),
 		.temp_near = c->out,
 	};
-	/* other readers take times before 0 for 0 */
+	/* other readers read times before 0 as 0 */
 	const bool has_time = !run.signed_time || (c->to->reader != NULL && c->to->reader->zero != NULL);
 	const bool can_be_read = convert_output_written(&c->output) != NULL && has_time;
 
@@ -398,7 +399,7 @@ bool convert_verify_add(struct convert *c, const struct batch *b)
 
 /* ---- reading it back ---- */
 
-/* Reports a finding of the output by its final name. */
+/* Reports a finding in the output under its final name. */
 static void report_by_name(const struct verify *v, const struct findings *findings, const struct finding *f)
 {
 	struct findings named = *findings;
@@ -413,7 +414,7 @@ static void report_by_name(const struct verify *v, const struct findings *findin
 	text_free(&path);
 }
 
-/* Findings of the output; if the input has findings, they may be the same ones. */
+/* Handles findings in the output; if the input has findings, they may be the same ones. */
 static void report_back(void *ctx, const struct findings *findings, const struct finding *f)
 {
 	struct verify *const v = ctx;
@@ -491,7 +492,7 @@ static bool digest_back(struct verify *v, struct digest *d)
 	return status == STAGE_END;
 }
 
-/* Whether both digests are the same; false on OOM. */
+/* Whether both digests are equal; false on OOM. */
 static bool digests_same(struct verify *v, struct digest *back)
 {
 	struct digest *const written = &v->c->verify.digest;
@@ -503,8 +504,8 @@ static bool digests_same(struct verify *v, struct digest *back)
 	       written->events == back->events && back->more <= v->allowance.nmore;
 }
 
-/* Reads the output in constant memory.  *same: its events are those that were written.  Returns false if it
- * cannot be read. */
+/* Reads the output in constant memory.  *same: its events are equal to those that were written.  Returns
+ * false if it cannot be read. */
 static bool compare_digests(struct verify *v, bool *same)
 {
 	struct digest back = { .rules = { .no_tracks = pipeline_report(v->c->pipeline).raw,
@@ -520,8 +521,8 @@ static bool compare_digests(struct verify *v, bool *same)
 	return ok && !v->failed;
 }
 
-/* Whether events, in the order in which they were written, differ only in what the losses allow; false if a
- * side cannot be read, which compare_events() reports. */
+/* Whether events, in the order in which they were written, differ only as the losses allow.  Returns false if
+ * a side cannot be read, which compare_events() reports. */
 static bool compare_in_step(struct verify *v)
 {
 	v->in_step = true;
@@ -552,7 +553,7 @@ static bool compare_events(struct verify *v)
 	return compared && !v->failed;
 }
 
-/* Compares the output in the cheapest way that decides.  Returns false if it could not be compared. */
+/* Compares the output in the cheapest sufficient way.  Returns false if it could not be compared. */
 static bool compare_output(struct verify *v)
 {
 	struct convert *const c = v->c;
@@ -567,7 +568,7 @@ static bool compare_output(struct verify *v)
 	return same || compare_events(v);
 }
 
-/* Unpacks a compressed output and compares it with what was written.  Returns false after a message. */
+/* Unpacks a compressed output and compares it with the bytes written.  Returns false after a message. */
 static bool unpacks_to(const struct verify *v, const struct byte_sum *content)
 {
 	struct input *const in = input_open(v->path);
@@ -600,10 +601,10 @@ static bool verify_output(struct verify *v)
 	    c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
 	struct shown_path shown;
 
-	if (is_copy && content == NULL) /* the comparison has read all bytes */
+	if (is_copy && content == NULL) /* all bytes were compared */
 		return true;
 	if (c->verify.wanted && !convert_output_check(&c->output))
-		return false; /* which is a failure of the output */
+		return false; /* reported as a failure of the output */
 	if (is_copy)
 		return true;
 	if (c->verify.wanted && content != NULL && !unpacks_to(v, content))
@@ -619,7 +620,7 @@ static bool verify_output(struct verify *v)
 	return false;
 }
 
-/* The number of events that are compared; UINT64_MAX if they were not counted. */
+/* The number of events to compare; UINT64_MAX if they were not counted. */
 static uint64_t events_of(const struct convert_verify *v)
 {
 	return v->by == VERIFY_DIGEST ? v->digest.events : v->by == VERIFY_EVENTS ? v->events : UINT64_MAX;

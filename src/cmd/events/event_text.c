@@ -100,7 +100,7 @@ static void put_named(struct json_out *o, const char *name, const char *number, 
 		json_out_u64_or_string(o, number, k->id);
 }
 
-/* Process, thread, and the track if it is a child of its thread or process; a lane belongs to its parent. */
+/* Process, thread, and the track if it is a child of its thread or process; a lane counts as its parent. */
 static void put_track(struct json_out *o, const struct track *k, struct fields_json_lost *lost)
 {
 	const struct track *const base = k->lane > 0 ? k->parent : k;

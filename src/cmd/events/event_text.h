@@ -9,28 +9,28 @@
 /* Events and values in the reports of cat, info, diff and convert --verify. */
 
 /* `"kind":...,"offset":N`, without braces: all members but class and args.  They are named like the columns
- * of tables, see tracetool-csv(5).  zero: trace.zero_ns, if ts are from there on. */
+ * of tables, see tracetool-csv(5).  zero: trace.zero_ns, which is subtracted from ts. */
 void event_json(struct json_out *o, const struct event *e, uint64_t zero, struct fields_json_lost *lost);
 
 /* A value for people: numbers in full, text in quotes and escaped. */
 void value_text_put(struct text *t, const struct value *v);
 
-/* Text of the trace as a word: in quotes if it has anything but plain letters. */
+/* Writes text of the trace, in quotes unless it has only plain letters. */
 void value_text_word(struct text *t, struct slice s);
 
 /* Fields of an event in a table: `json` as members of an object, else "k=v k=v". */
-#define SHOWN_FIELDS_MAX 32 /* names */
+#define SHOWN_FIELDS_MAX 32 /* number of names */
 
 struct shown_fields {
-	bool json, named; /* named: those of `names`; else those with text, in JSON all */
+	bool json, named; /* named: the fields in `names`; else all in JSON, those with text in tables */
 	struct slice names[SHOWN_FIELDS_MAX];
 	unsigned n;
 };
 
-/* Parses "a,b", or "none".  Returns false if there are no names, too many, or empty ones. */
+/* Parses "a,b", or "none".  Returns false if there is no name, an empty name, or too many names. */
 bool shown_fields_parse(struct shown_fields *f, const char *words);
 
-/* Writes the fields to a text that is cleared first; what would exceed 8 KiB is left out. */
+/* Clears the text and writes the fields to it; fields beyond 8 KiB are left out. */
 struct slice shown_fields_put(struct text *t, const struct shown_fields *which, const struct batch *b,
                               const struct event *e);
 
