@@ -39,8 +39,7 @@ struct input {
  * after a fault.  Amortised O(1) per byte: a window that must grow grows by at least half. */
 bool input_more(struct input *in);
 
-/* Makes at least n bytes available at p.  Returns false if there are fewer; then the window has all of
- * them. */
+/* Makes at least n bytes available at p.  Returns false if there are fewer; the window then has all. */
 static inline bool input_need(struct input *in, size_t n)
 {
 	while ((size_t)(in->end - in->p) < n)
