@@ -48,7 +48,7 @@ static uint64_t count_up(struct findings *j, const struct rule *rule)
 	return 1;
 }
 
-/* Replaces what cannot be printed; on OOM, instead of escaping. */
+/* Replaces unprintable bytes; on OOM, instead of escaping. */
 static void blank_unprintable(char *s)
 {
 	for (; *s != '\0'; s++)
@@ -166,7 +166,7 @@ const char *level_name(enum level level)
 
 const char *quoted(struct quoted *q, struct slice s)
 {
-	struct text t = text_start(q->s, sizeof q->s); /* 60 bytes fit, whatever they are */
+	struct text t = text_start(q->s, sizeof q->s); /* 60 bytes of any kind fit */
 
 	text_char(&t, '"');
 	text_visible(&t, s, 60);
@@ -350,8 +350,8 @@ void finding_log_amend(struct finding_log *k, const struct findings *j)
 		give_open(k, k->last, j);
 }
 
-/* The current arena contains the open findings, so it cannot be reset while there are any.  Later findings go
- * to the other arena, and the next call resets this one. */
+/* The current arena cannot be reset while it contains open findings.  Later findings go to the other arena,
+ * and the next call resets this one. */
 void finding_log_clear(struct finding_log *k)
 {
 	struct arena *const other = &k->arenas[k->open.arena == &k->arenas[0]];

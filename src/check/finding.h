@@ -5,8 +5,8 @@
 
 #include "base/slice.h"
 
-/* Reporting a finding: what is wrong, or worth knowing, at one offset of one input.  The function that
- * detects it reports it, once; its callers only return the result. */
+/* Reporting a finding: something wrong or noteworthy at one offset of one input.  The function that detects
+ * it reports it, once; its callers only return the result. */
 
 enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_LIMIT, LEVEL_ERROR, LEVEL_COUNT }; /* LIMIT: not checked */
 
@@ -25,8 +25,8 @@ struct rule {
 struct findings; /* of one input; see check/findings.h */
 
 /* Reports a finding; j NULL (a quiet pass): does nothing.  offset: in the unpacked trace.  record: ordinal
- * from 1; 0: none.  The message states the values that disagree; text of the trace in it must come from
- * quoted(). */
+ * from 1; 0: none.  The message states the values that disagree; quoted() must supply its text of the
+ * trace. */
 void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
@@ -41,7 +41,7 @@ void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offs
 void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                        uint64_t count, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* For that: the number of times, and offset and values of the first.  Zero-initialise. */
+/* For finding_add_times(): the number of times, and offset and values of the first.  Zero-initialise. */
 struct finding_tally {
 	uint64_t count;
 	uint64_t offset, line, column, record;
@@ -59,7 +59,7 @@ static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, u
 	t->before = before;
 }
 
-/* Whether the next finding of a rule will be shown; if not, its message may be "". */
+/* Returns true if the next finding of a rule will be shown; if not, its message may be "". */
 bool finding_is_shown(const struct findings *j, const struct rule *rule);
 
 /* Text of the trace for a message: in quotes, escaped, cut to about 60 bytes.  Returns q->s. */

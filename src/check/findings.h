@@ -135,7 +135,7 @@ struct finding_log {
 
 void finding_log_init(struct finding_log *k);
 
-/* Whether a finding, check or file is missing for lack of memory, so far. */
+/* Returns true if a finding, check or file is missing because of OOM. */
 bool finding_log_failed(const struct finding_log *k);
 
 /* Begins a check: findings added until finding_log_checked() belong to it.  The name is copied. */
@@ -144,14 +144,14 @@ void finding_log_check(struct finding_log *k, const char *name, const struct rul
 /* Ends the check. */
 void finding_log_checked(struct finding_log *k, const uint64_t *counts);
 
-/* Closes a file: adds it to the log with the open checks and findings; `j` has their counts.  what: its
- * values; texts are copied. */
+/* Closes a file: adds it to the log with the open checks and findings; `j` has their counts.  what: the
+ * values of the record; texts are copied. */
 void finding_log_close(struct finding_log *k, const struct file_record *what, const struct findings *j);
 
 /* Adds the open checks and findings, counted in `j`, to the file that was closed last. */
 void finding_log_amend(struct finding_log *k, const struct findings *j);
 
-/* Removes the closed files; call it when they are reported. */
+/* Removes the closed files, after they are reported. */
 void finding_log_clear(struct finding_log *k);
 
 void finding_log_free(struct finding_log *k);

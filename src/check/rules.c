@@ -1,4 +1,4 @@
-/* Rules that are not of a format, and the verdict on findings of any rule. */
+/* Rules outside of formats, and the verdict on findings of any rule. */
 #include "check/rules.h"
 
 /* ---- input rules ---- */

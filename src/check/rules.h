@@ -17,7 +17,7 @@ enum input_rule {
 /* Rows by enum input_rule. */
 extern const struct rule input_rules[INPUT_RULE_COUNT + 1]; /* ends with an id of NULL */
 
-/* Whether it is about the system or the file, not its bytes: another attempt may succeed. */
+/* Returns true if the rule is about the system or the file, not its bytes: another attempt may succeed. */
 bool input_rule_is_failure(const struct rule *rule);
 
 /* The rule that a fault of the input breaks; NULL for INPUT_OK. */
@@ -25,7 +25,7 @@ const struct rule *input_fault_rule(enum input_fault fault);
 
 /* ---- limit rules ---- */
 
-/* Rules of LEVEL_LIMIT: what tracetool does not read, in any format. */
+/* Rules of LEVEL_LIMIT: data that tracetool does not read, in any format. */
 enum limit_rule {
 #define RULE(name, id, level, text, spec, explain) LIMIT_RULE_##name,
 #include "check/limit_rules.def"
@@ -38,7 +38,7 @@ extern const struct rule limit_rules[LIMIT_RULE_COUNT + 1]; /* likewise */
 
 /* ---- policy rules ---- */
 
-/* Rules about policies (tracetool.yaml(5)): mistakes in them, and what traces lack that they expect. */
+/* Rules about policies (tracetool.yaml(5)): mistakes in them, and expectations that traces do not meet. */
 enum policy_rule {
 #define RULE(name, id, level, text, spec, explain) POLICY_RULE_##name,
 #include "check/policy_rules.def"
@@ -51,7 +51,7 @@ extern const struct rule policy_rules[];
 
 /* ---- compare rules ---- */
 
-/* Rules of `compare`: what differs between two sides, and mistakes in its maps. */
+/* Rules of `compare`: differences between two sides, and mistakes in its maps. */
 enum compare_rule {
 #define RULE(name, id, level, text, spec, explain) COMPARE_RULE_##name,
 #include "check/compare_rules.def"

@@ -74,7 +74,7 @@ static struct wide_hash canon_text(struct slice s)
 	return h;
 }
 
-/* all: of a list the hashes of the values, added in turn to { 0, 0 }; of an object the sum of the members. */
+/* all: hashes of the values of a list, added in turn to { 0, 0 }; or the sum of the members of an object. */
 static struct wide_hash canon_nested(bool object, uint64_t count, struct wide_hash all)
 {
 	struct wide_hash h = wide_hash_start(object ? CANON_OBJECT : CANON_LIST);
@@ -173,8 +173,8 @@ static void add_value(struct walk *w, struct wide_hash h)
 }
 
 /* Continues after a value of the innermost level, or with `first` after its opening bracket: closes the
- * levels that end here.  Returns the next value; NULL at the end (*done, *out is the whole), or if it is no
- * JSON. */
+ * levels that end here.  Returns the next value; NULL at the end (*done; *out is the hash of the whole), or
+ * if the text is no JSON. */
 static const char *next_value(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *done)
 {
 	bool more = false;

@@ -2,8 +2,8 @@
 #define COMPARE_COMPARE_H
 
 /*
- * Comparing two traces: by their bytes or a digest of their events, or event by event.  A trace and what was
- * made of it may differ in what the ledger of the writer declares.
+ * Comparison of two traces: by their bytes, by a digest of their events, or event by event.  An output may
+ * differ from its trace in the losses that the ledger of the writer declares.
  */
 #include <stdbool.h>
 
@@ -82,8 +82,8 @@ struct pending_event {
 #define PENDING_MAX 65536U
 #define PENDING_MAX_BYTES (UINT64_C(64) << 20)
 
-/* Events of one side without a partner, in order of time: copies, since their batches are reused.
- * Zero-initialise to start. */
+/* Events of one side without a partner, in order of time: copies, since batches are reused.  Zero-initialise
+ * to start. */
 struct pending {
 	struct pending_event *list;
 	uint32_t n, cap, alive; /* alive: not removed */
@@ -205,7 +205,7 @@ struct differ {
 void differ_init(struct differ *d, const struct differ_rules *rules, struct differ_source a,
                  struct differ_source b, difference_sink *sink, void *ctx);
 
-/* Compares all events.  Called once. */
+/* Compares all events.  Call it once. */
 enum differ_status differ_run(struct differ *d);
 void differ_free(struct differ *d);
 
@@ -235,8 +235,8 @@ struct allowance {
 	uint64_t nmore;                         /* number of these events */
 };
 
-/* losses: those that the writer declares, the last has an id of NULL; NULL: none that are not counted.
- * events: the number of compared events. */
+/* losses: the list that the writer declares, ended by an id of NULL; NULL: all are counted.  events: the
+ * number of compared events. */
 struct allowance allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events);
 
 /* Returns the parts that may differ in all events, which need not be compared. */

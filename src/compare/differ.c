@@ -107,8 +107,8 @@ static bool heads_are_alone(const struct differ *d)
 	       is_last_of_time(d, DIFFER_A) && is_last_of_time(d, DIFFER_B);
 }
 
-/* Returns true if nothing is pending, and the other side has no event of the time of this head, which is the
- * earlier one. */
+/* Returns true if nothing is pending, and the other side has no event with the time of this head, the earlier
+ * one. */
 static bool head_is_alone(const struct differ *d, int which)
 {
 	const struct differ_side *const other = &d->sides[!which];
@@ -146,8 +146,8 @@ static enum differ_status report_head(struct differ *d, int which)
 	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
 }
 
-/* Hashes the parts that partners have in common.  With a tolerance, times and durations are compared apart.
- */
+/* Hashes the parts that partners have in common.  With a tolerance, times and durations are compared
+ * separately. */
 static struct wide_hash partner_key(const struct differ *d, const struct differ_side *s)
 {
 	const unsigned near = d->rules.tolerance > 0 ? (unsigned)(PART_TIME | PART_DURATION) : 0;
@@ -242,8 +242,8 @@ static bool heads_may_match(const struct differ *d)
 	       within(a->id.ts, b->id.ts, part_limit(d, PART_TIME));
 }
 
-/* Returns true if an event is pending for which all further ones are too late.  Twice the tolerance, so that
- * more of them are flushed at once. */
+/* Returns true if all further events are too late for some pending event.  Twice the tolerance, so that more
+ * of them are flushed at once. */
 static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 {
 	uint64_t ts;
@@ -325,7 +325,7 @@ static enum differ_status match_heads(struct differ *d, bool *accepted)
 	return parts != 0 && *accepted ? report_heads(d, parts) : DIFFER_DONE;
 }
 
-/* The head of A can be missing in B.  B has it if other events refer to it: its head is equal then. */
+/* The head of A can be missing in B.  If other events refer to it, B has it: its head is equal then. */
 static enum differ_status step_left_out(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];

@@ -1,6 +1,6 @@
 /*
- * One difference: the parts in which two events differ, the fields that differ, and whether the ledger of the
- * writer explains it.  Most events are equal, so they are compared before they are hashed.
+ * One difference: the parts and fields in which two events differ, and whether the ledger of the writer
+ * explains it.  Most events are equal, so they are compared before they are hashed.
  */
 #include "compare/private.h"
 
@@ -15,7 +15,7 @@ static bool is_unsigned(const struct value *v)
 	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_ADDRESS;
 }
 
-/* Returns false for lists, maps and values of different types, too: their hashes decide. */
+/* Returns false also for lists, maps and values of different types: their hashes decide. */
 static bool values_equal(const struct value *a, const struct value *b)
 {
 	if (is_unsigned(a))

@@ -45,8 +45,8 @@ static struct slice name_before_lane(struct slice name)
 	return slice_of(name.p, n - 2);
 }
 
-/* Returns the name without " (N)" at its end: the track of a lane may have no events, so that readers of an
- * output know only the lane. */
+/* Returns the name without " (N)" at its end: the track of a lane may have no events, so readers of an output
+ * see only the lane. */
 static struct slice name_of_any_lane(struct slice name)
 {
 	for (struct slice before = name; before.p != NULL; before = name_before_lane(name))

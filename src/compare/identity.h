@@ -2,8 +2,8 @@
 #define COMPARE_IDENTITY_H
 
 /*
- * What makes events, values and tracks of two traces the same: hashes that depend neither on the format, nor
- * on the order in which it writes them.
+ * Identities: hashes of events, values and tracks that are equal if these are the same in two traces.  They
+ * depend neither on the format, nor on the order in which it writes them.
  */
 #include <stdbool.h>
 
@@ -204,7 +204,7 @@ static inline bool name_lists_contain(const char *const *lists, struct slice nam
 /* Returns true if a field is compared.  *seen: 0 at the first field of an event, kept for the others. */
 bool event_field_is_compared(const struct event_fields *f, struct slice name, unsigned *seen);
 
-/* fields: NULL: all.  OOM sets c->scratch.failed. */
+/* fields: NULL: all are compared.  OOM sets c->scratch.failed. */
 struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
                                      const struct event_fields *fields);
 
@@ -220,7 +220,7 @@ struct wide_hash event_hash(struct canon *c, struct category_cache *m, const str
 
 struct wide_hash event_field_hash(struct canon *c, const struct field *f);
 
-/* Returns a hash of all parts but those in `without`; the track is no part of it. */
+/* Returns a hash of all parts except those in `without`; the track is not included. */
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);
 
 /* The track on which an event is compared: for counters the process, like in viewers.  A counter without
@@ -241,9 +241,9 @@ static inline uint64_t event_compared_duration(const struct event *e)
 	return e->phase == PHASE_SPAN ? e->dur : 0;
 }
 
-/* Structure is not compared.  An arrow is compared at its arrival only: an output may state for each event
- * that could wake another one that an arrow starts there.  referred: so are those with EVENT_REFERRED,
- * which a copy of selected records may lack. */
+/* Structure is not compared.  An arrow is compared at its arrival only: an output may have the start of an
+ * arrow at each event that could wake another one.  referred: events with EVENT_REFERRED are compared, which
+ * a copy of selected records may lack. */
 static inline bool event_is_compared(const struct event *e, bool referred)
 {
 	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT &&

@@ -1,5 +1,5 @@
 /*
- * Events that have no partner yet.  They are chained by the hash of what partners have in common.  Those
+ * Events without a partner so far, chained by the hash of the parts that partners have in common.  Events
  * whose time has passed are paired with the most similar ones: rounds of decreasing strictness sort both
  * sides by a hash of the parts that a round compares and merge them, in O(n log n) each.
  */
@@ -240,7 +240,8 @@ static const unsigned run_rounds[] = {
 };
 
 /* For a trace and its conversion, where times hardly change.  Pairs as many events as possible.  A writer may
- * change all names, but a phase only now and then: of what has one time, first those of the same phase. */
+ * change all names, but seldom a phase: among events of one time, those of the same phase are paired
+ * first. */
 static const unsigned copy_rounds[] = {
 	SAME_TRACK | SAME_NAME | SAME_PHASE | SAME_FIELDS | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_FIELDS | SAME_TIME | SAME_DURATION,
@@ -325,7 +326,7 @@ static bool is_before(const struct pending_event *e, uint64_t before)
 	return before == UINT64_MAX || e->id.ts < before;
 }
 
-/* Whether a pair is made: with `allowed`, only one that may differ as it does. */
+/* Returns true if a pair is made: with `allowed`, only if its differences are allowed. */
 static bool is_made(const struct differ *d, const struct pending_event *a, const struct pending_event *b,
                     uint64_t before, bool allowed)
 {

@@ -1,10 +1,10 @@
 /*
- * The repair of one object: a parser that always goes on.  It writes what it understands, with the brackets,
- * commas and quotes that strict JSON needs, and passes over the rest.  Commas are written before items, so
- * missing and surplus ones need no care.
+ * The repair of one object: a parser that never stops at a fault.  It writes the parts that it understands,
+ * with the brackets, commas and quotes that strict JSON needs, and skips the rest.  Commas are written before
+ * items, so missing and surplus ones need no care.
  *
- * A quote ends a text only if what follows it can follow a value: a comma and a key, or closing brackets that
- * match the open ones and what may follow these.
+ * A quote ends a text only if a valid continuation of a value follows: a comma and a key, or closing brackets
+ * that match the open ones and a continuation of these.
  */
 #include "json/repair.h"
 
@@ -15,7 +15,7 @@
 
 #define MAX_KEY 100 /* bytes of a key that is expected after a quote */
 
-/* ---- what was found ---- */
+/* ---- faults ---- */
 
 static void add_fault(struct json_repair *x, enum json_fault kind, const char *at)
 {
@@ -170,9 +170,9 @@ static bool begins_known_key(struct json_repair *x, const char *open, const char
 	return q > open + 1 && q[-1] == ',' && key_follows(x, p, e, &key) && x->records->is_key(key);
 }
 
-/* Finds the end of the text that opens at the quote `open`.  An escaped quote ends it, too, if what follows
- * leaves no doubt (a path that ends in a backslash).  *unquoted: the end is that of the text itself.  NULL:
- * it has none before *stop. */
+/* Finds the end of the text that opens at the quote `open`.  An escaped quote is an end, too, if the bytes
+ * after it leave no doubt (a path that ends in a backslash).  *unquoted: the end is that of the text itself.
+ * NULL: there is no end before *stop. */
 static const char *find_end(struct json_repair *x, const char *open, const char *e, bool *unquoted,
                             const char **stop)
 {
@@ -307,7 +307,7 @@ static void put_text(struct json_repair *x, const char *p, const char *end)
 
 /* ---- numbers and words ---- */
 
-/* Returns the JSON text of a number that is not finite, as C and C++ libraries print it, or NULL. */
+/* Returns the JSON text of a number that is not finite, in the forms of C and C++ libraries, or NULL. */
 static const char *not_finite(struct slice s)
 {
 	const bool minus = s.n > 0 && *s.p == '-', sign = minus || (s.n > 0 && *s.p == '+');
@@ -333,7 +333,7 @@ static bool put_hex(struct text *t, struct slice s, bool minus)
 	return true;
 }
 
-/* Writes a number of another form than that of JSON.  Returns false if it is none. */
+/* Writes a number that is not in JSON form as JSON.  Returns false if it is none. */
 static bool put_number(struct text *t, struct slice s)
 {
 	const size_t before = t->n;
@@ -479,7 +479,7 @@ static const char *read_close(struct walk *w, const char *p)
 
 	put_null(w, p);
 	if (!object && (~x->objects & levels) == 0) {
-		w->ended = true; /* of the array around the record */
+		w->ended = true; /* for the array around the record */
 		return p;
 	}
 	if (w->expected == EXPECT_ITEM)
@@ -489,7 +489,7 @@ static const char *read_close(struct walk *w, const char *p)
 		close_level(w);
 	}
 	if (x->member && x->depth == 1)
-		return p; /* of the object around the member */
+		return p; /* for the object around the member */
 	close_level(w);
 	return p + 1;
 }

@@ -5,11 +5,11 @@
 #include "output/text.h"
 
 /*
- * Repairs one object of a file that no strict parser reads: writes it as strict JSON, and lists what was
- * wrong.  For records only that json_nested() refuses: reading whole ones costs nothing here.
+ * Repairs one object of a file that no strict parser accepts: writes it as strict JSON, and lists the faults.
+ * Only for records that json_nested() rejects: intact ones cost nothing here.
  *
- * Where a text ends is guessed by what follows its quotes; a record that starts inside of the object ends
- * it.  Cost: linear in the bytes up to the end of the object, or to the start of the next record.
+ * The end of a text is guessed from the bytes after its quotes; a record that starts inside of the object
+ * ends it.  Cost: linear in the bytes up to the end of the object, or to the start of the next record.
  */
 
 enum json_fault {
@@ -32,10 +32,10 @@ enum json_fault {
 	JSON_FAULT_KINDS
 };
 
-/* What is known of the records of a format. */
+/* How to recognise the records of a format. */
 struct json_records {
-	/* Whether a record starts at the brace p.  The bytes of [from, e) may be looked at.  *more: only
-	 * bytes after e tell. */
+	/* Returns true if a record starts at the brace p.  It may read the bytes of [from, e).  *more: the
+	 * answer depends on bytes after e. */
 	bool (*starts)(void *ctx, const char *from, const char *p, const char *e, bool *more);
 	bool (*is_key)(struct slice key); /* of a member of a record */
 	void *ctx;                        /* of starts() */
@@ -82,15 +82,15 @@ struct json_repair {
 	const char *from; /* bytes before it are not looked at */
 };
 
-/* Repairs the object or array at the bracket p, or the member at p.  Returns the end of its bytes.  If closed
- * is false and clean too, a part of a member was left out. */
+/* Repairs the object or array at the bracket p, or the member at p.  Returns the end of its bytes.  If both
+ * closed and clean are false, a part of a member was left out. */
 const char *json_repair(struct json_repair *x, const char *p, const char *e);
 
-/* Returns where the byte of the input stands that became `at`, a position in the text. */
+/* Returns the position in the input of the byte that became `at`, a position in the text. */
 const char *json_repair_origin(const struct json_repair *x, const char *at);
 
-/* Returns the end, after its closing quote, of the value that opens with the quote p.  NULL: none is found.
- * Needs x->records, complete, objects, depth and from. */
+/* Returns the end, after its closing quote, of the value that opens with the quote p; NULL: not found.  Needs
+ * x->records, complete, objects, depth and from. */
 const char *json_text_end(struct json_repair *x, const char *p, const char *e);
 
 #endif

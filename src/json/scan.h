@@ -41,7 +41,7 @@ static inline bool json_few_digits(uint32_t at, uint32_t n)
 /* Reads any bytes.  Returns false if they are not all digits, or need more than 64 bits. */
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 
-/* The same for digits that may have a minus sign: two's complement then. */
+/* The same for digits that may have a minus sign: then two's complement. */
 bool json_integer(struct slice s, uint64_t *v);
 
 /* Reads n bytes at offset `at` that are known to be digits.  Returns false if they need more than 64 bits. */

@@ -14,7 +14,7 @@
 void json_flaw_add(struct json *x, unsigned kind, const char *at)
 {
 	x->met++;
-	/* The first of each kind only: one bad path has many bad bytes. */
+	/* Only the first of each kind: one bad path has many bad bytes. */
 	for (uint32_t i = 0; i < x->nflaws; i++)
 		if (x->flaws[i].kind == kind)
 			return;
@@ -400,7 +400,7 @@ static inline const char *plain_text_end(const char *p, const char *e)
 	return p < e && *p == '"' ? p : NULL;
 }
 
-/* Skips blanks, byte by byte: their number is predicted, so what follows need not wait for it. */
+/* Skips blanks, byte by byte: their number is predicted, so the next step need not wait for it. */
 static inline const char *skip_some_blanks(const char *p, const char *e)
 {
 	if (p < e && (unsigned char)*p > ' ')
@@ -544,8 +544,8 @@ static const char *read_member(struct json *x, struct json_nest *n, const char *
 	return p;
 }
 
-/* The fast part of read_nested(): reads on as long as values are as most files have them: valid, texts of
- * ASCII without escapes, integers below 10^18, nested at most 64 deep.  Returns where it stopped. */
+/* The fast part of read_nested(): reads on while values are as in most files: valid, texts of ASCII without
+ * escapes, integers below 10^18, nested at most 64 deep.  Returns the position where it stopped. */
 static const char *read_plain(const struct json *x, struct json_nest *n, const char *p, const char *e)
 {
 	const unsigned max = x->depth < 64 ? x->depth : 64;
@@ -624,8 +624,8 @@ stop:
 	return at;
 }
 
-/* Reads on in a value.  Returns its end, or NULL after an error; *done: up to where it is valid, which *n
- * belongs to. */
+/* Reads on in a value.  Returns its end, or NULL after an error; *done: the end of the valid part, the
+ * position of *n. */
 static const char *read_nested(struct json *x, struct json_nest *n, const char *p, const char *e,
                                const char **done)
 {
@@ -687,7 +687,7 @@ bool json_walk_next(struct json_walk *w)
 	struct json_token *const v = &w->value;
 	struct slice name;
 
-	if (v->p != NULL && v->end == NULL) /* nobody walked through it */
+	if (v->p != NULL && v->end == NULL) /* nobody walked through the value */
 		v->end = json_value(x, v->p, w->e, &v->kind);
 	if (v->p != NULL)
 		w->p = v->end != NULL ? json_next(x, v->end, w->e, w->close, &w->more) : NULL;

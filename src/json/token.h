@@ -112,7 +112,7 @@ static inline const char *json_skip_digits(const char *p, const char *e)
 	return p;
 }
 
-/* Whether s is the word w, which is in lower case, in any case. */
+/* Returns true if s is the word w, ignoring case; w is in lower case. */
 bool json_is_word(struct slice s, const char *w);
 
 /* ---- values ---- */
@@ -140,7 +140,7 @@ const char *json_nested_part(struct json *x, struct json_nest *n, const char *p,
 /* Reads any value. */
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* Reads a valid number.  Returns NULL without setting an error if it is none. */
+/* Reads a valid number.  Returns NULL without an error if it is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
 
 /* Returns the bytes between the quotes of a string [p, q), or all of any other value. */

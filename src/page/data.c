@@ -39,7 +39,7 @@ struct data {
 	struct page_view *v;
 	struct page *page;
 	struct json_out o;
-	uint32_t *names; /* number of a name in the output + 1, by number in the page; 0: not there yet */
+	uint32_t *names; /* number of a name in the output + 1, by number in the page; 0: not yet */
 	uint32_t *shown; /* names by number in the output */
 	uint32_t nshown, shown_cap;
 	size_t name_bytes;
@@ -48,7 +48,7 @@ struct data {
 	uint32_t legend[COLORS];
 	uint32_t nlegend;
 	bool rest;        /* the last colour is that of all others */
-	uint32_t *tracks; /* numbers of those that are shown */
+	uint32_t *tracks; /* numbers of the tracks that are shown */
 	uint32_t ntracks;
 	struct text bytes;
 	bool no_memory;
@@ -108,7 +108,7 @@ static void put_real(struct data *d, double v)
 
 /* ---- names and colours ---- */
 
-/* The number of a name in the output; 0 is that of all others. */
+/* The number of a name in the output; 0: all other names. */
 static uint32_t name_number(struct data *d, uint32_t name)
 {
 	if (name >= d->page->names.n)
@@ -128,7 +128,7 @@ static uint32_t name_number(struct data *d, uint32_t name)
 	return d->nshown - 1;
 }
 
-/* Gives colours to categories, by time; to names if there is one category. */
+/* Assigns colours to categories, by time; to names if there is only one category. */
 static bool choose_colors(struct data *d)
 {
 	const struct page *const p = d->page;
@@ -423,8 +423,8 @@ static void put_node(struct data *d, const struct page_node *k)
 	}
 }
 
-/* The nodes in preorder, the larger children first; those beyond the limit, the smallest ones, count for
- * their parents. */
+/* The nodes in preorder, the larger children first; the smallest nodes, beyond the limit, count for their
+ * parents. */
 static bool put_stacks(struct data *d)
 {
 	struct page *const p = d->page;

@@ -32,8 +32,8 @@
 #define PAGE_CANDIDATES 2         /* categories, and names, that a bin tells apart */
 #define PAGE_NAME_OTHER NAMES_MAX /* number of names beyond the limits */
 
-/* The names (or categories) with the most time in a bin, by Misra and Gries: one with more than a third of
- * the bin is among them. */
+/* The names (or categories) with the most time in a bin, by Misra and Gries: a name with more than a third of
+ * the bin is always among them. */
 struct page_candidates {
 	uint32_t what[PAGE_CANDIDATES];
 	float ns[PAGE_CANDIDATES];
@@ -66,7 +66,7 @@ struct page_track {
 /* ---- stacks (flame.c) ---- */
 
 #define PAGE_NODES (1U << 17)
-#define PAGE_DEPTH 256U /* deeper spans count for the one around them */
+#define PAGE_DEPTH 256U /* deeper spans count for the span around them */
 
 enum { PAGE_OLD, PAGE_NEW, PAGE_SIDES };
 
@@ -150,7 +150,7 @@ struct page {
 void page_init(struct page *p);
 void page_free(struct page *p);
 
-/* A pass over the events of a side, in order of time.  page_end() is called after its last batch; tracks of
+/* Begins a pass over the events of a side, in order of time.  Call page_end() after its last batch; tracks of
  * the trace must live until then, those of PAGE_TIME until the page is written. */
 void page_begin(struct page *p, unsigned parts, unsigned side);
 bool page_batch(struct page *p, const struct batch *b);
@@ -177,7 +177,7 @@ bool counters_add(struct page *p, const struct batch *b, const struct event *e);
 /* matrix.c */
 bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
 
-/* The largest rows and columns. */
+/* Limits: only the largest rows and columns are shown. */
 #define MATRIX_ROWS 24U
 #define MATRIX_COLUMNS 64U
 
@@ -206,8 +206,8 @@ struct slice page_name(const struct page *p, uint32_t name);
 
 #define PAGE_TEXT_MAX 160 /* characters of a text; longer ones lose their middle */
 
-/* Text of a trace as it is shown: hidden characters escaped, at most three combining marks a letter, long
- * texts without their middle. */
+/* Text of a trace as the page shows it: hidden characters escaped, at most three combining marks a letter,
+ * long texts without their middle. */
 void page_visible(struct text *t, struct slice s);
 
 /* The same as HTML: markup escaped. */

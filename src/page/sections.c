@@ -1,7 +1,7 @@
 /*
- * Text of a trace as the page shows it, and the sections that need no script: facts, tables, and the places
- * of the pictures, each beside its numbers.  The script fills the elements with class "picture" and removes
- * their `hidden`.
+ * Text of a trace as the page shows it, and the sections that need no script: facts, tables, and empty
+ * elements for the pictures, each beside its numbers.  The script fills the elements with class "picture" and
+ * removes their `hidden`.
  */
 #include "page/page.h"
 
@@ -25,8 +25,8 @@
 /* ---- text of a trace ---- */
 
 /*
- * Hidden characters are escaped as in all reports (output/text_visible.h); besides, a letter has at most
- * three combining marks, which could draw over other lines, and a long text loses its middle.
+ * Hidden characters are escaped as in all reports (output/text_visible.h).  In addition, a letter keeps at
+ * most three combining marks, which could draw over other lines, and a long text loses its middle.
  */
 
 #define MARKS 3 /* of a letter */

@@ -1,8 +1,8 @@
 /*
- * What each track and counter does over time: bins with busy and waiting time and the names with the most of
- * it, and the longest spans.  A period of the innermost span (stats/tables/activity.h) touches the bins that
- * it covers; periods of a track do not overlap, so each period and each bin is touched about once.  If more
- * than PAGE_BINS bins are needed, or all tracks together have too many, pairs of bins are added up.
+ * The activity of each track and counter over time: bins with busy and waiting time and the names with the
+ * most time, and the longest spans.  A period of the innermost span (stats/tables/activity.h) touches the
+ * bins that it covers; periods of a track do not overlap, so each period and each bin is touched about once.
+ * If more than PAGE_BINS bins are needed, or all tracks together have too many, pairs of bins are added up.
  */
 #include "page/page.h"
 

@@ -26,14 +26,14 @@
 
 /* Returns the policy for inputs of a folder: the nearest file POLICY_NAME from the folder upwards to the root
  * of the repository, the folder that contains .git.  Outside of a repository the search ends at the current
- * folder if the inputs are below it, else in their own.  here: the current folder, absolute.  The path is
- * absolute, to be freed; NULL: there is none, or the search failed (*error, an errno value). */
+ * folder if the inputs are below it, else in their own folder.  here: the current folder, absolute.  The path
+ * is absolute; the caller frees it.  NULL: there is none, or the search failed (*error, an errno value). */
 char *policy_find(const char *folder, const char *here, int *error);
 
 enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
-/* Adds a pattern of rule ids.  It is matched against all rules, and not kept.  level: for CHOICE_LEVEL.  Sets
- * *fits if it matches a rule. */
+/* Adds a pattern of rule ids.  It is matched against all rules at once, and not kept.  level: for
+ * CHOICE_LEVEL.  Sets *fits if it matches a rule. */
 bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
                        enum level level, bool *fits);
 void policy_choice_free(struct policy_choice *c);
@@ -186,7 +186,7 @@ struct policy_file {
 struct policy_file *policy_file_read(const char *path, const char *name, const char *folder,
                                      struct findings *findings, bool *no_memory);
 
-/* The same of text in memory, which is not kept. */
+/* The same for text in memory, which is not kept. */
 struct policy_file *policy_file_parse(struct slice text, const char *name, const char *folder,
                                       struct findings *findings, bool *no_memory);
 void policy_file_free(struct policy_file *f); /* NULL is allowed */
@@ -206,8 +206,8 @@ struct policy_baseline;
 struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
                                       bool *no_memory);
 
-/* Adds the baseline of a further run; a value may be as large as the largest of them.  Takes it over; *list
- * may be NULL. */
+/* Adds the baseline of a further run, and takes ownership of it; a value may be as large as the largest of
+ * all baselines.  *list may be NULL. */
 void baseline_add(struct policy_baseline **list, struct policy_baseline *further);
 void baseline_free(struct policy_baseline *b); /* NULL is allowed */
 
@@ -228,8 +228,8 @@ struct policy_checks {
 	bool any; /* at least one expectation */
 };
 
-/* overrides: from policy_file_overrides().  file: borrowed; may be NULL.  baseline: there is one; without a
- * budget relative to it, the p50 of each name may be a tenth more. */
+/* overrides: from policy_file_overrides().  file: borrowed; may be NULL.  baseline: there is one; if no
+ * budget is relative to it, the p50 of each name may exceed it by a tenth. */
 bool policy_checks_init(struct policy_checks *c, const struct policy_file *file, uint32_t overrides,
                         bool baseline);
 void policy_checks_free(struct policy_checks *c);
@@ -242,8 +242,8 @@ struct policy_tally {
 	uint64_t first, beyond; /* offsets: of the first; of the first above the maximum */
 };
 
-/* Memory is that of the statistics, which is bounded, once for the trace and once for each pattern of threads
- * in its budgets, and 16 MiB at most. */
+/* Memory: that of the statistics, which is bounded, once for the trace and once for each pattern of threads
+ * in its budgets, plus 16 MiB at most. */
 struct policy_watch {
 	const struct policy_checks *checks; /* borrowed */
 	struct stats stats;

@@ -84,12 +84,12 @@ struct baseline_values {
 	double sum;   /* of their durations, ns; NaN: not known */
 };
 
-/* Returns the input of the baseline to compare a trace with: the only one, else that of the same path, else
- * the only one of the same file name, else NULL. */
+/* Returns the input of the baseline to compare a trace with: the only input; else the one of the same path;
+ * else the only one of the same file name; else NULL. */
 const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path);
 
-/* The statistic of a budget for a name.  category: "" for instants and counters.  Returns false if it is not
- * known. */
+/* Gets the statistic of a budget for a name.  category: "" for instants and counters.  Returns false if it is
+ * not known. */
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
                     struct slice category, const struct policy_budget *budget, struct baseline_values *v);
 

@@ -1,5 +1,5 @@
 /*
- * Writes a policy that given traces meet, and later ones like them: the spans that all of them have, the
+ * Writes a policy that the given traces meet, and later ones like them: the spans that all traces have,
  * metadata, times, and limits twice as large as the values found.  Names that are positions in sources become
  * patterns, since lines and versions change.
  */
@@ -54,7 +54,7 @@ static uint32_t path_end(struct slice name)
 	return end;
 }
 
-/* Returns the offset of the part of a path that is equal on other machines and in other versions: after a
+/* Returns the offset of the part of a path that is the same on other machines and in other versions: after a
  * registry of packages, or a home folder. */
 static uint32_t path_begin(struct slice name, uint32_t end)
 {
@@ -102,7 +102,7 @@ static void write_name(struct text *t, struct slice name, uint32_t i, uint32_t e
 		text_char(t, '*');
 }
 
-/* Writes a pattern that fits the name; of a position in a source, also in other versions of it. */
+/* Writes a pattern that fits the name; for a position in a source, also in other versions of it. */
 static void write_name_pattern(struct text *t, struct slice name, bool *position)
 {
 	const uint32_t end = path_end(name);

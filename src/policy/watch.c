@@ -64,8 +64,8 @@ void policy_watch_free(struct policy_watch *w)
 
 /* ---- threads ---- */
 
-/* Returns the patterns that fit a thread; none fits a process.  Compares again when its name changes: it may
- * follow its first event. */
+/* Returns the patterns that fit a thread; none fits a process.  Compares again when the name changes, which
+ * may be after its first event. */
 static const struct policy_thread *find_thread(struct policy_watch *w, const struct track *t)
 {
 	while (t->parent != NULL && (t->lane > 0 || t->is_child))
@@ -130,8 +130,8 @@ static uint64_t match_events(const struct policy_watch *w, const struct event *e
 }
 
 /* Finds the expectations whose patterns fit the event.  Patterns are compared once for each name of a class:
- * a cache of 2^18 names, emptied when it is full.  The hash alone is the key; its seed is secret, so that no
- * trace can be made with two names of one hash. */
+ * a cache of 2^18 names, emptied when it is full.  The hash alone is the key; its seed is secret, so no trace
+ * can be constructed with two names of one hash. */
 static bool find_mask(struct policy_watch *w, const struct event *e, uint64_t *mask)
 {
 	struct policy_known *const k = &w->known;

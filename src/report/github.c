@@ -138,8 +138,8 @@ const struct report_ops report_github = {
 /* ---- Markdown ---- */
 
 /*
- * Markdown, as the summary of a CI job: counts, a table of the worst findings,
- * the others folded.  GitHub takes 1 MiB of all summaries of a step.
+ * Markdown, as the summary of a CI job: counts, a table of the worst findings, the others folded.  GitHub
+ * accepts 1 MiB for all summaries of a step.
  */
 #define MARKDOWN_HEAD "### tracetool validate\n\n"
 #define MAX_OPEN 20                   /* findings outside of a fold */

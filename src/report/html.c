@@ -1,8 +1,8 @@
 /*
- * A report as one HTML file: style, script and data are in it, and its Content-Security-Policy lets nothing
- * else run or load.  Text of the trace is visible text with markup escaped; the data is JSON in an element
- * that no browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be
- * taken for a placeholder.
+ * A report as one HTML file, with style, script and data; its Content-Security-Policy allows nothing else to
+ * run or load.  Text of the trace is visible text with markup escaped; the data is JSON in an element that no
+ * browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be taken
+ * for a placeholder.
  */
 #include "report/parts.h"
 
@@ -46,7 +46,7 @@ static void put_path(struct text *t, const struct report *r, const char *path)
 
 	report_put_path(&name, r->context, path);
 	text_char(&name, '\0');
-	/* services want paths without the first slash, readers want to find the file */
+	/* services need paths without the first slash, readers the path of the file */
 	const bool absolute = !name.failed && path[0] == '/' && strcmp(path + 1, name.p) == 0;
 	put_visible(t, name.failed ? "" : absolute ? path : name.p);
 	t->failed |= name.failed;

@@ -1,7 +1,7 @@
 /*
- * JUnit XML: a suite for each file, a case for each rule, and for each budget of a policy.  Rules of the
- * file's format that were not broken are cases that pass, until the report is long.  Findings below the fail
- * level are output of their case.
+ * JUnit XML: a suite for each file; a case for each rule, and for each budget of a policy.  Unbroken rules of
+ * the file's format are cases that pass, until the report is long.  Findings below the fail level are output
+ * of their case.
  */
 #include <inttypes.h>
 
@@ -47,7 +47,7 @@ static void open_case(struct report *r, const char *rule)
 	put_attribute(&r->out, "file", s->path.p);
 }
 
-/* Its findings, one a line, as editors know them. */
+/* The findings of the case, one a line, in the form that editors parse. */
 static void put_lines(struct report *r, const struct report_file *file, const struct junit_case *c)
 {
 	struct junit_state *const s = r->state;

@@ -20,16 +20,16 @@
  * are printed to logs.
  */
 
-/* A JSON string. */
+/* Writes a JSON string. */
 void report_put_json(struct text *t, const char *s);
 
 /* The same as a member; NULL: null. */
 void report_put_string(struct json_out *o, const char *key, const char *s);
 
-/* Text of XML: markup and what XML 1.0 does not allow is replaced. */
+/* Writes text of XML: replaces markup and characters that XML 1.0 does not allow. */
 void report_put_xml(struct text *t, const char *s);
 
-/* Lines, with "##[" and its like as "#\x23[" and "::" as ":\x3a". */
+/* Writes lines, with "##[" and similar as "#\x23[" and "::" as ":\x3a". */
 void report_put_guarded(struct text *t, const char *p, size_t n);
 
 /* The name of the file relative to the root of the repository, without "./" and "..", not escaped.  A file
@@ -39,7 +39,7 @@ void report_put_path(struct text *t, const struct report_context *c, const char 
 /* "3 errors, 1 warning, 0 notes in 2 files", and how many are left out or not listed. */
 void report_put_sum(struct text *t, const struct report_totals *totals);
 
-/* The position of a finding where a report must have one: 1 if it is not known. */
+/* The position of a finding for reports that require one: 1 if it is not known. */
 static inline uint64_t report_line(const struct finding *f)
 {
 	return f->line > 0 ? f->line : 1;
@@ -50,7 +50,7 @@ static inline uint64_t report_column(const struct finding *f)
 	return f->line > 0 && f->column > 0 ? f->column : 1;
 }
 
-/* ---- fingerprints: the same when a trace is made again, different for each finding of a run ---- */
+/* ---- fingerprints: equal for the same finding when a trace is recorded again; unique in a run ---- */
 
 struct report_fingerprints {
 	struct table64 seen; /* hash -> how often */

@@ -1,5 +1,5 @@
 /*
- * Reports of any kind, and the parts that several kinds have: escaped text, sums, names of files relative to
+ * Reports of any kind, and the parts that several kinds share: escaped text, sums, names of files relative to
  * the root of the repository, and fingerprints.
  */
 

@@ -23,7 +23,7 @@ void report_page_free(struct report_page *p);
 struct report_context {
 	const char *tool; /* its name and version */
 	const char *version;
-	const struct policy *policy; /* of the run as a whole; a file may obey another */
+	const struct policy *policy; /* of the run as a whole; a file may have another */
 	bool quiet;                  /* text: errors only */
 	/* set by report_context_place() */
 	const char *root;               /* absolute; reports name files relative to it */
@@ -116,7 +116,7 @@ extern const char *const report_words[];
 /* Returns the kind of report_words[word]. */
 const struct report_ops *report_kind(size_t kind);
 
-/* End with report_free() in any case. */
+/* Call report_free() even after a failure. */
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context);
 void report_free(struct report *r);
 
@@ -128,11 +128,11 @@ void report_file(struct report *r, const struct report_file *file);
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
-/* Adds the number of findings not shown, of all rules of at least this level. */
+/* Adds the number of findings that are not shown, of all rules of at least this level. */
 void report_text_rest(struct text *t, const struct findings *j, enum level min);
 
-/* Whether it is about a file that could not be opened or read: shown as `FILE: MESSAGE`, without an offset.
- */
+/* Returns true if the finding is about a file that could not be opened or read: shown as `FILE: MESSAGE`,
+ * without an offset. */
 bool report_text_is_system(const struct finding *f);
 
 #endif

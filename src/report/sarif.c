@@ -1,7 +1,7 @@
 /*
- * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules, of which it
- * shows the 5,000 worst results.  So rendered results are kept by level until the end, when the logs of the
- * traces are freed, and results beyond the limits are counted.
+ * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules; it shows the
+ * 5,000 worst results.  So rendered results are kept by level until the end, when the logs of the traces are
+ * already freed; results beyond the limits are counted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@ struct sarif_state {
 	uint64_t nresults[LEVEL_COUNT];
 	const struct rule **rules;
 	uint32_t nrules, rules_cap;
-	const struct file_record *present; /* the file that `path` is of */
+	const struct file_record *present; /* the file of `path` */
 	struct text path, result;          /* with a NUL; of one result */
 	struct report_fingerprints fingerprints;
 };
 
-/* Percent-encodes all bytes but those that URIs allow. */
+/* Percent-encodes all bytes except those that URIs allow. */
 static void put_uri(struct text *t, const char *s)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -220,7 +220,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 	            sarif_level(level), severity[level]);
 }
 
-/* Notes what is missing in the results. */
+/* Notes results that are missing. */
 static void put_invocation(struct report *r, const struct report_totals *totals)
 {
 	struct text *const t = &r->out;

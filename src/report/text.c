@@ -88,7 +88,7 @@ static void add_file(struct summary *s, const struct report_file *file)
 		s->levels[level] += file->levels[level];
 }
 
-/* Whether it is valid, and how much was read. */
+/* Writes whether it is valid, and how much was read. */
 static void put_summary(struct text *t, const struct summary *s)
 {
 	put_path(t, s->path);

@@ -1,8 +1,7 @@
 /*
  * Groups of --by: each key of an event becomes a small number (of a text, or the index of a track), and each
- * combination of numbers a group.  Threads, processes and tracks are told apart even if their names are
- * equal.  Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; what is beyond is counted as
- * "(other)".
+ * combination of numbers a group.  Threads, processes and tracks with equal names are different groups.
+ * Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; the rest is counted as "(other)".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -344,10 +343,10 @@ bool groups_lacks_field(const struct stats *s, unsigned i)
 
 /* ---- texts ---- */
 
-/* Parts of labels, in the order in which they are added to those that are equal so far. */
+/* Parts of labels, in the order in which they are added to labels that are still equal. */
 enum label_part { LABEL_ID, LABEL_PROCESS, LABEL_HOST, LABEL_PARTS };
 
-/* Writes nothing if the trace does not say it. */
+/* Writes nothing if the trace does not state the part. */
 static void put_label_part(struct text *t, const struct track *k, enum label_part part)
 {
 	const struct track *const process = track_process(k);

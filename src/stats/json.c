@@ -17,7 +17,7 @@ static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, boo
 		json_out_null(o, key);
 }
 
-/* ---- what --full adds, for stats_merge() ---- */
+/* ---- additions of --full, for stats_merge() ---- */
 
 /* A number that may be infinite, or NaN: then it is a text. */
 static void put_f64(struct json_out *o, const char *key, double v)
@@ -144,7 +144,7 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 		put_full(o, s);
 }
 
-/* A row of a name and how often it came. */
+/* A row with a name and its count. */
 static void put_count(struct json_out *o, struct slice name, uint64_t count)
 {
 	begin_row(o);
@@ -175,7 +175,7 @@ static void put_keys(struct json_out *o, const struct stats *s, const struct sli
 		json_out_slice(o, stats_key_name(s, i), values[i]);
 }
 
-/* p50, p90 and p99 are there in any case. */
+/* p50, p90 and p99 are always written. */
 static bool is_further_quantile(const struct span_column_row *c)
 {
 	return c->what == SPAN_QUANTILE && c->part != 500000 && c->part != 900000 && c->part != 990000;

@@ -1,8 +1,8 @@
 /*
- * Tables over several traces: the rows of each are added to those with the same texts as keys.  Texts are
- * made valid UTF-8 first, so that tables that were written as JSON give the same.  Counts are 64 bits; sums
- * are limited to 2^100, so that what is computed of them fits in 128 bits; beyond that they stay at the
- * limit, and the table says so.
+ * Tables over several traces: rows with the same texts as keys are added up.  Texts are made valid UTF-8
+ * first, so that tables read from JSON give the same result.  Counts have 64 bits; sums are limited to 2^100,
+ * so that numbers computed from them fit in 128 bits.  Numbers beyond stay at the limit, and the table is
+ * marked.
  */
 #include "base/match.h"
 #include "stats/stats.h"
@@ -37,7 +37,7 @@ static struct slice valid_text(struct stats *s, struct slice text)
 {
 	struct text valid = { .p = NULL };
 
-	text.flags = 0; /* of the other table: no cache may go by its address */
+	text.flags = 0; /* of the other table: caches must not use its address */
 	if (text.n == 0 || utf8_valid(text.p, text.n))
 		return text.p != NULL ? text : SLICE_LIT("");
 	text_utf8(&valid, text);
@@ -242,7 +242,7 @@ static bool merge_counters(struct stats *into, const struct stats *from)
 
 /* ---- the whole ---- */
 
-/* The text that all traces have in common: no bytes if this one has another. */
+/* Keeps a text that all traces have in common; no bytes if this trace has another. */
 static bool join_text(struct stats *s, struct slice *to, struct slice from, bool is_first)
 {
 	const struct slice text = valid_text(s, from);

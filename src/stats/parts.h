@@ -11,7 +11,7 @@
 #include "model/batch.h"
 
 /*
- * What statistics are made of:
+ * Parts of statistics:
  *
  *   histogram.c    percentiles of 64-bit numbers
  *   names.c        numbers for names
@@ -59,7 +59,7 @@ void histogram_pool_free(struct histogram_pool *pool);
 
 #define HISTOGRAM_NOTE 96 /* bytes */
 
-/* Says of reports that n durations are coarse. */
+/* The note of reports that n durations are coarse. */
 const char *histogram_note(uint64_t n, char to[HISTOGRAM_NOTE]);
 
 /* Adds v after the first 16. */
@@ -95,15 +95,15 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 	histogram_spread(h, pool, v);
 }
 
-/* Buckets that are still to be counted: they are seldom in the cache, so each is fetched while the next
- * numbers are added.  Zero-initialise to start; histogram_settle() before the pool is used otherwise. */
+/* Buckets that are not counted yet: they are seldom in the cache, so each is prefetched while the next
+ * numbers are added.  Zero-initialise to start; call histogram_settle() before any other use of the pool. */
 #define HISTOGRAM_LATE 16U
 struct histogram_late {
 	uint32_t at[HISTOGRAM_LATE]; /* index in the pool; 0: none, as block 0 is not used */
 	uint32_t n;
 };
 
-/* The same as histogram_add(), where many histograms get numbers by turns. */
+/* Like histogram_add(), for numbers that go to many histograms in turn. */
 static inline void histogram_add_late(struct histogram *h, struct histogram_pool *pool,
                                       struct histogram_late *late, uint64_t v)
 {
@@ -147,7 +147,7 @@ static inline uint32_t histogram_bucket_of(uint64_t v)
 uint64_t histogram_bucket_low(uint32_t index);
 uint64_t histogram_bucket_high(uint32_t index);
 
-/* Adds another histogram, with the pool `of`: the result is that of adding its numbers, in any order. */
+/* Adds another histogram, whose pool is `of`: the result equals that of adding its numbers, in any order. */
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of);
 
@@ -155,7 +155,7 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
  * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
 uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
 
-/* Bounds of the rank-th smallest number, 1 <= rank <= count: of its bucket, within [min, max]. */
+/* Bounds of the rank-th smallest number, 1 <= rank <= count: those of its bucket, within [min, max]. */
 void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
                     uint64_t *low, uint64_t *high);
 
@@ -168,9 +168,8 @@ static inline uint64_t histogram_percentile(const struct histogram *h, const str
 /* ---- names ---- */
 
 /*
- * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a small number (a category): one
- * look-up for both, as it is done for each event.  Bounded in number and in bytes: further names share
- * NAMES_OTHER.
+ * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a small number (a category): each
+ * event needs one look-up for both.  Bounded in number and in bytes: further names share NAMES_OTHER.
  */
 #define NAMES_MAX 65536
 #define NAMES_MAX_BYTES (6 << 20) /* of one arena */
@@ -254,7 +253,7 @@ static inline unsigned __int128 total_of(struct total t)
 	return (unsigned __int128)t.high << 64 | t.low;
 }
 
-/* A part of a whole, rounded; 0 without a whole. */
+/* v in millionths of `of`, rounded; 0 if `of` is 0. */
 static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int128 of)
 {
 	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
@@ -268,10 +267,10 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
  * later contains the earlier.
  *
  * Spans are collected and evaluated together when the capacity of their track is used up, or at the end:
- * exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks those that end first are
- * counted and dropped, except for the time that they cover, in blocks.  A later span that begins inside a
- * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
- * is reduced.
+ * exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks the spans that end first are
+ * counted and dropped; blocks keep the time that they cover.  A later span that begins inside a block is
+ * counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each is
+ * reduced.
  *
  * Spans in order of start or end that nest cost least; others are sorted.  Partial overlaps cost little
  * unless a span is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log
@@ -347,7 +346,7 @@ struct self_times {
 void self_times_init(struct self_times *t);
 void self_times_free(struct self_times *t);
 
-/* Capacity for one more span of the track. */
+/* Reserves capacity for one more span of the track. */
 bool self_times_reserve(struct self_times *t, uint32_t track);
 
 /* Sum of the self times of all names without waiting, of evaluated spans, ns. */
@@ -478,19 +477,20 @@ bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, c
 /* Whether a value is a finite number. */
 bool series_value(const struct value *v, double *to);
 
-/* percent is 1 .. 100; never more than max. */
+/* percent: 1 .. 100.  The result is at most max. */
 double series_percentile(const struct series *s, unsigned percent);
 
 /* The series of a counter's field, with a count of 0 at first.  *to is NULL beyond the limits; returns false
  * on OOM. */
 bool series_of(struct series_set *s, uint32_t counter, struct slice field, struct series **to);
 
-/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if its number overflows. */
+/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if the number of values
+ * overflows. */
 bool series_add_step(struct series_set *s, struct series *to, int32_t key, uint64_t n);
 
-/* Adds another series of the same field, of other tracks.  Of equal times, the first value is the smaller one
- * and the last the larger one, so that any order of series gives the same, but for rounded sums.  Returns
- * false if a number overflows. */
+/* Adds another series of the same field, of other tracks.  At equal times, the first value is the smaller one
+ * and the last the larger one: except for rounded sums, the order of series does not matter.  Returns false
+ * if a number overflows. */
 bool series_merge(struct series_set *s, struct series *to, const struct series *from);
 
 /* Mean of the values, within min and max. */

@@ -1,7 +1,7 @@
 /*
- * Reads what `stats --format json --full` wrote, token by token, as integers above 2^53 must stay exact, and
- * a tree of all values would need forty times the memory.  A file may have been edited, or be made to harm:
- * each number is checked, and histograms cannot have more numbers than their group.
+ * Reads the output of `stats --format json --full`, token by token: integers above 2^53 must stay exact, and
+ * a tree of all values would need forty times the memory.  A file may be edited or hostile: each number is
+ * checked, and histograms cannot have more numbers than their group.
  */
 #include "stats/stats.h"
 
@@ -46,7 +46,7 @@ static bool get_u64(struct reading *r, const struct json_token *v, uint64_t *to)
 	       fail(r, v->p, "an integer of 64 bits is expected");
 }
 
-/* A time, which is before 0 only if the first of the input is. */
+/* A time.  It may be negative only if the first time of the input is. */
 static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
 {
 	const bool minus = v->kind == JSON_INT;
@@ -120,7 +120,7 @@ static bool get_text(struct reading *r, const struct json_token *v, struct slice
 	return fail(r, v->p, "a text is expected");
 }
 
-/* Begins to walk; a value that is no object or array gives a fault. */
+/* Starts a walk; a value that is no object or array is a fault. */
 static struct json_walk walk(struct reading *r, const struct json_token *v, enum json_kind kind)
 {
 	if (v->kind == kind) {
@@ -132,7 +132,7 @@ static struct json_walk walk(struct reading *r, const struct json_token *v, enum
 	return (struct json_walk){ .json = &r->json, .more = false };
 }
 
-/* After a walk through v: whether it came to the end. */
+/* After a walk through v: returns true if it reached the end. */
 static bool walked(struct reading *r, const struct json_walk *w, struct json_token *v)
 {
 	v->end = w->p;
@@ -222,7 +222,7 @@ static bool read_buckets(struct reading *r, struct json_token *object, struct ro
 				return true;
 			}
 		}
-	/* the others: from the start of the object, those that are counted are passed over */
+	/* other forms: tokens from the start of the object; buckets counted here are skipped */
 	const char *const done = p;
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	while (w.p != NULL && json_walk_next(&w)) {
@@ -280,7 +280,7 @@ static bool read_field_sum(struct reading *r, struct json_token *object, struct 
 	return ok && walked(r, &w, object);
 }
 
-/* A key of the groups; *is_one: it is. */
+/* Reads a member that is a key of the groups.  *is_one: it is. */
 static bool read_key(struct reading *r, const struct json_walk *w, struct slice *values, unsigned n,
                      unsigned *keys, bool *is_one)
 {
@@ -358,7 +358,7 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 	d.row.group = &d.group;
 	d.row.sum = d.has_sum ? &d.sum : NULL;
 	ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
-	r->file->pool.n = 0; /* the next row's */
+	r->file->pool.n = 0; /* for the next row */
 	return ok || out_of_memory(r);
 }
 
@@ -594,7 +594,7 @@ static bool same_groups(struct reading *r, struct json_token *full, const struct
 	return fail(r, full->p, wrong);
 }
 
-/* Reads what comes first of an input: its keys. */
+/* Reads the description of an input, its first part: keys and counts. */
 static bool read_full(struct reading *r, struct json_token *full, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, full, JSON_OBJECT);
@@ -762,7 +762,7 @@ static bool read_inputs(struct reading *r, struct json_token *inputs)
 	       (any || fail(r, inputs->p, "it has no inputs: no trace could be read"));
 }
 
-/* The head comes first as written; a file that was edited may have it later. */
+/* The head is the first part, but may be later in an edited file. */
 static bool read_file(struct reading *r, const char *p)
 {
 	struct json_token file = { .p = p, .kind = JSON_OBJECT }, inputs = { .p = NULL };
@@ -803,7 +803,7 @@ bool stats_read(struct stats_file *f)
 	f->why[0] = '\0';
 	r.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
 	bool ok = p < r.end && *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
-	/* Faults of the JSON come first. */
+	/* Faults of the JSON have precedence. */
 	const char *const fault =
 	    !ok && !r.no_memory ? json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at) : NULL;
 	if (fault != NULL)

@@ -92,7 +92,8 @@ static int by_start(const void *a, const void *b)
 #define MOVES 8U /* of an element, on average, while insertion is faster than a merge */
 #define ELEMENT 64U
 
-/* Sorts what is nearly in order, as spans are that come when they end, by insertion; else by merges. */
+/* Sorts by insertion if the elements are nearly in order, as are spans in order of their ends; else by
+ * merges. */
 static void sort_nearly(void *base, uint32_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	char *const p = base, element[ELEMENT];
@@ -159,8 +160,8 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 #define KEPT (UINT64_C(1) << 32) /* of nested_span.what, beside the index of the span: it is not dropped */
 #define AROUND 3U                /* open spans that never end, and contain all others */
 
-/* Removes spans that end by `time`.  How many they are is hard to predict, so up to three are counted without
- * a branch: ends do not decrease from the top. */
+/* Removes spans that end by `time`.  Their number is hard to predict, so up to three are counted without a
+ * branch: ends do not decrease from the top. */
 static inline struct nested_span *close_nested(struct nested_span *top, uint64_t time)
 {
 	top -= (top[0].end <= time) + (top[-1].end <= time) + (top[-2].end <= time);
@@ -199,9 +200,9 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 	return true;
 }
 
-/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that are there when
- * spans that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
- * inside a block.  Inlined twice, with a constant direction. */
+/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks after the removal of
+ * spans that end by `time` (time 0: none).  Returns false if two overlap in part, or a span is inside a
+ * block.  Inlined twice, with a constant direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *nleft)
 {

@@ -292,13 +292,13 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 
 /* ---- values ---- */
 
-/* Values from 2^126 on are that. */
+/* Values from 2^126 on become 2^126. */
 static unsigned __int128 saturated(double v)
 {
 	return (unsigned __int128)(v < 0x1p126 ? v : 0x1p126);
 }
 
-/* Returns n in a second, if it comes in so many nanoseconds; 0 of 0. */
+/* Returns the rate per second of n in so many nanoseconds; 0 without time. */
 static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 {
 	if (ns == 0)

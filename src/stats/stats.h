@@ -57,7 +57,7 @@ void group_by_words(const struct group_by *by, char *to, size_t size);
 /* Required parts of events: WANT_FIELDS, WANT_NAMES. */
 unsigned group_by_wants(const struct group_by *by);
 
-/* Cache of numbers of names: by the address of a text that stays, else by its bytes. */
+/* Cache of numbers of names: by address if the text stays, else by bytes. */
 struct stats_known {
 	const struct class *cls; /* NULL: of any */
 	uint64_t head, tail;     /* the address, or the first and the last bytes */
@@ -98,7 +98,7 @@ static inline bool stats_known_is(const struct stats_known *k, const struct stat
 	       (k->copy == NULL || memcmp(k->copy, name.p, name.n) == 0);
 }
 
-/* The slot of a text, or the one beside it: the one that has it, else the one to be set. */
+/* The slot of a text or the one beside it: the slot with the text, else the one to be set. */
 static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key,
                                                    struct slice name)
 {
@@ -214,7 +214,7 @@ struct span_table {
 
 #define STATS_EXAMPLES_MAX 1000
 
-/* The slowest spans of each group: how many, and what writes their fields. */
+/* The slowest spans of each group: their number, and the writer of their fields. */
 struct stats_examples {
 	uint32_t n; /* 0: none */
 	struct slice (*fields)(const void *ctx, struct text *t, const struct batch *b, const struct event *e);
@@ -283,8 +283,8 @@ bool stats_init(struct stats *s);
 
 struct span_row;
 
-/* Before the first batch: groups by other keys than name and category, and sums of a field.  sum_of is
- * borrowed; no bytes: none. */
+/* Sets keys of groups other than name and category, and a field to add up.  Call it before the first batch.
+ * sum_of: borrowed; no bytes: none. */
 bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of);
 void stats_free(struct stats *s);
 
@@ -295,20 +295,21 @@ bool stats_batch(struct stats *s, const struct batch *b);
 /* After the last batch, before the results. */
 bool stats_end(struct stats *s);
 
-/* Before a report: what the trace is.  found: of the selection; NULL: all events.  All are borrowed. */
+/* Describes the trace; call it before a report.  found: of the selection; NULL: all events.  All are
+ * borrowed. */
 void stats_describe(struct stats *s, const char *path, uint64_t bytes, const struct trace *trace,
                     const struct select_found *found);
 
 /*
- * Adds the statistics of a trace that is described, or of several, to a table over several traces, which had
- * stats_init(), and stats_group() with the same keys and field.  Groups are joined by the texts of their
- * keys.  Whatever the order, the result is the same, but for sums of numbers that are no integers.  A count
- * or sum that is too large sets into->overflowed.  Both get the larger zero_ns.  stats_end() follows after
- * the last one.  Returns false on OOM.
+ * Adds the statistics of one trace or of several, after stats_describe(), to a table over several traces,
+ * after stats_init() and stats_group() with the same keys and field.  Groups are joined by the texts of their
+ * keys.  The order of traces changes only sums of numbers that are no integers.  A count or sum that is too
+ * large sets into->overflowed.  Both get the larger zero_ns.  Call stats_end() after the last one.  Returns
+ * false on OOM.
  */
 bool stats_merge(struct stats *into, struct stats *from);
 
-/* Counts all times of a joint table from this zero_ns, if it is above the present one. */
+/* Counts all times of a joint table from this zero_ns, if it is larger than the present one. */
 void stats_move_zero(struct stats *s, uint64_t zero);
 
 /* The steps of stats_merge(), also for tables that are read from files: each adds a row.  row: as in results;
@@ -348,7 +349,7 @@ bool stats_count_bytes(struct stats *s, struct span_table *t, uint32_t number, c
 /* After the last batch: whether no event has the field of the i-th key, or of stats.sum_of (i == by.n). */
 bool groups_lacks_field(const struct stats *s, unsigned i);
 
-/* Names of tracks, with id, process and host where they are equal without; NULL is no track. */
+/* Labels of tracks: their names, with id, process and host if they are equal otherwise; NULL is no track. */
 bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels);
 
 /* At the end: labels the tracks that are values. */
@@ -452,13 +453,13 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
  * max. */
 bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size);
 
-/* Sorted as `order` says, NULL: by descending total; equal ones by the bytes of the values.  Texts and groups
- * are valid until the next batch; the caller frees *rows.  t: one of s. */
+/* The rows of table t of s, sorted by `order`, or with NULL by descending total; equal ones by the bytes of
+ * the values.  Texts and groups are valid until the next batch; the caller frees *rows. */
 bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
                      struct span_row **rows, size_t *n);
 
-/* Calls f for each row of spans, then of async spans, in descending order of total.  false: f returned it, or
- * OOM. */
+/* Calls f for each row of spans, then of async spans, in descending order of total.  Returns false if f did,
+ * or on OOM. */
 typedef bool span_row_fn(void *ctx, const struct span_table *t, struct span_row *row);
 bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx);
 
@@ -471,8 +472,8 @@ const char *stats_key_name(const struct stats *s, unsigned i);
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row);
 
-/* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or the float by its shortest decimal; unless `exact`,
- * with at most 15 digits. */
+/* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or the shortest decimal of the float; at most 15 digits
+ * unless `exact`. */
 void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact);
 
 struct series_row {
@@ -501,8 +502,8 @@ struct class_row {
 	uint64_t records;
 };
 
-/* Records by class, without those that have none: of a trace in order of arrival, of several by name.  The
- * caller frees *rows. */
+/* Records by class, without empty classes: of a trace in order of arrival, of several by name.  The caller
+ * frees *rows. */
 bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n);
 
 /* ---- stats thread ---- */
@@ -541,7 +542,7 @@ struct stats_view {
 	const struct span_columns *columns;
 };
 
-/* The name of what a table is of: the path of a trace, or "3 traces" in `space`. */
+/* The title of a table: the path of a trace, or "3 traces" in `space`. */
 struct slice stats_title(const struct stats_origin *o, char space[48]);
 
 /* Comma-separated values: a row for each group, times in ns.  `first`: with the names of the columns. */
@@ -561,7 +562,7 @@ struct stats_file {
 	const char *tool;           /* name and version of this program */
 	bool any_version;           /* files of other versions with the same layout are read, too */
 	struct stats *into;         /* a table over several traces; incomplete if the file is refused */
-	bool grouped;               /* its keys are set: stats_group(); else it gets those of the file */
+	bool grouped;               /* the keys are set: stats_group(); else `into` gets those of the file */
 	struct histogram_pool pool; /* scratch */
 	char why[512];              /* why it is refused; "": OOM */
 };
@@ -570,11 +571,11 @@ struct stats_file {
  * incomplete then. */
 bool stats_read(struct stats_file *f);
 
-/* Whether a file begins as one of stats --format json; its first 64 bytes suffice. */
+/* Returns true if a file begins like the output of stats --format json; its first 64 bytes suffice. */
 bool stats_file_begins(struct slice start);
 
-/* The report as text.  Names and categories are shortened to fit the width, and to 256 bytes in any case.  At
- * most `top` rows of each table; 0: all. */
+/* The report as text.  Names and categories are shortened to the width, and to 256 bytes at most.  top: rows
+ * of each table at most; 0: all. */
 #define STATS_TOP 30
 
 bool stats_text(struct text *t, const struct stats_view *v, size_t top);

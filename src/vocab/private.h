@@ -64,8 +64,8 @@ struct vocab_names {
 	struct table64 by_id; /* -> single[] */
 };
 
-/* Plans combined from several rules: one for each rule with `named` and the plan for other names, one for
- * each rule without `reader` and the rule that it inherits it from. */
+/* Plans combined from several rules: one for each rule with `named` and the plan for other names; one for
+ * each rule without `reader` and the rule from which it inherits `reader`. */
 struct vocab_chains {
 	struct arena arena;
 	struct plan *plans[VOCAB_MAX_CHAINS];
@@ -92,7 +92,7 @@ struct vocab {
 	uint32_t ntables;
 	struct tabletext pairs, states; /* name -> number */
 	uint32_t nwords;                /* names of both */
-	struct tabletext texts;         /* each text once: equal names of fields have mostly equal pointers */
+	struct tabletext texts;         /* each text once: equal names of fields mostly have equal pointers */
 	struct vocab_names processes, threads;
 	struct vocab_chains *chains; /* grows when classes are looked up */
 };
@@ -146,7 +146,7 @@ bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
 
-/* Whether a pattern is fast to compare. */
+/* Returns true if a pattern is fast to compare. */
 bool vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                       struct slice glob);
 
@@ -168,7 +168,7 @@ bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const c
 bool vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                      const struct plan_template **out, uint32_t *n);
 
-/* A field, or one reference in braces; only_one: with one field at most. */
+/* Reads a field, or one reference in braces; only_one: with at most one field. */
 bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
                struct plan_ref *out);
 

@@ -1,7 +1,6 @@
 /*
- * A rule: one item of `events`, which names the classes that it is for and what their events mean.  A
- * function for each key fills in a struct vocab_row; keys whose values are mappings of their own are read by
- * rule_nested.c.
+ * A rule: one item of `events`, with the classes that it is for and the meaning of their events.  A function
+ * for each key fills in a struct vocab_row; rule_nested.c reads keys whose values are mappings.
  */
 #include "vocab/private.h"
 

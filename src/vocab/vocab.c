@@ -1,8 +1,8 @@
 /*
- * Vocabularies: the rules for a class, found by name, and the plan that they make together.  Exact names are
- * hashed, globs compared in turn; both lists are in the order of the rules, so that the first rule wins.  A
- * class that several rules describe (rules with `named`, rules that inherit `reader`) gets a combined plan,
- * created once and shared by all classes with the same combination of rules.
+ * Vocabularies: the rules for a class, found by name, and their combined plan.  Exact names are hashed, globs
+ * compared in turn; both lists are in the order of the rules, so that the first rule wins.  A class that
+ * several rules describe (rules with `named`, rules that inherit `reader`) gets a combined plan, created once
+ * and shared by all classes with the same combination of rules.
  */
 #include "vocab/vocab.h"
 
@@ -320,10 +320,10 @@ struct slice vocab_builtin(const char *format)
 
 /* ---- a vocabulary as JSON: the tree of its YAML, without the comments ---- */
 
-/* Lists and mappings that lie less deep have a line for each item: keys of the file, and its rules. */
+/* Lists and mappings of a lower depth have a line for each item: keys of the file, and its rules. */
 #define LINES_DEPTH 2
 
-/* Recurses YAML_MAX_DEPTH deep at most, as yaml_root() refuses what is deeper. */
+/* Recurses at most YAML_MAX_DEPTH deep: yaml_root() rejects deeper nodes. */
 static void put_node(struct text *t, const struct yaml_node *node, unsigned depth)
 {
 	const bool is_map = node->kind == NODE_MAP;

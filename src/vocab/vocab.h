@@ -20,27 +20,27 @@ enum vocab_rule {
 	VOCAB_RULE_COUNT
 };
 
-/* Returns an empty vocabulary for traces of one format, or with NULL of any.  The name is borrowed. */
+/* Returns an empty vocabulary for traces of one format, or of any format if it is NULL.  The name is
+ * borrowed. */
 struct vocabulary *vocab_new(const char *format);
-void vocab_free(struct vocabulary *v); /* NULL is fine */
+void vocab_free(struct vocabulary *v); /* NULL is allowed */
 
-/* Sets the names of formats that a file may state: ends with NULL, borrowed.  Without them any is accepted.
- */
+/* Sets the formats that a file may state: ends with NULL, borrowed.  Without this call any is accepted. */
 void vocab_set_formats(struct vocabulary *v, const char *const *formats);
 
-/* Returns the text of a file, to be freed.  Returns false after a finding. */
+/* Reads a file; the caller frees *text.  Returns false after a finding. */
 bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n);
 
 /* Adds the rules of a file's text after the present ones; a file for another format adds nothing.  *rules:
- * the number of its rules (may be NULL).  findings->path is the file.  Returns false, with nothing added,
- * after findings, or on OOM, see vocab_no_memory(). */
+ * the number of its rules (may be NULL).  findings->path is the file.  After findings or on OOM, see
+ * vocab_no_memory(), adds nothing and returns false. */
 bool vocab_add_text(struct vocabulary *v, const char *text, size_t n, struct findings *findings,
                     size_t *rules);
 
 /* Returns true if the last text was not added because of OOM, which is not reported yet. */
 bool vocab_no_memory(const struct vocabulary *v);
 
-/* Returns the YAML text that is built in for a format; p is NULL if there is none. */
+/* Returns the built-in YAML text of a format; p is NULL if there is none. */
 struct slice vocab_builtin(const char *format);
 
 /* Appends the keys and values of a vocabulary without mistakes as JSON; all values are strings. */

@@ -1,6 +1,6 @@
 /*
- * Builds the tree from the events of libyaml.  Anchors, aliases and tags are refused: they are not part of
- * the languages, and a name that means something else to YAML must not be lost silently.
+ * Builds the tree from the events of libyaml.  Anchors, aliases and tags are rejected: they are not part of
+ * the languages, and a name with a special meaning in YAML must not be lost silently.
  */
 #define _GNU_SOURCE /* memmem */
 
@@ -164,7 +164,7 @@ static void set_parser_error(struct nodes *t, const yaml_parser_t *p)
 		fail(t, p->problem_mark, "%s", why);
 }
 
-/* Finds a line that begins with %TAG.  Refused before parsing: libyaml compares each with all before it. */
+/* Finds a line that begins with %TAG.  Rejected before parsing: libyaml compares each with all before it. */
 static const char *find_tag_directive(struct slice text)
 {
 	const char *p = text.p, *const end = text.p + text.n;
@@ -180,8 +180,8 @@ static const char *find_tag_directive(struct slice text)
 	return p;
 }
 
-/* A byte order mark, which libyaml would count as a column of the first line, so that all others seem to be
- * less indented. */
+/* Size of a byte order mark: libyaml would count it as a column of the first line, so that all others would
+ * seem less indented. */
 static size_t bom_size(struct slice text)
 {
 	return text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -249,7 +249,7 @@ __attribute__((format(printf, 5, 0))) static void report(struct yaml_file *f, en
 	const struct rule *const rule = &f->rules[which];
 	char text[800];
 
-	if (f->no_memory) /* a value may be missing only because of that */
+	if (f->no_memory) /* a value may be missing only because of OOM */
 		return;
 	f->mistakes++;
 	if (!finding_is_shown(f->findings, rule)) {

@@ -68,7 +68,7 @@ void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line,
 
 /* `what` names the value in messages.  These return false after reporting a mistake. */
 
-/* Reports YAML_BAD_VALUE; nothing else. */
+/* Only reports YAML_BAD_VALUE. */
 bool yaml_bad(struct yaml_file *f, const struct yaml_node *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -82,7 +82,7 @@ bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *wh
 /* true or false. */
 bool yaml_bool(struct yaml_file *f, const struct yaml_node *node, const char *what, bool *out);
 
-/* For values that are one item or a list of items: their number, and the items in turn. */
+/* For values that are one item or a list of items: the number of items, and each item. */
 static inline uint32_t yaml_count(const struct yaml_node *node)
 {
 	return node->kind == NODE_LIST ? node->n : 1;
@@ -98,7 +98,7 @@ static inline const struct yaml_node *yaml_after(const struct yaml_node *node, c
 	return node->kind == NODE_LIST ? item->next : NULL;
 }
 
-/* Report a key that stands in its mapping a second time.  yaml_is_first() looks for an equal one before it,
+/* Report a key that occurs in its mapping a second time.  yaml_is_first() looks for an equal one before it,
  * and is for mappings of few keys. */
 bool yaml_repeated(struct yaml_file *f, const struct yaml_node *key);
 bool yaml_is_first(struct yaml_file *f, const struct yaml_node *map, const struct yaml_node *key);

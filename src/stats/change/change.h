@@ -11,16 +11,16 @@
 /* ---- noise (noise.c) ---- */
 
 /*
- * The ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of what they come
- * from, with a probability of at least 1 - 2 * alpha (binomial order statistics).  part: the quantile, in
- * millionths.  *low is 0, *high is n + 1 where there are too few values for a bound.
+ * The ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of their distribution
+ * with a probability of at least 1 - 2 * alpha (binomial order statistics).  part: the quantile, in
+ * millionths.  *low is 0, *high is n + 1 if there are too few values for a bound.
  */
 void noise_ranks(uint64_t n, uint32_t part, double alpha, uint64_t *low, uint64_t *high);
 
 /*
- * The rank test of Mann and Whitney (Wilcoxon), of one side: the probability that the sum of ranks of b is at
- * least what it is, if both come from the same distribution.  Exact, also with ties, for NOISE_EXACT values;
- * else by the normal approximation.  n, m > 0.
+ * The one-sided rank test of Mann and Whitney (Wilcoxon): the probability of a rank sum of b of at least the
+ * observed one, if both sides have the same distribution.  Exact, also with ties, for at most NOISE_EXACT
+ * values; else by the normal approximation.  n, m > 0.
  */
 #define NOISE_EXACT 24
 
@@ -29,7 +29,7 @@ double noise_rank_test(const double *a, size_t n, const double *b, size_t m);
 #define NOISE_ALPHA                                                                                          \
 	0.005        /* of each bound of an interval; so 99 % of a quantile, 98 % of a ratio at least        \
 	              */
-#define NOISE_RUNS 3 /* runs a side from which on runs are tested */
+#define NOISE_RUNS 3 /* runs of each side: least number for the rank test */
 #define NOISE_SIGNIFICANT 0.05 /* of the rank test */
 
 /* ---- maps (runs.c) ---- */
@@ -68,8 +68,8 @@ enum change_metric { CHANGE_TOTAL, CHANGE_P50, CHANGE_P99, CHANGE_METRICS };
 
 /* A number of both sides that is judged. */
 struct change_number {
-	double low, high; /* of the ratio, if noise is that of spans; NaN: not judged.  Infinity: no bound */
-	double p;         /* of the rank test, if noise is that of runs; NaN: not judged */
+	double low, high; /* bounds of the ratio, by noise of spans; NaN: not judged; infinity: no bound */
+	double p;         /* of the rank test, by noise of runs; NaN: not judged */
 	bool slower, faster; /* beyond noise and the least change */
 };
 
@@ -81,14 +81,14 @@ enum change_verdict {
 	CHANGE_IS_FASTER,
 	CHANGE_IS_FEWER,
 	CHANGE_IS_GONE,
-	CHANGE_IS_NOISE, /* a larger change than the least, but not beyond noise */
+	CHANGE_IS_NOISE, /* above the least change, but not beyond noise */
 	CHANGE_IS_SAME,
 	CHANGE_IS_WAITING,  /* all its spans are waiting: not judged */
 	CHANGE_IS_UNJUDGED, /* too few spans, or too little time */
 	CHANGE_VERDICTS
 };
 
-/* The numbers of a group of a side: count, total and self are means over its runs, rounded; percentiles are
+/* The numbers of a group on one side: count, total and self are means over its runs, rounded; percentiles are
  * those of all spans of all runs. */
 struct change_values {
 	bool there, waits;
@@ -127,16 +127,16 @@ struct change {
 	bool overflowed;
 };
 
-/* Adds the spans of statistics to the table of a run.  map: names of the old side; NULL: none.  ignore_lines:
- * names that are locations lose line and column. */
+/* Adds the spans of `from` to the table of a run.  map: renames names of the old side; NULL: none.
+ * ignore_lines: removes line and column from names that are locations. */
 bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines);
 
-/* Pairs the groups of all runs, which are complete: stats_end().  Sides and floors are set.  False on OOM. In
- * any case end with change_free(). */
+/* Pairs the groups of all runs.  Before: stats_end() for each run; sides and floors are set.  Returns false
+ * on OOM.  Call change_free() even after a failure. */
 bool change_make(struct change *c);
 void change_free(struct change *c);
 
-/* Whether the vocabulary says for spans of a side which field counts bytes. */
+/* Returns true if the vocabulary names the fields that count bytes for spans of a side. */
 bool change_has_bytes(const struct change *c);
 
 const char *change_verdict_name(enum change_verdict v);

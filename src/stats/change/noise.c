@@ -1,8 +1,8 @@
 /*
- * What chance explains.  Quantiles: by binomial order statistics, exact up to EXACT values, in O(sqrt(n))
- * steps; then by the normal approximation of the binomial distribution.  Runs: by the rank test of Mann and
- * Whitney; the exact distribution of the rank sum, with ties, is counted by dynamic programming over the
- * values.
+ * Changes that chance explains.  Quantiles: binomial order statistics, exact up to EXACT values, in
+ * O(sqrt(n)) steps; beyond, the normal approximation of the binomial distribution.  Runs: the rank test of
+ * Mann and Whitney; dynamic programming over the values counts the exact distribution of the rank sum, with
+ * ties.
  */
 #include "stats/change/change.h"
 
@@ -28,8 +28,8 @@ static double normal_bound(double alpha)
 	               (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-/* The largest k with P(B < k) <= alpha; 0: none.  Far below the mean, where it begins, nothing is left out
- * that matters. */
+/* The largest k with P(B < k) <= alpha; 0: none.  The sum starts far below the mean: omitted terms are
+ * negligible. */
 static uint64_t lower_rank(uint64_t n, double q, double alpha)
 {
 	const double mean = (double)n * q, far = 12 * sqrt(mean * (1 - q)) + 12;

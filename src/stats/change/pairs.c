@@ -107,7 +107,7 @@ static double divided(double a, double b)
 	return b > 0 ? a / b : a > 0 ? INFINITY : NAN;
 }
 
-/* Noise of spans: the intervals of the quantile of both sides do not meet. */
+/* Noise of spans: a change is beyond it if the intervals of the quantile of both sides do not overlap. */
 static void judge_spans(const struct change *c, const struct change_pair *p, uint32_t part,
                         struct change_number *number)
 {
@@ -164,7 +164,8 @@ static unsigned __int128 metric(const struct change_values *v, enum change_metri
 	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
 }
 
-/* 1: larger by more than the least change, a part of the old value; -1: smaller by more, 0: neither. */
+/* Returns 1 if the number grew by more than the least change (a part of the old value), -1 if it shrank by
+ * more, else 0. */
 static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
 	const double old = (double)metric(&p->sides[CHANGE_OLD], m),
@@ -256,12 +257,12 @@ bool change_has_bytes(const struct change *c)
 
 /* ---- the whole ---- */
 
-/* The table that rows are of. */
+/* The table of the rows. */
 struct side_rows {
 	struct pairing *p;
 	const struct stats *s;
 	int side;
-	size_t number; /* of the run, both sides counted on */
+	size_t number; /* of the run, counted over both sides */
 };
 
 static bool add_side_row(void *ctx, const struct span_table *t, struct span_row *row)
@@ -274,7 +275,7 @@ static bool add_side_row(void *ctx, const struct span_table *t, struct span_row 
 	return pair != NULL;
 }
 
-/* Sets what the rank test needs of a run. */
+/* Stores the numbers of a run for the rank test. */
 static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *row)
 {
 	const struct side_rows *const r = ctx;

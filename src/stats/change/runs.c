@@ -78,7 +78,7 @@ static struct slice without_line(struct slice name)
 	return name;
 }
 
-/* The key that a map is for: the name, or without it the first one. */
+/* The key that a map renames: the name, or without it the first one. */
 static unsigned mapped_key(const struct stats *s)
 {
 	for (unsigned i = 0; i < stats_count_keys(s); i++)
@@ -92,7 +92,7 @@ struct adding {
 	const struct stats *from;
 	struct change_map *map;
 	bool ignore_lines;
-	unsigned key; /* that a map is for */
+	unsigned key; /* renamed by the map */
 };
 
 static bool add_row(void *ctx, const struct span_table *t, struct span_row *row)

@@ -7,9 +7,10 @@
 #include "model/event.h"
 
 /*
- * What each track does at any time: the innermost of its open spans, that is, the one that started last; of
- * two spans with the same times the earlier one.  Spans come in order of start, of equal starts the longer
- * first, and may overlap; async spans do not belong here.  Each period is given to `spent` when it is over.
+ * The activity of each track over time: the innermost of its open spans, that is, the one that started last;
+ * of two spans with the same times the earlier one.  Spans must be added in order of start, of equal starts
+ * the longer first, and may overlap; async spans are not allowed.  Each period is given to `spent` when it is
+ * over.
  *
  * Memory is bounded: ACTIVITY_OPEN spans that contain each other; those inside them are missed, and their
  * time is that of the span around them.

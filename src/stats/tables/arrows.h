@@ -43,7 +43,7 @@ static inline uint64_t open_arrow_delay(const struct open_arrow *start, const st
 void open_arrows_free(struct open_arrows *a);
 
 /*
- * Pairs the ends of arrows, which come in order of time.  Of one time, an end may come before its start.
+ * Pairs the starts and ends of arrows, added in order of time.  At equal times, an end may precede its start.
  * Zero-initialise to start.
  */
 struct arrow_pairing {

@@ -5,9 +5,9 @@
 #include "output/columns.h"
 
 /*
- * A table of a report that is text, Markdown, HTML, CSV or JSON: each cell is written once, in the order of
- * the columns, and appears as the form needs it.  In CSV each row begins with the path of the trace; in JSON
- * the rows are objects of a list, and cells without a value are left out.
+ * A table of a report in one of five forms.  The caller writes each cell once, in the order of the columns,
+ * for all forms.  In CSV each row begins with the path of the trace; in JSON the rows are objects of a list,
+ * and cells without a value are left out.
  */
 
 enum cell_form { CELLS_TEXT, CELLS_MARKDOWN, CELLS_HTML, CELLS_CSV, CELLS_JSON };
@@ -42,7 +42,7 @@ struct cells {
 void cells_begin(struct cells *c, const char *title, const char *key, const struct cell_column *list,
                  unsigned n);
 
-/* Begins a row; all cells of the one before are written. */
+/* Begins a row, after all cells of the previous row. */
 void cells_row(struct cells *c);
 
 /* Each writes the next cell. */
@@ -57,7 +57,7 @@ void cells_none(struct cells *c); /* no value */
 /* Ends the table.  Returns false on OOM. */
 bool cells_end(struct cells *c);
 
-/* A line below the table, of text. */
+/* A line below the table; text, Markdown and HTML only. */
 void cells_note(struct cells *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* In text, a bar of up to eight columns, in eighths of a column, for a part of 1. */

@@ -1,7 +1,6 @@
 /*
- * Statistics by interval: of spans that start in it, by group; the time that they are busy, which a
- * span has in each interval that it lasts in; and values of counters.  Rows exist for intervals in which
- * something happens.
+ * Statistics by interval: spans that start in it, by group; busy time, which a span adds to each interval
+ * that it overlaps; and values of counters.  Intervals without activity have no row.
  */
 #include <inttypes.h>
 #include <stdlib.h>

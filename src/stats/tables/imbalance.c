@@ -1,6 +1,6 @@
 /*
- * How evenly the spans of each name are spread over threads, processes or hosts: the total of each unit that
- * has the name, their mean and maximum, which unit has most, and which one ends its last span of the name
+ * Balance of the spans of each name over threads, processes or hosts: the total of each unit that has the
+ * name, their mean and maximum, the unit with the maximum, and the unit whose last span of the name ends
  * last.
  */
 #include <inttypes.h>
@@ -83,7 +83,7 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 struct imbalance_row {
 	struct slice name, category;
 	uint64_t units, count;
-	unsigned __int128 sum, most, least, lost; /* ns; lost: by which the largest exceeds the mean */
+	unsigned __int128 sum, most, least, lost; /* ns; lost: the largest minus the mean */
 	const struct unit_share *largest, *last;
 	uint64_t lag; /* ns; from the unit that ends first to that which ends last */
 };

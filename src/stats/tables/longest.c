@@ -58,7 +58,7 @@ static bool is_used_up(const struct longest *l)
 	return l->used > 1 && (l->items >= LONGEST_ITEMS || l->bytes >= LONGEST_BYTES);
 }
 
-/* Halves the items of a group until it helps. */
+/* Halves the items of each group until they fit. */
 static void reduce(struct longest *l)
 {
 	while (is_used_up(l) && l->limit > 1) {

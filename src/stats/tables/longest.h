@@ -11,9 +11,9 @@
  * The longest items (spans, gaps, arrows) of each group, with copies of their texts: a heap a group, the
  * shortest item first.  Of equal lengths the first one is kept.
  *
- * Memory is bounded: if several groups have more than LONGEST_ITEMS items or LONGEST_BYTES of texts, each
- * keeps half as many as before (`limit`), the longest.  If one a group is still too much, further groups are
- * kept together as LONGEST_OTHER, with short names and no fields.
+ * Memory is bounded: if several groups have more than LONGEST_ITEMS items or LONGEST_BYTES of texts, `limit`
+ * is halved; each group keeps the longest items.  If one item a group is still too much, further groups share
+ * LONGEST_OTHER, with short names and no fields.
  */
 #define LONGEST_ITEMS (1U << 18)
 #define LONGEST_BYTES (UINT64_C(64) << 20)
@@ -42,7 +42,7 @@ struct longest {
 	bool full; /* LONGEST_OTHER is in use */
 };
 
-/* Whether an item of this length would be kept: only then its texts are worth making. */
+/* Returns true if an item of this length would be kept; only then its texts are needed. */
 bool longest_wants(const struct longest *l, uint32_t group, uint64_t length);
 
 /* Adds an item that is wanted.  Returns false on OOM. */

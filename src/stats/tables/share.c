@@ -1,7 +1,7 @@
 /*
- * What each track does with its time: busy, waiting, or idle, and its longest gaps, in which it is not busy,
- * with the spans that were busy on other tracks of the process meanwhile.  A ring of the last busy periods of
- * all tracks remembers these; a gap looks at no more than SHARE_LOOKS of them.
+ * The time of each track: busy, waiting, or idle; and its longest gaps, in which it is not busy, with the
+ * spans that were busy on other tracks of the process meanwhile.  A ring holds the last busy periods of all
+ * tracks; at most SHARE_LOOKS of them are examined for a gap.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "stats/tables/longest.h"
 
 /*
- * Further tables of `stats`, each in a file of its own: they count the events of a trace in order of time,
- * those that are left out as well, and write their rows with cells.h.
+ * Further tables of `stats`, each in its own file: they count the events of a trace in order of time, also
+ * those that are left out, and write their rows with cells.h.
  */
 
 enum imbalance_of { IMBALANCE_NOT, IMBALANCE_THREADS, IMBALANCE_PROCESSES, IMBALANCE_HOSTS };
@@ -40,11 +40,11 @@ struct stats_tables_asked {
 
 /* ---- arrows by the names of their ends (flows.c) ---- */
 
-/* Pairs of ends; of one that has no partner, the end alone. */
+/* Pairs of ends; an end without a partner is alone. */
 struct flow_table {
 	struct names names, categories; /* names: of ends, with the number of their category */
 	struct arrow_pairing arrows;    /* what: number of the name, or FLOW_LEFT_OUT */
-	struct open_arrows sources;     /* instants from which an arrow leaves if it arrives somewhere */
+	struct open_arrows sources;     /* instants that are the start of an arrow if it has an end */
 	struct table64 pair_of;         /* leaving << 32 | arriving */
 	struct flow_pair *pairs;
 	uint32_t npairs, pairs_cap, last;      /* last: the pair that was found last */
