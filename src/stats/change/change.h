@@ -68,8 +68,8 @@ enum change_metric { CHANGE_TOTAL, CHANGE_P50, CHANGE_P99, CHANGE_METRICS };
 
 /* A number of both sides that is judged. */
 struct change_number {
-	double low, high; /* bounds of the ratio, by noise of spans; NaN: not judged; infinity: no bound */
-	double p;         /* of the rank test, by noise of runs; NaN: not judged */
+	double low, high;    /* bounds of the ratio, by noise of spans; NaN: not judged; infinity: no bound */
+	double p;            /* of the rank test, by noise of runs; NaN: not judged */
 	bool slower, faster; /* beyond noise and the least change */
 };
 
