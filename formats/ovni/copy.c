@@ -1,7 +1,7 @@
 /*
- * Copies of streams, record by record (format/reader_modes.h).  The reader hands on the files of a stream
- * before its records, and event.dur tells streams apart; the writer gives each stream a file and appends its
- * records.  Adjoining records are written as one run, unless clocks are moved (--rebase).
+ * Copies of streams, record by record (format/reader_modes.h).  The reader passes the files of a stream
+ * before its records, and event.dur identifies the stream; the writer gives each stream a file and appends
+ * its records.  Adjacent records are written as one run, unless clocks are moved (--rebase).
  *
  * A selection includes the records that others depend on, and so retains streams until one of their records
  * is selected (at most MAX_WAITING bytes of them).
@@ -15,7 +15,7 @@
 
 /* ---- reader: files and runs as records ---- */
 
-/* Fields of the record of a file; that of the stream itself has only the name. */
+/* Fields of the record of a file; the record of the stream itself has only the name. */
 static const struct class_field file_fields[] = {
 	{ SLICE_LIT("name"), SLICE_LIT("string"), VALUE_STRING, 0, NULL },
 	{ SLICE_LIT("content"), SLICE_LIT("bytes"), VALUE_BYTES, 0, NULL },
@@ -354,8 +354,8 @@ static bool is_omitted(const struct event *e, const char *p)
 	       !is_thread_state(p);
 }
 
-/* Notes an OM=, which ends the mark that the last one of its type began.  Counts one that is left out, so
- * that the mark before it stays. */
+/* Notes an OM=, which ends the mark of the last OM= of its type.  Counts a left-out OM= after which that mark
+ * stays. */
 static void note_set_mark(struct ovw_state *st, const struct event *e, struct slice bytes,
                           struct chunk *chunk)
 {
@@ -423,8 +423,8 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 /* Writes streams without selected records that kept streams need. */
 static void end_selection(struct ovw_state *st, struct chunk *chunk)
 {
-	/* A needed stream may be of a loom or process of which nothing was kept before: it brings in streams
-	 * of the loom, those bring in some of their processes, and nothing more follows. */
+	/* A needed stream may be the first kept one of its loom or process: it adds streams of the loom,
+	 * these add some of their processes, and nothing more follows. */
 	enum { PASSES = 5 };
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -455,9 +455,9 @@ static void free_selection(struct ovw_selection *x)
 /* ---- writer: names of files ---- */
 
 /*
- * Names are those of the input, below its folder.  A stream whose name is in use, or that no output file can
- * have, gets another folder: its own with a number.  Sidecars (stream.json and others) come with their
- * stream; one with the same bytes as an earlier one of its name is written once.
+ * Names are those of the input, below its folder.  A stream whose name is in use, or invalid for an output
+ * file, gets another folder: its own with a number.  Sidecars (stream.json and others) are written with their
+ * stream; sidecars of the same name and bytes are written once.
  */
 
 static uint64_t hash_of(struct slice content)
@@ -522,7 +522,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 		return;
 	}
 	if (tabletext_get(&st->copy.names, name) != TABLE_NONE)
-		return; /* the same file is there */
+		return; /* the same file exists */
 	const char *const file = add_name(st, name, hash);
 	if (file == NULL) {
 		chunk->text.failed = true;
@@ -610,7 +610,7 @@ static void write_sidecars(struct ovw_state *st, struct slice name, uint32_t fol
 	c->nsidecars = 0;
 }
 
-/* Drops a name and its folder that an output file cannot have.  Returns the default name. */
+/* Drops a name and its folder that are invalid for an output file.  Returns the default name. */
 static struct slice use_default_name(struct ovw_state *st, struct slice name)
 {
 	struct ovw_copy *const c = &st->copy;

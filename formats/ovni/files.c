@@ -310,7 +310,7 @@ void ovni_check_sidecar(struct reader *r)
 /* ---- clock offsets ---- */
 
 /*
- * clock-offsets.txt, which ovnisync writes: what to add to the clocks of each host so that all agree.  A
+ * clock-offsets.txt, written by ovnisync: the offsets to add to the clocks of each host so that all agree.  A
  * header line, which is ignored, then one line for each host: rank, host name, median, mean and standard
  * deviation of the measurement, in ns.  The integer part of the median is used.
  *

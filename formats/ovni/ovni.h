@@ -8,13 +8,13 @@
  * metadata.  libovni before 1.11 wrote other files (layouts 1 and 2, see metadata.c); the events are the
  * same.
  *
- *   trace.c        registration, rules; what all streams of a trace share, and its checks
+ *   trace.c        registration, rules; data that all streams of a trace share, its checks
  *   read.c         framing and checks of one stream
  *   events.c       event codes and their payloads; interpreted and raw events
  *   files.c        strict JSON, clock offsets, files without a stream
  *   metadata.c     the metadata of a stream
  *   recover.c      whole events of damaged streams, sorted regions
- *   copy.c         streams as they are: the reader's part and the writer's, selections
+ *   copy.c         copies of streams: the reader's and the writer's part, selections
  *   write.c        events of other formats as marks, and the streams of all outputs
  *   write_text.c   names, labels and metadata of these
  *   state/         the rules of the group "state", which ovniemu checks
@@ -90,12 +90,12 @@ extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of N
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Likewise for faults that ovniemu refuses and the specification does not: errors where the group "state" is
- * checked. */
+/* Like ovni_report(), for faults that ovniemu refuses but the specification does not: errors if the group
+ * "state" is checked. */
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- the trace: what the metadata of its streams declares, merged (trace.c) ---- */
+/* ---- the trace: the merged metadata of its streams (trace.c) ---- */
 
 /*
  * Looms, processes, threads, CPUs, marks, counters and models.  All texts lie in ovni_system.text.  A
@@ -210,14 +210,14 @@ uint32_t ovni_system_find_process(const struct ovni_system *s, int64_t pid);
 
 /* ---- event codes, and the fast path (events.c) ---- */
 
-/* The class of an event code (MCV), and what the vocabulary expects of its events. */
+/* The class of an event code (MCV), and the events that the vocabulary expects for it. */
 struct ovni_code {
 	uint32_t bytes;  /* the three bytes << 8 */
 	bool jumbo;      /* the vocabulary expects a jumbo event */
 	bool old;        /* older releases wrote it */
 	int8_t old_size; /* bytes of the payload that older releases wrote; -1: none */
 	struct class *cls;
-	const struct plan *plan; /* NULL: the vocabulary does not know the code */
+	const struct plan *plan; /* NULL: the vocabulary does not define the code */
 };
 
 #define OVNI_RECENT_BITS 8
@@ -239,13 +239,13 @@ void ovni_codes_free(struct ovni_codes *c);
 struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t head,
                                  const struct record *rec);
 
-/* Returns the plan for events of a class by the class's name; NULL: no vocabulary knows it. */
+/* Returns the plan for events of a class by the class's name; NULL: no vocabulary defines it. */
 const struct plan *ovni_class_plan(const struct class *cls);
 
 /*
  * The fast path is for codes (together with flags) that were checked and whose events need no further check,
- * whatever their clock and payload: most events of most streams.  The table has two slots for each; a zeroed
- * one matches nothing.
+ * whatever their clock and payload: most events of most streams.  The table has two slots for each key; a
+ * zeroed slot matches nothing.
  */
 static inline uint32_t ovni_fast_slot(uint32_t head)
 {
@@ -276,11 +276,11 @@ static inline uint32_t ovni_payload_size(uint32_t flags)
 struct ovni_anomalies; /* of one stream; starts as NULL, and is given to free() */
 struct ovni_state;
 
-/* Compares an event with what the vocabulary expects of its code.  Codes whose events need no further check
- * take the fast path from then on. */
+/* Compares an event with the vocabulary.  Codes whose events need no further check take the fast path from
+ * then on.  Returns false on OOM. */
 bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const struct record *rec);
 
-/* Reports them at the end of a stream. */
+/* Reports the deviations at the end of a stream. */
 void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes,
                            struct reader *r);
 
@@ -306,10 +306,10 @@ void ovni_offsets_free(struct ovni_offsets *o);
 /* The host of a loom: its name up to the first dot. */
 struct slice ovni_host_of(struct slice loom);
 
-/* Returns what to add to the clocks of a loom (its name; p NULL: unknown), ns. */
+/* Returns the offset in ns to add to the clocks of a loom (its name; p NULL: unknown). */
 int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom);
 
-/* Reports hosts without looms, and looms on several hosts without a table.  After the last stream. */
+/* Reports hosts without looms, and looms on several hosts without a table.  Call it after the last stream. */
 void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r);
 
 /* A file of a stream's folder that was read, for copies. */
@@ -321,7 +321,7 @@ struct ovni_file {
 
 #define OVNI_MAX_FILES 5 /* beside a stream, and one of the trace; no layout has more */
 
-/* Files that are handed to the consumer before the records (WANT_FILES); the stream itself is the last. */
+/* Files that are passed to the consumer before the records (WANT_FILES); the stream itself is the last. */
 struct ovni_files {
 	struct class *cls; /* of their records; NULL: none are wanted */
 	struct ovni_file list[OVNI_MAX_FILES];
@@ -334,8 +334,8 @@ struct cJSON;
 struct ovni_metadata {
 	struct reader *r;
 	struct ovni_system *system;
-	struct ovni_stream *stream; /* filled in ... */
-	struct ovni_thread thread;  /* ... like this */
+	struct ovni_stream *stream; /* filled in */
+	struct ovni_thread thread;  /* filled in */
 	uint32_t loom;              /* in system.looms, or TABLE_NONE */
 	bool check_versions;        /* of the models in ovni.require */
 	bool merged;                /* the thread was added to the system */
@@ -359,11 +359,11 @@ bool ovni_json_is(const struct cJSON *v, int number);
 /* Returns an integer of 32 bits; -1: missing; OVNI_NO_INTEGER: something else, which was reported. */
 int64_t ovni_json_integer(struct ovni_metadata *m, const struct cJSON *o, const char *key);
 
-/* Returns NULL for missing values and for others than strings, which are reported. */
+/* Returns NULL for missing values, and after reporting a value that is not a string. */
 const char *ovni_json_string(struct ovni_metadata *m, const struct cJSON *o, const char *key);
 
-/* Reads a file of the stream's folder and gives its object to the sink; reports all faults.  Returns false if
- * the file is missing, which is not reported. */
+/* Reads a file of the stream's folder and passes its object to the sink; reports all faults.  Returns false,
+ * without a report, if the file is missing. */
 typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 
@@ -392,8 +392,8 @@ struct state_checker; /* of one trace */
 struct state_checker *state_checker_new(struct ovni_system *system);
 void state_checker_free(struct state_checker *c); /* NULL is fine */
 
-/* Checks one event.  The events of all streams of the trace come in order of time, those of a stream with its
- * reader.  Sets system->no_memory on OOM. */
+/* Checks one event.  Events of all streams of the trace must be in order of time, each with the reader of its
+ * stream.  Sets system->no_memory on OOM. */
 void state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
                        const struct batch *b, const struct event *e);
 
@@ -410,7 +410,7 @@ struct ovni_shared {
 	bool check_state;              /* --check state */
 	struct state_checker *checker; /* NULL: no event was checked by the rules of the group "state" */
 	uint32_t nstreams;
-	bool offsets_copied; /* the table was handed on, for WANT_FILES */
+	bool offsets_copied; /* the table was passed on, for WANT_FILES */
 };
 
 /* reader.state: of a stream. */
@@ -438,7 +438,7 @@ extern const struct reader_ops ovni_reader_ops;
 extern const struct trace_ops ovni_trace_ops; /* trace.c */
 extern const struct recover_ops ovni_recover_ops;
 
-/* Returns whether this reader hands files on. */
+/* Returns whether this reader passes files on. */
 static inline bool ovni_copies_files(const struct reader *r)
 {
 	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
@@ -489,13 +489,13 @@ struct class *ovni_header_class(struct reader *r);
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
 void ovni_files_free(struct ovni_files *f);
 
-/* Begins the list with the files of the trace that are not those of a stream, at its first stream. */
+/* Begins the list, at the first stream of the trace with the files that belong to no stream. */
 bool ovni_files_open(struct ovni_state *st);
 
 /* Sets the record of the next file; returns false if there is none. */
 bool ovni_files_next(struct ovni_state *st, struct record *rec);
 
-/* Adds the fields of that record. */
+/* Adds the fields of the record of a file. */
 void ovni_file_fields(const struct ovni_state *st, struct batch *b, struct event *e);
 
 /* ---- writer ---- */

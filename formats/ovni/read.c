@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* Rare paths, kept out of the functions that see each event: inlined, their buffers and arguments cost every
- * event. */
+/* Rare paths, never inlined: their buffers and arguments would cost time for every event. */
 #define COLD __attribute__((cold, noinline))
 
 static int ovni_probe(struct slice head, bool complete)
@@ -55,7 +54,7 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 		            "the version field is %" PRIu32 ": 1 in big endian", version);
 	r->event_flags = st->stream.big ? EVENT_BIG : 0;
 	const char *const order = r->trace->byte_order;                /* of earlier streams */
-	if (order != NULL && order[0] != (st->stream.big ? 'b' : 'l')) /* mixed stays so */
+	if (order != NULL && order[0] != (st->stream.big ? 'b' : 'l')) /* mixed stays mixed */
 		r->trace->byte_order = "mixed";
 	else
 		r->trace->byte_order = st->stream.big ? "big" : "little";
@@ -70,8 +69,8 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 	return RECORD_DONE;
 }
 
-/* Reports the clocks that were counted (section "Stream format": they do not go backwards but in regions that
- * are to be sorted). */
+/* Reports the clocks that were counted (section "Stream format": they go backwards only in regions that are
+ * to be sorted). */
 static void report_clocks(const struct ovni_state *st)
 {
 	struct findings *const j = st->r->findings;
@@ -245,7 +244,7 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 	if (rest < OVNI_JUMBO_HEAD)
 		return report_cut(st, rec, "jumbo size", rest, OVNI_JUMBO_HEAD);
 	const uint32_t size = load_u32(rec->p + OVNI_EVENT_SIZE, st->stream.big);
-	/* a damaged size is larger than what follows, which need not be held to find that out */
+	/* a damaged size exceeds the rest of the input, which need not be buffered to detect that */
 	if ((uint64_t)OVNI_JUMBO_HEAD + size > st->r->max_record && rest >= st->r->max_record) {
 		memcpy(st->jumbo, rec->p, OVNI_JUMBO_HEAD);
 		st->is_long = true;
@@ -262,7 +261,7 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 	return check_code(st, rec, rec->p);
 }
 
-/* Reads what is no event of the window: files, the header, data that is skipped, the end. */
+/* Reads everything but events of the window: files, the header, skipped data, the end. */
 COLD static enum record_status read_other(struct ovni_state *st, struct record *rec)
 {
 	const size_t rest = (size_t)(st->r->in->end - rec->p);

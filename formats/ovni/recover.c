@@ -1,11 +1,11 @@
 /*
  * Recovery of damaged streams.  Events have sizes, but no marks to resynchronise on: data after a damaged
- * size cannot be told from events, so a stream is cut only where an event reaches past its end.  A damaged
- * header before plausible events is rewritten.
+ * size cannot be distinguished from events, so a stream is cut only where an event reaches past its end.  A
+ * damaged header before plausible events is rewritten.
  *
- * With --sort, events between OU[ and OU] move to where their clocks belong, as ovnisort does: they are
- * sorted with the events before them, back to the last one that is older than the whole region.  Events are
- * buffered for that, HELD_MAX bytes of them; the work for regions that reach far back is bounded.
+ * With --sort, events between OU[ and OU] move to their places by clock, as ovnisort does: they are sorted
+ * with the events before them, back to the last one that is older than the whole region.  Events are buffered
+ * for that, HELD_MAX bytes of them; the work for regions that reach far back is bounded.
  */
 #include "ovni/ovni.h"
 
@@ -30,7 +30,7 @@ struct held_event {
 /* A range of the bytes whose order differs from that of the input. */
 struct moved_range {
 	size_t from, to;
-	const char *unsorted; /* why it is in the old order nevertheless; NULL: it was sorted */
+	const char *unsorted; /* reason for its unchanged order; NULL: it was sorted */
 };
 
 /* Zero-initialise to start. */

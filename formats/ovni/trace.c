@@ -1,5 +1,5 @@
 /*
- * The trace: registration and rules of the format, the system that the metadata of all streams adds up to
+ * The trace: registration and rules of the format, the system, which is the merged metadata of all streams
  * ("computed by merging all the values"), and the checks that need all streams.
  * Memory: all lists are bounded (OVNI_MAX_...); tables find their members.
  */
@@ -21,7 +21,7 @@ const struct rule ovni_rules[OVNI_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-/* The same rows as errors, for what ovniemu refuses and the specification does not. */
+/* The same rules as errors, for faults that ovniemu refuses but the specification does not. */
 static const struct rule refused[OVNI_RULE_COUNT] = {
 #define ERROR_ROW(name, id, level, text, spec, explain) RULE_ROW(name, id, ERROR, text, spec, explain)
 #define RULE ERROR_ROW
@@ -96,7 +96,7 @@ struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const cha
 	return copy;
 }
 
-/* Reserves one more in a list, and adds its number under a key. */
+/* Reserves one more element in a list, and adds its number under a key. */
 static bool add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_t size,
                          struct table64 *index, uint64_t key)
 {
@@ -312,8 +312,8 @@ static int compare_cpus(const void *a, const void *b)
 	                            : (x->phyid > y->phyid) - (x->phyid < y->phyid);
 }
 
-/* "from 0 to N - 1": in sorted order, the index of each CPU is its position.  Reports the first other one of
- * each loom. */
+/* "from 0 to N - 1": in sorted order, the index of each CPU is its position.  Reports the first CPU of each
+ * loom with another index. */
 static void check_cpus(struct ovni_system *s, struct reader *r)
 {
 	struct quoted q;

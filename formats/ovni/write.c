@@ -13,8 +13,8 @@
 #define MAX_LANE_STREAMS 1200U             /* of OVW_MAX_STREAMS, for async spans */
 #define MAX_LANES 256U                     /* concurrent async spans of one track */
 #define MAX_HELD (48U << 20)               /* bytes of streams that are not written yet */
-#define HELD_OF_STREAM (64U << 10)         /* the same of one stream */
-#define CLOCK_GATE UINT64_C(3600000000000) /* ns: threads must begin within so much of the first one */
+#define HELD_OF_STREAM (64U << 10)         /* the same limit for one stream */
+#define CLOCK_GATE UINT64_C(3600000000000) /* ns: threads must begin within this time of the first one */
 
 /* ---- numbers ---- */
 
@@ -122,7 +122,7 @@ static const char *file_name(struct ovw_state *st, const struct ovw_stream *s)
 	return arena_copy(&st->arena, slice_str(name)).p;
 }
 
-/* Whether the numbers of the thread are not those of its track. */
+/* Returns whether the numbers of the thread differ from those of its track. */
 static bool is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
 {
 	const struct track *const t = s->track, *const process = track_process(t);

@@ -95,7 +95,7 @@ static void put_name(struct text *t, const char *key, struct slice name, uint32_
 	put_member(t, key, slice_of(scratch->p, scratch->n));
 }
 
-/* Adds what other programs ignore: ovni has no names of processes and threads. */
+/* Adds names of processes and threads, which ovni lacks: other programs ignore them. */
 static void put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
 {
 	text_str(t, "},\"tracetool\":{");
@@ -171,7 +171,7 @@ static size_t json_size(struct text *t, struct slice name)
 	text_json_quoted(t, name);
 	const size_t n = t->n - before;
 	t->n = before;
-	return n + 24; /* the value, and what stands between */
+	return n + 24; /* the value and the punctuation */
 }
 
 /* Returns the value of a new label, or 0 if there is no space, or on OOM (text.failed). */

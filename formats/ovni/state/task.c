@@ -1,7 +1,7 @@
 /*
  * Types, tasks and their bodies.  Numbers are those of a process and a model; any thread may create them, but
- * they must exist before they are used.  All are units of one table; long runs have more tasks than it holds,
- * so those that have ended are evicted then.
+ * they must exist before they are used.  All are units of one table; long runs have more tasks than the table
+ * holds, so tasks that have ended are evicted when it is full.
  */
 #include "ovni/state/state.h"
 
