@@ -373,7 +373,8 @@ bool ndjson_read_class(struct ndjson_reading *st)
 	struct class like = { .name = read_member_text(st, NDJSON_M_NAME, &st->scratch) };
 
 	like.category = read_member_text(st, NDJSON_M_CATEGORY, &st->scratch);
-	if (like.name.p == NULL || like.category.p == NULL || !read_class_fields(st, &like))
+	if (like.name.p == NULL || like.category.p == NULL || !read_class_fields(st, &like) ||
+	    !ndjson_read_properties(st, &like))
 		return false;
 	struct ndjson_entry *const k = add_entry(st, &st->classes, NDJSON_MAX_CLASSES, "class");
 	if (k == NULL)
@@ -522,7 +523,9 @@ void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, s
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(st->line.end - rec->p));
 		e->offset = rec->offset;
 	}
-	const bool wanted = reader_wants_fields(r, e);
+	const struct plan *const plan = e->cls->plan;
+	const bool wanted =
+	    reader_wants_fields(r, e) || ((r->want & WANT_SIZES) != 0 && plan != NULL && plan->nbytes > 0);
 	const struct ndjson_target to = { .b = b, .arena = wanted ? &b->scratch : &st->scratch };
 	const uint32_t n = ndjson_read_fields(st, &to, st->entry);
 	if (wanted) {

@@ -273,6 +273,15 @@ struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_
 /* Replaces \xHH and \\ by bytes.  p NULL: *bad is set, or OOM. */
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
 
+/* ---- properties of classes ---- */
+
+/* Writes the members of a class line for the properties of the plan. */
+void ndjson_put_properties(struct text *t, const struct plan *m);
+
+/* Sets the plan of `like` if the class line has properties; one that is not valid is left out, after a
+ * finding, and by recovery refused.  Returns false then, and on OOM. */
+bool ndjson_read_properties(struct ndjson_reading *st, struct class *like);
+
 /* ---- the writer ---- */
 
 #define NDJSON_VERSION 1 /* of the format; a reader refuses a larger one */

@@ -107,7 +107,9 @@ static const struct {
 	                   BIT(SIGNED) | BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) },
 	[NDJSON_TRACK] = { BIT(TYPE) | BIT(INDEX) | BIT(KIND) | BIT(NAME),
 	                   BIT(ID) | BIT(HOST) | BIT(PARENT) | BIT(LANE) | BIT(CHILD) | BIT(ESCAPED) },
-	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY), BIT(ESCAPED) | BIT(FIELDS) },
+	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY),
+	                   BIT(ESCAPED) | BIT(FIELDS) | BIT(WAITING) | BIT(BYTES) | BIT(STACK) |
+	                       BIT(STACK_OF) },
 	[NDJSON_TRACE_END] = { BIT(TYPE) | BIT(RECORDS) | BIT(EVENTS) | BIT(LOSSES) | FACTS,
 	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) | BIT(EPOCH_NS) |
 	                           BIT(REBASED_BY_NS) | WITH_ARGS },

@@ -190,7 +190,7 @@ static void put_class_field(struct text *t, const struct class_field *f)
 }
 
 /* Writes the line of a class after its index. */
-static void put_class(struct text *t, const struct class *c)
+static void put_class(struct text *t, const struct class *c, bool raw)
 {
 	static const char *const names[] = { "name", "category" };
 	bool escaped[2];
@@ -198,6 +198,8 @@ static void put_class(struct text *t, const struct class *c)
 	escaped[0] = put_member(t, "name", c->name);
 	escaped[1] = put_member(t, "category", c->category);
 	put_escaped_names(t, names, escaped, 2);
+	if (c->plan != NULL && !raw)
+		ndjson_put_properties(t, c->plan);
 	for (uint32_t i = 0; i < c->nfields; i++) {
 		text_str(t, i > 0 ? "," : ",\"fields\":[");
 		put_class_field(t, &c->fields[i]);
@@ -223,7 +225,7 @@ static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 }
 
 /* Classes with equal lines, as in merged traces, share one line: a reader treats them as one class. */
-static bool declare_class(struct ndjson_state *st, struct class *c)
+static bool declare_class(struct ndjson_state *st, struct class *c, bool raw)
 {
 	struct ndjson_class *const d = arena_zalloc(&st->arena, 1, sizeof *d);
 	struct text t = { .p = NULL };
@@ -232,7 +234,7 @@ static bool declare_class(struct ndjson_state *st, struct class *c)
 		return false;
 	d->next = st->classes;
 	st->classes = d;
-	put_class(&t, c);
+	put_class(&t, c, raw);
 	d->line = copy_text(st, &t);
 	if (d->line.p == NULL)
 		return false;
@@ -438,7 +440,7 @@ static bool declare_batch(struct writer *w, const struct batch *b, struct chunk 
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;
 	for (uint32_t i = 0; i < b->nclasses; i++)
-		if (!declare_class(w->state, b->classes[i]))
+		if (!declare_class(w->state, b->classes[i], w->run->raw))
 			return false;
 	return true;
 }

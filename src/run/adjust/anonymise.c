@@ -298,6 +298,19 @@ static struct track *track_of(struct rebind *r, const struct track *t)
 
 /* ---- classes ---- */
 
+/* Returns the plan without `bytes`: its patterns of names match no pseudonym, and could be read in an output.
+ * NULL on OOM. */
+static const struct plan *without_bytes(struct rebind *r, const struct plan *m)
+{
+	struct plan *const to = arena_alloc(&r->to->arena, sizeof *to);
+
+	if (to == NULL)
+		return NULL;
+	*to = *m;
+	to->nbytes = 0;
+	return to;
+}
+
 /* Returns the class in the second trace. */
 static struct class *class_of(struct rebind *r, const struct class *c)
 {
@@ -310,6 +323,8 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 	struct class like = *c;
 	like.name = text_of(r, c->name);
 	like.category = text_of(r, c->category);
+	if (c->plan != NULL && c->plan->nbytes > 0 && (like.plan = without_bytes(r, c->plan)) == NULL)
+		return NULL;
 	if (like.name.p == NULL || like.category.p == NULL)
 		return NULL;
 	return r->classes[c->index] = trace_copy_class(r->to, &like);
