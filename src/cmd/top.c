@@ -192,9 +192,9 @@ static bool read_events(struct top *t, struct pipeline *p)
 
 static const struct column span_heads[] = {
 	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
-	{ "process", COLUMN_NAME, 10, 2 },   { "thread", COLUMN_NAME, 10, 3 },
+	{ "process", COLUMN_NAME, 10, 3 },   { "thread", COLUMN_NAME, 10, 2 },
 	{ "name", COLUMN_NAME, 20, 0 },      { "category", COLUMN_NAME, 8, 4 },
-	{ "fields", COLUMN_NAME, 12, 1 },
+	{ "fields", COLUMN_LIST, 12, 1 },
 };
 static const struct column gap_heads[] = {
 	{ "gap", COLUMN_NUMBER, 0, 0 },   { "at", COLUMN_NUMBER, 0, 0 },   { "process", COLUMN_NAME, 10, 2 },
