@@ -424,6 +424,7 @@ static enum exit_status run(struct report_run *r)
 	char title[64];
 
 	r->policy = (struct policy){ .max = UINT64_MAX };
+	r->reports.said = true; /* close_input() prints findings */
 	if (!reports_request(&r->reports, o, &report_html, o->output != NULL ? o->output : "-") ||
 	    !reports_open(&r->reports, o, &r->policy))
 		return o->status != STATUS_CLEAN ? o->status : STATUS_UNREADABLE;

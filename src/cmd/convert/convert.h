@@ -37,7 +37,7 @@ struct anonymise_options {
 	    TO_TEXT(struct convert, to_name) },                                                              \
 	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,                      \
 	    TO_NUMBER(struct convert, threads) },                                                            \
-	{ "memory", "BYTES", "memory for sorting (default: a quarter of the machine's, 1 GiB at most)", 0,   \
+	{ "memory", "BYTES", "memory for sorting (default: a quarter of what is usable, 64M to 1G)", 0,   \
 	    TO_BYTES(struct convert, sort_memory) },                                                         \
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,    \
 	    TO_POSITIVE(struct convert, max_repeat) },                                                       \
