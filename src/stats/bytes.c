@@ -1,6 +1,6 @@
 /*
- * Numbers of fields that are added up: those of --sum, and the bytes of spans, whose fields the vocabulary
- * names (`bytes`).
+ * Sums of numeric fields: the field of --sum, and the bytes of spans, from fields that the vocabulary names
+ * (`bytes`).
  */
 #include "base/match.h"
 #include "run/sort/sorter.h"

@@ -1,4 +1,4 @@
-/* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
+/* Self and total time of spans by name (parts.h): spans are collected per track and evaluated together when
  * the track's capacity is used up, or at the end.  Spans in order that nest are evaluated with a stack;
  * those that overlap in part with stacks of runs, and if spans are inside too many of them, with a segment
  * tree (self_tree.c).  Evaluated spans are dropped; blocks remember the time that they cover. */
@@ -89,10 +89,10 @@ static int by_start(const void *a, const void *b)
 	return x->number > y->number ? -1 : 1; /* the later one contains the earlier */
 }
 
-#define MOVES 8U /* of an element, on average, while insertion is faster than a merge */
+#define MOVES 8U /* max average moves of an element with which insertion is faster than a merge */
 #define ELEMENT 64U
 
-/* Sorts what is nearly in order, as spans are that come when they end, by insertion; else by merges. */
+/* Sorts elements nearly in order, such as spans added at their ends, by insertion; others by merges. */
 static void sort_nearly(void *base, uint32_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	char *const p = base, element[ELEMENT];
@@ -156,11 +156,11 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 
 /* ---- spans that nest ---- */
 
-#define KEPT (UINT64_C(1) << 32) /* of nested_span.what, beside the index of the span: it is not dropped */
+#define KEPT (UINT64_C(1) << 32) /* in nested_span.what, beside the index of the span: it is not dropped */
 #define AROUND 3U                /* open spans that never end, and contain all others */
 
-/* Removes spans that end by `time`.  How many they are is hard to predict, so up to three are counted without
- * a branch: ends do not decrease from the top. */
+/* Removes spans that end by `time`.  Their number is hard to predict, so up to three are counted without a
+ * branch: ends do not decrease from the top. */
 static inline struct nested_span *close_nested(struct nested_span *top, uint64_t time)
 {
 	top -= (top[0].end <= time) + (top[-1].end <= time) + (top[-2].end <= time);
@@ -173,12 +173,12 @@ static inline struct nested_span *close_nested(struct nested_span *top, uint64_t
 struct nesting {
 	struct nested_span *top;
 	uint64_t block_end;     /* of the latest block */
-	uint32_t nblocks, left; /* blocks that were passed, and those in left[] */
+	uint32_t nblocks, left; /* numbers of passed blocks, and of blocks in left[] */
 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Passes the blocks before x.  Returns false if one is inside a span in part. */
+/* Passes the blocks before x.  Returns false if a block is only partly inside a span. */
 INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct self_track *k,
                         const struct self_item *x, bool backwards)
 {
@@ -199,8 +199,8 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 	return true;
 }
 
-/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that are there when
- * spans that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
+/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that remain when spans
+ * that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
  * inside a block.  Inlined twice, with a constant direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *nleft)
@@ -294,7 +294,7 @@ static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_
 	return &t->pieces[at];
 }
 
-/* Handles a span that may contain dropped spans of its name: these were counted as outermost, and are
+/* Handles a span that may contain dropped spans of its name: these were counted as outermost, but are
  * recursive. */
 static void uncount_inner(struct self_times *t, struct self_name *name, struct self_stretch *p,
                           const struct self_span *s)
@@ -451,7 +451,7 @@ static void unite_blocks(struct self_track *k)
 }
 
 /* Merges adjacent blocks until `max` are left.  No block may extend across the start of a retained span;
- * those before the end of the last block are in `starts`. */
+ * `starts` has the starts before the end of the last block. */
 static void merge_blocks(struct self_track *k, const uint64_t *starts, uint32_t nstarts, uint32_t max)
 {
 	while (k->nblocks > max) {

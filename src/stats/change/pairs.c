@@ -15,12 +15,12 @@ struct pairing {
 	struct change *c;
 	struct tabletext index; /* key -> pair */
 	struct arena keys;
-	/* by pair, metric and run of both sides, if noise is that of runs; NaN: the run has no such group */
+	/* by pair, metric and run of both sides, for noise of runs; without the group: total 0, others NaN */
 	double *values;
 	size_t nruns;
 };
 
-/* The kind and all keys, each after its length. */
+/* Returns a text of the kind and all keys, each after its length. */
 static struct slice key_of(struct arena *a, bool async, const struct slice *values, unsigned n)
 {
 	size_t size = 1;
@@ -107,7 +107,7 @@ static double divided(double a, double b)
 	return b > 0 ? a / b : a > 0 ? INFINITY : NAN;
 }
 
-/* Noise of spans: the intervals of the quantile of both sides do not meet. */
+/* Noise of spans: slower or faster if the intervals of the quantile of both sides do not meet. */
 static void judge_spans(const struct change *c, const struct change_pair *p, uint32_t part,
                         struct change_number *number)
 {
@@ -164,7 +164,7 @@ static unsigned __int128 metric(const struct change_values *v, enum change_metri
 	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
 }
 
-/* 1: larger by more than the least change, a part of the old value; -1: smaller by more, 0: neither. */
+/* Returns 1 if new is larger than old by more than floors.change of old, -1 if smaller by more, else 0. */
 static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
 	const double old = (double)metric(&p->sides[CHANGE_OLD], m),
@@ -256,12 +256,12 @@ bool change_has_bytes(const struct change *c)
 
 /* ---- the whole ---- */
 
-/* The table that rows are of. */
+/* The table of the rows. */
 struct side_rows {
 	struct pairing *p;
 	const struct stats *s;
 	int side;
-	size_t number; /* of the run, both sides counted on */
+	size_t number; /* of the run, counted over both sides */
 };
 
 static bool add_side_row(void *ctx, const struct span_table *t, struct span_row *row)
@@ -274,7 +274,7 @@ static bool add_side_row(void *ctx, const struct span_table *t, struct span_row 
 	return pair != NULL;
 }
 
-/* Sets what the rank test needs of a run. */
+/* Sets the values of a run for the rank test. */
 static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *row)
 {
 	const struct side_rows *const r = ctx;
@@ -282,7 +282,7 @@ static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *
 	const struct slice key = key_of(&p->keys, t == &r->s->async, row->values, stats_count_keys(r->s));
 	const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
 
-	if (at == TABLE_NONE) /* or the joint table has it among "(other names)" */
+	if (at == TABLE_NONE) /* OOM, or "(other names)" of the joint table have it */
 		return key.p != NULL;
 	const struct change_values v = values_of(r->s, row, 1);
 	for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
