@@ -125,7 +125,8 @@ void by_name_free(struct by_name *t);
  * rules.in_step: the next events of both sides are partners if they are equal or the sink accepts the
  * difference; else one of the two has no partner, if the sink accepts that.  No event is pending.
  *
- * Memory: events without a partner are kept until their time has passed, at most PENDING_MAX of a side.
+ * Memory: events without a partner are kept until their time has passed, at most PENDING_MAX or
+ * PENDING_MAX_BYTES of a side.
  */
 
 enum { DIFFER_A, DIFFER_B, DIFFER_SIDES };
@@ -198,7 +199,7 @@ struct differ {
 	struct by_name *names;                      /* or NULL */
 	uint64_t same, changed, only[DIFFER_SIDES]; /* pairs, pairs, events */
 	uint64_t more;                              /* events of B of the classes in rules.more */
-	uint64_t full;                              /* times that a side reached PENDING_MAX */
+	uint64_t full;                              /* times that a side reached its limit of pending events */
 };
 
 /* sink: gets each difference, in order of time; may be NULL. */
@@ -231,7 +232,7 @@ struct allowance {
 	uint64_t tolerance;             /* ns, of times and durations */
 	unsigned tracks;                /* enum tracks_without */
 	const char *added[ALLOWANCE_WORDS + 1]; /* lists of names: fields that the output adds */
-	const char *more[ALLOWANCE_WORDS + 1];  /* likewise: classes whose events only the output has */
+	const char *more[ALLOWANCE_WORDS + 1];  /* lists of names: classes whose events only the output has */
 	uint64_t nmore;                         /* number of these events */
 };
 

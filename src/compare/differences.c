@@ -191,7 +191,7 @@ static void allow_parts(struct allowance *a, unsigned affects, uint64_t count)
 	}
 }
 
-/* Sets how all events are compared. */
+/* Sets the rules that apply to all events. */
 static void set_rules(struct allowance *a, const struct loss *l)
 {
 	if ((l->affects & AFFECTS_MICROSECONDS) != 0)

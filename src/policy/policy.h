@@ -257,7 +257,7 @@ struct policy_watch {
 		uint32_t n, cap;
 	} known;
 	uint64_t of_kind[POLICY_KINDS]; /* expectations of a kind, a bit for each */
-	uint64_t threaded;              /* expectations with a pattern of threads, likewise */
+	uint64_t threaded;              /* expectations with a pattern of threads, a bit for each */
 	struct policy_thread {
 		const char *name; /* the name that was compared */
 		uint32_t n;

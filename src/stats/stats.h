@@ -192,7 +192,7 @@ struct tally {
 	uint64_t other; /* events of NAMES_OTHER */
 };
 
-/* Spans by name and category, or as stats.by says. */
+/* Spans by name and category, or by the keys of stats.by. */
 struct span_table {
 	struct names names;
 	struct stats_known known[STATS_KNOWN];
@@ -200,16 +200,16 @@ struct span_table {
 	struct span_group *groups; /* by number of the name or group */
 	uint32_t cap;
 	struct span_group other;
-	uint64_t (*decades)[SPAN_DECADES]; /* likewise, with stats.hist */
+	uint64_t (*decades)[SPAN_DECADES]; /* by number, with stats.hist */
 	uint32_t ndecades;
 	uint64_t other_decades[SPAN_DECADES];
-	struct span_sum *sums; /* likewise, with stats.sum_of */
+	struct span_sum *sums; /* by number, with stats.sum_of */
 	uint32_t nsums;
 	struct span_sum other_sum;
-	struct total *bytes; /* likewise, of spans whose class has `bytes` in the vocabulary */
+	struct total *bytes; /* by number, of spans whose class has `bytes` in the vocabulary */
 	uint32_t nbytes;
 	struct total other_bytes;
-	struct longest longest; /* likewise, with stats.examples */
+	struct longest longest; /* by number, with stats.examples */
 };
 
 #define STATS_EXAMPLES_MAX 1000

@@ -88,13 +88,13 @@ enum change_verdict {
 	CHANGE_VERDICTS
 };
 
-/* The numbers of a group of a side: count, total and self are means over its runs, rounded; percentiles are
- * those of all spans of all runs. */
+/* The numbers of a group of a side: count, total, self and bytes are means over its runs, rounded;
+ * percentiles are those of all spans of all runs. */
 struct change_values {
 	bool there, waits;
 	uint64_t count;
 	unsigned __int128 total, self; /* ns; self 0 of async spans */
-	unsigned __int128 bytes;       /* likewise; see change_has_bytes() */
+	unsigned __int128 bytes;       /* see change_has_bytes() */
 	uint64_t p50, p90, p99;        /* ns */
 	uint64_t spans;                /* of all runs */
 	const struct histogram *durations;
@@ -127,7 +127,7 @@ struct change {
 	bool overflowed;
 };
 
-/* Adds the spans of statistics to the table of a run.  map: for names of the old side; NULL: none.
+/* Adds the spans of `from` to the table of a run.  map: for names of the old side; NULL: none.
  * ignore_lines: line and column are removed from names that are locations.  Returns false on OOM. */
 bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines);
 

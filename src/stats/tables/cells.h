@@ -6,8 +6,8 @@
 
 /*
  * A table of a report in text, Markdown, HTML, CSV or JSON: each cell is written once, in the order of the
- * columns, and formatted for the form.  In CSV each row begins with the path of the trace; in JSON
- * the rows are objects of a list, and cells without a value are left out.
+ * columns, and formatted for the form.  In CSV each row begins with the path of the trace; in JSON the rows
+ * are objects of a list, and cells without a value are left out.
  */
 
 enum cell_form { CELLS_TEXT, CELLS_MARKDOWN, CELLS_HTML, CELLS_CSV, CELLS_JSON };

@@ -36,7 +36,7 @@ struct longest_group {
 struct longest {
 	uint32_t limit;               /* items of a group */
 	struct longest_group *groups; /* by number */
-	uint32_t ngroups, used;       /* used: those that have items */
+	uint32_t ngroups, used;       /* used: groups that have items */
 	struct longest_group other;
 	uint64_t items, bytes, arrived;
 	bool full; /* LONGEST_OTHER is in use */

@@ -14,7 +14,7 @@
 
 #define SHARE_RING 65536U
 #define SHARE_LOOKS 8192U
-#define SHARE_TRACKS 4096U /* from the process on: tracks whose open spans count in a gap */
+#define SHARE_TRACKS 4096U /* tracks from the process on whose open spans count in a gap */
 #define SHARE_SHOWN 3U     /* names of a gap, those with the most time */
 
 struct share_track {
