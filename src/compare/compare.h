@@ -199,7 +199,7 @@ struct differ {
 	struct by_name *names;                      /* or NULL */
 	uint64_t same, changed, only[DIFFER_SIDES]; /* pairs, pairs, events */
 	uint64_t more;                              /* events of B of the classes in rules.more */
-	uint64_t full;                              /* times that a side reached its limit of pending events */
+	uint64_t full;                              /* times that `pending` of a side was full */
 };
 
 /* sink: gets each difference, in order of time; may be NULL. */
