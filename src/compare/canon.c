@@ -173,8 +173,8 @@ static void add_value(struct walk *w, struct wide_hash h)
 }
 
 /* Continues after a value of the innermost level, or with `first` after its opening bracket: closes the
- * levels that end here.  Returns the next value; NULL at the end (*done; *out is the hash of the whole), or
- * if the text is no JSON. */
+ * levels that end here.  Returns the next value; NULL at the end of the text (sets *done, and *out to the
+ * hash of the whole), or if the text is not JSON. */
 static const char *next_value(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *done)
 {
 	bool more = false;
@@ -197,7 +197,7 @@ static const char *next_value(struct walk *w, const char *p, bool first, struct 
 	return NULL;
 }
 
-/* Returns false if it is no JSON, or on OOM. */
+/* Returns false if the text is not JSON, or on OOM. */
 static bool walk_json(struct walk *w, const char *p, struct wide_hash *out)
 {
 	bool done = false;
@@ -222,7 +222,7 @@ static bool walk_json(struct walk *w, const char *p, struct wide_hash *out)
 	return done;
 }
 
-/* Hashes the text of a VALUE_JSON at this depth.  Text that is no JSON is hashed by its bytes. */
+/* Hashes the text of a VALUE_JSON at this depth.  Text that is not JSON is hashed by its bytes. */
 static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned depth)
 {
 	struct walk w; /* without an initialiser: clearing the levels costs more than the rest */

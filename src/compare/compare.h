@@ -2,8 +2,8 @@
 #define COMPARE_COMPARE_H
 
 /*
- * Comparison of two traces: by their bytes, by a digest of their events, or event by event.  An output may
- * differ from its trace in the losses that the ledger of the writer declares.
+ * Comparison of two traces: by their bytes, by a digest of their events, or event by event.  A trace and its
+ * conversion may differ in the parts that the ledger of the writer declares.
  */
 #include <stdbool.h>
 
@@ -23,14 +23,14 @@ struct input_files;
 /*
  * Returns true if two traces of a format are byte for byte the same: files with equal bytes, or folders with
  * files of equal names and bytes.  A file equals a folder with this file only.  Files that readers of the
- * format ignore are ignored; packed files are unpacked.  files: of the run that reads `a`, or NULL.  Returns
- * false on OOM, or if one of them cannot be read to its end.
+ * format ignore are ignored; packed files are unpacked.  files: of the run that reads `a`, or NULL.  Also
+ * returns false on OOM, or if a trace cannot be read to its end.
  */
 bool trace_bytes_same(const char *a, const char *b, const struct format *of, struct input_files *files);
 
 /*
- * A hash of all events of a trace with their tracks.  It depends neither on their order, nor on the format,
- * nor on how the trace is packed or divided into files.  Without events it is 0.  Events with EVENT_LEFT_OUT
+ * Digest: a hash of all events of a trace with their tracks.  It does not depend on the order of events, on
+ * the format, on packing, or on the division into files.  Without events it is 0.  Events with EVENT_LEFT_OUT
  * are not included.
  */
 struct digest_track {
@@ -39,12 +39,12 @@ struct digest_track {
 	const struct track *track;
 };
 
-/* Parts that are not included. */
+/* Parts and events that the digest includes. */
 struct digest_rules {
 	bool no_tracks;
 	bool referred; /* events with EVENT_REFERRED are included */
 	struct event_fields fields;
-	const char *const *more; /* lists of names, or NULL: classes of events */
+	const char *const *more; /* lists of names, or NULL: classes whose events are not included */
 };
 
 /* Zero-initialise to start; then `rules` can be set. */
@@ -72,7 +72,7 @@ struct pending_event {
 	struct wide_hash track;
 	struct wide_hash key; /* equal for partners */
 	char *packed;         /* event_pack() */
-	uint32_t next, tail;  /* chain of the same key.a; tail: valid in its first; PENDING_NONE */
+	uint32_t next, tail;  /* chain of equal key.a, ends with PENDING_NONE; tail: valid in its first */
 	bool removed;         /* matched or reported */
 };
 
@@ -104,7 +104,7 @@ struct by_name_row {
 	unsigned __int128 dur[2];    /* ns, of spans */
 };
 
-/* Counters of two traces for each name.  Zero-initialise to start. */
+/* Counts of the events of two traces by name.  Zero-initialise to start. */
 struct by_name {
 	struct by_name_row *rows; /* in order of arrival; at BY_NAME_MAX the last is for all other names */
 	uint32_t n, cap;
@@ -118,14 +118,15 @@ void by_name_free(struct by_name *t);
 
 /*
  * Compares two traces event by event.  Both sides deliver interpreted events in order of time.  The partner
- * of an event is one of the other side on the same track, within the tolerance of time and duration, that is
- * equal in all compared parts.  Events without a partner are paired with the most similar ones: these were
- * changed.  The rest is on one side only.
+ * of an event is an event of the other side on the same track, within the tolerance of time and duration,
+ * with all other compared parts equal.  Events without a partner are paired with the most similar ones, and
+ * count as changed.  The rest is on one side only.
  *
- * in_step: the next events of both sides are partners if they are equal or the sink accepts the difference;
- * else one of them has none, if the sink accepts that.  Nothing is pending.
+ * rules.in_step: the next events of both sides are partners if they are equal or the sink accepts the
+ * difference; else one of the two has no partner, if the sink accepts that.  No event is pending.
  *
- * Memory: events without a partner are kept until their time has passed, at most PENDING_MAX of a side.
+ * Memory: events without a partner are kept until their time has passed, at most PENDING_MAX or
+ * PENDING_MAX_BYTES of a side.
  */
 
 enum { DIFFER_A, DIFFER_B, DIFFER_SIDES };
@@ -133,7 +134,7 @@ enum { DIFFER_A, DIFFER_B, DIFFER_SIDES };
 struct differ_source {
 	enum stage_status (*next)(void *ctx, struct batch **out); /* as stage_next() */
 	void *ctx;
-	const struct trace *trace; /* that owns the events' tracks */
+	const struct trace *trace; /* owns the tracks of the events */
 	bool signed_time;          /* ts is a signed number */
 };
 
@@ -141,22 +142,22 @@ struct differ_source {
 typedef bool difference_filter(void *ctx, unsigned parts);
 
 struct differ_rules {
-	unsigned ignore;    /* enum event_part */
+	unsigned ignore;    /* parts that are not compared, enum event_part */
 	uint64_t tolerance; /* ns, of times and durations */
 	bool pair_all;      /* events without a partner are paired, however much they differ */
-	bool sorted;        /* strictly in order of time; false: with rare exceptions */
+	bool sorted;        /* events are strictly in order of time; false: with rare exceptions */
 	bool in_step;       /* partners by position, in any order of time */
 	bool referred;      /* events with EVENT_REFERRED are compared */
-	bool left_out;      /* events of A with EVENT_LEFT_OUT can be missing in B; same order */
+	bool left_out;      /* events of A with EVENT_LEFT_OUT can be missing in B; order is the same */
 	struct event_fields fields[DIFFER_SIDES];
 	unsigned tracks;               /* enum tracks_without */
 	const char *const *more;       /* lists of names, or NULL: classes whose events only B has */
-	difference_filter *may_differ; /* such pairs are made first; ctx: of the sink; or NULL */
+	difference_filter *may_differ; /* pairs that it accepts are made first; ctx: of the sink; or NULL */
 };
 
 /* A pair that differs, or an event of one side only. */
 struct difference {
-	const struct batch *in[DIFFER_SIDES]; /* a batch of one event; NULL: on the other side only */
+	const struct batch *in[DIFFER_SIDES]; /* a batch of one event; NULL: not on this side */
 	unsigned parts;                       /* enum event_part that differ */
 };
 
@@ -180,7 +181,7 @@ struct differ_side {
 	struct track_identities identities;
 	struct canon canon;
 	struct pending pending;
-	struct batch shown; /* a pending event that is reported */
+	struct batch shown; /* the pending event that is being reported */
 };
 
 enum differ_status {
@@ -198,7 +199,7 @@ struct differ {
 	struct by_name *names;                      /* or NULL */
 	uint64_t same, changed, only[DIFFER_SIDES]; /* pairs, pairs, events */
 	uint64_t more;                              /* events of B of the classes in rules.more */
-	uint64_t full;                              /* times that a side reached PENDING_MAX */
+	uint64_t full;                              /* times that `pending` of a side was full */
 };
 
 /* sink: gets each difference, in order of time; may be NULL. */
@@ -211,13 +212,13 @@ void differ_free(struct differ *d);
 
 /* ---- one difference (differences.c) ---- */
 
-/* A field that differs.  a, b: NULL if the side does not have it. */
+/* A field that differs.  a, b: its values; NULL if the side lacks the field. */
 typedef void field_visitor(void *ctx, struct slice name, const struct value *a, const struct value *b);
 
-/* Fields of an event that are compared. */
+/* Max compared fields of an event; the rest is ignored. */
 #define FIELD_DIFFERENCES_MAX 256U
 
-/* Calls `visit` for each field in which the two events of a pair differ. */
+/* Calls `visit` for each field in which the two events of a pair differ.  Returns false on OOM. */
 bool field_differences(const struct difference *d, const struct differ_rules *rules, field_visitor *visit,
                        void *ctx);
 
@@ -226,24 +227,24 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
 
 /* The differences of an output that its ledger explains. */
 struct allowance {
-	uint64_t left[ALLOWANCE_PARTS];         /* events that can still differ; UINT64_MAX: any number */
-	uint64_t events;                        /* compared events of the trace */
-	uint64_t tolerance;                     /* ns, of times and durations */
-	unsigned tracks;                        /* enum tracks_without */
+	uint64_t left[ALLOWANCE_PARTS]; /* by part: events that can still differ; UINT64_MAX: any number */
+	uint64_t events;                /* compared events of the trace */
+	uint64_t tolerance;             /* ns, of times and durations */
+	unsigned tracks;                /* enum tracks_without */
 	const char *added[ALLOWANCE_WORDS + 1]; /* lists of names: fields that the output adds */
-	const char *more[ALLOWANCE_WORDS + 1];  /* likewise: classes whose events only the output has */
+	const char *more[ALLOWANCE_WORDS + 1];  /* lists of names: classes whose events only the output has */
 	uint64_t nmore;                         /* number of these events */
 };
 
-/* losses: the list that the writer declares, ended by an id of NULL; NULL: all are counted.  events: the
- * number of compared events. */
+/* losses: the losses that the writer declares, for those that always apply and are not counted; ended by an
+ * id of NULL; may be NULL.  events: the number of compared events. */
 struct allowance allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events);
 
-/* Returns the parts that may differ in all events, which need not be compared. */
+/* Returns the parts that may differ in all events, and so need not be compared. */
 unsigned allowance_ignore(const struct allowance *a);
 
-/* Returns true if no event may differ, except by fields and events that the output adds: without those, the
- * digests of the trace and of the output are equal. */
+/* Returns true if the output may differ only by added fields and added events.  Without these, the digests of
+ * the trace and of the output are equal. */
 bool allowance_is_none(const struct allowance *a);
 
 /* Returns true if one more pair may differ in these parts (enum event_part). */

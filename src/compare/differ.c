@@ -1,7 +1,7 @@
 /*
- * Comparing two traces event by event: a merge of both sides by time.  In the common case both heads are
- * equal and nothing is pending; no event is hashed or copied then.  Otherwise an event is matched with the
- * pending ones of the other side, or becomes pending itself.
+ * Comparison event by event: a merge of both sides by time.  In the common case both heads are equal and
+ * nothing is pending; no event is hashed or copied then.  Otherwise an event is matched with the pending ones
+ * of the other side, or becomes pending.
  */
 #include "compare/private.h"
 
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 
-#define COMPACT_FROM 1024U /* pending events: fewer are not worth closing gaps */
+#define COMPACT_FROM 1024U /* pending events; with fewer, gaps are not closed */
 
 /* ---- counters by name ---- */
 
@@ -107,8 +107,7 @@ static bool heads_are_alone(const struct differ *d)
 	       is_last_of_time(d, DIFFER_A) && is_last_of_time(d, DIFFER_B);
 }
 
-/* Returns true if nothing is pending, and the other side has no event with the time of this head, the earlier
- * one. */
+/* Returns true if nothing is pending, and the other side has ended, or its head is later. */
 static bool head_is_alone(const struct differ *d, int which)
 {
 	const struct differ_side *const other = &d->sides[!which];
@@ -146,8 +145,7 @@ static enum differ_status report_head(struct differ *d, int which)
 	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
 }
 
-/* Hashes the parts that partners have in common.  With a tolerance, times and durations are compared
- * separately. */
+/* Hashes the parts that are equal for partners; with a tolerance, without times and durations. */
 static struct wide_hash partner_key(const struct differ *d, const struct differ_side *s)
 {
 	const unsigned near = d->rules.tolerance > 0 ? (unsigned)(PART_TIME | PART_DURATION) : 0;
@@ -194,7 +192,7 @@ static enum differ_status read_head(struct differ *d, int which)
 	return s->identities.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
 }
 
-/* Returns true if the event is compared.  Counts those that only B has. */
+/* Returns true if the event is compared.  Counts the events that only B has. */
 static bool is_included(struct differ *d, int which, const struct event *e)
 {
 	const bool compared = event_is_compared(e, d->rules.referred),
@@ -242,8 +240,8 @@ static bool heads_may_match(const struct differ *d)
 	       within(a->id.ts, b->id.ts, part_limit(d, PART_TIME));
 }
 
-/* Returns true if all further events are too late for some pending event.  Twice the tolerance, so that more
- * of them are flushed at once. */
+/* Returns true if all further events are too late for a pending one.  The limit is twice the tolerance, so
+ * that more events are flushed at once. */
 static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 {
 	uint64_t ts;
@@ -325,7 +323,7 @@ static enum differ_status match_heads(struct differ *d, bool *accepted)
 	return parts != 0 && *accepted ? report_heads(d, parts) : DIFFER_DONE;
 }
 
-/* The head of A can be missing in B.  If other events refer to it, B has it: its head is equal then. */
+/* The head of A can be missing in B.  B has it if other events refer to it: both heads are equal then. */
 static enum differ_status step_left_out(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
@@ -351,7 +349,7 @@ static enum differ_status step_by_time(struct differ *d)
 	return status == DIFFER_DONE ? advance(d, which) : status;
 }
 
-/* Reports a head without a partner.  *accepted: by the sink. */
+/* Reports a head without a partner.  *accepted: the sink accepts it. */
 static enum differ_status report_and_advance(struct differ *d, int which, bool *accepted)
 {
 	const enum differ_status status = report_head(d, which);
@@ -360,7 +358,7 @@ static enum differ_status report_and_advance(struct differ *d, int which, bool *
 	return *accepted ? advance(d, which) : status;
 }
 
-/* rules.in_step: the heads are partners if the sink accepts that; else one of them has none. */
+/* rules.in_step: the heads are partners if the sink accepts that; else one has no partner. */
 static enum differ_status step_by_position(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];

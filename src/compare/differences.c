@@ -15,7 +15,7 @@ static bool is_unsigned(const struct value *v)
 	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_ADDRESS;
 }
 
-/* Returns false also for lists, maps and values of different types: their hashes decide. */
+/* Also returns false for lists, maps and values of different types: their hashes decide. */
 static bool values_equal(const struct value *a, const struct value *b)
 {
 	if (is_unsigned(a))
@@ -178,7 +178,7 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
 
 static void allow_parts(struct allowance *a, unsigned affects, uint64_t count)
 {
-	if ((affects & AFFECTS_TIME) != 0) /* at another time it is missing here and additional there */
+	if ((affects & AFFECTS_TIME) != 0) /* it is missing at one time and additional at another */
 		affects |= AFFECTS_MISSING | AFFECTS_MORE;
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++) {
 		uint64_t *const left = &a->left[i];
@@ -191,7 +191,7 @@ static void allow_parts(struct allowance *a, unsigned affects, uint64_t count)
 	}
 }
 
-/* Sets how all events are compared. */
+/* Sets the rules that apply to all events. */
 static void set_rules(struct allowance *a, const struct loss *l)
 {
 	if ((l->affects & AFFECTS_MICROSECONDS) != 0)
@@ -221,7 +221,7 @@ static void allow_loss(struct allowance *a, const struct loss *l, uint64_t count
 		add_names(a->more, l->adds);
 		a->nmore += count;
 		affects &= ~(unsigned)AFFECTS_MORE;
-	} else if (l->adds != NULL && count >= a->events) { /* to each event */
+	} else if (l->adds != NULL && count >= a->events) { /* each event has added fields */
 		add_names(a->added, l->adds);
 		affects &= ~(unsigned)AFFECTS_FIELDS;
 	}
@@ -284,7 +284,6 @@ bool allowance_take(struct allowance *a, const struct difference *d)
 		return take_parts(a, AFFECTS_MISSING);
 	if (d->in[DIFFER_A] == NULL)
 		return take_parts(a, AFFECTS_MORE);
-	/* what is left of one time is paired: an event that was left out, with one that the output has in
-	 * addition */
+	/* events that remain at one time are paired: one that was left out with one that the output adds */
 	return take_parts(a, d->parts) || take_parts(a, AFFECTS_MISSING | AFFECTS_MORE);
 }

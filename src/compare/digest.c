@@ -1,6 +1,6 @@
 /*
- * Comparing traces as a whole: their bytes, or a digest of their events.  The digest is the sum of a hash for
- * each track, made of the sum of the hashes of its events: no sorting, memory for the tracks only.
+ * Comparison of traces as a whole: by bytes, or by a digest of the events.  The digest is the sum of one hash
+ * per track, made from the sum of the hashes of its events: no sorting, memory for the tracks only.
  */
 #include "compare/compare.h"
 
@@ -123,7 +123,7 @@ static struct digest_track *get_track(struct digest *d, const struct event *e)
 	return &d->tracks[at];
 }
 
-/* Returns true if the event is included.  Counts those of classes in rules.more. */
+/* Returns true if the event is included.  Counts the events of classes in rules.more. */
 static bool is_included(struct digest *d, const struct event *e)
 {
 	if (!event_is_compared(e, d->rules.referred) || (e->flags & EVENT_LEFT_OUT) != 0)

@@ -31,7 +31,7 @@ static struct wide_hash process_identity(const struct track *p, unsigned without
 	return wide_hash_end(h);
 }
 
-/* Returns the name before " (N)"; p is NULL without such an end. */
+/* Returns the name before " (N)"; p is NULL if the name does not end so. */
 static struct slice name_before_lane(struct slice name)
 {
 	uint32_t n = name.n, digits = 0;
@@ -45,8 +45,8 @@ static struct slice name_before_lane(struct slice name)
 	return slice_of(name.p, n - 2);
 }
 
-/* Returns the name without " (N)" at its end: the track of a lane may have no events, so readers of an output
- * see only the lane. */
+/* Returns the name without " (N)" at its end: the track of a lane may have no events, so that an output
+ * contains only the lane. */
 static struct slice name_of_any_lane(struct slice name)
 {
 	for (struct slice before = name; before.p != NULL; before = name_before_lane(name))
@@ -67,8 +67,7 @@ static struct wide_hash own_identity(const struct track *t, unsigned without)
 	return wide_hash_end(h);
 }
 
-/* Returns the key of a name, and of the number of `t` unless it is not to be `numbered`, among the tracks of
- * its process. */
+/* Returns the key of a name among the tracks of the process of `t`; numbered: with the number of `t`. */
 static uint64_t name_key(const struct track *t, struct slice name, bool numbered)
 {
 	struct wide_hash h = wide_hash_start(HASH_NAME);
@@ -177,7 +176,7 @@ bool event_field_is_compared(const struct event_fields *f, struct slice name, un
 	return f->counts == NULL || f->counts(f->ctx, name);
 }
 
-/* The sum of the fields that are compared, and their number. */
+/* Returns the sum of the hashes of the compared fields; *n: their number. */
 static inline struct wide_hash sum_fields(struct canon *c, const struct batch *b, const struct event *e,
                                           const struct event_fields *fields, uint16_t *n)
 {

@@ -2,8 +2,8 @@
 #define COMPARE_IDENTITY_H
 
 /*
- * Identities: hashes of events, values and tracks that are equal if these are the same in two traces.  They
- * depend neither on the format, nor on the order in which it writes them.
+ * Identities of events, values and tracks, to compare two traces: hashes that depend neither on the format
+ * nor on the order in which it writes them.
  */
 #include <stdbool.h>
 
@@ -20,8 +20,8 @@
 
 /*
  * A hash of 128 bits without a seed: the same on every machine and in every run, so that two people can
- * compare digests.  The two lanes mix differently.  Not cryptographic: it finds accidents, but two traces
- * with the same hash can be constructed.
+ * compare digests.  The two halves mix differently.  Not cryptographic: it detects accidental differences,
+ * but two traces with the same hash can be constructed.
  */
 struct wide_hash {
 	uint64_t a, b;
@@ -38,7 +38,7 @@ static inline struct wide_hash wide_hash_start(uint64_t tag)
 	return (struct wide_hash){ WIDE_HASH_A ^ tag, WIDE_HASH_B + tag * WIDE_HASH_C };
 }
 
-/* Each step is invertible, so that after the same beginning different words give different hashes. */
+/* Each step is invertible: added to equal hashes, different words give different hashes. */
 static inline void wide_hash_add(struct wide_hash *h, uint64_t word)
 {
 	h->a = (h->a ^ word) * WIDE_HASH_B;
@@ -60,8 +60,8 @@ static inline uint64_t wide_hash_mix(uint64_t v)
 	return v ^ v >> 32;
 }
 
-/* Finishes a hash: both lanes depend on all bits of both.  Needed for sums and tables; not for hashes that
- * are only compared, or added to another hash. */
+/* Finishes a hash: both halves then depend on all bits of both.  Needed for sums and tables; not for hashes
+ * that are only compared, or added to another hash. */
 static inline struct wide_hash wide_hash_end(struct wide_hash h)
 {
 	const uint64_t a = wide_hash_mix(h.a + (h.b << 17 | h.b >> 47)), b = wide_hash_mix(h.b ^ a);
@@ -78,8 +78,8 @@ static inline uint64_t wide_hash_last(const char *p, size_t n)
 	       (uint64_t)(uint8_t)p[n - 1] << (8 * (n - 1));
 }
 
-/* Adds bytes without their length.  A text in pieces: its length first, then pieces of a multiple of 8 bytes.
- */
+/* Adds bytes without their length.  For a text in pieces, add its length first, then pieces of a multiple of
+ * 8 bytes. */
 static inline void wide_hash_add_piece(struct wide_hash *h, const char *p, size_t n)
 {
 	for (; n >= 8; p += 8, n -= 8)
@@ -111,7 +111,7 @@ static inline bool wide_hash_equal(struct wide_hash x, struct wide_hash y)
 /* ---- values (canon.c) ---- */
 
 /*
- * Hashes of values in a canonical form, so that formats with different types agree about them:
+ * Hashes of values in a canonical form, equal for formats with different types:
  *  - numbers by value, whatever their type and width; true is 1, false is 0.  A float of 32 bits has the
  *    value of its shortest decimal text: 0.1 is 0.1.  All NaNs are equal.
  *  - an address is a number; so is text of the form 0x1f, in which text outputs write addresses.
@@ -132,11 +132,11 @@ struct event_fields;
 /* Zero-initialise to start. */
 struct canon {
 	struct arena scratch;              /* failed: hashes are invalid */
-	const struct event_fields *fields; /* says which members of maps are compared; NULL: all are */
-	struct slice field;                /* whose value is hashed */
+	const struct event_fields *fields; /* selects the compared members of maps; NULL: all */
+	struct slice field;                /* name of the field whose value is hashed */
 };
 
-/* Not finished by wide_hash_end(): to be compared, or added to another hash. */
+/* The hash is not finished by wide_hash_end(): only compare it, or add it to another hash. */
 struct wide_hash canon_value(struct canon *c, const struct value *v);
 
 /* The same for an integer. */
@@ -150,10 +150,10 @@ void canon_free(struct canon *c);
 /* ---- events (identity.c) ---- */
 
 /*
- * The identity of an interpreted event in any format: phase, time, duration (of spans), name, category (but
- * not of arrows), and the fields in any order, each a name and a canonical value; also if a span is async,
- * and if an arrow continues after its arrival.  A counter without fields is an instant; no category is an
- * empty one.  Not included: ids of arrows, class, offset, and the track, which has an identity of its own.
+ * The identity of an interpreted event in any format: phase, time, duration (only of spans), name, category
+ * (not of arrows), the fields in any order (name and canonical value), whether a span is async, and whether
+ * an arrow continues after its arrival.  Not included: ids of arrows, class, offset, and the track, which has
+ * an identity of its own.  A counter without fields is an instant; a missing category is an empty one.
  */
 struct event_identity {
 	struct wide_hash name, category, fields;
@@ -178,11 +178,11 @@ enum event_part {
 typedef bool event_field_filter(const void *ctx, struct slice name);
 typedef bool event_member_filter(const void *ctx, struct slice field, struct slice name);
 
-/* The fields that are compared: all but those that `counts` rejects, and the first of each name in `added`.
- */
+/* Compared fields: all except those that `counts` rejects, and except the first field of each name in
+ * `added`. */
 struct event_fields {
-	event_field_filter *counts;   /* whether a field is compared; NULL: all are */
-	event_member_filter *members; /* whether a member of a map, at any depth of a field, is; likewise */
+	event_field_filter *counts;   /* true: the field is compared; NULL: all are */
+	event_member_filter *members; /* the same for members of maps, at any depth of a field */
 	const void *ctx;
 	const char *const *added; /* lists of names, or NULL */
 };
@@ -192,8 +192,8 @@ static inline bool event_fields_are_all(const struct event_fields *f)
 	return f->counts == NULL && f->added == NULL;
 }
 
-/* Lists of names: texts of names separated by spaces, after the last a NULL.  Returns the position of a name,
- * or UINT32_MAX. */
+/* lists: texts of names separated by spaces, ended by NULL.  Returns the position of a name in all lists, or
+ * UINT32_MAX. */
 uint32_t name_lists_find(const char *const *lists, struct slice name);
 
 static inline bool name_lists_contain(const char *const *lists, struct slice name)
@@ -201,10 +201,11 @@ static inline bool name_lists_contain(const char *const *lists, struct slice nam
 	return name_lists_find(lists, name) != UINT32_MAX;
 }
 
-/* Returns true if a field is compared.  *seen: 0 at the first field of an event, kept for the others. */
+/* Returns true if a field is compared.  *seen: 0 before the first field of an event; keep it for the others.
+ */
 bool event_field_is_compared(const struct event_fields *f, struct slice name, unsigned *seen);
 
-/* fields: NULL: all are compared.  OOM sets c->scratch.failed. */
+/* fields: the compared ones; NULL: all.  OOM sets c->scratch.failed. */
 struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
                                      const struct event_fields *fields);
 
@@ -220,11 +221,11 @@ struct wide_hash event_hash(struct canon *c, struct category_cache *m, const str
 
 struct wide_hash event_field_hash(struct canon *c, const struct field *f);
 
-/* Returns a hash of all parts except those in `without`; the track is not included. */
+/* Returns a hash of all parts except those in `without` (enum event_part) and the track. */
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);
 
-/* The track on which an event is compared: for counters the process, like in viewers.  A counter without
- * fields is an instant. */
+/* Returns the track on which an event is compared: for counters the process, as in viewers.  A counter
+ * without fields is an instant. */
 static inline const struct track *event_compared_track(const struct event *e)
 {
 	return e->phase == PHASE_COUNTER && e->nfields > 0 ? track_process(e->track) : e->track;
@@ -235,15 +236,15 @@ static inline uint8_t event_compared_phase(const struct event *e)
 	return e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase;
 }
 
-/* The duration of a span, else 0. */
+/* Returns the duration of a span; 0 for other events. */
 static inline uint64_t event_compared_duration(const struct event *e)
 {
 	return e->phase == PHASE_SPAN ? e->dur : 0;
 }
 
-/* Structure is not compared.  An arrow is compared at its arrival only: an output may have the start of an
- * arrow at each event that could wake another one.  referred: events with EVENT_REFERRED are compared, which
- * a copy of selected records may lack. */
+/* Returns true if an event is compared.  Structure is not compared.  An arrow is compared at its arrival
+ * only: an output may start an arrow at each event that could wake another one.  referred: events with
+ * EVENT_REFERRED are compared, which a copy of selected records may lack. */
 static inline bool event_is_compared(const struct event *e, bool referred)
 {
 	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT &&
@@ -254,16 +255,16 @@ static inline bool event_is_compared(const struct event *e, bool referred)
 
 /*
  * Identities of tracks, equal for the same track of two traces.  A process is identified by its number and
- * its name; all processes without a number are equal, since their names are mostly those of files.  Any other
+ * its name; all processes without a number are equal, since their names are mostly file names.  Any other
  * track is identified by its process, its number and its name; tracks between them (the thread of a child
  * track) are ignored.  Numbers above those of Linux are ignored: writers assign them to tracks without one.
  *
- * A lane has the identity of its track.  So has the lane of an output that is read back: a track named like
- * another one of its process with "(2)" or a higher number at the end, and without a number of its own.
+ * A lane has the identity of its track.  So has the lane of an output that is read back: a track without a
+ * number of its own, named like another track of its process with "(2)" or a higher number at the end.
  */
 /* Parts of identities to ignore. */
 enum tracks_without {
-	TRACKS_WITHOUT_NAMES = 1, /* a child track is its thread then */
+	TRACKS_WITHOUT_NAMES = 1, /* a child track then equals its thread */
 	TRACKS_WITHOUT_PROCESSES = 2,
 	TRACKS_WITHOUT_THREADS = 4, /* all tracks of a process are equal */
 };
@@ -274,7 +275,7 @@ struct track_identities {
 	uint32_t nknown;
 	unsigned without;     /* enum tracks_without */
 	uint32_t named;       /* tracks of the trace that are in `names` */
-	struct table64 names; /* of a process and a name: the index of the first such track */
+	struct table64 names; /* process and name -> index of the first such track */
 	bool failed;          /* OOM: identities are invalid */
 };
 

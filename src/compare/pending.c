@@ -1,7 +1,7 @@
 /*
- * Events without a partner so far, chained by the hash of the parts that partners have in common.  Events
- * whose time has passed are paired with the most similar ones: rounds of decreasing strictness sort both
- * sides by a hash of the parts that a round compares and merge them, in O(n log n) each.
+ * Events without a partner so far, in chains by the hash of the parts that are equal for partners.  Events
+ * whose time has passed are paired with the most similar ones, in rounds of decreasing strictness: each round
+ * sorts both sides by a hash of the parts that it compares, and merges them, in O(n log n).
  */
 #include "compare/private.h"
 
@@ -86,8 +86,8 @@ bool pending_oldest(struct pending *p, uint64_t *ts)
 	return p->oldest < p->n;
 }
 
-/* Returns the first event of a chain that is not removed.  Removed ones are unlinked, so that each is passed
- * only once. */
+/* Returns the first event of a chain that is not removed.  Removed events before it are unlinked, so that
+ * each is passed only once. */
 static uint32_t first_alive(struct pending *p, uint64_t key, uint32_t first)
 {
 	const uint32_t tail = p->list[first].tail;
@@ -240,8 +240,7 @@ static const unsigned run_rounds[] = {
 };
 
 /* For a trace and its conversion, where times hardly change.  Pairs as many events as possible.  A writer may
- * change all names, but seldom a phase: among events of one time, those of the same phase are paired
- * first. */
+ * change all names, but rarely a phase: of events with equal times, equal phases are paired first. */
 static const unsigned copy_rounds[] = {
 	SAME_TRACK | SAME_NAME | SAME_PHASE | SAME_FIELDS | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_FIELDS | SAME_TIME | SAME_DURATION,
@@ -326,7 +325,7 @@ static bool is_before(const struct pending_event *e, uint64_t before)
 	return before == UINT64_MAX || e->id.ts < before;
 }
 
-/* Returns true if a pair is made: with `allowed`, only if its differences are allowed. */
+/* Returns true if a pair is made; with `allowed`, only if rules.may_differ accepts its differences. */
 static bool is_made(const struct differ *d, const struct pending_event *a, const struct pending_event *b,
                     uint64_t before, bool allowed)
 {
@@ -351,7 +350,7 @@ static enum differ_status match_candidates(struct differ *d, const struct candid
 	return status;
 }
 
-/* Returns the first event from list[i] on that is not removed and from before the time, or n. */
+/* Returns the first event from list[i] on that is not removed, or n if it is not before the time. */
 static uint32_t next_before(const struct pending *p, uint32_t i, uint64_t before)
 {
 	while (i < p->n && p->list[i].removed)

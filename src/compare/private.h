@@ -38,7 +38,7 @@ struct pending_limits {
 	uint64_t time, dur; /* max differences, ns */
 };
 
-/* Copies event i of the batch. */
+/* Adds a copy of event i of the batch.  Returns false on OOM. */
 bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct event_identity *id,
                  struct wide_hash track, struct wide_hash key);
 
@@ -51,15 +51,15 @@ static inline bool pending_is_full(const struct pending *p)
 	return p->alive >= PENDING_MAX || p->bytes >= PENDING_MAX_BYTES;
 }
 
-/* Returns the time of the first event.  Returns false if there is none. */
+/* Sets *ts to the time of the first event.  Returns false if there is none. */
 bool pending_oldest(struct pending *p, uint64_t *ts);
 
-/* Closes the gaps of removed events; indexes change. */
+/* Closes the gaps of removed events; indexes change.  Returns false on OOM. */
 bool pending_compact(struct pending *p);
 void pending_free(struct pending *p);
 
-/* Reports the pending events of both sides from before this time (UINT64_MAX: all), each with the most
- * similar one of the other side, and removes them. */
+/* Reports and removes the pending events of both sides that are earlier than `before` (UINT64_MAX: all), each
+ * with the most similar event of the other side, if there is one. */
 enum differ_status differ_flush(struct differ *d, uint64_t before);
 
 static inline bool within(uint64_t x, uint64_t y, uint64_t limit)

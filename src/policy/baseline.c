@@ -115,7 +115,7 @@ static double parse_number(const char *p, const char *q, enum json_kind kind)
 	return *rest == '\0' && isfinite(v) && v >= 0 ? v : NAN;
 }
 
-/* Returns a string without its escapes; p is NULL if it is none, or on OOM. */
+/* Returns a string without its escapes; p is NULL if the value is no string, or on OOM. */
 static struct slice parse_string(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
 {
 	if (kind == JSON_STRING)
@@ -127,8 +127,8 @@ static struct slice parse_string(struct baseline_draft *d, const char *p, const 
 	return s;
 }
 
-/* Appends the key of a row, "0name\0category" with the number of the table, of texts as reports have them:
- * with U+FFFD for bytes that are not UTF-8. */
+/* Appends the key of a row, "0name\0category", which begins with the number of the table.  As in reports,
+ * U+FFFD replaces bytes that are not UTF-8. */
 static void row_key(struct text *to, enum baseline_table table, struct slice name, struct slice category)
 {
 	text_char(to, (char)('0' + (int)table));

@@ -159,14 +159,14 @@ struct budget_run {
 	const struct policy_verdict *v;
 	const struct policy_budget *budget;
 	const struct stats *stats;           /* of the trace, or of the threads that the budget names */
-	bool has_baseline;                   /* it has an input for this trace */
+	bool has_baseline;                   /* the baseline has an input for this trace */
 	uint64_t breaches[FILE_CHECK_RULES]; /* of the limit, of the baseline */
-	uint64_t matched;                    /* rows in the budget's set */
-	uint64_t fresh;                      /* of these, missing in the baseline */
+	uint64_t matched;                    /* rows that the budget is for */
+	uint64_t fresh;                      /* matched rows that the baseline lacks */
 	struct quoted first_fresh;
 	uint64_t small; /* rows that are larger than the tolerance allows, but too small to compare */
 	struct quoted first_small;
-	char small_why[100]; /* of the first */
+	char small_why[100]; /* reason for the first of them */
 };
 
 /* Describes a row for messages: `"draw"`, `poll "main.rs"`, `category "poll"`, or the events of the budget.
@@ -203,7 +203,7 @@ static void check_limit(struct budget_run *r, const struct row *row, const struc
 	               b->limit_text.p, longest_text(&r->v->watch->stats, row, longest));
 }
 
-/* The largest value of the baselines that have the row.  Returns false if none has. */
+/* Finds the largest value of the row in the baselines.  Returns false if no baseline has the row. */
 static bool largest_value(const struct budget_run *r, const struct row *row, struct baseline_values *was)
 {
 	bool found = false;
@@ -220,7 +220,7 @@ static bool largest_value(const struct budget_run *r, const struct row *row, str
 	return found;
 }
 
-/* Returns true if a row has too few spans or too little time for a comparison of its durations. */
+/* Returns true if a row has too few spans, or takes too little time, to judge its durations. */
 static bool is_small(const struct policy_budget *b, const struct row *row, const struct baseline_values *was)
 {
 	if (row->group == NULL || (b->statistic >= STATISTIC_COUNT && b->statistic <= STATISTIC_RATE))

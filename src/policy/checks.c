@@ -16,8 +16,8 @@
 
 /* ---- the expectations of a trace ---- */
 
-/* An expectation replaces that of an earlier section, one of the first `before`.  Within a section a pattern
- * may occur twice. */
+/* Adds an expectation, or replaces the one of an earlier section, which is among the first `before`.  Within
+ * a section a pattern may occur twice. */
 static void add_event(struct policy_checks *c, const struct policy_event *e, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)

@@ -2,9 +2,9 @@
 #define POLICY_POLICY_H
 
 /*
- * Policies (tracetool.yaml(5)): which findings count, and what traces must contain.  In the order of use:
+ * Policies (tracetool.yaml(5)): findings that count, and expectations of traces.  In the order of use:
  *
- *   choose.c    finds the policy of a folder; collects its settings for rules (check/levels.h decides)
+ *   read.c      finds the policy of a folder; collects its settings for rules (policy_decide() uses them)
  *   read.c, read_expect.c   read a policy file
  *   checks.c    collects the expectations of a trace, and reports unmet ones
  *   watch.c     counts the events of a trace while it is read
@@ -20,20 +20,21 @@
 #include "stats/stats.h"
 #include "yaml/yaml.h"
 
-/* ---- which findings count (choose.c) ---- */
+/* ---- findings that count (read.c) ---- */
 
 #define POLICY_NAME ".tracetool.yaml"
 
-/* Returns the policy for inputs of a folder: the nearest file POLICY_NAME from the folder upwards to the root
- * of the repository, the folder that contains .git.  Outside of a repository the search ends at the current
- * folder if the inputs are below it, else in their own folder.  here: the current folder, absolute.  The path
- * is absolute; the caller frees it.  NULL: there is none, or the search failed (*error, an errno value). */
+/* Returns the path of the policy for inputs of a folder: the nearest file POLICY_NAME from the folder upwards
+ * to the root of the repository, the folder that contains .git.  Outside of a repository the search ends at
+ * the current folder if the inputs are below it, else at `folder`.  here: absolute path of the current
+ * folder.  The path is absolute; the caller frees it.  NULL: no policy (*error is 0), or the search failed
+ * (*error is an errno value). */
 char *policy_find(const char *folder, const char *here, int *error);
 
 enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
-/* Adds a pattern of rule ids.  It is matched against all rules at once, and not kept.  level: for
- * CHOICE_LEVEL.  Sets *fits if it matches a rule. */
+/* Adds a pattern of rule ids.  It is matched against all rules, and not kept.  level: for CHOICE_LEVEL.
+ * *fits: it matches a rule.  Returns false on OOM. */
 bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
                        enum level level, bool *fits);
 void policy_choice_free(struct policy_choice *c);
@@ -66,7 +67,7 @@ struct policy_who {
 };
 
 struct policy_event {
-	struct policy_who who; /* first: the functions of its keys get the whole struct */
+	struct policy_who who; /* first: the readers of its keys get the whole struct */
 	uint32_t line;
 	struct policy_range count;
 };
@@ -80,7 +81,7 @@ struct policy_metadata {
 struct policy_tracks {
 	uint32_t line; /* 0: nothing is expected */
 	struct policy_range count;
-	const struct slice *names; /* patterns: each fits at least one track */
+	const struct slice *names; /* patterns; each must fit a track */
 	uint32_t nnames;
 };
 
@@ -90,7 +91,7 @@ struct policy_max_share {
 	struct slice text;
 };
 
-/* A point in time: of the trace's own clock, or of the day. */
+/* A point in time: on the clock of the trace, or wall time. */
 struct policy_instant {
 	uint32_t line; /* 0: not stated */
 	bool wall;     /* ns since 1970 */
@@ -121,7 +122,7 @@ enum policy_statistic {
 	STATISTIC_COUNT,
 	STATISTIC_BYTES,
 	STATISTIC_RATE,
-	STATISTIC_QUANTILE, /* policy_budget.part: a percentile that has no name of its own here */
+	STATISTIC_QUANTILE, /* another percentile: policy_budget.part */
 };
 
 /* A budget holds for each name, for each category, or for all its events together. */
@@ -137,8 +138,8 @@ struct policy_budget {
 	bool absolute, relative;    /* at least one */
 	double limit;               /* ns, events, bytes, or events per second */
 	double tolerance;           /* 0.1: a tenth more than the baseline */
-	uint64_t min_count;         /* durations of fewer spans, or of less time ... */
-	uint64_t min_time;          /* ... (ns) in all, are not compared with the baseline */
+	uint64_t min_count;         /* durations of fewer spans are not compared with the baseline */
+	uint64_t min_time;          /* ns; nor are durations with a smaller sum */
 	struct slice limit_text, tolerance_text;
 };
 
@@ -149,7 +150,7 @@ struct policy_report {
 
 /* A policy without its overrides, or an override. */
 struct policy_section {
-	const struct slice *paths; /* patterns; of an override */
+	const struct slice *paths; /* patterns; only of an override */
 	uint32_t npaths;
 	struct policy_choice choice;
 	const struct policy_event *events;
@@ -191,7 +192,7 @@ struct policy_file *policy_file_parse(struct slice text, const char *name, const
                                       struct findings *findings, bool *no_memory);
 void policy_file_free(struct policy_file *f); /* NULL is allowed */
 
-/* Returns the overrides for an input: bit i for the i-th.  path: absolute. */
+/* Returns the overrides for an input: bit i for overrides[i].  path: absolute path of the input. */
 uint32_t policy_file_overrides(const struct policy_file *f, const char *path);
 
 /* ---- a baseline: the output of an earlier `tracetool stats --format json` (baseline.c) ---- */
@@ -201,13 +202,13 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path);
 
 struct policy_baseline;
 
-/* folder: the path must be below it (base/os.h); NULL: it may be anywhere.  Returns NULL after a finding, or
- * on OOM (*no_memory), which is not reported. */
+/* Reads a baseline.  folder: the path must be below it (base/os.h); NULL: it may be anywhere.  Returns NULL
+ * after a finding, or on OOM (*no_memory), which is not reported. */
 struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
                                       bool *no_memory);
 
-/* Adds the baseline of a further run, and takes ownership of it; a value may be as large as the largest of
- * all baselines.  *list may be NULL. */
+/* Adds the baseline of a further run and takes ownership of it; *list may be NULL.  Values are compared with
+ * the largest of all baselines. */
 void baseline_add(struct policy_baseline **list, struct policy_baseline *further);
 void baseline_free(struct policy_baseline *b); /* NULL is allowed */
 
@@ -216,20 +217,21 @@ void baseline_free(struct policy_baseline *b); /* NULL is allowed */
 /* Expectations of a policy and its overrides.  A later override replaces expectations of the same kind, and
  * events, metadata and budgets with the same patterns; others are added. */
 struct policy_checks {
-	const struct policy_file *file; /* NULL: there is a baseline only */
+	const struct policy_file *file; /* NULL: only a baseline is given */
 	const struct policy_event **events;
 	const struct policy_metadata **metadata;
 	const struct policy_budget **budgets;
 	uint32_t nevents, nmetadata, nbudgets;
-	const struct policy_epoch *epoch; /* NULL: nothing is expected; so the others */
+	const struct policy_epoch *epoch; /* NULL here and below: nothing is expected */
 	const struct policy_tracks *threads, *processes;
 	const struct policy_max_share *lost, *unfinished;
 	const struct policy_times *times;
 	bool any; /* at least one expectation */
 };
 
-/* overrides: from policy_file_overrides().  file: borrowed; may be NULL.  baseline: there is one; if no
- * budget is relative to it, the p50 of each name may exceed it by a tenth. */
+/* overrides: from policy_file_overrides().  file: borrowed; may be NULL.  baseline: one is given; without a
+ * budget relative to it, a default one allows the p50 of each name to be a tenth larger.  Returns false on
+ * OOM. */
 bool policy_checks_init(struct policy_checks *c, const struct policy_file *file, uint32_t overrides,
                         bool baseline);
 void policy_checks_free(struct policy_checks *c);
@@ -239,11 +241,11 @@ void policy_checks_free(struct policy_checks *c);
 /* Events of one expectation. */
 struct policy_tally {
 	uint64_t count;
-	uint64_t first, beyond; /* offsets: of the first; of the first above the maximum */
+	uint64_t first, beyond; /* offsets: of the first event; of the first event above the maximum */
 };
 
-/* Memory: that of the statistics, which is bounded, once for the trace and once for each pattern of threads
- * in its budgets, plus 16 MiB at most. */
+/* Memory: statistics of the trace and of each pattern of threads in its budgets, each bounded, and at most
+ * 16 MiB. */
 struct policy_watch {
 	const struct policy_checks *checks; /* borrowed */
 	struct stats stats;
@@ -255,9 +257,9 @@ struct policy_watch {
 		uint32_t n, cap;
 	} known;
 	uint64_t of_kind[POLICY_KINDS]; /* expectations of a kind, a bit for each */
-	uint64_t threaded;              /* expectations with a pattern of threads, likewise */
+	uint64_t threaded;              /* expectations with a pattern of threads, a bit for each */
 	struct policy_thread {
-		const char *name; /* when it was compared */
+		const char *name; /* the name that was compared */
 		uint32_t n;
 		bool known;
 		uint64_t events; /* expectations whose pattern of threads fits, a bit for each */

@@ -11,10 +11,10 @@ struct policy_draft {
 	struct policy_file *file;
 };
 
-/* A value; `what` is its key, for messages.  Returns false after a finding, or on OOM. */
+/* Reads a value to *to.  what: its key, for messages.  Returns false after a finding, or on OOM. */
 typedef bool policy_reader(struct policy_draft *d, const struct yaml_node *node, const char *what, void *to);
 
-/* A key of a mapping, how its value is read, and where to: an offset in what the mapping is read into. */
+/* A key of a mapping, the reader of its value, and the offset of the result in the struct of the mapping. */
 struct policy_key {
 	const char *name;
 	policy_reader *read;
@@ -31,20 +31,20 @@ bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char
 #define POLICY_MAP(d, node, what, keys, into)                                                                \
 	policy_map(d, node, what, keys, sizeof keys / sizeof keys[0], into)
 
-/* Cleared memory that lives as long as the policy.  NULL sets d->yaml.no_memory. */
+/* Returns cleared memory that lives as long as the policy; on OOM NULL, with d->yaml.no_memory set. */
 void *policy_alloc(struct policy_draft *d, size_t n, size_t size);
 
-/* A copy that ends with a NUL. */
+/* Copies a text; a NUL follows the copy. */
 bool policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
 
-/* A struct slice: a text that is fast to compare as a pattern. */
+/* Reads a struct slice: a text that is fast to compare as a pattern. */
 policy_reader policy_pattern;
 
-/* A pattern, or a list of at most `max`. */
+/* Reads a pattern, or a list of at most `max` patterns. */
 bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,
                      const struct slice **out, uint32_t *n);
 
-/* A struct policy_range: an exact number, or {min, max}. */
+/* Reads a struct policy_range: an exact number, or {min, max}. */
 policy_reader policy_count_range;
 
 /* The keys of struct policy_who, for mappings of a struct that begins with one. */
@@ -68,7 +68,7 @@ bool policy_who_equal(const struct policy_who *a, const struct policy_who *b);
 
 extern const char *const policy_statistics[]; /* keywords of enum policy_statistic, ends with NULL */
 
-/* The keys "expect" and "budgets" of a struct policy_section. */
+/* Read the keys "expect" and "budgets" of a struct policy_section. */
 policy_reader policy_read_expect, policy_read_budgets;
 
 /* ---- baseline.c ---- */
@@ -79,7 +79,7 @@ enum baseline_table { BASELINE_SPANS, BASELINE_ASYNC, BASELINE_INSTANTS, BASELIN
 struct baseline_input;
 
 struct baseline_values {
-	double value; /* of the statistic: ns, events, or events per second */
+	double value; /* of the statistic: ns, events, bytes, or events per second */
 	double count; /* of spans */
 	double sum;   /* of their durations, ns; NaN: not known */
 };
@@ -88,12 +88,12 @@ struct baseline_values {
  * else the only one of the same file name; else NULL. */
 const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path);
 
-/* Gets the statistic of a budget for a name.  category: "" for instants and counters.  Returns false if it is
- * not known. */
+/* Finds the statistic of a budget for a name.  category: "" for instants and counters.  Returns false if the
+ * baseline lacks it. */
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
                     struct slice category, const struct policy_budget *budget, struct baseline_values *v);
 
-/* The baseline of a further run; NULL: none. */
+/* Returns the baseline of a further run, or NULL. */
 const struct policy_baseline *baseline_next(const struct policy_baseline *b);
 
 /* ---- the verdict ---- */

@@ -1,7 +1,7 @@
 /*
- * Reading a policy: values, sets of events, which findings count, keys of the whole run, and overrides; and
+ * Reading a policy: values, sets of events, findings that count, keys of the whole run, and overrides; and
  * finding the policy of a folder.  The keys `expect` and `budgets` are in read_expect.c.  Mistakes become
- * findings; reading goes on after one, so that a run reports all of a file.
+ * findings; reading continues after a mistake, so that one run reports all mistakes of a file.
  */
 #define _XOPEN_SOURCE 700 /* realpath() */
 
@@ -150,14 +150,14 @@ bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
 	       pattern_equal(a->thread, b->thread) && a->kinds == b->kinds;
 }
 
-/* ---- which findings count ---- */
+/* ---- findings that count ---- */
 
 static bool report_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
                            struct slice rules)
 {
 	struct quoted q;
 
-	/* the search for the nearest rule is slow: not for a finding that is not shown */
+	/* the search for the nearest rule is slow: only for a finding that is shown */
 	const char *const nearest = finding_is_shown(d->yaml.findings, &policy_rules[YAML_BAD_VALUE])
 	                                ? rule_nearest_name(rules.p)
 	                                : NULL;

@@ -16,7 +16,7 @@
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
 
-#define MAX_TRACE_ROWS 64U /* kinds of spans that are added of a trace */
+#define MAX_TRACE_ROWS 64U /* max kinds of spans that a trace adds */
 #define MAX_EVENTS 3       /* expected ones */
 #define MAX_BUDGETS 4
 #define MAX_NAME 120 /* bytes */
@@ -38,7 +38,7 @@ static size_t visible_character(const char *p, size_t n)
 }
 
 /* Returns the length before ":LINE" or ":LINE:COLUMN" at the end of a position in a source; the whole length
- * if the name is none. */
+ * if the name is no position. */
 static uint32_t path_end(struct slice name)
 {
 	uint32_t end = name.n;
@@ -102,7 +102,7 @@ static void write_name(struct text *t, struct slice name, uint32_t i, uint32_t e
 		text_char(t, '*');
 }
 
-/* Writes a pattern that fits the name; for a position in a source, also in other versions of it. */
+/* Writes a pattern that fits the name; for a position in a source, also in other versions of the source. */
 static void write_name_pattern(struct text *t, struct slice name, bool *position)
 {
 	const uint32_t end = path_end(name);

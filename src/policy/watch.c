@@ -64,8 +64,8 @@ void policy_watch_free(struct policy_watch *w)
 
 /* ---- threads ---- */
 
-/* Returns the patterns that fit a thread; none fits a process.  Compares again when the name changes, which
- * may be after its first event. */
+/* Returns the patterns that fit a thread; none fits a process.  Compares again when the name changes: the
+ * name may follow the first event of the thread. */
 static const struct policy_thread *find_thread(struct policy_watch *w, const struct track *t)
 {
 	while (t->parent != NULL && (t->lane > 0 || t->is_child))

@@ -1,5 +1,5 @@
 /*
- * Sums of fields: those of --sum, and the bytes of spans, from the fields that the vocabulary names
+ * Sums of numeric fields: the field of --sum, and the bytes of spans, from fields that the vocabulary names
  * (`bytes`).
  */
 #include "base/match.h"

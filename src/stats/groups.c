@@ -1,7 +1,7 @@
 /*
  * Groups of --by: each key of an event becomes a small number (of a text, or the index of a track), and each
- * combination of numbers a group.  Threads, processes and tracks with equal names are different groups.
- * Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; the rest is counted as "(other)".
+ * combination of numbers a group.  Threads, processes and tracks with equal names stay distinct.  Bounded:
+ * NAMES_MAX texts of a key, NAMES_MAX groups of a table; the rest is counted as "(other)".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool parse_key(struct group_column *c, const char *name, size_t n)
 {
 	if (n >= sizeof c->head)
 		return false;
-	for (size_t i = 0; i < n; i++) /* it is the head of a column */
+	for (size_t i = 0; i < n; i++) /* the key is the head of a column */
 		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
 			return false;
 	memcpy(c->head, name, n);
@@ -36,7 +36,7 @@ static bool parse_key(struct group_column *c, const char *name, size_t n)
 	return strncmp(c->head, "arg:", 4) == 0 && n > 4;
 }
 
-/* The key that is probably meant; NULL: none. */
+/* Returns the key most similar to a mistyped one, or NULL. */
 static const char *nearest_key(const char *name)
 {
 	struct nearest near = { .typed = name };
@@ -80,7 +80,7 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 	}
 }
 
-/* The i-th key; of the default, the name and the category. */
+/* Returns the i-th key; the default keys are name and category. */
 static const char *key_word(const struct group_by *by, unsigned i)
 {
 	return by->n > 0 ? by->columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
@@ -343,10 +343,11 @@ bool groups_lacks_field(const struct stats *s, unsigned i)
 
 /* ---- texts ---- */
 
-/* Parts of labels, in the order in which they are added to labels that are still equal. */
+/* Parts of labels, in the order in which they are added to labels that are equal so far. */
 enum label_part { LABEL_ID, LABEL_PROCESS, LABEL_HOST, LABEL_PARTS };
 
-/* Writes nothing if the trace does not state the part. */
+/* Writes a part of a label.  The index of the track replaces a missing id, or a missing process id if the
+ * host is missing, too. */
 static void put_label_part(struct text *t, const struct track *k, enum label_part part)
 {
 	const struct track *const process = track_process(k);

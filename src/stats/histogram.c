@@ -154,7 +154,7 @@ uint64_t histogram_bucket_high(uint32_t index)
 	return histogram_bucket_low(index) + (bucket_width(index) - 1);
 }
 
-/* Adds a number n times.  Without a free block, the cost does not depend on n. */
+/* Adds a number n times, at constant cost even without a free block. */
 static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
 	uint32_t block, bucket;
@@ -163,7 +163,7 @@ static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t
 		histogram_add(h, pool, v);
 	if (n == 0)
 		return;
-	histogram_add(h, pool, v); /* which allocates its block */
+	histogram_add(h, pool, v); /* allocates the block of v */
 	n--;
 	histogram_place(v, &block, &bucket);
 	if (h->spread && h->blocks[block] != 0) {
@@ -217,7 +217,7 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 	h->max = max;
 }
 
-/* The bucket of the rank-th smallest number of a spread histogram. */
+/* Returns the bucket of the rank-th smallest number of a spread histogram. */
 static uint32_t bucket_of_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank)
 {
 	uint64_t below = 0;

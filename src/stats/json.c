@@ -19,7 +19,7 @@ static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, boo
 
 /* ---- additions of --full, for stats_merge() ---- */
 
-/* A number that may be infinite, or NaN: then it is a text. */
+/* Writes a number; infinity and NaN as text. */
 static void put_f64(struct json_out *o, const char *key, double v)
 {
 	if (isfinite(v))
@@ -52,7 +52,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A histogram: its numbers while there are few, then the counts of its buckets by index. */
+/* Writes a histogram: its numbers if they are few, else the counts of its buckets by index. */
 static void put_histogram(struct json_out *o, const struct histogram *h, const struct histogram_pool *pool)
 {
 	uint64_t kept[HISTOGRAM_KEPT];
@@ -144,7 +144,7 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 		put_full(o, s);
 }
 
-/* A row with a name and its count. */
+/* Writes a row of a name and its count. */
 static void put_count(struct json_out *o, struct slice name, uint64_t count)
 {
 	begin_row(o);
@@ -168,7 +168,7 @@ static bool put_classes(struct json_out *o, const struct stats *s)
 	return true;
 }
 
-/* The keys of a group. */
+/* Writes the keys of a group. */
 static void put_keys(struct json_out *o, const struct stats *s, const struct slice *values, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -181,7 +181,7 @@ static bool is_further_quantile(const struct span_column_row *c)
 	return c->what == SPAN_QUANTILE && c->part != 500000 && c->part != 900000 && c->part != 990000;
 }
 
-/* The slowest spans of a group. */
+/* Writes the slowest spans of a group. */
 static void put_examples(struct json_out *o, const struct stats *s, const struct longest_group *g)
 {
 	json_out_begin(o, "examples", "[");

@@ -1,8 +1,8 @@
 /*
- * Tables over several traces: rows with the same texts as keys are added up.  Texts are made valid UTF-8
- * first, so that tables read from JSON give the same result.  Counts have 64 bits; sums are limited to 2^100,
- * so that numbers computed from them fit in 128 bits.  Numbers beyond stay at the limit, and the table is
- * marked.
+ * Tables over several traces: the rows of each are added to those with the same texts as keys.  Texts are
+ * made valid UTF-8 first, so that tables that were written as JSON give the same result.  Counts have 64
+ * bits; sums are limited to 2^100, so that computations with them fit in 128 bits.  Beyond, they stay at the
+ * limit, and stats.overflowed is set.
  */
 #include "base/match.h"
 #include "stats/stats.h"
@@ -32,12 +32,12 @@ static void add_total(struct stats *s, struct total *to, unsigned __int128 v)
 	s->overflowed |= !fits;
 }
 
-/* The text as JSON has it; p is NULL on OOM. */
+/* Returns the text as in JSON; p is NULL on OOM. */
 static struct slice valid_text(struct stats *s, struct slice text)
 {
 	struct text valid = { .p = NULL };
 
-	text.flags = 0; /* of the other table: caches must not use its address */
+	text.flags = 0; /* it is of the other table: no cache may use its address */
 	if (text.n == 0 || utf8_valid(text.p, text.n))
 		return text.p != NULL ? text : SLICE_LIT("");
 	text_utf8(&valid, text);
@@ -202,7 +202,7 @@ bool stats_add_counter(struct stats *s, struct slice name, struct slice category
 		return true;
 	if (!array_reach(&s->counter_category, &s->ncounter_category, *number, sizeof *s->counter_category))
 		return false;
-	/* The first of several in byte order, regardless of the order of the traces. */
+	/* Of several categories the first in byte order, regardless of the order of the traces. */
 	struct slice *const at = &s->counter_category[*number];
 	if (at->p == NULL || slice_compare(v[1], *at) < 0)
 		*at = arena_copy(&s->text, v[1]);
@@ -242,7 +242,7 @@ static bool merge_counters(struct stats *into, const struct stats *from)
 
 /* ---- the whole ---- */
 
-/* Keeps a text that all traces have in common; no bytes if this trace has another. */
+/* Keeps the text that all traces have in common; without bytes if this trace has another. */
 static bool join_text(struct stats *s, struct slice *to, struct slice from, bool is_first)
 {
 	const struct slice text = valid_text(s, from);

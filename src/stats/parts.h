@@ -16,7 +16,7 @@
  *   histogram.c    percentiles of 64-bit numbers
  *   names.c        numbers for names
  *   self_times.c   time of spans that no other span of their track covers
- *   self_tree.c    the same, where many overlap in part
+ *   self_tree.c    the same, if many spans overlap in part
  *   series.c       values of counters
  */
 
@@ -59,10 +59,10 @@ void histogram_pool_free(struct histogram_pool *pool);
 
 #define HISTOGRAM_NOTE 96 /* bytes */
 
-/* The note of reports that n durations are coarse. */
+/* Writes the note for reports that n durations are coarse. */
 const char *histogram_note(uint64_t n, char to[HISTOGRAM_NOTE]);
 
-/* Adds v after the first 16. */
+/* The part of histogram_add() that may allocate: call histogram_add(). */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
 
 static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
@@ -73,7 +73,7 @@ static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket
 	*bucket = (uint32_t)(v >> (log - 6)) & 63;
 }
 
-/* Never fails: on OOM precision is lost and counted in pool->coarse. */
+/* Never fails: if the pool is full, or on OOM, precision is lost and counted in pool->coarse. */
 static inline void histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	if (v < h->min || h->count == 0)
@@ -95,15 +95,15 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 	histogram_spread(h, pool, v);
 }
 
-/* Buckets that are not counted yet: they are seldom in the cache, so each is prefetched while the next
- * numbers are added.  Zero-initialise to start; call histogram_settle() before any other use of the pool. */
+/* Buckets to count later: they are rarely in the CPU cache, so each is prefetched while the next numbers are
+ * added.  Zero-initialise to start; call histogram_settle() before the pool is used otherwise. */
 #define HISTOGRAM_LATE 16U
 struct histogram_late {
 	uint32_t at[HISTOGRAM_LATE]; /* index in the pool; 0: none, as block 0 is not used */
 	uint32_t n;
 };
 
-/* Like histogram_add(), for numbers that go to many histograms in turn. */
+/* Like histogram_add(), but faster if many histograms get numbers in turn. */
 static inline void histogram_add_late(struct histogram *h, struct histogram_pool *pool,
                                       struct histogram_late *late, uint64_t v)
 {
@@ -131,8 +131,7 @@ static inline void histogram_settle(struct histogram_pool *pool, struct histogra
 	*late = (struct histogram_late){ 0 };
 }
 
-/* Adds n numbers of the bucket with this index: block * HISTOGRAM_BUCKETS + bucket.  min and max become those
- * of its middle. */
+/* Adds the middle of a bucket n times, also to min and max.  index: block * HISTOGRAM_BUCKETS + bucket. */
 void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n);
 
 static inline uint32_t histogram_bucket_of(uint64_t v)
@@ -143,11 +142,11 @@ static inline uint32_t histogram_bucket_of(uint64_t v)
 	return block * HISTOGRAM_BUCKETS + bucket;
 }
 
-/* Smallest and largest number of that bucket. */
+/* Return the smallest and the largest number of the bucket with this index. */
 uint64_t histogram_bucket_low(uint32_t index);
 uint64_t histogram_bucket_high(uint32_t index);
 
-/* Adds another histogram, whose pool is `of`: the result equals that of adding its numbers, in any order. */
+/* Adds another histogram, whose pool is `of`.  The result equals adding its numbers, in any order. */
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of);
 
@@ -155,7 +154,7 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
  * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
 uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
 
-/* Bounds of the rank-th smallest number, 1 <= rank <= count: those of its bucket, within [min, max]. */
+/* Gets the bounds of the rank-th smallest number, 1 <= rank <= count: of its bucket, within [min, max]. */
 void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
                     uint64_t *low, uint64_t *high);
 
@@ -168,8 +167,9 @@ static inline uint64_t histogram_percentile(const struct histogram *h, const str
 /* ---- names ---- */
 
 /*
- * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a small number (a category): each
- * event needs one look-up for both.  Bounded in number and in bytes: further names share NAMES_OTHER.
+ * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a small number (a category): one
+ * look-up for both, since each event needs it.  Bounded in number and in bytes: further names share
+ * NAMES_OTHER.
  */
 #define NAMES_MAX 65536
 #define NAMES_MAX_BYTES (6 << 20) /* of one arena */
@@ -253,7 +253,7 @@ static inline unsigned __int128 total_of(struct total t)
 	return (unsigned __int128)t.high << 64 | t.low;
 }
 
-/* v in millionths of `of`, rounded; 0 if `of` is 0. */
+/* Returns v / of in millionths, rounded; 0 if `of` is 0. */
 static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int128 of)
 {
 	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
@@ -262,17 +262,17 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
 /* ---- self times ---- */
 
 /*
- * Time of the spans of each name on all tracks: `self`, not covered by spans of the track inside them, and
+ * Times of the spans of each name on all tracks: `self`, not covered by spans of the track inside them, and
  * `total`, the union of the spans of the name, so that recursive spans count once.  Of two equal spans the
  * later contains the earlier.
  *
- * Spans are collected and evaluated together when the capacity of their track is used up, or at the end:
- * exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks the spans that end first are
- * counted and dropped; blocks keep the time that they cover.  A later span that begins inside a block is
- * counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each is
- * reduced.
+ * Spans are collected, and evaluated together when the capacity of their track is used up, or at the end.
+ * Times are exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks, spans that end
+ * first are counted and dropped; blocks keep the time that they cover.  A later span that begins inside a
+ * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
+ * is reduced.
  *
- * Spans in order of start or end that nest cost least; others are sorted.  Partial overlaps cost little
+ * Nested spans in order of start or end cost least; other spans are sorted.  Partial overlaps cost little
  * unless a span is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log
  * n) per span.
  */
@@ -346,22 +346,22 @@ struct self_times {
 void self_times_init(struct self_times *t);
 void self_times_free(struct self_times *t);
 
-/* Reserves capacity for one more span of the track. */
+/* Ensures capacity for one more span of the track.  Returns false on OOM. */
 bool self_times_reserve(struct self_times *t, uint32_t track);
 
-/* Sum of the self times of all names without waiting, of evaluated spans, ns. */
+/* Returns the sum of the self times of all evaluated spans that are not waiting, ns. */
 unsigned __int128 self_times_busy(const struct self_times *t);
 
 /* Evaluates all spans; later ones are independent of them. */
 void self_times_end(struct self_times *t);
 
-/* The times of a name, of evaluated spans. */
+/* Returns the times of the evaluated spans of a name. */
 const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
 
 /* The same, to add times of tracks that are not in t; NULL on OOM.  Valid until the next call. */
 struct self_name *self_times_name(struct self_times *t, uint32_t who);
 
-/* Adds a span; who: small numbers from 0, or one of the above.  Ends saturate at 2^64 - 1. */
+/* Adds a span.  who: number of its name, SELF_NOBODY or SELF_OTHER.  Ends saturate at 2^64 - 1. */
 static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
                                   uint32_t who, bool waiting)
 {
@@ -376,13 +376,13 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 	struct self_span *const to = k->spans + k->n;
 	if (k->n > 0) {
 		const struct self_span *const last = to - 1;
-		/* the flags are predicted, the order of two spans is not */
+		/* a branch on a flag is predicted, on the order of two spans it is not */
 		if (k->by_start)
 			k->by_start = (start > last->start) | ((start == last->start) & (end < last->end));
 		if (k->by_end)
 			k->by_end = (end > last->end) | ((end == last->end) & (start <= last->start));
 	}
-	__builtin_prefetch(to + 4, 1); /* of many tracks, the capacity is larger than the cache */
+	__builtin_prefetch(to + 4, 1); /* the spans of many tracks do not fit in the CPU cache */
 	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };
 	k->n++;
 }
@@ -397,14 +397,14 @@ struct self_item {
 
 /*
  * Self times of items with any overlaps, in O(log n) per item: sets self[index] of all items with an index.
- * Items are sorted by start, then by descending end, then the containing one first.
+ * Items are sorted by start, then by descending end, then the containing one first.  Returns false on OOM.
  */
 bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self);
 
 /* ---- series ---- */
 
 /*
- * The values of counters, by series: a numeric field of a counter, with a value of its own on each track.
+ * The values of counters, by series.  A series is a numeric field of a counter; it has a value on each track.
  * Values are doubles; NaN and infinities are not counted.
  *
  * Percentiles are by nearest rank of the values, not weighted by time, with a relative error of at most 0.8
@@ -413,8 +413,8 @@ bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self);
  * mean over time.
  *
  * The mean over time is exact for values in any order as long as each lies among the last SERIES_RECENT / 2
- * values of its track, in order of time, or before all of them.  Others do not change it, and are counted as
- * late.
+ * values of its track, in order of time, or before all of them.  Other values do not change the mean, and are
+ * counted as late.
  */
 #define SERIES_STEPS (1U << 19)
 #define SERIES_STATES (1U << 18)
@@ -471,32 +471,32 @@ struct series_set {
 void series_init(struct series_set *s, struct arena *text);
 void series_free(struct series_set *s);
 
-/* Adds the fields of an event of this counter. */
+/* Adds the numeric fields of an event of this counter.  Returns false on OOM. */
 bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, const struct event *e);
 
-/* Whether a value is a finite number. */
+/* Gets the number of a value.  Returns false if it is not a finite number. */
 bool series_value(const struct value *v, double *to);
 
 /* percent: 1 .. 100.  The result is at most max. */
 double series_percentile(const struct series *s, unsigned percent);
 
-/* The series of a counter's field, with a count of 0 at first.  *to is NULL beyond the limits; returns false
- * on OOM. */
+/* Finds the series of a counter's field, or adds it with a count of 0.  *to is NULL beyond the limits.
+ * Returns false on OOM. */
 bool series_of(struct series_set *s, uint32_t counter, struct slice field, struct series **to);
 
-/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if the number of values
+/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if the count of the step
  * overflows. */
 bool series_add_step(struct series_set *s, struct series *to, int32_t key, uint64_t n);
 
-/* Adds another series of the same field, of other tracks.  At equal times, the first value is the smaller one
- * and the last the larger one: except for rounded sums, the order of series does not matter.  Returns false
- * if a number overflows. */
+/* Adds another series of the same field, of other tracks.  Of equal times, the first value is the smaller one
+ * and the last the larger one, so that the order of series does not matter, except for rounded sums.  Returns
+ * false if a number overflows. */
 bool series_merge(struct series_set *s, struct series *to, const struct series *from);
 
 /* Mean of the values, within min and max. */
 double series_mean(const struct series *s);
 
-/* Mean over the time from the first value of each track to its last; without time, of the values. */
+/* Mean over the time from the first value of each track to its last; if there is no time, of the values. */
 double series_time_mean(const struct series *s);
 
 #endif

@@ -46,7 +46,7 @@ static bool get_u64(struct reading *r, const struct json_token *v, uint64_t *to)
 	       fail(r, v->p, "an integer of 64 bits is expected");
 }
 
-/* A time.  It may be negative only if the first time of the input is. */
+/* Reads a time, which may be before 0 only if the first time of the input is. */
 static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
 {
 	const bool minus = v->kind == JSON_INT;
@@ -120,7 +120,7 @@ static bool get_text(struct reading *r, const struct json_token *v, struct slice
 	return fail(r, v->p, "a text is expected");
 }
 
-/* Starts a walk; a value that is no object or array is a fault. */
+/* Begins a walk; a value of another kind is a fault. */
 static struct json_walk walk(struct reading *r, const struct json_token *v, enum json_kind kind)
 {
 	if (v->kind == kind) {
@@ -132,7 +132,7 @@ static struct json_walk walk(struct reading *r, const struct json_token *v, enum
 	return (struct json_walk){ .json = &r->json, .more = false };
 }
 
-/* After a walk through v: returns true if it reached the end. */
+/* Ends a walk through v.  Returns false if it did not reach the end. */
 static bool walked(struct reading *r, const struct json_walk *w, struct json_token *v)
 {
 	v->end = w->p;
@@ -222,7 +222,7 @@ static bool read_buckets(struct reading *r, struct json_token *object, struct ro
 				return true;
 			}
 		}
-	/* other forms: tokens from the start of the object; buckets counted here are skipped */
+	/* the others, by tokens: from the start of the object, without those that are counted */
 	const char *const done = p;
 	struct json_walk w = walk(r, object, JSON_OBJECT);
 	while (w.p != NULL && json_walk_next(&w)) {
@@ -280,7 +280,7 @@ static bool read_field_sum(struct reading *r, struct json_token *object, struct 
 	return ok && walked(r, &w, object);
 }
 
-/* Reads a member that is a key of the groups.  *is_one: it is. */
+/* Reads a member that is a key of the groups; *is_one: it is one. */
 static bool read_key(struct reading *r, const struct json_walk *w, struct slice *values, unsigned n,
                      unsigned *keys, bool *is_one)
 {
@@ -299,7 +299,7 @@ static bool read_key(struct reading *r, const struct json_walk *w, struct slice 
 	return true;
 }
 
-/* Whether the histogram fits the other numbers of the group. */
+/* Returns true if the numbers of the group and its histogram do not contradict each other. */
 static bool fits(const struct row_reading *row)
 {
 	const struct span_group *const g = &row->group;
@@ -358,7 +358,7 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 	d.row.group = &d.group;
 	d.row.sum = d.has_sum ? &d.sum : NULL;
 	ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
-	r->file->pool.n = 0; /* for the next row */
+	r->file->pool.n = 0; /* free for the next row */
 	return ok || out_of_memory(r);
 }
 
@@ -435,7 +435,7 @@ static bool read_series(struct reading *r, struct json_token *object, uint32_t c
 		static const struct {
 			const char *key;
 			size_t at;
-			bool any; /* also not finite */
+			bool any; /* may be infinite or NaN */
 		} numbers[] = {
 			{ "first", offsetof(struct series, first), false },
 			{ "last", offsetof(struct series, last), false },
@@ -513,7 +513,7 @@ static bool read_counter(struct reading *r, struct json_token *object)
 
 /* ---- inputs ---- */
 
-/* The table of --by words, "[]" for names and categories. */
+/* Reads the keys of --by; "[]" for names and categories. */
 static bool read_by(struct reading *r, struct json_token *list, struct group_by *by)
 {
 	struct json_walk w = walk(r, list, JSON_ARRAY);
@@ -534,7 +534,7 @@ static bool read_by(struct reading *r, struct json_token *list, struct group_by 
 	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
 }
 
-/* The field of a sum, as --sum takes it: it is the head of a column. */
+/* Reads the field of a sum; with the checks of --sum, as it becomes the head of a column. */
 static bool read_sum_of(struct reading *r, struct json_token *v, struct slice *field)
 {
 	char word[GROUP_KEY_MAX + 8], why[256];
@@ -549,7 +549,7 @@ static bool read_sum_of(struct reading *r, struct json_token *v, struct slice *f
 	       fail(r, v->p, "there is no such field");
 }
 
-/* Makes a table by name,category one of the default, whose instants are by name. */
+/* Changes a table by name,category to a default one, whose instants are by name. */
 static bool regroup(struct stats *s)
 {
 	static const struct group_by none = { .n = 0 };
@@ -568,8 +568,7 @@ static bool regroup(struct stats *s)
 	return ok;
 }
 
-/* The table gets the keys and the field of its first file, unless they are given; later files have the same.
- */
+/* The table gets keys and field of its first file, unless they are given; later files must have the same. */
 static bool same_groups(struct reading *r, struct json_token *full, const struct group_by *by,
                         struct slice sum_of)
 {
@@ -594,7 +593,7 @@ static bool same_groups(struct reading *r, struct json_token *full, const struct
 	return fail(r, full->p, wrong);
 }
 
-/* Reads the description of an input, its first part: keys and counts. */
+/* Reads "full" of an input, which precedes the tables: keys and counts. */
 static bool read_full(struct reading *r, struct json_token *full, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, full, JSON_OBJECT);
@@ -733,7 +732,7 @@ static bool read_input(struct reading *r, struct json_token *input)
 
 /* ---- files ---- */
 
-/* Whether it is a file of this program and layout. */
+/* Checks that the file is of this program and layout. */
 static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
 {
 	struct stats_file *const f = r->file;
@@ -762,7 +761,7 @@ static bool read_inputs(struct reading *r, struct json_token *inputs)
 	       (any || fail(r, inputs->p, "it has no inputs: no trace could be read"));
 }
 
-/* The head is the first part, but may be later in an edited file. */
+/* The head is written first; an edited file may have it later. */
 static bool read_file(struct reading *r, const char *p)
 {
 	struct json_token file = { .p = p, .kind = JSON_OBJECT }, inputs = { .p = NULL };
@@ -803,7 +802,7 @@ bool stats_read(struct stats_file *f)
 	f->why[0] = '\0';
 	r.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
 	bool ok = p < r.end && *p == '{' ? read_file(&r, p) : check_head(&r, SLICE_LIT(""), 0);
-	/* Faults of the JSON have precedence. */
+	/* Faults of the JSON are reported first. */
 	const char *const fault =
 	    !ok && !r.no_memory ? json_document_fault(f->text.p, f->text.n, JSON_MAX_DEPTH, &at) : NULL;
 	if (fault != NULL)

@@ -40,7 +40,7 @@ static void put_head(struct text *t, const struct stats_view *v)
 	text_visible(&line, stats_title(o, title), 0);
 	text_str(&line, ": ");
 	text_visible(&line,
-	             o->format.n > 0 ? o->format /* may be any text if it is from a table */
+	             o->format.n > 0 ? o->format /* a table from a file may have any text */
 	             : o->traces > 1 ? SLICE_LIT("several formats")
 	                             : SLICE_LIT("unknown format"),
 	             0);
@@ -210,7 +210,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 }
 
 /* Columns without information in this table: self times of async spans; negative values and bytes if there
- * are none; waiting times if there are none or they equal the self times; decades without a span. */
+ * are none; waiting times if there are none or they are the self times; decades without a span. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
 {
@@ -306,7 +306,7 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 			span_cell(&c, &v->columns->list[k], v->stats, &rows[i]);
 	}
 	finish_table(t, title, &c, v, n, shown);
-	if (v->stats->by.n == 0) /* of other groups it is expected */
+	if (v->stats->by.n == 0) /* in other groups it is expected */
 		put_recursive(t, v, rows, shown);
 	if (v->stats->examples.n > 0)
 		put_examples(t, title, v, rows, shown);

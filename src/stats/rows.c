@@ -167,7 +167,7 @@ static int by_counter(const void *a, const void *b)
 	return (x->series > y->series) - (x->series < y->series);
 }
 
-/* The same, by name: tables over several traces do not depend on their order. */
+/* The same, but by name: joint tables do not depend on the order of the traces. */
 static int by_counter_and_name(const void *a, const void *b)
 {
 	const struct series_row *x = a, *y = b;

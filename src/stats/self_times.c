@@ -1,4 +1,4 @@
-/* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
+/* Self and total time of spans by name (parts.h): spans are collected per track and evaluated together when
  * the track's capacity is used up, or at the end.  Spans in order that nest are evaluated with a stack;
  * those that overlap in part with stacks of runs, and if spans are inside too many of them, with a segment
  * tree (self_tree.c).  Evaluated spans are dropped; blocks remember the time that they cover. */
@@ -89,11 +89,10 @@ static int by_start(const void *a, const void *b)
 	return x->number > y->number ? -1 : 1; /* the later one contains the earlier */
 }
 
-#define MOVES 8U /* of an element, on average, while insertion is faster than a merge */
+#define MOVES 8U /* max average moves of an element with which insertion is faster than a merge */
 #define ELEMENT 64U
 
-/* Sorts by insertion if the elements are nearly in order, as are spans in order of their ends; else by
- * merges. */
+/* Sorts elements nearly in order, such as spans added at their ends, by insertion; others by merges. */
 static void sort_nearly(void *base, uint32_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	char *const p = base, element[ELEMENT];
@@ -157,7 +156,7 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 
 /* ---- spans that nest ---- */
 
-#define KEPT (UINT64_C(1) << 32) /* of nested_span.what, beside the index of the span: it is not dropped */
+#define KEPT (UINT64_C(1) << 32) /* in nested_span.what, beside the index of the span: it is not dropped */
 #define AROUND 3U                /* open spans that never end, and contain all others */
 
 /* Removes spans that end by `time`.  Their number is hard to predict, so up to three are counted without a
@@ -174,12 +173,12 @@ static inline struct nested_span *close_nested(struct nested_span *top, uint64_t
 struct nesting {
 	struct nested_span *top;
 	uint64_t block_end;     /* of the latest block */
-	uint32_t nblocks, left; /* blocks that were passed, and those in left[] */
+	uint32_t nblocks, left; /* numbers of passed blocks, and of blocks in left[] */
 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Passes the blocks before x.  Returns false if one is inside a span in part. */
+/* Passes the blocks before x.  Returns false if a block is only partly inside a span. */
 INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct self_track *k,
                         const struct self_item *x, bool backwards)
 {
@@ -200,9 +199,9 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 	return true;
 }
 
-/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks after the removal of
- * spans that end by `time` (time 0: none).  Returns false if two overlap in part, or a span is inside a
- * block.  Inlined twice, with a constant direction. */
+/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that remain when spans
+ * that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
+ * inside a block.  Inlined twice, with a constant direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *nleft)
 {
@@ -295,7 +294,7 @@ static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_
 	return &t->pieces[at];
 }
 
-/* Handles a span that may contain dropped spans of its name: these were counted as outermost, and are
+/* Handles a span that may contain dropped spans of its name: these were counted as outermost, but are
  * recursive. */
 static void uncount_inner(struct self_times *t, struct self_name *name, struct self_stretch *p,
                           const struct self_span *s)
@@ -452,7 +451,7 @@ static void unite_blocks(struct self_track *k)
 }
 
 /* Merges adjacent blocks until `max` are left.  No block may extend across the start of a retained span;
- * those before the end of the last block are in `starts`. */
+ * `starts` has the starts before the end of the last block. */
 static void merge_blocks(struct self_track *k, const uint64_t *starts, uint32_t nstarts, uint32_t max)
 {
 	while (k->nblocks > max) {

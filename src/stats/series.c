@@ -154,8 +154,8 @@ static struct series_state *state_of(struct series_set *set, uint32_t number, ui
 	return &set->states[at];
 }
 
-/* Makes space for a value in `recent`: more capacity, else without the older half.  Returns the number of
- * dropped values; there may be no space. */
+/* Makes space for a value in `recent`: by more capacity, else by dropping the older half.  Returns the number
+ * of dropped values; there may still be no space. */
 static uint32_t make_space(struct series_set *set, struct series_state *k)
 {
 	const uint32_t cap = k->cap > 0 ? 2 * k->cap : 4, more = cap - k->cap;

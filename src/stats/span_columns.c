@@ -1,4 +1,4 @@
-/* The columns of span tables: their names, what each counts, and the order of rows. */
+/* The columns of span tables: their names, their values, and the order of rows. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -122,7 +122,7 @@ static const char *list_names(char *to, size_t size)
 	return to;
 }
 
-/* Appends the column that is probably meant, if there is one. */
+/* Appends the column most similar to a mistyped one, if there is one. */
 static void suggest(char *why, size_t size, const char *name, size_t n)
 {
 	char typed[65];
@@ -142,7 +142,7 @@ static bool refuse(char *why, size_t size)
 	return false;
 }
 
-/* Whether the last column is not in the list before, else the reason. */
+/* Returns true if the last column is not in the list before, else writes the reason. */
 static bool is_new(const struct span_columns *c, char *why, size_t size)
 {
 	const struct span_column_row *const last = &c->list[c->n - 1];
@@ -208,7 +208,7 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 	struct span_columns all = *c;
 	unsigned at = 0;
 
-	/* They replace those of the list. */
+	/* The new percentiles replace those of the list. */
 	c->n = 0;
 	while (at < all.n && all.list[at].what != SPAN_QUANTILE)
 		c->list[c->n++] = all.list[at++];
@@ -292,13 +292,13 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 
 /* ---- values ---- */
 
-/* Values from 2^126 on become 2^126. */
+/* Limits a value to 2^126. */
 static unsigned __int128 saturated(double v)
 {
 	return (unsigned __int128)(v < 0x1p126 ? v : 0x1p126);
 }
 
-/* Returns the rate per second of n in so many nanoseconds; 0 without time. */
+/* Returns n / ns as a rate per second; 0 if ns is 0. */
 static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 {
 	if (ns == 0)
@@ -306,7 +306,7 @@ static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 	return n >> 96 == 0 ? n * 1000000000 / ns : saturated((double)n / ((double)ns / 1e9));
 }
 
-#define SUM_FRACTION 20 /* bits of a sum behind the point, for its rank */
+#define SUM_FRACTION 20 /* fraction bits of a sum, for its rank */
 
 static unsigned __int128 sum_scaled(const struct span_row *row)
 {

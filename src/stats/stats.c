@@ -1,4 +1,4 @@
-/* Counts events of batches by name, category, class and track, in a thread of its own while the pipeline
+/* Counts events of batches by name, category, class and track, in a separate thread while the pipeline
  * reads. */
 #include "stats/stats.h"
 #include "model/event_traits.h"

@@ -25,7 +25,7 @@ enum group_key {
 	GROUP_BY_PROCESS,
 	GROUP_BY_TRACK,
 	GROUP_BY_FILE, /* path of the trace, as given */
-	GROUP_BY_HOST, /* of the process, where the trace says it */
+	GROUP_BY_HOST, /* of the process, if the trace states it */
 	GROUP_BY_ARG,  /* the value of a field, as `cat` shows it */
 };
 
@@ -34,7 +34,7 @@ enum group_key {
 
 struct group_column {
 	enum group_key key;
-	char head[GROUP_KEY_MAX]; /* the key as given; of a field after "arg:" */
+	char head[GROUP_KEY_MAX]; /* the key as given; for a field "arg:" and its name */
 };
 
 /* n 0: spans by name and category, instants by name. */
@@ -46,20 +46,20 @@ struct group_by {
 /* Parses "process,name".  Returns false with the reason in `why`, one line. */
 bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
 
-/* No keys are the same as name,category. */
+/* Returns true if both have the same keys.  No keys are the same as name,category. */
 bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 
 #define GROUP_BY_WORDS (GROUP_KEYS_MAX * GROUP_KEY_MAX)
 
-/* "process,name"; "name,category" if there are no keys. */
+/* Writes the keys: "process,name"; "name,category" if there are none. */
 void group_by_words(const struct group_by *by, char *to, size_t size);
 
-/* Required parts of events: WANT_FIELDS, WANT_NAMES. */
+/* Returns the parts of events that the keys need: WANT_FIELDS, WANT_NAMES. */
 unsigned group_by_wants(const struct group_by *by);
 
-/* Cache of numbers of names: by address if the text stays, else by bytes. */
+/* Cache of numbers of names: by address for texts with SLICE_STAYS, else by their bytes. */
 struct stats_known {
-	const struct class *cls; /* NULL: of any */
+	const struct class *cls; /* NULL: any */
 	uint64_t head, tail;     /* the address, or the first and the last bytes */
 	uint64_t size;           /* bytes * 4, + 2 if the text stays, + 1; 0: unused */
 	const char *copy;        /* a text of more than 16 bytes that does not stay, else NULL */
@@ -68,7 +68,7 @@ struct stats_known {
 
 #define STATS_KNOWN 256
 
-/* The key of a text, without its number. */
+/* Returns the key of a text, without its number. */
 static inline struct stats_known stats_known_key(struct slice name, const struct class *cls)
 {
 	struct stats_known k = { .cls = cls, .size = (uint64_t)name.n << 2 | 1 };
@@ -98,7 +98,7 @@ static inline bool stats_known_is(const struct stats_known *k, const struct stat
 	       (k->copy == NULL || memcmp(k->copy, name.p, name.n) == 0);
 }
 
-/* The slot of a text or the one beside it: the slot with the text, else the one to be set. */
+/* Returns the slot that has the text, else the slot to set: one of two that are beside each other. */
 static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key,
                                                    struct slice name)
 {
@@ -108,7 +108,7 @@ static inline struct stats_known *stats_known_slot(struct stats_known *known, co
 	return stats_known_is(&known[i], key, name) || known[i].size == 0 ? &known[i] : &known[i ^ 1];
 }
 
-/* Stores the number of a name that `names` has. */
+/* Stores the number of a name of `names`. */
 static inline void stats_known_set(struct stats_known *k, struct stats_known key, const struct names *names,
                                    uint32_t number)
 {
@@ -121,13 +121,13 @@ static inline void stats_known_set(struct stats_known *k, struct stats_known key
 struct group_values {
 	struct names texts;
 	struct stats_known known[STATS_KNOWN];
-	const struct track **tracks; /* those that are a value, by index */
+	const struct track **tracks; /* tracks that are a value, by index */
 	struct slice *labels;        /* their names, unique; after groups_label() */
 	uint32_t ntracks;
 };
 
-/* Groups of a table: a number for each combination of values.  Level i maps the number of the values before
- * and the i-th value to a number. */
+/* Groups of a table: a number for each combination of values.  levels[i] maps the number of the first i
+ * values and the next value to a number. */
 struct group_set {
 	struct table64 levels[GROUP_KEYS_MAX];
 	uint32_t *values; /* by.n of each group */
@@ -152,7 +152,7 @@ struct span_group {
 	const struct track *longest_track;   /* lives as long as the trace */
 };
 
-/* Rounded to the nearest integer, halves up.  count > 0. */
+/* Returns the mean duration in ns, rounded to the nearest integer, halves up.  count > 0. */
 static inline uint64_t span_mean(const struct span_group *g)
 {
 	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
@@ -192,7 +192,7 @@ struct tally {
 	uint64_t other; /* events of NAMES_OTHER */
 };
 
-/* Spans by name and category, or as stats.by says. */
+/* Spans by name and category, or by the keys of stats.by. */
 struct span_table {
 	struct names names;
 	struct stats_known known[STATS_KNOWN];
@@ -200,26 +200,26 @@ struct span_table {
 	struct span_group *groups; /* by number of the name or group */
 	uint32_t cap;
 	struct span_group other;
-	uint64_t (*decades)[SPAN_DECADES]; /* likewise, with stats.hist */
+	uint64_t (*decades)[SPAN_DECADES]; /* by number, with stats.hist */
 	uint32_t ndecades;
 	uint64_t other_decades[SPAN_DECADES];
-	struct span_sum *sums; /* likewise, with stats.sum_of */
+	struct span_sum *sums; /* by number, with stats.sum_of */
 	uint32_t nsums;
 	struct span_sum other_sum;
-	struct total *bytes; /* likewise, of spans whose class has `bytes` in the vocabulary */
+	struct total *bytes; /* by number, of spans whose class has `bytes` in the vocabulary */
 	uint32_t nbytes;
 	struct total other_bytes;
-	struct longest longest; /* likewise, with stats.examples */
+	struct longest longest; /* by number, with stats.examples */
 };
 
 #define STATS_EXAMPLES_MAX 1000
 
-/* The slowest spans of each group: their number, and the writer of their fields. */
+/* The slowest spans of each group: their number, and the function that writes their fields. */
 struct stats_examples {
 	uint32_t n; /* 0: none */
 	struct slice (*fields)(const void *ctx, struct text *t, const struct batch *b, const struct event *e);
 	const void *ctx;
-	struct text text; /* of the fields of one */
+	struct text text; /* fields of one span */
 };
 
 struct stats_tables; /* tables/tables.h */
@@ -227,7 +227,7 @@ struct stats_tables; /* tables/tables.h */
 /* Source of a table.  Texts are borrowed from the trace, or in the arena of the statistics. */
 struct stats_origin {
 	uint64_t traces;
-	struct slice path;            /* of the trace, of one of several */
+	struct slice path;            /* no bytes: not the same for all traces */
 	struct slice format, dialect; /* no bytes: none, not known, or not the same in all traces */
 	uint64_t bytes;               /* of the unpacked traces */
 	uint64_t records, events;     /* events: selected ones, if there is a selection */
@@ -239,8 +239,8 @@ struct stats_origin {
 
 struct stats {
 	struct stats_origin origin;  /* after stats_describe() */
-	const struct trace *trace;   /* of one trace: the classes are its own; else NULL */
-	struct tally classes;        /* of several: records by class */
+	const struct trace *trace;   /* with the classes; NULL: several traces */
+	struct tally classes;        /* records by class, of several traces */
 	bool joint;                  /* of several traces: all values of keys are texts */
 	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
 	struct stats_tables *tables; /* borrowed; NULL: none */
@@ -254,21 +254,21 @@ struct stats {
 	struct slice file;              /* of GROUP_BY_FILE; borrowed */
 	bool hist;                      /* count durations by decade; set before the first batch */
 	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
-	uint64_t summed;                /* events that have it */
-	bool summed_number;             /* a value of it is a number, or text of one */
+	uint64_t summed;                /* events that have the field */
+	bool summed_number;             /* a value of the field is a number, or text of one */
 	bool has_bytes;                 /* the vocabulary counts bytes of some spans that have fields */
 	struct plan_bytes_cache bytes_known;
 	struct group_values *values; /* by.n */
 
 	struct arena text; /* all names */
 	struct span_table spans;
-	struct span_table async; /* those that may overlap: without self time */
+	struct span_table async; /* without self time, as they may overlap */
 	struct tally instants, counters;
 	struct series_set series;       /* of the counters, by the number of their name */
-	struct slice *counter_category; /* by that number: of the first of them; p NULL: none yet */
+	struct slice *counter_category; /* by that number: of the first counter; p NULL: none yet */
 	uint32_t ncounter_category;
 	struct histogram_pool pool;
-	struct histogram_late late; /* of the pool, within a batch */
+	struct histogram_late late; /* late counts of the pool, within a batch */
 	struct names categories;
 	uint32_t *class_category; /* by index of the class: number of the category + 1; 0: unknown yet */
 	uint32_t nclasses;
@@ -278,42 +278,42 @@ struct stats {
 	unsigned __int128 busy; /* self times of all spans that are not waiting, ns; after stats_end() */
 };
 
-/* Do not move it afterwards. */
+/* The struct must not move afterwards.  Returns false on OOM. */
 bool stats_init(struct stats *s);
 
 struct span_row;
 
-/* Sets keys of groups other than name and category, and a field to add up.  Call it before the first batch.
- * sum_of: borrowed; no bytes: none. */
+/* Sets the keys of groups and the field to sum up, before the first batch.  sum_of: borrowed; no bytes: no
+ * field.  Returns false on OOM. */
 bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of);
 void stats_free(struct stats *s);
 
 /* Adds a batch, in the order of the trace.  Events with EVENT_LEFT_OUT are not counted, but their spans
- * reduce the self time of those that contain them. */
+ * reduce the self time of those that contain them.  Returns false on OOM. */
 bool stats_batch(struct stats *s, const struct batch *b);
 
-/* After the last batch, before the results. */
+/* Completes the statistics after the last batch, before results are read.  Returns false on OOM. */
 bool stats_end(struct stats *s);
 
-/* Describes the trace; call it before a report.  found: of the selection; NULL: all events.  All are
- * borrowed. */
+/* Describes the trace for a report.  found: counts of the selection; NULL: all events.  All are borrowed. */
 void stats_describe(struct stats *s, const char *path, uint64_t bytes, const struct trace *trace,
                     const struct select_found *found);
 
 /*
- * Adds the statistics of one trace or of several, after stats_describe(), to a table over several traces,
- * after stats_init() and stats_group() with the same keys and field.  Groups are joined by the texts of their
- * keys.  The order of traces changes only sums of numbers that are no integers.  A count or sum that is too
- * large sets into->overflowed.  Both get the larger zero_ns.  Call stats_end() after the last one.  Returns
- * false on OOM.
+ * Adds statistics of one trace, after stats_describe(), or of several, to a joint table.  Before the first
+ * merge, call stats_init() and stats_group(), with the same keys and field, for the joint table; after the
+ * last one, stats_end().  Groups whose keys have equal texts are added up.  The result does not depend on the
+ * order of merges, except for sums of non-integers.  A count or sum that is too large sets into->overflowed.
+ * Both tables get the larger zero_ns.  Returns false on OOM.
  */
 bool stats_merge(struct stats *into, struct stats *from);
 
-/* Counts all times of a joint table from this zero_ns, if it is larger than the present one. */
+/* Moves all times of a table to this zero_ns, if it is above the present one. */
 void stats_move_zero(struct stats *s, uint64_t zero);
 
-/* The steps of stats_merge(), also for tables that are read from files: each adds a row.  row: as in results;
- * the histogram of its group is in the pool `of`.  other: names or groups beyond the limits. */
+/* Steps of stats_merge(), also for tables that are read from files: each adds a row.  of: the pool of the
+ * histogram of row->group.  other: the row is for names or groups beyond the limits.  *number: of the name of
+ * the counter, or NAMES_OTHER.  Return false on OOM. */
 bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
                     const struct histogram_pool *of);
 bool stats_add_count(struct stats *s, struct tally *t, const struct slice *values, bool other,
@@ -327,35 +327,35 @@ uint64_t stats_other_names(const struct stats *s);
 
 /* ---- groups of a trace (groups.c) ---- */
 
-/* The number of an event's group in a set: NAMES_OTHER beyond NAMES_MAX groups, NAMES_FAILED on OOM. */
+/* Returns the number of an event's group: NAMES_OTHER beyond NAMES_MAX groups, NAMES_FAILED on OOM. */
 uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch *b, const struct event *e);
 
 /* The same for a group whose values are texts. */
 uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct slice *texts);
 
-/* The field of an event with this name; NULL: none. */
+/* Returns the field of an event with this name, or NULL. */
 const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name);
 
 /* Adds the value of stats.sum_of, if the event has it. */
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
 
-/* The number in a value, also if it is a text or JSON; false: none. */
+/* Gets the number in a value, also from a text or JSON.  Returns false if there is none. */
 bool stats_number(const struct value *v, struct value *number);
 
-/* Adds the bytes of a span; its class has a plan (bytes.c). */
+/* Adds the bytes of a span whose class has a plan (bytes.c).  Returns false on OOM. */
 bool stats_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
                        const struct event *e);
 
-/* After the last batch: whether no event has the field of the i-th key, or of stats.sum_of (i == by.n). */
+/* Returns true if no event has the field of key i, or stats.sum_of (i == by.n).  After the last batch. */
 bool groups_lacks_field(const struct stats *s, unsigned i);
 
-/* Labels of tracks: their names, with id, process and host if they are equal otherwise; NULL is no track. */
+/* Sets labels to names of tracks; id, process and host are added to equal ones.  NULL tracks are skipped. */
 bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels);
 
-/* At the end: labels the tracks that are values. */
+/* Labels the tracks that are values, after the last batch. */
 bool groups_label(struct stats *s);
 
-/* The values of a group as texts. */
+/* Gets the values of a group as texts. */
 void groups_values(const struct stats *s, const struct group_set *set, uint32_t number, struct slice *values);
 
 void groups_free(struct stats *s);
@@ -378,12 +378,12 @@ struct span_row {
 	unsigned __int128 waiting; /* ns; of self, in spans that are waiting */
 	unsigned __int128 bytes;   /* with stats.has_bytes */
 	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
-	unsigned __int128 rank;    /* by which rows are sorted, then values[first] */
+	unsigned __int128 rank;    /* rows are sorted by rank, then by values[first] */
 	unsigned first;
 	bool other; /* groups beyond the limits */
 };
 
-/* Whether all spans of a group are waiting. */
+/* Returns true if all spans of a group are waiting. */
 static inline bool span_row_waits(const struct span_row *row)
 {
 	return row->waiting > 0 && row->waiting == row->self;
@@ -406,10 +406,10 @@ enum span_column {
 	SPAN_SELF,
 	SPAN_WAITING,   /* of self, in spans that are waiting */
 	SPAN_FIELD_SUM, /* of stats.sum_of; NEGATIVE and RATE likewise */
-	SPAN_RATE,      /* sum a second of total time */
+	SPAN_RATE,      /* sum per second of total time */
 	SPAN_NEGATIVE,
 	SPAN_BYTES,
-	SPAN_BYTES_RATE, /* bytes a second of total time */
+	SPAN_BYTES_RATE, /* bytes per second of total time */
 	SPAN_MEAN,
 	SPAN_MIN,
 	SPAN_QUANTILE,
@@ -435,11 +435,11 @@ struct span_columns {
 	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */
 };
 
-/* The default: count, total, self, waiting, bytes, bytes/s, mean, p50, p90, p99, max; sum: also the sum of a
- * field of this name. */
+/* Sets the default: count, total, self, waiting, bytes, bytes/s, mean, p50, p90, p99, max; with sum_of also
+ * the sum of the field of this name. */
 void span_columns_init(struct span_columns *c, const char *sum_of);
 
-/* Parses "99.9" with at most four decimals, more than 0, at most 100, as millionths.  0: it is none. */
+/* Parses "99.9", more than 0, at most 100, with at most four decimals, as millionths; 0 for other texts. */
 uint32_t span_percent(const char *p, size_t n);
 
 /* Parse "count,total,p99.9", "50,95,99.9" and the name of a column or key to sort by.  Return false with the
@@ -449,31 +449,32 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size);
 
-/* Adds the decades; without `own` columns, the rest is count, the sum of a field if there is one, p99 and
+/* Adds the decades.  own: to the present columns; else to count, the sum of a field if there is one, p99 and
  * max. */
 bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size);
 
-/* The rows of table t of s, sorted by `order`, or with NULL by descending total; equal ones by the bytes of
- * the values.  Texts and groups are valid until the next batch; the caller frees *rows. */
+/* Lists the groups of t, a table of s, sorted by `order` (NULL: by descending total), then by the bytes of
+ * the values.  Texts and groups are valid until the next batch.  The caller frees *rows.  Returns false on
+ * OOM. */
 bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
                      struct span_row **rows, size_t *n);
 
-/* Calls f for each row of spans, then of async spans, in descending order of total.  Returns false if f did,
+/* Calls f for each row of spans, then of async spans, in descending order of total.  Returns false if f does,
  * or on OOM. */
 typedef bool span_row_fn(void *ctx, const struct span_table *t, struct span_row *row);
 bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx);
 
-/* Keys of the rows, and their names. */
+/* Return the number of keys of the rows, and the name of a key. */
 unsigned stats_count_keys(const struct stats *s);
 const char *stats_key_name(const struct stats *s, unsigned i);
 
-/* A number of a row: ns, or a count.  Shares are in millionths; rates a second; sums and their rates in
- * 2^-20, for ranks alone. */
+/* Returns a number of a row: ns, or a count; shares in millionths, rates per second, sums and their rates in
+ * units of 2^-20, for sorting only. */
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row);
 
-/* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or the shortest decimal of the float; at most 15 digits
- * unless `exact`. */
+/* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or a float, `exact` by its shortest decimal, else with at
+ * most 15 digits. */
 void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact);
 
 struct series_row {
@@ -489,12 +490,12 @@ struct counter_row {
 	bool other; /* names beyond the limits */
 };
 
-/* Sorted by descending count, then by the bytes of the name; series of a counter in order of arrival.  The
- * caller frees *rows and *list. */
+/* Lists counters by descending count, then by the bytes of the name; series of a counter in order of arrival,
+ * in a joint table by name.  The caller frees *rows and *list.  Returns false on OOM. */
 bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n,
                         struct series_row **list);
 
-/* Sorted by descending count, then by the bytes of the values. */
+/* Lists rows by descending count, then by the bytes of the values.  The caller frees *rows. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
 
 struct class_row {
@@ -502,13 +503,13 @@ struct class_row {
 	uint64_t records;
 };
 
-/* Records by class, without empty classes: of a trace in order of arrival, of several by name.  The caller
- * frees *rows. */
+/* Lists classes that have records: of one trace in order of arrival, of several by name.  The caller frees
+ * *rows.  Returns false on OOM. */
 bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n);
 
 /* ---- stats thread ---- */
 
-/* Counts batches in order, on a thread of its own if there is one, concurrently with reading. */
+/* Counts batches in order; if there is a further thread, on it and concurrently with reading. */
 
 #define STATS_SLOTS 32U /* max waiting batches */
 
@@ -519,10 +520,10 @@ struct stats_thread {
 	atomic_bool no_memory;
 };
 
-/* threads: in total.  Always end with stats_thread_end(). */
+/* threads: in total.  Call stats_thread_end() even after a failure. */
 bool stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads);
 
-/* Takes over the batch.  Returns false on OOM, now or before. */
+/* Takes ownership of the batch.  Returns false on OOM, now or before. */
 bool stats_thread_put(struct stats_thread *t, struct batch *b);
 
 /* Waits until all batches are counted and released. */
@@ -531,7 +532,7 @@ void stats_thread_end(struct stats_thread *t);
 
 /* ---- stats report ---- */
 
-/* Statistics, after stats_end() and stats_describe(), and what a report shows of them. */
+/* Statistics, after stats_end() and stats_describe(), and options of their report. */
 struct stats_view {
 	const struct stats *stats;
 	bool classes;   /* text also lists classes: of all records, so not with a selection */
@@ -542,7 +543,7 @@ struct stats_view {
 	const struct span_columns *columns;
 };
 
-/* The title of a table: the path of a trace, or "3 traces" in `space`. */
+/* Returns the title of a table: the path of a trace, or "3 traces" in `space`. */
 struct slice stats_title(const struct stats_origin *o, char space[48]);
 
 /* Comma-separated values: a row for each group, times in ns.  `first`: with the names of the columns. */
@@ -554,7 +555,7 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
 
 /* ---- JSON of --full, read (read.c) ---- */
 
-#define STATS_LAYOUT 1 /* changes with what --full writes, and with the meaning of a number */
+#define STATS_LAYOUT 1 /* changes with the output of --full, and with the meaning of its numbers */
 #define STATS_FILE_MAX ((size_t)256 << 20)
 
 struct stats_file {
@@ -562,7 +563,7 @@ struct stats_file {
 	const char *tool;           /* name and version of this program */
 	bool any_version;           /* files of other versions with the same layout are read, too */
 	struct stats *into;         /* a table over several traces; incomplete if the file is refused */
-	bool grouped;               /* the keys are set: stats_group(); else `into` gets those of the file */
+	bool grouped;               /* `into` had stats_group(); else it gets the keys of the file */
 	struct histogram_pool pool; /* scratch */
 	char why[512];              /* why it is refused; "": OOM */
 };
@@ -571,11 +572,11 @@ struct stats_file {
  * incomplete then. */
 bool stats_read(struct stats_file *f);
 
-/* Returns true if a file begins like the output of stats --format json; its first 64 bytes suffice. */
+/* Returns true if a file begins like one of stats --format json; its first 64 bytes suffice. */
 bool stats_file_begins(struct slice start);
 
-/* The report as text.  Names and categories are shortened to the width, and to 256 bytes at most.  top: rows
- * of each table at most; 0: all. */
+/* Writes the report as text.  Names and categories are shortened to fit the width, and to at most 256 bytes.
+ * top: max rows of each table; 0: all. */
 #define STATS_TOP 30
 
 bool stats_text(struct text *t, const struct stats_view *v, size_t top);

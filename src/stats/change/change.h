@@ -11,16 +11,16 @@
 /* ---- noise (noise.c) ---- */
 
 /*
- * The ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of their distribution
- * with a probability of at least 1 - 2 * alpha (binomial order statistics).  part: the quantile, in
- * millionths.  *low is 0, *high is n + 1 if there are too few values for a bound.
+ * Sets *low and *high to ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of
+ * their distribution with a probability of at least 1 - 2 * alpha (binomial order statistics).  part: the
+ * quantile, in millionths.  With too few values for a bound, *low is 0, *high is n + 1.
  */
 void noise_ranks(uint64_t n, uint32_t part, double alpha, uint64_t *low, uint64_t *high);
 
 /*
- * The one-sided rank test of Mann and Whitney (Wilcoxon): the probability of a rank sum of b of at least the
- * observed one, if both sides have the same distribution.  Exact, also with ties, for at most NOISE_EXACT
- * values; else by the normal approximation.  n, m > 0.
+ * One-sided rank test of Mann and Whitney (Wilcoxon): returns the probability that the sum of ranks of b is
+ * at least as large as here, if a and b have the same distribution.  Exact, also with ties, for up to
+ * NOISE_EXACT values of both; else by the normal approximation.  n, m > 0.
  */
 #define NOISE_EXACT 24
 
@@ -29,7 +29,7 @@ double noise_rank_test(const double *a, size_t n, const double *b, size_t m);
 #define NOISE_ALPHA                                                                                          \
 	0.005        /* of each bound of an interval; so 99 % of a quantile, 98 % of a ratio at least        \
 	              */
-#define NOISE_RUNS 3 /* runs of each side: least number for the rank test */
+#define NOISE_RUNS 3 /* min runs of each side for the rank test */
 #define NOISE_SIGNIFICANT 0.05 /* of the rank test */
 
 /* ---- maps (runs.c) ---- */
@@ -68,8 +68,8 @@ enum change_metric { CHANGE_TOTAL, CHANGE_P50, CHANGE_P99, CHANGE_METRICS };
 
 /* A number of both sides that is judged. */
 struct change_number {
-	double low, high;    /* bounds of the ratio, by noise of spans; NaN: not judged; infinity: no bound */
-	double p;            /* of the rank test, by noise of runs; NaN: not judged */
+	double low, high;    /* of the ratio, for noise of spans; NaN: not judged; infinity: no bound */
+	double p;            /* of the rank test, for noise of runs; NaN: not judged */
 	bool slower, faster; /* beyond noise and the least change */
 };
 
@@ -88,13 +88,13 @@ enum change_verdict {
 	CHANGE_VERDICTS
 };
 
-/* The numbers of a group on one side: count, total and self are means over its runs, rounded; percentiles are
- * those of all spans of all runs. */
+/* The numbers of a group of a side: count, total, self and bytes are means over its runs, rounded;
+ * percentiles are those of all spans of all runs. */
 struct change_values {
 	bool there, waits;
 	uint64_t count;
 	unsigned __int128 total, self; /* ns; self 0 of async spans */
-	unsigned __int128 bytes;       /* likewise; see change_has_bytes() */
+	unsigned __int128 bytes;       /* see change_has_bytes() */
 	uint64_t p50, p90, p99;        /* ns */
 	uint64_t spans;                /* of all runs */
 	const struct histogram *durations;
@@ -107,7 +107,7 @@ struct change_pair {
 	struct change_number numbers[CHANGE_METRICS];
 	enum change_verdict verdict;
 	unsigned __int128 distance; /* |difference of totals| */
-	double ratio;               /* of totals; infinity: new.  For order, at least 1 */
+	double ratio;               /* of totals, at least 1, for order; infinity: new or gone */
 };
 
 /* Changes and groups below these are no regressions. */
@@ -120,31 +120,31 @@ struct change_floors {
 struct change {
 	struct change_side sides[CHANGE_SIDES];
 	struct change_floors floors;
-	bool by_runs;              /* noise is that of runs */
+	bool by_runs;              /* noise is of runs, not of spans */
 	struct change_pair *pairs; /* sorted: by distance, then by ratio, then by keys */
 	uint32_t n, cap;
 	uint64_t verdicts[CHANGE_VERDICTS];
 	bool overflowed;
 };
 
-/* Adds the spans of `from` to the table of a run.  map: renames names of the old side; NULL: none.
- * ignore_lines: removes line and column from names that are locations. */
+/* Adds the spans of `from` to the table of a run.  map: for names of the old side; NULL: none.
+ * ignore_lines: line and column are removed from names that are locations.  Returns false on OOM. */
 bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines);
 
-/* Pairs the groups of all runs.  Before: stats_end() for each run; sides and floors are set.  Returns false
- * on OOM.  Call change_free() even after a failure. */
+/* Pairs and judges the groups of all runs.  Set sides and floors, and call stats_end() for each run, before.
+ * Returns false on OOM.  Call change_free() even after a failure. */
 bool change_make(struct change *c);
 void change_free(struct change *c);
 
-/* Returns true if the vocabulary names the fields that count bytes for spans of a side. */
+/* Returns true if the vocabulary counts bytes of spans of a side. */
 bool change_has_bytes(const struct change *c);
 
 const char *change_verdict_name(enum change_verdict v);
 
-/* The rule of a verdict; NULL: none. */
+/* Returns the rule of a verdict; NULL: none. */
 const struct rule *change_verdict_rule(enum change_verdict v);
 
-/* new / old; infinity if only old is 0, NaN if both are. */
+/* Returns new / old; infinity if only old is 0, NaN if both are. */
 double change_ratio(unsigned __int128 old, unsigned __int128 new);
 
 /* ---- reports (text.c, data.c) ---- */
@@ -166,10 +166,10 @@ bool change_csv(struct text *t, const struct change_view *v);
 /* Lines "key;key OLD NEW" with self times in ns, for differential flame graphs. */
 bool change_folded(struct text *t, const struct change_view *v);
 
-/* "query, shop::db": the keys of a group. */
+/* Writes the keys of a group: "query, shop::db". */
 void change_put_keys(struct text *t, const struct change_pair *p, unsigned n);
 
-/* The text of a finding about a pair. */
+/* Writes the text of a finding about a pair. */
 void change_put_message(struct text *t, const struct change *c, const struct change_pair *p);
 
 #endif

@@ -212,7 +212,7 @@ bool change_folded(struct text *t, const struct change_view *v)
 		const size_t start = t->n;
 		if (p->async || (p->sides[CHANGE_OLD].self == 0 && p->sides[CHANGE_NEW].self == 0))
 			continue;
-		/* The category is around the name. */
+		/* The category is the outer frame of the name. */
 		for (unsigned k = 0; k < keys; k++) {
 			if (k > 0)
 				text_char(t, ';');

@@ -1,8 +1,8 @@
 /*
- * Changes that chance explains.  Quantiles: binomial order statistics, exact up to EXACT values, in
- * O(sqrt(n)) steps; beyond, the normal approximation of the binomial distribution.  Runs: the rank test of
- * Mann and Whitney; dynamic programming over the values counts the exact distribution of the rank sum, with
- * ties.
+ * Differences that chance explains.  Quantiles: by binomial order statistics, exact up to EXACT values, in
+ * O(sqrt(n)) steps; beyond by the normal approximation of the binomial distribution.  Runs: by the rank test
+ * of Mann and Whitney; dynamic programming over the values counts the exact distribution of the rank sum,
+ * with ties.
  */
 #include "stats/change/change.h"
 
@@ -28,7 +28,7 @@ static double normal_bound(double alpha)
 	               (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-/* The largest k with P(B < k) <= alpha; 0: none.  The sum starts far below the mean: omitted terms are
+/* The largest k with P(B < k) <= alpha; 0: none.  The sum begins far below the mean; the terms before are
  * negligible. */
 static uint64_t lower_rank(uint64_t n, double q, double alpha)
 {
@@ -91,7 +91,7 @@ static double set_ranks(struct ranked *list, uint32_t n)
 	return ties;
 }
 
-/* Counts the choices of m of the n values whose ranks sum to at least `sum`, as a part of all choices. */
+/* Returns the share of all choices of m of the n values whose ranks sum to at least `sum`. */
 static double exact_part(const struct ranked *list, uint32_t n, uint32_t m, uint32_t sum)
 {
 	enum { SUMS = NOISE_EXACT * (NOISE_EXACT + 1) + 1 };

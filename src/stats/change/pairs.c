@@ -15,12 +15,12 @@ struct pairing {
 	struct change *c;
 	struct tabletext index; /* key -> pair */
 	struct arena keys;
-	/* by pair, metric and run of both sides, if noise is that of runs; NaN: the run has no such group */
+	/* by pair, metric and run of both sides, for noise of runs; without the group: total 0, others NaN */
 	double *values;
 	size_t nruns;
 };
 
-/* The kind and all keys, each after its length. */
+/* Returns a text of the kind and all keys, each after its length. */
 static struct slice key_of(struct arena *a, bool async, const struct slice *values, unsigned n)
 {
 	size_t size = 1;
@@ -107,7 +107,7 @@ static double divided(double a, double b)
 	return b > 0 ? a / b : a > 0 ? INFINITY : NAN;
 }
 
-/* Noise of spans: a change is beyond it if the intervals of the quantile of both sides do not overlap. */
+/* Noise of spans: slower or faster if the intervals of the quantile of both sides do not meet. */
 static void judge_spans(const struct change *c, const struct change_pair *p, uint32_t part,
                         struct change_number *number)
 {
@@ -164,8 +164,7 @@ static unsigned __int128 metric(const struct change_values *v, enum change_metri
 	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
 }
 
-/* Returns 1 if the number grew by more than the least change (a part of the old value), -1 if it shrank by
- * more, else 0. */
+/* Returns 1 if new is larger than old by more than floors.change of old, -1 if smaller by more, else 0. */
 static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
 	const double old = (double)metric(&p->sides[CHANGE_OLD], m),
@@ -275,7 +274,7 @@ static bool add_side_row(void *ctx, const struct span_table *t, struct span_row 
 	return pair != NULL;
 }
 
-/* Stores the numbers of a run for the rank test. */
+/* Sets the values of a run for the rank test. */
 static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *row)
 {
 	const struct side_rows *const r = ctx;
@@ -283,7 +282,7 @@ static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *
 	const struct slice key = key_of(&p->keys, t == &r->s->async, row->values, stats_count_keys(r->s));
 	const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
 
-	if (at == TABLE_NONE) /* or the joint table has it among "(other names)" */
+	if (at == TABLE_NONE) /* OOM, or "(other names)" of the joint table have it */
 		return key.p != NULL;
 	const struct change_values v = values_of(r->s, row, 1);
 	for (enum change_metric m = 0; m < CHANGE_METRICS; m++)

@@ -53,7 +53,7 @@ void change_map_free(struct change_map *m)
 
 /* ---- tables of runs ---- */
 
-/* The name on the new side: that of the map, or else the same. */
+/* Returns the name on the new side: that of the map, else the same. */
 static struct slice mapped(struct change_map *map, struct slice name)
 {
 	const uint32_t i = map != NULL ? tabletext_get(&map->index, name) : TABLE_NONE;
@@ -64,7 +64,7 @@ static struct slice mapped(struct change_map *map, struct slice name)
 	return map->names[i].new;
 }
 
-/* A location without its line and column: src/main.rs of src/main.rs:115:9. */
+/* Returns a location without line and column: src/main.rs for src/main.rs:115:9. */
 static struct slice without_line(struct slice name)
 {
 	for (int i = 0; i < 2; i++) {
@@ -78,7 +78,7 @@ static struct slice without_line(struct slice name)
 	return name;
 }
 
-/* The key that a map renames: the name, or without it the first one. */
+/* Returns the key that a map applies to: the name, or if it is no key, the first one. */
 static unsigned mapped_key(const struct stats *s)
 {
 	for (unsigned i = 0; i < stats_count_keys(s); i++)
@@ -92,7 +92,7 @@ struct adding {
 	const struct stats *from;
 	struct change_map *map;
 	bool ignore_lines;
-	unsigned key; /* renamed by the map */
+	unsigned key; /* that the map applies to */
 };
 
 static bool add_row(void *ctx, const struct span_table *t, struct span_row *row)

@@ -1,4 +1,4 @@
-/* The report as text, Markdown or HTML: a table of groups, what is noise, and how many groups changed. */
+/* The report as text, Markdown or HTML: counts of verdicts, a table of groups, and the kind of noise. */
 #include "stats/change/change.h"
 
 #include <inttypes.h>

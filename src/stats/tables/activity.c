@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Gives the periods of a track up to a time. */
+/* Passes on the periods of a track up to a time. */
 static void advance(struct activity *a, struct activity_track *k, uint64_t until)
 {
 	while (k->n > 0 && k->at < until) {

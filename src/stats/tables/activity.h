@@ -7,12 +7,11 @@
 #include "model/event.h"
 
 /*
- * The activity of each track over time: the innermost of its open spans, that is, the one that started last;
- * of two spans with the same times the earlier one.  Spans must be added in order of start, of equal starts
- * the longer first, and may overlap; async spans are not allowed.  Each period is given to `spent` when it is
- * over.
+ * Activity of each track over time: the innermost of its open spans, that is, the one that started last; of
+ * two spans with the same times the earlier one.  Add spans in order of start, of equal starts the longer
+ * first; they may overlap, but must not be async.  Each period is passed to `spent` when it is over.
  *
- * Memory is bounded: ACTIVITY_OPEN spans that contain each other; those inside them are missed, and their
+ * Memory is bounded: at most ACTIVITY_OPEN open spans of all tracks.  Further spans are missed, and their
  * time is that of the span around them.
  */
 #define ACTIVITY_OPEN (1U << 20)
@@ -26,7 +25,7 @@ struct activity_track {
 	const struct track *track;  /* NULL: no span yet */
 	struct activity_span *open; /* their ends descend */
 	uint32_t n, cap;
-	uint64_t at; /* periods before it are given */
+	uint64_t at; /* periods before it were passed to `spent` */
 };
 
 /* Set `spent` and `ctx`, zero-initialise the rest. */
@@ -41,10 +40,10 @@ struct activity {
 /* Adds a span of a track.  Returns false on OOM. */
 bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what);
 
-/* Gives the periods of a track, by index, up to a time that its next span does not precede. */
+/* Passes on the periods of a track, by index, up to a time.  Its next span must not start before. */
 void activity_advance(struct activity *a, uint32_t track, uint64_t until);
 
-/* Gives the periods of all open spans. */
+/* Passes on the periods of all open spans. */
 void activity_end(struct activity *a);
 void activity_free(struct activity *a);
 

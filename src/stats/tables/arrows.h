@@ -8,14 +8,14 @@
 
 /*
  * Starts of arrows whose end is not read yet, by id.  Of several starts with one id the latest is taken
- * first.  At most OPEN_ARROWS_MAX; further starts are not remembered.  Zero-initialise to start.
+ * first.  At most OPEN_ARROWS_MAX; further starts are missed.  Zero-initialise to start.
  */
 #define OPEN_ARROWS_MAX 65536
 
 struct open_arrow {
 	uint64_t id, ts;
 	const struct track *track;
-	uint32_t what; /* of the user */
+	uint32_t what; /* of the caller */
 	uint32_t next; /* index + 1 in its bucket or in the list of free ones; 0: none */
 };
 
@@ -25,7 +25,7 @@ struct open_arrows {
 	uint32_t nstarts, free_start;
 	uint64_t seed;
 	uint64_t open;   /* starts without an end so far */
-	uint64_t missed; /* starts that are not remembered */
+	uint64_t missed; /* starts beyond OPEN_ARROWS_MAX */
 };
 
 /* e: a PHASE_FLOW_OUT, or a PHASE_FLOW_IN that is a step.  Returns false on OOM. */
@@ -34,7 +34,7 @@ bool open_arrows_start(struct open_arrows *a, const struct event *e, uint32_t wh
 /* Removes the start of the arrow that ends here.  Returns false if there is none. */
 bool open_arrows_end(struct open_arrows *a, const struct event *e, struct open_arrow *start);
 
-/* From its start to this end; 0 if it leads backwards in time. */
+/* Returns the time from its start to this end; 0 if the end is earlier. */
 static inline uint64_t open_arrow_delay(const struct open_arrow *start, const struct event *e)
 {
 	return e->ts > start->ts ? e->ts - start->ts : 0;
@@ -43,26 +43,25 @@ static inline uint64_t open_arrow_delay(const struct open_arrow *start, const st
 void open_arrows_free(struct open_arrows *a);
 
 /*
- * Pairs the starts and ends of arrows, added in order of time.  At equal times, an end may precede its start.
+ * Pairs starts and ends of arrows.  Add them in order of time; at one time, an end may precede its start.
  * Zero-initialise to start.
  */
 struct arrow_pairing {
-	struct open_arrows starts; /* at the end, those without an end ... */
-	struct open_arrows early;  /* ... and ends without a start */
+	struct open_arrows starts; /* starts without an end so far */
+	struct open_arrows early;  /* ends without a start so far */
 };
 
 enum arrow_end {
 	ARROW_ARRIVES, /* `e` is the end, `other` its start */
 	ARROW_LEAVES,  /* `e` is the start, `other` its end, which was read before */
-	ARROW_ALONE,   /* `other` is an end that has no start; not of `e` */
+	ARROW_ALONE,   /* `other` is an end without a start; it has no relation to `e` */
 };
 
 /* Returns false on OOM. */
 typedef bool arrow_sink(void *ctx, const struct event *e, uint32_t what, const struct open_arrow *other,
                         enum arrow_end end);
 
-/* e: event_is_flow(); what: its number, which `other` has later.  Returns false if the sink did, or on OOM.
- */
+/* e: event_is_flow().  what: its number, later in `other`.  Returns false if the sink does, or on OOM. */
 bool arrow_pairing_add(struct arrow_pairing *a, const struct event *e, uint32_t what, arrow_sink *sink,
                        void *ctx);
 

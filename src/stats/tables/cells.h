@@ -5,9 +5,9 @@
 #include "output/columns.h"
 
 /*
- * A table of a report in one of five forms.  The caller writes each cell once, in the order of the columns,
- * for all forms.  In CSV each row begins with the path of the trace; in JSON the rows are objects of a list,
- * and cells without a value are left out.
+ * A table of a report in text, Markdown, HTML, CSV or JSON: each cell is written once, in the order of the
+ * columns, and formatted for the form.  In CSV each row begins with the path of the trace; in JSON the rows
+ * are objects of a list, and cells without a value are left out.
  */
 
 enum cell_form { CELLS_TEXT, CELLS_MARKDOWN, CELLS_HTML, CELLS_CSV, CELLS_JSON };
@@ -23,8 +23,8 @@ struct cells {
 	struct slice path;
 	unsigned width;
 	size_t max_rows;       /* of text; 0: all */
-	uint64_t first_ns;     /* times of text are relative to it ... */
-	uint64_t zero_ns;      /* ... others to this: trace.zero_ns */
+	uint64_t first_ns;     /* times of text are relative to it */
+	uint64_t zero_ns;      /* times of other forms are relative to it: trace.zero_ns */
 	struct json_out *json; /* of CELLS_JSON */
 	bool with_heads;       /* CSV begins with the names of the columns */
 	/* the table */
@@ -33,7 +33,7 @@ struct cells {
 	unsigned n, at;
 	size_t rows;
 	bool shown;  /* the current row, in text */
-	bool listed; /* JSON: the list is that of the table */
+	bool listed; /* JSON: the table began the list */
 	struct columns columns;
 	struct column heads[COLUMNS_MAX];
 };
@@ -42,7 +42,7 @@ struct cells {
 void cells_begin(struct cells *c, const char *title, const char *key, const struct cell_column *list,
                  unsigned n);
 
-/* Begins a row, after all cells of the previous row. */
+/* Begins a row; all cells of the previous row must be written. */
 void cells_row(struct cells *c);
 
 /* Each writes the next cell. */
@@ -57,10 +57,10 @@ void cells_none(struct cells *c); /* no value */
 /* Ends the table.  Returns false on OOM. */
 bool cells_end(struct cells *c);
 
-/* A line below the table; text, Markdown and HTML only. */
+/* Writes a line below the table, in text, Markdown and HTML. */
 void cells_note(struct cells *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* In text, a bar of up to eight columns, in eighths of a column, for a part of 1. */
+/* Writes the next cell: in text, a bar of up to eight columns, in eighths of a column.  part: of 1. */
 void cells_bar(struct cells *c, double part);
 
 #endif

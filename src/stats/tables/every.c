@@ -1,6 +1,6 @@
 /*
- * Statistics by interval: spans that start in it, by group; busy time, which a span adds to each interval
- * that it overlaps; and values of counters.  Intervals without activity have no row.
+ * Statistics by interval: spans that start in it, by group; busy time of spans, in each interval that they
+ * last in; and values of counters.  Intervals in which nothing happens have no rows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "model/event_traits.h"
 #include "stats/tables/tables.h"
 
-#define NOBODY (UINT64_MAX >> 1) /* a span that is left out */
+#define NOBODY (UINT64_MAX >> 1) /* a span that is left out, or waiting */
 
 enum kind { KIND_SPAN, KIND_ASYNC, KIND_COUNTER };
 
@@ -50,7 +50,7 @@ void every_free(struct every_table *v)
 	free(v->rows);
 }
 
-/* The row of an interval; NULL if there are too many, or on OOM. */
+/* Returns the row of an interval; NULL if there are too many, or on OOM. */
 static struct every_row *row_at(struct every_table *v, uint32_t who, uint64_t interval)
 {
 	if (v->refused != EVERY_FITS)
@@ -168,7 +168,7 @@ bool every_end(struct every_table *v)
 struct sorted {
 	struct slice texts[GROUP_KEYS_MAX]; /* of a counter its name and series */
 	const struct every_row *row;
-	double size, low, high; /* of the bar, and of all bars of its group */
+	double size, low, high; /* of the bar; range of all bars of its group */
 };
 
 /* By group, then by time. */
@@ -192,7 +192,7 @@ static double bar_size(const struct every_row *r, enum kind kind)
 	                              : (double)r->count;
 }
 
-/* Sets the range of the bars of each group: from 0, those of a counter from its least mean. */
+/* Sets the range of the bars of each group: from 0, for a counter from its least mean. */
 static void scale_bars(struct sorted *rows, size_t n, enum kind kind)
 {
 	for (size_t i = 0, end; i < n; i = end) {
@@ -234,7 +234,7 @@ static size_t sort_rows(const struct every_table *v, const struct stats *s, enum
 
 enum { COLUMNS_EVERY = 15 + GROUP_KEYS_MAX + SPAN_DECADES };
 
-/* The columns of all kinds; in text those of one. */
+/* Lists the columns of all kinds; text has only those of `kind`. */
 static unsigned list_columns(struct cell_column *list, const struct stats *s, enum kind kind, bool hist,
                              const bool *used)
 {

@@ -1,6 +1,6 @@
 /*
- * Arrows by the names of their ends: the delay from start to end, and the ends that have no partner.  An end
- * whose start is left out is not counted, nor is its start.
+ * Arrows by the names of their ends: the delay from start to end, and ends without a partner.  An end whose
+ * start is left out is not counted, nor is its start.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct flow_pair {
 	uint32_t leaving, arriving; /* numbers of names, NAMES_OTHER or FLOW_NONE */
 	uint64_t count;
 	struct total sum;
-	struct histogram delays; /* of those with both ends */
+	struct histogram delays; /* of arrows with both ends */
 };
 
 void flows_begin(struct flow_table *f, struct arena *text)
@@ -37,7 +37,7 @@ void flows_free(struct flow_table *f)
 	histogram_pool_free(&f->pool);
 }
 
-/* The pair of two ends; the last of all pairs is for "other" ends.  Returns NULL on OOM. */
+/* Finds or adds the pair of two ends; beyond NAMES_MAX, the pair of "other" ends.  Returns NULL on OOM. */
 static struct flow_pair *find_pair(struct flow_table *f, uint32_t leaving, uint32_t arriving)
 {
 	const uint64_t key = (uint64_t)leaving << 32 | arriving;
@@ -213,7 +213,7 @@ static void put_row(const struct flow_table *f, struct cells *c, const struct fl
 	cells_time(c, p->delays.max);
 }
 
-/* Writes how many ends have no partner. */
+/* Writes the number of ends without a partner. */
 static void put_coverage(const struct flow_table *f, struct cells *c)
 {
 	const uint64_t missed = f->arrows.starts.missed + f->arrows.early.missed + f->sources.missed;

@@ -1,7 +1,7 @@
 /*
- * Balance of the spans of each name over threads, processes or hosts: the total of each unit that has the
- * name, their mean and maximum, the unit with the maximum, and the unit whose last span of the name ends
- * last.
+ * Distribution of the spans of each name over units (threads, processes or hosts): from the total of each
+ * unit that has the name, the mean and the maximum; the unit with the maximum; and the unit whose last span
+ * of the name ends last.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void imbalance_free(struct imbalance_table *m)
 	free(m->first);
 }
 
-/* The number of the unit of a track: of its host, or the index of a track. */
+/* Returns the number of a unit: of its host, or the index of its track. */
 static uint32_t unit_number(struct imbalance_table *m, const struct track *unit)
 {
 	return m->of == IMBALANCE_HOSTS ? names_index(&m->hosts, unit->host, 0) : unit->index;
@@ -83,12 +83,12 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 struct imbalance_row {
 	struct slice name, category;
 	uint64_t units, count;
-	unsigned __int128 sum, most, least, lost; /* ns; lost: the largest minus the mean */
+	unsigned __int128 sum, most, least, lost; /* ns; lost: excess of the largest over the mean */
 	const struct unit_share *largest, *last;
-	uint64_t lag; /* ns; from the unit that ends first to that which ends last */
+	uint64_t lag; /* ns; from the end of the unit that ends first to that of the last */
 };
 
-/* The first of equal units in order of the trace. */
+/* Of equal units, the first in order of the trace is the largest or last. */
 static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t name)
 {
 	struct imbalance_row r = { .name = names_text(&m->names, name) };

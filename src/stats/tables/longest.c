@@ -1,4 +1,4 @@
-/* Heaps of the longest items of each group; the number of items a group is reduced when memory is used up. */
+/* Heaps of the longest items of each group; they keep fewer items per group when memory is used up. */
 #include "stats/tables/longest.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static bool is_used_up(const struct longest *l)
 	return l->used > 1 && (l->items >= LONGEST_ITEMS || l->bytes >= LONGEST_BYTES);
 }
 
-/* Halves the items of each group until they fit. */
+/* Halves the limit of items per group until memory suffices. */
 static void reduce(struct longest *l)
 {
 	while (is_used_up(l) && l->limit > 1) {
@@ -79,7 +79,7 @@ const struct longest_group *longest_of(const struct longest *l, uint32_t group)
 	return group == LONGEST_OTHER ? &l->other : group < l->ngroups ? &l->groups[group] : &none;
 }
 
-/* The group that an item goes to. */
+/* Returns the group to which an item is added. */
 static const struct longest_group *group_for(const struct longest *l, uint32_t group)
 {
 	return l->full && longest_of(l, group)->n == 0 ? &l->other : longest_of(l, group);

@@ -8,12 +8,12 @@
 #include "output/text.h"
 
 /*
- * The longest items (spans, gaps, arrows) of each group, with copies of their texts: a heap a group, the
+ * The longest items (spans, gaps, arrows) of each group, with copies of their texts: one heap per group, the
  * shortest item first.  Of equal lengths the first one is kept.
  *
- * Memory is bounded: if several groups have more than LONGEST_ITEMS items or LONGEST_BYTES of texts, `limit`
- * is halved; each group keeps the longest items.  If one item a group is still too much, further groups share
- * LONGEST_OTHER, with short names and no fields.
+ * Memory is bounded: if several groups have more than LONGEST_ITEMS items or LONGEST_BYTES of texts, each
+ * keeps half as many as before (`limit`), the longest.  If one per group is still too much, further groups
+ * are kept together as LONGEST_OTHER, with short names and no fields.
  */
 #define LONGEST_ITEMS (1U << 18)
 #define LONGEST_BYTES (UINT64_C(64) << 20)
@@ -36,23 +36,23 @@ struct longest_group {
 struct longest {
 	uint32_t limit;               /* items of a group */
 	struct longest_group *groups; /* by number */
-	uint32_t ngroups, used;       /* used: those that have items */
+	uint32_t ngroups, used;       /* used: groups that have items */
 	struct longest_group other;
 	uint64_t items, bytes, arrived;
 	bool full; /* LONGEST_OTHER is in use */
 };
 
-/* Returns true if an item of this length would be kept; only then its texts are needed. */
+/* Returns true if an item of this length would be kept; make its texts only then. */
 bool longest_wants(const struct longest *l, uint32_t group, uint64_t length);
 
-/* Adds an item that is wanted.  Returns false on OOM. */
+/* Adds an item that longest_wants().  Copies the texts.  Returns false on OOM. */
 bool longest_add(struct longest *l, uint32_t group, struct longest_item item, struct slice name,
                  struct slice second, struct slice fields);
 
 /* Sorts the items of each group, the longest first; nothing can be added then. */
 void longest_end(struct longest *l);
 
-/* The items of a group, which may be none. */
+/* Returns the items of a group; there may be none. */
 const struct longest_group *longest_of(const struct longest *l, uint32_t group);
 
 void longest_free(struct longest *l);

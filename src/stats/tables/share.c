@@ -1,7 +1,7 @@
 /*
- * The time of each track: busy, waiting, or idle; and its longest gaps, in which it is not busy, with the
- * spans that were busy on other tracks of the process meanwhile.  A ring holds the last busy periods of all
- * tracks; at most SHARE_LOOKS of them are examined for a gap.
+ * Time of each track: busy, waiting, or idle; and its longest gaps, in which it is not busy, with the spans
+ * that were busy on other tracks of the process meanwhile.  A ring keeps the last busy periods of all tracks;
+ * at most SHARE_LOOKS of them are examined per gap.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 #define SHARE_RING 65536U
 #define SHARE_LOOKS 8192U
-#define SHARE_TRACKS 4096U /* after a process, whose open spans are seen in a gap */
-#define SHARE_SHOWN 3U     /* names of a gap, those that took most time */
+#define SHARE_TRACKS 4096U /* tracks from the process on whose open spans count in a gap */
+#define SHARE_SHOWN 3U     /* names of a gap, those with the most time */
 
 struct share_track {
 	const struct track *track; /* NULL: no span yet */
@@ -26,7 +26,7 @@ struct share_track {
 
 /* A busy period. */
 struct share_period {
-	uint64_t from, to, given; /* given: the time of the event after which it was known, at least `to` */
+	uint64_t from, to, given; /* given: time of the event at which it was added, at least `to` */
 	uint32_t process, track, name;
 };
 
@@ -96,8 +96,7 @@ static bool is_longer(const struct share_name *a, const struct share_name *b)
 	return a->ns != b->ns ? a->ns > b->ns : a->name < b->name;
 }
 
-/* The names that were busy for the longest time on other tracks of the process in a gap.  Returns how many.
- */
+/* Finds the names that were busy longest on other tracks of the process in a gap.  Returns their number. */
 static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *gap,
                                struct share_name longest[SHARE_SHOWN])
 {

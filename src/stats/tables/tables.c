@@ -28,7 +28,7 @@ bool stats_tables_add(struct stats_tables *t, struct stats *s, const struct batc
 {
 	const struct stats_tables_asked *const a = &t->asked;
 
-	/* Outside of the window, ends of arrows find their partner, and spans cover those around them. */
+	/* Events outside of the window are partners of arrows, and cover the spans around them. */
 	const bool outside = (e->flags & EVENT_OUTSIDE) != 0;
 	if (!t->any && !outside) {
 		t->first_ns = e->ts;

@@ -8,8 +8,8 @@
 #include "stats/tables/longest.h"
 
 /*
- * Further tables of `stats`, each in its own file: they count the events of a trace in order of time, also
- * those that are left out, and write their rows with cells.h.
+ * Further tables of `stats`, each in a file of its own.  They get the events of a trace in order of time,
+ * including those that are left out, and write their rows with cells.h.
  */
 
 enum imbalance_of { IMBALANCE_NOT, IMBALANCE_THREADS, IMBALANCE_PROCESSES, IMBALANCE_HOSTS };
@@ -20,31 +20,31 @@ struct overlap_asked {
 		struct slice glob; /* borrowed; no bytes: not asked for */
 		bool category;
 	} patterns[2];
-	uint64_t longer; /* ns; events of B in spans of A that are longer */
+	uint64_t longer; /* ns; for events of B in spans of A that are longer */
 	bool longer_given;
 };
 
 /* Parses "A,B", each GLOB or category:GLOB. */
 bool overlap_parse(struct overlap_asked *o, const char *words);
 
-/* The request. */
+/* The requested tables. */
 struct stats_tables_asked {
 	bool flows;
-	bool hist;      /* of intervals; without them of the groups of spans */
+	bool hist;      /* of intervals, or without `every`, of groups of spans */
 	uint64_t every; /* ns; 0: not asked for */
 	bool share;
-	uint64_t gaps; /* of each track, with `share` */
+	uint64_t gaps; /* max gaps of each track, with `share` */
 	enum imbalance_of imbalance;
 	struct overlap_asked overlap;
 };
 
 /* ---- arrows by the names of their ends (flows.c) ---- */
 
-/* Pairs of ends; an end without a partner is alone. */
+/* Pairs of ends, and ends without a partner. */
 struct flow_table {
 	struct names names, categories; /* names: of ends, with the number of their category */
 	struct arrow_pairing arrows;    /* what: number of the name, or FLOW_LEFT_OUT */
-	struct open_arrows sources;     /* instants that are the start of an arrow if it has an end */
+	struct open_arrows sources;     /* instants with EVENT_ARROW whose arrow did not start so far */
 	struct table64 pair_of;         /* leaving << 32 | arriving */
 	struct flow_pair *pairs;
 	uint32_t npairs, pairs_cap, last;      /* last: the pair that was found last */
@@ -96,7 +96,7 @@ struct share_table {
 	bool any, no_memory;
 	struct share_period *ring; /* the last busy periods */
 	uint64_t given;
-	uint64_t *meanwhile;     /* ns by name, of the gap that is looked at; else 0 */
+	uint64_t *meanwhile;     /* ns by name, for the current gap; else 0 */
 	struct share_gap *found; /* gaps that ended at the current event */
 	uint32_t nfound, found_cap;
 	struct longest gaps; /* by track */
@@ -175,7 +175,7 @@ bool stats_tables_add(struct stats_tables *t, struct stats *s, const struct batc
 /* After the last event. */
 bool stats_tables_end(struct stats_tables *t);
 
-/* The number of tables that are asked for. */
+/* Returns the number of requested tables. */
 unsigned stats_tables_count(const struct stats_tables_asked *asked);
 
 /* Writes the tables.  Returns false on OOM. */
@@ -188,7 +188,8 @@ bool flows_end(struct flow_table *f);
 bool flows_put(const struct flow_table *f, struct cells *c);
 void flows_free(struct flow_table *f);
 
-/* The delays of pairs with both ends, by descending count; texts: name and category of both. */
+/* Visits the delays of at most `most` pairs with both ends, by descending count.  texts: name and category of
+ * both ends. */
 typedef void flow_visitor(void *ctx, const struct slice *texts, const struct histogram *delays,
                           const struct histogram_pool *pool);
 bool flows_visit(const struct flow_table *f, uint32_t most, flow_visitor *visit, void *ctx);
