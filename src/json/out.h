@@ -28,9 +28,9 @@ struct text *json_out_value(struct json_out *o, const char *key);
 void json_out_slice(struct json_out *o, const char *key, struct slice s);
 void json_out_string(struct json_out *o, const char *key, const char *s); /* NULL: null */
 void json_out_u64(struct json_out *o, const char *key, uint64_t v);       /* all digits */
-/* Writes ns - zero, as text_json_u64() if it is not negative.  zero: trace.zero_ns. */
+/* Writes the time ns - zero; unless it is negative, as text_json_u64().  zero: trace.zero_ns. */
 void json_out_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero);
-/* Writes ns - zero in plain digits, as all numbers of a report. */
+/* Writes the time ns - zero in plain digits, as all numbers of a report. */
 void json_out_plain_ns(struct json_out *o, const char *key, uint64_t ns, uint64_t zero);
 void json_out_u64_or_string(struct json_out *o, const char *key, uint64_t v); /* see text_json_u64() */
 void json_out_f64(struct json_out *o, const char *key, double v);             /* finite */

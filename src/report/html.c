@@ -12,7 +12,7 @@
 #include "base/memory.h"
 
 #define HTML_HEAD "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-#define MAX_BYTES ((size_t)256 << 10) /* size of the rows of one level */
+#define MAX_BYTES ((size_t)256 << 10) /* size of the rows of one level, and of the rows of files */
 #define MAX_RULES 200                 /* explained rules */
 
 struct html_state {
