@@ -1,7 +1,7 @@
 /*
- * Findings of one input: counted and escaped when they are added.  The first FINDINGS_SHOWN of each rule are
- * passed to the log of the trace, or to a listener.  All lists of findings of a trace share an arena, so
- * appending the list of a stream to the log copies nothing.  A file is a range of the log.
+ * Findings of one input, counted and escaped when added.  The first FINDINGS_SHOWN of each rule are passed to
+ * the log of the trace, or to a listener.  All lists of findings of a trace share an arena, so appending the
+ * list of a stream to the log copies nothing.  A file is a range of the log.
  */
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static uint64_t count_up(struct findings *j, const struct rule *rule)
 	return 1;
 }
 
-/* Replaces unprintable bytes; on OOM, instead of escaping. */
+/* Replaces unprintable bytes by '?', when there is no memory to escape them. */
 static void blank_unprintable(char *s)
 {
 	for (; *s != '\0'; s++)
@@ -82,7 +82,7 @@ __attribute__((format(printf, 3, 0))) static void add_finding(struct findings *j
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || (j->list == NULL && j->sink == NULL))
 		return;
 	vsnprintf(message, sizeof message, fmt, ap);
-	/* names of files, and errors of the system about them, are not escaped yet */
+	/* file names, and errors of the system about files, are not escaped yet */
 	text_visible_message(&visible, slice_str(message));
 	text_char(&visible, '\0');
 	if (visible.failed)
@@ -122,7 +122,7 @@ void finding_add_times(struct findings *j, const struct rule *rule, uint64_t off
 	va_end(ap);
 	if (j != NULL)
 		j->summing = true;
-	/* with a scope, some may be of events outside of it */
+	/* with a scope, some of the sum may be outside of it */
 	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in %s", detail, count,
 	            j != NULL && j->left_out != NULL ? "the whole trace" : "all");
 	if (j != NULL)
@@ -166,7 +166,7 @@ const char *level_name(enum level level)
 
 const char *quoted(struct quoted *q, struct slice s)
 {
-	struct text t = text_start(q->s, sizeof q->s); /* 60 bytes of any kind fit */
+	struct text t = text_start(q->s, sizeof q->s); /* any 60 bytes fit */
 
 	text_char(&t, '"');
 	text_visible(&t, s, 60);
@@ -217,7 +217,7 @@ void finding_list_add(struct finding_list *l, const struct finding *f)
 		*l->space -= size;
 }
 
-/* Passes on the worst lost finding, with the number of lost ones. */
+/* Passes on the worst lost finding, with the number of lost findings. */
 static void pass_lost(struct findings *j, const struct finding_list *from)
 {
 	char message[sizeof from->message + 160];
@@ -287,7 +287,7 @@ void finding_log_checked(struct finding_log *k, const uint64_t *counts)
 	k->open.check = 0;
 }
 
-/* Returns a new array of a and b in the arena, or NULL on OOM. */
+/* Returns a new array in the arena, the elements of a and then of b, or NULL on OOM. */
 static void *join_arrays(struct finding_log *k, const void *a, size_t na, const void *b, size_t nb,
                          size_t size)
 {
@@ -319,7 +319,7 @@ static void give_open(struct finding_log *k, struct file_record *r, const struct
 		r->findings = k->open.first;
 	r->nfindings += k->open.n;
 	k->bytes += k->open.bytes + j->ncounts * sizeof *j->counts;
-	k->open.first = NULL; /* `last` stays: the findings that follow are linked to it */
+	k->open.first = NULL; /* `last` is unchanged: the next findings are linked to it */
 	k->open.n = k->open.bytes = 0;
 	k->nchecks = 0;
 }
@@ -350,8 +350,8 @@ void finding_log_amend(struct finding_log *k, const struct findings *j)
 		give_open(k, k->last, j);
 }
 
-/* The current arena cannot be reset while it contains open findings.  Later findings go to the other arena,
- * and the next call resets this one. */
+/* The current arena contains the open findings.  If there are any, it is not reset: later findings are stored
+ * in the other arena, and the next call resets the current one. */
 void finding_log_clear(struct finding_log *k)
 {
 	struct arena *const other = &k->arenas[k->open.arena == &k->arenas[0]];

@@ -5,43 +5,45 @@
 
 #include "base/slice.h"
 
-/* Reporting a finding: something wrong or noteworthy at one offset of one input.  The function that detects
- * it reports it, once; its callers only return the result. */
+/* Reporting findings.  A finding is a mistake or a notable fact at one offset of one input.  The function
+ * that detects it reports it once; the callers of this function only return the result. */
 
-enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_LIMIT, LEVEL_ERROR, LEVEL_COUNT }; /* LIMIT: not checked */
+enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_LIMIT, LEVEL_ERROR, LEVEL_COUNT }; /* LIMIT: unchecked data */
 
-/* The kind of a finding.  An id never changes its meaning. */
+/* A kind of finding.  An id never changes its meaning. */
 struct rule {
 	const char *id; /* the format, a slash, and a name: "tick/cut-record" */
 	enum level level;
-	const char *text;    /* one line: what is wrong */
-	const char *spec;    /* the sentence of the specification that it enforces, or "" */
-	const char *explain; /* a paragraph: what it means, what to do */
+	const char *text;    /* one line: the mistake */
+	const char *spec;    /* the enforced sentence of the specification, or "" */
+	const char *explain; /* a paragraph: the meaning, and advice */
 };
 
-/* A row of a table of rules: `#define RULE RULE_ROW`, then include the format's rules.def. */
+/* A row of a table of rules.  Usage: `#define RULE RULE_ROW`, then include the format's rules.def. */
 #define RULE_ROW(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
 
 struct findings; /* of one input; see check/findings.h */
 
-/* Reports a finding; j NULL (a quiet pass): does nothing.  offset: in the unpacked trace.  record: ordinal
- * from 1; 0: none.  The message states the values that disagree; quoted() must supply its text of the
- * trace. */
+/* Reports a finding.  Does nothing if j is NULL (a quiet pass).  offset: in the unpacked trace.  record:
+ * ordinal from 1; 0: none.  The message states the values that disagree.  Text of the trace in the message
+ * must be converted by quoted(). */
 void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                    const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
 
-/* For text formats.  column: in bytes from 1; 0: the line as a whole. */
+/* Reports a finding in a text format.  line: from 1.  column: in bytes from 1; 0: the line as a whole. */
 void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
                       uint64_t column, uint64_t record, const char *fmt, ...)
     __attribute__((format(printf, 7, 8)));
 
-/* Reports a finding that occurred `count` times once, with the number; count 0: does nothing. */
+/* Reports one finding for a mistake that occurred `count` times, with that number.  Does nothing if count is
+ * 0. */
 void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                        uint64_t count, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* For finding_add_times(): the number of times, and offset and values of the first.  Zero-initialise. */
+/* The data for finding_add_times(): number of occurrences, and place and values of the first.
+ * Zero-initialise. */
 struct finding_tally {
 	uint64_t count;
 	uint64_t offset, line, column, record;
@@ -62,7 +64,7 @@ static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, u
 /* Returns true if the next finding of a rule will be shown; if not, its message may be "". */
 bool finding_is_shown(const struct findings *j, const struct rule *rule);
 
-/* Text of the trace for a message: in quotes, escaped, cut to about 60 bytes.  Returns q->s. */
+/* Converts text of the trace for a message: in quotes, escaped, cut to about 60 bytes.  Returns q->s. */
 struct quoted {
 	char s[300];
 };

@@ -72,8 +72,8 @@ const struct rule compare_rules[] = {
 /* ---- verdicts ---- */
 
 /*
- * The only place that decides the verdict on the findings of a rule, for validate, all reports, their totals
- * and the exit status.  Each row of the table overrides the rows above it:
+ * The verdict on the findings of a rule, decided only here for validate, all reports, their totals and the
+ * exit status.  Each row of the table overrides the rows above it:
  *
  *   source                            level     counts           status 1
  *   the rule (rules.def)              its own   yes              from error on
@@ -83,9 +83,9 @@ const struct rule compare_rules[] = {
  *                                               --ignore-rules   --exit-zero
  *
  * Within a row the last matching pattern sets the level, and `ignore` overrides `select`.  A selection
- * replaces those above it, and includes rules that they ignore; a fail level ends an exit-zero above it.  A
- * baseline changes no level: it adds findings (policy/regression).  Commands without policies use the first
- * row.  An unreadable input causes status 2, whatever counts.
+ * replaces the selections above it, and includes rules ignored there; a fail level cancels an exit-zero above
+ * it.  A baseline changes no level: it adds findings (policy/regression).  Commands without policies use the
+ * first row.  An unreadable input causes status 2, independent of findings.
  */
 
 static const struct policy_effect *effect_on(const struct policy_choice *c, const struct rule *rule)

@@ -17,15 +17,15 @@ enum input_rule {
 /* Rows by enum input_rule. */
 extern const struct rule input_rules[INPUT_RULE_COUNT + 1]; /* ends with an id of NULL */
 
-/* Returns true if the rule is about the system or the file, not its bytes: another attempt may succeed. */
+/* Whether an input rule is about the system or the file, not its bytes: another attempt may succeed. */
 bool input_rule_is_failure(const struct rule *rule);
 
-/* The rule that a fault of the input breaks; NULL for INPUT_OK. */
+/* Returns the rule for a fault of the input; NULL for INPUT_OK. */
 const struct rule *input_fault_rule(enum input_fault fault);
 
 /* ---- limit rules ---- */
 
-/* Rules of LEVEL_LIMIT: data that tracetool does not read, in any format. */
+/* Rules of LEVEL_LIMIT, for data that tracetool does not read, in any format. */
 enum limit_rule {
 #define RULE(name, id, level, text, spec, explain) LIMIT_RULE_##name,
 #include "check/limit_rules.def"
@@ -34,11 +34,11 @@ enum limit_rule {
 };
 
 /* Rows by enum limit_rule. */
-extern const struct rule limit_rules[LIMIT_RULE_COUNT + 1]; /* likewise */
+extern const struct rule limit_rules[LIMIT_RULE_COUNT + 1]; /* ends with an id of NULL */
 
 /* ---- policy rules ---- */
 
-/* Rules about policies (tracetool.yaml(5)): mistakes in them, and expectations that traces do not meet. */
+/* Rules about policies (tracetool.yaml(5)): mistakes in a policy, and unmet expectations about a trace. */
 enum policy_rule {
 #define RULE(name, id, level, text, spec, explain) POLICY_RULE_##name,
 #include "check/policy_rules.def"
@@ -69,7 +69,7 @@ struct policy_choice {
 	struct policy_effect {
 		const struct rule *rule;
 		bool selected, ignored;
-		int level; /* of the last matching pattern; -1: none */
+		int level; /* set by the last matching pattern; -1: none */
 	} * effects;       /* by rule; NULL: no patterns */
 	size_t n;
 	bool selects;   /* has a pattern of `select` */
@@ -84,17 +84,17 @@ struct policy_choice {
 
 #define POLICY_MAX_CHOICES 34 /* a policy, its overrides, the command line */
 
-/* Settings for the findings of a trace, in ascending priority.  All pointers are borrowed. */
+/* Settings for the findings of a trace, by ascending priority.  All pointers are borrowed. */
 struct policy {
 	const struct policy_choice *choices[POLICY_MAX_CHOICES];
 	size_t n;
-	uint64_t max; /* max findings listed in the run; UINT64_MAX: no limit */
+	uint64_t max; /* limit of listed findings of the run; UINT64_MAX: no limit */
 };
 
 struct verdict {
 	enum level level;
 	bool left_out; /* findings are not reported, only counted as left out */
-	bool fails;    /* findings are failures: of the fail level, or worse */
+	bool fails;    /* findings are failures: they have the fail level, or a worse one */
 	bool exits;    /* findings cause exit status 1 */
 };
 

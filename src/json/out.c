@@ -1,4 +1,4 @@
-/* Writes JSON into a text; see the header.  OOM sets the text's sticky `failed`. */
+/* Writes JSON into a text.  OOM sets `failed` of the text permanently. */
 #include "json/out.h"
 
 #include <inttypes.h>

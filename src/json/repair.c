@@ -1,10 +1,10 @@
 /*
- * The repair of one object: a parser that never stops at a fault.  It writes the parts that it understands,
- * with the brackets, commas and quotes that strict JSON needs, and skips the rest.  Commas are written before
- * items, so missing and surplus ones need no care.
+ * The repair of one object: a parser that always continues.  It writes recognised items with the brackets,
+ * commas and quotes that strict JSON needs, and skips all other bytes.  Commas are written before items, so
+ * missing and surplus commas need no special code.
  *
- * A quote ends a text only if a valid continuation of a value follows: a comma and a key, or closing brackets
- * that match the open ones and a continuation of these.
+ * A quote ends a text only if the next bytes can follow a value: a comma and a key, or closing brackets that
+ * match the open ones and bytes that can follow these.
  */
 #include "json/repair.h"
 
@@ -13,9 +13,9 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 
-#define MAX_KEY 100 /* bytes of a key that is expected after a quote */
+#define MAX_KEY 100 /* max bytes of a key that is expected after a quote */
 
-/* ---- faults ---- */
+/* ---- faults and places ---- */
 
 static void add_fault(struct json_repair *x, enum json_fault kind, const char *at)
 {
@@ -44,7 +44,7 @@ const char *json_repair_origin(const struct json_repair *x, const char *at)
 	return i > 0 ? x->places[i - 1].at : x->from;
 }
 
-/* ---- what follows ---- */
+/* ---- the next bytes ---- */
 
 static bool at_end(struct json_repair *x, const char *p, const char *e)
 {
@@ -170,13 +170,13 @@ static bool begins_known_key(struct json_repair *x, const char *open, const char
 	return q > open + 1 && q[-1] == ',' && key_follows(x, p, e, &key) && x->records->is_key(key);
 }
 
-/* Finds the end of the text that opens at the quote `open`.  An escaped quote is an end, too, if the bytes
- * after it leave no doubt (a path that ends in a backslash).  *unquoted: the end is that of the text itself.
- * NULL: there is no end before *stop. */
+/* Returns the end, after its quote, of the text that begins with the quote `open`.  An escaped quote ends it,
+ * too, if the next bytes can follow a value (a path that ends in a backslash).  *unquoted: the text has no
+ * closing quote; the end is after its last byte.  Returns NULL if it has no end before *stop. */
 static const char *find_end(struct json_repair *x, const char *open, const char *e, bool *unquoted,
                             const char **stop)
 {
-	const char *last = NULL; /* quote */
+	const char *last = NULL; /* the last quote */
 
 	*unquoted = false;
 	for (const char *p = open + 1; p < e; p++) {
@@ -244,7 +244,7 @@ static const char *put_escape(struct json_repair *x, const char *p, const char *
 	return p + 1;
 }
 
-/* Returns the character of a pair of surrogates that are encoded one by one (CESU-8), or 0. */
+/* Returns the character of two surrogates that are encoded separately (CESU-8), or 0. */
 static uint32_t cesu_pair(const char *p, const char *end)
 {
 	const unsigned char *const s = (const unsigned char *)p;
@@ -333,7 +333,7 @@ static bool put_hex(struct text *t, struct slice s, bool minus)
 	return true;
 }
 
-/* Writes a number that is not in JSON form as JSON.  Returns false if it is none. */
+/* Writes a number that is not in JSON form.  Returns false if it is no number. */
 static bool put_number(struct text *t, struct slice s)
 {
 	const size_t before = t->n;
@@ -384,7 +384,7 @@ static bool begins_comment(const char *p, const char *e)
 	return e - p >= 2 && p[0] == '/' && (p[1] == '/' || p[1] == '*');
 }
 
-/* Reads a value that is no text, object or array. */
+/* Reads a value other than a text, object or array. */
 static const char *read_word(struct json_repair *x, const char *p, const char *e)
 {
 	const char *q = p;
@@ -416,7 +416,7 @@ static const char *read_word(struct json_repair *x, const char *p, const char *e
 		const bool quoted = s.n >= 2 && *p == '\'' && q[-1] == '\'';
 		add_fault(x, JSON_FAULT_WORD, p);
 		put_text(x, p + quoted, q - quoted);
-		q += q < e && *q == '"' && follows_value(x, q + 1, e); /* its opening quote is missing */
+		q += q < e && *q == '"' && follows_value(x, q + 1, e); /* only the opening quote is missing */
 	}
 	return q;
 }
@@ -428,11 +428,11 @@ enum expected { EXPECT_FIRST, EXPECT_ITEM, EXPECT_VALUE, EXPECT_NEXT };
 struct walk {
 	struct json_repair *x;
 	const char *e;
-	unsigned __int128 any; /* as x->objects: the level has an item */
+	unsigned __int128 any; /* a bit for each level, as in x->objects: the level has an item */
 	enum expected expected;
-	const char *comma; /* the last one between items */
-	bool ended;        /* by something after p */
-	bool in_text;      /* the same, in a key or value */
+	const char *comma; /* the last comma between items */
+	bool ended;        /* the object ends before p without its bracket */
+	bool in_text;      /* and it ends inside a key or value */
 };
 
 static bool in_object(const struct walk *w)
@@ -479,7 +479,7 @@ static const char *read_close(struct walk *w, const char *p)
 
 	put_null(w, p);
 	if (!object && (~x->objects & levels) == 0) {
-		w->ended = true; /* for the array around the record */
+		w->ended = true; /* the bracket of the array around the record */
 		return p;
 	}
 	if (w->expected == EXPECT_ITEM)
@@ -489,12 +489,12 @@ static const char *read_close(struct walk *w, const char *p)
 		close_level(w);
 	}
 	if (x->member && x->depth == 1)
-		return p; /* for the object around the member */
+		return p; /* the bracket of the object around the member */
 	close_level(w);
 	return p + 1;
 }
 
-/* Skips foreign bytes: at least one, up to one that may begin a token. */
+/* Skips foreign bytes: at least one, up to a byte that may begin a token. */
 static const char *skip_foreign(struct walk *w, const char *p)
 {
 	const char *const e = w->e;
@@ -511,7 +511,7 @@ static const char *skip_foreign(struct walk *w, const char *p)
 	return p;
 }
 
-/* Reads a record inside of the object, or finds that it ends the object. */
+/* Reads a record inside of the object, or sets w->ended if the record ends the object. */
 static const char *read_inner(struct walk *w, const char *p)
 {
 	struct json_repair *const x = w->x;
@@ -683,7 +683,7 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 	if (w.expected == EXPECT_VALUE)
 		text_str(&x->text, "null");
 	else if (w.ended && x->clean && w.expected == EXPECT_ITEM)
-		p = w.comma; /* it is before what follows the object */
+		p = w.comma; /* this comma separates the object from the next record */
 	x->open = x->depth;
 	while (x->depth > 0)
 		close_level(&w);

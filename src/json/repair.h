@@ -5,11 +5,11 @@
 #include "output/text.h"
 
 /*
- * Repairs one object of a file that no strict parser accepts: writes it as strict JSON, and lists the faults.
- * Only for records that json_nested() rejects: intact ones cost nothing here.
+ * Repairs one object that a strict parser refuses: writes it as strict JSON, and lists the faults.  Only for
+ * records that json_nested() refuses, so intact records cost nothing here.
  *
- * The end of a text is guessed from the bytes after its quotes; a record that starts inside of the object
- * ends it.  Cost: linear in the bytes up to the end of the object, or to the start of the next record.
+ * The end of a text is guessed from the bytes after its quotes.  A record that starts inside of the object
+ * ends the object.  Cost: linear in the bytes up to the end of the object or the start of the next record.
  */
 
 enum json_fault {
@@ -24,21 +24,21 @@ enum json_fault {
 	JSON_FAULT_MISSING_COMMA,
 	JSON_FAULT_EXTRA_COMMA,
 	JSON_FAULT_TRAILING_COMMA,
-	JSON_FAULT_KEY,     /* without quotes, or with others */
+	JSON_FAULT_KEY,     /* a key without quotes, or with other quotes */
 	JSON_FAULT_VALUE,   /* a key without a value */
-	JSON_FAULT_BRACKET, /* missing, of a nested object or array */
+	JSON_FAULT_BRACKET, /* a nested object or array without its bracket */
 	JSON_FAULT_FOREIGN, /* bytes that are no part of the object */
 	JSON_FAULT_INNER,   /* a whole record inside */
 	JSON_FAULT_KINDS
 };
 
-/* How to recognise the records of a format. */
+/* Recognises the records of a format. */
 struct json_records {
-	/* Returns true if a record starts at the brace p.  It may read the bytes of [from, e).  *more: the
-	 * answer depends on bytes after e. */
+	/* Whether a record starts at the brace p.  It may read the bytes [from, e).  *more: the result
+	 * depends on bytes after e. */
 	bool (*starts)(void *ctx, const char *from, const char *p, const char *e, bool *more);
-	bool (*is_key)(struct slice key); /* of a member of a record */
-	void *ctx;                        /* of starts() */
+	bool (*is_key)(struct slice key); /* whether a record can have this key */
+	void *ctx;                        /* argument of starts() */
 };
 
 #define JSON_REPAIR_DEPTH 96
@@ -53,43 +53,43 @@ struct json_repair {
 	const struct json_records *records;
 	bool complete; /* the input ends at e */
 	bool member;   /* p is the key of a member, which is read without the object around it */
-	bool eager;    /* a second attempt: a text without a closing quote ends before a known key */
+	bool eager;    /* for a second attempt: a text without a closing quote ends before a known key */
 
 	/* Results. */
-	struct text text; /* the object as strict JSON; to be freed */
+	struct text text; /* the object as strict JSON; the caller frees it */
 	struct {
 		const char *at;
 		uint8_t kind;
 	} faults[JSON_FAULT_KINDS]; /* the first of each kind */
 	uint32_t nfaults;
-	struct json_range inner[JSON_REPAIR_INNER]; /* records inside, which are no part of the text */
+	struct json_range inner[JSON_REPAIR_INNER]; /* records inside the object; not in the text */
 	uint32_t ninner;
 	struct {
-		const char *at;       /* in the input */
-		size_t to;            /* in the text */
-	} places[JSON_REPAIR_PLACES]; /* of keys and values, ascending */
+		const char *at;       /* position in the input */
+		size_t to;            /* offset in the text */
+	} places[JSON_REPAIR_PLACES]; /* starts of keys and values, ascending */
 	uint32_t nplaces;
-	bool closed;   /* by its own bracket; else the text was closed where the next record or the input
-	                * ends it */
+	bool closed;   /* the object has its closing bracket (or the member is complete); else the next record
+	                * or the end of the input ends it */
 	bool clean;    /* not closed, but it ends between two members */
-	unsigned open; /* objects and arrays that were closed at the end; 0: closed */
-	bool differs;  /* a second attempt would end a text elsewhere */
+	unsigned open; /* objects and arrays without a bracket at the end; 0: closed */
+	bool differs;  /* with `eager` a text would end elsewhere */
 	bool more;     /* bytes after e may change the result */
 
-	/* For json_text_end() and itself: the open objects (1) and arrays (0), the innermost lowest. */
+	/* State, and input of json_text_end(): the open objects (1) and arrays (0), the innermost lowest. */
 	unsigned __int128 objects;
 	unsigned depth;
-	const char *from; /* bytes before it are not looked at */
+	const char *from; /* bytes before it are not read */
 };
 
 /* Repairs the object or array at the bracket p, or the member at p.  Returns the end of its bytes.  If both
- * closed and clean are false, a part of a member was left out. */
+ * `closed` and `clean` are false, a part of a member was left out. */
 const char *json_repair(struct json_repair *x, const char *p, const char *e);
 
-/* Returns the position in the input of the byte that became `at`, a position in the text. */
+/* Returns the position in the input for `at`, a position in the text: the start of its key or value. */
 const char *json_repair_origin(const struct json_repair *x, const char *at);
 
-/* Returns the end, after its closing quote, of the value that opens with the quote p; NULL: not found.  Needs
+/* Returns the end, after its closing quote, of the value that begins with the quote p; NULL: none.  Needs
  * x->records, complete, objects, depth and from. */
 const char *json_text_end(struct json_repair *x, const char *p, const char *e);
 

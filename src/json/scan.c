@@ -1,6 +1,6 @@
 /*
  * Integers, and the index of JSON text in two steps: bytes to bit masks, one bit per byte, then masks to
- * positions.  There is one implementation per instruction set; the plain one works on eight bytes in a word
+ * positions.  There is one implementation per instruction set; the plain one processes eight bytes in a word.
  */
 #include "json/scan.h"
 
@@ -49,7 +49,7 @@ INLINE unsigned count_bits(uint64_t w)
 #if defined(__POPCNT__) || defined(NEON)
 	return (unsigned)__builtin_popcountll(w);
 #else
-	/* Without the instruction the compiler would call a function. */
+	/* Without a popcount instruction the builtin would call a function. */
 	w -= w >> 1 & UINT64_C(0x5555555555555555);
 	w = (w & UINT64_C(0x3333333333333333)) + (w >> 2 & UINT64_C(0x3333333333333333));
 	w = (w + (w >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -57,8 +57,8 @@ INLINE unsigned count_bits(uint64_t w)
 #endif
 }
 
-/* Writes eight positions, however many bits are set: a loop over their number would be mispredicted.  The
- * next call overwrites surplus positions, among them any for a w of 0, which has no lowest bit. */
+/* Always writes eight positions, as the branches of a loop over the set bits would be mispredicted.  The next
+ * call overwrites surplus positions, and so those for *w == 0, which has no lowest bit. */
 INLINE void put_eight(uint32_t *to, uint64_t *w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -104,8 +104,8 @@ INLINE uint64_t gather(uint64_t w)
 	return ((w & HIGHS) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* Returns 0x80 in each byte that is c.  Exact: the lower seven bits are compared without a carry into the
- * next byte. */
+/* Returns 0x80 in each byte that is c, and 0 in all others, as comparing the lower seven bits causes no carry
+ * into the next byte. */
 INLINE uint64_t equal(uint64_t w, char c)
 {
 	const uint64_t x = w ^ LANES * (unsigned char)c;
@@ -192,7 +192,7 @@ AVX2 static void masks_avx2(const char *p, size_t blocks, struct json_masks *out
 	}
 }
 
-/* As put_eight(); this instruction returns 64 as the lowest bit of 0. */
+/* As put_eight(), but returns the remaining bits.  The position for w == 0 is 64. */
 AVX2 static inline uint64_t put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -245,13 +245,13 @@ AVX512 static void masks_avx512(const char *p, size_t blocks, struct json_masks 
 	}
 }
 
-/* Writes sixteen bytes as positions. */
+/* Writes sixteen positions: each byte plus `at`. */
 AVX512 static inline void put_sixteen(uint32_t *to, __m128i bytes, __m512i at)
 {
 	_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), at));
 }
 
-/* Compresses the numbers 0 to 63 to those whose bits are set. */
+/* Compresses the numbers 0 to 63 to the numbers of the set bits. */
 AVX512 static void flatten_avx512(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	static const uint8_t counting[64] = {
@@ -289,7 +289,7 @@ static bool has_avx512(void)
 
 #elif defined(NEON)
 
-/* Turns four vectors of bytes 0 or 0xff into 64 bits. */
+/* Converts four vectors of bytes 0 or 0xff to 64 bits. */
 INLINE uint64_t bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
 	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
@@ -356,7 +356,7 @@ static void put_guards(struct json_positions *out)
 		out->at[out->n + i] = UINT32_MAX;
 }
 
-/* Makes masks of the last, incomplete block, padded with blanks, which are in no mask. */
+/* Makes the masks of the last, incomplete block.  It is padded with blanks, which set no bit. */
 static void mask_last_block(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n,
                             size_t block)
 {

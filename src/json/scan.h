@@ -15,7 +15,7 @@
 
 /* ---- integers ---- */
 
-/* Returns the value of eight digits as bytes 0 to 9, the first in the lowest byte. */
+/* Returns the value of eight digits.  w: the digits as bytes 0 to 9, the first in the lowest byte. */
 static inline uint64_t json_eight_digits(uint64_t w)
 {
 	w = w * 10 + (w >> 8);
@@ -24,7 +24,7 @@ static inline uint64_t json_eight_digits(uint64_t w)
 	       32;
 }
 
-/* Returns the value of the n digits (1 to 8) before `end`.  Reads the 8 bytes before it. */
+/* Returns the value of the n digits (1 to 8) before `end`.  Reads the 8 bytes before `end`. */
 static inline uint64_t json_last_digits(const char *end, uint32_t n)
 {
 	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
@@ -38,10 +38,10 @@ static inline bool json_few_digits(uint32_t at, uint32_t n)
 	return n - 1 < 8 && at + n >= 8;
 }
 
-/* Reads any bytes.  Returns false if they are not all digits, or need more than 64 bits. */
+/* Reads a number from any bytes.  Returns false if not all are digits, or if it needs more than 64 bits. */
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 
-/* The same for digits that may have a minus sign: then two's complement. */
+/* Likewise for digits after an optional minus sign.  *v: two's complement if there is one. */
 bool json_integer(struct slice s, uint64_t *v);
 
 /* Reads n bytes at offset `at` that are known to be digits.  Returns false if they need more than 64 bits. */
@@ -69,7 +69,7 @@ static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64
  * line without odd bytes every pair of quotes encloses a string, whose text is the bytes between them.
  * Nothing outside the piece is read.
  */
-#define JSON_CHUNK 16384 /* bytes of a piece; together with its positions it fits the first-level cache */
+#define JSON_CHUNK 16384 /* max bytes of a piece; with its positions it fits the first-level cache */
 #define JSON_BLOCK 64
 #define JSON_BLOCKS (JSON_CHUNK / JSON_BLOCK)
 
@@ -94,19 +94,19 @@ struct json_index {
 	struct json_masks masks;
 };
 
-/* An implementation; all of them give the same results. */
+/* An implementation.  All implementations have the same results. */
 struct json_scanner {
 	const char *name;
-	/* Whole blocks only. */
+	/* Makes the masks of whole blocks. */
 	void (*masks)(const char *p, size_t blocks, struct json_masks *out);
 	void (*positions)(const uint64_t *masks, size_t blocks, struct json_positions *out);
 	bool (*usable)(void);
 };
 
-/* The fastest first, then a name of NULL; the last one runs on any machine. */
+/* All implementations, the fastest first, terminated by a name of NULL.  The last one runs on any machine. */
 extern const struct json_scanner json_scanners[];
 
-/* Returns the fastest that this machine can run. */
+/* Returns the fastest implementation that this machine can run. */
 const struct json_scanner *json_scanner_best(void);
 
 /* Indexes the first n bytes at p, at most JSON_CHUNK of them. */

@@ -1,6 +1,6 @@
 /*
- * The tokenizer.  Strings skip plain bytes with the scanner of base/scan.h.  Nested values are walked with a
- * stack of one bit per level, so deep input costs no stack of the process.
+ * The tokenizer.  Plain bytes of strings are skipped with base/scan.h.  Nested values are read with a stack
+ * of one bit per level, so deep nesting does not use the stack of the process.
  */
 #include "json/token.h"
 
@@ -48,7 +48,7 @@ static int hex_digit(char c)
 #define LANES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* Sets 0x80 in each byte of w (all ASCII) that is at least c. */
+/* Returns 0x80 in each byte of w (all ASCII) that is at least c; other bits are arbitrary. */
 static inline uint64_t at_least(uint64_t w, char c)
 {
 	return w + LANES * (uint64_t)(0x80 - c);
@@ -122,8 +122,8 @@ bool json_is_surrogate(const char *p, const char *e)
 	return v >= 0xd800 && v <= 0xdfff;
 }
 
-/* Lists a flaw inside a string; strict reading sets an error and returns false.  Without a closing quote
- * after it the text may be cut inside a character or escape. */
+/* Lists a flaw inside a string; with strict reading, sets an error and returns false.  Without a closing
+ * quote after the flaw, error.cut is set: the text may end inside a character or escape. */
 static bool flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const char *why)
 {
 	if (x->lenient) {
@@ -157,7 +157,7 @@ static bool is_letter(char c)
 }
 
 /* Whether the escape at p, after a colon, looks like the start of a path: C:\new.  The quote of the text is
- * before it. */
+ * before p, so p[-2] exists, and p[-3] if p[-2] is a letter. */
 static bool is_path(const char *p, const char *e)
 {
 	return e - p >= 3 && strchr("bfnrt", p[1]) != NULL && is_letter(p[2]) && is_letter(p[-2]) &&
@@ -194,7 +194,7 @@ const char *json_string(struct json *x, const char *p, const char *e, enum json_
 		} else if (*p == 0x7f) {
 			p++; /* JSON allows it */
 		} else {
-			/* NUL is not just a missing escape: it comes from memory or a file system. */
+			/* A NUL is more than a missing escape: its origin is memory or a file system. */
 			const enum json_flaw flaw = *p == '\0' ? JSON_FLAW_NUL : JSON_FLAW_CONTROL_BYTE;
 			*kind = JSON_BAD_STRING;
 			p = flawed(x, flaw, p, e, "control byte in a string") ? p + 1 : NULL;
@@ -225,7 +225,7 @@ char *json_put_utf8(char *to, uint32_t c)
 	return to;
 }
 
-/* Writes the character of an escape of n bytes, the result of json_escape_length(). */
+/* Writes the character of an escape.  n: its length, from json_escape_length(). */
 static char *put_escape(char *to, const char *p, uint32_t n)
 {
 	static const char names[] = "bfnrt", bytes[] = "\b\f\n\r\t";
@@ -377,7 +377,7 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 
 /* ---- plain values ---- */
 
-/* Returns the closing quote of the text that begins at p; NULL: it is not plain. */
+/* Returns the closing quote of the text that begins at p, or NULL if the text is not plain. */
 static inline const char *plain_text_end(const char *p, const char *e)
 {
 #if defined(__SSE2__)
@@ -385,7 +385,7 @@ static inline const char *plain_text_end(const char *p, const char *e)
 
 	for (; e - p >= 16; p += 16) {
 		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-		/* as signed bytes, those that are not ASCII are below 0x20, too */
+		/* as signed bytes, bytes that are not ASCII are below 0x20, too */
 		const __m128i odd =
 		    _mm_or_si128(_mm_cmplt_epi8(v, control),
 		                 _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)));
@@ -400,7 +400,7 @@ static inline const char *plain_text_end(const char *p, const char *e)
 	return p < e && *p == '"' ? p : NULL;
 }
 
-/* Skips blanks, byte by byte: their number is predicted, so the next step need not wait for it. */
+/* Skips blanks one by one: the CPU predicts their number, so the next bytes need not wait for it. */
 static inline const char *skip_some_blanks(const char *p, const char *e)
 {
 	if (p < e && (unsigned char)*p > ' ')
@@ -413,7 +413,7 @@ static inline const char *plain_digits(const char *p, const char *e)
 {
 	for (; e - p >= 8; p += 8) {
 		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
-		/* carries change only bytes after one that is no digit */
+		/* a carry can only change bytes after a byte that is no digit */
 		const uint64_t other =
 		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
 		if (other != 0)
@@ -422,7 +422,7 @@ static inline const char *plain_digits(const char *p, const char *e)
 	return NULL;
 }
 
-/* Returns the end of a number or word, or NULL. */
+/* Returns the end of a number or word, or NULL: use json_scalar(). */
 static inline const char *plain_scalar(const char *p, const char *e, enum json_kind *kind)
 {
 	const char *const start = p;
@@ -544,8 +544,8 @@ static const char *read_member(struct json *x, struct json_nest *n, const char *
 	return p;
 }
 
-/* The fast part of read_nested(): reads on while values are as in most files: valid, texts of ASCII without
- * escapes, integers below 10^18, nested at most 64 deep.  Returns the position where it stopped. */
+/* The fast part of read_nested().  Reads until a value is not of the usual form: valid, texts of ASCII
+ * without escapes, integers below 10^18, nested at most 64 deep.  Returns the position where it stopped. */
 static const char *read_plain(const struct json *x, struct json_nest *n, const char *p, const char *e)
 {
 	const unsigned max = x->depth < 64 ? x->depth : 64;
@@ -624,8 +624,8 @@ stop:
 	return at;
 }
 
-/* Reads on in a value.  Returns its end, or NULL after an error; *done: the end of the valid part, the
- * position of *n. */
+/* Continues to read a value.  Returns its end, or NULL after an error.  *done: the end of the valid part; *n
+ * is the state there. */
 static const char *read_nested(struct json *x, struct json_nest *n, const char *p, const char *e,
                                const char **done)
 {
@@ -687,7 +687,7 @@ bool json_walk_next(struct json_walk *w)
 	struct json_token *const v = &w->value;
 	struct slice name;
 
-	if (v->p != NULL && v->end == NULL) /* nobody walked through the value */
+	if (v->p != NULL && v->end == NULL) /* the caller did not walk through it */
 		v->end = json_value(x, v->p, w->e, &v->kind);
 	if (v->p != NULL)
 		w->p = v->end != NULL ? json_next(x, v->end, w->e, w->close, &w->more) : NULL;

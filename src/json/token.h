@@ -6,15 +6,15 @@
 /*
  * JSON (RFC 8259) token by token.
  *
- * Text: [p, e) has one value or the start of it; nothing outside is read.  Strict reading accepts valid JSON
- * only; surrogates in escapes must be pairs.  Lenient reading also accepts common mistakes of writers that
+ * Text: [p, e) contains one value or its start; nothing outside is read.  Strict reading accepts only valid
+ * JSON; surrogates in escapes must be pairs.  Lenient reading also accepts common mistakes of writers that
  * have only one interpretation, and lists them: see enum json_flaw.  A byte order mark is not accepted.
  * There is no recursion; nesting is bounded by json.depth.
  *
  * Memory: only json_unescape() allocates or copies.  Tokens are positions in the caller's text.
  *
- * Errors: a function returns the end of the token, or NULL.  Then error.at is the exact position, error.why
- * the reason in a few words (a literal), and error.cut is true if more text may complete the token.
+ * Errors: a function returns the end of the token, or NULL.  With NULL, error.at is the exact position,
+ * error.why the reason in a few words (a literal), and error.cut is true if more text may complete the token.
  */
 
 #define JSON_MAX_DEPTH 128
@@ -33,7 +33,7 @@ enum json_kind {
 	JSON_NULL,
 	JSON_OBJECT, /* brackets included */
 	JSON_ARRAY,
-	JSON_NOT_FINITE, /* lenient: nan, inf or infinity in any case, with a sign or not */
+	JSON_NOT_FINITE, /* lenient: nan, inf or infinity in any case, with an optional sign */
 	JSON_BAD_WORD,   /* lenient: another word without quotes, or a number such as 007, +1, 1. */
 	JSON_BAD_NESTED, /* lenient: an object or array with flaws inside */
 };
@@ -58,10 +58,10 @@ enum json_flaw {
 	JSON_FLAW_NOT_FINITE,
 	JSON_FLAW_WORD,  /* see JSON_BAD_WORD */
 	JSON_FLAW_COMMA, /* before a closing bracket */
-	JSON_FLAW_KINDS  /* callers may add kinds from here on */
+	JSON_FLAW_KINDS  /* callers may define further kinds from this value */
 };
 
-#define JSON_FLAWS 8 /* listed at most; all are counted */
+#define JSON_FLAWS 8 /* max listed flaws; all are counted */
 
 struct json_flaw_at {
 	const char *at;
@@ -70,7 +70,7 @@ struct json_flaw_at {
 
 struct json_error {
 	const char *at, *why;
-	bool cut; /* the text ends before the token */
+	bool cut; /* the text ends before the end of the token */
 };
 
 /* Settings and results.  Set the first three members, zero the rest. */
@@ -81,12 +81,12 @@ struct json {
 	struct json_error error;
 	struct json_flaw_at flaws[JSON_FLAWS]; /* the first of each kind, in order */
 	uint32_t nflaws;
-	uint32_t met;        /* number of flaws, never reset */
+	uint32_t met;        /* number of all flaws, never reset */
 	const char *suspect; /* the last escape that may be a part of a path, as in C:\new; NULL: none */
-	const char *big;     /* the first integer that 64 bits do not hold; NULL: none */
+	const char *big;     /* the first integer that does not fit in 64 bits; NULL: none */
 };
 
-/* Forgets the flaws. */
+/* Empties the list of flaws. */
 static inline void json_clear(struct json *x)
 {
 	x->nflaws = 0;
@@ -94,7 +94,7 @@ static inline void json_clear(struct json *x)
 
 void json_flaw_add(struct json *x, unsigned kind, const char *at);
 
-/* Sets the error and returns NULL. */
+/* Set the error and return NULL.  json_cut() also sets error.cut. */
 const char *json_fail(struct json *x, const char *at, const char *why);
 const char *json_cut(struct json *x, const char *at, const char *why);
 
@@ -112,35 +112,35 @@ static inline const char *json_skip_digits(const char *p, const char *e)
 	return p;
 }
 
-/* Returns true if s is the word w, ignoring case; w is in lower case. */
+/* Whether s is the word w in upper or lower case.  w: in lower case. */
 bool json_is_word(struct slice s, const char *w);
 
 /* ---- values ---- */
 
-/* p: the opening quote. */
+/* Reads a string.  p: the opening quote. */
 const char *json_string(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* Reads any value but an object or array. */
+/* Reads any value except an object or array. */
 const char *json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* p: the opening bracket of an object or array. */
+/* Reads an object or array.  p: the opening bracket. */
 const char *json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* A position in nested values. */
+/* The state at a position in nested values. */
 struct json_nest {
 	unsigned __int128 objects; /* open objects (1) and arrays (0), one bit each, the innermost lowest */
 	unsigned depth;            /* number of open objects and arrays */
-	bool after;                /* after a value, else before one or its key */
+	bool after;                /* after a value; else before a value or its key */
 };
 
-/* The same in parts, for values that are larger than a window: *n is zero before the first.  Returns the
- * position where the next part begins if n->depth is not 0. */
+/* Reads an object or array in parts, for values larger than a window.  *n must be zero before the first part.
+ * While n->depth is not 0, the value continues, and the result is the start of the next part. */
 const char *json_nested_part(struct json *x, struct json_nest *n, const char *p, const char *e);
 
 /* Reads any value. */
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* Reads a valid number.  Returns NULL without an error if it is none. */
+/* Reads a valid number.  Returns NULL, without setting an error, if there is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
 
 /* Returns the bytes between the quotes of a string [p, q), or all of any other value. */
@@ -154,8 +154,8 @@ static inline struct slice json_token_text(const struct json_token *t)
 	return json_text(t->p, t->end, t->kind);
 }
 
-/* Resolves the escapes of a string, from the bytes between its quotes, into the arena.  Invalid escapes are
- * kept. */
+/* Returns a copy of a string in the arena, with its escapes replaced by their characters.  s: the bytes
+ * between the quotes.  Invalid escapes are copied unchanged.  On OOM, p of the result is NULL. */
 struct slice json_unescape(struct arena *a, struct slice s);
 
 /* Reads 1 to 16 hexadecimal digits.  Returns false if the text is anything else. */
@@ -178,22 +178,23 @@ char *json_put_utf8(char *to, uint32_t c);
  *		p = json_value(x, p, e, &kind)
  *	}
  *
- * Blanks around tokens are skipped.  Each function may return NULL.
+ * The functions skip blanks around tokens.  Each may return NULL.
  */
 
-/* p: the opening bracket.  Returns the first key or value, or the end of the object or array (*more is
- * false). */
+/* p: the opening bracket.  Returns the first key or value; if there is none (*more is false), the end of the
+ * object or array. */
 const char *json_first(struct json *x, const char *p, const char *e, bool *more);
 
 /* Reads `"key":` and returns the start of the value.  *key: the bytes between the quotes, with escapes if
  * *kind is JSON_ESCAPED. */
 const char *json_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind);
 
-/* p: the end of a value.  Returns the next key or value, or the end after the closing bracket `close`. */
+/* p: the end of a value.  Returns the next key or value; if there is none (*more is false), the end after the
+ * closing bracket `close`. */
 const char *json_next(struct json *x, const char *p, const char *e, char close, bool *more);
 
 /*
- * The same with less text, for code that needs all of key and value at once:
+ * A shorter form, for code that needs key and value together:
  *
  *	struct json_walk w = json_walk(x, p, e);
  *	while (json_walk_next(&w))
@@ -201,20 +202,20 @@ const char *json_next(struct json *x, const char *p, const char *e, char close, 
  *
  * After the loop w.p is the end of the object or array, or NULL after an error.
  *
- * A lazy walk does not read objects and arrays among its values: their end is NULL, until whoever walks
- * through one sets it.  Those that nobody walks through are skipped.
+ * A lazy walk does not read objects and arrays among its values: value.end is NULL.  The caller can walk
+ * through such a value and then set value.end; else json_walk_next() skips the value.
  */
 struct json_walk {
-	struct json *json; /* NULL: `own` */
+	struct json *json; /* NULL: use `own` */
 	struct json own;
 	const char *p, *e; /* p: the next key or value */
 	char close;
 	bool more, lazy;
-	struct json_token key; /* of objects */
+	struct json_token key; /* in objects */
 	struct json_token value;
 };
 
-/* p: the opening bracket. */
+/* Begins a walk.  p: the opening bracket. */
 static inline struct json_walk json_walk(struct json *x, const char *p, const char *e)
 {
 	struct json_walk w = { .json = x, .e = e, .close = *p == '{' ? '}' : ']' };
@@ -223,7 +224,7 @@ static inline struct json_walk json_walk(struct json *x, const char *p, const ch
 	return w;
 }
 
-/* Walks through an object or array that was read before, with the same tokens. */
+/* Begins a second walk through an object or array that was read before; its tokens are the same. */
 static inline struct json_walk json_walk_again(const struct json_token *t)
 {
 	struct json_walk w = { .own = { .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH },
@@ -238,8 +239,8 @@ bool json_walk_next(struct json_walk *w);
 
 /* ---- documents ---- */
 
-/* Returns NULL if the n bytes are one valid JSON value with only blanks around it, else the reason; *at is
- * its offset. */
+/* Returns NULL if the n bytes are one valid JSON value with only blanks around it.  Else returns the error,
+ * and sets *at to its offset. */
 const char *json_document_fault(const char *p, size_t n, unsigned depth, size_t *at);
 
 #endif

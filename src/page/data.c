@@ -1,15 +1,15 @@
 /*
  * The data of the page's script, at most about 4 MB.  Times are ns after the first event.  Bins are planes of
- * bytes in base64, spans and stacks are varints (LEB128) in base64, the rest is JSON:
+ * bytes in base64.  Spans and stacks are varints (LEB128) in base64.  All other data is JSON:
  *
  *   length, bin, offset   ns; bin i begins at i * bin - offset
- *   names, colors         texts; the colour of each name, an index of `legend`
- *   tracks                process, track, busy, waiting, spans, depth, first bin, bins
+ *   names, colors         texts; for each name its colour, an index of `legend`
+ *   tracks                process, track, busy, waiting, spans, depth, first bin, bins, index of the process
  *   planes                for each bin: colour, busy, waiting (square roots of shares), name
  *   spans                 for each track its number of spans; gap, duration, name, depth * 2 + waiting
- *   stacks                preorder: depth, name, self, waiting, count; of two sides also self and waiting of
- *                         the old one
- *   rows                  the table of spans; its last element: the first octave, then a count for each
+ *   stacks                preorder: depth, name, self, waiting, count; with two sides, also self and waiting
+ *                         of the old side
+ *   rows                  the table of spans; last element: the first octave, then a count for each octave
  *   counters, matrix, flows
  *
  * An octave is 0 to 63 ns, 64 to 127 ns, and so on.
@@ -39,16 +39,16 @@ struct data {
 	struct page_view *v;
 	struct page *page;
 	struct json_out o;
-	uint32_t *names; /* number of a name in the output + 1, by number in the page; 0: not yet */
-	uint32_t *shown; /* names by number in the output */
+	uint32_t *names; /* number in the page -> number in the output + 1; 0: not in the output yet */
+	uint32_t *shown; /* number in the output -> number in the page */
 	uint32_t nshown, shown_cap;
 	size_t name_bytes;
-	uint8_t *colors; /* by number in the page */
-	bool by_name;    /* colours are of names */
+	uint8_t *colors; /* by number of the name in the page */
+	bool by_name;    /* a colour stands for a name; else for a category */
 	uint32_t legend[COLORS];
 	uint32_t nlegend;
-	bool rest;        /* the last colour is that of all others */
-	uint32_t *tracks; /* numbers of the tracks that are shown */
+	bool rest;        /* the last colour stands for all others */
+	uint32_t *tracks; /* indexes of the shown tracks */
 	uint32_t ntracks;
 	struct text bytes;
 	bool no_memory;
@@ -63,7 +63,7 @@ static void put_varint(struct text *t, uint64_t v)
 	text_char(t, (char)v);
 }
 
-/* The bytes as a member in base64. */
+/* Writes d->bytes as a member in base64, and clears them. */
 static void put_bytes(struct data *d, const char *key)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -90,7 +90,7 @@ static void put_text(struct data *d, const char *key, struct slice s)
 	page_json(json_out_value(&d->o, key), s);
 }
 
-/* Numbers beyond 2^53 are texts. */
+/* Numbers from 2^53 on are written as strings. */
 static void put_number(struct data *d, const char *key, unsigned __int128 v)
 {
 	struct text *const t = json_out_value(&d->o, key);
@@ -108,7 +108,7 @@ static void put_real(struct data *d, double v)
 
 /* ---- names and colours ---- */
 
-/* The number of a name in the output; 0: all other names. */
+/* Returns the number of a name in the output; 0 stands for all other names. */
 static uint32_t name_number(struct data *d, uint32_t name)
 {
 	if (name >= d->page->names.n)
@@ -128,7 +128,7 @@ static uint32_t name_number(struct data *d, uint32_t name)
 	return d->nshown - 1;
 }
 
-/* Assigns colours to categories, by time; to names if there is only one category. */
+/* Gives colours to the categories with the most time, or to names if there is only one category. */
 static bool choose_colors(struct data *d)
 {
 	const struct page *const p = d->page;
@@ -229,7 +229,7 @@ static int by_process(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Chooses the busiest tracks, in order of their processes, and makes their bins few enough. */
+/* Chooses the busiest tracks, ordered by process, and widens bins until there are at most MAX_BINS. */
 static bool choose_tracks(struct data *d)
 {
 	struct page *const p = d->page;
@@ -291,7 +291,7 @@ static void put_tracks(struct data *d)
 
 /* ---- planes ---- */
 
-/* The candidate with the most time in a bin; UINT32_MAX: none. */
+/* Returns the candidate with the most time in a bin; UINT32_MAX: none. */
 static uint32_t largest_candidate(const struct page_candidates *m)
 {
 	unsigned best = 0;
@@ -326,7 +326,7 @@ static bool put_planes(struct data *d)
 {
 	const struct page *const p = d->page;
 	const double width = ldexp(1, (int)p->shift);
-	uint8_t *const place = calloc((size_t)NAMES_MAX + 2, 1); /* of a name among those of bins, + 1 */
+	uint8_t *const place = calloc((size_t)NAMES_MAX + 2, 1); /* by name: index in `list` + 1 */
 	uint32_t list[BIN_NAMES], n = 0;
 
 	if (place == NULL)
@@ -389,7 +389,7 @@ static void put_spans(struct data *d)
 
 struct node_rank {
 	uint32_t node, parent;
-	uint64_t total; /* of the larger side */
+	uint64_t total; /* time of the side with more */
 };
 
 static int by_parent(const void *a, const void *b)
@@ -423,8 +423,8 @@ static void put_node(struct data *d, const struct page_node *k)
 	}
 }
 
-/* The nodes in preorder, the larger children first; the smallest nodes, beyond the limit, count for their
- * parents. */
+/* Writes the nodes in preorder, the larger children first.  The time of the smallest nodes, beyond the limit,
+ * is added to their parents. */
 static bool put_stacks(struct data *d)
 {
 	struct page *const p = d->page;
@@ -499,7 +499,7 @@ static bool put_stacks(struct data *d)
 
 /* ---- the table of spans ---- */
 
-/* The first octave that occurs, and the counts from there on. */
+/* Writes the first octave with spans, and the counts from that octave to the last one with spans. */
 static void put_octaves(struct data *d, const char *key, const struct histogram *h,
                         const struct histogram_pool *pool)
 {
@@ -689,7 +689,7 @@ static void put_flow(void *ctx, const struct slice *texts, const struct histogra
 	json_out_end(&d->o, "}");
 }
 
-/* ---- the whole ---- */
+/* ---- all data ---- */
 
 static bool put_all(struct data *d)
 {

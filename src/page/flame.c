@@ -1,7 +1,7 @@
 /*
- * The events of the page, and the tree of stacks.  Each span is a node below the innermost span around it;
- * the time in which it is the innermost one of its track (stats/tables/activity.h) adds to the node, to the
- * bins of the track (sketch.c) and to the matrix (matrix.c).
+ * The events of the page, and the tree of stacks.  Each span is a node below the innermost span around it.
+ * Time in which the span is the innermost one of its track (stats/tables/activity.h) is added to the node, to
+ * the bins of the track (sketch.c) and to the matrix (matrix.c).
  */
 #include "page/page.h"
 
@@ -16,7 +16,7 @@ void page_add_saturating(uint64_t *sum, uint64_t ns)
 		*sum = UINT64_MAX;
 }
 
-/* The node of a span inside that of another one. */
+/* Returns the child of a node that has the name; the parent itself beyond the limits or on OOM. */
 static uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
 {
 	const uint64_t key = (uint64_t)parent << 32 | name;
@@ -41,7 +41,7 @@ static uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
 	return p->nnodes++;
 }
 
-/* A period of a track.  what: name << 32 | node << 1 | whether it waits. */
+/* Adds a period of a track.  what: name << 32 | node << 1 | waiting. */
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
 	struct page *const p = ctx;
@@ -97,13 +97,13 @@ void page_begin(struct page *p, unsigned parts, unsigned side)
 {
 	activity_free(&p->activity);
 	p->activity = (struct activity){ .spent = spent, .ctx = p };
-	memset(p->known, 0, sizeof p->known); /* classes and texts are those of a trace */
+	memset(p->known, 0, sizeof p->known); /* its keys are classes and texts of one trace */
 	p->parts = parts;
 	p->side = side;
 	p->two_sides |= side == PAGE_OLD;
 }
 
-/* The number of a span's name, or PAGE_NAME_OTHER. */
+/* *name: the index of a span's name, or PAGE_NAME_OTHER.  Returns false on OOM. */
 static bool name_of(struct page *p, const struct event *e, uint32_t *name)
 {
 	const struct stats_known key = stats_known_key(e->name, e->cls);
@@ -127,7 +127,7 @@ static bool name_of(struct page *p, const struct event *e, uint32_t *name)
 	return true;
 }
 
-/* The open spans of a track; NULL: none yet. */
+/* Returns the open spans of a track; NULL: it has had no span yet. */
 static const struct activity_track *open_spans(const struct page *p, uint32_t track)
 {
 	return track < p->activity.ntracks && p->activity.tracks[track].track != NULL

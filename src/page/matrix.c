@@ -1,6 +1,6 @@
 /*
- * Self time of each name in each process or thread, for the heat map of the load balance.  Processes are
- * shown if there are several, else threads.
+ * Self time of each name in each process or thread, for the heat map of the load balance.  The columns are
+ * processes if there are several, else threads.
  */
 #include "page/page.h"
 
@@ -16,7 +16,7 @@ static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, u
 	if (i == TABLE_NONE) {
 		i = p->ncells[which];
 		if (i == PAGE_CELLS)
-			return true; /* names and tracks beyond the limit are not shown */
+			return true; /* further pairs of name and track are not shown */
 		if (!array_reserve(&p->cells[which], i, &p->cells_cap[which], sizeof(struct page_cell)) ||
 		    !table64_put(&p->cell_of[which], key, i))
 			return false;
@@ -58,7 +58,7 @@ static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, uint64_t
 	}
 }
 
-/* Sorts sums, and returns how many of the first `max` are not 0. */
+/* Sorts sums, the largest first.  Returns the number of the first `max` that are not 0. */
 static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t max)
 {
 	uint32_t kept = 0;

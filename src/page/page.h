@@ -10,30 +10,30 @@
 #include "stats/tables/tables.h"
 
 /*
- * The page of `report`: what it shows of the events of a trace, in bounded memory, and its sections as HTML
- * and JSON.  src/report/html.c writes the document around them, with the findings.
+ * The page of `report`: collects the shown data about the events of a trace in bounded memory, and writes the
+ * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
  *   flame.c     the events of a batch; the tree of stacks with self times, of one or two sides
- *   sketch.c    what each track and counter does over time: bins of 2^shift ns, and the longest spans
+ *   sketch.c    each track and counter over time: bins of 2^shift ns, and the longest spans
  *   matrix.c    self time of each name in each process or thread
  *   data.c      the JSON that the script of the page draws
- *   sections.c  text of a trace, as the page shows it, and the sections that need no script
+ *   sections.c  text of a trace in the form that the page shows, and the sections that need no script
  *
- * Events come in order of time.  Bins lie at absolute multiples of their width, and widths only depend on
- * the first and the last time, so the page does not depend on threads.
+ * Events are in order of time.  Bins start at absolute multiples of their width, and widths only depend on
+ * the events, so the page does not depend on the number of threads.
  */
 
 /* ---- time (sketch.c) ---- */
 
-#define PAGE_BINS 2048U           /* of the whole time; at least half as many, once there are more events */
-#define PAGE_TRACKS 1024U         /* with bins: the first ones with spans */
-#define PAGE_ALL_BINS (1U << 20)  /* of all tracks */
-#define PAGE_SPANS (1U << 18)     /* kept while reading */
-#define PAGE_CANDIDATES 2         /* categories, and names, that a bin tells apart */
-#define PAGE_NAME_OTHER NAMES_MAX /* number of names beyond the limits */
+#define PAGE_BINS 2048U           /* max bins of the whole time; beyond that, pairs of bins are added up */
+#define PAGE_TRACKS 1024U         /* max tracks with bins: the first ones with spans */
+#define PAGE_ALL_BINS (1U << 20)  /* max bins of all tracks together */
+#define PAGE_SPANS (1U << 18)     /* max spans in memory while reading */
+#define PAGE_CANDIDATES 2         /* categories, and names, counted in a bin */
+#define PAGE_NAME_OTHER NAMES_MAX /* stands for all names beyond the limits */
 
-/* The names (or categories) with the most time in a bin, by Misra and Gries: a name with more than a third of
- * the bin is always among them. */
+/* The names (or categories) with the most time in a bin, by the algorithm of Misra and Gries.  They include
+ * any name with more than a third of the bin. */
 struct page_candidates {
 	uint32_t what[PAGE_CANDIDATES];
 	float ns[PAGE_CANDIDATES];
@@ -46,34 +46,34 @@ struct page_bin {
 
 struct page_span {
 	uint64_t start, dur;
-	uint32_t name; /* of page.names, or PAGE_NAME_OTHER */
+	uint32_t name; /* index of page.names, or PAGE_NAME_OTHER */
 	uint16_t depth;
 	bool waiting;
 };
 
 struct page_track {
 	const struct track *track; /* NULL: no span yet */
-	struct page_bin *bins;     /* NULL: it has none, see PAGE_TRACKS */
+	struct page_bin *bins;     /* NULL: none, see PAGE_TRACKS */
 	uint64_t first_bin;        /* absolute number of bins[0] */
 	uint32_t nbins, bins_cap;
 	struct page_span *spans; /* in order of start */
 	uint32_t nspans, spans_cap;
-	uint64_t count; /* of spans */
+	uint64_t count; /* all spans, also those not in spans[] */
 	struct total busy, waiting;
-	uint16_t depth; /* the largest */
+	uint16_t depth; /* the largest of its spans */
 };
 
 /* ---- stacks (flame.c) ---- */
 
 #define PAGE_NODES (1U << 17)
-#define PAGE_DEPTH 256U /* deeper spans count for the span around them */
+#define PAGE_DEPTH 256U /* deeper spans are added to the span around them */
 
 enum { PAGE_OLD, PAGE_NEW, PAGE_SIDES };
 
 struct page_node {
 	uint32_t parent, name;
 	uint16_t depth;
-	uint64_t self[PAGE_SIDES], waiting[PAGE_SIDES], count[PAGE_SIDES]; /* ns; saturating */
+	uint64_t self[PAGE_SIDES], waiting[PAGE_SIDES], count[PAGE_SIDES]; /* ns, ns, spans; saturating */
 };
 
 /* ---- counters (sketch.c) ---- */
@@ -86,7 +86,7 @@ struct page_value {
 
 /* A field of a counter on a track. */
 struct page_series {
-	uint32_t name, field; /* of page.names */
+	uint32_t name, field; /* indexes of page.names */
 	const struct track *track;
 	struct page_value *bins; /* a bin without values has min > max */
 	uint64_t first_bin;
@@ -108,13 +108,13 @@ struct page_cell {
 
 enum page_parts {
 	PAGE_TIME = 1,   /* tracks, counters, time of names by process */
-	PAGE_STACKS = 2, /* of the current side */
+	PAGE_STACKS = 2, /* stacks of the current side */
 };
 
 struct page {
 	struct arena text;
-	struct names names, categories;        /* names: with the number of their category */
-	struct stats_known known[STATS_KNOWN]; /* names of spans of this pass */
+	struct names names, categories;        /* a name has the number of its category */
+	struct stats_known known[STATS_KNOWN]; /* cache: names of spans of this pass */
 	struct activity activity;
 	unsigned parts; /* enum page_parts, of the current pass */
 	unsigned side;
@@ -125,9 +125,9 @@ struct page {
 	uint64_t first_ns, last_ns;
 	unsigned shift;                         /* width of a bin: 2^shift ns */
 	struct page_track *tracks;              /* by index of the track */
-	uint32_t ntracks, nbinned, nwith_spans; /* nbinned: those with bins; nwith_spans: with spans */
+	uint32_t ntracks, nbinned, nwith_spans; /* all tracks; those with bins; those with spans */
 	uint32_t all_bins, all_spans;
-	uint32_t quota; /* longest spans that are kept in 2^stretch bins of a track; 0: all */
+	uint32_t quota; /* keep this number of the longest spans in 2^stretch bins of a track; 0: all */
 	unsigned stretch;
 	uint64_t instants, async;
 	/* stacks */
@@ -150,8 +150,8 @@ struct page {
 void page_init(struct page *p);
 void page_free(struct page *p);
 
-/* Begins a pass over the events of a side, in order of time.  Call page_end() after its last batch; tracks of
- * the trace must live until then, those of PAGE_TIME until the page is written. */
+/* A pass over the events of a side, in order of time.  Call page_end() after the last batch.  The tracks of
+ * the trace must live until then; with PAGE_TIME, until the page is written.  Return false on OOM. */
 void page_begin(struct page *p, unsigned parts, unsigned side);
 bool page_batch(struct page *p, const struct batch *b);
 bool page_end(struct page *p);
@@ -160,13 +160,13 @@ bool page_end(struct page *p);
 
 void page_add_saturating(uint64_t *sum, uint64_t ns);
 
-/* sketch.c: widens the time of the page. */
+/* sketch.c: extends the time of the page to `until`. */
 void sketch_reach(struct page *p, uint64_t until);
 bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth);
 bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
                   bool waiting);
 
-/* Keeps at most `max` spans, the longest of equal stretches of each track. */
+/* Keeps at most `max` spans: the longest in equal parts of the time of each track. */
 void sketch_thin(struct page *p, uint32_t max);
 
 /* Makes bins 2^by times as wide. */
@@ -177,7 +177,7 @@ bool counters_add(struct page *p, const struct batch *b, const struct event *e);
 /* matrix.c */
 bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
 
-/* Limits: only the largest rows and columns are shown. */
+/* Limits of the shown rows and columns, which are the largest. */
 #define MATRIX_ROWS 24U
 #define MATRIX_COLUMNS 64U
 
@@ -186,13 +186,13 @@ struct matrix_sum {
 	uint64_t ns;
 };
 
-/* For qsort(): by time, of equal ones by number. */
+/* For qsort(): descending by time, then by number. */
 int matrix_largest_first(const void *a, const void *b);
 
 struct matrix {
 	bool by_process;                             /* else by thread */
-	uint32_t all_units;                          /* also those that are not shown */
-	uint32_t nrows, ncolumns, rows[MATRIX_ROWS]; /* rows: numbers of names */
+	uint32_t all_units;                          /* processes or threads, also those not shown */
+	uint32_t nrows, ncolumns, rows[MATRIX_ROWS]; /* rows: indexes of page.names */
 	const struct track *columns[MATRIX_COLUMNS];
 	uint64_t ns[MATRIX_ROWS][MATRIX_COLUMNS];
 };
@@ -206,14 +206,14 @@ struct slice page_name(const struct page *p, uint32_t name);
 
 #define PAGE_TEXT_MAX 160 /* characters of a text; longer ones lose their middle */
 
-/* Text of a trace as the page shows it: hidden characters escaped, at most three combining marks a letter,
- * long texts without their middle. */
+/* Appends text of a trace as the page shows it: hidden characters escaped, at most three combining marks a
+ * letter, long texts without their middle. */
 void page_visible(struct text *t, struct slice s);
 
-/* The same as HTML: markup escaped. */
+/* Appends the same text as HTML: markup escaped. */
 void page_html(struct text *t, struct slice s);
 
-/* The same as a string of JSON. */
+/* Appends the same text as a JSON string, with quotes. */
 void page_json(struct text *t, struct slice s);
 
 /* Copies JSON into an HTML script element: <, > and & are escaped. */
@@ -224,27 +224,27 @@ void page_script(struct text *t, const struct text *json);
 /* A trace of the page.  All borrowed. */
 struct page_trace {
 	const char *path;
-	const char *format, *dialect; /* NULL: not known */
-	const struct trace *trace;    /* of a page of one trace; NULL: not read */
+	const char *format, *dialect; /* NULL: unknown */
+	const struct trace *trace;    /* only if the page has one trace; NULL: not read */
 };
 
 struct page_view {
 	struct page *page;
 	const struct stats *stats;       /* with the tables `share` and `flows` */
-	const struct page_trace *traces; /* each trace of the page */
+	const struct page_trace *traces; /* all traces of the page */
 	size_t ntraces;
-	uint64_t bytes, files;               /* of all */
+	uint64_t bytes, files;               /* of all traces */
 	const struct ledger *pairs, *cut;    /* losses of interpretation; NULL: none */
-	const struct change *change;         /* NULL: nothing is compared */
+	const struct change *change;         /* NULL: no comparison */
 	const char *const *old, *const *new; /* paths of both sides */
-	bool by_wall; /* of several traces: their clocks are aligned by wall time, else at their starts */
+	bool by_wall; /* clocks of several traces are aligned by wall time; else at the start of each trace */
 };
 
 /* Append HTML.  Return false on OOM. */
 bool page_facts(struct text *t, const struct page_view *v);
 bool page_sections(struct text *t, const struct page_view *v);
 
-/* The same for the data of the script, as JSON. */
+/* Appends the data of the script, as JSON.  Returns false on OOM. */
 bool page_data(struct text *t, struct page_view *v);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Text of a trace as the page shows it, and the sections that need no script: facts, tables, and empty
- * elements for the pictures, each beside its numbers.  The script fills the elements with class "picture" and
- * removes their `hidden`.
+ * Text of a trace in the form that the page shows, and the sections that need no script: facts, tables, and
+ * an empty element for each picture, beside its numbers.  The script fills these elements, of class
+ * "picture", and removes their `hidden`.
  */
 #include "page/page.h"
 
@@ -18,20 +18,20 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-#define ROWS 100 /* of a table */
+#define ROWS 100 /* max rows of a table */
 #define MAX_META 60
 #define MAX_TRACES 100
 
 /* ---- text of a trace ---- */
 
 /*
- * Hidden characters are escaped as in all reports (output/text_visible.h).  In addition, a letter keeps at
- * most three combining marks, which could draw over other lines, and a long text loses its middle.
+ * Hidden characters are escaped as in all reports (output/text_visible.h).  Combining marks after the third
+ * on a letter are dropped, as they could draw over other lines.  A long text loses its middle.
  */
 
-#define MARKS 3 /* of a letter */
+#define MARKS 3 /* max combining marks of a letter */
 
-/* Bytes of the character at p; valid UTF-8. */
+/* Returns the bytes of the character at p.  The text must be valid UTF-8. */
 static size_t size_at(const char *p, const char *end)
 {
 	size_t n = 1;
@@ -47,7 +47,7 @@ void page_visible(struct text *t, struct slice s)
 	size_t chars = 0, marks = 0, at = 0;
 	const size_t before = t->n;
 
-	/* Enough bytes for both ends, whatever their characters are. */
+	/* Enough bytes for both ends, for any characters. */
 	text_visible_ends(&visible, s, 12 * PAGE_TEXT_MAX);
 	const char *const end = visible.p + visible.n;
 	for (const char *p = visible.p; p != end; p += size_at(p, end))
@@ -149,7 +149,7 @@ static void put_times(struct text *t, const struct page_view *v)
 	end_term(t);
 }
 
-/* A value of metadata, on one line. */
+/* Writes a value of metadata on one line. */
 static void put_value(struct text *t, const struct value *v)
 {
 	char scalar[DECIMAL_F64_MAX];
@@ -177,7 +177,7 @@ static void put_metadata(struct text *t, const struct trace *trace)
 		put_count(t, "further metadata", trace->nmeta - MAX_META);
 }
 
-/* Problems of interpretation: ends without a begin, and so on. */
+/* Lists problems of interpretation, such as ends without a begin. */
 static void put_losses(struct text *t, const struct ledger *l)
 {
 	for (size_t i = 0; l != NULL && i < l->n; i++) {
@@ -237,7 +237,7 @@ bool page_facts(struct text *t, const struct page_view *v)
 	if (v->files > 1)
 		put_count(t, "files", v->files);
 	put_count(t, "records", s->origin.records);
-	put_count(t, "events", s->origin.events); /* as stats and info count them: begins and ends apart */
+	put_count(t, "events", s->origin.events); /* begin and end count as two, as in stats and info */
 	if (s->origin.left_out > 0)
 		put_count(t, "events not selected", s->origin.left_out);
 	put_times(t, v);

@@ -1,8 +1,8 @@
 /*
- * The activity of each track and counter over time: bins with busy and waiting time and the names with the
- * most time, and the longest spans.  A period of the innermost span (stats/tables/activity.h) touches the
- * bins that it covers; periods of a track do not overlap, so each period and each bin is touched about once.
- * If more than PAGE_BINS bins are needed, or all tracks together have too many, pairs of bins are added up.
+ * Each track and counter over time: the longest spans, and bins with busy time, waiting time and the names
+ * with the most busy time.  A period of the innermost span (stats/tables/activity.h) touches the bins that it
+ * covers; periods of a track do not overlap, so each period and each bin is touched about once.  If more than
+ * PAGE_BINS bins are needed, or all tracks together have more than PAGE_ALL_BINS, pairs of bins are added up.
  */
 #include "page/page.h"
 
@@ -11,7 +11,7 @@
 
 #include "model/event_traits.h"
 
-#define LEAST_BINS 256U /* of the whole time, whatever the number of tracks */
+#define LEAST_BINS 256U /* PAGE_ALL_BINS does not reduce the bins of the whole time below it */
 
 /* ---- bins ---- */
 
@@ -117,12 +117,12 @@ void sketch_reach(struct page *p, uint64_t until)
 		sketch_coarsen(p, by);
 }
 
-/* Bins for a track, up to an absolute number.  NULL: none, or OOM. */
+/* Returns a bin of a track by its absolute number, after adding the bins before it.  Returns NULL on OOM. */
 static struct page_bin *bin_at(struct page *p, struct page_track *k, uint64_t bin)
 {
 	if (k->nbins == 0)
 		k->first_bin = bin;
-	const uint64_t at = bin - k->first_bin; /* periods of a track come in order of time */
+	const uint64_t at = bin - k->first_bin; /* periods of a track are in order of time */
 	while (k->nbins <= at) {
 		if (!array_reserve(&k->bins, k->nbins, &k->bins_cap, sizeof *k->bins)) {
 			p->no_memory = true;
@@ -151,7 +151,7 @@ bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint
 		sketch_coarsen(p, 1);
 	for (uint64_t at = from; at < to;) {
 		const uint64_t bin = at >> p->shift;
-		const uint64_t next = (bin + 1) << p->shift; /* 0: beyond the last time */
+		const uint64_t next = (bin + 1) << p->shift; /* 0: beyond 64 bits */
 		const uint64_t end = next > at && next < to ? next : to;
 		struct page_bin *const b = bin_at(p, k, bin);
 		if (b == NULL)
@@ -169,8 +169,8 @@ bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint
 
 /* ---- spans ---- */
 
-/* The largest duration that at least n of the spans reach.  Found bit by bit: any durations take 64 rounds at
- * most, and no memory. */
+/* Returns the largest duration that at least n of the spans reach.  Determines it bit by bit: at most 64
+ * rounds and no memory, for any durations. */
 static uint64_t nth_duration(const struct page_span *spans, uint32_t nspans, uint32_t n)
 {
 	uint64_t all = 1, least = 0;
@@ -188,7 +188,7 @@ static uint64_t nth_duration(const struct page_span *spans, uint32_t nspans, uin
 	return least;
 }
 
-/* Keeps the longest `quota` spans of each stretch of a track; of equal ones the first. */
+/* Keeps the longest `quota` spans of each stretch of a track; the first ones if durations are equal. */
 static void thin_track(const struct page *p, struct page_track *k)
 {
 	const unsigned shift = p->shift + p->stretch > 63 ? 63 : p->shift + p->stretch;
@@ -219,7 +219,7 @@ static void thin_track(const struct page *p, struct page_track *k)
 
 void sketch_thin(struct page *p, uint32_t max)
 {
-	bool again = p->quota > 0; /* the quota of the last time, first */
+	bool again = p->quota > 0; /* try the quota of the previous call first */
 
 	while (p->all_spans > max) {
 		if (again) {
@@ -232,7 +232,7 @@ void sketch_thin(struct page *p, uint32_t max)
 		} else if (p->stretch < 63) {
 			p->stretch++;
 		} else {
-			break; /* a span of each track */
+			break; /* one span for each track */
 		}
 		p->all_spans = 0;
 		for (uint32_t i = 0; i < p->ntracks; i++) {
@@ -266,7 +266,7 @@ bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t 
 
 /* ---- counters: the least and the largest value of each bin, on each track ---- */
 
-/* The series of a field; NULL: beyond the limits, or OOM. */
+/* Returns the series of a field; NULL: beyond the limits, or OOM (p->no_memory). */
 static struct page_series *find_series(struct page *p, const struct event *e, struct slice field)
 {
 	const uint32_t name = names_index(&p->names, e->name, NAMES_MAX + 1);

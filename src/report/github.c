@@ -7,8 +7,8 @@
 /* ---- workflow commands ---- */
 
 /*
- * Workflow commands of GitHub Actions: the log as text, then annotations for
- * the worst findings; of each level a step shows ten.
+ * Workflow commands of GitHub Actions: the log as text, then annotations for the worst findings.  GitHub
+ * shows ten annotations of each level for a step.
  */
 #define MAX_OF_LEVEL 10
 
@@ -18,7 +18,7 @@ struct github_state {
 	uint64_t n[LEVEL_COUNT];
 };
 
-/* A value of a command; property: before the second "::". */
+/* Writes a value of a command.  property: the value is before the second "::". */
 static void put_value(struct text *t, const char *s, bool property)
 {
 	const char *const end = s + strlen(s);
@@ -138,15 +138,15 @@ const struct report_ops report_github = {
 /* ---- Markdown ---- */
 
 /*
- * Markdown, as the summary of a CI job: counts, a table of the worst findings, the others folded.  GitHub
+ * Markdown, as the summary of a CI job: counts, a table of the worst findings, and all others folded.  GitHub
  * accepts 1 MiB for all summaries of a step.
  */
 #define MARKDOWN_HEAD "### tracetool validate\n\n"
 #define MAX_OPEN 20                   /* findings outside of a fold */
-#define MAX_BYTES ((size_t)192 << 10) /* of the rows of one level */
+#define MAX_BYTES ((size_t)192 << 10) /* size of the rows of one level */
 
 struct markdown_state {
-	struct text rows[LEVEL_COUNT]; /* each ends with a newline and has no other */
+	struct text rows[LEVEL_COUNT]; /* a row has one newline, at its end */
 };
 
 static void put_visible(struct text *t, const char *s)
@@ -207,7 +207,7 @@ static void markdown_end(struct report *r, const struct report_totals *totals)
 	if (r->dropped > 0)
 		text_printf(&r->out, "; %" PRIu64 " do not fit in this summary", r->dropped);
 	text_char(&r->out, '\n');
-	if (!r->failed) /* a row may lack its end */
+	if (!r->failed) /* else a row may be incomplete */
 		put_rows(r);
 	text_char(&r->out, '\n');
 }

@@ -1,8 +1,8 @@
 /*
- * A report as one HTML file, with style, script and data; its Content-Security-Policy allows nothing else to
- * run or load.  Text of the trace is visible text with markup escaped; the data is JSON in an element that no
- * browser executes, with <, > and & escaped.  The pieces are written in order, so that no name can be taken
- * for a placeholder.
+ * A report as one HTML file that contains style, script and data.  Its Content-Security-Policy forbids to run
+ * or load anything else.  Text of the trace is visible text with markup escaped; the data is JSON in an
+ * element that no browser executes, with <, > and & escaped.  The parts are written in order, without a
+ * template, as a name could be taken for a placeholder.
  */
 #include "report/parts.h"
 
@@ -12,8 +12,8 @@
 #include "base/memory.h"
 
 #define HTML_HEAD "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-#define MAX_BYTES ((size_t)256 << 10) /* of the rows of one level */
-#define MAX_RULES 200                 /* that are explained */
+#define MAX_BYTES ((size_t)256 << 10) /* size of the rows of one level, and of the rows of files */
+#define MAX_RULES 200                 /* explained rules */
 
 struct html_state {
 	struct text rows[LEVEL_COUNT], files;
@@ -46,7 +46,7 @@ static void put_path(struct text *t, const struct report *r, const char *path)
 
 	report_put_path(&name, r->context, path);
 	text_char(&name, '\0');
-	/* services need paths without the first slash, readers the path of the file */
+	/* report_put_path() drops the first slash for CI services; readers need it to find the file */
 	const bool absolute = !name.failed && path[0] == '/' && strcmp(path + 1, name.p) == 0;
 	put_visible(t, name.failed ? "" : absolute ? path : name.p);
 	t->failed |= name.failed;
@@ -209,7 +209,7 @@ static void end(struct report *r, const struct report_totals *totals)
 	put_head(r);
 	if (page != NULL && !page->findings_first)
 		put_page_text(&r->out, &page->facts);
-	if (!r->failed) /* a row may lack its end */
+	if (!r->failed) /* else a row may be incomplete */
 		put_findings(r, totals);
 	if (page != NULL && page->findings_first)
 		put_page_text(&r->out, &page->facts);

@@ -28,7 +28,7 @@ static void put_counts(struct json_out *o, const uint64_t *levels, uint64_t left
 	json_out_u64(o, "left_out", left_out);
 }
 
-/* A number from 1, or null. */
+/* Writes a number from 1, or null for 0. */
 static void put_position(struct json_out *o, const char *key, uint64_t position)
 {
 	if (position > 0)
@@ -154,7 +154,7 @@ const struct report_ops report_ndjson = {
 
 struct gitlab_state {
 	bool any;
-	struct text path; /* of the present file, with a NUL */
+	struct text path; /* of the current file, with a NUL */
 	struct report_fingerprints fingerprints;
 };
 

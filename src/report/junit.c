@@ -1,25 +1,25 @@
 /*
- * JUnit XML: a suite for each file; a case for each rule, and for each budget of a policy.  Unbroken rules of
- * the file's format are cases that pass, until the report is long.  Findings below the fail level are output
- * of their case.
+ * JUnit XML: a suite for each file, a case for each rule and for each budget of a policy.  Unbroken rules of
+ * the file's format are cases that pass; a long report leaves them out.  Findings below the fail level are
+ * output of their case.
  */
 #include <inttypes.h>
 
 #include "report/parts.h"
 
-#define LONG_REPORT ((uint64_t)16 << 20) /* bytes; the services take 30 MB */
+#define LONG_REPORT ((uint64_t)16 << 20) /* bytes; CI services accept 30 MB */
 
 struct junit_state {
 	uint64_t bytes;
-	struct text name; /* of the file, as people see it, with a NUL */
-	struct text path; /* from the root on, likewise */
+	struct text name; /* visible text of the file's name, with a NUL */
+	struct text path; /* visible text of the path from the root on, with a NUL */
 };
 
 /* The case of a rule or a check. */
 struct junit_case {
 	const char *name;
-	const struct rule *rule; /* NULL: of the check */
-	uint32_t check;          /* from 1 on; 0: of the rule */
+	const struct rule *rule; /* NULL: case of a check */
+	uint32_t check;          /* number from 1; 0: case of a rule */
 	enum level level;
 	uint64_t count, listed;
 	bool fails;
@@ -47,7 +47,7 @@ static void open_case(struct report *r, const char *rule)
 	put_attribute(&r->out, "file", s->path.p);
 }
 
-/* The findings of the case, one a line, in the form that editors parse. */
+/* Writes the findings of the case, one a line, in the form that editors recognise. */
 static void put_lines(struct report *r, const struct report_file *file, const struct junit_case *c)
 {
 	struct junit_state *const s = r->state;
@@ -112,7 +112,7 @@ static struct junit_case rule_case(const struct report_rule *rule)
 		                    .fails = rule->verdict.fails };
 }
 
-/* Whether all findings of the rule are of checks, which have cases of their own. */
+/* Whether all findings of the rule belong to checks, which have their own cases. */
 static bool is_checked(const struct report_file *file, const struct rule *rule)
 {
 	for (size_t i = 0; i < file->record->nchecks; i++)
@@ -144,7 +144,7 @@ static bool check_case(const struct report_file *file, uint32_t i, struct junit_
 	return seen;
 }
 
-/* Cases of rules that were found and of checks; put: writes them. */
+/* Counts the cases of broken rules and of checks.  put: also writes them. */
 static void found_cases(struct report *r, const struct report_file *file, bool put, uint64_t *n,
                         uint64_t *failures)
 {
@@ -169,7 +169,7 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 	}
 }
 
-/* Cases of rules of the format that were not broken, without those that are left out; put: writes them. */
+/* Counts the unbroken rules of the format, without those left out.  put: also writes their cases. */
 static uint64_t passing(struct report *r, const struct report_file *file, bool put)
 {
 	uint64_t n = 0;

@@ -20,26 +20,27 @@
  * are printed to logs.
  */
 
-/* Writes a JSON string. */
+/* Appends a JSON string. */
 void report_put_json(struct text *t, const char *s);
 
-/* The same as a member; NULL: null. */
+/* Appends a member with a string; NULL: null. */
 void report_put_string(struct json_out *o, const char *key, const char *s);
 
-/* Writes text of XML: replaces markup and characters that XML 1.0 does not allow. */
+/* Appends text of XML: markup, and characters that XML 1.0 forbids, are replaced. */
 void report_put_xml(struct text *t, const char *s);
 
-/* Writes lines, with "##[" and similar as "#\x23[" and "::" as ":\x3a". */
+/* Appends lines in which no CI service sees a command: "##[" and similar become "#\x23[", "::" becomes
+ * ":\x3a". */
 void report_put_guarded(struct text *t, const char *p, size_t n);
 
-/* The name of the file relative to the root of the repository, without "./" and "..", not escaped.  A file
- * outside of it has its absolute path without the first slash; standard input is "stdin". */
+/* Appends the path of the file relative to the root of the repository, without "./" and "..", not escaped;
+ * for a file outside of the repository, its absolute path without the first slash; for stdin, "stdin". */
 void report_put_path(struct text *t, const struct report_context *c, const char *path);
 
-/* "3 errors, 1 warning, 0 notes in 2 files", and how many are left out or not listed. */
+/* Appends "3 errors, 1 warning, 0 notes in 2 files", and the numbers of findings left out or not listed. */
 void report_put_sum(struct text *t, const struct report_totals *totals);
 
-/* The position of a finding for reports that require one: 1 if it is not known. */
+/* The position of a finding, for reports that require one: 1 if it is unknown. */
 static inline uint64_t report_line(const struct finding *f)
 {
 	return f->line > 0 ? f->line : 1;
@@ -50,18 +51,19 @@ static inline uint64_t report_column(const struct finding *f)
 	return f->line > 0 && f->column > 0 ? f->column : 1;
 }
 
-/* ---- fingerprints: equal for the same finding when a trace is recorded again; unique in a run ---- */
+/* ---- fingerprints: unchanged when a trace is recorded again, different for each finding of a run ---- */
 
 struct report_fingerprints {
-	struct table64 seen; /* hash -> how often */
+	struct table64 seen; /* hash -> number of uses */
 };
 
-/* "0123456789abcdef:N", with the quotes, of the rule, the file (as of report_put_path()) and the record. */
+/* Appends "0123456789abcdef:N", with the quotes: a hash of the rule, the file (from report_put_path()) and
+ * the record, and the ordinal of the finding among those with this hash.  Returns false on OOM. */
 bool report_put_fingerprint(struct text *t, struct report_fingerprints *k, const char *file,
                             const struct finding *f);
 void report_fingerprints_free(struct report_fingerprints *k);
 
-/* A file of src/report/page/, as bytes; `hash` is for the Content-Security-Policy. */
+/* Contents of a file of src/report/page/; `hash` is for the Content-Security-Policy. */
 struct page_asset {
 	const char *text;
 	size_t n;

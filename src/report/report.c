@@ -1,6 +1,6 @@
 /*
- * Reports of any kind, and the parts that several kinds share: escaped text, sums, names of files relative to
- * the root of the repository, and fingerprints.
+ * Reports of any kind, and parts that several kinds share: escaped text, sums, paths of files relative to the
+ * root of the repository, and fingerprints.
  */
 
 #include "report/report.h"
@@ -103,7 +103,7 @@ void report_put_sum(struct text *t, const struct report_totals *totals)
 
 /* ---- names of files ---- */
 
-/* Appends the parts of a path to an absolute one, without "." and "..". */
+/* Appends the parts of a path to an absolute path, resolving "." and "..". */
 static void put_path_parts(struct text *t, const char *path)
 {
 	while (*path != '\0') {
@@ -196,7 +196,7 @@ const struct report_ops *report_kind(size_t kind)
 	return report_kinds[kind] != NULL ? report_kinds[kind] : in_actions() ? &report_github : &report_text;
 }
 
-/* The root of the repository: from the CI service, or else the current folder. */
+/* The root is the folder of the repository that a CI service states, or else the current folder. */
 void report_context_place(struct report_context *c, const char *folder)
 {
 	static const char *const names[] = { "CI_PROJECT_DIR", "GITHUB_WORKSPACE" };
@@ -236,8 +236,8 @@ void report_file(struct report *r, const struct report_file *file)
 
 /* ---- a file as its policy sees it ---- */
 
-/* A view of the log.  The verdict on each rule of the file is computed once; a report then iterates over the
- * findings of the log, skipping those left out or beyond the limit. */
+/* The verdict on each rule of the file is computed once.  A report then iterates over the findings of the
+ * log, skipping those left out or beyond the limit. */
 
 struct report_rule *report_rule_of(const struct report_file *file, const struct rule *rule)
 {

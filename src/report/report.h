@@ -5,13 +5,13 @@
 #include "check/rules.h"
 #include "output/text_visible.h"
 
-/* Reports: the same findings in the forms that people, editors and CI services read.  A report appends to
- * `out`, which the caller writes and empties after each call. */
+/* Reports: findings in the forms that people, editors and CI services read.  A report appends to `out`, which
+ * the caller writes and empties after each call. */
 
-/* For report_html: the page that `report` makes, beside the findings.  Texts are HTML, `data` is JSON.
- * Zero-initialise. */
+/* For report_html: the parts of the page beside the findings, made by `report`.  Texts are HTML, `data` is
+ * JSON.  Zero-initialise. */
 struct report_page {
-	const char *title; /* visible text; NULL: that of validate */
+	const char *title; /* visible text; NULL: the title for validate */
 	struct text facts; /* before the findings, or after them if findings_first */
 	struct text sections, data;
 	bool findings_first;
@@ -19,20 +19,20 @@ struct report_page {
 
 void report_page_free(struct report_page *p);
 
-/* The same for all reports of a run.  All borrowed. */
+/* Shared by all reports of a run.  All pointers are borrowed. */
 struct report_context {
 	const char *tool; /* its name and version */
 	const char *version;
-	const struct policy *policy; /* of the run as a whole; a file may have another */
-	bool quiet;                  /* text: errors only */
+	const struct policy *policy; /* of the run as a whole; a file may have another policy */
+	bool quiet;                  /* text and gcc: errors only */
 	/* set by report_context_place() */
-	const char *root;               /* absolute; reports name files relative to it */
-	const char *folder;             /* absolute; names of the command line are relative to it */
+	const char *root;               /* absolute; paths in reports are relative to it */
+	const char *folder;             /* absolute; paths of the command line are relative to it */
 	bool in_actions;                /* GitHub Actions parses the log for commands */
 	const struct report_page *page; /* NULL: findings only */
 };
 
-/* Sets the root, the folder and in_actions.  folder: the current folder; borrowed. */
+/* Sets root, folder and in_actions.  folder: the current folder; borrowed. */
 void report_context_place(struct report_context *c, const char *folder);
 
 /* Findings of one rule in one file. */
@@ -50,31 +50,31 @@ struct report_file {
 	size_t nlisted;              /* findings that report_next() returns */
 	struct report_rule *rules;   /* record->ncounts rules with findings, also rules left out */
 	uint64_t levels[LEVEL_COUNT];
-	uint64_t left_out; /* by the policy */
+	uint64_t left_out; /* findings left out by the policy */
 };
 
 struct report_totals {
 	uint64_t files;
 	uint64_t levels[LEVEL_COUNT];
-	uint64_t listed;     /* of the findings that levels count */
-	uint64_t left_out;   /* by the policy; not in levels */
-	uint64_t unreadable; /* files */
+	uint64_t listed;     /* listed findings, counted in levels too */
+	uint64_t left_out;   /* findings left out by the policy, not counted in levels */
+	uint64_t unreadable; /* unreadable files */
 	bool exits;          /* findings cause exit status 1 */
 };
 
-/* Judges a file by its policy, and adds it to the totals.  max: limit of listed findings of the run.  The
- * rules are allocated in the arena.  Returns false on OOM. */
+/* Fills in *file with the verdicts of a policy on the findings of k, and adds the file to the totals.  max:
+ * limit of listed findings of the run.  file->rules are allocated in the arena.  Returns false on OOM. */
 bool report_judge(struct report_file *file, const struct file_record *k, const struct policy *policy,
                   uint64_t max, struct report_totals *totals, struct arena *arena);
 
-/* Returns the row of a rule, or NULL if the file has none.  Findings without a row, as those about a
+/* Returns the row of a rule, or NULL if the file has none.  Findings without a row, such as those about a
  * vocabulary, are listed too. */
 struct report_rule *report_rule_of(const struct report_file *file, const struct rule *rule);
 
 /* Iterator over the listed findings of a file.  Zero-initialise. */
 struct report_view {
-	struct finding finding;   /* with the level of the policy */
-	const struct finding *at; /* in the log */
+	struct finding finding;   /* copy, with the level of the policy */
+	const struct finding *at; /* its original in the log */
 	size_t n;
 };
 
@@ -83,13 +83,13 @@ bool report_next(const struct report_file *file, struct report_view *v);
 
 struct report;
 
-/* Any but `name` may be NULL. */
+/* A kind of report.  All members except `name` may be NULL. */
 struct report_ops {
 	const char *name;
-	const char *head;  /* start of each report of this kind, by which a file is recognised */
-	size_t state_size; /* zeroed */
+	const char *head;  /* start of each report of this kind: recognises an older report */
+	size_t state_size; /* bytes of report.state, which starts zeroed */
 	void (*begin)(struct report *r);
-	/* Each listed finding of a file, then the file. */
+	/* Called for each listed finding of a file, then for the file. */
 	void (*finding)(struct report *r, const struct report_file *file, const struct finding *f);
 	void (*file)(struct report *r, const struct report_file *file);
 	void (*end)(struct report *r, const struct report_totals *t);
@@ -102,37 +102,37 @@ struct report {
 	struct text out;
 	void *state;
 	bool color;
-	bool failed;      /* OOM, other than of `out` */
+	bool failed;      /* OOM, except in `out` (out.failed) */
 	uint64_t dropped; /* listed findings beyond the limits of this kind */
 };
 
 extern const struct report_ops report_text, report_gcc, report_json, report_ndjson, report_sarif,
     report_junit, report_github, report_markdown, report_gitlab, report_html;
 
-/* All kinds, NULL-terminated; their names, followed by "auto". */
+/* All kinds and their names, in the same order, NULL-terminated.  The last name is "auto". */
 extern const struct report_ops *const report_kinds[];
 extern const char *const report_words[];
 
-/* Returns the kind of report_words[word]. */
+/* Returns the kind of report_words[kind]; for "auto", github in GitHub Actions, else text. */
 const struct report_ops *report_kind(size_t kind);
 
-/* Call report_free() even after a failure. */
+/* Returns false on OOM; report_free() is required then, too. */
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context);
 void report_free(struct report *r);
 
-/* Adds the findings of a file, then the file. */
+/* Adds the listed findings of a file, then the file. */
 void report_file(struct report *r, const struct report_file *file);
 
-/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:COLUMN:@OFFSET: ...` in
- * text formats) ---- */
+/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (text formats:
+ * `FILE:LINE:COLUMN:@OFFSET: ...`) ---- */
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
-/* Adds the number of findings that are not shown, of all rules of at least this level. */
+/* Appends the number of findings that are not shown, for each rule of at least this level. */
 void report_text_rest(struct text *t, const struct findings *j, enum level min);
 
-/* Returns true if the finding is about a file that could not be opened or read: shown as `FILE: MESSAGE`,
- * without an offset. */
+/* Whether a finding reports a file that could not be opened or read: shown as `FILE: MESSAGE`, without an
+ * offset. */
 bool report_text_is_system(const struct finding *f);
 
 #endif

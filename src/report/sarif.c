@@ -1,7 +1,7 @@
 /*
- * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules; it shows the
- * 5,000 worst results.  So rendered results are kept by level until the end, when the logs of the traces are
- * already freed; results beyond the limits are counted.
+ * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules.  GitHub
+ * shows the 5,000 worst results.  So rendered results are stored by level until the end, when the logs of the
+ * traces are freed already, and results beyond the limits are counted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@ struct sarif_state {
 	uint64_t nresults[LEVEL_COUNT];
 	const struct rule **rules;
 	uint32_t nrules, rules_cap;
-	const struct file_record *present; /* the file of `path` */
-	struct text path, result;          /* with a NUL; of one result */
+	const struct file_record *present; /* file of `path` */
+	struct text path, result;          /* with a NUL; text of one result */
 	struct report_fingerprints fingerprints;
 };
 
-/* Percent-encodes all bytes except those that URIs allow. */
+/* Percent-encodes all bytes that URIs do not allow. */
 static void put_uri(struct text *t, const char *s)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -48,7 +48,7 @@ static void put_capped(struct text *t, const char *s)
 	report_put_json(t, part);
 }
 
-/* The index of the rule in the list of the run; UINT32_MAX on OOM. */
+/* Returns the index of the rule in s->rules, after adding it if it is new; UINT32_MAX on OOM. */
 static uint32_t rule_index(struct sarif_state *s, const struct rule *rule)
 {
 	for (uint32_t i = 0; i < s->nrules; i++)
@@ -80,7 +80,7 @@ static void put_region(struct text *t, const struct finding *f)
 	            line, column, line, column + 1, f->offset);
 }
 
-/* SARIF has no level for what was not checked. */
+/* SARIF has no level for limits, data that was not checked. */
 static const char *sarif_level(enum level level)
 {
 	return level_name(level == LEVEL_LIMIT ? LEVEL_WARNING : level);
@@ -134,7 +134,7 @@ static void file_end(struct report *r, const struct report_file *file)
 {
 	struct sarif_state *const s = r->state;
 
-	s->present = NULL; /* the next one may lie at the same address */
+	s->present = NULL; /* the next file record may have the same address */
 }
 
 static const char head[] =
@@ -147,7 +147,7 @@ static void begin(struct report *r)
 	text_str(&r->out, head);
 }
 
-/* Results of all levels, the worst first, up to the limits. */
+/* Writes the results of all levels, the worst first, up to the limits. */
 static void put_results(struct report *r)
 {
 	struct sarif_state *const s = r->state;
@@ -220,7 +220,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 	            sarif_level(level), severity[level]);
 }
 
-/* Notes results that are missing. */
+/* Writes the number of findings that are missing in the results. */
 static void put_invocation(struct report *r, const struct report_totals *totals)
 {
 	struct text *const t = &r->out;

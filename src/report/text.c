@@ -1,4 +1,4 @@
-/* Findings as text: a line each, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]`, in colours on a terminal, and a
+/* Findings as text: one a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]`, with colours on a terminal, and a
  * summary of each input. */
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ void report_text_finding(struct text *t, const char *path, const struct finding 
 	text_printf(t, " [%s]\n", f->rule->id);
 }
 
-/* The number of findings of a rule that were not shown. */
+/* Writes the number of findings of a rule that are not shown. */
 static void put_rule_rest(struct text *t, const char *path, const struct rule *rule, uint64_t more)
 {
 	put_path(t, path);
@@ -71,8 +71,8 @@ static void put_count(struct text *t, uint64_t n, const char *what)
 
 /* The summary of a file, or of all streams of a trace. */
 struct summary {
-	char *trace;         /* of streams: its path; NULL: none is pending */
-	char own_format[32]; /* its format's name, which outlives the record */
+	char *trace;         /* path of the trace whose streams are added; NULL: none */
+	char own_format[32]; /* copy of the format's name, as the record is freed earlier */
 	const char *path, *format, *dialect;
 	bool valid, whole;
 	uint64_t streams, records, levels[LEVEL_COUNT], left_out, unread_bytes;
@@ -88,7 +88,7 @@ static void add_file(struct summary *s, const struct report_file *file)
 		s->levels[level] += file->levels[level];
 }
 
-/* Writes whether it is valid, and how much was read. */
+/* Writes whether the input is valid, and the number of records. */
 static void put_summary(struct text *t, const struct summary *s)
 {
 	put_path(t, s->path);
@@ -112,7 +112,7 @@ static void put_summary(struct text *t, const struct summary *s)
 	text_char(t, '\n');
 }
 
-/* Escapes the text after `from` so that it is no command. */
+/* Escapes commands in the text after `from` if GitHub Actions reads it. */
 static void guard(struct report *r, size_t from)
 {
 	struct text safe = { .p = NULL };
@@ -126,7 +126,7 @@ static void guard(struct report *r, size_t from)
 	text_free(&safe);
 }
 
-/* Ends a trace whose streams were all read. */
+/* Writes the summary of a trace after its last stream. */
 static void end_trace(struct report *r)
 {
 	struct summary *const s = r->state;
@@ -228,7 +228,7 @@ const struct report_ops report_text = {
 	.file = file_end,
 };
 
-/* ---- gcc: FILE:LINE:COLUMN: LEVEL: MESSAGE [RULE], which editors know ---- */
+/* ---- gcc: FILE:LINE:COLUMN: LEVEL: MESSAGE [RULE], a form that editors recognise ---- */
 
 static void gcc_finding(struct report *r, const struct report_file *file, const struct finding *f)
 {

@@ -1,7 +1,7 @@
 /*
- * Loading a file: its format, tables, names of tracks, null values and rules.  The draft becomes part of the
- * vocabulary only if the whole file has no mistake; memory of a failed file stays in the arena until the
- * vocabulary is freed.
+ * Loads a file: its format, tables, names of tracks, null values and rules.  The draft becomes part of the
+ * vocabulary only if the whole file has no mistake.  Memory of a failed file stays allocated in the arena
+ * until the vocabulary is freed.
  */
 #include "vocab/private.h"
 
@@ -20,7 +20,7 @@ void vocab_names_free(struct vocab_names *n)
 	*n = (struct vocab_names){ .all = NULL };
 }
 
-/* Reads the template of a name, which can refer to {id} once. */
+/* Reads the template of a name.  It may refer to {id} once, and to nothing else. */
 static const struct plan_template *read_track_name(struct vocab_draft *d, const struct yaml_node *value,
                                                    const char *what)
 {
@@ -108,7 +108,8 @@ static bool read_tracks(struct vocab_draft *d, const struct yaml_node *value, co
 	return VOCAB_MAP(d, value, what, keys, draft);
 }
 
-/* Adds the names of a later file.  Names of an earlier file win; its name for all wins over single ones. */
+/* Adds the names of a later file.  Names of an earlier file have priority; its name for all ids has priority
+ * even over names for single ids of later files. */
 static bool merge_names(struct vocab_names *to, const struct vocab_names *from)
 {
 	if (to->all != NULL)
@@ -152,7 +153,7 @@ static bool read_format(struct vocab_draft *d, const struct yaml_node *value, co
 	                list);
 }
 
-/* Tables of the same name and scope are the same table, whichever files declare them. */
+/* Tables of the same name and scope are the same table, even if different files declare them. */
 static void declare_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t scope)
 {
 	struct vocab *const v = d->v;
@@ -257,7 +258,7 @@ static bool read_events(struct vocab_draft *d, const struct yaml_node *value, co
 		return yaml_bad(&d->file, value, "events is a list of rules");
 	for (const struct yaml_node *item = value->child; item != NULL; item = item->next) {
 		if (d->v->nrows == VOCAB_MAX_RULES ||
-		    d->nrules == VOCAB_MAX_RULES) /* rules with mistakes need memory too */
+		    d->nrules == VOCAB_MAX_RULES) /* rules with mistakes use memory, too */
 			return yaml_bad(&d->file, item, "there are more than %u rules in all",
 			                VOCAB_MAX_RULES);
 		vocab_read_rule(d, item);
@@ -265,7 +266,7 @@ static bool read_events(struct vocab_draft *d, const struct yaml_node *value, co
 	return true;
 }
 
-/* In the order in which they are read: tables and null values before the keys that refer to them. */
+/* In reading order: tables and null values before the keys that refer to them. */
 static const struct vocab_key file_keys[] = {
 	{ "format", read_format, 0 }, { "tables", read_tables, 0 }, { "none", read_none, 0 },
 	{ "tracks", read_tracks, 0 }, { "events", read_events, 0 },

@@ -2,13 +2,13 @@
 #define VOCAB_PRIVATE_H
 
 /*
- * The private header of vocabularies.  A file of the user becomes rows of a vocabulary:
+ * Private header of vocabularies.  A file of the user becomes rows of a vocabulary:
  *
  *   values.c       texts, keywords, tables and templates
  *   rule.c         a rule and its simple keys
  *   rule_nested.c  keys of a rule that are lists and mappings
  *   load.c         a file as a whole
- *   vocab.c        rules and plan of a class
+ *   vocab.c        finds the rules and the plan of a class
  */
 #include <stddef.h>
 
@@ -18,18 +18,18 @@
 #include "yaml/yaml.h"
 
 #define VOCAB_NONE UINT32_MAX      /* no row, no pattern */
-#define VOCAB_MAX_BYTES (4U << 20) /* of a file */
-#define VOCAB_MAX_RULES 16384U     /* of a vocabulary */
-#define VOCAB_MAX_GLOBS 256U       /* patterns of a vocabulary: each class is compared with all of them */
-#define VOCAB_MAX_STARS 16U        /* in a pattern */
+#define VOCAB_MAX_BYTES (4U << 20) /* size of a file */
+#define VOCAB_MAX_RULES 16384U     /* rules of a vocabulary */
+#define VOCAB_MAX_GLOBS 256U       /* patterns of a vocabulary; each class is compared with all of them */
+#define VOCAB_MAX_STARS 16U        /* stars in a pattern */
 #define VOCAB_MAX_NAMED 1024U      /* rules with `named` */
-#define VOCAB_MAX_WORDS 65535U     /* names of pairs and states: their numbers have 16 bits */
+#define VOCAB_MAX_WORDS 65535U     /* names of pairs and states; they have numbers of 16 bits */
 #define VOCAB_MAX_CHAINS 32768U    /* combined plans, see struct vocab_chains */
 #define VOCAB_MAX_LAYOUT 256U      /* fields of a layout */
 #define VOCAB_MAX_READER 64U       /* entries of `reader` */
 #define VOCAB_MAX_BYTES_OF 16U     /* entries of `bytes` */
-#define VOCAB_MAX_NONE 64U         /* fields with null values; null values of a field */
-#define VOCAB_MAX_KEYS 32          /* of a mapping */
+#define VOCAB_MAX_NONE 64U         /* fields with null values; also null values of a field */
+#define VOCAB_MAX_KEYS 32          /* keys that a mapping can have */
 
 /* ---- the vocabulary ---- */
 
@@ -39,16 +39,16 @@ struct vocab_row {
 	uint32_t nexact;
 	const struct slice *globs;
 	uint32_t nglobs;
-	const struct slice *fields; /* that the class must have */
+	const struct slice *fields; /* fields that the class must have */
 	uint32_t nfields;
-	struct plan plan; /* without `otherwise` */
+	struct plan plan; /* plan.otherwise is unset */
 };
 
 /* An exact name or a glob of a row.  Patterns of the same text are linked in the order of the rows. */
 struct vocab_pattern {
 	struct slice text;
 	uint32_t row;
-	uint32_t next; /* or VOCAB_NONE */
+	uint32_t next; /* index of the next pattern of this text, or VOCAB_NONE */
 };
 
 struct vocab_patterns {
@@ -58,41 +58,41 @@ struct vocab_patterns {
 
 /* Names of processes, or of threads. */
 struct vocab_names {
-	const struct plan_template *all; /* NULL: not stated */
+	const struct plan_template *all; /* name for all ids; NULL: none */
 	const struct plan_template **single;
 	uint32_t nsingle, single_cap;
-	struct table64 by_id; /* -> single[] */
+	struct table64 by_id; /* id -> index of single[] */
 };
 
-/* Plans combined from several rules: one for each rule with `named` and the plan for other names; one for
- * each rule without `reader` and the rule from which it inherits `reader`. */
+/* Plans combined from several rules.  A rule with `named` is combined with the plan for other names; a rule
+ * without `reader` is combined with the rule from which it inherits `reader`. */
 struct vocab_chains {
 	struct arena arena;
 	struct plan *plans[VOCAB_MAX_CHAINS];
 	uint32_t n;
-	/* row << 32 | code of the other plan -> plans[].  Code 0: none; i + 1: plans[i];
+	/* row << 32 | code of the other plan -> index of plans[].  Codes: 0: none; i + 1: plans[i];
 	 * VOCAB_MAX_CHAINS + 1 + i: rows[i] */
 	struct table64 index;
 };
 
 struct vocab {
 	struct vocabulary base;
-	const char *format;         /* rules for others are checked and dropped; NULL: all are kept */
-	const char *const *formats; /* that a file may state; NULL: any */
-	struct slice last_format;   /* p NULL: none */
-	bool no_memory;             /* for the last text */
+	const char *format;         /* rules for other formats are checked and dropped; NULL: all are kept */
+	const char *const *formats; /* formats that a file may state; NULL: any */
+	struct slice last_format;   /* format of the last text; p NULL: none */
+	bool no_memory;             /* OOM for the last text */
 	struct arena arena;
 	struct vocab_row **rows;
 	uint32_t nrows, rows_cap;
 	uint32_t nnamed; /* rows with `named` */
-	uint32_t nglobs; /* of all rows */
+	uint32_t nglobs; /* globs of all rows */
 	struct vocab_patterns exact, globs;
-	struct tabletext exact_index; /* -> exact.rows[], the first of its text */
+	struct tabletext exact_index; /* name -> index of exact.rows[], of the first pattern of this text */
 	struct slice tables[PLAN_MAX_TABLES];
 	uint32_t ntables;
 	struct tabletext pairs, states; /* name -> number */
-	uint32_t nwords;                /* names of both */
-	struct tabletext texts;         /* each text once: equal names of fields mostly have equal pointers */
+	uint32_t nwords;                /* names in pairs and states together */
+	struct tabletext texts;         /* each text once, so equal field names mostly share a pointer */
 	struct vocab_names processes, threads;
 	struct vocab_chains *chains; /* grows when classes are looked up */
 };
@@ -113,17 +113,17 @@ struct vocab_draft {
 	struct vocab *v;
 	struct yaml_file file;
 	struct slice format;             /* p NULL: not read */
-	uint8_t tables[PLAN_MAX_TABLES]; /* that this file declares */
+	uint8_t tables[PLAN_MAX_TABLES]; /* numbers of the tables that this file declares */
 	uint32_t ntables;
-	uint32_t nrules; /* with and without mistakes */
+	uint32_t nrules; /* rules with and without mistakes */
 	struct vocab_names processes, threads;
 	const struct vocab_none *nones; /* the last one first */
 };
 
-/* A value; `what` is its key, for messages.  Returns false after a finding, or on OOM. */
+/* Reads a value into *to.  what: its key, for messages.  Returns false after a finding or on OOM. */
 typedef bool vocab_reader(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to);
 
-/* A key of a mapping, how its value is read, and where to: an offset in what the mapping is read into. */
+/* A key of a mapping, and the reader of its value.  at: offset of `to` in the `into` of vocab_map(). */
 struct vocab_key {
 	const char *name;
 	vocab_reader *read;
@@ -132,29 +132,29 @@ struct vocab_key {
 
 /* ---- values.c ---- */
 
-/* Memory that lives as long as the vocabulary.  NULL sets d->file.no_memory. */
+/* Allocates memory that lives as long as the vocabulary.  Sets d->file.no_memory if it returns NULL. */
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
 
-/* A struct slice. */
+/* Reads a text into a struct slice. */
 vocab_reader vocab_text;
 
-/* A text, or a list of texts. */
+/* Reads a text, or a list of texts. */
 bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                  const struct slice **out, uint32_t *n);
 
-/* *out: the number of a name of pairs or states, from 1 on. */
+/* Reads a name of a pair or a state.  *out: its number, from 1. */
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
 
-/* Returns true if a pattern is fast to compare. */
+/* Checks that a pattern is fast to compare.  Returns false after a finding. */
 bool vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                       struct slice glob);
 
-/* *out: the number of a table that the file declares. */
+/* *out: the number of a table that the file declares.  Returns false after a finding. */
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out);
 
-/* Reads the value of each key that the mapping has, in the order of `keys`.  Reports unknown and repeated
- * keys.  Returns false if the node is no mapping. */
+/* Reads the values of the keys in a mapping, in the order of `keys`.  Reports unknown and repeated keys.
+ * Returns false if the node is no mapping. */
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                const struct vocab_key *keys, size_t nkeys, void *into);
 
@@ -164,11 +164,11 @@ bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *
 bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                     struct plan_template *out);
 
-/* A template, or a list of templates. */
+/* Reads a template, or a list of templates. */
 bool vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                      const struct plan_template **out, uint32_t *n);
 
-/* Reads a field, or one reference in braces; only_one: with at most one field. */
+/* Reads a field, or one reference in braces.  only_one: the reference has only one field. */
 bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
                struct plan_ref *out);
 
@@ -191,7 +191,7 @@ void vocab_names_free(struct vocab_names *n);
 /* ---- built-in vocabularies: schemas/FORMAT.yaml, converted to C by embed.sh ---- */
 
 struct vocab_schema {
-	const char *format; /* NULL in the last */
+	const char *format; /* NULL in the last entry */
 	const unsigned char *text;
 	size_t n;
 };

@@ -1,6 +1,6 @@
 /*
- * A rule: one item of `events`, with the classes that it is for and the meaning of their events.  A function
- * for each key fills in a struct vocab_row; rule_nested.c reads keys whose values are mappings.
+ * A rule is one item of `events`: it names classes, and states the meaning of their events.  A function for
+ * each key fills in a struct vocab_row.  rule_nested.c reads the keys whose values are mappings.
  */
 #include "vocab/private.h"
 
@@ -56,7 +56,7 @@ static bool read_named(struct vocab_draft *d, const struct yaml_node *value, con
 
 static bool read_phase(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
-	/* in the order of enum plan_phase, without the first */
+	/* as enum plan_phase, without its first value */
 	static const char *const phases[] = { "span",    "begin",   "end",       "state", "state-end",
 		                              "instant", "counter", "structure", NULL };
 	struct vocab_row *const row = to;
@@ -68,7 +68,7 @@ static bool read_phase(struct vocab_draft *d, const struct yaml_node *value, con
 	return true;
 }
 
-/* Reports a key that has no effect in the phase of the rule.  phases: a bit for each where it has one. */
+/* Reports a key that has no effect in the rule's phase.  phases: a bit for each phase with an effect. */
 static void check_phase(struct vocab_draft *d, const struct yaml_node *value, const struct vocab_row *row,
                         const char *key, unsigned phases, const char *names)
 {
@@ -151,7 +151,7 @@ static bool read_alloc_stack(struct vocab_draft *d, const struct yaml_node *valu
 	return read_stack_of(d, value, what, to, PLAN_STACK_ALLOC);
 }
 
-/* A field, or the kind of its stacks and the field. */
+/* Reads a field, or a mapping from the kind of stacks to the field. */
 static bool read_stack(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
 	static const struct vocab_key keys[] = { { "cpu", read_cpu_stack, 0 },
@@ -220,8 +220,8 @@ static bool read_series(struct vocab_draft *d, const struct yaml_node *value, co
 
 /* ---- the whole rule ---- */
 
-/* In the order in which they are read: the phase first, since others are checked by it; the payload before
- * the layout, which has a default for it; the parts before the category, which can refer to them. */
+/* In reading order: the phase before the keys that are checked by it; the payload before the layout, which
+ * sets a default payload; the parts before the category, which can refer to them. */
 static const struct vocab_key rule_keys[] = {
 	{ "event", read_event, 0 },
 	{ "match", read_match, 0 },
@@ -259,8 +259,8 @@ static bool template_needs_fields(const struct plan_template *t)
 	return false;
 }
 
-/* Returns true if the meaning of an event depends on its fields.  A layout alone changes only the fields
- * themselves; those of a counter are its values. */
+/* Returns true if the meaning of an event depends on its fields.  A layout alone changes only the fields, not
+ * the meaning.  The fields of a counter are its values. */
 static bool needs_fields(const struct plan *m)
 {
 	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL ||

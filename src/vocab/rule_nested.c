@@ -19,7 +19,7 @@ static const struct {
 	{ VALUE_ADDRESS, 8 }, { VALUE_STRING, 0 }, { VALUE_BYTES, 0 },
 };
 
-/* Returns the index in types[], and in *repeated whether "[]" follows the name. */
+/* *type: the index in types[].  *repeated: "[]" follows the name. */
 static bool read_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
 {
 	struct yaml_node one = *node;
@@ -68,7 +68,7 @@ static bool read_layout_field(struct vocab_draft *d, const struct yaml_node *key
 	return true;
 }
 
-/* [a: u8, b: u16] is a list of mappings with one key each; {a: u8, b: u16} means the same. */
+/* [a: u8, b: u16] is a list of mappings with one key each; {a: u8, b: u16} is equivalent. */
 bool vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
 	struct plan *const m = plan;
@@ -283,7 +283,7 @@ bool vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, con
 
 #define MAX_SEPARATOR 255U /* bytes between two parts */
 
-/* Checks that a name can be split by the template: references with text between them. */
+/* Checks that a template can split a name: it has references with text between them. */
 static bool check_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan_template *t)
 {
 	uint32_t refs = 0;
@@ -323,7 +323,7 @@ static bool has_part(const struct plan *m, struct slice name)
 	return false;
 }
 
-/* Checks that a category, which all events of the class share, refers to parts of its name only. */
+/* Checks that a category refers only to parts of the class's name, as all events of the class share it. */
 static bool check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
                            const struct plan_template *t)
 {
@@ -362,7 +362,7 @@ static bool read_bytes_named(struct vocab_draft *d, const struct yaml_node *valu
 	return ok;
 }
 
-/* A field, or two that are multiplied. */
+/* Reads a field, or two fields to multiply. */
 static bool read_bytes_field(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *to)
 {
 	struct plan_bytes *const bytes = to;

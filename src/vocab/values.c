@@ -1,7 +1,7 @@
 /*
- * Values of the language: texts, keywords, tables, and templates, which are texts with references in braces
- * ("poll {spawn_loc}", "{type,value|label}").  Mistakes become findings with a line and a column; reading
- * goes on after one, so that a run reports all of a file.
+ * Values of the language: texts, keywords, tables, and templates.  A template is a text with references in
+ * braces ("poll {spawn_loc}", "{type,value|label}").  Mistakes become findings with a line and a column.
+ * Reading continues after a mistake, so one run reports all mistakes of a file.
  */
 #include "vocab/private.h"
 
@@ -202,7 +202,7 @@ struct template_draft {
 	uint32_t ntext; /* bytes of it */
 };
 
-/* Ends the current part; ref: NULL at the end of the template. */
+/* Ends the current part.  ref: the reference that follows its text; NULL at the end of the template. */
 static bool end_part(struct vocab_draft *d, const struct yaml_node *at, struct template_draft *t,
                      const struct plan_ref *ref)
 {

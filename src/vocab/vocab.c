@@ -1,8 +1,8 @@
 /*
- * Vocabularies: the rules for a class, found by name, and their combined plan.  Exact names are hashed, globs
- * compared in turn; both lists are in the order of the rules, so that the first rule wins.  A class that
- * several rules describe (rules with `named`, rules that inherit `reader`) gets a combined plan, created once
- * and shared by all classes with the same combination of rules.
+ * Vocabularies: finds the rules for a class by its name, and the plan of these rules.  Exact names are
+ * hashed, globs are compared one by one; both lists are in the order of the rules, so the first rule wins.  A
+ * class with several rules (rules with `named`, rules that inherit `reader`) has a combined plan, created
+ * once and shared by all classes with the same combination of rules.
  */
 #include "vocab/vocab.h"
 
@@ -24,8 +24,8 @@ static uint32_t add_pattern(struct vocab_patterns *p, struct slice text, uint32_
 	return p->n++;
 }
 
-/* Links an exact name in the order of the rows.  Called for the last row first, so that each pattern goes
- * before the others of its file, which are the rows from `first` on. */
+/* Links an exact name in the order of the rows.  Must be called for the last row first, as a pattern is
+ * placed before the others of its file.  first: the first row of the file. */
 static bool index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
 {
 	const uint32_t i = add_pattern(&v->exact, text, row);
@@ -34,7 +34,7 @@ static bool index_exact(struct vocab *v, struct slice text, uint32_t row, uint32
 	if (i == VOCAB_NONE)
 		return false;
 	for (; head != TABLE_NONE && v->exact.rows[head].row < first; head = v->exact.rows[head].next)
-		previous = head; /* of earlier files */
+		previous = head; /* a pattern of an earlier file */
 	v->exact.rows[i].next = head != TABLE_NONE ? head : VOCAB_NONE;
 	if (previous == VOCAB_NONE)
 		return tabletext_put(&v->exact_index, text, i);
@@ -125,8 +125,9 @@ static uint32_t code_of_row(uint32_t row)
 	return VOCAB_MAX_CHAINS + 1 + row;
 }
 
-/* Returns a copy of the rule's plan to combine with the plan `*code`, which becomes the code of the result.
- * *fresh: the copy is new, and the caller completes it.  Returns NULL if there are too many, or on OOM. */
+/* Returns a copy of the rule's plan to combine with the plan `*code`, and sets *code to the code of the copy.
+ * *fresh: the copy is new, and the caller completes it.  Returns NULL if there are VOCAB_MAX_CHAINS copies,
+ * or on OOM. */
 static struct plan *combine(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 {
 	struct vocab_chains *const c = v->chains;
@@ -145,7 +146,7 @@ static struct plan *combine(const struct vocab *v, uint32_t row, uint32_t *code,
 	return c->plans[i];
 }
 
-/* The entries of `reader` are facts of the format: a rule without them inherits those of the next rule. */
+/* The entries of `reader` are facts of the format: a rule without entries inherits those of the next rule. */
 static void inherit_reader(struct plan *m, const struct plan *from)
 {
 	if (m->words != NULL || from == NULL || from->words == NULL)
@@ -237,7 +238,7 @@ static uint8_t find_table(const struct vocabulary *vocabulary, struct slice name
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 
-	/* The last scope counts: that of the built-in vocabulary, which readers expect. */
+	/* From the end: readers expect the scope of the built-in vocabulary, which is added last. */
 	for (uint32_t i = v->ntables; i-- > 0;)
 		if (slice_equal(v->tables[i], name))
 			return (uint8_t)i;
@@ -320,10 +321,10 @@ struct slice vocab_builtin(const char *format)
 
 /* ---- a vocabulary as JSON: the tree of its YAML, without the comments ---- */
 
-/* Lists and mappings of a lower depth have a line for each item: keys of the file, and its rules. */
+/* Lists and mappings at lower depths have a line for each item: keys of the file, and its rules. */
 #define LINES_DEPTH 2
 
-/* Recurses at most YAML_MAX_DEPTH deep: yaml_root() rejects deeper nodes. */
+/* The depth of recursion is at most YAML_MAX_DEPTH, the limit of yaml_root(). */
 static void put_node(struct text *t, const struct yaml_node *node, unsigned depth)
 {
 	const bool is_map = node->kind == NODE_MAP;

@@ -1,6 +1,6 @@
 /*
- * Builds the tree from the events of libyaml.  Anchors, aliases and tags are rejected: they are not part of
- * the languages, and a name with a special meaning in YAML must not be lost silently.
+ * Builds the tree from the events of libyaml.  Anchors, aliases and tags are refused: the languages do not
+ * have them, and a name that YAML interprets as one of them must not be lost silently.
  */
 #define _GNU_SOURCE /* memmem */
 
@@ -43,7 +43,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct nodes *t, yaml_mar
 	return false;
 }
 
-/* Adds a node to the tree.  Returns NULL on OOM or after an error (the limit). */
+/* Adds a node to the tree.  Returns NULL on OOM, or with an error beyond YAML_MAX_NODES. */
 static struct yaml_node *add_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 {
 	struct yaml_node *const node = arena_zalloc(t->arena, 1, sizeof *node);
@@ -134,7 +134,7 @@ static bool add_event(struct nodes *t, const yaml_event_t *e)
 	}
 }
 
-/* Converts an offset, for errors that have no line. */
+/* Converts an offset to line and column, for errors that have only an offset. */
 static yaml_mark_t find_mark(struct slice text, size_t offset)
 {
 	yaml_mark_t m = { 0, 0, 0 };
@@ -164,7 +164,8 @@ static void set_parser_error(struct nodes *t, const yaml_parser_t *p)
 		fail(t, p->problem_mark, "%s", why);
 }
 
-/* Finds a line that begins with %TAG.  Rejected before parsing: libyaml compares each with all before it. */
+/* Finds a line that begins with %TAG.  These lines are refused before parsing, as libyaml takes quadratic
+ * time for them. */
 static const char *find_tag_directive(struct slice text)
 {
 	const char *p = text.p, *const end = text.p + text.n;
@@ -180,14 +181,14 @@ static const char *find_tag_directive(struct slice text)
 	return p;
 }
 
-/* Size of a byte order mark: libyaml would count it as a column of the first line, so that all others would
- * seem less indented. */
+/* Returns the size of a byte order mark.  libyaml would count it as a column of the first line, so all other
+ * lines would seem less indented. */
 static size_t bom_size(struct slice text)
 {
 	return text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Parses a text in valid UTF-8, which must be one document.  Returns NULL with *error set. */
+/* Parses a text in valid UTF-8 that must be one document.  Returns NULL with *error set. */
 static struct yaml_node *parse_nodes(struct arena *a, struct slice whole, struct yaml_node_error *error)
 {
 	const struct slice text = slice_of(whole.p + bom_size(whole), whole.n - bom_size(whole));
@@ -225,7 +226,7 @@ static struct yaml_node *parse_nodes(struct arena *a, struct slice whole, struct
 
 /* ---- mistakes ---- */
 
-/* Returns the position of a line and a column in characters; findings count bytes. */
+/* Converts a line and a column in characters to a position in the text, as findings count bytes. */
 static const char *find_position(struct slice text, uint32_t line, uint32_t column)
 {
 	const char *p = text.p + bom_size(text), *const end = text.p + text.n;
@@ -249,7 +250,7 @@ __attribute__((format(printf, 5, 0))) static void report(struct yaml_file *f, en
 	const struct rule *const rule = &f->rules[which];
 	char text[800];
 
-	if (f->no_memory) /* a value may be missing only because of OOM */
+	if (f->no_memory) /* OOM itself can cause a missing value */
 		return;
 	f->mistakes++;
 	if (!finding_is_shown(f->findings, rule)) {
@@ -418,7 +419,7 @@ bool yaml_bool(struct yaml_file *f, const struct yaml_node *node, const char *wh
 
 /* ---- mappings ---- */
 
-/* Names that are members of an array of structs. */
+/* Names that are `stride` bytes apart in an array of structs. */
 struct key_names {
 	const char *const *names;
 	size_t stride, n;
