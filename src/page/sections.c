@@ -158,7 +158,9 @@ static void put_value(struct text *t, const struct value *v)
 		page_html(t, value_text(v));
 	else if (v->type == VALUE_NONE)
 		text_str(t, "none");
-	else if (v->type == VALUE_BYTES || v->type == VALUE_LIST || v->type == VALUE_MAP)
+	else if (v->type == VALUE_BYTES)
+		text_printf(t, "(%" PRIu32 " bytes)", v->count);
+	else if (v->type == VALUE_LIST || v->type == VALUE_MAP)
 		text_printf(t, "(%" PRIu32 " entries)", v->count);
 	else
 		text_add(t, scalar, (size_t)(fields_json_scalar(scalar, v) - scalar));

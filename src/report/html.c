@@ -19,7 +19,7 @@ struct html_state {
 	struct text rows[LEVEL_COUNT], files;
 	const struct rule **rules;
 	uint32_t nrules, rules_cap;
-	uint64_t nfiles;
+	uint64_t nfiles, unlisted; /* files; those without a row */
 };
 
 void report_page_free(struct report_page *p)
@@ -97,8 +97,10 @@ static void file(struct report *r, const struct report_file *file)
 	const struct file_record *const k = file->record;
 
 	s->nfiles++;
-	if (s->files.n >= MAX_BYTES)
+	if (s->files.n >= MAX_BYTES) {
+		s->unlisted++;
 		return;
+	}
 	text_str(&s->files, "<tr><td>");
 	put_path(&s->files, r, k->path);
 	text_str(&s->files, "</td><td>");
@@ -182,6 +184,8 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 		text_add(t, s->files.p, s->files.n);
 		text_str(t, "</tbody></table></div>\n");
 	}
+	if (s->unlisted > 0)
+		text_printf(t, "<p>%" PRIu64 " more files do not fit on this page</p>\n", s->unlisted);
 	if (s->nrules > 0) {
 		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"List of "
 		            "findings\"><table>\n"

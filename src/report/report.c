@@ -98,7 +98,7 @@ void report_put_sum(struct text *t, const struct report_totals *totals)
 		text_printf(t, "; %" PRIu64 " more are not listed", sum - totals->listed);
 	if (totals->left_out > 0)
 		put_number(t, "; ", totals->left_out, "finding");
-	text_str(t, totals->left_out > 0 ? " left out by --select-rules or --ignore-rules" : "");
+	text_str(t, totals->left_out > 0 ? " left out by --select-rules, --ignore-rules or a policy" : "");
 }
 
 /* ---- names of files ---- */

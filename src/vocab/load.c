@@ -304,7 +304,7 @@ bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, s
 		.v = v,
 		.file = { .text = { text, (uint32_t)n, 0 }, .rules = vocab_rules, .findings = findings }
 	};
-	const uint32_t nrows = v->nrows, ntables = v->ntables, nnamed = v->nnamed;
+	const uint32_t nrows = v->nrows, ntables = v->ntables, nnamed = v->nnamed, nglobs = v->nglobs;
 	bool ok = false;
 
 	v->last_format = (struct slice){ NULL, 0, 0 };
@@ -320,10 +320,12 @@ bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, s
 		v->nrows = nrows;
 		v->ntables = ntables;
 		v->nnamed = nnamed;
+		v->nglobs = nglobs;
 		v->no_memory = d.file.no_memory || d.file.mistakes == 0;
 	} else if (v->nrows == nrows) {
 		v->ntables = ntables; /* another format, or no rules */
 		v->nnamed = nnamed;
+		v->nglobs = nglobs;
 	}
 	if (rules != NULL)
 		*rules = d.nrules;
