@@ -1,7 +1,7 @@
 /*
  * The metadata of a stream: stream.json ("Stream metadata"), or the files of layouts 1 and 2.  Values are
- * checked and merged into the system of the trace; what differs between streams is reported where it is read
- * second.  A value of the wrong type is reported and then treated as missing.
+ * checked and merged into the system of the trace; values that differ between streams are reported in the
+ * stream that is read later.  A value of the wrong type is reported and then treated as missing.
  */
 #include "ovni/ovni.h"
 
@@ -435,7 +435,7 @@ static void read_rank(struct ovni_metadata *m, const cJSON *o)
 	t->rank = t->nranks = -1;
 }
 
-/* Keys that metadata.json of older layouts has too. */
+/* Keys that are also in metadata.json of older layouts. */
 static void read_app(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
@@ -531,7 +531,7 @@ static void read_stream_json(struct ovni_metadata *m, const cJSON *root)
 /* ---- layouts 1 and 2 ---- */
 
 /*
- * What libovni wrote before 1.11; loom, process and thread are part of the path:
+ * Files of libovni before 1.11; loom, process and thread are part of the path:
  *
  *   loom.NAME/proc.PID/metadata.json     version, app_id, rank, nranks, cpus
  *   loom.NAME/proc.PID/thread.TID.obs    the events; without .obs in 1.0.0
@@ -605,7 +605,7 @@ static void read_metadata_json(struct ovni_metadata *m, const cJSON *root)
 		read_cpus(m, cpus);
 }
 
-/* Reads thread.TID.json; missing values were no error in its time. */
+/* Reads thread.TID.json; missing values are no errors in this layout. */
 static void read_thread_json(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");
