@@ -256,7 +256,7 @@ struct survey {
 	unsigned records;  /* complete, with a name and a ph */
 	unsigned numbered; /* records with an id, which Chrome's format has only in other phases */
 	unsigned tracer;   /* records with members of this tracer only */
-	unsigned own;      /* records that Chrome's format has no use for, see is_own() */
+	unsigned own;      /* records without use in Chrome's format, see is_own() */
 	unsigned sorted;   /* records with a cat */
 	unsigned foreign;  /* records with phases of Chrome's format or fractions in times */
 	unsigned commas;   /* after records */

@@ -315,7 +315,7 @@ static bool read_record(struct dft_state *st, struct record *to, const char *e)
 	return true;
 }
 
-/* Reads anything but NUL, a line end and a record; e: see find_line_end(). */
+/* Reads an item other than NUL, a line end or a record; e: see find_line_end(). */
 static void read_other(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;

@@ -720,7 +720,7 @@ static bool copy_open(struct copier *c)
 	return true;
 }
 
-/* Makes the file of the stream with this number that of the next records. */
+/* Directs the next records to the file of the stream with this number. */
 static void begin_file(struct copier *c, uint64_t number)
 {
 	const struct ovw_state *const st = c->state;

@@ -3,7 +3,7 @@
  *
  * Mark and sweep.  A survey pass over the input marks all data that selected records refer to: definitions of
  * hashes and entities, and all metadata of their processes and threads.  The copy then keeps the metadata
- * with marks, in the order of the input.
+ * that defines marked data, in the order of the input.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * The checks of one event in their order, the checks at the end of the trace, and what all checks use:
+ * The checks of one event in their order, the checks at the end of the trace, and functions for all checks:
  * payload and reports.  Marks such as S11 or TK19 in comments number the conditions of ovniemu.
  */
 #include "ovni/state/state.h"

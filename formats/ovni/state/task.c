@@ -278,7 +278,7 @@ static void create_task(const struct state_event *x)
 	}
 }
 
-/* TK6, TK8.  A task that was not created exists from here on.  Sets *ok to whether nothing was wrong. */
+/* TK6, TK8.  Adds a task that was not created.  Sets *ok to whether the task is valid. */
 static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 {
 	const uint64_t key = unit_key(x, STATE_UNIT_TASK, id);
