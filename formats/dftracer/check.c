@@ -61,7 +61,7 @@ enum dft_phase dft_phase_of(char c)
 	return DFT_PHASE_NONE;
 }
 
-/* The same for a ph of this kind: digits are no texts. */
+/* Like dft_phase_of(), for a ph of this kind: digits must not be in quotes. */
 static enum dft_phase phase_of_kind(char c, enum json_kind kind)
 {
 	return (c >= '0' && c <= '9') == (kind == JSON_UINT) ? dft_phase_of(c) : DFT_PHASE_NONE;
@@ -186,7 +186,7 @@ static __attribute__((noinline)) bool long_number(struct dft_state *st, const st
 	return unusual_number(st, rec, which, may_be_negative, v);
 }
 
-/* Reads an integer, quoted or not.  Returns false for other values and after reporting a range. */
+/* Reads an integer, quoted or not.  Returns false for other values; reports those out of range. */
 static inline bool whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
                                 bool may_be_negative, uint64_t *v)
 {

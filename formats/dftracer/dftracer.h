@@ -50,8 +50,8 @@ enum dft_phase {
 
 #define DFT_HEX_DIGITS 16 /* of a hash as text */
 
-/* Longer records are dropped, so that they need not be buffered.  Tracers cut theirs at 16 KiB or write one
- * path and some numbers. */
+/* Bytes of a run of NUL, or of input after the array of a wrapper, that are read at once.  Records of tracers
+ * are shorter: they are cut at 16 KiB, or have one path and some numbers. */
 #define DFT_MAX_LINE (8u << 20)
 
 /* Tables that input can fill. */
@@ -210,8 +210,8 @@ static inline bool dft_digits(const struct dft_record *rec, struct dft_token t, 
 }
 
 /*
- * The keys of arguments: few, and repeated in every record, so each has a number.  The table is not that of
- * base/table.h: a table that contains short keys itself makes parsing 4 % faster.
+ * The keys of arguments: few, and repeated in every record, so each has a number.  Unlike base/table.h, this
+ * table contains short keys itself, which makes parsing 4 % faster.
  */
 #define DFT_MAX_KEYS 4096
 #define DFT_KEY_SLOTS 8192
@@ -227,7 +227,7 @@ struct dft_key {
 };
 
 struct dft_key_slot {
-	uint16_t tag;    /* of the hash: most other keys are not looked at */
+	uint16_t tag;    /* of the hash: avoids most comparisons of keys */
 	uint16_t number; /* + 1; 0: empty */
 };
 
@@ -243,8 +243,8 @@ struct dft_keys {
 bool dft_keys_init(struct dft_keys *k);
 void dft_keys_free(struct dft_keys *k);
 
-/* Parses any record at p, its opening brace.  If it returns false, rec->json.error gives the reason, or
- * rec->no_memory is set. */
+/* Parses a record of any layout; p: its opening brace.  Returns false after setting rec->json.error to the
+ * reason, or rec->no_memory. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
 /* Returns whether the bytes at p start like records of tracers. */
@@ -261,7 +261,7 @@ static inline struct value dft_json_value(struct slice s)
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-/* For text of clean records. */
+/* Sets the flags of text of a clean record. */
 static inline struct slice dft_clean_text(struct slice s)
 {
 	s.flags = SLICE_UTF8 | SLICE_JSON;
@@ -286,13 +286,13 @@ void dft_paths_free(struct dft_paths *x);
 
 #define DFT_SPARE 32 /* bytes after a line that must be readable */
 
-/* Reads the record that fills the line [p, e) of clean bytes, if it follows a known path.  *quotes: positions
- * of the quotes from p on, relative to `base`; moves past those of the line. */
+/* Reads the record that fills the line [p, e) of clean bytes.  Returns false if it follows no known path.
+ * *quotes: positions of quotes from p on, relative to `base`; moves past those of a record that is read. */
 bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
                       const uint32_t **quotes, const char *p, const char *e);
 
 /* Adds the path of a valid record that fills its clean line, unless most records have layouts of their own.
- * ordinal: of the record, greater than that of the call before. */
+ * ordinal: of the record, greater than in the previous call. */
 void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec, uint64_t ordinal);
 
 /* ---- hosts, processes, names (names.c) ---- */
@@ -421,7 +421,7 @@ struct dft_hash {
 };
 
 /* Cache entry of a defined hash, by its digits (sixteen, or a number of at most 16): most hashes are used
- * again and again. */
+ * repeatedly. */
 struct dft_recent_hash {
 	uint64_t high, low;
 	uint64_t pid;  /* of a number */
@@ -502,18 +502,18 @@ void dft_names_free(struct dft_names *n);
 /* Reads a hash.  Returns false if it is neither a number nor sixteen hexadecimal digits. */
 bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h);
 
-/* Defines a name, and reports redefinitions. */
+/* Defines the name of a hash, and reports redefinitions. */
 void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
                      struct dft_hash h, uint64_t pid, struct slice text);
 
-/* Returns the name; p is NULL if it is unknown.  Does not count as a use. */
+/* Returns the name of a hash; p is NULL if it is unknown.  Is not counted as a use. */
 struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
                            uint64_t pid);
 
 /* At the end of an input: reports hashes that were used and never defined. */
 void dft_names_finish(struct dft_state *st);
 
-/* check.c: reports at the end of an input ids that are left out. */
+/* check.c, at the end of an input: reports numbers that the ids of processes leave out. */
 void dft_ids_finish(struct dft_state *st);
 
 /* ---- reports (format.c) ---- */
@@ -527,7 +527,7 @@ enum dft_rule {
 
 extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-/* A finding that is reported once, at the end, with a count; of the first occurrence: position and text. */
+/* A finding that is reported once, at the end: a count, and position and text of the first occurrence. */
 struct dft_tally {
 	uint64_t count;
 	struct dft_position at;
@@ -568,7 +568,7 @@ struct dft_line {
 	bool end_known;
 	bool skipping;     /* the rest of it is dropped */
 	bool dropped;      /* the bytes consumed last were unreadable */
-	uint64_t end;      /* of its newline, or of the trace; valid if end_known */
+	uint64_t end;      /* of the line without newline; valid if end_known */
 	uint64_t searched; /* there is no newline before this offset */
 	uint32_t records;  /* number of records on the line ... */
 	uint64_t second;   /* ... and where the second one starts */
@@ -614,7 +614,7 @@ struct dft_facts {
 	uint32_t nnames;
 };
 
-#define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see read.c */
+#define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see fast.c */
 
 struct dft_state {
 	struct reader *r;
@@ -631,11 +631,11 @@ struct dft_state {
 	struct dft_record record;
 	struct dft_facts facts; /* of this record */
 	struct dft_line line;
-	struct class no_class; /* of records whose events nobody wants */
+	struct class no_class; /* of records whose events are not wanted */
 
 	bool opened, closed; /* a `[` was read; a `]`, and no record after it */
 	struct dft_position closed_at;
-	bool wrapped, trailer; /* records are in {"traceEvents":[ ... ; after that array */
+	bool wrapped, trailer; /* records are in {"traceEvents":[ ... ; that array has ended */
 	uint64_t trailer_start, trailer_bytes;
 
 	const char *dialect; /* as detected when opened */
@@ -701,14 +701,14 @@ static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, s
 		dft_tally_first(&st->tallies[which], position, text);
 }
 
-/* At the end of an input. */
+/* At the end of an input: reports tallies, except those of forms that are usual in the dialect. */
 void dft_tallies_report(struct dft_state *st);
 
 /* ---- records ---- */
 
 /* check.c */
 
-/* Checks the record in st->record, and applies it. */
+/* Checks the record in st->record, sets st->facts, and applies metadata. */
 void dft_check_record(struct dft_state *st);
 
 /* Returns the phase that a letter or digit stands for. */
@@ -724,7 +724,7 @@ static inline char dft_phase_char(const struct dft_record *rec)
 
 bool dft_is_metadata(const struct dft_record *rec);
 
-/* Returns true for records that a look-ahead pass, which collects names only, does not read. */
+/* Returns whether the record is skipped: look-ahead passes, which collect names, read only metadata. */
 static inline bool dft_is_passed_over(const struct dft_state *st)
 {
 	return st->ahead && !dft_is_metadata(&st->record);
@@ -741,13 +741,13 @@ static inline void dft_no_memory_of_tables(struct dft_state *st)
 struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                    struct slice host);
 
-/* Checks the hashes of a record, and finds their names. */
+/* Checks the hashes of a record, and adds their names to f->names. */
 void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 
 /* metadata.c */
 
-/* Returns the title of a process, or of its thread; p is NULL if it has none.  Titles of the host come before
- * those without a host. */
+/* Returns the title of a process (tid NULL), or of its thread; p is NULL if it has none.  A title with the
+ * host takes precedence over one without a host. */
 struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid);
 
 /* Returns ns per unit of a time_metric; 0 for unknown names. */
@@ -756,7 +756,7 @@ uint64_t dft_time_unit(struct slice name);
 /* Returns the time_metric in the JSON of a cfg, without its quotes; p NULL: it has none. */
 struct slice dft_unit_of_cfg(struct slice cfg);
 
-/* Applies metadata, `start` and `end`. */
+/* Applies a record if it is metadata, `start` or `end`. */
 void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
 /* At the end of an input: reports processes that started and did not end. */
@@ -764,26 +764,26 @@ void dft_meta_finish(struct dft_state *st);
 
 /* meaning.c */
 
-/* Returns the value of a token; that of a string has its escapes. */
+/* Returns the value of a token; escapes in a string are not resolved. */
 struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum json_kind kind);
 
 /* Returns whether only WANT_STRUCTURE shows the record. */
 bool dft_event_is_structure(const struct dft_facts *f);
 
-/* Checks the record in st->record, applies it, and says what it is. */
+/* Checks the record in st->record, applies it, and sets the members of `rec`. */
 void dft_take_record(struct dft_state *st, struct record *rec);
 
-/* Adds the event of a complete record of the last process, which has been checked (fast.c). */
+/* Adds the event of st->record: a complete event of the last process, already checked (fast.c). */
 void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid, uint64_t ts, uint64_t dur,
                     struct batch *b);
 
-/* The class of a record whose category is a string, if it is in the cache; else NULL. */
+/* Returns the class of a record whose category is a string, if it is in the cache; else NULL. */
 struct class *dft_class_recent(const struct dft_state *st, const struct dft_record *rec);
 
 /* reader_ops.event */
 void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
-/* For raw events: the rest of what an event has. */
+/* Sets name, phase and duration of an event. */
 void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e);
 
 /* format.c: dialects, the versions of the tracer. */
@@ -791,8 +791,8 @@ void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e)
 /* Detects the dialect from the first bytes; complete: there are no more.  Returns NULL on OOM. */
 const char *dft_dialect_of(struct slice head, bool complete);
 
-/* Returns the properties of a record that decide about its dialect, precisely enough to tell that two records
- * have the same.  Not for records that define a hash.  Never 0. */
+/* Returns the properties of a record that determine its dialect: equal values mean the same dialects.  Not
+ * for records that define a hash.  Never 0. */
 static inline uint64_t dft_signature(const struct dft_record *rec, enum dft_phase phase)
 {
 	const struct dft_arg *const host = dft_arg_of(rec, DFT_ROLE_HHASH);
@@ -830,22 +830,22 @@ bool dft_run(struct reader *r, const char *limit, struct batch *b);
 /* ---- raw events (raw.c) ---- */
 
 /*
- * The bytes of a record go from its opening brace to the end of its line, line end included, if only blanks
- * and commas follow the record; so a file without a record is the file without its line.  All other bytes are
- * events of two classes: bytes between records (brackets, empty lines), and unreadable bytes.  Their only
- * field is the text.  The bytes of all events, joined, are the input.
+ * The bytes of a record extend from its opening brace to the end of its line, line end included, if only
+ * blanks and commas follow the record; so removing a record removes its line.  All other bytes are events of
+ * two classes: bytes between records (brackets, empty lines), and unreadable bytes.  Their only field is the
+ * text.  The bytes of all events, joined, are the input.
  */
 
 /* reader_ops.fields */
 void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
-/* Returns the end of the bytes of an item, which ends where the window starts. */
+/* Returns the end of the bytes of the raw event of an item; the item ends where the window starts. */
 const char *dft_raw_end(const struct dft_state *st, bool is_record);
 
-/* Sets the class of bytes between records, or of unreadable ones. */
+/* Sets the class of bytes between records; dropped: of unreadable bytes. */
 void dft_raw_gap(struct dft_state *st, struct record *rec, bool dropped);
 
-/* Whether it is one of these classes; that of unreadable bytes. */
+/* Return whether a class is one of these two; whether it is that of unreadable bytes. */
 bool dft_is_gap(const struct class *c);
 bool dft_is_unreadable(const struct class *c);
 

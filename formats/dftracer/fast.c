@@ -99,7 +99,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	return true;
 }
 
-/* Whether the events of common records need no more than add_common() reads. */
+/* Returns whether add_common() reads all members that events of common records need. */
 static bool wants_plain_events(const struct dft_state *st, const struct batch *b)
 {
 	return !st->raw && b->bytes == NULL &&
@@ -117,7 +117,7 @@ static bool add_common(struct dft_state *st, struct batch *b)
 	if (cls == NULL || class_needs_fields(cls) || !count_common(st, rec))
 		return false;
 	const struct dft_process *const p = st->sh->processes.last;
-	/* has_common_numbers() says that they fit */
+	/* has_common_numbers() checked that they fit */
 	(void)dft_digits(rec, rec->top[DFT_TS], &ts);
 	(void)dft_digits(rec, rec->top[DFT_TID], &tid);
 	cls->records++;
@@ -125,8 +125,8 @@ static bool add_common(struct dft_state *st, struct batch *b)
 	return true;
 }
 
-/* Counts a common record and adds its times to the range.  Returns false as count_common(), which checks that
- * they have few digits. */
+/* Counts a common record and adds its times to the range.  Returns false like count_common(), which checks
+ * that they have few digits. */
 static bool count_times(struct dft_state *st, const struct dft_record *rec)
 {
 	uint64_t ts = 0;
@@ -153,7 +153,7 @@ static void skip_positions(struct dft_state *st)
 		st->odd++;
 }
 
-/* Returns whether the index is of bytes at the start of the window, which may have moved. */
+/* Returns whether the index covers the start of the window, which may have moved. */
 static bool has_index(const struct dft_state *st)
 {
 	const struct input *const in = st->r->in;
@@ -182,7 +182,7 @@ static bool index_window(struct dft_state *st)
 	return *st->lines != UINT32_MAX;
 }
 
-/* Parses a clean line that follows no known path.  If it is a valid record, the next of its kind will. */
+/* Parses a clean line that follows no known path.  If it is a valid record, its path is learned. */
 static bool learn_line(struct dft_state *st, const char *e)
 {
 	struct dft_record *const rec = &st->record;
@@ -198,7 +198,7 @@ static bool learn_line(struct dft_state *st, const char *e)
 	return true;
 }
 
-/* Returns whether the window starts with a line, not yet known to be uncommon, that an index has. */
+/* Returns whether the window starts with a line that is in an index and not known to be uncommon. */
 static bool is_fast(struct dft_state *st)
 {
 	const struct input *const in = st->r->in;
@@ -307,9 +307,9 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 
 /* ---- look-ahead pass ---- */
 
-/* The pass parses only metadata; other lines are skipped by a search for the six names that such metadata has
- * (see apply_metadata() in meaning.c), which have no escapes in any dialect.  The rest of metadata differs
- * between dialects, and one file may contain records of several. */
+/* The pass parses only metadata that names something; a search for its six names (see apply_metadata() in
+ * metadata.c), which have no escapes in any dialect, skips other lines.  The rest of metadata differs between
+ * dialects, and one file may contain records of several. */
 
 #define MAX_KEYWORD 16 /* bytes; more than any has */
 #define SKIP_BYTES (1u << 20)
@@ -367,7 +367,7 @@ static void skip_lines_ahead(struct dft_state *st)
 	const size_t window = (size_t)(in->end - in->p);
 	const char *const limit = window > SKIP_BYTES ? in->p + SKIP_BYTES : in->end;
 
-	/* before the first record there may be the start of a wrapper, which decides where the array ends */
+	/* before the first record, a wrapper may start, which determines the end of the array */
 	if (st->line.begun || st->closed || st->wrapped || st->trailer || st->r->records == 0)
 		return;
 	const char *const at = find_any_keyword(st, in->p, limit);

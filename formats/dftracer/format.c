@@ -1,9 +1,9 @@
 /*
  * Registration, rules and reports, dialects, detection.
  *
- * A dialect is the version of the tracer that wrote a trace.  It does not change how records are read: each
- * record is read as it is.  It is shown to people, it decides which forms are too usual to report, and traces
- * that mix the records of two versions are reported.
+ * A dialect is the version of the tracer that wrote a trace.  Records are read independently of it.  It is
+ * shown to users and determines the forms that are too usual to report; traces that mix the records of two
+ * versions are reported.
  */
 #include <stdarg.h>
 
@@ -90,7 +90,7 @@ static unsigned dialects_of_version(const struct dft_record *rec)
 	                                               : ALL;
 }
 
-/* Returns, of several possible dialects, the one that was in use longest. */
+/* Returns the one of several possible dialects that was in use longest. */
 static const char *most_likely_dialect(unsigned d)
 {
 	static const enum dialect order[] = { D3, D4, D2A, D2, D1, D0, D2C, D5, D2B };
@@ -254,9 +254,9 @@ struct survey {
 	struct dft_keys keys;
 	unsigned dialects;
 	unsigned records;  /* complete, with a name and a ph */
-	unsigned numbered; /* records with an id, which Chrome's format has in other phases only */
+	unsigned numbered; /* records with an id, which Chrome's format has only in other phases */
 	unsigned tracer;   /* records with members of this tracer only */
-	unsigned own;      /* records that Chrome's format has no use for, see is_own() */
+	unsigned own;      /* records without use in Chrome's format, see is_own() */
 	unsigned sorted;   /* records with a cat */
 	unsigned foreign;  /* records with phases of Chrome's format or fractions in times */
 	unsigned commas;   /* after records */
@@ -273,8 +273,8 @@ static bool has_foreign_phase(const struct dft_record *rec)
 	       strchr("BEIPOFSTNDRVbcefinpstv", c) != NULL;
 }
 
-/* Matches records that tell this tracer though they have none of its members: its names of metadata,
- * metadata with an id, and counters of objects, which are sums of many events. */
+/* Matches records that only this tracer writes, although they have none of its members: its names of
+ * metadata, metadata with an id, and counters of objects, which are sums of many events. */
 static bool is_own(const struct dft_record *rec, enum dft_phase phase)
 {
 	static const char *const names[] = { "HH",          "FH", "SH", "EH", "PR", "CM", "trace_metadata",
@@ -371,7 +371,7 @@ static int score_start(struct slice head)
 	while (p < end &&
 	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;
-	/* Chrome's format has no id in most records; a name begins its records, too */
+	/* Chrome's format has no id in most records; its records also begin with a name */
 	return !dft_begins_record(p, end) ? 0 : p[2] == 'i' ? 30 : 24;
 }
 
@@ -405,7 +405,7 @@ int dft_probe(struct slice head, bool complete)
 	if (x.tracer > 0 || (x.numbered > 0 && x.sorted > 0) || (x.own > 0 && x.foreign == 0))
 		return 64;
 	if (x.records > 0)
-		return 16; /* as many writers do; this one has an id, or the host, in its records */
+		return 16; /* many writers do so; records of this one have an id, or the host */
 	return score_start(head);
 }
 

@@ -388,7 +388,7 @@ static void put_sizes(struct fields *x, const struct plan_bytes *bytes)
 			}
 }
 
-/* sizes: those fields only; NULL: all. */
+/* Adds fields of an event.  sizes: only these; NULL: all. */
 static void add_fields(struct dft_state *st, struct batch *b, struct event *e, const struct plan_bytes *sizes)
 {
 	const struct dft_record *const rec = &st->record;

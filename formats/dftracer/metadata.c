@@ -72,7 +72,7 @@ static bool has_meta(const struct trace *t, struct slice name)
 	return false;
 }
 
-/* Adds the fact "prefix.key"; the first of each name is retained, up to DFT_MAX_META. */
+/* Adds the fact "prefix.key"; the first one of each name is retained, up to DFT_MAX_META facts. */
 static void add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
 {
 	struct trace *const trace = st->r->trace;
@@ -287,8 +287,8 @@ static void apply_start(struct dft_state *st, const struct dft_record *rec, cons
 		add_args_as_meta(st, "start", rec, f);
 }
 
-/* Checks num_events: up to 1.0.8 the number of all records before `end`, later of the calls among them, with
- * aggregation of more calls than there are records.  A hint, of use only where a pid means one process. */
+/* Checks num_events: up to 1.0.8 the number of all records before `end`, later that of the calls among them;
+ * with aggregation there are more calls than records.  A hint, useful only if a pid is of one process. */
 static void check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NUM_EVENTS);

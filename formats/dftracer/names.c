@@ -47,7 +47,7 @@ static struct dft_process *add_process(struct dft_state *st, const struct dft_re
 	return table64_put(&all->index, dft_key_of(pid, host), all->n++) ? p : NULL;
 }
 
-/* Finds or adds a process.  The index has it under its host, and the first of its pid under no host too. */
+/* Finds or adds a process.  The index has it under its host; the first one of a pid also under no host. */
 static struct dft_process *find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                         uint32_t host)
 {
@@ -256,7 +256,7 @@ struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, 
 }
 
 /* Returns the name of a hash, defined or not, and counts a use before the definition.  Returns NULL if the
- * hash means no name or there are too many. */
+ * hash is 0 or empty, or there are too many. */
 static const struct dft_name *use_name(struct dft_state *st, const struct dft_record *rec,
                                        enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
@@ -367,7 +367,7 @@ static bool check_hash(struct dft_state *st, const struct dft_record *rec, const
 	return e != NULL && e->source == NAME_DEFINED;
 }
 
-/* Uses the name that is cached in the process, if the process was found by this very hash. */
+/* Uses the name that is cached in the process, if the process was found by this hash. */
 static void check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
                             const struct dft_facts *f, struct slice *name)
 {
@@ -389,7 +389,7 @@ void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct
 {
 	struct slice ignored;
 
-	/* the host hash of metadata of later versions is no use: the defining record has one too */
+	/* the host hash in metadata of later versions is not a use: the defining record has one, too */
 	if (f->phase == DFT_PHASE_METADATA)
 		return;
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {

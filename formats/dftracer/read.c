@@ -28,8 +28,8 @@ static void consume(struct dft_state *st, const char *to)
 
 /* ---- line ends ---- */
 
-/* Finds the end of the current line, or of the first bytes of it, as many as a record may have.  Returns
- * false if more input is needed. */
+/* Finds the end of the current line, or of its first max_record bytes.  Returns false if more input is
+ * needed. */
 static bool find_line_end(struct dft_state *st, const char **e)
 {
 	struct input *const in = st->r->in;
@@ -315,7 +315,7 @@ static bool read_record(struct dft_state *st, struct record *to, const char *e)
 	return true;
 }
 
-/* Reads anything but NUL, a line end and a record; e: see find_line_end(). */
+/* Reads an item other than NUL, a line end or a record; e: see find_line_end(). */
 static void read_other(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;
@@ -374,7 +374,7 @@ static bool read_item(struct dft_state *st, struct record *rec)
 	return true;
 }
 
-/* Reads the items of the line that a raw record includes, as dft_raw_end() says. */
+/* Reads the items up to dft_raw_end(), which are part of the raw record. */
 static void read_rest(struct dft_state *st, struct record *rec)
 {
 	struct reader *const r = st->r;
@@ -469,7 +469,7 @@ static bool dft_open(struct reader *r)
 	trace->record_id = "id";
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
-	/* For runs of records, which have the first class: the copier must not take it for that of a gap. */
+	/* For runs of records, which have the first class: the copier must not take them for gaps. */
 	return (r->want & (WANT_RUNS | WANT_PLAIN)) == 0 ||
 	       trace_add_class(trace, SLICE_LIT("records")) != NULL;
 }

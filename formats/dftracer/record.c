@@ -183,12 +183,12 @@ static bool is_top_key(struct slice key)
 	return dft_top_of(key) != DFT_TOPS;
 }
 
-/* Guesses the end of the string that opens at `open`, since what follows its first end (if any) is not JSON.
+/* Guesses the end of the string that opens at `open`: the text after its first end, if any, is not JSON.
  * depth: 1 for members of the record, 2 for arguments. */
 static const char *guess_end(const char *open, const char *e, unsigned depth)
 {
 	static const struct json_records records = { .starts = record_starts, .is_key = is_top_key };
-	struct json_repair x; /* large: only what json_text_end() reads is set */
+	struct json_repair x; /* large: only members that json_text_end() reads are set */
 
 	x.records = &records;
 	x.complete = true;
@@ -757,8 +757,8 @@ static void add_end(struct dft_paths *x, struct dft_node *at, const struct dft_r
 	x->nshapes++;
 }
 
-/* Returns whether learning is worth its time, about half of that of parsing: each layout uses one credit,
- * each record since the last call, as it followed a path, adds one. */
+/* Returns whether learning is worth its time, which is about half that of parsing: each layout uses one
+ * credit; each record since the last call, which followed a path, adds one. */
 static bool pays(struct dft_paths *x, uint64_t ordinal)
 {
 	const uint64_t followed = ordinal - x->ordinal - 1;

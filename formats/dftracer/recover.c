@@ -59,7 +59,7 @@ static void drop(struct recovery *rc, char c)
 	s->line_dropped = true;
 }
 
-/* Drops the start of the object around the records, of which the bracket stays, on a line of its own. */
+/* Drops the start of the object around the records, except the bracket, which gets a line of its own. */
 static void drop_wrapper_start(struct recovery *rc)
 {
 	struct dft_recover *const s = rc->state;
@@ -73,7 +73,7 @@ static void drop_wrapper_start(struct recovery *rc)
 	s->line_dropped = s->line_kept = true;
 }
 
-/* Decides for one item, which ends where the window starts. */
+/* Keeps or drops one item, which ends where the window starts. */
 static void take_item(struct recovery *rc, const struct record *rec)
 {
 	const struct dft_state *const st = rc->r->state;

@@ -1,10 +1,10 @@
 /*
  * Copies of streams, record by record (format/reader_modes.h).  The reader passes the files of a stream
- * before its records, and event.dur identifies the stream; the writer gives each stream a file and appends
- * its records.  Adjacent records are written as one run, unless clocks are moved (--rebase).
+ * before its records, and event.dur is the number of the stream; the writer gives each stream a file and
+ * appends its records.  Adjoining records are written as one run, unless clocks are moved (--rebase).
  *
- * A selection includes the records that others depend on, and so retains streams until one of their records
- * is selected (at most MAX_WAITING bytes of them).
+ * A selection includes the records that selected ones depend on, so streams are retained until one of their
+ * records is selected (at most MAX_WAITING bytes in all).
  */
 #include "ovni/ovni.h"
 
@@ -146,7 +146,7 @@ static bool lacks_data(const struct event *e, struct slice bytes)
 	return e->phase != PHASE_STRUCTURE && bytes.n == 0;
 }
 
-/* Moves the clock of the record of n bytes that was added to `to` last. */
+/* Changes the clock of the last record in `to`, of n bytes, to the time of the event. */
 static void move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
                        struct chunk *chunk)
 {
@@ -248,7 +248,7 @@ static void add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *
 	cJSON_free(text);
 }
 
-/* Reads the values that at least one stream must have: of the process, of the loom, of the trace.
+/* Reads the values that at least one stream of the process, of the loom or of the trace must declare.
  * has_offsets: the table of clock offsets needs a loom on each host. */
 static void read_declarations(struct ovw_waiting *s, struct slice json, bool has_offsets)
 {
@@ -279,7 +279,7 @@ static void read_declarations(struct ovw_waiting *s, struct slice json, bool has
 
 /* ---- selections: retained streams ---- */
 
-/* Writes the retained files and records; later ones follow directly. */
+/* Writes the retained files and records; later ones are not retained. */
 static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -309,12 +309,12 @@ static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n,
 	s->bytes += n;
 	x->waiting_bytes += n;
 	chunk->text.failed |= s->records.failed;
-	/* Beyond the limit a stream is kept unselected: a thread that does nothing is harmless. */
+	/* Beyond the limit, a stream without a selected record is kept: an idle thread is harmless. */
 	if (x->waiting_bytes > MAX_WAITING)
 		keep_stream(st, s, chunk);
 }
 
-/* Returns the stream of a number, new if need be; NULL: OOM. */
+/* Finds or adds the stream with a number; NULL: OOM. */
 static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -354,8 +354,8 @@ static bool is_omitted(const struct event *e, const char *p)
 	       !is_thread_state(p);
 }
 
-/* Notes an OM=, which ends the mark of the last OM= of its type.  Counts a left-out OM= after which that mark
- * stays. */
+/* Notes an OM=, which ends the mark that the previous OM= of its type began.  Counts an OM= that is left out
+ * after one that is written: the mark then lasts too long. */
 static void note_set_mark(struct ovw_state *st, const struct event *e, struct slice bytes,
                           struct chunk *chunk)
 {
@@ -423,8 +423,8 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 /* Writes streams without selected records that kept streams need. */
 static void end_selection(struct ovw_state *st, struct chunk *chunk)
 {
-	/* A needed stream may be the first kept one of its loom or process: it adds streams of the loom,
-	 * these add some of their processes, and nothing more follows. */
+	/* A needed stream may be the first one kept of its loom or process.  It then needs streams of the
+	 * loom, which need streams of their processes, and these need no others. */
 	enum { PASSES = 5 };
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -455,9 +455,9 @@ static void free_selection(struct ovw_selection *x)
 /* ---- writer: names of files ---- */
 
 /*
- * Names are those of the input, below its folder.  A stream whose name is in use, or invalid for an output
- * file, gets another folder: its own with a number.  Sidecars (stream.json and others) are written with their
- * stream; sidecars of the same name and bytes are written once.
+ * Names are those of the input, relative to its folder.  A stream whose name is in use, or is impossible for
+ * an output file, gets another folder: its own with a number.  Sidecars (stream.json and others) accompany
+ * their stream; those with equal names and bytes are written once.
  */
 
 static uint64_t hash_of(struct slice content)
@@ -478,7 +478,7 @@ static const char *add_name(struct ovw_state *st, struct slice name, uint64_t ha
 	return own.p;
 }
 
-/* Returns whether a file may have the name: it is free, or that of a sidecar with the same bytes. */
+/* Returns whether a file may have the name: no file has it, or a sidecar with the same bytes does. */
 static bool is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
 {
 	const uint32_t known = tabletext_get(&c->names, name);
@@ -522,7 +522,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 		return;
 	}
 	if (tabletext_get(&st->copy.names, name) != TABLE_NONE)
-		return; /* the same file exists */
+		return; /* written before */
 	const char *const file = add_name(st, name, hash);
 	if (file == NULL) {
 		chunk->text.failed = true;
@@ -578,7 +578,7 @@ static bool fits(struct ovw_state *st, struct slice name, uint32_t folder, uint3
 	return true;
 }
 
-/* Sets a number with which the folder fits.  No number of a folder is tried twice. */
+/* Sets a number with which the folder fits.  Each number of a folder is tried once. */
 static bool find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *number)
 {
 	struct ovw_copy *const c = &st->copy;
@@ -610,7 +610,7 @@ static void write_sidecars(struct ovw_state *st, struct slice name, uint32_t fol
 	c->nsidecars = 0;
 }
 
-/* Drops a name and its folder that are invalid for an output file.  Returns the default name. */
+/* Replaces a name that no output file can have.  Returns the default name, which has no folder. */
 static struct slice use_default_name(struct ovw_state *st, struct slice name)
 {
 	struct ovw_copy *const c = &st->copy;
@@ -720,7 +720,7 @@ static bool copy_open(struct copier *c)
 	return true;
 }
 
-/* Sets the file of the next records: that of the stream with this number. */
+/* Directs the next records to the file of the stream with this number. */
 static void begin_file(struct copier *c, uint64_t number)
 {
 	const struct ovw_state *const st = c->state;

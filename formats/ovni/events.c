@@ -454,8 +454,8 @@ void ovni_event(struct reader *r, const struct record *rec, struct batch *b, str
 
 /* ---- the fast path ---- */
 
-/* Returns where the loops below end: one check of the remaining bytes serves the longest event, so the last
- * few events of a window are left to ovni_record(). */
+/* Returns the end of the loops below: an event of any length that starts before it is in the window.  The
+ * last few events of a window are left to ovni_record(). */
 static const char *last_start(const struct input *in, const char *limit)
 {
 	const size_t rest = (size_t)(in->end - in->p), longest = OVNI_EVENT_SIZE + 16;
@@ -465,8 +465,8 @@ static const char *last_start(const struct input *in, const char *limit)
 	return limit < in->end - longest + 1 ? limit : in->end - longest + 1;
 }
 
-/* Adds events.  A time cannot leave its range: the first clock is not made negative, none goes backwards,
- * none is above 2^63 - 1. */
+/* Adds events.  Times stay in range: the offset does not make the first clock negative, no clock goes
+ * backwards, none is above 2^63 - 1. */
 static inline const char *add_fast(struct ovni_state *st, struct batch *b, const char *limit, bool big)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
@@ -506,8 +506,7 @@ static inline const char *add_fast(struct ovni_state *st, struct batch *b, const
 	return p;
 }
 
-/* Only checks events.  Clocks are compared as signed numbers, so that the first of 2^63 or more ends the loop
- * too. */
+/* Only checks events.  Clocks are compared as signed numbers: one of 2^63 or more also ends the loop. */
 static inline const char *check_fast(struct ovni_state *st, const char *limit, bool big)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
@@ -534,8 +533,7 @@ bool ovni_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct ovni_state *const st = r->state;
 
-	/* Not while a jumbo event is passed over, and not with clocks that an offset makes negative, which
-	 * must be counted. */
+	/* Not while a jumbo event is skipped, nor if the offset makes clocks negative: these are counted. */
 	if (st->is_long || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
 		return true;
 	limit = last_start(r->in, limit);

@@ -14,7 +14,7 @@
 
 /*
  * The tokens are those of json/token.h: cJSON's own parser accepts numbers such as 01, control bytes in
- * strings and text that is not UTF-8, and does not report where a fault is.
+ * strings and text that is not UTF-8, and does not report the position of a fault.
  */
 struct json_document {
 	struct json x;
@@ -310,7 +310,7 @@ void ovni_check_sidecar(struct reader *r)
 /* ---- clock offsets ---- */
 
 /*
- * clock-offsets.txt, written by ovnisync: the offsets to add to the clocks of each host so that all agree.  A
+ * clock-offsets.txt, written by ovnisync: offsets to add to the clocks of each host, so that all agree.  A
  * header line, which is ignored, then one line for each host: rank, host name, median, mean and standard
  * deviation of the measurement, in ns.  The integer part of the median is used.
  *

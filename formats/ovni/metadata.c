@@ -1,7 +1,7 @@
 /*
  * The metadata of a stream: stream.json ("Stream metadata"), or the files of layouts 1 and 2.  Values are
- * checked and merged into the system of the trace; differences between streams are reported at the second
- * stream.  A value of the wrong type is reported and then treated as missing.
+ * checked and merged into the system of the trace; values that differ between streams are reported in the
+ * stream that is read later.  A value of the wrong type is reported and then treated as missing.
  */
 #include "ovni/ovni.h"
 
@@ -435,7 +435,7 @@ static void read_rank(struct ovni_metadata *m, const cJSON *o)
 	t->rank = t->nranks = -1;
 }
 
-/* Keys that metadata.json of older layouts has too. */
+/* Keys that are also in metadata.json of older layouts. */
 static void read_app(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
@@ -605,7 +605,7 @@ static void read_metadata_json(struct ovni_metadata *m, const cJSON *root)
 		read_cpus(m, cpus);
 }
 
-/* Reads thread.TID.json; missing values were valid when it was written. */
+/* Reads thread.TID.json; missing values are no errors in this layout. */
 static void read_thread_json(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");

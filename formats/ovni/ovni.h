@@ -8,7 +8,7 @@
  * metadata.  libovni before 1.11 wrote other files (layouts 1 and 2, see metadata.c); the events are the
  * same.
  *
- *   trace.c        registration, rules; data that all streams of a trace share, its checks
+ *   trace.c        registration, rules; data that all streams of a trace share, and its checks
  *   read.c         framing and checks of one stream
  *   events.c       event codes and their payloads; interpreted and raw events
  *   files.c        strict JSON, clock offsets, files without a stream
@@ -16,7 +16,7 @@
  *   recover.c      whole events of damaged streams, sorted regions
  *   copy.c         copies of streams: the reader's and the writer's part, selections
  *   write.c        events of other formats as marks, and the streams of all outputs
- *   write_text.c   names, labels and metadata of these
+ *   write_text.c   names, labels and metadata of these streams
  *   state/         the rules of the group "state", which ovniemu checks
  */
 
@@ -90,17 +90,16 @@ extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of N
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Like ovni_report(), for faults that ovniemu refuses but the specification does not: errors if the group
- * "state" is checked. */
+/* Like ovni_report(), for faults that only ovniemu refuses: errors if the group "state" is checked. */
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- the trace: the merged metadata of its streams (trace.c) ---- */
+/* ---- the trace: merged metadata of its streams (trace.c) ---- */
 
 /*
- * Looms, processes, threads, CPUs, marks, counters and models.  All texts lie in ovni_system.text.  A
- * function that runs out of memory sets no_memory and returns as if it had been given nothing; the reader
- * checks the flag once for each stream and event that is checked.
+ * Looms, processes, threads, CPUs, marks, counters and models.  All texts are in ovni_system.text.  A
+ * function that runs out of memory sets no_memory and returns as if its input were missing; the reader
+ * tests the flag once for each stream and each checked event.
  */
 
 /* A stream, that is, a thread. */
@@ -113,7 +112,7 @@ struct ovni_stream {
 	bool big;         /* big endian */
 };
 
-/* The thread of a stream, by its metadata; numbers are -1 where they are missing. */
+/* The thread of a stream, by its metadata; missing numbers are -1. */
 struct ovni_thread {
 	struct slice loom; /* p NULL: missing */
 	int64_t pid, tid;
@@ -148,7 +147,7 @@ struct ovni_label {
 	struct slice text;
 };
 
-/* A number of threads, and the first of them. */
+/* Number of threads, with the pid and tid of the first one. */
 struct ovni_threads {
 	int64_t pid, tid;
 	uint32_t n;
@@ -183,10 +182,10 @@ struct ovni_system {
 	struct slice lib;                                   /* "version commit" of the first stream */
 	struct ovni_threads breakdown_lacks, breakdown_off; /* nosv.can_breakdown */
 	struct track *unknown;            /* process of the streams whose thread is unknown */
-	const struct track *more_threads; /* of that process, for streams beyond TRACE_MAX_TRACKS */
+	const struct track *more_threads; /* thread of `unknown`, for streams beyond TRACE_MAX_TRACKS */
 };
 
-/* Reports that a limit was reached; only the first one in a trace. */
+/* Reports the first limit that a trace reaches; later ones are not reported. */
 void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t max);
 
 /* Copies a text; returns "" beyond OVNI_MAX_TEXT. */
@@ -204,20 +203,20 @@ void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom,
                          uint32_t phyid);
 void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model);
 
-/* Returns a process of this number in a named loom, or TABLE_NONE: where a thread leaves out its loom, other
- * threads of the process may name it. */
+/* Returns a process with this pid in a known loom, or TABLE_NONE.  For a thread without a loom: other
+ * threads of its process may name the loom. */
 uint32_t ovni_system_find_process(const struct ovni_system *s, int64_t pid);
 
 /* ---- event codes, and the fast path (events.c) ---- */
 
-/* The class of an event code (MCV), and the events that the vocabulary expects for it. */
+/* An event code (MCV): its class, and the payload that the vocabulary expects. */
 struct ovni_code {
 	uint32_t bytes;  /* the three bytes << 8 */
 	bool jumbo;      /* the vocabulary expects a jumbo event */
 	bool old;        /* older releases wrote it */
 	int8_t old_size; /* bytes of the payload that older releases wrote; -1: none */
 	struct class *cls;
-	const struct plan *plan; /* NULL: the vocabulary does not define the code */
+	const struct plan *plan; /* NULL: not in the vocabulary */
 };
 
 #define OVNI_RECENT_BITS 8
@@ -235,17 +234,16 @@ struct ovni_codes {
 
 void ovni_codes_free(struct ovni_codes *c);
 
-/* Returns the code in `head`, the first four bytes of a record.  Valid until the next call. */
+/* Returns the code in `head`, the first four bytes of a record; NULL: OOM.  Valid until the next call. */
 struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t head,
                                  const struct record *rec);
 
-/* Returns the plan for events of a class by the class's name; NULL: no vocabulary defines it. */
+/* Returns the plan of the vocabulary for the name of the class; NULL: none. */
 const struct plan *ovni_class_plan(const struct class *cls);
 
 /*
- * The fast path is for codes (together with flags) that were checked and whose events need no further check,
- * whatever their clock and payload: most events of most streams.  The table has two slots for each key; a
- * zeroed slot matches nothing.
+ * The fast path is for pairs of code and flags whose events need no check other than that of their clock:
+ * most events of most streams.  Each pair has two possible slots in the table; a zeroed slot matches nothing.
  */
 static inline uint32_t ovni_fast_slot(uint32_t head)
 {
@@ -276,8 +274,8 @@ static inline uint32_t ovni_payload_size(uint32_t flags)
 struct ovni_anomalies; /* of one stream; starts as NULL, and is given to free() */
 struct ovni_state;
 
-/* Compares an event with the vocabulary.  Codes whose events need no further check take the fast path from
- * then on.  Returns false on OOM. */
+/* Counts the event if it deviates from the vocabulary.  If events of its code and flags need no further
+ * check, later ones take the fast path.  Returns false on OOM. */
 bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const struct record *rec);
 
 /* Reports the deviations at the end of a stream. */
@@ -298,18 +296,19 @@ struct ovni_offsets {
 	struct tabletext host_index;
 };
 
-/* Reads the table, if there is one.  Returns false on OOM, and after reporting that the file of
- * --clock-offsets cannot be read. */
+/* Reads the table, if it exists.  Returns false on OOM, or if the file of --clock-offsets cannot be read,
+ * which is reported. */
 bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r);
 void ovni_offsets_free(struct ovni_offsets *o);
 
 /* The host of a loom: its name up to the first dot. */
 struct slice ovni_host_of(struct slice loom);
 
-/* Returns the offset in ns to add to the clocks of a loom (its name; p NULL: unknown). */
+/* Returns the ns to add to the clocks of a loom; 0 if the table lacks its host.  loom: its name; p NULL:
+ * unknown. */
 int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom);
 
-/* Reports hosts without looms, and looms on several hosts without a table.  Call it after the last stream. */
+/* After the last stream: reports hosts without looms, and looms on several hosts without a table. */
 void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r);
 
 /* A file of a stream's folder that was read, for copies. */
@@ -334,32 +333,32 @@ struct cJSON;
 struct ovni_metadata {
 	struct reader *r;
 	struct ovni_system *system;
-	struct ovni_stream *stream; /* filled in */
-	struct ovni_thread thread;  /* filled in */
+	struct ovni_stream *stream; /* set from `thread` */
+	struct ovni_thread thread;  /* values read */
 	uint32_t loom;              /* in system.looms, or TABLE_NONE */
 	bool check_versions;        /* of the models in ovni.require */
 	bool merged;                /* the thread was added to the system */
 	double version;             /* of metadata.json; 0: unknown */
 	size_t folder;              /* length of the folder in the stream's path, with the slash */
 	const char *file;           /* being read */
-	const char *prefix;         /* of the names of keys in messages */
+	const char *prefix;         /* precedes keys in messages */
 	struct ovni_files *files;   /* receives copies of the files; NULL: none are wanted */
 };
 
-/* Parses strict JSON of bounded depth.  Returns NULL after setting *fault, the reason, and *at, its offset;
- * or on OOM (*fault is NULL).  The tree is given to cJSON_Delete(). */
+/* Parses strict JSON of bounded depth.  Returns NULL after a fault (*fault: its reason; *at: its offset) or
+ * on OOM (*fault is NULL).  The caller frees the tree with cJSON_Delete(). */
 struct cJSON *ovni_json_parse(struct slice text, const char **fault, size_t *at);
 
-/* Returns NULL if o is no object (or NULL), or lacks the key. */
+/* Returns the value of a key; NULL if o is NULL or no object, or lacks the key. */
 const struct cJSON *ovni_json_get(const struct cJSON *o, const char *key);
 bool ovni_json_is(const struct cJSON *v, int number);
 
 #define OVNI_NO_INTEGER INT64_MIN
 
-/* Returns an integer of 32 bits; -1: missing; OVNI_NO_INTEGER: something else, which was reported. */
+/* Returns the 32-bit integer of a key; -1: missing; OVNI_NO_INTEGER: another value, which was reported. */
 int64_t ovni_json_integer(struct ovni_metadata *m, const struct cJSON *o, const char *key);
 
-/* Returns NULL for missing values, and after reporting a value that is not a string. */
+/* Returns the string of a key; NULL: missing, or another value, which was reported. */
 const char *ovni_json_string(struct ovni_metadata *m, const struct cJSON *o, const char *key);
 
 /* Reads a file of the stream's folder and passes its object to the sink; reports all faults.  Returns false,
@@ -392,8 +391,8 @@ struct state_checker; /* of one trace */
 struct state_checker *state_checker_new(struct ovni_system *system);
 void state_checker_free(struct state_checker *c); /* NULL is fine */
 
-/* Checks one event.  Events of all streams of the trace must be in order of time, each with the reader of its
- * stream.  Sets system->no_memory on OOM. */
+/* Checks one event.  Events of all streams of the trace must be passed in order of time, each with the reader
+ * of its stream.  Sets system->no_memory on OOM. */
 void state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
                        const struct batch *b, const struct event *e);
 
@@ -402,7 +401,7 @@ void state_check_end(const struct state_checker *c, struct reader *r);
 
 /* ---- the reader (read.c) ---- */
 
-/* reader.shared: of a trace. */
+/* reader.shared: state of a trace. */
 struct ovni_shared {
 	struct ovni_codes codes;
 	struct ovni_system system;
@@ -410,10 +409,10 @@ struct ovni_shared {
 	bool check_state;              /* --check state */
 	struct state_checker *checker; /* NULL: no event was checked by the rules of the group "state" */
 	uint32_t nstreams;
-	bool offsets_copied; /* the table was passed on, for WANT_FILES */
+	bool offsets_copied; /* the table is in the files of a stream, for WANT_FILES */
 };
 
-/* reader.state: of a stream. */
+/* reader.state: state of a stream. */
 struct ovni_state {
 	struct reader *r;
 	struct ovni_stream stream;
@@ -428,7 +427,7 @@ struct ovni_state {
 	struct ovni_anomalies *anomalies;
 	struct ovni_files files; /* for WANT_FILES */
 
-	/* A jumbo event longer than --max-record: its head, and the bytes still to be passed over. */
+	/* A jumbo event longer than --max-record: its head, and the number of bytes still to be skipped. */
 	bool is_long;
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
@@ -438,13 +437,13 @@ extern const struct reader_ops ovni_reader_ops;
 extern const struct trace_ops ovni_trace_ops; /* trace.c */
 extern const struct recover_ops ovni_recover_ops;
 
-/* Returns whether this reader passes files on. */
+/* Returns whether this reader passes files to its consumer. */
 static inline bool ovni_copies_files(const struct reader *r)
 {
 	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
 }
 
-/* Returns the head of an event, for the reader. */
+/* Returns the head of an event; that of a skipped jumbo event is in st->jumbo. */
 static inline const char *ovni_head(const struct ovni_state *st, const struct record *rec)
 {
 	return rec->end > rec->p ? rec->p : st->jumbo;
@@ -466,8 +465,8 @@ static inline struct slice ovni_payload(const struct record *rec)
 /*
  * Interpreted events are instants named by their code; the engine applies the vocabulary.
  *
- * Raw events (WANT_RAW) are the header of the stream, which does not count as a record, and one for each
- * event.  Times are the clocks of the file: no clock offset is added.
+ * Raw events (WANT_RAW) are the header of the stream, which is not counted as a record, and each event.
+ * Times are the clocks of the file: no clock offset is added.
  *
  *   header  magic (string of 4 bytes), version (u32)
  *   event   flags (u8, with the size code of the payload), mcv (string of 3 bytes), clock (u64, ns),
@@ -485,11 +484,11 @@ struct class *ovni_header_class(struct reader *r);
 
 #define OVNI_NOT_READ SIZE_MAX
 
-/* Keeps a copy of a file of n bytes at p; OVNI_NOT_READ: it is too large. */
+/* Retains a copy of a file of n bytes at p; n OVNI_NOT_READ: it is too large.  Returns false on OOM. */
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
 void ovni_files_free(struct ovni_files *f);
 
-/* Begins the list, at the first stream of the trace with the files that belong to no stream. */
+/* Starts the list of a stream: that of the first stream with the clock offsets.  Returns false on OOM. */
 bool ovni_files_open(struct ovni_state *st);
 
 /* Sets the record of the next file; returns false if there is none. */
@@ -543,7 +542,7 @@ struct ovw_copy {
 	struct tabletext names; /* of files in the output -> hashes[] */
 	uint64_t *hashes;       /* of contents of sidecars; 0: a stream */
 	uint32_t nnames, names_cap;
-	struct tabletext folders; /* with repeated names -> number of the last one */
+	struct tabletext folders; /* of streams that got a number -> the last number */
 	struct ovw_sidecar sidecars[OVW_MAX_SIDECARS];
 	uint32_t nsidecars;
 	struct text scratch;
@@ -623,7 +622,7 @@ struct ovw_marks {
 };
 
 struct ovw_state {
-	bool is_selection, rebased, signed_time; /* is_selection, copy: of the copier alone */
+	bool is_selection, rebased, signed_time; /* is_selection and `copy` are for the copier */
 	const char *output;                      /* its path, for messages; NULL: standard output */
 	struct arena arena;
 	struct ovw_copy copy;
@@ -641,12 +640,12 @@ extern const struct copier_ops ovw_copier_ops;
 
 /* ---- writer: streams (write.c) ---- */
 
-/* Returns the stream of the event's track, which starts with this event if it is new.  Returns NULL on OOM
- * (text.failed) or if there are too many. */
+/* Returns the stream of the event's track, after starting it if it is new.  Returns NULL on OOM (text.failed)
+ * or if there are too many streams. */
 struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock,
                                  struct chunk *chunk);
 
-/* Like ovw_stream_of(), for an async span: a stream without a span that overlaps it. */
+/* Like ovw_stream_of(), for an async span: returns a stream in which no span overlaps it. */
 struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock,
                                     struct chunk *chunk);
 

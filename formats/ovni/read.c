@@ -1,13 +1,14 @@
 /*
  * The reader of one stream: the files beside it, header, framing and checks of events.  Most events take the
  * fast path (events.c): their codes were checked before, so only the clock is compared.
- * Memory: a jumbo event longer than --max-record is passed over, and its head kept.
+ * Memory: of a jumbo event longer than --max-record, only the head is retained.
  */
 #include "ovni/ovni.h"
 
 #include <stdlib.h>
 
-/* Rare paths, never inlined: their buffers and arguments would cost time for every event. */
+/* Rare paths, separate from the functions that handle each event: inlined, their buffers and arguments would
+ * cost time for every event. */
 #define COLD __attribute__((cold, noinline))
 
 static int ovni_probe(struct slice head, bool complete)
@@ -69,8 +70,8 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 	return RECORD_DONE;
 }
 
-/* Reports the clocks that were counted (section "Stream format": they go backwards only in regions that are
- * to be sorted). */
+/* Reports the clocks that were counted (section "Stream format": they go backwards only in regions to be
+ * sorted). */
 static void report_clocks(const struct ovni_state *st)
 {
 	struct findings *const j = st->r->findings;
@@ -219,7 +220,7 @@ COLD static enum record_status report_cut(struct ovni_state *st, const struct re
 	return RECORD_BAD;
 }
 
-/* Passes over a jumbo event that is too long; an event without bytes follows, for its code and clock. */
+/* Skips a jumbo event that is too long; an event without bytes replaces it, for its code and clock. */
 COLD static enum record_status pass_jumbo(struct ovni_state *st, struct record *rec)
 {
 	struct reader *const r = st->r;
@@ -244,7 +245,7 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 	if (rest < OVNI_JUMBO_HEAD)
 		return report_cut(st, rec, "jumbo size", rest, OVNI_JUMBO_HEAD);
 	const uint32_t size = load_u32(rec->p + OVNI_EVENT_SIZE, st->stream.big);
-	/* a damaged size exceeds the rest of the input, which need not be buffered to detect that */
+	/* a size beyond the end of the stream is found without buffering the bytes up to there */
 	if ((uint64_t)OVNI_JUMBO_HEAD + size > st->r->max_record && rest >= st->r->max_record) {
 		memcpy(st->jumbo, rec->p, OVNI_JUMBO_HEAD);
 		st->is_long = true;
@@ -261,7 +262,7 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 	return check_code(st, rec, rec->p);
 }
 
-/* Reads everything but events of the window: files, the header, skipped data, the end. */
+/* Reads all items but complete events: files, the header, skipped data, the end. */
 COLD static enum record_status read_other(struct ovni_state *st, struct record *rec)
 {
 	const size_t rest = (size_t)(st->r->in->end - rec->p);

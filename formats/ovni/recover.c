@@ -1,11 +1,11 @@
 /*
  * Recovery of damaged streams.  Events have sizes, but no marks to resynchronise on: data after a damaged
- * size cannot be distinguished from events, so a stream is cut only where an event reaches past its end.  A
+ * size cannot be distinguished from events, so a stream is cut only where an event extends past its end.  A
  * damaged header before plausible events is rewritten.
  *
- * With --sort, events between OU[ and OU] move to their places by clock, as ovnisort does: they are sorted
- * with the events before them, back to the last one that is older than the whole region.  Events are buffered
- * for that, HELD_MAX bytes of them; the work for regions that reach far back is bounded.
+ * With --sort, events between OU[ and OU] are put in the order of their clocks, as ovnisort does: they are
+ * sorted with the events before them, back to the last one that is older than the whole region.  For this,
+ * HELD_MAX bytes of events are buffered; the work for regions that reach far back is bounded.
  */
 #include "ovni/ovni.h"
 
@@ -30,12 +30,12 @@ struct held_event {
 /* A range of the bytes whose order differs from that of the input. */
 struct moved_range {
 	size_t from, to;
-	const char *unsorted; /* reason for its unchanged order; NULL: it was sorted */
+	const char *unsorted; /* reason if it was not sorted; NULL: it was */
 };
 
 /* Zero-initialise to start. */
 struct sorter {
-	char *bytes, *scratch; /* of all buffered events; as many again, to sort with */
+	char *bytes, *scratch; /* of all buffered events; for sorting, of the same size */
 	size_t n, cap;
 	struct held_event *events;
 	uint32_t nevents, events_cap;
@@ -138,7 +138,7 @@ static void move_bytes(struct sorter *s, uint32_t first, size_t from)
 	memcpy(s->bytes + from, s->scratch + from, at - from);
 }
 
-/* Adds the range from `from` to the end, united with those that it overlaps. */
+/* Adds the range from `from` to the end, merged with the ranges that it overlaps. */
 static void add_moved(struct sorter *s, size_t from, const char *unsorted)
 {
 	while (s->nmoved > 0 && s->moved[s->nmoved - 1].to > from) {
@@ -245,7 +245,7 @@ static uint64_t event_size(const char *p, bool big)
 	return OVNI_EVENT_SIZE + ovni_payload_size((uint8_t)p[0]);
 }
 
-/* Returns whether an event at p, of which all bytes may be read, can be one: random bytes seldom can. */
+/* Returns whether the OVNI_EVENT_SIZE bytes at p can be of an event; random bytes seldom can. */
 static bool is_plausible(const char *p, bool big)
 {
 	for (int i = 1; i < 4; i++)
@@ -255,7 +255,7 @@ static bool is_plausible(const char *p, bool big)
 }
 
 /* Counts the first events (at most 64) that are plausible, and whose clocks are in order, if read in this
- * byte order.  Returns UINT_MAX for a single one that is all of the stream. */
+ * byte order.  Returns UINT_MAX for a single event that fills the rest of the stream. */
 static unsigned count_plausible(const struct input *in, const char *p, bool big)
 {
 	uint64_t last = 0;
@@ -288,7 +288,7 @@ static bool find_byte_order(const struct input *in, const char *p, bool *big)
 static const char headers[2][OVNI_HEADER_SIZE] = { { 'o', 'v', 'n', 'i', OVNI_VERSION, 0, 0, 0 },
 	                                           { 'o', 'v', 'n', 'i', 0, 0, 0, OVNI_VERSION } };
 
-/* A trace gets an empty stream rather than none, since its metadata stays. */
+/* A trace keeps a stream without events, since the metadata of the stream stays. */
 static void insert_header(struct recovery *rc, const char *at)
 {
 	if (rc->r->folder > 0)
@@ -296,8 +296,8 @@ static void insert_header(struct recovery *rc, const char *at)
 		                "the stream stays, without events");
 }
 
-/* Rewrites a damaged header if at least two plausible events follow, or one and nothing else; else drops the
- * stream. */
+/* Rewrites a damaged header if at least two plausible events follow, or one that ends the stream; else drops
+ * the stream. */
 static void repair_header(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
@@ -371,7 +371,7 @@ static void recover_event(struct recovery *rc, uint64_t n)
 	}
 }
 
-/* Drops an event of `expected` bytes, of which the window holds the first. */
+/* Drops an event of `expected` bytes; only the first `present` bytes exist. */
 static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected)
 {
 	struct ovni_recover *const s = rc->state;
@@ -385,7 +385,7 @@ static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected)
 	s->skip = expected;
 }
 
-/* Begins to keep an event longer than --max-record. */
+/* Starts to copy an event longer than --max-record. */
 static void pass_event(struct recovery *rc, uint64_t n)
 {
 	struct ovni_recover *const s = rc->state;

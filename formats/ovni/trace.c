@@ -1,7 +1,7 @@
 /*
- * The trace: registration and rules of the format, the system, which is the merged metadata of all streams
+ * The trace: registration and rules of the format, the system, which merges the metadata of all streams
  * ("computed by merging all the values"), and the checks that need all streams.
- * Memory: all lists are bounded (OVNI_MAX_...); tables find their members.
+ * Memory: all lists are bounded (OVNI_MAX_...); tables index their members.
  */
 #include "ovni/ovni.h"
 
@@ -21,7 +21,7 @@ const struct rule ovni_rules[OVNI_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-/* The same rules as errors, for faults that ovniemu refuses but the specification does not. */
+/* The same rows as errors, for faults that only ovniemu refuses. */
 static const struct rule refused[OVNI_RULE_COUNT] = {
 #define ERROR_ROW(name, id, level, text, spec, explain) RULE_ROW(name, id, ERROR, text, spec, explain)
 #define RULE ERROR_ROW
@@ -313,7 +313,7 @@ static int compare_cpus(const void *a, const void *b)
 }
 
 /* "from 0 to N - 1": in sorted order, the index of each CPU is its position.  Reports the first CPU of each
- * loom with another index. */
+ * loom that breaks this. */
 static void check_cpus(struct ovni_system *s, struct reader *r)
 {
 	struct quoted q;
@@ -436,7 +436,7 @@ static void check_trace(struct reader *r)
 		ovni_report(r, OVNI_RULE_LIMIT, "memory ran out: the trace was not checked completely");
 	else if (sh->checker != NULL)
 		state_check_end(sh->checker, r);
-	/* Streams that are missing or cannot be read may declare what the others do not. */
+	/* Streams that are missing or cannot be read may declare values that the others do not. */
 	if (!sh->system.in_folder || r->unreadable[0] != '\0')
 		return;
 	for (uint32_t i = 0; i < sh->system.nprocesses; i++)

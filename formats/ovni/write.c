@@ -18,7 +18,7 @@
 
 /* ---- numbers ---- */
 
-/* Processes and threads keep their ids where ovni can have them: see out/tracks.h. */
+/* Processes and threads keep the ids that ovni can store: see out/tracks.h. */
 #define OF_PIDS 0 /* scope of ovw_marks.numbers; that of the tids of a process is its index + 1 */
 
 /* Returns the number of a track in the scope, or 0 on OOM. */
@@ -133,7 +133,7 @@ static bool is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
 	        process->id != (uint32_t)m->processes[s->process].pid);
 }
 
-/* Refuses a trace with more threads: the number of entries of a file system is limited, often per user. */
+/* Refuses a trace with too many threads: entries of a file system are limited, often per user. */
 static void refuse(struct ovw_state *st, struct chunk *chunk)
 {
 	struct text *const t = &st->marks.refusal;

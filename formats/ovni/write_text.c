@@ -86,7 +86,7 @@ static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 
 static bool ovw_clean_name(struct text *t, struct slice name);
 
-/* Adds a name, cut to what readers accept, or the name that readers give to a track without one. */
+/* Adds a name, cut to the length that readers accept, or the readers' name for a track without one. */
 static void put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
 {
 	(void)ovw_clean_name(scratch, name);
@@ -95,7 +95,7 @@ static void put_name(struct text *t, const char *key, struct slice name, uint32_
 	put_member(t, key, slice_of(scratch->p, scratch->n));
 }
 
-/* Adds names of processes and threads, which ovni lacks: other programs ignore them. */
+/* Adds names of processes and threads: ovni has none, and other programs ignore them. */
 static void put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
 {
 	text_str(t, "},\"tracetool\":{");
@@ -171,7 +171,7 @@ static size_t json_size(struct text *t, struct slice name)
 	text_json_quoted(t, name);
 	const size_t n = t->n - before;
 	t->n = before;
-	return n + 24; /* the value and the punctuation */
+	return n + 24; /* the value, and separators */
 }
 
 /* Returns the value of a new label, or 0 if there is no space, or on OOM (text.failed). */
@@ -340,7 +340,7 @@ static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, s
 	return fits || d < 0 || d > 0;
 }
 
-/* Sets *number to the value, or to the number that its JSON text is.  Returns false if it is none. */
+/* Sets *number to the value, or to the number in its JSON text.  Returns false if it is not a number. */
 static bool number_of(const struct value *v, struct value *number)
 {
 	char text[64], *end;

@@ -101,7 +101,7 @@ struct args {
 	struct tabletext seen; /* earlier names, if there are more than FEW */
 };
 
-#define FEW 48 /* up to so many names are compared one by one */
+#define FEW 48 /* max number of names that are compared one by one */
 
 static struct args args_of(struct dfw_state *st, const struct batch *b, const struct event *e,
                            struct dfw_owner owner, struct chunk *chunk)
@@ -269,8 +269,8 @@ static void put_hash(struct args *a, struct slice name, const struct dfw_hash *h
 	text_add(t, h->text, h->n);
 }
 
-/* Adds a field of an end record that describes the records before it, such that it is true of those written.
- * Returns false if the field is none of these. */
+/* Adds a field of an end record that describes the records before it, changed to describe the written ones.
+ * Returns false for other fields. */
 static bool put_end_field(struct args *a, const struct field *f)
 {
 	struct text *const t = &a->chunk->text;

@@ -1,7 +1,7 @@
 /*
- * Copies of records: writes their bytes, possibly without some of them and with other times.  Of several
- * inputs, the first decides about the bytes before and after all records: brackets of the others are left
- * out, so that the output is one trace.
+ * Copies of records: writes their bytes, possibly without some records and with other times.  The first input
+ * supplies the bytes before and after all records: brackets of other inputs are left out, so that the output
+ * is one trace.
  */
 #include "dftracer/write/write.h"
 
@@ -30,7 +30,7 @@ struct dfw_copy {
 
 /* ---- copies with other times ---- */
 
-/* Returns the time of the event in units of so many ns. */
+/* Returns the time of the event in units of `unit` ns. */
 static uint64_t time_in_units(const struct dfw_copy *copy, const struct event *e, uint64_t unit,
                               struct chunk *chunk)
 {
@@ -90,7 +90,7 @@ static void end_line(struct dfw_copy *copy, struct chunk *chunk)
 		text_char(&chunk->text, '\n');
 }
 
-/* Returns the record without the rest of its line: end_selected() writes that before the next record. */
+/* Returns the record without the rest of its line, which end_selected() writes before the next record. */
 static struct slice body_of(struct slice record)
 {
 	while (record.n > 0 && record.p[record.n - 1] != '}')
@@ -130,7 +130,7 @@ static void put_selected(struct dfw_copy *copy, const struct event *e, struct sl
 	copy->cr = copy->line_end && bytes.n > body.n + 1 && bytes.p[bytes.n - 2] == '\r';
 }
 
-/* Writes lines of records that were read as one event; of an array, with the commas between them. */
+/* Writes lines of records that were read as one event; in an array, with commas between them. */
 static void put_selected_lines(struct dfw_copy *copy, const struct event *e, struct slice lines,
                                struct chunk *chunk)
 {

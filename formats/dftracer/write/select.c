@@ -1,16 +1,16 @@
 /*
- * Which records a copy keeps.
+ * Selection of the records that a copy keeps.
  *
- * Mark and sweep.  A survey pass over the input marks all that selected records refer to: definitions of
+ * Mark and sweep.  A survey pass over the input marks all data that selected records refer to: definitions of
  * hashes and entities, and all metadata of their processes and threads.  The copy then keeps the metadata
- * that defines something marked, in the order of the input.
+ * that defines marked data, in the order of the input.
  */
 #include <stdlib.h>
 
 #include "dftracer/write/write.h"
 
-/* A mark that is needed where one of two others is: the type of an entity, the host that metadata of a
- * process names. */
+/* A mark that is needed if one of two others is: the type of an entity, the host that metadata of a process
+ * names. */
 struct dfw_reference {
 	uint64_t from[2], to;
 };
@@ -83,8 +83,8 @@ bool dfw_parse_record(struct dfw_parser *x, struct slice bytes)
 
 /* ---- time units ---- */
 
-/* Processes are told apart as by the reader (find_process() in names.c): a record without a host belongs to
- * the first process of its pid, which takes the first host that is named. */
+/* Processes are distinguished as in the reader (find_process() in names.c): a record without a host belongs
+ * to the first process of its pid, which takes the first host that is named. */
 
 struct dfw_unit {
 	uint32_t ns; /* per unit of the times of a process */
@@ -198,7 +198,7 @@ static void mark_hashes(struct dfw_selection *s, const struct dfw_parser *x)
 	}
 }
 
-/* Keeps the first definition of a hash, and each with another text than the one before. */
+/* Keeps the first definition of a hash, and each one whose text differs from that of the previous one. */
 static bool keeps_definition(struct dfw_selection *s, const struct dfw_parser *x)
 {
 	const struct dft_arg *const name = dft_arg_of(&x->rec, DFT_ROLE_NAME);
@@ -228,7 +228,7 @@ static uint64_t thread_key(const struct dfw_parser *x)
 	return mark_key(OF_THREAD, mark_key(OF_PROCESS, x->pid, 0), x->tid);
 }
 
-/* Marks the process with its host (0: none), and as having a pid (2) for metadata without a host. */
+/* Marks the process with its host (0: none), and with 2 as its host for metadata without a host. */
 static void mark_track(struct dfw_selection *s, const struct dfw_parser *x)
 {
 	const uint64_t host = host_number(x->host);
@@ -260,7 +260,7 @@ static bool key_is(const struct dfw_parser *x, const struct dft_arg *a, const ch
 	return slice_is(dft_token_text(&x->rec, a->key), key);
 }
 
-/* Returns the mark of an argument's text.  Returns false if there is no such argument. */
+/* Sets *key to the mark of an argument's text.  Returns false if there is no such argument. */
 static bool arg_key(const struct dfw_parser *x, const char *name, enum mark kind, uint64_t *key)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++)
@@ -336,8 +336,7 @@ static bool keeps_entity(const struct dfw_selection *s, const struct dfw_parser 
 
 #define MAX_TRACKS (DFT_MAX_THREADS - 1) /* threads past the limit share a track */
 
-/* Returns whether the process and the thread of the event are marked, and assumes that the caller marks them
- * otherwise. */
+/* Returns whether the process and the thread of the event are marked; if not, the caller must mark them. */
 static bool is_known_track(struct dfw_selection *s, const struct track *t)
 {
 	if (t->index >= MAX_TRACKS)

@@ -212,7 +212,7 @@ struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct df
 	dft_md5(text, digest);
 	const uint64_t value = cut_digest(digest, st->dialect == DFW_D3);
 	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
-		return none; /* that of another text */
+		return none; /* the hash of another text */
 	const struct dfw_hash *const h = add_hash(st, kind, text, value);
 	if (h == NULL) {
 		chunk->text.failed = true;
@@ -243,7 +243,7 @@ static struct slice host_of(const struct batch *b, const struct event *e)
 	return slice_of(NULL, 0);
 }
 
-/* Where two keys collide, a process gets another pid. */
+/* If two keys collide, a process gets another pid. */
 static uint64_t key_of(uint64_t pid, struct slice host)
 {
 	return dft_key_of(pid, hash_bytes(host.p, host.n, hash_seed()));
@@ -373,7 +373,7 @@ static bool number_thread(struct dfw_state *st, const struct track *t, struct df
 	return true;
 }
 
-/* Returns the process and thread of an event, whose names precede their first events. */
+/* Returns the process and thread of an event; writes their names before their first event. */
 static struct dfw_owner who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
                                struct chunk *chunk)
 {

@@ -5,7 +5,7 @@
  * Private header of the writers of DFTracer.
  *
  * write.c   events of any format as records
- * args.c    their arguments
+ * args.c    arguments of these records
  * select.c  which records a copy keeps
  * copy.c    copies of records
  */
@@ -91,11 +91,11 @@ extern const struct writer_ops dfw_ops;
 /* MD5 (RFC 1321), from which tracers cut their hashes. */
 void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
 
-/* Adds a text as JSON. */
+/* Adds a text as a JSON string. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
 
-/* Returns the hash of a text, after writing its record before the first use.  n 0: the dialect, or the text,
- * has no hash. */
+/* Returns the hash of a text; writes the record that defines it before its first use.  n 0: no hash, as in
+ * d1, for an empty text, past the limits, or if another text has the hash. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
                             enum dft_hash_kind kind, struct slice text);
 
@@ -109,7 +109,7 @@ void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct
 void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
               bool counter, struct chunk *chunk);
 
-/* Returns the field that becomes a member of the record itself, or NULL. */
+/* Return the field that becomes the member `id` or `type` of the record itself, or NULL. */
 const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 
@@ -146,8 +146,8 @@ struct dfw_parser {
 /* Returns false if the bytes are not a record, or on OOM. */
 bool dfw_parse_record(struct dfw_parser *x, struct slice bytes);
 
-/* Returns ns per unit of the record's times, after applying it if it is a TIME_METRIC; 0 on OOM.  Must see
- * all records that are written, as their order decides about the process of records without a host. */
+/* Returns ns per unit of the times of the last record, after applying it if it is a TIME_METRIC; 0 on OOM.
+ * Call it for all written records: their order determines the process of records without a host. */
 uint64_t dfw_time_unit(struct dfw_parser *x);
 
 void dfw_parser_free(struct dfw_parser *x);

@@ -1,5 +1,5 @@
 /*
- * The checks of one event in their order, the checks at the end of the trace, and helpers of all checks:
+ * The checks of one event in their order, the checks at the end of the trace, and functions for all checks:
  * payload and reports.  Marks such as S11 or TK19 in comments number the conditions of ovniemu.
  */
 #include "ovni/state/state.h"
@@ -60,7 +60,7 @@ void state_limit(const struct state_event *x, const char *what, uint32_t max)
 
 /* ---- one event ---- */
 
-/* Reports events that ovniemu does not know, or whose model no stream requires, once for each code.  Returns
+/* Reports events that are unknown to ovniemu, or whose model no stream requires, once for each code.  Returns
  * false if the event cannot be checked. */
 static bool check_code(const struct state_event *x)
 {
@@ -80,7 +80,7 @@ static bool check_code(const struct state_event *x)
 	return !c->refused;
 }
 
-/* S14, P6: the state that the thread must have. */
+/* S14, P6: the thread is in the state that the event requires. */
 static void check_thread(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
@@ -141,7 +141,7 @@ static void check_lives(struct reader *r, const struct state_checker *c)
 	}
 }
 
-/* T5: all threads against that of the first stream, in order of paths, that has events. */
+/* T5: compares all threads with that of the first stream, in order of paths, that has events. */
 static void check_gate(struct reader *r, const struct state_checker *c)
 {
 	const struct state_thread *first = c->threads;

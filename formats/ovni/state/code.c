@@ -129,7 +129,7 @@ static bool number_value(struct state_checker *c, struct state_code *code)
 
 static bool is_required(const struct ovni_system *s, struct slice model)
 {
-	/* Single streams, and streams without the list, do not show what the trace requires. */
+	/* Single streams, and streams without the list, do not show which models the trace requires. */
 	if (!s->in_folder || s->nrequired == 0 || model.p == NULL || slice_is(model, "ovni"))
 		return true;
 	for (uint32_t i = 0; i < s->nrequired; i++)

@@ -207,7 +207,7 @@ void state_check_stack(const struct state_event *x)
 
 /* ---- marks and counters, which metadata declares ---- */
 
-/* K2, K4, K5: the type is declared, and of the kind that the event is for. */
+/* K2, K4, K5: the type is declared, and its kind fits the event. */
 static bool check_mark_type(const struct state_event *x, uint32_t type)
 {
 	static const struct ovni_mark none;

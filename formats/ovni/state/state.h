@@ -226,11 +226,12 @@ static inline const char *state_name(const struct state_event *x)
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns whether the payload has n bytes (not exact: or more); else reports OVNI_RULE_PAYLOAD_REFUSED. */
+/* Return whether the payload has n bytes (not exact: or more); whether the event is a jumbo event.  If not,
+ * report OVNI_RULE_PAYLOAD_REFUSED, except for a payload that was dropped. */
 bool state_has_payload(const struct state_event *x, uint32_t n, bool exact);
-bool state_is_jumbo(const struct state_event *x); /* likewise */
+bool state_is_jumbo(const struct state_event *x);
 
-/* Returns a number of the payload; 0 where it has no such field. */
+/* Returns the number at this offset of the payload; 0: the payload has no such field. */
 uint32_t state_u32(const struct state_event *x, uint8_t offset);
 void state_no_memory(const struct state_event *x);
 void state_limit(const struct state_event *x, const char *what, uint32_t max);
@@ -254,7 +255,7 @@ void state_check_burst(const struct state_event *x);
 /* body: see state_entry; quiet: reports nothing. */
 void state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet);
 
-/* Pops the value and all above it; returns how many, 0 if the value is not on the stack. */
+/* Pops the value and all above it.  Returns the number of popped values; 0: the value is not on the stack. */
 uint32_t state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet);
 const struct state_entry *state_top(const struct state_checker *c, uint32_t thread, uint8_t id);
 
@@ -267,14 +268,14 @@ void state_check_counters(const struct state_event *x);
 void state_check_task(const struct state_event *x);
 void state_check_worksharing(const struct state_event *x);
 
-/* Returns the index, or TABLE_NONE. */
+/* Returns the index of the unit with this key, or TABLE_NONE. */
 uint32_t state_unit_find(const struct state_units *t, uint64_t key);
 
 /* Adds a new key; returns TABLE_NONE if the table is full (state_units_are_full()), or on OOM. */
 uint32_t state_unit_add(struct state_units *t, uint64_t key);
 bool state_units_are_full(const struct state_units *t);
 
-/* Evicts normal tasks and bodies that have ended, and counts them. */
+/* Evicts normal tasks and bodies that have ended, and counts them.  Returns false on OOM. */
 bool state_units_evict(struct state_units *t, uint32_t *evicted);
 void state_units_free(struct state_units *t);
 

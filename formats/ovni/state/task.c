@@ -1,7 +1,7 @@
 /*
- * Types, tasks and their bodies.  Numbers are those of a process and a model; any thread may create them, but
- * they must exist before they are used.  All are units of one table; long runs have more tasks than the table
- * holds, so tasks that have ended are evicted when it is full.
+ * Types, tasks and their bodies.  Their numbers are unique in a process and a model; any thread may create
+ * them, but they must exist before they are used.  All are units of one table; long runs have more tasks than
+ * it holds, so ended ones are evicted when it is full.
  */
 #include "ovni/state/state.h"
 
@@ -36,8 +36,8 @@ uint32_t state_unit_add(struct state_units *t, uint64_t key)
 	return i;
 }
 
-/* Indices stay, since stacks and bodies refer to them.  A table64 cannot remove keys: those that remain are
- * added to a new one. */
+/* Units keep their indices, since stacks and bodies refer to them.  A table64 cannot remove keys: those that
+ * remain are added to a new one. */
 bool state_units_evict(struct state_units *t, uint32_t *evicted)
 {
 	bool ok = true;
@@ -65,7 +65,7 @@ void state_units_free(struct state_units *t)
 	table64_free(&t->index);
 }
 
-/* Evicts units that have ended; not repeatedly for a few.  Returns whether one can be added. */
+/* Evicts units that have ended, unless the last call evicted few.  Returns whether one can be added. */
 static bool evict_ended(const struct state_event *x)
 {
 	struct state_units *const t = &x->checker->units;
@@ -278,7 +278,7 @@ static void create_task(const struct state_event *x)
 	}
 }
 
-/* TK6, TK8.  A task that was not created exists from here on.  Sets *ok to whether nothing was wrong. */
+/* TK6, TK8.  Adds a task that was not created.  Sets *ok to whether the task is valid. */
 static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 {
 	const uint64_t key = unit_key(x, STATE_UNIT_TASK, id);

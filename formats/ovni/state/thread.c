@@ -11,7 +11,7 @@
 
 /* ---- the thread of a stream ---- */
 
-/* A thread without a loom is of the process of the same number in a loom that other threads name. */
+/* A thread without a loom belongs to the process with its pid in a loom that other threads name. */
 static uint32_t process_of(const struct ovni_system *s, uint32_t process)
 {
 	uint32_t named = TABLE_NONE;
@@ -21,7 +21,7 @@ static uint32_t process_of(const struct ovni_system *s, uint32_t process)
 	return named != TABLE_NONE ? named : process;
 }
 
-/* The first thread of a number counts. */
+/* Of threads with the same key, the first one is indexed. */
 static bool index_thread(struct state_checker *c, uint64_t key, uint32_t thread)
 {
 	return table64_get(&c->by_tid, key) != TABLE_NONE || table64_put(&c->by_tid, key, thread);
