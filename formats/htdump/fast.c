@@ -5,7 +5,9 @@
  */
 #include "htdump/htdump.h"
 
-#define SPARE (1U << 20) /* bytes after `limit` for the last record; below all limits of records */
+/* Bytes after `limit` for the last record, which all are in the window.  `limit` is at most 4 MiB after the
+ * first byte to read, so a record has at most 5 MiB here: less than HT_FAST_RECORD. */
+#define SPARE (1U << 20)
 
 /* The class of the previous record. */
 struct fast_class {

@@ -68,7 +68,7 @@ enum ht_type {
 
 /* Limits on hostile input, far above real traces. */
 #define HT_MAX_LINE (4U << 20)    /* bytes of a line of a label map */
-#define HT_FAST_RECORD (8U << 20) /* maximum bytes of a record that the fast path reads */
+#define HT_FAST_RECORD (8U << 20) /* the fast path reads no record longer than this */
 #define HT_SEARCH_BYTES (1 << 20) /* bytes searched at once for the start of a trace */
 #define HT_MAX_CLASSES 65536U
 #define HT_MAX_FIELDS 262144U /* fields of all classes */
@@ -449,8 +449,8 @@ static inline struct value ht_leaf_value(const struct ht_state *st, const struct
 
 /* ---- writer: classes, state ---- */
 
-/* Records of a .htdump are copied unchanged.  Events of other formats become records of HawkTracer classes,
- * in the wire layout, little endian. */
+/* Records of a .htdump are copied; --rebase changes their times.  Events of other formats become records of
+ * HawkTracer classes, in the wire layout, little endian. */
 
 /* Class ids of the output.  0 to 8 are those of HawkTracer 0.11, the others those of tracetool. */
 enum htw_class_id {

@@ -1,8 +1,8 @@
 /*
  * Interned data: texts, keys of annotations and call stacks, written once and then referred to by number
  * (iid); and the arguments of an event, whose keys are interned.  Memory is bounded for any input: a text for
- * which there is no space is written where it is used.  Short strings of arguments get an iid when they occur
- * the second time, so texts that never recur take no space.
+ * which there is no space (TABLE_ENTRIES, TABLE_BYTES) is written where it is used.  Short strings of
+ * arguments get an iid when they occur the second time, so texts that never recur take no space.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define MIN_STRING 4          /* bytes; shorter strings are as short as a number */
 #define SEEN (1U << 16)       /* slots for hashes of strings that occurred once */
 #define LONG_STRING 32        /* bytes; longer ones get a number at once, as long as ... */
-#define MAX_UNUSED 4096       /* ... numbers exceed their repeated uses by less than this */
+#define MAX_UNUSED 4096       /* ... numbers exceed repeated uses, of all strings, by less than this */
 #define MAX_ARGS (128U << 20) /* bytes of the arguments of an event */
 
 /* ---- texts ---- */

@@ -64,7 +64,7 @@ struct field {
 /* 64 bytes: one cache line. */
 struct event {
 	uint64_t ts;  /* ns on the trace's own clock */
-	uint64_t dur; /* spans: ns; flows, instants with EVENT_ARROW: id; ends of async spans: equal key */
+	uint64_t dur; /* spans: ns; flows, instants with EVENT_ARROW: id; ends of async spans: equal id */
 	struct slice name;
 	const struct class *cls;   /* never NULL */
 	const struct track *track; /* NULL only for PHASE_STRUCTURE */

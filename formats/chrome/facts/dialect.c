@@ -1,7 +1,8 @@
 /*
- * Dialects: the program that wrote the file, by the first mark found: members of the object, the start of the
- * input, or categories and names of the first events.  A mark of the file as a whole wins over one of an
- * event.  The dialect gives the clock, and the rules of its vocabulary ("kineto:kernel").
+ * Dialects: the program that wrote the file, by marks: members of the object, the start of the input, or
+ * categories and names of the first events.  Of the marks of events, the first decides; a member of the
+ * object wins over it, even if it follows.  The dialect gives the clock, and the rules of its vocabulary
+ * ("kineto:kernel").
  */
 #include "chrome/chrome.h"
 

@@ -120,8 +120,8 @@ void mark_cursor_free(struct mark_cursor *c);
  * records, and named by a third.  So a pass over the same inputs (run/passes.c) interprets, selects, and
  * marks the records of selected events: the record at the event's offset, and the record that ended a span.
  * If the latter has further events, the begin of the span is marked with these, too.
- * Structure is marked, too.  In the next pass, raw events of other records get EVENT_LEFT_OUT, or are
- * removed.
+ * Structure is marked, too: it may be an event if it is read raw.  In the next pass, raw events of other
+ * records get EVENT_LEFT_OUT, or are removed.
  *
  * If each record is an event that the reader completes (COPIER_WHOLE), that pass is made only if an event
  * needs it.  Events are selected as they are read; a survey marks them for the pass after it.
