@@ -233,8 +233,7 @@ struct column_position {
 	uint64_t packed, unpacked; /* bytes, with headers */
 };
 
-/* Adds the pages of the group to `to`.  The returned position counts from `offset`, that of the first byte.
- */
+/* Adds the pages of the group to `to`.  In the returned position their first byte is at `offset`. */
 struct column_position column_put_pages(struct column *c, struct column_tools *tools, struct text *to,
                                         uint64_t offset);
 

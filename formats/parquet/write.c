@@ -183,7 +183,7 @@ static void put_pair(struct parquet_state *st, const char *key, struct slice val
 	text_free(&clean);
 }
 
-/* Adds a fact; the key is its name after "tracetool.". */
+/* Adds a fact; its key is "tracetool." and its name. */
 static void put_fact(struct parquet_state *st, const struct fact *f)
 {
 	struct text t = { .p = NULL };
