@@ -2,8 +2,8 @@
 #define CSV_CSV_H
 
 /*
- * Private header of two formats with one table: csv separates cells by commas and quotes (RFC 4180), tsv
- * separates them by tabs and escapes with backslashes.
+ * Private header of two formats with the same table: csv separates cells by commas and quotes them (RFC
+ * 4180); tsv separates them by tabs and escapes with backslashes.
  *
  *   format.c  registration and losses of both
  *   write.c   the writer of both

@@ -1,9 +1,9 @@
 /*
- * The writer of csv and tsv: one row an event, its fields as one cell of JSON.  Rows are rendered on several
- * threads; cells that all events of a track or a class share are rendered once, when these are declared.
+ * The writer of csv and tsv: one row an event, its fields as one cell of JSON.  Several threads render rows.
+ * Cells that all events of a track or a class share are rendered once, when the track or class is declared.
  *
- * A cell is escaped twice: as JSON, then by the table (csv doubles quotes, tsv doubles backslashes).  Common
- * fields, whose JSON has no escapes, are written in one step with both.
+ * The cell of fields is escaped twice: as JSON, then for the table (csv doubles quotes, tsv doubles
+ * backslashes).  Common fields, whose JSON has no escapes, are written with both in one step.
  */
 #include "csv/csv.h"
 
@@ -24,7 +24,7 @@
 struct shared_cells {
 	const char *p;
 	uint32_t n;
-	uint32_t bad_text, hidden; /* number of their texts with losses of these kinds */
+	uint32_t bad_text, hidden; /* number of texts with losses of these kinds */
 };
 
 struct csv_state {
@@ -52,7 +52,7 @@ static bool needs_quotes(struct slice s)
 	return false;
 }
 
-/* Returns the size of the character at p in bytes, or 1 if the bytes are not UTF-8. */
+/* Returns the size of the character at p in bytes; 1, and *valid false, if the bytes are not UTF-8. */
 static size_t character_size(const char *p, const char *end, bool *valid)
 {
 	const unsigned char c = (unsigned char)*p;
@@ -67,7 +67,7 @@ static bool is_control(const char *p, size_t size)
 	return size == 1 ? (unsigned char)*p < 0x20 || *p == 0x7f : utf8_is_hidden(utf8_point(p, size));
 }
 
-/* Adds a text of csv, which has no escape but the doubled quote.  Returns its losses. */
+/* Adds a text of csv, whose only escape is the doubled quote.  Returns its losses. */
 static unsigned put_quoted(struct text *t, struct slice s)
 {
 	const char *const end = s.p + s.n;
@@ -139,7 +139,7 @@ static unsigned put_text_cell(struct text *t, bool tabs, struct slice s)
 
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are text in JSON */
 
-/* Doubles each `c` from offset `from` on.  Works from the end to the front, so that each byte moves once. */
+/* Doubles each `c` from offset `from` on.  Works from the end to the front, to move each byte once. */
 static void double_each(struct text *t, size_t from, char c)
 {
 	size_t n = 0;
@@ -169,8 +169,8 @@ static inline char *store_plain_string(char *p, bool tabs, const char *s, uint32
 	return p + 2 - tabs;
 }
 
-/* Adds a common field, already doubled: a plain name, and a plain text or a small integer.  Returns false,
- * and adds nothing, for other fields.  Without it, convert takes 15 to 20 % more instructions. */
+/* Adds a common field (a plain name, and a plain text or a small integer) with both escapes.  Returns false,
+ * and adds nothing, for other fields.  Without this function, convert takes 15 to 20 % more instructions. */
 static inline bool put_plain_field(struct text *t, bool tabs, const struct field *f, bool first)
 {
 	const struct value *const v = &f->value;
@@ -226,7 +226,7 @@ static void put_name(struct text *t, bool tabs, struct slice name, struct shared
 	cells->hidden += (lost & TEXT_HIDDEN) != 0;
 }
 
-/* Adds the cells of a process or thread: name and number, empty if k is NULL. */
+/* Adds the cells of a process or thread: name and number; both are empty if k is NULL. */
 static void put_name_and_id(struct text *t, bool tabs, const struct track *k, struct shared_cells *cells)
 {
 	if (k != NULL)
@@ -376,7 +376,7 @@ static void put_text_value(const struct csv_state *st, struct chunk *c, enum lif
 	text_free(&made);
 }
 
-/* Adds the cells with a separator before each.  Not inlined: rows without them are the common ones. */
+/* Adds the cells with a separator before each.  Not inlined: most rows have no such cells. */
 static __attribute__((noinline)) void put_lifted(const struct csv_state *st, const struct batch *b,
                                                  const struct event *e, struct chunk *c)
 {
@@ -396,7 +396,7 @@ static __attribute__((noinline)) void put_lifted(const struct csv_state *st, con
 /* ---- rows ---- */
 
 struct kind {
-	char text[16]; /* copied whole: a constant size is one instruction */
+	char text[16]; /* all bytes are copied: with a constant size this is one instruction */
 	uint32_t n;
 };
 
@@ -406,7 +406,7 @@ static const struct kind kinds[] = {
 #undef ROW
 };
 
-/* Bytes of the kind, of numbers and of separators of a row; texts and fields come on top. */
+/* Bytes of the kind, the numbers and the separators of a row, without texts and fields. */
 #define ROW_BYTES (sizeof(struct kind) + 4 * DECIMAL_U64_MAX + 8)
 
 static void render_row(const struct csv_state *st, const struct batch *b, const struct event *e,

@@ -9,12 +9,12 @@
  *   write.c     events, packets, the writer
  *   metadata.c  classes, facts and clock in TSDL
  *
- * All events are in one stream in order of time, so that a reader opens one file however many threads there
- * are; the context of each event names its track.  A span is one event with a duration: pairs of events would
- * have to be sorted by the ends of spans, of which any number may be open.
+ * All events are in one stream in order of time, so that a reader opens one file, whatever the number of
+ * threads; the context of each event names its track.  A span is one event with a duration: pairs of events
+ * would have to be sorted by the ends of spans, and any number of spans may be open.
  *
  * There is no uuid: babeltrace2 joins traces with the same uuid as parts of one trace, and equal inputs must
- * give equal bytes.  There is no count of discarded events either: a writer does not know what an input lost.
+ * give equal bytes.  There is no count of discarded events: a writer cannot determine the losses of an input.
  */
 
 #include "base/table.h"
@@ -27,7 +27,7 @@
 
 #define CTF_PACKET_SIZE (256U << 10) /* bytes; a packet ends with the event that reaches this size */
 
-/* Memory, and what readers load at once, do not grow with the trace. */
+/* Limits, so that memory, and the data that readers load at once, do not grow with the trace. */
 #define CTF_MAX_CLASSES 32768U
 #define CTF_MAX_FIELDS 131072U       /* of all classes */
 #define CTF_MAX_DESCRIBED (8U << 20) /* bytes of all declarations */
@@ -35,8 +35,8 @@
 #define CTF_MAX_IDENTIFIER 200U      /* bytes */
 #define CTF_MAX_FACTS 500U
 
-/* Value of the clock in ns.  Readers store times, with and without the clock's offset, in signed 64-bit
- * numbers; babeltrace2 refuses INT64_MAX itself. */
+/* Max value of the clock in ns.  Readers store times, with and without the clock's offset, in signed 64-bit
+ * numbers; babeltrace2 refuses INT64_MAX. */
 #define CTF_MAX_TIME ((uint64_t)INT64_MAX - 1)
 
 enum ctf_loss {
@@ -58,11 +58,10 @@ static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t of
 
 /* A class of the output: events of one class and kind, with the same fields of the same types. */
 struct ctf_layout {
-	/* kind: enum event_kind; type of a member: enum value_type | that of the elements of a sequence << 8
-	 */
+	/* kind: enum event_kind; type of a member: enum value_type | element type of a sequence << 8 */
 	struct shape shape;
 	uint32_t id;
-	bool other; /* shared by events without a class of their own: all fields are one text */
+	bool other; /* shared by events without their own class: all fields are one text */
 };
 
 struct ctf_state {
@@ -73,17 +72,17 @@ struct ctf_state {
 	struct arena arena;
 	struct shapes shapes; /* struct ctf_layout */
 	struct ctf_layout others[EVENT_KINDS];
-	struct text declarations; /* of the layouts, in TSDL */
+	struct text declarations; /* declarations of the layouts in TSDL */
 	struct text packet;       /* current packet, with space for its head */
-	uint64_t packet_begin;    /* value of the clock at its first event, ns */
-	uint64_t packets;         /* written */
+	uint64_t packet_begin;    /* value of the clock at the packet's first event, ns */
+	uint64_t packets;         /* number of written packets */
 	struct chunk names;       /* losses of the names of tracks; no text */
 	struct text scratch;
 };
 
 /* ---- metadata.c ---- */
 
-/* Declares the class of a layout.  A loss is counted at the offset. */
+/* Declares the class of a layout.  Counts a loss at the offset if names change.  Returns false on OOM. */
 bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk,
                         uint64_t offset);
 

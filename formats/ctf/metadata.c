@@ -2,7 +2,7 @@
  * Metadata in TSDL (section 7 and appendix C of the specification): declarations of the classes of events,
  * facts of the trace, and its clock.
  *
- * Names of fields get an underscore in front, which readers remove: so none is a keyword, and a name that
+ * Names of fields get a leading underscore, which readers remove: so none is a keyword, and a name that
  * starts with an underscore keeps it.
  */
 #include "ctf/ctf.h"
@@ -15,7 +15,7 @@
 
 /* ---- literals and identifiers ---- */
 
-/* Adds a string literal.  Readers print it as it is, so control characters and bytes that are not UTF-8 are
+/* Adds a string literal.  Readers print it unchanged, so control characters and bytes that are not UTF-8 are
  * written as \xNN. */
 static void put_literal(struct text *t, struct slice s)
 {
@@ -58,7 +58,7 @@ static bool put_identifier(struct text *t, const char *prefix, struct slice name
 
 static const struct {
 	const char *name;
-	const char *number; /* field after the name of the event; NULL: none */
+	const char *number; /* field that follows the name of the event; NULL: none */
 } kinds[EVENT_KINDS] = {
 	[EVENT_KIND_SPAN] = { "span", "dur" },
 	[EVENT_KIND_ASYNC] = { "async", "dur" },
@@ -94,7 +94,7 @@ struct names {
 	bool changed; /* an identifier is not the name of its field */
 };
 
-/* To babeltrace2, names are equal if they differ by a leading underscore. */
+/* For babeltrace2, names that differ only by a leading underscore are equal. */
 static bool is_taken(const struct names *names, struct slice name)
 {
 	const struct slice bare = slice_of(name.p + 1, name.n - 1);
@@ -163,7 +163,7 @@ static bool put_members(struct text *t, struct names *names, const struct ctf_la
 	return ok;
 }
 
-/* Adds the fields that all events of the kind have, which precede the members. */
+/* Adds the fields that all events of the kind have; they precede the members. */
 static bool put_fixed_fields(struct text *t, struct names *names, const struct ctf_layout *l)
 {
 	const char *const number = kinds[l->shape.kind].number, *const text = type_of(VALUE_STRING);
@@ -259,7 +259,7 @@ static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *
 
 /* ---- clock ---- */
 
-/* Returns the time of the clock's value 0 in ns: since 1970 with_epoch, else on the trace's clock. */
+/* Returns the time of the clock's value 0 in ns: since 1970 if with_epoch, else on the trace's clock. */
 static __int128 clock_offset(const struct ctf_state *st, const struct writer *w, bool with_epoch)
 {
 	__int128 offset = (int64_t)st->base;

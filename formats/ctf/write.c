@@ -2,7 +2,7 @@
  * The writer of CTF: one stream of packets (section 5), and the metadata at the end.
  *
  * An event is the id of its class, its time, the context of its track, and a payload.  A class of the output
- * is a layout: class of the trace, kind of event, and names and types of its fields.  Events beyond the
+ * has a layout: class of the trace, kind of event, and names and types of the fields.  Events beyond the
  * limits of ctf.h share one class per kind, with all fields in one text.
  */
 #include "ctf/ctf.h"
@@ -19,7 +19,7 @@
 
 #define PACKET_MAGIC 0xc1fc1fc1U /* section 5.1 */
 #define PACKET_HEAD 48U          /* bytes: magic, stream_id; two times, two sizes, a number */
-#define MIN_TIME (INT64_MIN / 2) /* ns; earlier events are moved here, see CTF_MAX_TIME */
+#define MIN_TIME (INT64_MIN / 2) /* ns; earlier events are moved to this time, see CTF_MAX_TIME */
 
 /* ---- numbers and texts ---- */
 
@@ -35,14 +35,14 @@ static void put_number(struct text *t, uint64_t v, unsigned size)
 	char *const p = text_reserve(t, 8);
 
 	if (p != NULL) {
-		store(p, v, 8); /* one instruction; copying `size` bytes is a loop */
+		store(p, v, 8); /* one instruction, where copying `size` bytes is a loop */
 		t->n += size;
 	}
 }
 
 enum text_loss { TEXT_NUL = 1, TEXT_NOT_UTF8 = 2 };
 
-/* Adds a text with U+FFFD for NUL bytes and for bytes that are not UTF-8.  Returns its losses. */
+/* Adds a text, with U+FFFD for NUL bytes and for bytes that are not UTF-8.  Returns its losses. */
 static unsigned put_repaired_text(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
@@ -111,7 +111,7 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 
 /* ---- layouts ---- */
 
-/* Parses a value of JSON that is a number which a double can hold. */
+/* Parses a value of JSON.  Returns false if it is not a number, or beyond a double. */
 static bool parse_json_number(const struct value *v, double *number)
 {
 	char text[64], *end;
@@ -125,7 +125,7 @@ static bool parse_json_number(const struct value *v, double *number)
 }
 
 /* Returns the type of the elements of a list that becomes a sequence; else VALUE_NONE.  Frames of call stacks
- * are texts and addresses: these become texts. */
+ * are texts and addresses; they become texts. */
 static inline uint8_t element_type(const struct value *v)
 {
 	const uint8_t e = v->type == VALUE_LIST ? v->element : (uint8_t)VALUE_NONE;
@@ -148,7 +148,7 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 	                  element_type(v) << 8);
 }
 
-/* Returns the layout of events of this kind without a class of their own. */
+/* Returns the layout of events of this kind that have no class of their own. */
 static const struct ctf_layout *other_layout(struct ctf_state *st, enum event_kind kind, struct chunk *chunk,
                                              uint64_t offset)
 {
@@ -185,7 +185,7 @@ static bool charge_layout(struct ctf_state *st, const struct event *e, const str
 	return shapes_reserve(&st->shapes, &max, e->nfields, declaration_cost(e, f));
 }
 
-/* Returns the layout of an event, declared if it is new. */
+/* Returns the layout of an event.  Declares it if it is new. */
 static const struct ctf_layout *find_layout(struct ctf_state *st, const struct batch *b,
                                             const struct event *e, struct chunk *chunk)
 {
@@ -236,7 +236,7 @@ static void put_as_text(struct ctf_state *st, const struct value *v, struct chun
 /* put_list() and put_value() call each other. */
 static void put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset);
 
-/* Adds an address as a text, for lists that have texts too. */
+/* Adds an address as a text, for lists that also have texts. */
 static void put_address_text(struct text *t, uint64_t v)
 {
 	char *const p = text_reserve(t, DECIMAL_HEX_MAX + 1);
@@ -362,8 +362,8 @@ static void end_packet(struct ctf_state *st, struct chunk *chunk)
 	text_clear(t);
 }
 
-/* Returns the value of the clock at an event in ns.  Its base is the time of the first event if that is
- * negative, else 0. */
+/* Returns the value of the clock at an event in ns.  The clock's base is the time of the first event if that
+ * is negative, else 0. */
 static uint64_t clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
 {
 	const int64_t ts = (int64_t)e->ts;

@@ -102,7 +102,7 @@ static bool charge_event(struct d9_state *st, uint32_t bytes, struct finding_tal
 	return true;
 }
 
-/* Charges a text above the limit, which only the first one of an event may be. */
+/* Charges a text above the limit.  Returns false unless it is the first one of the event. */
 static bool charge_long(struct d9_state *st, uint32_t bytes)
 {
 	if (bytes <= D9_MAX_EVENT_POOLED || st->event_pooled > 0)
@@ -130,13 +130,13 @@ static void set_stack(struct d9_state *st, const char *addresses, uint32_t n, co
 		v->values = d9_stack_values(st, false, &b->scratch, addresses, n, &cost, &v->element);
 }
 
-/* Shows an id without a definition as a number. */
+/* Sets *v to the id as a number. */
 static void set_number(uint32_t id, struct value *v)
 {
 	*v = (struct value){ .type = VALUE_U32, .u64 = id };
 }
 
-/* The value of an id that is not defined yet. */
+/* Sets *v for an id that is not defined yet. */
 static void set_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                      struct batch *b, struct value *v)
 {
@@ -152,7 +152,7 @@ static void set_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, c
 		*v = value_string(data);
 }
 
-/* The value of an id that is not a known text. */
+/* Sets *v for an id that is not a known text. */
 static void set_other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                       struct batch *b, struct value *v)
 {
@@ -204,7 +204,7 @@ static bool stop_at(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_
 	return false;
 }
 
-/* Notes something that does not end reading.  Returns whether to report it now. */
+/* Notes a finding that does not end reading.  Returns whether to report it now. */
 static bool note_finding(struct d9_walk *w)
 {
 	w->has_finding = true;
@@ -435,7 +435,7 @@ static enum record_status report_stop(const struct d9_walk *w)
 	return RECORD_BAD;
 }
 
-/* Whether the walk stopped at a limit of this reader: the event is legal. */
+/* Returns whether the walk stopped at a limit of this reader: the event is legal. */
 static bool is_too_deep(const struct d9_walk *w)
 {
 	return w->stopped && w->rule == D9_RULE_NESTING;
@@ -469,7 +469,7 @@ enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s,
 
 /* ---- events longer than --max-record ---- */
 
-/* Passes over the next value, or over its length or count.  Nothing is changed unless all of that is in the
+/* Passes over the next value, or over its length or count.  Changes nothing unless all these bytes are in the
  * window. */
 static bool pass_value(struct d9_walk *w, struct d9_pass *pass, uint8_t type)
 {
@@ -543,7 +543,7 @@ static bool pass_next(struct d9_walk *w, struct d9_pass *pass)
 	return true;
 }
 
-/* Leaves the lists and maps that have no further values; returns whether the record ends. */
+/* Leaves the lists and maps that have no further values.  Returns whether the record ends. */
 static bool is_passed(struct d9_pass *pass)
 {
 	while (pass->depth > 0 && pass->levels[pass->depth - 1].values == 0)
@@ -552,7 +552,7 @@ static bool is_passed(struct d9_pass *pass)
 	       (pass->schema == NULL || pass->field == pass->schema->nfields);
 }
 
-/* A unit of a value, such as a number, has fewer bytes. */
+/* More than the bytes of any unit of a value, such as a number. */
 #define UNIT_BYTES 16
 
 enum record_status d9_pass(struct d9_state *st, struct record *f)

@@ -4,10 +4,10 @@
 /*
  * Private header of the dial9 format.
  *
- * A record begins in read.c, which reads resets and headers itself.  Schemas and annotations go to schemas.c.
- * An event goes to meaning.c, which has it measured (fast.c) or, if it is not plain, checked value by value
- * (check.c); a pool entry goes to pools.c.  If events are wanted, meaning.c makes them; in runs of plain
- * events fast.c does all of it.
+ * read.c reads resets and headers, and calls schemas.c for schemas and annotations, pools.c for pool entries,
+ * meaning.c for events.  meaning.c finds the end of an event by fast.c or, if the event is not plain, checks
+ * it value by value (check.c); on request it makes the event of the batch.  In runs of plain events fast.c
+ * does all of this.
  *
  *   format.c   registration, findings, dialects, detection
  *   read.c     the reader: frames and their entries
@@ -35,9 +35,9 @@
 /* ---- bytes of the file ---- */
 
 /*
- * All integers are little-endian.  A stream is a header and frames; each frame begins with its tag and has no
- * length of its own.  Features marked 0.3.6 or 0.4 occur in files of these crates, under the same version
- * byte, and are not in the document.
+ * All integers are little-endian.  A stream is a header and frames; a frame begins with its tag and does not
+ * state its length.  Features marked 0.3.6 or 0.4 occur in files of these crates, under the same version
+ * byte, and are not in the document of 0.3.2.
  */
 
 /* "Header": TRC, NUL and the version.  Since 0.4 a header may replace any frame and begins a segment. */
@@ -97,29 +97,29 @@ enum d9_type {
 #define D9_FAST_FRAME (4U << 20)     /* bytes of an event that is measured at full speed, at most */
 #define D9_MAX_SCHEMAS 65536U        /* different ones in the whole trace */
 #define D9_MAX_DESCRIBED (16U << 20) /* bytes of memory of all schemas, without long ones */
-#define D9_MAX_POOLED (16U << 20)    /* bytes of memory of the pools of one segment, likewise */
+#define D9_MAX_POOLED (16U << 20)    /* bytes of memory of the pools of one segment, without long entries */
 #define D9_AHEAD_POOLED (1U << 20)   /* bytes of pools above which the look-ahead pass comes first */
 #define D9_MAX_PENDING 16384U        /* ids of one segment that wait for their definition */
 #define D9_MAX_LATE 16384U           /* definitions after their use, in the whole trace */
 #define D9_MAX_SYMBOLS 65536U
-#define D9_MAX_AHEAD_BYTES (4U << 20) /* of the texts of symbols and late definitions */
+#define D9_MAX_AHEAD_BYTES (4U << 20) /* of texts of symbols and late definitions */
 #define D9_THREADS_AHEAD (32U << 20)  /* max bytes of the file searched for threads of workers */
 #define D9_THREADS_QUIET (64U << 10)  /* the search ends after so many bytes without a new worker */
 #define D9_MAX_WORKERS 65536U
 #define D9_MAX_META 64U /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
-#define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that pools may add to one event, if by several values */
-#define D9_ADDRESS_COST 20U            /* bytes of these charged for an address without a name */
+#define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that pools may add to one event; more only by one text */
+#define D9_ADDRESS_COST 20U            /* approximate bytes of an address without a name in an output */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
 
 /* ---- dialects ---- */
 
-/* The documents of crates 0.3.2 and 0.3.6, and what crate 0.4 writes; all under the same version. */
+/* The documents of crates 0.3.2 and 0.3.6, and the output of crate 0.4; all have the same version byte. */
 enum d9_dialect { D9_0_3_2, D9_0_3_6, D9_0_4, D9_DIALECTS };
 
-extern const char *const d9_dialects[]; /* their names, then others for the first, ended by NULL */
+extern const char *const d9_dialects[]; /* their names, then another name of the first one, then NULL */
 
-/* The dialect of this name; D9_0_4 if it is NULL. */
+/* Returns the dialect with this name; D9_0_4 if name is NULL. */
 enum d9_dialect d9_dialect_of(const char *name);
 
 /* ---- types ---- */
@@ -135,22 +135,22 @@ enum d9_shape {
 	D9_SHAPE_LEB128,
 	D9_SHAPE_TEXT,   /* u32 n, then n bytes of UTF-8 */
 	D9_SHAPE_RUN,    /* u32 n, then n items of `size` bytes */
-	D9_SHAPE_VALUES, /* u32 n, then n entries of `each` values, `size` bytes at least: if `tagged` each
-	                    after its type, else texts */
+	D9_SHAPE_VALUES, /* u32 n, then n entries of `each` values and at least `size` bytes; values are
+	                    texts, or if `tagged` of the type that precedes each */
 };
 
-/* "Field Types", the one table that all walks over values use. */
+/* "Field Types"; all walks over values use this table. */
 struct d9_type_info {
 	const char *names[2]; /* of the type, and of the optional one */
-	const char *missing;  /* findings: what is cut if the input ends in such a value, or in its count */
+	const char *missing;  /* findings: the cut part if the input ends in such a value or its count */
 	uint8_t shape;        /* enum d9_shape */
 	uint8_t size;
 	uint8_t each;
 	uint8_t pool; /* enum d9_pool_kind */
 	bool tagged;
 	uint8_t value;     /* enum value_type of raw values */
-	const char *newer; /* its name in findings if the document of 0.3.2 lacks it, or NULL ... */
-	uint8_t since;     /* ... and the dialect that has it */
+	const char *newer; /* its name in findings if the document of 0.3.2 lacks it, or NULL */
+	uint8_t since;     /* with `newer`: the first dialect that has it */
 };
 
 extern const struct d9_type_info d9_types[D9_TYPES];
@@ -173,7 +173,7 @@ static inline bool d9_type_known(uint8_t type)
 	return d9_type(type)->shape != D9_SHAPE_UNKNOWN;
 }
 
-/* Returns the bytes of a value; 0: variable or unknown. */
+/* Returns the size of a value in bytes; 0: variable or unknown. */
 static inline uint32_t d9_fixed_size(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
@@ -181,7 +181,7 @@ static inline uint32_t d9_fixed_size(uint8_t type)
 	return t->shape <= D9_SHAPE_ID && !d9_is_optional(type) ? t->size : 0;
 }
 
-/* A value of fixed size: 1, 2, 4 or 8 bytes. */
+/* Loads a value of 1, 2, 4 or 8 bytes. */
 static inline uint64_t d9_load(const char *p, unsigned size)
 {
 	switch (size) {
@@ -227,28 +227,28 @@ struct d9_lack {
 	const struct d9_field *field;   /* or NULL */
 	uint64_t bytes;                 /* missing, at least */
 	uint64_t length;                /* with has_length: the count or length that does not fit */
-	uint64_t left;                  /* with has_length: bytes that are left for it */
+	uint64_t left;                  /* with has_length: bytes available for it */
 	bool has_length;
 };
 
-/* The bytes of a frame in the window, read from the front. */
+/* The bytes of a frame that are in the window, read from the front.  A read that lacks bytes sets *lack. */
 struct d9_bytes {
 	const char *p, *end;
 	struct input *in;
 	struct d9_lack *lack;
 };
 
-/* Records the lack of n bytes; returns false. */
+/* Records that a read of n bytes, named `what` in findings, lacks bytes.  Returns false. */
 bool d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what);
 
-/* Reads n items of `each` bytes; *p is their position.  Returns false if they do not fit. */
+/* Reads n items of `each` bytes, and sets *p to their position.  Returns false if bytes are lacking. */
 bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p);
 
-/* Reads a LEB128 number and returns its size.  0: incomplete; D9_VARINT_MAX + 1: it has no end within
+/* Reads a LEB128 number and returns its size in bytes; 0: incomplete; D9_VARINT_MAX + 1: it has no end within
  * D9_VARINT_MAX bytes.  Bits above 64 are dropped. */
 unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
 
-/* Returns n bytes, or NULL. */
+/* Reads n bytes and returns their position, or NULL if bytes are lacking. */
 static inline const char *d9_bytes_read(struct d9_bytes *b, size_t n, const char *what)
 {
 	if (n > (size_t)(b->end - b->p)) {
@@ -312,7 +312,7 @@ enum d9_use {
 	D9_USE_FACTS,
 	D9_USE_SYMBOL,
 	D9_USE_TRACK,
-	D9_USE_WORKER, /* thread of a worker; only in the pass for threads, other passes measure it fast */
+	D9_USE_WORKER, /* thread of a worker; only in the pass for threads, plain in other passes */
 };
 
 /* Roles of fields in these uses. */
@@ -340,19 +340,18 @@ struct d9_schema {
 	struct d9_read_step *read_steps;       /* of events in runs; NULL: its events are in no run */
 	uint32_t nfields, nhead;
 	uint32_t nused;             /* fields up to the last that the plan uses */
-	const struct d9_made *made; /* events that this program wrote, or NULL */
+	const struct d9_made *made; /* of events that tracetool wrote; else NULL */
 	const struct plan *plan;    /* NULL: none, or raw events */
-	size_t
-	    need; /* bytes before the end of the window that measuring by steps needs; SIZE_MAX: no steps */
+	size_t need;        /* for measuring by steps: bytes that must be in the window; SIZE_MAX: no steps */
 	size_t run_need;    /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
 	size_t events_need; /* the same for runs that add the events */
 	uint32_t roles[D9_ROLES]; /* indices of fields, or D9_NO_FIELD */
 	uint8_t use;              /* enum d9_use */
-	bool structure;           /* no event in time */
+	bool structure;           /* its events are structure, not events in time */
 	bool timed;
 	bool readable;       /* all field types are known */
 	bool reader_applies; /* the reader applies the plan, not the engine */
-	bool planned;        /* cls is the class of its events; before, a class of that name */
+	bool planned;        /* cls is the class of its events; else only a class of the same name */
 };
 
 /* All schemas of the trace, and those registered in the current segment. */
@@ -381,13 +380,13 @@ static inline uint32_t d9_schema_head(const struct d9_schema *s)
 /* ---- pools ---- */
 
 struct d9_entry {
-	uint64_t hash; /* of its bytes, to find a different definition */
+	uint64_t hash; /* of its bytes, to detect another definition of the id */
 	union {
 		const char *text;           /* strings; NULL: content not needed */
 		const struct value *values; /* stacks; likewise */
 	};
 	uint32_t n, flags; /* bytes and flags of a string, frames of a stack */
-	uint32_t cost;     /* bytes in an output, about */
+	uint32_t cost;     /* approximate bytes in an output */
 	uint32_t id;
 	uint8_t element; /* stacks: value.element */
 };
@@ -400,8 +399,8 @@ struct d9_pending {
 	bool shown; /* as a number, in a field or a name of an event */
 };
 
-/* Texts and stacks of one segment.  Batches share it, as values of events point into it; so its content
- * neither moves nor changes. */
+/* Texts and stacks of one segment.  Batches share this memory because values of events point into it: its
+ * content neither moves nor changes. */
 struct d9_pool_memory {
 	struct shared_memory shared;
 	struct arena arena;
@@ -413,7 +412,7 @@ struct d9_pool {
 	uint32_t n, cap;
 	uint32_t *direct; /* id -> entries[] + 1, or 0 */
 	uint32_t ndirect;
-	struct table64 far; /* the same for ids from D9_DIRECT_IDS on; entries[] itself */
+	struct table64 far; /* ids from D9_DIRECT_IDS on -> entries[] */
 	struct d9_pending *pending;
 	uint32_t npending, pending_cap;
 	struct table64 pending_index; /* id -> pending[] */
@@ -422,9 +421,9 @@ struct d9_pool {
 /* ---- frames ---- */
 
 /*
- * A record is a frame; or an entry of a pool or of annotations, the first one together with the frame's head.
- * While it is read, `end` is the end of the window until it is measured, and `offset` is that of the frame.
- * RECORD_MORE: nothing changed, and d9_state.lack is what is missing.
+ * A record is a frame, or an entry of a frame of a pool or of annotations.  The first entry includes the
+ * frame's head.  While a record is read, its `end` is that of the window until the record is measured, and
+ * its `offset` is that of the frame.  RECORD_MORE: nothing changed; d9_state.lack has the missing bytes.
  */
 
 /* A pool or annotation frame whose entries are being read. */
@@ -445,19 +444,19 @@ struct d9_annotation {
 	struct slice key, value; /* p NULL: absent */
 };
 
-/* The rest of a frame or entry longer than --max-record, which is passed over in pieces. */
+/* The rest of a frame or entry that is longer than --max-record: it is passed over in pieces. */
 struct d9_pass {
 	bool open;
-	bool rest;              /* to the end of the input, as what follows cannot be read without it */
-	uint64_t run;           /* bytes, of `total` ... */
-	uint64_t total, length; /* ... that follow from this length or count */
-	const char *missing;    /* its name ... */
-	const struct d9_field *value_of; /* ... and field */
+	bool rest;              /* to the end of the input: later records cannot be read without this one */
+	uint64_t run;           /* bytes to pass over before the next value */
+	uint64_t total, length; /* bytes of the value, and the length or count that states them */
+	const char *missing;    /* name of that length or count */
+	const struct d9_field *value_of; /* field of the value */
 	const struct d9_schema *schema;  /* of an event, whose values follow; NULL: none follow */
-	uint32_t field;                  /* the next */
+	uint32_t field;                  /* the next one */
 	uint32_t depth;
 	struct d9_pass_level {
-		uint64_t values; /* of a list or map that are left */
+		uint64_t values; /* left in a list or map */
 		bool tagged;
 	} levels[D9_MAX_NESTING];
 	uint64_t offset, ordinal; /* of the record */
@@ -480,7 +479,7 @@ enum d9_structure {
 
 struct symbol;
 
-/* Names that a look-ahead pass found.  Batches share it, because events point to its texts; it does not
+/* Names that a look-ahead pass found.  Batches share them because events point to their texts; they do not
  * change after the pass. */
 struct d9_ahead {
 	struct shared_memory shared;
@@ -490,7 +489,7 @@ struct d9_ahead {
 	struct table64 late_index; /* segment, kind and id -> late[] */
 	struct slice *late;
 	uint32_t nlate, late_cap;
-	struct arena text; /* of both */
+	struct arena text; /* of symbols and late definitions */
 	uint64_t dropped;  /* names above the limits */
 };
 
@@ -502,7 +501,7 @@ struct d9_threads {
 	uint64_t last;          /* offset of the record with the last new worker */
 };
 
-/* Returns true if the search is over at this offset of the file, for any size of batches. */
+/* Returns true if the search ends at this offset of the file.  The size of batches has no influence. */
 static inline bool d9_threads_end(const struct d9_threads *t, uint64_t offset)
 {
 	return offset >= D9_THREADS_AHEAD || offset > t->last + D9_THREADS_QUIET;
@@ -513,7 +512,8 @@ static inline bool d9_threads_end(const struct d9_threads *t, uint64_t offset)
 /* Findings that are counted, and reported when reading ends. */
 struct d9_tallies {
 	struct finding_tally bools, late, redefined, pool_limit, names_limit, metadata, tracks, deep_tracks;
-	struct finding_tally symbols_late, unresolved; /* shown without names that follow, on a pipe */
+	struct finding_tally symbols_late,
+	    unresolved; /* shown without names that follow: the input cannot be read twice */
 };
 
 /* The state of a reader, shared by all of its files. */
@@ -535,23 +535,23 @@ struct d9_state {
 	struct d9_pass pass;
 	struct d9_lack lack;
 
-	/* The last record, for the event that it becomes. */
+	/* The last record, from which its event is made. */
 	uint8_t tag;              /* of its frame */
 	bool first;               /* it begins with the head of its frame */
-	struct d9_schema *schema; /* of an event, or that the frame registers */
+	struct d9_schema *schema; /* of an event; or the one that the frame registers */
 	union {
 		struct d9_pool_entry entry;
 		struct d9_annotation annotation;
 	};
 
-	struct d9_ahead *ahead;     /* names that a look-ahead pass found, or NULL */
-	struct d9_ahead *collects;  /* in such a pass: receives the names; else NULL */
+	struct d9_ahead *ahead;     /* names that the look-ahead pass found, or NULL */
+	struct d9_ahead *collects;  /* during that pass: receives the names; else NULL */
 	struct d9_threads *threads; /* during the pass for threads: receives them */
 	enum d9_dialect *dialect;   /* during the pass for the dialect: receives it */
 	bool threads_pass;          /* this reader is that pass */
 	bool tried_threads;
 	bool tried_ahead;  /* a look-ahead was tried; the input may not be readable twice */
-	bool looked_ahead; /* it was made */
+	bool looked_ahead; /* a look-ahead was made */
 	bool symbols_seen;
 	uint64_t seed; /* of the hashes of pool entries */
 
@@ -598,31 +598,31 @@ static inline void d9_tally(struct finding_tally *t, const struct record *f, uin
 	finding_tally_add(t, f->offset, f->ordinal, value, 0);
 }
 
-/* Reports at the frame, or at a byte of it. */
+/* Report a finding at the frame, or at the byte `at` of it. */
 void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* Counts a finding of this rule and returns true if it would not be shown, so that its message is not needed.
- */
+/* Returns true, and counts the finding, if a finding of this rule would not be shown: its message is not
+ * needed.  Else the caller reports it. */
 bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f);
 
-/* Reports text that is not UTF-8: `what` of the field `whose` (p NULL: of no field). */
+/* Reports the text s if it is not UTF-8, as `what` of the field or schema `whose` (p NULL: of none). */
 void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, const char *what,
                    struct slice whose);
 
-/* At the end of an input: reports what was counted. */
+/* Reports st->tallies, at the end of an input. */
 void d9_report_tallies(struct d9_state *st);
 
 /* ---- format.c: dialects, detection ---- */
 
-/* Notes a feature at `at` that only dialects from `since` on have: the trace is of that one at least, and if
- * an older one is asked for, it is an error. */
+/* Notes that the feature `what` at `at` exists only from the dialect `since` on.  Sets the dialect of the
+ * trace to `since` if that is newer; reports an error if --dialect names an older one. */
 void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
                    enum d9_dialect since);
 
-/* May make a pass over the input, for WANT_DIALECT. */
+/* Sets the dialect of the trace from --dialect; else, with WANT_DIALECT, tries a pass over the input. */
 void d9_begin_dialect(struct d9_state *st);
 
 /* reader_ops.probe */
@@ -633,7 +633,7 @@ int d9_probe(struct slice head, bool complete);
 /* Makes the frame a structure record.  Returns RECORD_DONE. */
 enum record_status d9_end_frame(struct d9_state *st, enum d9_structure which, struct record *f);
 
-/* Notes what a cursor lacks.  Returns RECORD_MORE. */
+/* Sets st->lack to the bytes that a cursor lacks.  Returns RECORD_MORE. */
 enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c);
 
 /* Adds the fields of a structure record. */
@@ -642,9 +642,9 @@ void d9_structure_fields(struct d9_state *st, const struct record *f, struct bat
 /* ---- frames by file ---- */
 
 /*
- * Each of these reads the frame, or an entry of it, at f->p, and sets f->end.  A head reads the frame's head
- * with the first entry, if there is one, and sets st->open.  A pass begins to pass over an event or entry
- * that is longer than --max-record: it sets st->pass.
+ * *_frame() reads the frame at f->p, or an entry of it, and sets f->end.  Before the first entry, if any, it
+ * reads the frame's head and sets st->open.  *_pass() begins to pass over an event or entry that is longer
+ * than --max-record: it sets st->pass.
  */
 
 /* meaning.c */
@@ -655,10 +655,10 @@ enum record_status d9_event_pass(struct d9_state *st, struct record *f);
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e);
 void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct event *e);
 
-/* Finds the plan of a schema, and how the reader uses its events. */
+/* Finds the plan of a schema, and its use in the reader.  Returns false on OOM. */
 bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);
 
-/* Makes the classes of schemas without events, for what they declare. */
+/* Makes the classes of schemas without events, so that the trace has their declarations. */
 void d9_schemas_declare(struct d9_state *st);
 
 /* schemas.c */
@@ -673,7 +673,8 @@ enum record_status d9_pool_frame(struct d9_state *st, struct record *f);
 enum record_status d9_pool_pass(struct d9_state *st, const struct record *f);
 uint32_t d9_pool_fields(struct d9_state *st, struct batch *b, struct field *to); /* 3 at most */
 
-/* recover.c.  Whether the frame at the start of the window is complete; RECORD_BAD: it is cut. */
+/* recover.c.  d9_entries_status() checks whether the frame of entries at the start of the window is complete;
+ * RECORD_BAD: it is cut. */
 bool d9_has_entries(char tag);
 enum record_status d9_entries_status(const struct reader *r);
 
@@ -694,7 +695,8 @@ static inline const struct d9_entry *d9_pool_find(const struct d9_pool *pool, ui
 	return id < pool->ndirect && pool->direct[id] != 0 ? &pool->entries[pool->direct[id] - 1] : NULL;
 }
 
-/* Notes a reference to an id that is not defined (yet); d9_pool_shown(): that it was shown as a number. */
+/* d9_pool_miss() notes a reference to an id that is not defined (yet); d9_pool_shown() notes that the id was
+ * shown as a number. */
 void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f);
 void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
@@ -705,7 +707,7 @@ void d9_pools_check(struct d9_state *st);
 void d9_pools_clear(struct d9_state *st);
 void d9_pools_free(struct d9_state *st);
 
-/* Shares pools, and names that a look-ahead found, with a batch. */
+/* Shares the pools, and the names that a look-ahead found, with a batch. */
 void d9_names_hold(struct d9_state *st, struct batch *b);
 
 /* Looks ahead for names, on the first call. */
@@ -715,11 +717,11 @@ void d9_ahead_drop(struct d9_state *st); /* batches keep their share */
 /* Adds a symbol; called in a look-ahead. */
 void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name);
 
-/* Makes the pass for threads of workers, on the first call: before the first event, whose track may be a
- * worker's. */
+/* Makes the pass for threads of workers, on the first call.  Must precede the first event, as its track may
+ * be that of a worker. */
 void d9_look_for_threads(struct d9_state *st);
 
-/* Returns the bytes of a definition later in this segment; p NULL: none. */
+/* Returns the bytes of the id's definition later in this segment; p is NULL if the look-ahead found none. */
 struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
 /* Returns the names of a stack's addresses; the addresses themselves if they are unknown or `names` is false.
@@ -750,7 +752,7 @@ struct d9_walk {
 	uint64_t at, value;
 };
 
-/* Begins a walk over the values of a checked event: only memory can fail. */
+/* Begins a walk over the values of a checked event.  Such a walk fails only on OOM. */
 static inline void d9_walk_values(struct d9_walk *w, struct d9_state *st, const struct d9_schema *s,
                                   const struct record *f, struct batch *b)
 {
@@ -763,18 +765,19 @@ static inline void d9_walk_values(struct d9_walk *w, struct d9_state *st, const 
  * maps with tagged elements.  Returns false if the value is incomplete or the walk has stopped. */
 bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v);
 
-/* Checks an event in the window and sets f->end.  Reports only complete events, because a frame at the end of
- * a window is walked more than once. */
+/* Checks an event in the window and sets f->end.  Reports findings only of complete events, because a frame
+ * at the end of a window is walked more than once. */
 enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct record *f);
 
-/* Passes over bytes of st->pass at f->p, which is open until the last of them, and sets f->end.  RECORD_MORE:
- * none of them are in the window. */
+/* Passes over the next piece of st->pass, at f->p, and sets f->end.  Clears st->pass.open after the last
+ * piece.  RECORD_MORE: the window must grow, or the input is cut. */
 enum record_status d9_pass(struct d9_state *st, struct record *f);
 
-/* Passes over everything from the record on, after a finding that says why. */
+/* Passes over the rest of the input, from the record on.  The caller has reported the reason. */
 enum record_status d9_pass_rest(struct d9_state *st, struct record *f);
 
-/* Sets *v to the text or stack of an id, or to the number.  Not for raw events. */
+/* Sets *v to the text or stack of an id, or to the number if that is unknown or above a limit.  Not for raw
+ * events. */
 void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                  struct batch *b, struct value *v);
 
@@ -801,10 +804,11 @@ struct d9_read_step {
 /* Sets s->read_steps and s->events_need, if runs can have events of this schema.  Returns false on OOM. */
 bool d9_make_read_steps(const struct d9_state *st, struct d9_schema *s);
 
-/* Returns the end of an event at p with at least s->need bytes before `end`; NULL: walk it. */
+/* Returns the end of the event at p; NULL: d9_walk_event() must check it.  At least s->need bytes must be
+ * between p and `end`. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
-/* reader_ops.run: counts common events and resets, or adds the events, and stops at other frames. */
+/* reader_ops.run: counts plain events and resets, adds the events if b is not NULL, stops at other frames. */
 bool d9_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- made by tracetool (meaning.c, write/write.c) ---- */
@@ -834,8 +838,8 @@ static inline bool d9_made_has(enum event_kind kind, enum word hidden)
 	return hidden == WORD_DURATION ? kind_is_span(kind) : hidden != WORD_ARROW || kind_is_arrow(kind);
 }
 
-/* Types that dial9 lacks, as suffixes of argument names: enum value_type (I8, I16, I32, F32, ADDRESS; JSON in
- * a String), and these. */
+/* Types that dial9 lacks, which are suffixes of argument names: those of enum value_type (I8, I16, I32, F32,
+ * ADDRESS; JSON in a String), and these. */
 enum d9_made_type {
 	D9_MADE_PLAIN = VALUE_NONE,  /* unchanged; written only if the name itself ends in another suffix */
 	D9_MADE_TEXT = VALUE_STRING, /* Bytes that contain text, but not UTF-8 */
@@ -845,10 +849,11 @@ enum d9_made_type {
 
 const char *d9_made_suffix(unsigned type);
 
-/* Returns the type for the suffix of a field's name, or D9_MADE_NONE; *n: length of the name without it. */
+/* Returns the type of the suffix of a field's name, or D9_MADE_NONE.  Sets *n to the length of the name
+ * without the suffix. */
 unsigned d9_made_suffix_of(struct slice name, uint32_t *n);
 
-/* Returns the process of events without such a track, named by the file. */
+/* Returns the process of events without a track that tracetool wrote; the file gives its name. */
 const struct track *d9_process(struct d9_state *st);
 
 /* ---- interfaces ---- */

@@ -1,5 +1,5 @@
 /*
- * Plain events at full speed: measures them, and in runs makes the events.
+ * Plain events at full speed: finds their ends and, in runs, makes the events of the batch.
  *
  * A schema becomes a list of steps in which adjacent fields of fixed size are one.  Numbers and references
  * have a maximum size, so that one comparison with the end of the window serves for all fields up to the next
@@ -7,8 +7,8 @@
  * text that is not UTF-8, a number of too many bits) are left to d9_walk_event(), which checks and reports
  * them.
  *
- * The start of the next event is known only when this one is measured.  So that the processor need not wait
- * for it, sizes are never loaded and added: each is a branch, which it predicts.
+ * The start of the next event is known only when the current one is measured.  Sizes are never loaded and
+ * added, for which the processor would wait: each is a branch, which it predicts.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ enum value_kind {
 	VALUE_KINDS
 };
 
-/* A pair of the above, or one value of another type. */
+/* A pair of values above, or one value of another type. */
 #define PAIR(first, second) ((first)*VALUE_KINDS + (second))
 
 enum op_kind {
@@ -46,7 +46,7 @@ enum op_kind {
 };
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
-#define MAX_TEXT (32U << 10) /* longer values too, so that no event exceeds D9_FAST_FRAME */
+#define MAX_TEXT (32U << 10) /* so are longer values: no event may exceed D9_FAST_FRAME */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- making the steps ---- */
@@ -55,9 +55,9 @@ struct maker {
 	struct d9_measure_step steps[2 * MAX_FIELDS + 2];
 	uint32_t n;
 	uint32_t gap;          /* bytes of adjacent fixed fields that have no step yet */
-	enum value_kind first; /* of a pair without its second value yet; END: none */
-	uint32_t first_need;   /* bytes of the fields before the first text, at most */
-	uint32_t *need;        /* the same for the present fields */
+	enum value_kind first; /* of a pair that has no second value yet; END: none */
+	uint32_t first_need;   /* max bytes of the fields before the first text */
+	uint32_t *need;        /* the same for the current fields */
 };
 
 static struct d9_measure_step *add_op(struct maker *m, unsigned kind)
@@ -103,8 +103,8 @@ static struct d9_measure_step *add_op_step(struct maker *m, enum op_kind kind, u
 	return add_op(m, kind);
 }
 
-/* Adds a value of any length.  It ends the fields that one comparison serves: its length belongs to these
- * fields, its content to the next. */
+/* Adds a value of any length.  It ends the group of fields that one comparison serves: its length belongs to
+ * this group, its content to the next one. */
 static void add_run_step(struct maker *m, enum op_kind kind, uint8_t size)
 {
 	struct d9_measure_step *const op = add_op_step(m, kind, 4);
@@ -113,7 +113,7 @@ static void add_run_step(struct maker *m, enum op_kind kind, uint8_t size)
 	m->need = &op->need;
 }
 
-/* Adds an optional value.  Returns false for values of any length, where `need` would depend on the presence
+/* Adds an optional value.  Returns false for values of any length: their `need` would depend on the presence
  * byte. */
 static bool add_optional(struct maker *m, const struct d9_type_info *t)
 {
@@ -193,7 +193,7 @@ bool d9_make_measure_steps(struct d9_schema *s)
 
 /* ---- measuring ---- */
 
-#define CONTINUED UINT64_C(0x8080808080808080) /* LEB128: bytes that others follow */
+#define CONTINUED UINT64_C(0x8080808080808080) /* LEB128: bits of bytes that others follow */
 
 INLINE bool is_defined(const struct d9_pool *pool, const char *p)
 {
@@ -202,7 +202,7 @@ INLINE bool is_defined(const struct d9_pool *pool, const char *p)
 	return id < pool->ndirect && pool->direct[id] != 0;
 }
 
-/* The end of a value of any length whose count or length is at p; NULL: walk it. */
+/* Returns the end of a value of any length whose count or length is at p.  NULL, here and below: walk it. */
 static const char *measure_run(const struct d9_measure_step *op, const char *p, const char *end)
 {
 	const uint32_t n = load_u32(p, false);
@@ -216,7 +216,7 @@ static const char *measure_run(const struct d9_measure_step *op, const char *p, 
 	return p + 4 + bytes;
 }
 
-/* The end of a map of texts whose count is at p; NULL: walk it. */
+/* Returns the end of a map of texts whose count is at p. */
 static const char *measure_map(const struct d9_measure_step *op, const char *p, const char *end)
 {
 	const char *const max = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
@@ -234,7 +234,7 @@ static const char *measure_map(const struct d9_measure_step *op, const char *p, 
 	return op->need <= (size_t)(end - p) ? p : NULL;
 }
 
-/* The end of a LEB128 number of more than two bytes; NULL: walk it.  Numbers of more than eight bytes occur:
+/* Returns the end of a LEB128 number of more than two bytes.  Numbers of more than eight bytes occur:
  * 2^64 - 1 means no task. */
 INLINE const char *measure_long(const char *p)
 {
@@ -247,7 +247,7 @@ INLINE const char *measure_long(const char *p)
 	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
 }
 
-/* The end of a value of this kind; NULL: walk it. */
+/* Returns the end of a value of this kind. */
 INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
 {
 	switch (kind) {
@@ -278,7 +278,7 @@ INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind
 	}
 }
 
-/* The end of a value of another type; NULL: walk it. */
+/* Returns the end of a value of another type. */
 static const char *measure_other(const struct d9_state *st, const struct d9_measure_step *op, const char *p,
                                  const char *end)
 {
@@ -318,7 +318,7 @@ static const char *measure_other(const struct d9_state *st, const struct d9_meas
 	STEP_PAIR(first, VARINT) STEP_PAIR(first, STRING_REF) STEP_PAIR(first, STACK_REF) \
 	STEP_PAIR(first, MAYBE_VARINT) STEP_PAIR(first, MAYBE_STRING)
 
-/* Executes one step.  Each use has its own jump, so that the processor predicts each separately. */
+/* Executes one step.  Each use of the macro has its own jump, which the processor predicts separately. */
 #define STEP(op) \
 	switch ((op)->kind) { \
 	case PAIR(END, END): return p; \
@@ -329,7 +329,7 @@ static const char *measure_other(const struct d9_state *st, const struct d9_meas
 
 /* clang-format on */
 
-/* p: after the head of the event. */
+/* Returns the end of an event whose head ends at p. */
 INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s, const char *p,
                            const char *end)
 {
@@ -349,10 +349,10 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 
 #define MAX_BASE (UINT64_MAX >> 1) /* a run of events that begins below cannot exceed 64 bits */
 
-#define THREADS_STEP (D9_THREADS_QUIET / 4) /* bytes until the pass for threads sees that it is over */
+#define THREADS_STEP (D9_THREADS_QUIET / 4) /* bytes after which the pass for threads checks for its end */
 
-/* Measures records at p that begin before `limit`, and returns the last one, or NULL; *after: its end.  Not
- * inlined, so that its variables have registers. */
+/* Measures records from p on that begin before `limit`.  Returns the last one, or NULL; *after: its end.
+ * Not inlined, so that its variables have registers. */
 static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
                                                          const char *limit, const char **after)
 {
@@ -405,9 +405,9 @@ enum read_step_kind {
 	READ_STACK,
 };
 
-#define READ_STEPS 8U /* of them */
+#define READ_STEPS 8U /* number of kinds */
 
-/* Appends the field.  Returns false for types whose values runs do not read. */
+/* Appends steps for the field.  Returns false for types whose values runs do not read. */
 static bool add_read_step(struct d9_read_step *to, uint32_t *n, const struct d9_field *field, bool wanted)
 {
 	const struct d9_type_info *const t = d9_type(field->type);
@@ -475,8 +475,7 @@ INLINE void read_fields(struct d9_state *st, const struct d9_schema *s, const st
 	if (first == NULL)
 		return;
 	for (const struct d9_read_step *t = s->read_steps;; t++) {
-		switch ((enum read_step_kind)(t->kind %
-		                              READ_STEPS)) { /* all cases: no other value is looked for */
+		switch ((enum read_step_kind)(t->kind % READ_STEPS)) { /* so no range check is compiled */
 		case READ_END:
 			e->first_field = b->nfields;
 			e->nfields = (uint16_t)(to - first);
@@ -511,13 +510,13 @@ INLINE void read_fields(struct d9_state *st, const struct d9_schema *s, const st
 	}
 }
 
-/* Adds the event of a frame that was measured, whose values begin at p. */
+/* Adds the event of a measured frame whose values begin at p. */
 INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
                       struct batch *b)
 {
 	struct event *const e = &b->events[b->n++];
 
-	*e = (struct event){ .ts = f->ts, /* all members, which spares clearing them */
+	*e = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
 		             .dur = 0,
 		             .name = s->cls->name,
 		             .cls = s->cls,
@@ -532,15 +531,15 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		read_fields(st, s, f, p, b, e);
 }
 
-/* Whether another event of a run has space: the one that may exceed the fields of a batch is left to the
- * engine, which ends it. */
+/* Returns whether the batch has space for another event of a run.  The engine adds the event that may exceed
+ * the fields of the batch, and ends the batch. */
 INLINE bool has_space(const struct batch *b)
 {
 	return b->n < b->cap && b->nfields + MAX_FIELDS < READER_BATCH_FIELDS;
 }
 
-/* Like run_records(), but adds the events to b, while the records and what their events refer to in pools are
- * less than `max` bytes. */
+/* Like run_records(), but adds the events to b, while the records and the pool content that their events
+ * refer to are less than `max` bytes. */
 static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
                                                         struct batch *b)
 {
@@ -550,7 +549,7 @@ static __attribute__((noinline)) const char *run_events(struct d9_state *st, uin
 	const uint64_t offset = input_offset(in, from);
 	const bool structure = (r->want & WANT_STRUCTURE) != 0;
 	uint64_t referred = r->referred;
-	/* Records that begin before are added; less when events refer to pools. */
+	/* Records that begin before this are added; it decreases when events refer to pools. */
 	const char *limit = max < (uint64_t)(end - from) ? from + max : end;
 	struct record f = { .p = from };
 

@@ -1,8 +1,8 @@
 /*
  * Registration, findings, dialects, detection.
  *
- * A dialect is what the document of 0.3.2 or 0.3.6 describes, or what crate 0.4 writes, all with the same
- * version byte.  It does not change how frames are read: a trace is of the first dialect that has all its
+ * The document of 0.3.2 or 0.3.6, or the output of crate 0.4, defines a dialect; all have the same version
+ * byte.  The dialect does not change how frames are read.  A trace has the first dialect with all its
  * features.
  */
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /*
- * Events: the plans of their schemas, events that state facts of the whole trace, tracks and events that
- * tracetool wrote, events of the batch.
+ * Events: the plans of their schemas, events with facts of the whole trace, tracks and events that tracetool
+ * wrote, events of the batch.
  *
- * The reader applies the plan itself for the wall clock, metadata, names of addresses and threads of workers,
- * because `validate` checks these and some come after their use.  Values of frequent types are read without
- * setting up a walk; all others go through d9_walk_value().
+ * The reader, not the engine, applies the plan for the wall clock, metadata, names of addresses and threads
+ * of workers: `validate` checks these, and some follow their use.  Values of frequent types are read without
+ * setting up a walk; d9_walk_value() reads all others.
  */
 #include "dial9/dial9.h"
 #include "model/event_traits.h"
@@ -23,8 +23,8 @@ const struct track *d9_process(struct d9_state *st)
 
 /* ---- made by tracetool: schemas ---- */
 
-/* dial9.h describes these schemas.  A schema is parsed once; its events become those that they were written
- * for, with name, track and types of arguments. */
+/* dial9.h describes these schemas.  A schema is parsed once.  Its events become the events from which they
+ * were written, with name, track and types of arguments. */
 
 #define MAX_NAME_BYTES (16U << 20) /* of the names of all tracks */
 
@@ -71,7 +71,7 @@ unsigned d9_made_suffix_of(struct slice name, uint32_t *n)
 	return D9_MADE_NONE;
 }
 
-/* The category with % and : restored; p NULL on OOM. */
+/* Returns the category with % and : restored; p is NULL on OOM. */
 static struct slice unescape(struct arena *a, struct slice s)
 {
 	char *const copy = arena_alloc(a, (size_t)s.n + 1);
@@ -151,7 +151,7 @@ static void name_arguments(struct d9_schema *s, const struct d9_made *m)
 	}
 }
 
-/* Reads a schema.  Returns false if it is no such schema, or on OOM. */
+/* Reads a schema of events that tracetool wrote.  Returns false for other schemas, or on OOM. */
 static bool read_made_schema(struct d9_state *st, struct d9_schema *s)
 {
 	struct arena *const arena = &st->r->trace->arena;
@@ -214,7 +214,7 @@ static struct track *add_track(struct d9_state *st, const struct record *f, cons
 	return t;
 }
 
-/* Adds the track of a track record. */
+/* Adds the track that a track record describes. */
 static void add_made_track(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct d9_walk w;
@@ -246,7 +246,7 @@ static void add_made_track(struct d9_state *st, const struct d9_schema *s, const
 
 /* ---- made by tracetool: events ---- */
 
-/* Sets the event by its hidden fields; *args: position of the arguments in the frame. */
+/* Sets the members of the event from its hidden fields, and *args to the position of its arguments. */
 static void set_made_event(struct d9_state *st, const struct d9_schema *s, const struct record *f,
                            struct batch *b, struct event *e, const char **args)
 {
@@ -384,7 +384,7 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 	class_plan_compile(&p, m, &fields);
 	find_roles(s, &p);
 	s->use = (uint8_t)choose_use(st, s, m);
-	if (d9_wants_raw(st)) /* facts of the trace are checked in any case */
+	if (d9_wants_raw(st)) /* facts of the trace are checked in raw events, too */
 		return;
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
@@ -400,7 +400,7 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	return s->cls != NULL && !st->r->no_memory;
 }
 
-/* Makes the class of the schema's events: before the first event, and again when a declared field changed. */
+/* Makes the class of the schema's events: before the first event, and when a declared field has changed. */
 static bool update_class(struct d9_state *st, struct d9_schema *s)
 {
 	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
@@ -487,7 +487,7 @@ static void set_clock(struct d9_state *st, const struct d9_schema *s, const stru
 	}
 }
 
-/* Adds a fact of the trace.  The first one of a name counts. */
+/* Adds a fact of the trace, unless an earlier one has its name. */
 static void add_fact(struct d9_state *st, struct slice name, const struct value *v, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
@@ -547,7 +547,7 @@ static void add_symbol(struct d9_state *st, const struct d9_schema *s, const str
 		d9_ahead_symbol(st, address, depth, (struct slice){ e->text, e->n, e->flags });
 }
 
-/* The first thread that a worker states is the id of its track. */
+/* Makes the first thread that an event states for a worker the id of the worker's track. */
 static void add_thread(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct d9_threads *const t = st->threads;
@@ -610,7 +610,7 @@ static inline const struct track *default_track(struct d9_state *st)
 	return st->default_track != NULL ? st->default_track : make_default_track(st);
 }
 
-/* Adds the frame's own fields, which the schema does not declare, to a raw event. */
+/* Adds the fields of the frame's head, which the schema does not declare, to a raw event. */
 static uint32_t add_head_fields(const struct d9_schema *s, const struct record *f, struct field *to)
 {
 	to[0] =
@@ -666,8 +666,8 @@ static inline bool read_frequent(struct d9_state *st, uint8_t type, const char *
 	return true;
 }
 
-/* Adds all fields (of counters in any case), or those that the plan uses, from the one at p on, which has the
- * index `skipped`. */
+/* Adds all fields if they are requested or the event is a counter, else those that the plan uses.  Begins
+ * with the field at p, which has the index `skipped`. */
 static void add_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f,
                        struct batch *b, struct event *e, const char *p, uint32_t skipped)
 {

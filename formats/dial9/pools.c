@@ -2,9 +2,9 @@
  * String and stack pools of a segment: the frames that define their entries, and the look-ahead for
  * definitions and symbols that follow their use.
  *
- * Batches share the memory of a segment's pools, which therefore only grows until the segment ends.  If
- * nothing uses the content, an entry is its id and a hash.  An id that is referenced before its definition is
- * in `pending` until then, or until the segment ends.
+ * Batches share the memory of a segment's pools, so it only grows until the segment ends.  If nothing uses
+ * the content, an entry is an id and a hash.  An id that is referenced before its definition is in `pending`
+ * until its definition or the end of the segment.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct symbol {
 	uint64_t depth; /* of inlining; 0: the function that contains the address */
 };
 
-/* The key of a definition: id and kind in 33 bits, the segment in the others. */
+/* Returns the key of a definition: id and kind in the low 33 bits, the segment in the others. */
 static uint64_t late_key(uint64_t segment, enum d9_pool_kind kind, uint32_t id)
 {
 	return segment << 33 | (uint64_t)kind << 32 | id;
@@ -34,7 +34,7 @@ static bool has_late_key(uint64_t segment)
 	return segment < UINT64_C(1) << 31;
 }
 
-/* Copies the text of symbol or definition n.  p is NULL beyond a limit. */
+/* Copies the text of symbol or definition n.  Returns p NULL beyond a limit. */
 static struct slice retain_text(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
 {
 	struct d9_ahead *const a = st->collects;
@@ -191,7 +191,7 @@ void d9_names_hold(struct d9_state *st, struct batch *b)
 		st->r->no_memory = true;
 }
 
-/* The arena of the current segment. */
+/* Returns the arena of the current segment; NULL on OOM. */
 static struct arena *pool_arena(struct d9_state *st)
 {
 	if (st->pool_memory == NULL) {
@@ -282,7 +282,7 @@ static struct d9_entry *add_entry(struct d9_pool *pool, uint32_t id)
 	return &pool->entries[pool->n++];
 }
 
-/* Whether the content is used: of texts as names of events and symbols, too, of stacks as fields only. */
+/* Returns whether the content is used: texts in names of events, symbols or fields, stacks in fields. */
 static bool needs_content(const struct d9_state *st, enum d9_pool_kind kind)
 {
 	if (d9_wants_raw(st))
@@ -417,7 +417,7 @@ void d9_pools_free(struct d9_state *st)
 
 /*
  * A count, then entries.  A frame may be larger than memory, so its entries are read one by one;
- * st->open.left counts those to come.  Each entry is a record of its own; the first carries the frame's head.
+ * st->open.left is the number of entries left.  Each entry is a record; the first includes the frame's head.
  */
 
 static bool read_pool_entry(struct d9_bytes *b, bool strings, struct d9_pool_entry *e)
@@ -433,7 +433,7 @@ static bool read_pool_entry(struct d9_bytes *b, bool strings, struct d9_pool_ent
 	return true;
 }
 
-/* Reads the next entry, after the head of a new frame.  *left: entries from this one on. */
+/* Reads the next entry, after the head of a new frame.  *left: number of entries from this one on. */
 static inline bool read_pool(struct d9_state *st, struct d9_bytes *b, uint32_t *left)
 {
 	*left = st->open.left;

@@ -1,6 +1,6 @@
 /*
- * The dial9 reader ("dial9-trace-format Binary Specification", version 1, and what crate 0.4 added): a
- * header, then frames.  No frame has a length, so reading ends at the first one that cannot be understood.
+ * The dial9 reader ("dial9-trace-format Binary Specification", version 1, and additions of crate 0.4): a
+ * header, then frames.  Frames do not state their length, so reading ends at the first unreadable one.
  * A further header begins a new segment, in which schemas, pools and the time base are reset.
  *
  * Memory is bounded by the limits of dial9.h.  Frames and entries longer than --max-record are passed over in
@@ -10,7 +10,7 @@
 
 #include "dial9/dial9.h"
 
-/* Not inlined into read_record(): their buffers would cost it instructions for each event. */
+/* Not inlined into read_record(): buffers of these functions would cost it instructions for each event. */
 #define COLD __attribute__((noinline))
 
 /* ---- records ---- */
@@ -51,7 +51,7 @@ static const char *frame_name(uint8_t tag)
 	}
 }
 
-/* Reports that the input ends inside a frame, by st->lack.  Returns RECORD_BAD. */
+/* Reports that the input ends inside a frame; st->lack describes the missing bytes.  Returns RECORD_BAD. */
 static COLD enum record_status report_cut(struct d9_state *st, const struct record *f)
 {
 	const struct d9_lack *const lack = &st->lack;
@@ -82,7 +82,7 @@ static COLD enum record_status report_cut(struct d9_state *st, const struct reco
 
 /* ---- frames ---- */
 
-/* Returns whether the first `left` bytes, as far as present, are the magic of the format before this one. */
+/* Returns whether the first `left` bytes are the magic of the older format, or the start of it. */
 static bool is_older_magic(const struct record *f, size_t left)
 {
 	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
@@ -172,7 +172,7 @@ static enum record_status read_reset(struct d9_state *st, struct record *f)
 	return d9_end_frame(st, D9_S_RESET, f);
 }
 
-/* Sets the class of an entry that was read, or of the frame if it has none. */
+/* Sets the class of an entry that was read, or of a frame without entries. */
 static enum record_status end_entry(struct d9_state *st, struct record *f, enum record_status status)
 {
 	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
@@ -220,7 +220,7 @@ static enum record_status read_frame(struct d9_state *st, struct record *f)
 
 /* ---- frames longer than --max-record ---- */
 
-/* Passes over some bytes of a frame or entry.  Sets f->ts to the entries that follow, for the copier. */
+/* Passes over some bytes of a frame or entry.  Sets f->ts to the number of entries left, for the copier. */
 static COLD enum record_status pass_piece(struct d9_state *st, struct record *f)
 {
 	struct reader *const r = st->r;

@@ -1,9 +1,9 @@
 /*
  * Recovery: keeps intact frames, and corrects the count of a cut frame of entries.
  *
- * Frames have no lengths: after one that cannot be read, the next is found only where a header begins another
- * segment, which defines schemas and pools again.  A frame of entries is read when all of it, at most
- * --max-record, is in the window.
+ * Frames do not state their length: after an unreadable frame, reading resumes at the next header, where
+ * another segment begins and defines schemas and pools again.  A frame of entries is read when all of it, or
+ * --max-record bytes, is in the window.
  */
 #include "base/utf8.h"
 #include "dial9/dial9.h"
@@ -28,7 +28,7 @@ static const char *const structure[] = {
 
 /* ---- headers of segments ---- */
 
-/* The first header that begins at p or after it, and before `end`; else `end`. */
+/* Returns the first header that begins at p or after it, and before `end`; else `end`. */
 static const char *next_header(const char *p, const char *end)
 {
 	static const char header[D9_HEADER_SIZE] = { D9_MAGIC[0], D9_MAGIC[1], D9_MAGIC[2], 0, D9_VERSION };
@@ -46,8 +46,8 @@ static const char *next_header(const char *p, const char *end)
 /* The complete part of a frame of pool entries or annotations. */
 struct entries {
 	uint32_t count_at, count_size; /* offset of the count in the frame, its bytes */
-	uint32_t count, whole;         /* the count; entries that are complete */
-	size_t size;                   /* bytes of the frame up to the end of these */
+	uint32_t count, whole;         /* the stated count; number of complete entries */
+	size_t size;                   /* bytes of the frame up to the end of the complete entries */
 	bool more;                     /* further bytes may complete it */
 	bool damaged;                  /* the next entry reaches into another segment */
 };
@@ -71,7 +71,7 @@ static bool read_head(struct entries *e, const char *p, const char *end)
 	return true;
 }
 
-/* The size of the entry at p; 0: it is not complete. */
+/* Returns the size of the entry at p; 0: it is not complete. */
 static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 {
 	const size_t left = (size_t)(end - p);
@@ -88,7 +88,7 @@ static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 	return n <= left ? n : 0;
 }
 
-/* Whether the entry of n bytes at p reaches into another segment: it has a header, and is not UTF-8. */
+/* Returns whether the entry of n bytes at p reaches into another segment: has a header, and is not UTF-8. */
 static bool holds_segment(uint8_t tag, const char *p, uint64_t n)
 {
 	const size_t head = tag == D9_TAG_ANNOTATIONS ? 4 /* field_index, key_len */ : D9_ENTRY_HEAD;
@@ -153,8 +153,8 @@ enum record_status d9_entries_status(const struct reader *r)
 
 /* ---- the loop of the engine ---- */
 
-/* Drops schemas whose events cannot be read.  With a damaged length, one may reach into another segment:
- * reading goes on there. */
+/* Drops schemas whose events cannot be read.  A schema with a damaged length may reach into another segment:
+ * reading continues there. */
 static void check_schema(struct recovery *rc, const struct record *rec)
 {
 	const struct d9_state *const st = rc->r->state;
@@ -169,7 +169,7 @@ static void check_schema(struct recovery *rc, const struct record *rec)
 	rc->records--; /* the engine counts it */
 }
 
-/* Keeps what is complete of a frame of entries that is cut. */
+/* Keeps the complete entries of a cut frame. */
 static bool keep_entries(struct recovery *rc, enum record_status status)
 {
 	const struct d9_state *const st = rc->r->state;

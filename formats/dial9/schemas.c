@@ -1,13 +1,13 @@
 /*
- * Schemas and their annotations.  Every segment registers the same schemas, so a schema is found by its bytes
- * after the type_id and made once for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which
- * lasts as long as the trace because events point into it.
+ * Schemas and their annotations.  Every segment registers the same schemas, so a schema is looked up by its
+ * bytes after the type_id and made once for the trace.  Its memory lasts as long as the trace, because events
+ * point into it; D9_MAX_SCHEMAS and D9_MAX_DESCRIBED are its limits.
  */
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
 
-/* Bytes that a schema and a field cost besides their bytes in the frame. */
+/* Bytes of memory that a schema and a field cost in addition to their bytes in the frame. */
 #define SCHEMA_COST 256
 #define FIELD_COST                                                                                           \
 	(sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_measure_step) + 32)
@@ -107,8 +107,8 @@ static void check_type(struct d9_state *st, const struct record *f, struct d9_sc
 	}
 }
 
-/* Gives a later field of a name a number, as arguments of one name would hide each other.  Fields of raw
- * events keep their names. */
+/* Numbers a field that has the name of an earlier one, as arguments of one name would hide each other.
+ * Fields of raw events keep their names. */
 static bool set_unique_name(struct d9_state *st, const struct record *f, struct d9_schema *s,
                             struct tabletext *names, uint32_t i)
 {
@@ -150,7 +150,7 @@ static struct class_field describe_field(const struct d9_field *field)
 	};
 }
 
-/* Fields of the frame itself; raw events have them before those that the schema declares. */
+/* Fields of the frame's head; in raw events they precede those that the schema declares. */
 static const struct class_field head_fields[] = {
 	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
 	{ SLICE_LIT("timestamp_delta_ns"), SLICE_LIT("u24"), VALUE_U32, 3, "ns" },
@@ -227,7 +227,7 @@ static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct
 	if (!array_reserve(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
 	    !tabletext_put(&s->index, key, s->n))
 		return false;
-	s->all[s->n++] = schema; /* owns it from here on */
+	s->all[s->n++] = schema; /* owns the schema from here on */
 	return true;
 }
 
@@ -283,7 +283,7 @@ uint32_t d9_schema_fields(struct d9_state *st, const struct record *f, struct ba
 	return 4;
 }
 
-/* Charges a schema of these bytes against the limits; reports if it exceeds them. */
+/* Charges a schema of these bytes against the limits.  Reports and returns false if it exceeds them. */
 static bool reserve_schema(struct d9_state *st, const struct record *f, struct slice bytes)
 {
 	struct d9_schemas *const all = &st->schemas;
@@ -329,8 +329,8 @@ enum record_status d9_schema_frame(struct d9_state *st, struct record *f)
 /* ---- annotations ---- */
 
 /*
- * Schema annotations (0.4): facts about the fields of a schema, each a key and a value.  The one key in use,
- * metrique.unit, is shown with the field's type.  Like pool frames, they are read entry by entry.
+ * Schema annotations (0.4): keys and values that describe the fields of a schema.  The only key in use,
+ * metrique.unit, is shown with the field's type.  Like pool frames, annotations are read entry by entry.
  */
 
 static bool read_annotation(struct d9_bytes *b, struct d9_annotation *a)
@@ -349,7 +349,7 @@ static bool read_annotation(struct d9_bytes *b, struct d9_annotation *a)
 	return true;
 }
 
-/* Sets the unit, also as part of the type that users see.  The first one counts. */
+/* Sets the unit of a field, unless it has one; the unit is also part of the type that users see. */
 static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
 {
 	struct arena *const arena = &st->r->trace->arena;
@@ -363,7 +363,7 @@ static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_fiel
 		st->r->no_memory = true;
 	else
 		field->type = textscan_slice(type.p, type.n);
-	s->planned = false; /* its events may have a class already, which does not change */
+	s->planned = false; /* a class that its events already have does not change */
 	s->run_need = s->events_need = SIZE_MAX;
 }
 

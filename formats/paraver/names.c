@@ -1,6 +1,6 @@
 /*
- * Numbers of names, types and objects, in the order of their first use, and the two files that state their
- * meaning: .pcf and .row.  Names and types have limits, objects grow with the tracks of the trace.
+ * Numbers of names, types and objects, in the order of their first use, and the two files with their meaning:
+ * .pcf and .row.  Names and types have limits; objects grow with the tracks of the trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@ struct paraver_group {
 };
 
 struct paraver_value {
-	uint32_t name, next; /* index of its text; value of the same group */
+	uint32_t name, next; /* index of its text; next value of the same group */
 };
 
 struct paraver_task {
 	const struct track *process;
 	uint32_t nthreads;
-	uint32_t first, last; /* of its rows */
+	uint32_t first, last; /* its rows: the first and the last one */
 };
 
 /* ---- groups, values, types ---- */
@@ -289,7 +289,7 @@ static const char pcf_head[] = "DEFAULT_OPTIONS\n"
                                "\n\n"
                                "STATES_COLOR\n";
 
-/* Writes 25 colours: black for "nothing", then 12 distinct hues, and these again, darker. */
+/* Writes 25 colours: black for "nothing", 12 distinct hues, then the same hues darker. */
 static void write_colours(struct text *t)
 {
 	static const uint8_t wheel[12][3] = {
@@ -307,7 +307,7 @@ static void write_colours(struct text *t)
 	}
 }
 
-/* Writes the label of a type: that of its group, and its own part of it. */
+/* Writes the label of a type: the label of its group, and a part of its own. */
 static void write_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
 {
 	text_printf(t, "0    %" PRIu32 "    ", number);

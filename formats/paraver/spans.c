@@ -1,7 +1,7 @@
 /*
- * Open spans, whose records are written in order of time: a binary heap has the ends of all stacks; of ends
- * at one time those of inner spans are first.  Spans of one stack that start and end together are pending
- * until the time or the end changes, and opened in reverse.  A span costs O(log n) for n open spans.
+ * Open spans.  Their records are written in order of time: a binary heap has the ends of all stacks; of ends
+ * at the same time, those of inner spans are first.  Spans of one stack that start and end together are
+ * pending until the time or the end changes, and opened in reverse.  A span costs O(log n) for n open spans.
  *
  * The open spans of all stacks are in one array, as linked lists, so that one limit bounds their memory.
  */
@@ -17,14 +17,14 @@ struct paraver_open {
 	uint32_t stack;
 };
 
-/* A span that may have the same start and end as later ones: the last of them encloses the others, as in the
- * statistics. */
+/* A span that may have the same start and end as later spans.  Of these spans the last one encloses the
+ * others, as in the statistics. */
 struct paraver_pending {
 	struct paraver_span span;
-	uint32_t next; /* pending[]: the one before it in its stack; TABLE_NONE: none */
+	uint32_t next; /* pending[]: the previous one of its stack; TABLE_NONE: none */
 };
 
-/* The end of an open span.  Of two at one time, the inner span has the larger number. */
+/* The end of an open span.  Of two ends at the same time, the end of the inner span has the larger number. */
 struct paraver_end {
 	uint64_t time, number;
 	uint32_t open;
@@ -155,7 +155,7 @@ static void open_span(struct paraver_state *st, uint32_t at, const struct parave
 	paraver_add_record(st, stack->row, s->now, stack->type, o.value, o.type, o.value);
 }
 
-/* Ends the span with the first end. */
+/* Ends the span that ends first. */
 static void close_span(struct paraver_state *st)
 {
 	struct paraver_spans *const s = &st->spans;
@@ -223,7 +223,7 @@ void paraver_start_span(struct paraver_state *st, uint32_t at, const struct para
 
 /* ---- async spans ---- */
 
-/* Returns PARAVER_ASYNC_LANES if all lanes are in use. */
+/* Returns the first lane that is not in use; PARAVER_ASYNC_LANES if there is none. */
 static uint16_t first_free_lane(const uint64_t *busy)
 {
 	uint16_t word = 0;

@@ -1,7 +1,7 @@
 /*
- * Data that is written only at the end, in memory while it is small, then in temporary files: the records of
- * the .prv file, and the arrivals of arrows.  Memory is bounded: an arrow is dropped when half a million to a
- * million others were sent after it.
+ * Data that is written only at the end: the records of the .prv file, and the arrivals of arrows.  It is in
+ * memory while it is small, then in temporary files.  Memory is bounded: an arrow is dropped when half a
+ * million to a million others were sent after it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void paraver_store_free(struct paraver_store *s)
 /* ---- arrows ---- */
 
 #define ARRIVAL sizeof(struct paraver_arrival)
-#define ARRIVED (UINT32_MAX - 1) /* number of an id whose arrow has arrived */
+#define ARRIVED (UINT32_MAX - 1) /* instead of the number of an arrow that has arrived */
 
 /* Returns the offset of an arrival in the file. */
 static uint64_t offset_of(uint32_t number)
@@ -64,7 +64,7 @@ static uint64_t offset_of(uint32_t number)
 	return (uint64_t)number * ARRIVAL;
 }
 
-/* Moves the arrivals in memory to the file, where later ones are set. */
+/* Moves the arrivals in memory to the file.  Those that are still unknown are set there later. */
 static bool spill_arrivals(struct paraver_arrows *a)
 {
 	const uint32_t count = a->n - a->first;
@@ -100,7 +100,7 @@ bool paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
 	return true;
 }
 
-/* Marks the arrow of an id as arrived, and returns its number; TABLE_NONE if there is none. */
+/* Marks the arrow of an id as arrived.  Returns its number; TABLE_NONE if no such arrow waits. */
 static uint32_t remove_id(struct paraver_arrows *a, uint64_t id)
 {
 	struct table64 *t = &a->young;

@@ -1,7 +1,7 @@
 /*
  * The writer of Paraver traces: a folder of three files.  Events arrive in order of time, and their records
- * are added to the store.  At the end the .prv file is written: its head, which needs the last time and all
- * objects, and the records, with the receivers of arrows filled in.
+ * are added to the store.  The .prv file is written at the end: its head, which needs the last time and all
+ * objects, then the records with the receivers of arrows.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -40,7 +40,7 @@ void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, u
 
 /* ---- tracks ---- */
 
-/* Returns the track of a lane. */
+/* Returns the track to which a lane belongs; other tracks unchanged. */
 static const struct track *without_lane(const struct track *t)
 {
 	while (t->lane > 0 && t->parent != NULL)
@@ -48,7 +48,7 @@ static const struct track *without_lane(const struct track *t)
 	return t;
 }
 
-/* Returns the name of a child track, without that of its thread. */
+/* Returns the name of a child track, without the name of its thread in front. */
 static struct slice child_name(const struct track *t, const struct track *thread)
 {
 	struct slice s = without_lane(t)->name;
@@ -61,7 +61,7 @@ static struct slice child_name(const struct track *t, const struct track *thread
 	return s;
 }
 
-/* The row and the group are determined by the first event, so that they are in the order of events. */
+/* Adds a track.  Its first event sets row and group, so that their numbers are in the order of events. */
 static bool declare_track(struct paraver_state *st, struct track *t)
 {
 	uint32_t *const index = arena_alloc(&st->arena, sizeof *index);
@@ -86,8 +86,9 @@ static uint32_t base_index(const struct track *t)
 	return *(const uint32_t *)without_lane(t)->declared;
 }
 
-/* Returns the group for a track and the label in `scratch`; TABLE_NONE at a limit or on OOM.  Of several
- * tracks of a row with one label the later ones get a number, "io (2)": a type of event has one value. */
+/* Returns the group of a track with the label in `scratch`; TABLE_NONE at a limit or on OOM.  If several
+ * tracks of a row have the same label, later ones get a number, "io (2)": a type of event has one value at a
+ * time. */
 static uint32_t own_group(struct paraver_state *st, enum paraver_group_kind kind, uint32_t row,
                           uint32_t track)
 {
@@ -356,8 +357,7 @@ static void add_event(struct paraver_state *st, const struct batch *b, const str
 		add_instant(st, k, e, chunk);
 	if (!shown)
 		paraver_add_loss(chunk, PARAVER_FIELDS, e->offset);
-	/* a category that the type does not show; of an arrow it does not count, as its ends may be of two
-	 * classes */
+	/* the type does not show the category; not a loss for arrows, whose ends may be of two classes */
 	if (!event_is_flow(e) && (e->phase == PHASE_COUNTER || k->is_line) && event_has_category(e))
 		paraver_add_loss(chunk, PARAVER_CATEGORY_LOST, e->offset);
 }
@@ -366,7 +366,7 @@ static void add_event(struct paraver_state *st, const struct batch *b, const str
 
 #define PIECE ((size_t)1 << 20) /* bytes of the store, written in one call; a line is far shorter */
 
-/* Writes the minute of the first event, in UTC; 1970 if it is unknown. */
+/* Writes the date and minute of the first event in UTC; 1970 if the wall time is unknown. */
 static void write_date(const struct paraver_state *st, const struct writer *w, struct text *t)
 {
 	unsigned __int128 ns = 0;
@@ -387,7 +387,7 @@ static void write_date(const struct paraver_state *st, const struct writer *w, s
 	            (unsigned)(minutes % 60));
 }
 
-/* Writes the line of an arrow, which lacks its receiver. */
+/* Writes the line of an arrow, and adds its receiver. */
 static void write_arrow(struct paraver_state *st, const char *line, size_t n, struct chunk *chunk)
 {
 	const struct paraver_arrival at = paraver_arrow_get(&st->arrows, st->narrows++);
@@ -417,7 +417,7 @@ static void write_lines(struct paraver_state *st, const char *p, const char *end
 	}
 }
 
-/* Writes the next whole lines of the store, up to PIECE. */
+/* Writes the next whole lines of the store, at most PIECE bytes. */
 static void write_piece(struct paraver_state *st, struct chunk *chunk)
 {
 	const uint64_t left = paraver_store_size(&st->store) - st->written;
@@ -438,7 +438,7 @@ static void write_piece(struct paraver_state *st, struct chunk *chunk)
 
 /* ---- writer ---- */
 
-/* Returns false if memory or a temporary file failed, and sets the failure of the chunk. */
+/* Returns false, and sets the failure of the chunk, on OOM or if a temporary file failed. */
 static bool check_failure(struct paraver_state *st, struct chunk *chunk)
 {
 	chunk->text.failed |=

@@ -1,7 +1,7 @@
 /*
- * Values of a column: added to a page, as numbers of the dictionary of the row group until that is full, then
- * in PLAIN encoding; and the bounds (statistics) of the row group.  A caller with repeated values caches
- * their numbers (struct column_known), so that they need no lookup.
+ * Values of a column, and their bounds (statistics) in the row group.  Values are added to a page as numbers
+ * of the row group's dictionary or, when that is full, in PLAIN encoding.  A caller with repeated values
+ * caches their numbers (struct column_known) to avoid lookups.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static struct slice lower_bound(const struct bounds_text *t)
 	return (struct slice){ t->p, n, 0 };
 }
 
-/* Returns an upper bound of all texts with this prefix: up to the last ASCII character that has a successor,
- * replaced by that.  n is 0 if there is none. */
+/* Returns an upper bound of all texts with this prefix: the prefix up to its last ASCII character that has a
+ * successor, with the successor instead.  n is 0 if there is no such character. */
 static struct slice upper_bound(struct bounds_text *t)
 {
 	if (!t->cut)
@@ -161,7 +161,7 @@ static void plain_text(struct text *t, struct slice s)
 
 /* ---- dictionary ---- */
 
-#define DICTIONARY_MAX 65536U       /* values: their numbers have 16 bits */
+#define DICTIONARY_MAX 65536U       /* values; their numbers have 16 bits */
 #define DICTIONARY_BYTES (1U << 20) /* of texts */
 #define DICTIONARY_NONE UINT32_MAX  /* the dictionary is full, or OOM */
 
@@ -186,7 +186,7 @@ static uint32_t find_number(struct dictionary *d, uint64_t v, unsigned size, boo
 	return d->n++;
 }
 
-/* A text of a dictionary; fresh: it is new.  stored: of a fresh one, the text after its repair. */
+/* A text of a dictionary.  fresh: it is new.  stored: the text after its repair, if fresh. */
 struct dictionary_text {
 	uint32_t number;
 	bool repaired, fresh;
@@ -219,14 +219,14 @@ static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 
-/* Adds a text that is not UTF-8: a key for the original, and the repaired text unless the dictionary has it.
+/* Adds a text that is not UTF-8: the original as a key, and the repaired text unless the dictionary has it.
  */
 static struct dictionary_text add_repaired(struct dictionary *d, struct slice s)
 {
 	struct text buffer = { .p = NULL };
 	struct dictionary_text found = { .number = DICTIONARY_NONE };
 
-	if (!has_space(d, 4 * (size_t)s.n)) /* the original, and three bytes for each of its bytes */
+	if (!has_space(d, 4 * (size_t)s.n)) /* the original, and at most three times its bytes repaired */
 		return found;
 	(void)text_utf8(&buffer, s);
 	const struct slice repaired = { buffer.p, (uint32_t)buffer.n, SLICE_UTF8 };
@@ -288,7 +288,7 @@ void column_free(struct column *c)
 	text_free(&c->dictionary.plain);
 }
 
-/* Changes to PLAIN encoding, since the dictionary is full. */
+/* Changes to PLAIN encoding because the dictionary is full. */
 static void leave_dictionary(struct column *c, struct column_tools *tools)
 {
 	tools->failed |= c->dictionary.no_memory;
@@ -331,7 +331,7 @@ void column_known_number(struct column *c, struct column_tools *tools, int64_t v
 	}
 	const uint32_t before = c->nnumbers;
 	column_number(c, tools, v);
-	if (known != NULL && !c->is_plain && c->nnumbers == before + 1) /* else the page was ended */
+	if (known != NULL && !c->is_plain && c->nnumbers == before + 1) /* else a page ended */
 		*known = (struct column_known){ .group = c->group, .number = c->numbers[before] };
 }
 

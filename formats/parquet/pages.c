@@ -166,8 +166,8 @@ static void put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned 
 	put_bits(to, last, GROUP, width);
 }
 
-/* Adds small numbers in runs of one value and groups of eight packed numbers, whichever is shorter (Parquet,
- * Encodings.md: "RLE / Bit-Packing Hybrid").  width: bits a number, 1 to 16. */
+/* Adds small numbers as runs of one value or as groups of eight packed numbers, whichever is shorter
+ * (Parquet, Encodings.md: "RLE / Bit-Packing Hybrid").  width: bits a number, 1 to 16. */
 static void put_hybrid(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	uint32_t i = 0;
@@ -189,8 +189,8 @@ static void put_hybrid(struct text *to, const uint16_t *v, uint32_t n, unsigned 
 
 /* ---- differences ---- */
 
-#define DELTA_BLOCK 128U /* differences with one minimum */
-#define DELTA_PART 32U   /* ... with one width */
+#define DELTA_BLOCK 128U /* number of differences with the same minimum */
+#define DELTA_PART 32U   /* number of differences with the same width */
 
 /* Writes DELTA_PART numbers of `width` bits, the lowest first; stores up to 8 bytes more. */
 static char *put_part(char *p, const uint64_t *v, unsigned width)
@@ -222,7 +222,7 @@ static unsigned width_of(const uint64_t *v)
 	return any != 0 ? 64 - (unsigned)__builtin_clzll(any) : 0;
 }
 
-/* Adds n differences, n > 0: the minimum, the widths of the parts, the parts that have any. */
+/* Adds n differences, n > 0: the minimum, the widths of the parts, the parts of a width above 0. */
 static void put_block(struct text *to, uint64_t *d, uint32_t n)
 {
 	int64_t min = INT64_MAX;
@@ -248,8 +248,8 @@ static void put_block(struct text *to, uint64_t *d, uint32_t n)
 	to->n = (size_t)(p - to->p);
 }
 
-/* Adds numbers of 64 bits, of which there is one at least, by their differences (Parquet, Encodings.md:
- * DELTA_BINARY_PACKED).  Times and offsets rise, so little is left to compress. */
+/* Adds one or more numbers of 64 bits by their differences (Parquet, Encodings.md: DELTA_BINARY_PACKED).
+ * Times and offsets rise, so their differences have few bits. */
 static void put_deltas(struct text *to, const struct text *plain)
 {
 	const uint32_t n = (uint32_t)(plain->n / sizeof(uint64_t));
@@ -291,7 +291,7 @@ enum { REQUIRED = 0, OPTIONAL = 1 };
 
 enum { CODEC_ZSTD = 6 };
 
-/* Starts a PageHeader: the fields that all kinds have. */
+/* Starts a PageHeader with the fields that all kinds have. */
 static struct thrift begin_header(struct text *to, int32_t type, size_t unpacked, size_t packed)
 {
 	struct thrift t = { .to = to };
@@ -336,7 +336,7 @@ static bool compress_page(struct column_tools *tools, const struct text *from)
 		return false;
 	}
 	const size_t n = ZSTD_compressCCtx(tools->zstd, p, max, from->p, from->n, ZSTD_LEVEL);
-	if (ZSTD_isError(n)) { /* there is enough space, so it is OOM */
+	if (ZSTD_isError(n)) { /* OOM, as there is enough space */
 		tools->failed = true;
 		return false;
 	}
@@ -364,7 +364,7 @@ static void put_values(const struct column *c, struct text *to, int32_t encoding
 	if (c->type == COLUMN_BOOL) {
 		put_bits(to, c->numbers, c->nnumbers, 1);
 	} else if (encoding == RLE_DICTIONARY) {
-		unsigned width = 1; /* at least, as some readers expect */
+		unsigned width = 1; /* minimum, as some readers expect */
 		while ((c->dictionary.n - 1) >> width != 0)
 			width++;
 		text_char(to, (char)width);
@@ -497,7 +497,7 @@ void column_put_meta(const struct column *c, const struct column_position *posit
 	thrift_i32(t, 1, physical_type(c->type));
 	thrift_list(t, 2, THRIFT_I32, 2U + (c->ndeltas > 0) + has_dictionary);
 	thrift_add_i32(t, RLE);
-	thrift_add_i32(t, PLAIN); /* for dictionaries, if not for data */
+	thrift_add_i32(t, PLAIN); /* of dictionaries, even if not of data */
 	if (c->ndeltas > 0)
 		thrift_add_i32(t, DELTA_BINARY_PACKED);
 	if (has_dictionary)

@@ -2,9 +2,9 @@
 #define PARQUET_PARQUET_H
 
 /*
- * Private header of the Parquet writer: a row an event, in row groups of one or several files.  rows.c puts
- * the cells of an event into columns (columns.c), which encode full pages (pages.c); write.c writes a full
- * row group.
+ * Private header of the Parquet writer: one row an event, in row groups of one or several files.  rows.c adds
+ * the cells of an event to columns (columns.c), which encode full pages (pages.c); write.c writes full row
+ * groups.
  *
  *   format.c   registration, losses
  *   write.c    row groups, parts, footer: the writer
@@ -29,7 +29,7 @@
 /* ---- Thrift (pages.c) ---- */
 
 /*
- * Writes structures in Thrift's compact protocol, in which Parquet has its headers and its footer
+ * Writes structures in Thrift's compact protocol, the encoding of headers and footer of Parquet
  * (thrift-compact-protocol.md).  Fields of a structure must be added in the order of their ids.
  */
 #define THRIFT_DEPTH 8
@@ -40,7 +40,7 @@ enum thrift_type { THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_BYTE, THRIFT_I16, THRIF
 
 /* clang-format on */
 
-/* Initialised by { .to = text } as a structure of the top level, which thrift_end() ends. */
+/* { .to = text } initialises it and opens a structure at the top level; thrift_end() ends that. */
 struct thrift {
 	struct text *to;
 	int last[THRIFT_DEPTH]; /* id of the last field, per open structure */
@@ -73,8 +73,8 @@ static inline void plain_u32(struct text *t, uint32_t v)
 /* ---- bounds and dictionary of a column (columns.c) ---- */
 
 /*
- * The minimum and maximum of a column in a row group, by which engines skip groups: signed integers, doubles,
- * and texts in the order of their bytes, of which only the start is kept.
+ * The minimum and maximum of a column in a row group, by which query engines skip groups: signed integers,
+ * doubles, or texts in the order of their bytes.  Only the start of a text is kept.
  */
 #define BOUNDS_TEXT 64 /* bytes */
 
@@ -87,7 +87,7 @@ struct bounds_text {
 /* Zero-initialise to start. */
 struct bounds {
 	bool any;        /* there was a value */
-	bool not_number; /* a value was NaN: no bounds are written then */
+	bool not_number; /* a value was NaN: bounds are not written */
 	union {
 		struct {
 			int64_t min, max;
@@ -106,7 +106,7 @@ void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, s
 
 /* The values of a column in a row group, each stored once.  Zero-initialise to start. */
 struct dictionary {
-	struct tabletext texts; /* -> 2 * number, + 1 if the text was repaired */
+	struct tabletext texts; /* text -> 2 * number, + 1 if the text was repaired */
 	struct table64 numbers;
 	struct arena arena;
 	struct text plain; /* the values in PLAIN encoding */
@@ -133,7 +133,7 @@ enum column_type {
 	COLUMN_JSON, /* a text */
 };
 
-/* The cached number of a repeated value in the dictionary of a row group. */
+/* Cached number of a repeated value in the dictionary of the row group `group`. */
 struct column_known {
 	uint64_t group;
 	uint16_t number;
@@ -144,18 +144,18 @@ struct column {
 	const char *name; /* valid UTF-8 */
 	enum column_type type;
 	bool optional;      /* nulls are allowed */
-	bool by_dictionary; /* until the dictionary is full */
-	bool by_delta;      /* I64 without nulls and dictionary: by differences */
+	bool by_dictionary; /* values are numbers of the dictionary until that is full */
+	bool by_delta;      /* values are differences; only I64 without nulls and dictionary */
 	/* the page */
 	uint32_t rows;
-	uint16_t *numbers; /* [PAGE_ROWS] in the dictionary, or bools */
+	uint16_t *numbers; /* [PAGE_ROWS] numbers of the dictionary, or bools */
 	uint16_t *present; /* [PAGE_ROWS] 1, or 0 for null; if optional */
 	uint32_t nnumbers;
 	struct text plain;
 	/* the row group */
 	uint64_t group; /* from 1 on */
 	struct dictionary dictionary;
-	bool is_plain; /* the dictionary is full: values from here on are PLAIN */
+	bool is_plain; /* the dictionary is full: further values are PLAIN */
 	struct bounds bounds;
 	uint64_t group_rows, nulls;
 	struct text pages;
@@ -167,7 +167,7 @@ struct column {
 struct column_tools {
 	ZSTD_CCtx *zstd;
 	struct text page, packed;
-	uint64_t bytes; /* of texts in the row group, which its limit counts */
+	uint64_t bytes; /* of texts in the row group; for its limit */
 	bool failed;    /* OOM */
 };
 
@@ -199,7 +199,8 @@ static inline void column_add_number(struct column *c, struct column_tools *tool
 	column_end_row(c, tools, true);
 }
 
-/* Returns whether the value is in the dictionary of this row group.  `known` may be NULL, here and below. */
+/* Returns whether `known` has the value's number in the dictionary of this row group.  `known` may be NULL,
+ * here and below. */
 static inline bool column_knows(const struct column *c, const struct column_known *known)
 {
 	return known != NULL && known->group == c->group && !c->is_plain;
@@ -208,15 +209,15 @@ static inline bool column_knows(const struct column *c, const struct column_know
 void column_number(struct column *c, struct column_tools *tools, int64_t v); /* I32, I64, BOOL */
 void column_f64(struct column *c, struct column_tools *tools, double v);
 
-/* For a column with a dictionary; known: cache for this number. */
+/* Adds a number to a column with a dictionary.  known: cache of this number. */
 void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known);
 
-/* For TEXT and JSON of at most VALUE_MAX bytes; known: cache for this text.  Returns true if the text was
- * repaired: U+FFFD replaces bytes that are not UTF-8. */
+/* Adds a text of at most VALUE_MAX bytes to a column of TEXT or JSON.  known: cache of this text.  Returns
+ * true if the text was repaired: U+FFFD replaces bytes that are not UTF-8. */
 bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known);
 
-/* A text that is built in place, for a column without a dictionary: the caller appends valid UTF-8 between
- * these two calls.  Returns false if the text is too long; the value is null then. */
+/* Build a text in place, in a column without a dictionary: between these two calls the caller appends valid
+ * UTF-8 to the returned text.  column_end_text() returns false if it is too long: the value is null then. */
 struct text *column_begin_text(struct column *c, size_t *at);
 bool column_end_text(struct column *c, struct column_tools *tools, size_t at);
 
@@ -225,14 +226,14 @@ void column_next_group(struct column *c);
 
 /* ---- columns in the file (pages.c) ---- */
 
-/* Position of a column of a row group, for its metadata. */
+/* Position of a column of a row group in the file. */
 struct column_position {
 	bool has_dictionary;
 	uint64_t dictionary, data; /* offsets in the file */
 	uint64_t packed, unpacked; /* bytes, with headers */
 };
 
-/* Adds the pages of the group to `to`, whose first byte is at `offset`. */
+/* Adds the pages of the group to `to`.  In the returned position their first byte is at `offset`. */
 struct column_position column_put_pages(struct column *c, struct column_tools *tools, struct text *to,
                                         uint64_t offset);
 
@@ -274,7 +275,7 @@ enum parquet_column {
 
 #define DEPTHS 64               /* depths with a cached number */
 #define GROUP_ROWS (1U << 17)   /* of a row group */
-#define GROUP_BYTES (16U << 20) /* of texts in a row group; the next event starts a new one */
+#define GROUP_BYTES (16U << 20) /* of texts in a row group; at this limit the next event starts a new one */
 #define PART_BYTES (256U << 20) /* of a part, by default */
 #define PART_BYTES_MIN (1U << 20)
 
@@ -305,23 +306,23 @@ struct parquet_state {
 	struct part **parts;
 	uint32_t nparts, parts_cap;
 	uint64_t offset;         /* bytes written of the current part */
-	struct text meta;        /* the last RowGroup structures, of all parts ... */
-	struct spill_file spill; /* ... and the earlier ones */
+	struct text meta;        /* the latest RowGroup structures of all parts */
+	struct spill_file spill; /* the earlier ones */
 	struct text group;       /* pages of the last full row group */
 	size_t drained;          /* bytes of `group` that are written */
 	/* the end */
 	struct text metadata; /* key-value pairs */
 	uint32_t nmetadata;
 	uint32_t ending;       /* index of the part whose footer is being written */
-	uint64_t footer_bytes; /* of that footer, written */
-	uint64_t footer_meta;  /* of its row groups, written */
+	uint64_t footer_bytes; /* written bytes of that footer */
+	uint64_t footer_meta;  /* written bytes of its row groups' metadata */
 	const char *temp_near, *tool;
-	char why[512]; /* first failure of the system; "": none */
+	char why[512]; /* first failure of a system call; "": none */
 };
 
 /* ---- rows.c ---- */
 
-/* Returns the mistake in an argument of --column or --part-size; NULL if there is none. */
+/* Return the mistake in an argument of --column or --part-size; NULL if there is none. */
 const char *parquet_arg_mistake(const char *arg);
 const char *parquet_part_size_mistake(const char *arg);
 

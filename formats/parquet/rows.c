@@ -1,9 +1,9 @@
 /*
  * Columns of events, and one event as a row.
  *
- * --column NAME[:TYPE] adds a field of events as a column of its own; values that the type cannot express are
- * null, and counted as a loss.  Texts and numbers of classes and tracks repeat in most rows, so their numbers
- * in the dictionaries are cached with the declaration of the class or track.
+ * --column NAME[:TYPE] adds a column for a field of events; values that the type cannot express are null, and
+ * counted as a loss.  Texts and numbers of classes and tracks repeat in most rows, so their numbers in the
+ * dictionaries are cached with the declaration of the class or track.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 /* Cached numbers of the cells of a track. */
 enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELL_LANE, CELLS };
 
-/* Declarations, which are constant for their users; so the caches are separate. */
+/* Declarations.  Their users cannot change them, so the caches are separate. */
 struct parquet_track {
-	const struct track *process, *thread, *base; /* thread: NULL for events of the process itself */
+	const struct track *process, *thread, *base; /* thread: NULL for a track of the process itself */
 	struct column_known *known;                  /* by enum track_cell */
 };
 
@@ -253,7 +253,7 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 		count_loss(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
 }
 
-/* Returns the cache for the number of a name; NULL: it has none. */
+/* Returns the cache of the number of a name; NULL: none. */
 static struct column_known *known_name(struct parquet_state *st, struct slice s)
 {
 	struct known_text *const k = known_text(st->names, KNOWN_TEXTS, s, 0);
@@ -290,7 +290,7 @@ static void put_times(const struct row *r)
 		put_null(r, COL_DUR);
 }
 
-/* Adds the name and the id of a process or thread, in adjacent columns; known: [2], likewise. */
+/* Adds the name and the id of a process or thread to adjacent columns.  known: [2], caches of name and id. */
 static void put_name_and_id(const struct row *r, const struct track *k, enum parquet_column name,
                             struct column_known *known)
 {

@@ -1,7 +1,7 @@
 /*
- * The writer of Parquet files.  Events arrive in the order of time and become rows of a row group; the pages
- * of a full one are written.  The metadata of row groups are stored for the footer, in a temporary file if
- * they are large.  The footer is written at the end, when the losses and facts that it lists are known.
+ * The writer of Parquet files.  Events arrive in the order of time and become rows of a row group.  When a
+ * group is full, its pages are written; its metadata are stored for the footer, in a temporary file if they
+ * are large.  The footer is written at the end, when the losses and facts that it lists are known.
  *
  * Memory: the compressed pages of one row group, and 1 MiB of metadata.
  */
@@ -56,7 +56,7 @@ static bool start_part(struct parquet_state *st, struct chunk *chunk)
 static void put_chunk(const struct column *c, const struct column_position *position, struct thrift *t)
 {
 	thrift_add_struct(t);
-	thrift_i64(t, 2, 0); /* offset of another copy of the metadata: none */
+	thrift_i64(t, 2, 0); /* file_offset: there is no other copy of the metadata */
 	thrift_struct(t, 3);
 	column_put_meta(c, position, t);
 	thrift_end(t);
@@ -112,8 +112,8 @@ static void put_pages(struct parquet_state *st, struct column_position *position
 	}
 }
 
-/* Writes at most `max` bytes of the ended group, so that a chunk, of which each thread has several, does not
- * become as large as a group.  Returns whether there are more. */
+/* Writes at most `max` bytes of the ended group: each thread has several chunks, which must not become as
+ * large as a group.  Returns whether there are more bytes. */
 static bool drain_group(struct parquet_state *st, struct chunk *chunk, size_t max)
 {
 	const size_t left = st->group.n - st->drained, n = left < max ? left : max;
@@ -147,13 +147,13 @@ static bool close_group(struct parquet_state *st, struct column_position *positi
 	return !st->meta.failed && spill_meta(st);
 }
 
-/* Ends the row group, if it has rows, in the current part, or in the next one if that would become too large.
+/* Ends the row group, if it has rows: in the current part or, if that would become too large, in a new one.
  * The caller must then drain the group.  Returns false on OOM or after setting st->why. */
 static bool end_group(struct parquet_state *st, struct chunk *chunk)
 {
 	struct column_position positions[COLS + LIFTED_MAX];
 
-	(void)drain_group(st, chunk, SIZE_MAX); /* the rest of the group before */
+	(void)drain_group(st, chunk, SIZE_MAX); /* the rest of the group before this one */
 	text_clear(&st->group);
 	st->drained = 0;
 	if (st->rows == 0)
@@ -183,7 +183,7 @@ static void put_pair(struct parquet_state *st, const char *key, struct slice val
 	text_free(&clean);
 }
 
-/* "tracetool.", and the name of a fact. */
+/* Adds a fact; its key is "tracetool." and its name. */
 static void put_fact(struct parquet_state *st, const struct fact *f)
 {
 	struct text t = { .p = NULL };
@@ -196,7 +196,7 @@ static void put_fact(struct parquet_state *st, const struct fact *f)
 	text_free(&t);
 }
 
-/* [{"id":"a/b","text":"...","count":1,"first_offset":0}, ...] */
+/* Adds the losses: [{"id":"a/b","text":"...","count":1,"first_offset":0}, ...] */
 static void put_losses(struct parquet_state *st, const struct ledger *total)
 {
 	struct text t = { .p = NULL };
@@ -240,7 +240,7 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 	text_free(&t);
 }
 
-/* Facts known at the end, the same in each part. */
+/* Adds the facts that are known at the end; they are the same in each part. */
 static void put_metadata(struct parquet_state *st, const struct writer *w)
 {
 	struct facts facts = facts_of(w->run, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
@@ -283,7 +283,7 @@ static void put_head(const struct parquet_state *st, const struct part *part, st
 	thrift_list(&t, ROW_GROUPS, THRIFT_STRUCT, (uint32_t)part->groups);
 }
 
-/* Adds "tracetool version 1.2.3", the form from which readers learn the program and its version. */
+/* Adds "tracetool version 1.2.3": readers expect this form of program and version. */
 static void put_tool(const struct parquet_state *st, struct thrift *t)
 {
 	struct text name = { .p = NULL };
@@ -315,7 +315,7 @@ static void put_tail(const struct parquet_state *st, struct text *to)
 	thrift_end(&t);
 }
 
-/* Adds a piece of the metadata of row groups, from byte footer_meta on. */
+/* Adds the next piece of the metadata of row groups, from byte footer_meta on. */
 static bool put_meta(struct parquet_state *st, const struct part *part, struct text *to)
 {
 	const uint64_t at = part->meta + st->footer_meta, left = part->meta_bytes - st->footer_meta;
@@ -338,7 +338,7 @@ static bool put_meta(struct parquet_state *st, const struct part *part, struct t
 	return true;
 }
 
-/* Writes a piece of the footers; *more: there are further pieces. */
+/* Writes the next piece of the footers.  *more: there are further pieces. */
 static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more)
 {
 	const struct part *const part = st->parts[st->ending];

@@ -1,6 +1,6 @@
 /*
  * A file system for SQLite (sqlite3_vfs): temporary files without a name, so that nothing remains after a
- * crash.  No file is locked or synchronised, and none exists but those that are open.
+ * crash.  Only open files exist; they are neither locked nor synchronised.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 struct file {
 	sqlite3_file base;
 	struct sqlite_files *files;
-	struct spill_file own;    /* of files other than the database */
+	struct spill_file own;    /* of a file other than the database */
 	struct spill_file *spill; /* `own`, or the database */
 };
 
@@ -22,7 +22,7 @@ static struct file *file_of(sqlite3_file *base)
 	return (struct file *)base;
 }
 
-/* Keeps the reason of a failure.  Returns its result code. */
+/* Records the reason of a failure, unless there is an earlier one.  Returns its result code. */
 static int fail(const struct file *f, int code)
 {
 	if (f->files->why[0] == '\0')
@@ -58,7 +58,7 @@ static int file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64
 	                                                                   : fail(f, SQLITE_IOERR_WRITE);
 }
 
-/* Sets the size only: bytes after it are not read. */
+/* Sets only the size: bytes after it are not read. */
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct spill_file *const s = file_of(base)->spill;
@@ -91,7 +91,7 @@ static int file_control(sqlite3_file *base, int op, void *arg)
 	return SQLITE_NOTFOUND;
 }
 
-/* No known size of a sector, and no known trait of the device. */
+/* 0: sector size and characteristics of the device are unknown. */
 static int file_zero(sqlite3_file *base)
 {
 	return 0;
@@ -128,7 +128,7 @@ static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *bas
 	if (!spill_open(f->spill, files->temp_dir)) {
 		const int code = fail(f, SQLITE_CANTOPEN);
 		spill_close(&f->own);
-		return code; /* without methods SQLite does not close it */
+		return code; /* without methods, SQLite does not close the file */
 	}
 	f->base.pMethods = &methods;
 	if (out != NULL)
@@ -153,7 +153,7 @@ static int files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
 	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* Used for names of temporary files, which have none here. */
+/* SQLite uses it for names of temporary files, which have no names here. */
 static int files_random(sqlite3_vfs *vfs, int n, char *out)
 {
 	memset(out, 0, (size_t)n);

@@ -31,7 +31,7 @@ extern const struct writer_ops sqlite_writer_ops;
 
 /* The database file outlives its connection, to be read afterwards; other files of SQLite do not. */
 struct sqlite_files {
-	sqlite3_vfs vfs; /* registered by its name */
+	sqlite3_vfs vfs; /* registered by the name below */
 	char name[40];
 	const char *temp_dir; /* borrowed; see spill_open() */
 	struct spill_file database;
@@ -39,10 +39,11 @@ struct sqlite_files {
 	char why[600]; /* the first failure of a file, one line; "": none */
 };
 
-/* Registers a zero-initialised *f, which must not move.  Returns a result code of SQLite. */
+/* Registers the file system *f, zero-initialised, which must not move.  Returns a result code of SQLite. */
 int sqlite_files_open(struct sqlite_files *f, const char *temp_dir);
 
-/* Requires that the connection is closed; also accepts files that failed or were never opened. */
+/* Unregisters *f and closes the database file.  The connection must be closed.  *f may be zero-initialised,
+ * or sqlite_files_open() may have failed. */
 void sqlite_files_close(struct sqlite_files *f);
 
 /* ---- tables.c ---- */
@@ -63,16 +64,16 @@ enum sqlite_table {
 
 /* Rows of large tables are inserted in groups, which is faster. */
 #define SQLITE_ROWS 16
-#define SQLITE_GROUP_BYTES (1U << 20) /* of text: a group that has more is inserted early */
+#define SQLITE_GROUP_BYTES (1U << 20) /* of text; a group that reaches it is inserted early */
 
 struct sqlite_group {
 	int columns;
 	int rows;       /* of a full group */
-	int n;          /* rows that are bound */
-	uint64_t bytes; /* of their texts, and of those of the row that is being bound */
+	int n;          /* complete rows */
+	uint64_t bytes; /* of texts of the complete rows and of the current row */
 };
 
-/* Returns true if the group is full with the row that is being bound. */
+/* Returns true if the group is full with the current row, whose columns are being bound. */
 static inline bool sqlite_group_is_full(const struct sqlite_group *g)
 {
 	return g->n + 1 == g->rows || g->bytes >= SQLITE_GROUP_BYTES;
@@ -95,7 +96,7 @@ struct sqlite_state {
 	struct sqlite_group groups[TABLES];
 	struct sqlite_strings strings;
 	struct parents parents;
-	struct lifted lifted; /* columns of --column, the last ones of the tables of events */
+	struct lifted lifted; /* columns of --column, which are the last ones of the tables of events */
 	struct arena arena;   /* of the classes */
 	struct text scratch;  /* a list or map as JSON */
 	bool signed_time;     /* ts may be before 0 */
@@ -104,13 +105,13 @@ struct sqlite_state {
 	char why[700]; /* the first failure; "": none */
 };
 
-/* After a failure all functions below do nothing; false means failed, too. */
+/* After a failure all functions below do nothing.  Those that return bool return false on failure. */
 static inline bool sqlite_failed(const struct sqlite_state *st)
 {
 	return st->no_memory || st->why[0] != '\0';
 }
 
-/* Records a result code that is a failure. */
+/* Records the result code of SQLite if it is a failure. */
 bool sqlite_check(struct sqlite_state *st, int code);
 
 /* Returns the mistake in an argument of --column; NULL if there is none. */
@@ -119,12 +120,12 @@ const char *sqlite_column_mistake(const char *arg);
 /* Creates the empty tables, with st->lifted, and prepares the statements that insert rows. */
 bool sqlite_create(struct sqlite_state *st);
 
-/* Creates indexes and views, and closes the database, which is complete. */
+/* Creates indexes and views, and closes the complete database. */
 bool sqlite_finish(struct sqlite_state *st);
 void sqlite_disconnect(struct sqlite_state *st);
 
-/* Bind a value to a column, from 1, of the current row of a table.  A text that is not UTF-8 or contains NUL
- * is a BLOB; an integer beyond 2^63 - 1 is a text of digits. */
+/* Bind a value to a column, counted from 1, of the current row of a table.  A text that is not UTF-8 or
+ * contains NUL becomes a BLOB; an integer beyond 2^63 - 1 becomes a text of digits. */
 void sqlite_bind_null(struct sqlite_state *st, enum sqlite_table table, int column);
 void sqlite_bind_i64(struct sqlite_state *st, enum sqlite_table table, int column, int64_t v);
 void sqlite_bind_u64(struct sqlite_state *st, enum sqlite_table table, int column, uint64_t v);
@@ -144,7 +145,7 @@ void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const s
 void sqlite_bind_lifted(struct sqlite_state *st, enum sqlite_table table, const struct batch *b,
                         const struct event *e, struct ledger *ledger);
 
-/* Inserts the current row, of which all columns are bound; with others of its group, in order. */
+/* Inserts the current row, whose columns must all be bound.  Rows are inserted in order, a group at once. */
 bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table);
 
 /* Returns the id of a text in the table of strings, and inserts it if it is new. */

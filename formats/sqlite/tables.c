@@ -1,7 +1,7 @@
 /*
  * The database: its tables, their rows and values, and at the end indexes and views.  All rows are inserted
- * in one transaction, by statements that are prepared once; text is always bound.  Indexes are created at the
- * end, each from all its rows.
+ * in one transaction, by statements that are prepared once; text is always bound.  Each index is created at
+ * the end, from all its rows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 /* ---- tables ---- */
 
-#define USER_VERSION "1" /* of the tables; incremented by changes that break queries */
+#define USER_VERSION "1" /* version of the tables; changes that break queries increment it */
 
 /* No journal: a database that fails is discarded. */
 static const char schema[] =
@@ -171,7 +171,7 @@ static int parameter(const struct sqlite_state *st, enum sqlite_table table, int
 	return st->groups[table].n * st->groups[table].columns + column;
 }
 
-/* Binds bytes.  SQLite copies them, unless their group is full and thus inserted before they can change. */
+/* Binds bytes.  SQLite copies them unless their group is full, as it is inserted before they can change. */
 static void bind_bytes(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s,
                        bool text)
 {
@@ -321,7 +321,7 @@ void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const s
 
 /* ---- columns of --column ---- */
 
-/* Binds a text made in st->scratch; SQLite copies it, as the next column uses the same memory. */
+/* Binds the text in st->scratch.  SQLite copies it, as the next column uses the same memory. */
 static void bind_scratch_text(struct sqlite_state *st, struct sqlite_target to, enum lifted_type type,
                               const struct value *v)
 {
@@ -392,7 +392,7 @@ static void add_columns(struct text *sql, const struct sqlite_state *st, enum sq
 	}
 }
 
-/* Executes what was built, and frees it. */
+/* Executes the statements in *sql, and frees them. */
 static bool execute(struct sqlite_state *st, struct text *sql)
 {
 	text_char(sql, '\0');
@@ -415,8 +415,9 @@ static bool create_lifted(struct sqlite_state *st)
 
 /* ---- the database ---- */
 
-/* SQLite sorts runs of the size of its cache, fastest if they fit into the cache of the processor.  Rows of
- * one name are in order of id, which is that of time.  Views have names instead of numbers. */
+/* SQLite sorts runs of the size of its cache, fastest if they fit into the cache of the processor.  In
+ * indexes, rows of one name are in order of id, which is the order of time.  Views have names instead of
+ * numbers. */
 #define WHERE_COLUMNS                                                                                        \
 	" p.name AS process, p.pid, coalesce(u.name, t.name) AS thread, coalesce(u.tid, t.tid) AS tid,"      \
 	" iif(u.id IS NULL, NULL, t.name) AS track"

@@ -1,7 +1,7 @@
 /*
- * The writer of SQLite databases.  An event becomes a row of its table, a counter a row for each series, and
- * its fields rows of arg.  SQLite needs random access to its file, which not all outputs allow: so the
- * database is created in a temporary file, and copied at the end.
+ * The writer of SQLite databases.  An event becomes a row of the table of its kind, a counter a row for each
+ * series; fields become rows of arg.  SQLite needs random access to its file, which not all outputs allow, so
+ * the database is created in a temporary file and copied at the end.
  */
 #include "model/event_traits.h"
 #include "out/facts.h"
@@ -68,7 +68,7 @@ static void add_args(struct sqlite_state *st, int64_t event, const struct batch 
 static struct parents_found find_parent(struct sqlite_state *st, const struct event *e, int64_t id,
                                         struct ledger *ledger)
 {
-	/* signed times order as unsigned ones with the highest bit inverted */
+	/* with the highest bit inverted, signed times have the order of unsigned ones */
 	const uint64_t start = e->ts ^ (uint64_t)st->signed_time << 63, left = UINT64_MAX - start;
 	struct parents_found found = { .id = 0 };
 
@@ -123,7 +123,7 @@ static void add_instant(struct sqlite_state *st, const struct batch *b, const st
 	add_args(st, id, b, e, ledger);
 }
 
-/* Whether the field is a series: a number, of JSON too, or a truth value. */
+/* Returns whether the field is a series: a number, also of JSON, or a truth value. */
 static bool is_number(const struct field *f)
 {
 	const struct value *const v = &f->value;
@@ -132,8 +132,8 @@ static bool is_number(const struct field *f)
 	       (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')));
 }
 
-/* Binds the value of a series.  A number of JSON is one of SQLite, but for integers that would be rounded and
- * what is beyond a double: these are text. */
+/* Binds the value of a series.  A number of JSON becomes a number of SQLite, or a text if it is an integer
+ * that would be rounded or is beyond a double. */
 static void bind_series(struct sqlite_state *st, struct sqlite_target to, const struct value *v)
 {
 	struct lifted_number n;
@@ -148,8 +148,8 @@ static void bind_series(struct sqlite_state *st, struct sqlite_target to, const 
 		sqlite_bind_value(st, to, v);
 }
 
-/* Adds a row; series: NULL if the counter has no number; first: the first row of the event, for which losses
- * of columns that all its rows have are counted. */
+/* Adds a row.  series: NULL if the counter has no number.  first: this is the first row of the event; only
+ * for this row are losses of the columns of --column counted, which all rows of the event have. */
 static void add_series(struct sqlite_state *st, const struct batch *b, const struct event *e,
                        const struct field *series, bool first, struct ledger *ledger)
 {
@@ -216,7 +216,7 @@ static void add_event(struct sqlite_state *st, const struct batch *b, const stru
 	case PHASE_FLOW_IN:
 		add_flow(st, b, e, ledger);
 		break;
-	case PHASE_BEGIN: /* these two are paired by the engine */
+	case PHASE_BEGIN: /* the engine pairs these two */
 	case PHASE_END:
 	case PHASE_INSTANT:
 		add_instant(st, b, e, ledger);
@@ -253,7 +253,7 @@ static void add_empty_columns(struct sqlite_state *st, struct ledger *ledger)
 	ledger_free(&empty);
 }
 
-/* Source of a fact: tracetool, or metadata of the trace. */
+/* Adds the facts, each with its source: tracetool, or metadata of the trace. */
 static bool add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
 	struct facts facts = facts_of(w->run, ~FACTS_OF(FACT_LOSS));
@@ -323,7 +323,7 @@ static bool sqlite_declare(struct writer *w, const struct batch *b, struct chunk
 
 /* ---- writer ---- */
 
-#define PIECE (1U << 20) /* bytes of the database in memory */
+#define PIECE (1U << 20) /* bytes of the database that are in memory */
 
 /* Sets the failure of the chunk. */
 static void report_failure(const struct sqlite_state *st, struct chunk *chunk)
@@ -340,7 +340,7 @@ static bool sqlite_open(struct writer *w, struct chunk *chunk)
 
 	st->signed_time = w->run->signed_time;
 	lifted_open(&st->lifted, w->options);
-	/* used by one thread at a time; creating a lock may fail, which the library does not expect */
+	/* one thread at a time uses it; creating a lock may fail, which the library does not handle */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	if (sqlite_check(st, sqlite3_initialize()) &&
 	    sqlite_check(st, sqlite_files_open(&st->files, w->temp_near)))

@@ -1,9 +1,9 @@
 /*
  * The copier: all records of dial9 traces, or a selection with the definitions that it refers to.
  *
- * Adjacent records are copied as one run of bytes.  Traces can be joined one after another, as a header
- * begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack entries,
- * and a time base may be missing.
+ * Adjacent records are copied as one run of bytes.  Traces can be joined end to end, because a header begins
+ * a segment.  From a damaged trace the reader gives only complete records: a frame may lack entries, and a
+ * time base may be missing.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 /* ---- the state ---- */
 
 struct symbol {
-	struct slice bytes; /* of the frame */
+	struct slice bytes; /* its frame */
 	uint64_t address, ts;
 	bool timed;
 };
@@ -46,8 +46,8 @@ struct annotation {
 enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
 
 /* Headers, schemas, annotations and pool entries are retained until an event refers to them, and symbols
- * until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds them is
- * written whether an event needs it or not. */
+ * until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory: above them, pool
+ * entries, annotations and symbols are written whether an event needs them or not. */
 struct selection {
 	struct arena arena;   /* of this segment */
 	struct table64 index; /* kind and number -> definitions[] */
@@ -67,7 +67,7 @@ struct d9w_copy {
 	bool rebased, signed_time; /* as in struct run_facts */
 	enum d9_dialect to;        /* dialect of the output */
 	uint64_t base;             /* timestamp_base_ns of the output */
-	uint64_t input_base;       /* that of the input; only if times are rebased */
+	uint64_t input_base;       /* timestamp_base_ns of the input; only if times are rebased */
 	/* of a copy of all records */
 	bool any;         /* output is not empty */
 	bool skipping;    /* records of this input are left out */
@@ -79,7 +79,7 @@ struct d9w_copy {
 
 /* ---- records ---- */
 
-/* The record of a raw event. */
+/* Kind of the record of a raw event. */
 enum record_kind {
 	RECORD_HEADER,
 	RECORD_SCHEMA,
@@ -132,7 +132,7 @@ static bool is_timed(const struct batch *b, const struct event *e)
 	return e->nfields > 1 && slice_is(b->fields[e->first_field + 1].name, "timestamp_delta_ns");
 }
 
-/* Follows the time base of the input, before each record, if times are moved. */
+/* Updates the time base of the input by a record.  Needed for each record if times are moved. */
 static void follow_time(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         enum record_kind kind)
 {
@@ -153,7 +153,7 @@ static uint64_t output_time(const struct d9w_copy *copy, const struct event *e, 
 {
 	if (!copy->rebased || e->ts <= copy->input_base)
 		return e->ts;
-	/* If the first time is known, only structure is earlier: symbols at time 0. */
+	/* If the first time is known, only symbols are earlier: they are structure at time 0. */
 	if (copy->signed_time && kind == RECORD_EVENT)
 		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	return 0;
@@ -177,7 +177,7 @@ static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct s
 
 /* ---- copies of all records ---- */
 
-/* Counts features that the dialect of the output does not have. */
+/* Counts a loss if the record has features that the dialect of the output lacks. */
 static void count_newer(const struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, enum record_kind kind, struct chunk *chunk)
 {
@@ -200,8 +200,8 @@ static void count_newer(const struct d9w_copy *copy, const struct batch *b, cons
 		d9w_lose(chunk, D9W_NEWER, e->offset);
 }
 
-/* Replaces entries that were too long for the reader by the last one: a repeated definition changes nothing.
- */
+/* Replaces missing entries, which were too long for the reader, by copies of the last one: a repeated
+ * definition changes nothing. */
 static void fill_frame(struct d9w_copy *copy, struct chunk *chunk)
 {
 	for (; copy->left > 0 && !chunk->text.failed; copy->left--)
@@ -217,7 +217,7 @@ static void write_head(const struct batch *b, const struct event *e, struct chun
 	d9w_number(&chunk->text, 1, 4);
 }
 
-/* Tracks the frame that entries are part of. */
+/* Updates the state of the frame to which entries belong. */
 static void follow_frame(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                          enum record_kind kind, struct chunk *chunk)
 {
@@ -304,15 +304,15 @@ static bool copy_passed(struct copier *c, const struct event *e, struct slice by
 		return false;
 	copy->any = true;
 	copy->next = e->offset + bytes.n;
-	copy->left = e->ts; /* entries of its frame */
+	copy->left = e->ts; /* entries left in its frame */
 	text_clear(&copy->last);
 	return true;
 }
 
 /* ---- symbols of a selection ---- */
 
-/* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  A
- * symbol is written if a written stack has its address, or if more than MAX_ADDRESSES are needed. */
+/* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  In the
+ * last segment a symbol is written only if a written stack has its address, unless a limit is reached. */
 
 enum { MAX_ADDRESSES = 1 << 20 };
 
@@ -349,7 +349,7 @@ static bool is_symbol_schema(struct slice schema)
 	       (slice_is(f.event, "CallframeDefEvent") && slice_is(f.name, "address"));
 }
 
-/* The address of an event that the reader checked. */
+/* Returns the address of a symbol that the reader checked. */
 static uint64_t read_symbol_address(struct slice schema, struct slice event)
 {
 	struct first_field f = { .type = 0 };
@@ -402,7 +402,7 @@ static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 	copy->selection.any = true;
 }
 
-/* Notes the n addresses of a written stack. */
+/* Marks the symbols of the n addresses of a written stack as needed. */
 static void require_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
 {
 	struct symbols *const s = &copy->selection.symbols;
@@ -475,8 +475,7 @@ static void keep_copy(struct selection *s, struct definition *k, struct slice by
 	k->written = false;
 }
 
-/* Defines a pool entry, and writes it if an earlier event refers to it.  The same definition again has no
- * effect. */
+/* Defines a pool entry, and writes it if an earlier event refers to it.  Repeating it has no effect. */
 static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
                          struct chunk *chunk)
 {
@@ -528,7 +527,7 @@ static bool may_refer(uint8_t type)
 	return t->shape == D9_SHAPE_ID || t->tagged || t == &d9_types[D9_STACK];
 }
 
-/* The fields of a schema frame, after its has_timestamp and field_count. */
+/* Returns the fields of a schema frame, which follow its has_timestamp and field_count; *n: their number. */
 static const char *schema_fields(struct slice frame, uint32_t *n)
 {
 	const char *const p = frame.p + 5 + load_u16(frame.p + 3, false);
@@ -545,7 +544,7 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
 		return;
-	(void)charge_retained(s, frame.n); /* kept in any case: the reader bounds schemas */
+	(void)charge_retained(s, frame.n); /* kept even above the limit: the reader bounds schemas */
 	keep_copy(s, k, frame, chunk);
 	k->refers = false;
 	k->symbol = is_symbol_schema(frame);
@@ -647,7 +646,7 @@ static const char *require_values(struct d9w_copy *copy, const struct d9_type_in
 	return p;
 }
 
-/* Walks over a value that the reader checked, and writes what it refers to. */
+/* Walks over a checked value, writes the pool entries that it refers to, and marks the symbols as needed. */
 static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk)
 {
 	const struct d9_type_info *const t = d9_type(type);
@@ -674,7 +673,7 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 	}
 }
 
-/* Writes an event after all that it refers to. */
+/* Writes the definitions that an event refers to, then the event. */
 static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
                          struct chunk *chunk)
 {
@@ -715,8 +714,8 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
 	select_event(copy, symbol.timed, symbol.ts, bytes, chunk);
 }
 
-/* Writes symbols at the end of a segment, where their schema and texts are defined; `all`: a later segment
- * may have stacks that need them. */
+/* Writes symbols at the end of a segment, where their schema and texts are defined.  all: also those that no
+ * stack needs yet, because a later segment follows. */
 static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 {
 	struct symbols *const s = &copy->selection.symbols;

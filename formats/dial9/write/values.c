@@ -1,6 +1,6 @@
 /*
  * Values of events.  A value whose type dial9 lacks is encoded as another type, with the original type as
- * suffix of its field name; texts go to the string pool while it has space.  The bytes of an event, and the
+ * suffix of its field name.  Texts are in the string pool while it has space.  The bytes of an event, and the
  * pooled bytes that it refers to, are limited as in readers.
  */
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 /* ---- the string pool ---- */
 
-#define MAX_POOL (900U << 10)   /* bytes that a reader is charged for the pool, before it looks ahead */
+#define MAX_POOL (900U << 10)   /* bytes charged by a reader for the pool; above them it would look ahead */
 #define MAX_POOLED 1024U        /* bytes of a text in the pool */
 #define MAX_REFERRED (1U << 20) /* bytes of the texts that one event refers to */
-#define ENTRY_COST 64U          /* bytes that a reader is charged for an entry besides its text, about */
+#define ENTRY_COST 64U          /* approximate bytes charged by a reader for an entry besides its text */
 
-/* Returns the id of a text that is in the pool and that the event may refer to, or D9W_NO_ID. */
+/* Returns the id of a text, or D9W_NO_ID if it is not in the pool or the event may not refer to it. */
 static uint32_t find_pooled(struct d9w_values *x, struct slice s)
 {
 	const uint32_t id = s.n <= MAX_POOLED ? tabletext_get(&x->pool, s) : TABLE_NONE;
@@ -27,8 +27,8 @@ static uint32_t find_pooled(struct d9w_values *x, struct slice s)
 	return id;
 }
 
-/* Like find_pooled(), and adds a new text if there is space.  Not between the head of an event and its end.
- */
+/* Like find_pooled(), but adds a new text if there is space.  Not to be called between the head of an event
+ * and its end. */
 static uint32_t add_pooled(struct d9w_values *x, struct slice s, struct chunk *chunk)
 {
 	const uint32_t known = find_pooled(x, s);
@@ -53,7 +53,7 @@ static uint32_t add_pooled(struct d9w_values *x, struct slice s, struct chunk *c
 
 /* ---- how a value is written ---- */
 
-/* By enum value_type; for texts, lists and maps it depends on the value. */
+/* By enum value_type; the encoding of texts, lists and maps depends on the value. */
 static const struct d9w_cell plain_cells[] = {
 	[VALUE_NONE] = { D9_U8 | D9_OPTIONAL, D9_MADE_PLAIN, 0 },
 	[VALUE_BOOL] = { D9_BOOL, D9_MADE_PLAIN, 0 },

@@ -1,8 +1,8 @@
 /*
- * The writer of events of any format: schemas, one for each shape of events (out/shape.h), with the names of
- * dial9.h; records of tracks; at the end facts and the wall time.  Events beyond the limits share one schema
- * for each kind, with all fields as one value.  The copier uses the functions for numbers, texts and time
- * deltas, too.  Memory: 8 bytes a track besides schemas and the string pool.
+ * The writer of events of any format.  Each shape of events (out/shape.h) has a schema, with names as in
+ * dial9.h, and each track a record; facts and the wall time are at the end.  Events beyond the limits share
+ * one schema for each kind, with all fields as one value.  The copier also uses the functions for numbers,
+ * texts and time deltas.  Memory: 8 bytes a track besides schemas and the string pool.
  */
 #include <stdlib.h>
 
@@ -25,12 +25,12 @@ enum type_id { ID_TRACK, ID_FACTS, ID_CLOCK, ID_FREE };
 
 /* A schema of the output: events of one class and kind, with fields of the same names and types. */
 struct layout {
-	/* kind: enum event_kind, and the wire type of the event's name << 8; types of members: wire, and
+	/* kind: enum event_kind | the wire type of the event's name << 8; types of members: wire |
 	 * type << 8, of struct d9w_cell */
 	struct shape shape;
 	uint16_t id;
 	bool bad_name, renamed; /* losses of its events */
-	bool other;             /* for events of any class: all fields as one value */
+	bool other;             /* shared by all classes: all fields as one value */
 };
 
 struct out_track {
@@ -48,7 +48,7 @@ struct d9w_state {
 	struct shapes shapes;              /* struct layout */
 	struct layout others[EVENT_KINDS]; /* id 0: not described yet */
 	uint32_t next_id;
-	struct d9w_cell *cells; /* of the current event: the name, then the fields */
+	struct d9w_cell *cells; /* of the current event: its name, then its fields */
 	uint32_t ncells;
 };
 
@@ -128,13 +128,12 @@ bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max)
 
 /* ---- schemas ---- */
 
-/* Limits keep the memory independent of the length of the trace, and the output within the D9_MAX_* of the
- * reader. */
+/* Limits, so that memory does not grow with the trace and the output is within the D9_MAX_* of the reader. */
 #define MAX_SCHEMAS 65000U
 #define MAX_DESCRIBED (12U << 20) /* bytes that a reader is charged for all schemas */
 #define MAX_FIELDS 60000U         /* of one event */
 #define MAX_SCHEMA (3U << 20)     /* bytes of one schema */
-#define MAX_CATEGORY 10000U       /* bytes; escaped they are three times as many */
+#define MAX_CATEGORY 10000U       /* bytes before escaping, which may triple them */
 #define MAX_CLASS 30000U
 #define MAX_NAME 65000U /* max length of a field name without suffix */
 
@@ -262,7 +261,7 @@ static uint32_t put_hidden(const struct layout *l, struct text *t)
 	return n;
 }
 
-/* Writes the schema of a layout whose names have at most MAX_SCHEMA bytes; sets what its events lose. */
+/* Writes the schema of a layout whose names have at most MAX_SCHEMA bytes.  Sets the losses of its events. */
 static void put_schema(struct d9w_state *st, struct layout *l, struct chunk *chunk)
 {
 	struct tabletext used = { .slots = NULL };
@@ -281,7 +280,7 @@ static void put_schema(struct d9w_state *st, struct layout *l, struct chunk *chu
 
 /* ---- schemas: that of an event ---- */
 
-#define SCHEMA_COST 512U /* bytes that a schema costs a reader besides its fields, about */
+#define SCHEMA_COST 512U /* approximate bytes that a schema costs a reader besides its fields */
 #define FIELD_COST 192U
 
 static uint16_t type_of_cell(const struct d9w_cell *c)
@@ -289,14 +288,14 @@ static uint16_t type_of_cell(const struct d9w_cell *c)
 	return (uint16_t)(c->wire | c->type << 8);
 }
 
-/* ctx: the cells of the event, that of its name first. */
+/* ctx: the cells of the event; the first is that of its name. */
 static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
 	(void)f;
 	return type_of_cell((const struct d9w_cell *)ctx + i + 1);
 }
 
-/* Returns whether the events of this shape get a schema of their own, which is accounted for. */
+/* Returns whether events of this shape have their own schema.  If so, charges it against the limits. */
 static bool reserve_schema(struct d9w_state *st, const struct event *e, const struct field *f)
 {
 	static const struct shapes_bounds max = { MAX_SCHEMAS, UINT32_MAX, MAX_DESCRIBED };
@@ -334,7 +333,7 @@ static const struct layout *shared_layout(struct d9w_state *st, enum event_kind 
 	return l;
 }
 
-/* Returns the layout of an event by st->cells, after writing its schema if it is new. */
+/* Returns the layout of an event with the cells st->cells.  Writes its schema if it is new. */
 static const struct layout *layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
                                       struct chunk *chunk)
 {
@@ -397,7 +396,7 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	d9w_text32(out, slice_of(name->p, name->n));
 }
 
-/* Returns the number of a track, after writing its record if it is new. */
+/* Returns the number of a track.  Writes its record if it is new. */
 static uint32_t number_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
 	uint32_t *const number = &st->tracks[t->index].number;
@@ -438,7 +437,7 @@ static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 	d9w_text32(t, value);
 }
 
-/* Facts of the trace that this program wrote once are left out: it writes them again. */
+/* Omits facts that an earlier conversion by tracetool wrote: this one writes them again. */
 static void put_fact(struct fact_map *m, const struct fact *f)
 {
 	struct text *const t = &m->st->values.scratch;
@@ -482,7 +481,7 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 	t->failed |= st->values.scratch.failed;
 }
 
-/* Adds the wall time of the last time of the output, or of 0. */
+/* Adds the wall time that corresponds to the last time of the output, or to 0. */
 static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const __int128 at_0 = w->run->trace->epoch_ns + w->run->rebased_by;

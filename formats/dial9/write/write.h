@@ -33,16 +33,16 @@ void d9w_number(struct text *t, uint64_t v, unsigned size);
 /* Adds a length of 32 bits and the text. */
 void d9w_text32(struct text *t, struct slice s);
 
-/* Adds a timestamp reset, which becomes the time base. */
+/* Adds a timestamp reset, and sets *base to ts. */
 void d9w_reset(uint64_t *base, uint64_t ts, struct chunk *chunk);
 void d9w_varint(struct text *t, uint64_t v);
 
-/* Adds a text, cut to `max` bytes and with U+FFFD for bytes that are not UTF-8.  Returns whether it changed.
- */
+/* Adds a text, cut to `max` bytes, with U+FFFD for bytes that are not UTF-8.  Returns true if it changed. */
 bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max);
 bool d9w_is_utf8(struct slice s);
 
-/* Returns the delta of a timed event at `ts`; writes a reset if the delta would not fit. */
+/* Returns the delta from *base of a timed event at `ts`, and sets *base to ts.  Writes a reset first if the
+ * delta would not fit. */
 uint32_t d9w_delta(uint64_t *base, uint64_t ts, struct chunk *chunk);
 
 /* values.c */
@@ -67,10 +67,10 @@ struct d9w_values {
 	struct text scratch;
 };
 
-/* Returns the encoding of a field; texts are added to the pool. */
+/* Returns the encoding of a field's value.  Adds texts to the pool: not to be called inside an event. */
 struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
 
-/* The dialect of the output. */
+/* Returns the dialect of the output. */
 enum d9_dialect d9w_dialect(const struct option_value *options);
 
 void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
@@ -80,7 +80,7 @@ void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v
 struct d9w_cell d9w_all_cell(const struct d9w_values *x);
 void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
 
-/* copy.c: copies of all records, or of a selection with what it refers to */
+/* copy.c: copies of all records, or of a selection with its definitions */
 
 extern const struct copier_ops d9w_copier_ops;
 
