@@ -37,13 +37,11 @@ void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offs
                       uint64_t column, uint64_t record, const char *fmt, ...)
     __attribute__((format(printf, 7, 8)));
 
-/* Reports one finding for a mistake that occurred `count` times, with that number.  Does nothing if count is
- * 0. */
+/* Reports one finding for a mistake that occurred `count` times; does nothing if count is 0. */
 void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                        uint64_t count, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* The data for finding_add_times(): number of occurrences, and place and values of the first.
- * Zero-initialise. */
+/* For finding_add_times(): the number of times, place and values of the first.  Zero-initialise. */
 struct finding_tally {
 	uint64_t count;
 	uint64_t offset, line, column, record;
