@@ -98,7 +98,8 @@ struct reader_ops {
 	 * numbers, also those that become ts, dur, name or track; resolves, renames and omits none. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* Optional fast path: consumes and counts plain records after the first that start before `limit`, at
-	 * most 4 MiB ahead in the window; adds events to b, unless NULL, while it has space.  false: cannot. */
+	 * most 4 MiB ahead in the window; adds events to b, unless NULL, while it has space.  false: cannot.
+	 */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
