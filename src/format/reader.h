@@ -97,9 +97,8 @@ struct reader_ops {
 	/* With WANT_FIELDS: adds all fields of a raw event, in file order, with the file's widths and
 	 * numbers, also those that become ts, dur, name or track; resolves, renames and omits none. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* Optional fast path: consumes and counts plain records after the first that start before `limit`, at
-	 * most 4 MiB ahead in the window; adds events to b, unless NULL, while it has space.  false: cannot.
-	 */
+	/* Optional fast path: consumes and counts plain records, not the first, that start before `limit`,
+	 * 4 MiB ahead at most; adds their events to b, unless NULL, while it has space.  false: cannot. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	void (*end)(struct reader *r);   /* optional: findings about the whole input, at its end */
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */

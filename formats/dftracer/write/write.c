@@ -595,8 +595,23 @@ static bool is_custom(struct slice *name)
 	return true;
 }
 
-/* Adds a fact as custom metadata; the unit of times was written already. */
-static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fact *f)
+#define OWN_FACTS                                                                                            \
+	((FACTS_TEXTS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY))
+
+static bool is_own_fact(const struct writer *w, struct slice name)
+{
+	struct facts own = facts_of(w->run, OWN_FACTS);
+	struct fact f;
+
+	while (facts_next(&own, &f))
+		if (slice_equal(f.name, name))
+			return true;
+	return false;
+}
+
+/* Adds a fact as custom metadata; the unit of times was written already.  A fact of the trace that has the
+ * name of a fact of this writer gets a prefix: readers keep the first or the last value of a name. */
+static void put_fact(struct dfw_state *st, const struct writer *w, struct chunk *chunk, const struct fact *f)
 {
 	struct slice name = f->name, value;
 	struct text *const t = &st->scratch;
@@ -604,13 +619,17 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 
 	if (f->kind == FACT_TRACE && st->own && !is_custom(&name))
 		return;
-	if (f->kind == FACT_LOSS)
+	if (f->kind == FACT_LOSS) {
 		fact_put_name(&made.text, f);
+	} else if (f->kind == FACT_TRACE && is_own_fact(w, name)) {
+		text_str(&made.text, FACT_OF_TRACE);
+		text_slice(&made.text, name);
+	}
 	const size_t n = made.text.n;
 	if (!fact_put_text(&made.text, f))
 		dfw_value(&made, &f->value, 0);
 	value = slice_of(made.text.p + n, made.text.n - n);
-	name = f->kind == FACT_LOSS ? slice_of(made.text.p, n) : name;
+	name = n > 0 ? slice_of(made.text.p, n) : name;
 	text_clear(t);
 	text_json_string(t, value); /* values of custom metadata are texts */
 	ledger_merge(&chunk->ledger, &made.ledger);
@@ -624,19 +643,16 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 	ledger_free(&made.ledger);
 }
 
-/* Metadata of the trace precedes metadata of this writer: readers keep the last value of a name. */
 static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct facts of_trace = facts_of(w->run, FACTS_OF(FACT_TRACE));
-	struct facts own =
-	    facts_of(w->run, (FACTS_TEXTS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
-	                         FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS));
+	struct facts own = facts_of(w->run, OWN_FACTS | FACTS_OF(FACT_LOSS));
 	struct fact f;
 
 	while (facts_next(&of_trace, &f))
-		put_fact(st, chunk, &f);
+		put_fact(st, w, chunk, &f);
 	while (facts_next(&own, &f))
-		put_fact(st, chunk, &f);
+		put_fact(st, w, chunk, &f);
 }
 
 static bool dfw_close(struct writer *w, struct chunk *chunk)
