@@ -415,9 +415,8 @@ static void add_fields(struct dft_state *st, struct batch *b, struct event *e, c
 
 static void add_sizes(struct dft_state *st, struct batch *b, struct event *e)
 {
-	const bool wanted =
-	    (st->r->want & WANT_SIZES) != 0 && e->cls->plan != NULL && e->cls->plan->nbytes > 0;
-	const struct plan_bytes *const sizes = wanted ? plan_bytes_cached(&st->sizes, e->cls, e->name) : NULL;
+	const struct plan_bytes *const sizes =
+	    reader_wants_sizes(st->r, e->cls) ? plan_bytes_cached(&st->sizes, e->cls, e->name) : NULL;
 
 	if (sizes != NULL)
 		add_fields(st, b, e, sizes);

@@ -523,9 +523,7 @@ void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, s
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(st->line.end - rec->p));
 		e->offset = rec->offset;
 	}
-	const struct plan *const plan = e->cls->plan;
-	const bool wanted =
-	    reader_wants_fields(r, e) || ((r->want & WANT_SIZES) != 0 && plan != NULL && plan->nbytes > 0);
+	const bool wanted = reader_wants_fields(r, e) || reader_wants_sizes(r, e->cls);
 	const struct ndjson_target to = { .b = b, .arena = wanted ? &b->scratch : &st->scratch };
 	const uint32_t n = ndjson_read_fields(st, &to, st->entry);
 	if (wanted) {

@@ -224,15 +224,10 @@ static void say_unreadable(const struct reports *r, const struct report_file *fi
 	for (size_t i = 0; i < r->n; i++)
 		shown |= strcmp(r->list[i].path, "-") == 0;
 	for (struct report_view v = { .n = 0 }; report_next(file, &v);) {
-		struct text t = { .p = NULL };
 		if (v.finding.level != LEVEL_ERROR && (r->context.quiet || !shown))
 			continue;
-		if (!shown && report_text_is_system(&v.finding))
-			text_str(&t, "tracetool: ");
 		if (!shown)
-			report_text_finding(&t, file->record->path, &v.finding, false);
-		say_text(&t);
-		text_free(&t);
+			say_line_of(file->record->path, &v.finding, false);
 		return;
 	}
 	say_of(file->record->path, "unreadable (the finding with the reason is not shown)");

@@ -364,12 +364,22 @@ const char *show_operand(struct shown_path *p, const char *path)
 	return p->s;
 }
 
+void say_line_of(const char *path, const struct finding *f, bool color)
+{
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
+
+	if (report_text_is_system(f))
+		text_str(&t, "tracetool: ");
+	report_text_finding(&t, path, f, color);
+	say_text(&t);
+	text_free(&t);
+}
+
 static void say_from(const struct options *o, enum level min, const struct findings *j,
                      const struct finding *f)
 {
 	struct finding plain = *f;
-	char buffer[MESSAGE_SPACE];
-	struct text t = text_start(buffer, sizeof buffer);
 
 	/* a message may quote the trace; messages of system failures do not */
 	if (o->wordless && !input_rule_is_failure(f->rule))
@@ -379,11 +389,7 @@ static void say_from(const struct options *o, enum level min, const struct findi
 	/* beyond a limit of this program, events may be missing or different */
 	if (f->rule->level < min && (o->quiet || f->rule->level != LEVEL_LIMIT))
 		return;
-	if (report_text_is_system(f))
-		text_str(&t, "tracetool: ");
-	report_text_finding(&t, j->path, &plain, options_color(o, STDERR_FILENO));
-	say_text(&t);
-	text_free(&t);
+	say_line_of(j->path, &plain, options_color(o, STDERR_FILENO));
 }
 
 void say_finding(void *ctx, const struct findings *j, const struct finding *f)

@@ -15,6 +15,9 @@ bool say_of(const char *path, const char *fmt, ...) __attribute__((format(printf
 /* Writes the text without "tracetool: ". */
 void say_text(const struct text *t);
 
+/* Prints a finding as one line. */
+void say_line_of(const char *path, const struct finding *f, bool color);
+
 /* A finding_sink of commands whose output is not findings; ctx is a struct options.  Errors are shown, as
  * data is lost; warnings are counted for say_found(). */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);

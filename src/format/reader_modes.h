@@ -57,6 +57,12 @@ enum want_parts {
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
 };
 
+/* Whether fields of plan_bytes are wanted of events of the class. */
+static inline bool reader_wants_sizes(const struct reader *r, const struct class *cls)
+{
+	return (r->want & WANT_SIZES) != 0 && cls->plan != NULL && cls->plan->nbytes > 0;
+}
+
 /* ---- records that are too long ---- */
 
 /*

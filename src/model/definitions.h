@@ -94,7 +94,7 @@ static inline uint64_t definitions_forgotten(const struct definitions *d)
 	return d->forgotten + d->numbers.forgotten;
 }
 
-/* As long as it is unchanged, so are all definitions of the table. */
+/* Version of a table: an equal version means equal definitions. */
 static inline uint64_t definitions_version(const struct definitions *d, uint8_t table)
 {
 	return d->changes[table % DEFINITIONS_TABLES] + definitions_forgotten(d);

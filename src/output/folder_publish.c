@@ -410,7 +410,7 @@ static bool remove_old(struct output_temp *temp, const char *at, bool exchanged,
 	if (is_wrong(wrong))
 		return refuse(failure, wrong);
 	const bool removed = why == 0 || report_left(failure, at, why);
-	output_temp_forget(temp); /* called last: `at` may be its path */
+	output_temp_forget(temp); /* after report_left(): `at` may be the path of temp */
 	return removed;
 }
 

@@ -185,7 +185,7 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 		text_str(t, "</tbody></table></div>\n");
 	}
 	if (s->unlisted > 0)
-		text_printf(t, "<p>%" PRIu64 " more files do not fit on this page</p>\n", s->unlisted);
+		text_printf(t, "<p>Files that do not fit on this page: %" PRIu64 "</p>\n", s->unlisted);
 	if (s->nrules > 0) {
 		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"List of "
 		            "findings\"><table>\n"

@@ -10,7 +10,7 @@
  * shifted by its offset.
  */
 
-/* One of the traces. */
+/* A trace of the join. */
 struct join_part {
 	const char *path;              /* its name; borrowed */
 	const struct operand *operand; /* borrowed */

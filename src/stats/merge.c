@@ -202,7 +202,7 @@ bool stats_add_counter(struct stats *s, struct slice name, struct slice category
 		return true;
 	if (!array_reach(&s->counter_category, &s->ncounter_category, *number, sizeof *s->counter_category))
 		return false;
-	/* Of several categories the first in byte order, regardless of the order of the traces. */
+	/* Keeps the first category in byte order: the order of the traces has no influence. */
 	struct slice *const at = &s->counter_category[*number];
 	if (at->p == NULL || slice_compare(v[1], *at) < 0)
 		*at = arena_copy(&s->text, v[1]);

@@ -316,14 +316,11 @@ bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, s
 	} else {
 		ok = read_nodes(&d) && commit(&d, nrows);
 	}
-	if (!ok) {
+	if (!ok)
+		v->no_memory = d.file.no_memory || d.file.mistakes == 0;
+	if (!ok || v->nrows == nrows) { /* a mistake, another format, or no rules */
 		v->nrows = nrows;
 		v->ntables = ntables;
-		v->nnamed = nnamed;
-		v->nglobs = nglobs;
-		v->no_memory = d.file.no_memory || d.file.mistakes == 0;
-	} else if (v->nrows == nrows) {
-		v->ntables = ntables; /* another format, or no rules */
 		v->nnamed = nnamed;
 		v->nglobs = nglobs;
 	}

@@ -21,7 +21,7 @@ static uint32_t process_of(const struct ovni_system *s, uint32_t process)
 	return named != TABLE_NONE ? named : process;
 }
 
-/* Of threads with the same key, the first one is indexed. */
+/* Indexes the thread, unless an earlier one has the key.  Returns false on OOM. */
 static bool index_thread(struct state_checker *c, uint64_t key, uint32_t thread)
 {
 	return table64_get(&c->by_tid, key) != TABLE_NONE || table64_put(&c->by_tid, key, thread);

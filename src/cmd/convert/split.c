@@ -402,8 +402,8 @@ static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t
 	return true;
 }
 
-/* One pass measures several parts of as many units as the last part; the number of parts doubles while all of
- * them are well filled. */
+/* Writes the parts of --split size=.  Each pass measures `at_once` parts, with the number of units of the
+ * last part; `at_once` doubles while all parts are well filled. */
 static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;

@@ -88,7 +88,7 @@ struct imbalance_row {
 	uint64_t lag; /* ns; from the end of the unit that ends first to that of the last */
 };
 
-/* Of equal units, the first in order of the trace is the largest or last. */
+/* Ties: the first unit in the order of the trace is the largest, or the last to end. */
 static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t name)
 {
 	struct imbalance_row r = { .name = names_text(&m->names, name) };
