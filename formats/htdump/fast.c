@@ -16,8 +16,10 @@ struct fast_class {
 	uint32_t fixed;    /* bytes of the record before its string */
 	uint32_t duration; /* offset in the record, or HT_NO_LEAF */
 	bool string;
-	bool named;       /* its name is the string */
-	uint64_t records; /* records read but not yet counted */
+	bool named;                  /* its name is the string */
+	const struct ht_leaf *label; /* or that of this label; NULL: none */
+	bool refers;                 /* its raw events have fields: see WANT_BARE */
+	uint64_t records;            /* records read but not yet counted */
 };
 
 static void count_records(struct ht_state *st, struct fast_class *f)
@@ -38,7 +40,7 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 	count_records(st, f);
 	if (plan == NULL || plan->nblocks > 1 ||
 	    (st->r->range != NULL && c->cls->plan != NULL && !c->cls->reader_applies) ||
-	    plan->label != HT_NO_LEAF || (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
+	    (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
 		return false;
 	*f = (struct fast_class){ .c = c, .id = id, .fixed = HT_HEAD_SIZE, .duration = plan->duration };
 	if (plan->nblocks > 0) {
@@ -46,6 +48,9 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 		f->string = plan->blocks[0].string != 0;
 		f->named = plan->name != HT_NO_LEAF;
 	}
+	f->refers = st->raw && c->cls->refers;
+	if (plan->label != HT_NO_LEAF)
+		f->label = &plan->leaves[plan->label];
 	if (f->duration != HT_NO_LEAF) {
 		const struct ht_leaf *const l = &plan->leaves[f->duration];
 		if (l->value != VALUE_U64)
@@ -61,6 +66,19 @@ static inline __attribute__((always_inline)) void check_id(struct ht_state *st, 
 {
 	if (idset_add(&st->ids, id))
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
+}
+
+/* Gets the name of the label of the record at p, unless the event has another one.  Returns false if
+ * read_record() has to look ahead for it, or to count it. */
+static inline __attribute__((always_inline)) bool find_label(struct ht_state *st, const struct fast_class *f,
+                                                             const char *p, struct slice *name)
+{
+	st->starts[0] = p + HT_HEAD_SIZE;
+	const uint32_t i = table64_get(&st->labels.index, ht_leaf_integer(st, f->label));
+
+	if (i != TABLE_NONE && !f->named)
+		*name = st->labels.list[i].text;
+	return i != TABLE_NONE;
 }
 
 /* Adds the event of the record at p.  Returns false if the batch is full, or on OOM. */
@@ -79,16 +97,25 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
 		st->r->no_memory = true;
 		return false;
 	}
-	b->events[b->n++] =
-	    (struct event){ .ts = rec->ts,
-		            .dur = f->duration != HT_NO_LEAF ? load_u64(rec->p + f->duration, st->big) : 0,
-		            .name = f->named ? name : f->c->cls->name,
-		            .cls = f->c->cls,
-		            .track = track,
-		            .offset = rec->offset,
-		            .phase = f->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT,
-		            .flags = st->r->event_flags };
-	return b->n < b->cap;
+	if (f->label != NULL && !f->named && !batch_hold(b, &st->labels.texts->shared))
+		return false;
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
+	struct event *const e = &b->events[b->n++];
+	*e = (struct event){ .ts = rec->ts,
+		             .dur = f->duration != HT_NO_LEAF ? load_u64(rec->p + f->duration, st->big) : 0,
+		             .name = f->named || f->label != NULL ? name : f->c->cls->name,
+		             .cls = f->c->cls,
+		             .track = track,
+		             .offset = rec->offset,
+		             .phase = f->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT,
+		             .flags = st->r->event_flags };
+	if (f->refers) {
+		st->c = f->c;
+		st->id = load_u64(rec->p + ht_event_id_at(st->wire), st->big);
+		ht_fields(st->r, rec, b, e);
+	}
+	return b->n < b->cap && b->nfields < READER_BATCH_FIELDS;
 }
 
 /* Reads records that start before `limit` and end before `end`; b NULL: makes no events.  range: gets their
@@ -110,11 +137,12 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 
 	while (p < limit && (size_t)(end - p) >= HT_HEAD_SIZE) {
 		const uint32_t class_id = load_u32(p + class_at, big);
-		if ((class_id != f.id || f.c == NULL) && !select_class(st, &f, class_id))
-			break;
-		if (b != NULL && class_needs_fields(f.c->cls)) {
-			can = false;
-			break;
+		if (class_id != f.id || f.c == NULL) {
+			if (!select_class(st, &f, class_id) || (b != NULL && f.refers && f.string))
+				break;
+			can = b == NULL || !class_needs_fields(f.c->cls);
+			if (!can)
+				break;
 		}
 		if ((size_t)(end - p) < f.fixed)
 			break;
@@ -127,17 +155,22 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 		} else if (f.string && (next = textscan_ascii_end(next, end)) == NULL) {
 			break;
 		}
-		if (f.duration != HT_NO_LEAF && load_u64(p + f.duration, big) > UINT64_MAX - ts)
+		if ((f.duration != HT_NO_LEAF && load_u64(p + f.duration, big) > UINT64_MAX - ts) ||
+		    (f.label != NULL && !find_label(st, &f, p, &name)))
 			break;
 		const struct record rec = {
-			.p = p, .offset = offset + (uint64_t)(p - from), .ordinal = ++records, .ts = ts
+			.p = p,
+			.end = next + f.string,
+			.offset = offset + (uint64_t)(p - from),
+			.ordinal = ++records,
+			.ts = ts,
 		};
 		check_id(st, id, rec.offset, rec.ordinal);
 		if (range != NULL)
 			reader_range_add(range, ts,
 			                 f.duration != HT_NO_LEAF ? ts + load_u64(p + f.duration, big) : ts);
 		f.records++;
-		p = next + f.string;
+		p = rec.end;
 		if (st->ids.failed || (b != NULL && !add_event(st, &f, b, &rec, name)))
 			break;
 	}
@@ -145,6 +178,14 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 	st->r->records = records;
 	in->p = p;
 	return can;
+}
+
+/* Events without fields: interpreted ones without bytes, or raw ones that are selected (WANT_WHOLE). */
+static bool makes_events(const struct reader *r, const struct batch *b)
+{
+	if ((r->want & WANT_RAW) != 0)
+		return (r->want & (WANT_FIELDS | WANT_BARE)) != WANT_FIELDS;
+	return (r->want & (WANT_TIMES | WANT_FIELDS)) == WANT_TIMES && b->bytes == NULL;
 }
 
 bool ht_run(struct reader *r, const char *limit, struct batch *b)
@@ -155,8 +196,7 @@ bool ht_run(struct reader *r, const char *limit, struct batch *b)
 
 	if (r->range != NULL)
 		b = NULL;
-	if (st->ahead_of != NULL || r->max_record < HT_FAST_RECORD ||
-	    (b != NULL && ((r->want & (WANT_TIMES | WANT_FIELDS)) != WANT_TIMES || b->bytes != NULL)))
+	if (st->ahead_of != NULL || r->max_record < HT_FAST_RECORD || (b != NULL && !makes_events(r, b)))
 		return false;
 	if (st->long_record.open)
 		return true;

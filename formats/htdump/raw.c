@@ -82,6 +82,12 @@ static bool number_named(const struct batch *b, const struct event *e, struct sl
 	return false;
 }
 
+/* The byte order that an EndiannessInfoEvent states. */
+static bool is_big(const struct batch *b, const struct event *e)
+{
+	return number_at(b, e, HT_HEAD_FIELDS) == 1;
+}
+
 /* ---- the state of a copy ---- */
 
 struct htw_copy {
@@ -93,11 +99,20 @@ struct htw_copy {
 	uint32_t number;          /* number of the current input, from 1 */
 	struct table64 mapped;    /* hash of a label -> hash of its name */
 	struct table64 mapped_by; /* ... -> number of the input that named it last */
-	/* of the survey */
+	/* of the survey, which also uses `wire` and `big` for its records */
 	uint32_t input, stream; /* numbers of inputs, and of EndiannessInfoEvents, which start streams */
+	uint64_t noted;         /* class id and flags of the last event; 0: structure followed it */
 	struct table64 classes; /* class id -> stream of its latest description, and flags */
 	struct table64 names;   /* hash of a class name -> the same */
 };
+
+/* Finds the byte order of a record from its time.  A new input, or an invalid EndiannessInfoEvent, changes
+ * it. */
+static void find_order(struct htw_copy *copy, struct slice bytes, uint64_t ts)
+{
+	if (load_u64(bytes.p + ht_time_at(copy->wire), copy->big) != ts)
+		copy->big = !copy->big;
+}
 
 /* ---- selection ---- */
 
@@ -188,20 +203,32 @@ static bool survey_mapping(struct copier *c, const struct batch *b, const struct
 	return true;
 }
 
-/* Notes the class of an event, and the labels that may name it. */
-static void survey_event(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
+static void survey_class_of(struct copier *c, uint32_t id, bool kept)
+{
+	struct htw_copy *const copy = c->state;
+	const uint32_t known = table64_get(&copy->classes, id), flags = USED | (kept ? NEEDED : 0U);
+
+	if (known == TABLE_NONE || (known | flags) == known)
+		return;
+	c->chunk->text.failed |= !table64_put(&copy->classes, id, known | flags);
+	if (kept)
+		copier_uses(c, class_key(copy, id));
+}
+
+/* Notes the class of an event, and the labels that may name it.  An event without fields has no labels. */
+static void survey_event(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	struct htw_copy *const copy = c->state;
 	const bool kept = (e->flags & EVENT_LEFT_OUT) == 0;
-	const uint32_t known = table64_get(&copy->classes, id), flags = USED | (kept ? NEEDED : 0U);
 	uint64_t label;
 
-	if (known != TABLE_NONE && (known | flags) != known) {
-		c->chunk->text.failed |= !table64_put(&copy->classes, id, known | flags);
-		if (kept)
-			copier_uses(c, class_key(copy, id));
-	}
-	if (!kept)
+	find_order(copy, bytes, e->ts);
+	const uint32_t id = load_u32(bytes.p + ht_class_id_at(copy->wire), copy->big);
+	const uint64_t noted = (uint64_t)id << FLAG_BITS | (kept ? NEEDED : 0U);
+	if (noted != copy->noted)
+		survey_class_of(c, id, kept);
+	copy->noted = noted;
+	if (!kept || e->nfields == 0)
 		return;
 	for (const struct plan *m = e->cls->plan; m != NULL; m = m->otherwise)
 		for (uint32_t i = 0; i < m->nnames; i++)
@@ -216,20 +243,25 @@ static void survey_event(struct copier *c, const struct batch *b, const struct e
 static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	struct htw_copy *const copy = c->state;
-	const bool wire = is_wire(b, e);
-	const uint32_t id = (uint32_t)number_at(b, e, f_class_id(wire));
 
-	(void)bytes;
-	copy->input += e->offset == 0; /* labels belong to one input */
-	copy->stream += e->offset == 0;
+	if (e->offset == 0) { /* labels belong to one input */
+		copy->input++;
+		copy->stream++;
+		copy->wire = is_wire(b, e);
+	}
 	if (e->phase != PHASE_STRUCTURE) {
-		survey_event(c, b, e, id);
-	} else if (id == HT_CLASS_INFO) {
+		survey_event(c, b, e, bytes);
+		return;
+	}
+	const uint32_t id = (uint32_t)number_at(b, e, f_class_id(copy->wire));
+	copy->noted = 0;
+	if (id == HT_CLASS_INFO) {
 		survey_class(c, b, e);
 	} else if (id == HT_CLASS_FIELD) {
-		survey_field(c, b, e, wire);
+		survey_field(c, b, e, copy->wire);
 	} else if (id == HT_CLASS_ENDIANNESS) {
 		copy->stream += e->offset != 0;
+		copy->big = is_big(b, e);
 		copier_needs(c);
 	} else if (!survey_mapping(c, b, e, id)) {
 		copier_uses(c, class_key(copy, id));
@@ -254,10 +286,13 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 	copy->number++;
 	copy->events = false;
 	copy->skipping = copy->any && wire != copy->wire;
-	if (!copy->any)
+	if (!copy->any) {
 		copy->wire = wire;
-	else if (!copy->skipping && load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS)
+		copy->big = false;
+	} else if (!copy->skipping &&
+	           load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS) {
 		text_add(copier_text(c), little, sizeof little); /* the input was read as little endian */
+	}
 }
 
 /* Readers name an event by the last mapping before it: if an earlier input gave the label another name,
@@ -296,15 +331,12 @@ static void put_moved(struct copier *c, const struct batch *b, const struct even
 	text_slice(t, bytes);
 	if (t->failed)
 		return;
-	char *const at = t->p + t->n - bytes.n + ht_time_at(copy->wire);
-	if (load_u64(at, copy->big) != before)
-		copy->big =
-		    !copy->big; /* a new input, or an invalid EndiannessInfoEvent, changed the order */
-	store_uint(at, ts, 8, copy->big);
+	find_order(copy, bytes, before);
+	store_uint(t->p + t->n - bytes.n + ht_time_at(copy->wire), ts, 8, copy->big);
 	if (negative && e->phase != PHASE_STRUCTURE)
 		ledger_add(&c->chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
 	if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)
-		copy->big = number_at(b, e, 3) == 1;
+		copy->big = is_big(b, e);
 }
 
 static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)

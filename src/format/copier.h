@@ -17,8 +17,8 @@ enum copier_modes {
 	                     * combine several records: the engine marks records by offset */
 	COPIER_RUNS = 2,    /* unless records are omitted or times moved, one event may stand for several
 	                     * adjacent records: only bytes, offset and, as their number, ts are valid */
-	COPIER_BARE = 4,    /* if records are omitted and times not moved: only fields of structure and of the
-	                     * record at offset 0 */
+	COPIER_BARE = 4,    /* if records are omitted and times not moved: only fields of structure, of the
+	                     * record at offset 0 and, in survey, of events that a table may name */
 	COPIER_BYTES = 8,   /* no fields at all */
 	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
 	COPIER_WHOLE = 64,  /* a record is at most one event, which reader_ops.event completes, except for

@@ -17,7 +17,8 @@ enum want_copy {
 	 * and of all records is the number of the input, from 0.  The reader returns records of the role
 	 * RECORD_IS_FILE for them. */
 	WANT_FILES = 256,
-	/* Fields are read only of PHASE_STRUCTURE and of the event at offset 0. */
+	/* Fields are read only of PHASE_STRUCTURE, of the event at offset 0 and, with WANT_WHOLE, of events
+	 * whose class has `refers`. */
 	WANT_BARE = 1024,
 	/* Raw events are selected as they are read: `event` is called for them, too, before `fields`; it
 	 * reports nothing; `run` adds such events, with their bytes, or returns false.  See COPIER_WHOLE. */

@@ -114,6 +114,29 @@ static bool is_alike(const struct class *c, const struct class *like)
 
 /* ---- planning ---- */
 
+/* Whether events may have a number in the field of this name. */
+static bool has_number(const struct class *c, struct slice name)
+{
+	uint32_t i = 0;
+
+	while (i < c->nfields && !slice_equal(c->fields[i].name, name))
+		i++;
+	return c->nfields == 0 || (i < c->nfields && c->fields[i].value < VALUE_STRING);
+}
+
+/* Whether a template for names has a table for a number of the events. */
+static bool has_tables(const struct class *c)
+{
+	for (const struct plan *m = c->plan; m != NULL; m = m->otherwise)
+		for (uint32_t i = 0; i < m->nnames; i++)
+			for (uint32_t k = 0; k < m->names[i].nparts; k++) {
+				const struct plan_ref *const ref = &m->names[i].parts[k].ref;
+				if (ref->ntables > 0 && has_number(c, ref->field[0]))
+					return true;
+			}
+	return false;
+}
+
 static bool become(struct trace *t, struct class *c, const struct class *like)
 {
 	struct class_field *f = NULL;
@@ -137,6 +160,7 @@ static bool become(struct trace *t, struct class *c, const struct class *like)
 	c->nfields = like->nfields;
 	c->plan = like->plan;
 	c->reader_applies = like->reader_applies;
+	c->refers = has_tables(c);
 	c->planned = true;
 	c->index = t->nplanned;
 	t->planned[t->nplanned++] = c;

@@ -53,6 +53,12 @@ static inline void complete_event(struct reader *r, const struct reader_ops *ops
 		b->bytes[b->n] = bytes;
 }
 
+/* Whether a raw event has no fields. */
+static inline bool is_bare(unsigned want, const struct event *e)
+{
+	return (want & WANT_BARE) != 0 && e->offset != 0 && ((want & WANT_WHOLE) == 0 || !e->cls->refers);
+}
+
 /* Adds the event of a record, whose bytes are those from `from` on. */
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
                              const struct record *rec, const char *from, struct batch *b)
@@ -79,7 +85,7 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 	else if (rec->role == RECORD_IS_LONG)
 		e->flags |= EVENT_LONG;
 	else if (rec->role == RECORD_IS_FILE ||
-	         ((want & WANT_FIELDS) != 0 && (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)))
+	         ((want & WANT_FIELDS) != 0 && !(is_event && is_bare(want, e))))
 		ops->fields(r, rec, b, e);
 	b->n++;
 	for (uint32_t i = at + 1; b->bytes != NULL && i < b->n; i++)

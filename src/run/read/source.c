@@ -432,13 +432,15 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct r
                                   const struct format *f)
 {
 	const unsigned modes = job->read.as == READ_COPY ? f->copier->modes : 0;
-	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL;
+	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL,
+	           chooses = marks != NULL && marks->state == MARKS_WHILE_READING;
 	unsigned want = WANT_RAW | WANT_TIMES | WANT_STRUCTURE;
 
 	want |= (modes & COPIER_BYTES) != 0 ? 0U : WANT_FIELDS;
 	want |= (modes & COPIER_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
-	want |= (modes & COPIER_BARE) != 0 && !moved && job->choice.select != NULL ? WANT_BARE : 0U;
-	if (marks != NULL && (marks->state == MARKS_WHILE_READING || marks->has_stretches))
+	want |=
+	    (modes & COPIER_BARE) != 0 && !moved && (job->choice.select != NULL || chooses) ? WANT_BARE : 0U;
+	if (chooses || (marks != NULL && marks->has_stretches))
 		want |= WANT_WHOLE | ((modes & COPIER_RUNS) != 0 && !moved ? (unsigned)WANT_PLAIN : 0U);
 	return want;
 }
@@ -690,9 +692,10 @@ void source_next(struct source *s, struct batch *b)
 {
 	struct input *const in = s->in;
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
+	const struct record_marks *const marks = s->context->marks;
 
-	if (s->context->marks != NULL && s->context->marks->state != MARKS_WHILE_READING)
-		s->reader.want &= ~(unsigned)WANT_WHOLE; /* the marks were made */
+	if (marks != NULL && marks->state != MARKS_WHILE_READING) /* the marks were made */
+		s->reader.want &= ~(unsigned)(marks->surveying ? WANT_WHOLE | WANT_BARE : WANT_WHOLE);
 	input_pin(in, &b->pins);
 	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;
