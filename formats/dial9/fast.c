@@ -352,9 +352,9 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 #define THREADS_STEP (D9_THREADS_QUIET / 4) /* bytes after which the pass for threads checks for its end */
 
 /* Measures records from p on that begin before `limit`.  Returns the last one, or NULL; *after: its end.
- * Not inlined, so that its variables have registers. */
-static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
-                                                         const char *limit, const char **after)
+ * range: gets the times of events, unless NULL. */
+INLINE const char *run_over(struct d9_state *st, const char *p, const char *limit, const char **after,
+                            struct reader_range *range)
 {
 	const char *last = NULL, *const end = st->r->in->end;
 	uint64_t base = st->base, records = 0;
@@ -376,6 +376,8 @@ static __attribute__((noinline)) const char *run_records(struct d9_state *st, co
 				break;
 			s->cls->records++;
 			base = ts;
+			if (range != NULL)
+				reader_range_add(range, ts, ts);
 		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MAX_BASE) {
 			base = load_u64(p + 1, false);
 			st->structure[D9_S_RESET]->records++;
@@ -389,6 +391,23 @@ static __attribute__((noinline)) const char *run_records(struct d9_state *st, co
 	st->base = base;
 	st->r->records += records;
 	*after = p;
+	return last;
+}
+
+/* Not inlined, so that its variables have registers. */
+static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
+                                                         const char *limit, const char **after)
+{
+	return run_over(st, p, limit, after, NULL);
+}
+
+static __attribute__((noinline)) const char *run_times(struct d9_state *st, const char *p, const char *limit,
+                                                       const char **after)
+{
+	struct reader_range range = *st->r->range;
+	const char *const last = run_over(st, p, limit, after, &range);
+
+	*st->r->range = range;
 	return last;
 }
 
@@ -609,7 +628,9 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 		return true;
 	if (st->threads_pass && limit - in->p > THREADS_STEP)
 		limit = in->p + THREADS_STEP;
-	if (b != NULL) {
+	if (r->range != NULL) {
+		last = run_times(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	} else if (b != NULL) {
 		st->unheld |= b->n == 0;
 		last = run_events(st, (uint64_t)(limit - in->p), end + 1, b);
 		if (st->unheld && b->n > 0)

@@ -419,7 +419,8 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 	}
 	s->cls = c;
 	s->planned = true;
-	if (s->use != D9_USE_PLAIN || s->structure)
+	if (s->use != D9_USE_PLAIN || s->structure ||
+	    (st->r->range != NULL && (s->made != NULL || !plan_keeps_times(s->plan))))
 		return true;
 	s->run_need = s->need;
 	st->r->no_memory |= !d9_make_read_steps(st, s);

@@ -36,7 +36,7 @@ enum {
 /* ---- only times ---- */
 
 /* If only the time range of a trace is wanted (reader.range), `run` may add times of events to it instead of
- * events to the batch, unless the engine has to apply a plan to the events or make spans of them. */
+ * events to the batch, unless the engine has to find them by a plan: plan_keeps_times(). */
 struct reader_range {
 	uint64_t first, last; /* ns: the first time, and the last end; no event: first > last */
 };

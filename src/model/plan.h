@@ -181,6 +181,14 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
 	return m;
 }
 
+/* Whether all events, and the spans that they begin or end, have the times of records, and nothing else is
+ * learned from them; m NULL: no plan. */
+static inline bool plan_keeps_times(const struct plan *m)
+{
+	return m == NULL || (m->phase != PLAN_SPAN && m->phase != PLAN_STRUCTURE && m->epoch.p == NULL &&
+	                     m->facts.p == NULL && m->otherwise == NULL);
+}
+
 /* Whether the plan reads a field of this name even if the consumer wants no fields: readers need not build
  * others then.  Replaces the name by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
