@@ -466,7 +466,7 @@ bool d9_make_read_steps(const struct d9_state *st, struct d9_schema *s)
 		else
 			free(to);
 	}
-	s->events_need = s->read_steps != NULL ? s->run_need : SIZE_MAX;
+	s->events_need = s->read_steps != NULL || d9_wants_raw(st) ? s->run_need : SIZE_MAX;
 	return true;
 }
 
@@ -550,6 +550,20 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		read_fields(st, s, f, p, b, e);
 }
 
+/* Adds a raw event without fields. */
+INLINE void add_raw(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b)
+{
+	b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
+	b->events[b->n++] = (struct event){ .ts = f->ts,
+		                            .dur = st->r->number,
+		                            .name = s->cls->name,
+		                            .cls = s->cls,
+		                            .track = st->default_track,
+		                            .offset = f->offset,
+		                            .phase = PHASE_INSTANT,
+		                            .flags = st->r->event_flags };
+}
+
 /* Returns whether the batch has space for another event of a run.  The engine adds the event that may exceed
  * the fields of the batch, and ends the batch. */
 INLINE bool has_space(const struct batch *b)
@@ -557,10 +571,9 @@ INLINE bool has_space(const struct batch *b)
 	return b->n < b->cap && b->nfields + MAX_FIELDS < READER_BATCH_FIELDS;
 }
 
-/* Like run_records(), but adds the events to b, while the records and the pool content that their events
- * refer to are less than `max` bytes. */
-static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
-                                                        struct batch *b)
+/* Like run_over(), but adds the events to b, while the records and the pool content that their events refer
+ * to are less than `max` bytes. */
+INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, struct batch *b, bool raw)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -587,7 +600,10 @@ static __attribute__((noinline)) const char *run_events(struct d9_state *st, uin
 			f.offset = offset + (uint64_t)(f.p - from);
 			f.ordinal = ++r->records;
 			s->cls->records++;
-			add_event(st, s, &f, values, b);
+			if (raw)
+				add_raw(st, s, &f, b);
+			else
+				add_event(st, s, &f, values, b);
 			if (r->referred != referred) {
 				const uint64_t more = r->referred - referred;
 				limit = more < (uint64_t)(limit - f.p) ? limit - more : f.p;
@@ -610,6 +626,18 @@ static __attribute__((noinline)) const char *run_events(struct d9_state *st, uin
 	return last;
 }
 
+static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
+                                                        struct batch *b)
+{
+	return run_with(st, max, end, b, false);
+}
+
+static __attribute__((noinline)) const char *run_raw(struct d9_state *st, uint64_t max, const char *end,
+                                                     struct batch *b)
+{
+	return run_with(st, max, end, b, true);
+}
+
 bool d9_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct d9_state *const st = r->state;
@@ -620,7 +648,9 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 
 	if (r->max_record < D9_FAST_FRAME)
 		return false;
-	if (b != NULL && ((r->want & WANT_TIMES) == 0 || b->bytes != NULL || d9_wants_raw(st)))
+	const bool raw = b != NULL && d9_wants_raw(st);
+
+	if (b != NULL && ((r->want & WANT_TIMES) == 0 || (raw ? (r->want & WANT_BARE) == 0 : b->bytes != NULL)))
 		return false;
 	if (b != NULL && st->default_track == NULL)
 		return true; /* the first event makes the track */
@@ -630,6 +660,8 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 		limit = in->p + THREADS_STEP;
 	if (r->range != NULL) {
 		last = run_times(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	} else if (raw) {
+		last = run_raw(st, (uint64_t)(limit - in->p), end + 1, b);
 	} else if (b != NULL) {
 		st->unheld |= b->n == 0;
 		last = run_events(st, (uint64_t)(limit - in->p), end + 1, b);

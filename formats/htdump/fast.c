@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 static bool makes_events(const struct reader *r, const struct batch *b)
 {
 	if ((r->want & WANT_RAW) != 0)
-		return (r->want & (WANT_FIELDS | WANT_BARE)) != WANT_FIELDS;
+		return (r->want & (WANT_WHOLE | WANT_BARE)) == (WANT_WHOLE | WANT_BARE);
 	return (r->want & (WANT_TIMES | WANT_FIELDS)) == WANT_TIMES && b->bytes == NULL;
 }
 

@@ -470,7 +470,8 @@ static const char *last_start(const struct input *in, const char *limit)
 static inline const char *add_fast(struct ovni_state *st, struct batch *b, const char *limit, bool big)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
-	const bool fields = (st->r->want & WANT_FIELDS) != 0;
+	const bool raw = (st->r->want & WANT_RAW) != 0, fields = !raw && (st->r->want & WANT_FIELDS) != 0;
+	const uint64_t shift = raw ? 0 : (uint64_t)st->offset, number = raw ? st->r->number : 0;
 	const char *p = st->r->in->p;
 	struct event *e = b->events + b->n, *const full = b->events + b->cap;
 	uint64_t offset = input_offset(st->r->in, p), last = st->last;
@@ -481,7 +482,8 @@ static inline const char *add_fast(struct ovni_state *st, struct batch *b, const
 		struct class *const cls = ovni_fast_class(codes, head);
 		if (cls == NULL || clock < last || clock > INT64_MAX)
 			break;
-		*e = (struct event){ .ts = clock + (uint64_t)st->offset,
+		*e = (struct event){ .ts = clock + shift,
+			             .dur = number,
 			             .name = cls->name,
 			             .cls = cls,
 			             .track = st->stream.track,
@@ -489,7 +491,7 @@ static inline const char *add_fast(struct ovni_state *st, struct batch *b, const
 			             .first_field = b->nfields,
 			             .phase = PHASE_INSTANT,
 			             .flags = big ? EVENT_BIG : 0 };
-		if (fields || class_needs_fields(cls))
+		if (fields || (!raw && class_needs_fields(cls)))
 			add_fields(b, e, (uint8_t)head, slice_of(n > 0 ? p + OVNI_EVENT_SIZE : NULL, n));
 		if (b->bytes != NULL)
 			b->bytes[e - b->events] = slice_of(p, OVNI_EVENT_SIZE + n);
@@ -536,6 +538,8 @@ bool ovni_run(struct reader *r, const char *limit, struct batch *b)
 	/* Not while a jumbo event is skipped, nor if the offset makes clocks negative: these are counted. */
 	if (st->is_long || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
 		return true;
+	if (b != NULL && (r->want & (WANT_RAW | WANT_BARE)) == WANT_RAW)
+		return false;
 	limit = last_start(r->in, limit);
 	if (b != NULL && (r->want & WANT_TIMES) != 0)
 		r->in->p = st->stream.big ? add_fast(st, b, limit, true) : add_fast(st, b, limit, false);

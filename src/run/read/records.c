@@ -234,7 +234,7 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw, struct
 	const uint64_t stop = batch_bytes(r) + (runs ? RUNS_BYTES : NEXT_BYTES);
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	const uint32_t extra = raw ? runs : ops->extra;
-	bool fast = (!raw || (want & WANT_WHOLE) != 0) && ops->run != NULL;
+	bool fast = (!raw || (want & (WANT_WHOLE | WANT_BARE)) != 0) && ops->run != NULL;
 	struct record rec;
 
 	while (!is_full(r, b, stop, extra)) {
