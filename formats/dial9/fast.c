@@ -650,7 +650,7 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 		return false;
 	const bool raw = b != NULL && d9_wants_raw(st);
 
-	if (b != NULL && ((r->want & WANT_TIMES) == 0 || (raw ? (r->want & WANT_BARE) == 0 : b->bytes != NULL)))
+	if (raw ? (r->want & WANT_BARE) == 0 : b != NULL && ((r->want & WANT_TIMES) == 0 || b->bytes != NULL))
 		return false;
 	if (b != NULL && st->default_track == NULL)
 		return true; /* the first event makes the track */

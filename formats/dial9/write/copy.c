@@ -51,6 +51,8 @@ enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMA
 struct selection {
 	struct arena arena;   /* of this segment */
 	struct table64 index; /* kind and number -> definitions[] */
+	uint32_t last_type;   /* type_id of the schema found last ... */
+	uint32_t last_found;  /* ... and its index in definitions + 1, or 0 */
 	struct definition *definitions;
 	uint32_t ndefinitions, definitions_cap;
 	struct annotation *annotations; /* of schemas */
@@ -64,6 +66,7 @@ struct selection {
 };
 
 struct d9w_copy {
+	struct copier *copier;
 	bool rebased, signed_time; /* as in struct run_facts */
 	enum d9_dialect to;        /* dialect of the output */
 	uint64_t base;             /* timestamp_base_ns of the output */
@@ -159,10 +162,11 @@ static uint64_t output_time(const struct d9w_copy *copy, const struct event *e, 
 	return 0;
 }
 
-/* Writes an event frame with another delta. */
+/* Writes an event frame, with another delta if the record before it is left out. */
 static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
                         struct chunk *chunk)
 {
+	(void)copier_text(copy->copier);
 	if (!timed) {
 		if (ts != copy->base)
 			d9w_reset(&copy->base, ts, chunk);
@@ -395,6 +399,7 @@ static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 {
 	if (!copy->selection.header_pending)
 		return;
+	(void)copier_text(copy->copier);
 	text_add(&chunk->text, D9_MAGIC, D9_MAGIC_SIZE);
 	text_char(&chunk->text, D9_VERSION);
 	copy->base = 0;
@@ -419,6 +424,7 @@ static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct
                         struct chunk *chunk)
 {
 	write_header(copy, chunk);
+	(void)copier_text(copy->copier);
 	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
 	d9w_number(&chunk->text, 1, 4);
 	text_slice(&chunk->text, entry);
@@ -429,6 +435,7 @@ static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct
 static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
 {
 	write_header(copy, chunk);
+	(void)copier_text(copy->copier);
 	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
 	d9w_varint(&chunk->text, type_id);
 	d9w_number(&chunk->text, 1, 2);
@@ -561,6 +568,7 @@ static void require_schema(struct d9w_copy *copy, struct definition *k, uint32_t
 	if (k->written)
 		return;
 	write_header(copy, chunk);
+	(void)copier_text(copy->copier);
 	text_slice(&chunk->text, k->bytes);
 	k->written = true;
 	for (uint32_t i = k->annotations; i != 0; i = copy->selection.annotations[i - 1].next)
@@ -673,12 +681,20 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 	}
 }
 
-/* Writes the definitions that an event refers to, then the event. */
-static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
-                         struct chunk *chunk)
+static struct definition *find_schema(struct selection *s, uint32_t type_id)
+{
+	if (s->last_found == 0 || s->last_type != type_id) {
+		s->last_type = type_id;
+		s->last_found = table64_get(&s->index, (uint64_t)OF_SCHEMAS << 32 | type_id) + 1;
+	}
+	return s->last_found != 0 ? &s->definitions[s->last_found - 1] : NULL;
+}
+
+/* Writes the definitions that an event refers to. */
+static void require_definitions(struct d9w_copy *copy, bool timed, struct slice bytes, struct chunk *chunk)
 {
 	const uint32_t type_id = load_u16(bytes.p + 1, false);
-	struct definition *const k = find_definition(&copy->selection, OF_SCHEMAS, type_id);
+	struct definition *const k = find_schema(&copy->selection, type_id);
 	uint32_t n;
 
 	write_header(copy, chunk);
@@ -692,15 +708,28 @@ static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct 
 			p = require_value(copy, (uint8_t)*f++, p, chunk);
 		}
 	}
-	write_event(copy, timed, ts, bytes, chunk);
+}
+
+/* Writes an event of the batch: its bytes as they are, if its time has the same delta. */
+static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
+                         struct chunk *chunk)
+{
+	const uint32_t delta = timed ? load_u32(bytes.p + 2, false) >> 8 : 0;
+
+	require_definitions(copy, timed, bytes, chunk);
+	if (ts < copy->base || ts - copy->base != delta) {
+		write_event(copy, timed, ts, bytes, chunk);
+	} else {
+		copy->base = ts;
+		copier_keep(copy->copier, bytes);
+	}
 }
 
 static void select_or_retain(struct d9w_copy *copy, const struct event *e, struct slice bytes,
                              struct chunk *chunk)
 {
 	struct symbols *const symbols = &copy->selection.symbols;
-	const struct definition *const k =
-	    find_definition(&copy->selection, OF_SCHEMAS, load_u16(bytes.p + 1, false));
+	const struct definition *const k = find_schema(&copy->selection, load_u16(bytes.p + 1, false));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
@@ -722,8 +751,10 @@ static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 
 	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
 		const struct symbol *const k = &s->retained[i];
-		if (all || is_needed(s, k->address))
-			select_event(copy, k->timed, k->ts, k->bytes, chunk);
+		if (!all && !is_needed(s, k->address))
+			continue;
+		require_definitions(copy, k->timed, k->bytes, chunk);
+		write_event(copy, k->timed, k->ts, k->bytes, chunk);
 	}
 	arena_free(&s->arena);
 	s->n = 0;
@@ -736,7 +767,7 @@ static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
 	write_symbols(copy, true, chunk);
 	arena_free(&s->arena);
 	table64_free(&s->index);
-	s->ndefinitions = s->nannotations = 0;
+	s->ndefinitions = s->nannotations = s->last_found = 0;
 	s->full = false;
 	s->header_pending = true;
 }
@@ -764,6 +795,7 @@ static bool copy_open(struct copier *c)
 {
 	struct d9w_copy *const copy = c->state;
 
+	copy->copier = c;
 	copy->rebased = c->run->rebased;
 	copy->signed_time = c->run->signed_time;
 	copy->to = d9w_dialect(c->options);
