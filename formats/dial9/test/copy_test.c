@@ -29,8 +29,6 @@ static void expect_valid(const char *what, const char *p, size_t n)
 	ran_free(&r);
 }
 
-/* ---- one input ---- */
-
 /* ---- several inputs ---- */
 
 static struct ran convert_both(const char *a, const char *b)
@@ -420,4 +418,34 @@ Test(dial9_write_select, real_trace)
 	free(want);
 	free(got);
 	remove_folder(dir);
+}
+
+/* A limit of records below D9_FAST_FRAME turns fast paths off. */
+static void expect_same_selection(const char *path, const char *bytes, size_t size)
+{
+	static const char *const choices[] = { "--since=30%", "--until=60%", "--name=*o*" };
+
+	(void)bytes;
+	(void)size;
+	for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
+		const char *const fast[] = { "convert", "-q", choices[i], "--to", "dial9", path, "-", NULL };
+		const char *const careful[] = { "convert", "-q",   choices[i], "--max-record",
+			                        "4000000", "--to", "dial9",    path,
+			                        "-",       NULL };
+		struct ran a = run_tool(fast, NULL, 0), b = run_tool(careful, NULL, 0);
+		cr_expect_eq(a.status, b.status, "%s, %s: %s%s", path, choices[i], a.err, b.err);
+		cr_expect(a.out_n == b.out_n && memcmp(a.out, b.out, a.out_n) == 0,
+		          "%s, %s: %zu and %zu bytes", path, choices[i], a.out_n, b.out_n);
+		ran_free(&a);
+		ran_free(&b);
+	}
+}
+
+Test(dial9_write_select, fast_paths_change_nothing)
+{
+	char path[1024];
+
+	cr_expect_gt(each_file(GOOD, ".dial9", expect_same_selection), 3);
+	snprintf(path, sizeof path, "%s/dial9/block-in-place.bin", real_traces());
+	expect_same_selection(path, NULL, 0);
 }

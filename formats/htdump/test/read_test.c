@@ -132,6 +132,28 @@ static void expect_same_events(const char *in)
 	ran_free(&b);
 }
 
+/* The same for the copy of a selection. */
+static void expect_same_selection(const char *in, const char *copy, const char *choice)
+{
+	const char *const fast[] = { "convert", "-f", choice, "--to", "htdump", in, copy, NULL };
+	const char *const careful[] = { "convert", "-f", "--max-record", "1000000", choice, "--to",
+		                        "htdump",  in,   copy,           NULL };
+	size_t n[2];
+	struct ran a = run_tool(fast, NULL, 0);
+	char *const of_a = read_whole(copy, &n[0]);
+	struct ran b = run_tool(careful, NULL, 0);
+	char *const of_b = read_whole(copy, &n[1]);
+
+	cr_assert(of_a != NULL && of_b != NULL, "%s", a.err);
+	cr_expect_str_eq(a.err, b.err);
+	cr_expect_gt(n[0], 3000);
+	cr_expect(n[0] == n[1] && memcmp(of_a, of_b, n[0]) == 0, "%s: %zu and %zu bytes", choice, n[0], n[1]);
+	free(of_a);
+	free(of_b);
+	ran_free(&a);
+	ran_free(&b);
+}
+
 Test(htdump_fast, finds_what_is_found_in_events)
 {
 	char *const dir = make_folder();
@@ -151,6 +173,8 @@ Test(htdump_fast, finds_what_is_found_in_events)
 		cr_assert(write_whole(in, b.p, b.n));
 		expect_same_findings(in, copy, &b);
 		expect_same_events(in);
+		expect_same_selection(in, copy, "--since=60%");
+		expect_same_selection(in, copy, "--name=*e*");
 		ht_free(&b);
 	}
 	remove_folder(dir);
