@@ -614,6 +614,15 @@ struct dft_facts {
 	uint32_t nnames;
 };
 
+/* The clock that tracetool's facts state in the current input. */
+struct dft_clock {
+	bool stated, named;         /* there are such facts; trace.clock is from them */
+	bool has_epoch, is_rebased; /* of the last facts of tracetool, which start at `at` */
+	bool used;                  /* trace.epoch_ns is from them, and not from earlier ones */
+	uint64_t epoch_ns;          /* of their times; without has_epoch only the change by --rebase */
+	struct dft_position at;
+};
+
 #define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see fast.c */
 
 struct dft_state {
@@ -638,6 +647,7 @@ struct dft_state {
 	bool wrapped, trailer; /* records are in {"traceEvents":[ ... ; that array has ended */
 	uint64_t trailer_start, trailer_bytes;
 
+	struct dft_clock clock;
 	const char *dialect; /* as detected when opened */
 	bool mixed_reported;
 	uint64_t last_signature; /* dft_signature() of a record of this dialect */
@@ -755,6 +765,14 @@ uint64_t dft_time_unit(struct slice name);
 
 /* Returns the time_metric in the JSON of a cfg, without its quotes; p NULL: it has none. */
 struct slice dft_unit_of_cfg(struct slice cfg);
+
+/* Matches the value of CM `tool` in files that tracetool wrote. */
+static inline bool dft_is_own_tool(struct slice tool)
+{
+	static const char own[] = "tracetool ";
+
+	return tool.n >= sizeof own && memcmp(tool.p, own, sizeof own - 1) == 0;
+}
 
 /* Applies a record if it is metadata, `start` or `end`. */
 void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);

@@ -1,6 +1,6 @@
 /*
- * Metadata that applies to other records: names of hashes, processes and threads, time units, facts of the
- * whole trace, `start` and `end`.
+ * Metadata that applies to other records: names of hashes, processes and threads, time units, the clock,
+ * facts of the whole trace, `start` and `end`.
  */
 #include <stdlib.h>
 
@@ -257,6 +257,98 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
 	}
 }
 
+/* ---- metadata: the clock of tracetool's files ---- */
+
+/* The writer of this format retains the times of another trace, which need not be since 1970, and states
+ * their clock in facts, from `tool` on (see put_facts() in write/write.c).  They apply to all records of the
+ * input, those before them too. */
+
+#define SECOND UINT64_C(1000000000) /* clocks of one run may be stated that far apart: see source.c */
+#define MAX_CLOCK_NAME 60
+
+/* Reports a clock whose epoch is not that of the trace. */
+static void end_clock(struct dft_state *st)
+{
+	const struct dft_clock *const c = &st->clock;
+	const uint64_t first = st->r->trace->epoch_ns;
+
+	if (c->has_epoch && !c->used &&
+	    (c->epoch_ns > first ? c->epoch_ns - first : first - c->epoch_ns) > SECOND)
+		dft_report(st, DFT_RULE_CLOCK, c->at,
+		           "time 0 is %" PRIu64 " ns after 1970 here, but %" PRIu64
+		           " ns in facts before; the first is used",
+		           c->epoch_ns, first);
+}
+
+static void begin_clock(struct dft_state *st, const struct dft_record *rec)
+{
+	struct trace *const trace = st->r->trace;
+
+	end_clock(st);
+	if (!st->clock.stated) {
+		trace_change(trace);
+		trace->clock = "unknown";
+		trace->epoch_known = false;
+	}
+	st->clock = (struct dft_clock){ .stated = true, .named = st->clock.named };
+	st->clock.at = dft_record_position(rec);
+}
+
+static void name_clock(struct dft_state *st, struct slice text)
+{
+	if (st->clock.named || text.n == 0 || text.n > MAX_CLOCK_NAME ||
+	    textscan_plain_end(text.p, text.p + text.n) != text.p + text.n)
+		return;
+	const struct slice name = arena_copy(&st->r->trace->arena, text);
+	st->r->no_memory |= name.p == NULL;
+	st->clock.named = name.p != NULL;
+	if (name.p != NULL)
+		st->r->trace->clock = name.p;
+}
+
+/* A time that was subtracted from all times is added to the epoch of the clock before. */
+static void set_epoch(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *value,
+                      bool rebased)
+{
+	const struct slice s = dft_token_text(rec, value->value);
+	struct trace *const trace = st->r->trace;
+	struct dft_clock *const c = &st->clock;
+	bool *const known = rebased ? &c->is_rebased : &c->has_epoch;
+	struct quoted q;
+	uint64_t ns;
+
+	if ((value->kind != JSON_UINT && value->kind != JSON_INT && value->kind != JSON_STRING) ||
+	    !(rebased ? json_integer(s, &ns) : json_digits_any(s.p, s.n, &ns))) {
+		dft_report(st, DFT_RULE_CLOCK, dft_byte_position(rec, rec->p + value->value.at),
+		           "%s is %s, expected a number of ns", rebased ? "rebased_by_ns" : "epoch_ns",
+		           quoted(&q, s));
+		return;
+	}
+	c->epoch_ns += *known ? 0 : ns; /* wraps as in the writer */
+	*known = true;
+	c->used |= c->has_epoch && !trace->epoch_known;
+	if (!c->used)
+		return;
+	trace_change(trace);
+	trace->epoch_known = true;
+	trace->epoch_ns = c->epoch_ns;
+}
+
+static void apply_clock(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *name,
+                        const struct dft_arg *value)
+{
+	if (arg_is(rec, name, "tool") && dft_is_own_tool(dft_token_text(rec, value->value)))
+		begin_clock(st, rec);
+	else if (!st->clock.stated)
+		return;
+	else if (arg_is(rec, name, "clock"))
+		name_clock(st, arg_text(st, rec, value));
+	else if (arg_is(rec, name, "epoch_ns") || arg_is(rec, name, "rebased_by_ns"))
+		set_epoch(st, rec, value, arg_is(rec, name, "rebased_by_ns"));
+}
+
+/* ---- metadata: facts that users add ---- */
+
 static void apply_custom(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
@@ -266,6 +358,7 @@ static void apply_custom(struct dft_state *st, const struct dft_record *rec, con
 		return;
 	if (arg_is(rec, name, "time_metric") && f->process != NULL)
 		set_unit(st, rec, f->process, value);
+	apply_clock(st, rec, name, value);
 	if ((st->r->want & WANT_TIMES) == 0)
 		return;
 	const struct slice key = arg_text(st, rec, name);
@@ -386,6 +479,7 @@ void dft_meta_finish(struct dft_state *st)
 			first = p;
 		p->started = false; /* reported once */
 	}
+	end_clock(st);
 	if (first != NULL)
 		dft_report(st, DFT_RULE_END_MISSING, first->start,
 		           "process %" PRId64 " starts here and has no end record; %" PRIu64

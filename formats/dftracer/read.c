@@ -552,4 +552,5 @@ const struct trace_ops dft_trace_ops = {
 	.trace_path = trace_path,
 	.shared_size = sizeof(struct dft_shared),
 	.close = dft_shared_close,
+	.own_clocks = true,
 };

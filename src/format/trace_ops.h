@@ -28,6 +28,7 @@ struct trace_ops {
 	 * `unreadable` is set if an input cannot be read or is missing. */
 	void (*check)(struct reader *r);
 	void (*close)(void *shared); /* NULL: it owns nothing */
+	bool own_clocks;             /* each input states its clock; otherwise the trace has one */
 	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states
 	 * exist at the same time and should be small. */
 	bool merges;

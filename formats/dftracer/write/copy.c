@@ -11,6 +11,7 @@
 #define MAX_END (1U << 20) /* max bytes after the records of an input that are held back */
 
 struct dfw_copy {
+	const struct run_facts *run;
 	bool rebased, signed_time; /* as in struct run_facts */
 	uint32_t inputs;           /* started */
 	bool at_start;             /* before the first record of the current input */
@@ -43,6 +44,26 @@ static uint64_t time_in_units(const struct dfw_copy *copy, const struct event *e
 	return e->ts / unit;
 }
 
+/* Copies a record; if it states the wall time of 0, with that of the new 0. */
+static void put_moved_fact(const struct dfw_copy *copy, struct slice bytes, struct text *t)
+{
+	const struct dft_record *const rec = &copy->parser.rec;
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
+	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
+	uint64_t epoch;
+
+	if (copy->parser.kind != DFW_COPIED_FACT || name == NULL || value == NULL ||
+	    !slice_is(dft_token_text(rec, name->value), "epoch_ns") ||
+	    !json_digits_any(rec->p + value->value.at, value->value.n, &epoch)) {
+		text_slice(t, bytes);
+		return;
+	}
+	const struct dft_token digits = value->value;
+	text_add(t, bytes.p, digits.at);
+	text_u64(t, (uint64_t)(epoch + copy->run->rebased_by));
+	text_add(t, bytes.p + digits.at + digits.n, bytes.n - digits.at - digits.n);
+}
+
 /* Copies a record with the time of the event. */
 static void put_rebased(struct dfw_copy *copy, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
@@ -52,7 +73,11 @@ static void put_rebased(struct dfw_copy *copy, const struct event *e, struct sli
 	const uint64_t unit = parsed ? dfw_time_unit(&copy->parser) : 1000;
 
 	chunk->text.failed |= !copy->parser.ready || unit == 0;
-	if (!parsed || unit == 0 || e->phase == PHASE_STRUCTURE || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
+	if (parsed && e->phase == PHASE_STRUCTURE) {
+		put_moved_fact(copy, bytes, t);
+		return;
+	}
+	if (!parsed || unit == 0 || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
 		text_slice(t, bytes);
 		return;
 	}
@@ -217,6 +242,7 @@ static bool copy_open(struct copier *c)
 {
 	struct dfw_copy *const copy = c->state;
 
+	copy->run = c->run;
 	copy->rebased = c->run->rebased;
 	copy->signed_time = c->run->signed_time;
 	return true;
@@ -229,6 +255,7 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 	dfw_end_survey(&copy->selection);
 	copy->selecting = c->selected && copy->selection.left_out;
 	c->chunk->text.failed |= copy->selection.failed;
+	copy->parser.in_facts = false;
 	begin_input(copy, c->chunk);
 }
 

@@ -22,8 +22,24 @@ static bool top_is(const struct dft_record *rec, enum dft_top which, const char 
 	return dft_top_kind(rec, which) != JSON_ABSENT && slice_is(dft_top_text(rec, which), text);
 }
 
-static enum dfw_copied_kind kind_of(const struct dft_record *rec)
+static enum dfw_copied_kind kind_of_custom(struct dfw_parser *x)
 {
+	const struct dft_record *const rec = &x->rec;
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
+	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
+
+	if (name == NULL || value == NULL)
+		return DFW_COPIED_METADATA;
+	if (slice_is(dft_token_text(rec, name->value), "time_metric"))
+		return DFW_COPIED_TIME_METRIC;
+	x->in_facts |= slice_is(dft_token_text(rec, name->value), "tool") &&
+	               dft_is_own_tool(dft_token_text(rec, value->value));
+	return x->in_facts ? DFW_COPIED_FACT : DFW_COPIED_METADATA;
+}
+
+static enum dfw_copied_kind kind_of(struct dfw_parser *x)
+{
+	const struct dft_record *const rec = &x->rec;
 	static const struct {
 		const char *name;
 		enum dfw_copied_kind kind;
@@ -43,11 +59,7 @@ static enum dfw_copied_kind kind_of(const struct dft_record *rec)
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (top_is(rec, DFT_NAME, kinds[i].name))
 			return kinds[i].kind;
-	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NAME);
-	return top_is(rec, DFT_NAME, "CM") && a != NULL &&
-	               slice_is(dft_token_text(rec, a->value), "time_metric")
-	           ? DFW_COPIED_TIME_METRIC
-	           : DFW_COPIED_METADATA;
+	return top_is(rec, DFT_NAME, "CM") ? kind_of_custom(x) : DFW_COPIED_METADATA;
 }
 
 /* Reads a pid or tid, quoted or not; a negative one as two's complement. */
@@ -71,7 +83,7 @@ bool dfw_parse_record(struct dfw_parser *x, struct slice bytes)
 		x->ready = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
 	if (!x->ready || !dft_parse(rec, &x->keys, bytes.p, bytes.p + bytes.n))
 		return false;
-	x->kind = kind_of(rec);
+	x->kind = kind_of(x);
 	x->has_pid = read_number(rec, DFT_PID, &x->pid);
 	x->has_tid = read_number(rec, DFT_TID, &x->tid);
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
@@ -418,6 +430,8 @@ void dfw_survey_record(struct dfw_selection *s, struct dfw_parser *x, const stru
 	if (x->kind == DFW_COPIED_METADATA || x->kind == DFW_COPIED_TIME_METRIC ||
 	    x->kind == DFW_COPIED_THREAD_NAME)
 		add_host(s, x);
+	if (x->kind == DFW_COPIED_FACT)
+		mark_hashes(s, x);
 	if (x->kind != DFW_COPIED_CALL)
 		return;
 	mark_track(s, x);
@@ -439,6 +453,7 @@ static bool keeps_metadata(struct dfw_selection *s, const struct dfw_parser *x)
 {
 	switch (x->kind) {
 	case DFW_COPIED_CALL:
+	case DFW_COPIED_FACT:
 		return true;
 	case DFW_COPIED_HASH:
 		return keeps_definition(s, x);

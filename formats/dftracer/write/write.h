@@ -126,6 +126,7 @@ enum dfw_copied_kind {
 	DFW_COPIED_ENTITY, /* EH, ET, ER */
 	DFW_COPIED_ENTITY_TYPE,
 	DFW_COPIED_ENTITY_RELATION,
+	DFW_COPIED_FACT,     /* CM of tracetool's facts of the trace, from `tool` on */
 	DFW_COPIED_METADATA, /* other metadata */
 };
 
@@ -135,6 +136,7 @@ struct dfw_parser {
 	struct dft_keys keys;
 	struct dft_record rec; /* points into the bytes */
 	enum dfw_copied_kind kind;
+	bool in_facts; /* facts of tracetool have begun; set to false at the start of an input */
 	bool has_pid, has_tid;
 	uint64_t pid, tid;
 	struct slice host;         /* as written; n 0: absent */

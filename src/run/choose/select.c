@@ -368,7 +368,20 @@ static bool begin_late(struct select_stage *st, const struct batch *b)
 			r.known = true;
 			r.first = b->events[i].ts;
 		}
+	st->assumed = s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL;
+	st->epoch = t->epoch_ns;
 	return (b->n > 0 && !r.known && !needs_last) || set_window(st, &r);
+}
+
+/* Returns false after reporting that the trace has another epoch than its first event seemed to have. */
+static bool check_epoch(const struct select_stage *st)
+{
+	if (!st->assumed || (st->trace->epoch_known && st->trace->epoch_ns == st->epoch))
+		return true;
+	stage_failed(st->faults,
+	             "the wall time of this trace is stated after its first events, and the input "
+	             "can be read only once: read it from a file");
+	return false;
 }
 
 /* ---- events ---- */
@@ -653,6 +666,8 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
+	if (status == STAGE_END && !check_epoch(st))
+		return STAGE_BAD;
 	if (st->found != NULL) {
 		st->found->complete =
 		    status == STAGE_END && *st->trace->format != '\0'; /* else nothing was read */

@@ -178,6 +178,8 @@ struct select_stage {
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
 	bool zeroed;                 /* trace.zero_ns was added to those of SELECT_AT */
+	bool assumed;                /* the epoch at the first event was used for wall times ... */
+	uint64_t epoch;              /* ... this one */
 	const bool *chosen;          /* whether events were chosen when they were read; NULL: they were not */
 	const struct class *whole;   /* last class whose plan changes no event; NULL: none yet */
 	struct select_found *found;  /* NULL: moved to the marks of a survey */

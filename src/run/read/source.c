@@ -560,10 +560,15 @@ static void end_dialect(struct source *s)
 	}
 }
 
-/* Single files have clocks of their own, compared in end_clock(). */
+/* Whether inputs have clocks of their own, compared in end_clock(): those of single files do. */
+static bool has_own_clocks(const struct format *format)
+{
+	return format->trace == NULL || format->trace->own_clocks;
+}
+
 static void begin_clock(struct trace_context *c, const struct format *format)
 {
-	if (format->trace == NULL)
+	if (has_own_clocks(format))
 		c->trace->epoch_known = false;
 }
 
@@ -606,7 +611,7 @@ static void end_clock(struct source *s)
 	struct trace_context *const c = s->context;
 	struct trace *const t = c->trace;
 
-	if (s->format->trace != NULL)
+	if (!has_own_clocks(s->format))
 		return;
 	if (!c->clock.any) {
 		c->clock = (struct source_clock){ true, t->epoch_known, t->epoch_ns };

@@ -31,7 +31,7 @@ struct trace_context {
 	struct source_clock {
 		bool any, epoch_known;
 		uint64_t epoch_ns;
-	} clock;      /* likewise, for formats of single files */
+	} clock;      /* likewise, for formats whose inputs have clocks of their own */
 	void *shared; /* trace_ops.shared_size bytes */
 	bool opened;  /* trace_ops.open was called */
 	/* of the whole trace */
