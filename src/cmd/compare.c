@@ -26,7 +26,8 @@ struct compare {
 	struct policy_options policy;
 	unsigned form; /* enum report_form */
 	bool ignore_lines, stacks, exit_zero, regressed, empty;
-	uint64_t max_rows, threads, max_repeat;
+	uint64_t max_rows; /* 0: not given; UINT64_MAX: all */
+	uint64_t threads, max_repeat;
 	const char *words_by, *map_path;
 	struct change_floors floors;
 	struct group_by by;
@@ -205,6 +206,12 @@ static bool parse(struct compare *c)
 		c->policy.choice.exit_zero = true;
 	if (c->stacks && c->form != FORM_TEXT)
 		return options_mistake(o, "stacks are text: --format and --json are for the comparison");
+	if (c->stacks && c->max_rows > 0)
+		return options_mistake(o, "stacks have a line for each group: --limit is for the comparison");
+	/* a file of --report may count findings of the fail level as failures */
+	if (c->exit_zero && c->policy.choice.fail_level >= 0 && o->side == NULL)
+		return options_mistake(o, "--fail-level sets the exit status, which --exit-zero leaves "
+		                          "unchanged: give one of them");
 	c->grouped = c->words_by != NULL;
 	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why))
 		return options_mistake(o, "--by: %s", show_path(&shown, why));
@@ -420,7 +427,7 @@ static void put_report(struct compare *c, const struct change *change)
 		.paths = { c->paths, c->paths + c->nold },
 		.markdown = c->form == FORM_MARKDOWN,
 		.width = c->form == FORM_MARKDOWN ? 0 : options_width(&r->options),
-		.top = (size_t)c->max_rows,
+		.top = c->max_rows > 0 ? (size_t)c->max_rows : STATS_TOP,
 	};
 	bool ok;
 
@@ -503,8 +510,7 @@ static void free_runs(struct compare *c)
 
 static enum exit_status cmd_compare(const struct command *cmd, int argc, char **argv)
 {
-	struct compare c = { .max_rows = STATS_TOP,
-		             .floors = { .change = 0.05, .time = 1000000, .count = 20 } };
+	struct compare c = { .floors = { .change = 0.05, .time = 1000000, .count = 20 } };
 	struct trace_run *const r = &c.run;
 
 	options_init(&r->options, cmd, argc, argv);
