@@ -237,7 +237,7 @@ const struct format chrome_format = {
 	.rules = chrome_rules,
 	.losses = chrome_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
-	            HAS_STACKS | HAS_LISTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH | HAS_DEEP |
+	            HAS_STACKS | HAS_LISTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH | HAS_DEEP_JSON |
 	            HAS_NUMBERS | HAS_STEPS,
 };
 

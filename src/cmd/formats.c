@@ -125,7 +125,8 @@ static void put_pair_text(struct text *t, const struct format *from, const struc
 		text_printf(t, "%s to %s: all records are copied as they are\n", from->name, to->name);
 		return;
 	}
-	text_printf(t, "%s to %s: the output can lack\n", from->name, to->name);
+	text_printf(t, "%s to %s: the output can lack%s\n", from->name, to->name,
+	            count(to->losses, from, to) == 0 ? " nothing," : "");
 	put_kinds(&output, to->losses, from, to);
 	columns_print(&output, t, width);
 	text_wrap(t, slice_str("and whatever the output, limits of memory and damage to the input can cost"),

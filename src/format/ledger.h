@@ -33,15 +33,18 @@ enum feature {
 	HAS_NAN = 256,   /* floats that are not a number, or infinite */
 	HAS_PARTS = 512, /* names composed of definitions or parts of the class name */
 	HAS_NOT_UTF8 = 1024,
-	HAS_NUL = 2048,        /* texts with NUL bytes */
-	HAS_FACTS = 4096,      /* facts of the whole trace */
-	HAS_EPOCH = 8192,      /* the wall time at time 0 */
-	HAS_DEEP = 16384,      /* lists and maps nested more than 100 deep */
-	HAS_NUMBERS = 32768,   /* numbers other than integers of 64 bits */
-	HAS_OVERLAP = 65536,   /* only in losses: of writers whose spans must nest */
-	HAS_STEPS = 131072,    /* arrows that continue where they arrive */
-	HAS_REPEATED = 262144, /* repeated field names, such as of a field that the engine adds to an event
-	                        * that has one */
+	HAS_NUL = 2048,         /* texts with NUL bytes */
+	HAS_FACTS = 4096,       /* facts of the whole trace */
+	HAS_EPOCH = 8192,       /* the wall time at time 0 */
+	HAS_DEEP = 16384,       /* lists and maps, other than in JSON, nested more than 100 deep */
+	HAS_NUMBERS = 32768,    /* numbers other than integers of 64 bits */
+	HAS_OVERLAP = 65536,    /* only in losses: of writers whose spans must nest */
+	HAS_STEPS = 131072,     /* arrows that continue where they arrive */
+	HAS_REPEATED = 262144,  /* repeated field names, such as of a field that the engine adds to an event
+	                         * that has one */
+	HAS_DEEP_JSON = 524288, /* JSON nested more than 100 deep */
+	HAS_DEEPER = 1048576,   /* only in losses: lists and maps nested more than 200 deep, which no reader
+	                         * returns */
 };
 
 /* Effects of a loss on an event when the output is read back (loss.affects), for convert --verify.  An event
