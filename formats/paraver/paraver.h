@@ -167,7 +167,8 @@ struct paraver_store {
 	bool failed; /* the file has failed; see spill_reason() */
 };
 
-/* In the store, marks the start of the line of an arrow that lacks its receiver. */
+/* In the store, marks the start of the line of an arrow: the offset of its event, a blank, and the record
+ * without its receiver. */
 #define PARAVER_ARROW_MARK '\001'
 
 struct paraver_arrival {

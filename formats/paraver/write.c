@@ -308,8 +308,8 @@ static void add_arrow(struct paraver_state *st, const struct paraver_track *k, c
 		const struct paraver_row *const row = &st->rows.rows[k->row];
 		matched = paraver_arrow_out(&st->arrows, e->dur);
 		if (matched)
-			text_printf(t, "%c3:%s%" PRIu64 ":%" PRIu64 "\n", PARAVER_ARROW_MARK, row->prefix,
-			            now, now);
+			text_printf(t, "%c%" PRIu64 " 3:%s%" PRIu64 ":%" PRIu64 "\n", PARAVER_ARROW_MARK,
+			            e->offset, row->prefix, now, now);
 	} else {
 		const uint32_t group = paraver_group(&st->names, PARAVER_ARROWS, SLICE_LIT("arrows"));
 		const struct paraver_type like = { .group = group, .kind = PARAVER_NUMBERS };
@@ -387,17 +387,21 @@ static void write_date(const struct paraver_state *st, const struct writer *w, s
 	            (unsigned)(minutes % 60));
 }
 
-/* Writes the line of an arrow, and adds its receiver. */
-static void write_arrow(struct paraver_state *st, const char *line, size_t n, struct chunk *chunk)
+/* Writes the line of an arrow, which follows its offset in the input, and adds its receiver. */
+static void write_arrow(struct paraver_state *st, const char *p, const char *end, struct chunk *chunk)
 {
 	const struct paraver_arrival at = paraver_arrow_get(&st->arrows, st->narrows++);
 	struct text *const t = &chunk->text;
+	uint64_t offset = 0;
 
+	for (; *p != ' '; p++)
+		offset = offset * 10 + (uint64_t)(*p - '0');
 	if (at.row == 0) {
-		paraver_add_loss(chunk, PARAVER_ARROW, 0);
+		paraver_add_loss(chunk, PARAVER_ARROW, offset);
 		return;
 	}
-	text_add(t, line, n);
+	p++;
+	text_add(t, p, (size_t)(end - p));
 	text_printf(t, ":%s%" PRIu64 ":%" PRIu64 ":0:%" PRIu32 "\n", st->rows.rows[at.row - 1].prefix,
 	            at.time, at.time, at.name);
 }
@@ -412,7 +416,7 @@ static void write_lines(struct paraver_state *st, const char *p, const char *end
 		}
 		text_add(&chunk->text, p, (size_t)(mark - p));
 		const char *const stop = memchr(mark, '\n', (size_t)(end - mark));
-		write_arrow(st, mark + 1, (size_t)(stop - mark - 1), chunk);
+		write_arrow(st, mark + 1, stop, chunk);
 		p = stop + 1;
 	}
 }
