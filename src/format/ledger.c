@@ -36,6 +36,16 @@ void ledger_merge(struct ledger *into, const struct ledger *from)
 		ledger_add(into, from->rows[i].loss, from->rows[i].first_offset, from->rows[i].count);
 }
 
+void ledger_merge_unordered(struct ledger *into, const struct ledger *from)
+{
+	ledger_merge(into, from);
+	for (size_t i = 0; i < from->n; i++)
+		for (size_t k = 0; k < into->n; k++)
+			if (into->rows[k].loss == from->rows[i].loss &&
+			    into->rows[k].first_offset > from->rows[i].first_offset)
+				into->rows[k].first_offset = from->rows[i].first_offset;
+}
+
 void ledger_free(struct ledger *l)
 {
 	free(l->rows);

@@ -17,6 +17,8 @@ struct ledger {
 };
 
 void ledger_merge(struct ledger *into, const struct ledger *from);
+/* Likewise for events of `from` that may precede those of `into`: the least of both offsets is the first. */
+void ledger_merge_unordered(struct ledger *into, const struct ledger *from);
 void ledger_free(struct ledger *l);
 
 /* Features that events of a format can have (format.features), interpreted by its built-in vocabulary; and

@@ -248,8 +248,8 @@ static bool end_parts(struct convert *c, bool written)
 	for (uint32_t k = 0; k < s->nouts; k++) {
 		struct writing *const w = &s->outs[k].writing;
 		written = written && !s->outs[k].failed && writing_end(w);
-		if (written && !s->measures)
-			ledger_merge(&s->total, &w->total);
+		if (written && !s->measures) /* offsets in several inputs have no order */
+			(c->nin == 1 ? ledger_merge_unordered : ledger_merge)(&s->total, &w->total);
 		if (atomic_load(&w->no_memory))
 			atomic_store(&c->writing.no_memory, true);
 		if (w->failure != NULL)
