@@ -10,8 +10,9 @@
 #include "report/parts.h"
 
 #define MAX_RESULTS 20000
-#define MAX_BYTES ((size_t)8 << 20) /* total size of all results */
-#define MAX_TEXT 1000               /* bytes of a description */
+#define MAX_BYTES ((size_t)8 << 20) /* total size of all results, with SEPARATOR bytes before each */
+#define SEPARATOR 2
+#define MAX_TEXT 1000 /* bytes of a description */
 
 struct sarif_state {
 	struct text results[LEVEL_COUNT];
@@ -159,10 +160,10 @@ static void put_results(struct report *r)
 		for (size_t i = 0; i < t->n;) {
 			const size_t size =
 			    strnlen(t->p + i, t->n - i); /* on OOM the last result is unterminated */
-			if (n < MAX_RESULTS && bytes + size < MAX_BYTES + (1 << 20)) {
+			if (n < MAX_RESULTS && SEPARATOR + size <= MAX_BYTES - bytes) {
 				text_str(&r->out, n++ > 0 ? ",\n" : "\n");
 				text_add(&r->out, t->p + i, size);
-				bytes += size;
+				bytes += SEPARATOR + size;
 			} else {
 				r->dropped++;
 			}

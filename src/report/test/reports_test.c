@@ -218,6 +218,11 @@ Test(report_forms, sarif_has_a_limit)
 	cr_assert_not_null(report);
 	cr_expect_leq(count_word(report, "{\"ruleId\":"), 20000);
 	cr_expect_lt(n, (size_t)10 << 20);
+	const char *const results = strstr(report, "\"results\":[");
+	const char *const after = strstr(report, "],\n\"invocations\"");
+	cr_assert(results != NULL && after != NULL);
+	const size_t bytes = (size_t)(after - results) - strlen("\"results\":[");
+	cr_expect(bytes <= (size_t)8 << 20 && bytes > ((size_t)8 << 20) - 2000, "%zu", bytes);
 	cr_expect_not_null(strstr(report, " do not fit in this report"));
 	free(report);
 	free(twenty);
