@@ -73,6 +73,7 @@ struct pending_event {
 	struct wide_hash key; /* equal for partners */
 	char *packed;         /* event_pack() */
 	uint32_t next, tail;  /* chain of equal key.a, ends with PENDING_NONE; tail: valid in its first */
+	uint32_t partner;     /* index on the other side, of a pair to be reported; or PENDING_NONE */
 	bool removed;         /* matched or reported */
 };
 

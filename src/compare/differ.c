@@ -240,13 +240,14 @@ static bool heads_may_match(const struct differ *d)
 	       within(a->id.ts, b->id.ts, part_limit(d, PART_TIME));
 }
 
-/* Returns true if all further events are too late for a pending one.  The limit is twice the tolerance, so
- * that more events are flushed at once. */
+/* Returns true if all further events are too late for a pending one, also to be similar: differ_flush()
+ * reports it then.  The limit is another tolerance later, so that more events are flushed at once. */
 static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 {
 	uint64_t ts;
 
-	return pending_oldest(p, &ts) && ts < now && (now - ts) / 2 >= d->rules.tolerance;
+	return (d->rules.ignore & PART_TIME) == 0 && pending_oldest(p, &ts) && ts < now &&
+	       (now - ts) / 4 >= d->rules.tolerance;
 }
 
 /* Makes space for one more pending event. */
@@ -334,10 +335,22 @@ static enum differ_status step_left_out(struct differ *d)
 	return is_kept ? advance_both(d, DIFFER_DONE) : advance(d, DIFFER_A);
 }
 
-static enum differ_status step_by_time(struct differ *d)
+/* Returns the side whose head is next: the earlier one; of traces whose times are not compared, and may be
+ * far apart, the one of which fewer events were read. */
+static int next_side(const struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
-	const int which = b->ended || (!a->ended && a->id.ts <= b->id.ts) ? DIFFER_A : DIFFER_B;
+
+	if (a->ended || b->ended)
+		return b->ended ? DIFFER_A : DIFFER_B;
+	if ((d->rules.ignore & PART_TIME) != 0)
+		return a->events <= b->events ? DIFFER_A : DIFFER_B;
+	return a->id.ts <= b->id.ts ? DIFFER_A : DIFFER_B;
+}
+
+static enum differ_status step_by_time(struct differ *d)
+{
+	const int which = next_side(d);
 	enum differ_status status = flush_late(d, d->sides[which].id.ts);
 	bool accepted = false;
 

@@ -57,7 +57,9 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 	char *const packed = pack_event(p, b, i, &size);
 	if (packed == NULL)
 		return false;
-	p->list[p->n] = (struct pending_event){ .id = *id, .track = track, .key = key, .packed = packed };
+	p->list[p->n] = (struct pending_event){
+		.id = *id, .track = track, .key = key, .packed = packed, .partner = PENDING_NONE
+	};
 	if (!link_event(p, p->n)) {
 		free(packed);
 		return false;
@@ -271,11 +273,11 @@ struct candidates {
 	uint32_t n[DIFFER_SIDES];
 };
 
-/* Hashes the parts of a round.  With a tolerance, times are not compared. */
+/* Hashes the parts of a round.  With a tolerance, times and durations are not compared. */
 static uint64_t round_hash(const struct differ *d, const struct pending_event *e, unsigned round)
 {
-	const unsigned ignore = d->rules.ignore;
-	const bool exact = d->rules.tolerance == 0;
+	const unsigned ignore =
+	    d->rules.ignore | (d->rules.tolerance > 0 ? (unsigned)(PART_TIME | PART_DURATION) : 0);
 	struct wide_hash h = wide_hash_start(round);
 
 	if ((round & SAME_TRACK) != 0 && (ignore & PART_TRACK) == 0)
@@ -286,9 +288,9 @@ static uint64_t round_hash(const struct differ *d, const struct pending_event *e
 		wide_hash_add(&h, e->id.phase);
 	if ((round & SAME_FIELDS) != 0)
 		wide_hash_add_hash(&h, e->id.fields);
-	if ((round & SAME_TIME) != 0 && exact)
+	if ((round & SAME_TIME) != 0 && (ignore & PART_TIME) == 0)
 		wide_hash_add(&h, e->id.ts);
-	if ((round & SAME_DURATION) != 0 && exact)
+	if ((round & SAME_DURATION) != 0 && (ignore & PART_DURATION) == 0)
 		wide_hash_add(&h, e->id.dur);
 	return wide_hash_end(h).a;
 }
@@ -306,13 +308,18 @@ static int compare_candidates(const void *x, const void *y)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
+static bool is_unpaired(const struct pending_event *e)
+{
+	return !e->removed && e->partner == PENDING_NONE;
+}
+
 static uint32_t collect_candidates(const struct differ *d, const struct pending *p, unsigned round,
                                    struct candidate *to)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		if (!p->list[i].removed)
+		if (is_unpaired(&p->list[i]))
 			to[n++] = (struct candidate){ round_hash(d, &p->list[i], round), p->list[i].id.ts,
 				                      p->list[i].id.dur, i };
 	if (n > 1)
@@ -329,10 +336,12 @@ static bool is_before(const struct pending_event *e, uint64_t before)
 static bool is_made(const struct differ *d, const struct pending_event *a, const struct pending_event *b,
                     uint64_t before, bool allowed)
 {
-	return (is_before(a, before) || is_before(b, before)) &&
+	return is_before(a, before) && is_before(b, before) &&
 	       (!allowed || d->rules.may_differ(d->ctx, find_differences(d, a, b)));
 }
 
+/* Pairs the candidates.  With `allowed`, pairs are reported at once, as rules.may_differ depends on those
+ * before; the others later, in order of time. */
 static enum differ_status match_candidates(struct differ *d, const struct candidates *l, uint64_t before,
                                            bool allowed)
 {
@@ -341,40 +350,59 @@ static enum differ_status match_candidates(struct differ *d, const struct candid
 	uint32_t i = 0, k = 0;
 
 	while (i < l->n[DIFFER_A] && k < l->n[DIFFER_B] && status == DIFFER_DONE) {
-		const struct candidate a = l->list[DIFFER_A][i], b = l->list[DIFFER_B][k];
-		if (a.hash == b.hash && is_made(d, &p->list[a.index], &q->list[b.index], before, allowed))
-			status = report_pending(d, &p->list[a.index], &q->list[b.index]);
-		i += a.hash <= b.hash;
-		k += b.hash <= a.hash;
+		const struct candidate x = l->list[DIFFER_A][i], y = l->list[DIFFER_B][k];
+		struct pending_event *const a = &p->list[x.index], *const b = &q->list[y.index];
+		if (x.hash == y.hash && is_made(d, a, b, before, allowed)) {
+			if (allowed) {
+				status = report_pending(d, a, b);
+			} else {
+				a->partner = y.index;
+				b->partner = x.index;
+			}
+		}
+		i += x.hash <= y.hash;
+		k += y.hash <= x.hash;
 	}
 	return status;
 }
 
-/* Returns the first event from list[i] on that is not removed, or n if it is not before the time. */
-static uint32_t next_before(const struct pending *p, uint32_t i, uint64_t before)
+static uint32_t next_pending(const struct pending *p, uint32_t i)
 {
 	while (i < p->n && p->list[i].removed)
 		i++;
-	return i < p->n && !is_before(&p->list[i], before) ? p->n : i;
+	return i;
 }
 
-/* Reports the events that no round paired, in order of time. */
-static enum differ_status report_unpaired(struct differ *d, uint64_t before)
+/* Pairs that were not reported may be made in another way later. */
+static void undo_pairs(struct pending *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		p->list[i].partner = PENDING_NONE;
+}
+
+/* Reports pairs and events without a partner in order of time, up to the first event that could be paired
+ * later: one that is not earlier than `before`. */
+static enum differ_status report_in_order(struct differ *d, uint64_t before)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	enum differ_status status = DIFFER_DONE;
 	uint32_t i = 0, k = 0;
 
 	while (status == DIFFER_DONE) {
-		i = next_before(p, i, before);
-		k = next_before(q, k, before);
-		if (i == p->n && k == q->n)
-			break;
-		if (k == q->n || (i < p->n && p->list[i].id.ts <= q->list[k].id.ts))
-			status = report_pending(d, &p->list[i], NULL);
+		i = next_pending(p, i);
+		k = next_pending(q, k);
+		struct pending_event *a = i < p->n ? &p->list[i] : NULL, *b = k < q->n ? &q->list[k] : NULL;
+		if (b == NULL || (a != NULL && a->id.ts <= b->id.ts))
+			b = a != NULL && a->partner != PENDING_NONE ? &q->list[a->partner] : NULL;
 		else
-			status = report_pending(d, NULL, &q->list[k]);
+			a = b->partner != PENDING_NONE ? &p->list[b->partner] : NULL;
+		if ((a == NULL && b == NULL) ||
+		    ((a == NULL || b == NULL) && !is_before(a != NULL ? a : b, before)))
+			break;
+		status = report_pending(d, a, b);
 	}
+	undo_pairs(p);
+	undo_pairs(q);
 	return status;
 }
 
@@ -391,6 +419,15 @@ static enum differ_status run_through(struct differ *d, struct candidates *l, ui
 		status = match_candidates(d, l, before, allowed);
 	}
 	return status;
+}
+
+/* Returns a time before which pairs within a few tolerances are complete: an event that moved by a little
+ * more than the tolerance is reported as changed then. */
+static uint64_t unpaired_before(const struct differ *d, uint64_t before)
+{
+	const uint64_t tolerance = d->rules.tolerance;
+
+	return before == UINT64_MAX ? before : before / 2 >= tolerance ? before - 2 * tolerance : 0;
 }
 
 enum differ_status differ_flush(struct differ *d, uint64_t before)
@@ -412,7 +449,7 @@ enum differ_status differ_flush(struct differ *d, uint64_t before)
 	free(l.list[DIFFER_A]);
 	free(l.list[DIFFER_B]);
 	if (status == DIFFER_DONE)
-		status = report_unpaired(d, before);
+		status = report_in_order(d, unpaired_before(d, before));
 	return status == DIFFER_DONE && !(pending_compact(p) && pending_compact(q)) ? DIFFER_NO_MEMORY
 	                                                                            : status;
 }

@@ -59,7 +59,8 @@ bool pending_compact(struct pending *p);
 void pending_free(struct pending *p);
 
 /* Reports and removes the pending events of both sides that are earlier than `before` (UINT64_MAX: all), each
- * with the most similar event of the other side, if there is one. */
+ * with the most similar of these of the other side, if there is one.  The last ones stay if such an event can
+ * still come: within twice the tolerance. */
 enum differ_status differ_flush(struct differ *d, uint64_t before);
 
 static inline bool within(uint64_t x, uint64_t y, uint64_t limit)
