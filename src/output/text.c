@@ -420,7 +420,7 @@ void text_since(struct text *t, uint64_t ns)
 
 void text_percent(struct text *t, unsigned __int128 millionths)
 {
-	const uint64_t v = (uint64_t)(millionths / 100);
+	const uint64_t v = (uint64_t)((millionths + 50) / 100);
 
 	text_printf(t, "%" PRIu64 ".%02" PRIu64 " %%", v / 100, v % 100);
 }
