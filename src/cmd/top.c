@@ -140,7 +140,7 @@ static bool add_arrow(void *top, const struct event *e, uint32_t left_out, const
 	const struct longest_item item = {
 		.length = arrives ? open_arrow_delay(other, e) : 0,
 		.ts = other->ts,
-		.offset = e->offset,
+		.offset = arrives ? e->offset : other->offset,
 		.track = arrives ? other->track : e->track,
 		.to = arrives ? e->track : other->track,
 	};

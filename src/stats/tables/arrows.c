@@ -30,7 +30,7 @@ bool open_arrows_start(struct open_arrows *a, const struct event *e, uint32_t wh
 		return true;
 	}
 	uint32_t *const bucket = bucket_of(a, e->dur);
-	a->starts[at - 1] = (struct open_arrow){ e->dur, e->ts, e->track, what, *bucket };
+	a->starts[at - 1] = (struct open_arrow){ e->dur, e->ts, e->offset, e->track, what, *bucket };
 	*bucket = at;
 	a->open++;
 	return true;

@@ -13,7 +13,7 @@
 #define OPEN_ARROWS_MAX 65536
 
 struct open_arrow {
-	uint64_t id, ts;
+	uint64_t id, ts, offset;
 	const struct track *track;
 	uint32_t what; /* of the caller */
 	uint32_t next; /* index + 1 in its bucket or in the list of free ones; 0: none */
