@@ -164,13 +164,19 @@ static unsigned __int128 metric(const struct change_values *v, enum change_metri
 	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
 }
 
-/* Returns 1 if new is larger than old by more than floors.change of old, -1 if smaller by more, else 0. */
+/* Returns 1 if new is larger than old by more than floors.change of old, -1 if smaller by more, else 0.  A
+ * change of exactly this part is not more, in whichever direction the product is rounded. */
+static int moved_from(const struct change *c, double old, double new)
+{
+	const double limit = old * c->floors.change * (1 + 1e-12);
+
+	return new - old > limit ? 1 : old - new > limit ? -1 : 0;
+}
+
 static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
-	const double old = (double)metric(&p->sides[CHANGE_OLD], m),
-	             new = (double)metric(&p->sides[CHANGE_NEW], m);
-
-	return new > old *(1 + c->floors.change) ? 1 : new < old *(1 - c->floors.change) ? -1 : 0;
+	return moved_from(c, (double)metric(&p->sides[CHANGE_OLD], m),
+	                  (double)metric(&p->sides[CHANGE_NEW], m));
 }
 
 /* Numbers are slower or faster only if they moved. */
@@ -196,7 +202,7 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 	const struct change_number *const total = &p->numbers[CHANGE_TOTAL],
 	                                  *const p50 = &p->numbers[CHANGE_P50],
 	                                  *const p99 = &p->numbers[CHANGE_P99];
-	const int longer = moved(c, p, CHANGE_TOTAL), spans = new->count > old->count ? 1 : -1;
+	const int longer = moved(c, p, CHANGE_TOTAL);
 
 	if ((old->waits || !old->there) && (new->waits || !new->there))
 		return CHANGE_IS_WAITING;
@@ -212,10 +218,9 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 	if (p50->faster || p99->faster)
 		return CHANGE_IS_FASTER;
 	/* With single runs, a larger total is beyond noise only if the number of spans changed. */
-	const double change = change_ratio(old->count, new->count);
-	const bool more_spans = change > 1 + c->floors.change || change < 1 - c->floors.change;
+	const int spans = moved_from(c, (double)old->count, (double)new->count);
 	if (longer != 0 && p->distance >= c->floors.time &&
-	    (c->by_runs ? total->slower || total->faster : more_spans && spans == longer))
+	    (c->by_runs ? total->slower || total->faster : spans == longer))
 		return longer > 0 ? CHANGE_IS_MORE : CHANGE_IS_FEWER;
 	for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
 		if (moved(c, p, m) != 0)
