@@ -30,7 +30,7 @@ static const char schema[] =
     "CREATE TABLE string(id INTEGER PRIMARY KEY, text NOT NULL);"
     "CREATE TABLE process(id INTEGER PRIMARY KEY, pid, name NOT NULL);"
     "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER REFERENCES process(id),"
-    " parent INTEGER REFERENCES thread(id), tid, name NOT NULL);"
+    " parent INTEGER REFERENCES thread(id), tid, name NOT NULL, thread INTEGER REFERENCES thread(id));"
     "CREATE TABLE span(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, ts_ns INTEGER NOT NULL,"
     " dur_ns INTEGER NOT NULL,"
     " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
@@ -55,7 +55,7 @@ static const struct {
 } tables[TABLES] = {
 	[TABLE_META] = { "meta", 3, false },      [TABLE_LOSS] = { "loss", 4, false },
 	[TABLE_STRING] = { "string", 2, false },  [TABLE_PROCESS] = { "process", 3, false },
-	[TABLE_THREAD] = { "thread", 5, false },  [TABLE_SPAN] = { "span", 12, true },
+	[TABLE_THREAD] = { "thread", 6, false },  [TABLE_SPAN] = { "span", 12, true },
 	[TABLE_INSTANT] = { "instant", 7, true }, [TABLE_COUNTER] = { "counter", 9, true },
 	[TABLE_FLOW] = { "flow", 9, true },       [TABLE_ARG] = { "arg", 3, true },
 };
@@ -419,13 +419,13 @@ static bool create_lifted(struct sqlite_state *st)
  * indexes, rows of one name are in order of id, which is the order of time.  Views have names instead of
  * numbers. */
 #define WHERE_COLUMNS                                                                                        \
-	" p.name AS process, p.pid, coalesce(u.name, t.name) AS thread, coalesce(u.tid, t.tid) AS tid,"      \
-	" iif(u.id IS NULL, NULL, t.name) AS track"
+	" p.name AS process, p.pid, u.name AS thread, u.tid,"                                                \
+	" iif(t.id = t.thread, NULL, t.name) AS track"
 
 #define WHERE_TABLES                                                                                         \
 	" JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"                                 \
 	" JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread"                          \
-	" LEFT JOIN thread u ON u.id = t.parent"
+	" LEFT JOIN thread u ON u.id = t.thread"
 
 /* @ stands for the columns of --column. */
 static const char indexes_and_views[] =

@@ -273,6 +273,14 @@ static bool add_facts(struct sqlite_state *st, const struct writer *w, struct le
 
 /* ---- tracks and classes ---- */
 
+static void bind_track(struct sqlite_state *st, int column, const struct track *k)
+{
+	if (k != NULL && k->parent != NULL)
+		sqlite_bind_i64(st, TABLE_THREAD, column, (int64_t)k->index + 1);
+	else
+		sqlite_bind_null(st, TABLE_THREAD, column);
+}
+
 static bool declare_track(struct sqlite_state *st, struct track *k)
 {
 	const bool is_process = k->parent == NULL;
@@ -285,10 +293,8 @@ static bool declare_track(struct sqlite_state *st, struct track *k)
 	sqlite_bind_i64(st, table, 1, (int64_t)k->index + 1);
 	if (!is_process) {
 		sqlite_bind_i64(st, table, 2, (int64_t)track_process(k)->index + 1);
-		if (k->parent->parent != NULL)
-			sqlite_bind_i64(st, table, 3, (int64_t)k->parent->index + 1);
-		else
-			sqlite_bind_null(st, table, 3);
+		bind_track(st, 3, k->parent);
+		bind_track(st, 6, track_thread_or_null(k));
 	}
 	if (k->has_id)
 		sqlite_bind_u64(st, table, id_column, k->id);

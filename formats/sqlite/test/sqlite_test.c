@@ -7,6 +7,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
+#include "model/trace_engine.h"
 #include "run/write/test/writer_rig_test.h"
 #include "sqlite/sqlite.h"
 
@@ -138,6 +139,45 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 	             "text18446744073709551615');DROP TABLE span;--");
 	expect_value(path, "SELECT ts_ns FROM span", "9223372036854775807");
 	expect_value(path, "SELECT group_concat(id || count) FROM loss", "sqlite/time-too-large1");
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
+/* ---- tracks ---- */
+
+/* An instant on a process, on a track below it, on a thread, and on tracks below that. */
+static bool fill_tracks(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
+	const struct track *const below = trace_child_track(trace, process, SLICE_LIT("below p"));
+	const struct track *const thread = trace_add_thread(trace, process, 7, SLICE_LIT("t"));
+	const struct track *const child = trace_child_track(trace, thread, SLICE_LIT("below t"));
+	const struct track *const tracks[] = { process, below, thread, child,
+		                               trace_child_track(trace, child, SLICE_LIT("lowest")) };
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+
+	(void)ctx;
+	for (uint64_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++)
+		(void)writer_rig_event(b, cls, tracks[i], i, SLICE_LIT("e"));
+	return number == 0;
+}
+
+Test(sqlite, views_have_the_thread_of_each_track)
+{
+	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill_tracks };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	writer_rig_run_all(&r, &job);
+	cr_assert(r.written && r.nfiles == 1);
+	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	expect_value(path, "PRAGMA foreign_key_check", "");
+	expect_value(
+	    path,
+	    "SELECT group_concat(coalesce(thread, '') || coalesce(tid, '') || ':' || coalesce(track, ''))"
+	    " FROM (SELECT * FROM instants ORDER BY id)",
+	    ":,:p: below p,t7:,t7:t: below t,t7:t: below t: lowest");
 	writer_rig_free(&r);
 	remove_folder(dir);
 }
