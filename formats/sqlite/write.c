@@ -293,7 +293,7 @@ static bool declare_track(struct sqlite_state *st, struct track *k)
 	sqlite_bind_i64(st, table, 1, (int64_t)k->index + 1);
 	if (!is_process) {
 		sqlite_bind_i64(st, table, 2, (int64_t)track_process(k)->index + 1);
-		bind_track(st, 3, k->parent);
+		bind_track(st, 3, track_without_lane(k->parent));
 		bind_track(st, 6, track_thread_or_null(k));
 	}
 	if (k->has_id)

@@ -63,16 +63,18 @@ static inline const struct track *track_thread(const struct track *t)
 	return t;
 }
 
-/* The track that a lane is part of. */
+/* The track that a lane is part of.  In Perfetto traces, lanes may have lanes and children. */
 static inline const struct track *track_without_lane(const struct track *t)
 {
-	return t->lane > 0 ? t->parent : t;
+	while (t->lane > 0)
+		t = t->parent;
+	return t;
 }
 
-/* The thread of a track without lane; NULL: it belongs to a process, or is below one. */
+/* The thread of a track; NULL: it belongs to a process, or is below one. */
 static inline const struct track *track_thread_or_null(const struct track *t)
 {
-	while (t != NULL && (t->is_child || t->parent == NULL))
+	while (t != NULL && (t->lane > 0 || t->is_child || t->parent == NULL))
 		t = t->parent;
 	return t;
 }

@@ -145,18 +145,26 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 
 /* ---- tracks ---- */
 
-/* An instant on a process, on a track below it, on a thread, and on tracks below that. */
+/* An instant on a process, on a track below it, on a thread, on tracks below that, and on one below a lane.
+ */
 static bool fill_tracks(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
 	const struct track *const below = trace_child_track(trace, process, SLICE_LIT("below p"));
 	const struct track *const thread = trace_add_thread(trace, process, 7, SLICE_LIT("t"));
 	const struct track *const child = trace_child_track(trace, thread, SLICE_LIT("below t"));
-	const struct track *const tracks[] = { process, below, thread, child,
-		                               trace_child_track(trace, child, SLICE_LIT("lowest")) };
+	struct track *const lane = trace_add_thread(trace, process, 7, SLICE_LIT("t (2)"));
+	const struct track *const tracks[] = { process,
+		                               below,
+		                               thread,
+		                               child,
+		                               trace_child_track(trace, child, SLICE_LIT("lowest")),
+		                               trace_child_track(trace, lane, SLICE_LIT("below")) };
 	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
 
 	(void)ctx;
+	lane->lane = 1;
+	lane->parent = thread;
 	for (uint64_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++)
 		(void)writer_rig_event(b, cls, tracks[i], i, SLICE_LIT("e"));
 	return number == 0;
@@ -177,7 +185,7 @@ Test(sqlite, views_have_the_thread_of_each_track)
 	    path,
 	    "SELECT group_concat(coalesce(thread, '') || coalesce(tid, '') || ':' || coalesce(track, ''))"
 	    " FROM (SELECT * FROM instants ORDER BY id)",
-	    ":,:p: below p,t7:,t7:t: below t,t7:t: below t: lowest");
+	    ":,:p: below p,t7:,t7:t: below t,t7:t: below t: lowest,t7:t (2): below");
 	writer_rig_free(&r);
 	remove_folder(dir);
 }

@@ -57,11 +57,17 @@ Test(out_tracks, lanes_and_children_belong_to_a_thread)
 		.kind = TRACK_THREAD, .is_child = true, .has_id = true, .parent = &thread
 	};
 	const struct track lane = { .kind = TRACK_THREAD, .lane = 2, .has_id = true, .parent = &child };
+	const struct track below_lane = { .kind = TRACK_THREAD, .is_child = true, .parent = &lane };
+	const struct track lane_of_lane = { .kind = TRACK_THREAD, .lane = 1, .parent = &lane };
 	const struct track of_process = { .kind = TRACK_THREAD, .is_child = true, .parent = &process };
 
 	cr_assert_eq(track_thread(&lane), &thread);
 	cr_assert_eq(track_thread(&thread), &thread);
 	cr_assert_eq(track_thread(&of_process), &process);
+	cr_assert_eq(track_without_lane(&lane_of_lane), &child);
+	cr_assert_eq(track_thread_or_null(&below_lane), &thread);
+	cr_assert_eq(track_thread_or_null(&lane), &thread);
+	cr_assert_null(track_thread_or_null(&of_process));
 	cr_assert(track_has_own_tid(&thread));
 	cr_assert_not(track_has_own_tid(&child));
 	cr_assert_not(track_has_own_tid(&lane));
