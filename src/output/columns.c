@@ -292,16 +292,24 @@ void columns_markdown(const struct columns *c, struct text *out)
 	}
 }
 
+/* The class of a cell in page.css. */
+static const char *html_class(enum column_kind kind, bool is_head)
+{
+	if (kind == COLUMN_NUMBER)
+		return " class=\"n\"";
+	if (is_head || kind == COLUMN_TEXT)
+		return "";
+	return kind == COLUMN_WORD ? " class=\"w\"" : " class=\"t\"";
+}
+
 static void html_cell(const struct columns *c, struct text *out, unsigned k, const char *name, struct slice s)
 {
-	const enum column_kind kind = c->list[k].kind;
+	const bool is_head = name[1] == 'h';
 
 	if ((c->without >> k & 1) != 0)
 		return;
-	text_printf(out, "<%s%s%s>", name, name[1] == 'h' ? " scope=\"col\"" : "",
-	            kind == COLUMN_NUMBER                                            ? " class=\"n\""
-	            : (kind == COLUMN_NAME || kind == COLUMN_LIST) && name[1] == 'd' ? " class=\"t\""
-	                                                                             : "");
+	text_printf(out, "<%s%s%s>", name, is_head ? " scope=\"col\"" : "",
+	            html_class(c->list[k].kind, is_head));
 	text_html(out, s);
 	text_printf(out, "</%s>", name);
 }

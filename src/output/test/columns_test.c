@@ -120,3 +120,29 @@ Test(columns, texts_are_broken_over_lines)
 	       "x        Short.\n");
 	columns_free(&c);
 }
+
+/* page.css breaks no words and no numbers. */
+Test(columns, kinds_are_classes_in_html)
+{
+	static const struct column kinds[] = {
+		{ "busy", COLUMN_NUMBER, 0, 0 },
+		{ "", COLUMN_WORD, 0, 0 },
+		{ "name", COLUMN_NAME, 12, 0 },
+	};
+	struct columns c = { .list = kinds, .n = 3 };
+	struct text t = { .p = NULL };
+
+	columns_u64(&c, 7);
+	columns_str(&c, "####");
+	columns_name(&c, SLICE_LIT("<b>"));
+	columns_html(&c, &t, "t", 1, 1);
+	text_char(&t, 0);
+	cr_expect_not_null(strstr(t.p, "<th scope=\"col\" class=\"n\">busy</th><td class=\"w\"></td>"
+	                               "<th scope=\"col\">name</th>"),
+	                   "%s", t.p);
+	cr_expect_not_null(strstr(t.p, "<tr><td class=\"n\">7</td><td class=\"w\">####</td>"
+	                               "<td class=\"t\">&lt;b&gt;</td></tr>"),
+	                   "%s", t.p);
+	text_free(&t);
+	columns_free(&c);
+}

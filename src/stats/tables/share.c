@@ -263,7 +263,7 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 			continue;
 		}
 		text_str(&line, at > 0 ? ", " : "");
-		text_shorten(&line, name, 32);
+		text_shorten(&line, name.n > 0 ? name : SLICE_LIT("(no name)"), 32);
 		text_char(&line, ' ');
 		text_time_short(&line, n.ns);
 	}
