@@ -83,7 +83,7 @@ static void github_finding(struct report *r, const struct report_file *file, con
 {
 	struct github_state *const s = r->state;
 
-	const enum level shown = f->level == LEVEL_LIMIT ? LEVEL_WARNING : f->level; /* as GitHub counts */
+	const enum level shown = report_known_level(f->level);
 	if (s->n[shown]++ < MAX_OF_LEVEL)
 		put_command(r, &s->commands[shown], file, f);
 }

@@ -51,6 +51,12 @@ static inline uint64_t report_column(const struct finding *f)
 	return f->line > 0 && f->column > 0 ? f->column : 1;
 }
 
+/* The level of a finding for readers that know errors, warnings and notes alone: a limit is a warning. */
+static inline enum level report_known_level(enum level level)
+{
+	return level == LEVEL_LIMIT ? LEVEL_WARNING : level;
+}
+
 /* ---- fingerprints: unchanged when a trace is recorded again, different for each finding of a run ---- */
 
 struct report_fingerprints {

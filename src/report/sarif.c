@@ -81,12 +81,6 @@ static void put_region(struct text *t, const struct finding *f)
 	            line, column, line, column + 1, f->offset);
 }
 
-/* SARIF has no level for limits, data that was not checked. */
-static const char *sarif_level(enum level level)
-{
-	return level_name(level == LEVEL_LIMIT ? LEVEL_WARNING : level);
-}
-
 static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 {
 	struct sarif_state *const s = r->state;
@@ -95,7 +89,7 @@ static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 	text_str(t, "{\"ruleId\":");
 	report_put_json(t, f->rule->id);
 	text_printf(t, ",\"ruleIndex\":%" PRIu32 ",\"level\":\"%s\",\"message\":{\"text\":", rule,
-	            sarif_level(f->level));
+	            level_name(report_known_level(f->level)));
 	report_put_json(t, f->message);
 	text_str(t, "},\n\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
 	put_uri(t, s->path.p);
@@ -218,7 +212,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 	text_printf(t,
 	            "},\n\"defaultConfiguration\":{\"level\":\"%s\"},\"properties\":{\"tags\":[\"trace\"],"
 	            "\"precision\":\"very-high\",\"problem.severity\":\"%s\"}}",
-	            sarif_level(level), severity[level]);
+	            level_name(report_known_level(level)), severity[level]);
 }
 
 /* Writes the number of findings that are missing in the results. */

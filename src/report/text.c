@@ -239,7 +239,7 @@ static void gcc_finding(struct report *r, const struct report_file *file, const 
 		return;
 	put_path(t, file->record->path);
 	text_printf(t, ":%" PRIu64 ":%" PRIu64 ": %s: ", report_line(f), report_column(f),
-	            level_name(f->level));
+	            level_name(report_known_level(f->level)));
 	if (f->line == 0)
 		text_printf(t, "@%" PRIu64 ": ", f->offset);
 	text_str(t, f->message);

@@ -358,7 +358,7 @@ Test(limits, reports_tell_it_from_errors)
 	expect_words(&t, REPORT("github"), 0, "::warning file=stdin,line=1,title=limit/record");
 	expect_words(&t, REPORT("gitlab"), 0, "\"severity\":\"minor\"");
 	expect_words(&t, REPORT("markdown"), 0, "0 errors, 1 limit, 0 warnings, 0 notes in 1 file");
-	expect_words(&t, REPORT("gcc"), 0, ": limit: @");
+	expect_words(&t, REPORT("gcc"), 0, ": warning: @");
 	free(t.p);
 }
 
