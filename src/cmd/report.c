@@ -202,6 +202,8 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 		.change = m->compared ? &m->change : NULL,
 		.old = old != NULL ? old_paths : paths,
 		.new = old != NULL ? paths : paths + 1,
+		.nold = old != NULL ? old->n : 1,
+		.nnew = old != NULL ? traces->n : 1,
 		.by_wall = by_wall,
 	};
 	ok = ok && page_facts(&out->facts, &v);

@@ -237,6 +237,7 @@ struct page_view {
 	const struct ledger *pairs, *cut;    /* losses of interpretation; NULL: none */
 	const struct change *change;         /* NULL: no comparison */
 	const char *const *old, *const *new; /* paths of both sides */
+	size_t nold, nnew;
 	bool by_wall; /* clocks of several traces are aligned by wall time; else at the start of each trace */
 };
 

@@ -347,9 +347,11 @@ static bool put_flows(struct text *t, const struct page_view *v)
 
 static bool put_change(struct text *t, const struct page_view *v)
 {
-	const struct change_view view = {
-		.change = v->change, .paths = { v->old, v->new }, .html = true, .top = ROWS
-	};
+	const struct change_view view = { .change = v->change,
+		                          .paths = { v->old, v->new },
+		                          .traces = { v->nold, v->nnew },
+		                          .html = true,
+		                          .top = ROWS };
 
 	if (v->change == NULL)
 		return true;

@@ -933,11 +933,12 @@ function balance(place, tracks) {
 		make('div', { class: 'scroll heat', role: 'region', tabindex: '0', 'aria-label': 'Heat map' }, make('table', {}, make('thead', {}, head), body)));
 	const groups = joinTracks(tracks);
 	if (groups.length > 1)
-		idle(place, groups.slice(0, 128));
+		idle(place, groups.slice(0, 128), (groups.length > 128 ? ` The first 128 of ${groups.length} processes are shown.` : '') +
+			(tracks.length < data.all_tracks ? ' Only the tracks of the timeline count.' : ''));
 }
 
-// Busy share of each process over time.
-function idle(place, groups) {
+// Busy share of each process over time.  left: what the picture leaves out.
+function idle(place, groups, left) {
 	const canvas = make('canvas', { 'aria-hidden': 'true' });
 	const box = make('div', { class: 'stage', role: 'img', 'aria-label': 'Busy share of each process over time; the table of tracks has the sums' }, canvas);
 	const s = { canvas, box };
@@ -957,7 +958,7 @@ function idle(place, groups) {
 			}
 		});
 	};
-	place.append(make('p', {}, 'Busy share of each process over the time of the timeline: light is idle.'), box);
+	place.append(make('p', {}, 'Busy share of each process over the time of the timeline: light is idle.' + left), box);
 	pictures.push(draw);
 	listeners.push(draw);
 }

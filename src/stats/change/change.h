@@ -152,6 +152,7 @@ double change_ratio(unsigned __int128 old, unsigned __int128 new);
 struct change_view {
 	const struct change *change;
 	const char *const *paths[CHANGE_SIDES]; /* of the runs */
+	size_t traces[CHANGE_SIDES];            /* of a side whose only run is several traces; else 0 */
 	bool markdown, html;
 	unsigned width; /* of text; 0: unlimited */
 	size_t top;     /* rows of text; 0: all */

@@ -145,13 +145,14 @@ static void put_line(struct text *t, const struct change_view *v, struct text *l
 
 static void put_side(struct text *t, const struct change_view *v, int side)
 {
-	const size_t n = v->change->sides[side].nruns;
+	const size_t runs = v->change->sides[side].nruns, n = runs > 1 ? runs : v->traces[side];
 	struct text line = { .p = NULL };
 
 	text_printf(&line, "%s: ", side == CHANGE_OLD ? "old" : "new");
 	text_visible(&line, slice_str(v->paths[side][0]), 0);
 	if (n > 1)
-		text_printf(&line, " and %zu more run%s", n - 1, n == 2 ? "" : "s");
+		text_printf(&line, " and %zu more %s%s", n - 1, runs > 1 ? "run" : "trace",
+		            n == 2 ? "" : "s");
 	put_line(t, v, &line);
 	text_free(&line);
 }
