@@ -77,12 +77,31 @@ static bool has_several_processes(const struct page *p)
 	return false;
 }
 
+/* Adds up the rows over all units, also those that are no columns.  row_of: index + 1 by name. */
+static void sum_rows(struct matrix *m, const struct page *p, unsigned which, uint8_t *row_of)
+{
+	for (uint32_t i = 0; i < m->nrows; i++)
+		row_of[m->rows[i]] = (uint8_t)(i + 1);
+	for (uint32_t i = 0; i < p->ncells[which]; i++) {
+		const struct page_cell *const c = &p->cells[which][i];
+		if (row_of[c->name] == 0)
+			continue;
+		struct matrix_whole *const w = &m->whole[row_of[c->name] - 1];
+		page_add_saturating(&w->sum, c->ns);
+		if (w->most_in == NULL || c->ns > w->most) {
+			w->most = c->ns;
+			w->most_in = p->units[c->track];
+		}
+	}
+}
+
 bool matrix_make(struct matrix *m, const struct page *p)
 {
 	const unsigned which = has_several_processes(p) ? 0 : 1;
 	struct matrix_sum *const units = calloc((size_t)p->nunits + 1, sizeof *units),
 	                         *const names = calloc((size_t)PAGE_NAME_OTHER + 1, sizeof *names);
-	const bool ok = units != NULL && names != NULL;
+	uint8_t *const row_of = calloc((size_t)PAGE_NAME_OTHER + 1, 1);
+	const bool ok = units != NULL && names != NULL && row_of != NULL;
 
 	*m = (struct matrix){ .by_process = which == 0 };
 	for (uint32_t i = 0; ok && i < p->ncells[which]; i++) {
@@ -106,8 +125,11 @@ bool matrix_make(struct matrix *m, const struct page *p)
 			m->ns[i][k] = at == TABLE_NONE ? 0 : p->cells[which][at].ns;
 		}
 	}
+	if (ok)
+		sum_rows(m, p, which, row_of);
 	free(units);
 	free(names);
+	free(row_of);
 	return ok;
 }
 
@@ -130,23 +152,21 @@ bool matrix_html(struct text *t, const struct page *p)
 		free(m);
 		return false;
 	}
-	text_printf(t, "<p>Self time of a name in each %s: %u of %u shown, by time.</p>\n",
-	            m->by_process ? "process" : "thread", (unsigned)m->ncolumns, (unsigned)m->all_units);
+	text_printf(t, "<p>Self time of a name in each of %u %s", (unsigned)m->all_units,
+	            m->by_process ? "processes" : "threads");
+	if (m->ncolumns < m->all_units)
+		text_printf(t, "; the picture shows %u of them, by time", (unsigned)m->ncolumns);
+	text_str(t, ".</p>\n");
 	for (uint32_t i = 0; i < m->nrows; i++) {
-		uint64_t sum = 0;
-		uint32_t most = 0;
-		for (uint32_t k = 0; k < m->ncolumns; k++) {
-			page_add_saturating(&sum, m->ns[i][k]);
-			most = m->ns[i][k] > m->ns[i][most] ? k : most;
-		}
-		const uint64_t mean = m->ncolumns > 0 ? sum / m->ncolumns : 0;
+		const struct matrix_whole *const w = &m->whole[i];
+		const uint64_t mean = m->all_units > 0 ? w->sum / m->all_units : 0;
 		columns_name(&c, page_name(p, m->rows[i]));
-		columns_time(&c, m->ns[i][most]);
+		columns_time(&c, w->most);
 		columns_time(&c, mean);
 		text_printf(&c.text, mean > 0 ? "%.2f" : "-",
-		            (double)m->ns[i][most] / (double)(mean > 0 ? mean : 1));
+		            (double)w->most / (double)(mean > 0 ? mean : 1));
 		columns_next(&c);
-		columns_name(&c, m->columns[most]->name);
+		columns_name(&c, w->most_in->name);
 	}
 	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
 	             m->nrows);

@@ -195,6 +195,10 @@ struct matrix {
 	uint32_t nrows, ncolumns, rows[MATRIX_ROWS]; /* rows: indexes of page.names */
 	const struct track *columns[MATRIX_COLUMNS];
 	uint64_t ns[MATRIX_ROWS][MATRIX_COLUMNS];
+	struct matrix_whole {
+		uint64_t sum, most;
+		const struct track *most_in;
+	} whole[MATRIX_ROWS]; /* of all units */
 };
 
 bool matrix_make(struct matrix *m, const struct page *p);
