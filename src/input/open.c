@@ -436,7 +436,8 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 	};
 
 	static const struct input_foreign packets = {
-		"a Perfetto trace", "tracetool writes these, but does not read them (trace_processor does)"
+		"protocol buffers, but no packet is recognised as that of a Perfetto trace",
+		"--from has them read as one"
 	};
 
 	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
