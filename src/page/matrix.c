@@ -159,12 +159,10 @@ bool matrix_html(struct text *t, const struct page *p)
 	text_str(t, ".</p>\n");
 	for (uint32_t i = 0; i < m->nrows; i++) {
 		const struct matrix_whole *const w = &m->whole[i];
-		const uint64_t mean = m->all_units > 0 ? w->sum / m->all_units : 0;
-		columns_name(&c, page_name(p, m->rows[i]));
+		columns_name(&c, page_name(p, m->rows[i])); /* the sum of a row is not 0 */
 		columns_time(&c, w->most);
-		columns_time(&c, mean);
-		text_printf(&c.text, mean > 0 ? "%.2f" : "-",
-		            (double)w->most / (double)(mean > 0 ? mean : 1));
+		columns_time(&c, w->sum / m->all_units);
+		text_printf(&c.text, "%.2f", (double)w->most * m->all_units / (double)w->sum);
 		columns_next(&c);
 		columns_name(&c, w->most_in->name);
 	}
