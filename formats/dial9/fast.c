@@ -533,8 +533,9 @@ INLINE void read_fields(struct d9_state *st, const struct d9_schema *s, const st
 INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
                       struct batch *b)
 {
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
 	struct event *const e = &b->events[b->n++];
-
 	*e = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
 		             .dur = 0,
 		             .name = s->cls->name,
@@ -650,7 +651,7 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 		return false;
 	const bool raw = b != NULL && d9_wants_raw(st);
 
-	if (raw ? (r->want & WANT_BARE) == 0 : b != NULL && ((r->want & WANT_TIMES) == 0 || b->bytes != NULL))
+	if (raw ? (r->want & WANT_BARE) == 0 : b != NULL && (r->want & WANT_TIMES) == 0)
 		return false;
 	if (b != NULL && st->default_track == NULL)
 		return true; /* the first event makes the track */
