@@ -248,6 +248,8 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 		copy->input++;
 		copy->stream++;
 		copy->wire = is_wire(b, e);
+		copy->big = load_u32(bytes.p + ht_class_id_at(copy->wire), false) !=
+		            number_at(b, e, f_class_id(copy->wire));
 	}
 	if (e->phase != PHASE_STRUCTURE) {
 		survey_event(c, b, e, bytes);
