@@ -263,7 +263,6 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
  * their clock in facts, from `tool` on (see put_facts() in write/write.c).  They apply to all records of the
  * input, those before them too. */
 
-#define SECOND UINT64_C(1000000000) /* clocks of one run may be stated that far apart: see source.c */
 #define MAX_CLOCK_NAME 60
 
 /* Reports a clock whose epoch is not that of the trace. */
@@ -272,8 +271,7 @@ static void end_clock(struct dft_state *st)
 	const struct dft_clock *const c = &st->clock;
 	const uint64_t first = st->r->trace->epoch_ns;
 
-	if (c->has_epoch && !c->used &&
-	    (c->epoch_ns > first ? c->epoch_ns - first : first - c->epoch_ns) > SECOND)
+	if (c->has_epoch && !c->used && !epochs_agree(c->epoch_ns, first))
 		dft_report(st, DFT_RULE_CLOCK, c->at,
 		           "time 0 is %" PRIu64 " ns after 1970 here, but %" PRIu64
 		           " ns in facts before; the first is used",

@@ -529,15 +529,15 @@ INLINE void read_fields(struct d9_state *st, const struct d9_schema *s, const st
 	}
 }
 
-/* Adds the event of a measured frame whose values begin at p. */
+/* Adds the event of a measured frame whose values begin at p.  raw: without fields. */
 INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
-                      struct batch *b)
+                      struct batch *b, bool raw)
 {
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
 	struct event *const e = &b->events[b->n++];
 	*e = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
-		             .dur = 0,
+		             .dur = raw ? st->r->number : 0,
 		             .name = s->cls->name,
 		             .cls = s->cls,
 		             .track = st->default_track,
@@ -547,22 +547,8 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		             .phase = PHASE_INSTANT,
 		             .flags = st->r->event_flags };
 	st->event_pooled = 0;
-	if (s->read_steps->kind != READ_END)
+	if (!raw && s->read_steps->kind != READ_END)
 		read_fields(st, s, f, p, b, e);
-}
-
-/* Adds a raw event without fields. */
-INLINE void add_raw(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b)
-{
-	b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
-	b->events[b->n++] = (struct event){ .ts = f->ts,
-		                            .dur = st->r->number,
-		                            .name = s->cls->name,
-		                            .cls = s->cls,
-		                            .track = st->default_track,
-		                            .offset = f->offset,
-		                            .phase = PHASE_INSTANT,
-		                            .flags = st->r->event_flags };
 }
 
 /* Returns whether the batch has space for another event of a run.  The engine adds the event that may exceed
@@ -601,10 +587,7 @@ INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, 
 			f.offset = offset + (uint64_t)(f.p - from);
 			f.ordinal = ++r->records;
 			s->cls->records++;
-			if (raw)
-				add_raw(st, s, &f, b);
-			else
-				add_event(st, s, &f, values, b);
+			add_event(st, s, &f, values, b, raw);
 			if (r->referred != referred) {
 				const uint64_t more = r->referred - referred;
 				limit = more < (uint64_t)(limit - f.p) ? limit - more : f.p;

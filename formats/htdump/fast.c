@@ -39,7 +39,7 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 
 	count_records(st, f);
 	if (plan == NULL || plan->nblocks > 1 ||
-	    (st->r->range != NULL && c->cls->plan != NULL && !c->cls->reader_applies) ||
+	    (st->r->range != NULL && !c->cls->reader_applies && !plan_keeps_times(c->cls->plan)) ||
 	    (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
 		return false;
 	*f = (struct fast_class){ .c = c, .id = id, .fixed = HT_HEAD_SIZE, .duration = plan->duration };
@@ -180,12 +180,12 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 	return can;
 }
 
-/* Events without fields: interpreted ones without bytes, or raw ones that are selected (WANT_WHOLE). */
-static bool makes_events(const struct reader *r, const struct batch *b)
+/* Events without fields: interpreted ones, or raw ones that are selected (WANT_WHOLE). */
+static bool makes_events(const struct reader *r)
 {
 	if ((r->want & WANT_RAW) != 0)
 		return (r->want & (WANT_WHOLE | WANT_BARE)) == (WANT_WHOLE | WANT_BARE);
-	return (r->want & (WANT_TIMES | WANT_FIELDS)) == WANT_TIMES && b->bytes == NULL;
+	return (r->want & (WANT_TIMES | WANT_FIELDS)) == WANT_TIMES;
 }
 
 bool ht_run(struct reader *r, const char *limit, struct batch *b)
@@ -196,7 +196,7 @@ bool ht_run(struct reader *r, const char *limit, struct batch *b)
 
 	if (r->range != NULL)
 		b = NULL;
-	if (st->ahead_of != NULL || r->max_record < HT_FAST_RECORD || (b != NULL && !makes_events(r, b)))
+	if (st->ahead_of != NULL || r->max_record < HT_FAST_RECORD || (b != NULL && !makes_events(r)))
 		return false;
 	if (st->long_record.open)
 		return true;

@@ -203,18 +203,6 @@ static bool survey_mapping(struct copier *c, const struct batch *b, const struct
 	return true;
 }
 
-static void survey_class_of(struct copier *c, uint32_t id, bool kept)
-{
-	struct htw_copy *const copy = c->state;
-	const uint32_t known = table64_get(&copy->classes, id), flags = USED | (kept ? NEEDED : 0U);
-
-	if (known == TABLE_NONE || (known | flags) == known)
-		return;
-	c->chunk->text.failed |= !table64_put(&copy->classes, id, known | flags);
-	if (kept)
-		copier_uses(c, class_key(copy, id));
-}
-
 /* Notes the class of an event, and the labels that may name it.  An event without fields has no labels. */
 static void survey_event(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
@@ -225,9 +213,15 @@ static void survey_event(struct copier *c, const struct batch *b, const struct e
 	find_order(copy, bytes, e->ts);
 	const uint32_t id = load_u32(bytes.p + ht_class_id_at(copy->wire), copy->big);
 	const uint64_t noted = (uint64_t)id << FLAG_BITS | (kept ? NEEDED : 0U);
-	if (noted != copy->noted)
-		survey_class_of(c, id, kept);
-	copy->noted = noted;
+	if (noted != copy->noted) {
+		const uint32_t known = table64_get(&copy->classes, id), flags = USED | (kept ? NEEDED : 0U);
+		if (known != TABLE_NONE && (known | flags) != known) {
+			c->chunk->text.failed |= !table64_put(&copy->classes, id, known | flags);
+			if (kept)
+				copier_uses(c, class_key(copy, id));
+		}
+		copy->noted = noted;
+	}
 	if (!kept || e->nfields == 0)
 		return;
 	for (const struct plan *m = e->cls->plan; m != NULL; m = m->otherwise)

@@ -97,8 +97,7 @@ static void make_table(struct options *o, void *run, struct getopt_table *t)
 	const struct format_option *p;
 
 	*t = (struct getopt_table){ .n = 0 };
-	t->letters[t->nletters++] =
-	    ':'; /* getopt() returns : for a missing argument, ? for an unknown option */
+	t->letters[t->nletters++] = ':'; /* getopt() returns it for a missing argument */
 	for (const struct cmd_option *own = o->cmd->options; own != NULL && own->name != NULL; own++)
 		add_row(t, *own, run);
 	for (size_t i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++) {

@@ -8,7 +8,8 @@
 
 /* ---- ledger ---- */
 
-void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count)
+/* Finds or adds the row of a loss; NULL: OOM. */
+static struct ledger_row *row_of(struct ledger *l, const struct loss *loss, uint64_t offset)
 {
 	size_t i = 0;
 
@@ -19,14 +20,22 @@ void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint
 		struct ledger_row *const rows = realloc(l->rows, cap * sizeof *rows);
 		if (rows == NULL) {
 			l->failed = true;
-			return;
+			return NULL;
 		}
 		l->rows = rows;
 		l->cap = cap;
 	}
 	if (i == l->n)
 		l->rows[l->n++] = (struct ledger_row){ loss, 0, offset };
-	l->rows[i].count += count;
+	return &l->rows[i];
+}
+
+void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count)
+{
+	struct ledger_row *const row = row_of(l, loss, offset);
+
+	if (row != NULL)
+		row->count += count;
 }
 
 void ledger_merge(struct ledger *into, const struct ledger *from)
@@ -39,11 +48,12 @@ void ledger_merge(struct ledger *into, const struct ledger *from)
 void ledger_merge_unordered(struct ledger *into, const struct ledger *from)
 {
 	ledger_merge(into, from);
-	for (size_t i = 0; i < from->n; i++)
-		for (size_t k = 0; k < into->n; k++)
-			if (into->rows[k].loss == from->rows[i].loss &&
-			    into->rows[k].first_offset > from->rows[i].first_offset)
-				into->rows[k].first_offset = from->rows[i].first_offset;
+	for (size_t i = 0; i < from->n; i++) {
+		const uint64_t first = from->rows[i].first_offset;
+		struct ledger_row *const row = row_of(into, from->rows[i].loss, first);
+		if (row != NULL && row->first_offset > first)
+			row->first_offset = first;
+	}
 }
 
 void ledger_free(struct ledger *l)

@@ -51,4 +51,11 @@ bool reader_can_use(struct reader *r, struct input *file, const char *name);
 /* For the engine: the trace_ops of a format; all 0 if it has none. */
 const struct trace_ops *format_trace_ops(const struct format *f);
 
+/* Whether two statements of the epoch of one clock, in ns, agree: a monotonic clock and the wall time are not
+ * sampled at exactly the same time. */
+static inline bool epochs_agree(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= UINT64_C(1000000000);
+}
+
 #endif

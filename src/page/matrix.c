@@ -50,12 +50,17 @@ int matrix_largest_first(const void *a, const void *b)
 	return (x->what > y->what) - (x->what < y->what);
 }
 
-static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, uint64_t ns)
+static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, const struct page_cell *c)
 {
-	if (what < n) {
-		sums[what].what = what;
-		page_add_saturating(&sums[what].ns, ns);
+	if (what >= n)
+		return;
+	struct matrix_sum *const sum = &sums[what];
+	sum->what = what;
+	if (sum->ns == 0 || c->ns > sum->most) {
+		sum->most = c->ns;
+		sum->most_in = c->track;
 	}
+	page_add_saturating(&sum->ns, c->ns);
 }
 
 /* Sorts sums, the largest first.  Returns the number of the first `max` that are not 0. */
@@ -77,37 +82,18 @@ static bool has_several_processes(const struct page *p)
 	return false;
 }
 
-/* Adds up the rows over all units, also those that are no columns.  row_of: index + 1 by name. */
-static void sum_rows(struct matrix *m, const struct page *p, unsigned which, uint8_t *row_of)
-{
-	for (uint32_t i = 0; i < m->nrows; i++)
-		row_of[m->rows[i]] = (uint8_t)(i + 1);
-	for (uint32_t i = 0; i < p->ncells[which]; i++) {
-		const struct page_cell *const c = &p->cells[which][i];
-		if (row_of[c->name] == 0)
-			continue;
-		struct matrix_whole *const w = &m->whole[row_of[c->name] - 1];
-		page_add_saturating(&w->sum, c->ns);
-		if (w->most_in == NULL || c->ns > w->most) {
-			w->most = c->ns;
-			w->most_in = p->units[c->track];
-		}
-	}
-}
-
 bool matrix_make(struct matrix *m, const struct page *p)
 {
 	const unsigned which = has_several_processes(p) ? 0 : 1;
 	struct matrix_sum *const units = calloc((size_t)p->nunits + 1, sizeof *units),
 	                         *const names = calloc((size_t)PAGE_NAME_OTHER + 1, sizeof *names);
-	uint8_t *const row_of = calloc((size_t)PAGE_NAME_OTHER + 1, 1);
-	const bool ok = units != NULL && names != NULL && row_of != NULL;
+	const bool ok = units != NULL && names != NULL;
 
 	*m = (struct matrix){ .by_process = which == 0 };
 	for (uint32_t i = 0; ok && i < p->ncells[which]; i++) {
 		const struct page_cell *const c = &p->cells[which][i];
-		sum_add(units, p->nunits, c->track, c->ns);
-		sum_add(names, PAGE_NAME_OTHER + 1, c->name, c->ns);
+		sum_add(units, p->nunits, c->track, c);
+		sum_add(names, PAGE_NAME_OTHER + 1, c->name, c);
 	}
 	if (ok) {
 		for (uint32_t i = 0; i < p->nunits; i++)
@@ -119,17 +105,15 @@ bool matrix_make(struct matrix *m, const struct page *p)
 		m->columns[k] = p->units[units[k].what];
 	for (uint32_t i = 0; i < m->nrows; i++) {
 		m->rows[i] = names[i].what;
+		m->sums[i] = names[i];
 		for (uint32_t k = 0; k < m->ncolumns; k++) {
 			const uint32_t at = table64_get(&p->cell_of[which],
 			                                (uint64_t)m->rows[i] << 32 | m->columns[k]->index);
 			m->ns[i][k] = at == TABLE_NONE ? 0 : p->cells[which][at].ns;
 		}
 	}
-	if (ok)
-		sum_rows(m, p, which, row_of);
 	free(units);
 	free(names);
-	free(row_of);
 	return ok;
 }
 
@@ -158,13 +142,13 @@ bool matrix_html(struct text *t, const struct page *p)
 		text_printf(t, "; the picture shows %u of them, by time", (unsigned)m->ncolumns);
 	text_str(t, ".</p>\n");
 	for (uint32_t i = 0; i < m->nrows; i++) {
-		const struct matrix_whole *const w = &m->whole[i];
+		const struct matrix_sum *const sum = &m->sums[i];
 		columns_name(&c, page_name(p, m->rows[i])); /* the sum of a row is not 0 */
-		columns_time(&c, w->most);
-		columns_time(&c, w->sum / m->all_units);
-		text_printf(&c.text, "%.2f", (double)w->most * m->all_units / (double)w->sum);
+		columns_time(&c, sum->most);
+		columns_time(&c, sum->ns / m->all_units);
+		text_printf(&c.text, "%.2f", (double)sum->most * m->all_units / (double)sum->ns);
 		columns_next(&c);
-		columns_name(&c, w->most_in->name);
+		columns_name(&c, p->units[sum->most_in]->name);
 	}
 	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
 	             m->nrows);

@@ -184,6 +184,8 @@ bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64
 struct matrix_sum {
 	uint32_t what;
 	uint64_t ns;
+	uint64_t most; /* largest addend, ns, and its unit */
+	uint32_t most_in;
 };
 
 /* For qsort(): descending by time, then by number. */
@@ -195,10 +197,7 @@ struct matrix {
 	uint32_t nrows, ncolumns, rows[MATRIX_ROWS]; /* rows: indexes of page.names */
 	const struct track *columns[MATRIX_COLUMNS];
 	uint64_t ns[MATRIX_ROWS][MATRIX_COLUMNS];
-	struct matrix_whole {
-		uint64_t sum, most;
-		const struct track *most_in;
-	} whole[MATRIX_ROWS]; /* of all units */
+	struct matrix_sum sums[MATRIX_ROWS]; /* of each row, over all units */
 };
 
 bool matrix_make(struct matrix *m, const struct page *p);
@@ -241,7 +240,7 @@ struct page_view {
 	const struct ledger *pairs, *cut;    /* losses of interpretation; NULL: none */
 	const struct change *change;         /* NULL: no comparison */
 	const char *const *old, *const *new; /* paths of both sides */
-	size_t nold, nnew;
+	size_t nold, nnew;                   /* traces of both sides */
 	bool by_wall; /* clocks of several traces are aligned by wall time; else at the start of each trace */
 };
 

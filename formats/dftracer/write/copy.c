@@ -12,11 +12,10 @@
 
 struct dfw_copy {
 	const struct run_facts *run;
-	bool rebased, signed_time; /* as in struct run_facts */
-	uint32_t inputs;           /* started */
-	bool at_start;             /* before the first record of the current input */
-	bool opened;               /* the output starts with a bracket */
-	bool commas;               /* records are separated by commas, as in an array */
+	uint32_t inputs;   /* started */
+	bool at_start;     /* before the first record of the current input */
+	bool opened;       /* the output starts with a bracket */
+	bool commas;       /* records are separated by commas, as in an array */
 	bool sealed;       /* more than MAX_END bytes follow the records of the first input: written */
 	bool closed_later; /* an input after the first has a closing bracket */
 	bool selecting;    /* records are left out */
@@ -35,7 +34,7 @@ struct dfw_copy {
 static uint64_t time_in_units(const struct dfw_copy *copy, const struct event *e, uint64_t unit,
                               struct chunk *chunk)
 {
-	if (copy->signed_time && e->ts > INT64_MAX) {
+	if (copy->run->signed_time && e->ts > INT64_MAX) {
 		dfw_lose(chunk, DFW_NEGATIVE_TIME, e->offset);
 		return 0;
 	}
@@ -146,7 +145,7 @@ static void put_selected(struct dfw_copy *copy, const struct event *e, struct sl
 	if (verdict != DFW_KEEP)
 		return;
 	end_selected(copy, chunk, true);
-	if (copy->rebased)
+	if (copy->run->rebased)
 		put_rebased(copy, e, body, chunk);
 	else
 		text_slice(&chunk->text, body);
@@ -243,8 +242,6 @@ static bool copy_open(struct copier *c)
 	struct dfw_copy *const copy = c->state;
 
 	copy->run = c->run;
-	copy->rebased = c->run->rebased;
-	copy->signed_time = c->run->signed_time;
 	return true;
 }
 
@@ -272,7 +269,7 @@ static void put_record(struct copier *c, const struct event *e, struct slice byt
 			prepare_record(copy, bytes, c->chunk);
 		if (copy->selecting)
 			put_selected_lines(copy, e, bytes, c->chunk);
-		else if (copy->rebased)
+		else if (copy->run->rebased)
 			put_rebased(copy, e, bytes, c->chunk);
 	}
 	if (!t->failed && t->n > before)
@@ -283,7 +280,7 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 {
 	struct dfw_copy *const copy = c->state;
 	const bool gap = e->phase == PHASE_STRUCTURE && dft_is_gap(e->cls);
-	const bool changed = gap || copy->selecting || copy->rebased;
+	const bool changed = gap || copy->selecting || copy->run->rebased;
 
 	if (changed || copy->at_start || copy->end.n > 0)
 		put_record(c, e, bytes);

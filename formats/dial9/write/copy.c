@@ -67,10 +67,9 @@ struct selection {
 
 struct d9w_copy {
 	struct copier *copier;
-	bool rebased, signed_time; /* as in struct run_facts */
-	enum d9_dialect to;        /* dialect of the output */
-	uint64_t base;             /* timestamp_base_ns of the output */
-	uint64_t input_base;       /* timestamp_base_ns of the input; only if times are rebased */
+	enum d9_dialect to;  /* dialect of the output */
+	uint64_t base;       /* timestamp_base_ns of the output */
+	uint64_t input_base; /* timestamp_base_ns of the input; only if times are rebased */
 	/* of a copy of all records */
 	bool any;         /* output is not empty */
 	bool skipping;    /* records of this input are left out */
@@ -154,10 +153,10 @@ static void follow_time(struct d9w_copy *copy, const struct batch *b, const stru
 static uint64_t output_time(const struct d9w_copy *copy, const struct event *e, enum record_kind kind,
                             struct chunk *chunk)
 {
-	if (!copy->rebased || e->ts <= copy->input_base)
+	if (!copy->copier->run->rebased || e->ts <= copy->input_base)
 		return e->ts;
 	/* If the first time is known, only symbols are earlier: they are structure at time 0. */
-	if (copy->signed_time && kind == RECORD_EVENT)
+	if (copy->copier->run->signed_time && kind == RECORD_EVENT)
 		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	return 0;
 }
@@ -166,17 +165,17 @@ static uint64_t output_time(const struct d9w_copy *copy, const struct event *e, 
 static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
                         struct chunk *chunk)
 {
-	(void)copier_text(copy->copier);
+	struct text *const t = copier_text(copy->copier);
 	if (!timed) {
 		if (ts != copy->base)
 			d9w_reset(&copy->base, ts, chunk);
-		text_slice(&chunk->text, bytes);
+		text_slice(t, bytes);
 		return;
 	}
 	const uint32_t delta = d9w_delta(&copy->base, ts, chunk);
-	text_add(&chunk->text, bytes.p, D9_EVENT_HEAD);
-	d9w_number(&chunk->text, delta, 3);
-	text_add(&chunk->text, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
+	text_add(t, bytes.p, D9_EVENT_HEAD);
+	d9w_number(t, delta, 3);
+	text_add(t, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
 }
 
 /* ---- copies of all records ---- */
@@ -284,7 +283,7 @@ static void copy_unselected(struct copier *c, const struct batch *b, const struc
 	if ((kind == RECORD_ENTRY) != (copy->left > 0))
 		(void)copier_text(c);
 	follow_frame(copy, b, e, kind, c->chunk);
-	if (copy->next != e->offset && kind != RECORD_ENTRY && !copy->rebased) {
+	if (copy->next != e->offset && kind != RECORD_ENTRY && !copy->copier->run->rebased) {
 		(void)copier_text(c); /* a dropped event moved the time base */
 		const bool timed = kind == RECORD_EVENT && is_timed(b, e);
 		d9w_reset(&copy->base, timed ? e->ts - b->fields[e->first_field + 1].value.u64 : e->ts,
@@ -292,7 +291,7 @@ static void copy_unselected(struct copier *c, const struct batch *b, const struc
 	}
 	copy->any = true;
 	copy->next = e->offset + bytes.n;
-	if (copy->rebased)
+	if (copy->copier->run->rebased)
 		write_moved(copy, b, e, bytes, kind, c->chunk);
 	else
 		copier_keep(c, bytes);
@@ -399,9 +398,9 @@ static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 {
 	if (!copy->selection.header_pending)
 		return;
-	(void)copier_text(copy->copier);
-	text_add(&chunk->text, D9_MAGIC, D9_MAGIC_SIZE);
-	text_char(&chunk->text, D9_VERSION);
+	struct text *const t = copier_text(copy->copier);
+	text_add(t, D9_MAGIC, D9_MAGIC_SIZE);
+	text_char(t, D9_VERSION);
 	copy->base = 0;
 	copy->selection.header_pending = false;
 	copy->selection.any = true;
@@ -424,10 +423,10 @@ static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct
                         struct chunk *chunk)
 {
 	write_header(copy, chunk);
-	(void)copier_text(copy->copier);
-	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
-	d9w_number(&chunk->text, 1, 4);
-	text_slice(&chunk->text, entry);
+	struct text *const t = copier_text(copy->copier);
+	text_char(t, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
+	d9w_number(t, 1, 4);
+	text_slice(t, entry);
 	if (kind == OF_STACKS)
 		require_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
 }
@@ -435,11 +434,11 @@ static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct
 static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
 {
 	write_header(copy, chunk);
-	(void)copier_text(copy->copier);
-	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
-	d9w_varint(&chunk->text, type_id);
-	d9w_number(&chunk->text, 1, 2);
-	text_slice(&chunk->text, entry);
+	struct text *const t = copier_text(copy->copier);
+	text_char(t, D9_TAG_ANNOTATIONS);
+	d9w_varint(t, type_id);
+	d9w_number(t, 1, 2);
+	text_slice(t, entry);
 }
 
 static struct definition *find_definition(const struct selection *s, enum definition_kind kind,
@@ -568,8 +567,8 @@ static void require_schema(struct d9w_copy *copy, struct definition *k, uint32_t
 	if (k->written)
 		return;
 	write_header(copy, chunk);
-	(void)copier_text(copy->copier);
-	text_slice(&chunk->text, k->bytes);
+	struct text *const t = copier_text(copy->copier);
+	text_slice(t, k->bytes);
 	k->written = true;
 	for (uint32_t i = k->annotations; i != 0; i = copy->selection.annotations[i - 1].next)
 		write_annotation(copy, type_id, copy->selection.annotations[i - 1].entry, chunk);
@@ -691,14 +690,13 @@ static struct definition *find_schema(struct selection *s, uint32_t type_id)
 }
 
 /* Writes the definitions that an event refers to. */
-static void require_definitions(struct d9w_copy *copy, bool timed, struct slice bytes, struct chunk *chunk)
+static void require_definitions(struct d9w_copy *copy, struct definition *k, bool timed, struct slice bytes,
+                                struct chunk *chunk)
 {
-	const uint32_t type_id = load_u16(bytes.p + 1, false);
-	struct definition *const k = find_schema(&copy->selection, type_id);
 	uint32_t n;
 
 	write_header(copy, chunk);
-	require_schema(copy, k, type_id, chunk);
+	require_schema(copy, k, load_u16(bytes.p + 1, false), chunk);
 	if (k->refers) {
 		const struct slice schema = k->bytes; /* k moves when an id is added */
 		const char *f = schema_fields(schema, &n);
@@ -711,12 +709,13 @@ static void require_definitions(struct d9w_copy *copy, bool timed, struct slice 
 }
 
 /* Writes an event of the batch: its bytes as they are, if its time has the same delta. */
-static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
+static void select_event(struct d9w_copy *copy, struct definition *k, uint64_t ts, struct slice bytes,
                          struct chunk *chunk)
 {
+	const bool timed = k->timed;
 	const uint32_t delta = timed ? load_u32(bytes.p + 2, false) >> 8 : 0;
 
-	require_definitions(copy, timed, bytes, chunk);
+	require_definitions(copy, k, timed, bytes, chunk);
 	if (ts < copy->base || ts - copy->base != delta) {
 		write_event(copy, timed, ts, bytes, chunk);
 	} else {
@@ -729,7 +728,7 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
                              struct chunk *chunk)
 {
 	struct symbols *const symbols = &copy->selection.symbols;
-	const struct definition *const k = find_schema(&copy->selection, load_u16(bytes.p + 1, false));
+	struct definition *const k = find_schema(&copy->selection, load_u16(bytes.p + 1, false));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
@@ -740,7 +739,7 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
 		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
 			return;
 	}
-	select_event(copy, symbol.timed, symbol.ts, bytes, chunk);
+	select_event(copy, k, symbol.ts, bytes, chunk);
 }
 
 /* Writes symbols at the end of a segment, where their schema and texts are defined.  all: also those that no
@@ -753,7 +752,8 @@ static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 		const struct symbol *const k = &s->retained[i];
 		if (!all && !is_needed(s, k->address))
 			continue;
-		require_definitions(copy, k->timed, k->bytes, chunk);
+		require_definitions(copy, find_schema(&copy->selection, load_u16(k->bytes.p + 1, false)),
+		                    k->timed, k->bytes, chunk);
 		write_event(copy, k->timed, k->ts, k->bytes, chunk);
 	}
 	arena_free(&s->arena);
@@ -777,7 +777,7 @@ static void copy_selected(struct d9w_copy *copy, const struct batch *b, const st
 {
 	const enum record_kind kind = record_of(b, e);
 
-	if (copy->rebased)
+	if (copy->copier->run->rebased)
 		follow_time(copy, b, e, kind);
 	if (kind == RECORD_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
 		select_or_retain(copy, e, bytes, chunk);
@@ -796,8 +796,6 @@ static bool copy_open(struct copier *c)
 	struct d9w_copy *const copy = c->state;
 
 	copy->copier = c;
-	copy->rebased = c->run->rebased;
-	copy->signed_time = c->run->signed_time;
 	copy->to = d9w_dialect(c->options);
 	return true;
 }

@@ -432,14 +432,14 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct r
                                   const struct format *f)
 {
 	const unsigned modes = job->read.as == READ_COPY ? f->copier->modes : 0;
-	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL,
-	           chooses = marks != NULL && marks->state == MARKS_WHILE_READING;
+	const bool moved = job->adjust.rebase, all = job->choice.select == NULL && job->choice.marks == NULL;
+	const bool chooses = marks != NULL && marks->state == MARKS_WHILE_READING;
+	const bool selects = job->choice.select != NULL || chooses;
 	unsigned want = WANT_RAW | WANT_TIMES | WANT_STRUCTURE;
 
 	want |= (modes & COPIER_BYTES) != 0 ? 0U : WANT_FIELDS;
 	want |= (modes & COPIER_RUNS) != 0 && !moved && all ? WANT_RUNS : 0U;
-	want |=
-	    (modes & COPIER_BARE) != 0 && !moved && (job->choice.select != NULL || chooses) ? WANT_BARE : 0U;
+	want |= (modes & COPIER_BARE) != 0 && !moved && selects ? WANT_BARE : 0U;
 	if (chooses || (marks != NULL && marks->has_stretches))
 		want |= WANT_WHOLE | ((modes & COPIER_RUNS) != 0 && !moved ? (unsigned)WANT_PLAIN : 0U);
 	return want;
@@ -572,17 +572,11 @@ static void begin_clock(struct trace_context *c, const struct format *format)
 		c->trace->epoch_known = false;
 }
 
-/* Monotonic clocks and the wall time are not sampled at exactly the same time. */
-#define SAME_BOOT_NS UINT64_C(1000000000)
-
 static bool is_same_clock(const struct source_clock *a, const struct trace *t)
 {
-	const uint64_t apart =
-	    a->epoch_ns > t->epoch_ns ? a->epoch_ns - t->epoch_ns : t->epoch_ns - a->epoch_ns;
-
 	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack the wall time */
-		return !a->epoch_known || !t->epoch_known || apart <= SAME_BOOT_NS;
-	return a->epoch_known == t->epoch_known && (!t->epoch_known || apart == 0);
+		return !a->epoch_known || !t->epoch_known || epochs_agree(a->epoch_ns, t->epoch_ns);
+	return a->epoch_known == t->epoch_known && (!t->epoch_known || a->epoch_ns == t->epoch_ns);
 }
 
 static void report_other_clock(struct source *s)
@@ -697,12 +691,12 @@ void source_next(struct source *s, struct batch *b)
 {
 	struct input *const in = s->in;
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
-	const struct record_marks *const marks = s->context->marks;
+	struct record_marks *const marks = s->context->marks;
 
 	if (marks != NULL && marks->state != MARKS_WHILE_READING) /* the marks were made */
 		s->reader.want &= ~(unsigned)(marks->surveying ? WANT_WHOLE | WANT_BARE : WANT_WHOLE);
 	input_pin(in, &b->pins);
-	s->status = records_next(&s->reader, b, s->context->marks, s->location.number);
+	s->status = records_next(&s->reader, b, marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_reading_failed(s->context->trace))
