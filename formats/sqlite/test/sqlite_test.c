@@ -118,16 +118,23 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return true;
 }
 
+/* Runs the job, and stores its database in dir; path: gets its path. */
+static void make_database(struct writer_rig *r, const struct writer_rig_job *job, const char *dir,
+                          char path[1024])
+{
+	snprintf(path, 1024, "%s/a.db", dir);
+	writer_rig_run_all(r, job);
+	cr_assert(r->written && r->nfiles == 1);
+	cr_assert(write_whole(path, r->files[0].text.p, r->files[0].text.n));
+}
+
 Test(sqlite, values_keep_what_sqlite_lacks)
 {
 	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill };
 	char *const dir = make_folder(), path[1024];
 	struct writer_rig r;
 
-	snprintf(path, sizeof path, "%s/a.db", dir);
-	writer_rig_run_all(&r, &job);
-	cr_assert(r.written && r.nfiles == 1);
-	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	make_database(&r, &job, dir, path);
 	expect_value(path, "PRAGMA integrity_check", "ok");
 	expect_value(path, "SELECT hex(text) FROM string WHERE typeof(text) = 'blob'", "6E006C");
 	expect_value(path, "SELECT typeof(value) || value FROM args WHERE name = 'big'",
@@ -176,10 +183,7 @@ Test(sqlite, views_have_the_thread_of_each_track)
 	char *const dir = make_folder(), path[1024];
 	struct writer_rig r;
 
-	snprintf(path, sizeof path, "%s/a.db", dir);
-	writer_rig_run_all(&r, &job);
-	cr_assert(r.written && r.nfiles == 1);
-	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	make_database(&r, &job, dir, path);
 	expect_value(path, "PRAGMA foreign_key_check", "");
 	expect_value(
 	    path,
@@ -243,10 +247,7 @@ Test(sqlite, arguments_become_columns)
 	char *const dir = make_folder(), path[1024];
 	struct writer_rig r;
 
-	snprintf(path, sizeof path, "%s/a.db", dir);
-	writer_rig_run_all(&r, &job);
-	cr_assert(r.written && r.nfiles == 1);
-	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	make_database(&r, &job, dir, path);
 	expect_value(path, "PRAGMA integrity_check", "ok");
 #define CELLS                                                                                                \
 	"concat_cells FROM (SELECT typeof(n) || n || typeof(big) || typeof(text) || text || typeof(bad) ||"  \
@@ -334,10 +335,7 @@ Test(sqlite, rows_are_inserted_in_groups)
 	char *const dir = make_folder(), path[1024];
 	struct writer_rig r;
 
-	snprintf(path, sizeof path, "%s/a.db", dir);
-	writer_rig_run_all(&r, &job);
-	cr_assert(r.written && r.nfiles == 1);
-	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	make_database(&r, &job, dir, path);
 	expect_value(path, "PRAGMA integrity_check", "ok");
 	expect_value(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM instant", "17 17");
 	expect_value(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM span", "18 18");
