@@ -122,40 +122,24 @@ static bool check_snapshot(struct pf_state *st, const struct snapshot *s)
 	return true;
 }
 
-/* Enters the times of the clocks.  Returns false if the trace's clock goes back. */
-static bool enter_times(struct pf_state *st, const struct snapshot *s)
+/* Enters clocks that are new. */
+static bool enter_clocks(struct pf_state *st, const struct snapshot *s)
 {
 	struct pf_clocks *const c = &st->clocks;
-	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct pf_clock *known = find_clock(c, s->clocks[i].key);
-		const uint64_t ns = s->clocks[i].time * s->clocks[i].unit;
-		if (known != NULL && ns < known->last) {
-			const bool is_trace = s->clocks[i].id == target;
-			if (is_trace || !s->clocks[i].is_incremental)
-				pf_report(st, is_trace ? PF_RULE_CLOCK_BACK : PF_RULE_CLOCK_BACKWARDS,
-				          "clock %" PRIu32 " goes back: %" PRIu64 " ns after %" PRIu64,
-				          s->clocks[i].id, ns, known->last);
-			if (is_trace)
-				return false;
-			c->version += !known->is_back;
-			known->is_back = true;
-		}
-		if (known == NULL && c->n == PF_MAX_CLOCKS) {
+		if (find_clock(c, s->clocks[i].key) != NULL)
+			continue;
+		if (c->n == PF_MAX_CLOCKS) {
 			pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks", PF_MAX_CLOCKS);
 			return false;
 		}
-		if (known == NULL) {
-			if (!array_reserve(&c->list, c->n, &c->cap, sizeof *c->list) ||
-			    !table64_put(&c->index, s->clocks[i].key, c->n)) {
-				st->r->no_memory = true;
-				return false;
-			}
-			known = &c->list[c->n++];
-			*known = (struct pf_clock){ .key = s->clocks[i].key, .unit = s->clocks[i].unit };
+		if (!array_reserve(&c->list, c->n, &c->cap, sizeof *c->list) ||
+		    !table64_put(&c->index, s->clocks[i].key, c->n)) {
+			st->r->no_memory = true;
+			return false;
 		}
-		known->last = ns;
+		c->list[c->n++] = (struct pf_clock){ .key = s->clocks[i].key, .unit = s->clocks[i].unit };
 	}
 	return true;
 }
@@ -235,16 +219,41 @@ static struct pf_series *find_series(struct pf_state *st, const struct snapshot 
 	}
 }
 
+/* Clocks go forward in a series.  Snapshots of other sets of clocks are of other producers, whose buffers can
+ * stand in the file in any order.  Returns false if the clock of the trace goes back. */
+static bool check_order(struct pf_state *st, const struct snapshot *s, const struct pf_series *series)
+{
+	struct pf_clocks *const c = &st->clocks;
+	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+
+	for (uint32_t i = 0; i < s->n && series->n > 0; i++) {
+		const uint64_t ns = s->clocks[i].time * s->clocks[i].unit;
+		const uint64_t before = series->values[(size_t)(series->n - 1) * s->n + i];
+		const bool is_trace = s->clocks[i].id == target;
+		if (ns >= before)
+			continue;
+		if (is_trace || !s->clocks[i].is_incremental)
+			pf_report(st, is_trace ? PF_RULE_CLOCK_BACK : PF_RULE_CLOCK_BACKWARDS,
+			          "clock %" PRIu32 " goes back: %" PRIu64 " ns after %" PRIu64,
+			          s->clocks[i].id, ns, before);
+		if (is_trace)
+			return false;
+		struct pf_clock *const clock = find_clock(c, s->clocks[i].key);
+		c->version += !clock->is_back;
+		clock->is_back = true;
+	}
+	return true;
+}
+
 static void add_snapshot(struct pf_state *st, const struct snapshot *s)
 {
-	struct pf_series *const to = find_series(st, s);
-
-	if (to == NULL)
-		return;
 	if (st->clocks.total == PF_MAX_SNAPSHOTS) {
 		pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clock snapshots", PF_MAX_SNAPSHOTS);
 		return;
 	}
+	struct pf_series *const to = enter_clocks(st, s) ? find_series(st, s) : NULL;
+	if (to == NULL || !check_order(st, s, to))
+		return;
 	if (!array_reserve(&to->values, to->n, &to->cap, s->n * sizeof *to->values)) {
 		st->r->no_memory = true;
 		return;
@@ -281,8 +290,7 @@ void pf_snapshot(struct pf_state *st, struct slice bytes)
 		c->trace = PF_BOOTTIME;
 	start_deltas(st, &s);
 	sort_clocks(&s);
-	if (enter_times(st, &s))
-		add_snapshot(st, &s);
+	add_snapshot(st, &s);
 }
 
 /* ---- conversion ---- */

@@ -575,16 +575,8 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 	e->kind = PF_NOTHING;
 	while (text.p == NULL && pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
 		text = pf_content(pf_wire_slice(&w), PF_annotation_string_value);
-	struct pf_track *t = e->track;
-	if (name.p == NULL || text.p == NULL || t->desc.kind != PF_THREAD)
-		return;
-	if (slice_is(name, "process_name"))
-		t = pf_thread(st, t->desc.pid, NULL);
-	else if (!slice_is(name, "thread_name"))
-		return;
-	const struct slice copy = t != NULL && t->desc.name.p == NULL ? arena_copy(&st->arena, text) : text;
-	if (t != NULL && t->desc.name.p == NULL)
-		t->desc.name = textscan_slice(copy.p, copy.n);
+	if (name.p != NULL && text.p != NULL)
+		pf_name_task(st, e->track, name, text);
 }
 
 /* Requirements of a legacy event on its track: bits of enum pf_needs. */
@@ -789,8 +781,9 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 		else if (te->type == 5)
 			read_state(st, e);
 	}
-	if (e->kind == PF_NOTHING)
+	if (e->track == NULL)
 		return;
+	/* events that are not read have values of counters, too */
 	if (((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e)) ||
 	    (te->nextra > 0 && !read_extras(st, e))) {
 		e->kind = PF_NOTHING;
@@ -800,8 +793,9 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	if (late && !st->raw && pf_wants_model(st)) {
 		e->kind = PF_NOTHING;
 		st->nbefore = st->nafter = 0;
-		return;
 	}
+	if (e->kind == PF_NOTHING)
+		return;
 	note_use(st, e->track, e->ts, late);
 	if (e->kind == PF_VALUE || e->kind == PF_ARROW)
 		return;

@@ -179,9 +179,8 @@ struct pf_series {
 struct pf_clock {
 	uint64_t key;    /* id; for 64 to 127 with the sequence in the upper half */
 	uint64_t unit;   /* ns */
-	uint64_t last;   /* ns, in the last snapshot */
 	uint32_t series; /* index of the last series that has it, + 1 */
-	bool is_back;    /* went back: times are not converted from it */
+	bool is_back;    /* went back in a series: times are not converted from it */
 	uint64_t seen;   /* number of the last search that reached it */
 };
 
@@ -266,7 +265,9 @@ struct pf_description {
 	uint8_t kind, merge, unit, builtin; /* kind: enum pf_track_kind; builtin: type of a counter */
 	struct slice first_name; /* of the first event in time, set by a look-ahead; p NULL: none */
 	uint64_t first;          /* time of that event */
+	uint64_t named;          /* of a thread or process: time of the packet with its name */
 	bool has_parent, is_incremental, is_known;
+	bool is_renderer;              /* of Chrome: its type is its name */
 	bool states_name;              /* states PF_MERGE_NAME, which is also the default */
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
@@ -646,6 +647,9 @@ static inline struct pf_track *pf_track(struct pf_state *st, uint64_t uuid)
 struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid);
 
 void pf_descriptor(struct pf_state *st, struct slice bytes);
+
+/* Applies a metadata event of a thread or process, whose key is process_name or thread_name. */
+void pf_name_task(struct pf_state *st, struct pf_track *t, struct slice key, struct slice name);
 void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread);
 void pf_process_tree(struct pf_state *st, struct slice bytes);
 

@@ -105,7 +105,7 @@ struct task {
 	int64_t tid, time_us, thread_us, instructions;
 	uint64_t type;
 	int32_t pid;
-	bool has_pid, has_tid;
+	bool has_pid, has_tid, is_renderer;
 };
 
 static const struct pf_member process_members[] = {
@@ -137,6 +137,7 @@ static void read_process(struct slice bytes, struct task *x)
 {
 	PF_READ(bytes, process_members, x);
 	x->chrome_name = pf_chrome_process(x->type);
+	x->is_renderer = x->type == 2; /* this list ends before that of extensions */
 }
 
 static void read_thread(struct slice bytes, struct task *x)
@@ -194,15 +195,7 @@ static const struct pf_member descriptor_members[] = {
 	PF_MEMBER(PF_descriptor_thread_ordering, struct descriptor, thread_order, U64),
 };
 
-/* The name of the type in a ChromeThreadDescriptor or ChromeProcessDescriptor; it is field 1 in both. */
-static struct slice chrome_name_of(const struct descriptor *x)
-{
-	const uint64_t type = pf_number(x->chrome, PF_chrome_thread_thread_type);
-
-	return x->chrome_field == PF_descriptor_chrome_thread ? pf_chrome_thread(type)
-	                                                      : pf_chrome_process(type);
-}
-
+/* The type in a ChromeThreadDescriptor or ChromeProcessDescriptor is field 1 in both. */
 static void read_descriptor(struct slice bytes, struct descriptor *x)
 {
 	*x = (struct descriptor){ .uuid = 0 };
@@ -225,13 +218,20 @@ static void read_descriptor(struct slice bytes, struct descriptor *x)
 		PF_READ(x->counter, counter_members, &x->desc);
 	x->desc.pid = x->task.pid;
 	x->desc.tid = x->task.tid;
-	const struct slice chrome_name = chrome_name_of(x);
+	const uint64_t type = pf_number(x->chrome, PF_chrome_thread_thread_type);
+	const struct slice chrome_name =
+	    x->chrome_field == PF_descriptor_chrome_thread ? pf_chrome_thread(type) : pf_chrome_process(type);
+	if (x->chrome_field == PF_descriptor_chrome_process && pf_chrome_is_renderer(type)) {
+		x->task.is_renderer = true;
+		x->task.chrome_name = chrome_name;
+	}
+	x->desc.is_renderer = x->desc.kind == PF_PROCESS && x->task.is_renderer;
 	if (x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS)
-		x->desc.name = x->task.name.n > 0              ? x->task.name
-		               : x->task.chrome_name.p != NULL ? x->task.chrome_name
-		               : chrome_name.p != NULL         ? chrome_name
-		               : x->is_apart                   ? x->desc.name
-		                                               : slice_of(NULL, 0);
+		x->desc.name = x->task.name.n > 0 && !x->desc.is_renderer ? x->task.name
+		               : x->task.chrome_name.p != NULL            ? x->task.chrome_name
+		               : chrome_name.p != NULL                    ? chrome_name
+		               : x->is_apart                              ? x->desc.name
+		                                                          : slice_of(NULL, 0);
 }
 
 /* Reports a descriptor that Perfetto ignores, and returns false. */
@@ -306,11 +306,30 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 		t->model = other->model;
 		if (other->is_used) /* the events before are those of `t` */
 			t->desc.disordered = other->desc.disordered = true;
-		if (t->desc.name.p == NULL || (t->desc.kind == PF_PROCESS && other->desc.name.p != NULL))
+		if (t->desc.name.p == NULL ||
+		    (t->desc.kind == PF_PROCESS && other->desc.name.p != NULL && !t->desc.is_renderer))
 			t->desc.name = other->desc.name;
 	}
 	if (index != TABLE_NONE)
 		st->r->no_memory |= !table64_put(&st->ids, key, index);
+}
+
+static uint64_t packet_time(const struct pf_state *st)
+{
+	return st->time == PF_TIME_OK ? st->ts : st->latest;
+}
+
+/* The last name in time is used, as packets of other sequences stand before and behind it in the file.  That
+ * of a renderer is its type, since its descriptors state its command line, too. */
+static void rename_task(struct pf_state *st, struct pf_track *t, struct slice name, bool is_renderer)
+{
+	const uint64_t at = packet_time(st);
+
+	if (is_renderer < t->desc.is_renderer || (is_renderer == t->desc.is_renderer && at < t->desc.named))
+		return;
+	t->desc.name = keep_text(st, name);
+	t->desc.named = at;
+	t->desc.is_renderer = is_renderer;
 }
 
 static void describe(struct pf_state *st, struct pf_track *t, struct descriptor *x)
@@ -334,6 +353,11 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	    x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS || x->desc.merge == PF_MERGE_NONE;
 	if (t->desc.is_known && (x->desc.name.p == NULL || (t->desc.name.p != NULL && !last_name)))
 		return;
+	const bool is_task = x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS;
+	if (t->desc.is_known && is_task) {
+		rename_task(st, t, x->desc.name, x->desc.is_renderer);
+		return;
+	}
 	if (t->desc.is_known) {
 		t->desc.name = keep_text(st, x->desc.name);
 		return;
@@ -342,6 +366,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	t->described_late = t->has_local;
 	t->desc = x->desc;
 	t->desc.disordered = was.disordered;
+	t->desc.named = packet_time(st);
 	t->desc.first = was.first;
 	t->desc.first_name = was.first_name;
 	t->described_at = st->offset;
@@ -353,7 +378,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 		st->r->no_memory |=
 		    !table64_put(&st->own_children, sibling_key(st, t->desc.parent, t->desc.name),
 		                 table64_get(&st->track_index, t->uuid));
-	if (t->desc.kind == PF_THREAD || t->desc.kind == PF_PROCESS)
+	if (is_task)
 		register_ids(st, t);
 }
 
@@ -388,12 +413,24 @@ void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 	else
 		read_process(bytes, &n);
 	struct pf_track *const t = pf_thread(st, n.pid, is_thread ? &n.tid : NULL);
-	if (n.name.n == 0 && t != NULL && t->desc.name.n == 0)
+	if (n.is_renderer || (n.name.n == 0 && t != NULL && t->desc.name.n == 0))
 		n.name = n.chrome_name;
 	if (t != NULL && n.name.p != NULL)
-		t->desc.name = keep_text(st, n.name);
+		rename_task(st, t, n.name, n.is_renderer);
 	if (is_thread && st->sequence != NULL)
 		set_thread(st, &n);
+}
+
+void pf_name_task(struct pf_state *st, struct pf_track *t, struct slice key, struct slice name)
+{
+	const bool of_process = slice_is(key, "process_name");
+	struct pf_track *const process =
+	    of_process && t->desc.kind == PF_THREAD ? pf_thread(st, t->desc.pid, NULL) : t;
+
+	if (of_process && process != NULL && process->desc.kind == PF_PROCESS)
+		rename_task(st, process, name, false);
+	else if (slice_is(key, "thread_name") && t->desc.kind == PF_THREAD && t->desc.name.n == 0)
+		t->desc.name = keep_text(st, name);
 }
 
 /* ---- process tree ---- */
@@ -421,8 +458,10 @@ void pf_process_tree(struct pf_state *st, struct slice bytes)
 		    (int32_t)pf_number(one, is_thread ? PF_tree_thread_tgid : PF_tree_process_pid);
 		const struct slice name = is_thread ? pf_content(one, PF_tree_thread_name) : command_of(one);
 		struct pf_track *const t = pf_thread(st, pid, is_thread ? &tid : NULL);
-		if (t != NULL && name.p != NULL && (!is_thread || t->desc.name.p == NULL))
+		if (t != NULL && name.p != NULL && (!is_thread || t->desc.name.p == NULL)) {
 			t->desc.name = keep_text(st, name);
+			t->desc.is_renderer = false;
+		}
 	}
 }
 

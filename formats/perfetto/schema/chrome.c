@@ -108,3 +108,8 @@ struct slice pf_chrome_process(uint64_t type)
 {
 	return name_of(processes, sizeof processes / sizeof *processes, type);
 }
+
+bool pf_chrome_is_renderer(uint64_t type)
+{
+	return type == 2 || type == 40;
+}

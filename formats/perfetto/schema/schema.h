@@ -122,4 +122,7 @@ void pf_read(struct slice message, const struct pf_member *members, uint32_t n, 
 struct slice pf_chrome_thread(uint64_t type);
 struct slice pf_chrome_process(uint64_t type);
 
+/* Whether descriptors of this type of process state the command line as its name, beside the type. */
+bool pf_chrome_is_renderer(uint64_t type);
+
 #endif
