@@ -102,6 +102,7 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 {
 	const uint64_t by = (uint64_t)copy->to->run->rebased_by; /* not negative, as times of Perfetto */
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
+	               sequence = pfc_new_sequence(k->sequence, copy->renumber),
 	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
 	const bool is_negative = copy->to->run->signed_time && (int64_t)rec->ts < 0;
@@ -111,8 +112,8 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 		x->moves = &copy->moved;
 		x->moved_by = by;
 		x->trace_clock = copy->trace_clock;
-		x->sequence = k->sequence;
-	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, k->sequence)) {
+		x->sequence = sequence;
+	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, sequence)) {
 		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], rec->offset, 1);
 	} else if (rec->is_event) {
 		if (is_negative)
@@ -186,6 +187,8 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 	}
 	if (copy->moves && !x.strip)
 		move_time(copy, k, rec, &x);
+	if (x.set_time)
+		pfc_keep_deltas(&copy->states, k, &x.carry);
 	if (is_change(&x))
 		pfc_write(changed_text(copy), k, &x);
 	else
@@ -575,6 +578,7 @@ static void copy_free(void *state)
 
 	pfc_states_free(&copy->states);
 	pfc_names_free(&copy->names);
+	pfc_moved_free(&copy->moved);
 	text_free(&copy->waiting);
 	text_free(&copy->carrier);
 	text_free(&copy->inner);

@@ -20,7 +20,7 @@
 
 #define PFC_EXTRA 8           /* values of extra counters in an event; Perfetto drops an event with more */
 #define PFC_SEQUENCES 262144U /* sequences with a state; packets of others are copied unchanged */
-#define PFC_MOVED 256U        /* clocks that are followed when times are moved */
+#define PFC_MOVED 262144U     /* clocks that are followed when times are moved, over all sets of clocks */
 #define PFC_SUMS 262144U      /* sums of counters, of all sequences */
 
 struct pfc_packet {
@@ -97,6 +97,9 @@ struct pfc_carry {
 /* Applies a packet to the state, and sets *carry if it is copied. */
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
 
+/* Leaves the differences of times of an applied packet to the next one: it gets a time of its own. */
+void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry);
+
 /* Whether the packet ends an arrow at the next span of its track, and the arrow has no start in the copy:
  * Perfetto draws such an arrow from the first slice of the trace. */
 bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
@@ -119,12 +122,13 @@ void pfc_states_free(struct pfc_states *all);
 
 /* ---- rewrite.c ---- */
 
-/* Last times of clocks in written snapshots: a moved clock must not go back. */
+/* Last times of clocks in written snapshots: in those of the same set of clocks, a moved clock must not go
+ * back. */
 struct pfc_moved {
-	struct {
-		uint64_t id, time; /* ns */
-	} list[PFC_MOVED];
-	uint32_t n;
+	struct table64 index; /* hash of a set and one of its clocks -> times[]; hash of a clock -> 0 */
+	uint64_t *times;      /* ns */
+	uint32_t n, cap;
+	bool failed;
 };
 
 /* Changes of a packet; zero-initialised: none. */
@@ -151,8 +155,9 @@ bool pfc_is_trace_clock(uint64_t id, uint32_t trace);
 /* Whether anything is left of a stripped packet. */
 bool pfc_has_state(const struct pfc_packet *k);
 
-/* Whether a snapshot that was written has the clock. */
+/* Whether a snapshot that was written has the clock.  sequence: its new number. */
 bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence);
+void pfc_moved_free(struct pfc_moved *m);
 
 void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_change *x);
 

@@ -238,44 +238,64 @@ static void put_clock(struct text *t, struct slice s, const struct pfc_change *x
 	wire_close(t, start);
 }
 
-static uint64_t clock_key(uint64_t clock, uint32_t sequence)
+/* Clocks 64 to 127 belong to a sequence. */
+static uint64_t hash_clock(uint64_t clock, uint32_t sequence, uint64_t seed)
 {
-	return clock >= 64 && clock <= 127 ? (uint64_t)sequence << 32 | clock : clock;
+	return hash_u64(clock >= 64 && clock <= 127 ? (uint64_t)sequence << 32 | clock : clock, seed);
 }
 
 bool pfc_has_moved(const struct pfc_moved *m, uint32_t clock, uint32_t sequence)
 {
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->list[i].id == clock_key(clock, sequence))
-			return true;
-	return false;
+	return table64_get(&m->index, hash_clock(clock, sequence, hash_seed())) != TABLE_NONE;
 }
 
-/* Returns the last time of a clock; NULL: there are too many clocks. */
-static uint64_t *last_of(const struct pfc_change *x, uint64_t clock)
+void pfc_moved_free(struct pfc_moved *m)
+{
+	table64_free(&m->index);
+	free(m->times);
+}
+
+/* Identifies the set of clocks of a snapshot, in whatever order. */
+static uint64_t set_of(struct slice s, uint32_t sequence)
+{
+	struct pf_wire w = pf_wire_on(s);
+	uint64_t set = 0;
+
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES)))
+		set += hash_clock(pf_read_clock(pf_wire_slice(&w)).id, sequence, hash_seed());
+	return set;
+}
+
+/* Returns the time of a clock in the last snapshot of the set; NULL: there are too many clocks, or no memory.
+ */
+static uint64_t *last_of(const struct pfc_change *x, uint64_t set, uint64_t clock)
 {
 	struct pfc_moved *const m = x->moves;
-	const uint64_t id = clock_key(clock, x->sequence);
+	const uint64_t key = hash_clock(clock, x->sequence, set);
+	const uint32_t i = table64_get(&m->index, key);
 
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->list[i].id == id)
-			return &m->list[i].time;
+	if (i != TABLE_NONE)
+		return &m->times[i];
 	if (m->n == PFC_MOVED)
 		return NULL;
-	m->list[m->n].id = id;
-	m->list[m->n].time = 0;
-	return &m->list[m->n++].time;
+	m->failed |= !array_reserve(&m->times, m->n, &m->cap, sizeof *m->times) ||
+	             !table64_put(&m->index, key, m->n) ||
+	             !table64_put(&m->index, hash_clock(clock, x->sequence, hash_seed()), 0);
+	if (m->failed)
+		return NULL;
+	m->times[m->n] = 0;
+	return &m->times[m->n++];
 }
 
 /* Returns the time by which all clocks are moved later, so that none becomes negative or goes back. */
-static uint64_t later_by(struct slice s, const struct pfc_change *x)
+static uint64_t later_by(struct slice s, uint64_t set, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t later = 0, unit = 1;
 
 	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
 		const struct pf_clock_reading c = pf_read_clock(pf_wire_slice(&w));
-		const uint64_t *const last = last_of(x, c.id);
+		const uint64_t *const last = last_of(x, set, c.id);
 		const uint64_t least = (last != NULL ? *last : 0) +
 		                       (pfc_is_trace_clock(c.id, x->trace_clock) ? x->moved_by : 0),
 		               time = c.time * c.unit;
@@ -292,7 +312,7 @@ static void put_snapshot(struct text *t, struct slice s, const struct pfc_change
 {
 	struct pf_wire w = pf_wire_on(s);
 	const size_t start = wire_open(t, PF_packet_clock_snapshot);
-	const uint64_t later = later_by(s, x);
+	const uint64_t set = set_of(s, x->sequence), later = later_by(s, set, x);
 
 	while (pf_wire_next(&w)) {
 		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES)) {
@@ -300,7 +320,7 @@ static void put_snapshot(struct text *t, struct slice s, const struct pfc_change
 			continue;
 		}
 		const struct pf_clock_reading c = pf_read_clock(pf_wire_slice(&w));
-		uint64_t *const last = last_of(x, c.id);
+		uint64_t *const last = last_of(x, set, c.id);
 		put_clock(t, pf_wire_slice(&w), x, later);
 		if (last != NULL)
 			*last = c.time * c.unit + later -
@@ -308,6 +328,7 @@ static void put_snapshot(struct text *t, struct slice s, const struct pfc_change
 	}
 	put_rest(t, &w);
 	wire_close(t, start);
+	t->failed |= x->moves->failed;
 }
 
 /* ---- packets ---- */

@@ -183,6 +183,20 @@ static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, 
 	}
 }
 
+void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry)
+{
+	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
+
+	if (q == NULL)
+		return;
+	struct pfc_clock *const c = find_clock(q, k->clock != 0 ? k->clock : q->clock);
+	if (k->has_timestamp && c != NULL && c->incremental)
+		c->sum = carry->timestamp + k->timestamp;
+	const struct pfc_event e = pfc_event(k->event);
+	if (e.te.time == 1)
+		q->delta_us = (int64_t)((uint64_t)carry->delta_us + (uint64_t)e.te.time_us);
+}
+
 /* ---- counters ---- */
 
 static void add_number(struct pfc_number *to, const struct pfc_number *v)

@@ -197,13 +197,14 @@ def process_name(rows, m):
 
 def depths(events):
     """The number of spans around each event of a track, in order of time, as the importer counts: an instant stays for
-    another instant at its time."""
+    another instant at its time.  None: an instant when a span ends, which precedes or follows that end in the file."""
     found, stack = {}, []
     for i, (ts, end, is_instant) in events:
+        unclear = is_instant and any(e == ts and not instant for _, e, instant in stack)
         while stack and stack[-1][1] is not None and stack[-1][1] <= ts and not (
                 is_instant and stack[-1][2] and stack[-1][0] == ts):
             stack.pop()
-        found[i] = len(stack)
+        found[i] = None if unclear else len(stack)
         stack.append((ts, end, is_instant))
     return found
 
@@ -327,6 +328,7 @@ class Judge:
         of = lambda what: ([key(s) + (what(s),) for s in theirs], [key(s) + (what(s),) for s in ours])
         # NDJSON does not tell the lanes of a track apart
         in_lanes = {key(s) for s in theirs if s.track and len(lanes[s.track]) > 1}
+        in_lanes |= {key(s) for s in ours if s.depth is None}
         self.multisets(path, "depth", *of(lambda s: s.depth if key(s) not in in_lanes else None))
         self.multisets(path, "place", *of((lambda s: s.process) if own else (lambda s: s.place)))
         self.multisets(path, "arguments", *of(lambda s: tuple(sorted(s.args.items(), key=str))))
@@ -369,7 +371,17 @@ class Judge:
         self.multisets(path, "counters", theirs, ours)
 
     def flows(self, path, want, have):
-        n = len(have["flow_in"]) + len(have["flow_step"])
+        """Each end but the first of an arrow, in order of time; the importer has no row for an end without a start."""
+        ends = collections.defaultdict(list)
+        for kind in ("flow_out", "flow_step", "flow_in"):
+            for m in have[kind]:
+                ends[m["id"]].append((m["ts_ns"], m["offset"], kind))
+        n = 0
+        for of_one in ends.values():
+            open_ = False
+            for _, _, kind in sorted(of_one):
+                n += open_ and kind != "flow_out"
+                open_ = kind != "flow_in" and (open_ or kind == "flow_out")
         if n != len(want["flow"]):
             self.say(path, "arrows", f"{len(want['flow'])} in the importer, {n} here")
 
