@@ -673,25 +673,19 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 
 /* ---- states ---- */
 
-/* A state lasts until the next one of the track. */
 static void read_state(struct pf_state *st, struct pf_event *e)
 {
-	struct pf_track *const t = e->track;
-	struct pf_event end = { .kind = PF_END, .ts = e->ts, .track = t, .is_state = true };
-
 	if (!st->te.has_track && !st->sequence->has_default_track) {
 		pf_report(st, PF_RULE_STATE_UUID, "a state event without track_uuid");
 		e->kind = PF_NOTHING;
 		return;
 	}
-	const bool has_name = e->name_hash != 0, was_open = t->state_open;
 	e->is_state = true;
-	e->kind = has_name ? PF_BEGIN : was_open ? PF_END : PF_NOTHING;
-	t->state_open = has_name;
+	e->kind = e->name_hash != 0 ? PF_BEGIN : PF_END;
 	if (pf_wants_model(st))
-		e->model = end.model = pf_model(st, t, slice_of("", 0));
-	if (has_name && was_open)
-		pf_add_before(st, end);
+		e->model = pf_model(st, e->track, slice_of("", 0));
+	if (!pf_waits(st, e))
+		pf_follow_state(st, e);
 }
 
 /* ---- the event ---- */
@@ -794,9 +788,11 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 		e->kind = PF_NOTHING;
 		st->nbefore = st->nafter = 0;
 	}
-	if (e->kind == PF_NOTHING)
+	if (e->kind == PF_NOTHING && !e->is_state)
 		return;
 	note_use(st, e->track, e->ts, late);
+	if (e->kind == PF_NOTHING)
+		return;
 	if (e->kind == PF_VALUE || e->kind == PF_ARROW)
 		return;
 	/* before nesting, which may drop the event: that depends on sorting, which only conversions do */

@@ -267,6 +267,20 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 	return kept;
 }
 
+void pf_follow_state(struct pf_state *st, struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
+	const bool was_open = t->state_open;
+
+	t->state_open = e->kind == PF_BEGIN;
+	if (was_open && e->kind == PF_BEGIN)
+		pf_add_before(
+		    st, (struct pf_event){
+		            .kind = PF_END, .ts = e->ts, .track = t, .model = e->model, .is_state = true });
+	else if (!was_open && e->kind == PF_END)
+		e->kind = PF_NOTHING;
+}
+
 /* ---- arrows ---- */
 
 static void note_flow_end(struct pf_state *st, struct pf_flow_end end)

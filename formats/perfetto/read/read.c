@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/os.h"
 #include "perfetto/read/read.h"
 
 /* ---- events that wait ---- */
@@ -18,15 +19,6 @@ static void destroy_waiting_memory(struct shared_memory *m)
 	free(kept);
 }
 
-/* Whether the event is on a track whose events have to be sorted. */
-static inline bool waits(const struct pf_state *st)
-{
-	const struct pf_event *const e = &st->event;
-
-	return st->ahead != NULL && e->track != NULL && e->track->final->disordered && e->kind >= PF_BEGIN &&
-	       e->kind <= PF_SPAN && !e->is_state && !st->raw;
-}
-
 static PF_COLD void add_waiting(struct pf_state *st)
 {
 	if (st->waiting_memory == NULL) {
@@ -36,6 +28,10 @@ static PF_COLD void add_waiting(struct pf_state *st)
 			return;
 		}
 		shared_memory_init(&st->waiting_memory->memory, destroy_waiting_memory);
+		const uint64_t share = usable_memory() / 4;
+		st->max_waiting = share < PF_LEAST_WAITING ? PF_LEAST_WAITING
+		                  : share > PF_MAX_WAITING ? PF_MAX_WAITING
+		                                           : share;
 	}
 	if (!array_reserve(&st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting)) {
 		st->r->no_memory = true;
@@ -43,10 +39,11 @@ static PF_COLD void add_waiting(struct pf_state *st)
 	}
 	struct batch *const b = &st->waiting_memory->batch;
 	if (b->scratch.used + b->nfields * sizeof(struct field) + st->nwaiting * sizeof(struct pf_waiting) >
-	    PF_MAX_WAITING) {
+	    st->max_waiting) {
 		pf_report_limit(st, PF_FULL_WAITING,
-		                "events out of order take more than %u bytes: the others are left out",
-		                PF_MAX_WAITING);
+		                "events out of order take more than %" PRIu64
+		                " bytes: the others are left out",
+		                st->max_waiting);
 		return;
 	}
 	struct pf_waiting *const w = &st->waiting[st->nwaiting];
@@ -96,7 +93,11 @@ static bool give_waiting(struct pf_state *st, struct record *rec)
 		st->nbefore = st->at_before = 0;
 		if (!w->nested) {
 			w->nested = true;
-			if (!pf_nest(st, &w->event))
+			if (w->event.is_state)
+				pf_follow_state(st, &w->event);
+			else if (!pf_nest(st, &w->event))
+				continue;
+			if (w->event.kind == PF_NOTHING)
 				continue;
 		}
 		if (st->nbefore > 0) {
@@ -135,7 +136,7 @@ static void set_role(struct pf_state *st, struct record *rec)
 	if ((st->r->want & WANT_TIMES) == 0)
 		return;
 	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
-	if (waits(st)) {
+	if (pf_waits(st, e)) {
 		add_waiting(st);
 		rec->role = RECORD_IS_PART;
 	}
@@ -182,7 +183,7 @@ static bool give_more(struct pf_state *st, struct record *rec)
 		}
 		if (st->event.kind == PF_NOTHING)
 			continue;
-		if (waits(st))
+		if (pf_waits(st, &st->event))
 			add_waiting(st);
 		else
 			st->has_main = true;

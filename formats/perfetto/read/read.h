@@ -56,7 +56,9 @@
 #define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
 #define PF_MAX_LATE_EVENTS (1U << 18) /* checked at the end; those beyond count as events */
 #define PF_MAX_FLOWS (1U << 22)       /* ends of arrows that a look-ahead sorts */
-#define PF_MAX_WAITING (64U << 20)    /* bytes of events that wait for earlier ones */
+#define PF_LEAST_WAITING                                                                                     \
+	(64U << 20) /* bytes of events that wait for earlier ones: a quarter of the usable ... */
+#define PF_MAX_WAITING (1U << 30) /* ... memory, within these bounds */
 
 enum pf_limit {
 	PF_FULL_SEQUENCES = 1,
@@ -519,6 +521,7 @@ struct pf_state {
 	uint32_t nwaiting, waiting_cap, at_waiting;
 	bool sorted; /* waiting events are given out */
 	struct pf_waiting_memory *waiting_memory;
+	uint64_t max_waiting; /* bytes */
 	/* findings */
 	unsigned limits; /* reported: enum pf_limit */
 	struct pf_deferred *deferred;
@@ -701,6 +704,17 @@ void pf_add_after(struct pf_state *st, struct pf_event e);
 void pf_add_before(struct pf_state *st, struct pf_event e);
 
 /* ---- nesting.c ---- */
+
+/* Whether the event is on a track whose events have to be sorted. */
+static inline bool pf_waits(const struct pf_state *st, const struct pf_event *e)
+{
+	return st->ahead != NULL && e->track != NULL && e->track->final->disordered && e->kind >= PF_BEGIN &&
+	       e->kind <= PF_SPAN && !st->raw;
+}
+
+/* A state lasts until the next one of its track: adds its end before the event, whose kind is PF_BEGIN or,
+ * without a name, PF_END; PF_NOTHING if no state ends. */
+void pf_follow_state(struct pf_state *st, struct pf_event *e);
 
 /* Enters a begin, end, instant or span into the stack of its track, and adds the ends of inner spans before
  * it.  Returns false if the event is dropped. */

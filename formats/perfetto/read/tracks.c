@@ -535,16 +535,18 @@ static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, cons
                                    struct slice name)
 {
 	const struct pf_description *const d = t->final;
+	const uint8_t merge =
+	    d->kind == PF_STATE ? PF_MERGE_NONE : d->merge; /* states of two tracks can overlap */
 	struct text key = { .n = 0 };
 
-	text_printf(&key, "%" PRIu32 " %u ", above->index, d->merge == PF_MERGE_KEY);
-	if (d->merge == PF_MERGE_NONE)
+	text_printf(&key, "%" PRIu32 " %u ", above->index, merge == PF_MERGE_KEY);
+	if (merge == PF_MERGE_NONE)
 		text_printf(&key, "%" PRIu64, t->uuid);
-	else if (d->merge == PF_MERGE_KEY)
+	else if (merge == PF_MERGE_KEY)
 		text_add(&key, d->key.p, d->key.n);
 	else
 		text_add(&key, name.p, name.n);
-	if (d->merge == PF_MERGE_NONE)
+	if (merge == PF_MERGE_NONE)
 		key.p[0] = '-';
 	const struct slice s = slice_of(key.p, key.n);
 	const uint32_t known = !key.failed ? tabletext_get(&st->groups, s) : 0;
