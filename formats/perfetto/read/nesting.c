@@ -264,7 +264,7 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 	const bool kept = nest(st, e);
 	if (t->group != NULL && t->lane > 0 && !has_open(t))
 		pf_lane_free(st, t);
-	return kept;
+	return kept || st->raw; /* what a record is does not depend on others, which a copy may lack */
 }
 
 void pf_follow_state(struct pf_state *st, struct pf_event *e)
