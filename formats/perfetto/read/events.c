@@ -313,6 +313,33 @@ static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
 	return i != TABLE_NONE && st->tracks[i]->desc.kind == PF_COUNTER ? st->tracks[i] : NULL;
 }
 
+/* Adds to the sum of an incremental counter: each sequence has its own. */
+static double add_to_sum(struct pf_state *st, const struct pf_track *t, double v)
+{
+	const uint64_t key = hash_u64(t->uuid, hash_u64(st->sequence->index, st->seed));
+	uint32_t i = table64_get(&st->sum_index, key);
+
+	if (i == TABLE_NONE) {
+		if (st->nsums == PF_MAX_SUMS) {
+			pf_report_limit(st, PF_FULL_SUMS,
+			                "more than %u sums of counters: values of others are differences",
+			                PF_MAX_SUMS);
+			return v;
+		}
+		if (!array_reserve(&st->sums, st->nsums, &st->sums_cap, sizeof *st->sums) ||
+		    !table64_put(&st->sum_index, key, st->nsums)) {
+			st->r->no_memory = true;
+			return v;
+		}
+		i = st->nsums++;
+		st->sums[i] = (struct pf_sum){ .generation = st->sequence->generation };
+	}
+	struct pf_sum *const sum = &st->sums[i];
+	if (sum->generation != st->sequence->generation)
+		*sum = (struct pf_sum){ .generation = st->sequence->generation };
+	return sum->value += v;
+}
+
 /* Applies unit and sum of the counter. */
 static void set_value(struct pf_state *st, struct pf_event *e, struct pf_track *t, bool is_integer, int64_t i,
                       double d)
@@ -329,13 +356,7 @@ static void set_value(struct pf_state *st, struct pf_event *e, struct pf_track *
 	double v = is_integer ? (double)i : d;
 	if (c->multiplier > 0)
 		v *= (double)c->multiplier;
-	if (c->is_incremental) {
-		if (t->sum_of != st->sequence->generation)
-			t->sum = 0;
-		t->sum_of = st->sequence->generation;
-		v = t->sum += v;
-	}
-	e->value = v;
+	e->value = c->is_incremental ? add_to_sum(st, t, v) : v;
 }
 
 static void read_counter(struct pf_state *st, struct pf_event *e)
@@ -534,7 +555,7 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
 {
 	const bool old = strchr("STpF", l->phase) != NULL, local = l->id_kind == 2;
-	uint64_t key = hash_u64(l->id, st->seed + 2 + l->id_kind);
+	uint64_t key = hash_u64(l->id, st->seed + 2 + local); /* other ids are one space, as in Perfetto */
 
 	if (l->id_kind == 0) {
 		pf_report(st, PF_RULE_ASYNC_ID, "phase %c without an id", (char)l->phase);

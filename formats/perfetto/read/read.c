@@ -403,6 +403,8 @@ static void free_state(struct pf_state *st)
 	pf_clocks_free(&st->clocks);
 	pf_tracks_free(st);
 	tabletext_free(&st->class_names);
+	table64_free(&st->sum_index);
+	free(st->sums);
 	table64_free(&st->flows);
 	table64_free(&st->arrow_numbers);
 	free(st->flow_ends);

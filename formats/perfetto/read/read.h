@@ -53,6 +53,7 @@
 #define PF_MAX_CLASSES 4096U
 #define PF_RECENT 1024U /* slots of the cache of tracks */
 #define PF_MAX_DEFERRED 4096U
+#define PF_MAX_SUMS (1U << 20)        /* of incremental counters, of all sequences */
 #define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
 #define PF_MAX_LATE_EVENTS (1U << 18) /* checked at the end; those beyond count as events */
 #define PF_MAX_FLOWS (1U << 22)       /* ends of arrows that a look-ahead sorts */
@@ -68,6 +69,7 @@ enum pf_limit {
 	PF_FULL_CLASSES = 16,
 	PF_FULL_CLOCKS = 32,
 	PF_FULL_WAITING = 64,
+	PF_FULL_SUMS = 128,
 };
 
 /* ---- rules ---- */
@@ -295,13 +297,17 @@ struct pf_track {
 	uint32_t nopen, nclosed, open_cap; /* nclosed: how many of nopen are closed */
 	uint32_t nexpected;                /* ends to come of spans that were dropped or ended before */
 	uint64_t last;                     /* time of its last event */
-	uint64_t sum_of;                   /* generation of `sum` */
-	double sum;                        /* of an incremental counter */
 	bool state_open;                   /* a state is open */
 	bool arrow_waits;                  /* an arrow ends at the next span ... */
 	uint64_t arrow, arrow_id;          /* ... its key and id */
 	uint64_t offset, record;           /* of the first event on it */
 	uint64_t described_at, described_record;
+};
+
+/* The sum of the differences that a sequence states for an incremental counter. */
+struct pf_sum {
+	uint64_t generation; /* of the sequence */
+	double value;
 };
 
 /* Tracks of equal name and parent, which Perfetto shows as one row. */
@@ -500,6 +506,9 @@ struct pf_state {
 	uint32_t nbefore, nafter, before_cap, after_cap, at_before, at_after;
 	bool has_main;   /* `event` is of an inner packet and is to be given out */
 	bool is_applied; /* the record at the window's start was applied, and waits for events before it */
+	struct table64 sum_index; /* hash of counter and sequence -> sums[] */
+	struct pf_sum *sums;
+	uint32_t nsums, sums_cap;
 	struct tabletext class_names;
 	struct class *plain_class, *overflow_class; /* without category; beyond the limit */
 	uint64_t last_category;                     /* hash; its class is `last_class` */

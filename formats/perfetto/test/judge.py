@@ -29,6 +29,7 @@ REAL = "../shared/traces/perfetto"
 # (file, aspect): reason.  An entry that no longer differs is a difference, too.
 KNOWN = {
     ("legacy-async.pftrace", "place"): "an async event of any id is in the process where it begins",
+    ("legacy-async-global.pftrace", "place"): "an async event of any id is in the process where it begins",
     ("legacy-async-processes.pftrace", "place"): "an async event of any id is in the process where it begins",
     ("heap_profile.pftrace", "samples"): "a heap profile before time 0 is left out (heap-time)",
     ("inline_positions.pftrace", "samples"): "a heap profile before time 0 is left out (heap-time)",
