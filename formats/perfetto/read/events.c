@@ -694,6 +694,22 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 
 /* ---- states ---- */
 
+bool pf_change_state(struct pf_state *st, struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
+	const bool was_open = t->state_open;
+
+	t->state_open = e->kind == PF_BEGIN;
+	if (t->state_open && was_open)
+		pf_add_before(st, (struct pf_event){ .kind = PF_END,
+		                                     .ts = e->ts,
+		                                     .offset = st->offset,
+		                                     .track = t,
+		                                     .model = e->model,
+		                                     .is_state = true });
+	return t->state_open || was_open;
+}
+
 static void read_state(struct pf_state *st, struct pf_event *e)
 {
 	if (!st->te.has_track && !st->sequence->has_default_track) {
@@ -705,8 +721,8 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 	e->kind = e->name_hash != 0 ? PF_BEGIN : PF_END;
 	if (pf_wants_model(st))
 		e->model = pf_model(st, e->track, slice_of("", 0));
-	if (!pf_waits(st, e))
-		pf_follow_state(st, e);
+	if (!pf_is_sorted_later(st, e->track) && !pf_change_state(st, e))
+		e->kind = PF_NOTHING;
 }
 
 /* ---- the event ---- */

@@ -4,7 +4,7 @@
  * end at the same time, so the ends given to the engine always are those of the innermost span.
  *
  * Findings are deferred to the end of the file: the nesting of a track whose events are not in order of time
- * is not checked.  Conversions sort the events of such tracks first.
+ * is not checked.  Conversions sort the events of such tracks first, and report what they find then.
  */
 #include <stdlib.h>
 
@@ -26,22 +26,26 @@ static const char *track_label(const struct pf_track *t, char space[64])
 	return space;
 }
 
-static void report_on(struct pf_state *st, const struct pf_deferred *h)
+static void report_on(struct pf_state *st, struct findings *to, const struct pf_deferred *h)
 {
 	const char *const lacking = pf_lacking(st, h->track, h->needs);
 	char label[64];
 
-	finding_add(st->findings, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s%s%s",
+	finding_add(to, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s%s%s",
 	            track_label(h->track, label), perfetto_rules[h->rule].text, lacking != NULL ? ": " : "",
 	            lacking != NULL ? lacking : "");
 }
 
 static void defer(struct pf_state *st, struct pf_deferred h)
 {
+	if (st->sorted) { /* the look-ahead, which reported the others, did not know it */
+		report_on(st, st->r->findings, &h);
+		return;
+	}
 	if (st->findings == NULL)
 		return;
 	if (st->ndeferred == PF_MAX_DEFERRED) {
-		report_on(st, &h);
+		report_on(st, st->findings, &h);
 		return;
 	}
 	if (!array_reserve(&st->deferred, st->ndeferred, &st->deferred_cap, sizeof *st->deferred)) {
@@ -92,7 +96,7 @@ void pf_nesting_end(struct pf_state *st)
 	uint64_t ndisordered = 0;
 	char label[64];
 
-	for (uint32_t i = 0; i < st->ntracks; i++) {
+	for (uint32_t i = 0; i < st->ntracks && !st->sorted; i++) {
 		const struct pf_track *const t = st->tracks[i];
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
@@ -106,7 +110,7 @@ void pf_nesting_end(struct pf_state *st)
 			continue;
 		if (h->rule == PF_RULE_LOG_THREAD || h->rule == PF_RULE_LEGACY_TRACK ||
 		    !h->track->desc.disordered)
-			report_on(st, h);
+			report_on(st, st->findings, h);
 		else if (ndisordered++ == 0)
 			disordered = h->track;
 	}
@@ -129,16 +133,40 @@ static void truncate_stack(struct pf_track *t, uint32_t n)
 	}
 }
 
-/* Removes the spans that ended before ts, or at ts; an instant at ts stays if another instant follows. */
-static void pop_closed(struct pf_track *t, uint64_t ts, bool is_instant)
+/* Sends the ends, at ts, of the open spans from the i-th on; offset: of the packet that ends them. */
+static void end_inner(struct pf_state *st, const struct pf_event *e, uint32_t i, uint64_t ts, uint64_t offset)
 {
+	struct pf_track *const t = e->track;
+	bool any = false;
+
+	for (uint32_t k = t->nopen; k-- > i;) {
+		if (t->open[k].end != PF_IS_OPEN || t->open[k].end_sent)
+			continue;
+		any = true;
+		t->open[k].end_sent = true;
+		pf_add_before(
+		    st, (struct pf_event){
+		            .kind = PF_END, .ts = ts, .offset = offset, .track = t, .model = e->model });
+	}
+	if (any)
+		pf_defer(st, PF_RULE_OVERLAP, t, st->offset, st->ordinal);
+}
+
+/* Removes the spans that ended before the event, or at its time; an instant at that time stays if another
+ * instant follows.  Spans that began inside a complete event and are open end with it. */
+static void pop_closed(struct pf_state *st, const struct pf_event *e)
+{
+	struct pf_track *const t = e->track;
 	bool inside = false; /* there are open spans above */
 
 	for (uint32_t i = t->nopen; i-- > 0 && t->nclosed > 0;) {
 		const struct pf_open_span *const o = &t->open[i];
 		if (o->end == PF_IS_OPEN) {
 			inside = true;
-		} else if (o->end < ts || (!inside && o->end == ts && !(is_instant && o->ts == o->end))) {
+		} else if (o->end < e->ts ||
+		           (!inside && o->end == e->ts && !(e->kind == PF_INSTANT && o->ts == o->end))) {
+			if (inside)
+				end_inner(st, e, i + 1, o->end, o->offset);
 			truncate_stack(t, i);
 			inside = false;
 		}
@@ -201,19 +229,9 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 	if (i == t->nopen) {
 		t->nopen--;
 	} else {
-		bool any = false;
 		o->end = e->ts;
 		t->nclosed++;
-		for (uint32_t k = t->nopen; k-- > i;) {
-			if (t->open[k].end != PF_IS_OPEN || t->open[k].end_sent)
-				continue;
-			any = true;
-			t->open[k].end_sent = true;
-			pf_add_before(st, (struct pf_event){
-			                      .kind = PF_END, .ts = e->ts, .track = t, .model = e->model });
-		}
-		if (any)
-			pf_defer(st, PF_RULE_OVERLAP, t, st->offset, st->ordinal);
+		end_inner(st, e, i, e->ts, st->offset);
 	}
 	return !told;
 }
@@ -231,7 +249,7 @@ static bool nest(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
 
-	pop_closed(t, e->ts, e->kind == PF_INSTANT);
+	pop_closed(st, e);
 	switch (e->kind) {
 	case PF_BEGIN:
 		return push(st, e, PF_IS_OPEN);
@@ -252,8 +270,8 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
 
-	if (st->ahead != NULL && t->final->disordered && !st->sorted)
-		return true; /* it waits to be sorted */
+	if (pf_is_sorted_later(st, t))
+		return true;
 	if (pf_wants_model(st)) {
 		e->model = e->kind == PF_END && t->lane == 0
 		               ? t->model
@@ -265,20 +283,6 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 	if (t->group != NULL && t->lane > 0 && !has_open(t))
 		pf_lane_free(st, t);
 	return kept || st->raw; /* what a record is does not depend on others, which a copy may lack */
-}
-
-void pf_follow_state(struct pf_state *st, struct pf_event *e)
-{
-	struct pf_track *const t = e->track;
-	const bool was_open = t->state_open;
-
-	t->state_open = e->kind == PF_BEGIN;
-	if (was_open && e->kind == PF_BEGIN)
-		pf_add_before(
-		    st, (struct pf_event){
-		            .kind = PF_END, .ts = e->ts, .track = t, .model = e->model, .is_state = true });
-	else if (!was_open && e->kind == PF_END)
-		e->kind = PF_NOTHING;
 }
 
 /* ---- arrows ---- */

@@ -19,6 +19,15 @@ static void destroy_waiting_memory(struct shared_memory *m)
 	free(kept);
 }
 
+/* Whether the event is on a track whose events have to be sorted. */
+static inline bool waits(const struct pf_state *st)
+{
+	const struct pf_event *const e = &st->event;
+
+	return e->track != NULL && e->kind >= PF_BEGIN && e->kind <= PF_SPAN &&
+	       pf_is_sorted_later(st, e->track);
+}
+
 static PF_COLD void add_waiting(struct pf_state *st)
 {
 	if (st->waiting_memory == NULL) {
@@ -47,7 +56,9 @@ static PF_COLD void add_waiting(struct pf_state *st)
 		return;
 	}
 	struct pf_waiting *const w = &st->waiting[st->nwaiting];
-	*w = (struct pf_waiting){ .event = st->event, .offset = st->offset, .order = st->nwaiting };
+	*w = (struct pf_waiting){
+		.event = st->event, .offset = st->offset, .record = st->ordinal, .order = st->nwaiting
+	};
 	w->made = (struct event){ .name = { "", 0, 0 } };
 	pf_make_event(st, b, &w->made);
 	pf_copy_texts(b, &w->made);
@@ -79,6 +90,15 @@ static enum record_status give_further(struct pf_state *st, struct record *rec, 
 	return RECORD_DONE;
 }
 
+/* Gives out the next event before that of the packet. */
+static void give_before(struct pf_state *st, struct record *rec)
+{
+	const struct pf_event *const x = &st->before[st->at_before++];
+
+	give_further(st, rec, x);
+	rec->offset = x->offset;
+}
+
 /* Gives out the next event that waited, now in order of time.  Returns false if there is none. */
 static bool give_waiting(struct pf_state *st, struct record *rec)
 {
@@ -90,20 +110,19 @@ static bool give_waiting(struct pf_state *st, struct record *rec)
 	for (; st->at_waiting < st->nwaiting; st->at_waiting++) {
 		struct pf_waiting *const w = &st->waiting[st->at_waiting];
 		st->offset = w->offset;
+		st->ordinal = w->record;
 		st->nbefore = st->at_before = 0;
 		if (!w->nested) {
 			w->nested = true;
-			if (w->event.is_state)
-				pf_follow_state(st, &w->event);
-			else if (!pf_nest(st, &w->event))
-				continue;
-			if (w->event.kind == PF_NOTHING)
-				continue;
+			w->dropped =
+			    w->event.is_state ? !pf_change_state(st, &w->event) : !pf_nest(st, &w->event);
 		}
 		if (st->nbefore > 0) {
-			give_further(st, rec, &st->before[st->at_before++]);
+			give_before(st, rec);
 			return true;
 		}
+		if (w->dropped)
+			continue;
 		st->waited = w;
 		st->at_waiting++;
 		give_further(st, rec, &w->event);
@@ -136,7 +155,7 @@ static void set_role(struct pf_state *st, struct record *rec)
 	if ((st->r->want & WANT_TIMES) == 0)
 		return;
 	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
-	if (pf_waits(st, e)) {
+	if (waits(st)) {
 		add_waiting(st);
 		rec->role = RECORD_IS_PART;
 	}
@@ -160,7 +179,7 @@ static bool give_more(struct pf_state *st, struct record *rec)
 {
 	for (;;) {
 		if (st->at_before < st->nbefore) {
-			give_further(st, rec, &st->before[st->at_before++]);
+			give_before(st, rec);
 			return true;
 		}
 		if (st->has_main) {
@@ -183,7 +202,7 @@ static bool give_more(struct pf_state *st, struct record *rec)
 		}
 		if (st->event.kind == PF_NOTHING)
 			continue;
-		if (pf_waits(st, &st->event))
+		if (waits(st))
 			add_waiting(st);
 		else
 			st->has_main = true;
@@ -259,11 +278,11 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	}
 	if (!st->is_applied && st->nbefore > 0) {
 		st->is_applied = true;
-		give_further(st, rec, &st->before[st->at_before++]);
+		give_before(st, rec);
 		return RECORD_DONE;
 	}
 	if (st->is_applied && st->at_before < st->nbefore) {
-		give_further(st, rec, &st->before[st->at_before++]);
+		give_before(st, rec);
 		return RECORD_DONE;
 	}
 	st->is_applied = false;
@@ -285,7 +304,7 @@ static void read_event(struct reader *r, const struct record *rec, struct batch 
 	if (st->is_inner && st->inner_memory != NULL && st->waited == NULL &&
 	    !batch_hold(b, &st->inner_memory->memory))
 		r->no_memory = true;
-	e->offset = st->offset;
+	e->offset = rec->offset;
 	if (st->waited != NULL) {
 		const struct pf_waiting *const w = st->waited;
 		struct field *const f = batch_event_fields(b, e, w->made.nfields);

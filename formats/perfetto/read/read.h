@@ -346,6 +346,7 @@ struct pf_event {
 	bool is_integer;        /* VALUE: in `number` */
 	bool is_state, is_late; /* late: its time is known at the end of the file only */
 	uint64_t ts, dur;
+	uint64_t offset; /* of the packet, for an event before that of the packet */
 	struct pf_track *track;
 	const struct track *model;         /* NULL: not yet */
 	uint64_t name_hash, category_hash; /* 0: none */
@@ -415,9 +416,10 @@ struct pf_deferred {
 struct pf_waiting {
 	struct pf_event event;
 	struct event made; /* name, class, fields, in `waiting_memory` */
-	uint64_t offset;
+	uint64_t offset, record;
 	uint32_t order;
-	bool nested; /* pf_nest() was called for it */
+	bool nested;  /* pf_nest() was called for it ... */
+	bool dropped; /* ... and dropped it; events before it are given out */
 };
 
 struct pf_waiting_memory {
@@ -705,6 +707,16 @@ static inline uint64_t pf_name_iid(const struct pf_state *st)
 	return te->name.p == NULL && te->legacy.p != NULL ? st->legacy.name_iid : 0;
 }
 
+/* Whether events of the track wait to be sorted by time. */
+static inline bool pf_is_sorted_later(const struct pf_state *st, const struct pf_track *t)
+{
+	return st->ahead != NULL && t->final->disordered && !st->sorted;
+}
+
+/* A state lasts until the next one of its track: adds the end of the one before.  Returns false if there is
+ * none and e begins none. */
+bool pf_change_state(struct pf_state *st, struct pf_event *e);
+
 /* Applies the track event of the packet: sets st->event, and the events before and after it. */
 void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 
@@ -713,17 +725,6 @@ void pf_add_after(struct pf_state *st, struct pf_event e);
 void pf_add_before(struct pf_state *st, struct pf_event e);
 
 /* ---- nesting.c ---- */
-
-/* Whether the event is on a track whose events have to be sorted. */
-static inline bool pf_waits(const struct pf_state *st, const struct pf_event *e)
-{
-	return st->ahead != NULL && e->track != NULL && e->track->final->disordered && e->kind >= PF_BEGIN &&
-	       e->kind <= PF_SPAN && !st->raw;
-}
-
-/* A state lasts until the next one of its track: adds its end before the event, whose kind is PF_BEGIN or,
- * without a name, PF_END; PF_NOTHING if no state ends. */
-void pf_follow_state(struct pf_state *st, struct pf_event *e);
 
 /* Enters a begin, end, instant or span into the stack of its track, and adds the ends of inner spans before
  * it.  Returns false if the event is dropped. */
