@@ -191,15 +191,13 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 	if (te->ncategories > 1) {
 		struct pf_wire w = pf_wire_on(te->s);
 		uint64_t h = 0;
-		while (pf_wire_next(&w)) {
-			if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT)) {
-				const struct pf_entry *const entry =
-				    pf_entry_use(st, PF_CATEGORIES, w.v, "category");
-				h = hash_u64(h, entry != NULL ? entry->hash : w.v);
-			} else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES)) {
-				h = hash_u64(h, text_hash(st, pf_wire_slice(&w)));
-			}
+		while (pf_wire_find(&w, PF_TAG(PF_event_category_iids, PF_VARINT))) {
+			const struct pf_entry *const entry = pf_entry_use(st, PF_CATEGORIES, w.v, "category");
+			h = hash_u64(h, entry != NULL ? entry->hash : w.v);
 		}
+		w = pf_wire_on(te->s);
+		while (pf_wire_find(&w, PF_TAG(PF_event_categories, PF_BYTES)))
+			h = hash_u64(h, text_hash(st, pf_wire_slice(&w)));
 		e->category_hash = h | 1;
 	}
 	if ((iid != 0 || te->category_iid != 0) && (k->flags & PF_NEEDS) == 0)
@@ -440,12 +438,12 @@ static bool read_extras(struct pf_state *st, const struct pf_event *e)
 	return false;
 }
 
-/* Thread time and instructions are counters of the thread. */
-static bool read_thread_time(struct pf_state *st, struct pf_event *e)
+/* Thread time and instructions are counters of the thread, also if an async event states them. */
+static bool read_thread_time(struct pf_state *st, const struct pf_event *e, struct pf_track *t)
 {
 	const struct pf_event_fields *const te = &st->te;
 	struct pf_sequence *const s = st->sequence;
-	struct pf_event x = { .kind = PF_VALUE, .ts = e->ts, .track = e->track, .is_integer = true };
+	struct pf_event x = { .kind = PF_VALUE, .ts = e->ts, .track = t, .is_integer = true };
 
 	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base) {
 		pf_report(st, PF_RULE_DELTA_BASE,
@@ -769,6 +767,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	struct pf_event *const e = &st->event;
 	struct pf_sequence *const q = st->sequence;
 	const struct pf_legacy *l = NULL;
+	struct pf_track *of; /* that of the event, before its phase moves it */
 	bool late;
 
 	*e = (struct pf_event){ .kind = PF_NOTHING };
@@ -800,9 +799,10 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	}
 	if (te->type == 4) {
 		read_counter(st, e);
+		of = e->track;
 	} else {
-		e->track = find_track(st, l);
-		if (e->track == NULL)
+		e->track = of = find_track(st, l);
+		if (of == NULL)
 			return;
 		static const uint8_t whats[] = { PF_NOTHING, PF_BEGIN,   PF_END,
 			                         PF_INSTANT, PF_NOTHING, PF_NOTHING };
@@ -815,7 +815,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	if (e->track == NULL)
 		return;
 	/* events that are not read have values of counters, too */
-	if (((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e)) ||
+	if (((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e, of)) ||
 	    (te->nextra > 0 && !read_extras(st, e))) {
 		e->kind = PF_NOTHING;
 		return;

@@ -236,18 +236,19 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 	return !told;
 }
 
-/* Whether a span begins inside a closed one and ends after it. */
-static bool crosses(const struct pf_track *t, const struct pf_event *e)
+/* Returns the end of the innermost complete event around the span. */
+static uint64_t outer_end(const struct pf_track *t)
 {
 	for (uint32_t i = t->nopen; i-- > 0;)
 		if (t->open[i].end != PF_IS_OPEN)
-			return e->ts + e->dur > t->open[i].end;
-	return false;
+			return t->open[i].end;
+	return PF_IS_OPEN;
 }
 
 static bool nest(struct pf_state *st, struct pf_event *e)
 {
 	struct pf_track *const t = e->track;
+	uint64_t end;
 
 	pop_closed(st, e);
 	switch (e->kind) {
@@ -256,9 +257,14 @@ static bool nest(struct pf_state *st, struct pf_event *e)
 	case PF_END:
 		return close_span(st, e);
 	case PF_SPAN:
-		if (crosses(t, e)) {
-			pf_defer(st, PF_RULE_X_OVERLAP, t, st->offset, st->ordinal);
-			return false;
+		end = outer_end(t);
+		if (e->ts + e->dur > end) {
+			const bool inside = t->open[t->nopen - 1].end == PF_IS_OPEN;
+			pf_defer(st, inside ? PF_RULE_OVERLAP : PF_RULE_X_OVERLAP, t, st->offset,
+			         st->ordinal);
+			if (!inside)
+				return false;
+			e->dur = end - e->ts; /* it ends with the open span that it is in */
 		}
 		return push(st, e, e->ts + e->dur);
 	default:

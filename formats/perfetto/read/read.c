@@ -312,7 +312,7 @@ static void read_event(struct reader *r, const struct record *rec, struct batch 
 			memcpy(f, st->waiting_memory->batch.fields + w->made.first_field,
 			       w->made.nfields * sizeof *f);
 		e->ts = w->event.ts;
-		e->dur = w->made.dur;
+		e->dur = w->event.dur;
 		e->name = w->made.name;
 		e->cls = w->made.cls;
 		e->phase = w->made.phase;

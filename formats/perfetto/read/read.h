@@ -272,6 +272,7 @@ struct pf_description {
 	uint64_t named;          /* of a thread or process: time of the packet with its name */
 	bool has_parent, is_incremental, is_known;
 	bool is_renderer;              /* of Chrome: its type is its name */
+	bool has_tree_name;            /* of a process: named by a process tree */
 	bool states_name;              /* states PF_MERGE_NAME, which is also the default */
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;

@@ -306,9 +306,10 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 		t->model = other->model;
 		if (other->is_used) /* the events before are those of `t` */
 			t->desc.disordered = other->desc.disordered = true;
-		if (t->desc.name.p == NULL ||
-		    (t->desc.kind == PF_PROCESS && other->desc.name.p != NULL && !t->desc.is_renderer))
+		if (t->desc.name.p == NULL || (t->desc.kind == PF_PROCESS && other->desc.name.p != NULL &&
+		                               t->desc.is_renderer <= other->desc.has_tree_name))
 			t->desc.name = other->desc.name;
+		t->desc.has_tree_name = other->desc.has_tree_name;
 	}
 	if (index != TABLE_NONE)
 		st->r->no_memory |= !table64_put(&st->ids, key, index);
@@ -325,7 +326,8 @@ static void rename_task(struct pf_state *st, struct pf_track *t, struct slice na
 {
 	const uint64_t at = packet_time(st);
 
-	if (is_renderer < t->desc.is_renderer || (is_renderer == t->desc.is_renderer && at < t->desc.named))
+	if (t->desc.has_tree_name || is_renderer < t->desc.is_renderer ||
+	    (is_renderer == t->desc.is_renderer && at < t->desc.named))
 		return;
 	t->desc.name = keep_text(st, name);
 	t->desc.named = at;
@@ -460,7 +462,8 @@ void pf_process_tree(struct pf_state *st, struct slice bytes)
 		struct pf_track *const t = pf_thread(st, pid, is_thread ? &tid : NULL);
 		if (t != NULL && name.p != NULL && (!is_thread || t->desc.name.p == NULL)) {
 			t->desc.name = keep_text(st, name);
-			t->desc.is_renderer = false;
+			t->desc.has_tree_name =
+			    !is_thread; /* descriptors, which are repeated, do not rename it */
 		}
 	}
 }

@@ -58,22 +58,24 @@ static struct slice interned(const struct pf_state *st, enum pf_table_id table, 
 	return e != NULL ? e->text : slice_of(NULL, 0);
 }
 
-/* The categories of the event, joined by commas as in Perfetto. */
+static struct slice join(struct arena *a, struct slice all, struct slice one)
+{
+	return one.p == NULL ? all
+	       : all.n == 0  ? one
+	                     : arena_printf(a, "%.*s,%.*s", (int)all.n, all.p, (int)one.n, one.p);
+}
+
+/* The categories of the event, joined by commas as in Perfetto: those by number come first. */
 static struct slice joined_categories(struct pf_state *st, struct arena *a)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
 	struct slice all = slice_of("", 0);
 
-	while (pf_wire_next(&w)) {
-		struct slice one = slice_of(NULL, 0);
-		if (w.tag == PF_TAG(PF_event_category_iids, PF_VARINT))
-			one = interned(st, PF_CATEGORIES, w.v);
-		else if (w.tag == PF_TAG(PF_event_categories, PF_BYTES))
-			one = pf_wire_slice(&w);
-		if (one.p == NULL)
-			continue;
-		all = all.n == 0 ? one : arena_printf(a, "%.*s,%.*s", (int)all.n, all.p, (int)one.n, one.p);
-	}
+	while (pf_wire_find(&w, PF_TAG(PF_event_category_iids, PF_VARINT)))
+		all = join(a, all, interned(st, PF_CATEGORIES, w.v));
+	w = pf_wire_on(st->te.s);
+	while (pf_wire_find(&w, PF_TAG(PF_event_categories, PF_BYTES)))
+		all = join(a, all, pf_wire_slice(&w));
 	return all;
 }
 
