@@ -469,7 +469,8 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 
 	if (out && (e->flags & EVENT_ARROW) != 0) /* written with its instant */
 		return;
-	if (idset_add(&st->arrows, e->dur) == out) {
+	const bool started = out ? idset_add(&st->arrows, e->dur) : idset_has(&st->arrows, e->dur);
+	if (started == out) {
 		perfetto_lose(st, PERFETTO_ARROW, 1);
 		return;
 	}

@@ -155,6 +155,16 @@ static inline bool idset_add(struct idset *s, uint64_t id)
 	return seen;
 }
 
+/* Whether id is in the set.  O(1). */
+static inline bool idset_has(const struct idset *s, uint64_t id)
+{
+	const uint64_t number = id / IDSET_PAGE + 1;
+	const struct idset_page *const page = s->pages != NULL ? &s->pages[number % IDSET_PAGES] : NULL;
+
+	return page != NULL && page->number == number &&
+	       (page->bits[id % IDSET_PAGE / 64] & (uint64_t)1 << id % 64) != 0;
+}
+
 /* Empties the set, which can be used again. */
 void idset_free(struct idset *s);
 

@@ -267,7 +267,8 @@ Test(perfetto_write, arrows_bind_to_what_is_open)
 		cr_expect(slice_is(a.category, "flow"));
 	}
 	expect_slice(&r, "bare", 41, 0, 0);
-	cr_expect_eq(perf_rig_lost(&r, "perfetto/arrow"), 2);
+	/* the end before its begin, which an arrow of the same number may follow */
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/arrow"), 1);
 	perf_rig_free(&r);
 }
 
