@@ -291,7 +291,8 @@ struct pf_track {
 	uint64_t async_id;                  /* of a synthetic track of async events */
 	bool is_async;                      /* tracetool wrote it for one async span */
 	const struct track *model;          /* NULL: not yet */
-	struct class *cls;                  /* of the values of a counter */
+	struct class *cls;                  /* of the last value of a counter */
+	uint64_t category;                  /* hash; of that value */
 	struct pf_group *group;             /* of lanes; NULL: none */
 	uint32_t lane;                      /* index + 1, while a span is open; 0: none */
 	struct pf_open_span *open;

@@ -585,7 +585,7 @@ static void put_value(struct pf_state *st, struct batch *b, struct event *e, con
 		*f = (struct field){ SLICE_LIT("value"), v };
 }
 
-/* The class of a counter, by its unit and the category of its first value. */
+/* The class of a value, by the unit of its counter and the category that tracetool wrote. */
 static struct class *counter_class(struct pf_state *st, const struct pf_event *x)
 {
 	static const struct slice units[] = { SLICE_LIT(""), SLICE_LIT("ns"), SLICE_LIT("count"),
@@ -596,13 +596,14 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 	if (x->name.p != NULL)
 		return find_class(st, slice_of("", 0),
 		                  slice_is(x->name, "thread_time") ? units[1] : units[2]);
-	if (x->track->cls == NULL) {
+	if (x->track->cls == NULL || (st->is_own && x->track->category != x->category_hash)) {
 		const struct slice unit = d->unit > 0 && d->unit < 4 ? units[d->unit]
 		                          : d->builtin == 1          ? units[1]
 		                          : d->builtin == 2          ? units[2]
 		                          : d->unit_name.p != NULL   ? d->unit_name
 		                                                     : units[0];
 		/* in other traces, the category is that of the span or instant with the value */
+		x->track->category = x->category_hash;
 		x->track->cls = find_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
 		arena_free(&a);
 	}
