@@ -473,7 +473,7 @@ void chrome_tasks_free(struct chrome_reading *st);
 struct chrome_id chrome_find_id(const struct chrome_record *rec);
 
 /* Returns the key that both ends of an async span share (b, e, S, F); names of b and e are compared, too. */
-uint64_t chrome_async_key(const struct chrome_record *rec);
+uint64_t chrome_async_key(struct chrome_reading *st);
 
 /* Returns the number of the arrow of st->rec (s, t, f), from category, name and id: equal at both ends. */
 uint64_t chrome_arrow_number(struct chrome_reading *st);

@@ -31,10 +31,11 @@ static struct slice fit_title(struct chrome_reading *st, struct chrome_reading *
 /* Returns a pid or tid as text without quotes; "0" if it is absent, as in viewers. */
 static struct slice id_text(struct chrome_reading *st, const struct json_token *t)
 {
-	const struct slice s = chrome_token_text(t);
-
 	if (t->kind == JSON_ABSENT || t->kind >= JSON_TRUE)
 		return SLICE_LIT("0");
+	const bool plain = !json_is_string(t->kind) || t->kind == JSON_STRING;
+	const struct slice s = plain ? chrome_token_text(t) : chrome_text(&st->scratch, t);
+	st->r->no_memory |= s.p == NULL;
 	if (t->kind == JSON_NUMBER && s.n > 2 && memcmp(s.p + s.n - 2, ".0", 2) == 0)
 		return slice_of(s.p, s.n - 2);
 	if (s.n <= CHROME_MAX_ID)
@@ -611,7 +612,7 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 	if (keyed && event_is_flow(e))
 		e->dur = chrome_arrow_number(st);
 	else if (keyed && is_async(ph))
-		e->dur = chrome_async_key(&st->rec);
+		e->dur = chrome_async_key(st);
 	if (has_unknown_stack(st))
 		look_ahead(st);
 	return true;

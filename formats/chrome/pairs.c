@@ -10,9 +10,14 @@
 
 /* ---- keys ---- */
 
-static uint64_t hash_text(uint64_t h, struct slice s)
+/* Hashes a text; escapes and what they stand for are the same. */
+static uint64_t hash_text(struct chrome_reading *st, uint64_t h, const struct json_token *t)
 {
-	return hash_bytes(s.p, s.n, h);
+	if (t->kind == JSON_ABSENT || t->kind == JSON_NULL)
+		return hash_bytes("", 0, h);
+	const struct slice s = chrome_text(&st->scratch, t);
+	st->r->no_memory |= s.p == NULL;
+	return s.p != NULL ? hash_bytes(s.p, s.n, h) : h;
 }
 
 struct chrome_id chrome_find_id(const struct chrome_record *rec)
@@ -32,23 +37,24 @@ struct chrome_id chrome_find_id(const struct chrome_record *rec)
 }
 
 /* Hashes the members that both ends share; each kind of event has its own seed. */
-static uint64_t end_key(const struct chrome_record *rec, uint64_t seed, bool named)
+static uint64_t end_key(struct chrome_reading *st, uint64_t seed, bool named)
 {
+	const struct chrome_record *const rec = &st->rec;
 	const struct chrome_id id = chrome_find_id(rec);
-	uint64_t h = hash_text(seed, chrome_token_text(&id.token));
+	uint64_t h = hash_text(st, seed, &id.token);
 
-	h = hash_text(h, chrome_token_text(&rec->of[CHROME_CAT]));
-	h = hash_text(h, chrome_token_text(&rec->of[CHROME_SCOPE]));
+	h = hash_text(st, h, &rec->of[CHROME_CAT]);
+	h = hash_text(st, h, &rec->of[CHROME_SCOPE]);
 	if (named)
-		h = hash_text(h, chrome_token_text(&rec->of[CHROME_NAME]));
-	return id.local ? hash_text(h, chrome_token_text(&rec->of[CHROME_PID])) : h;
+		h = hash_text(st, h, &rec->of[CHROME_NAME]);
+	return id.local ? hash_text(st, h, &rec->of[CHROME_PID]) : h;
 }
 
-uint64_t chrome_async_key(const struct chrome_record *rec)
+uint64_t chrome_async_key(struct chrome_reading *st)
 {
-	const bool named = rec->ph == 'S' || rec->ph == 'F';
+	const bool named = st->rec.ph == 'S' || st->rec.ph == 'F';
 
-	return end_key(rec, named ? 2 : 3, named);
+	return end_key(st, named ? 2 : 3, named);
 }
 
 /* ---- numbers of arrows ---- */
@@ -102,12 +108,12 @@ uint64_t chrome_arrow_number(struct chrome_reading *st)
 
 	if (st->dialect == CHROME_DIALECT_TRACETOOL && read_own_number(&rec->of[CHROME_ID], &v))
 		return v;
-	return number_of_key(st, end_key(rec, 1, true));
+	return number_of_key(st, end_key(st, 1, true));
 }
 
 uint64_t chrome_bound_number(struct chrome_reading *st)
 {
-	return number_of_key(st, hash_text(4, chrome_token_text(&st->rec.of[CHROME_BIND_ID])));
+	return number_of_key(st, hash_text(st, 4, &st->rec.of[CHROME_BIND_ID]));
 }
 
 /* ---- the window ---- */
@@ -143,11 +149,9 @@ struct chrome_open {
 	uint8_t kind; /* END_KINDS: free */
 };
 
-static uint32_t hash_or_any(const struct json_token *t)
+static uint32_t hash_or_any(struct chrome_reading *st, const struct json_token *t)
 {
-	const struct slice s = chrome_token_text(t);
-
-	return s.n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_bytes(s.p, s.n, 5) | 1;
+	return chrome_token_text(t).n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_text(st, 5, t) | 1;
 }
 
 /* Sets the innermost open entry of a key, or of a thread. */
@@ -315,11 +319,11 @@ void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
 	end.task = kind <= END_E ? task->index : task->owner->index;
 	if (kind <= END_ASYNC_E)
-		end.name = hash_or_any(&rec->of[CHROME_NAME]);
+		end.name = hash_or_any(st, &rec->of[CHROME_NAME]);
 	if (kind <= END_E)
-		end.cat = hash_or_any(&rec->of[CHROME_CAT]);
+		end.cat = hash_or_any(st, &rec->of[CHROME_CAT]);
 	else
-		end.key = kind >= END_OUT ? end_key(rec, 1, true) : chrome_async_key(rec);
+		end.key = kind >= END_OUT ? end_key(st, 1, true) : chrome_async_key(st);
 	put_end(st, &end);
 }
 
@@ -329,7 +333,7 @@ void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *tas
 	const bool in = rec->of[CHROME_FLOW_IN].kind == JSON_TRUE,
 	           out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
 	struct chrome_end end = { .ts = rec->ts,
-		                  .key = hash_text(4, chrome_token_text(&rec->of[CHROME_BIND_ID])),
+		                  .key = hash_text(st, 4, &rec->of[CHROME_BIND_ID]),
 		                  .offset = chrome_offset(st, rec->p) };
 
 	if (st->r->findings == NULL || task == st->overflow || (!in && !out))
