@@ -365,8 +365,8 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 		pf_report(st, PF_RULE_FLOW_DUPLICATE, "arrow %" PRIu64 " starts while it is open", id);
 	if (step != PF_ARROW_OUT && !active && legacy)
 		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64 " arrives and did not start", id);
-	/* a legacy step starts no arrow */
-	const bool goes_on = step == PF_ARROW_OUT || (step == PF_ARROW_STEP && (active || !legacy));
+	/* a legacy step starts no arrow, and a legacy end closes none: several may follow */
+	const bool goes_on = step == PF_ARROW_OUT || (legacy ? active : step == PF_ARROW_STEP);
 	st->r->no_memory |= !table64_put(&st->flows, key, goes_on);
 	if (!active && step == PF_ARROW_STEP)
 		step = legacy ? PF_ARROW_IN : PF_ARROW_OUT;
