@@ -15,6 +15,10 @@ static uint64_t hash_text(struct chrome_reading *st, uint64_t h, const struct js
 {
 	if (t->kind == JSON_ABSENT || t->kind == JSON_NULL)
 		return hash_bytes("", 0, h);
+	if (t->kind != JSON_ESCAPED && t->kind != JSON_BAD_STRING) {
+		const struct slice s = chrome_token_text(t);
+		return hash_bytes(s.p, s.n, h);
+	}
 	const struct slice s = chrome_text(&st->scratch, t);
 	st->r->no_memory |= s.p == NULL;
 	return s.p != NULL ? hash_bytes(s.p, s.n, h) : h;
