@@ -55,23 +55,12 @@ struct chrome_recovery {
 };
 
 static const char *const structure[] = {
-	"chrome/cut-event",
-	"chrome/foreign-bytes",
-	"chrome/unescaped-quote",
-	"chrome/bad-escape",
-	"chrome/control-byte",
-	"chrome/bad-utf8",
-	"chrome/not-finite",
-	"chrome/bare-word",
-	"chrome/number-form",
-	"chrome/missing-comma",
-	"chrome/extra-comma",
-	"chrome/bad-key",
-	"chrome/missing-value",
-	"chrome/interleaved",
-	"chrome/missing-bracket",
-	"chrome/not-an-event",
-	NULL,
+	"chrome/cut-event",     "chrome/foreign-bytes", "chrome/unescaped-quote",
+	"chrome/bad-escape",    "chrome/control-byte",  "chrome/bad-utf8",
+	"chrome/not-finite",    "chrome/bare-word",     "chrome/number-form",
+	"chrome/missing-comma", "chrome/extra-comma",   "chrome/bad-key",
+	"chrome/missing-value", "chrome/interleaved",   "chrome/missing-bracket",
+	"chrome/not-an-event",  "chrome/no-events",     NULL,
 };
 
 static const struct rule *rule_of(enum chrome_rule rule)
@@ -90,11 +79,22 @@ static const char *before(struct recovery *rc, uint64_t offset)
 	return in->p - (input_offset(in, in->p) - offset);
 }
 
+/* Writes the array that the object lacks: no event follows. */
+static void put_no_events(struct recovery *rc, bool any)
+{
+	const char *const text = any ? ",\"traceEvents\":[]" : "\"traceEvents\":[]";
+
+	recover_replace(rc, before(rc, rc->at), text, strlen(text), rule_of(CHROME_RULE_NO_EVENTS), "%s",
+	                "the object has no events");
+}
+
 static void release(struct recovery *rc)
 {
 	struct chrome_recovery *const s = rc->state;
 	const char *text = s->waiting.p;
 
+	if (s->lacks_events && !s->sealed)
+		put_no_events(rc, s->has_members);
 	for (uint32_t i = 0; i < s->ndecisions; i++) {
 		const struct decision *const d = &s->decisions[i];
 		const char *const to = before(rc, rc->at + d->length);
@@ -588,6 +588,10 @@ static void finish(struct recovery *rc)
 	}
 	release(rc);
 	s->sealed = true;
+	if (s->out == OUT_OBJECT)
+		put_no_events(rc, s->any);
+	if (s->out == OUT_NOTHING)
+		insert(rc, "[]\n", CHROME_RULE_NO_EVENTS, "there are no events");
 	if (s->closed || s->out == OUT_NOTHING)
 		return;
 	snprintf(text, sizeof text, "%s%s\n", line,
