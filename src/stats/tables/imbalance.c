@@ -83,7 +83,9 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 struct imbalance_row {
 	struct slice name, category;
 	uint64_t units, count;
-	unsigned __int128 sum, most, least, lost; /* ns; lost: excess of the largest over the mean */
+	unsigned __int128 sum, most, least;
+	unsigned __int128 lost; /* ns: excess of the largest over the mean ... */
+	uint64_t lost_rest;     /* ... and the rest of its division by `units` */
 	const struct unit_share *largest, *last;
 	uint64_t lag; /* ns; from the end of the unit that ends first to that of the last */
 };
@@ -112,7 +114,9 @@ static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t nam
 			r.last = s;
 		first_end = s->last_ns < first_end ? s->last_ns : first_end;
 	}
-	r.lost = r.units > 0 ? r.most - r.sum / r.units : 0;
+	const unsigned __int128 excess = r.most * r.units - r.sum;
+	r.lost = r.units > 0 ? excess / r.units : 0;
+	r.lost_rest = r.units > 0 ? (uint64_t)(excess % r.units) : 0;
 	r.lag = r.units > 0 ? r.last->last_ns - first_end : 0;
 	return r;
 }
@@ -121,9 +125,12 @@ static int most_lost_first(const void *a, const void *b)
 {
 	const struct imbalance_row *const x = a, *const y = b;
 	const int c = slice_compare(x->name, y->name);
+	const uint64_t rest_x = x->lost_rest * y->units, rest_y = y->lost_rest * x->units;
 
 	if (x->lost != y->lost)
 		return x->lost < y->lost ? 1 : -1;
+	if (rest_x != rest_y)
+		return rest_x < rest_y ? 1 : -1;
 	return c != 0 ? c : slice_compare(x->category, y->category);
 }
 
