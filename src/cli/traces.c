@@ -275,6 +275,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 		s->stats.tables = &s->tables;
 	}
 	s->stats.file = slice_str(t->path);
+	s->stats.joins_tracks = how->joined;
 	s->stats.examples = how->examples;
 	s->stats.hist = how->tables != NULL && how->tables->hist && how->tables->every == 0;
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);

@@ -74,6 +74,7 @@ void trace_slot_closed(void *slot, const struct source *s);
 /* How the events of a trace are counted. */
 struct trace_counting {
 	const struct group_by *by;
+	bool joined;         /* see stats.joins_tracks */
 	struct slice sum_of; /* field to sum; no bytes: none */
 	uint64_t threads,
 	    max_repeat; /* as given; a single trace is read by one thread and counted by another */

@@ -382,7 +382,11 @@ static void count_trace(struct trace_slot *t)
 {
 	struct compare *const c = (struct compare *)t->run;
 	const struct trace_counting how = {
-		.by = &c->by, .threads = c->threads, .max_repeat = c->max_repeat, .report = report_trace
+		.by = &c->by,
+		.joined = true,
+		.threads = c->threads,
+		.max_repeat = c->max_repeat,
+		.report = report_trace,
 	};
 
 	c->empty |= trace_slot_count(t, &how) != STATUS_CLEAN;

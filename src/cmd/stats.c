@@ -171,6 +171,7 @@ static void count_trace(struct trace_slot *t)
 	const struct stats_run *const s = (struct stats_run *)t->run;
 	const struct trace_counting how = {
 		.by = &s->by,
+		.joined = s->together || s->full,
 		.sum_of = s->sum_of,
 		.threads = s->threads,
 		.max_repeat = s->max_repeat,

@@ -396,13 +396,18 @@ static bool label_repeated(struct arena *a, const struct track *const *tracks, u
 	return ok;
 }
 
+static void copy_names(const struct track *const *tracks, uint32_t n, struct slice *labels)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (tracks[i] != NULL)
+			labels[i] = tracks[i]->name;
+}
+
 bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels)
 {
 	bool ok = true;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (tracks[i] != NULL)
-			labels[i] = tracks[i]->name;
+	copy_names(tracks, n, labels);
 	for (enum label_part part = LABEL_ID; ok && part < LABEL_PARTS; part++)
 		ok = label_repeated(a, tracks, n, labels, part);
 	return ok;
@@ -412,8 +417,14 @@ bool groups_label(struct stats *s)
 {
 	for (unsigned i = 0; i < s->by.n; i++) {
 		struct group_values *const v = &s->values[i];
-		if (v->ntracks > 0 && ((v->labels = calloc(v->ntracks, sizeof *v->labels)) == NULL ||
-		                       !tracks_label(&s->text, v->tracks, v->ntracks, v->labels)))
+		if (v->ntracks == 0)
+			continue;
+		v->labels = calloc(v->ntracks, sizeof *v->labels);
+		if (v->labels == NULL)
+			return false;
+		if (s->joins_tracks)
+			copy_names(v->tracks, v->ntracks, v->labels);
+		else if (!tracks_label(&s->text, v->tracks, v->ntracks, v->labels))
 			return false;
 	}
 	return true;

@@ -122,7 +122,7 @@ struct group_values {
 	struct names texts;
 	struct stats_known known[STATS_KNOWN];
 	const struct track **tracks; /* tracks that are a value, by index */
-	struct slice *labels;        /* their names, unique; after groups_label() */
+	struct slice *labels;        /* their names, unique unless joined; after groups_label() */
 	uint32_t ntracks;
 };
 
@@ -242,6 +242,7 @@ struct stats {
 	const struct trace *trace;   /* with the classes; NULL: several traces */
 	struct tally classes;        /* records by class, of several traces */
 	bool joint;                  /* of several traces: all values of keys are texts */
+	bool joins_tracks;           /* for a joint table: equal names of tracks stay equal */
 	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
 	struct stats_tables *tables; /* borrowed; NULL: none */
 	uint64_t events;
