@@ -162,6 +162,13 @@ const char *utf8_find_hidden(const char *p, const char *end, size_t *size)
 	return end;
 }
 
+bool utf8_is_right_to_left(uint32_t point)
+{
+	return (point >= 0x590 && point <= 0x8ff) || (point >= 0xfb1d && point <= 0xfdff) ||
+	       (point >= 0xfe70 && point <= 0xfeff) || (point >= 0x10800 && point <= 0x10fff) ||
+	       (point >= 0x1e800 && point <= 0x1efff);
+}
+
 bool utf8_is_mark(uint32_t point)
 {
 	return (point >= 0x300 && point <= 0x36f) || (point >= 0x483 && point <= 0x489) ||

@@ -31,6 +31,10 @@ bool utf8_is_hidden(uint32_t point);
 /* Whether a character is drawn over the letter before it: a combining diacritical mark. */
 bool utf8_is_mark(uint32_t point);
 
+/* Whether a character is in a block of scripts that are written from right to left: numbers beside it are
+ * drawn on its other side. */
+bool utf8_is_right_to_left(uint32_t point);
+
 /* Whether the bytes are valid UTF-8.  If so, *hidden: whether there is a hidden character that is not
  * ASCII. */
 bool utf8_valid_hidden(const char *p, size_t n, bool *hidden);

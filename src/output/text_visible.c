@@ -116,6 +116,19 @@ void text_csv_cell(struct text *t, struct slice s)
 	text_free(&visible);
 }
 
+void text_isolated(struct text *t, struct slice visible)
+{
+	bool isolates = false;
+
+	for (size_t i = 0, n; i < visible.n && !isolates; i += n) {
+		n = char_size(visible.p + i, visible.n - i);
+		isolates = n > 1 && utf8_is_right_to_left(utf8_point(visible.p + i, n));
+	}
+	text_str(t, isolates ? "\xe2\x81\xa8" : "");
+	text_slice(t, visible);
+	text_str(t, isolates ? "\xe2\x81\xa9" : "");
+}
+
 /* ---- width ---- */
 
 #define DOTS 3 /* columns of "..." */

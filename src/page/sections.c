@@ -21,6 +21,7 @@
 #define ROWS 100 /* max rows of a table */
 #define MAX_META 60
 #define MAX_TRACES 100
+#define OPEN_TRACES 24 /* a longer table of traces is folded, as the timeline stands below it */
 
 /* ---- text of a trace ---- */
 
@@ -81,14 +82,16 @@ void page_html(struct text *t, struct slice s)
 
 void page_json(struct text *t, struct slice s)
 {
-	struct text visible = { .p = NULL };
+	struct text visible = { .p = NULL }, isolated = { .p = NULL };
 
 	page_visible(&visible, s);
+	text_isolated(&isolated, slice_of(visible.p, visible.n)); /* the script puts numbers beside it */
 	text_char(t, '"');
-	text_json_chars(t, slice_of(visible.p, visible.n));
+	text_json_chars(t, slice_of(isolated.p, isolated.n));
 	text_char(t, '"');
-	t->failed |= visible.failed;
+	t->failed |= visible.failed || isolated.failed;
 	text_free(&visible);
+	text_free(&isolated);
 }
 
 void page_script(struct text *t, const struct text *json)
@@ -206,7 +209,11 @@ static void put_traces(struct text *t, const struct page_view *v)
 		columns_name(&c, slice_str(k->format != NULL ? k->format : "-"));
 		columns_name(&c, slice_str(k->dialect != NULL ? k->dialect : ""));
 	}
+	if (v->ntraces > OPEN_TRACES)
+		text_printf(t, "<details><summary>%zu traces</summary>\n", v->ntraces);
 	columns_html(&c, t, "traces", v->ntraces, shown);
+	if (v->ntraces > OPEN_TRACES)
+		text_str(t, "</details>\n");
 	columns_free(&c);
 }
 

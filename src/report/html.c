@@ -14,6 +14,7 @@
 #define HTML_HEAD "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 #define MAX_BYTES ((size_t)256 << 10) /* size of the rows of one level, and of the rows of files */
 #define MAX_RULES 200                 /* explained rules */
+#define OPEN_ROWS 24                  /* longer tables are folded, as what readers want stands below them */
 
 struct html_state {
 	struct text rows[LEVEL_COUNT], files;
@@ -163,10 +164,26 @@ static void put_explanations(struct text *t, const struct html_state *s)
 	}
 }
 
+static void begin_fold(struct text *t, bool folds, uint64_t n, const char *what)
+{
+	if (folds)
+		text_printf(t, "<details><summary>%" PRIu64 " %s</summary>\n", n, what);
+}
+
+static void end_fold(struct text *t, bool folds)
+{
+	text_str(t, folds ? "</details>\n" : "");
+}
+
 static void put_findings(struct report *r, const struct report_totals *totals)
 {
 	const struct html_state *const s = r->state;
+	const struct report_page *const page = r->context->page;
 	struct text *const t = &r->out;
+	const bool folds_files = s->nfiles > OPEN_ROWS;
+	/* nothing is wrong, and pictures follow */
+	const bool folds_list = page != NULL && !page->findings_first && totals->levels[LEVEL_ERROR] == 0 &&
+	                        totals->listed > OPEN_ROWS;
 
 	text_str(t, "<section id=\"findings\" aria-labelledby=\"h-findings\">\n<h2 "
 	            "id=\"h-findings\">Findings</h2>\n<p>");
@@ -174,6 +191,7 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 	if (r->dropped > 0)
 		text_printf(t, "; %" PRIu64 " do not fit on this page", r->dropped);
 	text_str(t, "</p>\n");
+	begin_fold(t, folds_files, s->nfiles, "files");
 	if (s->nfiles > 1 || s->nrules > 0) {
 		text_str(
 		    t,
@@ -184,9 +202,11 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 		text_add(t, s->files.p, s->files.n);
 		text_str(t, "</tbody></table></div>\n");
 	}
+	end_fold(t, folds_files);
 	if (s->unlisted > 0)
 		text_printf(t, "<p>Files that do not fit on this page: %" PRIu64 "</p>\n", s->unlisted);
 	if (s->nrules > 0) {
+		begin_fold(t, folds_list, totals->listed, "findings");
 		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"List of "
 		            "findings\"><table>\n"
 		            "<thead><tr><th scope=\"col\">level</th><th scope=\"col\">file</th>"
@@ -195,6 +215,7 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 		for (int level = LEVEL_COUNT - 1; level >= 0; level--)
 			text_add(t, s->rows[level].p, s->rows[level].n);
 		text_str(t, "</tbody></table></div>\n");
+		end_fold(t, folds_list);
 		put_explanations(t, s);
 	}
 	text_str(t, "</section>\n");

@@ -32,6 +32,21 @@ Test(text_fit, width_is_of_characters_and_whole_escapes)
 	cr_expect_eq(text_width(slice_str("a\\x1b\\\\\\u{202e}")), 1 + 4 + 2 + 8);
 }
 
+Test(text_fit, isolated)
+{
+	struct text t = { .p = NULL };
+
+	text_isolated(&t, slice_str("na\xc3\xafve \xe6\x97\xa5"));
+	expect(&t, "na\xc3\xafve \xe6\x97\xa5");
+	text_isolated(&t, slice_str("a \xd7\x90"));
+	expect(&t, "\xe2\x81\xa8"
+	           "a \xd7\x90\xe2\x81\xa9");
+	text_isolated(&t, slice_str("\xf0\x90\xa4\x80"));
+	expect(&t, "\xe2\x81\xa8\xf0\x90\xa4\x80\xe2\x81\xa9");
+	text_isolated(&t, slice_str(""));
+	text_free(&t);
+}
+
 /* Locations keep their end, other names both ends. */
 Test(text_fit, shortened)
 {

@@ -3,7 +3,7 @@ import fs from 'fs';
 const [hostile, many] = process.argv.slice(2);
 const names = ['</script><script>alert(1)</script>', '<!--<script>', '"\'`onerror=alert(1)', '\u202eabc\u202c', 'a' + '\u0301'.repeat(200),
 	'\u0000\u001b[31m', '__proto__', 'constructor', '@JS@', 'x'.repeat(1000000), '', '##[error]x', '::error::y', '\u2028\u2029',
-	'<img src=x onerror=alert(1)>', '&lt;b&gt;', '\ud83d\ude00', 'toString'];
+	'<img src=x onerror=alert(1)>', '&lt;b&gt;', '\ud83d\ude00', 'toString', 'שלום 12'];
 const events = [];
 for (let i = 0, ts = 0; i < 100000; i++, ts += 3)
 	events.push({ ph: 'X', ts, dur: 3 + i % 2, pid: 1, tid: i % 3, name: i < names.length ? names[i] : `name ${i}`,

@@ -82,6 +82,14 @@ void cells_name(struct cells *c, struct slice s)
 		columns_name(&c->columns, s);
 }
 
+void cells_visible(struct cells *c, struct slice s)
+{
+	if (!next(c))
+		return;
+	text_slice(&c->columns.text, s);
+	columns_next(&c->columns);
+}
+
 void cells_count(struct cells *c, uint64_t v)
 {
 	if (!next(c))

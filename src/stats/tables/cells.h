@@ -47,6 +47,7 @@ void cells_row(struct cells *c);
 
 /* Each writes the next cell. */
 void cells_name(struct cells *c, struct slice s);
+void cells_visible(struct cells *c, struct slice s); /* visible text; not in CSV and JSON */
 void cells_count(struct cells *c, uint64_t v);
 void cells_time(struct cells *c, unsigned __int128 ns);
 void cells_at(struct cells *c, uint64_t ns);                     /* a time on the clock of the trace */

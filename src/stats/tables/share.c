@@ -16,6 +16,7 @@
 #define SHARE_LOOKS 8192U
 #define SHARE_TRACKS 4096U /* tracks from the process on whose open spans count in a gap */
 #define SHARE_SHOWN 3U     /* names of a gap, those with the most time */
+#define NAME_BYTES 256     /* of a name, before it is shortened */
 
 struct share_track {
 	const struct track *track; /* NULL: no span yet */
@@ -246,7 +247,7 @@ static void put_time(struct cells *c, unsigned __int128 ns, uint64_t whole, bool
 /* "query 3.20 ms, search 1.00 ms"; in JSON a list. */
 static void put_names(const struct share_table *h, struct cells *c, const struct longest_item *i)
 {
-	struct text line = { .p = NULL };
+	struct text line = { .p = NULL }, shown = { .p = NULL }, visible = { .p = NULL };
 
 	if (c->form == CELLS_JSON)
 		json_out_begin(c->json, "meanwhile", "[");
@@ -263,16 +264,25 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 			continue;
 		}
 		text_str(&line, at > 0 ? ", " : "");
-		text_shorten(&line, name.n > 0 ? name : SLICE_LIT("(no name)"), 32);
+		text_clear(&shown);
+		text_clear(&visible);
+		text_visible_ends(&visible, name.n > 0 ? name : SLICE_LIT("(no name)"), NAME_BYTES);
+		text_shorten(&shown, slice_of(visible.p, visible.n), 32);
+		if (c->form == CELLS_HTML)
+			text_isolated(&line, slice_of(shown.p, shown.n));
+		else
+			text_add(&line, shown.p, shown.n);
 		text_char(&line, ' ');
 		text_time_short(&line, n.ns);
 	}
 	if (c->form == CELLS_JSON)
 		json_out_end(c->json, "]");
 	else
-		cells_name(c, slice_of(line.p, line.n));
-	c->t->failed |= line.failed;
+		cells_visible(c, slice_of(line.p, line.n));
+	c->t->failed |= line.failed || shown.failed || visible.failed;
 	text_free(&line);
+	text_free(&shown);
+	text_free(&visible);
 }
 
 static bool put_gaps(const struct share_table *h, struct cells *c, const struct share_row *rows, size_t n)
