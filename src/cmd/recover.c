@@ -366,11 +366,18 @@ static bool fail_no_memory(struct recover *c)
 	return false;
 }
 
-/* Reports two files with the same output name: the name of a packed file loses its suffix. */
+/* Reports a name that an output cannot have, and two files with the same output name: the name of a packed
+ * file loses its suffix. */
 static bool take_name(struct recover *c, const char *path)
 {
 	const struct slice name = arena_copy(&c->names, slice_str(c->file));
+	const char *const wrong = folder_name_wrong(c->file, strlen(c->file));
 
+	if (wrong != NULL) {
+		say_of(path, "its name %s: rename it first", wrong);
+		c->status = worse(c->status, STATUS_UNREADABLE);
+		return false;
+	}
 	if (name.p == NULL || tabletext_get(&c->written, name) == TABLE_NONE)
 		return (name.p != NULL && tabletext_put(&c->written, name, 0)) || fail_no_memory(c);
 	say_of(path, "unpacked, it would have the name of another file: recover one of them by itself");
