@@ -30,6 +30,7 @@
 #include "json/scan.h"
 #include "json/repair.h"
 #include "json/token.h"
+#include "model/trace_origin.h"
 #include "out/tracks.h"
 
 struct dft_state;
@@ -765,14 +766,6 @@ uint64_t dft_time_unit(struct slice name);
 
 /* Returns the time_metric in the JSON of a cfg, without its quotes; p NULL: it has none. */
 struct slice dft_unit_of_cfg(struct slice cfg);
-
-/* Matches the value of CM `tool` in files that tracetool wrote. */
-static inline bool dft_is_own_tool(struct slice tool)
-{
-	static const char own[] = "tracetool ";
-
-	return tool.n >= sizeof own && memcmp(tool.p, own, sizeof own - 1) == 0;
-}
 
 /* Applies a record if it is metadata, `start` or `end`. */
 void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);

@@ -335,7 +335,7 @@ static void set_epoch(struct dft_state *st, const struct dft_record *rec, const 
 static void apply_clock(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *name,
                         const struct dft_arg *value)
 {
-	if (arg_is(rec, name, "tool") && dft_is_own_tool(dft_token_text(rec, value->value)))
+	if (arg_is(rec, name, "tool") && trace_tool_is_own(dft_token_text(rec, value->value)))
 		begin_clock(st, rec);
 	else if (!st->clock.stated)
 		return;

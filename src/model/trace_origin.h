@@ -20,6 +20,14 @@ static inline bool trace_wall(uint64_t epoch, uint64_t ts, uint64_t zero, uint64
 	return ts >= zero ? *wall >= epoch : *wall < epoch;
 }
 
+/* Whether a file states that tracetool wrote it: "tracetool 0.1.0", of any version. */
+static inline bool trace_tool_is_own(struct slice tool)
+{
+	static const char own[] = "tracetool ";
+
+	return tool.n >= sizeof own && memcmp(tool.p, own, sizeof own - 1) == 0;
+}
+
 struct trace;
 struct track;
 

@@ -736,8 +736,7 @@ static bool read_input(struct reading *r, struct json_token *input)
 static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
 {
 	struct stats_file *const f = r->file;
-	const bool same =
-	    f->any_version ? tool.n > 10 && memcmp(tool.p, "tracetool ", 10) == 0 : slice_is(tool, f->tool);
+	const bool same = f->any_version ? trace_tool_is_own(tool) : slice_is(tool, f->tool);
 
 	if (same && layout == STATS_LAYOUT)
 		return true;

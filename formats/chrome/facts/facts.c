@@ -93,7 +93,7 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 			set_epoch(st, &w.value, 1);
 		if (slice_is(key, "rebased_by_ns") && !inner && st->dialect == CHROME_DIALECT_TRACETOOL)
 			add_rebased(st, &w.value);
-		if (slice_is(key, "tool") && text.n >= 9 && memcmp(text.p, "tracetool", 9) == 0)
+		if (slice_is(key, "tool") && trace_tool_is_own(text))
 			chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
 		else if (slice_is(key, "build_id") || slice_is(key, "output_base"))
 			chrome_set_dialect(st, CHROME_DIALECT_BAZEL);

@@ -33,7 +33,7 @@ static enum dfw_copied_kind kind_of_custom(struct dfw_parser *x)
 	if (slice_is(dft_token_text(rec, name->value), "time_metric"))
 		return DFW_COPIED_TIME_METRIC;
 	x->in_facts |= slice_is(dft_token_text(rec, name->value), "tool") &&
-	               dft_is_own_tool(dft_token_text(rec, value->value));
+	               trace_tool_is_own(dft_token_text(rec, value->value));
 	return x->in_facts ? DFW_COPIED_FACT : DFW_COPIED_METADATA;
 }
 
