@@ -168,12 +168,13 @@ function contextOf(s, height) {
 	return c;
 }
 
-// Text cut in the middle to a width.
+// Text cut in the middle to a width.  The isolates of a name that runs from right to left are not characters to see.
 function fit(c, text, width) {
 	if (width < 16)
 		return '';
 	if (text.length * 10 < width || c.measureText(text).width <= width)
 		return text;
+	text = text.replace(/[\u2068\u2069]/g, '');
 	let low = 0, high = text.length;
 	while (low < high) {
 		const n = (low + high + 1) >> 1;
