@@ -32,7 +32,7 @@ static void sort_spans(const struct span_columns *c, const struct stats *s, stru
 		const bool by_key = c != NULL && c->sort >= SPAN_SORT_KEYS;
 		rows[i].first = by_key ? c->sort - SPAN_SORT_KEYS : 0;
 		rows[i].rank = by_key      ? 0
-		               : c != NULL ? span_column_value(&c->sort_by, s, &rows[i])
+		               : c != NULL ? span_column_rank(&c->sort_by, s, &rows[i])
 		                           : rows[i].total;
 	}
 	qsort(rows, n, sizeof *rows, by_rank);

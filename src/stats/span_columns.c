@@ -306,7 +306,7 @@ static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 	return n >> 96 == 0 ? n * 1000000000 / ns : saturated((double)n / ((double)ns / 1e9));
 }
 
-#define SUM_FRACTION 20 /* fraction bits of a sum, for its rank */
+#define SUM_FRACTION 20 /* fraction bits of ranks */
 
 static unsigned __int128 sum_scaled(const struct span_row *row)
 {
@@ -379,4 +379,21 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 		return row->decades != NULL ? row->decades[c->part] : 0;
 	}
 	return 0;
+}
+
+unsigned __int128 span_column_rank(const struct span_column_row *c, const struct stats *s,
+                                   const struct span_row *row)
+{
+	switch (c->what) {
+	case SPAN_MEAN:
+		return (total_of(row->group->sum) << SUM_FRACTION) / row->group->count;
+	case SPAN_BYTES_RATE:
+		return per_second(row->bytes << SUM_FRACTION, row->total);
+	case SPAN_SHARE:
+		return row->total;
+	case SPAN_BUSY:
+		return row->self - row->waiting;
+	default:
+		return span_column_value(c, s, row);
+	}
 }

@@ -474,6 +474,10 @@ const char *stats_key_name(const struct stats *s, unsigned i);
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
                                     const struct span_row *row);
 
+/* Returns a number for sorting: it has the order of the values before they are rounded. */
+unsigned __int128 span_column_rank(const struct span_column_row *c, const struct stats *s,
+                                   const struct span_row *row);
+
 /* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or a float, `exact` by its shortest decimal, else with at
  * most 15 digits. */
 void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact);
