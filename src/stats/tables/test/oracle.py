@@ -4,6 +4,7 @@
 Without traces, on random Chrome and DFTracer traces.  Percentiles of tracetool are off by at most 1 %.
 """
 import collections
+import fractions
 import json
 import math
 import os
@@ -32,6 +33,11 @@ def same(what, got, want):
     checked += 1
     if got != want:
         sys.exit(f"{what}: {got}, but it is {want}")
+
+
+def same_track(what, got, name):
+    """The number of the track is added to a name that others have, too."""
+    same(what, name if got.startswith(name + " (") else got, name)
 
 
 def near(what, got, durations, percent):
@@ -177,6 +183,8 @@ def check_flows(t):
                 out = e if e["kind"] == "flow_step" else None
             else:
                 early[e["id"]].append(e)
+                if e["kind"] == "flow_step":  # it goes on without its start
+                    open_[e["id"]].append(e)
         if out is not None:
             if early[e["id"]]:
                 s = early[e["id"]].pop()
@@ -216,7 +224,7 @@ def check_share(t):
             times[track][inner["waiting"]] += b - a
             if not inner["waiting"]:
                 busy[track].append((a, b, inner["name"]))
-    tracks = sorted({s["track_index"] for s in t.spans if s["dur_ns"] > 0}, key=lambda k: (-times[k][0], k))
+    tracks = sorted({s["track_index"] for s in t.spans}, key=lambda k: (-times[k][0], k))
     for row, k in zip(got["shares"], tracks, strict=True):
         what = f"{t.path}: share of {row}"
         same(what, row["track"], t.tracks[k]["name"])
@@ -252,6 +260,7 @@ def check_imbalance(t):
             shares[e["name"], e["category"]][unit].append(e)
         got = report("stats", t.path, "--imbalance", of)["imbalance"]
         same(f"{t.path}: names", len(got), len(shares))
+        lost = []
         for row in got:
             units, what = shares[row["name"], row["category"]], f"{t.path}: imbalance of {row['name']}"
             sums = {u: sum(e["dur_ns"] for e in v) for u, v in units.items()}
@@ -263,11 +272,13 @@ def check_imbalance(t):
                 same(what, sums[row["largest"]], most)
                 same(what, ends[row["last"]], last)
             else:
-                same(what, row["largest"], t.tracks[min(u for u in sums if sums[u] == most)]["name"])
-                same(what, row["last"], t.tracks[min(u for u in ends if ends[u] == last)]["name"])
+                same_track(what, row["largest"], t.tracks[min(u for u in sums if sums[u] == most)]["name"])
+                same_track(what, row["last"], t.tracks[min(u for u in ends if ends[u] == last)]["name"])
+            lost.append((-(most - fractions.Fraction(sum(sums.values()), len(sums))), row["name"].encode(), row["category"].encode()))
             same(what, row["lag_ns"], last - min(ends.values()))
             if sum(sums.values()) > 0 and abs(row["max_per_mean"] - most * len(sums) / sum(sums.values())) > 0.001:
                 sys.exit(f"{what}: {row}")
+        same(f"{t.path}: order of the imbalance", lost, sorted(lost))
 
 
 def check_overlap(t):
