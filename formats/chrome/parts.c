@@ -13,6 +13,10 @@
 
 #define PART_BYTES 104857600U /* default; viewers in a browser still show such a part without delay */
 
+/* Bytes of the longest line that chrome_put_order() writes for a track, besides its pid and tid. */
+#define ORDER_BYTES                                                                                          \
+	(sizeof ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"args\":{\"sort_index\":65536}}" - 1)
+
 void chrome_parts_free(struct chrome_parts *p)
 {
 	text_free(&p->line.text);
@@ -34,15 +38,13 @@ static bool begin_part(struct chrome_state *st, struct chunk *chunk)
 {
 	struct chrome_parts *const p = &st->parts;
 	char *const name = arena_alloc(&st->arena, sizeof "part-4294967295.json");
-	const size_t before = chunk->text.n;
 
-	if (p->begun > 0 && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
-		return false;
 	if (name == NULL || !array_reserve(&p->names, p->begun, &p->names_cap, sizeof *p->names))
 		return false;
 	(void)snprintf(name, sizeof "part-4294967295.json", "part-%05" PRIu32 ".json", p->begun);
 	p->names[p->begun++] = name;
 	chunk_file(chunk, name);
+	const size_t before = chunk->text.n;
 	chrome_put_head(&chunk->text);
 	p->bytes = chunk->text.n - before;
 	p->has_event = false;
@@ -74,6 +76,7 @@ static bool name_track(struct chrome_parts *p, const struct track *k, const stru
 		return false;
 	*named_in = p->begun;
 	p->tracks[p->ntracks++] = k;
+	p->bytes += ORDER_BYTES + chrome_track_of(k)->len;
 	chrome_render_track(k, first, p->ntracks > 1, &p->title);
 	return true;
 }
@@ -98,7 +101,8 @@ static bool put_event(struct chrome_state *st, const struct batch *b, const stru
 
 	p->line.text.n = 0;
 	chrome_render_event(st, b, e, &p->line);
-	if (p->has_event && p->bytes + p->line.text.n > p->max_bytes && !begin_part(st, chunk))
+	const bool full = p->has_event && p->bytes + p->line.text.n > p->max_bytes;
+	if (full && !(chrome_put_order(p->tracks, p->ntracks, &chunk->text) && begin_part(st, chunk)))
 		return false;
 	if (!name_tracks(p, e->track, chunk))
 		return false;
