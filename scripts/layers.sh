@@ -39,7 +39,7 @@ rule base
 rule input base
 rule output base
 rule json base output
-rule model base input
+rule model base input json
 rule check base input output
 rule report base input json output check
 rule yaml base input check

@@ -11,7 +11,7 @@
 #include "base/numbers.h"
 #include "cli/options.h"
 #include "cli/say.h"
-#include "run/sort/sorter.h"
+#include "model/number.h"
 
 /* ---- times ---- */
 

@@ -3,7 +3,7 @@
  * (`bytes`).
  */
 #include "base/match.h"
-#include "run/sort/sorter.h"
+#include "model/number.h"
 #include "stats/stats.h"
 
 bool stats_number(const struct value *v, struct value *number)

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "model/event.h"
-#include "run/sort/sorter.h"
+#include "model/number.h"
 
 #define KEY_SHIFT 45 /* keeps the sign, 11 bits of exponent and 7 bits of mantissa */
 

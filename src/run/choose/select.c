@@ -16,6 +16,7 @@
 #include "model/batch_fill.h"
 #include "model/event.h"
 #include "model/event_traits.h"
+#include "model/number.h"
 #include "model/plan.h"
 #include "model/value.h"
 #include "output/text.h"

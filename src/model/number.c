@@ -1,0 +1,83 @@
+/* Numbers of values: from texts, and compared across numeric types. */
+#include "model/number.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/token.h"
+
+#define MAX_DIGITS 400U /* bytes; enough for any double without an exponent */
+
+bool value_number(struct slice text, struct value *v)
+{
+	char copy[MAX_DIGITS + 1];
+	enum json_kind kind;
+	char *end;
+
+	if (text.n == 0 || text.n > MAX_DIGITS ||
+	    json_number(text.p, text.p + text.n, &kind) != text.p + text.n)
+		return false;
+	memcpy(copy, text.p, text.n);
+	copy[text.n] = '\0';
+	errno = 0;
+	if (copy[0] == '-')
+		*v = (struct value){ .type = VALUE_I64, .i64 = strtoll(copy, &end, 10) };
+	else
+		*v = (struct value){ .type = VALUE_U64, .u64 = strtoull(copy, &end, 10) };
+	if (*end != '\0' || errno != 0)
+		*v = (struct value){ .type = VALUE_F64, .f64 = strtod(copy, NULL) };
+	return true;
+}
+
+/* A number as sign and magnitude, or as a double. */
+struct number {
+	bool real, negative;
+	uint64_t size;     /* of an integer, without its sign */
+	long double value; /* exact for integers, too, where it has 64 bits */
+};
+
+static bool number_of(const struct value *v, struct number *n)
+{
+	*n = (struct number){ .real = false };
+	switch ((enum value_type)v->type) {
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+	case VALUE_ADDRESS:
+		n->size = v->u64;
+		n->value = v->u64;
+		return true;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		n->negative = v->i64 < 0;
+		n->size = v->i64 < 0 ? -(uint64_t)v->i64 : (uint64_t)v->i64;
+		n->value = v->i64;
+		return true;
+	case VALUE_F32:
+	case VALUE_F64:
+		n->real = true;
+		n->value = v->f64;
+		return v->f64 == v->f64;
+	default:
+		return false;
+	}
+}
+
+bool value_order(const struct value *a, const struct value *b, int *order)
+{
+	struct number x, y;
+
+	if (!number_of(a, &x) || !number_of(b, &y))
+		return false;
+	if (x.real || y.real)
+		*order = (x.value > y.value) - (x.value < y.value);
+	else if (x.negative != y.negative)
+		*order = x.negative ? -1 : 1;
+	else
+		*order = ((x.size > y.size) - (x.size < y.size)) * (x.negative ? -1 : 1);
+	return true;
+}
