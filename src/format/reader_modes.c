@@ -7,6 +7,9 @@
 #include "model/event.h"
 #include "model/trace_engine.h"
 
+_Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,
+               "optional wants have a bit each");
+
 /* ---- records that are too long ---- */
 
 void reader_report_long(const struct reader *r, struct findings *findings, uint64_t offset, uint64_t ordinal,

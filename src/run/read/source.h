@@ -12,6 +12,15 @@
  * streams, the search for the least time and look-ahead passes.
  */
 
+enum { SOURCE_PROBED = 65536 }; /* bytes that show the format */
+
+/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct input_files).
+ */
+static inline bool source_is_failure(enum input_fault fault)
+{
+	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
+}
+
 /* State shared by the sources of a trace, besides the trace itself. */
 struct trace_context {
 	const struct pipeline_job *job;      /* borrowed */
@@ -113,23 +122,5 @@ void source_close(struct source *s);
 
 /* Reports OOM at the position of `in`, which may be NULL. */
 void source_report_no_memory(struct findings *j, const struct input *in);
-
-/* ---- min time ---- */
-
-/* The least time of all events of a job's inputs, from a pass without findings. */
-struct min_time {
-	uint64_t ns;
-	bool known;    /* there is an event in an input that can be read twice */
-	bool complete; /* all inputs can be read twice */
-	bool failed;   /* OOM or a failed system call: the rest is invalid */
-	char why[256]; /* the reason, unless OOM */
-};
-
-struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,
-                              struct vocabularies *vocabularies);
-
-/* trace.zero_ns of the inputs: the first one that is not 0.  first: the first input, if it is open, or NULL.
- */
-uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first);
 
 #endif
