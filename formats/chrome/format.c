@@ -103,7 +103,7 @@ static const char *find_key(const char *p, const char *e, const char *key)
 
 	for (; e - p > (ptrdiff_t)n && (p = memchr(p, '"', (size_t)(e - p))) != NULL; p++)
 		if (chrome_key_at(p, e, &found, &more) && slice_is(found, key))
-			return json_skip_blanks(memchr(p, ':', (size_t)(e - p)), e) + 1;
+			return (const char *)memchr(p, ':', (size_t)(e - p)) + 1;
 	return NULL;
 }
 
@@ -219,6 +219,7 @@ static const struct format_option dir_options[] = {
 	IDS,
 	{ .name = "part-size",
 	  .arg = "BYTES",
+	  /* equal to that of parquet-dir, as options of the same name have one line in the help of convert */
 	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",
 	  .mistake = part_size_mistake },
 	{ .name = NULL },

@@ -219,10 +219,11 @@ void say_lacks_number(const char *path, struct slice field, bool found)
 
 void say_crossing(const struct options *o, const char *path, const struct select_found *f)
 {
-	if (f == NULL || o->quiet || f->clipped == 0)
+	if (f == NULL || o->quiet || f->crossing == 0)
 		return;
-	say_of(path, "%" PRIu64 " span%s the time window and %s whole, as records are copied", f->clipped,
-	       f->clipped == 1 ? " crosses an end of" : "s cross an end of", f->clipped == 1 ? "is" : "are");
+	say_of(path, "%" PRIu64 " span%s the time window and %s whole, as records are copied", f->crossing,
+	       f->crossing == 1 ? " crosses an end of" : "s cross an end of",
+	       f->crossing == 1 ? "is" : "are");
 }
 
 /* ---- messages ---- */

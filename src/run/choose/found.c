@@ -219,7 +219,7 @@ static void add_near(struct select_near *to, const struct select_near *from)
 void select_found_add(struct select_found *f, const struct select_found *other)
 {
 	f->left_out += other->left_out;
-	f->clipped += other->clipped;
+	f->crossing += other->crossing;
 	if (other->events > 0) {
 		f->epoch_known =
 		    other->epoch_known && (f->events == 0 || (f->epoch_known && f->epoch == other->epoch));

@@ -420,7 +420,6 @@ static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 	assert(from <= to); /* as the window is not reversed and the span is in it */
 	e->ts = from;
 	e->dur = to - from;
-	st->found->clipped++;
 	return (st->want & WANT_FIELDS) == 0 || add_clipped(b, e,
 	                                                    before && after ? "both"
 	                                                    : before        ? "start"
@@ -522,7 +521,7 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 			st->found->left_out++;
 			continue;
 		}
-		st->found->clipped += e->phase == PHASE_SPAN && clips && crosses(st, e);
+		st->found->crossing += e->phase == PHASE_SPAN && clips && crosses(st, e);
 		record_marks_add(marks, b, i, splits ? part_of(st, e) : 0);
 	}
 }
@@ -587,7 +586,7 @@ bool select_stage_choose(struct select_stage *st, struct batch *b)
 		e->flags |= wanted ? 0 : EVENT_LEFT_OUT;
 		see(st, b, i);
 		st->found->left_out += !wanted;
-		st->found->clipped += wanted && e->phase == PHASE_SPAN && clips && crosses(st, e);
+		st->found->crossing += wanted && e->phase == PHASE_SPAN && clips && crosses(st, e);
 	}
 	return true;
 }

@@ -37,7 +37,7 @@ struct select_near {
 struct select_found {
 	uint64_t events;      /* seen */
 	uint64_t left_out;    /* not selected */
-	uint64_t clipped;     /* selected spans that cross an end of the time window */
+	uint64_t crossing;    /* while records are marked: selected spans that cross an end of the window */
 	uint64_t first, last; /* ns, if there are events: their first and last time ... */
 	uint64_t zero;        /* ... and the time that is shown as 0: trace.zero_ns ... */
 	uint64_t epoch;       /* ... at this wall time, if epoch_known */

@@ -388,7 +388,6 @@ struct sorter_load {
 	    *keys; /* keys_cap of them, and twice as many to sort them; position: place in data */
 	uint32_t keys_cap, n;
 	bool in_order;
-	struct order_key last; /* the greatest key */
 };
 
 /* Runs; some are adjacent. */
