@@ -248,7 +248,8 @@ struct chrome_reading {
 	struct chrome_task *overflow;        /* replaces all tasks beyond the limit */
 	char last_id[2 * CHROME_MAX_ID + 2]; /* key of tasks[last_task], the latest lookup */
 	uint32_t last_id_n, last_task;
-	struct chrome_reading *names_for; /* this reader; in a look-ahead pass the reader that started it */
+	bool is_ahead;                    /* a look-ahead pass */
+	struct chrome_reading *names_for; /* this reader; in a look-ahead pass the asking one */
 	bool looked_ahead;
 	bool has_frames; /* of the whole file */
 

@@ -148,8 +148,7 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 /* Reads the names from the whole file, once. */
 static void look_ahead(struct chrome_reading *st)
 {
-	if (st->looked_ahead || st->names_for != st || (st->r->want & WANT_RAW) != 0 ||
-	    !reader_wants_names(st->r))
+	if (st->looked_ahead || st->is_ahead || (st->r->want & WANT_RAW) != 0 || !reader_wants_names(st->r))
 		return;
 	st->looked_ahead = true;
 	const enum look_ahead found = reader_look_ahead(st->r);
@@ -655,7 +654,7 @@ bool chrome_read_event(struct chrome_reading *st, struct record *rec)
 	if (chrome_is_sample(st))
 		st->rec.ph = 'P';
 
-	if (st->names_for != st) { /* a look-ahead pass reads names only */
+	if (st->is_ahead) { /* reads names only */
 		if (st->rec.ph == 'M')
 			read_track_name(st);
 	} else if (check_members(st)) {

@@ -474,7 +474,8 @@ static bool open_reader(struct reader *r)
 	st->json = (struct json){ .depth = JSON_MAX_DEPTH };
 	st->next_line.number = 1;
 	st->names_for = st;
-	if (r->ahead_of != NULL) { /* const, but this pass sets names in the other reader */
+	st->is_ahead = r->ahead_of != NULL;
+	if (st->is_ahead) { /* const, but this pass sets names in the other reader */
 		union {
 			const void *state;
 			struct chrome_reading *asking;

@@ -540,7 +540,7 @@ const struct reader_ops dft_reader_ops = {
 /* Returns the length of the part of the path that all files of a trace share.  The processes of a job write
  * PREFIX-PROGRAM-PID-KIND.pfw, or PREFIX-PID.pfw, to one folder; the common part ends before program or pid.
  */
-static size_t trace_path(const char *path)
+static size_t common_path_length(const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
 
@@ -549,7 +549,7 @@ static size_t trace_path(const char *path)
 }
 
 const struct trace_ops dft_trace_ops = {
-	.trace_path = trace_path,
+	.common_path_length = common_path_length,
 	.shared_size = sizeof(struct dft_shared),
 	.close = dft_shared_close,
 	.own_clocks = true,

@@ -466,7 +466,7 @@ static const char *const auxiliary[] = { OVNI_OFFSETS_FILE, NULL };
 
 /* Returns the length of the path of the folder of looms; libovni writes
  * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */
-static size_t trace_path(const char *path)
+static size_t common_path_length(const char *path)
 {
 	const char *const loom = strstr(path, "/loom.");
 
@@ -474,7 +474,7 @@ static size_t trace_path(const char *path)
 }
 
 const struct trace_ops ovni_trace_ops = {
-	.trace_path = trace_path,
+	.common_path_length = common_path_length,
 	.sidecars = sidecars,
 	.auxiliary = auxiliary,
 	.check_sidecar = ovni_check_sidecar,

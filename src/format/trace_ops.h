@@ -15,7 +15,7 @@ struct trace_ops {
 	/* Names of other files that readers open with reader_open_auxiliary(); NULL-terminated. */
 	const char *const *auxiliary;
 	/* Length of the prefix of a file's path that identifies its trace; 0: its folder.  NULL: always 0. */
-	size_t (*trace_path)(const char *path);
+	size_t (*common_path_length)(const char *path);
 	/* Checks a sidecar (the path of the findings is that of the sidecar); in, state and shared are not
 	 * set.  Reports nothing for files of other programs with the same name. */
 	void (*check_sidecar)(struct reader *r);

@@ -251,7 +251,7 @@ static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, con
 	case GROUP_BY_ARG:
 		break;
 	}
-	return field_value(v, b, e, s->by.columns[i].head + 4);
+	return field_value(v, b, e, s->by.columns[i].head + strlen("arg:"));
 }
 
 /* ---- groups ---- */

@@ -118,7 +118,7 @@ static bool add_path(struct trace_group *t, char *path)
 static struct slice trace_path(const struct grouping *g, const struct format *format, const char *path)
 {
 	const struct trace_ops *const ops = format_trace_ops(format);
-	const size_t n = ops->trace_path != NULL ? ops->trace_path(path) : 0;
+	const size_t n = ops->common_path_length != NULL ? ops->common_path_length(path) : 0;
 
 	return slice_of(path, n > strlen(g->operand->path) ? n : 0);
 }

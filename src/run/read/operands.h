@@ -40,8 +40,8 @@ size_t operands_count(const struct operands *o);
 
 /*
  * The traces among the operands.  A file is a trace.  A folder may contain several, of several formats: each
- * file is a trace, unless its format (by its name) has traces of several files, which trace_ops.trace_path
- * groups.
+ * file is a trace, unless its format (by its name) has traces of several files, which
+ * trace_ops.common_path_length groups.
  */
 struct trace_group {
 	struct operand operand;      /* of a folder, lists only files of this trace */

@@ -478,7 +478,7 @@ static void keep_arrows_apart(const struct source *s, struct batch *b)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 
-	if (s->location.number == 0 || s->context->raw || ops->merges || ops->trace_path != NULL)
+	if (s->location.number == 0 || s->context->raw || ops->merges || ops->common_path_length != NULL)
 		return;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];

@@ -4,11 +4,6 @@
 
 #include "run/sort/sorter.h"
 
-/*
- * struct merge (merge.h) cannot be used: its keys are 64 bits, and the number of the source decides between
- * equal ones.  Here the duration and the track are part of the key.
- */
-
 #define BUFFER_MIN UINT64_C(4096)
 #define BUFFER_GOOD (UINT64_C(64) << 10) /* smaller ones cost more in system calls than another pass */
 #define BUFFER_MAX (UINT64_C(1) << 20)
@@ -107,7 +102,7 @@ static void sift_up(struct run_heap *h, uint32_t at, uint32_t run)
 	h->active[at] = run;
 }
 
-static void lower_bound(struct run_heap *h, const struct order_key *key)
+static void reduce_bound(struct run_heap *h, const struct order_key *key)
 {
 	if (order_key_less(key, &h->bound))
 		h->bound = *key;
@@ -124,9 +119,10 @@ static void start_waiting(struct run_heap *h)
 	}
 	h->bound = (struct order_key){ UINT64_MAX, UINT64_MAX, UINT32_MAX, 0 };
 	if (h->nstarted < h->n)
-		lower_bound(h, &h->waiting[h->nstarted]);
-	for (uint32_t i = 1; i < 3 && i < h->nactive; i++)
-		lower_bound(h, &h->keys[h->active[i]]);
+		reduce_bound(h, &h->waiting[h->nstarted]);
+	for (uint32_t i = 1; i < 3 && i < h->nactive;
+	     i++) /* the children of the root; all others follow them */
+		reduce_bound(h, &h->keys[h->active[i]]);
 }
 
 bool run_heap_init(struct run_heap *h, uint32_t n)
