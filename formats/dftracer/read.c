@@ -9,11 +9,14 @@
 
 #include "dftracer/dftracer.h"
 
-/* ---- general path: one item at a time ---- */
-
-/* Items are records in any form, and the bytes around them: line ends, brackets, commas, blanks, runs of NUL,
- * pieces of records.  No decision depends on where windows end.  A record that cannot be parsed is dropped up
- * to the next complete record of its line. */
+/*
+ * General path: one item at a time.  Items are records in any form, and the bytes around them: line ends,
+ * brackets, commas, blanks, runs of NUL, pieces of records.  No decision depends on where windows end.  A
+ * record that cannot be parsed is dropped up to the next complete record of its line.
+ *
+ * read_any() returns a record or a gap: one item by read_item(), which calls read_record() at a brace, or
+ * read_other(); of raw records also the items up to their end, by read_rest().
+ */
 
 static uint64_t offset_of(const struct dft_state *st, const char *p)
 {
@@ -381,7 +384,7 @@ static void read_rest(struct dft_state *st, struct record *rec)
 	const bool counts = rec->role < RECORD_IS_GAP;
 	const char *const to = dft_raw_end(st, counts);
 
-	r->records += counts; /* for findings */
+	r->records += counts; /* findings of the rest have the ordinal after this record */
 	while (r->in->p < to)
 		if (st->trailer)
 			skip_trailer(st, to);

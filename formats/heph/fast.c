@@ -46,7 +46,7 @@ static const char *skip_array(uint8_t type, const char *p, const char *end)
 static inline const char *skip_value(const char *p, const char *end)
 {
 	const uint8_t type = (uint8_t)*p++;
-	const uint8_t inner = type & 0x7F;
+	const uint8_t inner = (uint8_t)(type & ~HEPH_ARRAY);
 
 	if (inner < HEPH_UNSIGNED || inner > HEPH_STRING)
 		return NULL;

@@ -244,11 +244,33 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct r
 	return want;
 }
 
-/* false after a finding. */
-static bool find_format(struct source *s)
+/* Sets the format of the trace, and whether its records are read raw.  Returns false after a finding. */
+static bool accept_format(struct source *s, const struct format *before)
 {
 	struct trace_context *const c = s->context;
 	const struct reading_mode *const mode = &c->job->read;
+
+	c->trace->format = s->format->name;
+	c->format = s->format;
+	if (!c->quiet && mode->as != READ_MEANING && (mode->copy_of == NULL || mode->copy_of == s->format)) {
+		c->raw = true;
+		c->want &= ~((unsigned)WANT_FIELDS | WANT_NAMES);
+		c->want |= wanted_of_records(c->job, c->marks, s->format);
+	}
+	report_unused_options(s);
+	if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
+		return true;
+	c->trace->format = before != NULL ? before->name : "";
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
+	            "copying selected records reads the input twice, and this one can be read only "
+	            "once: read it from a file");
+	return false;
+}
+
+/* Returns false after a finding. */
+static bool find_format(struct source *s)
+{
+	const struct trace_context *const c = s->context;
 	const char *const dialect = c->job->in.dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p),
 	             looked = head < SOURCE_PROBED ? head : SOURCE_PROBED;
@@ -272,22 +294,8 @@ static bool find_format(struct source *s)
 		            "the input is in format %s, the files before it are in %s", s->format->name,
 		            before->name);
 		s->format = before;
-	} else {
-		c->trace->format = s->format->name;
-		c->format = s->format;
-		if (!c->quiet && mode->as != READ_MEANING &&
-		    (mode->copy_of == NULL || mode->copy_of == s->format)) {
-			c->raw = true;
-			c->want &= ~((unsigned)WANT_FIELDS | WANT_NAMES);
-			c->want |= wanted_of_records(c->job, c->marks, s->format);
-		}
-		report_unused_options(s);
-		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
-			return true;
-		c->trace->format = before != NULL ? before->name : "";
-		finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
-		            "copying selected records reads the input twice, and this one can be read only "
-		            "once: read it from a file");
+	} else if (accept_format(s, before)) {
+		return true;
 	}
 	s->unreadable = true;
 	report_fault(&s->findings, s->in);

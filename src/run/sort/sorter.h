@@ -233,7 +233,8 @@ bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint
                  const struct run_rule *rule, uint32_t *merges);
 
 /* The runs of a merge by the keys of their next events; of equal keys that of the earlier run is first.  The
- * first run stays first, without comparison with others, as long as its keys are less than `bound`. */
+ * first run stays first, without comparison with others, as long as its keys are less than `bound`.
+ * Not read/merge.h, whose keys have 64 bits. */
 struct run_heap {
 	struct order_key *keys;    /* of the next event of each run */
 	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
