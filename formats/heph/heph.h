@@ -250,6 +250,7 @@ struct heph_own {
 	struct table64 index;     /* hash of stream and substream -> tracks[] */
 	struct table64 processes; /* stream -> trace.tracks[] */
 	uint32_t nclasses;
+	bool classes_full;                     /* a class beyond a limit was reported */
 	struct class *recent[HEPH_OWN_RECENT]; /* by a hash of the name */
 };
 

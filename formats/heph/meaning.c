@@ -348,6 +348,19 @@ void heph_own_free(struct heph_own *own)
 
 /* ---- events ---- */
 
+/* Reports the first event whose class is beyond the limits. */
+static void report_classes(struct heph_state *st, const struct heph_packet *k)
+{
+	if (st->own.classes_full || st->r->no_memory)
+		return;
+	st->own.classes_full = true;
+	heph_report(
+	    st, HEPH_RULE_LIMIT, k, k->p,
+	    "events that tracetool wrote have more than %u classes, or options and names of classes of "
+	    "more than %u bytes; those of further classes are shown without their meaning",
+	    HEPH_OWN_MAX_CLASSES, HEPH_OWN_MAX_TEXT);
+}
+
 static struct class *add_class(struct heph_state *st, struct slice name, struct slice category)
 {
 	struct trace *const t = st->r->trace;
@@ -395,8 +408,10 @@ void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct e
 		return;
 	}
 	struct class *const cls = find_class(st, &w);
-	if (cls == NULL)
+	if (cls == NULL) {
+		report_classes(st, k);
 		return;
+	}
 	st->event_class->records--;
 	cls->records++;
 	e->cls = cls;

@@ -154,6 +154,30 @@ Test(heph_limits, large_gap)
 	expect_reported(&b, 1, want);
 }
 
+/* Events of tracetool of too many classes: reported once, and the others keep their attributes. */
+Test(heph_limits, classes_of_tracetool)
+{
+	struct heph_build b;
+	char name[16];
+
+	heph_init(&b);
+	heph_metadata(&b, "tracetool.trace");
+	heph_unsigned(&b, "version", 1);
+	heph_end(&b);
+	for (unsigned i = 0; i < 65538; i++) {
+		(void)snprintf(name, sizeof name, "c%u", i);
+		heph_event(&b, 1, 1, i, i + 1, "e");
+		heph_text_value(&b, "tracetool.class", name);
+		heph_end(&b);
+	}
+	struct ran r = run_tool((const char *const[]){ "cat", "-", NULL }, b.p, b.n);
+	cr_expect_not_null(strstr(r.out, " span c65535 "), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, " tracetool.class=\"c65536\""), "%s", r.out);
+	cr_expect_not_null(strstr(r.err, "have more than 65536 classes"), "%s", r.err);
+	ran_free(&r);
+	heph_free(&b);
+}
+
 /* ---- cost ---- */
 
 /* Each event has its own substream and description. */
