@@ -84,13 +84,6 @@ bool input_is_named(const char *path);
 /* The descriptor that a path stands for ("-", "/dev/stdin", "/dev/fd/63"); -1: a file name. */
 int input_fd_of(const char *path);
 
-/* Bytes in memory, for tests: they are not copied, and the window has all of them. */
-struct input *input_from_memory(const char *p, size_t n);
-
-/* Bytes in memory, for tests of readers: a sliding window grows by at most `step` bytes (>= 1) and gets a new
- * buffer each time, so that every record crosses the end of a window. */
-struct input *input_from_memory_slowly(const char *p, size_t n, size_t step);
-
 /* Whether a second, independent input on the same bytes can be opened. */
 bool input_can_reopen(const struct input *in);
 

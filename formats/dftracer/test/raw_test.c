@@ -6,6 +6,7 @@
 
 #include "format/registry.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "output/text.h"
 #include "output/text_json.h"
 #include "test/fuzz/live_batches.h"

@@ -11,6 +11,7 @@
 #include "dftracer/write/write.h"
 #include "format/registry.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "output/text_visible.h"
 #include "run/write/test/writer_rig_test.h"
 #include "test/fuzz/live_batches.h"

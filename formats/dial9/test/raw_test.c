@@ -9,6 +9,7 @@
 #include "dial9/test/oracle.h"
 #include "dial9/test/run_test.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 

@@ -18,6 +18,7 @@
 #include "format/registry.h"
 #include "input/open.h"
 #include "input/private.h"
+#include "input/test/memory_input.h"
 #include "model/call_stack.h"
 #include "test/fuzz/live_batches.h"
 #include "test/support/ids_test.h"

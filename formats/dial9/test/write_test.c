@@ -13,6 +13,7 @@
 #include "dial9/test/oracle.h"
 #include "dial9/test/run_test.h"
 #include "format/registry.h"
+#include "input/test/memory_input.h"
 #include "run/write/test/writer_rig_test.h"
 
 #define WANT (WANT_TIMES | WANT_FIELDS)

@@ -12,6 +12,7 @@
 #include "format/reader_modes.h"
 #include "format/registry.h"
 #include "heph/test/build.h"
+#include "input/test/memory_input.h"
 #include "run/pipeline.h"
 #include "test/fuzz/live_batches.h"
 

@@ -8,6 +8,7 @@
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
 #include "heph/test/oracle.h"
+#include "input/test/memory_input.h"
 #include "test/properties/rows_test.h"
 
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)

@@ -13,6 +13,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "htdump/test/build.h"
+#include "input/test/memory_input.h"
 #include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/cost_test_util.h"

@@ -13,6 +13,7 @@
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 #include "htdump/test/oracle.h"
+#include "input/test/memory_input.h"
 
 #define GOOD "testdata/htdump/good"
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)

@@ -7,6 +7,7 @@
 
 #include "format/registry.h"
 #include "htdump/htdump.h"
+#include "input/test/memory_input.h"
 
 void htw_run_begin_with(struct htw_run *r, bool signed_time)
 {

@@ -10,6 +10,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "format/registry.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "output/text.h"
 #include "ovni/ovni.h"
 #include "ovni/test/written_test.h"

@@ -10,6 +10,7 @@
 #include "format/registry.h"
 #include "format/ledger.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "run/read/operands.h"
 #include "run/write/test/writer_rig_test.h"
 #include "test/support/strength.h"

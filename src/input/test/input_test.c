@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "input/test/memory_input.h"
 #include "input/test/samples.h"
 
 /* A folder of its own for each test. */

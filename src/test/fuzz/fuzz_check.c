@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "format/registry.h"
+#include "input/test/memory_input.h"
 #include "test/fuzz/contract.h"
 #include "test/fuzz/fuzz_pass.h"
 #include "test/fuzz/strict_json.h"

@@ -1,3 +1,4 @@
+#include "input/test/memory_input.h"
 #include "test/fuzz/live_batches.h"
 
 #include <stdlib.h>

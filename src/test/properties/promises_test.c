@@ -10,6 +10,7 @@
 
 #include "format/registry.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "run/pipeline.h"
 #include "stats/stats.h"
 #include "test/fuzz/fuzz_sweep.h"

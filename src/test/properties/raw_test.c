@@ -13,6 +13,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "input/private.h"
+#include "input/test/memory_input.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 #include "test/support/format_aids.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"

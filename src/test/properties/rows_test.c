@@ -11,6 +11,7 @@
 #include "compare/test/random_events_test.h"
 #include "format/registry.h"
 #include "input/private.h"
+#include "input/test/memory_input.h"
 #include "run/write/test/writer_rig_test.h"
 #include "run/write/writing.h"
 

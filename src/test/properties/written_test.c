@@ -13,6 +13,7 @@
 #include "compare/compare.h"
 #include "format/registry.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "run/pipeline.h"
 #include "test/properties/rows_test.h"
 

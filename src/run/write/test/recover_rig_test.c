@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "model/trace_engine.h"
 #include "input/open.h"
+#include "input/test/memory_input.h"
 #include "test/support/splitmix.h"
 
 /* ---- recovering ---- */
