@@ -12,6 +12,14 @@
 
 #define MIN_CAPACITY 4 /* of a new lane; also the smallest limit of a track */
 
+/* In spans, a power of two, bounded. */
+enum capacity { CAPACITY_OK, CAPACITY_NONE, CAPACITY_NO_MEMORY };
+
+static inline struct nest_lane *lane_at(struct nest_track *t, uint32_t i)
+{
+	return i == 0 ? &t->first : &t->more[i - 1];
+}
+
 static inline void raise(uint64_t *to, uint64_t v)
 {
 	if (v > *to)
@@ -108,7 +116,7 @@ static bool track_halve(struct nesting *n, struct nest_track *t)
 	bool any = false;
 
 	for (uint32_t i = 0; i <= t->nmore; i++) {
-		struct nest_lane *const l = nest_lane_at(t, i);
+		struct nest_lane *const l = lane_at(t, i);
 		if (l->cap > MIN_CAPACITY) {
 			lane_shrink(n, t, l, l->cap / 2);
 			any = true;
@@ -121,7 +129,7 @@ static bool track_halve(struct nesting *n, struct nest_track *t)
 static void track_trim(struct nesting *n, struct nest_track *t)
 {
 	for (uint32_t i = 0; i <= t->nmore; i++) {
-		struct nest_lane *const l = nest_lane_at(t, i);
+		struct nest_lane *const l = lane_at(t, i);
 		uint32_t cap = l->cap;
 		while (cap > MIN_CAPACITY && l->n <= cap / 4)
 			cap /= 2;
@@ -196,21 +204,29 @@ static bool lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane 
 }
 
 /* Ensures a free slot in a full lane; may move or drop spans of all lanes. */
-static enum nest_capacity make_free_slot(struct nesting *n, struct nest_track *t, struct nest_lane *l)
+static enum capacity make_free_slot(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	if (l->cap >= 8 * NEST_WINDOW)
 		drop_inner(l, NEST_WINDOW);
 	if (has_free_slots(l) || track_free_slots(n, t, l))
-		return NEST_CAPACITY_OK;
+		return CAPACITY_OK;
 	while (!has_free_slots(l) && n->capacity + lane_growth(l) > NEST_TOTAL_ROOM)
 		if (!nesting_sweep(n))
-			return lane_drop_half(l) ? NEST_CAPACITY_OK : NEST_CAPACITY_NONE;
+			return lane_drop_half(l) ? CAPACITY_OK : CAPACITY_NONE;
 	if (has_free_slots(l))
-		return NEST_CAPACITY_OK;
-	return lane_grow(n, t, l) ? NEST_CAPACITY_OK : NEST_CAPACITY_NO_MEMORY;
+		return CAPACITY_OK;
+	return lane_grow(n, t, l) ? CAPACITY_OK : CAPACITY_NO_MEMORY;
 }
 
 /* ---- position of a span in a lane ---- */
+
+struct position {
+	uint32_t pos;   /* where the span would be inserted */
+	uint32_t first; /* if fits: the first span inside it; they end at pos */
+	bool within;    /* a span contains it */
+	bool fits;      /* no partial overlap with this lane */
+	bool unsure;    /* dropped spans, or budget exceeded: the rest may be wrong */
+};
 
 /* The order of nesting.h; of equal spans the later one contains the earlier. */
 static inline bool sorts_after(const struct nest_span *s, const struct nest_span *x)
@@ -239,104 +255,80 @@ static uint32_t find_slot(const struct nest_lane *l, const struct nest_span *x)
 	return lo;
 }
 
-static void add_piece(const struct nest_asked *asked, const struct nest_span *s)
-{
-	struct nesting *const n = asked->n;
-
-	if (!asked->pieces)
-		return;
-	if (!array_reserve(&n->pieces, n->npieces, &n->pieces_cap, sizeof *n->pieces)) {
-		n->failed = true;
-		return;
-	}
-	n->pieces[n->npieces++] = (struct nest_piece){ s->start, s->end };
-}
-
 /* Returns false if the budget is used up. */
-static inline bool spend_look(const struct nest_asked *asked, struct nest_look *at)
+static inline bool spend_look(struct nesting *n, struct position *at)
 {
-	if (asked->n->looks == 0) {
+	if (n->looks == 0) {
 		at->unsure = true;
 		at->fits = false;
 		return false;
 	}
-	asked->n->looks--;
+	n->looks--;
 	return true;
 }
 
 /* Scans spans that end after x: descends the trees that contain at->pos.  A tree that starts above at->pos
  * starts after the end of x. */
-static void scan_later(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
-                       struct nest_look *at)
+static void scan_later(struct nesting *n, const struct nest_lane *l, const struct nest_span *x,
+                       struct position *at)
 {
 	uint32_t c = l->n;
 
 	while (c > at->pos) {
 		const struct nest_span *const s = &l->spans[c - 1];
-		if (!spend_look(asked, at))
+		if (!spend_look(n, at))
 			return;
 		if (c - s->size > at->pos) {
 			c = c <= l->flat ? at->pos + 1 : c - s->size; /* each span below l->flat is a tree */
 			continue;
 		}
 		c--;
-		if (s->start <= x->start) {
-			at->holder = c + 1;
-			continue;
+		if (s->start > x->start) {
+			at->fits = s->start >= x->end;
+			return;
 		}
-		if (s->start >= x->end)
-			return;
-		at->fits = false;
-		if (!asked->whole)
-			return;
-		add_piece(asked, s);
+		at->within = true;
 	}
 }
 
 /* Scans spans that end inside x, or with it. */
-static void scan_earlier(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
-                         struct nest_look *at)
+static void scan_earlier(struct nesting *n, const struct nest_lane *l, const struct nest_span *x,
+                         struct position *at)
 {
 	uint32_t i = at->pos;
 
 	while (i > 0 && l->spans[i - 1].end > x->start) {
 		const struct nest_span *const s = &l->spans[i - 1];
-		if (!spend_look(asked, at))
+		if (!spend_look(n, at))
 			return;
-		if (s->start >= x->start) {
-			at->covered += s->end - s->start;
-			i -= s->size;
-		} else {
+		if (s->start < x->start) {
 			at->fits = false;
-			if (!asked->whole)
-				return;
-			i--;
+			return;
 		}
-		add_piece(asked, s);
+		i -= s->size;
 	}
 	at->first = i;
 }
 
-/* Finds the position of x in the lane.  Sets nesting.failed on OOM. */
-static void nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
-                           struct nest_look *at)
+/* Finds the position of x in the lane.  Each span that is examined costs one of nesting.looks. */
+static void find_position(struct nesting *n, const struct nest_lane *l, const struct nest_span *x,
+                          struct position *at)
 {
-	*at = (struct nest_look){ .pos = find_slot(l, x), .fits = true };
-	scan_later(l, x, &asked, at);
-	if ((at->fits || asked.whole) && !at->unsure)
-		scan_earlier(l, x, &asked, at);
-	at->unsure |= x->start < l->lost ||
-	              ((at->holder > 0 || (!at->fits && asked.whole)) && x->start < l->lost_inner);
+	*at = (struct position){ .pos = find_slot(l, x), .fits = true };
+	scan_later(n, l, x, at);
+	if (at->fits)
+		scan_earlier(n, l, x, at);
+	at->unsure |= x->start < l->lost || (at->within && x->start < l->lost_inner);
 }
 
 /* Inserts x below l->flat, where no inner spans are stored: x replaces the spans inside it, or is dropped if
  * a span contains it. */
-static void insert_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
+static void insert_flat(struct nest_lane *l, const struct nest_span *x, const struct position *at)
 {
 	const uint32_t inner = at->pos - at->first;
 	struct nest_span *const to = l->spans + at->first;
 
-	if (at->holder > 0) {
+	if (at->within) {
 		if (l->lost_inner < x->end)
 			l->lost_inner = x->end;
 		return;
@@ -350,9 +342,9 @@ static void insert_flat(struct nest_lane *l, const struct nest_span *x, const st
 	l->flat = l->flat + 1 - inner;
 }
 
-/* Inserts x at the position of nest_lane_look(); the lane has a free slot, and at most NEST_WINDOW spans
+/* Inserts x at the position of find_position(); the lane has a free slot, and at most NEST_WINDOW spans
  * move. */
-static void nest_lane_insert(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
+static void lane_insert(struct nest_lane *l, const struct nest_span *x, const struct position *at)
 {
 	struct nest_span *const to = l->spans + at->pos;
 
@@ -377,99 +369,6 @@ static void nest_lane_insert(struct nest_lane *l, const struct nest_span *x, con
 	l->n++;
 }
 
-/* ---- covered time ---- */
-
-#define FEW 32
-
-static int by_start(const void *a, const void *b)
-{
-	const struct nest_piece *const x = a, *const y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-static void sort_pieces(struct nest_piece *p, uint32_t n)
-{
-	if (n > FEW) {
-		qsort(p, n, sizeof *p, by_start);
-		return;
-	}
-	for (uint32_t i = 1; i < n; i++) {
-		const struct nest_piece moved = p[i];
-		uint32_t j = i;
-		for (; j > 0 && p[j - 1].start > moved.start; j--)
-			p[j] = p[j - 1];
-		p[j] = moved;
-	}
-}
-
-static inline bool is_within(const struct nest_piece *p, const struct nest_span *s)
-{
-	return s->start <= p->start && p->end <= s->end;
-}
-
-/* Returns the ns of x covered by the pieces inside x, or inside the holder (may be NULL). */
-static uint64_t covered_within(const struct nesting *n, const struct nest_span *x,
-                               const struct nest_span *holder)
-{
-	uint64_t covered = 0, until = x->start;
-
-	for (uint32_t i = 0; i < n->npieces; i++) {
-		const struct nest_piece *const p = &n->pieces[i];
-		if (!is_within(p, x) && (holder == NULL || !is_within(p, holder)))
-			continue;
-		const uint64_t from = p->start > until ? p->start : until,
-		               to = p->end < x->end ? p->end : x->end;
-		if (to > from) {
-			covered += to - from;
-			until = to;
-		}
-	}
-	return covered;
-}
-
-/* Returns true if holder i contains another holder. */
-static bool is_outer(const struct nest_span *holders, uint32_t n, uint32_t i)
-{
-	for (uint32_t j = 0; j < n; j++) {
-		const bool within = holders[i].start <= holders[j].start && holders[j].end <= holders[i].end;
-		const bool equal = holders[i].start == holders[j].start && holders[i].end == holders[j].end;
-		if (j != i && within && (!equal || j < i))
-			return true;
-	}
-	return false;
-}
-
-static void add_late(struct nesting *n, const struct nest_span *holder, uint64_t ns, struct nest_result *out)
-{
-	if (ns > 0)
-		n->late[out->nlate++] = (struct nest_late){ ns, holder->who };
-}
-
-/* Computes from nesting.pieces the covered time of x, and the time that x takes from the spans that contain
- * it. holders: the innermost of these in each lane.  Sets covered and nlate of *out, and nesting.late. */
-static void nest_cover(struct nesting *n, const struct nest_span *x, const struct nest_span *holders,
-                       uint32_t nholders, struct nest_result *out)
-{
-	const uint64_t dur = x->end - x->start;
-
-	sort_pieces(n->pieces, n->npieces);
-	out->covered = covered_within(n, x, NULL);
-	for (uint32_t i = 0; i < nholders; i++)
-		if (!is_outer(holders, nholders, i))
-			add_late(n, &holders[i], dur - covered_within(n, x, &holders[i]), out);
-}
-
-/* Like nest_cover(), if the track has one lane and x fits into it, with `covered` ns covered.  holder: may be
- * NULL. */
-static void nest_cover_simple(struct nesting *n, const struct nest_span *x, const struct nest_span *holder,
-                              uint64_t covered, struct nest_result *out)
-{
-	out->covered = covered;
-	if (holder != NULL)
-		add_late(n, holder, x->end - x->start - covered, out);
-}
-
 /* ---- placing a span ---- */
 
 /* The cost of each span is bounded for any input (token buckets): examining spans that stay, and moving more
@@ -479,11 +378,9 @@ static void nest_cover_simple(struct nesting *n, const struct nest_span *x, cons
 #define MOVES_SPAN 64
 #define MOVES_MAX (1 << 24)
 
-void nesting_init(struct nesting *n, bool cover)
+void nesting_init(struct nesting *n)
 {
-	*n = (struct nesting){
-		.limit = NEST_TRACK_ROOM, .looks = LOOKS_MAX, .moves = MOVES_MAX, .cover = cover
-	};
+	*n = (struct nesting){ .limit = NEST_TRACK_ROOM, .looks = LOOKS_MAX, .moves = MOVES_MAX };
 }
 
 void nesting_free(struct nesting *n)
@@ -491,11 +388,10 @@ void nesting_free(struct nesting *n)
 	for (uint32_t i = 0; i < n->ntracks; i++) {
 		struct nest_track *const t = &n->tracks[i];
 		for (uint32_t j = 0; j <= t->nmore; j++)
-			free(nest_lane_at(t, j)->spans);
+			free(lane_at(t, j)->spans);
 		free(t->more);
 	}
 	free(n->tracks);
-	free(n->pieces);
 	*n = (struct nesting){ 0 };
 }
 
@@ -541,64 +437,38 @@ static bool track_add_lane(struct nesting *n, struct nest_track *t)
 	return true;
 }
 
-/* Result of the search for one span. */
-struct placement {
-	const struct nest_span *x;
-	struct nest_look at; /* position in the lane that it fits */
-	bool fits;
-	uint32_t nholders;
-	struct nest_span holders[NEST_LANES]; /* innermost span that contains it, of each lane that has one */
-};
-
-/* Searches all lanes, or up to the first that fits. */
-static void search_lanes(struct nesting *n, struct nest_track *t, struct placement *f,
-                         struct nest_result *out)
+/* Searches the lanes for the first that x fits, or adds one; sets out->dropped if there is none. */
+static void find_lane(struct nesting *n, struct nest_track *t, const struct nest_span *x, struct position *at,
+                      struct nest_result *out)
 {
-	const struct nest_asked asked = { n, n->cover, n->cover };
+	out->inexact = x->start < t->missed;
+	for (uint32_t i = 0; i <= t->nmore; i++) {
+		struct nest_lane *const l = lane_at(t, i);
 
-	n->npieces = 0;
-	for (uint32_t i = 0; i <= t->nmore && !(f->fits && !n->cover); i++) {
-		struct nest_lane *const l = nest_lane_at(t, i);
-		struct nest_look at = { .pos = l->n, .first = l->n, .fits = true };
-
-		if (!nest_lane_is_before(l, f->x)) {
-			drop_distant(l, f->x);
-			nest_lane_look(l, f->x, asked, &at);
+		out->lane = (uint16_t)i;
+		if (l->n > 0 && l->spans[l->n - 1].end <= x->start) {
+			*at = (struct position){ .pos = l->n, .first = l->n };
+			return;
 		}
-		out->inexact |= at.unsure;
-		if (at.holder > 0)
-			f->holders[f->nholders++] = l->spans[at.holder - 1];
-		if (at.fits && !f->fits) {
-			f->at = at;
-			f->fits = true;
-			out->lane = (uint16_t)i;
-		}
+		drop_distant(l, x);
+		find_position(n, l, x, at);
+		out->inexact |= at->unsure;
+		if (at->fits)
+			return;
 	}
-	out->inexact |= f->x->start < t->missed;
-	if (n->cover && t->nmore == 0 && f->fits)
-		nest_cover_simple(n, f->x, f->nholders > 0 ? f->holders : NULL, f->at.covered, out);
-	else if (n->cover)
-		nest_cover(n, f->x, f->holders, f->nholders, out);
-}
-
-/* Chooses the lane; sets out->dropped if there is none. */
-static void find_lane(struct nesting *n, struct nest_track *t, struct placement *f, struct nest_result *out)
-{
-	search_lanes(n, t, f, out);
-	if (f->fits)
-		return;
 	out->dropped = !track_add_lane(n, t);
-	f->at = (struct nest_look){ .pos = 0 };
+	*at = (struct position){ .pos = 0 };
 	out->lane = (uint16_t)(out->dropped ? NEST_LANES - 1 : t->nmore);
 }
 
 /* Repeats the search in a lane whose spans have moved; costs no credit. */
-static void search_again(struct nesting *n, const struct nest_lane *l, struct placement *f)
+static void search_again(struct nesting *n, const struct nest_lane *l, const struct nest_span *x,
+                         struct position *at)
 {
 	const uint32_t looks = n->looks;
 
 	n->looks = UINT32_MAX;
-	nest_lane_look(l, f->x, (struct nest_asked){ n, false, false }, &f->at);
+	find_position(n, l, x, at);
 	n->looks = looks;
 }
 
@@ -614,31 +484,31 @@ static bool spend_moves(struct nesting *n, uint32_t spans)
 
 /* Inserts the span.  Returns false if too many spans would move, if the position is uncertain and later
  * results would depend on it, or if no slot is free. */
-static bool insert_span(struct nesting *n, struct nest_track *t, struct placement *f,
-                        const struct nest_result *r)
+static bool insert_span(struct nesting *n, struct nest_track *t, const struct nest_span *x,
+                        struct position *at, const struct nest_result *r)
 {
-	struct nest_lane *const l = nest_lane_at(t, r->lane);
-	const uint32_t nafter = l->n - f->at.pos;
+	struct nest_lane *const l = lane_at(t, r->lane);
+	const uint32_t nafter = l->n - at->pos;
 
-	if (!spend_moves(n, nafter) || (r->inexact && (nafter > 0 || f->x->end < l->lost)))
+	if (!spend_moves(n, nafter) || (r->inexact && (nafter > 0 || x->end < l->lost)))
 		return false;
 	if (l->n == l->cap) {
-		const enum nest_capacity result = make_free_slot(n, t, l);
-		n->failed |= result == NEST_CAPACITY_NO_MEMORY;
-		if (result != NEST_CAPACITY_OK)
+		const enum capacity result = make_free_slot(n, t, l);
+		n->failed |= result == CAPACITY_NO_MEMORY;
+		if (result != CAPACITY_OK)
 			return false;
-		search_again(n, l, f);
-		if (!f->at.fits)
+		search_again(n, l, x, at);
+		if (!at->fits)
 			return false;
 	}
-	nest_lane_insert(l, f->x, &f->at);
+	lane_insert(l, x, at);
 	return true;
 }
 
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out)
 {
 	struct nest_result r = { 0 };
-	struct placement f;
+	struct position at;
 
 	if (x->start == x->end || !reserve_track(n, track)) {
 		*out = r;
@@ -647,14 +517,9 @@ void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x,
 	struct nest_track *const t = &n->tracks[track];
 	n->looks = n->looks > LOOKS_MAX - LOOKS_SPAN ? LOOKS_MAX : n->looks + LOOKS_SPAN;
 	n->moves = n->moves > MOVES_MAX - MOVES_SPAN ? MOVES_MAX : n->moves + MOVES_SPAN;
-	f.x = x;
-	f.fits = false;
-	f.nholders = 0;
-	find_lane(n, t, &f, &r);
-	const bool kept = !r.dropped && insert_span(n, t, &f, &r);
+	find_lane(n, t, x, &at, &r);
+	const bool kept = !r.dropped && insert_span(n, t, x, &at, &r);
 	r.inexact |= !kept;
-	if (r.inexact)
-		r.nlate = 0; /* dropped spans may have taken that time already */
 	if (!kept && t->missed < x->end)
 		t->missed = x->end;
 	if ((!kept || r.lane > 0) && t->apart < x->end)

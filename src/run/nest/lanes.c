@@ -74,7 +74,7 @@ void nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uin
 {
 	const struct nested_span x = { dur > UINT64_MAX - start ? UINT64_MAX : start + dur, start };
 
-	*out = (struct nest_result){ .covered = 0 };
+	*out = (struct nest_result){ .lane = 0 };
 	if (start == x.end)
 		return;
 	if (track >= n->ntracks && !array_reach(&n->tracks, &n->ntracks, track, sizeof *n->tracks)) {
@@ -109,7 +109,7 @@ void nest_sorted_free(struct nest_sorted *n)
 void lanes_init(struct lanes *l, bool off)
 {
 	*l = (struct lanes){ .off = off };
-	nesting_init(&l->nesting, false);
+	nesting_init(&l->nesting);
 }
 
 void lanes_free(struct lanes *l)
@@ -170,7 +170,7 @@ bool lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 		if (l->sorted)
 			nest_sorted_span(&l->open, e->track->index, e->ts ^ l->bias, e->dur, &r);
 		else
-			nesting_span(&l->nesting, e->track->index, e->ts ^ l->bias, e->dur, 0, &r);
+			nesting_span(&l->nesting, e->track->index, e->ts ^ l->bias, e->dur, &r);
 		if (r.inexact || r.dropped || (l->off && r.lane > 0))
 			ledger_add(ledger, loss_of(l, &r), e->offset, 1);
 		if (r.lane > 0 && !l->off)

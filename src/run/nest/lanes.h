@@ -31,7 +31,7 @@ struct nest_sorted {
 	bool failed;       /* OOM: later results are invalid */
 };
 
-/* Adds a span to a track.  out: as nesting_span(), with `covered` and `nlate` 0. */
+/* Adds a span to a track.  out: as nesting_span(). */
 void nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uint64_t dur,
                       struct nest_result *out);
 void nest_sorted_free(struct nest_sorted *n);

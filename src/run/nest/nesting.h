@@ -11,10 +11,8 @@
  * Nesting of the spans of a track, in one pass with bounded memory, for any order of arrival.
  *
  * A span goes to the first lane of its track where it overlaps no span partially.  Touching ends do not
- * overlap.  A span is covered by the union of all spans of its track, on any lane, inside it; of two equal
- * spans the later contains the earlier.  A span that arrives after one that contains it reduces the self time
- * of the containing span (struct nest_late).  Spans of length 0 are on lane 0, and not stored.  Ends saturate
- * at 2^64 - 1.
+ * overlap; of two equal spans the later contains the earlier.  Spans of length 0 are on lane 0, and not
+ * stored.  Ends saturate at 2^64 - 1.
  *
  * The limits below are on allocated memory.  Spans inside others, except the NEST_WINDOW last to end, are
  * dropped first, then the oldest ones.  A span that may overlap dropped ones is marked as inexact.  When the
@@ -32,7 +30,6 @@
 
 struct nest_span {
 	uint64_t start, end; /* start < end */
-	uint32_t who;        /* number chosen by the caller */
 	uint32_t size;       /* of the subtree: the span, and stored spans inside it */
 };
 
@@ -54,17 +51,6 @@ struct nest_track {
 	uint16_t nmore;
 };
 
-/* An earlier span that contains the current one. */
-struct nest_late {
-	uint64_t ns; /* to subtract from its self time */
-	uint32_t who;
-};
-
-/* A span that overlaps the current one. */
-struct nest_piece {
-	uint64_t start, end;
-};
-
 struct nesting {
 	struct nest_track *tracks; /* by index, made on demand */
 	uint32_t ntracks;
@@ -74,35 +60,27 @@ struct nesting {
 	uint32_t nextra;   /* lanes above 0 */
 	uint32_t looks;    /* credit for examining spans ... */
 	uint32_t moves;    /* ... and for moving spans (any_order.c) */
-	bool cover;        /* covered time is needed */
 	bool failed;       /* OOM: later results are invalid */
-	struct nest_piece *pieces;
-	uint32_t npieces, pieces_cap;
-	struct nest_late late[NEST_LANES]; /* of the last span; nest_result.nlate of them */
 };
 
 struct nest_result {
-	uint64_t covered; /* ns covered by earlier spans inside it; <= dur */
-	uint32_t nlate;
 	uint16_t lane; /* 0 .. NEST_LANES - 1 */
-	bool inexact;  /* dropped spans may overlap it, or it was dropped: its lane may be wrong, self times
-	                  too large */
+	bool inexact;  /* dropped spans may overlap it, or it was dropped: its lane may be wrong */
 	bool dropped;  /* no free lane; `lane` is the last one */
 };
 
-/* cover: false if only lanes are needed. */
-void nesting_init(struct nesting *n, bool cover);
+void nesting_init(struct nesting *n);
 void nesting_free(struct nesting *n);
 
 /* The general case of nesting_span, with the end computed. */
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
-/* Adds a span to a track; who: the caller's number for it in nest_late. */
-static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
+/* Adds a span to a track. */
+static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur,
                                 struct nest_result *out)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
-	const struct nest_span x = { start, end, who, 1 };
+	const struct nest_span x = { start, end, 1 };
 
 	if (track >= n->ntracks || start < n->tracks[track].apart) {
 		nesting_place(n, track, &x, out);
@@ -116,10 +94,8 @@ static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t star
 	struct nest_span *const last = l->spans + l->n, *top = last;
 
 	/* No other lane is active and no span ends later: spans inside are the last trees of lane 0. */
-	uint64_t covered = 0;
 	uint32_t size = 1;
 	while (top[-1].start >= start) {
-		covered += top[-1].end - top[-1].start;
 		size += top[-1].size;
 		top -= top[-1].size;
 		if (top == l->spans) {
@@ -131,45 +107,9 @@ static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t star
 		nesting_place(n, track, &x, out);
 		return;
 	}
-	*last = (struct nest_span){ start, end, who, size };
+	*last = (struct nest_span){ start, end, size };
 	l->n++;
-	*out = (struct nest_result){ .covered = covered };
-}
-
-/* ---- positions in a lane ---- */
-
-struct nest_look {
-	uint32_t pos;     /* where the span would be inserted */
-	uint32_t first;   /* if fits: the first span inside it; they end at pos */
-	uint32_t holder;  /* innermost span that contains it: index + 1; 0: none */
-	uint64_t covered; /* ns covered by spans of this lane inside it */
-	bool fits;        /* no partial overlap with this lane */
-	bool unsure;      /* dropped spans, or budget exceeded: the rest may be wrong */
-};
-
-/* Options of a search.  pieces: adds overlapping spans that do not contain the new one to nesting.pieces: the
- * outermost inside it, and all partial overlaps.  whole: continue even if it does not fit.  Each examined
- * span costs one of nesting.looks. */
-struct nest_asked {
-	struct nesting *n;
-	bool pieces, whole;
-};
-
-/* Returns true if all stored spans of the lane end by the start of x. */
-static inline bool nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
-{
-	return l->n > 0 && l->spans[l->n - 1].end <= x->start;
-}
-
-/* ---- capacity ---- */
-
-/* Capacity of lanes: in spans, powers of two, bounded. */
-
-enum nest_capacity { NEST_CAPACITY_OK, NEST_CAPACITY_NONE, NEST_CAPACITY_NO_MEMORY };
-
-static inline struct nest_lane *nest_lane_at(struct nest_track *t, uint32_t i)
-{
-	return i == 0 ? &t->first : &t->more[i - 1];
+	*out = (struct nest_result){ .lane = 0 };
 }
 
 #endif

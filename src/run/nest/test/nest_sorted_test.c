@@ -19,11 +19,11 @@ static void compare(uint64_t seed, uint64_t range, uint64_t longest)
 		c[i].end = c[i].start + nest_random(&seed) % longest;
 	}
 	nest_sort_by_start(c, SPANS);
-	nesting_init(&nesting, false);
+	nesting_init(&nesting);
 	for (size_t i = 0; i < SPANS; i++) {
 		const uint32_t track = (uint32_t)(nest_random(&seed) % 3) * 7;
 		struct nest_result want, got;
-		nesting_span(&nesting, track, c[i].start, c[i].end - c[i].start, 0, &want);
+		nesting_span(&nesting, track, c[i].start, c[i].end - c[i].start, &want);
 		nest_sorted_span(&sorted, track, c[i].start, c[i].end - c[i].start, &got);
 		cr_assert_eq(got.lane, want.lane, "%zu: lane %u, not %u", i, got.lane, want.lane);
 		cr_assert_eq(got.inexact, want.inexact, "%zu", i);

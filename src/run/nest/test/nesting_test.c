@@ -97,11 +97,11 @@ Test(nesting, long_runs_within_the_window)
 
 	for (enum order order = 0; order < ORDERS; order++) {
 		struct nesting nest;
-		nesting_init(&nest, true);
+		nesting_init(&nest);
 		/* So many before that all bounds of memory are reached. */
 		for (uint64_t i = 0; i < 3 * NEST_TRACK_ROOM; i++) {
 			struct nest_result r;
-			nesting_span(&nest, 0, 10 * i, 7, 0, &r);
+			nesting_span(&nest, 0, 10 * i, 7, &r);
 			cr_assert(!r.inexact);
 		}
 		uint64_t now = 30 * (uint64_t)NEST_TRACK_ROOM;
@@ -111,11 +111,7 @@ Test(nesting, long_runs_within_the_window)
 				now = call_tree(&seed, now, 3, c + 0, &n, FAR);
 			put_in_order(c, n, order, &seed);
 			for (size_t i = 0; i < n; i++) {
-				nesting_span(&nest, 0, c[i].start, c[i].end - c[i].start, (uint32_t)i,
-				             &c[i].r);
-				c[i].self = c[i].end - c[i].start - c[i].r.covered;
-				for (uint32_t j = 0; j < c[i].r.nlate; j++)
-					c[nest.late[j].who].self -= nest.late[j].ns;
+				nesting_span(&nest, 0, c[i].start, c[i].end - c[i].start, &c[i].r);
 			}
 			nest_expect_exact(c, n);
 		}
@@ -127,23 +123,20 @@ Test(nesting, long_runs_within_the_window)
 Test(nesting, outermost_first_stays_known)
 {
 	const uint64_t count = 3 * NEST_TRACK_ROOM;
-	uint64_t self = 10 * count;
 	struct nesting n;
 	struct nest_result r;
 
-	nesting_init(&n, true);
-	nesting_span(&n, 0, 0, 10 * count, 1, &r);
+	nesting_init(&n);
+	nesting_span(&n, 0, 0, 10 * count, &r);
 	for (uint64_t i = 0; i < count; i++) {
-		nesting_span(&n, 0, 10 * i, 7, 2, &r);
-		cr_assert(!r.inexact && r.lane == 0 && r.nlate == 1 && n.late[0].who == 1);
-		self -= n.late[0].ns;
+		nesting_span(&n, 0, 10 * i, 7, &r);
+		cr_assert(!r.inexact && r.lane == 0);
 	}
-	cr_assert_eq(self, 3 * count);
 	nesting_free(&n);
 }
 
-/* The window overflows: what is not counted is right. */
-Test(nesting, beyond_the_window_is_counted)
+/* The window overflows: what is not marked is right. */
+Test(nesting, beyond_the_window_is_marked)
 {
 	enum { MAX = 5000 };
 	static struct nest_case c[MAX];
@@ -158,7 +151,7 @@ Test(nesting, beyond_the_window_is_counted)
 				c[i].end += 1000;
 		}
 		nest_run(c, MAX, 512);
-		nest_expect_counted(c, MAX);
+		nest_expect_disjoint(c, MAX);
 		for (size_t i = 0; i < MAX; i++)
 			inexact += c[i].r.inexact;
 	}
@@ -169,27 +162,52 @@ static struct nest_result put(struct nesting *n, uint32_t track, uint64_t start,
 {
 	struct nest_result r = { 0 };
 
-	nesting_span(n, track, start, end - start, 0, &r);
+	nesting_span(n, track, start, end - start, &r);
 	return r;
 }
 
 Test(nesting, borders)
 {
+	static const struct {
+		uint32_t track;
+		uint64_t start, end;
+		uint16_t lane;
+		const char *why;
+	} spans[] = {
+		{ 0, 10, 20, 0, "the first" },
+		{ 0, 20, 30, 0, "ends that touch" },
+		{ 0, 10, 30, 0, "around both" },
+		{ 0, 10, 30, 0, "equal spans nest" },
+		{ 0, 15, 30, 1, "overlaps the first in part" },
+		{ 0, 12, 13, 0, "inside the first" },
+		{ 0, 29, 31, 2, "overlaps spans of both lanes" },
+		{ 0, 10, 31, 0, "around all" },
+		{ 1, 15, 31, 0, "another track" },
+		{ 2, UINT64_MAX, UINT64_MAX, 0, "no length" },
+		{ 2, UINT64_MAX - 10, UINT64_MAX, 0, "to the end of time" },
+		{ 2, UINT64_MAX - 20, UINT64_MAX, 0, "around it" },
+		{ 2, UINT64_MAX - 5, UINT64_MAX, 0, "inside it" },
+		{ 2, UINT64_MAX - 30, UINT64_MAX - 15, 1, "overlaps the end of time in part" },
+		{ 2, 0, UINT64_MAX, 0, "all of time" },
+	};
 	struct nesting n;
 
-	nesting_init(&n, true);
-	cr_assert_eq(put(&n, 0, 10, 20).lane, 0);
-	cr_assert_eq(put(&n, 0, 20, 30).covered, 0, "ends that touch");
-	cr_assert_eq(put(&n, 0, 10, 30).covered, 20);
-	cr_assert_eq(put(&n, 0, 10, 30).covered, 20, "equal spans nest");
-	struct nest_result r = put(&n, 0, 15, 30);
-	cr_assert(r.lane == 1 && r.covered == 10 && r.nlate == 0, "it overlaps the first in part");
-	r = put(&n, 0, 12, 13);
-	cr_assert(r.lane == 0 && r.covered == 0 && r.nlate == 1 && n.late[0].ns == 1);
-	r = put(&n, 0, 29, 31);
-	cr_assert(r.lane == 2 && r.covered == 0);
-	cr_assert_eq(put(&n, 0, 10, 31).covered, 21, "the union over all lanes");
-	cr_assert_eq(put(&n, 1, 10, 31).covered, 0, "another track");
+	nesting_init(&n);
+	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+		cr_assert_eq(put(&n, spans[i].track, spans[i].start, spans[i].end).lane, spans[i].lane, "%s",
+		             spans[i].why);
+	nesting_free(&n);
+}
+
+Test(nesting, end_saturates)
+{
+	struct nesting n;
+	struct nest_result r;
+
+	nesting_init(&n);
+	nesting_span(&n, 0, UINT64_MAX - 10, 100, &r);
+	nesting_span(&n, 0, UINT64_MAX - 5, UINT64_MAX, &r);
+	cr_assert(r.lane == 0 && !r.inexact);
 	nesting_free(&n);
 }
 
@@ -197,56 +215,12 @@ Test(nesting, no_length)
 {
 	struct nesting n;
 
-	nesting_init(&n, true);
-	for (uint64_t at = 0; at < 40; at += 5)
-		cr_assert_eq(put(&n, 0, at, at).covered, 0);
-	cr_assert_eq(put(&n, 0, 10, 20).covered, 0);
+	nesting_init(&n);
+	put(&n, 0, 10, 20);
 	for (uint64_t at = 0; at < 40; at += 5) {
 		struct nest_result r = put(&n, 0, at, at);
-		cr_assert(r.lane == 0 && r.covered == 0 && r.nlate == 0 && !r.dropped && !r.inexact);
+		cr_assert(r.lane == 0 && !r.dropped && !r.inexact);
 	}
 	cr_assert_eq(n.capacity, 4, "they are not kept");
 	nesting_free(&n);
-}
-
-Test(nesting, end_of_time)
-{
-	struct nesting n;
-	struct nest_result r;
-
-	nesting_init(&n, true);
-	nesting_span(&n, 0, UINT64_MAX, UINT64_MAX, 0, &r);
-	cr_assert(r.lane == 0);
-	nesting_span(&n, 0, UINT64_MAX - 10, 100, 0, &r);
-	cr_assert(r.covered == 0);
-	nesting_span(&n, 0, UINT64_MAX - 20, 20, 0, &r);
-	cr_assert(r.covered == 10);
-	nesting_span(&n, 0, UINT64_MAX - 5, 5, 0, &r);
-	cr_assert(r.nlate == 1 && n.late[0].ns == 5);
-	nesting_span(&n, 0, UINT64_MAX - 30, 15, 0, &r);
-	cr_assert(r.lane == 1);
-	nesting_span(&n, 0, 0, UINT64_MAX, 0, &r);
-	cr_assert(r.lane == 0 && r.covered == 30);
-	nesting_free(&n);
-}
-
-/* Lanes alone are the same as lanes with times. */
-Test(nesting, lanes_without_times)
-{
-	enum { COUNT = 20000 };
-	struct nesting with, without;
-	uint64_t seed = 5;
-
-	nesting_init(&with, true);
-	nesting_init(&without, false);
-	for (int i = 0; i < COUNT; i++) {
-		const uint64_t start = 40 * (uint64_t)i + nest_random(&seed) % 400;
-		const uint64_t dur = nest_random(&seed) % 200;
-		struct nest_result a, b;
-		nesting_span(&with, 0, start, dur, 0, &a);
-		nesting_span(&without, 0, start, dur, 0, &b);
-		cr_assert_eq(a.lane, b.lane);
-	}
-	nesting_free(&with);
-	nesting_free(&without);
 }
