@@ -12,7 +12,6 @@
 struct cursor {
 	const char *p, *end;
 	const char *missing;    /* the name of the first field that does not fit; NULL: none */
-	const char *missing_at; /* start of that field */
 	uint64_t missing_bytes; /* number of missing bytes, at least */
 	bool big;               /* byte order of multi-byte integers */
 };
@@ -34,7 +33,6 @@ static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 		return true;
 	if (c->missing == NULL) {
 		c->missing = what;
-		c->missing_at = c->p;
 		c->missing_bytes = n - cursor_left(c);
 	}
 	return false;

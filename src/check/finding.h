@@ -44,7 +44,7 @@ void finding_add_times(struct findings *j, const struct rule *rule, uint64_t off
 /* For finding_add_times(): the number of times, place and values of the first.  Zero-initialise. */
 struct finding_tally {
 	uint64_t count;
-	uint64_t offset, line, column, record;
+	uint64_t offset, record;
 	uint64_t now, before; /* values that disagree; 0 if unused */
 };
 

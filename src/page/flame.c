@@ -183,10 +183,6 @@ bool page_batch(struct page *p, const struct batch *b)
 		}
 		if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
 			ok = add_span(p, e);
-		else if (e->phase == PHASE_SPAN)
-			p->async++;
-		else if (e->phase == PHASE_INSTANT)
-			p->instants++;
 		else if (e->phase == PHASE_COUNTER && (p->parts & PAGE_TIME) != 0)
 			ok = counters_add(p, b, e);
 		if (!ok || p->no_memory)

@@ -129,7 +129,6 @@ struct page {
 	uint32_t all_bins, all_spans;
 	uint32_t quota; /* keep this number of the longest spans in 2^stretch bins of a track; 0: all */
 	unsigned stretch;
-	uint64_t instants, async;
 	/* stacks */
 	struct page_node *nodes; /* [0]: the root */
 	uint32_t nnodes, nodes_cap;

@@ -152,7 +152,7 @@ struct row_reading {
 	struct span_sum sum;
 	uint64_t in_histogram, min, max;
 	unsigned keys; /* bit i: the i-th key was read */
-	bool has_sum, has_durations, has_count;
+	bool has_sum, has_durations;
 };
 
 static bool count_numbers(struct reading *r, const char *at, struct row_reading *row, uint64_t n)

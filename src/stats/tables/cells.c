@@ -13,7 +13,6 @@ void cells_begin(struct cells *c, const char *title, const char *key, const stru
 {
 	c->title = title;
 	c->list = list;
-	c->n = n;
 	c->rows = 0;
 	c->at = 0;
 	c->columns = (struct columns){ .list = c->heads, .indent = 2 };

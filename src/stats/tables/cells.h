@@ -30,7 +30,7 @@ struct cells {
 	/* the table */
 	const char *title; /* NULL in the middle of a table */
 	const struct cell_column *list;
-	unsigned n, at;
+	unsigned at;
 	size_t rows;
 	bool shown;  /* the current row, in text */
 	bool listed; /* JSON: the table began the list */

@@ -11,7 +11,7 @@
 #include "stats/tables/tables.h"
 
 struct unit_share {
-	uint32_t name, next; /* next: index + 1 of another unit of the name; 0: none */
+	uint32_t next; /* index + 1 of another unit of the name; 0: none */
 	const struct track *unit;
 	uint64_t count, last_ns;
 	struct total sum;
@@ -67,8 +67,7 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 		    !array_reach(&m->first, &m->nfirst, name, sizeof *m->first) ||
 		    !table64_put(&m->share_of, key, at))
 			return false;
-		m->shares[m->nshares++] =
-		    (struct unit_share){ .name = name, .next = m->first[name], .unit = unit };
+		m->shares[m->nshares++] = (struct unit_share){ .next = m->first[name], .unit = unit };
 		m->first[name] = at + 1;
 	}
 	struct unit_share *const s = &m->shares[at];
