@@ -16,7 +16,7 @@
 #include "out/tracks.h"
 
 const struct loss chrome_losses[CHROME_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "chrome/losses.def"
 #undef LOSS
 };

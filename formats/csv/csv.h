@@ -5,7 +5,6 @@
  * Private header of two formats with the same table: csv separates cells by commas and quotes them (RFC
  * 4180); tsv separates them by tabs and escapes with backslashes.
  *
- *   format.c  registration and losses of both
  *   write.c   the writer of both
  */
 
@@ -27,8 +26,6 @@ enum tsv_loss {
 
 extern const struct loss csv_losses[CSV_LOSSES + 1];
 extern const struct loss tsv_losses[TSV_LOSSES + 1];
-extern const struct writer_ops csv_writer_ops;
-extern const struct writer_ops tsv_writer_ops;
 
 /* Returns the mistake in an argument of --column; NULL if there is none. */
 const char *csv_column_mistake(const char *arg);

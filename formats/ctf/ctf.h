@@ -5,7 +5,6 @@
  * Private header of the writer of CTF 1.8 (Common Trace Format): a folder with the files "events", a stream
  * of packets, and "metadata", which declares the classes of events in TSDL.
  *
- *   format.c    registration and losses
  *   write.c     events, packets, the writer
  *   metadata.c  classes, facts and clock in TSDL
  *
@@ -47,7 +46,6 @@ enum ctf_loss {
 };
 
 extern const struct loss ctf_losses[CTF_LOSSES + 1];
-extern const struct writer_ops ctf_writer_ops;
 
 static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t offset)
 {

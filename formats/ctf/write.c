@@ -455,7 +455,7 @@ static void ctf_free(void *state)
 	text_free(&st->scratch);
 }
 
-const struct writer_ops ctf_writer_ops = {
+static const struct writer_ops ctf_writer_ops = {
 	.state_size = sizeof(struct ctf_state),
 	.want = WANT_FIELDS,
 	.order = ORDER_TIME,
@@ -465,4 +465,23 @@ const struct writer_ops ctf_writer_ops = {
 	.write = ctf_write,
 	.close = ctf_close,
 	.free = ctf_free,
+};
+
+/* ---- the format ---- */
+
+const struct loss ctf_losses[CTF_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "ctf/losses.def"
+#undef LOSS
+};
+
+static const char *const suffixes[] = { ".ctf", NULL };
+
+const struct format ctf_format = {
+	.name = "ctf",
+	.title = "Common Trace Format",
+	.spec = "Common Trace Format 1.8",
+	.suffixes = suffixes,
+	.writer = &ctf_writer_ops,
+	.losses = ctf_losses,
 };

@@ -172,8 +172,6 @@ static const struct format_option options[] = {
 	{ .name = NULL },
 };
 
-extern const struct format dial9_format;
-
 const struct format dial9_format = {
 	.name = "dial9",
 	.title = "dial9 trace",

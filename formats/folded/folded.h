@@ -5,7 +5,6 @@
  * Private header of folded stacks, the input of flame graph tools: one line per stack of names, with the sum
  * of its self times in ns or the number of its samples.
  *
- *   format.c  registration and losses
  *   tree.c    names as frames, the tree of all stacks, its lines
  *   write.c   self time of the open spans of a track, samples, the writer
  */
@@ -22,7 +21,6 @@ enum folded_loss {
 };
 
 extern const struct loss folded_losses[FOLDED_LOSSES + 1];
-extern const struct writer_ops folded_writer_ops;
 
 /* ---- limits ---- */
 

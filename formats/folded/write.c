@@ -268,7 +268,7 @@ static void folded_free(void *state)
 	free(st->stack.pending);
 }
 
-const struct writer_ops folded_writer_ops = {
+static const struct writer_ops folded_writer_ops = {
 	.state_size = sizeof(struct folded_writer),
 	.want = WANT_FIELDS,
 	.modes = WRITER_TEXT | WRITER_COVERS | WRITER_FEW_FIELDS,
@@ -277,4 +277,35 @@ const struct writer_ops folded_writer_ops = {
 	.write = folded_write,
 	.close = folded_close,
 	.free = folded_free,
+};
+
+/* ---- the format ---- */
+
+const struct loss folded_losses[FOLDED_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "folded/losses.def"
+#undef LOSS
+};
+
+static const char *const suffixes[] = { ".folded", NULL };
+
+static const char *const stack_kinds[] = { "spans", "cpu", "off-cpu", "alloc", NULL };
+
+static const struct format_option options[] = {
+	{ .name = "stacks",
+	  .arg = "KIND",
+	  .help = "what to count: spans (default), or samples of cpu, off-cpu or alloc",
+	  .words = stack_kinds,
+	  .of_output = true },
+	{ .name = NULL },
+};
+
+const struct format folded_format = {
+	.name = "folded",
+	.title = "folded stacks",
+	.spec = "tracetool-folded(5)",
+	.suffixes = suffixes,
+	.options = options,
+	.writer = &folded_writer_ops,
+	.losses = folded_losses,
 };

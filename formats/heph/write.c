@@ -72,7 +72,7 @@ struct hpw_packet {
 };
 
 const struct loss hpw_losses[HPW_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "heph/losses.def"
 #undef LOSS
 };

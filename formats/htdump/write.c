@@ -311,7 +311,7 @@ static void put_event(struct htw_state *st, const struct batch *b, const struct 
 /* ---- the writer ---- */
 
 const struct loss htw_losses[HTW_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "htdump/losses.def"
 #undef LOSS
 };

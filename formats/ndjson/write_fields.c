@@ -17,7 +17,7 @@
 #define MAX_DEPTH 200 /* nesting; readers return less */
 
 const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "ndjson/losses.def"
 #undef LOSS
 };

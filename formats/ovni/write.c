@@ -256,7 +256,7 @@ static void free_marks(struct ovw_marks *m)
 /* ---- the writer ---- */
 
 const struct loss ovw_losses[OVW_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "ovni/losses.def"
 #undef LOSS
 };

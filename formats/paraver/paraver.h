@@ -51,7 +51,6 @@ enum paraver_loss {
 };
 
 extern const struct loss paraver_losses[PARAVER_LOSSES + 1];
-extern const struct writer_ops paraver_writer_ops;
 
 /* All structures below are zero-initialised. */
 

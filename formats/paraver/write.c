@@ -531,7 +531,7 @@ static void paraver_free(void *state)
 	text_free(&st->scratch);
 }
 
-const struct writer_ops paraver_writer_ops = {
+static const struct writer_ops paraver_writer_ops = {
 	.state_size = sizeof(struct paraver_state),
 	.want = WANT_FIELDS,
 	.modes = WRITER_FEW_FIELDS,
@@ -543,4 +543,23 @@ const struct writer_ops paraver_writer_ops = {
 	.write = paraver_write,
 	.close = paraver_close,
 	.free = paraver_free,
+};
+
+/* ---- the format ---- */
+
+const struct loss paraver_losses[PARAVER_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "paraver/losses.def"
+#undef LOSS
+};
+
+static const char *const suffixes[] = { ".paraver", NULL };
+
+const struct format paraver_format = {
+	.name = "paraver",
+	.title = "Paraver trace",
+	.spec = "Paraver trace file format",
+	.suffixes = suffixes,
+	.writer = &paraver_writer_ops,
+	.losses = paraver_losses,
 };

@@ -6,7 +6,6 @@
  * the cells of an event to columns (columns.c), which encode full pages (pages.c); write.c writes full row
  * groups.
  *
- *   format.c   registration, losses
  *   write.c    row groups, parts, footer: the writer
  *   rows.c     columns of events, and of --column; an event as a row
  *   columns.c  values of a column: pages, dictionary, bounds
@@ -251,7 +250,6 @@ enum parquet_loss {
 };
 
 extern const struct loss parquet_losses[PARQUET_LOSSES + 1];
-extern const struct writer_ops parquet_writer_ops, parquet_dir_writer_ops;
 
 /* The columns of each file, in this order; those of --column follow. */
 enum parquet_column {

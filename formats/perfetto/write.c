@@ -18,7 +18,7 @@
 #define MAX_EXACT (UINT64_C(1) << 53) /* the importer stores counter values as doubles */
 
 const struct loss perfetto_losses[PERFETTO_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "perfetto/losses.def"
 #undef LOSS
 	{ .id = NULL }

@@ -1,7 +1,6 @@
 /*
  * Private header of the speedscope writer.
  *
- *   format.c   registration and losses
  *   write.c    evented profiles of the spans of tracks; the writer
  *   frames.c   frames, which all profiles share; sampled profiles of call stacks
  */
@@ -21,7 +20,6 @@ enum speedscope_loss {
 };
 
 extern const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1];
-extern const struct writer_ops speedscope_writer_ops;
 
 /* Limits, so that memory does not grow with the trace. */
 #define SPEEDSCOPE_DEPTH 4096U                     /* spans inside each other */

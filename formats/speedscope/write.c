@@ -435,7 +435,7 @@ static void speedscope_free(void *state)
 		speedscope_samples_free(&st->samples[i]);
 }
 
-const struct writer_ops speedscope_writer_ops = {
+static const struct writer_ops speedscope_writer_ops = {
 	.state_size = sizeof(struct speedscope_writer),
 	.want = WANT_FIELDS,
 	.modes = WRITER_TEXT | WRITER_FEW_FIELDS,
@@ -446,4 +446,23 @@ const struct writer_ops speedscope_writer_ops = {
 	.write = speedscope_write,
 	.close = speedscope_close,
 	.free = speedscope_free,
+};
+
+/* ---- the format ---- */
+
+const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "speedscope/losses.def"
+#undef LOSS
+};
+
+static const char *const suffixes[] = { ".speedscope.json", NULL };
+
+const struct format speedscope_format = {
+	.name = "speedscope",
+	.title = "speedscope profile",
+	.spec = "speedscope file format (file-format-schema.json)",
+	.suffixes = suffixes,
+	.writer = &speedscope_writer_ops,
+	.losses = speedscope_losses,
 };

@@ -25,7 +25,6 @@ enum sqlite_loss {
 };
 
 extern const struct loss sqlite_losses[SQLITE_LOSSES + 1];
-extern const struct writer_ops sqlite_writer_ops;
 
 /* ---- files.c ---- */
 

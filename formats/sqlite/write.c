@@ -409,7 +409,7 @@ static void sqlite_free(void *state)
 	text_free(&st->scratch);
 }
 
-const struct writer_ops sqlite_writer_ops = {
+static const struct writer_ops sqlite_writer_ops = {
 	.state_size = sizeof(struct sqlite_state),
 	.want = WANT_FIELDS,
 	.modes = WRITER_SEEKS,
@@ -420,4 +420,29 @@ const struct writer_ops sqlite_writer_ops = {
 	.write = sqlite_write,
 	.close = sqlite_close,
 	.free = sqlite_free,
+};
+
+/* ---- the format ---- */
+
+const struct loss sqlite_losses[SQLITE_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "sqlite/losses.def"
+#undef LOSS
+};
+
+static const char *const suffixes[] = { ".db", ".sqlite", NULL };
+
+static const struct format_option options[] = {
+	LIFTED_OPTION(sqlite_column_mistake),
+	{ .name = NULL },
+};
+
+const struct format sqlite_format = {
+	.name = "sqlite",
+	.title = "SQLite database",
+	.spec = "SQLite file format 3; tracetool-sqlite(5)",
+	.suffixes = suffixes,
+	.options = options,
+	.writer = &sqlite_writer_ops,
+	.losses = sqlite_losses,
 };

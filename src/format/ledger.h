@@ -3,6 +3,9 @@
 
 #include "format/loss.h"
 
+/* A row of a table of losses, for LOSS() in a losses.def. */
+#define LOSS_ROW(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+
 struct ledger_row {
 	const struct loss *loss;
 	uint64_t count;

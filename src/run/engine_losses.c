@@ -5,7 +5,7 @@
 #include "format/registry.h"
 
 const struct loss engine_losses[ENGINE_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "run/engine_losses.def"
 #undef LOSS
 };

@@ -536,7 +536,7 @@ static void put_event(struct dfw_state *st, const struct batch *b, const struct 
 /* ---- the writer ---- */
 
 const struct loss dfw_losses[DFW_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "dftracer/write/losses.def"
 #undef LOSS
 };

@@ -590,7 +590,7 @@ static void put_event(struct d9w_state *st, const struct batch *b, const struct 
 /* ---- the writer ---- */
 
 const struct loss d9w_losses[D9W_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS LOSS_ROW
 #include "dial9/write/losses.def"
 #undef LOSS
 };
