@@ -143,7 +143,6 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 	const struct value *const v = &f[i].value;
 	double number;
 
-	(void)ctx;
 	return (uint16_t)((v->type == VALUE_JSON && parse_json_number(v, &number) ? VALUE_F64 : v->type) |
 	                  element_type(v) << 8);
 }
@@ -407,7 +406,6 @@ static bool ctf_open(struct writer *w, struct chunk *chunk)
 {
 	struct ctf_state *const st = w->state;
 
-	(void)chunk;
 	st->signed_time = w->run->signed_time;
 	return true;
 }
@@ -417,7 +415,6 @@ static bool ctf_declare(struct writer *w, const struct batch *b, struct chunk *c
 	struct ctf_state *const st = w->state;
 	bool ok = shapes_declare(&st->shapes, b);
 
-	(void)chunk;
 	for (uint32_t i = 0; ok && i < b->ntracks; i++)
 		ok = declare_track(st, b->tracks[i]);
 	return ok;

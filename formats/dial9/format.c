@@ -153,7 +153,6 @@ void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, 
 
 int d9_probe(struct slice head, bool complete)
 {
-	(void)complete;
 	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
 		return 64; /* to report it */
 	if (head.n < D9_MAGIC_SIZE || memcmp(head.p, D9_MAGIC, D9_MAGIC_SIZE) != 0)

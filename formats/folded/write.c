@@ -229,7 +229,6 @@ static bool folded_open(struct writer *w, struct chunk *chunk)
 	struct folded_writer *const st = w->state;
 	const char *const stacks = option_find(w->options, "stacks");
 
-	(void)chunk; /* no header */
 	st->samples = stacks == NULL                   ? PLAN_STACK_ANY
 	              : strcmp(stacks, "cpu") == 0     ? PLAN_STACK_CPU
 	              : strcmp(stacks, "off-cpu") == 0 ? PLAN_STACK_OFF_CPU

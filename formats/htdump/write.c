@@ -330,7 +330,6 @@ static bool htw_declare(struct writer *w, const struct batch *b, struct chunk *c
 {
 	struct htw_state *const st = w->state;
 
-	(void)chunk;
 	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
 	       shapes_declare(&st->shapes, b);
 }

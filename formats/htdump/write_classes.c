@@ -266,7 +266,6 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 
 static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	(void)ctx;
 	return f[i].value.type;
 }
 

@@ -460,7 +460,6 @@ static bool paraver_open(struct writer *w, struct chunk *chunk)
 {
 	struct paraver_state *const st = w->state;
 
-	(void)chunk;
 	st->store.temp_dir = st->arrows.temp_dir = w->temp_near;
 	return true;
 }
@@ -470,7 +469,6 @@ static bool paraver_declare(struct writer *w, const struct batch *b, struct chun
 	struct paraver_state *const st = w->state;
 	bool ok = true;
 
-	(void)chunk;
 	for (uint32_t i = 0; ok && i < b->nclasses; i++)
 		ok = array_reach(&st->categories, &st->ncategories, b->classes[i]->index,
 		                 sizeof *st->categories);

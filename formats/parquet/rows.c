@@ -207,7 +207,6 @@ static bool declare_class(struct parquet_state *st, struct class *c)
 
 bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	(void)chunk;
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
 			return false;

@@ -369,7 +369,6 @@ static bool speedscope_declare(struct writer *w, const struct batch *b, struct c
 {
 	struct speedscope_writer *const st = w->state;
 
-	(void)chunk;
 	for (uint32_t i = 0; i < b->nclasses; i++) {
 		struct speedscope_class *const c = arena_alloc(&st->arena, sizeof *c);
 		if (c == NULL)

@@ -804,9 +804,6 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 {
 	struct d9w_copy *const copy = c->state;
 
-	(void)b;
-	(void)e;
-	(void)bytes;
 	copy->skipping |= copy->left > 0;
 	copy->next = 0;
 }

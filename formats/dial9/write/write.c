@@ -291,7 +291,6 @@ static uint16_t type_of_cell(const struct d9w_cell *c)
 /* ctx: the cells of the event; the first is that of its name. */
 static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	(void)f;
 	return type_of_cell((const struct d9w_cell *)ctx + i + 1);
 }
 
@@ -616,7 +615,6 @@ static bool d9w_declare(struct writer *w, const struct batch *b, struct chunk *c
 {
 	struct d9w_state *const st = w->state;
 
-	(void)chunk;
 	return tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
 	       shapes_declare(&st->shapes, b);
 }
