@@ -614,7 +614,7 @@ extern const struct writer_ops chrome_writer_ops, chrome_dir_writer_ops;
 /* ---- write.c ---- */
 
 void chrome_set_options(struct writer *w);
-bool chrome_declare(struct writer *w, const struct batch *b);
+bool chrome_declare(struct writer *w, const struct batch *b, struct chunk *chunk);
 
 /* Write the start and the end of a document.  parts NULL: the document is not a part. */
 void chrome_put_head(struct text *t);

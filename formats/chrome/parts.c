@@ -117,12 +117,6 @@ static void move_losses(struct chunk *chunk, struct ledger *from)
 	from->n = 0;
 }
 
-static bool declare_parts(struct writer *w, const struct batch *b, struct chunk *chunk)
-{
-	(void)chunk; /* name_track() names tracks in each part */
-	return chrome_declare(w, b);
-}
-
 static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct chrome_state *const st = state;
@@ -158,7 +152,7 @@ const struct writer_ops chrome_dir_writer_ops = {
 	.shape = WRITER_FOLDER,
 	.nested = true,
 	.open = open_parts,
-	.declare = declare_parts,
+	.declare = chrome_declare, /* name_tracks() names tracks in each part */
 	.write = write_parts,
 	.close = close_parts,
 	.free = chrome_free,

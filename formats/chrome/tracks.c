@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "chrome/chrome.h"
@@ -134,24 +135,17 @@ static uint32_t digits_start(struct slice s)
 	return n;
 }
 
-static int compare_bytes(const char *a, uint32_t an, const char *b, uint32_t bn)
-{
-	const uint32_t n = an < bn ? an : bn;
-	const int order = n > 0 ? memcmp(a, b, n) : 0;
-
-	return order != 0 ? order : (an > bn) - (an < bn);
-}
-
 /* Compares numbers at the end of names as numbers. */
 static int compare_names(struct slice a, struct slice b)
 {
 	const uint32_t i = digits_start(a), k = digits_start(b);
-	const int order = compare_bytes(a.p, i, b.p, k);
+	const int order = slice_compare(slice_of(a.p, i), slice_of(b.p, k));
 
 	if (order != 0)
 		return order;
-	const uint32_t an = a.n - i, bn = b.n - k;
-	return an != bn ? (an > bn) - (an < bn) : compare_bytes(a.p + i, an, b.p + k, bn);
+	a = slice_of(a.p + i, a.n - i);
+	b = slice_of(b.p + k, b.n - k);
+	return a.n != b.n ? (a.n > b.n) - (a.n < b.n) : slice_compare(a, b);
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)

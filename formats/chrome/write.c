@@ -269,7 +269,7 @@ static bool declare_class(struct chrome_state *st, struct class *c)
 	return p != NULL;
 }
 
-bool chrome_declare(struct writer *w, const struct batch *b)
+bool chrome_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
 	struct chrome_state *const st = w->state;
 
@@ -544,7 +544,7 @@ static bool declare_batch(struct writer *w, const struct batch *b, struct chunk 
 {
 	struct chrome_state *const st = w->state;
 
-	if (!chrome_declare(w, b))
+	if (!chrome_declare(w, b, chunk))
 		return false;
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		const struct track *const k = b->tracks[i], *const next =

@@ -142,11 +142,11 @@ static const struct value *find_value(const struct attributes *a, const char *na
 	return NULL;
 }
 
-static uint64_t find_number(const struct attributes *a, const char *name, uint64_t absent)
+static uint64_t find_number(const struct attributes *a, const char *name)
 {
 	const struct value *const v = find_value(a, name, VALUE_U64);
 
-	return v != NULL ? v->u64 : absent;
+	return v != NULL ? v->u64 : 0;
 }
 
 static struct slice find_text(const struct attributes *a, const char *name)
@@ -162,7 +162,7 @@ static void read_trace(struct heph_state *st, const struct attributes *a)
 {
 	const struct slice clock = find_text(a, "clock");
 
-	if (find_number(a, "version", 0) != HEPH_OWN_VERSION)
+	if (find_number(a, "version") != HEPH_OWN_VERSION)
 		return;
 	st->own.active = true;
 	if (clock.n > 0 && utf8_valid(clock.p, clock.n)) {
@@ -267,7 +267,7 @@ static bool add_thread(struct heph_state *st, const struct heph_packet *k, struc
 		            "a track below more than %d others is shown below the last of so many",
 		            TRACE_MAX_DEPTH);
 	set_id(to.track, a);
-	to.track->lane = (uint16_t)find_number(a, "lane", 0);
+	to.track->lane = (uint16_t)find_number(a, "lane");
 	to.track->is_child = slice_is(find_text(a, "kind"), "child");
 	return add_described(st, to);
 }

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/numbers.h"
+
 /* ---- roles of fields ---- */
 
 #define THREAD_PREFIX "thread" /* name of the track of a thread, before its number */
@@ -32,8 +34,6 @@ static bool has_leaf(const void *ctx, struct slice name)
 
 static bool has_any_leaf(const void *ctx, struct slice name)
 {
-	(void)ctx;
-	(void)name;
 	return true;
 }
 
@@ -426,18 +426,6 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool parse_decimal(struct slice s, uint64_t *v)
-{
-	*v = 0;
-	for (uint32_t i = 0; i < s.n; i++) {
-		const unsigned digit = (unsigned)(s.p[i] - '0');
-		if (digit > 9 || *v > (UINT64_MAX - digit) / 10)
-			return false;
-		*v = *v * 10 + digit;
-	}
-	return s.n > 0;
-}
-
 /* Parses "category label number".  The label may contain blanks: it is the text between the first and the
  * last word. */
 static bool parse_line(struct ht_state *st, struct slice line, const char *path, uint64_t number)
@@ -454,7 +442,7 @@ static bool parse_line(struct ht_state *st, struct slice line, const char *path,
 	uint32_t last = end; /* start of the last word, then end of the label */
 	while (last > start && !is_blank(line.p[last - 1]))
 		last--;
-	if (!parse_decimal(slice_of(line.p + last, end - last), &identifier))
+	if (!units_count(slice_of(line.p + last, end - last), &identifier))
 		return report_line(st, path, number, "the last word is not a 64-bit number");
 	while (start < last && !is_blank(line.p[start]))
 		start++;

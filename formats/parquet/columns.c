@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/match.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
@@ -35,14 +36,6 @@ static void extend_f64(struct bounds *b, double v)
 	b->any = true;
 }
 
-static int compare_text(struct slice a, const struct bounds_text *b)
-{
-	const size_t n = a.n < b->n ? a.n : b->n;
-	const int d = n > 0 ? memcmp(a.p, b->p, n) : 0;
-
-	return d != 0 ? d : (a.n > b->n) - (a.n < b->n);
-}
-
 static void set_text(struct bounds_text *to, struct slice s)
 {
 	to->cut = s.n > BOUNDS_TEXT;
@@ -53,9 +46,9 @@ static void set_text(struct bounds_text *to, struct slice s)
 
 static void extend_text(struct bounds *b, struct slice s)
 {
-	if (!b->any || compare_text(s, &b->min) < 0)
+	if (!b->any || slice_compare(s, slice_of(b->min.p, b->min.n)) < 0)
 		set_text(&b->min, s);
-	if (!b->any || compare_text(s, &b->max) > 0)
+	if (!b->any || slice_compare(s, slice_of(b->max.p, b->max.n)) > 0)
 		set_text(&b->max, s);
 	b->any = true;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/match.h"
+#include "base/numbers.h"
 
 /* ---- names of processes and threads ---- */
 
@@ -51,19 +52,6 @@ static bool add_single(struct vocab_names *n, uint64_t id, const struct plan_tem
 	return table64_put(&n->by_id, id, n->nsingle++);
 }
 
-/* Parses a number in decimal digits. */
-static bool parse_id(struct slice s, uint64_t *id)
-{
-	*id = 0;
-	for (uint32_t i = 0; i < s.n; i++) {
-		const unsigned digit = (unsigned)(s.p[i] - '0');
-		if (digit > 9 || *id > (UINT64_MAX - digit) / 10)
-			return false;
-		*id = *id * 10 + digit;
-	}
-	return s.n > 0;
-}
-
 static bool read_singles(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *names)
 {
 	struct vocab_names *const n = names;
@@ -73,7 +61,7 @@ static bool read_singles(struct vocab_draft *d, const struct yaml_node *value, c
 	if (value->kind != NODE_MAP)
 		return yaml_bad(&d->file, value, "%s is a mapping of numbers to names", what);
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
-		if (key->kind != NODE_SCALAR || !parse_id(key->text, &id)) {
+		if (key->kind != NODE_SCALAR || !units_count(key->text, &id)) {
 			yaml_bad(&d->file, key, "%s has a key that is no number from 0 to %" PRIu64 ": %s",
 			         what, UINT64_MAX,
 			         quoted(&q, key->kind == NODE_SCALAR ? key->text : SLICE_LIT("")));
@@ -213,28 +201,29 @@ static bool read_null_value(struct vocab_draft *d, const struct yaml_node *node,
 {
 	struct quoted q;
 
-	return (node->kind == NODE_SCALAR && parse_id(node->text, number)) ||
+	return (node->kind == NODE_SCALAR && units_count(node->text, number)) ||
 	       yaml_bad(&d->file, node, "none has a value that is no number: %s",
 	                quoted(&q, node->kind == NODE_SCALAR ? node->text : SLICE_LIT("")));
 }
 
-static bool read_null_values(struct vocab_draft *d, const struct yaml_node *key)
+static void read_null_values(struct vocab_draft *d, const struct yaml_node *key)
 {
 	const struct yaml_node *const value = key->next;
 	uint64_t *const numbers = vocab_alloc(d, yaml_count(value), sizeof *numbers);
 	struct vocab_none *const none = vocab_alloc(d, 1, sizeof *none);
 
 	if (numbers == NULL || none == NULL || !vocab_text(d, key, "the name of a field", &none->field))
-		return false;
-	if (yaml_count(value) > VOCAB_MAX_NONE)
-		return yaml_bad(&d->file, value, "none has more than %u values of one field", VOCAB_MAX_NONE);
+		return;
+	if (yaml_count(value) > VOCAB_MAX_NONE) {
+		yaml_bad(&d->file, value, "none has more than %u values of one field", VOCAB_MAX_NONE);
+		return;
+	}
 	none->none.values = numbers;
 	for (const struct yaml_node *item = yaml_first(value); item != NULL; item = yaml_after(value, item))
 		if (read_null_value(d, item, &numbers[none->none.n]))
 			none->none.n++;
 	none->next = d->nones;
 	d->nones = none;
-	return true;
 }
 
 static bool read_none(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *draft)

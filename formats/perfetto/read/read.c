@@ -78,7 +78,7 @@ static int compare_waiting(const void *a, const void *b)
 /* ---- events of a record ---- */
 
 /* Gives out an event without bytes. */
-static enum record_status give_further(struct pf_state *st, struct record *rec, const struct pf_event *x)
+static void give_further(struct pf_state *st, struct record *rec, const struct pf_event *x)
 {
 	rec->role = RECORD_IS_MORE;
 	rec->end = rec->p;
@@ -87,7 +87,6 @@ static enum record_status give_further(struct pf_state *st, struct record *rec, 
 	if (pf_wants_model(st))
 		rec->track = x->model != NULL ? x->model : pf_model(st, x->track, pf_event_name(st));
 	st->further = x;
-	return RECORD_DONE;
 }
 
 /* Gives out the next event before that of the packet. */

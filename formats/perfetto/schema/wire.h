@@ -196,14 +196,17 @@ static inline unsigned wire_size(uint64_t v)
 	return (70 - (unsigned)__builtin_clzll(v | 1)) / 7;
 }
 
-static inline void wire_number(struct text *t, unsigned field, uint64_t v)
+static inline void wire_tagged(struct text *t, uint32_t tag, uint64_t v)
 {
 	char *p = text_reserve(t, 2 * PF_VARINT_MAX);
 
-	if (p == NULL)
-		return;
-	p = wire_put(p, PF_TAG(field, PF_VARINT));
-	t->n = (size_t)(wire_put(p, v) - t->p);
+	if (p != NULL)
+		t->n = (size_t)(wire_put(wire_put(p, tag), v) - t->p);
+}
+
+static inline void wire_number(struct text *t, unsigned field, uint64_t v)
+{
+	wire_tagged(t, PF_TAG(field, PF_VARINT), v);
 }
 
 static inline void wire_double(struct text *t, unsigned field, double v)
@@ -223,12 +226,7 @@ static inline void wire_double(struct text *t, unsigned field, double v)
 /* Writes the tag and length of n bytes that the caller appends. */
 static inline void wire_head(struct text *t, unsigned field, size_t n)
 {
-	char *p = text_reserve(t, 2 * PF_VARINT_MAX);
-
-	if (p == NULL)
-		return;
-	p = wire_put(p, PF_TAG(field, PF_BYTES));
-	t->n = (size_t)(wire_put(p, n) - t->p);
+	wire_tagged(t, PF_TAG(field, PF_BYTES), n);
 }
 
 static inline void wire_slice(struct text *t, unsigned field, struct slice s)
