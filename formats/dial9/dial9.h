@@ -26,6 +26,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/table.h"
 #include "format/format.h"
 #include "format/recover.h"

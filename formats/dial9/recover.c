@@ -126,9 +126,9 @@ bool d9_has_entries(char tag)
 static void repair_count(struct recovery *rc, const struct entries *e)
 {
 	const char *const p = rc->r->in->p;
-	const char count[4] = { (char)e->whole, (char)(e->whole >> 8), (char)(e->whole >> 16),
-		                (char)(e->whole >> 24) };
+	char count[4];
 
+	store_uint(count, e->whole, sizeof count, false);
 	recover_keep(rc, p + e->count_at);
 	recover_replace(rc, p + e->count_at + e->count_size, count, e->count_size,
 	                &d9_rules[D9_RULE_CUT_FRAME],

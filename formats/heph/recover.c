@@ -106,8 +106,9 @@ static void recover_packet(struct recovery *rc, const struct record *rec)
 {
 	const struct heph_state *const st = rc->r->state;
 	const uint32_t was = load_u32(rec->p + 4, true), is = (uint32_t)(rec->end - rec->p);
-	const char size[4] = { (char)(is >> 24), (char)(is >> 16), (char)(is >> 8), (char)is };
+	char size[4];
 
+	store_uint(size, is, sizeof size, true);
 	if (st->packet.fault != NULL) {
 		rc->records--;
 		recover_keep(rc, rec->p);

@@ -98,8 +98,7 @@ static void put_number(struct thrift *t, int id, uint64_t bits, uint32_t size)
 {
 	char p[8];
 
-	for (uint32_t i = 0; i < size; i++, bits >>= 8)
-		p[i] = (char)bits;
+	store_uint(p, bits, sizeof p, false);
 	thrift_text(t, id, (struct slice){ p, size, 0 });
 }
 
@@ -135,20 +134,9 @@ void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, s
 
 /* ---- PLAIN values ---- */
 
-static inline void plain_u64(struct text *t, uint64_t v)
-{
-	char *const p = text_reserve(t, 8);
-
-	if (p == NULL)
-		return;
-	p[0] = (char)v, p[1] = (char)(v >> 8), p[2] = (char)(v >> 16), p[3] = (char)(v >> 24);
-	p[4] = (char)(v >> 32), p[5] = (char)(v >> 40), p[6] = (char)(v >> 48), p[7] = (char)(v >> 56);
-	t->n += 8;
-}
-
 static void plain_text(struct text *t, struct slice s)
 {
-	plain_u32(t, s.n);
+	plain_uint(t, s.n, 4);
 	text_add(t, s.p, s.n);
 }
 
@@ -172,10 +160,7 @@ static uint32_t find_number(struct dictionary *d, uint64_t v, unsigned size, boo
 		d->no_memory = true;
 		return DICTIONARY_NONE;
 	}
-	if (size == 4)
-		plain_u32(&d->plain, (uint32_t)v);
-	else
-		plain_u64(&d->plain, v);
+	plain_uint(&d->plain, v, size);
 	return d->n++;
 }
 
@@ -309,10 +294,7 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v)
 		leave_dictionary(c, tools);
 	}
 	extend_i64(&c->bounds, v);
-	if (size == 4)
-		plain_u32(&c->plain, (uint32_t)v);
-	else
-		plain_u64(&c->plain, (uint64_t)v);
+	plain_uint(&c->plain, (uint64_t)v, size);
 	column_end_row(c, tools, true);
 }
 
@@ -331,7 +313,7 @@ void column_known_number(struct column *c, struct column_tools *tools, int64_t v
 void column_f64(struct column *c, struct column_tools *tools, double v)
 {
 	extend_f64(&c->bounds, v);
-	plain_u64(&c->plain, bits_of(v));
+	plain_uint(&c->plain, bits_of(v), 8);
 	column_end_row(c, tools, true);
 }
 
@@ -339,18 +321,14 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 {
 	const size_t at = c->plain.n;
 
-	plain_u32(&c->plain, s.n);
+	plain_uint(&c->plain, s.n, 4);
 	const bool repaired = text_utf8(&c->plain, s) > 0;
 	if (c->plain.failed) {
 		tools->failed = true;
 		return false;
 	}
-	if (repaired) { /* longer than s */
-		const size_t end = c->plain.n;
-		c->plain.n = at;
-		plain_u32(&c->plain, (uint32_t)(end - at - 4));
-		c->plain.n = end;
-	}
+	if (repaired) /* longer than s */
+		store_uint(c->plain.p + at, c->plain.n - at - 4, 4, false);
 	tools->bytes += c->plain.n - at;
 	if (c->type == COLUMN_TEXT)
 		extend_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
@@ -361,26 +339,25 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 struct text *column_begin_text(struct column *c, size_t *at)
 {
 	*at = c->plain.n;
-	plain_u32(&c->plain, 0);
+	plain_uint(&c->plain, 0, 4);
 	return &c->plain;
 }
 
 bool column_end_text(struct column *c, struct column_tools *tools, size_t at)
 {
-	const size_t end = c->plain.n, n = end - at - 4;
+	const size_t n = c->plain.n - at - 4;
 
 	if (c->plain.failed) {
 		tools->failed = true;
 		return true;
 	}
-	c->plain.n = at;
 	if (n > VALUE_MAX) {
+		c->plain.n = at;
 		column_null(c, tools);
 		return false;
 	}
-	plain_u32(&c->plain, (uint32_t)n);
-	c->plain.n = end;
-	tools->bytes += end - at;
+	store_uint(c->plain.p + at, n, 4, false);
+	tools->bytes += n + 4;
 	column_end_row(c, tools, true);
 	return true;
 }

@@ -3,7 +3,6 @@
  * headers, and the metadata of columns.  Pages of data and of dictionaries have version 1 (parquet.thrift),
  * compressed by zstd.
  */
-#include "base/numbers.h"
 #include "parquet/parquet.h"
 
 /* ---- Thrift ---- */
@@ -349,14 +348,10 @@ static void put_levels(const struct column *c, struct text *to)
 {
 	const size_t at = to->n;
 
-	plain_u32(to, 0);
+	plain_uint(to, 0, 4);
 	put_hybrid(to, c->present, c->rows, 1);
-	if (to->failed)
-		return;
-	const size_t end = to->n;
-	to->n = at;
-	plain_u32(to, (uint32_t)(end - at - 4));
-	to->n = end;
+	if (!to->failed)
+		store_uint(to->p + at, to->n - at - 4, 4, false);
 }
 
 static void put_values(const struct column *c, struct text *to, int32_t encoding)

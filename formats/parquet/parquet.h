@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/os.h"
 #include "base/table.h"
 #include "format/fields_json.h"
@@ -59,14 +60,15 @@ void thrift_end(struct thrift *t);
 void thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n);
 void thrift_add_struct(struct thrift *t); /* opens a structure as an element */
 
-static inline void plain_u32(struct text *t, uint32_t v)
+/* Adds the low `size` bytes of a number. */
+static inline void plain_uint(struct text *t, uint64_t v, unsigned size)
 {
-	char *const p = text_reserve(t, 4);
+	char *const p = text_reserve(t, 8);
 
 	if (p == NULL)
 		return;
-	p[0] = (char)v, p[1] = (char)(v >> 8), p[2] = (char)(v >> 16), p[3] = (char)(v >> 24);
-	t->n += 4;
+	store_uint(p, v, 8, false); /* one instruction, where copying `size` bytes is a loop */
+	t->n += size;
 }
 
 /* ---- bounds and dictionary of a column (columns.c) ---- */

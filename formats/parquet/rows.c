@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"

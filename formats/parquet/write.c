@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/numbers.h"
 #include "out/facts.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
@@ -362,7 +361,7 @@ static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more
 			    "the footer of a Parquet file has 4 GiB at most; parquet-dir writes parts");
 			return false;
 		}
-		plain_u32(t, (uint32_t)st->footer_bytes);
+		plain_uint(t, st->footer_bytes, 4);
 		text_str(t, PARQUET_MAGIC);
 		st->footer_bytes = st->footer_meta = 0;
 		st->ending++;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/numbers.h"
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/value.h"

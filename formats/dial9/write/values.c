@@ -186,13 +186,6 @@ static void put_addresses(struct d9w_values *x, const struct value *v, struct ch
 	x->left -= 8 * n;
 }
 
-/* Sets the number of entries, which precedes them. */
-static void set_count(struct text *t, size_t at, uint32_t n)
-{
-	for (unsigned i = 0; i < 4 && !t->failed; i++)
-		t->p[at + i] = (char)(n >> (8 * i));
-}
-
 static void put_map_of_texts(struct d9w_values *x, const struct value *v, struct chunk *chunk,
                              uint64_t offset)
 {
@@ -206,7 +199,8 @@ static void put_map_of_texts(struct d9w_values *x, const struct value *v, struct
 	}
 	if (i < v->count)
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
-	set_count(&chunk->text, at, i);
+	if (!chunk->text.failed)
+		store_uint(chunk->text.p + at, i, 4, false); /* the number of entries precedes them */
 }
 
 /* ---- lists and maps ---- */
@@ -268,7 +262,8 @@ static void put_values(struct d9w_values *x, const struct value *v, bool stack, 
 			put_element(x, &v->values[(size_t)i * each + k], stack, depth + 1, chunk, offset);
 	if (i < v->count)
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
-	set_count(&chunk->text, at, i);
+	if (!chunk->text.failed)
+		store_uint(chunk->text.p + at, i, 4, false); /* the number of entries precedes them */
 }
 
 /* ---- any value ---- */

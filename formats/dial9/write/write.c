@@ -62,8 +62,7 @@ void d9w_number(struct text *t, uint64_t v, unsigned size)
 
 	if (p == NULL)
 		return;
-	for (unsigned i = 0; i < size; i++)
-		p[i] = (char)(v >> (8 * i));
+	store_uint(p, v, 8, false); /* one instruction, where copying `size` bytes is a loop */
 	t->n += size;
 }
 
@@ -475,8 +474,8 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 	d9w_number(t, 0, 4);
 	while (!t->failed && facts_next(&facts, &fact))
 		put_fact(&m, &fact);
-	for (unsigned i = 0; i < 4 && !t->failed; i++)
-		t->p[m.at + i] = (char)(m.n >> (8 * i));
+	if (!t->failed)
+		store_uint(t->p + m.at, m.n, 4, false);
 	t->failed |= st->values.scratch.failed;
 }
 

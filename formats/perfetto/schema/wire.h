@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/cursor.h"
+#include "base/numbers.h"
 #include "base/slice.h"
 #include "output/text.h"
 
@@ -218,9 +219,8 @@ static inline void wire_double(struct text *t, unsigned field, double v)
 		return;
 	memcpy(&bits, &v, sizeof bits);
 	p = wire_put(p, PF_TAG(field, PF_FIXED64));
-	for (unsigned shift = 0; shift < 64; shift += 8)
-		*p++ = (char)(bits >> shift);
-	t->n = (size_t)(p - t->p);
+	store_uint(p, bits, 8, false);
+	t->n = (size_t)(p - t->p) + 8;
 }
 
 /* Writes the tag and length of n bytes that the caller appends. */
