@@ -7,11 +7,10 @@
  */
 #include "ctf/ctf.h"
 
-#include <stdlib.h>
-
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "format/fields_json.h"
+#include "json/scan.h"
 #include "model/event_traits.h"
 #include "out/kind.h"
 #include "output/text_json.h"
@@ -114,14 +113,7 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 /* Parses a value of JSON.  Returns false if it is not a number, or beyond a double. */
 static bool parse_json_number(const struct value *v, double *number)
 {
-	char text[64], *end;
-
-	if (v->count == 0 || v->count >= sizeof text || (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
-		return false;
-	memcpy(text, v->p, v->count);
-	text[v->count] = '\0';
-	*number = strtod(text, &end);
-	return end == text + v->count && *number - *number == 0;
+	return json_double(value_text(v), number) && *number - *number == 0;
 }
 
 /* Returns the type of the elements of a list that becomes a sequence; else VALUE_NONE.  Frames of call stacks

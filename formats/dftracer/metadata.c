@@ -64,14 +64,6 @@ static struct slice arg_text(struct dft_state *st, const struct dft_record *rec,
 
 /* ---- metadata: facts of the whole trace ---- */
 
-static bool has_meta(const struct trace *t, struct slice name)
-{
-	for (uint32_t i = 0; i < t->nmeta; i++)
-		if (slice_equal(t->meta[i].name, name))
-			return true;
-	return false;
-}
-
 /* Adds the fact "prefix.key"; the first one of each name is retained, up to DFT_MAX_META facts. */
 static void add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
 {
@@ -84,7 +76,7 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 		return;
 	}
 	const struct slice name = textscan_slice(printed.p, printed.n);
-	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META ||
+	if (trace_meta(trace, name) != NULL || trace->nmeta >= DFT_MAX_META ||
 	    text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
 		return;
 	st->sh->meta_bytes += text.n + name.n;

@@ -492,17 +492,15 @@ static void set_clock(struct d9_state *st, const struct d9_schema *s, const stru
 static void add_fact(struct d9_state *st, struct slice name, const struct value *v, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
+	const struct field *const known = trace_meta(trace, name);
 	const uint32_t bytes = name.n + v->count;
-	uint32_t i = 0;
 	struct quoted q, q2, q3;
 
-	while (i < trace->nmeta && !slice_equal(trace->meta[i].name, name))
-		i++;
-	if (i < trace->nmeta) {
-		if (!slice_equal(value_text(&trace->meta[i].value), value_text(v)) &&
+	if (known != NULL) {
+		if (!slice_equal(value_text(&known->value), value_text(v)) &&
 		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
 			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s was %s, now it is %s", quoted(&q, name),
-			        quoted(&q2, value_text(&trace->meta[i].value)), quoted(&q3, value_text(v)));
+			        quoted(&q2, value_text(&known->value)), quoted(&q3, value_text(v)));
 		return;
 	}
 	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes) {

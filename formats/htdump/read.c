@@ -325,9 +325,8 @@ static void add_version(struct ht_state *st)
 	char text[80];
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		if (slice_equal(trace->meta[i].name, st->c->version))
-			return;
+	if (trace_meta(trace, st->c->version) != NULL)
+		return;
 	for (uint32_t i = 0; i < plan->nleaves && i < 3 && ht_leaf_is_integer(&plan->leaves[i]); i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64, i > 0 ? "." : "",
 		                      ht_leaf_integer(st, &plan->leaves[i]));

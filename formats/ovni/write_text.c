@@ -6,9 +6,9 @@
  * spans of a stream nest, so the ends of open spans are on a stack of at most MAX_DEPTH.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/utf8.h"
+#include "json/scan.h"
 #include "model/event_traits.h"
 #include "ovni/ovni.h"
 
@@ -343,18 +343,12 @@ static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, s
 /* Sets *number to the value, or to the number in its JSON text.  Returns false if it is not a number. */
 static bool number_of(const struct value *v, struct value *number)
 {
-	char text[64], *end;
-
-	*number = *v;
-	if (v->type >= VALUE_BOOL && v->type <= VALUE_ADDRESS)
-		return true;
-	if (v->type != VALUE_JSON || v->count == 0 || v->count >= sizeof text ||
-	    (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
-		return false;
-	memcpy(text, v->p, v->count);
-	text[v->count] = '\0';
-	*number = (struct value){ .type = VALUE_F64, .f64 = strtod(text, &end) };
-	return end == text + v->count;
+	if (v->type != VALUE_JSON) {
+		*number = *v;
+		return v->type >= VALUE_BOOL && v->type <= VALUE_ADDRESS;
+	}
+	*number = (struct value){ .type = VALUE_F64 };
+	return json_double(value_text(v), &number->f64);
 }
 
 /* Changes the value of a series.  Returns false if no mark begins, as the value is the same or 0. */

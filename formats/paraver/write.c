@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "json/scan.h"
 #include "model/event_traits.h"
 #include "out/tracks.h"
 #include "paraver/paraver.h"
@@ -223,17 +224,10 @@ static void add_instant(struct paraver_state *st, const struct paraver_track *k,
 /* Converts a value to an integer.  Returns false if it is not a number, or NaN. */
 static bool to_integer(const struct value *v, uint64_t offset, int64_t *number, struct chunk *chunk)
 {
-	char text[64], *end;
 	double f = v->f64;
 
 	if (v->type == VALUE_JSON) {
-		if (v->count == 0 || v->count >= sizeof text ||
-		    (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
-			return false;
-		memcpy(text, v->p, v->count);
-		text[v->count] = '\0';
-		f = strtod(text, &end);
-		if (end != text + v->count)
+		if (!json_double(value_text(v), &f))
 			return false;
 	} else if (v->type >= VALUE_BOOL && v->type <= VALUE_U64) {
 		*number = v->u64 > INT64_MAX ? INT64_MAX : (int64_t)v->u64;

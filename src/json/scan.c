@@ -4,6 +4,7 @@
  */
 #include "json/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
@@ -26,6 +27,18 @@ bool json_integer(struct slice s, uint64_t *v)
 		return false;
 	*v = minus ? -*v : *v;
 	return true;
+}
+
+bool json_double(struct slice s, double *v)
+{
+	char text[64], *end;
+
+	if (s.n == 0 || s.n >= sizeof text || (*s.p != '-' && (*s.p < '0' || *s.p > '9')))
+		return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = '\0';
+	*v = strtod(text, &end);
+	return end == text + s.n;
 }
 
 #if defined(__x86_64__)

@@ -44,6 +44,10 @@ bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 /* Likewise for digits after an optional minus sign.  *v: two's complement if there is one. */
 bool json_integer(struct slice s, uint64_t *v);
 
+/* Reads a number as the nearest double, or an infinity.  Returns false if the text is none, or has more than
+ * 63 bytes. */
+bool json_double(struct slice s, double *v);
+
 /* Reads n bytes at offset `at` that are known to be digits.  Returns false if they need more than 64 bits. */
 static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64_t *v)
 {

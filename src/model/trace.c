@@ -312,6 +312,14 @@ struct track *trace_add_thread(struct trace *t, const struct track *process, uin
 	return k;
 }
 
+const struct field *trace_meta(const struct trace *t, struct slice name)
+{
+	for (uint32_t i = 0; i < t->nmeta; i++)
+		if (slice_equal(t->meta[i].name, name))
+			return &t->meta[i];
+	return NULL;
+}
+
 bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 {
 	trace_change(t);

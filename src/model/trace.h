@@ -12,9 +12,8 @@
 struct trace {
 	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
-	const char *byte_order; /* "little", "big"; NULL: not applicable */
-	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
-	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
+	const char *byte_order, *clock; /* "little", "big" or NULL; "monotonic", "unix", "unknown" ... */
+	const char *record_id;          /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known, free_order, labelled; /* begins and ends pair by time; processes name their file */
 	bool dialect_known, has_times;          /* no record of this input changes it; first_start is known */
 	uint64_t epoch_ns, zero_ns; /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
@@ -49,6 +48,7 @@ struct class *trace_name_class(struct trace *t, struct slice name); /* to be pla
 struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
+const struct field *trace_meta(const struct trace *t, struct slice name); /* the first, or NULL */
 
 /* Interns a text that events repeat: texts_intern().  Only for the reader or, with free_order, for
  * interpretation, as it passes no gate. */

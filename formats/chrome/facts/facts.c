@@ -211,14 +211,6 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 
 /* ---- metadata events ---- */
 
-static bool has_fact(const struct trace *t, struct slice name)
-{
-	for (uint32_t i = 0; i < t->nmeta; i++)
-		if (slice_equal(t->meta[i].name, name))
-			return true;
-	return false;
-}
-
 void chrome_read_metadata(struct chrome_reading *st)
 {
 	static const char *const others[] = { "process_name", "thread_name", "process_sort_index",
@@ -233,7 +225,7 @@ void chrome_read_metadata(struct chrome_reading *st)
 		if (slice_is(key, others[i]))
 			return;
 	if (args->kind == JSON_ABSENT || *args->p != '{' || name->kind != JSON_STRING || key.n == 0 ||
-	    has_fact(st->r->trace, key))
+	    trace_meta(st->r->trace, key) != NULL)
 		return;
 	struct json_walk w = json_walk_again(args);
 	while (json_walk_next(&w) && ++n == 1)

@@ -15,14 +15,6 @@
 #define FACTS_MAX 512U
 #define FACTS_BYTES (256U << 10)
 
-static bool has_fact(const struct trace *t, struct slice name)
-{
-	for (uint32_t i = 0; i < t->nmeta; i++)
-		if (slice_equal(t->meta[i].name, name))
-			return true;
-	return false;
-}
-
 /* Adds facts: only texts and numbers, the first of each name. */
 static void add_facts(struct interpret *in, const struct value *map)
 {
@@ -32,7 +24,7 @@ static void add_facts(struct interpret *in, const struct value *map)
 		if (key->type != VALUE_STRING || v->type > VALUE_STRING || v->type == VALUE_NONE)
 			continue;
 		if (in->trace->nmeta >= FACTS_MAX || bytes > FACTS_BYTES - in->facts_bytes ||
-		    has_fact(in->trace, value_text(key)))
+		    trace_meta(in->trace, value_text(key)) != NULL)
 			continue;
 		in->facts_bytes += (uint32_t)bytes;
 		in->failed |= !trace_add_meta(in->trace, value_text(key), *v);
