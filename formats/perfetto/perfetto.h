@@ -34,7 +34,6 @@ enum perfetto_loss {
 extern const struct loss perfetto_losses[PERFETTO_LOSSES + 1];
 extern const struct writer_ops perfetto_writer_ops;
 extern const struct copier_ops perfetto_copier_ops;
-extern const struct recover_ops perfetto_recover_ops;
 
 /* ---- state ---- */
 

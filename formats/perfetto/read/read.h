@@ -8,7 +8,7 @@
  * values.c makes events of the model, or raw.c those of raw packets.
  *
  *   read.c        the reader: events of a record, events that wait for earlier ones, the look-ahead
- *   frames.c      frames, the search after damage, packets above the limit
+ *   frames.c      frames, the search after damage, packets above the limit, recovery
  *   packets.c     fields of a packet, compressed packets
  *   check.c       packets against the schema: wire types, enums, texts
  *   sequences.c   state of sequences, interned data
@@ -82,6 +82,7 @@ enum pf_rule {
 };
 
 extern const struct rule perfetto_rules[PF_RULE_COUNT + 1];
+extern const struct recover_ops perfetto_recover_ops;
 
 /* ---- packets ---- */
 
