@@ -101,16 +101,6 @@ static const char *most_likely_dialect(unsigned d)
 	return dialect_names[D3];
 }
 
-/* Returns DIALECTS for an unknown name. */
-static unsigned find_dialect(const char *name)
-{
-	unsigned i = 0;
-
-	while (i < DIALECTS && strcmp(dialect_names[i], name) != 0)
-		i++;
-	return i;
-}
-
 /* Returns the tallies (bits of enum dft_tallied) that are usual in the dialect, so not reported. */
 static unsigned usual_forms(const char *dialect)
 {
@@ -126,7 +116,7 @@ static unsigned usual_forms(const char *dialect)
 		       BIT(DFT_HASHES_AS_TEXT),
 	};
 
-	return forms[find_dialect(dialect)];
+	return forms[option_word(dialect_names, dialect)];
 }
 
 void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
@@ -137,7 +127,7 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 	const uint64_t s = defines_hash(rec, f) ? 0 : dft_signature(rec, f->phase);
 	if (s != 0 && s == st->last_signature)
 		return;
-	const unsigned d = dialects_of_record(rec, f), expected = find_dialect(st->dialect);
+	const unsigned d = dialects_of_record(rec, f), expected = option_word(dialect_names, st->dialect);
 	if (expected == DIALECTS || (d & BIT(expected)) != 0) {
 		st->last_signature = s;
 		return;

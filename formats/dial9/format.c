@@ -98,10 +98,9 @@ const char *const d9_dialects[] = {
 
 enum d9_dialect d9_dialect_of(const char *name)
 {
-	for (int i = 0; name != NULL && i < D9_DIALECTS; i++)
-		if (strcmp(name, d9_dialects[i]) == 0)
-			return (enum d9_dialect)i;
-	return name == NULL ? D9_0_4 : D9_0_3_2;
+	const unsigned i = name != NULL ? option_word(d9_dialects, name) : D9_0_4;
+
+	return i < D9_DIALECTS ? (enum d9_dialect)i : D9_0_3_2;
 }
 
 static void look_for_dialect(struct d9_state *st)

@@ -224,16 +224,15 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
 
 /* ---- the writer ---- */
 
+/* By enum plan_stack. */
+static const char *const stack_kinds[] = { "spans", "cpu", "off-cpu", "alloc", NULL };
+
 static bool folded_open(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
 	const char *const stacks = option_find(w->options, "stacks");
 
-	st->samples = stacks == NULL                   ? PLAN_STACK_ANY
-	              : strcmp(stacks, "cpu") == 0     ? PLAN_STACK_CPU
-	              : strcmp(stacks, "off-cpu") == 0 ? PLAN_STACK_OFF_CPU
-	              : strcmp(stacks, "alloc") == 0   ? PLAN_STACK_ALLOC
-	                                               : PLAN_STACK_ANY;
+	st->samples = stacks != NULL ? (enum plan_stack)option_word(stack_kinds, stacks) : PLAN_STACK_ANY;
 	st->bias = (uint64_t)w->run->signed_time << 63;
 	st->stack.tree = &st->tree;
 	return folded_tree_begin(&st->tree);
@@ -287,8 +286,6 @@ const struct loss folded_losses[FOLDED_LOSSES + 1] = {
 };
 
 static const char *const suffixes[] = { ".folded", NULL };
-
-static const char *const stack_kinds[] = { "spans", "cpu", "off-cpu", "alloc", NULL };
 
 static const struct format_option options[] = {
 	{ .name = "stacks",

@@ -25,4 +25,7 @@ struct option_value {
 /* The last value of an option, or NULL. */
 const char *option_find(const struct option_value *list, const char *name);
 
+/* The index of a name in a list that NULL ends; the length of the list if it is not there. */
+unsigned option_word(const char *const *words, const char *name);
+
 #endif

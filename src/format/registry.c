@@ -213,6 +213,15 @@ const char *option_find(const struct option_value *list, const char *name)
 	return NULL;
 }
 
+unsigned option_word(const char *const *words, const char *name)
+{
+	unsigned i = 0;
+
+	while (words[i] != NULL && strcmp(words[i], name) != 0)
+		i++;
+	return i;
+}
+
 const struct rule *rule_next(struct rule_walk *w)
 {
 	static const struct rule *const lists[] = { input_rules, limit_rules, vocab_rules, policy_rules,

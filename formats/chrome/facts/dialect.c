@@ -160,9 +160,8 @@ void chrome_look_at_head(struct chrome_reading *st)
 	r->trace->clock = "unknown";
 	if (r->trace->zero_ns == 0)
 		r->trace->zero_ns = zero;
-	for (unsigned i = 1; r->dialect != NULL && i < CHROME_DIALECTS; i++)
-		if (strcmp(r->dialect, chrome_dialects[i]) == 0)
-			chrome_set_dialect(st, (enum chrome_dialect)i);
+	if (r->dialect != NULL) /* one of these: the command line is checked */
+		chrome_set_dialect(st, (enum chrome_dialect)option_word(chrome_dialects, r->dialect));
 	st->forced_dialect = r->dialect != NULL;
 	if (n >= sizeof own_head - 1 && memcmp(p, own_head, sizeof own_head - 1) == 0)
 		chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);

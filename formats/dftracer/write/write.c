@@ -542,23 +542,15 @@ const struct loss dfw_losses[DFW_LOSSES + 1] = {
 };
 const char *const dfw_dialect_names[] = { "d1", "d3", "d5", NULL };
 
-static enum dfw_dialect dialect_of(const struct option_value *options)
-{
-	const char *const name = option_find(options, DFW_DIALECT_OPTION);
-
-	for (int i = DFW_D1; name != NULL && i <= DFW_D5; i++)
-		if (strcmp(name, dfw_dialect_names[i]) == 0)
-			return (enum dfw_dialect)i;
-	return DFW_D5;
-}
-
 static bool dfw_open(struct writer *w, struct chunk *chunk)
 {
+	const char *const dialect = option_find(w->options, DFW_DIALECT_OPTION);
+	const unsigned asked = dialect != NULL ? option_word(dfw_dialect_names, dialect) : DFW_D5;
 	struct dfw_state *const st = w->state;
 
 	st->signed_time = w->run->signed_time;
 	st->own = strcmp(w->run->trace->format, "dftracer") == 0;
-	st->dialect = dialect_of(w->options);
+	st->dialect = asked < DFW_D5 ? (enum dfw_dialect)asked : DFW_D5;
 	if (st->dialect != DFW_D5)
 		text_str(&chunk->text, "[\n");
 	return true;
