@@ -4,7 +4,8 @@
  * end at the same time, so the ends given to the engine always are those of the innermost span.
  *
  * Findings are deferred to the end of the file: the nesting of a track whose events are not in order of time
- * is not checked.  Conversions sort the events of such tracks first, and report what they find then.
+ * is not checked.  Conversions sort the events of such tracks first, and report nothing more then: what they
+ * find is what validation finds.
  */
 #include <stdlib.h>
 
@@ -26,26 +27,22 @@ static const char *track_label(const struct pf_track *t, char space[64])
 	return space;
 }
 
-static void report_on(struct pf_state *st, struct findings *to, const struct pf_deferred *h)
+static void report_on(struct pf_state *st, const struct pf_deferred *h)
 {
 	const char *const lacking = pf_lacking(st, h->track, h->needs);
 	char label[64];
 
-	finding_add(to, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s%s%s",
+	finding_add(st->findings, &perfetto_rules[h->rule], h->offset, h->record, "%s: %s%s%s",
 	            track_label(h->track, label), perfetto_rules[h->rule].text, lacking != NULL ? ": " : "",
 	            lacking != NULL ? lacking : "");
 }
 
 static void defer(struct pf_state *st, struct pf_deferred h)
 {
-	if (st->sorted) { /* the look-ahead, which reported the others, did not know it */
-		report_on(st, st->r->findings, &h);
-		return;
-	}
 	if (st->findings == NULL)
 		return;
 	if (st->ndeferred == PF_MAX_DEFERRED) {
-		report_on(st, st->findings, &h);
+		report_on(st, &h);
 		return;
 	}
 	if (!array_reserve(&st->deferred, st->ndeferred, &st->deferred_cap, sizeof *st->deferred)) {
@@ -96,7 +93,7 @@ void pf_nesting_end(struct pf_state *st)
 	uint64_t ndisordered = 0;
 	char label[64];
 
-	for (uint32_t i = 0; i < st->ntracks && !st->sorted; i++) {
+	for (uint32_t i = 0; i < st->ntracks; i++) {
 		const struct pf_track *const t = st->tracks[i];
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
@@ -110,7 +107,7 @@ void pf_nesting_end(struct pf_state *st)
 			continue;
 		if (h->rule == PF_RULE_LOG_THREAD || h->rule == PF_RULE_LEGACY_TRACK ||
 		    !h->track->desc.disordered)
-			report_on(st, st->findings, h);
+			report_on(st, h);
 		else if (ndisordered++ == 0)
 			disordered = h->track;
 	}
@@ -263,8 +260,8 @@ static bool nest(struct pf_state *st, struct pf_event *e)
 			pf_defer(st, inside ? PF_RULE_OVERLAP : PF_RULE_X_OVERLAP, t, st->offset,
 			         st->ordinal);
 			if (!inside)
-				return false;
-			e->dur = end - e->ts; /* it ends with the open span that it is in */
+				return st->sorted; /* no finding would say that it is left out */
+			e->dur = end - e->ts;      /* it ends with the open span that it is in */
 		}
 		return push(st, e, e->ts + e->dur);
 	default:

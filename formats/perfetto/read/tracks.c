@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "perfetto/read/read.h"
 
 /* ---- tables ---- */
@@ -149,15 +150,7 @@ static void read_thread(struct slice bytes, struct task *x)
 /* Reads the number that tracetool wrote as label of a process, "pid N". */
 static bool read_label(struct slice s, uint64_t *v)
 {
-	*v = 0;
-	if (s.n <= 4 || memcmp(s.p, "pid ", 4) != 0)
-		return false;
-	for (uint32_t i = 4; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9' || *v > (UINT64_MAX - 9) / 10)
-			return false;
-		*v = *v * 10 + (uint64_t)(s.p[i] - '0');
-	}
-	return true;
+	return s.n > 4 && memcmp(s.p, "pid ", 4) == 0 && units_count(slice_of(s.p + 4, s.n - 4), v);
 }
 
 /* A TrackDescriptor. */
