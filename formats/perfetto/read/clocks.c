@@ -36,6 +36,8 @@ void pf_clocks_free(struct pf_clocks *c)
 	free(c->series);
 	free(c->list);
 	free(c->late_events);
+	free(c->late);
+	table64_free(&c->late_index);
 	table64_free(&c->index);
 	table64_free(&c->sets);
 }
@@ -438,18 +440,23 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64
 static PF_COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)
 {
 	struct pf_clocks *const c = &st->clocks;
-	uint32_t i = 0;
+	uint32_t i = table64_get(&c->late_index, key);
 
 	c->late_key = key;
 	c->late_value = value;
-	while (i < c->nlate && c->late[i].key != key)
-		i++;
-	if (i == PF_MAX_LATE) {
+	if (i == TABLE_NONE && c->nlate == PF_MAX_CLOCKS) {
 		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32 ": no snapshot has it", (uint32_t)key);
 		return;
 	}
-	if (i == c->nlate)
+	if (i == TABLE_NONE) {
+		i = c->nlate;
+		if (!array_reserve(&c->late, i, &c->late_clocks_cap, sizeof *c->late) ||
+		    !table64_put(&c->late_index, key, i)) {
+			st->r->no_memory = true;
+			return;
+		}
 		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
+	}
 	finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
 }
 

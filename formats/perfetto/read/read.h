@@ -40,7 +40,7 @@
 #define PF_MAX_SEQUENCES 65536U
 #define PF_MAX_ENTRIES (1U << 22) /* interned, of all sequences at a time */
 #define PF_MAX_TEXT (128U << 20)  /* bytes of interned data, over the whole file */
-#define PF_MAX_LATE 64U /* uses of undefined entries, and clocks without a snapshot, noted at a time */
+#define PF_MAX_LATE 64U           /* uses of undefined entries, noted at a time */
 #define PF_MAX_TRACKS (1U << 20)
 #define PF_MAX_ANCESTORS 99 /* of a track, as in Perfetto */
 #define PF_MAX_OPEN 512     /* spans of a track, as in Perfetto */
@@ -227,8 +227,9 @@ struct pf_clocks {
 	uint32_t fixed;          /* clock of the trace's times, from the first conversion on; 0: none yet */
 	uint32_t version;        /* changes when clocks are linked */
 	struct pf_path paths[PF_PATHS];
-	struct pf_late_clock late[PF_MAX_LATE];
-	uint32_t nlate;
+	struct pf_late_clock *late; /* at most PF_MAX_CLOCKS */
+	uint32_t nlate, late_clocks_cap;
+	struct table64 late_index; /* key -> late[] */
 	struct pf_late_event *late_events;
 	uint32_t nlate_events, late_cap;
 	uint64_t late_key, late_value; /* of the last packet of a late clock */
