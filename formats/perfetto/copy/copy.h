@@ -89,8 +89,9 @@ struct pfc_states {
 struct pfc_carry {
 	uint64_t timestamp;
 	int64_t delta_us, thread_us, instructions;
-	bool starts;   /* the step of an arrow becomes its start, which was left out */
-	bool counters; /* counter values are replaced by those of `event` */
+	int64_t own_us; /* difference of time of the packet itself */
+	bool starts;    /* the step of an arrow becomes its start, which was left out */
+	bool counters;  /* counter values are replaced by those of `event` */
 	struct pfc_event event;
 };
 

@@ -186,15 +186,13 @@ static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, 
 void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry)
 {
 	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
+	struct pfc_clock *const c = q != NULL ? find_clock(q, k->clock != 0 ? k->clock : q->clock) : NULL;
 
-	if (q == NULL)
-		return;
-	struct pfc_clock *const c = find_clock(q, k->clock != 0 ? k->clock : q->clock);
 	if (k->has_timestamp && c != NULL && c->incremental)
-		c->sum = carry->timestamp + k->timestamp;
-	const struct pfc_event e = pfc_event(k->event);
-	if (e.te.time == 1)
-		q->delta_us = (int64_t)((uint64_t)carry->delta_us + (uint64_t)e.te.time_us);
+		c->sum += carry->timestamp + k->timestamp;
+	if (q != NULL)
+		q->delta_us =
+		    (int64_t)((uint64_t)q->delta_us + (uint64_t)carry->delta_us + (uint64_t)carry->own_us);
 }
 
 /* ---- counters ---- */
@@ -311,8 +309,10 @@ static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct s
 {
 	struct pfc_event e = pfc_event(s);
 
-	if (e.te.time == 1)
+	if (e.te.time == 1) {
+		carry->own_us = e.te.time_us;
 		carry_delta(&q->delta_us, e.te.time_us, copied, &carry->delta_us);
+	}
 	if (e.te.thread_time == 1)
 		carry_delta(&q->thread_us, e.te.thread_us, copied, &carry->thread_us);
 	if (e.te.instruction_count == 1)

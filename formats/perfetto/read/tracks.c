@@ -344,17 +344,12 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 		          x->uuid);
 		return;
 	}
-	const bool last_name =
-	    x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS || x->desc.merge == PF_MERGE_NONE;
-	if (t->desc.is_known && (x->desc.name.p == NULL || (t->desc.name.p != NULL && !last_name)))
-		return;
 	const bool is_task = x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS;
-	if (t->desc.is_known && is_task) {
-		rename_task(st, t, x->desc.name, x->desc.is_renderer);
-		return;
-	}
 	if (t->desc.is_known) {
-		t->desc.name = keep_text(st, x->desc.name);
+		if (x->desc.name.p != NULL && is_task)
+			rename_task(st, t, x->desc.name, x->desc.is_renderer);
+		else if (x->desc.name.p != NULL && (t->desc.name.p == NULL || x->desc.merge == PF_MERGE_NONE))
+			t->desc.name = keep_text(st, x->desc.name);
 		return;
 	}
 	const struct pf_description was = t->desc;
@@ -455,8 +450,8 @@ void pf_process_tree(struct pf_state *st, struct slice bytes)
 		struct pf_track *const t = pf_thread(st, pid, is_thread ? &tid : NULL);
 		if (t != NULL && name.p != NULL && (!is_thread || t->desc.name.p == NULL)) {
 			t->desc.name = keep_text(st, name);
-			t->desc.has_tree_name =
-			    !is_thread; /* descriptors, which are repeated, do not rename it */
+			/* descriptors, which are repeated, do not rename a process */
+			t->desc.has_tree_name = !is_thread;
 		}
 	}
 }
@@ -531,8 +526,8 @@ static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, cons
                                    struct slice name)
 {
 	const struct pf_description *const d = t->final;
-	const uint8_t merge =
-	    d->kind == PF_STATE ? PF_MERGE_NONE : d->merge; /* states of two tracks can overlap */
+	/* states of two tracks can overlap */
+	const uint8_t merge = d->kind == PF_STATE ? PF_MERGE_NONE : d->merge;
 	struct text key = { .n = 0 };
 
 	text_printf(&key, "%" PRIu32 " %u ", above->index, merge == PF_MERGE_KEY);

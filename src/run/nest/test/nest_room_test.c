@@ -47,7 +47,7 @@ Test(nest_room, lanes_end)
 	nesting_free(&n);
 }
 
-/* What remains is the newest: a span that overlaps one of those in part is in another lane. */
+/* A full track retains its newest spans: one that overlaps these in part gets another lane. */
 Test(nest_room, track_is_full)
 {
 	const uint64_t count = 5 * NEST_TRACK_ROOM + 77;
@@ -148,8 +148,8 @@ Test(nest_room, deep_from_outside)
 	nesting_free(&n);
 }
 
-/* What nobody should send: many lanes that all wait, and spans that would look at all of it each time.  A
- * span is never added to a lane that it does not fit, even if the credit for look-ups is used up. */
+/* Worst case: full lanes, and spans that are compared with all of their spans.  A span is never added to a
+ * lane that it does not fit, even if the credit for comparisons is used up. */
 Test(nest_room, exhausted_credit_fits_no_lane)
 {
 	uint64_t inexact = 0;
