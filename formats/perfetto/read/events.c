@@ -567,18 +567,23 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	if (t == NULL)
 		return NULL;
 	e->track->has_local |= local;
-	if (local && (st->sequence->thread_moved || e->track->described_late))
-		t->desc.disordered = true; /* earlier events went to a track of another process */
-	if (t->desc.is_known)
-		return t;
-	t->desc = (struct pf_description){
-		.kind = PF_PLAIN, .merge = PF_MERGE_NAME, .is_known = true, .disordered = t->final->disordered
-	};
-	t->final = &t->desc;
-	t->parent = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
-	t->desc.has_parent = t->parent != NULL;
-	t->is_synthetic = true;
-	t->async_id = l->id;
+	if (!t->desc.is_known) {
+		t->desc = (struct pf_description){ .kind = PF_PLAIN,
+			                           .merge = PF_MERGE_NAME,
+			                           .is_known = true,
+			                           .disordered = t->final->disordered };
+		t->final = &t->desc;
+		t->parent = pid != 0 ? pf_thread(st, pid, NULL) : NULL;
+		t->desc.has_parent = t->parent != NULL;
+		t->is_synthetic = true;
+		t->async_id = l->id;
+	}
+	if (local && (st->sequence->thread_moved || e->track->described_late)) {
+		/* earlier events, with any time, went to a track of another process */
+		t->desc.disordered = t->desc.moved = true;
+		if (st->ahead_pass)
+			pf_least_note(st, &t->desc.least, 0);
+	}
 	return t;
 }
 
@@ -755,6 +760,8 @@ static void note_use(struct pf_state *st, struct pf_track *t, uint64_t ts, bool 
 		t->desc.first_name = name.p != NULL ? pf_trace_text(st, name) : slice_of("", 0);
 		t->desc.first = ts;
 	}
+	if (st->ahead_pass)
+		pf_least_note(st, &t->desc.least, late ? 0 : ts);
 	if (late || ts < t->last)
 		t->desc.disordered = true;
 	else

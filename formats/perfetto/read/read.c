@@ -5,19 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/os.h"
 #include "perfetto/read/read.h"
-
-/* ---- events that wait ---- */
-
-static void destroy_waiting_memory(struct shared_memory *m)
-{
-	struct pf_waiting_memory *const kept = (struct pf_waiting_memory *)(void *)m;
-
-	free(kept->batch.fields);
-	arena_free(&kept->batch.scratch);
-	free(kept);
-}
 
 /* Whether the event is on a track whose events have to be sorted. */
 static inline bool waits(const struct pf_state *st)
@@ -26,53 +14,6 @@ static inline bool waits(const struct pf_state *st)
 
 	return e->track != NULL && e->kind >= PF_BEGIN && e->kind <= PF_SPAN &&
 	       pf_is_sorted_later(st, e->track);
-}
-
-static PF_COLD void add_waiting(struct pf_state *st)
-{
-	if (st->waiting_memory == NULL) {
-		st->waiting_memory = calloc(1, sizeof *st->waiting_memory);
-		if (st->waiting_memory == NULL) {
-			st->r->no_memory = true;
-			return;
-		}
-		shared_memory_init(&st->waiting_memory->memory, destroy_waiting_memory);
-		const uint64_t share = usable_memory() / 4;
-		st->max_waiting = share < PF_LEAST_WAITING ? PF_LEAST_WAITING
-		                  : share > PF_MAX_WAITING ? PF_MAX_WAITING
-		                                           : share;
-	}
-	if (!array_reserve(&st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting)) {
-		st->r->no_memory = true;
-		return;
-	}
-	struct batch *const b = &st->waiting_memory->batch;
-	if (b->scratch.used + b->nfields * sizeof(struct field) + st->nwaiting * sizeof(struct pf_waiting) >
-	    st->max_waiting) {
-		pf_report_limit(st, PF_FULL_WAITING,
-		                "events out of order take more than %" PRIu64
-		                " bytes: the others are left out",
-		                st->max_waiting);
-		return;
-	}
-	struct pf_waiting *const w = &st->waiting[st->nwaiting];
-	*w = (struct pf_waiting){
-		.event = st->event, .offset = st->offset, .record = st->ordinal, .order = st->nwaiting
-	};
-	w->made = (struct event){ .name = { "", 0, 0 } };
-	pf_make_event(st, b, &w->made);
-	pf_copy_texts(b, &w->made);
-	w->event.name = w->made.name;
-	st->r->no_memory |= b->scratch.failed || b->engine.failed;
-	st->nwaiting++;
-}
-
-static int compare_waiting(const void *a, const void *b)
-{
-	const struct pf_waiting *const x = a, *const y = b;
-
-	return x->event.ts != y->event.ts ? (x->event.ts < y->event.ts ? -1 : 1)
-	                                  : (x->order < y->order ? -1 : x->order > y->order);
 }
 
 /* ---- events of a record ---- */
@@ -98,16 +39,12 @@ static void give_before(struct pf_state *st, struct record *rec)
 	rec->offset = x->offset;
 }
 
-/* Gives out the next event that waited, now in order of time.  Returns false if there is none. */
-static bool give_waiting(struct pf_state *st, struct record *rec)
+/* Gives out the next event that waited, in order of time.  Returns false if the others still wait. */
+static PF_COLD bool give_waiting(struct pf_state *st, struct record *rec)
 {
-	if (!st->sorted) {
-		st->sorted = true;
-		if (st->nwaiting > 0)
-			qsort(st->waiting, st->nwaiting, sizeof *st->waiting, compare_waiting);
-	}
-	for (; st->at_waiting < st->nwaiting; st->at_waiting++) {
-		struct pf_waiting *const w = &st->waiting[st->at_waiting];
+	struct pf_waiting *w;
+
+	while ((w = pf_waiting_next(st)) != NULL) {
 		st->offset = w->offset;
 		st->ordinal = w->record;
 		st->nbefore = st->at_before = 0;
@@ -116,14 +53,14 @@ static bool give_waiting(struct pf_state *st, struct record *rec)
 			w->dropped =
 			    w->event.is_state ? !pf_change_state(st, &w->event) : !pf_nest(st, &w->event);
 		}
-		if (st->nbefore > 0) {
+		if (st->at_before < st->nbefore) {
 			give_before(st, rec);
 			return true;
 		}
+		st->at_released++;
 		if (w->dropped)
 			continue;
 		st->waited = w;
-		st->at_waiting++;
 		give_further(st, rec, &w->event);
 		return true;
 	}
@@ -155,7 +92,7 @@ static void set_role(struct pf_state *st, struct record *rec)
 		return;
 	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
 	if (waits(st)) {
-		add_waiting(st);
+		pf_waiting_add(st);
 		rec->role = RECORD_IS_PART;
 	}
 }
@@ -202,7 +139,7 @@ static bool give_more(struct pf_state *st, struct record *rec)
 		if (st->event.kind == PF_NOTHING)
 			continue;
 		if (waits(st))
-			add_waiting(st);
+			pf_waiting_add(st);
 		else
 			st->has_main = true;
 	}
@@ -257,6 +194,8 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	if (!st->looked_ahead && !look_ahead(st))
 		return RECORD_END;
 	if (!st->is_applied && (st->nbefore | st->nafter | st->inner.n) != 0 && give_more(st, rec))
+		return RECORD_DONE;
+	if (!st->is_applied && st->nwaiting > 0 && pf_waiting_due(st, rec->offset) && give_waiting(st, rec))
 		return RECORD_DONE;
 	st->start = rec->p;
 	st->offset = rec->offset;
@@ -378,6 +317,7 @@ static void hand_over(struct pf_state *st)
 		return;
 	}
 	name_tracks(st);
+	pf_least_end(st);
 	memcpy(copy, st, sizeof *copy);
 	memset(st, 0, sizeof *st);
 	st->r = r;
@@ -415,8 +355,7 @@ static void end_reader(struct reader *r)
 static void free_state(struct pf_state *st)
 {
 	pf_inner_drop(st);
-	if (st->waiting_memory != NULL)
-		shared_memory_drop(&st->waiting_memory->memory);
+	pf_waiting_free(st);
 	pf_sequences_free(st);
 	pf_clocks_free(&st->clocks);
 	pf_tracks_free(st);
@@ -430,7 +369,6 @@ static void free_state(struct pf_state *st)
 	free(st->before);
 	free(st->after);
 	free(st->deferred);
-	free(st->waiting);
 	arena_free(&st->arena);
 }
 

@@ -7,7 +7,7 @@
  * fact (facts.c).  The result is in st->event and the lists `before` and `after`.  If events are wanted,
  * values.c makes events of the model, or raw.c those of raw packets.
  *
- *   read.c        the reader: events of a record, events that wait for earlier ones, the look-ahead
+ *   read.c        the reader: events of a record, the look-ahead
  *   frames.c      frames, the search after damage, packets above the limit, recovery
  *   packets.c     fields of a packet, compressed packets
  *   check.c       packets against the schema: wire types, enums, texts
@@ -16,6 +16,7 @@
  *   tracks.c      descriptors, tracks of the model, lanes
  *   events.c      track events: kind, time, track
  *   nesting.c     begins and ends of a track, arrows
+ *   waiting.c     events of tracks that are not in order of time
  *   values.c      events of the model: classes, names, arguments
  *   samples.c     samples with call stacks
  *   facts.c       facts of the whole trace
@@ -260,6 +261,20 @@ struct pf_open_span {
 
 #define PF_IS_OPEN UINT64_MAX
 
+/* The least time of the events of a track in a part of the file; after the look-ahead: from there on. */
+struct pf_least {
+	uint64_t part; /* number; all parts of a list have 64 KiB << shift */
+	uint64_t ts;
+};
+
+struct pf_least_times {
+	struct pf_least last; /* still noted, not in the list */
+	struct pf_least *list;
+	uint32_t n, cap;
+	uint8_t shift;
+	bool any;
+};
+
 /* Description of a track: the fields of its TrackDescriptor. */
 struct pf_description {
 	uint64_t parent;   /* uuid, if has_parent */
@@ -279,6 +294,8 @@ struct pf_description {
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	uint64_t label;
 	bool disordered; /* its events are not in order of time, or may be those of another track */
+	bool moved;      /* they may be: packets after them told whose they are */
+	struct pf_least_times least; /* noted by a look-ahead */
 };
 
 struct pf_track {
@@ -421,8 +438,7 @@ struct pf_waiting {
 	struct pf_event event;
 	struct event made; /* name, class, fields, in `waiting_memory` */
 	uint64_t offset, record;
-	uint32_t order;
-	bool nested;  /* pf_nest() was called for it ... */
+	bool nested;  /* it was released, and pf_nest() was called for it ... */
 	bool dropped; /* ... and dropped it; events before it are given out */
 };
 
@@ -532,11 +548,16 @@ struct pf_state {
 	struct pf_sequence heap; /* tables of a heap profile */
 	bool heap_continues;
 	/* events that wait */
-	struct pf_waiting *waiting;
-	uint32_t nwaiting, waiting_cap, at_waiting;
+	struct pf_waiting *waiting; /* in the order of the file */
+	uint32_t nwaiting, waiting_cap;
+	struct timed *released; /* indexes of those given out now, in order of time; NULL: none */
+	uint32_t nreleased, at_released;
 	bool sorted; /* waiting events are given out */
 	struct pf_waiting_memory *waiting_memory;
-	uint64_t max_waiting; /* bytes */
+	uint64_t max_waiting, release_at; /* bytes */
+	uint64_t *shared; /* of a look-ahead: least times of all tracks that wait for each other */
+	uint32_t nshared;
+	unsigned shared_shift; /* `shared` has parts of 64 KiB << shared_shift */
 	/* findings */
 	unsigned limits; /* reported: enum pf_limit */
 	struct pf_deferred *deferred;
@@ -728,6 +749,26 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 void pf_add_after(struct pf_state *st, struct pf_event e);
 void pf_add_before(struct pf_state *st, struct pf_event e);
 
+/* ---- waiting.c ---- */
+
+/* Notes an event of a track, at st->offset. */
+void pf_least_note(struct pf_state *st, struct pf_least_times *l, uint64_t ts);
+
+/* Ends the notes of all tracks. */
+void pf_least_end(struct pf_state *st);
+void pf_least_free(struct pf_least_times *l);
+
+/* Lets st->event wait. */
+void pf_waiting_add(struct pf_state *st);
+
+/* Whether events are given out before the packet at this offset. */
+bool pf_waiting_due(struct pf_state *st, uint64_t offset);
+
+/* Returns the event at st->at_released; NULL: the others still wait.  If no event is given out yet, all will
+ * be. */
+struct pf_waiting *pf_waiting_next(struct pf_state *st);
+void pf_waiting_free(struct pf_state *st);
+
 /* ---- nesting.c ---- */
 
 /* Enters a begin, end, instant or span into the stack of its track, and adds the ends of inner spans before
@@ -777,8 +818,8 @@ void pf_make_event(struct pf_state *st, struct batch *b, struct event *e);
 /* Same as pf_make_event() for an event before or after it, which has no fields of the packet. */
 void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e);
 
-/* Copies the texts of the event's fields and its name into the batch. */
-void pf_copy_texts(struct batch *b, struct event *e);
+/* Copies what the event's name and fields point to into the batch. */
+void pf_copy_values(struct batch *b, struct event *e);
 
 /* ---- samples.c ---- */
 

@@ -257,9 +257,9 @@ static void set_thread(struct pf_state *st, const struct task *n)
 		struct pf_track *const to = pf_thread(st, n->pid, &n->tid);
 		s->thread_moved = true;
 		if (to != NULL)
-			to->desc.disordered = true;
+			to->desc.disordered = to->desc.moved = true;
 		if (s->thread != NULL)
-			s->thread->desc.disordered = true;
+			s->thread->desc.disordered = s->thread->desc.moved = true;
 	}
 	s->has_thread = s->has_base = true;
 	s->pid = n->pid;
@@ -297,8 +297,10 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 		          other->uuid, t->desc.pid);
 	if (other != NULL && other->is_synthetic) { /* from a process tree or earlier packets */
 		t->model = other->model;
-		if (other->is_used) /* the events before are those of `t` */
+		if (other->is_used) { /* the events before are those of `t` */
 			t->desc.disordered = other->desc.disordered = true;
+			t->desc.moved = other->desc.moved = true;
+		}
 		if (t->desc.name.p == NULL || (t->desc.kind == PF_PROCESS && other->desc.name.p != NULL &&
 		                               t->desc.is_renderer <= other->desc.has_tree_name))
 			t->desc.name = other->desc.name;
@@ -356,6 +358,8 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	t->described_late = t->has_local;
 	t->desc = x->desc;
 	t->desc.disordered = was.disordered;
+	t->desc.moved = was.moved;
+	t->desc.least = was.least;
 	t->desc.named = packet_time(st);
 	t->desc.first = was.first;
 	t->desc.first_name = was.first_name;
@@ -818,8 +822,10 @@ void pf_tracks_end(struct pf_state *st)
 
 void pf_tracks_free(struct pf_state *st)
 {
-	for (uint32_t i = 0; i < st->ntracks; i++)
+	for (uint32_t i = 0; i < st->ntracks; i++) {
 		free(st->tracks[i]->open);
+		pf_least_free(&st->tracks[i]->desc.least);
+	}
 	for (uint32_t i = 0; i < st->ngroups; i++) {
 		free(st->group_list[i]->free);
 		free(st->group_list[i]->lanes);

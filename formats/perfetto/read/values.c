@@ -706,7 +706,7 @@ void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)
 		make_fields(st, b, e);
 }
 
-/* ---- copies of texts ---- */
+/* ---- copies of names and values ---- */
 
 static void copy_value(struct batch *b, struct value *v, unsigned depth)
 {
@@ -715,12 +715,19 @@ static void copy_value(struct batch *b, struct value *v, unsigned depth)
 		v->p = arena_copy(&b->scratch, value_text(v)).p;
 	} else if ((v->type == VALUE_LIST || v->type == VALUE_MAP) && depth < PF_MAX_NESTED + 2) {
 		const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
+		struct value *const copy = arena_alloc(&b->scratch, n * sizeof *copy);
+		if (copy == NULL) { /* the event is dropped */
+			v->count = 0;
+			return;
+		}
+		memcpy(copy, v->values, n * sizeof *copy);
 		for (uint64_t i = 0; i < n; i++)
-			copy_value(b, (struct value *)(uintptr_t)&v->values[i], depth + 1);
+			copy_value(b, &copy[i], depth + 1);
+		v->values = copy;
 	}
 }
 
-void pf_copy_texts(struct batch *b, struct event *e)
+void pf_copy_values(struct batch *b, struct event *e)
 {
 	struct field *const f = e->nfields > 0 ? b->fields + e->first_field : NULL;
 
