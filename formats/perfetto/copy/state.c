@@ -71,7 +71,7 @@ struct pfc_event pfc_event(struct slice s)
 		e.value.whole = te->counter;
 	else if (te->has_double)
 		e.value = (struct pfc_number){ .real = te->double_counter, .is_real = true };
-	if (te->has_extra)
+	if (te->has_extra_of || te->nextra[0] + te->nextra[1] > 0)
 		read_extra(&e, s);
 	return e;
 }

@@ -82,13 +82,14 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 			te->has_double = true;
 			break;
 		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
+			te->nextra[0]++;
+			continue;
 		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
-			te->nextra++;
-			te->has_extra = true;
+			te->nextra[1]++;
 			continue;
 		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
 		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
-			te->has_extra = true;
+			te->has_extra_of = true;
 			continue;
 		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
 		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
@@ -377,62 +378,51 @@ static void read_counter(struct pf_state *st, struct pf_event *e)
 		set_value(st, e, t, te->has_counter, te->counter, te->double_counter);
 }
 
-/* Reads the uuids of extra counters of a message. */
-static uint32_t read_uuids(struct slice s, uint32_t number, uint64_t *to)
-{
-	struct pf_wire w = pf_wire_on(s);
-	uint32_t n = 0;
-
-	while (s.n > 0 && pf_wire_find(&w, PF_TAG(number, PF_VARINT)))
-		if (n < PF_MAX_EXTRA)
-			to[n++] = w.v;
-	return n;
-}
-
 /* Adds the extra counter values of one kind.  Returns false if the whole event is dropped. */
-static bool read_extra(struct pf_state *st, const struct pf_event *e, bool doubles)
+static bool read_extra(struct pf_state *st, const struct pf_event *e, const struct pf_extra_of *of,
+                       bool doubles)
 {
-	const uint32_t number =
-	    doubles ? PF_event_extra_double_counter_track_uuids : PF_event_extra_counter_track_uuids;
 	const uint32_t tag = doubles ? PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64)
 	                             : PF_TAG(PF_event_extra_counter_values, PF_VARINT);
 	struct pf_wire w = pf_wire_on(st->te.s);
-	uint64_t uuids[PF_MAX_EXTRA];
-	uint32_t n = read_uuids(st->te.s, number, uuids), at = 0;
 
-	if (n == 0)
-		n = read_uuids(st->sequence->defaults, number, uuids);
-	while (pf_wire_find(&w, tag)) {
-		if (n == 0) {
+	for (uint32_t at = 0; at < st->te.nextra[doubles] && pf_wire_find(&w, tag); at++) {
+		if (of->n == 0) {
 			pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
 			return false;
 		}
-		struct pf_track *const t = at < n && uuids[at] != 0 ? counter_track(st, uuids[at]) : NULL;
+		if (at == of->n) {
+			pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters", of->n);
+			return false;
+		}
+		const uint64_t uuid = of->uuids[at];
+		struct pf_track *const t = uuid != 0 ? counter_track(st, uuid) : NULL;
 		if (t == NULL) {
-			if (at < n)
-				pf_report(st, PF_RULE_EXTRA_TRACK,
-				          "track %" PRIu64 " has an extra value and is no counter",
-				          uuids[at]);
-			else
-				pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
-				          n);
+			pf_report(st, PF_RULE_EXTRA_TRACK,
+			          "track %" PRIu64 " has an extra value and is no counter", uuid);
 			return false;
 		}
 		struct pf_event x = { .ts = e->ts };
 		set_value(st, &x, t, !doubles, (int64_t)w.v, doubles ? pf_wire_double(&w) : 0);
 		pf_add_after(st, x);
-		at++;
 	}
 	return true;
 }
 
 static bool read_extras(struct pf_state *st, const struct pf_event *e)
 {
-	if (st->te.nextra > PF_MAX_EXTRA) {
-		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", st->te.nextra);
+	const struct pf_extra_of *const usual = st->sequence->extra_of;
+	const uint32_t n = st->te.nextra[0] + st->te.nextra[1];
+	struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
+
+	if (n > PF_MAX_EXTRA) {
+		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", n);
 		return false;
 	}
-	if (read_extra(st, e, false) && read_extra(st, e, true))
+	if (st->te.has_extra_of)
+		pf_extra_read(st->te.s, own);
+	if (read_extra(st, e, own[0].n > 0 ? &own[0] : &usual[0], false) &&
+	    read_extra(st, e, own[1].n > 0 ? &own[1] : &usual[1], true))
 		return true;
 	st->nafter = 0;
 	return false;
@@ -823,7 +813,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 		return;
 	/* events that are not read have values of counters, too */
 	if (((te->thread_time | te->instruction_count) != 0 && !read_thread_time(st, e, of)) ||
-	    (te->nextra > 0 && !read_extras(st, e))) {
+	    (te->nextra[0] + te->nextra[1] > 0 && !read_extras(st, e))) {
 		e->kind = PF_NOTHING;
 		return;
 	}

@@ -151,6 +151,12 @@ struct pf_delta_clock {
 	uint64_t unit, value; /* running value, in units */
 };
 
+/* The counters of the extra values of an event, in their order. */
+struct pf_extra_of {
+	uint32_t n;
+	uint64_t uuids[PF_MAX_EXTRA];
+};
+
 struct pf_sequence {
 	uint32_t id, machine, index;
 	bool any; /* it had a packet */
@@ -159,9 +165,8 @@ struct pf_sequence {
 	bool thread_moved; /* ... before a descriptor stated that thread */
 	uint32_t default_clock, nclocks;
 	uint64_t default_track;
-	uint64_t generation;   /* of the sums of incremental counters */
-	struct slice defaults; /* TrackEventDefaults, if it names extra counters */
-	uint32_t defaults_cap;
+	uint64_t generation;            /* of the sums of incremental counters */
+	struct pf_extra_of extra_of[2]; /* default of the extra counters: of integers, of doubles */
 	int32_t pid;
 	int64_t tid;
 	int64_t time_us, thread_us, instructions; /* base of differences */
@@ -387,8 +392,10 @@ struct pf_event_fields {
 	int64_t time_us, thread_us, instructions, counter;
 	double double_counter;
 	uint64_t name_iid, track, category_iid; /* category_iid: the first */
-	uint32_t type, ncategories, nannotations, nextra, nflows;
-	bool has_track, has_counter, has_double, has_extra;
+	uint32_t type, ncategories, nannotations, nflows;
+	uint32_t nextra[2]; /* values of extra counters: integers, doubles */
+	bool has_track, has_counter, has_double;
+	bool has_extra_of;                            /* it states which counters these are */
 	bool has_more;                                /* fields that only values.c reads */
 	uint8_t time, thread_time, instruction_count; /* 1: difference, 2: absolute */
 	bool needs_check;                             /* see struct pf_packet */
@@ -615,6 +622,9 @@ struct slice pf_trace_text(struct pf_state *st, struct slice s);
 
 /* Reports uses of entries that were never defined. */
 void pf_undefined_end(struct pf_state *st, const struct pf_sequence *s);
+
+/* Reads the extra counters that a TrackEvent or TrackEventDefaults states: of integers, of doubles. */
+void pf_extra_read(struct slice event, struct pf_extra_of of[2]);
 
 void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id table, struct slice bytes);
 void pf_tables_empty(struct pf_state *st, struct pf_sequence *s);

@@ -211,36 +211,30 @@ static void read_interned(struct pf_state *st, struct pf_sequence *s, struct sli
 
 /* ---- defaults ---- */
 
-/* New defaults replace the old ones as a whole. */
-static void read_defaults(struct pf_state *st, struct pf_sequence *s, struct slice bytes)
+void pf_extra_read(struct slice event, struct pf_extra_of of[2])
 {
-	const struct slice event = pf_content(bytes, PF_defaults_track_event_defaults);
 	struct pf_wire w = pf_wire_on(event);
 
-	s->default_clock = (uint32_t)pf_number(bytes, PF_defaults_timestamp_clock_id);
-	s->has_default_track = false;
-	s->defaults.n = 0;
+	of[0].n = of[1].n = 0;
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_event_defaults_track_uuid, PF_VARINT)) {
-			s->default_track = w.v;
-			s->has_default_track = true;
-		} else {
-			s->defaults.n = event.n; /* extra counters */
-		}
+		const bool doubles = w.tag == PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT);
+		struct pf_extra_of *const to = &of[doubles];
+		if ((doubles || w.tag == PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT)) &&
+		    to->n < PF_MAX_EXTRA)
+			to->uuids[to->n++] = w.v;
 	}
-	if (s->defaults.n == 0)
-		return;
-	if (event.n > s->defaults_cap) {
-		char *const p = realloc((void *)(uintptr_t)s->defaults.p, event.n);
-		if (p == NULL) {
-			s->defaults.n = 0;
-			st->r->no_memory = true;
-			return;
-		}
-		s->defaults.p = p;
-		s->defaults_cap = event.n;
-	}
-	memcpy((char *)(uintptr_t)s->defaults.p, event.p, event.n);
+}
+
+/* New defaults replace the old ones as a whole. */
+static void read_defaults(struct pf_sequence *s, struct slice bytes)
+{
+	const struct slice event = pf_content(bytes, PF_defaults_track_event_defaults);
+	const struct pf_wire track = pf_wire_last(event, PF_TAG(PF_event_defaults_track_uuid, PF_VARINT));
+
+	s->default_clock = (uint32_t)pf_number(bytes, PF_defaults_timestamp_clock_id);
+	s->has_default_track = track.p != NULL;
+	s->default_track = track.v;
+	pf_extra_read(event, s->extra_of);
 }
 
 /* ---- sequences ---- */
@@ -320,7 +314,7 @@ static PF_COLD void apply_flags(struct pf_state *st, struct pf_sequence *s, cons
 	pf_tables_empty(st, s);
 	s->default_clock = 0;
 	s->has_default_track = false;
-	s->defaults.n = 0;
+	s->extra_of[0].n = s->extra_of[1].n = 0;
 	reset_base(st, s);
 	s->valid = true;
 }
@@ -353,7 +347,7 @@ bool pf_sequence_apply(struct pf_state *st, const struct pf_packet *k)
 		apply_flags(st, s, k);
 	s->any = true;
 	if (k->defaults.p != NULL)
-		read_defaults(st, s, k->defaults);
+		read_defaults(s, k->defaults);
 	if (k->interned.p != NULL && s->valid)
 		read_interned(st, s, k->interned);
 	else if (k->interned.p != NULL)
@@ -370,7 +364,6 @@ static void free_sequence(struct pf_sequence *s)
 	}
 	free(s->tables);
 	free(s->clocks);
-	free((void *)(uintptr_t)s->defaults.p);
 }
 
 void pf_sequences_free(struct pf_state *st)
