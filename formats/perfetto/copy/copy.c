@@ -153,9 +153,7 @@ static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct 
 		if (n != NULL)
 			x->name = n->name;
 	} else if (k->event.p != NULL && !x->strip) {
-		const struct pfc_event e = pfc_event(k->event);
-		const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
-		n = pfc_name_needed(&copy->names, pfc_track_of(&e, q));
+		n = pfc_name_needed(&copy->names, pfc_track_of(k, pfc_sequence_of(&copy->states, k)));
 		if (n != NULL && !n->is_described && !n->is_written)
 			put_name(copy, k, n);
 	}
@@ -200,10 +198,10 @@ static uint64_t track_key(const struct pfc_copy *copy, uint64_t uuid)
 	return hash_u64(uuid, hash_seed() + copy->input);
 }
 
-static void use_tracks(const struct pfc_copy *copy, const uint64_t *uuids, uint32_t n)
+static void use_tracks(const struct pfc_copy *copy, const struct pf_extra_of *of)
 {
-	for (uint32_t i = 0; i < n && i < PFC_EXTRA; i++)
-		copier_uses(copy->to, track_key(copy, uuids[i]));
+	for (uint32_t i = 0; i < of->n; i++)
+		copier_uses(copy->to, track_key(copy, of->uuids[i]));
 }
 
 /* Keeps descriptors of threads and processes (used by pid and tid), and others whose uuid is used. */
@@ -213,15 +211,16 @@ static void note_references(struct pfc_copy *copy, const struct pfc_packet *k)
 	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
 
 	if (k->event.p != NULL) {
-		const struct pfc_event e = pfc_event(k->event);
-		if (e.te.has_track || q != NULL)
-			copier_uses(c, track_key(copy, pfc_track_of(&e, q)));
-		use_tracks(copy, e.extra_of, e.nextra_of);
-		use_tracks(copy, e.real_of, e.nreal_of);
-		if (q != NULL && e.nextra > 0)
-			use_tracks(copy, q->of_defaults.extra_of, q->of_defaults.nextra_of);
-		if (q != NULL && e.nreal > 0)
-			use_tracks(copy, q->of_defaults.real_of, q->of_defaults.nreal_of);
+		struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
+		if (k->te.has_track || q != NULL)
+			copier_uses(c, track_key(copy, pfc_track_of(k, q)));
+		if (k->te.has_extra_of)
+			pf_extra_read(k->event, own);
+		for (unsigned i = 0; i < 2; i++) {
+			use_tracks(copy, &own[i]);
+			if (q != NULL && k->te.nextra[i] > 0)
+				use_tracks(copy, &q->extra_of[i]);
+		}
 	}
 	if (k->descriptor.p == NULL) {
 		copier_needs(c);
@@ -357,15 +356,13 @@ static void note_packed(struct pfc_copy *copy, struct slice bytes)
 	}
 }
 
-static void handle_packet(struct pfc_copy *copy, struct slice frame, struct slice content,
+static void handle_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
                           const struct copied *rec)
 {
-	const struct pfc_packet k = pfc_packet(content);
-
 	if (copy->copying)
-		copy_packet(copy, frame, &k, rec);
+		copy_packet(copy, frame, k, rec);
 	else
-		survey_packet(copy, &k, rec);
+		survey_packet(copy, k, rec);
 }
 
 /* Handles the next packet in a compressed one; its record has no bytes. */
@@ -376,7 +373,8 @@ static void handle_inner(struct pfc_copy *copy, const struct copied *rec)
 	if (!copy->unpacked || !next_frame(&rest, &frame, &content))
 		return;
 	copy->at = copy->inner.n - rest.n;
-	handle_packet(copy, frame, content, rec);
+	const struct pfc_packet k = pfc_packet(content);
+	handle_packet(copy, frame, &k, rec);
 }
 
 /* Returns false if the packet is copied as it is. */
@@ -447,7 +445,7 @@ static void handle_record(struct pfc_copy *copy, struct slice bytes, const struc
 		const struct pfc_packet k = pfc_packet(content);
 		end_packed(copy); /* of the previous packet, in a run of records */
 		if (field_of(&k) == 0)
-			handle_packet(copy, frame, content, rec);
+			handle_packet(copy, frame, &k, rec);
 		else if (!begin_packed(copy, frame, rec) && copy->copying)
 			put_bytes(copy, frame);
 	}

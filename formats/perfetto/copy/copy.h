@@ -26,12 +26,13 @@
 struct pfc_packet {
 	struct slice s; /* content of the packet; below: content of fields, p NULL: absent */
 	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
+	struct pf_event_fields te; /* of `event` */
 	uint64_t timestamp;
 	uint32_t sequence, machine, flags, dropped, clock;
 	bool has_sequence, has_timestamp, cleared;
 };
 
-/* Reads the fields of a packet, up to one that cannot be read. */
+/* Reads the fields of a packet and of its event, up to one that cannot be read. */
 struct pfc_packet pfc_packet(struct slice s);
 
 struct pfc_number {
@@ -40,16 +41,12 @@ struct pfc_number {
 	bool is_real;
 };
 
-struct pfc_event {
-	struct pf_event_fields te;
+/* The counter values of an event. */
+struct pfc_values {
 	struct pfc_number value;
-	uint32_t nextra, nextra_of, nreal, nreal_of; /* in the event, may be more than PFC_EXTRA */
 	int64_t extra[PFC_EXTRA];
 	double real[PFC_EXTRA];
-	uint64_t extra_of[PFC_EXTRA], real_of[PFC_EXTRA]; /* uuids of their tracks */
 };
-
-struct pfc_event pfc_event(struct slice s);
 
 /* A clock of a sequence, 64 to 127. */
 struct pfc_clock {
@@ -67,7 +64,8 @@ struct pfc_sum {
 struct pfc_sequence {
 	bool valid;
 	uint32_t clock; /* of the defaults; 0: none */
-	struct pfc_event of_defaults;
+	uint64_t default_track;
+	struct pf_extra_of extra_of[2];            /* as in struct pf_sequence */
 	int64_t delta_us, thread_us, instructions; /* sums of deltas left out */
 	uint64_t interval;                         /* counts intervals of incremental state */
 	struct pfc_clock *clocks;                  /* at most 64 */
@@ -91,8 +89,8 @@ struct pfc_carry {
 	int64_t delta_us, thread_us, instructions;
 	int64_t own_us; /* difference of time of the packet itself */
 	bool starts;    /* the step of an arrow becomes its start, which was left out */
-	bool counters;  /* counter values are replaced by those of `event` */
-	struct pfc_event event;
+	bool counters;  /* counter values are replaced by `values` */
+	struct pfc_values values;
 };
 
 /* Applies a packet to the state, and sets *carry if it is copied. */
@@ -111,10 +109,10 @@ uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 /* Returns the sequence of the packet; NULL: none. */
 const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const struct pfc_packet *k);
 
-/* Returns the track of an event, its own or that of the defaults; 0: none. */
-static inline uint64_t pfc_track_of(const struct pfc_event *e, const struct pfc_sequence *q)
+/* Returns the track of the packet's event, its own or that of the defaults; 0: none. */
+static inline uint64_t pfc_track_of(const struct pfc_packet *k, const struct pfc_sequence *q)
 {
-	return e->te.has_track ? e->te.track : q != NULL ? q->of_defaults.te.track : 0;
+	return k->te.has_track ? k->te.track : q != NULL ? q->default_track : 0;
 }
 
 /* Empties the state, before another input. */

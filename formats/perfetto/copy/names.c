@@ -114,22 +114,22 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, 
                       uint64_t ts, bool copied)
 {
 	const struct pfc_sequence *const q = pfc_sequence_of(states, k);
-	const struct pfc_event e = pfc_event(k->event);
-	const uint64_t uuid = pfc_track_of(&e, q);
-	struct pfc_name *const n = uuid != 0 && e.te.type != TYPE_END ? name_of(names, uuid) : NULL;
+	const struct pf_event_fields *const te = &k->te;
+	const uint64_t uuid = pfc_track_of(k, q);
+	struct pfc_name *const n = uuid != 0 && te->type != TYPE_END ? name_of(names, uuid) : NULL;
 
 	if (n == NULL || n->ts <= ts)
 		return;
 	const uint32_t known =
-	    q == NULL || e.te.name_iid == 0
+	    q == NULL || te->name_iid == 0
 	        ? TABLE_NONE
-	        : table64_get(&names->interned, interned_key(names, k, e.te.name_iid, q->interval));
+	        : table64_get(&names->interned, interned_key(names, k, te->name_iid, q->interval));
 	n->ts = ts;
 	n->copied = copied;
-	if (e.te.name_iid != 0)
+	if (te->name_iid != 0)
 		n->name = known != TABLE_NONE ? names->names[known] : slice_of(NULL, 0);
 	else
-		n->name = e.te.name.p != NULL ? retain(names, e.te.name) : slice_of(NULL, 0);
+		n->name = te->name.p != NULL ? retain(names, te->name) : slice_of(NULL, 0);
 }
 
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k)

@@ -140,20 +140,20 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 			if (!c->counters)
 				put_same(t, &w);
 			else if (!has_value)
-				put_counter_value(t, &c->event.value);
+				put_counter_value(t, &c->values.value);
 			has_value = true;
 			break;
 		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
 			if (c->counters && nextra < PFC_EXTRA)
 				wire_number(t, PF_event_extra_counter_values,
-				            (uint64_t)c->event.extra[nextra]);
+				            (uint64_t)c->values.extra[nextra]);
 			else
 				put_same(t, &w);
 			nextra++;
 			break;
 		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
 			if (c->counters && nreal < PFC_EXTRA)
-				wire_double(t, PF_event_extra_double_counter_values, c->event.real[nreal]);
+				wire_double(t, PF_event_extra_double_counter_values, c->values.real[nreal]);
 			else
 				put_same(t, &w);
 			nreal++;

@@ -37,43 +37,9 @@ struct pfc_packet pfc_packet(struct slice s)
 	PF_READ(s, packet_members, &k);
 	k.has_sequence = k.sequence != 0;
 	k.flags |= k.cleared ? PF_CLEARED : 0;
+	if (k.event.p != NULL)
+		pf_decode_event(&k.te, k.event);
 	return k;
-}
-
-/* The values and the tracks of extra counters. */
-static void read_extra(struct pfc_event *e, struct slice s)
-{
-	struct pf_wire w = pf_wire_on(s);
-
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_event_extra_counter_values, PF_VARINT) && e->nextra++ < PFC_EXTRA)
-			e->extra[e->nextra - 1] = (int64_t)w.v;
-		else if (w.tag == PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT) &&
-		         e->nextra_of++ < PFC_EXTRA)
-			e->extra_of[e->nextra_of - 1] = w.v;
-		else if (w.tag == PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64) &&
-		         e->nreal++ < PFC_EXTRA)
-			e->real[e->nreal - 1] = pf_wire_double(&w);
-		else if (w.tag == PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT) &&
-		         e->nreal_of++ < PFC_EXTRA)
-			e->real_of[e->nreal_of - 1] = w.v;
-}
-
-struct pfc_event pfc_event(struct slice s)
-{
-	struct pfc_event e;
-	struct pf_event_fields *const te = &e.te;
-
-	pf_decode_event(te, s);
-	e.value = (struct pfc_number){ .whole = 0 };
-	e.nextra = e.nextra_of = e.nreal = e.nreal_of = 0;
-	if (te->has_counter)
-		e.value.whole = te->counter;
-	else if (te->has_double)
-		e.value = (struct pfc_number){ .real = te->double_counter, .is_real = true };
-	if (te->has_extra_of || te->nextra[0] + te->nextra[1] > 0)
-		read_extra(&e, s);
-	return e;
 }
 
 /* ---- sequences ---- */
@@ -245,25 +211,47 @@ static void carry_value(struct pfc_states *all, const struct pfc_sequence *q, ui
 	}
 }
 
-static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q, struct pfc_event *e,
-                           bool copied, bool *changed)
+static void read_values(const struct pfc_packet *k, struct pfc_values *v)
 {
-	const struct pfc_event *const d = &q->of_defaults;
-	const struct pfc_event *const whole = e->nextra_of > 0 ? e : d, *const real = e->nreal_of > 0 ? e : d;
+	struct pf_wire w = pf_wire_on(k->event);
+	uint32_t n = 0, nreal = 0;
 
-	if (e->te.type == TYPE_COUNTER && (e->te.has_counter || e->te.has_double))
-		carry_value(all, q, pfc_track_of(e, q), copied, &e->value, changed);
-	if (e->nextra + e->nreal > PFC_EXTRA)
+	v->value = k->te.has_counter  ? (struct pfc_number){ .whole = k->te.counter }
+	           : k->te.has_double ? (struct pfc_number){ .real = k->te.double_counter, .is_real = true }
+	                              : (struct pfc_number){ .whole = 0 };
+	while (k->te.nextra[0] + k->te.nextra[1] > 0 && pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_event_extra_counter_values, PF_VARINT) && n < PFC_EXTRA)
+			v->extra[n++] = (int64_t)w.v;
+		else if (w.tag == PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64) &&
+		         nreal < PFC_EXTRA)
+			v->real[nreal++] = pf_wire_double(&w);
+}
+
+static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q, const struct pfc_packet *k,
+                           bool copied, struct pfc_carry *carry)
+{
+	const struct pf_event_fields *const te = &k->te;
+	struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
+	struct pfc_values *const values = &carry->values;
+
+	read_values(k, values);
+	if (te->type == TYPE_COUNTER && (te->has_counter || te->has_double))
+		carry_value(all, q, pfc_track_of(k, q), copied, &values->value, &carry->counters);
+	if (te->nextra[0] + te->nextra[1] > PFC_EXTRA)
 		return;
-	for (uint32_t i = 0; i < e->nextra && i < whole->nextra_of; i++) {
-		struct pfc_number v = { .whole = e->extra[i] };
-		carry_value(all, q, whole->extra_of[i], copied, &v, changed);
-		e->extra[i] = v.whole;
+	if (te->has_extra_of)
+		pf_extra_read(k->event, own);
+	const struct pf_extra_of *const whole = own[0].n > 0 ? &own[0] : &q->extra_of[0];
+	for (uint32_t i = 0; i < te->nextra[0] && i < whole->n; i++) {
+		struct pfc_number v = { .whole = values->extra[i] };
+		carry_value(all, q, whole->uuids[i], copied, &v, &carry->counters);
+		values->extra[i] = v.whole;
 	}
-	for (uint32_t i = 0; i < e->nreal && i < real->nreal_of; i++) {
-		struct pfc_number v = { .real = e->real[i], .is_real = true };
-		carry_value(all, q, real->real_of[i], copied, &v, changed);
-		e->real[i] = v.real + (double)v.whole;
+	const struct pf_extra_of *const real = own[1].n > 0 ? &own[1] : &q->extra_of[1];
+	for (uint32_t i = 0; i < te->nextra[1] && i < real->n; i++) {
+		struct pfc_number v = { .real = values->real[i], .is_real = true };
+		carry_value(all, q, real->uuids[i], copied, &v, &carry->counters);
+		values->real[i] = v.real + (double)v.whole;
 	}
 }
 
@@ -298,31 +286,29 @@ bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k)
 {
 	struct pf_legacy l = { .phase = 0 };
 
-	if (k->event.p != NULL)
-		pf_decode_legacy(&l, pf_content(k->event, PF_event_legacy_event));
+	if (k->te.legacy.p != NULL)
+		pf_decode_legacy(&l, k->te.legacy);
 	return l.phase == 'f' && !l.encloses && l.id_kind == 1 && all->arrows.used < PFC_SUMS &&
 	       table64_get(&all->arrows, l.id) == TABLE_NONE;
 }
 
-static void apply_event(struct pfc_states *all, struct pfc_sequence *q, struct slice s, bool copied,
-                        struct pfc_carry *carry)
+static void apply_event(struct pfc_states *all, struct pfc_sequence *q, const struct pfc_packet *k,
+                        bool copied, struct pfc_carry *carry)
 {
-	struct pfc_event e = pfc_event(s);
+	const struct pf_event_fields *const te = &k->te;
 
-	if (e.te.time == 1) {
-		carry->own_us = e.te.time_us;
-		carry_delta(&q->delta_us, e.te.time_us, copied, &carry->delta_us);
+	if (te->time == 1) {
+		carry->own_us = te->time_us;
+		carry_delta(&q->delta_us, te->time_us, copied, &carry->delta_us);
 	}
-	if (e.te.thread_time == 1)
-		carry_delta(&q->thread_us, e.te.thread_us, copied, &carry->thread_us);
-	if (e.te.instruction_count == 1)
-		carry_delta(&q->instructions, e.te.instructions, copied, &carry->instructions);
-	if (copied && e.te.legacy.p != NULL)
-		carry->starts = starts_arrow(all, e.te.legacy);
+	if (te->thread_time == 1)
+		carry_delta(&q->thread_us, te->thread_us, copied, &carry->thread_us);
+	if (te->instruction_count == 1)
+		carry_delta(&q->instructions, te->instructions, copied, &carry->instructions);
+	if (copied && te->legacy.p != NULL)
+		carry->starts = starts_arrow(all, te->legacy);
 	if (all->incremental.used > 0)
-		apply_counters(all, q, &e, copied, &carry->counters);
-	if (carry->counters)
-		carry->event = e;
+		apply_counters(all, q, k, copied, carry);
 }
 
 static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied, struct pfc_carry *carry)
@@ -351,6 +337,12 @@ static bool apply_descriptor(struct pfc_states *all, struct slice s)
 	return pf_content(s, PF_descriptor_thread).p != NULL;
 }
 
+static void read_defaults(struct pfc_sequence *q, struct slice event)
+{
+	q->default_track = pf_number(event, PF_event_defaults_track_uuid);
+	pf_extra_read(event, q->extra_of);
+}
+
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry)
 {
 	const bool sets_thread =
@@ -364,13 +356,13 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 		reset_deltas(q);
 		q->interval++;
 		if ((k->flags & PF_CLEARED) != 0)
-			q->of_defaults = (struct pfc_event){ .nextra = 0 };
+			read_defaults(q, slice_of(NULL, 0));
 		q->clock = (k->flags & PF_CLEARED) != 0 ? 0 : q->clock;
 		q->valid = (k->flags & PF_CLEARED) != 0;
 	}
 	if (k->defaults.p != NULL) {
 		q->clock = (uint32_t)pf_number(k->defaults, PF_defaults_timestamp_clock_id);
-		q->of_defaults = pfc_event(pf_content(k->defaults, PF_defaults_track_event_defaults));
+		read_defaults(q, pf_content(k->defaults, PF_defaults_track_event_defaults));
 	}
 	if (k->snapshot.p != NULL) {
 		apply_snapshot(all, q, k->snapshot);
@@ -382,7 +374,7 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 	if (sets_thread && q->valid)
 		reset_deltas(q);
 	if (k->event.p != NULL)
-		apply_event(all, q, k->event, copied, carry);
+		apply_event(all, q, k, copied, carry);
 	if (k->streaming.p != NULL)
 		apply_streaming(q, k->streaming, copied, carry);
 }
