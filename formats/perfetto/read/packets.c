@@ -208,6 +208,9 @@ static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t k
 	case PF_packet_trace_uuid:
 		pf_trace_uuid(st, s);
 		break;
+	case PF_packet_extension_descriptor:
+		pf_types_read(st, s);
+		break;
 	default:
 		break;
 	}

@@ -283,6 +283,8 @@ static bool open_reader(struct reader *r)
 	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
 	st->seed = hash_seed();
 	pf_schema_init(&st->schema);
+	if (st->builds)
+		pf_types_begin(st);
 	r->trace->dialect = "58";
 	r->trace->byte_order = "little";
 	r->trace->clock = "unknown";
@@ -359,6 +361,7 @@ static void free_state(struct pf_state *st)
 	pf_sequences_free(st);
 	pf_clocks_free(&st->clocks);
 	pf_tracks_free(st);
+	pf_types_free(&st->types);
 	tabletext_free(&st->class_names);
 	table64_free(&st->sum_index);
 	free(st->sums);

@@ -19,6 +19,7 @@
  *   waiting.c     events of tracks that are not in order of time
  *   values.c      events of the model: classes, names, arguments
  *   samples.c     samples with call stacks
+ *   types.c       types that the trace describes, values of messages of such a type
  *   facts.c       facts of the whole trace
  *   raw.c         fields of raw packets
  */
@@ -52,7 +53,9 @@
 #define PF_MAX_SEARCH (1U << 26)     /* fields visited by all searches after damage */
 #define PF_MAX_SNAPSHOTS (1U << 20)
 #define PF_MAX_CLASSES 4096U
-#define PF_RECENT 1024U /* slots of the cache of tracks */
+#define PF_MAX_TYPES 131072U /* messages, their fields, and values of enums in descriptors */
+#define PF_MAX_TYPED 65536U  /* values of a message of such a type */
+#define PF_RECENT 1024U      /* slots of the cache of tracks */
 #define PF_MAX_DEFERRED 4096U
 #define PF_MAX_SUMS (1U << 20)        /* of incremental counters, of all sequences */
 #define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
@@ -71,6 +74,7 @@ enum pf_limit {
 	PF_FULL_CLOCKS = 32,
 	PF_FULL_WAITING = 64,
 	PF_FULL_SUMS = 128,
+	PF_FULL_TYPES = 256,
 };
 
 /* ---- rules ---- */
@@ -420,6 +424,24 @@ struct pf_flow_end {
 	bool ends;    /* the arrow does not continue */
 };
 
+/* ---- types that the trace describes ---- */
+
+/* A field of a message, or a value of an enum. */
+struct pf_type_member {
+	struct slice name;
+	uint32_t number, of;       /* of: message or enum; TABLE_NONE: unknown */
+	uint8_t type;              /* as in descriptor.proto; 0: a value of an enum */
+	bool is_repeated, is_kept; /* kept: the name is in the memory of the trace */
+};
+
+struct pf_types {
+	struct tabletext names; /* full name -> number */
+	uint32_t n;
+	struct pf_type_member *members;
+	uint32_t nmembers, members_cap;
+	struct table64 index; /* hash of a type and the number of a member -> members[] */
+};
+
 /* ---- state ---- */
 
 /* Requirements of a legacy event on its track; Perfetto drops the event if they are not met. */
@@ -554,6 +576,7 @@ struct pf_state {
 	struct class *sample_classes[4];
 	struct pf_sequence heap; /* tables of a heap profile */
 	bool heap_continues;
+	struct pf_types types;
 	/* events that wait */
 	struct pf_waiting *waiting; /* in the order of the file */
 	uint32_t nwaiting, waiting_cap;
@@ -758,6 +781,21 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 /* Adds an event after (before) that of the record. */
 void pf_add_after(struct pf_state *st, struct pf_event e);
 void pf_add_before(struct pf_state *st, struct pf_event e);
+
+/* ---- types.c ---- */
+
+/* Adds the messages of Chromium that Perfetto's schema has. */
+void pf_types_begin(struct pf_state *st);
+
+/* Adds the types of an ExtensionDescriptor. */
+void pf_types_read(struct pf_state *st, struct slice descriptor);
+void pf_types_free(struct pf_types *types);
+
+/* Returns a field of the event whose type the trace may describe.  name: p NULL: that of the description. */
+struct field pf_typed_field(struct pf_state *st, struct batch *b, const struct pf_wire *w, struct slice name);
+
+/* Returns a message of the type with this full name, which begins with a dot; bytes if it is unknown. */
+struct value pf_typed_value(struct pf_state *st, struct batch *b, struct slice type, struct slice s);
 
 /* ---- waiting.c ---- */
 

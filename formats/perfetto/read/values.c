@@ -126,8 +126,7 @@ struct slice pf_event_name(const struct pf_state *st)
 
 /* ---- annotations ---- */
 
-static struct value make_value(const struct pf_state *st, struct batch *b, struct slice annotation,
-                               unsigned depth);
+static struct value make_value(struct pf_state *st, struct batch *b, struct slice annotation, unsigned depth);
 
 static struct slice annotation_name(const struct pf_state *st, struct slice annotation)
 {
@@ -154,7 +153,7 @@ uint32_t pf_count(struct slice s, uint32_t tag)
 }
 
 /* A dictionary ends at the first entry without a name, as in Perfetto. */
-static struct value make_map(const struct pf_state *st, struct batch *b, struct slice s, unsigned depth)
+static struct value make_map(struct pf_state *st, struct batch *b, struct slice s, unsigned depth)
 {
 	const uint32_t tag = PF_TAG(PF_annotation_dict_entries, PF_BYTES), n = pf_count(s, tag);
 	struct value *const v = arena_alloc(&b->scratch, 2 * (size_t)n * sizeof *v);
@@ -186,7 +185,7 @@ struct value pf_list(const struct value *v, uint32_t n)
 	return list;
 }
 
-static struct value make_list(const struct pf_state *st, struct batch *b, struct slice s, unsigned depth)
+static struct value make_list(struct pf_state *st, struct batch *b, struct slice s, unsigned depth)
 {
 	const uint32_t tag = PF_TAG(PF_annotation_array_values, PF_BYTES), n = pf_count(s, tag);
 	struct value *const v = arena_alloc(&b->scratch, (size_t)n * sizeof *v);
@@ -275,8 +274,17 @@ static unsigned value_priority(uint32_t tag)
 	return i;
 }
 
-static struct value make_value(const struct pf_state *st, struct batch *b, struct slice annotation,
-                               unsigned depth)
+/* The full name of the type of proto_value. */
+static struct slice proto_type(const struct pf_state *st, struct slice annotation)
+{
+	const struct slice name = pf_content(annotation, PF_annotation_proto_type_name);
+
+	return name.p != NULL
+	           ? name
+	           : interned(st, PF_TYPE_NAMES, pf_number(annotation, PF_annotation_proto_type_name_iid));
+}
+
+static struct value make_value(struct pf_state *st, struct batch *b, struct slice annotation, unsigned depth)
 {
 	const struct value none = { .type = VALUE_NONE };
 	struct pf_wire w = pf_wire_on(annotation), best = w;
@@ -321,7 +329,7 @@ static struct value make_value(const struct pf_state *st, struct batch *b, struc
 			                     .p = best.bytes }
 		           : none;
 	case 10:
-		return (struct value){ .type = VALUE_BYTES, .count = (uint32_t)best.v, .p = best.bytes };
+		return pf_typed_value(st, b, proto_type(st, annotation), pf_wire_slice(&best));
 	case 11:
 		return make_nested(b, pf_wire_slice(&best), depth);
 	default:
@@ -523,10 +531,14 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		default: {
 			const struct pf_field *const known =
 			    pf_schema_field(&st->schema, PF_MESSAGE_event, number);
-			if (known != NULL && known->type == PF_TYPE_OPAQUE && (w.tag & 7) == PF_BYTES)
-				put(f, &n, known->name,
-				    (struct value){
-				        .type = VALUE_BYTES, .count = (uint32_t)w.v, .p = w.bytes });
+			const bool is_unread = known == NULL
+			                           ? pf_schema_is_extension(PF_MESSAGE_event, number)
+			                           : known->type == PF_TYPE_OPAQUE && (w.tag & 7) == PF_BYTES;
+			if (is_unread && n < MAX_MORE) {
+				const struct slice name = known != NULL ? known->name : slice_of(NULL, 0);
+				const struct field x = pf_typed_field(st, b, &w, name);
+				put(f, &n, x.name, x.value);
+			}
 		}
 		}
 	}

@@ -37,6 +37,9 @@ KNOWN = {
     ("inline_positions.pftrace", "process names"): "a process without events is not shown",
     ("profiling-test_stack_profile_tracker_empty_callstack.pftrace", "samples"): "a heap sample with an empty stack stays",
     ("track_event_with_atrace.pftrace", "slices"): "ftrace is not read",
+    ("typed-undescribed.pftrace", "arguments"): "fields without a description, or of another type, are shown",
+    ("extensions.pftrace", "arguments"): "a field without a description is shown",
+    ("chrome_histogram.pftrace", "arguments"): "the importer has the names of hashes from a table of the trace",
     ("order.json as .pftrace", "arrows"): "an arrow to the next span has an end without one",
 }
 
@@ -69,8 +72,8 @@ QUERIES = [
     """select json_array('flow', o.ts, o.name, i.ts, i.name) from flow f join slice o on o.id = f.slice_out
         join slice i on i.id = f.slice_in""",
     """select json_array('arg', arg_set_id, key, value_type, int_value, string_value, printf('%!.17g', real_value))
-        from args where key glob 'debug.*' or key glob 'source.*' or key glob 'source_location.*' or key glob 'task.*'
-        or key glob 'track_event.*' or key = 'correlation_id'""",
+        from args where key not glob 'legacy_event.*' and key not in ('source_location_iid', 'legacy_trace_source_id')
+        and key not glob 'chrome_mojo_event_info.mojo_interface_method*'""",
     "select json_array('thread', tid, p.pid, th.name) from thread th left join process p using (upid) where utid > 0",
     "select json_array('process', pid, name) from process where upid > 0",
     f"select json_array('sample', ts, source, p.pid, th.tid, callsite_id) from __intrinsic_profiler_sample {SAMPLER}",
@@ -153,7 +156,8 @@ def ask(path):
                              ("track_event.log_message.", "log_message_source_location_"),
                              ("track_event.priority", "log_message_priority"), ("", "")):
             if key.startswith(prefix):
-                rows.args[number][ours + (key[len(prefix):] if ours != "" or prefix else plain(key))] = canon(value)
+                ends = plain(key) if key.startswith(LOCATIONS) else key[len(prefix):]
+                rows.args[number][ours + ends] = canon(value)
                 break
     sites = {r[0]: r[1:] for r in rows["callsite"]}
     rows.stacks = {}
@@ -220,8 +224,10 @@ def frames_of(args):
     return tuple(zip(names, paths or [""] * len(names), ids or [""] * len(names)))
 
 
-# Messages of Chrome are bytes here; the importer makes arguments of their fields, which are not compared.
-MESSAGE = "chrome_"
+LOCATIONS = ("source.", "source_location.", "task.")  # names of arguments, not maps
+
+# The importer looks up this number of a symbol.
+SYMBOL = ("chrome_mojo_event_info", "mojo_interface_method_iid")
 COLUMNS = ("tdur", "thread_instruction_delta")  # of the importer's table of slices
 
 SAMPLES = {"perf_sample": "linux.perf", "cpu_profile": "chrome", "stack_sample": "profiler"}
@@ -252,7 +258,9 @@ def slices_of(rows, own):
                 args.pop("end.callstack_weight", None)
                 stack = frames_of(args)
                 end_arguments(args)
-                args = {k: v for k, v in args.items() if not k.startswith(MESSAGE) and k not in COLUMNS}
+                args = {k: v for k, v in args.items() if k not in COLUMNS and m.get("types", {}).get(k) != "bytes"}
+                if isinstance(args.get(SYMBOL[0]), dict):
+                    args[SYMBOL[0]] = {k: v for k, v in args[SYMBOL[0]].items() if k != SYMBOL[1]}
             into = {}
             flat("", args, into)
             key = (m["ts_ns"], dur, m.get("name") or None, m.get("category") or None)
