@@ -23,7 +23,7 @@ static struct heph_stream *add_stream(struct heph_state *st, const struct heph_p
 	struct heph_streams *const all = &st->streams;
 
 	if (all->n == HEPH_MAX_STREAMS) {
-		heph_report(st, HEPH_RULE_STREAM_LIMIT, k, k->p + 8,
+		heph_report(st, HEPH_RULE_STREAM_LIMIT, k, k->p + HEPH_AT_STREAM,
 		            "stream %" PRIu32 " and others are not distinguished", k->stream);
 		return NULL;
 	}
@@ -213,16 +213,16 @@ static HEPH_COLD void report_counter(struct heph_state *st, const struct heph_pa
 	const uint32_t now = k->counter, gap = now - last - 1;
 
 	if (now == last) {
-		heph_report(st, HEPH_RULE_COUNTER_REPEATED, k, k->p + 12,
+		heph_report(st, HEPH_RULE_COUNTER_REPEATED, k, k->p + HEPH_AT_COUNTER,
 		            "stream %" PRIu32 ": counter %" PRIu32 " is repeated", k->stream, now);
 	} else if (gap < INT32_MAX) {
 		st->r->lost += gap;
 		add_gap(st, k, last + 1, gap);
-		heph_report(st, HEPH_RULE_COUNTER_GAP, k, k->p + 12,
+		heph_report(st, HEPH_RULE_COUNTER_GAP, k, k->p + HEPH_AT_COUNTER,
 		            "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32 ", %" PRIu32 " missing",
 		            k->stream, now, last, gap);
 	} else {
-		heph_report(st, HEPH_RULE_COUNTER_BACK, k, k->p + 12,
+		heph_report(st, HEPH_RULE_COUNTER_BACK, k, k->p + HEPH_AT_COUNTER,
 		            "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32, k->stream, now, last);
 	}
 }
@@ -283,8 +283,8 @@ void heph_counters_finish(struct heph_state *st)
 	st->gaps.ended = true;
 	drop_gaps(st);
 	if (s->missing > 0)
-		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], gap->offset + 12,
-		            gap->record,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP],
+		            gap->offset + HEPH_AT_COUNTER, gap->record,
 		            "stream 0: %" PRIu64 " counter%s between %" PRIu32 " and %" PRIu32
 		            " missing; the first gap is from %" PRIu32 " to %" PRIu32,
 		            s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest, gap->first - 1,
@@ -292,8 +292,8 @@ void heph_counters_finish(struct heph_state *st)
 	if (s->any && s->lowest != 0)
 		add_late_shared(&st->counters);
 	if (late->count > 0)
-		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START], late->offset + 12,
-		            late->record,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START],
+		            late->offset + HEPH_AT_COUNTER, late->record,
 		            "stream %" PRIu64 " begins at counter %" PRIu64 "; %" PRIu64 " stream%s in all",
 		            late->before, late->now, late->count, late->count == 1 ? "" : "s");
 }
@@ -333,8 +333,8 @@ void heph_check_epoch(struct heph_state *st, const struct heph_packet *k)
 	const uint64_t latest = k->start > k->stop ? k->start : k->stop;
 
 	if (k->stop < k->start)
-		heph_report(st, HEPH_RULE_END_BEFORE_START, k, k->p + 32, "end %" PRIu64 ", start %" PRIu64,
-		            k->stop, k->start);
+		heph_report(st, HEPH_RULE_END_BEFORE_START, k, k->p + HEPH_AT_END,
+		            "end %" PRIu64 ", start %" PRIu64, k->stop, k->start);
 	if (!st->epoch.known) {
 		if (st->epoch.latest.count == 0 || latest > st->epoch.latest.now)
 			st->epoch.latest = (struct finding_tally){

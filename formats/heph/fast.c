@@ -108,10 +108,10 @@ static inline const char *check_event(const char *p, const char *end, uint64_t l
 
 	if (left < HEPH_EVENT_MIN + 4 || load_u32(p, true) != HEPH_MAGIC_EVENT)
 		return NULL;
-	const uint32_t size = load_u32(p + 4, true), n = load_u16(p + 40, true);
-	const uint64_t stop = load_u64(p + 32, true);
-	if (size > max || size > left - 4 || size < HEPH_EVENT_MIN + n || stop < load_u64(p + 24, true) ||
-	    stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
+	const uint32_t size = load_u32(p + HEPH_AT_SIZE, true), n = load_u16(p + HEPH_AT_DESCRIPTION, true);
+	const uint64_t stop = load_u64(p + HEPH_AT_END, true);
+	if (size > max || size > left - 4 || size < HEPH_EVENT_MIN + n ||
+	    stop < load_u64(p + HEPH_AT_START, true) || stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
 	    !check_attributes(p + HEPH_EVENT_MIN + n, p + size))
 		return NULL;
 	return p + size;
@@ -119,15 +119,13 @@ static inline const char *check_event(const char *p, const char *end, uint64_t l
 
 static struct heph_packet packet_at(const struct heph_state *st, const char *p)
 {
-	return (struct heph_packet){ .p = p,
-		                     .end = p + load_u32(p + 4, true),
-		                     .offset = input_offset(st->r->in, p),
-		                     .ordinal = st->r->records,
-		                     .stream = load_u32(p + 8, true),
-		                     .counter = load_u32(p + 12, true),
-		                     .substream = load_u64(p + 16, true),
-		                     .start = load_u64(p + 24, true),
-		                     .stop = load_u64(p + 32, true) };
+	struct heph_packet k = { .p = p,
+		                 .end = p + load_u32(p + HEPH_AT_SIZE, true),
+		                 .offset = input_offset(st->r->in, p),
+		                 .ordinal = st->r->records };
+
+	heph_read_numbers(&k);
+	return k;
 }
 
 /* Counts the packet at p with all checks. */
@@ -142,13 +140,14 @@ static void count_slow(struct heph_state *st, const char *p)
 /* Counts the packet at p.  Needs no other check if its counter is the next one of its stream. */
 static inline void count_packet(struct heph_state *st, const char *p)
 {
-	const uint32_t stream = load_u32(p + 8, true), counter = load_u32(p + 12, true);
+	const uint32_t stream = load_u32(p + HEPH_AT_STREAM, true),
+	               counter = load_u32(p + HEPH_AT_COUNTER, true);
 	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
 
 	st->r->records++;
 	if (s != NULL && stream != 0 && counter == s->last + 1 && st->epoch.known) {
 		s->last = counter;
-		s->end = load_u64(p + 32, true);
+		s->end = load_u64(p + HEPH_AT_END, true);
 	} else {
 		count_slow(st, p);
 	}
@@ -167,8 +166,8 @@ static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, cons
 /* Returns the track of a packet.  Needed for every packet: also limits and reports the number of tracks. */
 static inline const struct track *find_track(struct heph_state *st, const char *p)
 {
-	const uint32_t stream = load_u32(p + 8, true);
-	const uint64_t substream = load_u64(p + 16, true);
+	const uint32_t stream = load_u32(p + HEPH_AT_STREAM, true);
+	const uint64_t substream = load_u64(p + HEPH_AT_SUBSTREAM, true);
 	const struct heph_cached *const c = heph_track_cached(st, stream, substream);
 
 	return c->track != NULL && c->stream == stream && c->substream == substream ? c->track
@@ -179,15 +178,16 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 static __attribute__((noinline)) bool add_event(struct heph_state *st, const char *p,
                                                 const struct track *track, struct batch *b)
 {
-	const uint64_t start = load_u64(p + 24, true);
+	const uint64_t start = load_u64(p + HEPH_AT_START, true);
 
 	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(p, load_u32(p + 4, true));
+		b->bytes[b->n] = slice_of(p, load_u32(p + HEPH_AT_SIZE, true));
 	b->events[b->n++] =
 	    (struct event){ .ts = start,
-		            .dur = load_u64(p + 32, true) - start,
-		            .name = trace_event_name(st->r->trace,
-		                                     slice_of(p + HEPH_EVENT_MIN, load_u16(p + 40, true))),
+		            .dur = load_u64(p + HEPH_AT_END, true) - start,
+		            .name = trace_event_name(
+		                st->r->trace,
+		                slice_of(p + HEPH_EVENT_MIN, load_u16(p + HEPH_AT_DESCRIPTION, true))),
 		            .cls = st->event_class,
 		            .track = track,
 		            .offset = input_offset(st->r->in, p),
@@ -216,7 +216,8 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b)
 			if (b != NULL && !add_event(st, p, track, b))
 				limit = next;
 		} else if (r->range != NULL) {
-			reader_range_add(r->range, load_u64(p + 24, true), load_u64(p + 32, true));
+			reader_range_add(r->range, load_u64(p + HEPH_AT_START, true),
+			                 load_u64(p + HEPH_AT_END, true));
 		}
 		p = next;
 	}

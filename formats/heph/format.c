@@ -13,7 +13,7 @@ static int probe_packet(const char *p, const char *end, bool complete)
 		return 0;
 	if (end - p < HEPH_HEAD_SIZE)
 		return 32;
-	const uint32_t size = load_u32(p + 4, true);
+	const uint32_t size = load_u32(p + HEPH_AT_SIZE, true);
 	if (size < min)
 		return 32;
 	const size_t left = (size_t)(end - p);

@@ -36,17 +36,28 @@
 
 /*
  * All numbers are big-endian.  A packet starts with a magic constant and its size in bytes, which includes
- * these 8.
+ * these 8.  The name of an option and the description of an event have their length before them (16 bits);
+ * an option's value and an event's attributes follow, up to the end of the packet.
  *
- * metadata  0 magic  4 size  8 name length (16 bits)  10 name, value up to the end
- * event     0 magic  4 size  8 stream  12 counter  16 substream (64)  24 start (64)  32 end (64)
- *           40 description length (16)  42 description, attributes up to the end
- * attribute 0 name length (16)  2 name, type (8), value
+ * attribute: name length (16), name, type (8), value
  *
  * (The document's "[31..63]" means bits 32 to 63, and its sketch `struct Event` lacks fields.)
  */
 #define HEPH_MAGIC_METADATA UINT32_C(0x75D11D4D)
 #define HEPH_MAGIC_EVENT UINT32_C(0xC1FC1FB7)
+
+/* Offsets in packets. */
+enum heph_offset {
+	HEPH_AT_SIZE = 4,
+	HEPH_AT_NAME = 8,   /* of an option */
+	HEPH_AT_STREAM = 8, /* and the others: of an event */
+	HEPH_AT_COUNTER = 12,
+	HEPH_AT_SUBSTREAM = 16, /* 64 bits, like start and end */
+	HEPH_AT_START = 24,
+	HEPH_AT_END = 32,
+	HEPH_AT_DESCRIPTION = 40,
+};
+
 #define HEPH_HEAD_SIZE 8     /* magic and size */
 #define HEPH_METADATA_MIN 10 /* an empty name, no value */
 #define HEPH_EVENT_MIN 42    /* an empty description, no attributes */
@@ -107,6 +118,15 @@ struct heph_packet {
 	bool lists;             /* some are arrays */
 	bool clash;             /* names may be repeated: heph_names_check() is needed */
 };
+
+static inline void heph_read_numbers(struct heph_packet *k)
+{
+	k->stream = load_u32(k->p + HEPH_AT_STREAM, true);
+	k->counter = load_u32(k->p + HEPH_AT_COUNTER, true);
+	k->substream = load_u64(k->p + HEPH_AT_SUBSTREAM, true);
+	k->start = load_u64(k->p + HEPH_AT_START, true);
+	k->stop = load_u64(k->p + HEPH_AT_END, true);
+}
 
 /* Returns the end of an event, which has no length if it ends before it starts. */
 static inline uint64_t heph_packet_end(const struct heph_packet *k)
@@ -565,15 +585,6 @@ enum hpw_loss {
 
 extern const struct loss hpw_losses[HPW_LOSSES + 1];
 extern const struct writer_ops hpw_ops;
-
-/* Offsets in packets. */
-#define HPW_AT_SIZE 4
-#define HPW_AT_STREAM 8
-#define HPW_AT_COUNTER 12
-#define HPW_AT_SUBSTREAM 16
-#define HPW_AT_START 24
-#define HPW_AT_END 32
-#define HPW_AT_DESCRIPTION 40
 
 /* ---- writer: copies (raw.c) ---- */
 

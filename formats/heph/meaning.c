@@ -74,7 +74,7 @@ static const struct track *add_substream(struct heph_state *st, const struct hep
 	struct trace *const trace = st->r->trace;
 
 	if (trace->ntracks + 2 > TRACE_MAX_TRACKS) {
-		heph_report(st, HEPH_RULE_STREAM_LIMIT, k, k->p + 8,
+		heph_report(st, HEPH_RULE_STREAM_LIMIT, k, k->p + HEPH_AT_STREAM,
 		            "stream %" PRIu32 ", substream %" PRIu64 " and others share one track", k->stream,
 		            k->substream);
 		return overflow_track(st);
@@ -263,7 +263,7 @@ static bool add_thread(struct heph_state *st, const struct heph_packet *k, struc
 	if (to.track == NULL)
 		return false;
 	if (to.track->parent != parent)
-		heph_report(st, HEPH_RULE_LIMIT, k, k->p + 8,
+		heph_report(st, HEPH_RULE_LIMIT, k, k->p + HEPH_AT_NAME,
 		            "a track below more than %d others is shown below the last of so many",
 		            TRACE_MAX_DEPTH);
 	set_id(to.track, a);
@@ -299,7 +299,7 @@ static bool charge_option(struct heph_state *st, const struct heph_packet *k)
 	if (own->text <= HEPH_OWN_MAX_TEXT)
 		return true;
 	if (!own->full)
-		heph_report(st, HEPH_RULE_LIMIT, k, k->p + 8,
+		heph_report(st, HEPH_RULE_LIMIT, k, k->p + HEPH_AT_NAME,
 		            "options that tracetool wrote take more than %u bytes; those from here on are "
 		            "dropped",
 		            HEPH_OWN_MAX_TEXT);

@@ -164,7 +164,7 @@ static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32
 static bool is_track_option(struct slice bytes)
 {
 	return bytes.n >= STREAM_AT + HEPH_OWN_TRACK_IDS &&
-	       load_u16(bytes.p + 8, true) == STREAM_AT - NAME_AT &&
+	       load_u16(bytes.p + HEPH_AT_NAME, true) == STREAM_AT - NAME_AT &&
 	       memcmp(bytes.p + NAME_AT, HEPH_OWN_TRACK, STREAM_AT - NAME_AT) == 0;
 }
 
@@ -180,7 +180,7 @@ static void free_pending(struct hpw_pending *h)
 /* Removes the first packet of a text and returns it. */
 static struct slice next_packet(struct slice *rest)
 {
-	const struct slice k = slice_of(rest->p, load_u32(rest->p + HPW_AT_SIZE, true));
+	const struct slice k = slice_of(rest->p, load_u32(rest->p + HEPH_AT_SIZE, true));
 
 	rest->p += k.n;
 	rest->n -= k.n;
@@ -289,7 +289,7 @@ static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 	if (p == NULL)
 		return NULL;
 	memcpy(p, bytes.p, bytes.n);
-	store_uint(p + HPW_AT_SIZE, bytes.n, 4, true);
+	store_uint(p + HEPH_AT_SIZE, bytes.n, 4, true);
 	t->n += bytes.n;
 	return p;
 }
@@ -302,7 +302,8 @@ static bool is_epoch(struct slice bytes)
 {
 	static const char name[] = "\0\5epoch";
 
-	return bytes.n == HEPH_METADATA_MIN + 5 + HEPH_EPOCH_SIZE && memcmp(bytes.p + 8, name, 7) == 0;
+	return bytes.n == HEPH_METADATA_MIN + 5 + HEPH_EPOCH_SIZE &&
+	       memcmp(bytes.p + HEPH_AT_NAME, name, 7) == 0;
 }
 
 /* Writes a copy of an epoch packet with copy->epoch, rebased. */
@@ -363,7 +364,7 @@ static void copy_epoch(struct hpw_copy *copy, const struct event *e, struct slic
 
 static void copy_option(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
-	if (load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n) {
+	if (load_u32(bytes.p + HEPH_AT_SIZE, true) != bytes.n) {
 		add_loss(copy, HPW_DAMAGED_PACKET, e);
 		write_copy(copy, bytes);
 	} else if (is_track_option(bytes)) {
@@ -406,8 +407,8 @@ static struct times limit_times(struct hpw_copy *copy, const struct event *e, st
 
 static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
-	const uint32_t id = load_u32(bytes.p + HPW_AT_STREAM, true),
-	               counter = load_u32(bytes.p + HPW_AT_COUNTER, true);
+	const uint32_t id = load_u32(bytes.p + HEPH_AT_STREAM, true),
+	               counter = load_u32(bytes.p + HEPH_AT_COUNTER, true);
 	bool renumbered;
 	struct hpw_stream *const s = stream_of(&copy->streams, id, counter, copy->input, &renumbered);
 
@@ -423,7 +424,7 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 
 	if (s == NULL)
 		return;
-	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
+	const uint32_t was = load_u32(bytes.p + HEPH_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
 		s->left_out++;
 		defer_pending(&copy->pending, &copy->to->chunk->text);
@@ -431,13 +432,13 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 	}
 	write_pending_tracks(copy, s);
 	const uint32_t counter = s->in_turn ? s->next++ : was - s->left_out;
-	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
-		                    load_u64(bytes.p + HPW_AT_END, true) };
+	const struct times read = { load_u64(bytes.p + HEPH_AT_START, true),
+		                    load_u64(bytes.p + HEPH_AT_END, true) };
 	const struct times t = limit_times(copy, e, copy->rebased ? rebase_times(copy, e, read) : read);
 
 	write_pending_epoch(copy);
 	copy->any_event = true;
-	const bool damaged = load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n;
+	const bool damaged = load_u32(bytes.p + HEPH_AT_SIZE, true) != bytes.n;
 	if (damaged)
 		add_loss(copy, HPW_DAMAGED_PACKET, e);
 	if (!damaged && s->out == s->id && counter == was && t.start == read.start && t.end == read.end) {
@@ -447,10 +448,10 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 	char *const p = write_copy(copy, bytes);
 	if (p == NULL)
 		return;
-	store_uint(p + HPW_AT_STREAM, s->out, 4, true);
-	store_uint(p + HPW_AT_COUNTER, counter, 4, true);
-	store_uint(p + HPW_AT_START, t.start, 8, true);
-	store_uint(p + HPW_AT_END, t.end, 8, true);
+	store_uint(p + HEPH_AT_STREAM, s->out, 4, true);
+	store_uint(p + HEPH_AT_COUNTER, counter, 4, true);
+	store_uint(p + HEPH_AT_START, t.start, 8, true);
+	store_uint(p + HEPH_AT_END, t.end, 8, true);
 }
 
 /* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
@@ -474,9 +475,9 @@ static uint32_t copy_fast(struct hpw_copy *copy, struct slice bytes)
 		return 0;
 	for (; n < bytes.n; n += size) {
 		const char *const p = bytes.p + n;
-		size = load_u32(p + HPW_AT_SIZE, true);
-		if (size > bytes.n - n || !continue_stream(&copy->streams, load_u32(p + HPW_AT_STREAM, true),
-		                                           load_u32(p + HPW_AT_COUNTER, true)))
+		size = load_u32(p + HEPH_AT_SIZE, true);
+		if (size > bytes.n - n || !continue_stream(&copy->streams, load_u32(p + HEPH_AT_STREAM, true),
+		                                           load_u32(p + HEPH_AT_COUNTER, true)))
 			break;
 	}
 	if (n > 0) {
@@ -494,7 +495,7 @@ static void copy_events(struct hpw_copy *copy, const struct event *e, struct sli
 	while (bytes.n > 0 && !copy->to->chunk->text.failed) {
 		uint32_t n = copy_fast(copy, bytes);
 		if (n == 0) {
-			const uint32_t size = load_u32(bytes.p + HPW_AT_SIZE, true);
+			const uint32_t size = load_u32(bytes.p + HEPH_AT_SIZE, true);
 			n = size < bytes.n ? size : bytes.n;
 			copy_event(copy, &one, slice_of(bytes.p, n));
 		}

@@ -60,33 +60,24 @@ uint32_t heph_packet_min_of_part(const char *p, const char *end)
 bool heph_is_packet(const char *p, const char *inside, const char *end)
 {
 	const uint32_t min = inside - p >= HEPH_HEAD_SIZE ? heph_packet_min(p, inside) : 0;
-	const uint32_t size = min != 0 ? load_u32(p + 4, true) : 0;
+	const uint32_t size = min != 0 ? load_u32(p + HEPH_AT_SIZE, true) : 0;
 
 	return min != 0 && size >= min && size <= (size_t)(inside - p) && heph_is_packet_end(p + size, end);
 }
 
 /* ---- events ---- */
 
-static inline void read_numbers(struct heph_packet *k)
-{
-	k->stream = load_u32(k->p + 8, true);
-	k->counter = load_u32(k->p + 12, true);
-	k->substream = load_u64(k->p + 16, true);
-	k->start = load_u64(k->p + 24, true);
-	k->stop = load_u64(k->p + 32, true);
-}
-
 static void read_event(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
 	const unsigned want = st->r->want;
-	const uint32_t n = load_u16(k->p + 40, true);
+	const uint32_t n = load_u16(k->p + HEPH_AT_DESCRIPTION, true);
 	const size_t left = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
 
-	read_numbers(k);
+	heph_read_numbers(k);
 	k->build = heph_builds_fields(st);
 	heph_check_counter(st, k);
 	if (n > left) {
-		k->fault = k->p + 40;
+		k->fault = k->p + HEPH_AT_DESCRIPTION;
 		heph_report_past_packet(st, k, k->fault, "the description", n, left);
 		return;
 	}
@@ -149,12 +140,12 @@ static void report_unknown_option(struct heph_state *st, const struct heph_packe
 
 static void read_option(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
-	const uint32_t n = load_u16(k->p + 8, true);
+	const uint32_t n = load_u16(k->p + HEPH_AT_NAME, true);
 	const size_t left = (size_t)(k->end - k->p) - HEPH_METADATA_MIN;
 
 	if (n > left) {
-		k->fault = k->p + 8;
-		heph_report_past_packet(st, k, k->p + 8, "the option name", n, left);
+		k->fault = k->p + HEPH_AT_NAME;
+		heph_report_past_packet(st, k, k->fault, "the option name", n, left);
 		return;
 	}
 	k->text = textscan_slice(k->p + HEPH_METADATA_MIN, n);
@@ -201,7 +192,7 @@ static HEPH_COLD void report_cut_start(struct heph_state *st, const struct heph_
 /* Reports an invalid magic constant or size; min: heph_packet_min() of the packet. */
 static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
 {
-	const uint32_t magic = load_u32(k->p, true), size = load_u32(k->p + 4, true);
+	const uint32_t magic = load_u32(k->p, true), size = load_u32(k->p + HEPH_AT_SIZE, true);
 	const char *const kind = magic == HEPH_MAGIC_EVENT ? "an event" : "a metadata";
 
 	if (min == 0)
@@ -282,7 +273,7 @@ static HEPH_COLD enum record_status begin_long(struct heph_state *st, struct hep
 	reader_report_long(st->r, st->r->findings, k->offset, k->ordinal,
 	                   event ? "an event packet" : "a metadata packet", size);
 	if (event) {
-		read_numbers(k);
+		heph_read_numbers(k);
 		heph_check_counter(st, k);
 	}
 	st->r->records++;
@@ -314,7 +305,7 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 		report_cut_start(st, k);
 		return RECORD_DONE;
 	}
-	const uint32_t min = heph_packet_min(k->p, in->end), size = load_u32(k->p + 4, true);
+	const uint32_t min = heph_packet_min(k->p, in->end), size = load_u32(k->p + HEPH_AT_SIZE, true);
 	const bool possible = min != 0 && size >= min && size <= st->r->max_record;
 	if (min != 0 && size > st->r->max_record && size >= min) {
 		const enum record_status status = check_long(st, k);

@@ -62,7 +62,8 @@ static void end_search(struct heph_state *st, const char *p, bool found)
 bool heph_has_packet(const char *p, const char *end, bool ends)
 {
 	for (p = find_magic(p, end); end - p >= HEPH_HEAD_SIZE; p = find_magic(p + 1, end))
-		if (heph_is_packet(p, end, end) && (ends || load_u32(p + 4, true) < (size_t)(end - p)))
+		if (heph_is_packet(p, end, end) &&
+		    (ends || load_u32(p + HEPH_AT_SIZE, true) < (size_t)(end - p)))
 			return true;
 	return false;
 }
@@ -79,7 +80,8 @@ enum record_status heph_search(struct heph_state *st, struct record *rec)
 	rec->alone = true;
 	for (; limit - p >= 4 || limit == in->end; p = find_magic(p + 1, limit)) {
 		const size_t left = (size_t)(in->end - p);
-		const uint32_t size = left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + 4, true);
+		const uint32_t size =
+		    left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + HEPH_AT_SIZE, true);
 		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
 			return RECORD_MORE; /* search again: the finding must precede skipped bytes */
 		if (left < HEPH_HEAD_SIZE)

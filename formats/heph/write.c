@@ -178,7 +178,7 @@ static void finish_packet(struct hpw_packet *k)
 	struct text *const t = k->text;
 
 	if (!t->failed)
-		store_uint(t->p + k->start + HPW_AT_SIZE, t->n - k->start, 4, true);
+		store_uint(t->p + k->start + HEPH_AT_SIZE, t->n - k->start, 4, true);
 }
 
 static void put_text_attribute(struct hpw_packet *k, struct slice name, struct slice text)
@@ -588,7 +588,7 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		                .start = chunk->text.n };
 	const struct out_times times = out_times_of(e, st->signed_time);
 	const uint64_t end = times.start + times.dur;
-	char *const p = text_reserve(k.text, HPW_AT_DESCRIPTION);
+	char *const p = text_reserve(k.text, HEPH_AT_DESCRIPTION);
 	uint32_t *const counter = counter_of(&st->tracks, to);
 
 	if (p == NULL || counter == NULL) {
@@ -602,12 +602,12 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 	if (to->changed)
 		add_loss(&k, HPW_TRACK_CHANGED);
 	store_uint(p, HEPH_MAGIC_EVENT, 4, true);
-	store_uint(p + HPW_AT_STREAM, to->stream, 4, true);
-	store_uint(p + HPW_AT_COUNTER, (*counter)++, 4, true);
-	store_uint(p + HPW_AT_SUBSTREAM, to->substream, 8, true);
-	store_uint(p + HPW_AT_START, times.start, 8, true);
-	store_uint(p + HPW_AT_END, end, 8, true);
-	k.text->n += HPW_AT_DESCRIPTION;
+	store_uint(p + HEPH_AT_STREAM, to->stream, 4, true);
+	store_uint(p + HEPH_AT_COUNTER, (*counter)++, 4, true);
+	store_uint(p + HEPH_AT_SUBSTREAM, to->substream, 8, true);
+	store_uint(p + HEPH_AT_START, times.start, 8, true);
+	store_uint(p + HEPH_AT_END, end, 8, true);
+	k.text->n += HEPH_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;
 	clear_types(st);
 	add_text(&k, e->name);
