@@ -35,10 +35,16 @@ static inline bool event_is_flow(const struct event *e)
 	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 }
 
+/* Whether dur is the id of an arrow: of its ends, and of an instant where one may start. */
+static inline bool event_has_arrow_id(const struct event *e)
+{
+	return event_is_flow(e) || (e->flags & EVENT_ARROW) != 0;
+}
+
 /* Whether dur is a duration in nanoseconds: of spans, and of other events with one. */
 static inline bool event_has_duration(const struct event *e)
 {
-	return e->phase == PHASE_SPAN || (!event_is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
+	return e->phase == PHASE_SPAN || (e->dur != 0 && !event_has_arrow_id(e));
 }
 
 /* End of an event: of a span, at most the last time of the clock; of others their time. */

@@ -381,7 +381,7 @@ bool rebind_batch(struct rebind *r, struct batch *b)
 			return false;
 		if (r->later != 0 || r->zero != 0 || r->anonymise != NULL)
 			move_time(r, e);
-		if (r->flows != 0 && (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0))
+		if (r->flows != 0 && event_has_arrow_id(e))
 			e->dur = source_flow_id(r->flows, e->dur);
 		if (r->anonymise != NULL && !hide_texts(r, b, e))
 			return false;

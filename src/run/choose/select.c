@@ -591,11 +591,6 @@ bool select_stage_choose(struct select_stage *st, struct batch *b)
 	return true;
 }
 
-static bool is_end_of_arrow(const struct event *e)
-{
-	return event_is_flow(e) || (e->phase == PHASE_INSTANT && (e->flags & EVENT_ARROW) != 0);
-}
-
 /* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
@@ -612,7 +607,7 @@ static bool select_batch(struct select_stage *st, struct batch *b)
 		if (!wanted) {
 			const bool keeps = inside || st->select->edges == SELECT_KEEP
 			                       ? st->choice->keeps
-			                       : st->choice->keeps_arrows && is_end_of_arrow(e);
+			                       : st->choice->keeps_arrows && event_has_arrow_id(e);
 			if (!keeps)
 				continue;
 			e->flags |= inside ? EVENT_LEFT_OUT : EVENT_LEFT_OUT | EVENT_OUTSIDE;

@@ -490,7 +490,7 @@ static void keep_arrows_apart(const struct source *s, struct batch *b)
 		return;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		if (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0)
+		if (event_has_arrow_id(e))
 			e->dur = source_flow_id(s->location.number, e->dur);
 	}
 }

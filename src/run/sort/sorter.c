@@ -297,11 +297,6 @@ bool sorter_add(struct sorter *s, const struct batch *b)
 	return true;
 }
 
-static bool is_arrow_end(const struct event *e)
-{
-	return event_is_flow(e) || (e->phase == PHASE_INSTANT && (e->flags & EVENT_ARROW) != 0);
-}
-
 bool sorter_take_arrows(struct sorter *s, struct batch *b)
 {
 	uint32_t kept = 0;
@@ -309,7 +304,7 @@ bool sorter_take_arrows(struct sorter *s, struct batch *b)
 	if (s->state != SORTER_FILLING || !begin_load(s))
 		return false;
 	for (uint32_t i = 0; i < b->n; i++) {
-		if (!is_arrow_end(&b->events[i])) {
+		if (!event_has_arrow_id(&b->events[i])) {
 			b->events[kept++] = b->events[i];
 			continue;
 		}
