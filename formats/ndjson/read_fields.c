@@ -40,12 +40,6 @@ struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_
 	return to->copy ? arena_copy(to->arena, s) : s;
 }
 
-/* Returns -1 if c is no digit 0-9 or a-f. */
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 {
 	char *const start = arena_alloc(a, s.n), *to = start;
@@ -58,31 +52,14 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 			i += 2;
 		} else {
 			const bool whole = s.n - i >= 4 && s.p[i + 1] == 'x';
-			const int high = whole ? hex_digit(s.p[i + 2]) : -1;
-			const int low = whole ? hex_digit(s.p[i + 3]) : -1;
-			*bad = high < 0 || low < 0;
+			*bad = !whole || !hex_bytes(to, slice_of(s.p + i + 2, 2));
 			if (*bad)
 				return (struct slice){ NULL, 0, 0 };
-			*to++ = (char)(high << 4 | low);
+			to++;
 			i += 4;
 		}
 	}
 	return start != NULL ? textscan_slice(start, (uint32_t)(to - start)) : (struct slice){ NULL, 0, 0 };
-}
-
-/* Reads "0x" and 1 to 16 digits. */
-static bool parse_hex(struct slice s, uint64_t *v)
-{
-	*v = 0;
-	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x')
-		return false;
-	for (uint32_t i = 2; i < s.n; i++) {
-		const int d = hex_digit(s.p[i]);
-		if (d < 0)
-			return false;
-		*v = *v << 4 | (unsigned)d;
-	}
-	return true;
 }
 
 /* Reads the bits of a double that is infinite or NaN. */
@@ -95,7 +72,7 @@ static bool parse_not_finite(struct slice s, uint64_t *bits)
 	else if (slice_is(s, "-Infinity"))
 		*bits = UINT64_C(0xfff0000000000000);
 	else if (s.n > 4 && memcmp(s.p, "NaN:", 4) == 0)
-		return parse_hex(slice_of(s.p + 4, s.n - 4), bits);
+		return hex_number(slice_of(s.p + 4, s.n - 4), bits);
 	else
 		return false;
 	return true;
@@ -221,12 +198,8 @@ static struct value read_bytes(struct reading *g, const struct json_token *t)
 		return no_memory(g, t->p);
 	if (s.n % 2 != 0)
 		return fail(g, t->p, "half a byte");
-	for (uint32_t i = 0; i < s.n; i += 2) {
-		const int high = hex_digit(s.p[i]), low = hex_digit(s.p[i + 1]);
-		if (high < 0 || low < 0)
-			return fail(g, t->p, "bytes are two hexadecimal digits each");
-		to[i / 2] = (char)(high << 4 | low);
-	}
+	if (!hex_bytes(to, s))
+		return fail(g, t->p, "bytes are two hexadecimal digits each");
 	return (struct value){ .type = VALUE_BYTES, .count = s.n / 2, .p = to };
 }
 
@@ -271,7 +244,7 @@ static struct value read_text(struct reading *g, const struct json_token *t, uns
 		return read_string(g, t, false);
 	if (type == VALUE_BYTES)
 		return read_bytes(g, t);
-	return parse_hex(json_token_text(t), &v.u64) ? v : fail(g, t->p, "no address");
+	return hex_number(json_token_text(t), &v.u64) ? v : fail(g, t->p, "no address");
 }
 
 /* ---- lists and maps ---- */

@@ -309,20 +309,6 @@ static void put_f64(struct text *t, double v)
 	t->n = (size_t)(to - t->p);
 }
 
-static void put_bytes(struct text *t, const struct value *v)
-{
-	text_char(t, '"');
-	text_hex(t, v->p, v->count);
-	text_char(t, '"');
-}
-
-static void put_json_text(struct text *t, const struct value *v)
-{
-	text_char(t, '"');
-	text_json_chars(t, slice_of(v->p, v->count));
-	text_char(t, '"');
-}
-
 /* ---- any value ---- */
 
 struct out {
@@ -421,13 +407,15 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 		ndjson_string(t, value_text(v));
 		break;
 	case VALUE_BYTES:
-		put_bytes(t, v);
+		text_char(t, '"');
+		text_hex(t, v->p, v->count);
+		text_char(t, '"');
 		break;
 	case VALUE_JSON:
 		text_json_text(t, v->p, v->count);
 		break;
 	case KIND_JSON_TEXT:
-		put_json_text(t, v);
+		(void)text_json_quoted(t, slice_of(v->p, v->count));
 		break;
 	default:
 		if (kind < VALUE_STRING)

@@ -434,6 +434,33 @@ char *decimal_f32(char *p, float v)
 	return copy_number(p, s);
 }
 
+/* ---- hexadecimal ---- */
+
+bool hex_number(struct slice s, uint64_t *v)
+{
+	*v = 0;
+	if (s.n < 3 || s.n > DECIMAL_HEX_MAX || s.p[0] != '0' || s.p[1] != 'x')
+		return false;
+	for (uint32_t i = 2; i < s.n; i++) {
+		const int d = hex_digit(s.p[i]);
+		if (d < 0)
+			return false;
+		*v = *v << 4 | (unsigned)d;
+	}
+	return true;
+}
+
+bool hex_bytes(char *to, struct slice s)
+{
+	for (uint32_t i = 0; i + 1 < s.n; i += 2) {
+		const int high = hex_digit(s.p[i]), low = hex_digit(s.p[i + 1]);
+		if (high < 0 || low < 0)
+			return false;
+		*to++ = (char)(high << 4 | low);
+	}
+	return s.n % 2 == 0;
+}
+
 /* ---- units ---- */
 
 /* A decimal number without sign and exponent: an integer and parts of 1e-12. */

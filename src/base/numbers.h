@@ -38,6 +38,20 @@ char *decimal_f64(char *p, double v);
 /* Likewise for a float: %.6g to %.9g. */
 char *decimal_f32(char *p, float v);
 
+/* ---- hexadecimal, with lower-case digits ---- */
+
+/* The value of a digit; -1: c is none. */
+static inline int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Reads "0x" and 1 to 16 digits. */
+bool hex_number(struct slice s, uint64_t *v);
+
+/* Reads two digits for each byte; `to` has space for s.n / 2 bytes. */
+bool hex_bytes(char *to, struct slice s);
+
 /* ---- units ---- */
 
 /* Numbers with units, as people write them in a policy or on the command line.  The functions return false if

@@ -37,20 +37,6 @@ static struct wide_hash canon_float(double v)
 	return h;
 }
 
-static bool hex_number(struct slice s, uint64_t *v)
-{
-	*v = 0;
-	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x' || (s.p[2] == '0' && s.n > 3))
-		return false;
-	for (uint32_t i = 2; i < s.n; i++) {
-		const char d = s.p[i];
-		if (!((d >= '0' && d <= '9') || (d >= 'a' && d <= 'f')))
-			return false;
-		*v = *v << 4 | (uint64_t)(d <= '9' ? d - '0' : d - 'a' + 10);
-	}
-	return true;
-}
-
 /* Parses the digits of an integer beyond the exact integers of a double, which JSON writers quote. */
 static bool long_number(struct slice s, bool *negative, uint64_t *v)
 {
@@ -68,7 +54,7 @@ static struct wide_hash canon_text(struct slice s)
 	uint64_t v;
 
 	if (s.n > 0 && (s.p[0] == '-' || (s.p[0] >= '0' && s.p[0] <= '9')) &&
-	    (hex_number(s, &v) || long_number(s, &negative, &v)))
+	    ((hex_number(s, &v) && (s.n == 3 || s.p[2] != '0')) || long_number(s, &negative, &v)))
 		return canon_integer(negative, v);
 	wide_hash_add_text(&h, s);
 	return h;

@@ -14,13 +14,6 @@ static void put_string(struct text *t, struct slice s, struct fields_json_lost *
 	lost->bad_text += text_json_string(t, s) > 0;
 }
 
-static void put_bytes(struct text *t, const struct value *v)
-{
-	text_str(t, "\"0x");
-	text_hex(t, v->p, v->count);
-	text_char(t, '"');
-}
-
 static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
                       bool as_is);
 
@@ -90,7 +83,9 @@ static void put_value(struct text *t, const struct value *v, struct fields_json_
 		put_string(t, value_text(v), lost);
 		break;
 	case VALUE_BYTES:
-		put_bytes(t, v);
+		text_str(t, "\"0x");
+		text_hex(t, v->p, v->count);
+		text_char(t, '"');
 		break;
 	case VALUE_JSON:
 		(as_is ? text_add : text_json_text)(t, v->p, v->count);
@@ -145,14 +140,6 @@ char *fields_json_scalar(char *to, const struct value *v)
 	return v->type == VALUE_F32 ? decimal_f32(to, (float)v->f64) : decimal_f64(to, v->f64);
 }
 
-static void put_name(struct text *t, struct slice name, bool first, struct fields_json_lost *lost)
-{
-	if (!first)
-		text_char(t, ',');
-	put_string(t, name, lost);
-	text_char(t, ':');
-}
-
 /* Fast path for most fields, plain names with unsigned numbers or plain texts: `t` is not updated between
  * them. */
 void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)
@@ -166,7 +153,9 @@ void fields_json(struct text *t, const struct field *fields, size_t n, struct fi
 		const size_t space = (size_t)f->name.n + 6 + (text ? v->count : DECIMAL_U64_MAX);
 		t->n = (size_t)(p - t->p);
 		if ((f->name.flags & SLICE_JSON) == 0) {
-			put_name(t, f->name, i == 0, lost);
+			text_str(t, i > 0 ? "," : "");
+			put_string(t, f->name, lost);
+			text_char(t, ':');
 			put_value(t, v, lost, 0, false);
 			p = text_reserve(t, 0);
 			continue;

@@ -5,6 +5,7 @@
 #include "json/token.h"
 
 #include "base/cursor.h"
+#include "base/numbers.h"
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "json/scan.h"
@@ -35,15 +36,6 @@ const char *json_cut(struct json *x, const char *at, const char *why)
 }
 
 /* ---- strings ---- */
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 #define LANES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
@@ -82,7 +74,8 @@ bool json_hex(struct slice s, uint64_t *v)
 		*v = *v << 32 | eight;
 	}
 	for (; s.n <= 16 && i < s.n; i++) {
-		const int d = hex_digit(s.p[i]);
+		const char c = s.p[i];
+		const int d = hex_digit(c >= 'A' && c <= 'F' ? (char)(c | 0x20) : c);
 		if (d < 0)
 			return false;
 		*v = *v << 4 | (uint64_t)d;

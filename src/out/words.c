@@ -4,6 +4,7 @@
  */
 #include "out/words.h"
 
+#include "base/numbers.h"
 #include "base/scan.h"
 #include "json/token.h"
 #include "model/value.h"
@@ -84,23 +85,12 @@ struct slice words_unescape(struct slice name)
 
 /* ---- types of values ---- */
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool hex_to_bytes(struct value *v, struct arena *a)
 {
 	char *const to = arena_alloc(a, v->count / 2);
 
-	if (to == NULL || v->count % 2 != 0)
+	if (to == NULL || !hex_bytes(to, value_text(v)))
 		return false;
-	for (uint32_t i = 0; i < v->count; i += 2) {
-		const int high = hex_digit(v->p[i]), low = hex_digit(v->p[i + 1]);
-		if (high < 0 || low < 0)
-			return false;
-		to[i / 2] = (char)(high << 4 | low);
-	}
 	*v = (struct value){ .type = VALUE_BYTES, .count = v->count / 2, .p = to };
 	return true;
 }

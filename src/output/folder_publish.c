@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/os.h"
 #include "output/private.h"
 #include "output/text_visible.h"
@@ -147,16 +148,14 @@ static bool read_number(char **p, const char *end, char after, uint64_t *v)
 /* Likewise reads a sum. */
 static bool read_sum(char **p, const char *end, char after, uint64_t *v)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	if (end - *p <= SUM_DIGITS || (*p)[SUM_DIGITS] != after)
 		return false;
 	*v = 0;
 	for (int i = 0; i < SUM_DIGITS; i++) {
-		const char *const digit = memchr(digits, (*p)[i], SUM_DIGITS);
-		if (digit == NULL)
+		const int d = hex_digit((*p)[i]);
+		if (d < 0)
 			return false;
-		*v = *v << 4 | (uint64_t)(digit - digits);
+		*v = *v << 4 | (unsigned)d;
 	}
 	*p += SUM_DIGITS + 1;
 	return true;
