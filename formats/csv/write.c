@@ -476,16 +476,6 @@ const char *csv_column_mistake(const char *arg)
 	return lifted_mistake(arg);
 }
 
-static void write_lifted_names(const struct csv_state *st, struct chunk *chunk)
-{
-	for (uint32_t i = 0; i < st->lifted->n; i++) {
-		text_char(&chunk->text, separator_of(st->tabs));
-		const unsigned lost =
-		    put_text_cell(&chunk->text, st->tabs, lifted_name(&st->lifted->columns[i]));
-		count_text_losses(chunk, (lost & TEXT_BAD) != 0, (lost & TEXT_HIDDEN) != 0, 0);
-	}
-}
-
 static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 {
 	struct csv_state *const st = w->state;
@@ -502,7 +492,12 @@ static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 		if (st->lifted == NULL)
 			return false;
 		lifted_open(st->lifted, w->options);
-		write_lifted_names(st, chunk);
+		for (uint32_t i = 0; i < st->lifted->n; i++) {
+			text_char(&chunk->text, separator_of(tabs));
+			const unsigned lost =
+			    put_text_cell(&chunk->text, tabs, lifted_name(&st->lifted->columns[i]));
+			count_text_losses(chunk, (lost & TEXT_BAD) != 0, (lost & TEXT_HIDDEN) != 0, 0);
+		}
 	}
 	text_str(&chunk->text, tabs ? "\n" : "\r\n");
 	return true;

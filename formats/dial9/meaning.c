@@ -762,23 +762,18 @@ void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct
 
 /* ---- event frames ---- */
 
-/* Reports that the time base and a delta exceed 64 bits. */
-static void report_overflow(struct d9_state *st, const struct record *f, uint32_t delta)
-{
-	d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32, st->base,
-	           delta);
-	st->base = UINT64_MAX;
-}
-
 /* Advances the time base by the delta of a timed event, to 2^64 - 1 at most. */
 static inline void advance_time(struct d9_state *st, const struct record *f)
 {
 	const uint32_t delta = load_u32(f->p + 2, false) >> 8;
 
-	if (delta > UINT64_MAX - st->base)
-		report_overflow(st, f, delta);
-	else
+	if (delta > UINT64_MAX - st->base) {
+		d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32,
+		           st->base, delta);
+		st->base = UINT64_MAX;
+	} else {
 		st->base += delta; /* "then set timestamp_base_ns = timestamp_ns" */
+	}
 }
 
 static inline enum record_status end_event(struct d9_state *st, struct d9_schema *s, struct record *f)

@@ -225,13 +225,6 @@ static void write_options(struct text *to, struct text *from, uint32_t stream)
 	text_clear(from);
 }
 
-/* Writes the options since the last event. */
-static void write_pending(struct hpw_pending *h, struct text *out)
-{
-	text_add(out, h->next.p, h->next.n);
-	text_clear(&h->next);
-}
-
 /* Defers the options since the last event until an event of their stream. */
 static void defer_pending(struct hpw_pending *h, struct text *out)
 {
@@ -330,8 +323,10 @@ static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream 
 	if (copy->pending.next.n == 0 && copy->pending.used == 0)
 		return;
 	struct text *const t = copier_text(copy->to);
-	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected))
-		write_pending(&copy->pending, t);
+	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected)) {
+		text_add(t, copy->pending.next.p, copy->pending.next.n);
+		text_clear(&copy->pending.next);
+	}
 	if (s != NULL)
 		write_pending_of(&copy->pending, t, s);
 }

@@ -173,15 +173,6 @@ static void check_field_count(struct ht_state *st, const struct record *rec)
 	          quoted(&q, c->name), c->declared, c->nfields);
 }
 
-/* Lists the leaves that become fields: all of structure; of events, those that are not duration, thread or
- * name.  A label stays a field, because its number is more than its name. */
-static void list_args(struct ht_plan *plan, bool structure)
-{
-	for (uint32_t i = 0; i < plan->nleaves; i++)
-		if (structure || (i != plan->duration && i != plan->thread && i != plan->name))
-			plan->args[plan->nargs++] = i;
-}
-
 /* Declares the class and its fields to the trace; fields of raw events start with the head.  Large classes
  * are declared without fields: nothing needs these. */
 static bool declare_class(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan,
@@ -234,7 +225,11 @@ static bool make_plan(struct ht_state *st, const struct record *rec, struct ht_p
 		return false;
 	}
 	apply_vocabulary(st, st->c, plan, &spec);
-	list_args(plan, st->c->kind != HT_KIND_EVENT);
+	/* A label stays a field, because its number is more than its name. */
+	for (uint32_t i = 0; i < plan->nleaves; i++)
+		if (st->c->kind != HT_KIND_EVENT ||
+		    (i != plan->duration && i != plan->thread && i != plan->name))
+			plan->args[plan->nargs++] = i;
 	st->r->no_memory |= !declare_class(st, st->c, plan, &spec);
 	return !st->r->no_memory;
 }

@@ -448,13 +448,6 @@ static void count_open_spans(struct ndjson_reading *st, struct ndjson_entry *tra
 	}
 }
 
-static uint8_t flags_of(const struct ndjson_line *line)
-{
-	return (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
-	                 (line->step ? EVENT_STEP : 0) |
-	                 (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
-}
-
 /* Reads class, track, times and offset.  Returns false after a finding. */
 static bool read_head(struct ndjson_reading *st, struct event *e, struct ndjson_entry **cls)
 {
@@ -470,7 +463,9 @@ static bool read_head(struct ndjson_reading *st, struct event *e, struct ndjson_
 	e->cls = (*cls)->cls;
 	e->track = track != NULL ? track->track : NULL;
 	e->phase = (uint8_t)line->type;
-	e->flags = flags_of(line);
+	e->flags = (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
+	                     (line->step ? EVENT_STEP : 0) |
+	                     (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
 	count_open_spans(st, track);
 	return true;
 }

@@ -663,16 +663,6 @@ static bool read_pair(struct reading *g, const struct json_token *t)
 	return add_field(g, name, &v);
 }
 
-static void read_pairs(struct reading *g)
-{
-	const struct json_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
-	struct json_walk w = json_walk_again(t);
-
-	while (json_walk_next(&w))
-		if (!read_pair(g, &w.value))
-			return;
-}
-
 uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_target *to,
                             const struct ndjson_entry *entry)
 {
@@ -685,7 +675,9 @@ uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_targe
 	if (ndjson_has(line, NDJSON_M_ARGS))
 		read_args(&g);
 	else if (ndjson_has(line, NDJSON_M_PAIRS))
-		read_pairs(&g);
+		for (struct json_walk w = json_walk_again(&line->of[NDJSON_M_PAIRS]); json_walk_next(&w);)
+			if (!read_pair(&g, &w.value))
+				break;
 	tabletext_free(&g.seen);
 	return g.n;
 }

@@ -95,16 +95,6 @@ static void put_name(struct text *t, const char *key, struct slice name, uint32_
 	put_member(t, key, slice_of(scratch->p, scratch->n));
 }
 
-/* Adds names of processes and threads: ovni has none, and other programs ignore them. */
-static void put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
-{
-	text_str(t, "},\"tracetool\":{");
-	put_name(t, "process", m->processes[s->process].track->name, 0, &m->scratch);
-	text_char(t, ',');
-	put_name(t, "thread", s->track->name, s->lane, &m->scratch);
-	text_str(t, "}}\n");
-}
-
 static const char *metadata_name(struct ovw_state *st, const struct ovw_stream *s)
 {
 	struct text *const t = &st->marks.scratch;
@@ -136,7 +126,12 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 	text_str(t,
 	         "\"require\":{\"ovni\":\"1.1.0\"},\"loom_cpus\":[{\"index\":0,\"phyid\":0}],\"finished\":1");
 	put_marks(m, t, *label, end);
-	put_names(t, m, s);
+	/* Names of processes and threads: ovni has none, and other programs ignore them. */
+	text_str(t, "},\"tracetool\":{");
+	put_name(t, "process", m->processes[s->process].track->name, 0, &m->scratch);
+	text_char(t, ',');
+	put_name(t, "thread", s->track->name, s->lane, &m->scratch);
+	text_str(t, "}}\n");
 	*label = end;
 }
 

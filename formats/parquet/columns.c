@@ -134,12 +134,6 @@ void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, s
 
 /* ---- PLAIN values ---- */
 
-static void plain_text(struct text *t, struct slice s)
-{
-	plain_uint(t, s.n, 4);
-	text_add(t, s.p, s.n);
-}
-
 /* ---- dictionary ---- */
 
 #define DICTIONARY_MAX 65536U       /* values; their numbers have 16 bits */
@@ -193,7 +187,8 @@ static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 
 	if (!has_space(d, s.n) || !put_key(d, s, d->n << 1))
 		return none;
-	plain_text(&d->plain, s);
+	plain_uint(&d->plain, s.n, 4);
+	text_add(&d->plain, s.p, s.n);
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 

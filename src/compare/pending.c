@@ -308,18 +308,13 @@ static int compare_candidates(const void *x, const void *y)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static bool is_unpaired(const struct pending_event *e)
-{
-	return !e->removed && e->partner == PENDING_NONE;
-}
-
 static uint32_t collect_candidates(const struct differ *d, const struct pending *p, unsigned round,
                                    struct candidate *to)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		if (is_unpaired(&p->list[i]))
+		if (!p->list[i].removed && p->list[i].partner == PENDING_NONE)
 			to[n++] = (struct candidate){ round_hash(d, &p->list[i], round), p->list[i].id.ts,
 				                      p->list[i].id.dur, i };
 	if (n > 1)

@@ -293,12 +293,6 @@ static bool skip_map(struct input_archive *a, struct input *in)
 	return true;
 }
 
-static void note_passed(struct input_archive *a, const struct tar_entry *e)
-{
-	if (e->kind == TAR_FILE)
-		input_passed_note(&a->passed, a->names.wanted, a->names.ctx, e->name, path_name(e->name));
-}
-
 static bool read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 {
 	const uint64_t at = input_offset(in, in->p);
@@ -308,8 +302,8 @@ static bool read_file(struct input_archive *a, struct input *in, const struct ta
 		return fail(a, INPUT_CORRUPT,
 		            "the header at byte %" PRIu64 " has a size of %" PRIu64 " bytes", at - TAR_BLOCK,
 		            e->size);
-	if (!wanted)
-		note_passed(a, e);
+	if (!wanted && e->kind == TAR_FILE)
+		input_passed_note(&a->passed, a->names.wanted, a->names.ctx, e->name, path_name(e->name));
 	if (e->name[0] == '\0' && e->kind != TAR_FOLDER)
 		fail(a, INPUT_NOT_A_FILE,
 		     "the file at byte %" PRIu64 " has no name, or one of more than %d bytes; left out", at,

@@ -39,18 +39,11 @@ static struct class *append(struct trace *t, struct slice name, struct class *fi
 	return c;
 }
 
-static struct class *first_of(const struct trace *t, struct slice name)
-{
-	const uint32_t i = tabletext_get(&t->class_names, name);
-
-	return i != TABLE_NONE ? t->classes[i] : NULL;
-}
-
 struct class *trace_name_class(struct trace *t, struct slice name)
 {
-	struct class *const c = first_of(t, name);
+	const uint32_t first = tabletext_get(&t->class_names, name);
 
-	return c != NULL ? c : append(t, name, NULL);
+	return first != TABLE_NONE ? t->classes[first] : append(t, name, NULL);
 }
 
 /* ---- comparing classes ---- */

@@ -302,18 +302,10 @@ void text_json_address(struct text *t, uint64_t v)
 	t->n = (size_t)(p - t->p);
 }
 
-static void add_not_finite(struct text *t, bool nan, bool negative)
-{
-	if (nan)
-		text_str(t, "\"NaN\"");
-	else
-		text_str(t, negative ? "\"-Infinity\"" : "\"Infinity\"");
-}
-
 static bool add_float(struct text *t, double v, bool narrow)
 {
 	if (!isfinite(v)) {
-		add_not_finite(t, isnan(v), v < 0);
+		text_str(t, isnan(v) ? "\"NaN\"" : v < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 		return false;
 	}
 

@@ -437,11 +437,6 @@ static uint32_t find_part(const struct policy_watch *w, const struct policy_budg
 	return 0;
 }
 
-static bool is_percentile(const struct policy_budget *b)
-{
-	return b->statistic <= STATISTIC_P99 || b->statistic == STATISTIC_QUANTILE;
-}
-
 bool policy_check_budgets(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
@@ -462,7 +457,8 @@ bool policy_check_budgets(const struct policy_verdict *v)
 			r.has_baseline |= baseline_input(b, v->path) != NULL;
 		ok = collected[part] || rows_init(&rows[part], r.stats);
 		collected[part] = true;
-		if (is_percentile(r.budget)) {
+		const enum policy_statistic of = r.budget->statistic;
+		if (of <= STATISTIC_P99 || of == STATISTIC_QUANTILE) { /* percentiles */
 			coarse += counted[part] ? 0 : r.stats->pool.coarse;
 			counted[part] = true;
 		}

@@ -102,16 +102,6 @@ static void put_case(struct report *r, const struct report_file *file, const str
 	}
 }
 
-static struct junit_case rule_case(const struct report_rule *rule)
-{
-	return (struct junit_case){ .name = rule->rule->id,
-		                    .rule = rule->rule,
-		                    .level = rule->verdict.level,
-		                    .count = rule->count,
-		                    .listed = rule->listed,
-		                    .fails = rule->verdict.fails };
-}
-
 /* Whether all findings of the rule belong to checks, which have their own cases. */
 static bool is_checked(const struct report_file *file, const struct rule *rule)
 {
@@ -153,7 +143,13 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 	for (size_t i = 0; i < file->record->ncounts; i++) {
 		if (file->rules[i].verdict.left_out || is_checked(file, file->rules[i].rule))
 			continue;
-		c = rule_case(&file->rules[i]);
+		const struct report_rule *const rule = &file->rules[i];
+		c = (struct junit_case){ .name = rule->rule->id,
+			                 .rule = rule->rule,
+			                 .level = rule->verdict.level,
+			                 .count = rule->count,
+			                 .listed = rule->listed,
+			                 .fails = rule->verdict.fails };
 		++*n;
 		*failures += c.fails;
 		if (put)

@@ -169,13 +169,6 @@ static bool gather_marks(struct pipeline *p, const struct pass *pass)
 	return ok && record_marks_finish(m, p->job->choice.scope != NULL);
 }
 
-static bool refuse(struct pipeline *p)
-{
-	pipeline_failed(p, "--scope reads the input twice, and this one can be read only once: read it "
-	                   "from a file");
-	return false;
-}
-
 /* Reports why the pass for the marks failed. */
 static bool fail_marks(struct pipeline *p)
 {
@@ -248,8 +241,13 @@ bool pass_mark_records(struct pipeline *p)
 		                    .format = p->job->read.copy_of,
 		                    .choose = choose,
 		                    .choose_ctx = p };
-	if (!pipeline_reads_twice(p->job))
-		return scope == NULL || refuse(p);
+	if (!pipeline_reads_twice(p->job)) {
+		if (scope != NULL)
+			pipeline_failed(p,
+			                "--scope reads the input twice, and this one can be read only once: "
+			                "read it from a file");
+		return scope == NULL;
+	}
 	if (selects_records(p->job)) {
 		m->state = MARKS_WHILE_READING;
 		return true;

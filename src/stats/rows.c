@@ -47,11 +47,6 @@ static int by_count(const void *a, const void *b)
 	return by_values(x->values, y->values);
 }
 
-static struct slice category_text(const struct stats *s, uint32_t category)
-{
-	return category == NAMES_MAX ? other_names : names_text(&s->categories, category);
-}
-
 static struct span_row row_of(const struct stats *s, const struct span_table *t, const struct span_group *g,
                               uint32_t who)
 {
@@ -88,7 +83,9 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 			groups_values(s, &t->set, i, row->values);
 		} else {
 			row->name = names_text(&t->names, i);
-			row->category = category_text(s, t->names.names[i].with);
+			const uint32_t category = t->names.names[i].with;
+			row->category =
+			    category == NAMES_MAX ? other_names : names_text(&s->categories, category);
 		}
 	}
 	if (t->other.count > 0) {

@@ -166,11 +166,6 @@ static inline bool span_name(struct stats *s, struct span_table *t, const struct
 
 /* ---- one event ---- */
 
-static inline struct span_group *group_of(struct span_table *t, uint32_t name)
-{
-	return name == NAMES_OTHER ? &t->other : &t->groups[name];
-}
-
 static inline void count_span(struct stats *s, struct span_group *g, const struct event *e)
 {
 	const uint64_t end = event_end(e);
@@ -253,7 +248,7 @@ static bool add_span(struct stats *s, const struct batch *b, const struct event 
 	if (!async)
 		self_times_add(&s->times, e->track->index, e->ts, e->dur,
 		               name == NAMES_OTHER ? SELF_OTHER : name, event_is_waiting(e));
-	count_span(s, group_of(t, name), e);
+	count_span(s, name == NAMES_OTHER ? &t->other : &t->groups[name], e);
 	return true;
 }
 

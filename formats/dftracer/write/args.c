@@ -334,15 +334,6 @@ static void put_host(struct args *a, bool counter)
 	dfw_text(a->chunk, p->host, a->e->offset);
 }
 
-static void put_arrow(struct args *a)
-{
-	const char *const names[] = { "arrow_id", "arrow_id (2)" };
-
-	put_comma(a);
-	text_printf(&a->chunk->text, "\"%s\":", names[is_seen(a, SLICE_LIT("arrow_id"), a->n)]);
-	text_u64(&a->chunk->text, a->e->dur);
-}
-
 /* Returns whether readers mistake the text of a counter for a number, or for the host. */
 static bool is_no_series(const struct field *f)
 {
@@ -377,8 +368,12 @@ void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e
 	put_host(&a, counter);
 	for (uint32_t i = 0; i < n && chunk->text.n - start <= DFW_MAX_RECORD; i++)
 		put_field(&a, i);
-	if (event_is_flow(e))
-		put_arrow(&a);
+	if (event_is_flow(e)) {
+		put_comma(&a);
+		text_str(&chunk->text,
+		         is_seen(&a, SLICE_LIT("arrow_id"), a.n) ? "\"arrow_id (2)\":" : "\"arrow_id\":");
+		text_u64(&chunk->text, e->dur);
+	}
 	if (n < a.n || chunk->text.n - start > DFW_MAX_RECORD) {
 		chunk->text.n = chunk->text.failed ? chunk->text.n : open;
 		dfw_lose(chunk, DFW_TOO_LONG, e->offset);

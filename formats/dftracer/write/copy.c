@@ -226,15 +226,6 @@ static void prepare_record(struct dfw_copy *copy, struct slice record, struct ch
 	copy->at_start = false;
 }
 
-static void begin_input(struct dfw_copy *copy, struct chunk *chunk)
-{
-	copy->inputs++;
-	copy->at_start = true;
-	if (copy->sealed)
-		chunk->failed = "the first input is an object with more than 1 MiB after its records: "
-		                "records of other inputs cannot follow them";
-}
-
 /* ---- the copier ---- */
 
 static bool copy_open(struct copier *c)
@@ -253,7 +244,11 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 	copy->selecting = c->selected && copy->selection.left_out;
 	c->chunk->text.failed |= copy->selection.failed;
 	copy->parser.in_facts = false;
-	begin_input(copy, c->chunk);
+	copy->inputs++;
+	copy->at_start = true;
+	if (copy->sealed)
+		c->chunk->failed = "the first input is an object with more than 1 MiB after its records: "
+		                   "records of other inputs cannot follow them";
 }
 
 static void put_record(struct copier *c, const struct event *e, struct slice bytes)

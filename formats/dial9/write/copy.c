@@ -211,25 +211,19 @@ static void fill_frame(struct d9w_copy *copy, struct chunk *chunk)
 		text_add(&chunk->text, copy->last.p, copy->last.n);
 }
 
-/* Writes the head of a frame whose first entry was too long. */
-static void write_head(const struct batch *b, const struct event *e, struct chunk *chunk)
-{
-	const bool strings = slice_is(b->fields[e->first_field + 1].name, "data");
-
-	text_char(&chunk->text, strings ? D9_TAG_STRINGS : D9_TAG_STACKS);
-	d9w_number(&chunk->text, 1, 4);
-}
-
 /* Updates the state of the frame to which entries belong. */
 static void follow_frame(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                          enum record_kind kind, struct chunk *chunk)
 {
-	if (kind == RECORD_ENTRY && copy->left == 0)
-		write_head(b, e, chunk);
-	else if (kind == RECORD_ENTRY)
+	if (kind == RECORD_ENTRY && copy->left == 0) { /* its first entry was too long */
+		const bool strings = slice_is(b->fields[e->first_field + 1].name, "data");
+		text_char(&chunk->text, strings ? D9_TAG_STRINGS : D9_TAG_STACKS);
+		d9w_number(&chunk->text, 1, 4);
+	} else if (kind == RECORD_ENTRY) {
 		copy->left--;
-	else
+	} else {
 		fill_frame(copy, chunk);
+	}
 	if (kind == RECORD_HEAD && count_of(b, e) > 0)
 		copy->left = count_of(b, e) - 1;
 }

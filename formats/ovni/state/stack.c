@@ -109,14 +109,6 @@ static void report_mismatch(const struct state_event *x, uint64_t value, const s
 	             opener->cls->name.p, top->offset);
 }
 
-static void report_empty(const struct state_event *x, uint64_t value)
-{
-	struct state_text t;
-
-	state_report(x, OVNI_RULE_NESTING_EMPTY, "%s closes %s, but nothing is open", state_name(x),
-	             describe_state(&t, x->code, value));
-}
-
 /* P3, P4 */
 static void check_push(const struct state_event *x, const struct state_stack *s, uint64_t value)
 {
@@ -174,8 +166,11 @@ uint32_t state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool
 	}
 	if (s == NULL || s->top == TABLE_NONE) {
 		/* Beyond the limit of stacks, some are missing. */
-		if (!quiet && (s != NULL || x->checker->nstacks < STATE_MAX_STACKS))
-			report_empty(x, value);
+		if (!quiet && (s != NULL || x->checker->nstacks < STATE_MAX_STACKS)) {
+			struct state_text t;
+			state_report(x, OVNI_RULE_NESTING_EMPTY, "%s closes %s, but nothing is open",
+			             state_name(x), describe_state(&t, x->code, value));
+		}
 		return 0;
 	}
 	if (!quiet && x->checker->entries[s->top].value != value)

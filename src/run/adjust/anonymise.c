@@ -253,12 +253,6 @@ static struct slice text_of(const struct rebind *r, struct slice s)
 
 /* ---- tracks ---- */
 
-static uint64_t id_of(const struct rebind *r, const struct track *t)
-{
-	return r->anonymise != NULL && r->anonymise->hide_numbers ? anonymise_number(r->anonymise, t->id, 31)
-	                                                          : t->id;
-}
-
 /* Adds a track to the second trace; parent: in that trace. */
 static struct track *add_track(struct rebind *r, const struct track *t, const struct track *parent)
 {
@@ -276,7 +270,8 @@ static struct track *add_track(struct rebind *r, const struct track *t, const st
 	if (k == NULL || !trace_set_host(r->to, k, t->host.n > 0 ? text_of(r, t->host) : t->host))
 		return NULL;
 	k->has_id = t->has_id;
-	k->id = id_of(r, t);
+	k->id = r->anonymise != NULL && r->anonymise->hide_numbers ? anonymise_number(r->anonymise, t->id, 31)
+	                                                           : t->id;
 	k->is_child = t->is_child;
 	k->global = t->global;
 	k->lane = t->lane;

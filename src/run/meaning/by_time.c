@@ -137,13 +137,6 @@ static void compact(struct by_time *w)
 	w->at = w->due = 0;
 }
 
-static void sort(struct by_time *w)
-{
-	for (uint32_t i = 0; i < w->n; i++)
-		w->order[i] = (struct timed){ w->ends[i].event.ts, i };
-	timed_sort(w->order, w->n, w->order + w->cap);
-}
-
 bool by_time_give(struct interpret *in, struct batch *b, bool end)
 {
 	struct by_time *const w = &in->by_time;
@@ -158,7 +151,9 @@ bool by_time_give(struct interpret *in, struct batch *b, bool end)
 			compact(w);
 		if (w->n == 0 || (!end && w->n < BY_TIME_WINDOW && w->bytes < BY_TIME_BYTES))
 			return false;
-		sort(w);
+		for (uint32_t i = 0; i < w->n; i++)
+			w->order[i] = (struct timed){ w->ends[i].event.ts, i };
+		timed_sort(w->order, w->n, w->order + w->cap);
 		w->due = end ? w->n : w->n / 2 + 1;
 	}
 }

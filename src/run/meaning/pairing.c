@@ -369,13 +369,6 @@ static void beyond_set(struct pairing *p, const struct track *track, const struc
 	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
 }
 
-static void leave_out(struct pairing *p, const struct event *e, const struct pairing_end_of *how)
-{
-	p->unpaired++;
-	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
-	beyond_set(p, e->track, how, beyond_count(p, e->track, how) + 1);
-}
-
 /* ---- the two ends ---- */
 
 /* Copies name and fields that do not outlive the batch. */
@@ -439,8 +432,11 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 	struct open_span *const s = room ? take_slot(p) : NULL;
 
 	if (s == NULL) {
-		if (listed && !room)
-			leave_out(p, e, how);
+		if (listed && !room) {
+			p->unpaired++;
+			ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
+			beyond_set(p, e->track, how, beyond_count(p, e->track, how) + 1);
+		}
 		retained_free(how->kept);
 		return;
 	}

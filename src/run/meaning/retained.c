@@ -192,12 +192,6 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 	return true;
 }
 
-/* Returns true for equal type and content. */
-static bool values_are_equal(const struct value *a, const struct value *b)
-{
-	return equal(a, b, 0);
-}
-
 /* ---- fields of both ends ---- */
 
 /* Index of the names of a BEGIN: a linear search for few, a hash table for many, so that two ends with
@@ -298,7 +292,7 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 		const uint32_t known = same_name(&names, &end[i], i);
 		to[n] = end[i];
 		if (known < nbegin) {
-			if (values_are_equal(&begin[known].value, &end[i].value))
+			if (equal(&begin[known].value, &end[i].value, 0))
 				continue;
 			to[n].name = end_name(b, end[i].name);
 		}

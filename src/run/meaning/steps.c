@@ -57,12 +57,6 @@ struct steps {
 	struct step_ref key;
 };
 
-/* A template of one reference and no text. */
-static inline bool is_single(const struct plan_template *t)
-{
-	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields > 0;
-}
-
 static struct step_ref compile_ref(struct arena *a, const struct steps *s, const struct plan_ref *plan)
 {
 	struct step_ref r = { .plan = plan };
@@ -133,9 +127,11 @@ struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice 
 	s->defines = arena_zalloc(a, m->ndefines, sizeof *s->defines);
 	if (a->failed)
 		return NULL;
-	for (uint32_t i = 0; i < m->nnames; i++)
-		if (is_single(&m->names[i]))
-			s->names[i] = compile_ref(a, s, &m->names[i].parts[0].ref);
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		const struct plan_template *const t = &m->names[i];
+		if (t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields > 0)
+			s->names[i] = compile_ref(a, s, &t->parts[0].ref);
+	}
 	for (uint32_t i = 0; i < s->ntracks; i++)
 		compile_track(a, s, &s->tracks[i], m->ntracks > 0 ? &m->tracks[i] : state_track(a, m));
 	for (uint32_t i = 0; i < m->ndefines; i++)

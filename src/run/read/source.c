@@ -374,12 +374,6 @@ static bool has_own_clocks(const struct format *format)
 	return format->trace == NULL || format->trace->own_clocks;
 }
 
-static void begin_clock(struct trace_context *c, const struct format *format)
-{
-	if (has_own_clocks(format))
-		c->trace->epoch_known = false;
-}
-
 static bool is_same_clock(const struct source_clock *a, const struct trace *t)
 {
 	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack the wall time */
@@ -441,7 +435,8 @@ bool source_start(struct source *s)
 	}
 	c->dialect = c->trace->dialect; /* each input shows its own */
 	c->trace->dialect = "";
-	begin_clock(c, s->format);
+	if (has_own_clocks(s->format))
+		c->trace->epoch_known = false;
 	bool ok = open_trace(s);
 	if (ok && c->unreadable) {
 		s->unreadable = true; /* the findings of the trace give the reason */
@@ -536,14 +531,6 @@ static bool prevents_reading(enum input_fault fault)
 	return fault != INPUT_OK && fault <= INPUT_CHANGED;
 }
 
-static void end_reader(struct source *s)
-{
-	if (s->reader.state != NULL && s->format->reader->close != NULL)
-		s->format->reader->close(&s->reader);
-	free(s->reader.state);
-	s->reader.state = NULL;
-}
-
 /* A look-ahead pass that failed for other reasons has reported them. */
 static void end_without_memory(struct source *s)
 {
@@ -575,7 +562,10 @@ void source_end(struct source *s)
 		c->system_failed |= s->reader.unreadable[0] != '\0' || prevents_reading(in->fault);
 	}
 	s->findings.muted = NULL;
-	end_reader(s);
+	if (s->reader.state != NULL && s->format->reader->close != NULL)
+		s->format->reader->close(&s->reader);
+	free(s->reader.state);
+	s->reader.state = NULL;
 	input_close(in);
 	s->in = s->reader.in = NULL;
 }

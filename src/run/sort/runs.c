@@ -53,11 +53,6 @@ static bool reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
 	return true;
 }
 
-static bool reader_ended(const struct run_reader *r)
-{
-	return r->at == r->have && r->next == r->end;
-}
-
 /* Reads up to n bytes, at least one. */
 static bool reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char **p, uint64_t *got)
 {
@@ -194,7 +189,7 @@ static bool advance(struct run_merge *m)
 	struct order_key key;
 
 	m->has_head = false;
-	if (reader_ended(r)) {
+	if (r->at == r->have && r->next == r->end) {
 		run_heap_end_run(&m->heap);
 	} else if (run_heap_is_alone(&m->heap)) {
 		return need_head(m, r);

@@ -355,11 +355,6 @@ bool sorter_end(struct sorter *s)
 	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
 }
 
-static bool has_space(const struct batch *out)
-{
-	return out->n < out->cap && out->scratch.used < OUT_BYTES && out->nfields < OUT_FIELDS;
-}
-
 static bool merge(struct sorter *s, struct batch *out)
 {
 	if (run_merge_ended(&s->merge))
@@ -367,7 +362,8 @@ static bool merge(struct sorter *s, struct batch *out)
 	if ((s->memory != NULL && !batch_hold(out, &s->memory->shared)) ||
 	    !batch_hold(out, &s->shapes.rows->shared))
 		return false;
-	while (!run_merge_ended(&s->merge) && has_space(out))
+	while (!run_merge_ended(&s->merge) && out->n < out->cap && out->scratch.used < OUT_BYTES &&
+	       out->nfields < OUT_FIELDS)
 		if (!run_merge_next(&s->merge, out))
 			return false;
 	return true;
