@@ -163,16 +163,6 @@ static void read_option(struct heph_state *st, struct heph_packet *k, struct rec
 	rec->role = RECORD_IS_STRUCTURE;
 }
 
-static void add_option(const struct heph_packet *k, struct batch *b, struct event *e)
-{
-	struct field *const f = batch_event_fields(b, e, 2);
-
-	if (f == NULL)
-		return;
-	f[0] = (struct field){ SLICE_LIT("option"), value_string(k->text) };
-	f[1] = (struct field){ SLICE_LIT("value"), k->option };
-}
-
 /* ---- packets ---- */
 
 /* Reports an input that ends within the magic constant and the size of a packet. */
@@ -363,7 +353,11 @@ static void heph_event(struct reader *r, const struct record *rec, struct batch 
 		if (k->build && !st->raw)
 			add_fields(st, k, b, e);
 	} else if ((r->want & WANT_FIELDS) != 0) {
-		add_option(k, b, e);
+		struct field *const f = batch_event_fields(b, e, 2);
+		if (f == NULL)
+			return;
+		f[0] = (struct field){ SLICE_LIT("option"), value_string(k->text) };
+		f[1] = (struct field){ SLICE_LIT("value"), k->option };
 	}
 }
 

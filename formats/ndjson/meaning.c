@@ -587,16 +587,6 @@ static bool read_meta(struct ndjson_reading *st)
 	return ok;
 }
 
-/* Compares the number of events with the one in the end line.  Only raw files have a line for each record. */
-static void compare_events(struct ndjson_reading *st, uint64_t expected)
-{
-	const uint64_t nread = st->r->trace->events;
-
-	if (st->raw && nread != expected)
-		ndjson_report(st, NDJSON_RULE_EVENTS_MISSING, st->line.of[NDJSON_M_EVENTS].p,
-		              "%" PRIu64 " events were read, %" PRIu64 " were written", nread, expected);
-}
-
 /* A negative value: the trace began before 0. */
 static bool read_rebased_by(struct ndjson_reading *st, __int128 *by)
 {
@@ -632,7 +622,10 @@ bool ndjson_read_end(struct ndjson_reading *st)
 	    (ndjson_has(line, NDJSON_M_REBASED_BY_NS) && !read_rebased_by(st, &o.rebased_by)))
 		return false;
 	st->has_end = true;
-	compare_events(st, o.events);
+	const uint64_t nread = st->r->trace->events;
+	if (st->raw && nread != o.events) /* only raw files have a line for each record */
+		ndjson_report(st, NDJSON_RULE_EVENTS_MISSING, line->of[NDJSON_M_EVENTS].p,
+		              "%" PRIu64 " events were read, %" PRIu64 " were written", nread, o.events);
 	if (!read_facts(st, &o.last) || !read_losses(st, &o) || !read_meta(st)) {
 		st->r->no_memory = true;
 		return false;

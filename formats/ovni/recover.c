@@ -341,16 +341,6 @@ static void recover_header(struct recovery *rc)
 
 /* ---- events ---- */
 
-/* Repairs the size code of a jumbo event, whose size itself was valid. */
-static void repair_nibble(struct recovery *rc, const char *p)
-{
-	const char flags = (char)(((uint8_t)*p & ~15U) | OVNI_JUMBO_NIBBLE);
-
-	recover_keep(rc, p);
-	recover_replace(rc, p + 1, &flags, 1, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE],
-	                "flags 0x%02x: payload size code %u, expected 3", (uint8_t)*p, (uint8_t)*p & 15);
-}
-
 /* Recovers the event of n bytes at the start of the window. */
 static void recover_event(struct recovery *rc, uint64_t n)
 {
@@ -363,7 +353,11 @@ static void recover_event(struct recovery *rc, uint64_t n)
 	if ((*p & OVNI_FLAG_JUMBO) != 0 && (*p & 15) != OVNI_JUMBO_NIBBLE) {
 		if (rc->sort)
 			write_all_held(&s->sorter, rc);
-		repair_nibble(rc, p);
+		const char flags = (char)(((uint8_t)*p & ~15U) | OVNI_JUMBO_NIBBLE);
+		recover_keep(rc, p);
+		recover_replace(rc, p + 1, &flags, 1, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE],
+		                "flags 0x%02x: payload size code %u, expected 3", (uint8_t)*p,
+		                (uint8_t)*p & 15);
 		if (rc->sort)
 			recover_keep(rc, in->p);
 	} else if (rc->sort) {

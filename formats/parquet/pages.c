@@ -313,16 +313,6 @@ static void put_data_header(struct thrift *t, uint32_t rows, int32_t encoding)
 	thrift_end(t);
 }
 
-/* DictionaryPageHeader */
-static void put_dictionary_header(struct thrift *t, uint32_t values)
-{
-	thrift_struct(t, 7);
-	thrift_i32(t, 1, (int32_t)values);
-	thrift_i32(t, 2, PLAIN);
-	thrift_end(t);
-	thrift_end(t);
-}
-
 /* Compresses a text into tools->packed. */
 static bool compress_page(struct column_tools *tools, const struct text *from)
 {
@@ -427,7 +417,11 @@ struct column_position column_put_pages(struct column *c, struct column_tools *t
 		if (!compress_page(tools, values))
 			return position;
 		struct thrift t = begin_header(to, DICTIONARY_PAGE, values->n, tools->packed.n);
-		put_dictionary_header(&t, c->dictionary.n);
+		thrift_struct(&t, 7); /* DictionaryPageHeader */
+		thrift_i32(&t, 1, (int32_t)c->dictionary.n);
+		thrift_i32(&t, 2, PLAIN);
+		thrift_end(&t);
+		thrift_end(&t);
 		position.unpacked = to->n - begin + values->n;
 		text_add(to, tools->packed.p, tools->packed.n);
 		position.has_dictionary = true;

@@ -51,17 +51,6 @@ static bool start_part(struct parquet_state *st, struct chunk *chunk)
 
 /* ---- row groups ---- */
 
-/* Adds a ColumnChunk. */
-static void put_chunk(const struct column *c, const struct column_position *position, struct thrift *t)
-{
-	thrift_add_struct(t);
-	thrift_i64(t, 2, 0); /* file_offset: there is no other copy of the metadata */
-	thrift_struct(t, 3);
-	column_put_meta(c, position, t);
-	thrift_end(t);
-	thrift_end(t);
-}
-
 /* Adds a RowGroup, which is sorted by the first column in ascending order. */
 static void put_group_meta(struct parquet_state *st, const struct column_position *positions)
 {
@@ -70,7 +59,12 @@ static void put_group_meta(struct parquet_state *st, const struct column_positio
 
 	thrift_list(&t, 1, THRIFT_STRUCT, st->ncolumns);
 	for (uint32_t i = 0; i < st->ncolumns; i++) {
-		put_chunk(&st->columns[i], &positions[i], &t);
+		thrift_add_struct(&t);
+		thrift_i64(&t, 2, 0); /* file_offset: there is no other copy of the metadata */
+		thrift_struct(&t, 3);
+		column_put_meta(&st->columns[i], &positions[i], &t);
+		thrift_end(&t);
+		thrift_end(&t);
 		packed += positions[i].packed;
 		unpacked += positions[i].unpacked;
 	}
@@ -99,16 +93,6 @@ static bool spill_meta(struct parquet_state *st)
 	}
 	text_clear(&st->meta);
 	return true;
-}
-
-/* Collects the pages of all columns in st->group; positions are relative to its start. */
-static void put_pages(struct parquet_state *st, struct column_position *positions)
-{
-	for (uint32_t i = 0; i < st->ncolumns; i++) {
-		struct column *const c = &st->columns[i];
-		column_end_page(c, &st->tools);
-		positions[i] = column_put_pages(c, &st->tools, &st->group, st->group.n);
-	}
 }
 
 /* Writes at most `max` bytes of the ended group: each thread has several chunks, which must not become as
@@ -157,7 +141,10 @@ static bool end_group(struct parquet_state *st, struct chunk *chunk)
 	st->drained = 0;
 	if (st->rows == 0)
 		return true;
-	put_pages(st, positions);
+	for (uint32_t i = 0; i < st->ncolumns; i++) { /* positions are relative to the group */
+		column_end_page(&st->columns[i], &st->tools);
+		positions[i] = column_put_pages(&st->columns[i], &st->tools, &st->group, st->group.n);
+	}
 	if (st->tools.failed || st->group.failed)
 		return false;
 	const bool is_full = current_part(st)->rows > 0 && st->offset + st->group.n > st->part_bytes;
@@ -271,17 +258,6 @@ static void put_schema(const struct parquet_state *st, struct thrift *t)
 	}
 }
 
-/* Adds the fields up to the head of ROW_GROUPS. */
-static void put_head(const struct parquet_state *st, const struct part *part, struct text *to)
-{
-	struct thrift t = { .to = to };
-
-	thrift_i32(&t, VERSION, 1);
-	put_schema(st, &t);
-	thrift_i64(&t, ROWS, (int64_t)part->rows);
-	thrift_list(&t, ROW_GROUPS, THRIFT_STRUCT, (uint32_t)part->groups);
-}
-
 /* Adds "tracetool version 1.2.3": readers expect this form of program and version. */
 static void put_tool(const struct parquet_state *st, struct thrift *t)
 {
@@ -346,8 +322,13 @@ static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more
 	if (st->in_parts)
 		chunk_file(chunk, part->name);
 	const size_t begin = t->n;
-	if (st->footer_bytes == 0)
-		put_head(st, part, t);
+	if (st->footer_bytes == 0) {
+		struct thrift head = { .to = t };
+		thrift_i32(&head, VERSION, 1);
+		put_schema(st, &head);
+		thrift_i64(&head, ROWS, (int64_t)part->rows);
+		thrift_list(&head, ROW_GROUPS, THRIFT_STRUCT, (uint32_t)part->groups);
+	}
 	if (!put_meta(st, part, t))
 		return false;
 	const bool last = st->footer_meta == part->meta_bytes;

@@ -74,15 +74,6 @@ static uint64_t count_up(struct recover_list *l, const struct rule *rule)
 	return ++l->shown[i].count;
 }
 
-static void put_path(struct text *t, const struct recover_list *l)
-{
-	struct shown_path shown;
-
-	text_str(t, show_path(&shown, l->input));
-	if (l->file != NULL)
-		text_printf(t, "/%s", show_path(&shown, l->file));
-}
-
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
@@ -90,12 +81,15 @@ static const char *plural(uint64_t n)
 
 static void say_change(struct recover_list *l, const struct recover_change *c)
 {
-	char space[4 * sizeof(struct shown_path)];
+	struct shown_path shown;
+	char space[4 * sizeof shown];
 	struct text t = text_start(space, sizeof space);
 
 	if (count_up(l, c->rule) > FINDINGS_SHOWN)
 		return;
-	put_path(&t, l);
+	text_str(&t, show_path(&shown, l->input));
+	if (l->file != NULL)
+		text_printf(&t, "/%s", show_path(&shown, l->file));
 	text_printf(&t, ":@%" PRIu64 ": ", c->offset);
 	if (!c->repaired)
 		text_printf(&t, "%" PRIu64 " byte%s dropped", c->length, plural(c->length));

@@ -86,15 +86,6 @@ static struct slice put_fields(const void *ctx, struct text *t, const struct bat
 	return shown_fields_put(t, ctx, b, e);
 }
 
-/* CSV has no notes, so they are warnings. */
-static void say_coarse(const struct stats *s)
-{
-	char title[48], note[HISTOGRAM_NOTE];
-
-	if (s->pool.coarse > 0)
-		say_of(stats_title(&s->origin, title).p, "warning: %s", histogram_note(s->pool.coarse, note));
-}
-
 static void put_report(struct stats_run *s, const struct stats *stats)
 {
 	struct trace_run *const r = &s->run;
@@ -117,8 +108,11 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 	else
 		ok = stats_text(&r->text, &view, (size_t)s->max_rows);
 
-	if (s->form == FORM_CSV && !r->options.quiet)
-		say_coarse(stats);
+	if (s->form == FORM_CSV && !r->options.quiet && stats->pool.coarse > 0) { /* CSV has no notes */
+		char title[48], note[HISTOGRAM_NOTE];
+		say_of(stats_title(&stats->origin, title).p, "warning: %s",
+		       histogram_note(stats->pool.coarse, note));
+	}
 	r->out.no_memory |= !ok;
 	r->any = true;
 	report_out_put(&r->out, &r->text);

@@ -406,15 +406,6 @@ static void put_json(struct text *out, const struct top *t, const struct group_r
 	json_out_end(&o, "]}");
 }
 
-static void say_lacking(const struct top *t)
-{
-	const struct shown_fields *const f = &t->run->fields;
-
-	for (unsigned i = 0; i < f->n && t->items.arrived > 0; i++)
-		if ((t->lacking >> i & 1) != 0)
-			say_lacks_field(t->path, f->names[i]);
-}
-
 static void put_report(struct top_run *run, struct top *t)
 {
 	struct trace_run *const r = &run->run;
@@ -450,7 +441,9 @@ static void put_report(struct top_run *run, struct top *t)
 	free(rows);
 	r->any = true;
 	report_out_put(&r->out, &r->text);
-	say_lacking(t);
+	for (unsigned i = 0; i < run->fields.n && t->items.arrived > 0; i++)
+		if ((t->lacking >> i & 1) != 0)
+			say_lacks_field(t->path, run->fields.names[i]);
 }
 
 static void free_top(struct top *t)

@@ -13,16 +13,6 @@
 
 #define MAX_KNOWN (1U << 18) /* names in the cache */
 
-static void index_events(struct policy_watch *w)
-{
-	for (uint32_t i = 0; i < w->checks->nevents; i++) {
-		const struct policy_who *const who = &w->checks->events[i]->who;
-		for (int k = 0; k < POLICY_KINDS; k++)
-			w->of_kind[k] |= (uint64_t)(who->kinds >> k & 1) << i;
-		w->threaded |= (uint64_t)(who->thread.p != NULL) << i;
-	}
-}
-
 /* Creates a part for each pattern of threads in budgets. */
 static bool new_parts(struct policy_watch *w)
 {
@@ -45,7 +35,12 @@ bool policy_watch_init(struct policy_watch *w, const struct policy_checks *check
 	*w = (struct policy_watch){ .checks = checks };
 	stats_init(&w->stats);
 	w->seed = hash_seed();
-	index_events(w);
+	for (uint32_t i = 0; i < checks->nevents; i++) {
+		const struct policy_who *const who = &checks->events[i]->who;
+		for (int k = 0; k < POLICY_KINDS; k++)
+			w->of_kind[k] |= (uint64_t)(who->kinds >> k & 1) << i;
+		w->threaded |= (uint64_t)(who->thread.p != NULL) << i;
+	}
 	return new_parts(w);
 }
 

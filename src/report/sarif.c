@@ -61,16 +61,6 @@ static uint32_t rule_index(struct sarif_state *s, const struct rule *rule)
 	return s->nrules++;
 }
 
-static void enter_file(struct report *r, const struct file_record *file)
-{
-	struct sarif_state *const s = r->state;
-
-	s->present = file;
-	text_clear(&s->path);
-	report_put_path(&s->path, r->context, file->path);
-	text_char(&s->path, '\0');
-}
-
 static void put_region(struct text *t, const struct finding *f)
 {
 	const uint64_t line = report_line(f), column = report_column(f);
@@ -109,8 +99,12 @@ static void finding(struct report *r, const struct report_file *file, const stru
 		r->dropped++;
 		return;
 	}
-	if (s->present != file->record)
-		enter_file(r, file->record);
+	if (s->present != file->record) {
+		s->present = file->record;
+		text_clear(&s->path);
+		report_put_path(&s->path, r->context, file->record->path);
+		text_char(&s->path, '\0');
+	}
 	const uint32_t rule = rule_index(s, f->rule);
 	if (s->path.failed || rule == UINT32_MAX) {
 		r->failed = true;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/match.h"
+#include "model/number.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
@@ -307,6 +308,16 @@ uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct 
 	return find_group(s, set, values);
 }
 
+/* ---- sums of numeric fields: of --sum, and of those that the vocabulary names (`bytes`) ---- */
+
+/* Gets the number in a value, also from a text or JSON.  Returns false if there is none. */
+static bool number_of(const struct value *v, struct value *number)
+{
+	*number = *v;
+	return (v->type >= VALUE_U8 && v->type <= VALUE_F64) ||
+	       ((v->type == VALUE_JSON || v->type == VALUE_STRING) && value_number(value_text(v), number));
+}
+
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = groups_field(b, e, s->sum_of);
@@ -315,7 +326,7 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 		return;
 	s->summed++;
 	struct value number;
-	if (!stats_number(&f->value, &number))
+	if (!number_of(&f->value, &number))
 		return;
 	s->summed_number = true;
 	const struct value *const v = &number;
@@ -330,6 +341,36 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 		if (v->f64 >= 0 && v->f64 - v->f64 == 0)
 			sum->real += v->f64;
 	}
+}
+
+/* The product of the fields: 0 if one is missing, negative or no integer, or the product has more than 64
+ * bits. */
+static uint64_t bytes_in(const struct plan_bytes *bytes, const struct batch *b, const struct event *e)
+{
+	uint64_t product = 1;
+
+	for (uint32_t i = 0; i < bytes->nfields; i++) {
+		const struct field *const f = groups_field(b, e, bytes->field[i]);
+		struct value v;
+		if (f == NULL || !number_of(&f->value, &v) || v.type > VALUE_I64 ||
+		    (v.type >= VALUE_I8 && v.i64 < 0) || __builtin_mul_overflow(product, v.u64, &product))
+			return 0;
+	}
+	return product;
+}
+
+bool groups_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
+                        const struct event *e)
+{
+	const struct plan_bytes *const bytes = plan_bytes_cached(&s->bytes_known, e->cls, e->name);
+
+	if (bytes == NULL)
+		return true;
+	if (number != NAMES_OTHER && !array_reach(&t->bytes, &t->nbytes, number, sizeof *t->bytes))
+		return false;
+	s->has_bytes = true;
+	total_add(number == NAMES_OTHER ? &t->other_bytes : &t->bytes[number], bytes_in(bytes, b, e));
+	return true;
 }
 
 bool groups_lacks_field(const struct stats *s, unsigned i)

@@ -144,15 +144,6 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 		put_full(o, s);
 }
 
-/* Writes a row of a name and its count. */
-static void put_count(struct json_out *o, struct slice name, uint64_t count)
-{
-	begin_row(o);
-	json_out_slice(o, "name", name);
-	json_out_u64(o, "count", count);
-	json_out_end(o, "}");
-}
-
 static bool put_classes(struct json_out *o, const struct stats *s)
 {
 	struct class_row *rows;
@@ -161,8 +152,12 @@ static bool put_classes(struct json_out *o, const struct stats *s)
 	if (!stats_class_rows(s, &rows, &n))
 		return false;
 	begin_list(o, "classes");
-	for (size_t i = 0; i < n; i++)
-		put_count(o, rows[i].name, rows[i].records);
+	for (size_t i = 0; i < n; i++) {
+		begin_row(o);
+		json_out_slice(o, "name", rows[i].name);
+		json_out_u64(o, "count", rows[i].records);
+		json_out_end(o, "}");
+	}
 	json_out_end(o, "]");
 	free(rows);
 	return true;

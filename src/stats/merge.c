@@ -83,14 +83,6 @@ static void add_group(struct stats *s, struct span_group *to, const struct span_
 	histogram_merge(&to->durations, &s->pool, &from->durations, of);
 }
 
-static void add_field_sum(struct stats *s, struct span_sum *to, const struct span_sum *from)
-{
-	add_total(s, &to->whole, total_of(from->whole));
-	to->real += from->real;
-	add_u64(s, &to->values, from->values);
-	add_u64(s, &to->negative, from->negative);
-}
-
 bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
                     const struct histogram_pool *of)
 {
@@ -103,7 +95,11 @@ bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row
 	if (row->sum != NULL) {
 		if (number != NAMES_OTHER && !array_reach(&t->sums, &t->nsums, number, sizeof *t->sums))
 			return false;
-		add_field_sum(s, number == NAMES_OTHER ? &t->other_sum : &t->sums[number], row->sum);
+		struct span_sum *const sum = number == NAMES_OTHER ? &t->other_sum : &t->sums[number];
+		add_total(s, &sum->whole, total_of(row->sum->whole));
+		sum->real += row->sum->real;
+		add_u64(s, &sum->values, row->sum->values);
+		add_u64(s, &sum->negative, row->sum->negative);
 	}
 	if (row->bytes > 0) {
 		if (number != NAMES_OTHER && !array_reach(&t->bytes, &t->nbytes, number, sizeof *t->bytes))

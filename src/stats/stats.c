@@ -232,7 +232,7 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 	}
 	const struct plan *const m = e->cls->plan;
 	return (s->sum_of.n == 0 || add_sum(s, t, *number, b, e)) &&
-	       (m == NULL || m->nbytes == 0 || e->nfields == 0 || stats_count_bytes(s, t, *number, b, e)) &&
+	       (m == NULL || m->nbytes == 0 || e->nfields == 0 || groups_count_bytes(s, t, *number, b, e)) &&
 	       (!s->hist || add_decade(t, *number, e->dur)) &&
 	       (s->examples.n == 0 || add_example(s, t, *number, b, e));
 }

@@ -340,12 +340,9 @@ const struct field *groups_field(const struct batch *b, const struct event *e, s
 /* Adds the value of stats.sum_of, if the event has it. */
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
 
-/* Gets the number in a value, also from a text or JSON.  Returns false if there is none. */
-bool stats_number(const struct value *v, struct value *number);
-
-/* Adds the bytes of a span whose class has a plan (bytes.c).  Returns false on OOM. */
-bool stats_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
-                       const struct event *e);
+/* Adds the bytes of a span whose class has a plan.  Returns false on OOM. */
+bool groups_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
+                        const struct event *e);
 
 /* Returns true if no event has the field of key i, or stats.sum_of (i == by.n).  After the last batch. */
 bool groups_lacks_field(const struct stats *s, unsigned i);

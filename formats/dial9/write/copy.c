@@ -228,17 +228,6 @@ static void follow_frame(struct d9w_copy *copy, const struct batch *b, const str
 		copy->left = count_of(b, e) - 1;
 }
 
-/* Copies an entry of a frame that the next batch continues. */
-static void remember_entry(struct d9w_copy *copy, enum record_kind kind, struct slice bytes,
-                           struct chunk *chunk)
-{
-	const uint32_t head = kind == RECORD_HEAD ? head_size(bytes) : 0;
-
-	text_clear(&copy->last);
-	text_add(&copy->last, bytes.p + head, bytes.n - head);
-	chunk->text.failed |= copy->last.failed;
-}
-
 /* Writes a record with its time moved by --rebase. */
 static void write_moved(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, enum record_kind kind, struct chunk *chunk)
@@ -289,8 +278,12 @@ static void copy_unselected(struct copier *c, const struct batch *b, const struc
 		write_moved(copy, b, e, bytes, kind, c->chunk);
 	else
 		copier_keep(c, bytes);
-	if (copy->left > 0)
-		remember_entry(copy, kind, bytes, c->chunk);
+	if (copy->left > 0) { /* the next batch continues the frame */
+		const uint32_t head = kind == RECORD_HEAD ? head_size(bytes) : 0;
+		text_clear(&copy->last);
+		text_add(&copy->last, bytes.p + head, bytes.n - head);
+		c->chunk->text.failed |= copy->last.failed;
+	}
 }
 
 static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)

@@ -60,16 +60,6 @@ static void read_action(struct state_code *code, const struct plan *m)
 		}
 }
 
-static void read_needs(struct state_code *code, const struct plan *m)
-{
-	const bool on_cpu = keyword_is(m, "needs", "active-on-cpu");
-
-	code->needs = on_cpu || keyword_is(m, "needs", "active") ? STATE_NEEDS_ACTIVE
-	              : keyword_is(m, "needs", "running")        ? STATE_NEEDS_RUNNING
-	                                                         : STATE_NEEDS_ANY;
-	code->on_cpu = on_cpu || keyword_is(m, "on-cpu", "true");
-}
-
 /* ---- offsets in the payload ---- */
 
 /* Returns the offset of a field of this size; STATE_NO_FIELD: missing, or after fields of variable size. */
@@ -160,7 +150,11 @@ static bool resolve(struct state_checker *c, struct state_code *code, const stru
 
 	read_offsets(code, m);
 	read_action(code, m);
-	read_needs(code, m);
+	const bool on_cpu = keyword_is(m, "needs", "active-on-cpu");
+	code->needs = on_cpu || keyword_is(m, "needs", "active") ? STATE_NEEDS_ACTIVE
+	              : keyword_is(m, "needs", "running")        ? STATE_NEEDS_RUNNING
+	                                                         : STATE_NEEDS_ANY;
+	code->on_cpu = on_cpu || keyword_is(m, "on-cpu", "true");
 	read_stack(c, code, m);
 	code->checked = m->nwords > 0;
 	code->refused = keyword_is(m, "old", "refused");

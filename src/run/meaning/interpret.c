@@ -31,24 +31,19 @@ static void add_facts(struct interpret *in, const struct value *map)
 	}
 }
 
-static void set_epoch(struct trace *t, const struct value *v, uint64_t ts)
-{
-	uint64_t wall;
-
-	if (t->epoch_known || v->type == VALUE_STRING || !interpret_number(v, &wall) || wall < ts)
-		return;
-	t->epoch_known = true;
-	t->epoch_ns = wall - ts;
-}
-
 /* Adds the facts and the epoch that an event states. */
 static void interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
                             const struct plan *m)
 {
+	struct trace *const t = in->trace;
 	const struct value *v;
+	uint64_t wall;
 
-	if (m->epoch.p != NULL && (v = interpret_field(b, e, m->epoch)) != NULL)
-		set_epoch(in->trace, v, e->ts);
+	if (m->epoch.p != NULL && !t->epoch_known && (v = interpret_field(b, e, m->epoch)) != NULL &&
+	    v->type != VALUE_STRING && interpret_number(v, &wall) && wall >= e->ts) {
+		t->epoch_known = true;
+		t->epoch_ns = wall - e->ts;
+	}
 	if (m->facts.p != NULL && (v = interpret_field(b, e, m->facts)) != NULL)
 		add_facts(in, v);
 }

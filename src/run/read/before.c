@@ -67,15 +67,6 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 
 /* ---- min time ---- */
 
-static void update_least(struct min_time *m, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->n; i++)
-		if (!m->known || b->events[i].ts < m->ns) {
-			m->ns = b->events[i].ts;
-			m->known = true;
-		}
-}
-
 /* Takes over the input; NULL: it cannot be read twice. */
 static void read_times(struct min_time *m, struct trace_context *c, struct source_location location,
                        struct input *in)
@@ -97,7 +88,11 @@ static void read_times(struct min_time *m, struct trace_context *c, struct sourc
 		while (!m->failed && s.status == READ_MORE) {
 			batch_recycle(&b);
 			source_next(&s, &b);
-			update_least(m, &b);
+			for (uint32_t i = 0; i < b.n; i++)
+				if (!m->known || b.events[i].ts < m->ns) {
+					m->ns = b.events[i].ts;
+					m->known = true;
+				}
 		}
 		batch_free(&b);
 	}

@@ -516,16 +516,6 @@ static bool unpack_fields(const char **at, struct batch *out, const struct event
 	return !lists || unpack_lists(at, out, fields, n);
 }
 
-static void unpack_record(const char *at, struct slice *record)
-{
-	uint8_t kind;
-	uint32_t flags;
-
-	unpack_bytes(&at, &kind, 1);
-	unpack_bytes(&at, &flags, sizeof flags);
-	*record = unpack_slice(&at, (enum kind)kind, flags);
-}
-
 /* rest: bytes after the head; the batch will point to texts there. */
 static bool unpack_event(struct batch *out, const struct packed_head *h, const char *rest,
                          const struct event_shapes *shapes, bool with_bytes)
@@ -544,8 +534,13 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 		return false;
 	if (out->bytes != NULL) {
 		out->bytes[out->n] = (struct slice){ .p = NULL };
-		if (with_bytes)
-			unpack_record(rest, &out->bytes[out->n]);
+		if (with_bytes) {
+			uint8_t record_kind;
+			uint32_t record_flags;
+			unpack_bytes(&rest, &record_kind, 1);
+			unpack_bytes(&rest, &record_flags, sizeof record_flags);
+			out->bytes[out->n] = unpack_slice(&rest, (enum kind)record_kind, record_flags);
+		}
 	}
 	out->nfields += e->nfields;
 	out->n++;

@@ -109,16 +109,6 @@ static bool begins_input(struct writing *w, const struct event *e, struct slice 
 	return begins;
 }
 
-/* Before the first record: ends the survey, whose records are read again. */
-static void begin_copy(struct writing *w, struct chunk *chunk)
-{
-	w->copying = true;
-	w->input = 0;
-	w->copier.closure = NULL;
-	if (w->closure != NULL)
-		chunk->text.failed |= !closure_end(w->closure);
-}
-
 /* Whether unread records are kept: their times and references are not known. */
 static bool keeps_long(const struct copier *c)
 {
@@ -131,8 +121,13 @@ static void copy_records(struct writing *w, const struct batch *b, struct chunk 
 	const struct copier_ops *const ops = w->to->copier;
 	struct copier *const c = &w->copier;
 
-	if (!w->copying)
-		begin_copy(w, chunk);
+	if (!w->copying) { /* the survey ends: its records are read again */
+		w->copying = true;
+		w->input = 0;
+		w->copier.closure = NULL;
+		if (w->closure != NULL)
+			chunk->text.failed |= !closure_end(w->closure);
+	}
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		struct event *const e = &b->events[i];
