@@ -56,7 +56,8 @@ static void blank_unprintable(char *s)
 			*s = '?';
 }
 
-void findings_pass(struct findings *j, const struct finding *f)
+/* Passes a counted finding to the list, or else to the listener. */
+static void pass_on(struct findings *j, const struct finding *f)
 {
 	if (j->list != NULL)
 		finding_list_add(j->list, f);
@@ -88,7 +89,7 @@ __attribute__((format(printf, 3, 0))) static void add_finding(struct findings *j
 	if (visible.failed)
 		blank_unprintable(message);
 	f.message = visible.failed ? message : visible.p;
-	findings_pass(j, &f);
+	pass_on(j, &f);
 	text_free(&visible);
 }
 
@@ -232,7 +233,7 @@ static void pass_lost(struct findings *j, const struct finding_list *from)
 	else
 		snprintf(message, sizeof message, "%s", from->message);
 	f.message = message;
-	findings_pass(j, &f);
+	pass_on(j, &f);
 }
 
 void findings_pass_all(struct findings *j, struct finding_list *from)
@@ -241,7 +242,7 @@ void findings_pass_all(struct findings *j, struct finding_list *from)
 		append(j->list, from->first, from->last, from->n, from->bytes);
 	else
 		for (const struct finding *f = from->first; f != NULL; f = f->next)
-			findings_pass(j, f);
+			pass_on(j, f);
 	if (from->lost > 0)
 		pass_lost(j, from);
 	*from->space += from->bytes;

@@ -58,9 +58,6 @@ void findings_free(struct findings *j);
 uint64_t findings_count(const struct findings *j, const struct rule *rule);
 const char *level_name(enum level level);
 
-/* Passes a counted finding to the list, or else to the listener. */
-void findings_pass(struct findings *j, const struct finding *f);
-
 /* The findings of a trace, stored until the reports have read them. */
 
 /* ---- a list ---- */

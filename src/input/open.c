@@ -209,7 +209,9 @@ static bool start_stream(struct input *in, int fd)
 	return false;
 }
 
-int input_open_path(struct input *in, struct stat *st)
+/* Opens in->path for reading; -1 after a fault.  Named files that are not regular are refused, without
+ * waiting for their other sides; open descriptors ("-") may have nearly any type. */
+static int open_path(struct input *in, struct stat *st)
 {
 	const int given = input_fd_of(in->path);
 
@@ -286,7 +288,7 @@ static int open_in_run(struct input *in, struct stat *st)
 		(void)close(fd);
 		fd = -1;
 	} else if (fd < 0) {
-		fd = input_open_path(in, st);
+		fd = open_path(in, st);
 	}
 	if (fd < 0 && in->files != NULL)
 		input_files_note_fault(in->files, in);
@@ -510,7 +512,7 @@ bool input_read_whole(struct input_whole *w, const char *path, size_t max)
 	*w = (struct input_whole){ .no_memory = in == NULL };
 	if (in == NULL)
 		return false;
-	const int fd = input_open_path(in, &st);
+	const int fd = open_path(in, &st);
 	const bool ok = fd >= 0 && input_read_whole_fd(w, fd, max);
 	if (fd < 0)
 		set_whole_why(w, in);

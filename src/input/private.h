@@ -105,10 +105,6 @@ void input_errno_text(char *text, size_t size, int error);
 
 /* ---- open.c ---- */
 
-/* Opens in->path for reading; -1 after a fault.  Named files that are not regular are refused, without
- * waiting for their other sides; open descriptors ("-") may have nearly any type. */
-int input_open_path(struct input *in, struct stat *st);
-
 /* Opens a path for reading.  Returns -1 with errno, never EINTR. */
 int input_open_fd(const char *path);
 

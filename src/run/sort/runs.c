@@ -115,12 +115,13 @@ static void start_waiting(struct run_heap *h)
 	h->bound = (struct order_key){ UINT64_MAX, UINT64_MAX, UINT32_MAX, 0 };
 	if (h->nstarted < h->n)
 		reduce_bound(h, &h->waiting[h->nstarted]);
-	for (uint32_t i = 1; i < 3 && i < h->nactive;
-	     i++) /* the children of the root; all others follow them */
+	/* the children of the root; all others follow them */
+	for (uint32_t i = 1; i < 3 && i < h->nactive; i++)
 		reduce_bound(h, &h->keys[h->active[i]]);
 }
 
-bool run_heap_init(struct run_heap *h, uint32_t n)
+/* Allocates for n runs.  Then all keys are set, and the heap is started. */
+static bool heap_init(struct run_heap *h, uint32_t n)
 {
 	*h = (struct run_heap){ .n = n };
 	h->active = calloc(n, sizeof *h->active);
@@ -129,7 +130,7 @@ bool run_heap_init(struct run_heap *h, uint32_t n)
 	return h->active != NULL && h->keys != NULL && h->waiting != NULL;
 }
 
-void run_heap_start(struct run_heap *h)
+static void heap_start(struct run_heap *h)
 {
 	for (uint32_t i = 0; i < h->n; i++) {
 		h->waiting[i] = h->keys[i];
@@ -139,7 +140,7 @@ void run_heap_start(struct run_heap *h)
 	start_waiting(h);
 }
 
-void run_heap_free(struct run_heap *h)
+static void heap_free(struct run_heap *h)
 {
 	free(h->keys);
 	free(h->waiting);
@@ -147,13 +148,18 @@ void run_heap_free(struct run_heap *h)
 	*h = (struct run_heap){ .n = 0 };
 }
 
-void run_heap_reorder(struct run_heap *h)
+/* Called after an event of the first run; key: that of its next event. */
+static inline void heap_advance(struct run_heap *h, const struct order_key *key)
 {
+	h->keys[h->active[0]] = *key;
+	if (order_key_less(key, &h->bound))
+		return;
 	sift_down(h, 0, h->active[0]);
 	start_waiting(h);
 }
 
-void run_heap_end_run(struct run_heap *h)
+/* Called after the last event of the first run. */
+static void heap_end_run(struct run_heap *h)
 {
 	if (--h->nactive > 0)
 		sift_down(h, 0, h->active[h->nactive]);
@@ -184,20 +190,20 @@ static inline bool read_key(struct run_merge *m, struct run_reader *r, struct or
 /* Advances the first run. */
 static bool advance(struct run_merge *m)
 {
-	const uint32_t run = run_heap_first(&m->heap);
+	const uint32_t run = m->heap.active[0];
 	struct run_reader *const r = &m->readers[run];
 	struct order_key key;
 
 	m->has_head = false;
 	if (r->at == r->have && r->next == r->end) {
-		run_heap_end_run(&m->heap);
-	} else if (run_heap_is_alone(&m->heap)) {
+		heap_end_run(&m->heap);
+	} else if (m->heap.nactive == 1 && m->heap.nstarted == m->heap.n) { /* the last run needs no keys */
 		return need_head(m, r);
 	} else {
 		if (!read_key(m, r, &key))
 			return false;
-		run_heap_advance(&m->heap, &key);
-		m->has_head = run_heap_first(&m->heap) == run;
+		heap_advance(&m->heap, &key);
+		m->has_head = m->heap.active[0] == run;
 	}
 	return true;
 }
@@ -206,7 +212,7 @@ static bool allocate(struct run_merge *m, uint32_t n, uint64_t each)
 {
 	m->readers = calloc(n, sizeof *m->readers);
 	m->buffers = m->file != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
-	return run_heap_init(&m->heap, n) && m->readers != NULL && (m->buffers != NULL || m->file == NULL);
+	return heap_init(&m->heap, n) && m->readers != NULL && (m->buffers != NULL || m->file == NULL);
 }
 
 bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory,
@@ -230,7 +236,7 @@ bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memor
 		if (!read_key(m, &m->readers[i], &m->heap.keys[i]))
 			return false;
 	}
-	run_heap_start(&m->heap);
+	heap_start(&m->heap);
 	return true;
 }
 
@@ -238,7 +244,7 @@ void run_merge_free(struct run_merge *m)
 {
 	free(m->readers);
 	free(m->buffers);
-	run_heap_free(&m->heap);
+	heap_free(&m->heap);
 	*m = (struct run_merge){ .readers = NULL };
 }
 
@@ -279,7 +285,7 @@ static bool next_of_file(struct run_merge *m, struct run_reader *r, struct batch
 
 bool run_merge_next(struct run_merge *m, struct batch *out)
 {
-	struct run_reader *const r = &m->readers[run_heap_first(&m->heap)];
+	struct run_reader *const r = &m->readers[m->heap.active[0]];
 	const char *const packed = r->buffer + r->at;
 	const uint64_t size = event_packed_size(packed);
 
@@ -325,7 +331,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 	struct run_writer w = { .file = to, .buffer = buffer, .cap = cap };
 
 	while (!run_merge_ended(m)) {
-		struct run_reader *const r = &m->readers[run_heap_first(&m->heap)];
+		struct run_reader *const r = &m->readers[m->heap.active[0]];
 		const uint64_t size = event_packed_size(r->buffer + r->at);
 		for (uint64_t done = 0, n; done < size; done += n) {
 			const char *p;

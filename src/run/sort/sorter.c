@@ -297,7 +297,8 @@ bool sorter_add(struct sorter *s, const struct batch *b)
 	return true;
 }
 
-bool sorter_take_arrows(struct sorter *s, struct batch *b)
+/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false like sorter_add(). */
+static bool take_arrows(struct sorter *s, struct batch *b)
 {
 	uint32_t kept = 0;
 
@@ -454,7 +455,7 @@ static enum stage_status pass_others(struct order_stage *st, enum stage_status s
 {
 	for (; status == STAGE_MORE; status = stage_next(st->stage.from, b)) {
 		note_times(st, *b);
-		if (!sorter_take_arrows(&st->sorter, *b))
+		if (!take_arrows(&st->sorter, *b))
 			return sorter_failed(st);
 		if ((*b)->n > 0)
 			return STAGE_MORE;

@@ -243,41 +243,6 @@ struct run_heap {
 	struct order_key bound;        /* the least key of all other runs */
 };
 
-/* Allocates for n runs.  Then set all keys, and start. */
-bool run_heap_init(struct run_heap *h, uint32_t n);
-void run_heap_start(struct run_heap *h);
-void run_heap_free(struct run_heap *h);
-
-static inline bool run_heap_ended(const struct run_heap *h)
-{
-	return h->nactive == 0;
-}
-
-/* The run whose event is next; the heap has not ended. */
-static inline uint32_t run_heap_first(const struct run_heap *h)
-{
-	return h->active[0];
-}
-
-/* Whether the first run is the last one: its keys are not needed any more. */
-static inline bool run_heap_is_alone(const struct run_heap *h)
-{
-	return h->nactive == 1 && h->nstarted == h->n;
-}
-
-void run_heap_reorder(struct run_heap *h);
-
-/* To be called after an event of the first run; key: that of its next event. */
-static inline void run_heap_advance(struct run_heap *h, const struct order_key *key)
-{
-	h->keys[h->active[0]] = *key;
-	if (!order_key_less(key, &h->bound))
-		run_heap_reorder(h);
-}
-
-/* To be called after the last event of the first run. */
-void run_heap_end_run(struct run_heap *h);
-
 struct run_reader;
 
 struct run_merge {
@@ -299,7 +264,7 @@ void run_merge_free(struct run_merge *m);
 /* Whether all events were merged. */
 static inline bool run_merge_ended(const struct run_merge *m)
 {
-	return run_heap_ended(&m->heap);
+	return m->heap.nactive == 0;
 }
 
 /* Adds the next event to a batch with capacity for it; it points to memory of the batch or of the runs. */
@@ -420,9 +385,6 @@ void sorter_init(struct sorter *s, const struct sorter_options *options);
 /* Copies all events of a batch.  Returns false if the sorter failed: see sorter_reason(); it has no output
  * then. */
 bool sorter_add(struct sorter *s, const struct batch *b);
-
-/* Moves the arrow ends of a batch without bytes to the sorter.  Returns false like sorter_add(). */
-bool sorter_take_arrows(struct sorter *s, struct batch *b);
 
 /* Ends the input.  Returns false like sorter_add(). */
 bool sorter_end(struct sorter *s);

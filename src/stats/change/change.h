@@ -167,9 +167,6 @@ bool change_csv(struct text *t, const struct change_view *v);
 /* Lines "key;key OLD NEW" with self times in ns, for differential flame graphs. */
 bool change_folded(struct text *t, const struct change_view *v);
 
-/* Writes the keys of a group: "query, shop::db". */
-void change_put_keys(struct text *t, const struct change_pair *p, unsigned n);
-
 /* Writes the text of a finding about a pair. */
 void change_put_message(struct text *t, const struct change *c, const struct change_pair *p);
 

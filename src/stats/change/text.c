@@ -242,7 +242,8 @@ bool change_text(struct text *t, const struct change_view *v)
 
 /* ---- findings ---- */
 
-void change_put_keys(struct text *t, const struct change_pair *p, unsigned n)
+/* Writes the keys of a group: "query, shop::db". */
+static void put_keys(struct text *t, const struct change_pair *p, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (i > 0)
@@ -278,7 +279,7 @@ void change_put_message(struct text *t, const struct change *c, const struct cha
 		put_moved(&what, "total", a->total, b->total, &p->numbers[CHANGE_TOTAL]);
 		text_printf(&what, ", spans %" PRIu64 " to %" PRIu64, a->count, b->count);
 	}
-	change_put_keys(t, p, stats_count_keys(&c->sides[CHANGE_OLD].joint));
+	put_keys(t, p, stats_count_keys(&c->sides[CHANGE_OLD].joint));
 	text_str(t, p->async ? " (async): " : ": ");
 	text_slice(t, slice_of(what.p, what.n));
 	t->failed |= what.failed;
