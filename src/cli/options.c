@@ -218,13 +218,28 @@ static bool set_help(void *run, struct options *o, const char *arg)
 
 static bool set_from(void *run, struct options *o, const char *arg)
 {
+	struct nearest near = { .typed = arg };
 	struct shown_path shown;
 
 	o->from = format_by_name(arg);
 	if (o->from != NULL && o->from->reader != NULL)
 		return true;
-	return options_mistake(o, "there is no input format named %s; tracetool formats lists them",
-	                       show_path(&shown, arg));
+	if (o->from != NULL)
+		return options_mistake(
+		    o, "format %s can be written, but not read; tracetool formats lists them", o->from->name);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->reader != NULL)
+			nearest_add(&near, (*f)->name);
+	const struct format *const by_suffix = format_of_suffix(arg);
+	show_path(&shown, arg);
+	if (by_suffix != NULL && by_suffix->reader != NULL)
+		return options_mistake(o,
+		                       "--from takes the name of a format, not the suffix %s: use --from %s",
+		                       shown.s, by_suffix->name);
+	if (near.name != NULL)
+		return options_mistake(o, "there is no input format named %s; did you mean %s?", shown.s,
+		                       near.name);
+	return options_mistake(o, "there is no input format named %s; tracetool formats lists them", shown.s);
 }
 
 static bool set_vocabulary(void *run, struct options *o, const char *arg)

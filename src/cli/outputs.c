@@ -37,18 +37,6 @@ static void put_formats(struct text *t)
 	text_char(t, '\0');
 }
 
-/* The format of files that are named "x.TYPED", or "xTYPED". */
-static const struct format *format_with_suffix(const char *typed)
-{
-	struct text name = { .p = NULL };
-
-	text_printf(&name, "x%s%s", typed[0] == '.' ? "" : ".", typed);
-	text_char(&name, '\0');
-	const struct format *const f = name.failed ? NULL : format_by_suffix(name.p);
-	text_free(&name);
-	return f;
-}
-
 static const struct format *named_format(struct options *o, const char *to, const char *all)
 {
 	const struct format *const named = format_by_name(to);
@@ -58,7 +46,7 @@ static const struct format *named_format(struct options *o, const char *to, cons
 	if (named != NULL && named->writer != NULL)
 		return named;
 	show_path(&shown, to);
-	const struct format *const by_suffix = named == NULL ? format_with_suffix(to) : NULL;
+	const struct format *const by_suffix = named == NULL ? format_of_suffix(to) : NULL;
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if ((*f)->writer != NULL)
 			nearest_add(&near, (*f)->name);

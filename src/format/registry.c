@@ -111,6 +111,14 @@ const struct format *format_by_suffix(const char *path)
 	return format_by_suffix_of(formats, path);
 }
 
+const struct format *format_of_suffix(const char *suffix)
+{
+	char name[64];
+	const int n = snprintf(name, sizeof name, "x%s%s", suffix[0] == '.' ? "" : ".", suffix);
+
+	return n > 0 && (size_t)n < sizeof name ? format_by_suffix(name) : NULL;
+}
+
 static bool is_among(const char *const *names, const char *name)
 {
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++)

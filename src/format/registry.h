@@ -13,6 +13,9 @@ const struct format *format_by_name(const char *name); /* NULL: none */
 const struct format *format_by_suffix(const char *path);
 const struct format *format_by_suffix_of(const struct format *const *list, const char *path);
 
+/* The writable format by a suffix that stands for its name, with or without the dot. NULL: none. */
+const struct format *format_of_suffix(const char *suffix);
+
 /* Whether a file of this name in a folder may be a trace: its suffix (before .gz or .zst) is one of the
  * format's, or, if that is NULL, of any readable format without common_suffix. */
 bool format_wants_name(const struct format *format, const char *name);

@@ -444,17 +444,12 @@ void text_bytes_short(struct text *t, unsigned __int128 bytes)
 void text_kib(struct text *t, uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
-	uint64_t unit = 1024;
+	double v = (double)bytes / 1024;
 	unsigned i = 0;
 
 	if (bytes < 1024)
 		return;
-	while (i < 3 && bytes / unit >= 1024) {
-		unit *= 1024;
-		i++;
-	}
-	const uint64_t rest = (bytes % unit) * 10 / unit;
-	text_str(t, " (");
-	text_u64(t, bytes / unit);
-	text_printf(t, ".%u %s)", (unsigned)rest, units[i]);
+	for (; v >= 1023.95 && i + 1 < sizeof units / sizeof *units; i++)
+		v /= 1024;
+	text_printf(t, " (%.1f %s)", v, units[i]);
 }

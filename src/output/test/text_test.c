@@ -427,9 +427,11 @@ Test(text_units, kib)
 	text_kib(&t, 36683);
 	expect_text(&t, " (35.8 KiB)");
 	text_kib(&t, 80002017);
-	expect_text(&t, " (76.2 MiB)");
+	expect_text(&t, " (76.3 MiB)");
+	text_kib(&t, 1048575);
+	expect_text(&t, " (1.0 MiB)");
 	text_kib(&t, UINT64_MAX);
-	expect_text(&t, " (16777215.9 TiB)");
+	expect_text(&t, " (16777216.0 TiB)");
 	text_free(&t);
 }
 
