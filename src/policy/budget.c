@@ -169,8 +169,8 @@ struct budget_run {
 	char small_why[100]; /* reason for the first of them */
 };
 
-/* Describes a row for messages: `"draw"`, `poll "main.rs"`, `category "poll"`, or the events of the budget.
- */
+/* Describes a row for messages: `poll "main.rs"`, `"draw"` if it has no category, `category "poll"`, or the
+ * events of the budget. */
 static const char *row_text(const struct budget_run *r, const struct row *row, char buffer[POLICY_WHO_TEXT])
 {
 	const struct policy_budget *const b = r->budget;
@@ -183,7 +183,7 @@ static const char *row_text(const struct budget_run *r, const struct row *row, c
 	const int n = (int)strlen(category.s) - 2;
 	if (b->group == GROUP_CATEGORY)
 		snprintf(buffer, POLICY_WHO_TEXT, "category %s", category.s);
-	else if (b->who.category.p != NULL && n > 0)
+	else if (n > 0 && !slice_is(row->category, "no category"))
 		snprintf(buffer, POLICY_WHO_TEXT, "%.*s %s", n, category.s + 1, name.s);
 	else
 		snprintf(buffer, POLICY_WHO_TEXT, "%s", name.s);
