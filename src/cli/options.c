@@ -405,9 +405,14 @@ bool options_fits(struct options *o, const struct format_option *p, const char *
 static bool add_format_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
+	unsigned given = 0;
 
 	if (!options_is_shared(o->cmd, p->name) && !options_fits(o, p, arg))
 		return false;
+	for (size_t i = 0; i < o->nvalues; i++)
+		given += strcmp(o->values[i].name, p->name) == 0;
+	if (p->most > 0 && given == p->most)
+		return options_mistake(o, "--%s may be given at most %u times", p->name, p->most);
 	if (o->nvalues == OPTIONS_MAX)
 		return options_mistake(o, "takes at most %d format options", OPTIONS_MAX);
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",

@@ -14,6 +14,7 @@ struct format_option {
 	 * function accepts any. */
 	const char *(*mistake)(const char *arg);
 	bool of_output; /* affects writing: records are written anew, not copied */
+	unsigned most;  /* how often it may be given; 0: often, and the last one counts */
 };
 
 struct option_value {

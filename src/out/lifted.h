@@ -11,7 +11,7 @@
  * --column NAME[:TYPE]: fields of events that become columns of a table.  A value that the type of its column
  * cannot express is null there.
  */
-#define LIFTED_MAX 32   /* columns; further ones are ignored */
+#define LIFTED_MAX 32   /* columns */
 #define LIFTED_NAME 255 /* bytes of a name */
 
 enum lifted_type { LIFTED_TEXT, LIFTED_JSON, LIFTED_INT, LIFTED_FLOAT, LIFTED_BOOL };
@@ -33,7 +33,7 @@ struct lifted {
 /* A row of the options of a format; `check` is its function for mistakes. */
 #define LIFTED_OPTION(check)                                                                                 \
 	{                                                                                                    \
-		.name = "column", .arg = "NAME[:TYPE]",                                                      \
+		.name = "column", .arg = "NAME[:TYPE]", .most = LIFTED_MAX,                                  \
 		.help = "argument as a column: text (default), int, float, bool, json", .mistake = (check)   \
 	}
 
