@@ -283,10 +283,10 @@ static bool opens_auxiliary(void *format, const char *name)
 	return format_opens_auxiliary(format, name);
 }
 
-static bool wants_common_name(void *ctx, const char *name)
+/* Names of formats, too: what is wrong with such an entry is reported. */
+static bool wants_any_name(void *ctx, const char *name)
 {
-	(void)ctx;
-	return format_wants_common_name(name);
+	return wants_name(ctx, name) || format_wants_common_name(name);
 }
 
 /* ---- folders of files whose suffix other programs use, too ---- */
@@ -358,11 +358,11 @@ static void list_names(struct operand *o, bool (*wanted)(void *ctx, const char *
 /* Lists files of common suffixes if there are no other traces. */
 static void list_common(struct operand *o, const struct format *from)
 {
-	if (from == NULL && o->tree.n == 0 && o->tree.nproblems == 0 && !o->tree.no_memory) {
+	if (from == NULL && o->tree.n == 0 && !o->tree.no_memory) {
 		input_tree_free(&o->tree);
 		input_archive_close(o->archive);
 		*o = (struct operand){ .path = o->path, .folder = true };
-		list_names(o, wants_common_name, NULL);
+		list_names(o, wants_any_name, NULL);
 		pass_over_others(o, NULL);
 	} else if (from != NULL && from->reader != NULL && from->reader->common_suffix) {
 		pass_over_others(o, from);
