@@ -64,7 +64,8 @@ struct options {
 	struct select_options select;     /* for commands that select events */
 	struct side_reports *side;        /* reports of --report, for the same commands; NULL: none */
 	bool wordless;                    /* --anonymise: findings are shown without text of the trace */
-	uint64_t warnings; /* number of warnings about traces that were not shown; see say_found() */
+	uint64_t warnings;     /* number of warnings about traces that were not shown; see say_found() */
+	uint64_t said, unsaid; /* findings that were shown; that were not, beyond SAY_FINDINGS */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;

@@ -377,19 +377,24 @@ void say_line_of(const char *path, const struct finding *f, bool color)
 	text_free(&t);
 }
 
-static void say_from(const struct options *o, enum level min, const struct findings *j,
-                     const struct finding *f)
+static void say_from(struct options *o, enum level min, const struct findings *j, const struct finding *f)
 {
+	const bool failure = input_rule_is_failure(f->rule);
 	struct finding plain = *f;
 
 	/* a message may quote the trace; messages of system failures do not */
-	if (o->wordless && !input_rule_is_failure(f->rule))
+	if (o->wordless && !failure)
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		finding_list_add(&o->side->log.open, &plain);
 	/* beyond a limit of this program, events may be missing or different */
 	if (f->rule->level < min && (o->quiet || f->rule->level != LEVEL_LIMIT))
 		return;
+	if (!failure && o->said == SAY_FINDINGS) {
+		o->unsaid++;
+		return;
+	}
+	o->said += !failure;
 	say_line_of(j->path, &plain, options_color(o, STDERR_FILENO));
 }
 
@@ -400,20 +405,27 @@ void say_finding(void *ctx, const struct findings *j, const struct finding *f)
 
 void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 {
-	const struct options *const o = ctx;
+	struct options *const o = ctx;
 
 	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
 }
 
-void say_found(const struct options *o)
+static void say_listed(const struct options *o, uint64_t n, const char *what, bool unsaid)
 {
 	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
 	struct shown_path shown;
 
-	if (!o->quiet && o->warnings > 0)
-		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
-		    o->warnings == 1 ? "" : "s", nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...",
-		    o->warnings == 1 ? "it" : "them");
+	if (n > 0)
+		say("%" PRIu64 " %s%s in the input%s%s: tracetool validate %s lists %s", n, what,
+		    n == 1 ? "" : "s", unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "",
+		    nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...", n == 1 ? "it" : "them");
+}
+
+void say_found(const struct options *o)
+{
+	say_listed(o, o->unsaid, "further error", true);
+	if (!o->quiet)
+		say_listed(o, o->warnings, "warning", false);
 }
 
 bool say_failure(struct options *o, const struct findings *j, const struct finding *f)
@@ -435,9 +447,9 @@ enum exit_status say_end(struct options *o, const struct source *s)
 		const struct file_record what = source_record(s);
 		side_reports_record(o, &what, &s->findings);
 	}
-	if (!o->quiet)
+	if (!o->quiet && o->unsaid == 0)
 		report_text_rest(&t, &s->findings, LEVEL_LIMIT);
-	if (s->reader.unread > 0) {
+	if (s->reader.unread > 0 && o->unsaid == 0) {
 		struct shown_path shown;
 		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),
 		            s->reader.unread);

@@ -18,15 +18,18 @@ void say_text(const struct text *t);
 /* Prints a finding as one line. */
 void say_line_of(const char *path, const struct finding *f, bool color);
 
-/* A finding_sink of commands whose output is not findings; ctx is a struct options.  Errors are shown, as
- * data is lost; warnings are counted for say_found(). */
+#define SAY_FINDINGS 500 /* of all inputs together: a folder can have thousands of traces with one fault */
+
+/* A finding_sink of commands whose output is not findings; ctx is a struct options.  The first SAY_FINDINGS
+ * errors, and all failures of the system, are shown, as data is lost; others, and warnings, are counted for
+ * say_found(). */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
 /* Likewise, for files that people write: shows warnings, too. */
 void say_mistake(void *ctx, const struct findings *j, const struct finding *f);
 
-/* After the report: states the number of warnings that were not shown, and the command that lists them; not
- * with --quiet. */
+/* After the report: states the number of findings that were not shown, of warnings only without --quiet, and
+ * the command that lists them. */
 void say_found(const struct options *o);
 
 /* For an input that is read again, whose findings were shown before: shows only failures of the system.

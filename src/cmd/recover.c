@@ -616,6 +616,7 @@ static enum exit_status cmd_recover(const struct command *cmd, int argc, char **
 		recover(&c);
 	else
 		c.status = c.options.status;
+	say_found(&c.options);
 	convert_output_discard(&c.output);
 	report_out_discard(&c.list.out);
 	text_free(&c.list.text);

@@ -448,6 +448,7 @@ static enum exit_status cmd_report(const struct command *cmd, int argc, char **a
 	options_init(&r.options, cmd, argc, argv);
 	finding_log_init(&r.log);
 	const enum exit_status status = parse(&r) ? run(&r) : r.options.status;
+	say_found(&r.options);
 	reports_free(&r.reports);
 	finding_log_free(&r.log);
 	trace_groups_free(&r.traces);
