@@ -249,6 +249,17 @@ static void say_unmet(const struct compare *c)
 			       show_path(&name, c->map.names[i].old.p));
 }
 
+/* Names of locations change with each line that is inserted above them. */
+static void say_moved(const struct compare *c, const struct change *change)
+{
+	const uint64_t n = c->ignore_lines || c->run.options.quiet ? 0 : change_count_moved(change);
+
+	if (n > 0)
+		say("note: %" PRIu64 " new group%s a name that differs only in line and column from one that "
+		    "is gone: --ignore-lines leaves these out",
+		    n, n == 1 ? " has" : "s have");
+}
+
 /* Warns of percentiles that are not exact. */
 static void say_coarse(const struct compare *c)
 {
@@ -492,6 +503,7 @@ static void compare(struct compare *c)
 		find_changes(c, &change);
 		put_report(c, &change);
 		say_unmet(c);
+		say_moved(c, &change);
 		say_coarse(c);
 		if (c->regressed)
 			r->status = worse(r->status, STATUS_FINDINGS);

@@ -136,6 +136,10 @@ bool change_add(struct stats *run, const struct stats *from, struct change_map *
 bool change_make(struct change *c);
 void change_free(struct change *c);
 
+/* Returns the number of groups of the new side alone whose name differs only in line and column from that of
+ * a group of the old side alone; 0 on OOM. */
+uint64_t change_count_moved(const struct change *c);
+
 /* Returns true if the vocabulary counts bytes of spans of a side. */
 bool change_has_bytes(const struct change *c);
 

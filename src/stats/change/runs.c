@@ -117,3 +117,24 @@ bool change_add(struct stats *run, const struct stats *from, struct change_map *
 	run->has_bytes |= from->has_bytes;
 	return stats_each_span(from, add_row, &a);
 }
+
+uint64_t change_count_moved(const struct change *c)
+{
+	const unsigned key = mapped_key(c->sides[CHANGE_OLD].runs[0]);
+	struct tabletext gone = { .slots = NULL };
+	uint64_t n = 0;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < c->n && ok; i++) {
+		const struct slice name = c->pairs[i].keys[key], place = without_line(name);
+		if (!c->pairs[i].sides[CHANGE_NEW].there && place.n < name.n)
+			ok = tabletext_put(&gone, place, i);
+	}
+	for (uint32_t i = 0; i < c->n && ok; i++) {
+		const struct slice name = c->pairs[i].keys[key], place = without_line(name);
+		n += !c->pairs[i].sides[CHANGE_OLD].there && place.n < name.n &&
+		     tabletext_get(&gone, place) != TABLE_NONE;
+	}
+	tabletext_free(&gone);
+	return n;
+}
