@@ -215,6 +215,8 @@ bool overlap_add(struct overlap_table *o, const struct event *e)
 	const bool span = e->phase == PHASE_SPAN;
 	const bool a = span && fits(o, A, e), b = (span || o->asked.longer_given) && fits(o, B, e);
 
+	o->met[A] |= a;
+	o->met[B] |= b;
 	if (o->asked.longer_given && b && !event_is_flow(e) && !add_inside(o, e))
 		return false;
 	if (span && ((a && !add_span(o, A, e)) || (b && !add_span(o, B, e))))
@@ -279,6 +281,16 @@ static bool put_inside(struct overlap_table *o, struct cells *c)
 	return ok;
 }
 
+static void note_unmet(const struct overlap_table *o, struct cells *c)
+{
+	for (unsigned i = 0; i < KINDS; i++)
+		if (!o->met[i])
+			cells_note(c, "no %s has the %s %c%s",
+			           i == B && o->asked.longer_given ? "event" : "span",
+			           o->asked.patterns[i].category ? "category" : "name", 'A' + (int)i,
+			           o->asked.patterns[i].category ? "" : "; category:GLOB is for categories");
+}
+
 bool overlap_put(struct overlap_table *o, struct cells *c)
 {
 	cells_begin(c, "overlap", "overlap", heads, sizeof heads / sizeof *heads);
@@ -297,6 +309,7 @@ bool overlap_put(struct overlap_table *o, struct cells *c)
 		cells_share(c, millionths(total_of(p->both), total_of(p->time[B])));
 	}
 	bool ok = cells_end(c);
+	note_unmet(o, c);
 	if (ok && o->asked.longer_given && c->form != CELLS_CSV)
 		ok = put_inside(o, c);
 	if (o->missed > 0)

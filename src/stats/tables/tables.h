@@ -144,6 +144,7 @@ struct overlap_table {
 	uint32_t ninside, inside_cap;
 	struct table64 inside_of; /* outer << 32 | inner */
 	uint64_t nlong, missed;
+	bool met[2]; /* an event fits the pattern */
 };
 
 void overlap_begin(struct overlap_table *o, struct arena *text, const struct overlap_asked *asked);
