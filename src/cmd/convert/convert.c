@@ -39,7 +39,8 @@ static void read_key(struct anonymise_options *a, struct options *o)
 	} else if (w.too_large) {
 		options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes", shown.s, MAX_KEY);
 	} else {
-		say("%s: cannot read the key: %s", shown.s, w.why);
+		say("%s: cannot read the key: %s%s", shown.s, w.why,
+		    access(a->keyfile, F_OK) != 0 ? " (head -c 32 /dev/urandom >FILE makes one)" : "");
 		o->status = STATUS_UNREADABLE;
 	}
 	free(w.p);
