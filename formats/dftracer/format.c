@@ -365,18 +365,19 @@ static int score_start(struct slice head)
 	return !dft_begins_record(p, end) ? 0 : p[2] == 'i' ? 30 : 24;
 }
 
-/* Matches an input of one bracket, or of two, a line each: a process that traced nothing. */
+/* Matches an input of one bracket, or of two, a line each: a process that traced nothing.  Two on one line
+ * are Chrome's. */
 static bool is_empty_trace(struct slice head)
 {
-	bool open = false;
+	bool open = false, line = false;
 
-	if (memchr(head.p, '\n', head.n) == NULL && memchr(head.p, ']', head.n) != NULL)
-		return false; /* Chrome's */
 	for (uint32_t i = 0; i < head.n; i++) {
-		if (head.p[i] == '[' || head.p[i] == ']')
-			open |= head.p[i] == '[';
-		else if (head.p[i] != '\n' && head.p[i] != '\r' && head.p[i] != ' ')
+		const char c = head.p[i];
+		if ((c == ']' && open && !line) ||
+		    (c != '[' && c != ']' && c != '\n' && c != '\r' && c != ' '))
 			return false;
+		open |= c == '[';
+		line = c == '\n' || (line && c != '[');
 	}
 	return open;
 }
