@@ -204,8 +204,9 @@ check-viewers: tracetool ## all samples and real traces, converted, in the progr
 	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/test/*viewers.sh src/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
-check-judge: tracetool ## Perfetto traces as tracetool and Perfetto's own importer read them; an unexpected difference fails
+check-judge: tracetool ## Perfetto traces and CPU profiles of V8 as tracetool and Perfetto's own importer read them; an unexpected difference fails
 	@sh formats/perfetto/test/judge.sh $(BUILD)/tracetool
+	@python3 formats/chrome/test/profile.py $(BUILD)/tracetool
 
 check-tables: tracetool ## the further tables of stats and top, beside a slow computation from NDJSON
 	@python3 src/stats/tables/test/oracle.py $(BUILD)/tracetool

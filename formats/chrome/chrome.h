@@ -33,6 +33,10 @@ extern const struct reader_ops chrome_reader_ops;
 #define CHROME_MAX_OPEN (1u << 18) /* flows and async spans */
 #define CHROME_MAX_ARGS 60000
 #define CHROME_MAX_META 256
+#define CHROME_MAX_PROFILES 4096
+#define CHROME_MAX_NODES (1u << 20)          /* of all CPU profiles */
+#define CHROME_MAX_PROFILE_BYTES (16u << 20) /* of the names and URLs of their nodes, each once */
+#define CHROME_MAX_SAMPLES (1u << 22)        /* of a chunk */
 
 /* Members of an event that the reader uses. */
 enum chrome_member {
@@ -147,7 +151,38 @@ struct chrome_frames {
 	uint32_t n, cap, bytes;
 };
 
-enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
+/* A sample of a CPU profile. */
+struct chrome_sample {
+	uint64_t ts;           /* ns, from trace.zero_ns on */
+	uint32_t node;         /* in nodes[]; UINT32_MAX: not known */
+	uint32_t line, column; /* 0: not known */
+};
+
+struct chrome_profiles {
+	struct table64 keys; /* process and id -> list[] */
+	struct chrome_profile *list;
+	struct table64 ids; /* profile and node id -> nodes[] */
+	struct chrome_node *nodes;
+	struct tabletext known_texts; /* -> texts[] */
+	struct slice *texts;          /* in the arena of the trace */
+	uint32_t n, cap, nnodes, nodes_cap, ntexts, texts_cap, bytes;
+	bool full; /* nodes are missing */
+
+	/* Samples of the last chunk, from `at` on to be given out. */
+	struct chrome_sample *samples, current;
+	uint32_t at, nsamples, samples_cap;
+	const struct chrome_task *task;
+	uint64_t offset;          /* of the chunk */
+	struct class *classes[2]; /* [1]: idle */
+};
+
+enum chrome_where {
+	CHROME_AT_START,
+	CHROME_IN_OBJECT,
+	CHROME_IN_EVENTS,
+	CHROME_IN_PROFILE, /* in the array of events, and samples of the last one follow */
+	CHROME_AT_END
+};
 
 /* Kind of the latest record, for recovery. */
 enum chrome_item {
@@ -279,9 +314,10 @@ struct chrome_reading {
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
 	uint32_t in_use;
 	struct finding_tally tallies[CHROME_TALLIES];
-	bool limits[6];       /* by enum chrome_limit: reported */
+	bool limits[8];       /* by enum chrome_limit: reported */
 	struct arena scratch; /* for one event */
 	struct chrome_damage damage;
+	struct chrome_profiles profiles;
 };
 
 /* Returns true for an element of `samples`, which has no ph: it is read as an event of ph P. */
@@ -430,7 +466,9 @@ enum chrome_limit {
 	CHROME_LIMIT_OPEN,
 	CHROME_LIMIT_ARGS,
 	CHROME_LIMIT_IDS,
-	CHROME_LIMIT_TITLES
+	CHROME_LIMIT_TITLES,
+	CHROME_LIMIT_PROFILES,
+	CHROME_LIMIT_SAMPLES
 };
 
 /* Reports that a limit was reached, the first time. */
@@ -541,6 +579,19 @@ bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token
 bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
                        struct value *stack);
 void chrome_frames_free(struct chrome_frames *f);
+
+/* ---- profile.c ---- */
+
+/* Reads st->rec, of ph P and with st->task, if it is an event of a CPU profile. */
+void chrome_read_profile(struct chrome_reading *st);
+
+/* Gives out the next of st->profiles.samples, and adds its fields. */
+enum record_status chrome_next_sample(struct chrome_reading *st, struct record *rec);
+void chrome_sample_event(struct chrome_reading *st, struct batch *b, struct event *e);
+void chrome_profiles_free(struct chrome_profiles *f);
+
+/* Makes a list of the call stack of an event, which is JSON.  e->cls->plan is not NULL. */
+void chrome_read_stack(struct chrome_reading *st, struct batch *b, struct event *e);
 
 /* ---- the writers ---- */
 

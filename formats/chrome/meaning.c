@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "model/call_stack.h"
 #include "model/event_traits.h"
 
 /* Returns a name of a category, process or thread; a long one is cut, with a finding, if `to`, which keeps
@@ -482,6 +483,8 @@ static bool add_fields(struct chrome_reading *st, struct batch *b, struct event 
 		return false;
 	if (e->phase == PHASE_COUNTER)
 		read_series(b, e);
+	if (call_stack_of_class(e->cls))
+		chrome_read_stack(st, b, e);
 	return chrome_member_fields(st, b, e);
 }
 
@@ -614,6 +617,8 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 		e->dur = chrome_async_key(st);
 	if (has_unknown_stack(st))
 		look_ahead(st);
+	if (ph == 'P')
+		chrome_read_profile(st);
 	return true;
 }
 

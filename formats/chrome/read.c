@@ -496,6 +496,7 @@ static void close_reader(struct reader *r)
 	chrome_tasks_free(st);
 	chrome_pairs_free(st);
 	chrome_frames_free(&st->frames);
+	chrome_profiles_free(&st->profiles);
 	chrome_damage_free(st);
 	tabletext_free(&st->class_names[0]);
 	tabletext_free(&st->class_names[1]);
@@ -526,6 +527,10 @@ static void own_event(struct chrome_reading *st, struct batch *b)
 
 static void event_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
+	if (rec->role == RECORD_IS_MORE) {
+		chrome_sample_event(r->state, b, e);
+		return;
+	}
 	own_event(r->state, b);
 	if (!r->no_memory)
 		chrome_meaning(r, rec, b, e);

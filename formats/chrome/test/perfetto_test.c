@@ -63,6 +63,19 @@ Test(chrome_perfetto, loads_without_errors)
 	ran_free(&r);
 }
 
+/* CPU profiles, also without the importer. */
+Test(chrome_perfetto, cpu_profiles_are_those_of_a_plain_reading)
+{
+	static const char *const argv[] = { "sh", "-c",
+		                            "command -v python3 >/dev/null || exit 0\n"
+		                            "exec python3 formats/chrome/test/profile.py \"$TRACETOOL_BIN\"",
+		                            NULL };
+
+	struct ran r = run_program(argv, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
+	ran_free(&r);
+}
+
 #define SERVICE "../shared/traces/dial9/metrics-service.bin"
 
 /* Several wakes of one thread have equal times. */

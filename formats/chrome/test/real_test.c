@@ -49,7 +49,8 @@ static const struct figures rows[] = {
 	{ "catapult-picture_trace.json", "", 1, 0, 1, 0, 1, 1, 1293319602204000, 1000556000, 0 },
 	{ "catapult-trace-with-bad-world-bounds.json.gz", "chrome", 0, 0, 1, 0, 1, 0, 520451593556000, 0, 0 },
 	{ "catapult-trivial_trace.json", "", 2, 0, 0, 0, 1, 1, 9524000, 107000, 0 },
-	{ "chrome-trace-diff-palette-trace-1.json.gz", "chrome", 10108, 5, 1850, 314, 4, 22, 515142292214000,
+	/* 43,214 of the instants are samples of a CPU profile */
+	{ "chrome-trace-diff-palette-trace-1.json.gz", "chrome", 10108, 5, 45064, 314, 4, 22, 515142292214000,
 	  5657660000, 0 },
 	{ "chrome-trace-events-tsc-trace-4.json.gz", "chrome", 2450, 3, 723, 0, 1, 1, 8885283274000,
 	  4268338000, 0 },
