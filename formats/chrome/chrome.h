@@ -135,6 +135,7 @@ enum chrome_dialect {
 	CHROME_DIALECT_VIZTRACER,
 	CHROME_DIALECT_TRACING,
 	CHROME_DIALECT_PERFETTO,
+	CHROME_DIALECT_CPUPROFILE,
 	CHROME_DIALECT_TRACETOOL,
 	CHROME_DIALECTS
 };
@@ -158,6 +159,14 @@ struct chrome_sample {
 	uint32_t line, column; /* 0: not known */
 };
 
+enum chrome_where {
+	CHROME_AT_START,
+	CHROME_IN_OBJECT,
+	CHROME_IN_EVENTS,
+	CHROME_IN_PROFILE, /* samples of the last event or member follow */
+	CHROME_AT_END
+};
+
 struct chrome_profiles {
 	struct table64 keys; /* process and id -> list[] */
 	struct chrome_profile *list;
@@ -168,20 +177,18 @@ struct chrome_profiles {
 	uint32_t n, cap, nnodes, nodes_cap, ntexts, texts_cap, bytes;
 	bool full; /* nodes are missing */
 
+	/* The file is a profile: its number, from 1, and what was read of it.  0: no profile is open. */
+	uint32_t file;
+	unsigned document;
+	bool has_start;
+
 	/* Samples of the last chunk, from `at` on to be given out. */
 	struct chrome_sample *samples, current;
 	uint32_t at, nsamples, samples_cap;
 	const struct chrome_task *task;
-	uint64_t offset;          /* of the chunk */
+	uint64_t offset; /* of the chunk */
+	enum chrome_where then;
 	struct class *classes[2]; /* [1]: idle */
-};
-
-enum chrome_where {
-	CHROME_AT_START,
-	CHROME_IN_OBJECT,
-	CHROME_IN_EVENTS,
-	CHROME_IN_PROFILE, /* in the array of events, and samples of the last one follow */
-	CHROME_AT_END
 };
 
 /* Kind of the latest record, for recovery. */
@@ -506,6 +513,9 @@ void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, 
 void chrome_end(struct reader *r);
 void chrome_tasks_free(struct chrome_reading *st);
 
+/* Returns the thread of events without pid and tid; NULL on OOM. */
+const struct chrome_task *chrome_no_task(struct chrome_reading *st);
+
 /* ---- pairs.c ---- */
 
 /* Returns `id`, else id2.global, else id2.local. */
@@ -584,6 +594,12 @@ void chrome_frames_free(struct chrome_frames *f);
 
 /* Reads st->rec, of ph P and with st->task, if it is an event of a CPU profile. */
 void chrome_read_profile(struct chrome_reading *st);
+
+/* Reads a member of a file that is one profile (.cpuprofile).  Returns false for other members. */
+bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, const struct json_token *t);
+
+/* Whether the member is a list that chrome_read_profile_member() needs. */
+bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key);
 
 /* Gives out the next of st->profiles.samples, and adds its fields. */
 enum record_status chrome_next_sample(struct chrome_reading *st, struct record *rec);

@@ -33,6 +33,13 @@ static bool is_known_member(struct slice key)
 	return false;
 }
 
+/* Whether the list at p is that of the nodes of a CPU profile of V8. */
+static bool is_node_list(const char *p, const char *e)
+{
+	p = p < e && *p == '[' ? json_skip_blanks(p + 1, e) : e;
+	return p < e && *p == '{' && chrome_has_key(p, e, SLICE_LIT("\"callFrame\""));
+}
+
 static int probe_object(struct json *x, const char *p, const char *e)
 {
 	bool more, known = false, unit = false;
@@ -45,6 +52,8 @@ static int probe_object(struct json *x, const char *p, const char *e)
 			break;
 		if (slice_is(key, "traceEvents"))
 			return p == e || *p == '[' ? OBJECT_BITS : 0;
+		if (slice_is(key, "nodes") && is_node_list(p, e))
+			return OBJECT_BITS;
 		known |= is_known_member(key);
 		unit |= slice_is(key, "displayTimeUnit"); /* no other format has it */
 		p = json_value(x, p, e, &kind);

@@ -196,6 +196,12 @@ static struct chrome_task *event_task(struct chrome_reading *st, bool process, b
 	return w->track != NULL || add_track(st, w, owner, tid) != NULL ? w : NULL;
 }
 
+const struct chrome_task *chrome_no_task(struct chrome_reading *st)
+{
+	st->rec.of[CHROME_PID].kind = st->rec.of[CHROME_TID].kind = JSON_ABSENT;
+	return event_task(st, false, (st->r->want & WANT_TIMES) != 0);
+}
+
 void chrome_tasks_free(struct chrome_reading *st)
 {
 	tabletext_free(&st->ids);

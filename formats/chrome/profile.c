@@ -3,6 +3,7 @@
  * its tree of calls, and samples, each a node and the time since the sample before.  These events remain
  * instants with their fields; samples are further events, on the thread of Profile (another thread writes the
  * chunks). A parent has a smaller index than its nodes, so a call stack ends.
+ * A file .cpuprofile has the same lists as members.
  */
 #include "chrome/chrome.h"
 
@@ -250,6 +251,9 @@ static void read_nodes(struct chrome_reading *st, const struct chrome_profile *p
 
 /* ---- samples ---- */
 
+static const char unknown_sample[] = "a sample of a node that is not defined";
+static const char bad_delta[] = "a time since the last sample that cannot be";
+
 /* Returns false if the time, in us, is none of the trace. */
 static bool to_time(const struct chrome_reading *st, int64_t us, uint64_t *ts)
 {
@@ -259,6 +263,32 @@ static bool to_time(const struct chrome_reading *st, int64_t us, uint64_t *ts)
 		return false;
 	*ts = zero + (uint64_t)us * 1000;
 	return true;
+}
+
+/* Adds the time since the last sample.  Returns false if the sum, *ts, is no time of the trace. */
+static bool add_delta(struct chrome_reading *st, struct chrome_profile *p, const struct json_token *t,
+                      uint64_t *ts, struct mistakes *bad)
+{
+	int64_t delta, us;
+	const bool valid = read_i64(t, &delta) && !__builtin_add_overflow(p->us, delta, &us);
+
+	if (valid)
+		p->us = us;
+	const bool fits = to_time(st, p->us, ts);
+	if (!valid || !fits)
+		add_mistake(bad, t);
+	return fits;
+}
+
+static uint32_t sample_node(struct chrome_reading *st, const struct chrome_profile *p,
+                            const struct json_token *t, struct mistakes *unknown)
+{
+	uint32_t id;
+	const uint32_t node = read_u32(t, &id) ? find_node(st, p, id) : NONE;
+
+	if (node == NONE && !st->profiles.full)
+		add_mistake(unknown, t);
+	return node;
 }
 
 static void add_sample(struct chrome_reading *st, uint32_t node, uint64_t ts, uint32_t line, uint32_t column)
@@ -316,29 +346,19 @@ static void read_samples(struct chrome_reading *st, struct chrome_profile *p,
 	uint64_t n = 0, ntimes = 0, nlines = 0, ncolumns = 0;
 
 	while (list_next(&deltas)) {
-		int64_t delta, us;
 		uint64_t ts;
-		uint32_t id;
-		const bool valid = read_i64(&deltas.t, &delta) && !__builtin_add_overflow(p->us, delta, &us);
+		const bool fits = add_delta(st, p, &deltas.t, &ts, &bad_time);
 		ntimes++;
-		if (valid)
-			p->us = us;
-		else
-			add_mistake(&bad_time, &deltas.t);
 		if (!list_next(&ids))
 			continue;
 		n++;
-		const uint32_t node = read_u32(&ids.t, &id) ? find_node(st, p, id) : NONE;
+		const uint32_t node = sample_node(st, p, &ids.t, &unknown);
 		const uint32_t l = next_number(&line, &nlines), c = next_number(&column, &ncolumns);
-		if (node == NONE && !st->profiles.full)
-			add_mistake(&unknown, &ids.t);
-		if (to_time(st, p->us, &ts))
+		if (fits)
 			add_sample(st, node, ts, l, c);
-		else if (valid)
-			add_mistake(&bad_time, &deltas.t);
 	}
 	n += list_rest(&ids);
-	report_mistakes(st, CHROME_RULE_PROFILE_SAMPLE, &unknown, "a sample of a node that is not defined");
+	report_mistakes(st, CHROME_RULE_PROFILE_SAMPLE, &unknown, unknown_sample);
 	report_mistakes(st, CHROME_RULE_PROFILE_TIME, &bad_time,
 	                "a time since the last sample that cannot be");
 	report_counts(st, samples->kind != JSON_ABSENT ? samples : times, n, ntimes,
@@ -357,24 +377,39 @@ static uint64_t profile_key(const struct chrome_reading *st)
 	return hash_bytes(s.p, s.n, hash_u64(process, hash_seed()));
 }
 
+static bool read_start(struct chrome_reading *st, const struct json_token *t, int64_t *us)
+{
+	struct quoted q;
+
+	if (read_i64(t, us))
+		return true;
+	chrome_report(st, CHROME_RULE_PROFILE_TIME, t->kind != JSON_ABSENT ? t->p : st->rec.p,
+	              "startTime is %s, expected an integer", quoted(&q, chrome_token_text(t)));
+	return false;
+}
+
+/* Whether there are too many profiles for another one. */
+static bool is_beyond_limit(struct chrome_reading *st)
+{
+	const bool beyond = st->profiles.n == CHROME_MAX_PROFILES;
+
+	if (beyond)
+		chrome_report_limit(st, CHROME_LIMIT_PROFILES,
+		                    "more than 4,096 CPU profiles: the others are left out");
+	return beyond;
+}
+
 static void begin_profile(struct chrome_reading *st, const struct json_token *data)
 {
 	struct chrome_profiles *const f = &st->profiles;
 	const struct json_token start = member(data, "startTime");
 	const uint64_t key = profile_key(st);
 	struct chrome_profile p = { .task = st->task };
-	struct quoted q;
 
-	if (!read_i64(&start, &p.us)) {
-		chrome_report(st, CHROME_RULE_PROFILE_TIME, start.kind != JSON_ABSENT ? start.p : st->rec.p,
-		              "startTime is %s, expected an integer", quoted(&q, chrome_token_text(&start)));
+	if (!read_start(st, &start, &p.us))
 		return;
-	}
-	if (f->n == CHROME_MAX_PROFILES) {
-		chrome_report_limit(st, CHROME_LIMIT_PROFILES,
-		                    "more than 4,096 CPU profiles: the others are left out");
+	if (is_beyond_limit(st))
 		return;
-	}
 	if (table64_get(&f->keys, key) != NONE)
 		chrome_report(st, CHROME_RULE_DUPLICATE_ID, st->rec.p,
 		              "a CPU profile of this process and id has begun before");
@@ -382,6 +417,20 @@ static void begin_profile(struct chrome_reading *st, const struct json_token *da
 		st->r->no_memory = true;
 	else
 		f->list[f->n++] = p;
+}
+
+/* at: the chunk. */
+static void give_out(struct chrome_reading *st, const struct chrome_profile *p, const char *at)
+{
+	struct chrome_profiles *const f = &st->profiles;
+
+	f->task = p->task;
+	f->offset = chrome_offset(st, chrome_origin(st, at));
+	f->then = st->where;
+	if ((st->r->want & WANT_RAW) != 0 || st->r->recovers)
+		f->nsamples = 0; /* they are shown, or written, as parts of the chunk */
+	else if (f->nsamples > 0)
+		st->where = CHROME_IN_PROFILE;
 }
 
 static void read_chunk(struct chrome_reading *st, const struct json_token *data)
@@ -399,17 +448,13 @@ static void read_chunk(struct chrome_reading *st, const struct json_token *data)
 			              "no event Profile of this process and id precedes");
 		return;
 	}
+	f->nsamples = 0; /* of a file that is a profile, too */
 	check_list(st, CHROME_RULE_PROFILE_NODE, &nodes);
 	check_list(st, CHROME_RULE_PROFILE_SAMPLE, &samples);
 	check_list(st, CHROME_RULE_PROFILE_TIME, &times);
 	read_nodes(st, &f->list[at], &nodes);
 	read_samples(st, &f->list[at], &samples, &times, data);
-	f->task = f->list[at].task;
-	f->offset = chrome_offset(st, chrome_origin(st, st->rec.p));
-	if ((st->r->want & WANT_RAW) != 0 || st->r->recovers)
-		f->nsamples = 0; /* they are shown, or written, as parts of the chunk */
-	else if (f->nsamples > 0)
-		st->where = CHROME_IN_PROFILE;
+	give_out(st, &f->list[at], st->rec.p);
 }
 
 void chrome_read_profile(struct chrome_reading *st)
@@ -426,6 +471,107 @@ void chrome_read_profile(struct chrome_reading *st)
 		begin_profile(st, &data);
 	else
 		read_chunk(st, &data);
+}
+
+/* ---- files of one profile ---- */
+
+/* Begins the profile if the list of nodes is that of V8. */
+static bool begin_file(struct chrome_reading *st, const struct json_token *nodes)
+{
+	struct chrome_profiles *const f = &st->profiles;
+	struct list l = list_of(nodes);
+
+	if (st->has_events || !list_next(&l))
+		return false;
+	const struct json_token frame = member(&l.t, "callFrame");
+	if (frame.kind == JSON_ABSENT || is_beyond_limit(st))
+		return false;
+	chrome_set_dialect(st, CHROME_DIALECT_CPUPROFILE);
+	const struct chrome_profile p = { .task = chrome_no_task(st) };
+	if (p.task == NULL || !array_reserve(&f->list, f->n, &f->cap, sizeof *f->list)) {
+		st->r->no_memory = true;
+		return true;
+	}
+	f->file = ++f->n;
+	f->list[f->file - 1] = p;
+	f->has_start = false;
+	f->nsamples = 0;
+	return true;
+}
+
+/* Keeps the samples, without their times. */
+static void read_ids(struct chrome_reading *st, const struct chrome_profile *p, const struct json_token *t)
+{
+	struct mistakes unknown = { .n = 0 };
+	struct list l = list_of(t);
+
+	check_list(st, CHROME_RULE_PROFILE_SAMPLE, t);
+	st->profiles.nsamples = 0;
+	while (list_next(&l))
+		add_sample(st, sample_node(st, p, &l.t, &unknown), 0, 0, 0);
+	report_mistakes(st, CHROME_RULE_PROFILE_SAMPLE, &unknown, unknown_sample);
+}
+
+/* Sets the times of the samples. */
+static void read_deltas(struct chrome_reading *st, struct chrome_profile *p, const struct json_token *t)
+{
+	struct chrome_profiles *const f = &st->profiles;
+	struct mistakes bad = { .n = 0 };
+	struct list l = list_of(t);
+	const uint32_t nids = f->nsamples;
+	uint64_t n = 0;
+
+	check_list(st, CHROME_RULE_PROFILE_TIME, t);
+	f->nsamples = 0;
+	for (; list_next(&l); n++) {
+		uint64_t ts = 0;
+		const bool fits = add_delta(st, p, &l.t, &ts, &bad);
+		if (fits && n < nids) {
+			f->samples[f->nsamples] = f->samples[n];
+			f->samples[f->nsamples++].ts = ts;
+		}
+	}
+	report_mistakes(st, CHROME_RULE_PROFILE_TIME, &bad, bad_delta);
+	if (!st->limits[CHROME_LIMIT_SAMPLES])
+		report_counts(st, t, nids, n, 0, 0);
+	give_out(st, p, t->p);
+}
+
+bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key)
+{
+	return (slice_is(key, "nodes") && !st->has_events) ||
+	       (st->profiles.file > 0 && (slice_is(key, "samples") || slice_is(key, "timeDeltas")));
+}
+
+bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, const struct json_token *t)
+{
+	struct chrome_profiles *const f = &st->profiles;
+	struct chrome_profile *p = f->file > 0 && f->document == st->documents ? &f->list[f->file - 1] : NULL;
+
+	if (slice_is(key, "nodes") && p == NULL && begin_file(st, t)) {
+		f->document = st->documents;
+		if (!st->r->no_memory)
+			read_nodes(st, &f->list[f->file - 1], t);
+		return true;
+	}
+	if (p == NULL)
+		return false;
+	if (slice_is(key, "startTime")) {
+		f->has_start = read_start(st, t, &p->us);
+	} else if (slice_is(key, "samples")) {
+		read_ids(st, p, t);
+		return true;
+	} else if (slice_is(key, "timeDeltas")) {
+		st->has_events = true;
+		if (f->has_start)
+			read_deltas(st, p, t);
+		else
+			chrome_report(st, CHROME_RULE_PROFILE_TIME, t->p,
+			              "no startTime before the times of samples");
+		f->file = 0;
+		return true;
+	}
+	return false;
 }
 
 /* ---- further events ---- */
@@ -453,7 +599,7 @@ enum record_status chrome_next_sample(struct chrome_reading *st, struct record *
 	f->current = *s;
 	if (f->at == f->nsamples) {
 		f->at = f->nsamples = 0;
-		st->where = CHROME_IN_EVENTS;
+		st->where = f->then;
 	}
 	rec->cls = sample_class(st, name != NONE && slice_is(f->texts[name], "(idle)"));
 	rec->ts = f->current.ts;

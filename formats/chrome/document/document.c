@@ -312,8 +312,8 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
 		const bool nested = *v == '[' || *v == '{';
-		const bool frames = slice_is(key, "stackFrames");
-		if ((uint64_t)(e - v) < (nested && !frames ? CHROME_MAX_FACT : st->r->max_record))
+		const bool whole = slice_is(key, "stackFrames") || chrome_is_profile_list(st, key);
+		if ((uint64_t)(e - v) < (nested && !whole ? CHROME_MAX_FACT : st->r->max_record))
 			return RECORD_MORE;
 		if (nested) {
 			chrome_lose_fact(st, key, v);

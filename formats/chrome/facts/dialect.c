@@ -11,8 +11,8 @@
 #define MARKED_EVENTS 4096u /* events that are searched for marks */
 
 const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
-	"",     "chrome",    "kineto",         "clang-time-trace", "bazel",     "jax",
-	"node", "viztracer", "tracing-chrome", "perfetto",         "tracetool", NULL
+	"",          "chrome",         "kineto",   "clang-time-trace", "bazel",     "jax", "node",
+	"viztracer", "tracing-chrome", "perfetto", "cpuprofile",       "tracetool", NULL
 };
 
 /* NULL: not known */
@@ -20,7 +20,7 @@ static const char *const clocks[CHROME_DIALECTS] = {
 	[CHROME_DIALECT_CHROME] = "monotonic",  [CHROME_DIALECT_KINETO] = "unix",
 	[CHROME_DIALECT_CLANG] = "monotonic",   [CHROME_DIALECT_BAZEL] = "monotonic",
 	[CHROME_DIALECT_NODE] = "monotonic",    [CHROME_DIALECT_VIZTRACER] = "monotonic",
-	[CHROME_DIALECT_TRACING] = "monotonic",
+	[CHROME_DIALECT_TRACING] = "monotonic", [CHROME_DIALECT_CPUPROFILE] = "monotonic",
 };
 
 void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)

@@ -196,7 +196,7 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 	if (slice_is(key, "stackFrames") && t->kind == JSON_OBJECT &&
 	    (uint64_t)(t->end - t->p) <= st->r->max_record) /* longer ones are not read from a pipe */
 		chrome_read_frames(st, t);
-	if (st->is_ahead)
+	if (st->is_ahead || chrome_read_profile_member(st, key, t))
 		return;
 	if (slice_is(key, "otherData") && t->kind == JSON_OBJECT) {
 		read_other_data(st, t, false);

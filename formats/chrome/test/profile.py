@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """CPU profiles in Chrome JSON as tracetool reads them, beside a plain reading and Perfetto's own importer.
 
-usage: profile.py BIN [TRACE...]          without traces: the good sample and real traces
+usage: profile.py BIN [TRACE...]          without traces: the good samples and real traces
 PERFETTO: the importer (../shared/tools/perfetto); without it, only the plain reading is compared.
 Status 1: a difference.
 
 Compared are the samples: time, process, thread, frames with their files, line and column.  With the importer: time and
-frames; its thread is that of the chunk, its frames have no files, and a function without a name has an empty one there.
+frames; it does not read .cpuprofile, its thread is that of the chunk, its frames have no files, and a function without a name has an empty one there.
 """
 import collections
 import glob
@@ -22,6 +22,8 @@ IMPORTER = os.environ.get("PERFETTO", "../shared/tools/perfetto")
 def read_plainly(path):
     with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
         document = json.load(f)
+    if "nodes" in document:
+        return read_file(document)
     profiles, samples = {}, []
     for e in document["traceEvents"] if isinstance(document, dict) else document:
         if e.get("ph") != "P" or e["name"] not in ("Profile", "ProfileChunk"):
@@ -41,6 +43,19 @@ def read_plainly(path):
                                              data.get("columns", none)):
             at[0] += delta
             samples.append((at[0] * 1000, key[0], at[1], tuple(at[2][node]), line, column))
+    return samples
+
+
+def read_file(document):
+    """Reads a file .cpuprofile."""
+    stacks, above, us, samples = {}, {}, document["startTime"], []
+    for node in document["nodes"]:
+        above.update({child: node["id"] for child in node.get("children", [])})
+        frame = node["callFrame"]
+        stacks[node["id"]] = ((frame["functionName"] or "(anonymous)", frame["url"]),) + stacks.get(above.get(node["id"]), ())
+    for node, delta in zip(document["samples"], document["timeDeltas"]):
+        us += delta
+        samples.append((us * 1000, 0, 0, stacks[node], 0, 0))
     return samples
 
 
@@ -83,13 +98,13 @@ def compare(path, what, got, want):
 
 def main():
     binary, paths = sys.argv[1], sys.argv[2:]
-    for name in ([] if paths else ["testdata/chrome/good/profile.json"] + sorted(glob.glob("../shared/traces/chrome/*palette*"))):
+    for name in ([] if paths else ["testdata/chrome/good/profile.json", "testdata/chrome/good/cpuprofile.json"] + sorted(glob.glob("../shared/traces/chrome/*palette*"))):
         paths.append(name)
     bad = 0
     for path in paths:
         samples = read(binary, path)
         differs = compare(path, "a plain reading", samples, read_plainly(path))
-        if os.access(IMPORTER, os.X_OK):
+        if os.access(IMPORTER, os.X_OK) and "cpuprofile" not in path:
             short = [(ts, tuple(name for name, _ in frames)) for ts, _, _, frames, _, _ in samples]
             differs |= compare(path, "Perfetto", short, read_imported(path))
         print(f"{path}: {len(samples)} samples" + ("" if differs else ", equal"))
