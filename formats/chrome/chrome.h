@@ -159,13 +159,7 @@ struct chrome_sample {
 	uint32_t line, column; /* 0: not known */
 };
 
-enum chrome_where {
-	CHROME_AT_START,
-	CHROME_IN_OBJECT,
-	CHROME_IN_EVENTS,
-	CHROME_IN_PROFILE, /* samples of the last event or member follow */
-	CHROME_AT_END
-};
+enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
 
 struct chrome_profiles {
 	struct table64 keys; /* process and id -> list[] */
@@ -186,8 +180,7 @@ struct chrome_profiles {
 	struct chrome_sample *samples, current;
 	uint32_t at, nsamples, samples_cap;
 	const struct chrome_task *task;
-	uint64_t offset; /* of the chunk */
-	enum chrome_where then;
+	uint64_t offset;          /* of the chunk */
 	struct class *classes[2]; /* [1]: idle */
 };
 
@@ -247,7 +240,8 @@ struct chrome_reading {
 	bool in_object; /* the array of events is a member of an object */
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
-	bool in_samples; /* the array is that of samples */
+	bool in_samples;    /* the array is that of samples */
+	bool gives_samples; /* of a CPU profile, before the next record */
 	/* line of p, and of the end of the record; start: offset */
 	struct chrome_line {
 		uint64_t number, start;

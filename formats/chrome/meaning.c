@@ -177,8 +177,10 @@ static const struct track *add_track(struct chrome_reading *st, struct chrome_ta
 	return w->track = t;
 }
 
-/* Returns the thread (or process) of st->rec, with a track if `track`. */
-static struct chrome_task *event_task(struct chrome_reading *st, bool process, bool track)
+/* Returns the thread (or process) of st->rec, with a track if `track`.  A call would cost 0.4 % of the
+ * instructions of a validation. */
+static inline __attribute__((always_inline)) struct chrome_task *event_task(struct chrome_reading *st,
+                                                                            bool process, bool track)
 {
 	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]),
 	                   tid = id_text(st, &st->rec.of[CHROME_TID]);

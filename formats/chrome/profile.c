@@ -426,11 +426,10 @@ static void give_out(struct chrome_reading *st, const struct chrome_profile *p, 
 
 	f->task = p->task;
 	f->offset = chrome_offset(st, chrome_origin(st, at));
-	f->then = st->where;
 	if ((st->r->want & WANT_RAW) != 0 || st->r->recovers)
 		f->nsamples = 0; /* they are shown, or written, as parts of the chunk */
 	else if (f->nsamples > 0)
-		st->where = CHROME_IN_PROFILE;
+		st->gives_samples = true;
 }
 
 static void read_chunk(struct chrome_reading *st, const struct json_token *data)
@@ -599,7 +598,7 @@ enum record_status chrome_next_sample(struct chrome_reading *st, struct record *
 	f->current = *s;
 	if (f->at == f->nsamples) {
 		f->at = f->nsamples = 0;
-		st->where = f->then;
+		st->gives_samples = false;
 	}
 	rec->cls = sample_class(st, name != NONE && slice_is(f->texts[name], "(idle)"));
 	rec->ts = f->current.ts;

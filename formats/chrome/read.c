@@ -544,13 +544,20 @@ static void event_fields(struct reader *r, const struct record *rec, struct batc
 		chrome_fields(r, rec, b, e);
 }
 
+static enum record_status next_record(struct reader *r, struct record *rec)
+{
+	struct chrome_reading *const st = r->state;
+
+	return st->gives_samples ? chrome_next_sample(st, rec) : chrome_next_record(r, rec);
+}
+
 const struct reader_ops chrome_reader_ops = {
 	.state_size = sizeof(struct chrome_reading),
 	.common_suffix = true,
 	.probe = chrome_probe,
 	.zero = chrome_zero,
 	.open = open_reader,
-	.record = chrome_next_record,
+	.record = next_record,
 	.event = event_meaning,
 	.fields = event_fields,
 	.end = chrome_end,

@@ -476,7 +476,7 @@ static enum record_status next_step(struct chrome_reading *st, struct record *re
 	case CHROME_IN_EVENTS:
 		return array_step(st, rec);
 	default:
-		return st->where == CHROME_IN_PROFILE ? chrome_next_sample(st, rec) : end_step(st, rec);
+		return end_step(st, rec);
 	}
 }
 
@@ -501,7 +501,7 @@ enum record_status chrome_next_record(struct reader *r, struct record *rec)
 	enum record_status status;
 
 	st->line = st->next_line;
-	if (st->wide != NULL && st->where != CHROME_IN_PROFILE) {
+	if (st->wide != NULL) {
 		status = next_wide(st, rec);
 	} else {
 		st->p = r->in->p;
