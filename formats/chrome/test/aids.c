@@ -108,7 +108,7 @@ static const struct bench_input bench_inputs[] = {
 
 extern const struct format_aids chrome_aids;
 
-static const char *const fault_samples[] = { "good/object.json", "good/profile.json", NULL };
+static const char *const fault_samples[] = { "good/object.json", NULL };
 
 const struct format_aids chrome_aids = {
 	.format = "chrome",

@@ -6,7 +6,8 @@ PERFETTO: the importer (../shared/tools/perfetto); without it, only the plain re
 Status 1: a difference.
 
 Compared are the samples: time, process, thread, frames with their files, line and column.  With the importer: time and
-frames; it does not read .cpuprofile, its thread is that of the chunk, its frames have no files, and a function without a name has an empty one there.
+frames; it does not read .cpuprofile, its thread is that of the chunk, its frames have no files, and a function without
+a name has an empty one there.
 """
 import collections
 import glob
