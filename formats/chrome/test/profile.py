@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """CPU profiles in Chrome JSON as tracetool reads them, beside a plain reading and Perfetto's own importer.
 
-usage: profile.py BIN [TRACE...]          without traces: the good samples and real traces
+usage: profile.py BIN [TRACE...]          without traces: the good sample and real traces
 PERFETTO: the importer (../shared/tools/perfetto); without it, only the plain reading is compared.
 Status 1: a difference.
 
@@ -99,7 +99,7 @@ def compare(path, what, got, want):
 
 def main():
     binary, paths = sys.argv[1], sys.argv[2:]
-    for name in ([] if paths else ["testdata/chrome/good/profile.json", "testdata/chrome/good/cpuprofile.json"] + sorted(glob.glob("../shared/traces/chrome/*palette*"))):
+    for name in ([] if paths else ["testdata/chrome/good/profile.json"] + sorted(glob.glob("../shared/traces/chrome/*palette*"))):
         paths.append(name)
     bad = 0
     for path in paths:
