@@ -45,6 +45,14 @@ static struct slice id_text(struct chrome_reading *st, const struct json_token *
 	return slice_of(s.p, utf8_cut(s.p, s.n, CHROME_MAX_ID));
 }
 
+/* The thread of an event without tid is the main thread of its process, whose tid is the pid. */
+static struct slice tid_text(struct chrome_reading *st, struct slice pid)
+{
+	const struct json_token *const tid = &st->rec.of[CHROME_TID];
+
+	return tid->kind == JSON_ABSENT ? pid : id_text(st, tid);
+}
+
 /* Sets the id of w.  t: its token for findings; NULL: the token is in another pass. */
 static void read_id(struct chrome_reading *st, struct chrome_task *w, struct slice s, const char *what,
                     const struct json_token *t)
@@ -182,8 +190,7 @@ static const struct track *add_track(struct chrome_reading *st, struct chrome_ta
 static inline __attribute__((always_inline)) struct chrome_task *event_task(struct chrome_reading *st,
                                                                             bool process, bool track)
 {
-	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]),
-	                   tid = id_text(st, &st->rec.of[CHROME_TID]);
+	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]), tid = tid_text(st, pid);
 	struct chrome_task *const w = find_task(st, &st->rec, pid, process ? NULL : &tid);
 
 	if (w == NULL || (w->owner != NULL && (!track || w->track != NULL)))
@@ -244,8 +251,7 @@ static void read_track_name(struct chrome_reading *st)
 	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
 	if (!json_is_string(title.kind))
 		return;
-	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]),
-	                   tid = id_text(st, &st->rec.of[CHROME_TID]);
+	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]), tid = tid_text(st, pid);
 	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
 	struct slice text = chrome_text(&st->scratch, &title);
 	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL &&
@@ -427,7 +433,7 @@ static bool check_members(struct chrome_reading *st)
 	if (rec->of[CHROME_PID].kind == JSON_ABSENT && !chrome_is_sample(st))
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no pid; read as 0");
 	if (rec->of[CHROME_TID].kind == JSON_ABSENT && strchr("BEXstf", rec->ph) != NULL)
-		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no tid; read as 0");
+		chrome_tally(st, CHROME_TALLY_NO_TID, chrome_offset(st, rec->p));
 	if (rec->ph == 'X' && !rec->has_dur)
 		chrome_tally(st, CHROME_TALLY_NO_DUR, chrome_offset(st, rec->p));
 	return true;

@@ -371,6 +371,8 @@ static const struct {
 	[CHROME_TALLY_LATE] = { CHROME_RULE_LATE,
 	                        "a begin or end is more than 32,768 others behind its time" },
 	[CHROME_TALLY_NO_DUR] = { CHROME_RULE_MISSING_DUR, "a complete event (ph X) has no dur" },
+	[CHROME_TALLY_NO_TID] = { CHROME_RULE_NO_TID, "the event has no tid; read as its pid" },
+	[CHROME_TALLY_QUOTED] = { CHROME_RULE_QUOTED_NUMBER, "a time is a text" },
 	[CHROME_TALLY_NEGATIVE] = { CHROME_RULE_NEGATIVE_TIME, "the time is before 0" },
 };
 

@@ -296,8 +296,7 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		if (json_number(s.p, s.p + s.n, &kind) != s.p + s.n)
 			kind = JSON_STRING;
 		else
-			chrome_report(st, CHROME_RULE_QUOTED_NUMBER, t->p, "%s is a text, %s", name,
-			              quoted(&q, s));
+			chrome_tally(st, CHROME_TALLY_QUOTED, chrome_offset(st, t->p));
 	}
 	if (kind != JSON_UINT && kind != JSON_INT && kind != JSON_NUMBER) {
 		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s, expected a number", name,

@@ -90,7 +90,30 @@ static bool put_number(struct text *t, const struct value *v)
 	return true;
 }
 
-static void put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
+/* Returns true for a field that was a member of the event: viewers look for it there.  A number that is a
+ * field of a counter is a series; the members of counters are text. */
+static bool is_member(const struct event *e, const struct field *f)
+{
+	const enum value_type type = f->value.type,
+	                      text = e->phase == PHASE_COUNTER ? VALUE_STRING : VALUE_JSON;
+	const bool number = (type >= VALUE_U8 && type <= VALUE_I64 && e->phase != PHASE_COUNTER) ||
+	                    (type == text && f->value.count > 0 && *f->value.p >= '0' && *f->value.p <= '9');
+
+	return (number && (slice_is(f->name, "tts") || slice_is(f->name, "tdur"))) ||
+	       (type == VALUE_STRING && slice_is(f->name, "cname"));
+}
+
+static void put_members(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
+{
+	for (uint32_t i = from; i < e->nfields; i++)
+		if (is_member(e, &b->fields[e->first_field + i])) {
+			text_char(&chunk->text, ',');
+			put_fields(chunk, b, e, i, i + 1);
+		}
+}
+
+static void put_series(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                       struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	bool first = true;
@@ -98,6 +121,8 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		const size_t before = t->n;
+		if (st->of_chrome && is_member(e, f))
+			continue;
 		if (!first)
 			text_char(t, ',');
 		if (text_json_string(t, f->name) > 0)
@@ -112,17 +137,6 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 	}
 }
 
-/* Returns true for a field that was a member of the event: viewers look for it there. */
-static bool is_member(const struct field *f)
-{
-	const bool number =
-	    (f->value.type >= VALUE_U8 && f->value.type <= VALUE_I64) ||
-	    (f->value.type == VALUE_JSON && f->value.count > 0 && *f->value.p >= '0' && *f->value.p <= '9');
-
-	return (number && (slice_is(f->name, "tts") || slice_is(f->name, "tdur"))) ||
-	       (f->value.type == VALUE_STRING && slice_is(f->name, "cname"));
-}
-
 /* Writes the fields of an event of the same format: first those that are members. */
 static void put_own_args(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
 {
@@ -130,13 +144,9 @@ static void put_own_args(const struct batch *b, const struct event *e, uint32_t 
 	struct text *const t = &chunk->text;
 	const char *before = ",\"args\":{";
 
-	for (uint32_t i = from; i < e->nfields; i++)
-		if (is_member(&f[i])) {
-			text_char(t, ',');
-			put_fields(chunk, b, e, i, i + 1);
-		}
+	put_members(b, e, from, chunk);
 	for (uint32_t i = from, to; i < e->nfields; i = to + 1) {
-		for (to = i; to < e->nfields && !is_member(&f[to]); to++)
+		for (to = i; to < e->nfields && !is_member(e, &f[to]); to++)
 			;
 		if (to == i)
 			continue;
@@ -163,13 +173,15 @@ static void put_args(const struct chrome_state *st, const struct batch *b, const
 		put_own_args(b, e, from, chunk);
 		return;
 	}
+	if (st->of_chrome)
+		put_members(b, e, from, chunk);
 	char *const p = text_reserve(t, 16);
 	if (p == NULL)
 		return;
 	memcpy(p, ",\"args\":{", 9);
 	t->n += 9;
 	if (counter)
-		put_series(b, e, chunk);
+		put_series(st, b, e, chunk);
 	else
 		put_fields(chunk, b, e, from, e->nfields);
 	text_char(t, '}');

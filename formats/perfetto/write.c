@@ -303,10 +303,9 @@ static void put_counter_value(struct perfetto_state *st, const struct event *e, 
 
 static void put_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
-	if (e->nfields > 1 || !slice_is(b->fields[e->first_field].name, "value"))
-		perfetto_lose(st, PERFETTO_COUNTER_NAME, 1);
-	if (e->nfields > 1)
-		perfetto_lose(st, PERFETTO_COUNTER_SPLIT, e->nfields - 1U);
+	uint16_t series = 0;
+	bool named = false;
+
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		const struct value n = to_number(&f->value);
@@ -314,12 +313,18 @@ static void put_counter(struct perfetto_state *st, const struct batch *b, const 
 			perfetto_lose(st, PERFETTO_COUNTER_TEXT, 1);
 			continue;
 		}
+		series++;
+		named |= !slice_is(f->name, "value");
 		const uint64_t track = find_series(st, e, f->name);
 		if (track == 0)
 			perfetto_lose(st, PERFETTO_SERIES, 1);
 		else
 			put_counter_value(st, e, track, &n);
 	}
+	if (named)
+		perfetto_lose(st, PERFETTO_COUNTER_NAME, 1);
+	if (series > 1)
+		perfetto_lose(st, PERFETTO_COUNTER_SPLIT, series - 1U);
 }
 
 /* ---- spans ---- */

@@ -11,8 +11,8 @@
 #define MARKED_EVENTS 4096u /* events that are searched for marks */
 
 const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
-	"",          "chrome",         "kineto",   "clang-time-trace", "bazel",     "jax", "node",
-	"viztracer", "tracing-chrome", "perfetto", "cpuprofile",       "tracetool", NULL
+	"",          "chrome",         "kineto",  "clang-time-trace", "bazel",      "jax",       "node",
+	"viztracer", "tracing-chrome", "uftrace", "perfetto",         "cpuprofile", "tracetool", NULL
 };
 
 /* NULL: not known */
@@ -20,7 +20,8 @@ static const char *const clocks[CHROME_DIALECTS] = {
 	[CHROME_DIALECT_CHROME] = "monotonic",  [CHROME_DIALECT_KINETO] = "unix",
 	[CHROME_DIALECT_CLANG] = "monotonic",   [CHROME_DIALECT_BAZEL] = "monotonic",
 	[CHROME_DIALECT_NODE] = "monotonic",    [CHROME_DIALECT_VIZTRACER] = "monotonic",
-	[CHROME_DIALECT_TRACING] = "monotonic", [CHROME_DIALECT_CPUPROFILE] = "monotonic",
+	[CHROME_DIALECT_TRACING] = "monotonic", [CHROME_DIALECT_UFTRACE] = "monotonic",
+	[CHROME_DIALECT_CPUPROFILE] = "monotonic",
 };
 
 void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
@@ -48,11 +49,12 @@ static const struct mark head_marks[] = {
 	{ "\"deviceProperties\"", CHROME_DIALECT_KINETO },
 	{ "\"distributedInfo\"", CHROME_DIALECT_KINETO },
 	{ "\"baseTimeNanoseconds\"", CHROME_DIALECT_KINETO },
-	{ "\"trace_processor_stats\"", CHROME_DIALECT_PERFETTO },
 	{ "\"beginningOfTime\"", CHROME_DIALECT_CLANG },
 	{ "\"build_id\"", CHROME_DIALECT_BAZEL },
+	{ "\"version\":\"uftrace ", CHROME_DIALECT_UFTRACE },
 	{ "\"clientInfo\"", CHROME_DIALECT_CHROME },
 	{ "\"clock-domain\"", CHROME_DIALECT_CHROME },
+	{ "\"trace_processor_stats\"", CHROME_DIALECT_PERFETTO }, /* Chromium has both */
 };
 
 static bool holds(struct slice s, const char *text)
@@ -218,12 +220,11 @@ static enum chrome_dialect event_mark(const struct chrome_record *rec)
 		for (size_t i = 0; i < sizeof clang_names / sizeof clang_names[0]; i++)
 			if (slice_is(name, clang_names[i]))
 				return CHROME_DIALECT_CLANG;
-	if (args.n < 4096 && (holds(args, "\"[file]\"") || holds(args, "\".file\"")))
+	const struct slice all = slice_of(rec->p, (uint32_t)(rec->end - rec->p));
+	if (rec->end - rec->p < 4096 && (holds(all, "\"[file]\"") || holds(all, "\".file\"")))
 		return CHROME_DIALECT_TRACING;
 	return CHROME_DIALECT_UNKNOWN;
 }
-
-#define YEAR_2001_NS UINT64_C(1000000000000000000)
 
 void chrome_mark_event(struct chrome_reading *st)
 {
@@ -235,7 +236,7 @@ void chrome_mark_event(struct chrome_reading *st)
 	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
 		chrome_set_dialect(st, event_mark(&st->rec));
 	if (st->dialect == CHROME_DIALECT_KINETO && !trace->epoch_known && !st->has_base && st->rec.has_ts &&
-	    st->rec.ts - trace->zero_ns >= YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX) {
+	    st->rec.ts - trace->zero_ns >= CHROME_YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX) {
 		trace_change(trace);
 		trace->epoch_known = true; /* the epoch is that of time 0: microseconds since 1970 */
 	}

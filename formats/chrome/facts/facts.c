@@ -127,16 +127,21 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 static void read_metadata(struct chrome_reading *st, const struct json_token *t)
 {
 	struct json_walk w = json_walk_again(t);
+	enum chrome_dialect d = CHROME_DIALECT_UNKNOWN;
 
 	while (json_walk_next(&w)) {
-		const struct slice key = json_token_text(&w.key);
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
 		if (slice_is(key, "highres-ticks") && st->unit_ns)
-			chrome_set_dialect(st, CHROME_DIALECT_JAX);
-		else if (slice_is(key, "trace_processor_stats"))
-			chrome_set_dialect(st, CHROME_DIALECT_PERFETTO);
+			d = CHROME_DIALECT_JAX;
+		else if (slice_is(key, "version") && text.n > 8 && memcmp(text.p, "uftrace ", 8) == 0)
+			d = CHROME_DIALECT_UFTRACE;
 		else if (slice_is(key, "clock-domain") || slice_is(key, "source"))
-			chrome_set_dialect(st, CHROME_DIALECT_CHROME);
+			d = CHROME_DIALECT_CHROME;
+		/* Chromium makes its JSON with Perfetto's export since 2022 */
+		else if (slice_is(key, "trace_processor_stats") && d == CHROME_DIALECT_UNKNOWN)
+			d = CHROME_DIALECT_PERFETTO;
 	}
+	chrome_set_dialect(st, d);
 }
 
 static void read_viztracer(struct chrome_reading *st, const struct json_token *t)
@@ -171,12 +176,16 @@ static void read_ranks(struct chrome_reading *st, const struct json_token *t)
 /* Reads a member that is more than a fact. */
 static void read_known(struct chrome_reading *st, struct slice key, const struct json_token *t)
 {
+	uint64_t us;
+
 	if (slice_is(key, "baseTimeNanoseconds")) {
 		set_epoch(st, t, 1);
 		if (st->dialect == CHROME_DIALECT_UNKNOWN)
 			chrome_set_dialect(st, CHROME_DIALECT_KINETO);
 	} else if (slice_is(key, "beginningOfTime")) {
-		set_epoch(st, t, 1000);
+		if (read_uint(t, &us) &&
+		    us >= CHROME_YEAR_2001_NS / 1000) /* LDC: since the machine started */
+			set_epoch(st, t, 1000);
 		chrome_set_dialect(st, CHROME_DIALECT_CLANG);
 	} else if (slice_is(key, "deviceProperties") || slice_is(key, "distributedInfo")) {
 		chrome_set_dialect(st, CHROME_DIALECT_KINETO);

@@ -15,7 +15,7 @@ static bool is_read(const struct chrome_reading *st, enum chrome_member m, const
 	const bool paired = strchr("bestfSF", rec->ph) != NULL;
 
 	switch (m) {
-	case CHROME_DUR: /* some writers put a 0 into all events */
+	case CHROME_DUR: /* Node.js puts a 0 into all events */
 		return rec->ph == 'X' || slice_is(chrome_token_text(t), "0");
 	case CHROME_ID:
 	case CHROME_ID2:
@@ -41,6 +41,14 @@ static bool is_read(const struct chrome_reading *st, enum chrome_member m, const
 	default:
 		return true;
 	}
+}
+
+/* Returns true if the value would be a series as a field of a counter: outside of args it is none, but text.
+ */
+static bool is_series(enum json_kind kind)
+{
+	return kind == JSON_UINT || kind == JSON_INT || kind == JSON_NUMBER || kind == JSON_TRUE ||
+	       kind == JSON_FALSE;
 }
 
 /* Returns true if members other than the usual ones may be there. */
@@ -103,9 +111,11 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 		} else if (!is_read(st, m, &w.value)) {
 			const struct slice key = json_token_text(&w.key);
 			const struct json_token t = m == CHROME_ID2 ? chrome_find_id(rec).token : w.value;
+			const struct value v = rec->ph == 'C' && is_series(t.kind)
+			                           ? value_string(json_token_text(&t))
+			                           : chrome_read_value(&b->scratch, &t);
 			if (!add_field(b, e, args,
-			               m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n),
-			               chrome_read_value(&b->scratch, &t)))
+			               m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n), v))
 				return false;
 		}
 	}
