@@ -320,24 +320,28 @@ void pf_arrows_sort(struct pf_state *st)
 	if (n == 0)
 		return;
 	st->nflow_steps = st->flow_next < PF_MAX_FLOWS ? (uint32_t)st->flow_next : PF_MAX_FLOWS;
-	st->flow_steps = malloc(st->nflow_steps);
+	st->flow_steps = malloc(st->nflow_steps * sizeof *st->flow_steps);
 	if (st->flow_steps == NULL) {
 		st->nflow_steps = 0;
 		st->r->no_memory = true;
 		return;
 	}
-	memset(st->flow_steps, PF_ARROW_IN, st->nflow_steps);
+	for (uint32_t i = 0; i < st->nflow_steps; i++)
+		st->flow_steps[i] = PF_ARROW_IN;
 	qsort(st->flow_ends, n, sizeof *st->flow_ends, compare_flow_ends);
 	for (uint32_t i = 0; i < n;) {
 		bool active = false;
+		uint32_t arrows = 0;
 		const uint64_t key = st->flow_ends[i].key;
-		for (; i < n && st->flow_ends[i].key == key; i++) {
+		for (const uint32_t first = i; i < n && st->flow_ends[i].key == key; i++) {
 			const struct pf_flow_end *const f = &st->flow_ends[i];
 			const bool goes_on = i + 1 < n && f[1].key == key;
-			st->flow_steps[f->order] = f->ends   ? PF_ARROW_IN
-			                           : !active ? PF_ARROW_OUT
-			                           : goes_on ? PF_ARROW_STEP
-			                                     : PF_ARROW_IN;
+			const enum pf_step step = f->ends   ? PF_ARROW_IN
+			                          : !active ? PF_ARROW_OUT
+			                          : goes_on ? PF_ARROW_STEP
+			                                    : PF_ARROW_IN;
+			arrows += !active && i > first;
+			st->flow_steps[f->order] = 4 * arrows + step;
 			active = !f->ends;
 		}
 	}
@@ -367,8 +371,13 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	st->r->no_memory |= !table64_put(&st->flows, key, goes_on);
 	if (!active && step == PF_ARROW_STEP)
 		step = legacy ? PF_ARROW_IN : PF_ARROW_OUT;
-	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_steps)
-		step = st->ahead->flow_steps[order];
+	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_steps) {
+		const uint32_t found = st->ahead->flow_steps[order];
+		step = (enum pf_step)(found & 3);
+		/* Chromium uses ids again; an arrow of the model has an id of its own */
+		if (found >= 4)
+			id = hash_u64(id, found / 4);
+	}
 	struct pf_event x = *e;
 	x.kind = PF_ARROW;
 	x.step = (uint8_t)step;

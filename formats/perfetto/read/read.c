@@ -12,8 +12,22 @@ static inline bool waits(const struct pf_state *st)
 {
 	const struct pf_event *const e = &st->event;
 
-	return e->track != NULL && e->kind >= PF_BEGIN && e->kind <= PF_SPAN &&
+	return e->track != NULL && ((e->kind >= PF_BEGIN && e->kind <= PF_SPAN) || e->kind == PF_ARROW) &&
 	       pf_is_sorted_later(st, e->track);
+}
+
+/* Arrows wait with their event: viewers take the last one before them on the track.  Counters do not. */
+static void wait_with_arrows(struct pf_state *st)
+{
+	uint32_t n = 0;
+
+	pf_waiting_add(st, &st->event);
+	for (uint32_t i = 0; i < st->nafter; i++)
+		if (st->after[i].kind == PF_ARROW)
+			pf_waiting_add(st, &st->after[i]);
+		else
+			st->after[n++] = st->after[i];
+	st->nafter = n;
 }
 
 /* ---- events of a record ---- */
@@ -50,8 +64,8 @@ static PF_COLD bool give_waiting(struct pf_state *st, struct record *rec)
 		st->nbefore = st->at_before = 0;
 		if (!w->nested) {
 			w->nested = true;
-			w->dropped =
-			    w->event.is_state ? !pf_change_state(st, &w->event) : !pf_nest(st, &w->event);
+			w->dropped = w->event.is_state ? !pf_change_state(st, &w->event)
+			                               : w->event.kind != PF_ARROW && !pf_nest(st, &w->event);
 		}
 		if (st->at_before < st->nbefore) {
 			give_before(st, rec);
@@ -92,7 +106,7 @@ static void set_role(struct pf_state *st, struct record *rec)
 		return;
 	rec->track = e->model != NULL ? e->model : pf_model(st, e->track, pf_event_name(st));
 	if (waits(st)) {
-		pf_waiting_add(st);
+		wait_with_arrows(st);
 		rec->role = RECORD_IS_PART;
 	}
 }
@@ -139,7 +153,7 @@ static bool give_more(struct pf_state *st, struct record *rec)
 		if (st->event.kind == PF_NOTHING)
 			continue;
 		if (waits(st))
-			pf_waiting_add(st);
+			wait_with_arrows(st);
 		else
 			st->has_main = true;
 	}
@@ -250,7 +264,8 @@ static void read_event(struct reader *r, const struct record *rec, struct batch 
 			memcpy(f, st->waiting_memory->batch.fields + w->made.first_field,
 			       w->made.nfields * sizeof *f);
 		e->ts = w->event.ts;
-		e->dur = w->event.dur;
+		e->dur = w->event.kind == PF_SPAN ? w->event.dur : w->made.dur;
+		e->flags |= w->made.flags;
 		e->name = w->made.name;
 		e->cls = w->made.cls;
 		e->phase = w->made.phase;

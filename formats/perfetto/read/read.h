@@ -569,7 +569,7 @@ struct pf_state {
 	uint32_t narrows;
 	struct table64 flows;          /* key -> 1: active */
 	struct pf_flow_end *flow_ends; /* in a look-ahead */
-	uint8_t *flow_steps;           /* result of the look-ahead: enum pf_step */
+	uint32_t *flow_steps; /* result of the look-ahead: 4 * arrows of the id before + enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;
 	uint64_t flow_order, flow_next; /* ordinals of flow ids: the next, the first of the next event */
 	/* samples */
@@ -806,8 +806,8 @@ void pf_least_note(struct pf_state *st, struct pf_least_times *l, uint64_t ts);
 void pf_least_end(struct pf_state *st);
 void pf_least_free(struct pf_least_times *l);
 
-/* Lets st->event wait. */
-void pf_waiting_add(struct pf_state *st);
+/* Lets st->event, or an arrow of it, wait. */
+void pf_waiting_add(struct pf_state *st, const struct pf_event *x);
 
 /* Whether events are given out before the packet at this offset. */
 bool pf_waiting_due(struct pf_state *st, uint64_t offset);

@@ -167,7 +167,7 @@ static uint64_t bytes_waiting(const struct pf_state *st)
 	return b->scratch.used + b->nfields * sizeof(struct field) + st->nwaiting * sizeof(struct pf_waiting);
 }
 
-void pf_waiting_add(struct pf_state *st)
+void pf_waiting_add(struct pf_state *st, const struct pf_event *x)
 {
 	if (st->waiting_memory == NULL && !new_memory(st))
 		return;
@@ -191,9 +191,12 @@ void pf_waiting_add(struct pf_state *st)
 	}
 	struct batch *const b = &st->waiting_memory->batch;
 	struct pf_waiting *const w = &st->waiting[st->nwaiting];
-	*w = (struct pf_waiting){ .event = st->event, .offset = st->offset, .record = st->ordinal };
+	*w = (struct pf_waiting){ .event = *x, .offset = st->offset, .record = st->ordinal };
 	w->made = (struct event){ .name = { "", 0, 0 } };
-	pf_make_event(st, b, &w->made);
+	if (x->kind == PF_ARROW)
+		pf_make_further(st, b, x, &w->made);
+	else
+		pf_make_event(st, b, &w->made);
 	pf_copy_values(b, &w->made);
 	w->event.name = w->made.name;
 	st->r->no_memory |= b->scratch.failed || b->engine.failed;
