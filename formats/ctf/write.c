@@ -22,23 +22,6 @@
 
 /* ---- numbers and texts ---- */
 
-/* Stores an integer, little endian; returns the position after it. */
-static inline char *store(char *p, uint64_t v, unsigned size)
-{
-	store_uint(p, v, size, false);
-	return p + size;
-}
-
-static void put_number(struct text *t, uint64_t v, unsigned size)
-{
-	char *const p = text_reserve(t, 8);
-
-	if (p != NULL) {
-		store(p, v, 8); /* one instruction, where copying `size` bytes is a loop */
-		t->n += size;
-	}
-}
-
 enum text_loss { TEXT_NUL = 1, TEXT_NOT_UTF8 = 2 };
 
 /* Adds a text, with U+FFFD for NUL bytes and for bytes that are not UTF-8.  Returns its losses. */
@@ -93,9 +76,9 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 	struct text *const s = &st->scratch;
 	char ids[4 + 8 + 8], *p = ids;
 
-	p = store(p, t->index, 4);
-	p = store(p, has_pid ? process->id : 0, 8);
-	(void)store(p, has_tid ? thread->id : 0, 8);
+	p = store_uint(p, t->index, 4, false);
+	p = store_uint(p, has_pid ? process->id : 0, 8, false);
+	(void)store_uint(p, has_tid ? thread->id : 0, 8, false);
 	text_clear(s);
 	text_add(s, ids, sizeof ids);
 	put_text(s, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""), &st->names, 0);
@@ -247,7 +230,7 @@ static void put_list(struct ctf_state *st, const struct value *v, struct chunk *
 		put_as_text(st, v, chunk, offset);
 		return;
 	}
-	put_number(&st->packet, v->count, 4);
+	text_uint(&st->packet, v->count, 4, false);
 	for (uint32_t i = 0; i < v->count; i++)
 		if (element == VALUE_STRING && v->values[i].type == VALUE_ADDRESS)
 			put_address_text(&st->packet, v->values[i].u64);
@@ -266,16 +249,16 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 	struct value number = { .type = VALUE_F64 };
 
 	if (v->type == VALUE_JSON && parse_json_number(v, &number.f64))
-		put_number(&st->packet, number.u64, 8);
+		text_uint(&st->packet, number.u64, 8, false);
 	else if (v->type == VALUE_STRING)
 		put_text(&st->packet, value_text(v), chunk, offset);
 	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
-		put_number(&st->packet, v->type == VALUE_F32 ? value_f32_bits(v->f64) : v->u64,
-		           v->type == VALUE_F32 ? 4 : 8);
+		text_uint(&st->packet, v->type == VALUE_F32 ? value_f32_bits(v->f64) : v->u64,
+		          v->type == VALUE_F32 ? 4 : 8, false);
 	else if (v->type == VALUE_LIST)
 		put_list(st, v, chunk, offset);
 	else if (v->type < sizeof sizes && sizes[v->type] > 0)
-		put_number(&st->packet, v->type == VALUE_BOOL ? v->u64 != 0 : v->u64, sizes[v->type]);
+		text_uint(&st->packet, v->type == VALUE_BOOL ? v->u64 != 0 : v->u64, sizes[v->type], false);
 	else if (v->type != VALUE_NONE) /* null: not declared */
 		put_as_text(st, v, chunk, offset);
 }
@@ -310,9 +293,9 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
 {
 	put_text(&st->packet, e->name, chunk, e->offset);
 	if (l->shape.kind == EVENT_KIND_SPAN || l->shape.kind == EVENT_KIND_ASYNC || event_is_flow(e))
-		put_number(&st->packet, e->dur, 8);
+		text_uint(&st->packet, e->dur, 8, false);
 	if (l->shape.kind == EVENT_KIND_ASYNC)
-		put_number(&st->packet, e->offset, 8);
+		text_uint(&st->packet, e->offset, 8, false);
 	if (l->other) {
 		put_fields_as_text(st, b, e, chunk);
 		return;
@@ -341,13 +324,13 @@ static void end_packet(struct ctf_state *st, struct chunk *chunk)
 		return;
 	const uint64_t bits = (uint64_t)t->n * 8;
 	char *p = t->p;
-	p = store(p, PACKET_MAGIC, 4);
-	p = store(p, 0, 4); /* stream_id */
-	p = store(p, st->packet_begin, 8);
-	p = store(p, st->last, 8);
-	p = store(p, bits, 8); /* content_size */
-	p = store(p, bits, 8); /* packet_size */
-	(void)store(p, st->packets++, 8);
+	p = store_uint(p, PACKET_MAGIC, 4, false);
+	p = store_uint(p, 0, 4, false); /* stream_id */
+	p = store_uint(p, st->packet_begin, 8, false);
+	p = store_uint(p, st->last, 8, false);
+	p = store_uint(p, bits, 8, false); /* content_size */
+	p = store_uint(p, bits, 8, false); /* packet_size */
+	(void)store_uint(p, st->packets++, 8, false);
 	chunk_file(chunk, "events");
 	text_add(&chunk->text, t->p, t->n);
 	text_clear(t);
@@ -380,8 +363,8 @@ static void put_event(struct ctf_state *st, const struct batch *b, const struct 
 		start_packet(st, time);
 	char *p = text_reserve(&st->packet, 4 + 8 + (size_t)context->n);
 	if (p != NULL) {
-		p = store(p, l->id, 4);
-		p = store(p, time, 8);
+		p = store_uint(p, l->id, 4, false);
+		p = store_uint(p, time, 8, false);
 		p = text_put(p, context->p, context->n);
 		st->packet.n = (size_t)(p - st->packet.p);
 	}

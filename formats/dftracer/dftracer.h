@@ -255,13 +255,6 @@ bool dft_begins_record(const char *p, const char *e);
  * NULL if there is none. */
 const char *dft_wrapper_end(const char *p, const char *e);
 
-/* Returns JSON text that points into the record: a number, an object, an array, or a string with its quotes.
- */
-static inline struct value dft_json_value(struct slice s)
-{
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-}
-
 /* Sets the flags of text of a clean record. */
 static inline struct slice dft_clean_text(struct slice s)
 {

@@ -8,6 +8,7 @@
 
 #include "dftracer/dftracer.h"
 #include "model/trace_origin.h"
+#include "model/value.h"
 
 /* ---- values ---- */
 
@@ -39,17 +40,17 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 
 	switch (kind) {
 	case JSON_UINT:
-		return dft_digits(rec, t, &v) ? value_u64(v) : dft_json_value(s);
+		return dft_digits(rec, t, &v) ? value_u64(v) : value_json(s);
 	case JSON_INT:
 		return json_integer(s, &v) ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)v }
-		                           : dft_json_value(s);
+		                           : value_json(s);
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return (struct value){ .type = VALUE_BOOL, .u64 = kind == JSON_TRUE };
 	case JSON_NUMBER:
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return dft_json_value(s);
+		return value_json(s);
 	case JSON_NOT_FINITE:
 		return not_finite_value(s);
 	case JSON_ABSENT:
@@ -199,7 +200,7 @@ static struct value value_of(struct fields *x, const struct dft_arg *a)
 	const struct slice s = dft_token_text(x->rec, a->value);
 
 	if (a->kind == JSON_ESCAPED) /* valid JSON with its quotes */
-		return dft_json_value(slice_of(s.p - 1, s.n + 2));
+		return value_json(slice_of(s.p - 1, s.n + 2));
 	if (a->kind == JSON_BAD_STRING) {
 		const struct slice text = json_unescape(&x->b->scratch, s);
 		x->st->r->no_memory |= text.p == NULL;
@@ -304,7 +305,7 @@ static void put_counter(struct fields *x)
 			continue;
 		put_arg(x, a);
 		if (a->kind == JSON_STRING && s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n)
-			x->to[-1].value = dft_json_value(s);
+			x->to[-1].value = value_json(s);
 	}
 }
 

@@ -4,6 +4,8 @@
  */
 #include <stdlib.h>
 
+#include "model/value.h"
+
 #include "dftracer/dftracer.h"
 
 /* ---- titles of processes and threads ---- */
@@ -83,7 +85,7 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 	struct value v = value_string(text);
 	if (json) {
 		const struct slice copy = arena_copy(&trace->arena, text);
-		v = (struct value){ .type = VALUE_JSON, .count = copy.n, .p = copy.p };
+		v = value_json(copy);
 		st->r->no_memory |= copy.p == NULL;
 	}
 	st->r->no_memory |= !trace_add_meta(trace, name, v);

@@ -4,6 +4,8 @@
  */
 #include "dftracer/dftracer.h"
 
+#include "model/value.h"
+
 /* ---- fields of records ---- */
 
 /* Returns the text of a string with escapes resolved. */
@@ -24,7 +26,7 @@ static struct value value_of(const struct dft_record *rec, const struct dft_arg 
 	if (json_is_string(kind))
 		return value_string(text_of(rec, m->value, a));
 	if (kind == JSON_INT && slice_is(s, "-0"))
-		return dft_json_value(s); /* an integer does not give the same digits back */
+		return value_json(s); /* an integer does not give the same digits back */
 	return dft_value_of(rec, m->value, kind);
 }
 

@@ -8,6 +8,8 @@
  */
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #include "dftracer/dftracer.h"
 
 #define TOPS(X)                                                                                              \
@@ -248,14 +250,8 @@ static bool reserve_arg(struct dft_record *rec)
 		rec->too_many = true;
 		return false;
 	}
-	const uint32_t cap = rec->args_cap * 2;
-	struct dft_arg *const p = realloc(rec->args, cap * sizeof *p);
-	rec->no_memory = p == NULL;
-	if (p == NULL)
-		return false;
-	rec->args = p;
-	rec->args_cap = cap;
-	return true;
+	rec->no_memory = !array_reserve(&rec->args, rec->nargs, &rec->args_cap, sizeof *rec->args);
+	return !rec->no_memory;
 }
 
 /* Counts earlier arguments with a key that has no number; looks at the last 256 only, to bound the time. */

@@ -514,8 +514,8 @@ static inline uint32_t heph_name_signature(struct slice name)
 	uint32_t first = 0, last = 0;
 
 	if (name.n >= 4) {
-		memcpy(&first, name.p, 4);
-		memcpy(&last, name.p + name.n - 4, 4);
+		first = load_u32(name.p, false);
+		last = load_u32(name.p + name.n - 4, false);
 	} else {
 		for (uint32_t i = 0; i < name.n; i++)
 			first = first << 8 | (unsigned char)name.p[i];
@@ -523,19 +523,10 @@ static inline uint32_t heph_name_signature(struct slice name)
 	return (first + name.n) * UINT32_C(0x9E3779B1) ^ last * UINT32_C(0x85EBCA77);
 }
 
-static inline uint64_t heph_load_word(const char *p)
-{
-	uint64_t w;
-
-	memcpy(&w, p, sizeof w);
-	return w;
-}
-
 /* Checks short texts by overlapping words, without a loop: lengths vary, so the end of a loop is hard to
  * predict. */
 static inline bool heph_is_ascii(const char *p, uint32_t n)
 {
-	uint32_t first, last;
 	uint64_t any = 0;
 
 	if (n < 4) {
@@ -543,17 +534,14 @@ static inline bool heph_is_ascii(const char *p, uint32_t n)
 			any |= (unsigned char)p[i];
 		return (any & 0x80) == 0;
 	}
-	if (n < 8) {
-		memcpy(&first, p, sizeof first);
-		memcpy(&last, p + n - 4, sizeof last);
-		return ((first | last) & UINT32_C(0x80808080)) == 0;
-	}
+	if (n < 8)
+		return ((load_u32(p, false) | load_u32(p + n - 4, false)) & UINT32_C(0x80808080)) == 0;
 	if (n > 16) {
 		for (uint32_t i = 16; i < n - 16; i += 8)
-			any |= heph_load_word(p + i);
-		any |= heph_load_word(p + 8) | heph_load_word(p + n - 16);
+			any |= load_u64(p + i, false);
+		any |= load_u64(p + 8, false) | load_u64(p + n - 16, false);
 	}
-	any |= heph_load_word(p) | heph_load_word(p + n - 8);
+	any |= load_u64(p, false) | load_u64(p + n - 8, false);
 	return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 

@@ -92,12 +92,7 @@ static void add_loss(struct hpw_packet *k, enum hpw_loss loss)
 
 static void add_number(struct hpw_packet *k, uint64_t v, unsigned size)
 {
-	char *const p = text_reserve(k->text, size);
-
-	if (p != NULL) {
-		store_uint(p, v, size, true);
-		k->text->n += size;
-	}
+	text_uint(k->text, v, size, true);
 }
 
 /* Adds a text that is too long, or that may not be UTF-8. */

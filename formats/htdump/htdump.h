@@ -538,23 +538,10 @@ struct htw_record {
 	uint32_t left;   /* bytes left for its texts */
 };
 
-/* Stores a little-endian number; returns the position after it. */
-static inline char *htw_store(char *p, uint64_t v, unsigned size)
-{
-	store_uint(p, v, size, false);
-	return p + size;
-}
-
 /* Adds a number of 1, 2, 4 or 8 bytes. */
 static inline void htw_number(const struct htw_record *r, uint64_t v, unsigned size)
 {
-	struct text *const t = &r->chunk->text;
-	char *const p = text_reserve(t, 8);
-
-	if (p != NULL) {
-		htw_store(p, v, size);
-		t->n += size;
-	}
+	text_uint(&r->chunk->text, v, size, false);
 }
 
 /* Slow path of htw_text(): checks the bytes, and cuts the text if it is too long. */

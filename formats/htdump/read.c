@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define FIRST_BLOCKS 8U /* more than the built-in classes have */
 
 /* Rare paths of read_record(), not inlined: their buffers would cost 9 % more instructions per record. */
@@ -17,13 +19,8 @@ bool ht_state_reserve(struct ht_state *st, uint32_t n)
 {
 	if (n <= st->blocks_cap)
 		return true;
-	const char **starts = realloc(st->starts, n * sizeof *starts);
-	if (starts != NULL)
-		st->starts = starts;
-	struct slice *strings = realloc(st->strings, n * sizeof *strings);
-	if (strings != NULL)
-		st->strings = strings;
-	if (starts == NULL || strings == NULL)
+	if (!array_resize(&st->starts, n, sizeof *st->starts) ||
+	    !array_resize(&st->strings, n, sizeof *st->strings))
 		return false;
 	st->blocks_cap = n;
 	return true;

@@ -24,9 +24,9 @@ static void add_loss(const struct htw_record *r, enum htw_loss kind)
 
 static inline char *store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
 {
-	p = htw_store(p, class_id, 4);
-	p = htw_store(p, ts, 8);
-	return htw_store(p, st->next_id++, 8);
+	p = store_uint(p, class_id, 4, false);
+	p = store_uint(p, ts, 8, false);
+	return store_uint(p, st->next_id++, 8, false);
 }
 
 /* ---- tracks ---- */
@@ -268,8 +268,8 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 		return;
 	p = store_head(st, p, class_id, st->last_ts);
 	if (kind_is_span(kind))
-		p = htw_store(p, dur, 8);
-	p = htw_store(p, thread, 4);
+		p = store_uint(p, dur, 8, false);
+	p = store_uint(p, thread, 4, false);
 	t->n = (size_t)(p - t->p);
 	htw_text(r, e->name);
 	if (kind_is_arrow(kind))

@@ -5,6 +5,7 @@
 #include "ndjson/ndjson.h"
 
 #include "base/numbers.h"
+#include "model/value.h"
 
 struct class *ndjson_raw_class(struct ndjson_reading *st)
 {
@@ -27,7 +28,7 @@ static struct value raw_value(const struct ndjson_target *to, const struct json_
 		return value_u64(v);
 	if (json_is_string(t->kind))
 		return value_string(ndjson_string_of(to, t));
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+	return value_json(s);
 }
 
 /* Adds the members as fields, in the order of the line. */

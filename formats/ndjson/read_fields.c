@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "model/value.h"
 #include "out/kind.h"
 
 #define FEW 16 /* fields; their names are compared pairwise */
@@ -207,7 +208,7 @@ static struct value read_json(struct reading *g, const char *at, struct slice s)
 {
 	if (g->to->copy)
 		s = arena_copy(g->to->arena, s);
-	return s.p != NULL ? (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p } : no_memory(g, at);
+	return s.p != NULL ? value_json(s) : no_memory(g, at);
 }
 
 static struct value read_json_text(struct reading *g, const struct json_token *t)
@@ -219,7 +220,7 @@ static struct value read_json_text(struct reading *g, const struct json_token *t
 		return no_memory(g, t->p);
 	if (json_document_fault(s.p, s.n, JSON_MAX_DEPTH, &at) != NULL)
 		return fail(g, t->p, "no JSON in the text");
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+	return value_json(s);
 }
 
 static struct value read_string(struct reading *g, const struct json_token *t, bool escaped)

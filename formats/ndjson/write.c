@@ -340,13 +340,7 @@ static const struct head heads[] = {
 /* Space for an event without its name, category and fields. */
 #define LINE_SPACE (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
 
-static inline char *put_literal(char *p, const char *s, size_t n)
-{
-	memcpy(p, s, n);
-	return p + n;
-}
-
-#define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
+#define PUT(p, literal) text_put(p, literal, sizeof(literal) - 1)
 
 /* Writes the duration, or the id of an arrow. */
 static inline char *put_duration(char *p, const struct event *e)

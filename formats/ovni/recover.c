@@ -12,6 +12,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define RECOVER_BYTES (1U << 20) /* of input that one next() reads */
 #define HELD_MAX (32U << 20)     /* bytes of buffered events; then half of them are written */
 #define REGION_MAX (128U << 20)  /* bytes with the events of a region, which is not sorted if it is longer */
@@ -197,13 +199,7 @@ static bool reserve_event(struct sorter *s, uint32_t n)
 {
 	if (n > s->cap - s->n) {
 		const size_t cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 65536;
-		char *const bytes = realloc(s->bytes, cap);
-		if (bytes != NULL)
-			s->bytes = bytes;
-		char *const scratch = realloc(s->scratch, cap);
-		if (scratch != NULL)
-			s->scratch = scratch;
-		if (bytes == NULL || scratch == NULL)
+		if (!array_resize(&s->bytes, cap, 1) || !array_resize(&s->scratch, cap, 1))
 			return false;
 		s->cap = cap;
 	}

@@ -154,7 +154,7 @@ static uint32_t find_number(struct dictionary *d, uint64_t v, unsigned size, boo
 		d->no_memory = true;
 		return DICTIONARY_NONE;
 	}
-	plain_uint(&d->plain, v, size);
+	text_uint(&d->plain, v, size, false);
 	return d->n++;
 }
 
@@ -187,7 +187,7 @@ static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 
 	if (!has_space(d, s.n) || !put_key(d, s, d->n << 1))
 		return none;
-	plain_uint(&d->plain, s.n, 4);
+	text_uint(&d->plain, s.n, 4, false);
 	text_add(&d->plain, s.p, s.n);
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
@@ -289,7 +289,7 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v)
 		leave_dictionary(c, tools);
 	}
 	extend_i64(&c->bounds, v);
-	plain_uint(&c->plain, (uint64_t)v, size);
+	text_uint(&c->plain, (uint64_t)v, size, false);
 	column_end_row(c, tools, true);
 }
 
@@ -308,7 +308,7 @@ void column_known_number(struct column *c, struct column_tools *tools, int64_t v
 void column_f64(struct column *c, struct column_tools *tools, double v)
 {
 	extend_f64(&c->bounds, v);
-	plain_uint(&c->plain, bits_of(v), 8);
+	text_uint(&c->plain, bits_of(v), 8, false);
 	column_end_row(c, tools, true);
 }
 
@@ -316,7 +316,7 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 {
 	const size_t at = c->plain.n;
 
-	plain_uint(&c->plain, s.n, 4);
+	text_uint(&c->plain, s.n, 4, false);
 	const bool repaired = text_utf8(&c->plain, s) > 0;
 	if (c->plain.failed) {
 		tools->failed = true;
@@ -334,7 +334,7 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 struct text *column_begin_text(struct column *c, size_t *at)
 {
 	*at = c->plain.n;
-	plain_uint(&c->plain, 0, 4);
+	text_uint(&c->plain, 0, 4, false);
 	return &c->plain;
 }
 

@@ -338,7 +338,7 @@ static void put_levels(const struct column *c, struct text *to)
 {
 	const size_t at = to->n;
 
-	plain_uint(to, 0, 4);
+	text_uint(to, 0, 4, false);
 	put_hybrid(to, c->present, c->rows, 1);
 	if (!to->failed)
 		store_uint(to->p + at, to->n - at - 4, 4, false);

@@ -60,17 +60,6 @@ void thrift_end(struct thrift *t);
 void thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n);
 void thrift_add_struct(struct thrift *t); /* opens a structure as an element */
 
-/* Adds the low `size` bytes of a number. */
-static inline void plain_uint(struct text *t, uint64_t v, unsigned size)
-{
-	char *const p = text_reserve(t, 8);
-
-	if (p == NULL)
-		return;
-	store_uint(p, v, 8, false); /* one instruction, where copying `size` bytes is a loop */
-	t->n += size;
-}
-
 /* ---- bounds and dictionary of a column (columns.c) ---- */
 
 /*

@@ -342,7 +342,7 @@ static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more
 			    "the footer of a Parquet file has 4 GiB at most; parquet-dir writes parts");
 			return false;
 		}
-		plain_uint(t, st->footer_bytes, 4);
+		text_uint(t, st->footer_bytes, 4, false);
 		text_str(t, PARQUET_MAGIC);
 		st->footer_bytes = st->footer_meta = 0;
 		st->ending++;

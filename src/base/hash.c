@@ -6,6 +6,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/cursor.h"
+
 #include "base/table.h"
 
 /* ---- keyed hash ---- */
@@ -13,29 +15,6 @@
 /* Odd numbers without structure: fraction digits of pi and of the golden ratio. */
 #define HASH_A UINT64_C(0x243f6a8885a308d3)
 #define HASH_B UINT64_C(0x9e3779b97f4a7c15)
-
-static inline uint64_t fold(uint64_t a, uint64_t b)
-{
-	const unsigned __int128 m = (unsigned __int128)a * b;
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-static inline uint64_t word(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static inline uint64_t half_word(const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
 
 static inline uint64_t byte(const char *p)
 {
@@ -51,24 +30,24 @@ uint64_t hash_bytes(const char *p, size_t n, uint64_t seed)
 	if (n > 16) {
 		const char *const last = p + n - 16;
 		for (; p < last; p += 16)
-			h = fold(word(p) ^ h, word(p + 8) ^ secret);
-		a = word(last);
-		b = word(last + 8);
+			h = hash_mix(load_u64(p, false) ^ h, load_u64(p + 8, false) ^ secret);
+		a = load_u64(last, false);
+		b = load_u64(last + 8, false);
 	} else if (n >= 8) {
-		a = word(p);
-		b = word(p + n - 8);
+		a = load_u64(p, false);
+		b = load_u64(p + n - 8, false);
 	} else if (n >= 4) {
-		a = half_word(p);
-		b = half_word(p + n - 4);
+		a = load_u32(p, false);
+		b = load_u32(p + n - 4, false);
 	} else if (n > 0) {
 		a = byte(p) << 16 | byte(p + n / 2) << 8 | byte(p + n - 1);
 	}
-	return fold(fold(a ^ h, b ^ secret) ^ n, secret ^ HASH_A);
+	return hash_mix(hash_mix(a ^ h, b ^ secret) ^ n, secret ^ HASH_A);
 }
 
 uint64_t hash_u64(uint64_t v, uint64_t seed)
 {
-	return fold(fold(v ^ seed, HASH_A) ^ seed, HASH_B);
+	return hash_mix(hash_mix(v ^ seed, HASH_A) ^ seed, HASH_B);
 }
 
 /* The kernel gives each process 16 random bytes, so no state is needed here. */
@@ -84,7 +63,7 @@ uint64_t hash_seed(void)
 		r[1] = (uint64_t)(uintptr_t)&hash_seed;
 	}
 	/* Folded, so that the seed does not reveal bytes of the stack protector. */
-	return fold(r[0] ^ HASH_A, r[1] ^ HASH_B) | 1;
+	return hash_mix(r[0] ^ HASH_A, r[1] ^ HASH_B) | 1;
 }
 
 /* ---- siphash ---- */

@@ -189,17 +189,17 @@ void arena_free(struct arena *a)
 #define FIRST_CAP 16U /* elements */
 
 /* The caller's pointer has another type than void *, so it is copied (aliasing). */
-static void *resized(void *list, uint64_t count, size_t size)
+bool array_resize(void *list, uint64_t cap, size_t size)
 {
 	void *p;
 
 	memcpy(&p, list, sizeof p);
-	if (count > UINT32_MAX || count > SIZE_MAX / size)
-		return NULL;
-	p = realloc(p, (size_t)count * size);
+	if (cap > UINT32_MAX || cap > SIZE_MAX / size)
+		return false;
+	p = realloc(p, (size_t)cap * size);
 	if (p != NULL)
 		memcpy(list, &p, sizeof p);
-	return p;
+	return p != NULL;
 }
 
 bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size)
@@ -207,7 +207,7 @@ bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size)
 	if (n < *cap)
 		return true;
 	const uint64_t want = *cap == 0 ? FIRST_CAP : (uint64_t)*cap * 2;
-	if (resized(list, want, size) == NULL)
+	if (!array_resize(list, want, size))
 		return false;
 	*cap = (uint32_t)want;
 	return true;
@@ -221,15 +221,23 @@ bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
 		return true;
 	while (want <= index)
 		want *= 2;
-	char *const p = resized(list, want, size);
-	if (p == NULL)
+	if (!array_resize(list, want, size))
 		return false;
+	char *p;
+	memcpy(&p, list, sizeof p);
 	memset(p + *n * size, 0, ((size_t)want - *n) * size);
 	*n = (uint32_t)want;
 	return true;
 }
 
-/* ---- radix sort ---- */
+/* ---- order of numbers ---- */
+
+int compare_u64(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
 
 #define DIGITS (1U << RADIX_BITS)
 

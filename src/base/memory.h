@@ -67,13 +67,19 @@ void arena_free(struct arena *a);
  * caller; `size` is that of one element.  Nothing changes on OOM.
  */
 
+/* Changes the number of elements that there is space for. */
+bool array_resize(void *list, uint64_t cap, size_t size);
+
 /* Makes space for one more after n elements. */
 bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size);
 
 /* Extends *n beyond index; new elements are zero. */
 bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size);
 
-/* ---- radix sort ---- */
+/* ---- order of numbers ---- */
+
+/* Compares two uint64_t, for qsort(). */
+int compare_u64(const void *a, const void *b);
 
 #define RADIX_BITS 8U /* number of bits of a digit */
 

@@ -702,3 +702,11 @@ bool units_wall(struct slice s, uint64_t *ns)
 	*ns = (uint64_t)sum;
 	return sum <= UINT64_MAX;
 }
+
+/* ---- errors ---- */
+
+void errno_text(char *text, size_t size, int error)
+{
+	if (strerror_r(error, text, size) != 0)
+		(void)snprintf(text, size, "error %d", error);
+}

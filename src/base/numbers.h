@@ -79,16 +79,48 @@ bool units_count(struct slice s, uint64_t *n);
 /* "100/s", "2.5 / ms": events per second. */
 bool units_rate(struct slice s, double *per_second);
 
+/* ---- errors ---- */
+
+/* The text of errno: strerror() for threads. */
+void errno_text(char *text, size_t size, int error);
+
 /* ---- bytes ---- */
 
-/* Stores the low `size` bytes of a number at p, in a given byte order. */
-static inline void store_uint(char *p, uint64_t v, unsigned size, bool big)
+/* Stores the low `size` bytes of a number at p, in a given byte order.  Returns the position after them. */
+static inline char *store_uint(char *p, uint64_t v, unsigned size, bool big)
 {
 	if (big)
 		v <<= 64 - 8 * size;
 	if (big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
 		v = __builtin_bswap64(v);
 	memcpy(p, &v, size);
+	return p + size;
+}
+
+/* Copies n bytes to `to` and returns one past them.  Traces have many short texts, for which a call of memcpy
+ * costs more than the copy. */
+static inline char *text_put(char *to, const char *from, size_t n)
+{
+	if (n > 64)
+		return (char *)memcpy(to, from, n) + n;
+	if (n > 32) {
+		memcpy(to, from, 32);
+		memcpy(to + n - 32, from + n - 32, 32);
+	} else if (n >= 16) {
+		memcpy(to, from, 16);
+		memcpy(to + n - 16, from + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else if (n > 0) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+	return to + n;
 }
 
 #endif

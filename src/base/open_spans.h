@@ -50,10 +50,8 @@ static inline bool nested_spans_push(struct nested_spans *s, struct nested_span 
 	const uint32_t more = nested_spans_growth(s);
 
 	if (more > 0) {
-		struct nested_span *const p = realloc(s->spans, ((size_t)s->cap + more) * sizeof *p);
-		if (p == NULL)
+		if (!array_resize(&s->spans, (uint64_t)s->cap + more, sizeof *s->spans))
 			return false;
-		s->spans = p;
 		s->cap += more;
 	}
 	s->spans[s->n++] = span;

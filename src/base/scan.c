@@ -5,6 +5,7 @@
  */
 #include "base/scan.h"
 
+#include "base/cursor.h"
 #include "base/utf8.h"
 
 #if defined(__SSE2__)
@@ -65,11 +66,8 @@ static inline uint64_t odd_bytes(uint64_t w)
 
 const char *textscan_plain_end_plain(const char *p, const char *end)
 {
-	for (uint64_t w; (size_t)(end - p) >= sizeof w; p += sizeof w) {
-		memcpy(&w, p, sizeof w);
-		if (odd_bytes(w) != 0)
-			break;
-	}
+	while (end - p >= 8 && odd_bytes(load_u64(p, false)) == 0)
+		p += 8;
 	while (p < end && !must_escape(*p) && (unsigned char)*p < 0x80)
 		p++;
 	return p;
@@ -177,27 +175,15 @@ static inline unsigned nul_mask(vec v)
 
 #endif
 
-static inline uint64_t load8(const char *p)
-{
-	uint64_t w;
-
-	memcpy(&w, p, sizeof w);
-	return w;
-}
-
 /* Loads n < 16 bytes, followed by zeros; reads no other bytes. */
 static inline vec load_short(const char *p, size_t n)
 {
 	if (n > 8)
-		return vec_of(load8(p), load8(p + n - 8) >> (16 - n) * 8);
+		return vec_of(load_u64(p, false), load_u64(p + n - 8, false) >> (16 - n) * 8);
 	if (n == 8)
-		return vec_of(load8(p), 0);
-	if (n >= 4) {
-		uint32_t a, b;
-		memcpy(&a, p, sizeof a);
-		memcpy(&b, p + n - 4, sizeof b);
-		return vec_of(a | (uint64_t)b << (n - 4) * 8, 0);
-	}
+		return vec_of(load_u64(p, false), 0);
+	if (n >= 4)
+		return vec_of(load_u32(p, false) | (uint64_t)load_u32(p + n - 4, false) << (n - 4) * 8, 0);
 
 	uint64_t w = 0;
 	for (size_t i = 0; i < n; i++)

@@ -101,6 +101,14 @@ void texts_free(struct texts *t);
 uint64_t hash_bytes(const char *p, size_t n, uint64_t seed);
 uint64_t hash_u64(uint64_t v, uint64_t seed);
 
+/* Multiplies to 128 bits; returns the halves of the product, xored. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+	const unsigned __int128 m = (unsigned __int128)a * b;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
 /* The random seed of this process (never 0). */
 uint64_t hash_seed(void);
 

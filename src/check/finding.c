@@ -34,15 +34,9 @@ static uint64_t count_up(struct findings *j, const struct rule *rule)
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].rule == rule)
 			return ++j->counts[i].count;
-	if (j->ncounts == j->counts_cap) {
-		const size_t cap = j->counts_cap == 0 ? 4 : j->counts_cap * 2;
-		struct rule_count *p = realloc(j->counts, cap * sizeof *p);
-		if (p == NULL) {
-			j->failed = true;
-			return 1; /* still shown, and counted by level */
-		}
-		j->counts = p;
-		j->counts_cap = cap;
+	if (!array_reserve(&j->counts, j->ncounts, &j->counts_cap, sizeof *j->counts)) {
+		j->failed = true;
+		return 1; /* still shown, and counted by level */
 	}
 	j->counts[j->ncounts++] = (struct rule_count){ rule, 1 };
 	return 1;

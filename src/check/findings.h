@@ -38,7 +38,7 @@ struct findings {
 	finding_sink *sink;        /* listener; NULL without a list: findings are only counted */
 	void *ctx;
 	struct rule_count *counts; /* in order of first finding */
-	size_t ncounts, counts_cap;
+	uint32_t ncounts, counts_cap;
 	uint64_t levels[LEVEL_COUNT];
 	bool (*muted)(void *); /* called before each finding; true: drop it, as the bytes cannot be trusted */
 	void *muted_ctx;

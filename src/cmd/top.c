@@ -120,12 +120,11 @@ static bool add_gap(struct top *t, const struct event *e)
 	if (c->name != NULL && end <= c->until)
 		return true;
 	const uint32_t n = (uint32_t)utf8_cut(e->name.p, e->name.n, MAX_COVERED_NAME);
-	char *const name = realloc(c->name, (size_t)n + 1);
-	if (name == NULL)
+	if (!array_resize(&c->name, (uint64_t)n + 1, 1))
 		return false;
 	if (n > 0)
-		memcpy(name, e->name.p, n);
-	*c = (struct covered){ end, name, n };
+		memcpy(c->name, e->name.p, n);
+	*c = (struct covered){ end, c->name, n };
 	return true;
 }
 

@@ -20,10 +20,8 @@ static char *pack_event(struct pending *p, const struct batch *b, uint32_t i, ui
 	while ((*size = p->buffer != NULL ? event_pack(p->buffer, p->buffer_size, b, i, NULL, false) : 0) ==
 	       0) {
 		const uint64_t want = p->buffer_size > 0 ? p->buffer_size * 2 : FIRST_BUFFER;
-		char *const buffer = want <= EVENT_PACKED_MAX ? realloc(p->buffer, want) : NULL;
-		if (buffer == NULL)
+		if (want > EVENT_PACKED_MAX || !array_resize(&p->buffer, want, 1))
 			return NULL;
-		p->buffer = buffer;
 		p->buffer_size = want;
 	}
 	char *const copy = malloc(*size + EVENT_PACKED_SLACK);

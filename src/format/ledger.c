@@ -11,19 +11,13 @@
 /* Finds or adds the row of a loss; NULL: OOM. */
 static struct ledger_row *row_of(struct ledger *l, const struct loss *loss, uint64_t offset)
 {
-	size_t i = 0;
+	uint32_t i = 0;
 
 	while (i < l->n && l->rows[i].loss != loss)
 		i++;
-	if (i == l->cap) {
-		const size_t cap = l->cap == 0 ? 8 : l->cap * 2;
-		struct ledger_row *const rows = realloc(l->rows, cap * sizeof *rows);
-		if (rows == NULL) {
-			l->failed = true;
-			return NULL;
-		}
-		l->rows = rows;
-		l->cap = cap;
+	if (!array_reserve(&l->rows, i, &l->cap, sizeof *l->rows)) {
+		l->failed = true;
+		return NULL;
 	}
 	if (i == l->n)
 		l->rows[l->n++] = (struct ledger_row){ loss, 0, offset };

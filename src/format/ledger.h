@@ -15,7 +15,7 @@ struct ledger_row {
 /* Losses by kind, in order of first occurrence.  Zero-initialise. */
 struct ledger {
 	struct ledger_row *rows;
-	size_t n, cap;
+	uint32_t n, cap;
 	bool failed; /* OOM: rows are missing */
 };
 

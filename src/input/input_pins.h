@@ -11,7 +11,7 @@ struct input_buffer; /* reference-counted memory of a window */
 /* The buffers that the slices of a batch point into, one reference each. */
 struct input_pins {
 	struct input_buffer **buffers;
-	size_t n, cap;
+	uint32_t n, cap;
 };
 
 /* Adds each buffer that the reader sees from now on to `pins`, including the current one.  pins NULL:

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/numbers.h"
 #include "input/private.h"
 
 /* ---- descriptors ---- */
@@ -473,7 +474,7 @@ static bool read_to_end(struct input_whole *w, int fd, size_t max)
 		}
 		const ssize_t got = input_read_fd(fd, w->p + w->n, size - w->n - 1);
 		if (got < 0) {
-			input_errno_text(w->why, sizeof w->why, errno);
+			errno_text(w->why, sizeof w->why, errno);
 			return false;
 		}
 		w->n += (size_t)got;
@@ -581,7 +582,7 @@ static void put_reason(const char *path, int error, char *why, size_t n)
 {
 	char reason[128];
 
-	input_errno_text(reason, sizeof reason, error);
+	errno_text(reason, sizeof reason, error);
 	(void)snprintf(why, n, "%s: cannot read: %s", strcmp(path, "-") == 0 ? "standard input" : path,
 	               reason);
 }

@@ -161,9 +161,9 @@ struct input_tree_problem {
 
 struct input_tree {
 	char **paths; /* paths, each beginning with the name of the folder */
-	size_t n, cap;
+	uint32_t n, cap;
 	struct input_tree_problem *problems; /* sorted by path */
-	size_t nproblems, problems_cap;
+	uint32_t nproblems, problems_cap;
 	bool no_memory;
 };
 

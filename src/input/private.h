@@ -100,9 +100,6 @@ __attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum inp
 bool input_fail_errno(struct input *in, const char *what, int error); /* what: "" or "cannot map: " */
 enum input_fault input_fault_of_errno(int error);
 
-/* The text of errno: strerror() for threads. */
-void input_errno_text(char *text, size_t size, int error);
-
 /* ---- open.c ---- */
 
 /* Opens a path for reading.  Returns -1 with errno, never EINTR. */

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
+
 #include "input/private.h"
 
 struct visited {
@@ -23,7 +25,7 @@ struct walk {
 	bool (*wanted)(void *ctx, const char *name);
 	void *ctx;
 	char **todo; /* folders to be visited */
-	size_t ntodo, todo_cap;
+	uint32_t ntodo, todo_cap;
 	bool closed;          /* the current folder can be listed, but not searched */
 	struct visited *seen; /* open addressing; ino 0: empty */
 	size_t nseen, seen_cap;
@@ -34,28 +36,12 @@ struct walk {
 	struct input_passed passed;
 };
 
-/* Makes space for one more element in an array. */
-static bool reserve(void *array, size_t n, size_t *cap, size_t size)
-{
-	void **const at = array;
-
-	if (n < *cap)
-		return true;
-	const size_t want = *cap == 0 ? 16 : *cap * 2;
-	void *const p = realloc(*at, want * size);
-	if (p == NULL)
-		return false;
-	*at = p;
-	*cap = want;
-	return true;
-}
-
 void input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text)
 {
 	char *const copy = strdup(path), *const why = strdup(text);
 
 	if (copy == NULL || why == NULL ||
-	    !reserve(&t->problems, t->nproblems, &t->problems_cap, sizeof *t->problems)) {
+	    !array_reserve(&t->problems, t->nproblems, &t->problems_cap, sizeof *t->problems)) {
 		free(copy);
 		free(why);
 		t->no_memory = true;
@@ -114,7 +100,7 @@ static bool note_folder(struct walk *w, const struct stat *st)
 
 static void add_todo(struct walk *w, char *path)
 {
-	if (path != NULL && reserve(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
+	if (path != NULL && array_reserve(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
 		w->todo[w->ntodo++] = path;
 		return;
 	}
@@ -167,7 +153,7 @@ static void add_file(struct walk *w, char *path)
 {
 	struct input_tree *const t = w->tree;
 
-	if (t->n < INPUT_TREE_MAX && reserve(&t->paths, t->n, &t->cap, sizeof *t->paths)) {
+	if (t->n < INPUT_TREE_MAX && array_reserve(&t->paths, t->n, &t->cap, sizeof *t->paths)) {
 		t->paths[t->n++] = path;
 		return;
 	}
@@ -266,13 +252,13 @@ static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***nam
 {
 	const size_t n = strlen(path);
 	const struct dirent *e;
-	size_t count = 0, cap = 0;
+	uint32_t count = 0, cap = 0;
 
 	while ((errno = 0, e = readdir(dir)) != NULL) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		const size_t size = n + 1 + strlen(e->d_name) + 1;
-		char *const full = reserve(names, count, &cap, sizeof **names) ? malloc(size) : NULL;
+		char *const full = array_reserve(names, count, &cap, sizeof **names) ? malloc(size) : NULL;
 		if (full == NULL) {
 			w->tree->no_memory = true;
 			return count;

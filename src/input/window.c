@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/scan.h"
+#include "base/memory.h"
+#include "base/numbers.h"
 #include "input/private.h"
 
 /* ---- buffers ---- */
@@ -170,17 +172,11 @@ enum input_fault input_fault_of_errno(int error)
 	}
 }
 
-void input_errno_text(char *text, size_t size, int error)
-{
-	if (strerror_r(error, text, size) != 0)
-		(void)snprintf(text, size, "error %d", error);
-}
-
 bool input_fail_errno(struct input *in, const char *what, int error)
 {
 	char text[128];
 
-	input_errno_text(text, sizeof text, error);
+	errno_text(text, sizeof text, error);
 	return input_fail(in, input_fault_of_errno(error), "%s%s", what, text);
 }
 
@@ -200,18 +196,10 @@ static void hold_current(struct input *in)
 	/* Referenced even if it cannot be stored in the list: a leak is better than a free while slices point
 	 * into it. */
 	input_buffer_ref(b);
-	if (h->n == h->cap) {
-		const size_t cap = h->cap == 0 ? 2 : h->cap * 2;
-		struct input_buffer **more = realloc(h->buffers, cap * sizeof *more);
-
-		if (more == NULL) {
-			input_fail(in, INPUT_SYSTEM, "out of memory");
-			return;
-		}
-		h->buffers = more;
-		h->cap = cap;
-	}
-	h->buffers[h->n++] = b;
+	if (array_reserve(&h->buffers, h->n, &h->cap, sizeof *h->buffers))
+		h->buffers[h->n++] = b;
+	else
+		input_fail(in, INPUT_SYSTEM, "out of memory");
 }
 
 /* Removes the last pin, of a buffer without consumed bytes, as the window grows for a long record. */

@@ -45,6 +45,8 @@ bool json_double(struct slice s, double *v)
 #include <immintrin.h>
 #elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #include <arm_neon.h>
+
+#include "base/cursor.h"
 #define NEON 1
 #endif
 
@@ -137,11 +139,7 @@ static void masks_plain(const char *p, size_t blocks, struct json_masks *out)
 	for (size_t i = 0; i < blocks; i++) {
 		uint64_t quotes = 0, lines = 0, odd = 0;
 		for (unsigned k = 0; k < 8; k++, p += 8) {
-			uint64_t w;
-			memcpy(&w, p, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-			w = __builtin_bswap64(w);
-#endif
+			const uint64_t w = load_u64(p, false);
 			quotes |= gather(equal(w, '"')) << 8 * k;
 			lines |= gather(equal(w, '\n')) << 8 * k;
 			odd |= gather(beyond(w) | equal(w, '\\')) << 8 * k;

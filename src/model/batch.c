@@ -177,12 +177,10 @@ bool batch_grow_fields(struct batch *b, uint32_t n)
 	uint64_t want = (uint64_t)b->fields_cap * 2 + (b->cap < 64 ? b->cap : 64);
 	if (want < (uint64_t)b->nfields + n)
 		want = (uint64_t)b->nfields + n;
-	struct field *const p = want <= UINT32_MAX ? realloc(b->fields, (size_t)want * sizeof *p) : NULL;
-	if (p == NULL) {
+	if (!array_resize(&b->fields, want, sizeof *b->fields)) {
 		b->engine.failed = true;
 		return false;
 	}
-	b->fields = p;
 	b->fields_cap = (uint32_t)want;
 	return true;
 }

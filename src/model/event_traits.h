@@ -77,4 +77,14 @@ static inline bool event_has_category(const struct event *e)
 	return c.n > 0 && !slice_equal(c, e->name);
 }
 
+/* ---- tracks ---- */
+
+/* The thread that a lane or child belongs to; the process if it belongs to no thread. */
+static inline const struct track *track_thread(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
 #endif

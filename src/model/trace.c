@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/cursor.h"
 #include "base/scan.h"
 #include "model/event.h"
 #include "model/plan.h"
@@ -370,14 +371,11 @@ struct slice trace_event_name(struct trace *t, struct slice s)
 	if (s.n < 4)
 		return trace_text(t, s.flags == 0 ? textscan_slice(s.p, s.n) : s);
 	if (s.n >= 8) {
-		memcpy(&name.head, s.p, 8);
-		memcpy(&name.tail, s.p + s.n - 8, 8);
+		name.head = load_u64(s.p, false);
+		name.tail = load_u64(s.p + s.n - 8, false);
 	} else {
-		uint32_t head, tail;
-		memcpy(&head, s.p, 4);
-		memcpy(&tail, s.p + s.n - 4, 4);
-		name.head = head;
-		name.tail = tail;
+		name.head = load_u32(s.p, false);
+		name.tail = load_u32(s.p + s.n - 4, false);
 	}
 	if (t->names == NULL)
 		return add_name(t, s, name);

@@ -15,6 +15,11 @@ static inline struct value value_string(struct slice s)
 	return (struct value){ .type = VALUE_STRING, .flags = (uint8_t)s.flags, .count = s.n, .p = s.p };
 }
 
+static inline struct value value_json(struct slice s)
+{
+	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+}
+
 /* Whether all keys of a MAP are STRINGs: it is an object in JSON then, else a list of pairs. */
 static inline bool value_keys_are_text(const struct value *map)
 {

@@ -55,14 +55,6 @@ static inline struct slice track_kind_name(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-/* The thread that a lane or child belongs to; the process if it belongs to no thread. */
-static inline const struct track *track_thread(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 /* The track that a lane is part of.  In Perfetto traces, lanes may have lanes and children. */
 static inline const struct track *track_without_lane(const struct track *t)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "output/text_visible.h"
 
 enum {
@@ -20,17 +21,10 @@ enum {
 
 void columns_next(struct columns *c)
 {
-	if (c->ncells == c->cap) {
-		const size_t cap = c->cap == 0 ? 64 : c->cap * 2;
-		size_t *const p = realloc(c->ends, cap * sizeof *p);
-		if (p == NULL) {
-			c->text.failed = true;
-			return;
-		}
-		c->ends = p;
-		c->cap = cap;
-	}
-	c->ends[c->ncells++] = c->text.n;
+	if (array_reserve(&c->ends, c->ncells, &c->cap, sizeof *c->ends))
+		c->ends[c->ncells++] = c->text.n;
+	else
+		c->text.failed = true;
 }
 
 void columns_str(struct columns *c, const char *s)

@@ -34,7 +34,7 @@ struct columns {
 	unsigned indent;  /* spaces before each line */
 	struct text text; /* all cells; the caller appends one, then calls columns_next() */
 	size_t *ends;     /* ends of the cells, as offsets in text */
-	size_t ncells, cap;
+	uint32_t ncells, cap;
 };
 
 /* Ends the cell that was appended; sets text.failed on OOM. */

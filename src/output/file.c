@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/numbers.h"
 #include "output/private.h"
 #include "output/text_visible.h"
 
@@ -521,12 +522,6 @@ void output_discard(struct output *o)
 
 enum { REASON_SIZE = 256 };
 
-void output_errno_text(char *text, size_t size, int error)
-{
-	if (strerror_r(error, text, size) != 0)
-		(void)snprintf(text, size, "error %d", error);
-}
-
 bool output_failure_init(struct output_failure *f, const char *name)
 {
 	struct text shown = { .p = NULL };
@@ -559,7 +554,7 @@ bool output_failure_set(struct output_failure *f, int error)
 {
 	char reason[REASON_SIZE / 2];
 
-	output_errno_text(reason, sizeof reason, error);
+	errno_text(reason, sizeof reason, error);
 	return output_failure_because(f, error, reason);
 }
 
@@ -569,7 +564,7 @@ bool output_failure_in(struct output_failure *f, const char *file, int error, co
 
 	if (f->error == 0) {
 		f->error = error;
-		output_errno_text(of_errno, sizeof of_errno, error);
+		errno_text(of_errno, sizeof of_errno, error);
 		(void)snprintf(f->text, f->size, "%s/%.*s: %s", f->name, OUTPUT_FILE_NAME_MAX, file,
 		               reason != NULL ? reason : of_errno);
 	}

@@ -380,7 +380,7 @@ static bool report_left(struct output_failure *failure, const char *at, int why)
 	char reason[128], space[512];
 	struct text text = text_start(space, sizeof space);
 
-	output_errno_text(reason, sizeof reason, why);
+	errno_text(reason, sizeof reason, why);
 	text_str(&text, "is written, but the old one could not be removed from ");
 	text_visible(&text, slice_str(path_name(at)), 0);
 	text_printf(&text, ": %s", reason);

@@ -47,9 +47,6 @@ void output_failure_copy(const struct output_failure *f, char *why, size_t n);
 /* The message without a struct output_failure.  name: not escaped. */
 void output_failure_no_memory(const char *name, char *why, size_t n);
 
-/* The text of errno: strerror() for threads. */
-void output_errno_text(char *text, size_t size, int error);
-
 /* Computes the sum of a regular file.  Returns 0, or an errno value; EINVAL: not a regular file. */
 int byte_sum_read(struct byte_sum *s, const char *path);
 

@@ -383,6 +383,11 @@ void text_time(struct text *t, unsigned __int128 ns)
 	put_time(t, ns, 4);
 }
 
+void text_count(struct text *t, uint64_t n, const char *what)
+{
+	text_printf(t, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
 void text_time_short(struct text *t, unsigned __int128 ns)
 {
 	put_time(t, ns, 3);

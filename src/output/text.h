@@ -1,10 +1,10 @@
 #ifndef OUTPUT_TEXT_H
 #define OUTPUT_TEXT_H
 
+#include "base/numbers.h"
 #include "base/slice.h"
 
-/* A buffer that grows.  On OOM `failed` is set and stays set, and further bytes are dropped: callers need
- * not check each call.  Zero-initialise to start, or use text_start(). */
+/* A buffer that grows.  Zero-initialise to start.  On OOM `failed` sticks, and further bytes are dropped. */
 struct text {
 	char *p;
 	size_t n, cap;
@@ -12,8 +12,7 @@ struct text {
 	bool borrowed; /* p is the caller's memory */
 };
 
-/* An empty text in n bytes of the caller's memory; it is moved to its own memory when it outgrows them.
- * Short messages need no allocation, so they can report OOM; on OOM the bytes before it are kept. */
+/* An empty text in n bytes of the caller, moved when it outgrows them.  So short messages can report OOM. */
 static inline struct text text_start(char *p, size_t n)
 {
 	return (struct text){ .p = p, .cap = n, .borrowed = true };
@@ -49,6 +48,18 @@ static inline void text_char(struct text *t, char c)
 		*p = c;
 		t->n++;
 	}
+}
+
+/* Adds the low `size` bytes of a number, in a given byte order. */
+static inline void text_uint(struct text *t, uint64_t v, unsigned size, bool big)
+{
+	char *const p = text_reserve(t, sizeof v);
+
+	if (p == NULL)
+		return;
+	/* one instruction, where copying `size` bytes is a loop */
+	store_uint(p, big ? v << (64 - 8 * size) : v, sizeof v, big);
+	t->n += size;
 }
 
 #endif

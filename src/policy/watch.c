@@ -89,10 +89,8 @@ static bool count_part(struct policy_watch *w, uint32_t part, const struct batch
 	struct batch own = *b;
 
 	if (p->cap < b->n) {
-		struct event *const more = realloc(p->events, b->n * sizeof *more);
-		if (more == NULL)
+		if (!array_resize(&p->events, b->n, sizeof *p->events))
 			return false;
-		p->events = more;
 		p->cap = b->n;
 	}
 	own.events = p->events;

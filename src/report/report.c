@@ -77,7 +77,8 @@ void report_put_guarded(struct text *t, const char *p, size_t n)
 
 static void put_number(struct text *t, const char *before, uint64_t n, const char *what)
 {
-	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
+	text_str(t, before);
+	text_count(t, n, what);
 }
 
 void report_put_sum(struct text *t, const struct report_totals *totals)

@@ -9,6 +9,7 @@
 
 #include "base/match.h"
 #include "model/number.h"
+#include "model/event_traits.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
@@ -238,7 +239,7 @@ static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, con
 	case GROUP_BY_CATEGORY:
 		return text_value(v, e->cls->category);
 	case GROUP_BY_THREAD:
-		return track_value(v, select_thread_of(e->track));
+		return track_value(v, track_thread(e->track));
 	case GROUP_BY_PROCESS:
 		return track_value(v, track_process(e->track));
 	case GROUP_BY_TRACK:

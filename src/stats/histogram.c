@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void histogram_pool_free(struct histogram_pool *pool)
 {
 	free(pool->buckets);
@@ -32,12 +34,10 @@ static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 	uint32_t cap = pool->cap * 2 > pool->n + n ? pool->cap * 2 : pool->n + n;
 	if (cap > HISTOGRAM_POOL_BLOCKS)
 		cap = HISTOGRAM_POOL_BLOCKS;
-	uint64_t *p = realloc(pool->buckets, (size_t)cap * HISTOGRAM_BUCKETS * sizeof *p);
-	if (p == NULL) {
+	if (!array_resize(&pool->buckets, cap, HISTOGRAM_BUCKETS * sizeof *pool->buckets)) {
 		pool->failed = true;
 		return false;
 	}
-	pool->buckets = p;
 	pool->cap = cap;
 	return true;
 }
@@ -120,13 +120,6 @@ void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t
 	}
 	count_one(h, pool, v);
 	h->count++;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
@@ -236,7 +229,7 @@ static uint64_t kept_rank(const struct histogram *h, uint64_t rank)
 	uint64_t kept[HISTOGRAM_KEPT];
 
 	memcpy(kept, h->kept, sizeof kept);
-	qsort(kept, h->count, sizeof *kept, by_value);
+	qsort(kept, h->count, sizeof *kept, compare_u64);
 	return kept[rank - 1];
 }
 

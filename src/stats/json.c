@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "json/out.h"
+#include "base/memory.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
@@ -45,13 +46,6 @@ static void put_full(struct json_out *o, const struct stats *s)
 	json_out_end(o, "}");
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Writes a histogram: its numbers if they are few, else the counts of its buckets by index. */
 static void put_histogram(struct json_out *o, const struct histogram *h, const struct histogram_pool *pool)
 {
@@ -60,7 +54,7 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 
 	if (!h->spread) {
 		memcpy(kept, h->kept, sizeof kept);
-		qsort(kept, h->count, sizeof *kept, by_value);
+		qsort(kept, h->count, sizeof *kept, compare_u64);
 		json_out_begin(o, "values", "[");
 		for (uint64_t i = 0; i < h->count; i++)
 			json_out_u64(o, NULL, kept[i]);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 void names_init(struct names *t, struct arena *text)
 {
 	*t = (struct names){ .text = text, .seed = hash_seed() };
@@ -28,11 +30,9 @@ static void slot_put(struct names *t, uint64_t hash, uint32_t index)
 static bool names_grow(struct names *t)
 {
 	uint32_t cap = t->cap == 0 ? 64 : t->cap * 2;
-	struct name *names = realloc(t->names, cap * sizeof *names);
 
-	if (names == NULL)
+	if (!array_resize(&t->names, cap, sizeof *t->names))
 		return false;
-	t->names = names;
 	struct names_slot *slots = calloc((size_t)cap * 2, sizeof *slots);
 	if (slots == NULL)
 		return false;

@@ -10,7 +10,8 @@
 
 static void put_count(struct text *t, const char *before, uint64_t n, const char *what)
 {
-	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
+	text_str(t, before);
+	text_count(t, n, what);
 }
 
 /* Appends a line, wrapped to the width of the report, and clears it. */

@@ -382,11 +382,8 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 /* Frees unused capacity of the blocks of a track. */
 static void trim_blocks(struct self_times *t, struct self_track *k)
 {
-	struct self_block *const p = realloc(k->blocks, (k->nblocks + 1) * sizeof *p);
-
-	if (p == NULL)
+	if (!array_resize(&k->blocks, (uint64_t)k->nblocks + 1, sizeof *k->blocks))
 		return;
-	k->blocks = p;
 	k->blocks_cap = k->nblocks + 1;
 	t->blocks_cap = t->blocks_cap - k->blocks_counted + k->blocks_cap;
 	k->blocks_counted = k->blocks_cap;
@@ -394,12 +391,11 @@ static void trim_blocks(struct self_times *t, struct self_track *k)
 
 static bool reach_blocks(struct self_track *k, uint32_t n)
 {
-	struct self_block *const p = n > k->blocks_cap ? realloc(k->blocks, n * sizeof *p) : k->blocks;
-
-	if (n > k->blocks_cap && p == NULL)
+	if (n <= k->blocks_cap)
+		return true;
+	if (!array_resize(&k->blocks, n, sizeof *k->blocks))
 		return false;
-	k->blocks = p;
-	k->blocks_cap = n > k->blocks_cap ? n : k->blocks_cap;
+	k->blocks_cap = n;
 	return true;
 }
 
@@ -411,13 +407,6 @@ static bool add_block(struct self_times *t, struct self_track *k, const struct s
 	}
 	k->blocks[k->nblocks++] = *g;
 	return true;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 static int block_by_start(const void *a, const void *b)
@@ -579,7 +568,7 @@ static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t ke
 		if (k->spans[i].start < end)
 			t->self[n++] = k->spans[i].start;
 	if (!k->by_start)
-		sort_nearly(t->self, n, sizeof *t->self, by_time);
+		sort_nearly(t->self, n, sizeof *t->self, compare_u64);
 	merge_blocks(k, t->self, n, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : max / 4);
 	trim_blocks(t, k);
 }
@@ -637,16 +626,14 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 
 static void resize(struct self_times *t, struct self_track *k, uint32_t cap)
 {
-	struct self_span *const p = cap > 0 ? realloc(k->spans, cap * sizeof *p) : NULL;
-
 	if (cap == 0) {
 		free(k->spans);
-	} else if (p == NULL) {
+		k->spans = NULL;
+	} else if (!array_resize(&k->spans, cap, sizeof *k->spans)) {
 		t->failed |= cap > k->cap;
 		return;
 	}
 	t->space = t->space - k->cap + cap;
-	k->spans = p;
 	k->cap = cap;
 }
 

@@ -2,6 +2,8 @@
  * O(log n), for tracks on which too many spans overlap in part. */
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #include "stats/stats.h"
 
 /* Segment tree beats (range chmin). */
@@ -15,13 +17,6 @@ struct tree {
 	uint64_t *times;    /* distinct starts and ends, sorted */
 	uint32_t n;         /* of times */
 };
-
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static uint32_t rank_of(const struct tree *t, uint64_t time)
 {
@@ -108,7 +103,7 @@ bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self)
 		t.times[2 * i] = items[i].start;
 		t.times[2 * i + 1] = items[i].end;
 	}
-	qsort(t.times, (size_t)n * 2, sizeof *t.times, by_time);
+	qsort(t.times, (size_t)n * 2, sizeof *t.times, compare_u64);
 	for (uint32_t i = 0; i < 2 * n; i++)
 		if (t.n == 0 || t.times[t.n - 1] != t.times[i])
 			t.times[t.n++] = t.times[i];

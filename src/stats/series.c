@@ -162,14 +162,11 @@ static uint32_t make_space(struct series_set *set, struct series_state *k)
 
 	if (k->nrecent < k->cap)
 		return 0;
-	if (cap <= SERIES_RECENT && set->nrecent + more <= SERIES_ALL_RECENT) {
-		struct series_point *const p = realloc(k->recent, cap * sizeof *p);
-		if (p != NULL) {
-			k->recent = p;
-			k->cap = cap;
-			set->nrecent += more;
-			return 0;
-		}
+	if (cap <= SERIES_RECENT && set->nrecent + more <= SERIES_ALL_RECENT &&
+	    array_resize(&k->recent, cap, sizeof *k->recent)) {
+		k->cap = cap;
+		set->nrecent += more;
+		return 0;
 	}
 	const uint32_t n = (k->nrecent + 1) / 2;
 	k->nrecent -= n;

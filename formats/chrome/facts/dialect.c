@@ -17,10 +17,10 @@ const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
 
 /* NULL: not known */
 static const char *const clocks[CHROME_DIALECTS] = {
-	[CHROME_DIALECT_CHROME] = "monotonic",  [CHROME_DIALECT_KINETO] = "unix",
-	[CHROME_DIALECT_CLANG] = "monotonic",   [CHROME_DIALECT_BAZEL] = "monotonic",
-	[CHROME_DIALECT_NODE] = "monotonic",    [CHROME_DIALECT_VIZTRACER] = "monotonic",
-	[CHROME_DIALECT_TRACING] = "monotonic", [CHROME_DIALECT_UFTRACE] = "monotonic",
+	[CHROME_DIALECT_CHROME] = "monotonic",     [CHROME_DIALECT_KINETO] = "unix",
+	[CHROME_DIALECT_CLANG] = "monotonic",      [CHROME_DIALECT_BAZEL] = "monotonic",
+	[CHROME_DIALECT_NODE] = "monotonic",       [CHROME_DIALECT_VIZTRACER] = "monotonic",
+	[CHROME_DIALECT_TRACING] = "monotonic",    [CHROME_DIALECT_UFTRACE] = "monotonic",
 	[CHROME_DIALECT_CPUPROFILE] = "monotonic",
 };
 

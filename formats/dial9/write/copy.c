@@ -174,7 +174,7 @@ static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct s
 	}
 	const uint32_t delta = d9w_delta(&copy->base, ts, chunk);
 	text_add(t, bytes.p, D9_EVENT_HEAD);
-	d9w_number(t, delta, 3);
+	text_uint(t, delta, 3, false);
 	text_add(t, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
 }
 
@@ -218,7 +218,7 @@ static void follow_frame(struct d9w_copy *copy, const struct batch *b, const str
 	if (kind == RECORD_ENTRY && copy->left == 0) { /* its first entry was too long */
 		const bool strings = slice_is(b->fields[e->first_field + 1].name, "data");
 		text_char(&chunk->text, strings ? D9_TAG_STRINGS : D9_TAG_STACKS);
-		d9w_number(&chunk->text, 1, 4);
+		text_uint(&chunk->text, 1, 4, false);
 	} else if (kind == RECORD_ENTRY) {
 		copy->left--;
 	} else {
@@ -412,7 +412,7 @@ static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct
 	write_header(copy, chunk);
 	struct text *const t = copier_text(copy->copier);
 	text_char(t, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
-	d9w_number(t, 1, 4);
+	text_uint(t, 1, 4, false);
 	text_slice(t, entry);
 	if (kind == OF_STACKS)
 		require_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
@@ -424,7 +424,7 @@ static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct sli
 	struct text *const t = copier_text(copy->copier);
 	text_char(t, D9_TAG_ANNOTATIONS);
 	d9w_varint(t, type_id);
-	d9w_number(t, 1, 2);
+	text_uint(t, 1, 2, false);
 	text_slice(t, entry);
 }
 

@@ -45,8 +45,8 @@ static uint32_t add_pooled(struct d9w_values *x, struct slice s, struct chunk *c
 	x->pool_bytes += s.n + ENTRY_COST;
 	x->referred += s.n;
 	text_char(t, D9_TAG_STRINGS);
-	d9w_number(t, 1, 4);
-	d9w_number(t, x->npool, 4);
+	text_uint(t, 1, 4, false);
+	text_uint(t, x->npool, 4, false);
 	d9w_text32(t, s);
 	return x->npool++;
 }
@@ -180,9 +180,9 @@ static void put_addresses(struct d9w_values *x, const struct value *v, struct ch
 
 	if (n < v->count)
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
-	d9w_number(&chunk->text, n, 4);
+	text_uint(&chunk->text, n, 4, false);
 	for (uint32_t i = 0; i < n; i++)
-		d9w_number(&chunk->text, v->values[i].u64, 8);
+		text_uint(&chunk->text, v->values[i].u64, 8, false);
 	x->left -= 8 * n;
 }
 
@@ -192,7 +192,7 @@ static void put_map_of_texts(struct d9w_values *x, const struct value *v, struct
 	const size_t at = chunk->text.n;
 	uint32_t i = 0;
 
-	d9w_number(&chunk->text, 0, 4);
+	text_uint(&chunk->text, 0, 4, false);
 	for (; i < v->count && spend(x, 8); i++) {
 		put_text(x, value_text(&v->values[2 * (size_t)i]), chunk, offset);
 		put_text(x, value_text(&v->values[2 * (size_t)i + 1]), chunk, offset);
@@ -256,7 +256,7 @@ static void put_values(struct d9w_values *x, const struct value *v, bool stack, 
 	const size_t at = chunk->text.n;
 	uint32_t i = 0;
 
-	d9w_number(&chunk->text, 0, 4);
+	text_uint(&chunk->text, 0, 4, false);
 	for (; i < v->count && !chunk->text.failed && spend(x, 16 * each); i++)
 		for (uint32_t k = 0; k < each; k++)
 			put_element(x, &v->values[(size_t)i * each + k], stack, depth + 1, chunk, offset);
@@ -280,17 +280,17 @@ void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v
 	case D9_U8:
 	case D9_U16:
 	case D9_U32:
-		d9w_number(t, v->u64, cell.wire == D9_U8 ? 1 : cell.wire == D9_U16 ? 2 : 4);
+		text_uint(t, v->u64, cell.wire == D9_U8 ? 1 : cell.wire == D9_U16 ? 2 : 4, false);
 		break;
 	case D9_VARINT:
 		d9w_varint(t, v->u64);
 		break;
 	case D9_I64:
 	case D9_F64:
-		d9w_number(t, v->u64, 8);
+		text_uint(t, v->u64, 8, false);
 		break;
 	case D9_POOLED_STRING:
-		d9w_number(t, cell.id, 4);
+		text_uint(t, cell.id, 4, false);
 		break;
 	case D9_STACK:
 		put_addresses(x, v, chunk, offset);

@@ -56,20 +56,10 @@ struct d9w_state {
 
 #define MAX_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
 
-void d9w_number(struct text *t, uint64_t v, unsigned size)
-{
-	char *const p = text_reserve(t, 8);
-
-	if (p == NULL)
-		return;
-	store_uint(p, v, 8, false); /* one instruction, where copying `size` bytes is a loop */
-	t->n += size;
-}
-
 void d9w_reset(uint64_t *base, uint64_t ts, struct chunk *chunk)
 {
 	text_char(&chunk->text, D9_TAG_RESET);
-	d9w_number(&chunk->text, ts, 8);
+	text_uint(&chunk->text, ts, 8, false);
 	*base = ts;
 }
 
@@ -98,13 +88,13 @@ void d9w_varint(struct text *t, uint64_t v)
 
 static void put_text16(struct text *t, struct slice s)
 {
-	d9w_number(t, s.n, 2);
+	text_uint(t, s.n, 2, false);
 	text_slice(t, s);
 }
 
 void d9w_text32(struct text *t, struct slice s)
 {
-	d9w_number(t, s.n, 4);
+	text_uint(t, s.n, 4, false);
 	text_slice(t, s);
 }
 
@@ -145,10 +135,10 @@ static void put_field(struct text *t, const char *name, unsigned type)
 static void put_schema_head(struct text *t, uint32_t id, struct slice name, bool timed, uint32_t nfields)
 {
 	text_char(t, D9_TAG_SCHEMA);
-	d9w_number(t, id, 2);
+	text_uint(t, id, 2, false);
 	put_text16(t, name);
 	text_char(t, (char)timed);
-	d9w_number(t, nfields, 2);
+	text_uint(t, nfields, 2, false);
 }
 
 /* Writes the start of an output: the header, and the schemas up to ID_FREE. */
@@ -362,7 +352,7 @@ static const struct layout *layout_of(struct d9w_state *st, const struct batch *
 static void put_untimed(struct text *t, enum type_id id)
 {
 	text_char(t, D9_TAG_EVENT);
-	d9w_number(t, id, 2);
+	text_uint(t, id, 2, false);
 }
 
 static void put_optional(struct text *t, bool present, uint64_t v)
@@ -471,7 +461,7 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 
 	put_untimed(t, ID_FACTS);
 	m.at = t->n;
-	d9w_number(t, 0, 4);
+	text_uint(t, 0, 4, false);
 	while (!t->failed && facts_next(&facts, &fact))
 		put_fact(&m, &fact);
 	if (!t->failed)
@@ -489,7 +479,7 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 	if (st->base > UINT64_MAX - at_0)
 		d9w_reset(&st->base, 0, chunk);
 	put_untimed(&chunk->text, ID_CLOCK);
-	d9w_number(&chunk->text, 0, 3);
+	text_uint(&chunk->text, 0, 3, false);
 	d9w_varint(&chunk->text, (uint64_t)at_0 + st->base);
 	text_char(&chunk->text, 1);
 }
@@ -524,8 +514,8 @@ static void put_event_head(struct d9w_state *st, const struct event *e, const st
 	if (times.negative)
 		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	text_char(t, D9_TAG_EVENT);
-	d9w_number(t, l->id, 2);
-	d9w_number(t, delta, 3);
+	text_uint(t, l->id, 2, false);
+	text_uint(t, delta, 3, false);
 	d9w_varint(t, track);
 	if (times.late)
 		d9w_lose(chunk, D9W_LATE_END, e->offset);

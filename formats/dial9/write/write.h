@@ -27,9 +27,6 @@ static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t of
 
 /* write.c: numbers, times, texts */
 
-/* Adds a little-endian number of 1 to 8 bytes. */
-void d9w_number(struct text *t, uint64_t v, unsigned size);
-
 /* Adds a length of 32 bits and the text. */
 void d9w_text32(struct text *t, struct slice s);
 

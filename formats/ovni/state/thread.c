@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define FLUSH_SLOW_NS 10000000
 #define BURST_EVENTS 100
 #define BURST_NS 100
@@ -83,13 +85,11 @@ static bool index_cpus(struct state_checker *c)
 
 	if (c->ncpus == s->ncpus)
 		return true;
-	struct state_cpu *const cpus = realloc(c->cpus, s->ncpus * sizeof *cpus);
-	if (cpus == NULL)
+	if (!array_resize(&c->cpus, s->ncpus, sizeof *c->cpus))
 		return false;
-	c->cpus = cpus;
 	for (; c->ncpus < s->ncpus; c->ncpus++) {
 		const uint64_t key = (uint64_t)s->cpus[c->ncpus].loom << 32 | s->cpus[c->ncpus].index;
-		cpus[c->ncpus] = (struct state_cpu){ 0, 0 };
+		c->cpus[c->ncpus] = (struct state_cpu){ 0, 0 };
 		if (table64_get(&c->cpu_index, key) == TABLE_NONE &&
 		    !table64_put(&c->cpu_index, key, c->ncpus))
 			return false;

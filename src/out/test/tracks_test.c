@@ -1,3 +1,4 @@
+#include "model/event_traits.h"
 #include "out/tracks.h"
 
 #include <criterion/criterion.h>

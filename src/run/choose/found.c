@@ -8,6 +8,7 @@
 #include "base/match.h"
 #include "base/table.h"
 #include "model/event.h"
+#include "model/event_traits.h"
 #include "model/plan.h"
 #include "run/choose/select.h"
 
@@ -152,15 +153,15 @@ static void compare_event(struct select_near *near, const struct select_conditio
 		compare_id(near, track_process(e->track));
 		break;
 	case SELECT_TID:
-		if (select_thread_of(e->track)->kind == TRACK_THREAD)
-			compare_id(near, select_thread_of(e->track));
+		if (track_thread(e->track)->kind == TRACK_THREAD)
+			compare_id(near, track_thread(e->track));
 		break;
 	case SELECT_PROCESS:
 		compare_text(near, track_process(e->track)->name, c->glob);
 		break;
 	case SELECT_THREAD:
-		if (select_thread_of(e->track)->kind == TRACK_THREAD)
-			compare_text(near, select_thread_of(e->track)->name, c->glob);
+		if (track_thread(e->track)->kind == TRACK_THREAD)
+			compare_text(near, track_thread(e->track)->name, c->glob);
 		break;
 	case SELECT_TRACK:
 		for (const struct track *t = e->track; t != NULL; t = t->parent)

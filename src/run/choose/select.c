@@ -24,13 +24,6 @@
 
 /* ---- conditions ---- */
 
-const struct track *select_thread_of(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 static bool has_id(const struct track *t, enum track_kind kind, uint64_t id)
 {
 	return t->kind == kind && t->has_id && t->id == id;
@@ -126,7 +119,7 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 	case SELECT_PID:
 		return has_id(track_process(e->track), TRACK_PROCESS, c->number);
 	case SELECT_TID:
-		return has_id(select_thread_of(e->track), TRACK_THREAD, c->number);
+		return has_id(track_thread(e->track), TRACK_THREAD, c->number);
 	case SELECT_TRACK:
 		return track_matches(e->track, c->glob);
 	case SELECT_MIN_DUR:
@@ -136,7 +129,7 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 	case SELECT_PROCESS:
 		return has_name(track_process(e->track), TRACK_PROCESS, c->glob);
 	case SELECT_THREAD:
-		return has_name(select_thread_of(e->track), TRACK_THREAD, c->glob);
+		return has_name(track_thread(e->track), TRACK_THREAD, c->glob);
 	case SELECT_WAITING:
 		return event_is_waiting(e);
 	case SELECT_WHERE:

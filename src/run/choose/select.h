@@ -222,9 +222,6 @@ void select_stage_hide(struct select_stage *st);
 /* Whether an event meets a condition, ignoring `inverted`. */
 bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e);
 
-/* The thread that a track, a lane or a child, belongs to; the process if it belongs to none. */
-const struct track *select_thread_of(const struct track *t);
-
 /* The text of a value that is no list, as `cat` shows it, texts without quotes; the text is in `space` or
  * that of the value. */
 #define SELECT_BYTES_MAX 128                             /* of bytes: the first ones are shown */

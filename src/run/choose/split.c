@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "model/event_traits.h"
 #include "run/choose/select.h"
 
 /* ---- parts ---- */
@@ -73,7 +74,7 @@ static uint32_t part_of_track(struct split *s, const struct track *t)
 
 	if (s->by == SPLIT_TID) {
 		name[n++] = '-';
-		(void)put_id(name + n, sizeof name - n, "tid", select_thread_of(t), TRACK_THREAD);
+		(void)put_id(name + n, sizeof name - n, "tid", track_thread(t), TRACK_THREAD);
 	}
 	return part_of_name(s, name);
 }

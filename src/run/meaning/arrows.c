@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
 
 /* Start or end of an arrow, and separately the data for finding its other end: 48 and 16 bytes. */
@@ -69,35 +71,22 @@ static uint32_t number_of_name(struct arrows *a, struct slice name)
 
 	if (known != TABLE_NONE)
 		return known;
-	struct slice *const list = realloc(a->list, ((size_t)a->nnames + 1) * sizeof *list);
-	if (list == NULL)
-		return TABLE_NONE;
-	a->list = list;
-	if (!tabletext_put(&a->names, name, a->nnames))
+	if (!array_resize(&a->list, (uint64_t)a->nnames + 1, sizeof *a->list) ||
+	    !tabletext_put(&a->names, name, a->nnames))
 		return TABLE_NONE;
 	name.flags |= SLICE_STAYS; /* texts of the vocabulary */
-	list[a->nnames] = name;
+	a->list[a->nnames] = name;
 	return a->nnames++;
-}
-
-static bool grow_list(void *list, uint32_t cap, size_t size)
-{
-	void **const at = list;
-	void *const p = realloc(*at, (size_t)cap * size);
-
-	if (p != NULL)
-		*at = p;
-	return p != NULL;
 }
 
 static bool grow(struct arrows *a)
 {
 	const uint32_t cap = a->cap == 0 ? 1024 : a->cap * 2;
 
-	if (a->buckets == NULL && !grow_list(&a->buckets, BUCKETS, sizeof *a->buckets))
+	if (a->buckets == NULL && !array_resize(&a->buckets, BUCKETS, sizeof *a->buckets))
 		return false;
-	if (!grow_list(&a->ends, cap, sizeof *a->ends) || !grow_list(&a->keys, cap, sizeof *a->keys) ||
-	    !grow_list(&a->order, cap, sizeof *a->order) || !grow_list(&a->to, cap, sizeof *a->to))
+	if (!array_resize(&a->ends, cap, sizeof *a->ends) || !array_resize(&a->keys, cap, sizeof *a->keys) ||
+	    !array_resize(&a->order, cap, sizeof *a->order) || !array_resize(&a->to, cap, sizeof *a->to))
 		return false;
 	a->cap = cap;
 	return true;

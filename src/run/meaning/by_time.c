@@ -26,15 +26,10 @@ void by_time_free(struct by_time *w)
 static bool grow(struct by_time *w)
 {
 	const uint32_t cap = w->cap == 0 ? 256 : w->cap * 2;
-	struct by_time_end *const ends = realloc(w->ends, cap * sizeof *ends);
 
-	if (ends == NULL)
+	if (!array_resize(&w->ends, cap, sizeof *w->ends) ||
+	    !array_resize(&w->order, 2 * (uint64_t)cap, sizeof *w->order))
 		return false;
-	w->ends = ends;
-	struct timed *const order = realloc(w->order, 2 * (size_t)cap * sizeof *order);
-	if (order == NULL)
-		return false;
-	w->order = order;
 	w->cap = cap;
 	return true;
 }

@@ -214,13 +214,11 @@ static bool reserve_track(struct pairing *p, uint32_t index)
 	if (index < p->ntracks)
 		return true;
 	const uint32_t n = p->trace->ntracks > index ? p->trace->ntracks + p->trace->ntracks / 2 : index + 1;
-	struct open_track *const t = realloc(p->tracks, n * sizeof *t);
-	if (t == NULL) {
+	if (!array_resize(&p->tracks, n, sizeof *p->tracks)) {
 		p->failed = true;
 		return false;
 	}
-	memset(t + p->ntracks, 0, (n - p->ntracks) * sizeof *t);
-	p->tracks = t;
+	memset(p->tracks + p->ntracks, 0, (n - p->ntracks) * sizeof *p->tracks);
 	p->ntracks = n;
 	return true;
 }
@@ -228,15 +226,13 @@ static bool reserve_track(struct pairing *p, uint32_t index)
 static void grow_slots(struct pairing *p)
 {
 	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
-	struct open_span *const s = realloc(p->spans, cap * sizeof *s);
 
-	if (s == NULL) {
+	if (!array_resize(&p->spans, cap, sizeof *p->spans)) {
 		p->failed = true;
 		return;
 	}
-	p->spans = s;
 	for (; p->n < cap; p->n++) {
-		s[p->n] = (struct open_span){ .below = p->free };
+		p->spans[p->n] = (struct open_span){ .below = p->free };
 		p->free = p->n + 1;
 	}
 }

@@ -102,9 +102,7 @@ static void lane_reduce(struct nest_lane *l, uint32_t keep)
 static void lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lane *l, uint32_t cap)
 {
 	lane_reduce(l, cap);
-	struct nest_span *const spans = realloc(l->spans, cap * sizeof *spans);
-	if (spans != NULL)
-		l->spans = spans;
+	(void)array_resize(&l->spans, cap, sizeof *l->spans); /* else it stays as large as it is */
 	t->capacity -= l->cap - cap;
 	n->capacity -= l->cap - cap;
 	l->cap = cap;
@@ -191,11 +189,9 @@ static bool track_free_slots(struct nesting *n, struct nest_track *t, struct nes
 static bool lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	const uint32_t more = lane_growth(l);
-	struct nest_span *const spans = realloc(l->spans, ((size_t)l->cap + more) * sizeof *spans);
 
-	if (spans == NULL)
+	if (!array_resize(&l->spans, (uint64_t)l->cap + more, sizeof *l->spans))
 		return false;
-	l->spans = spans;
 	l->cap += more;
 	t->capacity += more;
 	n->capacity += more;
@@ -402,35 +398,14 @@ static bool fail(struct nesting *n)
 	return false;
 }
 
-static bool reserve_track(struct nesting *n, uint32_t track)
-{
-	if (track < n->ntracks)
-		return true;
-	uint32_t count = n->ntracks < 16 ? 16 : n->ntracks;
-	while (count <= track) {
-		if (count > UINT32_MAX / 2)
-			return fail(n);
-		count *= 2;
-	}
-	struct nest_track *const p = realloc(n->tracks, count * sizeof *p);
-	if (p == NULL)
-		return fail(n);
-	memset(p + n->ntracks, 0, (count - n->ntracks) * sizeof *p);
-	n->tracks = p;
-	n->ntracks = count;
-	return true;
-}
-
 /* Adds a lane; returns false at the limit. */
 static bool track_add_lane(struct nesting *n, struct nest_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return false;
 	if ((t->nmore & (t->nmore + 1)) == 0) { /* 0, 1, 3, 7, ...: the array is full */
-		struct nest_lane *const p = realloc(t->more, ((size_t)t->nmore * 2 + 1) * sizeof *p);
-		if (p == NULL)
+		if (!array_resize(&t->more, (uint64_t)t->nmore * 2 + 1, sizeof *t->more))
 			return fail(n);
-		t->more = p;
 	}
 	t->more[t->nmore++] = (struct nest_lane){ 0 };
 	n->nextra++;
@@ -510,7 +485,8 @@ void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x,
 	struct nest_result r = { 0 };
 	struct position at;
 
-	if (x->start == x->end || !reserve_track(n, track)) {
+	if (x->start == x->end ||
+	    !(array_reach(&n->tracks, &n->ntracks, track, sizeof *n->tracks) || fail(n))) {
 		*out = r;
 		return;
 	}

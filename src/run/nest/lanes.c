@@ -36,15 +36,13 @@ static struct nested_spans *add_lane(struct nest_sorted *n, struct nest_open_tra
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return NULL;
-	struct nested_spans *const p = realloc(t->more, ((size_t)t->nmore + 1) * sizeof *p);
-	if (p == NULL) {
+	if (!array_resize(&t->more, (uint64_t)t->nmore + 1, sizeof *t->more)) {
 		n->failed = true;
 		return NULL;
 	}
 	n->nextra++;
-	t->more = p;
-	p[t->nmore] = (struct nested_spans){ .n = 0 };
-	return &p[t->nmore++];
+	t->more[t->nmore] = (struct nested_spans){ .n = 0 };
+	return &t->more[t->nmore++];
 }
 
 /* Finds the first lane that x fits, or adds one. */

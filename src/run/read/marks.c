@@ -45,13 +45,6 @@ static inline uint32_t entry_words(const struct mark_set *s)
 	return s->pages ? MARK_PAGE_WORDS : 1;
 }
 
-static int compare_pages(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Adds the bits of a page to a page with the same number. */
 static inline void merge_page(uint64_t *to, const uint64_t *page)
 {
@@ -85,7 +78,7 @@ static void sort_entries(struct mark_set *s)
 	while (i < s->n && s->keys[i - step] <= s->keys[i])
 		i += step;
 	if (i < s->n && s->pages)
-		qsort(s->keys, s->n / step, step * sizeof *s->keys, compare_pages);
+		qsort(s->keys, s->n / step, step * sizeof *s->keys, compare_u64);
 	else if (i < s->n && !sort_bytes(s->keys, s->n))
 		s->no_memory = true;
 	if (!s->no_memory)

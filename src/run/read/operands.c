@@ -64,14 +64,12 @@ const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pi
 	for (size_t i = 0; i < m->n; i++)
 		if (m->rows[i].format == format)
 			return m->rows[i].vocabulary;
-	struct vocabularies_row *const rows = realloc(m->rows, (m->n + 1) * sizeof *rows);
-	if (rows == NULL) {
+	if (!array_resize(&m->rows, m->n + 1, sizeof *m->rows)) {
 		report_no_memory(job);
 		return NULL;
 	}
-	m->rows = rows;
-	rows[m->n] = (struct vocabularies_row){ format, load_vocabulary(job, format) };
-	return rows[m->n].vocabulary != NULL ? rows[m->n++].vocabulary : NULL;
+	m->rows[m->n] = (struct vocabularies_row){ format, load_vocabulary(job, format) };
+	return m->rows[m->n].vocabulary != NULL ? m->rows[m->n++].vocabulary : NULL;
 }
 
 void vocabularies_free(struct vocabularies *m)

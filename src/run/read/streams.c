@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "format/reader_modes.h"
+#include "base/memory.h"
 #include "format/registry.h"
 #include "run/read/merge.h"
 #include "run/read/reading.h"
@@ -38,7 +39,7 @@ struct stream_events {
 
 struct streams {
 	struct stream **list;
-	size_t n, cap;
+	uint32_t n, cap;
 	size_t packed;
 	/* during the merge */
 	bool begun;
@@ -76,15 +77,8 @@ static struct stream *new_stream(struct reading *r)
 	if (r->streams == NULL && (r->streams = calloc(1, sizeof *r->streams)) == NULL)
 		return NULL;
 	struct streams *const all = r->streams;
-	if (all->n == all->cap) {
-		const size_t cap = all->cap == 0 ? 16 : all->cap * 2;
-		struct stream **const more =
-		    cap <= UINT32_MAX / 2 ? realloc(all->list, cap * sizeof *more) : NULL;
-		if (more == NULL)
-			return NULL;
-		all->list = more;
-		all->cap = cap;
-	}
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list))
+		return NULL;
 	struct stream *const s = calloc(1, sizeof *s);
 	if (s != NULL)
 		all->list[all->n++] = s;

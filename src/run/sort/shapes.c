@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "base/cursor.h"
+#include "base/memory.h"
 #include "model/trace.h"
 #include "run/sort/sorter.h"
 
@@ -41,29 +43,11 @@ struct field_rows *field_rows_new(uint32_t max, struct texts *texts)
 	return s;
 }
 
-static inline uint64_t word_at(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static inline uint32_t half_at(const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
 /* The type, element and flags of a value in one number. */
 static inline uint32_t type_of(const struct value *v)
 {
-	uint32_t all;
-
-	memcpy(&all, v, sizeof all);
-	return all & ~half_at((const char *)&(const struct value){ .outer = UINT8_MAX });
+	return load_u32((const char *)v, false) &
+	       ~load_u32((const char *)&(const struct value){ .outer = UINT8_MAX }, false);
 }
 
 /* The length and the flags of a name in one number. */
@@ -71,14 +55,14 @@ static inline uint64_t size_of(const struct slice *name)
 {
 	_Static_assert(offsetof(struct slice, flags) == offsetof(struct slice, n) + sizeof name->n,
 	               "adjacent");
-	return word_at((const char *)&name->n);
+	return load_u64((const char *)&name->n, false);
 }
 
 /* Both ends of a name. */
 static inline uint64_t ends_of(struct slice name)
 {
 	if (name.n >= 4)
-		return (uint64_t)half_at(name.p) << 32 | half_at(name.p + name.n - 4);
+		return (uint64_t)load_u32(name.p, false) << 32 | load_u32(name.p + name.n - 4, false);
 	return name.n == 0 ? 0 : (uint64_t)(uint8_t)name.p[0] << 8 | (uint8_t)name.p[name.n - 1];
 }
 
@@ -101,9 +85,11 @@ static inline bool same_text(const char *a, const char *b, uint32_t n)
 	if (n > 16)
 		return memcmp(a, b, n) == 0;
 	if (n >= 8)
-		return ((word_at(a) ^ word_at(b)) | (word_at(a + n - 8) ^ word_at(b + n - 8))) == 0;
+		return ((load_u64(a, false) ^ load_u64(b, false)) |
+		        (load_u64(a + n - 8, false) ^ load_u64(b + n - 8, false))) == 0;
 	if (n >= 4)
-		return ((half_at(a) ^ half_at(b)) | (half_at(a + n - 4) ^ half_at(b + n - 4))) == 0;
+		return ((load_u32(a, false) ^ load_u32(b, false)) |
+		        (load_u32(a + n - 4, false) ^ load_u32(b + n - 4, false))) == 0;
 	return n > 0 ? a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1] : a != NULL && b != NULL;
 }
 
@@ -208,22 +194,15 @@ static bool is_of_shape(const struct event *e, const struct event *shape)
 	              : (e->name.p == NULL) == (shape->name.p == NULL));
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	const unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 static uint32_t hash_event_shapes(const struct event_shapes *s, const struct event *e)
 {
 	const bool stays = (e->name.flags & SLICE_STAYS) != 0;
 	const uint64_t small = (uint64_t)e->nfields << 48 | (uint64_t)e->phase << 40 |
 	                       (uint64_t)e->flags << 32 | e->name.flags,
 	               name = stays ? (uint64_t)(uintptr_t)e->name.p + e->name.n : e->name.p != NULL;
-	uint64_t h = mix((uint64_t)(uintptr_t)e->cls ^ s->seed, small ^ UINT64_C(0x9e3779b97f4a7c15));
+	uint64_t h = hash_mix((uint64_t)(uintptr_t)e->cls ^ s->seed, small ^ UINT64_C(0x9e3779b97f4a7c15));
 
-	h ^= mix((uint64_t)(uintptr_t)e->track ^ s->seed, name ^ UINT64_C(0xd6e8feb86659fd93));
+	h ^= hash_mix((uint64_t)(uintptr_t)e->track ^ s->seed, name ^ UINT64_C(0xd6e8feb86659fd93));
 	return (uint32_t)(h >> 32 ^ h);
 }
 
@@ -244,11 +223,9 @@ static uint32_t *slot_of(const struct event_shapes *s, const struct event *e)
 static bool grow(struct event_shapes *s)
 {
 	const uint32_t cap = s->cap > 0 ? s->cap * 2 : FIRST_CAP;
-	struct event *const list = realloc(s->list, cap * sizeof *list);
 
-	if (list == NULL)
+	if (!array_resize(&s->list, cap, sizeof *s->list))
 		return false;
-	s->list = list;
 	uint32_t *const slots = calloc((size_t)cap * 2, sizeof *slots);
 	if (slots == NULL)
 		return false;

@@ -46,7 +46,7 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 	if (e->phase != PHASE_SPAN || event_is_async(e) || (e->flags & EVENT_LEFT_OUT) != 0)
 		return true;
 	const struct track *const unit =
-	    m->of == IMBALANCE_THREADS ? select_thread_of(e->track) : track_process(e->track);
+	    m->of == IMBALANCE_THREADS ? track_thread(e->track) : track_process(e->track);
 	const uint32_t category = names_index(&m->categories, e->cls->category, 0);
 	const uint32_t name = category < NAMES_FAILED ? names_index(&m->names, e->name, category) : category;
 	const uint32_t number = unit_number(m, unit);

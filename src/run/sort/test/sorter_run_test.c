@@ -88,7 +88,7 @@ struct ref {
 	struct order_rule rule;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int order_of(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -97,7 +97,7 @@ static int compare_ts(const struct event *x, const struct event *y, bool is_sign
 {
 	const int64_t a = (int64_t)x->ts, b = (int64_t)y->ts;
 
-	return is_signed ? (a < b ? -1 : a > b) : compare_u64(x->ts, y->ts);
+	return is_signed ? (a < b ? -1 : a > b) : order_of(x->ts, y->ts);
 }
 
 static int by_rule(const void *a, const void *b)
@@ -107,13 +107,13 @@ static int by_rule(const void *a, const void *b)
 	int order = 0;
 
 	if (r->rule.order == ORDER_TRACK_TIME)
-		order = compare_u64(x->track != NULL ? x->track->index + UINT64_C(1) : 0,
-		                    y->track != NULL ? y->track->index + UINT64_C(1) : 0);
+		order = order_of(x->track != NULL ? x->track->index + UINT64_C(1) : 0,
+		                 y->track != NULL ? y->track->index + UINT64_C(1) : 0);
 	if (order == 0 && r->rule.order != ORDER_FILE)
 		order = compare_ts(x, y, r->rule.signed_time);
 	if (order == 0 && r->rule.order != ORDER_FILE)
-		order = compare_u64(y->phase == PHASE_SPAN ? y->dur : 0, x->phase == PHASE_SPAN ? x->dur : 0);
-	return order != 0 ? order : compare_u64(r->arrival, q->arrival);
+		order = order_of(y->phase == PHASE_SPAN ? y->dur : 0, x->phase == PHASE_SPAN ? x->dur : 0);
+	return order != 0 ? order : order_of(r->arrival, q->arrival);
 }
 
 static struct ref *refs_of(const struct batches *b, struct order_rule rule)
