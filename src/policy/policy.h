@@ -43,7 +43,6 @@ void policy_choice_free(struct policy_choice *c);
 
 #define POLICY_MAX_BYTES ((size_t)1 << 20) /* of a file */
 #define POLICY_MAX_PATTERN 1024U           /* bytes of a pattern */
-#define POLICY_MAX_STARS 16U               /* in a pattern */
 #define POLICY_MAX_RULES 1000U             /* patterns of rules, of the file and all its overrides */
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
 #define POLICY_MAX_METADATA 64U            /* likewise */

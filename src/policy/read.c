@@ -63,10 +63,7 @@ bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const 
 		return false;
 	if (out->n > POLICY_MAX_PATTERN)
 		return yaml_bad(&d->yaml, node, "%s is longer than %u bytes", what, POLICY_MAX_PATTERN);
-	if (glob_stars(*out) > POLICY_MAX_STARS)
-		return yaml_bad(&d->yaml, node, "%s has more than %u *", what, POLICY_MAX_STARS);
-	return glob_is_linear(*out) ||
-	       yaml_bad(&d->yaml, node, "%s has more than %u bytes between two *", what, GLOB_LINEAR);
+	return yaml_is_glob(&d->yaml, node, what, *out);
 }
 
 bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,

@@ -21,7 +21,6 @@
 #define VOCAB_MAX_BYTES (4U << 20) /* size of a file */
 #define VOCAB_MAX_RULES 16384U     /* rules of a vocabulary */
 #define VOCAB_MAX_GLOBS 256U       /* patterns of a vocabulary; each class is compared with all of them */
-#define VOCAB_MAX_STARS 16U        /* stars in a pattern */
 #define VOCAB_MAX_NAMED 1024U      /* rules with `named` */
 #define VOCAB_MAX_WORDS 65535U     /* names of pairs and states; they have numbers of 16 bits */
 #define VOCAB_MAX_CHAINS 32768U    /* combined plans, see struct vocab_chains */
@@ -145,10 +144,6 @@ bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char
 /* Reads a name of a pair or a state.  *out: its number, from 1. */
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
-
-/* Checks that a pattern is fast to compare.  Returns false after a finding. */
-bool vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                      struct slice glob);
 
 /* *out: the number of a table that the file declares.  Returns false after a finding. */
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out);

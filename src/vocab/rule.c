@@ -28,7 +28,7 @@ static bool read_match(struct vocab_draft *d, const struct yaml_node *value, con
 	d->v->nglobs += n;
 	bool ok = vocab_texts(d, value, what, &row->globs, &row->nglobs);
 	for (uint32_t i = 0; i < row->nglobs; i++)
-		ok &= vocab_check_glob(d, value, what, row->globs[i]);
+		ok &= yaml_is_glob(&d->file, value, what, row->globs[i]);
 	return ok;
 }
 
@@ -44,7 +44,7 @@ static bool read_named(struct vocab_draft *d, const struct yaml_node *value, con
 	struct vocab_row *const row = to;
 
 	if (vocab_text(d, value, what, &row->plan.named))
-		vocab_check_glob(d, value, what, row->plan.named);
+		yaml_is_glob(&d->file, value, what, row->plan.named);
 	if (d->v->nnamed == VOCAB_MAX_NAMED)
 		return yaml_bad(&d->file, value, "there are more than %u rules with named in all",
 		                VOCAB_MAX_NAMED);

@@ -358,7 +358,7 @@ static bool read_bytes_named(struct vocab_draft *d, const struct yaml_node *valu
 	bool ok = vocab_texts(d, value, what, &bytes->named, &bytes->nnamed);
 
 	for (uint32_t i = 0; i < bytes->nnamed; i++)
-		ok &= vocab_check_glob(d, value, what, bytes->named[i]);
+		ok &= yaml_is_glob(&d->file, value, what, bytes->named[i]);
 	return ok;
 }
 

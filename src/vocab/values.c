@@ -104,15 +104,6 @@ bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice
 	return yaml_bad(&d->file, at, "tables does not declare %s", quoted(&q, name));
 }
 
-bool vocab_check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                      struct slice glob)
-{
-	if (glob_stars(glob) > VOCAB_MAX_STARS)
-		return yaml_bad(&d->file, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
-	return glob_is_linear(glob) ||
-	       yaml_bad(&d->file, value, "%s has more than %u bytes between two *", what, GLOB_LINEAR);
-}
-
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                const struct vocab_key *keys, size_t nkeys, void *into)
 {

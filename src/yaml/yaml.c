@@ -406,6 +406,14 @@ bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *wh
 	return yaml_bad(f, node, "%s is one of %s, not %s", what, list, quoted(&q, node->text));
 }
 
+bool yaml_is_glob(struct yaml_file *f, const struct yaml_node *node, const char *what, struct slice glob)
+{
+	if (glob_stars(glob) > YAML_MAX_STARS)
+		return yaml_bad(f, node, "%s has more than %u *", what, YAML_MAX_STARS);
+	return glob_is_linear(glob) ||
+	       yaml_bad(f, node, "%s has more than %u bytes between two *", what, GLOB_LINEAR);
+}
+
 bool yaml_bool(struct yaml_file *f, const struct yaml_node *node, const char *what, bool *out)
 {
 	static const char *const words[] = { "false", "true", NULL };

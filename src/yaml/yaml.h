@@ -79,6 +79,10 @@ bool yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char 
 bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *words,
                uint32_t *out);
 
+/* Checks that a pattern is fast to compare. */
+#define YAML_MAX_STARS 16U /* in a pattern */
+bool yaml_is_glob(struct yaml_file *f, const struct yaml_node *node, const char *what, struct slice glob);
+
 /* Reads true or false. */
 bool yaml_bool(struct yaml_file *f, const struct yaml_node *node, const char *what, bool *out);
 

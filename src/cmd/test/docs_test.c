@@ -659,7 +659,7 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("yaml", text, POLICY_MAX_BUDGETS, ", likewise\n.It names");
 	expect_limit("yaml", text, POLICY_MAX_NAMES, "\n.It overrides");
 	expect_limit("yaml", text, POLICY_MAX_OVERRIDES, "\n.It a baseline");
-	expect_limit("yaml", text, POLICY_MAX_STARS, "\n.It patterns of rules");
+	expect_limit("yaml", text, YAML_MAX_STARS, "\n.It patterns of rules");
 	expect_limit("yaml", text, POLICY_MAX_RULES, ", of all overrides\n.It events");
 	expect_limit("yaml", text, BASELINE_MAX_ROWS, " rows\n.El");
 	expect_limit("yaml", text, BASELINE_MAX_BYTES >> 20, " MiB, ");
