@@ -315,14 +315,16 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		*time = (struct usec){ 0, 0 };
 		return true;
 	}
-	/* rounded down to a nanosecond */
 	*time = (struct usec){ -(time->ns + (time->below > 0)), time->below > 0 ? BELOW - time->below : 0 };
 	chrome_tally(st, CHROME_TALLY_NEGATIVE, chrome_offset(st, st->rec.p));
 	return true;
 }
 
-/* Rounds down the end of a span, not its duration, so that a span does not overlap one that begins at its
- * end. */
+/*
+ * Rounds the begin and the end of a span, not its duration, to the nearest nanosecond.  So a span does not
+ * overlap one that begins at its end, also if the two are sums of floats: Go writes 0.001 as
+ * 0.0009999999997.
+ */
 void chrome_read_times(struct chrome_reading *st)
 {
 	struct chrome_record *const rec = &st->rec;
@@ -331,9 +333,10 @@ void chrome_read_times(struct chrome_reading *st)
 
 	rec->has_ts = read_time(st, CHROME_TS, "ts", &ts);
 	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
-	rec->ts = st->r->trace->zero_ns + ts.ns;
-	rec->dur = dur.ns + (ts.below + dur.below >= BELOW);
-	const uint64_t max = max_dur(st);
+	const uint64_t max = max_dur(st), up = ts.below >= BELOW / 2 && ts.ns != max_time(st),
+	               end_up = (ts.below + dur.below + BELOW / 2) / BELOW;
+	rec->ts = st->r->trace->zero_ns + ts.ns + up;
+	rec->dur = dur.ns + (dur.ns < max ? end_up - up : 0);
 	if (rec->has_ts && rec->has_dur && rec->dur > max - rec->ts) {
 		if (dur.ns < max) /* else read_time() reported it */
 			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
