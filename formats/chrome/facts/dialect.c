@@ -11,8 +11,9 @@
 #define MARKED_EVENTS 4096u /* events that are searched for marks */
 
 const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
-	"",          "chrome",         "kineto",  "clang-time-trace", "bazel",      "jax",       "node",
-	"viztracer", "tracing-chrome", "uftrace", "perfetto",         "cpuprofile", "tracetool", NULL
+	"",           "chrome",    "kineto",         "clang-time-trace", "bazel", "jax",
+	"node",       "viztracer", "tracing-chrome", "uftrace",          "go",    "cmake",
+	"typescript", "perfetto",  "cpuprofile",     "tracetool",        NULL
 };
 
 /* NULL: not known */
@@ -21,7 +22,8 @@ static const char *const clocks[CHROME_DIALECTS] = {
 	[CHROME_DIALECT_CLANG] = "monotonic",      [CHROME_DIALECT_BAZEL] = "monotonic",
 	[CHROME_DIALECT_NODE] = "monotonic",       [CHROME_DIALECT_VIZTRACER] = "monotonic",
 	[CHROME_DIALECT_TRACING] = "monotonic",    [CHROME_DIALECT_UFTRACE] = "monotonic",
-	[CHROME_DIALECT_CPUPROFILE] = "monotonic",
+	[CHROME_DIALECT_CPUPROFILE] = "monotonic", [CHROME_DIALECT_GO] = "monotonic",
+	[CHROME_DIALECT_CMAKE] = "monotonic",      [CHROME_DIALECT_TYPESCRIPT] = "monotonic",
 };
 
 void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
@@ -190,6 +192,7 @@ static const struct mark categories[] = {
 	{ "devtools.timeline", CHROME_DIALECT_CHROME },
 	{ "disabled-by-default-devtools.timeline", CHROME_DIALECT_CHROME },
 	{ "toplevel", CHROME_DIALECT_CHROME },
+	{ "cmake", CHROME_DIALECT_CMAKE },
 };
 
 static const char *const clang_names[] = {
@@ -203,6 +206,12 @@ static bool is_node_metadata(struct slice name)
 	return slice_is(name, "node") || slice_is(name, "version");
 }
 
+/* Returns true for the first event of tsc, which has the metadata of Chromium, so that DevTools read it. */
+static bool is_typescript(struct slice name, struct slice args)
+{
+	return slice_is(name, "process_name") && (holds(args, "\"tsc\"") || holds(args, "\"tsgo\""));
+}
+
 static enum chrome_dialect event_mark(const struct chrome_record *rec)
 {
 	const struct slice cat = chrome_token_text(&rec->of[CHROME_CAT]),
@@ -212,6 +221,8 @@ static enum chrome_dialect event_mark(const struct chrome_record *rec)
 	for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
 		if (slice_is(cat, categories[i].text))
 			return categories[i].dialect;
+	if (cat.n >= 10 && memcmp(cat.p, "__metadata", 10) == 0 && is_typescript(name, args))
+		return CHROME_DIALECT_TYPESCRIPT;
 	if (cat.n >= 10 && memcmp(cat.p, "__metadata", 10) == 0)
 		return is_node_metadata(name) ? CHROME_DIALECT_NODE : CHROME_DIALECT_CHROME;
 	if (cat.n >= 4 && memcmp(cat.p, "node", 4) == 0 && (cat.n == 4 || cat.p[4] == '.' || cat.p[4] == ','))
@@ -220,6 +231,8 @@ static enum chrome_dialect event_mark(const struct chrome_record *rec)
 		for (size_t i = 0; i < sizeof clang_names / sizeof clang_names[0]; i++)
 			if (slice_is(name, clang_names[i]))
 				return CHROME_DIALECT_CLANG;
+	if (rec->ph == 'C' && slice_is(name, "Goroutines") && holds(args, "\"GCWaiting\""))
+		return CHROME_DIALECT_GO;
 	const struct slice all = slice_of(rec->p, (uint32_t)(rec->end - rec->p));
 	if (rec->end - rec->p < 4096 && (holds(all, "\"[file]\"") || holds(all, "\".file\"")))
 		return CHROME_DIALECT_TRACING;
