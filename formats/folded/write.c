@@ -61,11 +61,11 @@ static void open_pending(struct stack *s, struct chunk *chunk)
 	}
 }
 
-/* Makes a span pending, after opening pending spans with another start or end. */
+/* Makes a span pending, after opening pending spans with another start or end, or around it (EVENT_INNER). */
 static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
-                        struct chunk *chunk)
+                        bool inner, struct chunk *chunk)
 {
-	if (s->npending == 0 || start != s->pending_start || end != s->pending_end) {
+	if (s->npending == 0 || start != s->pending_start || end != s->pending_end || inner) {
 		open_pending(s, chunk);
 		close_until(s, start);
 	}
@@ -154,7 +154,7 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 	}
 	if (e->name.n > FOLDED_NAME_MAX && !left_out)
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NAME_CUT], e->offset, 1);
-	add_pending(&st->stack, start, end, frame, e->offset, chunk);
+	add_pending(&st->stack, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
 	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
 		restart_tree(st, chunk);
 }

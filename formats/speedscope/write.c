@@ -115,13 +115,13 @@ static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 	}
 }
 
-/* Makes a span pending, after opening pending spans with another start or end. */
+/* Makes a span pending, after opening pending spans with another start or end, or around it (EVENT_INNER). */
 static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t end, uint32_t frame,
-                        uint64_t offset, struct chunk *chunk)
+                        uint64_t offset, bool inner, struct chunk *chunk)
 {
 	struct lane *const l = &st->lane;
 
-	if (l->npending == 0 || start != l->pending_start || end != l->pending_end) {
+	if (l->npending == 0 || start != l->pending_start || end != l->pending_end || inner) {
 		open_pending(st, chunk);
 		close_until(st, start, chunk);
 	}
@@ -284,7 +284,7 @@ static void add_span(struct speedscope_writer *st, const struct event *e, struct
 		speedscope_add_loss(chunk, SPEEDSCOPE_TIME_ROUNDED, e->offset);
 	if (st->lane.events == 0 && st->lane.npending == 0)
 		write_lane_head(st, chunk);
-	add_pending(st, start, end, frame, e->offset, chunk);
+	add_pending(st, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
 }
 
 /* Returns the samples of the event's class; NULL if the track has too many classes. */

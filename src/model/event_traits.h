@@ -8,6 +8,7 @@
 
 enum event_traits {
 	EVENT_STEP = 16,     /* of a FLOW_IN: its arrow continues from here */
+	EVENT_INNER = 16,    /* of a SPAN that a window cuts: it is within earlier spans of the same times */
 	EVENT_LONG = 64,     /* of raw events: bytes of a record that was not read, which copies keep */
 	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected without other records */
 	EVENT_OUTSIDE = 128, /* of others, with EVENT_LEFT_OUT: outside of the time window */

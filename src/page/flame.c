@@ -165,7 +165,8 @@ static bool add_span(struct page *p, const struct event *e)
 	}
 	return ((p->parts & PAGE_TIME) == 0 || sketch_span(p, e, name, depth)) &&
 	       activity_add(&p->activity, e->track, e->ts, end,
-	                    (uint64_t)name << 32 | (uint64_t)node << 1 | event_is_waiting(e));
+	                    (uint64_t)name << 32 | (uint64_t)node << 1 | event_is_waiting(e),
+	                    (e->flags & EVENT_INNER) != 0);
 }
 
 bool page_batch(struct page *p, const struct batch *b)

@@ -264,7 +264,7 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
 /*
  * Times of the spans of each name on all tracks: `self`, not covered by spans of the track inside them, and
  * `total`, the union of the spans of the name, so that recursive spans count once.  Of two equal spans the
- * later contains the earlier.
+ * later contains the earlier, unless it is marked as `inner` (EVENT_INNER).
  *
  * Spans are collected, and evaluated together when the capacity of their track is used up, or at the end.
  * Times are exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks, spans that end
@@ -299,7 +299,7 @@ struct self_name {
 struct self_span {
 	uint64_t start, end; /* start < end */
 	uint32_t who : 31, waiting : 1;
-	uint32_t number; /* in order of arrival */
+	uint32_t number : 31, inner : 1; /* number: in order of arrival */
 };
 
 /* Time covered by dropped spans; blocks do not overlap. */
@@ -361,9 +361,10 @@ const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
 /* The same, to add times of tracks that are not in t; NULL on OOM.  Valid until the next call. */
 struct self_name *self_times_name(struct self_times *t, uint32_t who);
 
-/* Adds a span.  who: number of its name, SELF_NOBODY or SELF_OTHER.  Ends saturate at 2^64 - 1. */
+/* Adds a span.  who: number of its name, SELF_NOBODY or SELF_OTHER.  inner: it is within earlier equal ones.
+ * Ends saturate at 2^64 - 1. */
 static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
-                                  uint32_t who, bool waiting)
+                                  uint32_t who, bool waiting, bool inner)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 
@@ -380,10 +381,11 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 		if (k->by_start)
 			k->by_start = (start > last->start) | ((start == last->start) & (end < last->end));
 		if (k->by_end)
-			k->by_end = (end > last->end) | ((end == last->end) & (start <= last->start));
+			k->by_end =
+			    (end > last->end) | ((end == last->end) & (start <= last->start) & !inner);
 	}
 	__builtin_prefetch(to + 4, 1); /* the spans of many tracks do not fit in the CPU cache */
-	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };
+	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ & INT32_MAX, inner };
 	k->n++;
 }
 

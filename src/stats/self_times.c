@@ -86,7 +86,9 @@ static int by_start(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
-	return x->number > y->number ? -1 : 1; /* the later one contains the earlier */
+	/* the later one contains the earlier, unless it is inner */
+	const bool y_is_later = x->number < y->number;
+	return y_is_later == (y_is_later ? y->inner : x->inner) ? -1 : 1;
 }
 
 #define MOVES 8U /* max average moves of an element with which insertion is faster than a merge */

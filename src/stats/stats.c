@@ -247,7 +247,8 @@ static bool add_span(struct stats *s, const struct batch *b, const struct event 
 		return false;
 	if (!async)
 		self_times_add(&s->times, e->track->index, e->ts, e->dur,
-		               name == NAMES_OTHER ? SELF_OTHER : name, event_is_waiting(e));
+		               name == NAMES_OTHER ? SELF_OTHER : name, event_is_waiting(e),
+		               (e->flags & EVENT_INNER) != 0);
 	count_span(s, name == NAMES_OTHER ? &t->other : &t->groups[name], e);
 	return true;
 }
@@ -359,7 +360,8 @@ bool stats_batch(struct stats *s, const struct batch *b)
 			return false;
 		if ((e->flags & EVENT_LEFT_OUT) != 0) {
 			if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
-				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY, false);
+				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY, false,
+				               (e->flags & EVENT_INNER) != 0);
 			continue;
 		}
 		see_time(s, e);

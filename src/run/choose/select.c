@@ -401,6 +401,24 @@ static bool crosses(const struct select_stage *st, const struct event *e)
 	return e->ts < st->since || end_of(e) > st->until;
 }
 
+/* Marks a span that has the times of the last one that was cut on its track, and was within it before: spans
+ * in order of their begins would be inside out, as the later of equal spans contains the earlier. */
+static bool mark_inner(struct select_stage *st, struct event *e, struct select_cut cut)
+{
+	if (e->track == NULL || (e->flags & EVENT_ASYNC) != 0)
+		return true;
+	if (!array_reach(&st->cuts, &st->ncuts, e->track->index, sizeof *st->cuts))
+		return false;
+	struct select_cut *const last = &st->cuts[e->track->index];
+	const bool is_less = cut.start > last->start || cut.end < last->end;
+	if (cut.from == last->from && cut.to == last->to && cut.start >= last->start &&
+	    cut.end <= last->end && is_less)
+		e->flags |= EVENT_INNER;
+	if (cut.from != cut.start || cut.to != cut.end)
+		*last = cut;
+	return true;
+}
+
 /* Cuts a span to the window. */
 static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 {
@@ -408,6 +426,9 @@ static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 	const uint64_t from = e->ts < st->since ? st->since : e->ts, to = end > st->until ? st->until : end;
 	const bool before = from > e->ts, after = to < end;
 
+	if ((from == st->since || to == st->until) &&
+	    !mark_inner(st, e, (struct select_cut){ from, to, e->ts, end }))
+		return false;
 	if (!before && !after)
 		return true;
 	assert(from <= to); /* as the window is not reversed and the span is in it */
@@ -679,6 +700,7 @@ void select_stage_free(struct select_stage *st)
 {
 	free(st->tracks);
 	free(st->seen);
+	free(st->cuts);
 	select_found_free(st->found);
 	split_cache_free(&st->parts);
 	*st = (struct select_stage){ .choice = NULL };

@@ -167,6 +167,11 @@ struct select_name {
 	char text[30];
 };
 
+/* The times of the span that was cut last, after and before. */
+struct select_cut {
+	uint64_t from, to, start, end;
+};
+
 struct select_stage {
 	struct stage stage;
 	const struct choice *choice; /* borrowed, like the following; NULL: nothing is selected */
@@ -187,6 +192,8 @@ struct select_stage {
 	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
 	uint32_t ntracks, tracks_cap;
+	struct select_cut *cuts; /* by index of the track */
+	uint32_t ncuts;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct select_name names[1U << SELECT_NAMES_BITS]; /* a cache, by their bytes */

@@ -27,7 +27,8 @@ void activity_advance(struct activity *a, uint32_t track, uint64_t until)
 	advance(a, &a->tracks[track], until);
 }
 
-bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what)
+bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what,
+                  bool inner)
 {
 	if (end <= start)
 		return true;
@@ -42,7 +43,7 @@ bool activity_add(struct activity *a, const struct track *track, uint64_t start,
 		k->at = start;
 	}
 	const struct activity_span *const last = k->n > 0 ? &k->open[k->n - 1] : NULL;
-	if (last != NULL && last->start == start && last->end == end)
+	if (last != NULL && last->start == start && last->end == end && !inner)
 		return true;
 	while (k->n > 0 && k->open[k->n - 1].end <= end) {
 		k->n--;

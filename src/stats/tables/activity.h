@@ -8,8 +8,9 @@
 
 /*
  * Activity of each track over time: the innermost of its open spans, that is, the one that started last; of
- * two spans with the same times the earlier one.  Add spans in order of start, of equal starts the longer
- * first; they may overlap, but must not be async.  Each period is passed to `spent` when it is over.
+ * two spans with the same times the earlier one, unless the later is `inner` (EVENT_INNER).  Add spans in
+ * order of start, of equal starts the longer first; they may overlap, but must not be async.  Each period is
+ * passed to `spent` when it is over.
  *
  * Memory is bounded: at most ACTIVITY_OPEN open spans of all tracks.  Further spans are missed, and their
  * time is that of the span around them.
@@ -38,7 +39,8 @@ struct activity {
 };
 
 /* Adds a span of a track.  Returns false on OOM. */
-bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what);
+bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what,
+                  bool inner);
 
 /* Passes on the periods of a track, by index, up to a time.  Its next span must not start before. */
 void activity_advance(struct activity *a, uint32_t track, uint64_t until);

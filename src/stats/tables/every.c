@@ -115,8 +115,8 @@ static bool add_span(struct every_table *v, struct stats *s, const struct batch 
 	total_add(&r->sum, e->dur);
 	histogram_add(&r->durations, &v->pool, e->dur);
 	r->decades[span_decade(e->dur)]++;
-	return async ||
-	       activity_add(&v->activity, e->track, e->ts, event_end(e), event_is_waiting(e) ? NOBODY : who);
+	return async || activity_add(&v->activity, e->track, e->ts, event_end(e),
+	                             event_is_waiting(e) ? NOBODY : who, (e->flags & EVENT_INNER) != 0);
 }
 
 static bool add_value(struct every_table *v, const struct event *e, struct slice field, double value)
@@ -146,7 +146,8 @@ bool every_add(struct every_table *v, struct stats *s, const struct batch *b, co
 		return true;
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return e->phase != PHASE_SPAN || event_is_async(e) ||
-		       activity_add(&v->activity, e->track, e->ts, event_end(e), NOBODY);
+		       activity_add(&v->activity, e->track, e->ts, event_end(e), NOBODY,
+		                    (e->flags & EVENT_INNER) != 0);
 	if (e->phase == PHASE_SPAN)
 		return add_span(v, s, b, e) && !v->no_memory;
 	for (uint32_t i = 0; e->phase == PHASE_COUNTER && i < e->nfields; i++) {

@@ -185,7 +185,7 @@ bool share_add(struct share_table *h, const struct event *e)
 		return false;
 	name = name == NAMES_OTHER ? NAMES_MAX : name;
 	return activity_add(&h->activity, e->track, e->ts, event_end(e),
-	                    (uint64_t)name << 1 | event_is_waiting(e)) &&
+	                    (uint64_t)name << 1 | event_is_waiting(e), (e->flags & EVENT_INNER) != 0) &&
 	       add_gaps(h);
 }
 

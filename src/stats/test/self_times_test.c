@@ -63,7 +63,8 @@ static void expect_oracle(const struct one *s, size_t n, uint64_t last)
 
 	self_times_init(&t);
 	for (size_t i = 0; i < n; i++)
-		self_times_add(&t, s[i].track, s[i].start, s[i].end - s[i].start, s[i].who, i % 3 == 0);
+		self_times_add(&t, s[i].track, s[i].start, s[i].end - s[i].start, s[i].who, i % 3 == 0,
+		               false);
 	self_times_end(&t);
 	cr_assert_not(t.failed);
 	cr_assert_eq(t.inexact, 0);
@@ -177,8 +178,8 @@ Test(self_times, as_many_as_there_is_room_for)
 	self_times_init(&t);
 	for (uint32_t pass = 0; pass < 2; pass++)
 		for (uint64_t i = 0; i < SELF_ROOM / 4; i++) {
-			self_times_add(&t, 0, 100 * i + 40 * pass, 30, 0, false);
-			self_times_add(&t, 0, 100 * i + 40 * pass + 10, 10, 1, false);
+			self_times_add(&t, 0, 100 * i + 40 * pass, 30, 0, false, false);
+			self_times_add(&t, 0, 100 * i + 40 * pass + 10, 10, 1, false, false);
 		}
 	self_times_end(&t);
 	cr_assert_eq(t.inexact, 0);
@@ -205,7 +206,7 @@ Test(self_times, all_overlap_in_part)
 		order[k] = moved;
 	}
 	for (uint32_t i = 0; i < 4096; i++) {
-		self_times_add(&t, 0, 10 * (uint64_t)order[i], 20005, 0, false);
+		self_times_add(&t, 0, 10 * (uint64_t)order[i], 20005, 0, false, false);
 		dur += 20005;
 	}
 	self_times_end(&t);
@@ -226,16 +227,16 @@ Test(self_times, long_tracks_are_exact_in_order)
 		struct self_times t;
 		self_times_init(&t);
 		if (starts == 1)
-			self_times_add(&t, 0, 0, 100 * n, 2, false);
+			self_times_add(&t, 0, 0, 100 * n, 2, false, false);
 		for (uint64_t i = 0; i < n; i++) {
 			if (starts == 1)
-				self_times_add(&t, 0, 100 * i + 1, 50, 2, false);
-			self_times_add(&t, 0, 100 * i + 10, 10, 1, false);
+				self_times_add(&t, 0, 100 * i + 1, 50, 2, false, false);
+			self_times_add(&t, 0, 100 * i + 10, 10, 1, false, false);
 			if (starts == 0)
-				self_times_add(&t, 0, 100 * i + 1, 50, 2, false);
+				self_times_add(&t, 0, 100 * i + 1, 50, 2, false, false);
 		}
 		if (starts == 0)
-			self_times_add(&t, 0, 0, 100 * n, 2, false);
+			self_times_add(&t, 0, 0, 100 * n, 2, false, false);
 		self_times_end(&t);
 		cr_expect_eq(t.inexact, 0);
 		cr_expect_eq((uint64_t)total_of(self_times_of(&t, 1)->self), 10 * n);
@@ -258,8 +259,8 @@ Test(self_times, many_spans_wait_for_the_one_around_them)
 		const uint64_t start = at;
 		at += 3;
 		for (uint64_t k = 0; k < inner; k++, at += 10)
-			self_times_add(&t, 0, at, 5, 1, false);
-		self_times_add(&t, 0, start, at - start, 2, false);
+			self_times_add(&t, 0, at, 5, 1, false, false);
+		self_times_add(&t, 0, start, at - start, 2, false, false);
 		at += 7;
 	}
 	self_times_end(&t);
@@ -279,7 +280,7 @@ Test(self_times, many_tracks)
 	self_times_init(&t);
 	for (uint64_t i = 0; i < each; i++)
 		for (uint32_t k = 0; k < tracks; k++)
-			self_times_add(&t, k, 100 * i, 10, k % NAMES, false);
+			self_times_add(&t, k, 100 * i, 10, k % NAMES, false, false);
 	cr_assert_leq(t.space, SELF_TOTAL_ROOM);
 	self_times_end(&t);
 	uint64_t all = 0;
@@ -303,9 +304,9 @@ Test(self_times, long_tracks)
 		for (uint32_t child = 0; child <= children; child++)
 			for (uint32_t k = 0; k < tracks; k++)
 				if (child < children)
-					self_times_add(&t, k, 1000 * i + 10 * child, 10, 1, false);
+					self_times_add(&t, k, 1000 * i + 10 * child, 10, 1, false, false);
 				else
-					self_times_add(&t, k, 1000 * i, 1000, 2, false);
+					self_times_add(&t, k, 1000 * i, 1000, 2, false, false);
 	cr_assert_leq(t.space, SELF_TOTAL_ROOM);
 	self_times_end(&t);
 	cr_expect_eq(t.inexact, 0);
@@ -320,7 +321,7 @@ static uint64_t add_tree(struct self_times *t, uint64_t *state, uint64_t start, 
 	const uint32_t who = (uint32_t)draw(state, NAMES);
 
 	if (first)
-		self_times_add(t, 0, start, length, who, draw(state, 4) == 0);
+		self_times_add(t, 0, start, length, who, draw(state, 4) == 0, false);
 	for (uint64_t at = start + draw(state, 3), part; length > 4 && at < start + length; at += part) {
 		part = 1 + draw(state, length / 2);
 		part = part < start + length - at ? part : start + length - at;
@@ -328,7 +329,7 @@ static uint64_t add_tree(struct self_times *t, uint64_t *state, uint64_t start, 
 			add_tree(t, state, at, part, first);
 	}
 	if (!first)
-		self_times_add(t, 0, start, length, who, draw(state, 4) == 0);
+		self_times_add(t, 0, start, length, who, draw(state, 4) == 0, false);
 	return start + length;
 }
 
@@ -345,8 +346,8 @@ Test(self_times, both_walks_agree)
 			self_times_init(&t[part]);
 			for (uint32_t i = 0; i < (round < 2 ? 40000 : 1500); i++) {
 				at = add_tree(&t[part], &state, at, 10 + draw(&state, longest), first);
-				self_times_add(&t[part], 0, at, 5, SELF_NOBODY, false);
-				self_times_add(&t[part], 0, at + 6 - 2 * part, 5, SELF_NOBODY, false);
+				self_times_add(&t[part], 0, at, 5, SELF_NOBODY, false, false);
+				self_times_add(&t[part], 0, at + 6 - 2 * part, 5, SELF_NOBODY, false, false);
 				at += 20;
 			}
 			self_times_end(&t[part]);

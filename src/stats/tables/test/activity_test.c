@@ -53,7 +53,7 @@ Test(activity, is_the_innermost_span)
 					starts[k] = at;
 					ends[k] = end;
 				}
-			cr_assert(activity_add(&a, &track, at, end, i));
+			cr_assert(activity_add(&a, &track, at, end, i, false));
 		}
 		activity_end(&a);
 		for (uint64_t k = first; k < last; k++)
