@@ -353,10 +353,21 @@ static void list_names(struct operand *o, bool (*wanted)(void *ctx, const char *
 	o->tree.no_memory |= o->archive == NULL;
 }
 
+/* Whether the folder was listed as a whole: a new list would find the same problems. */
+static bool is_listed(const struct input_tree *t)
+{
+	for (uint32_t i = 0; i < t->nproblems; i++) {
+		const enum input_fault fault = t->problems[i].fault;
+		if (!input_fault_is_warning(fault) && fault != INPUT_NOT_A_FILE && fault != INPUT_MISSING)
+			return false;
+	}
+	return !t->no_memory;
+}
+
 /* Lists files of common suffixes if there are no other traces. */
 static void list_common(struct operand *o, const struct format *from)
 {
-	if (from == NULL && o->tree.n == 0 && !o->tree.no_memory) {
+	if (from == NULL && o->tree.n == 0 && is_listed(&o->tree)) {
 		input_tree_free(&o->tree);
 		input_archive_close(o->archive);
 		*o = (struct operand){ .path = o->path, .folder = true };
