@@ -202,6 +202,7 @@ static int parse_exponent(const char *p, const char *e)
 }
 
 #define BELOW UINT64_C(1000000000000000000) /* units of time.below in a nanosecond */
+#define NOISE (BELOW / 100)
 
 /* A time: whole nanoseconds, and a fraction in units of 1 / BELOW. */
 struct usec {
@@ -321,9 +322,9 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 }
 
 /*
- * Rounds the begin and the end of a span, not its duration, to the nearest nanosecond.  So a span does not
- * overlap one that begins at its end, also if the two are sums of floats: Go writes 0.001 as
- * 0.0009999999997.
+ * Rounds down the begin and the end of a span, not its duration, so that a span does not overlap one that
+ * begins at its end.  Sums of floats are a little below what they mean, 0.0009999999997 for 0.001: what is
+ * within NOISE of the next nanosecond is that one.
  */
 void chrome_read_times(struct chrome_reading *st)
 {
@@ -333,8 +334,8 @@ void chrome_read_times(struct chrome_reading *st)
 
 	rec->has_ts = read_time(st, CHROME_TS, "ts", &ts);
 	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &dur);
-	const uint64_t max = max_dur(st), up = ts.below >= BELOW / 2 && ts.ns != max_time(st),
-	               end_up = (ts.below + dur.below + BELOW / 2) / BELOW;
+	const uint64_t max = max_dur(st), up = ts.below >= BELOW - NOISE && ts.ns != max_time(st),
+	               end_up = (ts.below + dur.below + NOISE) / BELOW;
 	rec->ts = st->r->trace->zero_ns + ts.ns + up;
 	rec->dur = dur.ns + (dur.ns < max ? end_up - up : 0);
 	if (rec->has_ts && rec->has_dur && rec->dur > max - rec->ts) {
