@@ -657,7 +657,7 @@ void input_archive_list(const struct input_archive *a, struct input_tree *t)
 {
 	t->paths = calloc((size_t)a->n + 1, sizeof *t->paths);
 	t->no_memory |= t->paths == NULL;
-	t->cap = (size_t)a->n + 1;
+	t->cap = a->n + 1;
 	for (uint32_t i = 0; i < a->n && !t->no_memory; i++) {
 		const struct member *const m = &a->members[i];
 		if (!a->names.wanted(a->names.ctx, strrchr(m->path, '/') + 1))
