@@ -245,14 +245,13 @@ static void read_nodes(struct chrome_reading *st, const struct chrome_profile *p
 
 	while (list_next(&l))
 		read_node(st, p, &l.t, &bad);
-	report_mistakes(st, CHROME_RULE_PROFILE_NODE, &bad,
-	                "a node, or the id of its parent, that cannot be");
+	report_mistakes(st, CHROME_RULE_PROFILE_NODE, &bad, "an invalid node, or id of its parent");
 }
 
 /* ---- samples ---- */
 
 static const char unknown_sample[] = "a sample of a node that is not defined";
-static const char bad_delta[] = "a time since the last sample that cannot be";
+static const char bad_delta[] = "an invalid time since the last sample";
 
 /* Returns false if the time, in us, is none of the trace. */
 static bool to_time(const struct chrome_reading *st, int64_t us, uint64_t *ts)
@@ -359,8 +358,7 @@ static void read_samples(struct chrome_reading *st, struct chrome_profile *p,
 	}
 	n += list_rest(&ids);
 	report_mistakes(st, CHROME_RULE_PROFILE_SAMPLE, &unknown, unknown_sample);
-	report_mistakes(st, CHROME_RULE_PROFILE_TIME, &bad_time,
-	                "a time since the last sample that cannot be");
+	report_mistakes(st, CHROME_RULE_PROFILE_TIME, &bad_time, bad_delta);
 	report_counts(st, samples->kind != JSON_ABSENT ? samples : times, n, ntimes,
 	              nlines + list_rest(&line), ncolumns + list_rest(&column));
 }

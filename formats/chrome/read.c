@@ -202,7 +202,7 @@ static int parse_exponent(const char *p, const char *e)
 }
 
 #define BELOW UINT64_C(1000000000000000000) /* units of time.below in a nanosecond */
-#define NOISE (BELOW / 100)
+#define NOISE (BELOW / 100)                 /* see chrome_read_times() */
 
 /* A time: whole nanoseconds, and a fraction in units of 1 / BELOW. */
 struct usec {

@@ -221,10 +221,10 @@ static enum chrome_dialect event_mark(const struct chrome_record *rec)
 	for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
 		if (slice_is(cat, categories[i].text))
 			return categories[i].dialect;
-	if (cat.n >= 10 && memcmp(cat.p, "__metadata", 10) == 0 && is_typescript(name, args))
-		return CHROME_DIALECT_TYPESCRIPT;
 	if (cat.n >= 10 && memcmp(cat.p, "__metadata", 10) == 0)
-		return is_node_metadata(name) ? CHROME_DIALECT_NODE : CHROME_DIALECT_CHROME;
+		return is_typescript(name, args) ? CHROME_DIALECT_TYPESCRIPT
+		       : is_node_metadata(name)  ? CHROME_DIALECT_NODE
+		                                 : CHROME_DIALECT_CHROME;
 	if (cat.n >= 4 && memcmp(cat.p, "node", 4) == 0 && (cat.n == 4 || cat.p[4] == '.' || cat.p[4] == ','))
 		return CHROME_DIALECT_NODE;
 	if (rec->ph == 'X' && cat.n == 0 && holds(args, "\"detail\""))
