@@ -178,9 +178,13 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 		usable = !x->more && is_usable(st, end, limit);
 	}
 	if (!usable && !x->more && x->differs) {
-		wasted += (uint64_t)(end - p);
-		end = repair(st, p, limit, false, true);
-		st->eager = usable = !x->more && is_usable(st, end, limit);
+		/* not to the end of the window: the careful repair may be taken, and the same bytes read
+		 * again */
+		const size_t n = (size_t)(end - p);
+		const char *const far = (size_t)(limit - end) > n + EAGER ? end + n + EAGER : limit;
+		wasted += n;
+		end = repair(st, p, far, false, true);
+		st->eager = usable = !x->more && is_usable(st, end, far);
 		if (!usable && !x->more) {
 			end = repair(st, p, limit, false, false);
 			(void)is_usable(st, end, limit);

@@ -174,8 +174,22 @@ Test(chrome_cost, repeated_texts)
 		                             "{\"traceEvents\":[{\"ph\":\"X\",\"ts\":1,\"name\":\"",
 		                             "[{\"ph\":\"X\",\"ts\":1,\"args\":{",
 		                             "[]" };
-	static const char *const texts[] = { " ",       ",",        "{",  "[",  "\"",  "{\"ph\":",
-		                             "\"ph\":", "{\"sf\":", "\\", "[{", "{},", "/*" };
+	static const char *const texts[] = {
+		" ",
+		",",
+		"{",
+		"[",
+		"\"",
+		"{\"ph\":",
+		"\"ph\":",
+		"{\"sf\":",
+		"\\",
+		"[{",
+		"{},",
+		"/*",
+		"{\"ph\":\"X\"{\"ts\":1,",
+		"\"}{'ph':'X'\"name\":\"a\"null,\"tid\":",
+	};
 
 	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
 		for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
