@@ -43,6 +43,8 @@ struct info {
 	uint64_t tracks;         /* number of threads with events, as stats counts them */
 	struct seen_track *seen; /* by index of the track */
 	uint32_t nseen;
+	uint64_t *class_events; /* by index of the class */
+	uint32_t nclasses;
 	uint64_t findings[LEVEL_COUNT];
 	uint64_t files, packed;     /* packed: number of packed bytes */
 	enum input_packing packing; /* packing of the last file */
@@ -72,8 +74,10 @@ static bool add_events(struct info *n, const struct batch *b)
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
 		n->spans += e->phase == PHASE_SPAN;
-		if (!array_reach(&n->seen, &n->nseen, e->track->index, sizeof *n->seen))
+		if (!array_reach(&n->seen, &n->nseen, e->track->index, sizeof *n->seen) ||
+		    !array_reach(&n->class_events, &n->nclasses, e->cls->index, sizeof *n->class_events))
 			return false;
+		n->class_events[e->cls->index]++;
 		struct seen_track *const k = &n->seen[e->track->index];
 		n->tracks += k->events == 0 && e->track->kind == TRACK_THREAD;
 		k->first_ns = k->events == 0 || e->ts < k->first_ns ? e->ts : k->first_ns;
@@ -108,18 +112,23 @@ static bool is_listed(const struct class *c)
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
 }
 
-static void put_classes(struct text *t, const struct trace *trace)
+static uint64_t class_events(const struct info *n, const struct class *c)
 {
-	uint32_t n = 0;
+	return c->index < n->nclasses ? n->class_events[c->index] : 0;
+}
+
+static void put_classes(struct text *t, const struct info *n, const struct trace *trace)
+{
+	uint32_t listed = 0;
 
 	for (uint32_t i = 0; i < trace->nclasses; i++)
-		n += is_listed(trace->classes[i]);
-	text_printf(t, "classes:  %" PRIu32 "\n", n);
+		listed += is_listed(trace->classes[i]);
+	text_printf(t, "classes:  %" PRIu32 "\n", listed);
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
 		const struct class *const c = trace->classes[i];
 		if (!is_listed(c))
 			continue;
-		text_printf(t, "  %10" PRIu64 "  ", c->records);
+		text_printf(t, "  %10" PRIu64 "  ", c->records > 0 ? c->records : class_events(n, c));
 		value_text_word(t, c->name);
 		for (uint32_t k = 0; k < c->nfields; k++) {
 			text_str(t, k > 0 ? ", " : "  (");
@@ -251,7 +260,7 @@ static void put_trace(struct text *t, const struct info *n, const struct run_rep
 		value_text_put(t, &trace->meta[i].value);
 		text_char(t, '\n');
 	}
-	put_classes(t, trace);
+	put_classes(t, n, trace);
 }
 
 /* ---- JSON: schemas/info.schema.json ---- */
@@ -306,7 +315,7 @@ static void put_json_tracks(struct json_out *o, const struct info *n, const stru
 	json_out_end(o, "]");
 }
 
-static void put_json_classes(struct json_out *o, const struct trace *trace)
+static void put_json_classes(struct json_out *o, const struct info *n, const struct trace *trace)
 {
 	begin_line(o, "classes", "[");
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
@@ -316,6 +325,8 @@ static void put_json_classes(struct json_out *o, const struct trace *trace)
 		begin_line(o, NULL, "{");
 		json_out_slice(o, "name", c->name);
 		json_out_u64_or_string(o, "records", c->records);
+		if (c->records == 0 && class_events(n, c) > 0)
+			json_out_u64_or_string(o, "events", class_events(n, c));
 		json_out_begin(o, "fields", "[");
 		for (uint32_t k = 0; k < c->nfields; k++) {
 			json_out_begin(o, NULL, "{");
@@ -356,7 +367,7 @@ static void put_json_trace(struct text *t, const struct info *n, const struct ru
 	json_out_end(&o, "]");
 	if (tracks)
 		put_json_tracks(&o, n, trace);
-	put_json_classes(&o, trace);
+	put_json_classes(&o, n, trace);
 	json_out_end(&o, "}");
 }
 
@@ -502,6 +513,7 @@ static void describe_trace(struct trace_slot *t)
 	pipeline_close(p);
 	digest_free(&n->sum);
 	free(n->seen);
+	free(n->class_events);
 }
 
 static bool check_form(struct info_run *n)
