@@ -107,11 +107,13 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (b != NULL && is_wanted(want, raw, rec))
 		add_event(r, ops, want, raw, rec, raw ? in->p : rec->p, b);
 	in->p = rec->end;
-	if (rec->role >= RECORD_IS_GAP) {
-		r->trace->events += rec->role == RECORD_IS_MORE;
-		r->trace->further += rec->role == RECORD_IS_MORE;
-		return RECORD_DONE;
+	if (rec->role == RECORD_IS_MORE) {
+		r->trace->events++;
+		r->trace->further++;
+		rec->cls->records++;
 	}
+	if (rec->role >= RECORD_IS_GAP)
+		return RECORD_DONE;
 	r->records = rec->ordinal;
 	rec->cls->records++;
 	if (rec->role == RECORD_IS_EVENT || (raw && rec->role == RECORD_IS_PART))
