@@ -131,6 +131,7 @@ enum chrome_dialect {
 	CHROME_DIALECT_CHROME,
 	CHROME_DIALECT_KINETO,
 	CHROME_DIALECT_CLANG,
+	CHROME_DIALECT_NVCC,
 	CHROME_DIALECT_BAZEL,
 	CHROME_DIALECT_JAX,
 	CHROME_DIALECT_NODE,
@@ -308,6 +309,7 @@ struct chrome_reading {
 	uint64_t rank;
 	bool unit_ns;  /* displayTimeUnit is ns */
 	bool has_base; /* the file states the wall time of its ts 0 */
+	bool has_time; /* an event, not of metadata, had a time after 0 */
 	uint32_t fact_bytes;
 	struct chrome_frames frames;
 
@@ -486,6 +488,9 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 /* Reads ts and dur of st->rec, with findings. */
 void chrome_read_times(struct chrome_reading *st);
 
+/* Converts a JSON number of microseconds, rounded down.  Returns false if *ns cannot hold it. */
+bool chrome_read_us(struct slice number, int64_t *ns);
+
 /* Returns the text of a string with its escapes resolved; for any other value, its bytes. */
 struct slice chrome_text(struct arena *a, const struct json_token *t);
 
@@ -565,6 +570,9 @@ void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *a
 
 /* Reads metadata (ph M) that is a fact. */
 void chrome_read_metadata(struct chrome_reading *st);
+
+/* Takes a time since 2001 for one since 1970 if the file states no wall time: no machine runs that long. */
+void chrome_mark_wall(struct chrome_reading *st, uint64_t ts);
 
 /* Finds the dialect from the first events. */
 void chrome_mark_event(struct chrome_reading *st);

@@ -378,10 +378,14 @@ static bool is_of_thread(const struct chrome_record *rec)
 }
 
 /* Returns true if the event belongs to the process as a whole. */
-static bool is_of_process(const struct chrome_record *rec)
+static bool is_of_process(const struct chrome_reading *st)
 {
+	const struct chrome_record *const rec = &st->rec;
 	const struct slice s = chrome_token_text(&rec->of[CHROME_S]);
 
+	/* tracetool writes no thread as 0 */
+	if (st->dialect == CHROME_DIALECT_TRACETOOL && slice_is(chrome_token_text(&rec->of[CHROME_TID]), "0"))
+		return true;
 	if (strchr("BEXPstf", rec->ph) != NULL)
 		return false;
 	if (strchr("iI", rec->ph) != NULL)
@@ -613,7 +617,7 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 	const char ph = st->rec.ph;
 	struct event *const e = &st->event;
 
-	st->task = event_task(st, is_of_process(&st->rec), (st->r->want & WANT_TIMES) != 0);
+	st->task = event_task(st, is_of_process(st), (st->r->want & WANT_TIMES) != 0);
 	rec->cls = event_class(st);
 	if (st->task == NULL || rec->cls == NULL)
 		return false;

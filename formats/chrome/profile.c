@@ -22,7 +22,7 @@ struct chrome_node {
 
 struct chrome_profile {
 	const struct chrome_task *task;
-	int64_t us; /* time of the last sample */
+	int64_t ns; /* time of the last sample */
 };
 
 /* An array of a chunk, element by element. */
@@ -120,6 +120,15 @@ static bool read_i64(const struct json_token *t, int64_t *v)
 		return false;
 	*v = (int64_t)bits;
 	return true;
+}
+
+/* Reads a time in microseconds.  V8 writes integers, Bun's begin of a profile has a fraction. */
+static bool read_us(const struct json_token *t, int64_t *ns)
+{
+	int64_t us;
+
+	return read_i64(t, &us) ? !__builtin_mul_overflow(us, 1000, ns)
+	                        : t->kind == JSON_NUMBER && chrome_read_us(chrome_token_text(t), ns);
 }
 
 static void check_list(struct chrome_reading *st, enum chrome_rule rule, const struct json_token *t)
@@ -253,27 +262,25 @@ static void read_nodes(struct chrome_reading *st, const struct chrome_profile *p
 static const char unknown_sample[] = "a sample of a node that is not defined";
 static const char bad_delta[] = "an invalid time since the last sample";
 
-/* Returns false if the time, in us, is none of the trace. */
-static bool to_time(const struct chrome_reading *st, int64_t us, uint64_t *ts)
+/* Returns false if the time is none of the trace. */
+static bool to_time(const struct chrome_reading *st, int64_t ns, uint64_t *ts)
 {
 	const uint64_t zero = st->r->trace->zero_ns;
 
-	if (us > INT64_MAX / 1000 || us < 0 - (int64_t)(zero / 1000))
-		return false;
-	*ts = zero + (uint64_t)us * 1000;
-	return true;
+	*ts = zero + (uint64_t)ns;
+	return ns >= 0 || -(uint64_t)ns <= zero;
 }
 
 /* Adds the time since the last sample.  Returns false if the sum, *ts, is no time of the trace. */
 static bool add_delta(struct chrome_reading *st, struct chrome_profile *p, const struct json_token *t,
                       uint64_t *ts, struct mistakes *bad)
 {
-	int64_t delta, us;
-	const bool valid = read_i64(t, &delta) && !__builtin_add_overflow(p->us, delta, &us);
+	int64_t delta, ns;
+	const bool valid = read_us(t, &delta) && !__builtin_add_overflow(p->ns, delta, &ns);
 
 	if (valid)
-		p->us = us;
-	const bool fits = to_time(st, p->us, ts);
+		p->ns = ns;
+	const bool fits = to_time(st, p->ns, ts);
 	if (!valid || !fits)
 		add_mistake(bad, t);
 	return fits;
@@ -375,14 +382,14 @@ static uint64_t profile_key(const struct chrome_reading *st)
 	return hash_bytes(s.p, s.n, hash_u64(process, hash_seed()));
 }
 
-static bool read_start(struct chrome_reading *st, const struct json_token *t, int64_t *us)
+static bool read_start(struct chrome_reading *st, const struct json_token *t, int64_t *ns)
 {
 	struct quoted q;
 
-	if (read_i64(t, us))
+	if (read_us(t, ns))
 		return true;
 	chrome_report(st, CHROME_RULE_PROFILE_TIME, t->kind != JSON_ABSENT ? t->p : st->rec.p,
-	              "startTime is %s, expected an integer", quoted(&q, chrome_token_text(t)));
+	              "startTime is %s, expected microseconds", quoted(&q, chrome_token_text(t)));
 	return false;
 }
 
@@ -404,7 +411,7 @@ static void begin_profile(struct chrome_reading *st, const struct json_token *da
 	const uint64_t key = profile_key(st);
 	struct chrome_profile p = { .task = st->task };
 
-	if (!read_start(st, &start, &p.us))
+	if (!read_start(st, &start, &p.ns))
 		return;
 	if (is_beyond_limit(st))
 		return;
@@ -554,7 +561,9 @@ bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, con
 	if (p == NULL)
 		return false;
 	if (slice_is(key, "startTime")) {
-		f->has_start = read_start(st, t, &p->us);
+		f->has_start = read_start(st, t, &p->ns);
+		if (f->has_start && p->ns > 0) /* V8: since the machine started, Bun: since 1970 */
+			chrome_mark_wall(st, st->r->trace->zero_ns + (uint64_t)p->ns);
 	} else if (slice_is(key, "samples")) {
 		read_ids(st, p, t);
 		return true;

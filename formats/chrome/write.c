@@ -504,8 +504,9 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		return;
 	if (chrome_class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
-	/* viewers show events of a process on a thread, except instants and counters */
-	if (k->changed || (is_of_process(e->track) && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER))
+	/* viewers show events of a process on a thread, except async spans, instants and counters */
+	if (k->changed || (is_of_process(e->track) && !event_is_async(e) && e->phase != PHASE_INSTANT &&
+	                   e->phase != PHASE_COUNTER))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);

@@ -11,19 +11,20 @@
 #define MARKED_EVENTS 4096u /* events that are searched for marks */
 
 const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
-	"",           "chrome",    "kineto",         "clang-time-trace", "bazel", "jax",
-	"node",       "viztracer", "tracing-chrome", "uftrace",          "go",    "cmake",
-	"typescript", "perfetto",  "cpuprofile",     "tracetool",        NULL
+	"",      "chrome",     "kineto",    "clang-time-trace", "nvcc",      "bazel",
+	"jax",   "node",       "viztracer", "tracing-chrome",   "uftrace",   "go",
+	"cmake", "typescript", "perfetto",  "cpuprofile",       "tracetool", NULL
 };
 
 /* NULL: not known */
 static const char *const clocks[CHROME_DIALECTS] = {
 	[CHROME_DIALECT_CHROME] = "monotonic",     [CHROME_DIALECT_KINETO] = "unix",
-	[CHROME_DIALECT_CLANG] = "monotonic",      [CHROME_DIALECT_BAZEL] = "monotonic",
-	[CHROME_DIALECT_NODE] = "monotonic",       [CHROME_DIALECT_VIZTRACER] = "monotonic",
-	[CHROME_DIALECT_TRACING] = "monotonic",    [CHROME_DIALECT_UFTRACE] = "monotonic",
-	[CHROME_DIALECT_CPUPROFILE] = "monotonic", [CHROME_DIALECT_GO] = "monotonic",
-	[CHROME_DIALECT_CMAKE] = "monotonic",      [CHROME_DIALECT_TYPESCRIPT] = "monotonic",
+	[CHROME_DIALECT_CLANG] = "monotonic",      [CHROME_DIALECT_NVCC] = "monotonic",
+	[CHROME_DIALECT_BAZEL] = "monotonic",      [CHROME_DIALECT_NODE] = "monotonic",
+	[CHROME_DIALECT_VIZTRACER] = "monotonic",  [CHROME_DIALECT_TRACING] = "monotonic",
+	[CHROME_DIALECT_UFTRACE] = "monotonic",    [CHROME_DIALECT_CPUPROFILE] = "monotonic",
+	[CHROME_DIALECT_GO] = "monotonic",         [CHROME_DIALECT_CMAKE] = "monotonic",
+	[CHROME_DIALECT_TYPESCRIPT] = "monotonic",
 };
 
 void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
@@ -52,6 +53,7 @@ static const struct mark head_marks[] = {
 	{ "\"distributedInfo\"", CHROME_DIALECT_KINETO },
 	{ "\"baseTimeNanoseconds\"", CHROME_DIALECT_KINETO },
 	{ "\"beginningOfTime\"", CHROME_DIALECT_CLANG },
+	{ "\"isNVRTC\"", CHROME_DIALECT_NVCC },
 	{ "\"build_id\"", CHROME_DIALECT_BAZEL },
 	{ "\"version\":\"uftrace ", CHROME_DIALECT_UFTRACE },
 	{ "\"clientInfo\"", CHROME_DIALECT_CHROME },
@@ -239,6 +241,18 @@ static enum chrome_dialect event_mark(const struct chrome_record *rec)
 	return CHROME_DIALECT_UNKNOWN;
 }
 
+void chrome_mark_wall(struct chrome_reading *st, uint64_t ts)
+{
+	struct trace *const trace = st->r->trace;
+
+	if (trace->epoch_known || st->has_base || ts - trace->zero_ns < CHROME_YEAR_2001_NS ||
+	    ts - trace->zero_ns > INT64_MAX)
+		return;
+	trace_change(trace);
+	trace->epoch_known = true; /* the epoch is that of time 0 */
+	trace->clock = "unix";
+}
+
 void chrome_mark_event(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
@@ -248,11 +262,13 @@ void chrome_mark_event(struct chrome_reading *st)
 
 	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
 		chrome_set_dialect(st, event_mark(&st->rec));
-	if (st->dialect == CHROME_DIALECT_KINETO && !trace->epoch_known && !st->has_base && st->rec.has_ts &&
-	    st->rec.ts - trace->zero_ns >= CHROME_YEAR_2001_NS && st->rec.ts - trace->zero_ns <= INT64_MAX) {
-		trace_change(trace);
-		trace->epoch_known = true; /* the epoch is that of time 0: microseconds since 1970 */
-	}
+	/* other programs: the first time decides, a later one may be a mistake */
+	const bool may_be_wall =
+	    st->dialect == CHROME_DIALECT_KINETO ||
+	    (clocks[st->dialect] == NULL && !st->has_time && st->dialect != CHROME_DIALECT_TRACETOOL);
+	if (may_be_wall && st->rec.has_ts)
+		chrome_mark_wall(st, st->rec.ts);
+	st->has_time |= st->rec.has_ts && st->rec.ph != 'M' && st->rec.ts > trace->zero_ns;
 	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
 		chrome_set_dialect(st, CHROME_DIALECT_NODE);
 }

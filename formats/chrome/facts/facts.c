@@ -115,6 +115,8 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 			chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
 		else if (slice_is(key, "build_id") || slice_is(key, "output_base"))
 			chrome_set_dialect(st, CHROME_DIALECT_BAZEL);
+		else if (slice_is(key, "isNVRTC"))
+			chrome_set_dialect(st, CHROME_DIALECT_NVCC);
 		/* facts of the converted trace, as they were */
 		if (slice_is(key, "trace") && w.value.kind == JSON_OBJECT &&
 		    st->dialect == CHROME_DIALECT_TRACETOOL)
@@ -283,7 +285,8 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 		return name;
 	if (st->dialect == CHROME_DIALECT_KINETO && (st->has_rank || rank_of_name(file, &rank)))
 		text = arena_printf(a, "rank %" PRIu64 ": %.*s", rank, (int)name.n, name.p);
-	else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG)
+	else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG ||
+	         st->dialect == CHROME_DIALECT_NVCC)
 		text = arena_printf(a, "%.*s: %.*s", stem(file), file, (int)name.n, name.p);
 	else
 		return name;
