@@ -493,11 +493,14 @@ static void describe_trace(struct trace_slot *t)
 	pipeline_end(p);
 	const struct run_report report = pipeline_report(p);
 	trace_slot_turn(t);
-	if (run->table) {
+	/* of a folder, whose other files are the traces */
+	const bool only_warned =
+	    n->files == 0 && n->findings[LEVEL_WARNING] > 0 && n->findings[LEVEL_ERROR] == 0;
+	if (run->table && !only_warned) {
 		put_table_row(run, n, &report);
 		report_out_put(&r->out, &r->text);
 		r->any = true;
-	} else if (is_read && n->files > 0) {
+	} else if (!run->table && is_read && n->files > 0) {
 		struct text lines = { .p = NULL };
 		if (run->form == FORM_TEXT && r->any)
 			text_char(&r->text, '\n');

@@ -350,7 +350,7 @@ static const struct format *json_format(const struct input *in, bool *no_memory)
 	    in->p < in->end ? format_probe(slice_of(in->p, (size_t)(in->end - in->p)), in->last, no_memory)
 	                    : NULL;
 
-	return f != NULL && f->reader->common_suffix ? f : NULL;
+	return f != NULL && f->reader->common != NULL ? f : NULL;
 }
 
 static bool fail_no_memory(struct recover *c)
