@@ -565,9 +565,11 @@ static enum record_status next_record(struct reader *r, struct record *rec)
 	return st->gives_samples ? chrome_next_sample(st, rec) : chrome_next_record(r, rec);
 }
 
+static const char *const common[] = { ".cpuprofile", NULL }; /* one a process: node --cpu-prof-dir */
+
 const struct reader_ops chrome_reader_ops = {
 	.state_size = sizeof(struct chrome_reading),
-	.common_suffix = true,
+	.common = common,
 	.probe = chrome_probe,
 	.zero = chrome_zero,
 	.open = open_reader,

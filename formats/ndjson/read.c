@@ -624,9 +624,11 @@ static void close_reader(struct reader *r)
 	arena_free(&st->scratch);
 }
 
+static const char *const common[] = { NULL };
+
 const struct reader_ops ndjson_reader_ops = {
 	.state_size = sizeof(struct ndjson_reading),
-	.common_suffix = true,
+	.common = common,
 	.probe = ndjson_probe,
 	.zero = ndjson_zero,
 	.open = open_reader,

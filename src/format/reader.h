@@ -81,8 +81,8 @@ enum { PROBE_NO_MEMORY = -1, READER_BATCH_FIELDS = 65536 };
 
 struct reader_ops {
 	size_t state_size;
-	uint32_t extra;     /* max events that `event` adds behind `e`: it increases b->n by their number */
-	bool common_suffix; /* other files have the suffix, too: not read in folders by default */
+	uint32_t extra; /* max events that `event` adds behind `e`: it increases b->n by their number */
+	const char *const *common; /* NULL, or: other programs use its suffixes, and these, not of outputs */
 	/* Number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0: no
 	 * match; PROBE_NO_MEMORY: OOM.  `complete`: head is the whole trace.  No side effects. */
 	int (*probe)(struct slice head, bool complete);

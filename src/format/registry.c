@@ -83,6 +83,10 @@ static size_t suffix_length(const struct format *f, const char *name, bool input
 	for (const char *const *s = f->suffixes; *s != NULL; s++)
 		if (ends_in(name, n, *s) && strlen(*s) > longest)
 			longest = strlen(*s);
+	for (const char *const *s = input && f->reader != NULL ? f->reader->common : NULL;
+	     s != NULL && *s != NULL; s++)
+		if (ends_in(name, n, *s) && strlen(*s) > longest)
+			longest = strlen(*s);
 	return longest;
 }
 
@@ -152,7 +156,7 @@ bool format_wants_name(const struct format *format, const char *name)
 	if (format != NULL)
 		return has_suffix(format, name);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL && !(*f)->reader->common_suffix && has_suffix(*f, name))
+		if ((*f)->reader != NULL && (*f)->reader->common == NULL && has_suffix(*f, name))
 			return true;
 	return false;
 }
@@ -160,7 +164,7 @@ bool format_wants_name(const struct format *format, const char *name)
 bool format_wants_common_name(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL && (*f)->reader->common_suffix && has_suffix(*f, name))
+		if ((*f)->reader != NULL && (*f)->reader->common != NULL && has_suffix(*f, name))
 			return true;
 	return false;
 }
@@ -172,7 +176,7 @@ const struct format *format_of_name(const char *name)
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const size_t n =
-		    (*f)->reader != NULL && !(*f)->reader->common_suffix ? suffix_length(*f, name, true) : 0;
+		    (*f)->reader != NULL && (*f)->reader->common == NULL ? suffix_length(*f, name, true) : 0;
 		if (n > longest) {
 			longest = n;
 			best = *f;

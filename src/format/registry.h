@@ -17,11 +17,11 @@ const struct format *format_by_suffix_of(const struct format *const *list, const
 const struct format *format_of_suffix(const char *suffix);
 
 /* Whether a file of this name in a folder may be a trace: its suffix (before .gz or .zst) is one of the
- * format's, or, if that is NULL, of any readable format without common_suffix. */
+ * format's, or, if that is NULL, of any readable format whose suffixes are its own. */
 bool format_wants_name(const struct format *format, const char *name);
 
 /* Whether a file of this name in a folder without other traces may be one: its suffix is that of a readable
- * format with common_suffix. */
+ * format whose suffixes are common. */
 bool format_wants_common_name(const char *name);
 
 /* The readable format with the longest suffix that matches the name of a file in a folder; NULL: none. */

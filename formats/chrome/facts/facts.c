@@ -263,7 +263,9 @@ static bool rank_of_name(const char *name, uint64_t *rank)
 /* Returns the length of a name without the suffixes that all files have. */
 static int stem(const char *name)
 {
-	static const char *const suffixes[] = { ".gz", ".zst", ".xz", ".json", ".trace", ".pt" };
+	static const char *const suffixes[] = {
+		".gz", ".zst", ".xz", ".json", ".trace", ".pt", ".cpuprofile"
+	};
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -286,7 +288,7 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 	if (st->dialect == CHROME_DIALECT_KINETO && (st->has_rank || rank_of_name(file, &rank)))
 		text = arena_printf(a, "rank %" PRIu64 ": %.*s", rank, (int)name.n, name.p);
 	else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG ||
-	         st->dialect == CHROME_DIALECT_NVCC)
+	         st->dialect == CHROME_DIALECT_NVCC || st->dialect == CHROME_DIALECT_CPUPROFILE)
 		text = arena_printf(a, "%.*s: %.*s", stem(file), file, (int)name.n, name.p);
 	else
 		return name;

@@ -301,7 +301,7 @@ static bool is_trace(const struct operand *o, const struct format *from, const c
 	if (in != NULL && in->p < in->end) {
 		const struct format *const f =
 		    format_probe(slice_of(in->p, (size_t)(in->end - in->p)), in->last, no_memory);
-		found = f != NULL && (from != NULL ? f == from : f->reader->common_suffix);
+		found = f != NULL && (from != NULL ? f == from : f->reader->common != NULL);
 	}
 	*no_memory |= in == NULL;
 	input_close(in);
@@ -373,7 +373,7 @@ static void list_common(struct operand *o, const struct format *from)
 		*o = (struct operand){ .path = o->path, .folder = true };
 		list_names(o, wants_any_name, NULL);
 		pass_over_others(o, NULL);
-	} else if (from != NULL && from->reader != NULL && from->reader->common_suffix) {
+	} else if (from != NULL && from->reader != NULL && from->reader->common != NULL) {
 		pass_over_others(o, from);
 	}
 }
