@@ -246,11 +246,12 @@ static void put_trace(struct text *t, const struct info *n, const struct run_rep
 	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "",
 	            trace->byte_order != NULL ? trace->byte_order : "");
 	put_size(t, n, run->bytes);
-	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events", trace->records,
-	            trace->events - trace->further);
 	if (trace->further > 0)
-		text_printf(t, "; %" PRIu64 " further events", trace->further);
-	text_char(t, '\n');
+		text_printf(t, "records:  %" PRIu64 ", with %" PRIu64 " events\n", trace->records,
+		            trace->events);
+	else
+		text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records,
+		            trace->events);
 	put_times(t, n, trace);
 	if (hash != NULL)
 		text_printf(t, "digest:   %016" PRIx64 "%016" PRIx64 " of %" PRIu64 " events\n", hash->b,
