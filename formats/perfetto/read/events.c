@@ -272,11 +272,13 @@ static struct pf_track *legacy_thread(struct pf_state *st, const struct pf_legac
 {
 	const struct pf_sequence *const s = st->sequence;
 	const int32_t pid = l->has_pid ? l->pid : s->pid;
-	const int64_t tid = l->has_tid ? l->tid : s->tid;
+	/* Chromium 78 writes -1, which viewers show with 32 bits */
+	const int64_t tid = !l->has_tid ? s->tid : l->tid < 0 ? (uint32_t)l->tid : l->tid;
 
 	if (pid == 0 || tid == 0) {
-		pf_report(st, PF_RULE_LEGACY_ZERO, "a legacy event of pid %" PRId32 ", tid %" PRId64, pid,
-		          tid);
+		if (l->phase != 'M') /* metadata of the whole trace, such as Chromium's num_cpus */
+			pf_report(st, PF_RULE_LEGACY_ZERO, "a legacy event of pid %" PRId32 ", tid %" PRId64,
+			          pid, tid);
 		return NULL;
 	}
 	return pf_thread(st, pid, &tid);
@@ -580,8 +582,8 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 /* A metadata event: the name of a thread or process. */
 static void read_metadata(struct pf_state *st, struct pf_event *e)
 {
-	const struct pf_entry *const entry =
-	    st->te.name_iid != 0 ? pf_entry_find(st->sequence, PF_NAMES, st->te.name_iid) : NULL;
+	const uint64_t iid = pf_name_iid(st); /* Chromium 78 has it in the legacy event */
+	const struct pf_entry *const entry = iid != 0 ? pf_entry_find(st->sequence, PF_NAMES, iid) : NULL;
 	const struct slice name = entry != NULL ? entry->text : st->te.name;
 	struct pf_wire w = pf_wire_on(st->te.s);
 	struct slice text = slice_of(NULL, 0);

@@ -360,7 +360,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	t->desc.disordered = was.disordered;
 	t->desc.moved = was.moved;
 	t->desc.least = was.least;
-	t->desc.named = packet_time(st);
+	t->desc.named = x->desc.name.p != NULL ? packet_time(st) : 0;
 	t->desc.first = was.first;
 	t->desc.first_name = was.first_name;
 	t->described_at = st->offset;
