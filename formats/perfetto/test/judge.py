@@ -31,6 +31,7 @@ KNOWN = {
     ("legacy-async.pftrace", "place"): "an async event of any id is in the process where it begins",
     ("legacy-async-global.pftrace", "place"): "an async event of any id is in the process where it begins",
     ("legacy-async-processes.pftrace", "place"): "an async event of any id is in the process where it begins",
+    ("legacy-async-unnamed.pftrace", "slices"): "an async end with an empty name ends the innermost span",
     ("heap_profile.pftrace", "samples"): "a heap profile before time 0 is left out (heap-time)",
     ("inline_positions.pftrace", "samples"): "a heap profile before time 0 is left out (heap-time)",
     ("heap_profile.pftrace", "process names"): "a process without events is not shown",
