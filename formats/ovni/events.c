@@ -274,7 +274,8 @@ bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const 
 	const enum anomaly_kind kind = unchecked ? ANOMALY_NONE : classify_payload(c, jumbo, size, payload);
 
 	if (kind == ANOMALY_NONE) {
-		if (!jumbo && (c->plan == NULL || !c->plan->layout_open))
+		if (!jumbo && (c->plan == NULL || !c->plan->layout_open) &&
+		    (r->range == NULL || plan_keeps_times(c->cls->plan)))
 			remember_fast(codes, head, c->cls);
 		return true;
 	}
@@ -508,11 +509,12 @@ static inline const char *add_fast(struct ovni_state *st, struct batch *b, const
 	return p;
 }
 
-/* Only checks events.  Clocks are compared as signed numbers: one of 2^63 or more also ends the loop. */
+/* Only checks events, and adds their times to the range, if one is wanted.  Clocks are compared as signed
+ * numbers: one of 2^63 or more also ends the loop. */
 static inline const char *check_fast(struct ovni_state *st, const char *limit, bool big)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
-	const char *p = st->r->in->p;
+	const char *const from = st->r->in->p, *p = from;
 	int64_t before = (int64_t)st->last;
 	uint64_t n = 0;
 
@@ -525,6 +527,9 @@ static inline const char *check_fast(struct ovni_state *st, const char *limit, b
 		n++;
 		p += OVNI_EVENT_SIZE + ovni_payload_size(head);
 	}
+	if (st->r->range != NULL && n > 0)
+		reader_range_add(st->r->range, load_u64(from + 4, big) + (uint64_t)st->offset,
+		                 (uint64_t)(before + st->offset));
 	st->last = (uint64_t)before;
 	st->r->records += n;
 	st->r->trace->events += n;
@@ -541,7 +546,7 @@ bool ovni_run(struct reader *r, const char *limit, struct batch *b)
 	if (b != NULL && (r->want & (WANT_RAW | WANT_BARE)) == WANT_RAW)
 		return false;
 	limit = last_start(r->in, limit);
-	if (b != NULL && (r->want & WANT_TIMES) != 0)
+	if (b != NULL && (r->want & WANT_TIMES) != 0 && r->range == NULL)
 		r->in->p = st->stream.big ? add_fast(st, b, limit, true) : add_fast(st, b, limit, false);
 	else
 		r->in->p = st->stream.big ? check_fast(st, limit, true) : check_fast(st, limit, false);

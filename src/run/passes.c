@@ -107,7 +107,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 	struct pass pass = pass_before(of, &why);
 
 	*r = (struct select_range){ .first = UINT64_MAX };
-	pass.read.want |= WANT_ORDER;
+	pass.read.want &= ~(unsigned)WANT_ORDER; /* streams have the same times in any order */
 	pass.read.unnamed = true;
 	pass.take = extend_range;
 	pass.ended = note_epoch;
