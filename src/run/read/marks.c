@@ -405,6 +405,10 @@ bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, b
 
 	c->page = NULL;
 	const uint64_t *const entry = move_to(c, s, number, failed);
+	if (s->pages && !*failed && (entry == NULL || *entry != number)) {
+		c->absent = number;
+		c->present = entry != NULL ? *entry : UINT64_MAX;
+	}
 	if (entry == NULL || *entry != number)
 		return false;
 	if (!s->pages)

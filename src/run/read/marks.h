@@ -60,6 +60,7 @@ struct mark_cursor {
 	uint32_t n;           /* entries in the block */
 	uint64_t *block;      /* NULL: the set is in memory */
 	const uint64_t *page; /* found last; NULL: none */
+	uint64_t absent, present; /* numbers of pages: those in [absent, present) do not exist */
 };
 
 /* The slot of the page of this number. */
@@ -100,8 +101,10 @@ bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, b
  * *failed on OOM, or if the file failed. */
 static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
-	if (c->page == NULL || *c->page != key >> MARK_PAGE_BITS)
-		return mark_cursor_find(c, s, key, failed);
+	const uint64_t number = key >> MARK_PAGE_BITS;
+
+	if (c->page == NULL || *c->page != number)
+		return (number < c->absent || number >= c->present) && mark_cursor_find(c, s, key, failed);
 	return (c->page[1 + key % MARK_PAGE / 64] >> key % 64 & 1) != 0;
 }
 
