@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "format/cpu_profile.h"
 #include "format/format.h"
 #include "format/recover.h"
 #include "json/repair.h"
@@ -33,10 +34,6 @@ extern const struct reader_ops chrome_reader_ops;
 #define CHROME_MAX_OPEN (1u << 18) /* flows and async spans */
 #define CHROME_MAX_ARGS 60000
 #define CHROME_MAX_META 256
-#define CHROME_MAX_PROFILES 4096
-#define CHROME_MAX_NODES (1u << 20)          /* of all CPU profiles */
-#define CHROME_MAX_PROFILE_BYTES (16u << 20) /* of the names and URLs of their nodes, each once */
-#define CHROME_MAX_SAMPLES (1u << 22)        /* of a chunk */
 
 /* Members of an event that the reader uses. */
 enum chrome_member {
@@ -161,33 +158,17 @@ struct chrome_frames {
 	uint32_t n, cap, bytes;
 };
 
-/* A sample of a CPU profile. */
-struct chrome_sample {
-	uint64_t ts;           /* ns, from trace.zero_ns on */
-	uint32_t node;         /* in nodes[]; UINT32_MAX: not known */
-	uint32_t line, column; /* 0: not known */
-};
-
 enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
 
 struct chrome_profiles {
-	struct table64 keys; /* process and id -> list[] */
-	struct chrome_profile *list;
-	struct table64 ids; /* profile and node id -> nodes[] */
-	struct chrome_node *nodes;
-	struct tabletext known_texts; /* -> texts[] */
-	struct slice *texts;          /* in the arena of the trace */
-	uint32_t n, cap, nnodes, nodes_cap, ntexts, texts_cap, bytes;
-	bool full; /* nodes are missing */
-
+	struct cpu_profiles all;
 	/* The file is a profile: its number, from 1, and what was read of it.  0: no profile is open. */
 	uint32_t file;
 	unsigned document;
 	bool has_start;
-
-	/* Samples of the last chunk, from `at` on to be given out. */
-	struct chrome_sample *samples, current;
-	uint32_t at, nsamples, samples_cap;
+	/* samples of the last chunk, from `at` on to be given out */
+	struct cpu_profile_sample current;
+	uint32_t at;
 	const struct chrome_task *task;
 	uint64_t offset;          /* of the chunk */
 	struct class *classes[2]; /* [1]: idle */
@@ -325,7 +306,7 @@ struct chrome_reading {
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
 	uint32_t in_use;
 	struct finding_tally tallies[CHROME_TALLIES];
-	bool limits[8];       /* by enum chrome_limit: reported */
+	bool limits[6];       /* by enum chrome_limit: reported */
 	struct arena scratch; /* for one event */
 	struct chrome_damage damage;
 	struct chrome_profiles profiles;
@@ -477,9 +458,7 @@ enum chrome_limit {
 	CHROME_LIMIT_OPEN,
 	CHROME_LIMIT_ARGS,
 	CHROME_LIMIT_IDS,
-	CHROME_LIMIT_TITLES,
-	CHROME_LIMIT_PROFILES,
-	CHROME_LIMIT_SAMPLES
+	CHROME_LIMIT_TITLES
 };
 
 /* Reports that a limit was reached, the first time. */
@@ -602,6 +581,8 @@ void chrome_frames_free(struct chrome_frames *f);
 
 /* ---- profile.c ---- */
 
+void chrome_profiles_init(struct chrome_reading *st);
+
 /* Reads st->rec, of ph P and with st->task, if it is an event of a CPU profile. */
 void chrome_read_profile(struct chrome_reading *st);
 
@@ -614,7 +595,6 @@ bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key);
 /* Gives out the next of st->profiles.samples, and adds its fields. */
 enum record_status chrome_next_sample(struct chrome_reading *st, struct record *rec);
 void chrome_sample_event(struct chrome_reading *st, struct batch *b, struct event *e);
-void chrome_profiles_free(struct chrome_profiles *f);
 
 /* Makes a list of the call stack of an event, which is JSON.  e->cls->plan is not NULL. */
 void chrome_read_stack(struct chrome_reading *st, struct batch *b, struct event *e);

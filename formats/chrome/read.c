@@ -497,6 +497,7 @@ static bool open_reader(struct reader *r)
 		st->names_for = of.asking;
 	}
 	r->trace->free_order = true;
+	chrome_profiles_init(st);
 	chrome_look_at_head(st);
 	/* With its field, so that the equal class of earlier files of the trace is found. */
 	st->gaps = trace_plan_class(r->trace, &gap_class);
@@ -510,7 +511,7 @@ static void close_reader(struct reader *r)
 	chrome_tasks_free(st);
 	chrome_pairs_free(st);
 	chrome_frames_free(&st->frames);
-	chrome_profiles_free(&st->profiles);
+	cpu_profiles_free(&st->profiles.all);
 	chrome_damage_free(st);
 	tabletext_free(&st->class_names[0]);
 	tabletext_free(&st->class_names[1]);
