@@ -11,7 +11,8 @@ const struct rule perfetto_rules[PF_RULE_COUNT + 1] = {
 
 static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };
 static const char *const dialects[] = { "58", NULL };
-/* Sums of packets that are left out are added to later ones; copy/rewrite.c. */
+/* Sums of packets that are left out are added to later ones; copy/rewrite.c.  JSON is that of CPU profiles.
+ */
 static const char *const recounted[] = {
 	"timestamp",
 	"timestamp_clock_id",
@@ -25,6 +26,7 @@ static const char *const recounted[] = {
 	"track_event.extra_counter_values",
 	"track_event.extra_double_counter_values",
 	"track_event.phase",
+	"track_event.legacy_json_value",
 	"streaming_profile_packet.timestamp_delta_us",
 	NULL,
 };

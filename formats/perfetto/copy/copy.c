@@ -49,7 +49,8 @@ struct pfc_copy {
 	struct copied packed_record; /* record of the compressed packet */
 	bool unpacked, changed;
 	struct text carrier, inner, out;
-	size_t at; /* of the next packet in `inner` */
+	struct text json; /* of the current packet, if it is changed */
+	size_t at;        /* of the next packet in `inner` */
 };
 
 /* ---- output ---- */
@@ -161,13 +162,60 @@ static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct 
 		n->is_written = true;
 }
 
+/* ---- CPU profiles ---- */
+
+/* The time of a packet that keeps nothing but the nodes of a CPU profile. */
+static uint64_t time_of_nodes(const struct pfc_copy *copy, const struct pfc_packet *k)
+{
+	const __int128 by = copy->moves ? copy->to->run->rebased_by : 0;
+
+	if (pfc_is_incremental(&copy->states, k)) /* that of the last packet that is copied */
+		return 0;
+	if (!pfc_is_trace_clock(pfc_clock_of(&copy->states, k), copy->trace_clock))
+		return k->timestamp;
+	return k->timestamp < by ? 0 : k->timestamp - (uint64_t)by;
+}
+
+static void change_profile(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec,
+                           struct pfc_change *x)
+{
+	const struct pfc_profile p = pfc_profile(&copy->states, k);
+	const uint32_t sequence = pfc_new_sequence(k->sequence, copy->renumber);
+	const uint64_t by = copy->moves ? (uint64_t)copy->to->run->rebased_by : 0;
+	const bool moves = copy->moves && (pfc_is_trace_clock(PF_MONOTONIC, copy->trace_clock) ||
+	                                   !pfc_has_moved(&copy->moved, PF_MONOTONIC, sequence));
+	bool changed;
+
+	if (p.json.p == NULL)
+		return;
+	text_clear(&copy->json);
+	if (x->strip) {
+		changed = x->only_json = pfc_profile_leave(&copy->states, &p, &copy->json);
+		x->strip = !changed;
+		x->time = time_of_nodes(copy, k);
+	} else if (p.start.kind == JSON_ABSENT) {
+		changed = pfc_profile_copy(&copy->states, &p, &copy->json);
+	} else {
+		changed = moves && pfc_profile_move(&p, by, &copy->json);
+		if (changed && by % 1000 != 0)
+			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT],
+			           rec->offset, 1);
+	}
+	x->json = p.json;
+	if (changed)
+		x->new_json = slice_of(copy->json.p, copy->json.n);
+	copy->to->chunk->text.failed |= copy->json.failed;
+}
+
+/* ---- packets, changed or not ---- */
+
 static bool is_change(const struct pfc_change *x)
 {
 	const struct pfc_carry *const c = &x->carry;
 
 	return x->strip || x->renumber != 0 || x->set_time || x->moves != NULL || x->name.p != NULL ||
-	       c->timestamp != 0 || c->delta_us != 0 || c->thread_us != 0 || c->instructions != 0 ||
-	       c->starts || c->counters;
+	       x->new_json.p != NULL || c->timestamp != 0 || c->delta_us != 0 || c->thread_us != 0 ||
+	       c->instructions != 0 || c->starts || c->counters;
 }
 
 static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
@@ -178,12 +226,14 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, k);
 	pfc_apply(&copy->states, k, !x.strip, &x.carry);
 	x.carry.starts &= copy->to->selected;
+	if (k->te.legacy.p != NULL && (copy->to->selected || copy->moves))
+		change_profile(copy, k, rec, &x);
 	add_names(copy, k, &x);
 	if (x.strip && !pfc_has_state(k)) {
 		copy->changed = true;
 		return;
 	}
-	if (copy->moves && !x.strip)
+	if (copy->moves && !x.strip && !x.only_json)
 		move_time(copy, k, rec, &x);
 	if (x.set_time)
 		pfc_keep_deltas(&copy->states, k, &x.carry);
@@ -581,6 +631,7 @@ static void copy_free(void *state)
 	text_free(&copy->carrier);
 	text_free(&copy->inner);
 	text_free(&copy->out);
+	text_free(&copy->json);
 	free(copy->records);
 }
 

@@ -6,6 +6,7 @@
  *   copy.c     the copier: records, their packets, compressed packets
  *   state.c    fields of packets that copies need; state of sequences, sums of packets that are left out
  *   rewrite.c  packets with changes: other ids, sums, times
+ *   profiles.c  CPU profiles of V8, of which packets are left out or moved
  *   names.c    names that tracks take from their first event, found by the survey
  */
 #ifndef PERFETTO_COPY_COPY_H
@@ -64,6 +65,7 @@ struct pfc_sum {
 struct pfc_sequence {
 	bool valid;
 	uint32_t clock; /* of the defaults; 0: none */
+	int32_t pid;    /* of its thread; 0: not known */
 	uint64_t default_track;
 	struct pf_extra_of extra_of[2];            /* as in struct pf_sequence */
 	int64_t delta_us, thread_us, instructions; /* sums of deltas left out */
@@ -80,6 +82,9 @@ struct pfc_states {
 	struct table64 sum_index;   /* hash of sequence and uuid -> sums[] */
 	struct table64 arrows;      /* ids of arrows of legacy events that have a start in the copy -> 1 */
 	struct table64 incremental; /* uuids of incremental counters -> 1 */
+	struct table64 profiles;    /* process and id of a CPU profile -> profile_us[] */
+	int64_t *profile_us;        /* sums of differences of time left out; at most CPU_PROFILE_MAX */
+	uint32_t nprofiles, profiles_cap;
 	bool failed;
 };
 
@@ -103,6 +108,9 @@ void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const s
  * Perfetto draws such an arrow from the first slice of the trace. */
 bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
 
+/* Whether the packet's timestamp is a difference. */
+bool pfc_is_incremental(const struct pfc_states *all, const struct pfc_packet *k);
+
 /* Returns the clock of the packet's timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 
@@ -118,6 +126,25 @@ static inline uint64_t pfc_track_of(const struct pfc_packet *k, const struct pfc
 /* Empties the state, before another input. */
 void pfc_states_clear(struct pfc_states *all);
 void pfc_states_free(struct pfc_states *all);
+
+/* ---- profiles.c ---- */
+
+/* An event of a CPU profile of V8. */
+struct pfc_profile {
+	struct slice json; /* p NULL: it is none */
+	uint64_t key;
+	int64_t us;                            /* sum of its differences of time */
+	struct json_token start, nodes, delta; /* delta: the first */
+};
+
+/* k: has a legacy event. */
+struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_packet *k);
+
+/* Append the JSON of an event that is left out or copied, or whose times are earlier by this number of ns.
+ * Return false if the JSON stays; of an event left out: if nothing has to be copied. */
+bool pfc_profile_leave(struct pfc_states *all, const struct pfc_profile *p, struct text *t);
+bool pfc_profile_copy(struct pfc_states *all, const struct pfc_profile *p, struct text *t);
+bool pfc_profile_move(const struct pfc_profile *p, uint64_t by, struct text *t);
 
 /* ---- rewrite.c ---- */
 
@@ -142,7 +169,9 @@ struct pfc_change {
 	    *moves; /* of a snapshot: the trace's clock is moved earlier than the others by `moved_by` */
 	uint64_t moved_by;
 	uint32_t trace_clock, sequence;
-	struct slice name; /* name to add to the track; p NULL: none */
+	struct slice name;           /* name to add to the track; p NULL: none */
+	struct slice json, new_json; /* of a CPU profile; new_json.p NULL: it stays */
+	bool only_json; /* write only state, and of the event the JSON, name and ids, at `time` */
 };
 
 uint64_t pfc_new_id(uint64_t v, uint64_t renumber);

@@ -81,6 +81,40 @@ static void put_legacy(struct text *t, struct slice s, const struct pfc_change *
 	wire_close(t, start);
 }
 
+/* An annotation with the JSON of a CPU profile. */
+static void put_profile(struct text *t, struct slice s, const struct pfc_change *x)
+{
+	struct pf_wire w = pf_wire_on(s);
+	const size_t start = wire_open(t, PF_event_debug_annotations);
+
+	while (pf_wire_next(&w))
+		if (w.tag == PF_TAG(PF_annotation_legacy_json_value, PF_BYTES))
+			wire_slice(t, PF_annotation_legacy_json_value, x->new_json);
+		else
+			put_same(t, &w);
+	put_rest(t, &w);
+	wire_close(t, start);
+}
+
+/* Whether an event that keeps nothing but its JSON has the field. */
+static bool is_name(uint32_t number)
+{
+	switch (number) {
+	case PF_event_type:
+	case PF_event_category_iids:
+	case PF_event_categories:
+	case PF_event_name_iid:
+	case PF_event_name:
+	case PF_event_track_uuid:
+	case PF_event_legacy_event:
+	case PF_event_timestamp_delta_us:
+	case PF_event_timestamp_absolute_us:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void put_counter_value(struct text *t, const struct pfc_number *v)
 {
 	if (v->is_real)
@@ -98,10 +132,19 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 	uint32_t nextra = 0, nreal = 0;
 	bool has_value = false;
 
-	while (pf_wire_next(&w))
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) && x->new_json.p != NULL &&
+		    pf_content(pf_wire_slice(&w), PF_annotation_legacy_json_value).p == x->json.p) {
+			put_profile(t, pf_wire_slice(&w), x);
+			continue;
+		}
+		if (x->only_json && !is_name(pf_wire_number(&w)))
+			continue;
 		switch (w.tag) {
 		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
-			if (!x->set_time)
+			if (x->only_json)
+				wire_number(t, PF_event_timestamp_delta_us, 0);
+			else if (!x->set_time)
 				wire_number(t, PF_event_timestamp_delta_us, w.v + (uint64_t)c->delta_us);
 			break;
 		case PF_TAG(PF_event_timestamp_absolute_us, PF_VARINT):
@@ -161,6 +204,7 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 		default:
 			put_same(t, &w);
 		}
+	}
 	put_rest(t, &w);
 	wire_close(t, start);
 }
@@ -357,6 +401,12 @@ static bool is_state(uint32_t number)
 	}
 }
 
+static bool is_of_event(uint32_t number)
+{
+	return number == PF_packet_track_event || number == PF_packet_timestamp ||
+	       number == PF_packet_timestamp_clock_id;
+}
+
 static void put_time(struct text *t, const struct pfc_change *x)
 {
 	wire_number(t, PF_packet_timestamp, x->time);
@@ -373,9 +423,13 @@ void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_chan
 	while (pf_wire_next(&w)) {
 		if (x->strip && !is_state(pf_wire_number(&w)))
 			continue;
+		if (x->only_json && !is_state(pf_wire_number(&w)) && !is_of_event(pf_wire_number(&w)))
+			continue;
 		switch (w.tag) {
 		case PF_TAG(PF_packet_timestamp, PF_VARINT):
-			if (!x->set_time)
+			if (x->only_json)
+				wire_number(t, PF_packet_timestamp, x->time);
+			else if (!x->set_time)
 				wire_number(t, PF_packet_timestamp, w.v + x->carry.timestamp);
 			else if (!has_time)
 				put_time(t, x);

@@ -79,6 +79,8 @@ void pfc_states_free(struct pfc_states *all)
 	table64_free(&all->sum_index);
 	table64_free(&all->incremental);
 	table64_free(&all->arrows);
+	table64_free(&all->profiles);
+	free(all->profile_us);
 }
 
 void pfc_states_clear(struct pfc_states *all)
@@ -132,6 +134,14 @@ uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k)
 	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
 
 	return k->clock != 0 ? k->clock : q != NULL ? q->clock : 0;
+}
+
+bool pfc_is_incremental(const struct pfc_states *all, const struct pfc_packet *k)
+{
+	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
+	const struct pfc_clock *const c = q != NULL ? find_clock(q, pfc_clock_of(all, k)) : NULL;
+
+	return c != NULL && c->incremental;
 }
 
 static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, bool copied,
@@ -326,15 +336,15 @@ static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied,
 		carry_delta(&q->delta_us, (int64_t)sum, copied, &carry->delta_us);
 }
 
-/* Notes incremental counters.  Returns true for the descriptor of a thread. */
-static bool apply_descriptor(struct pfc_states *all, struct slice s)
+/* Notes incremental counters.  Returns the descriptor of a thread; p NULL: it is none. */
+static struct slice apply_descriptor(struct pfc_states *all, struct slice s)
 {
 	const struct slice counter = pf_content(s, PF_descriptor_counter);
 	const bool incremental = counter.p != NULL && pf_number(counter, PF_counter_is_incremental) != 0;
 
 	if (incremental && all->incremental.used < PFC_SUMS)
 		all->failed |= !table64_put(&all->incremental, pf_number(s, PF_descriptor_uuid), 1);
-	return pf_content(s, PF_descriptor_thread).p != NULL;
+	return pf_content(s, PF_descriptor_thread);
 }
 
 static void read_defaults(struct pfc_sequence *q, struct slice event)
@@ -345,8 +355,9 @@ static void read_defaults(struct pfc_sequence *q, struct slice event)
 
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry)
 {
-	const bool sets_thread =
-	    k->thread.p != NULL || (k->descriptor.p != NULL && apply_descriptor(all, k->descriptor));
+	const struct slice of_track =
+	    k->descriptor.p != NULL ? apply_descriptor(all, k->descriptor) : slice_of(NULL, 0);
+	const struct slice thread = of_track.p != NULL ? of_track : k->thread;
 	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
 
 	*carry = (struct pfc_carry){ .timestamp = 0 };
@@ -371,8 +382,10 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 	if ((k->flags & PF_NEEDS) != 0 && !q->valid)
 		return; /* dropped by readers */
 	apply_timestamp(q, k, copied, carry);
-	if (sets_thread && q->valid)
+	if (thread.p != NULL && q->valid)
 		reset_deltas(q);
+	if (thread.p != NULL)
+		q->pid = (int32_t)pf_number(thread, PF_thread_pid);
 	if (k->event.p != NULL)
 		apply_event(all, q, k, copied, carry);
 	if (k->streaming.p != NULL)

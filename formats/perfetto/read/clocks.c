@@ -493,7 +493,7 @@ void pf_late_event(struct pf_state *st)
 {
 	struct pf_clocks *const c = &st->clocks;
 	const bool any = st->event.kind != PF_NOTHING;
-	const uint32_t more = st->nbefore + st->nafter;
+	const uint32_t more = st->nbefore + st->nafter + st->samples_left;
 
 	if (c->nlate_events == PF_MAX_LATE_EVENTS)
 		return;

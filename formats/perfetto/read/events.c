@@ -210,8 +210,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 
 /* ---- time ---- */
 
-/* Converts microseconds of the clock MONOTONIC. */
-static enum pf_time legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
+enum pf_time pf_legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 {
 	int64_t ns;
 
@@ -241,9 +240,9 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 			return false;
 		}
 		s->time_us = pf_saturated_sum(s->time_us, te->time_us);
-		t = legacy_time(st, s->time_us, ts);
+		t = pf_legacy_time(st, s->time_us, ts);
 	} else if (te->time == 2) {
-		t = legacy_time(st, te->time_us, ts);
+		t = pf_legacy_time(st, te->time_us, ts);
 	} else if (!k->has_timestamp) {
 		pf_report(st, PF_RULE_TIME_MISSING, "neither the packet nor the event has a time");
 		return false;
@@ -826,6 +825,10 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	if (late && !st->raw && pf_wants_model(st)) {
 		e->kind = PF_NOTHING;
 		st->nbefore = st->nafter = 0;
+	} else if (has_phase && l->phase == 'P') {
+		pf_profile_event(st, of);
+		e->is_late = late;
+		return;
 	}
 	if (e->kind == PF_NOTHING && !e->is_state)
 		return;

@@ -284,7 +284,7 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 	struct pf_packet *const k = &st->packet;
 
 	st->event.kind = PF_NOTHING;
-	st->nbefore = st->nafter = st->at_before = st->at_after = 0;
+	st->nbefore = st->nafter = st->at_before = st->at_after = st->samples_left = 0;
 	pf_packet_decode(st, s);
 	st->packets_by_kind[k->kind < PF_DIRECT ? k->kind : 0]++;
 	if (st->findings != NULL &&
@@ -294,7 +294,7 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 	if (!k->bad && pf_sequence_apply(st, k))
 		apply_data(st, k);
 	if (st->ahead_pass || st->raw)
-		st->nbefore = st->nafter = 0;
+		st->nbefore = st->nafter = st->samples_left = 0;
 	if (st->ahead_pass)
 		st->event.kind = PF_NOTHING;
 }

@@ -121,7 +121,7 @@ static void give_raw(struct pf_state *st, struct record *rec)
 	rec->role = RECORD_IS_MORE;
 	rec->end = rec->p;
 	rec->offset = st->offset;
-	st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+	st->nbefore = st->at_before = st->nafter = st->at_after = st->samples_left = 0;
 }
 
 /* Gives out an event of an earlier record.  Returns false if there is none. */
@@ -140,6 +140,10 @@ static bool give_more(struct pf_state *st, struct record *rec)
 		}
 		if (st->at_after < st->nafter) {
 			give_further(st, rec, &st->after[st->at_after++]);
+			return true;
+		}
+		if (st->samples_left > 0) {
+			give_further(st, rec, pf_profile_next(st));
 			return true;
 		}
 		if (!pf_inner_next(st)) {
@@ -189,7 +193,7 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 static PF_COLD void check_inner(struct pf_state *st)
 {
 	while (pf_inner_next(st))
-		st->nbefore = st->at_before = st->nafter = st->at_after = 0;
+		st->nbefore = st->at_before = st->nafter = st->at_after = st->samples_left = 0;
 	pf_inner_drop(st);
 }
 
@@ -207,7 +211,8 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	st->waited = NULL;
 	if (!st->looked_ahead && !look_ahead(st))
 		return RECORD_END;
-	if (!st->is_applied && (st->nbefore | st->nafter | st->inner.n) != 0 && give_more(st, rec))
+	if (!st->is_applied && (st->nbefore | st->nafter | st->samples_left | st->inner.n) != 0 &&
+	    give_more(st, rec))
 		return RECORD_DONE;
 	if (!st->is_applied && st->nwaiting > 0 && pf_waiting_due(st, rec->offset) && give_waiting(st, rec))
 		return RECORD_DONE;
@@ -298,6 +303,7 @@ static bool open_reader(struct reader *r)
 	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
 	st->seed = hash_seed();
 	pf_schema_init(&st->schema);
+	pf_profiles_begin(st);
 	if (st->builds)
 		pf_types_begin(st);
 	r->trace->dialect = "58";
@@ -335,6 +341,7 @@ static void hand_over(struct pf_state *st)
 	}
 	name_tracks(st);
 	pf_least_end(st);
+	cpu_profiles_free(&st->profiles.all); /* their texts are in the memory of this pass */
 	memcpy(copy, st, sizeof *copy);
 	memset(st, 0, sizeof *st);
 	st->r = r;
@@ -377,6 +384,7 @@ static void free_state(struct pf_state *st)
 	pf_clocks_free(&st->clocks);
 	pf_tracks_free(st);
 	pf_types_free(&st->types);
+	cpu_profiles_free(&st->profiles.all);
 	tabletext_free(&st->class_names);
 	table64_free(&st->sum_index);
 	free(st->sums);

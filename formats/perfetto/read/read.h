@@ -3,9 +3,9 @@
  *
  * A packet passes through these files: read.c gets its bytes from frames.c and its fields from packets.c.
  * packets.c applies it in the order of Perfetto's importer: its sequence (sequences.c), its time (clocks.c),
- * its data, which is a track event (events.c, nesting.c), a descriptor (tracks.c), a sample (samples.c) or a
- * fact (facts.c).  The result is in st->event and the lists `before` and `after`.  If events are wanted,
- * values.c makes events of the model, or raw.c those of raw packets.
+ * its data, which is a track event (events.c, nesting.c), a descriptor (tracks.c), a sample (samples.c,
+ * profiles.c) or a fact (facts.c).  The result is in st->event and the lists `before` and `after`.  If events
+ * are wanted, values.c makes events of the model, or raw.c those of raw packets.
  *
  *   read.c        the reader: events of a record, the look-ahead
  *   frames.c      frames, the search after damage, packets above the limit, recovery
@@ -19,6 +19,7 @@
  *   waiting.c     events of tracks that are not in order of time
  *   values.c      events of the model: classes, names, arguments
  *   samples.c     samples with call stacks
+ *   profiles.c    CPU profiles of V8
  *   types.c       types that the trace describes, values of messages of such a type
  *   facts.c       facts of the whole trace
  *   raw.c         fields of raw packets
@@ -30,6 +31,7 @@
 #include <stdio.h>
 
 #include "base/table.h"
+#include "format/cpu_profile.h"
 #include "format/format.h"
 #include "perfetto/read/types.h"
 #include "perfetto/schema/schema.h"
@@ -367,12 +369,23 @@ enum pf_event_kind {
 
 enum pf_step { PF_ARROW_OUT, PF_ARROW_STEP, PF_ARROW_IN };
 
+/* The first ones have classes of their own. */
+enum pf_sample {
+	PF_SAMPLE_OF_PERF,
+	PF_SAMPLE_OF_STREAM,
+	PF_SAMPLE_OF_STACK,
+	PF_SAMPLE_OF_HEAP,
+	PF_SAMPLE_IDLE,
+	PF_SAMPLE_CLASSES,
+	PF_SAMPLE_OF_V8 = PF_SAMPLE_CLASSES /* class of streams, or idle */
+};
+
 /* An event of a packet. */
 struct pf_event {
 	enum pf_event_kind kind;
 	union {
 		uint8_t step;   /* ARROW: enum pf_step */
-		uint8_t sample; /* SAMPLE: enum sample_kind of samples.c */
+		uint8_t sample; /* SAMPLE: enum pf_sample */
 	};
 	bool is_integer;        /* VALUE: in `number` */
 	bool is_state, is_late; /* late: its time is known at the end of the file only */
@@ -385,7 +398,7 @@ struct pf_event {
 		double value;
 		int64_t number;
 		uint64_t flow;      /* ARROW: id */
-		uint64_t callstack; /* SAMPLE: iid */
+		uint64_t callstack; /* SAMPLE: iid; of V8: index of the sample */
 	};
 	struct slice name;         /* of VALUE and ARROW; for other kinds see pf_event_name() */
 	uint64_t allocated, freed; /* bytes, of a heap sample */
@@ -457,6 +470,14 @@ struct pf_waiting {
 struct pf_waiting_memory {
 	struct shared_memory memory;
 	struct batch batch;
+};
+
+struct pf_profiles {
+	struct cpu_profiles all;
+	/* of the packet */
+	struct pf_track *track;
+	const struct track *model;
+	struct pf_event next; /* given out last */
 };
 
 /* A packet longer than --max-record, whose bytes are skipped. */
@@ -556,9 +577,11 @@ struct pf_state {
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;
 	uint64_t flow_order, flow_next; /* ordinals of flow ids: the next, the first of the next event */
 	/* samples */
-	struct class *sample_classes[4];
+	struct class *sample_classes[PF_SAMPLE_CLASSES];
 	struct pf_sequence heap; /* tables of a heap profile */
 	bool heap_continues;
+	struct pf_profiles profiles;
+	uint32_t samples_left; /* of the CPU profile in the packet, to be given out after `after` */
 	struct pf_types types;
 	/* events that wait */
 	struct pf_waiting *waiting; /* in the order of the file */
@@ -727,6 +750,10 @@ static inline bool pf_wants_model(const struct pf_state *st)
 	return (st->r->want & WANT_TIMES) != 0;
 }
 
+/* Converts microseconds of the clock MONOTONIC.  Without a snapshot, after a finding, it is that of the
+ * trace. */
+enum pf_time pf_legacy_time(struct pf_state *st, int64_t us, uint64_t *ts);
+
 /* Reads a TrackEvent. */
 void pf_decode_event(struct pf_event_fields *te, struct slice s);
 void pf_decode_legacy(struct pf_legacy *l, struct slice s);
@@ -854,6 +881,16 @@ struct value pf_inline_stack(struct batch *b, struct slice stack);
 
 /* Checks a call stack at its first use. */
 void pf_stack_check(struct pf_state *st, const struct pf_sequence *s, uint64_t iid);
+
+/* ---- profiles.c ---- */
+
+void pf_profiles_begin(struct pf_state *st);
+
+/* Reads a legacy event of phase P, on track t.  Sets st->event and st->samples_left if it has samples. */
+void pf_profile_event(struct pf_state *st, struct pf_track *t);
+
+/* Returns the next of st->samples_left; valid until the next call. */
+const struct pf_event *pf_profile_next(struct pf_state *st);
 
 /* ---- check.c ---- */
 

@@ -12,9 +12,8 @@
 #define MAX_PATH 4096U   /* bytes of the path of a mapping; parts beyond are left out */
 #define MAX_BUILD_ID 64U /* bytes */
 
-static const char *const kinds[] = { "perf_sample", "cpu_profile", "stack_sample", "heap_profile" };
-
-enum sample_kind { PERF, STREAM, STACK, HEAP };
+static const char *const kinds[PF_SAMPLE_CLASSES] = { "perf_sample", "cpu_profile", "stack_sample",
+	                                              "heap_profile", "cpu_profile_idle" };
 
 /* ---- checks ---- */
 
@@ -212,7 +211,7 @@ struct value pf_inline_stack(struct batch *b, struct slice stack)
 /* ---- samples ---- */
 
 /* A sample of the track, with the iid of its call stack. */
-static struct pf_event sample_of(struct pf_state *st, enum sample_kind kind, struct pf_track *t, uint64_t iid)
+static struct pf_event sample_of(struct pf_state *st, enum pf_sample kind, struct pf_track *t, uint64_t iid)
 {
 	struct pf_event e = { .kind = t != NULL ? PF_SAMPLE : PF_NOTHING,
 		              .ts = st->ts,
@@ -220,7 +219,7 @@ static struct pf_event sample_of(struct pf_state *st, enum sample_kind kind, str
 		              .sample = (uint8_t)kind,
 		              .callstack = iid };
 
-	if (st->is_own && kind == PERF)
+	if (st->is_own && kind == PF_SAMPLE_OF_PERF)
 		e.kind = PF_NOTHING; /* the event of this stack has the stack, too */
 	if (e.kind == PF_SAMPLE && pf_wants_model(st))
 		e.model = pf_model(st, t, slice_of("", 0));
@@ -258,8 +257,8 @@ static void read_perf(struct pf_state *st, const struct pf_packet *k)
 	const int64_t tid = (int32_t)pf_number(s, PF_perf_sample_tid);
 	pf_stack_check(st, st->sequence, iid);
 	if (has_time(st, k))
-		st->event =
-		    sample_of(st, PERF, pf_thread(st, (int32_t)pf_number(s, PF_perf_sample_pid), &tid), iid);
+		st->event = sample_of(st, PF_SAMPLE_OF_PERF,
+		                      pf_thread(st, (int32_t)pf_number(s, PF_perf_sample_pid), &tid), iid);
 }
 
 /* Times are sums of differences from the base of the sequence; the packet's timestamp is not used. */
@@ -289,7 +288,8 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 			pf_report(st, PF_RULE_STREAM_TIME, "a sample at %" PRId64 " us", q->time_us);
 			continue;
 		}
-		struct pf_event e = sample_of(st, STREAM, pf_thread(st, q->pid, &q->tid), stacks.v);
+		struct pf_event e =
+		    sample_of(st, PF_SAMPLE_OF_STREAM, pf_thread(st, q->pid, &q->tid), stacks.v);
 		e.ts = ts;
 		add_sample(st, e);
 	}
@@ -328,7 +328,7 @@ static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 	}
 	pf_stack_check(st, st->sequence, iid);
 	if (has_time(st, k))
-		st->event = sample_of(st, STACK, task_track(st, task), iid);
+		st->event = sample_of(st, PF_SAMPLE_OF_STACK, task_track(st, task), iid);
 }
 
 /* ---- heap profiles ---- */
@@ -348,8 +348,8 @@ static void read_dump(struct pf_state *st, struct slice dump)
 		return;
 	while (pf_wire_find(&w, PF_TAG(PF_dump_samples, PF_BYTES))) {
 		const struct slice s = pf_wire_slice(&w);
-		struct pf_event e =
-		    sample_of(st, HEAP, pf_thread(st, pid, NULL), pf_number(s, PF_heap_sample_callstack_id));
+		struct pf_event e = sample_of(st, PF_SAMPLE_OF_HEAP, pf_thread(st, pid, NULL),
+		                              pf_number(s, PF_heap_sample_callstack_id));
 		pf_stack_check(st, &st->heap, e.callstack);
 		e.ts = ts;
 		e.allocated = pf_number(s, PF_heap_sample_self_allocated);
@@ -408,8 +408,9 @@ static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct 
 {
 	struct pf_wire w = pf_wire_on(st->packet.data);
 
-	if (x->callstack != 0 || x->sample != STACK || x != &st->event)
-		return pf_stack(st, x->sample == HEAP ? &st->heap : st->sequence, b, x->callstack, f);
+	if (x->callstack != 0 || x->sample != PF_SAMPLE_OF_STACK || x != &st->event)
+		return pf_stack(st, x->sample == PF_SAMPLE_OF_HEAP ? &st->heap : st->sequence, b,
+		                x->callstack, f);
 	while (pf_wire_find(&w, PF_TAG(PF_stack_sample_callstack, PF_BYTES))) {
 		f[0] = (struct field){ SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)) };
 		return f[0].value.type != VALUE_NONE;
@@ -419,14 +420,20 @@ static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct 
 
 void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_event *x, struct event *e)
 {
-	struct field f[PF_STACK_FIELDS + 2];
+	const struct cpu_profiles *const profiles = &st->profiles.all;
+	const struct cpu_profile_sample *const s =
+	    x->sample == PF_SAMPLE_OF_V8 ? &profiles->samples[x->callstack] : NULL;
+	struct field f[PF_STACK_FIELDS + CPU_PROFILE_FIELDS];
+	const uint8_t kind = s == NULL                          ? x->sample
+	                     : cpu_profile_is_idle(profiles, s) ? PF_SAMPLE_IDLE
+	                                                        : PF_SAMPLE_OF_STREAM;
 
-	if (st->sample_classes[x->sample] == NULL) {
-		const struct slice name = slice_str(kinds[x->sample]);
+	if (st->sample_classes[kind] == NULL) {
+		const struct slice name = slice_str(kinds[kind]);
 		struct class like = { .name = name, .plan = trace_find_plan(st->r->trace, name, NULL, NULL) };
-		st->sample_classes[x->sample] = trace_plan_class(st->r->trace, &like);
+		st->sample_classes[kind] = trace_plan_class(st->r->trace, &like);
 	}
-	e->cls = st->sample_classes[x->sample];
+	e->cls = st->sample_classes[kind];
 	e->phase = PHASE_INSTANT;
 	e->ts = x->ts;
 	if (e->cls == NULL || e->track == NULL) {
@@ -436,12 +443,13 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 	e->name = e->cls->name;
 	if ((st->r->want & WANT_FIELDS) == 0 && !class_needs_fields(e->cls))
 		return;
-	uint32_t n = sample_stack(st, b, x, f);
-	if (x->sample == HEAP) {
+	uint32_t n =
+	    s != NULL ? cpu_profile_fields(profiles, s, b, f, &st->r->referred) : sample_stack(st, b, x, f);
+	if (x->sample == PF_SAMPLE_OF_HEAP) {
 		f[n++] = (struct field){ SLICE_LIT("allocated"), value_u64(x->allocated) };
 		f[n++] = (struct field){ SLICE_LIT("freed"), value_u64(x->freed) };
 	}
-	if (x->sample == PERF)
+	if (x->sample == PF_SAMPLE_OF_PERF)
 		f[n++] =
 		    (struct field){ SLICE_LIT("cpu"),
 			            { .type = VALUE_U32,

@@ -80,8 +80,10 @@ QUERIES = [
     f"select json_array('sample', ts, source, p.pid, th.tid, callsite_id) from __intrinsic_profiler_sample {SAMPLER}",
     """select json_array('heap', ts, p.pid, size, callsite_id) from heap_profile_allocation
         left join process p using (upid)""",
-    """select json_array('callsite', c.id, c.parent_id, f.name, f.rel_pc, m.name, m.build_id) from stack_profile_callsite c
-        join stack_profile_frame f on f.id = c.frame_id left join stack_profile_mapping m on m.id = f.mapping""",
+    """select json_array('callsite', c.id, c.parent_id, f.name, f.rel_pc, m.name, m.build_id,
+        (select max(source_file) from stack_profile_symbol s where s.symbol_set_id = f.symbol_set_id))
+        from stack_profile_callsite c join stack_profile_frame f on f.id = c.frame_id
+        left join stack_profile_mapping m on m.id = f.mapping""",
     """select json_array('stat', name, severity, value) from stats where value > 0 and name not in
         ('guess_trace_type_duration_ns','parse_trace_duration_ns','traced_data_sources_seen','clock_sync_cache_miss')""",
 ]
@@ -161,13 +163,14 @@ def ask(path):
                 rows.args[number][ours + ends] = canon(value)
                 break
     sites = {r[0]: r[1:] for r in rows["callsite"]}
-    rows.stacks = {}
+    rows.stacks, rows.scripts = {}, {}
     for site in sites:
-        frames, at = [], site
+        frames, scripts, at = [], [], site
         while at is not None:
-            at, name, pc, mapping, build = sites[at]
+            at, name, pc, mapping, build, source = sites[at]
             frames.append((name or hex(pc), "" if (mapping or "").endswith("_inline") else mapping or "", build or ""))
-        rows.stacks[site] = tuple(frames)
+            scripts.append((name or "(anonymous)", source or "", ""))
+        rows.stacks[site], rows.scripts[site] = tuple(frames), tuple(scripts)
     return rows
 
 
@@ -231,7 +234,8 @@ LOCATIONS = ("source.", "source_location.", "task.")  # names of arguments, not 
 SYMBOL = ("chrome_mojo_event_info", "mojo_interface_method_iid")
 COLUMNS = ("tdur", "thread_instruction_delta")  # of the importer's table of slices
 
-SAMPLES = {"perf_sample": "linux.perf", "cpu_profile": "chrome", "stack_sample": "profiler"}
+SAMPLES = {"perf_sample": "linux.perf", "cpu_profile": "chrome", "cpu_profile_idle": "chrome", "stack_sample": "profiler"}
+V8 = "legacy_v8"  # source of CPU profiles of V8
 Slice = collections.namedtuple("Slice", "key depth place process args stack end_stack track", defaults=[None])
 
 
@@ -346,7 +350,8 @@ class Judge:
             self.multisets(path, "call stacks", *of(lambda s: (s.stack, s.end_stack if s.end_stack != s.stack else ())))
 
     def samples(self, path, own, want, slices, samples):
-        theirs = [(source if source in SAMPLES.values() else "profiler", ts, pid, tid, want.stacks.get(site, ()))
+        theirs = [("chrome", ts, pid, tid, want.scripts.get(site, ())) if source == V8 else
+                  (source if source in SAMPLES.values() else "profiler", ts, pid, tid, want.stacks.get(site, ()))
                   for ts, source, pid, tid, site in want["sample"]]
         if own:  # each sample is also a slice, which has the frames as an argument
             lists = collections.defaultdict(set)
@@ -367,7 +372,23 @@ class Judge:
             for size in (m["args"]["allocated"], -m["args"]["freed"]):
                 if size != 0:
                     ours.append(("heap", m["ts_ns"], m.get("pid"), size, frames))
-        self.multisets(path, "samples", theirs, ours)
+        writers = {(row[2], row[3]) for row in want["sample"] if row[1] == V8}
+        self.multisets(path, "samples", self.moved(path, theirs, ours, writers), ours)
+
+    def moved(self, path, theirs, ours, writers):
+        """Moves samples of V8 from the thread that writes a profile, which the importer shows, to the one that is profiled:
+        it has the same samples.  Each writer has one."""
+        threads, all_ours = {}, set(ours)
+        for writer in sorted(writers):
+            times = [(s[1], s[4]) for s in theirs if s[2:4] == writer]
+            of_process = {s[3] for s in ours if s[0] == "chrome" and s[2] == writer[0]}
+            fits = [tid for tid in sorted(of_process, key=str)
+                    if all(("chrome", ts, writer[0], tid, frames) in all_ours for ts, frames in times)]
+            if len(fits) != 1:
+                self.say(path, "samples", f"the samples of thread {writer} are those of {fits} here")
+            else:
+                threads[writer] = fits[0]
+        return [s[:3] + (threads.get(s[2:4], s[3]),) + s[4:] for s in theirs]
 
     def counters(self, path, own, want, have):
         theirs = [(r[0], canon(float(r[1] or "nan")), r[2] or "counter") + (() if own else tuple(r[3:]))
@@ -401,7 +422,8 @@ class Judge:
     def names(self, path, own, want, have):
         """Names of processes and threads that have events."""
         rows = want["slice"] + want["state"]
-        tids = {(r[6], r[7]) for r in rows} | {(r[3], r[4]) for r in want["counter"]} | {(r[2], r[3]) for r in want["sample"]}
+        tids = {(r[6], r[7]) for r in rows} | {(r[3], r[4]) for r in want["counter"]} | {
+            (r[2], r[3]) for r in want["sample"] if r[1] != V8}
         pids = {pid for pid, _ in tids} | {r[1] for r in want["heap"]}
         place = (lambda *n: ()) if own else (lambda *n: n)  # numbers of outputs may be the writer's
         for what, theirs in (("process", {place(p) + (n,) for p, n in want["process"] if n and p in pids}),
@@ -425,7 +447,7 @@ class Judge:
 # ---- cuts ----
 
 def rows_of(rows, since, until):
-    """Slices, counters and arrows that lie in the window, without ids that a copy may change."""
+    """Slices, counters, arrows and samples that lie in the window, without ids that a copy may change."""
     slices = collections.Counter()
     for _, ts, dur, depth, name, category, pid, tid, process, args, _, _, kind, track in rows["slice"]:
         if since <= ts and (until is None or (ts < until and dur >= 0 and ts + dur <= until)):
@@ -434,7 +456,9 @@ def rows_of(rows, since, until):
     inside = lambda ts: since <= ts and (until is None or ts < until)
     counters = collections.Counter(tuple(r) for r in rows["counter"] if inside(r[0]))
     flows = collections.Counter(tuple(r) for r in rows["flow"] if inside(r[0]) and inside(r[2]))
-    return slices, counters, flows
+    samples = collections.Counter((ts, source, pid, tid, rows.scripts.get(site))
+                                  for ts, source, pid, tid, site in rows["sample"] if inside(ts))
+    return slices, counters, flows, samples
 
 
 def errors_of(rows):
@@ -444,7 +468,7 @@ def errors_of(rows):
 
 
 def times_of(rows, most):
-    times = sorted({r[1] for r in rows["slice"]} | {r[0] for r in rows["counter"]})
+    times = sorted({r[1] for r in rows["slice"]} | {r[0] for r in rows["counter"]} | {r[0] for r in rows["sample"]})
     step = max(1, len(times) // most)
     return times[::step]
 
@@ -456,7 +480,8 @@ def cut(judge, path, most=12):
         return
     judge.count += 1
     out = os.path.join(judge.tmp, "cut.pftrace")
-    first = min([r[1] for r in whole["slice"]] + [r[0] for r in whole["counter"]], default=None)
+    first = min([r[1] for r in whole["slice"]] + [r[0] for r in whole["counter"]] +
+                [r[0] for r in whole["sample"]], default=None)
     for t in times_of(whole, most):
         for since, until in ((t, None), (first, t)):
             if until is not None and until <= first:
@@ -467,8 +492,8 @@ def cut(judge, path, most=12):
                 judge.say(path, "cuts", f"{options}: status {r.returncode}: {r.stderr.decode()[:200]}")
                 continue
             part = ask(out) if os.path.exists(out) and os.path.getsize(out) else Rows()
-            for what, want, got in zip(("slices", "counters", "arrows"), rows_of(whole, since, until),
-                                       rows_of(part, since, until) if part else (collections.Counter(),) * 3):
+            for what, want, got in zip(("slices", "counters", "arrows", "samples"), rows_of(whole, since, until),
+                                       rows_of(part, since, until) if part else (collections.Counter(),) * 4):
                 missing, more = want - got, got - want
                 if missing or more:
                     judge.say(path, "cuts", f"{' '.join(options)}: {what}: missing {list(missing)[:2]}, more {list(more)[:2]}")
@@ -514,6 +539,9 @@ STATS = {
     "log-thread": "track_event_parser_errors", "stack-callstack": "stackprofile_invalid_callstack_id",
     "stack-frame": "stackprofile_invalid_frame_id", "stack-mapping": "stackprofile_invalid_mapping_id",
     "stack-string": "stackprofile_invalid_string_id", "stack-empty": "stackprofile_empty_callstack",
+    "profile-start": "legacy_v8_cpu_profile_invalid_callsite", "profile-node": "legacy_v8_cpu_profile_invalid_callsite",
+    "profile-sample": "legacy_v8_cpu_profile_invalid_sample", "profile-count": "legacy_v8_cpu_profile_invalid_sample",
+    "profile-time": "legacy_v8_cpu_profile_invalid_sample",
     "stream-deltas": "stackprofile_parser_error", "stream-time": "streaming_profile_invalid_timestamp",
     "heap-time": "heapprofd_last_profile_timestamp", "heap-clock": "clock_sync_failure_unknown_source_clock",
     "perf-lost": "perf_cpu_lost_records", "perf-skipped": "perf_samples_skipped",

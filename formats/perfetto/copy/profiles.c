@@ -1,0 +1,132 @@
+/*
+ * CPU profiles of V8 in copies: the JSON of their events (read/profiles.c).  Of an event that is left out,
+ * its nodes stay, as later samples may be of them, and its time differences are added to those of the next
+ * event that is copied.  Where times are moved, startTime is, unless moved snapshots convert it.
+ */
+#include "perfetto/copy/copy.h"
+
+#include <inttypes.h>
+
+#include "json/scan.h"
+
+/* ---- the event ---- */
+
+static int64_t whole(const struct json_token *t)
+{
+	uint64_t v;
+
+	return (t->kind == JSON_UINT || t->kind == JSON_INT) && json_integer(json_token_text(t), &v)
+	           ? (int64_t)v
+	           : 0;
+}
+
+static void read_deltas(struct pfc_profile *p, const struct json_token *times)
+{
+	struct json_walk w = cpu_profile_list(times);
+
+	while (json_walk_next(&w)) {
+		if (p->delta.kind == JSON_ABSENT)
+			p->delta = w.value;
+		p->us = (int64_t)((uint64_t)p->us + (uint64_t)whole(&w.value));
+	}
+}
+
+/* Returns false if the text is none of a profile. */
+static bool read_json(struct pfc_profile *p, struct slice s)
+{
+	const char *const end = s.p + s.n;
+	struct json x = { .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_token t = { .p = json_skip_blanks(s.p, end) };
+
+	t.end = json_value(&x, t.p, end, &t.kind);
+	if (t.end == NULL)
+		return false;
+	p->json = s;
+	p->start = cpu_profile_member(&t, "startTime");
+	const struct cpu_profile_chunk chunk = cpu_profile_chunk(&t);
+	p->nodes = chunk.nodes;
+	read_deltas(p, &chunk.times);
+	return p->start.kind != JSON_ABSENT || !cpu_profile_chunk_is_empty(&chunk);
+}
+
+struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_packet *k)
+{
+	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
+	const struct pfc_profile none = { .json = slice_of(NULL, 0) };
+	struct pfc_profile p = none;
+	struct pf_wire w = pf_wire_on(k->event);
+	struct pf_legacy l;
+
+	pf_decode_legacy(&l, k->te.legacy);
+	if (l.phase != 'P' || (q != NULL && !q->valid && (k->flags & PF_NEEDS) != 0))
+		return none;
+	p.key = hash_u64(l.id, (uint64_t)(uint32_t)(q != NULL ? q->pid : 0) << 8 | l.id_kind);
+	while (pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES))) {
+		const struct slice s = pf_content(pf_wire_slice(&w), PF_annotation_legacy_json_value);
+		if (s.p != NULL && read_json(&p, s))
+			return p;
+	}
+	return none;
+}
+
+/* ---- changes ---- */
+
+/* The sum of time differences left out.  NULL: there are too many profiles, or no memory. */
+static int64_t *find_sum(struct pfc_states *all, uint64_t key)
+{
+	const uint32_t known = table64_get(&all->profiles, key);
+
+	if (known != TABLE_NONE)
+		return &all->profile_us[known];
+	if (all->nprofiles == CPU_PROFILE_MAX)
+		return NULL;
+	if (!array_reserve(&all->profile_us, all->nprofiles, &all->profiles_cap, sizeof *all->profile_us) ||
+	    !table64_put(&all->profiles, key, all->nprofiles)) {
+		all->failed = true;
+		return NULL;
+	}
+	all->profile_us[all->nprofiles] = 0;
+	return &all->profile_us[all->nprofiles++];
+}
+
+/* Writes the JSON with another number in place of a token. */
+static void put_number(struct text *t, const struct pfc_profile *p, const struct json_token *at, int64_t v)
+{
+	text_add(t, p->json.p, (size_t)(at->p - p->json.p));
+	text_printf(t, "%" PRId64, v);
+	text_add(t, at->end, (size_t)(p->json.p + p->json.n - at->end));
+}
+
+bool pfc_profile_leave(struct pfc_states *all, const struct pfc_profile *p, struct text *t)
+{
+	int64_t *const sum = p->us != 0 ? find_sum(all, p->key) : NULL;
+	struct json_walk w = cpu_profile_list(&p->nodes);
+
+	if (sum != NULL)
+		*sum = (int64_t)((uint64_t)*sum + (uint64_t)p->us);
+	if (!json_walk_next(&w))
+		return false;
+	text_add(t, "{\"cpuProfile\":{\"nodes\":", 23);
+	text_add(t, p->nodes.p, (size_t)(p->nodes.end - p->nodes.p));
+	text_add(t, "}}", 2);
+	return true;
+}
+
+bool pfc_profile_copy(struct pfc_states *all, const struct pfc_profile *p, struct text *t)
+{
+	int64_t *const sum = p->delta.kind != JSON_ABSENT ? find_sum(all, p->key) : NULL;
+
+	if (sum == NULL || *sum == 0)
+		return false;
+	put_number(t, p, &p->delta, (int64_t)((uint64_t)whole(&p->delta) + (uint64_t)*sum));
+	*sum = 0;
+	return true;
+}
+
+bool pfc_profile_move(const struct pfc_profile *p, uint64_t by, struct text *t)
+{
+	if (p->start.kind == JSON_ABSENT)
+		return false;
+	put_number(t, p, &p->start, (int64_t)((uint64_t)whole(&p->start) - by / 1000));
+	return true;
+}
