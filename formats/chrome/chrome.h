@@ -467,9 +467,6 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 /* Reads ts and dur of st->rec, with findings. */
 void chrome_read_times(struct chrome_reading *st);
 
-/* Converts a JSON number of microseconds, rounded down.  Returns false if *ns cannot hold it. */
-bool chrome_read_us(struct slice number, int64_t *ns);
-
 /* Returns the text of a string with its escapes resolved; for any other value, its bytes. */
 struct slice chrome_text(struct arena *a, const struct json_token *t);
 

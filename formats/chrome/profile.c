@@ -49,7 +49,7 @@ static void begin_profile(struct chrome_reading *st, const struct json_token *da
 	const uint64_t key = profile_key(st);
 	struct cpu_profile p = { .owner = st->task, .zero_ns = st->r->trace->zero_ns };
 
-	if (!cpu_profile_start(f, &start, st->rec.p, &p.us))
+	if (!cpu_profile_start(f, &start, st->rec.p, &p.ns))
 		return;
 	const bool is_known = cpu_profile_find(f, key) != CPU_PROFILE_NONE;
 	if (cpu_profile_begin_keyed(f, key, p) && is_known)
@@ -117,6 +117,7 @@ static bool begin_file(struct chrome_reading *st, const struct json_token *nodes
 	const struct json_token frame = cpu_profile_member(&w.value, "callFrame");
 	if (frame.kind == JSON_ABSENT)
 		return false;
+	chrome_set_dialect(st, CHROME_DIALECT_CPUPROFILE); /* the name of the process needs it */
 	const struct cpu_profile p = { .owner = chrome_no_task(st), .zero_ns = st->r->trace->zero_ns };
 	if (p.owner == NULL) {
 		st->r->no_memory = true;
@@ -124,7 +125,6 @@ static bool begin_file(struct chrome_reading *st, const struct json_token *nodes
 	}
 	if (!cpu_profile_begin(&f->all, p))
 		return st->r->no_memory;
-	chrome_set_dialect(st, CHROME_DIALECT_CPUPROFILE);
 	f->file = f->all.n;
 	f->has_start = false;
 	f->all.nsamples = 0;
@@ -151,7 +151,10 @@ bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, con
 	if (!is_open)
 		return false;
 	if (slice_is(key, "startTime")) {
-		f->has_start = cpu_profile_start(&f->all, t, t->p, &f->all.list[f->file - 1].us);
+		int64_t *const ns = &f->all.list[f->file - 1].ns;
+		f->has_start = cpu_profile_start(&f->all, t, t->p, ns);
+		if (f->has_start && *ns > 0) /* V8: since the machine started, Bun: since 1970 */
+			chrome_mark_wall(st, st->r->trace->zero_ns + (uint64_t)*ns);
 	} else if (slice_is(key, "samples")) {
 		cpu_profile_read_ids(&f->all, f->file - 1, t);
 		return true;

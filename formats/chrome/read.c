@@ -271,17 +271,6 @@ static bool parse_usec(const char *p, const char *e, uint64_t max, struct usec *
 	return fits;
 }
 
-bool chrome_read_us(struct slice number, int64_t *ns)
-{
-	const bool minus = number.n > 0 && *number.p == '-';
-	struct usec t;
-
-	if (!parse_usec(number.p + minus, number.p + number.n, INT64_MAX - 1, &t))
-		return false;
-	*ns = minus ? -(int64_t)(t.ns + (t.below > NOISE)) : (int64_t)(t.ns + (t.below >= BELOW - NOISE));
-	return true;
-}
-
 /* Returns the last time: that of other formats; output of tracetool may use all 64 bits. */
 static uint64_t max_time(const struct chrome_reading *st)
 {

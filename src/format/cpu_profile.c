@@ -119,6 +119,26 @@ static bool read_i64(const struct json_token *t, int64_t *v)
 	return true;
 }
 
+/* Reads microseconds.  V8 writes integers, Bun's start of a profile has a fraction. */
+static bool read_us(const struct json_token *t, int64_t *ns)
+{
+	static const int64_t units[] = { 100, 10, 1 };
+	const struct slice s = token_text(t);
+	const char *const e = s.p + s.n, *const dot = t->kind == JSON_NUMBER ? memchr(s.p, '.', s.n) : NULL;
+	const bool minus = s.n > 0 && *s.p == '-';
+	int64_t us, fraction = 0;
+
+	const struct json_token whole = { s.p, dot, minus ? JSON_INT : JSON_UINT };
+	if (!read_i64(dot != NULL ? &whole : t, &us) || __builtin_mul_overflow(us, 1000, ns))
+		return false;
+	for (const char *p = dot != NULL ? dot + 1 : e; p < e; p++) {
+		if (*p < '0' || *p > '9')
+			return false;
+		fraction += p - dot <= 3 ? (*p - '0') * units[p - dot - 1] : 0;
+	}
+	return !__builtin_add_overflow(*ns, minus ? -fraction : fraction, ns);
+}
+
 static void check_list(const struct cpu_profiles *f, enum cpu_profile_fault fault, const struct json_token *t)
 {
 	struct quoted q;
@@ -261,16 +281,15 @@ static const char bad_delta[] = "an invalid time since the last sample";
 /* Adds the time since the last sample.  Returns false if the sum, *ts, is no time of the trace. */
 static bool add_delta(struct cpu_profile *p, const struct json_token *t, uint64_t *ts, struct mistakes *bad)
 {
-	int64_t delta, us;
-	const bool valid = read_i64(t, &delta) && !__builtin_add_overflow(p->us, delta, &us);
+	int64_t delta, ns;
+	const bool valid = read_us(t, &delta) && !__builtin_add_overflow(p->ns, delta, &ns);
 
 	if (valid)
-		p->us = us;
-	const bool fits = p->us < INT64_MAX / 1000 && p->us >= 0 - (int64_t)(p->zero_ns / 1000);
+		p->ns = ns;
+	const bool fits = p->ns >= 0 || -(uint64_t)p->ns <= p->zero_ns;
 	if (!valid || !fits)
 		add_mistake(bad, t);
-	if (fits)
-		*ts = p->zero_ns + (uint64_t)p->us * 1000;
+	*ts = p->zero_ns + (uint64_t)p->ns;
 	return fits;
 }
 
@@ -398,14 +417,14 @@ void cpu_profile_read_times(struct cpu_profiles *f, uint32_t profile, const stru
 
 /* ---- profiles ---- */
 
-bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t, const char *at, int64_t *us)
+bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t, const char *at, int64_t *ns)
 {
 	struct quoted q;
 
-	if (read_i64(t, us))
+	if (read_us(t, ns))
 		return true;
 	report(f, CPU_PROFILE_TIME, t->kind != JSON_ABSENT ? t->p : at,
-	       "startTime is %s, expected an integer", quoted(&q, token_text(t)));
+	       "startTime is %s, expected microseconds", quoted(&q, token_text(t)));
 	return false;
 }
 

@@ -35,7 +35,7 @@ struct cpu_profile_node {
 
 struct cpu_profile {
 	const void *owner; /* of the reader */
-	int64_t us;        /* time of the last sample ... */
+	int64_t ns;        /* time of the last sample ... */
 	uint64_t zero_ns;  /* ... from this time on */
 };
 
@@ -86,9 +86,9 @@ static inline bool cpu_profile_chunk_is_empty(const struct cpu_profile_chunk *c)
 	return c->nodes.kind == JSON_ABSENT && c->samples.kind == JSON_ABSENT && c->times.kind == JSON_ABSENT;
 }
 
-/* Reads the start of a profile, in us.  Returns false after a finding; at: its place if the token is absent.
+/* Reads the start of a profile.  Returns false after a finding; at: its place if the token is absent.
  */
-bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t, const char *at, int64_t *us);
+bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t, const char *at, int64_t *ns);
 
 /* Begins a profile.  Returns false after a finding if there are too many. */
 bool cpu_profile_begin(struct cpu_profiles *f, struct cpu_profile p);

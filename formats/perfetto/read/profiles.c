@@ -77,15 +77,12 @@ static void begin(struct pf_state *st, struct pf_track *t, const struct json_tok
 	const uint64_t key = key_of(st, t);
 	const bool is_known = cpu_profile_find(f, key) != CPU_PROFILE_NONE;
 	struct cpu_profile p = { .owner = t };
-	int64_t us;
 	uint64_t ts;
 
-	if (!cpu_profile_start(f, start, start->p, &us))
+	if (!cpu_profile_start(f, start, start->p, &p.ns))
 		return;
-	(void)pf_legacy_time(st, us, &ts); /* times before 0 are valid: samples follow */
-	const int64_t ns = (int64_t)ts;
-	p.us = ns / 1000 - (ns % 1000 < 0);
-	p.zero_ns = (uint64_t)(ns - p.us * 1000);
+	(void)pf_legacy_time(st, p.ns / 1000, &ts); /* times before 0 are valid: samples follow */
+	p.ns = (int64_t)ts;
 	if (cpu_profile_begin_keyed(f, key, p) && is_known)
 		pf_report(st, PF_RULE_PROFILE_DUPLICATE,
 		          "a CPU profile of this process and id has begun before");

@@ -54,12 +54,12 @@ struct mark_set {
 
 /* A position in the set.  Zero-initialise. */
 struct mark_cursor {
-	uint64_t at;          /* index of the least entry >= the last query */
-	uint64_t last;        /* the last query */
-	uint64_t from;        /* index of the first entry in the block */
-	uint32_t n;           /* entries in the block */
-	uint64_t *block;      /* NULL: the set is in memory */
-	const uint64_t *page; /* found last; NULL: none */
+	uint64_t at;              /* index of the least entry >= the last query */
+	uint64_t last;            /* the last query */
+	uint64_t from;            /* index of the first entry in the block */
+	uint32_t n;               /* entries in the block */
+	uint64_t *block;          /* NULL: the set is in memory */
+	const uint64_t *page;     /* found last; NULL: none */
 	uint64_t absent, present; /* numbers of pages: those in [absent, present) do not exist */
 };
 
