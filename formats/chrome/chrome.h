@@ -383,7 +383,7 @@ enum chrome_rule chrome_fault_rule(const struct chrome_reading *st);
 
 void chrome_damage_free(struct chrome_reading *st);
 
-/* ---- document/starts.c ---- */
+/* ---- document/document.c: what begins where ---- */
 
 /* *more: the answer depends on bytes after e, or after the window. */
 
@@ -402,21 +402,10 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more);
 bool chrome_is_key(struct slice key);
 
-/* Whether an array of events, or of samples, begins at the bracket p. */
-bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more);
-bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more);
-
-/* Whether the object around the events begins at the brace p. */
-bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more);
-
-/* Whether reading can continue at p, after damage from `from` on. */
-bool chrome_resumes(struct chrome_reading *st, const char *from, const char *p, bool *more);
-
-/* ---- document/wide.c ---- */
+/* ---- document/event.c: files in UTF-16 ---- */
 
 /* Continues reading as UTF-16.  Returns false on OOM. */
 bool chrome_wide_begin(struct chrome_reading *st, bool big);
-void chrome_wide_free(struct chrome_wide *w);
 
 /* Sets the window to the text of the next bytes; `more`: and of further ones.  Returns false if the input's
  * window has none. */

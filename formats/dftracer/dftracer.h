@@ -12,8 +12,7 @@
  * names.c     its process, the names of its hashes
  * metadata.c  metadata that applies to other records
  * meaning.c   records as events
- * raw.c       raw events
- * recover.c   records of damaged traces
+ * raw.c       records as they stand: raw events, recovery
  * write/      events of any format as records, and copies of records
  */
 

@@ -1,16 +1,268 @@
 /*
- * The writer of folded stacks.  Events arrive track by track in order of time.  The open spans of a track
- * become paths in the tree, which sums their self times and counts samples.  The tree is written at the end
- * of the output, or when it is full: a stack may then have several lines, which readers add up.
+ * The writer of folded stacks, the input of flame graph tools: one line per stack of names, with the sum of
+ * its self times in ns or the number of its samples.  Events arrive track by track in order of time.  The
+ * open spans of a track become paths in the tree, which sums their self times and counts samples.  The tree
+ * is written at the end of the output, or when it is full: a stack may then have several lines, which readers
+ * add up.
  *
  * Self time of spans that overlap without nesting is computed as in stats: a span covers time of each span
  * around it once, and the last of several spans with equal start and end encloses the others.
  */
-#include "folded/folded.h"
+#include <stdlib.h>
+
+#include <stdlib.h>
 
 #include "base/open_spans.h"
+#include "base/table.h"
+#include "format/format.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
+#include "out/known.h"
+#include "output/text_visible.h"
+
+enum folded_loss {
+#define LOSS(row, ...) FOLDED_##row,
+#include "folded/losses.def"
+#undef LOSS
+	FOLDED_LOSSES
+};
+
+static const struct loss losses[FOLDED_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "folded/losses.def"
+#undef LOSS
+};
+
+/* ---- limits ---- */
+
+#define FOLDED_NAME_MAX 1024U              /* bytes of a name that are shown */
+#define FOLDED_TREE_MAX ((size_t)64 << 20) /* bytes of the tree; a full one is written and emptied */
+#define FOLDED_OPEN_MAX 4096U              /* open spans of a track, frames of a sample */
+
+/* ---- the tree of stacks ---- */
+
+/*
+ * The tree of all stacks (a trie of frames), and its lines.  Frames are interned by name, nodes by parent and
+ * frame, so that adding a stack costs one hash lookup per frame.
+ *
+ * Lines repeat the frames of their parents: deep stacks make the output quadratic.  After MAX_LINES bytes,
+ * each line ends with the first frame beyond SHORT_STACK bytes, which is a loss.
+ */
+
+/* A stack: a path of frames from the root. */
+struct folded_node {
+	unsigned __int128 self; /* ns, or number of samples */
+	uint32_t parent;        /* less than the number of the node */
+	uint32_t frame;
+	bool shown; /* written even if self is 0 */
+};
+
+/* Texts are in the arena of the tree. */
+struct folded_frame {
+	struct slice name;  /* name of the events, cut to FOLDED_NAME_MAX + 1 bytes */
+	struct slice shown; /* name as written */
+};
+
+/* Frame of spans that are not selected: they take time from the spans around them, and have no line. */
+#define FOLDED_LEFT_OUT (UINT32_MAX - 1)
+
+/* Zero-initialise, then call folded_tree_begin().  Nodes and frames are numbers; UINT32_MAX is OOM, also as
+ * an argument. */
+struct folded_tree {
+	struct folded_node *nodes; /* [0] is the root, which has no frame */
+	uint32_t nnodes, nodes_cap;
+	struct folded_frame *frames;
+	uint32_t nframes, frames_cap;
+	struct arena arena;
+	struct tabletext frame_of;            /* name -> frames[] */
+	struct known_text known[KNOWN_TEXTS]; /* cache of frame_of */
+	struct table64 node_of;               /* parent << 32 | frame -> nodes[] */
+	struct text scratch;
+	uint64_t line_bytes_left; /* bytes of lines that are written in full, see FOLDED_STACK_CUT */
+};
+
+#define MAX_LINES ((uint64_t)64 << 20)  /* bytes of lines written in full, per tree */
+#define SHORT_STACK 64                  /* minimum bytes of a line after that */
+#define MAX_DEPTH (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
+
+/* ---- frames ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Replaces the blank before a number at the end of a name: flame graph tools read " 12" or " 12.5" at the end
+ * of a stack as a second count. */
+static void join_number(char *p, size_t n)
+{
+	size_t i = n;
+
+	while (i > 0 && is_digit(p[i - 1]))
+		i--;
+	if (i > 0 && p[i - 1] == '.') {
+		i--;
+		while (i > 0 && is_digit(p[i - 1]))
+			i--;
+	}
+	if (i > 0 && i < n && is_digit(p[i]) && p[i - 1] == ' ')
+		p[i - 1] = '_';
+}
+
+/* Writes a name as a frame: not empty, without ';', line feeds and invisible characters.  The manual lists
+ * the escapes. */
+static void put_name(struct text *t, struct slice name)
+{
+	struct text shown = { .p = NULL };
+	const size_t at = t->n;
+
+	text_visible(&shown, name.n > 0 ? name : SLICE_LIT("(no name)"), FOLDED_NAME_MAX);
+	for (size_t i = 0; i < shown.n; i++)
+		if (shown.p[i] == ';')
+			text_str(t, "\\x3b");
+		else if (shown.p[i] == '#' && i == 0)
+			text_str(t, "\\x23"); /* '#' starts a comment */
+		else
+			text_char(t, shown.p[i]);
+	t->failed |= shown.failed;
+	if (!t->failed)
+		join_number(t->p + at, t->n - at);
+	text_free(&shown);
+}
+
+static uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
+{
+	if (name.n > FOLDED_NAME_MAX + 1)
+		name.n = FOLDED_NAME_MAX + 1; /* one more, so that text_visible() shows the cut */
+	struct known_text *const known = known_text(t->known, KNOWN_TEXTS, name, 0);
+	if (known_text_is(known, name, 0))
+		return known->number;
+	const uint32_t i = tabletext_get(&t->frame_of, name);
+	if (i != TABLE_NONE) {
+		known_text_set(known, name, 0, i);
+		return i;
+	}
+	text_clear(&t->scratch);
+	put_name(&t->scratch, name);
+	const struct slice own = arena_copy(&t->arena, name);
+	const struct slice text = arena_copy(&t->arena, slice_of(t->scratch.p, t->scratch.n));
+	if (t->scratch.failed || own.p == NULL || text.p == NULL ||
+	    !array_reserve(&t->frames, t->nframes, &t->frames_cap, sizeof *t->frames) ||
+	    !tabletext_put(&t->frame_of, own, t->nframes))
+		return UINT32_MAX;
+	t->frames[t->nframes] = (struct folded_frame){ own, text };
+	return t->nframes++;
+}
+
+/* ---- nodes ---- */
+
+static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
+{
+	if (!array_reserve(&t->nodes, t->nnodes, &t->nodes_cap, sizeof *t->nodes))
+		return UINT32_MAX;
+	t->nodes[t->nnodes] = (struct folded_node){ .parent = parent, .frame = frame };
+	return t->nnodes++;
+}
+
+/* Return the frame of a name, and the child of a node with this frame; add it if needed. */
+static uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t frame)
+{
+	if (parent == UINT32_MAX || frame == UINT32_MAX)
+		return UINT32_MAX;
+	const uint64_t key = (uint64_t)parent << 32 | frame;
+	const uint32_t i = table64_get(&t->node_of, key);
+
+	if (i != TABLE_NONE)
+		return i;
+	if (!table64_put(&t->node_of, key, t->nnodes))
+		return UINT32_MAX;
+	return add_node(t, parent, frame);
+}
+
+static bool folded_tree_begin(struct folded_tree *t)
+{
+	t->line_bytes_left = MAX_LINES;
+	return add_node(t, 0, 0) == 0;
+}
+
+static void folded_tree_free(struct folded_tree *t)
+{
+	free(t->nodes);
+	free(t->frames);
+	arena_free(&t->arena);
+	tabletext_free(&t->frame_of);
+	table64_free(&t->node_of);
+	text_free(&t->scratch);
+}
+
+/* Returns the bytes of memory that the tree uses. */
+static size_t folded_tree_size(const struct folded_tree *t)
+{
+	/* Arrays grow by doubling. */
+	return 2 * (t->nnodes * sizeof *t->nodes + t->nframes * sizeof *t->frames) + t->arena.used +
+	       (t->node_of.mask + 1) * sizeof *t->node_of.slots +
+	       (t->frame_of.mask + 1) * sizeof *t->frame_of.slots;
+}
+
+/* Gets the frames from the root to a node.  Returns their number. */
+static uint32_t get_path(const struct folded_tree *t, uint32_t node, uint32_t path[MAX_DEPTH])
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = node; i != 0; i = t->nodes[i].parent)
+		depth++;
+	for (uint32_t i = depth; node != 0; node = t->nodes[node].parent)
+		path[--i] = t->nodes[node].frame;
+	return depth;
+}
+
+/* Copies a node of another tree, with its parents but without times. */
+static uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
+{
+	uint32_t path[MAX_DEPTH], copy = 0;
+	const uint32_t depth = get_path(from, node, path);
+
+	for (uint32_t i = 0; i < depth && copy != UINT32_MAX; i++)
+		copy = folded_node_of(t, copy,
+		                      path[i] == FOLDED_LEFT_OUT
+		                          ? FOLDED_LEFT_OUT
+		                          : folded_frame_of(t, from->frames[path[i]].name));
+	return copy;
+}
+
+/* ---- lines ---- */
+
+static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk)
+{
+	struct text *const out = &chunk->text;
+	const size_t at = out->n;
+	uint32_t path[MAX_DEPTH];
+	const uint32_t depth = get_path(t, node, path);
+	bool cut = false;
+
+	for (uint32_t i = 0; i < depth && !cut; i++) {
+		if (path[i] == FOLDED_LEFT_OUT)
+			continue;
+		if (i > 0)
+			text_char(out, ';');
+		text_slice(out, t->frames[path[i]].shown);
+		cut = i + 1 < depth && out->n - at > SHORT_STACK && out->n - at > t->line_bytes_left;
+	}
+	if (cut)
+		ledger_add(&chunk->ledger, &losses[FOLDED_STACK_CUT], 0, 1);
+	text_char(out, ' ');
+	text_u128(out, t->nodes[node].self);
+	text_char(out, '\n');
+	t->line_bytes_left -= out->n - at < t->line_bytes_left ? out->n - at : t->line_bytes_left;
+}
+
+/* Adds a line for each stack with self time. */
+static void folded_tree_write(struct folded_tree *t, struct chunk *chunk)
+{
+	for (uint32_t i = 1; i < t->nnodes && !chunk->text.failed; i++)
+		if ((t->nodes[i].self > 0 || t->nodes[i].shown) && t->nodes[i].frame != FOLDED_LEFT_OUT)
+			write_node(t, i, chunk);
+}
 
 #define MAX_RUNS 64U /* runs that are searched for enclosing spans of a span */
 
@@ -51,7 +303,7 @@ static void open_pending(struct stack *s, struct chunk *chunk)
 
 	while (s->npending > 0) {
 		if (!covered_spans_cover(&s->open, start, end, MAX_RUNS, &parent))
-			ledger_add(&chunk->ledger, &folded_losses[FOLDED_OVERLAP], s->pending_offset, 1);
+			ledger_add(&chunk->ledger, &losses[FOLDED_OVERLAP], s->pending_offset, 1);
 		const uint32_t node = folded_node_of(s->tree, parent != NULL ? parent->what : s->root,
 		                                     s->pending[--s->npending]);
 		if (node == UINT32_MAX || !covered_spans_push(&s->open, start, end, node)) {
@@ -70,7 +322,7 @@ static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t 
 		close_until(s, start);
 	}
 	if (s->open.n + s->npending >= FOLDED_OPEN_MAX) {
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], offset, 1);
+		ledger_add(&chunk->ledger, &losses[FOLDED_TOO_DEEP], offset, 1);
 		return;
 	}
 	if (!array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending)) {
@@ -153,7 +405,7 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 		return;
 	}
 	if (e->name.n > FOLDED_NAME_MAX && !left_out)
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NAME_CUT], e->offset, 1);
+		ledger_add(&chunk->ledger, &losses[FOLDED_NAME_CUT], e->offset, 1);
 	add_pending(&st->stack, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
 	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
 		restart_tree(st, chunk);
@@ -167,13 +419,13 @@ static void count_sample(struct folded_writer *st, const struct batch *b, const 
 	struct call_stack stack;
 
 	if (!call_stack_get(&stack, b, e)) {
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NO_DURATION], e->offset, 1);
+		ledger_add(&chunk->ledger, &losses[FOLDED_NO_DURATION], e->offset, 1);
 		return;
 	}
 	enter_track(st, e->track, chunk);
 	uint32_t node = st->stack.root;
 	if (stack.n > FOLDED_OPEN_MAX)
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], e->offset, 1);
+		ledger_add(&chunk->ledger, &losses[FOLDED_TOO_DEEP], e->offset, 1);
 	for (uint32_t i = 0; i < stack.n && i < FOLDED_OPEN_MAX && node != UINT32_MAX; i++) {
 		const struct slice name = call_stack_from_root(&stack, i, address);
 		node = folded_node_of(&st->tree, node, folded_frame_of(&st->tree, name));
@@ -210,7 +462,7 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
 		if (left_out)
 			return;
 		if (event_has_category(e))
-			ledger_add(&chunk->ledger, &folded_losses[FOLDED_CATEGORY], e->offset, 1);
+			ledger_add(&chunk->ledger, &losses[FOLDED_CATEGORY], e->offset, 1);
 		if (e->nfields == 0)
 			return;
 		loss = FOLDED_FIELDS;
@@ -219,7 +471,7 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
 	} else if (event_is_flow(e)) {
 		loss = FOLDED_ARROWS;
 	}
-	ledger_add(&chunk->ledger, &folded_losses[loss], e->offset, 1);
+	ledger_add(&chunk->ledger, &losses[loss], e->offset, 1);
 }
 
 /* ---- the writer ---- */
@@ -253,7 +505,7 @@ static bool folded_close(struct writer *w, struct chunk *chunk)
 	if (!chunk->text.failed)
 		folded_tree_write(&st->tree, chunk);
 	if (w->run->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_FACTS], 0, w->run->trace->nmeta);
+		ledger_add(&chunk->ledger, &losses[FOLDED_FACTS], 0, w->run->trace->nmeta);
 	return true;
 }
 
@@ -279,12 +531,6 @@ static const struct writer_ops folded_writer_ops = {
 
 /* ---- the format ---- */
 
-const struct loss folded_losses[FOLDED_LOSSES + 1] = {
-#define LOSS LOSS_ROW
-#include "folded/losses.def"
-#undef LOSS
-};
-
 static const char *const suffixes[] = { ".folded", NULL };
 
 static const struct format_option options[] = {
@@ -303,5 +549,5 @@ const struct format folded_format = {
 	.suffixes = suffixes,
 	.options = options,
 	.writer = &folded_writer_ops,
-	.losses = folded_losses,
+	.losses = losses,
 };

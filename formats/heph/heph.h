@@ -5,8 +5,7 @@
  * checks its counter and time, meaning.c finds its track.  Valid packets that are only checked or copied pass
  * fast.c instead.  After damage, recover.c searches for the next packet.
  *
- *   format.c      probe, row of the format
- *   read.c        findings, packets, events and options
+ *   read.c        the row of the format, findings, packets, events and options
  *   attributes.c  attributes of events and options, repeated names
  *   fast.c        valid packets that are only checked or copied
  *   meaning.c     tracks; options and attributes that tracetool wrote
@@ -329,11 +328,6 @@ static inline uint64_t heph_max_elements(const struct reader *r)
 	return r->max_record / 8 > HEPH_MAX_ELEMENTS ? r->max_record / 8 : HEPH_MAX_ELEMENTS;
 }
 
-/* ---- format.c ---- */
-
-/* See reader_ops.probe. */
-int heph_probe(struct slice head, bool complete);
-
 /* ---- read.c ---- */
 
 /* Reports a finding at a position in the packet. */
@@ -350,8 +344,6 @@ void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k,
 /* Reports a text that is not UTF-8. */
 void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
     __attribute__((cold));
-
-extern const struct reader_ops heph_reader_ops;
 
 /* ---- fast.c ---- */
 

@@ -13,8 +13,8 @@
  * structure; events.c makes its event.  Plain records that are validated, or whose events need no fields,
  * pass fast.c instead.
  *
- *   format.c         registration, rules, detection of the layout
- *   read.c           framing and checks of one record; structure records; the batch loop
+ *   read.c           the row of the format, rules, detection of the layout; framing and checks of one record;
+ *                    structure records
  *   fast.c           plain records that are validated, or events without fields
  *   classes.c        class descriptions, and their unfolding into flat lists of fields
  *   events.c         roles of fields, label names, tracks, interpreted events
@@ -261,7 +261,7 @@ struct ht_state {
 	} long_record;
 };
 
-/* ---- format.c ---- */
+/* ---- read.c: findings, detection ---- */
 
 /* Reports a finding at the start of a record. */
 void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
@@ -269,9 +269,7 @@ void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec,
 
 #define HT_PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
 
-int ht_probe(struct slice head, bool complete);
-
-/* Same as ht_probe(); also sets the layout and the byte order that the second record fits. */
+/* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
 int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
 
 /* Returns true if a trace starts at p: an EndiannessInfoEvent, then a class info or field info whose name
@@ -297,8 +295,6 @@ static inline uint32_t ht_event_id_at(bool wire)
 }
 
 /* ---- read.c ---- */
-
-extern const struct reader_ops ht_reader_ops;
 
 /* Reserves memory for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);

@@ -8,6 +8,111 @@
 
 #include "base/memory.h"
 
+/* ---- findings ---- */
+
+const struct rule ht_rules[HT_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "htdump/rules.def"
+#undef RULE
+	{ .id = NULL }
+};
+
+void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(st->r->findings, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- detection ----
+ *
+ * The first record of a dump, an EndiannessInfoEvent (class 0), shows the layout: the class id is first in
+ * the wire layout and last in the document layout.  The second record, a class info, confirms it. */
+
+/* Matches the start of a class name or type name: not empty, printable, and ended by a NUL or a space or by
+ * the end of the input.  With `ascii`, other letters do not match: they are rare in real names and common in
+ * other files. */
+static bool looks_like_name(const char *p, const char *end, bool ascii)
+{
+	const char *const start = p;
+
+	while (p < end && p - start < 256 && ((*p > ' ' && *p < 0x7f) || (!ascii && (*p & 0x80) != 0)))
+		p++;
+	return p > start && (p == end || *p == '\0' || *p == ' ');
+}
+
+/* Matches a class info or field info at p, or its start at the end of the input. */
+static bool looks_like_description(const char *p, const char *end, bool wire, bool big, bool ascii)
+{
+	if (end - p < HT_HEAD_SIZE)
+		return false;
+	const uint32_t id = load_u32(p + ht_class_id_at(wire), big);
+	if (id != HT_CLASS_INFO && id != HT_CLASS_FIELD)
+		return false;
+	return end - p <= HT_HEAD_SIZE + 4 || looks_like_name(p + HT_HEAD_SIZE + 4, end, ascii);
+}
+
+/* Returns the number of bits that match one layout: 0, 20 if only the first record can be seen, more if the
+ * second record fits. */
+static int match_layout(const char *p, const char *end, bool complete, bool wire, bool *big)
+{
+	const char *const start = p;
+
+	*big = false;
+	if (looks_like_description(p, end, wire, false, true))
+		return 30; /* readable, but a finding: no EndiannessInfoEvent */
+	/* Several EndiannessInfoEvents in a row: concatenated dumps without events. */
+	while (end - p >= HT_ENDIANNESS_SIZE &&
+	       load_u32(p + ht_class_id_at(wire), false) == HT_CLASS_ENDIANNESS &&
+	       p - start < 64 * HT_ENDIANNESS_SIZE) {
+		const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
+		p += HT_ENDIANNESS_SIZE;
+		*big = order == 1;
+		if (order <= 1 && looks_like_description(p, end, wire, *big, false))
+			return 72;
+		for (int o = 0; order > 1 && o < 2; o++)
+			if (looks_like_description(p, end, wire, o == 1, true)) {
+				*big = o == 1;
+				return 64;
+			}
+	}
+	if (p == start || !complete || end - p >= HT_HEAD_SIZE + 4)
+		return 0;
+	/* The input ends within or after its first record. */
+	if (p[-1] != 0 && p[-1] != 1)
+		return 0;
+	*big = p[-1] == 1;
+	return 20 + (wire ? 4 : 0);
+}
+
+bool ht_probe_start(const char *p, const char *end, bool wire)
+{
+	const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
+
+	return order <= 1 && load_u32(p + ht_class_id_at(wire), false) == HT_CLASS_ENDIANNESS &&
+	       looks_like_description(p + HT_ENDIANNESS_SIZE, end, wire, order == 1, true);
+}
+
+int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
+{
+	bool big_wire, big_document;
+	const int w = match_layout(head.p, head.p + head.n, complete, true, &big_wire);
+	const int d = match_layout(head.p, head.p + head.n, complete, false, &big_document);
+
+	*wire = w >= d;
+	*big = *wire ? big_wire : big_document;
+	return *wire ? w : d;
+}
+
+static int ht_probe(struct slice head, bool complete)
+{
+	bool wire, big;
+
+	return ht_probe_layout(head, complete, &wire, &big);
+}
+
 #define FIRST_BLOCKS 8U /* more than the built-in classes have */
 
 /* Rare paths of read_record(), not inlined: their buffers would cost 9 % more instructions per record. */
@@ -440,7 +545,7 @@ static void ht_end(struct reader *r)
 		                  st->labels.one_pass ? " yet, and the input cannot be read twice" : "");
 }
 
-const struct reader_ops ht_reader_ops = {
+static const struct reader_ops ht_reader_ops = {
 	.state_size = sizeof(struct ht_state),
 	.probe = ht_probe,
 	.open = ht_open,
@@ -450,4 +555,33 @@ const struct reader_ops ht_reader_ops = {
 	.run = ht_run,
 	.end = ht_end,
 	.close = ht_close,
+};
+
+/* ---- the format ---- */
+
+static const char *const suffixes[] = { ".htdump", NULL };
+static const char *const dialects[] = { "wire", "document", NULL };
+
+static const struct format_option options[] = {
+	{ .name = "label-map",
+	  .arg = "FILE",
+	  .help = "names of integer labels: lines of category, label, number" },
+	{ .name = NULL },
+};
+
+const struct format htdump_format = {
+	.name = "htdump",
+	.title = "HawkTracer dump",
+	.spec = "HTDUMP format design (HawkTracer)",
+	.suffixes = suffixes,
+	.recounted = (const char *const[]){ "timestamp", NULL },
+	.dialects = dialects,
+	.options = options,
+	.reader = &ht_reader_ops,
+	.writer = &htw_ops,
+	.copier = &htw_copier_ops,
+	.recover = &ht_recover_ops,
+	.rules = ht_rules,
+	.losses = htw_losses,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_FACTS | HAS_NUMBERS,
 };

@@ -4,8 +4,7 @@
  * its objects, so records are in a temporary file until both are known.
  *
  *   write.c   events to records; the .prv file; the writer
- *   spans.c   open spans
- *   store.c   records and arrows until the end
+ *   spans.c   what waits: open spans; records and arrows until the end
  *   names.c   numbers of names and objects; the .pcf and .row files
  */
 #ifndef PARAVER_PARAVER_H
@@ -280,7 +279,7 @@ void paraver_start_async(struct paraver_state *st, uint32_t stack, const struct 
 void paraver_spans_end(struct paraver_state *st, struct chunk *chunk);
 void paraver_spans_free(struct paraver_spans *s);
 
-/* ---- store.c ---- */
+/* ---- spans.c: records until the end ---- */
 
 /* Moves the lines in memory to the file if they are many. */
 void paraver_store_spill(struct paraver_store *s);

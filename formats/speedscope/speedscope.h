@@ -1,9 +1,5 @@
-/*
- * Private header of the speedscope writer.
- *
- *   write.c    evented profiles of the spans of tracks; the writer
- *   frames.c   frames, which all profiles share; sampled profiles of call stacks
- */
+/* Private header of the speedscope writer: its limits, the frames that all profiles share, and sampled
+ * profiles of call stacks. */
 #ifndef SPEEDSCOPE_SPEEDSCOPE_H
 #define SPEEDSCOPE_SPEEDSCOPE_H
 
@@ -32,8 +28,6 @@ static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss
 	ledger_add(&chunk->ledger, &speedscope_losses[loss], offset, 1);
 }
 
-/* ---- frames.c: frames ---- */
-
 /* A frame is a name and a category; each pair is stored once.  The JSON is written at the end.
  * Zero-initialised. */
 struct speedscope_frames {
@@ -47,16 +41,6 @@ struct speedscope_frames {
 	uint32_t other; /* number + 1 of the frame that replaces frames beyond the limits; 0: none yet */
 };
 
-/* Returns the number of a category, from 1 on; 0 on OOM.  Keeps a pointer to its text. */
-uint32_t speedscope_category(struct speedscope_frames *f, struct slice category);
-
-/* Returns the number of a frame.  category: its number and `text`; 0: none.  offset: of the event. */
-uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t category,
-                          struct slice text, uint64_t offset, struct chunk *chunk);
-void speedscope_frames_free(struct speedscope_frames *f);
-
-/* ---- frames.c: sampled profiles ---- */
-
 /* The samples of one track and one class.  Zero-initialised except `cls`. */
 struct speedscope_samples {
 	const struct class *cls;
@@ -67,10 +51,6 @@ struct speedscope_samples {
 	uint64_t weight;     /* of the last stack: number of consecutive samples with it; 0: no stack */
 	uint64_t count;      /* samples */
 };
-
-/* Adds a sample.  A stack deeper than SPEEDSCOPE_STACK_DEPTH loses its innermost frames. */
-void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_frames *frames,
-                            const struct call_stack *stack, uint64_t offset, struct chunk *chunk);
 
 /* Returns the size in bytes. */
 static inline size_t speedscope_samples_size(const struct speedscope_samples *s)

@@ -1,9 +1,8 @@
 /*
  * Private header of the SQLite writer.
  *
- *   write.c    rows of events, facts and losses; the writer
+ *   write.c    a file system for SQLite, of temporary files; rows of events, facts and losses; the writer
  *   tables.c   the database: tables, values, rows, indexes
- *   files.c    a file system for SQLite, of temporary files
  */
 #ifndef SQLITE_SQLITE_H
 #define SQLITE_SQLITE_H
@@ -26,7 +25,7 @@ enum sqlite_loss {
 
 extern const struct loss sqlite_losses[SQLITE_LOSSES + 1];
 
-/* ---- files.c ---- */
+/* ---- write.c: the file system ---- */
 
 /* The database file outlives its connection, to be read afterwards; other files of SQLite do not. */
 struct sqlite_files {
@@ -37,13 +36,6 @@ struct sqlite_files {
 	bool registered;
 	char why[600]; /* the first failure of a file, one line; "": none */
 };
-
-/* Registers the file system *f, zero-initialised, which must not move.  Returns a result code of SQLite. */
-int sqlite_files_open(struct sqlite_files *f, const char *temp_dir);
-
-/* Unregisters *f and closes the database file.  The connection must be closed.  *f may be zero-initialised,
- * or sqlite_files_open() may have failed. */
-void sqlite_files_close(struct sqlite_files *f);
 
 /* ---- tables.c ---- */
 

@@ -57,7 +57,7 @@ struct recover_ops {
 	 * false if no record starts in the bytes passed over: about 1 MiB, or the rest of the window. */
 	bool (*resync)(struct recovery *rc);
 	/* Optional: called after the intact record before in->p; may decide for its bytes.  It may move the
-	 * window if it retains the bytes from rc->at on: see ndjson's ahead.c. */
+	 * window if it retains the bytes from rc->at on: see ndjson's accept.c. */
 	void (*record)(struct recovery *rc, const struct record *rec);
 	/* Optional: returns false if the records up to in->p wait, in the window.  status: of the record
 	 * after them; RECORD_END: the input ends.  With RECORD_BAD it may decide for more bytes, and set

@@ -2,9 +2,8 @@
  * Private header of the recovery of NDJSON.
  *
  *   recover.c   lines, and the records in them: kept, replaced, dropped
- *   accept.c    lines that the output can have, as a reader will read them
+ *   accept.c    lines that the output can have, as a reader will read them; indexes that later lines define
  *   mend.c      texts of changed and inserted lines
- *   ahead.c     indexes that later lines define
  */
 #ifndef NDJSON_RECOVER_RECOVER_H
 #define NDJSON_RECOVER_RECOVER_H
@@ -82,12 +81,8 @@ void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t
 void ndjson_put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
                       enum ndjson_member m, uint64_t index);
 
-/* ---- ahead.c ---- */
-
-/* Whether a line up to 1 MiB after in->p has this index.  Moves the window; the bytes from rc->at on stay. */
-bool ndjson_is_ahead(struct recovery *rc, bool track, uint64_t index);
-
-/* Same search: whether the next line is of type trace; whether any line is of type trace_end. */
+/* Whether the next line is of type trace; whether a line up to 1 MiB after in->p is of type
+ * trace_end.  Moves the window; the bytes from rc->at on stay. */
 bool ndjson_type_is_ahead(struct recovery *rc, enum ndjson_type type);
 
 #endif

@@ -4,10 +4,8 @@
 /*
  * Private header of the state checker (interface: ovni.h).
  *
- *   check.c    the checks of one event in their order, and those at the end of the trace
- *   code.c     actions of event codes, by keywords of the vocabulary
- *   thread.c   life cycle of threads, CPUs, flushes, progress, bursts
- *   stack.c    stacks of states; marks, counters
+ *   check.c    actions of event codes; the checks of one event in their order, and those at the end
+ *   thread.c   threads: stacks of states, marks, counters; life cycle, CPUs, flushes, progress, bursts
  *   task.c     types, tasks and bodies; worksharings
  */
 
@@ -236,10 +234,6 @@ uint32_t state_u32(const struct state_event *x, uint8_t offset);
 void state_no_memory(const struct state_event *x);
 void state_limit(const struct state_event *x, const char *what, uint32_t max);
 
-/* ---- code.c ---- */
-
-struct state_code *state_code_of(struct state_checker *c, const struct class *cls);
-
 /* ---- thread.c ---- */
 
 /* Sets x->thread.  Returns false if the thread cannot be tracked. */
@@ -249,8 +243,6 @@ void state_check_affinity(const struct state_event *x);
 void state_check_flush(const struct state_event *x);
 void state_check_progress(const struct state_event *x);
 void state_check_burst(const struct state_event *x);
-
-/* ---- stack.c ---- */
 
 /* body: see state_entry; quiet: reports nothing. */
 void state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet);

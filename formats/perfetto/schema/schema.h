@@ -3,7 +3,7 @@
 
 /*
  * The messages of Perfetto's protos (schema.def) as tables and as structs, for reader, writer and copier;
- * wire.h has their encoding, chrome.c names of types in Chrome's descriptors.
+ * and names of types in Chrome's descriptors.  wire.h has the encoding.
  */
 
 #include "perfetto/schema/wire.h"
@@ -116,7 +116,7 @@ void pf_read(struct slice message, const struct pf_member *members, uint32_t n, 
 
 #define PF_READ(message, members, to) pf_read(message, members, sizeof(members) / sizeof *(members), to)
 
-/* ---- chrome.c ---- */
+/* ---- names of types ---- */
 
 /* Returns the name of a type of thread or process of Chrome; p NULL: none. */
 struct slice pf_chrome_thread(uint64_t type);
