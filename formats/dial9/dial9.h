@@ -9,8 +9,7 @@
  * it value by value (check.c); on request it makes the event of the batch.  In runs of plain events fast.c
  * does all of this.
  *
- *   format.c   registration, findings, dialects, detection
- *   read.c     the reader: frames and their entries
+ *   read.c     the row of the format, findings, dialects; the reader: frames and their entries
  *   schemas.c  schemas and their annotations
  *   check.c    the grammar of values
  *   fast.c     plain events at full speed
@@ -583,7 +582,7 @@ static inline struct d9_bytes d9_bytes_of(struct d9_state *st, const struct reco
 	return (struct d9_bytes){ .p = f->p, .end = f->end, .in = st->r->in, .lack = &st->lack };
 }
 
-/* ---- format.c: findings ---- */
+/* ---- read.c: findings ---- */
 
 enum d9_rule {
 #define RULE(name, id, level, text, spec, explain) D9_RULE_##name,
@@ -613,21 +612,12 @@ bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record
 void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, const char *what,
                    struct slice whose);
 
-/* Reports st->tallies, at the end of an input. */
-void d9_report_tallies(struct d9_state *st);
-
-/* ---- format.c: dialects, detection ---- */
+/* ---- read.c: dialects ---- */
 
 /* Notes that the feature `what` at `at` exists only from the dialect `since` on.  Sets the dialect of the
  * trace to `since` if that is newer; reports an error if --dialect names an older one. */
 void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what,
                    enum d9_dialect since);
-
-/* Sets the dialect of the trace from --dialect; else, with WANT_DIALECT, tries a pass over the input. */
-void d9_begin_dialect(struct d9_state *st);
-
-/* reader_ops.probe */
-int d9_probe(struct slice head, bool complete);
 
 /* ---- read.c: records ---- */
 

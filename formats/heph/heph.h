@@ -3,15 +3,14 @@
  *
  * read.c reads a packet: its head, then an event or an option, whose attributes attributes.c decodes; check.c
  * checks its counter and time, meaning.c finds its track.  Valid packets that are only checked or copied pass
- * fast.c instead.  After damage, recover.c searches for the next packet.
+ * fast.c instead.  After damage, it searches for the next packet.
  *
- *   read.c        the row of the format, findings, packets, events and options
+ *   read.c        the row of the format, findings, packets, events and options; after damage, recovery
  *   attributes.c  attributes of events and options, repeated names
  *   fast.c        valid packets that are only checked or copied
  *   meaning.c     tracks; options and attributes that tracetool wrote
  *   check.c       streams, their counters, gaps; the epoch
  *   raw.c         fields of raw packets, the copier
- *   recover.c     the search after damage, recovery
  *   write.c       the writer of events of other formats
  */
 #ifndef HEPH_HEPH_H
@@ -358,23 +357,6 @@ static inline bool heph_builds_fields(const struct heph_state *st)
 
 /* See reader_ops.run.  Handles valid event packets whose fields are not wanted; stops at any other packet. */
 bool heph_run(struct reader *r, const char *limit, struct batch *b);
-
-/* ---- recover.c ---- */
-
-/* Starts a search for the next packet.  The finding about `at` is reported when the search ends; the skipped
- * bytes start at `from`. */
-void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
-                       const char *at, const char *from, const char *fmt, ...)
-    __attribute__((cold, format(printf, 6, 7)));
-
-/* Returns true if a packet starts in [p, end) and is followed by another one that starts there.  ends: the
- * input ends at `end`, so the packet may end there, too. */
-bool heph_has_packet(const char *p, const char *end, bool ends);
-
-/* Skips bytes that start no packet, at most 1 MiB; clears st->search.open at a packet or the end. */
-enum record_status heph_search(struct heph_state *st, struct record *rec);
-
-extern const struct recover_ops heph_recover_ops;
 
 /* ---- check.c ---- */
 

@@ -14,12 +14,11 @@
  * pass fast.c instead.
  *
  *   read.c           the row of the format, rules, detection of the layout; framing and checks of one record;
- *                    structure records
+ *                    structure records; recovery
  *   fast.c           plain records that are validated, or events without fields
  *   classes.c        class descriptions, and their unfolding into flat lists of fields
  *   events.c         roles of fields, label names, tracks, interpreted events
  *   raw.c            fields of raw records, the copier
- *   recover.c        recovery
  *   write.c          events of any format as records
  *   write_classes.c  the classes of these records
  */
@@ -269,14 +268,10 @@ void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec,
 
 #define HT_PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
 
-/* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
-int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
-
 /* Returns true if a trace starts at p: an EndiannessInfoEvent, then a class info or field info whose name
  * ends within HT_START_NAME bytes or at `end`.  Needs HT_START_SIZE bytes. */
 #define HT_START_SIZE (HT_ENDIANNESS_SIZE + HT_HEAD_SIZE + 4 + 1)
 #define HT_START_NAME 256
-bool ht_probe_start(const char *p, const char *end, bool wire);
 
 /* Offsets in the head. */
 static inline uint32_t ht_class_id_at(bool wire)
@@ -371,10 +366,6 @@ extern const struct class_field ht_head_fields[2][HT_HEAD_FIELDS]; /* [wire], in
 
 /* See reader_ops.fields. */
 void ht_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-
-/* ---- recover.c ---- */
-
-extern const struct recover_ops ht_recover_ops;
 
 /* ---- values of the current record ---- */
 

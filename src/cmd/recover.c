@@ -1,5 +1,5 @@
 /*
- * recover: the engine (run/write/recover.h) and the format keep all intact records.  This file has the
+ * recover: the engine (run/write/recover.c) and the format keep all intact records.  This file has the
  * outputs, the list of changes as text and JSON, and the handling of folders, whose other files are copied.
  */
 
@@ -16,7 +16,7 @@
 #include "cli/names.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "run/write/recover.h"
+#include "run/write/writing.h"
 #include "format/registry.h"
 #include "input/open.h"
 #include "json/out.h"

@@ -17,7 +17,7 @@
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "stats/stats.h"
-#include "stats/tables/arrows.h"
+#include "stats/tables/open.h"
 #include "stats/tables/longest.h"
 
 #define TOP_DEFAULT 10

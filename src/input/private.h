@@ -15,8 +15,7 @@
  *
  *     window.c   parts common to all sources: faults, the window, its buffers
  *     open.c     opens a path as a source, or reads it as a whole
- *     file.c     sources: a mapped file, a file by pieces, a pipe
- *     map.c      mapped files, and SIGBUS when they shrink
+ *     file.c     sources: a mapped file, and SIGBUS when it shrinks; a file by pieces, a pipe
  *     packed.c   the source that unpacks on a thread, with codecs.c
  *     archive.c  files in a tar archive, with tar.c
  *     files.c    the files of a run, which must not change between passes
@@ -138,7 +137,7 @@ bool input_files_note(struct input_files *f, struct input *in, int fd, const str
 /* Closes the kept descriptor: the input reads through a copy, which shares the file offset. */
 void input_files_unkeep(struct input_files *f, const struct input *in);
 
-/* ---- map.c ---- */
+/* ---- file.c: mappings ---- */
 
 /* A file, or a part of one, mapped as a whole and shared by its inputs. */
 struct input_mapping {
@@ -161,10 +160,6 @@ void input_map_forget(const struct input_mapping *m, size_t from, size_t to);
 
 /* input_id_compare() of the mapped file, or INPUT_SHRUNK if a page was missing. */
 enum input_fault input_map_look(const struct input_mapping *m, const struct input *in);
-
-/* Likewise, but checked now and then while `at` advances, and at the end of the mapping.  Returns true after
- * setting the fault.  *looked: 0 at first. */
-bool input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked);
 
 /* ---- the sources; each takes over its arguments, and on failure sets the fault ---- */
 

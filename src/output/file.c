@@ -351,7 +351,7 @@ static int wait_writable(int fd)
 }
 
 /* write() refuses bytes of a mapped file that became shorter (EFAULT); reading them gives zeros (by the
- * SIGBUS handler in input/map.c). */
+ * SIGBUS handler in input/file.c). */
 static bool send_unmapped(struct output *o, const char *p, size_t n)
 {
 	for (size_t k; n > 0; p += k, n -= k) {

@@ -1,7 +1,7 @@
 /*
  * The events of the page, and the tree of stacks.  Each span is a node below the innermost span around it.
- * Time in which the span is the innermost one of its track (stats/tables/activity.h) is added to the node, to
- * the bins of the track (sketch.c) and to the matrix (matrix.c).
+ * Time in which the span is the innermost one of its track (stats/tables/open.h) is added to the node, to
+ * the bins of the track and to the matrix (sketch.c).
  */
 #include "page/page.h"
 

@@ -6,7 +6,7 @@
 #include "output/text.h"
 #include "stats/change/change.h"
 #include "stats/stats.h"
-#include "stats/tables/activity.h"
+#include "stats/tables/open.h"
 #include "stats/tables/tables.h"
 
 /*
@@ -14,8 +14,8 @@
  * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
  *   flame.c     the events of a batch; the tree of stacks with self times, of one or two sides
- *   sketch.c    each track and counter over time: bins of 2^shift ns, and the longest spans
- *   matrix.c    self time of each name in each process or thread
+ *   sketch.c    each track and counter over time: bins of 2^shift ns, and the longest spans; self time of
+ *               each name in each process or thread
  *   data.c      the JSON that the script of the page draws
  *   sections.c  text of a trace in the form that the page shows, and the sections that need no script
  *
@@ -95,7 +95,7 @@ struct page_series {
 	double min, max;
 };
 
-/* ---- balance (matrix.c) ---- */
+/* ---- balance (sketch.c) ---- */
 
 #define PAGE_CELLS (1U << 17)
 
@@ -173,7 +173,6 @@ void sketch_coarsen(struct page *p, unsigned by);
 
 bool counters_add(struct page *p, const struct batch *b, const struct event *e);
 
-/* matrix.c */
 bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
 
 /* Limits of the shown rows and columns, which are the largest. */

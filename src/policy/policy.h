@@ -6,8 +6,8 @@
  *
  *   read.c      finds the policy of a folder; collects its settings for rules (policy_decide() uses them)
  *   read.c, read_expect.c   read a policy file
- *   checks.c    collects the expectations of a trace, and reports unmet ones
- *   watch.c     counts the events of a trace while it is read
+ *   checks.c    collects the expectations of a trace, counts its events while it is read, and reports unmet
+ *               expectations
  *   baseline.c  reads the report of an earlier run
  *   budget.c    limits of statistics, absolute or relative to the baseline
  *   starter.c   writes a policy that given traces meet
@@ -235,7 +235,7 @@ bool policy_checks_init(struct policy_checks *c, const struct policy_file *file,
                         bool baseline);
 void policy_checks_free(struct policy_checks *c);
 
-/* ---- the events of one trace (watch.c) ---- */
+/* ---- the events of one trace (checks.c) ---- */
 
 /* Events of one expectation. */
 struct policy_tally {

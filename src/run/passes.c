@@ -8,7 +8,6 @@
 #include "run/choose/route.h"
 #include "run/engine_losses.h"
 #include "run/private.h"
-#include "run/read/before.h"
 #include "run/read/reading.h"
 
 /* Findings about the bytes recur in the reporting pass; faults of the system may not. */

@@ -11,7 +11,6 @@
 #include "run/choose/route.h"
 #include "run/join.h"
 #include "run/private.h"
-#include "run/read/before.h"
 #include "run/read/reading.h"
 
 /* ---- faults ---- */

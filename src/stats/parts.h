@@ -14,7 +14,6 @@
  * Parts of statistics:
  *
  *   histogram.c    percentiles of 64-bit numbers
- *   names.c        numbers for names
  *   self_times.c   time of spans that no other span of their track covers
  *   self_tree.c    the same, if many spans overlap in part
  *   series.c       values of counters

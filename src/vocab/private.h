@@ -5,8 +5,7 @@
  * Private header of vocabularies.  A file of the user becomes rows of a vocabulary:
  *
  *   values.c       texts, keywords, tables and templates
- *   rule.c         a rule and its simple keys
- *   rule_nested.c  keys of a rule that are lists and mappings
+ *   rule.c         a rule and its keys
  *   load.c         a file as a whole
  *   vocab.c        finds the rules and the plan of a class
  */
@@ -32,15 +31,16 @@
 
 /* ---- the vocabulary ---- */
 
+struct vocab_texts {
+	const struct slice *list;
+	uint32_t n;
+};
+
 /* A rule of a file, compiled. */
 struct vocab_row {
-	const struct slice *exact; /* names of classes */
-	uint32_t nexact;
-	const struct slice *globs;
-	uint32_t nglobs;
-	const struct slice *fields; /* fields that the class must have */
-	uint32_t nfields;
-	struct plan plan; /* plan.otherwise is unset */
+	struct vocab_texts exact, globs; /* names of classes */
+	struct vocab_texts fields;       /* fields that the class must have */
+	struct plan plan;                /* plan.otherwise is unset */
 };
 
 /* An exact name or a glob of a row.  Patterns of the same text are linked in the order of the rows. */
@@ -137,9 +137,8 @@ void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
 /* Reads a text into a struct slice. */
 vocab_reader vocab_text;
 
-/* Reads a text, or a list of texts. */
-bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-                 const struct slice **out, uint32_t *n);
+/* Reads a text, or a list of texts, into a struct vocab_texts. */
+vocab_reader vocab_texts;
 
 /* Reads a name of a pair or a state.  *out: its number, from 1. */
 bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
@@ -163,19 +162,13 @@ bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const c
 bool vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                      const struct plan_template **out, uint32_t *n);
 
-/* Reads a field, or one reference in braces.  only_one: the reference has only one field. */
-bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
-               struct plan_ref *out);
+/* Reads a field, or one reference in braces, into a struct plan_ref. */
+vocab_reader vocab_ref;
 
 /* ---- rule.c ---- */
 
 /* Adds one item of `events`. */
 void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node);
-
-/* ---- rule_nested.c; `to`: a struct plan ---- */
-
-vocab_reader vocab_read_parts, vocab_read_track, vocab_read_define, vocab_read_flow, vocab_read_reader,
-    vocab_read_category, vocab_read_layout, vocab_read_bytes;
 
 /* ---- load.c ---- */
 

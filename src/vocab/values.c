@@ -43,8 +43,7 @@ bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char 
 	return out->p != NULL;
 }
 
-bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-                 const struct slice **out, uint32_t *n)
+bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what, void *to)
 {
 	struct slice *const texts = vocab_alloc(d, yaml_count(node), sizeof *texts);
 	uint32_t i = 0;
@@ -56,8 +55,7 @@ bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char
 	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
 		if (vocab_text(d, item, what, &texts[i]))
 			i++;
-	*out = texts;
-	*n = i;
+	*(struct vocab_texts *)to = (struct vocab_texts){ texts, i };
 	return i > 0;
 }
 
@@ -255,9 +253,9 @@ bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const c
 	return true;
 }
 
-bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
-               struct plan_ref *out)
+bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, void *ref)
 {
+	struct plan_ref *const out = ref;
 	struct plan_template t;
 	struct slice field;
 
@@ -275,9 +273,7 @@ bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *
 	if (t.nparts != 1 || t.parts[0].text.n > 0 || t.parts[0].ref.nfields == 0)
 		return yaml_bad(&d->file, node, "%s is a field or one {reference}", what);
 	*out = t.parts[0].ref;
-	if (!only_one || out->nfields == 1)
-		return true;
-	return yaml_bad(&d->file, node, "%s takes one field, not two", what);
+	return true;
 }
 
 bool vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,

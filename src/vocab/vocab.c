@@ -45,12 +45,12 @@ static bool index_exact(struct vocab *v, struct slice text, uint32_t row, uint32
 bool vocab_index_rows(struct vocab *v, uint32_t first)
 {
 	for (uint32_t i = v->nrows; i-- > first;)
-		for (uint32_t k = 0; k < v->rows[i]->nexact; k++)
-			if (!index_exact(v, v->rows[i]->exact[k], i, first))
+		for (uint32_t k = 0; k < v->rows[i]->exact.n; k++)
+			if (!index_exact(v, v->rows[i]->exact.list[k], i, first))
 				return false;
 	for (uint32_t i = first; i < v->nrows; i++)
-		for (uint32_t k = 0; k < v->rows[i]->nglobs; k++)
-			if (add_pattern(&v->globs, v->rows[i]->globs[k], i) == VOCAB_NONE)
+		for (uint32_t k = 0; k < v->rows[i]->globs.n; k++)
+			if (add_pattern(&v->globs, v->rows[i]->globs.list[k], i) == VOCAB_NONE)
 				return false;
 	return true;
 }
@@ -68,8 +68,8 @@ struct search {
 
 static bool has_fields(const struct search *s, const struct vocab_row *row)
 {
-	for (uint32_t i = 0; i < row->nfields; i++)
-		if (s->has == NULL || !s->has(s->ctx, row->fields[i]))
+	for (uint32_t i = 0; i < row->fields.n; i++)
+		if (s->has == NULL || !s->has(s->ctx, row->fields.list[i]))
 			return false;
 	return true;
 }

@@ -3,7 +3,7 @@
 
 #include "model/trace_engine.h"
 #include "format/format.h"
-#include "run/read/records.h"
+#include "run/read/source.h"
 
 /* A dial9 reader without the engine, and every batch that it filled, all alive. */
 

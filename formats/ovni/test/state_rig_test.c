@@ -8,7 +8,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "model/trace_engine.h"
 #include "ovni/ovni.h"
-#include "run/read/records.h"
+#include "run/read/source.h"
 #include "vocab/vocab.h"
 
 uint32_t rig_units;

@@ -19,7 +19,7 @@
 #include "htdump/htdump.h"
 #include "policy/policy.h"
 #include "run/engine_losses.h"
-#include "run/nest/nesting.h"
+#include "run/nest/lanes.h"
 #include "stats/stats.h"
 #include "test/support/ids_test.h"
 #include "vocab/private.h"

@@ -530,12 +530,6 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
  * copied. */
 void interpret_class_parts(struct interpret *in, struct batch *b, struct event *e);
 
-/* ---- tracks.c ---- */
-
-/* Finds or adds the track that an event names; NULL: a field is missing. */
-const struct track *interpret_named_track(struct interpret *in, struct batch *b, const struct event *e,
-                                          const struct plan_track *how);
-
 /* Makes the event a counter with only numbers: numbers of a list become series named by m->series, or "NAME
  * 1", "NAME 2" ... */
 void interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);

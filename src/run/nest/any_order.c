@@ -1,4 +1,4 @@
-/* Nesting of the spans of a track, in any order (nesting.h).  Each lane is an array ordered by end, in which
+/* Nesting of the spans of a track, in any order (lanes.h).  Each lane is an array ordered by end, in which
  * a span follows the spans inside it (post-order of a forest).  Appending a span that ends last is amortised
  * O(1); other spans need a binary search and a move.  Capacity is bounded per track and in total; beyond it
  * inner spans are dropped first. */
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "run/nest/nesting.h"
+#include "run/nest/lanes.h"
 
 /* ---- capacity of lanes ---- */
 
@@ -224,7 +224,7 @@ struct position {
 	bool unsure;    /* dropped spans, or budget exceeded: the rest may be wrong */
 };
 
-/* The order of nesting.h; of equal spans the later one contains the earlier. */
+/* The order of lanes.h; of equal spans the later one contains the earlier. */
 static inline bool sorts_after(const struct nest_span *s, const struct nest_span *x)
 {
 	return s->end < x->end || (s->end == x->end && s->start >= x->start);

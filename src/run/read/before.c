@@ -1,6 +1,6 @@
 /* Passes over inputs before the first event, without a pipeline: the look-ahead of a reader, the least time
  * of all events, and time 0 of a trace. */
-#include "run/read/before.h"
+#include "run/read/reading.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
  * Counting bytes bounds the buffers of a pipe that a batch retains, and the time until progress is reported.
  * Outputs depend on the ends of batches, as new tracks precede the events of a batch, so these ends do not
  * depend on how the input arrives. */
-#include "run/read/records.h"
+#include "run/read/source.h"
 
 #include "format/format.h"
 #include "model/event_traits.h"

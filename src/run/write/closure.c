@@ -1,6 +1,6 @@
 /* Finds the structure that selected records need: a graph of records and keys, in which need is propagated as
  * soon as it is known, in any order of definitions and uses. */
-#include "run/write/closure.h"
+#include "run/write/writing.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* Runs a format's recovery over one input: keeps intact records, and drops the bytes between them.  Findings
  * of the format are passed to the list of changes, faults of the input to the sink. */
-#include "run/write/recover.h"
+#include "run/write/writing.h"
 
 #include <stdlib.h>
 
 #include "check/rules.h"
 #include "model/trace_engine.h"
-#include "run/read/records.h"
+#include "run/read/source.h"
 
 #define NEXT_BYTES (1U << 20) /* of records, between two writes */
 

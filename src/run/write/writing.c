@@ -6,7 +6,6 @@
 #include "base/workers.h"
 #include "model/event_traits.h"
 #include "run/read/operands.h"
-#include "run/write/closure.h"
 
 /* ---- the output ---- */
 

@@ -4,11 +4,39 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "format/copier.h"
 #include "format/format.h"
+#include "format/recover.h"
 #include "run/nest/lanes.h"
 #include "run/pipeline.h"
+#include "run/read/source.h"
+
+/* ---- closure (closure.c) ---- */
+
+/*
+ * The structure that selected records need, for the engine.  In a first pass copiers state the keys that
+ * records define and use (copier_defines(), copier_uses(), copier_needs()); keeping a definition makes the
+ * keys that it uses needed.  Records are identified by the number of their input and their offset.
+ *
+ * Memory: at most CLOSURE_MAX records of structure, and as many keys.  Beyond that all structure is kept.
+ */
+#define CLOSURE_MAX (1U << 20)
+
+struct closure;
+
+struct closure *closure_new(void); /* NULL: OOM */
+
+/* Starts a record; event: it is no structure; kept: an event that is selected. */
+void closure_record(struct closure *cl, uint64_t input, uint64_t offset, bool event, bool kept);
+
+/* Ends the pass.  Returns false on OOM. */
+bool closure_end(struct closure *cl);
+
+/* After the pass: whether a record of structure is needed. */
+bool closure_keeps(const struct closure *cl, uint64_t input, uint64_t offset);
+void closure_free(struct closure *cl); /* accepts NULL */
 
 /* ---- writing ---- */
 
@@ -82,5 +110,31 @@ void writing_settle(struct writing *w);
 /* Writes the end of the output. */
 bool writing_end(struct writing *w);
 void writing_free(struct writing *w);
+
+/* ---- recovery (recover.c) ---- */
+
+/* Recovery of one input, see format/recover.h. */
+struct recover_run {
+	/* set by the caller; all borrowed */
+	struct pipeline_job job; /* from, dialect, options; sink gets the faults that prevent reading */
+	struct source_location location;
+	bool sort;
+	bool (*put)(void *ctx, const char *p, size_t n); /* false: the output failed */
+	void (*list)(void *ctx, const struct recover_change *c);
+	/* The format is known: the output can be opened.  false: stop. */
+	bool (*opened)(void *ctx, const struct source *s);
+	void (*progress)(void *ctx, const struct input *in);
+	void *ctx;
+	/* results */
+	struct source source;
+	struct recovery recovery;
+	bool unreadable;       /* the bytes could not be checked; the sink got the reason */
+	uint64_t not_repaired; /* errors of files next to the input, which the output has too */
+	bool packed_damage;    /* the compressed stream is damaged: an unknown number of bytes is missing */
+};
+
+/* Recovers an opened input, which it takes over.  false: unreadable, or the output failed
+ * (recovery.failed). */
+bool recover_run(struct recover_run *run, struct input *in);
 
 #endif

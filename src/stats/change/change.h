@@ -8,7 +8,7 @@
 /* Comparison of two sides, old and new, each of one or several runs: pairs of groups of spans, and a verdict
  * on each. */
 
-/* ---- noise (noise.c) ---- */
+/* ---- noise (pairs.c) ---- */
 
 /*
  * Sets *low and *high to ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of
@@ -151,7 +151,7 @@ const struct rule *change_verdict_rule(enum change_verdict v);
 /* Returns new / old; infinity if only old is 0, NaN if both are. */
 double change_ratio(unsigned __int128 old, unsigned __int128 new);
 
-/* ---- reports (text.c, data.c) ---- */
+/* ---- reports (report.c) ---- */
 
 struct change_view {
 	const struct change *change;

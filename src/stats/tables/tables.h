@@ -2,8 +2,7 @@
 #define STATS_TABLES_TABLES_H
 
 #include "stats/stats.h"
-#include "stats/tables/activity.h"
-#include "stats/tables/arrows.h"
+#include "stats/tables/open.h"
 #include "stats/tables/cells.h"
 #include "stats/tables/longest.h"
 

@@ -35,7 +35,7 @@ static void compare(uint64_t seed, uint64_t range, uint64_t longest)
 	free(c);
 }
 
-/* The lanes are those of nesting.h, also where there are not enough of them. */
+/* The lanes are those of lanes.h, also where there are not enough of them. */
 Test(nest_sorted, is_as_nesting)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {

@@ -1,9 +1,9 @@
 #ifndef RUN_NEST_NESTING_ORACLE_TEST_H
 #define RUN_NEST_NESTING_ORACLE_TEST_H
 
-#include "run/nest/nesting.h"
+#include "run/nest/lanes.h"
 
-/* Spans of one track, what nesting.h says of them, and what a slow way says that looks at all pairs. */
+/* Spans of one track, what lanes.h says of them, and what a slow way says that looks at all pairs. */
 
 struct nest_case {
 	uint64_t start, end;

@@ -1,7 +1,7 @@
 #ifndef RUN_WRITE_RECOVER_RIG_TEST_H
 #define RUN_WRITE_RECOVER_RIG_TEST_H
 
-#include "run/write/recover.h"
+#include "run/write/writing.h"
 
 /* For tests: what recover makes of bytes in memory, and what must be true of it. */
 struct recovered {

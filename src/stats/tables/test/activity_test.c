@@ -1,7 +1,7 @@
 /* The periods of a track, beside the innermost span at each moment. */
 #include <criterion/criterion.h>
 
-#include "stats/tables/activity.h"
+#include "stats/tables/open.h"
 #include "test/support/splitmix.h"
 
 enum { MOMENTS = 120, SPANS = 40 };
