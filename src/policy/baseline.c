@@ -1,6 +1,6 @@
 /*
- * A baseline: the statistics of an earlier run.  The JSON text is read token by token and only the numbers
- * that budgets can refer to are kept; a tree of all values would need forty times the memory.
+ * A baseline: the statistics of an earlier run.  The JSON text is validated, then walked, and only the
+ * numbers that budgets can refer to are kept; a tree of all values would need forty times the memory.
  */
 #include "policy/private.h"
 
@@ -51,15 +51,9 @@ struct baseline_draft {
 	struct policy_baseline *b;
 	struct baseline_input *input; /* the current one */
 	uint32_t inputs_cap;
-	uint64_t nrows; /* of all inputs */
-	struct json json;
-	const char *end;
+	uint64_t nrows;         /* of all inputs */
 	const char *at, *wrong; /* the first mistake; NULL: none, or OOM */
 };
-
-/* Reads the value of a key, from p to q. */
-typedef bool member_fn(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                       enum json_kind kind, void *into);
 
 static bool set_mistake(struct baseline_draft *d, const char *at, const char *wrong)
 {
@@ -76,53 +70,35 @@ static bool out_of_memory(struct baseline_draft *d)
 	return false;
 }
 
-/* Calls a function for each member of an object, or with an empty key for each item of an array.  The text
- * has been validated. */
-static bool walk(struct baseline_draft *d, const char *p, member_fn *read, void *into)
+static bool is_key(const struct json_walk *w, const char *name)
 {
-	const char close = *p == '{' ? '}' : ']';
-	enum json_kind kind, key_kind;
-	struct slice key = SLICE_LIT("");
-	bool more;
-
-	for (p = json_first(&d->json, p, d->end, &more); p != NULL && more;
-	     p = json_next(&d->json, p, d->end, close, &more)) {
-		if (close == '}' && (p = json_key(&d->json, p, d->end, &key, &key_kind)) == NULL)
-			break;
-		const char *const q = json_value(&d->json, p, d->end, &kind);
-		if (q == NULL)
-			break;
-		if (!read(d, key, p, q, kind, into))
-			return false;
-		p = q;
-	}
-	return p != NULL || set_mistake(d, d->json.error.at, d->json.error.why);
+	return slice_is(json_token_text(&w->key), name);
 }
 
 /* Returns a number of at least 0, or NaN.  Large numbers are written as strings. */
-static double parse_number(const char *p, const char *q, enum json_kind kind)
+static double parse_number(const struct json_token *v)
 {
-	const struct slice s = json_text(p, q, kind);
+	const struct slice s = json_token_text(v);
 	char digits[64];
 	char *rest;
 
-	if ((kind != JSON_UINT && kind != JSON_NUMBER && kind != JSON_STRING) || s.n == 0 ||
+	if ((v->kind != JSON_UINT && v->kind != JSON_NUMBER && v->kind != JSON_STRING) || s.n == 0 ||
 	    s.n >= sizeof digits || s.p[0] < '0' || s.p[0] > '9')
 		return NAN;
 	memcpy(digits, s.p, s.n);
 	digits[s.n] = '\0';
-	const double v = strtod(digits, &rest);
-	return *rest == '\0' && isfinite(v) && v >= 0 ? v : NAN;
+	const double number = strtod(digits, &rest);
+	return *rest == '\0' && isfinite(number) && number >= 0 ? number : NAN;
 }
 
 /* Returns a string without its escapes; p is NULL if the value is no string, or on OOM. */
-static struct slice parse_string(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
+static struct slice parse_string(struct baseline_draft *d, const struct json_token *v)
 {
-	if (kind == JSON_STRING)
-		return json_text(p, q, kind);
-	if (kind != JSON_ESCAPED)
+	if (v->kind == JSON_STRING)
+		return json_token_text(v);
+	if (v->kind != JSON_ESCAPED)
 		return (struct slice){ .p = NULL };
-	const struct slice s = json_unescape(&d->b->arena, json_text(p, q, kind));
+	const struct slice s = json_unescape(&d->b->arena, json_token_text(v));
 	d->b->failed |= s.p == NULL;
 	return s;
 }
@@ -140,72 +116,70 @@ static void row_key(struct text *to, enum baseline_table table, struct slice nam
 /* ---- rows ---- */
 
 struct row_draft {
-	enum baseline_table table;
 	struct slice name, category;
 	struct baseline_row row;
 };
 
-static bool read_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                          enum json_kind kind, void *into)
+static void read_duration(const struct json_walk *w, struct baseline_row *row)
 {
 	static const char *const keys[] = { "p50", "p90", "p99", "max", "sum", "mean" };
-	struct row_draft *const r = into;
+	const struct slice key = json_token_text(&w->key);
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (slice_is(key, keys[i])) {
-			r->row.values[STATISTIC_P50 + i] = parse_number(p, q, kind);
-			return true;
+			row->values[STATISTIC_P50 + i] = parse_number(&w->value);
+			return;
 		}
 	const uint32_t part = key.n > 1 && key.p[0] == 'p' ? span_percent(key.p + 1, key.n - 1) : 0;
 	for (size_t i = 0; part > 0 && i < MORE_QUANTILES; i++)
-		if (r->row.more[i].part == 0) {
-			r->row.more[i].part = part;
-			r->row.more[i].value = parse_number(p, q, kind);
+		if (row->more[i].part == 0) {
+			row->more[i].part = part;
+			row->more[i].value = parse_number(&w->value);
 			break;
 		}
-	return true;
 }
 
-static bool read_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                            enum json_kind kind, void *into)
+static void read_members(struct baseline_draft *d, const struct json_token *object, enum baseline_table table,
+                         struct row_draft *r)
 {
-	struct row_draft *const r = into;
+	struct json_walk w = json_walk_again(object);
 
-	if (slice_is(key, "name"))
-		r->name = parse_string(d, p, q, kind);
-	else if (slice_is(key, "category") && r->table <= BASELINE_ASYNC)
-		r->category = parse_string(d, p, q, kind);
-	else if (slice_is(key, "self_ns"))
-		r->row.values[STATISTIC_SELF] = parse_number(p, q, kind);
-	else if (slice_is(key, "count"))
-		r->row.values[STATISTIC_COUNT] = parse_number(p, q, kind);
-	else if (slice_is(key, "bytes"))
-		r->row.values[STATISTIC_BYTES] = parse_number(p, q, kind);
-	else if (slice_is(key, "dur_ns") && kind == JSON_OBJECT)
-		return walk(d, p, read_duration, r);
-	return !d->b->failed;
+	while (json_walk_next(&w))
+		if (is_key(&w, "name"))
+			r->name = parse_string(d, &w.value);
+		else if (is_key(&w, "category") && table <= BASELINE_ASYNC)
+			r->category = parse_string(d, &w.value);
+		else if (is_key(&w, "self_ns"))
+			r->row.values[STATISTIC_SELF] = parse_number(&w.value);
+		else if (is_key(&w, "count"))
+			r->row.values[STATISTIC_COUNT] = parse_number(&w.value);
+		else if (is_key(&w, "bytes"))
+			r->row.values[STATISTIC_BYTES] = parse_number(&w.value);
+		else if (is_key(&w, "dur_ns") && w.value.kind == JSON_OBJECT)
+			for (struct json_walk v = json_walk_again(&w.value); json_walk_next(&v);)
+				read_duration(&v, &r->row);
 }
 
-static bool read_row(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                     enum json_kind kind, void *into)
+static bool read_row(struct baseline_draft *d, const struct json_token *v, enum baseline_table table)
 {
-	const enum baseline_table *const table = into;
 	struct baseline_input *const in = d->input;
-	struct row_draft r = { .table = *table, .category = SLICE_LIT("") };
+	struct row_draft r = { .category = SLICE_LIT("") };
 
 	for (size_t i = 0; i < sizeof r.row.values / sizeof r.row.values[0]; i++)
 		r.row.values[i] = NAN;
-	if (kind == JSON_OBJECT && !walk(d, p, read_row_member, &r))
+	if (v->kind == JSON_OBJECT)
+		read_members(d, v, table, &r);
+	if (d->b->failed)
 		return false;
 	if (r.name.p == NULL)
-		return set_mistake(d, p, "a row has no name");
+		return set_mistake(d, v->p, "a row has no name");
 	if (d->nrows++ == BASELINE_MAX_ROWS)
-		return set_mistake(d, p, "from here on it has more rows than a baseline may have");
+		return set_mistake(d, v->p, "from here on it has more rows than a baseline may have");
 	if (r.category.p == NULL)
 		r.category = SLICE_LIT("");
 	char space[1024];
 	struct text built = text_start(space, sizeof space);
-	row_key(&built, r.table, r.name, r.category);
+	row_key(&built, table, r.name, r.category);
 	const struct slice row =
 	    built.failed ? (struct slice){ .p = NULL } : arena_copy(&d->b->arena, slice_of(built.p, built.n));
 	text_free(&built);
@@ -236,54 +210,63 @@ static bool parse_time(struct slice s, __int128 *ns)
 	return true;
 }
 
-static bool read_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                              enum json_kind kind, void *into)
+static bool read_input_member(struct baseline_draft *d, const struct json_walk *w, struct input_draft *n)
 {
-	struct input_draft *const n = into;
+	const struct json_token *const v = &w->value;
+	bool ok = true;
 
-	if (slice_is(key, "path")) {
-		const struct slice path = parse_string(d, p, q, kind);
+	if (is_key(w, "path")) {
+		const struct slice path = parse_string(d, v);
 		if (path.p == NULL || memchr(path.p, '\0', path.n) != NULL)
-			return set_mistake(d, p, "a path is no text");
+			return set_mistake(d, v->p, "a path is no text");
 		d->input->path = arena_copy(&d->b->arena, path).p;
 		return d->input->path != NULL || out_of_memory(d);
 	}
 	for (int i = 0; i < 2; i++)
-		if (slice_is(key, i == 0 ? "first_ns" : "last_ns"))
-			n->timed[i] = parse_time(json_text(p, q, kind), &n->times[i]);
+		if (is_key(w, i == 0 ? "first_ns" : "last_ns"))
+			n->timed[i] = parse_time(json_token_text(v), &n->times[i]);
 	for (enum baseline_table t = 0; t < BASELINE_TABLES; t++)
-		if (slice_is(key, tables[t]) && kind == JSON_ARRAY) {
+		if (is_key(w, tables[t]) && v->kind == JSON_ARRAY) {
 			n->tables |= 1U << t;
-			return walk(d, p, read_row, &t);
+			for (struct json_walk rows = json_walk_again(v); ok && json_walk_next(&rows);)
+				ok = read_row(d, &rows.value, t);
 		}
-	return true;
+	return ok;
 }
 
-static bool read_input(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                       enum json_kind kind, void *into)
+static bool read_input(struct baseline_draft *d, const struct json_token *v)
 {
 	struct input_draft n = { .tables = 0 };
 
-	if (kind != JSON_OBJECT)
-		return set_mistake(d, p, "an input is no object");
+	if (v->kind != JSON_OBJECT)
+		return set_mistake(d, v->p, "an input is no object");
 	if (!array_reserve(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
 		return out_of_memory(d);
 	d->input = &d->b->inputs[d->b->n++];
 	*d->input = (struct baseline_input){ .path = NULL };
-	if (!walk(d, p, read_input_member, &n))
-		return false;
+	for (struct json_walk w = json_walk_again(v); json_walk_next(&w);)
+		if (!read_input_member(d, &w, &n))
+			return false;
 	if (d->input->path == NULL)
-		return set_mistake(d, p, "an input has no path");
+		return set_mistake(d, v->p, "an input has no path");
 	if (n.tables != (1U << BASELINE_TABLES) - 1)
-		return set_mistake(d, p, "an input lacks one of spans, async_spans, instants and counters");
+		return set_mistake(d, v->p,
+		                   "an input lacks one of spans, async_spans, instants and counters");
 	d->input->seconds = n.timed[0] && n.timed[1] ? (double)(n.times[1] - n.times[0]) / 1e9 : NAN;
 	return true;
 }
 
-static bool read_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                            enum json_kind kind, void *into)
+/* Reads the inputs of a valid document. */
+static bool read_inputs(struct baseline_draft *d, const struct json_token *document)
 {
-	return !slice_is(key, "inputs") || kind != JSON_ARRAY || walk(d, p, read_input, NULL);
+	for (struct json_walk w = json_walk_again(document); json_walk_next(&w);) {
+		if (!is_key(&w, "inputs") || w.value.kind != JSON_ARRAY)
+			continue;
+		for (struct json_walk inputs = json_walk_again(&w.value); json_walk_next(&inputs);)
+			if (!read_input(d, &inputs.value))
+				return false;
+	}
+	return true;
 }
 
 static void report_mistake(struct findings *findings, struct slice text, const char *at, const char *what,
@@ -304,19 +287,18 @@ static void report_mistake(struct findings *findings, struct slice text, const c
 static struct policy_baseline *parse_report(struct slice text, struct findings *findings, bool *no_memory)
 {
 	struct policy_baseline *const b = calloc(1, sizeof *b);
-	struct baseline_draft d = { .b = b, .end = text.p + text.n };
+	struct baseline_draft d = { .b = b };
 	size_t at = 0;
 
 	*no_memory = b == NULL;
 	if (b == NULL)
 		return NULL;
-	d.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
 	const char *const fault = json_document_fault(text.p, text.n, JSON_MAX_DEPTH, &at);
-	const char *const p = json_skip_blanks(text.p, d.end);
+	const char *const end = text.p + text.n, *const p = json_skip_blanks(text.p, end);
 	if (fault != NULL)
 		set_mistake(&d, text.p + at, fault);
 	else if (*p == '{')
-		walk(&d, p, read_top_member, NULL);
+		(void)read_inputs(&d, &(struct json_token){ p, end, JSON_OBJECT });
 	if (d.wrong == NULL && b->n == 0)
 		set_mistake(&d, text.p, "it has no inputs; tracetool stats --format json writes such a file");
 	b->failed |= b->arena.failed;
