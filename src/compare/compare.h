@@ -15,7 +15,7 @@
 #include "model/trace_engine.h"
 #include "run/stage.h"
 
-/* ---- traces as a whole (digest.c) ---- */
+/* ---- traces as a whole (identity.c) ---- */
 
 struct format;
 struct input_files;

@@ -215,10 +215,6 @@ struct category_cache {
 	struct wide_hash hash;
 };
 
-/* Returns a hash of all parts, for sums.  Faster than event_identity_hash(), with different values. */
-struct wide_hash event_hash(struct canon *c, struct category_cache *m, const struct batch *b,
-                            const struct event *e, const struct event_fields *fields);
-
 struct wide_hash event_field_hash(struct canon *c, const struct field *f);
 
 /* Returns a hash of all parts except those in `without` (enum event_part) and the track. */

@@ -13,11 +13,10 @@
  * The page of `report`: collects the shown data about the events of a trace in bounded memory, and writes the
  * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
- *   flame.c     the events of a batch; the tree of stacks with self times, of one or two sides
- *   sketch.c    each track and counter over time: bins of 2^shift ns, and the longest spans; self time of
- *               each name in each process or thread
- *   data.c      the JSON that the script of the page draws
- *   sections.c  text of a trace in the form that the page shows, and the sections that need no script
+ *   sketch.c    the events of a batch: the tree of stacks with self times, of one or two sides; each track
+ * and counter over time: bins of 2^shift ns, and the longest spans; self time of each name in each process or
+ * thread data.c      the JSON that the script of the page draws sections.c  text of a trace in the form that
+ * the page shows, and the sections that need no script
  *
  * Events are in order of time.  Bins start at absolute multiples of their width, and widths only depend on
  * the events, so the page does not depend on the number of threads.
@@ -63,7 +62,7 @@ struct page_track {
 	uint16_t depth; /* the largest of its spans */
 };
 
-/* ---- stacks (flame.c) ---- */
+/* ---- stacks ---- */
 
 #define PAGE_NODES (1U << 17)
 #define PAGE_DEPTH 256U /* deeper spans are added to the span around them */
@@ -159,21 +158,11 @@ bool page_end(struct page *p);
 
 void page_add_saturating(uint64_t *sum, uint64_t ns);
 
-/* sketch.c: extends the time of the page to `until`. */
-void sketch_reach(struct page *p, uint64_t until);
-bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth);
-bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
-                  bool waiting);
-
 /* Keeps at most `max` spans: the longest in equal parts of the time of each track. */
 void sketch_thin(struct page *p, uint32_t max);
 
 /* Makes bins 2^by times as wide. */
 void sketch_coarsen(struct page *p, unsigned by);
-
-bool counters_add(struct page *p, const struct batch *b, const struct event *e);
-
-bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
 
 /* Limits of the shown rows and columns, which are the largest. */
 #define MATRIX_ROWS 24U

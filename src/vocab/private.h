@@ -6,7 +6,6 @@
  *
  *   values.c       texts, keywords, tables and templates
  *   rule.c         a rule and its keys
- *   load.c         a file as a whole
  *   vocab.c        finds the rules and the plan of a class
  */
 #include <stddef.h>
@@ -96,9 +95,6 @@ struct vocab {
 	struct vocab_chains *chains; /* grows when classes are looked up */
 };
 
-/* vocab.c: adds the rows from `first` on to the indexes. */
-bool vocab_index_rows(struct vocab *v, uint32_t first);
-
 /* ---- a file while it is read ---- */
 
 /* Null values of a field. */
@@ -170,11 +166,10 @@ vocab_reader vocab_ref;
 /* Adds one item of `events`. */
 void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node);
 
-/* ---- load.c ---- */
+/* ---- vocab.c ---- */
 
 /* Returns the null values of a field. */
 struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field);
-void vocab_names_free(struct vocab_names *n);
 
 /* ---- built-in vocabularies: schemas/FORMAT.yaml, converted to C by embed.sh ---- */
 

@@ -2,8 +2,8 @@
  * Private header of the recovery of NDJSON.
  *
  *   recover.c   lines, and the records in them: kept, replaced, dropped
- *   accept.c    lines that the output can have, as a reader will read them; indexes that later lines define
- *   mend.c      texts of changed and inserted lines
+ *   accept.c    lines that the output can have, as a reader will read them: indexes that later lines define,
+ *               texts of changed and inserted lines
  */
 #ifndef NDJSON_RECOVER_RECOVER_H
 #define NDJSON_RECOVER_RECOVER_H
@@ -61,8 +61,6 @@ bool ndjson_accept(struct recovery *rc, const char *p, const char *end);
 /* Same as ndjson_accept() for a line in the window, without moving it; false if that may be needed. */
 bool ndjson_accept_plain(struct recovery *rc, const char *p, const char *end);
 
-/* ---- mend.c ---- */
-
 /* Writes the current line without its faulty parts.  Returns false if the rest is useless. */
 bool ndjson_mend(struct ndjson_reading *st, struct text *to);
 
@@ -74,12 +72,6 @@ enum ndjson_type ndjson_restorable(const struct ndjson_reading *st, const struct
  * members that it must have.  Returns false on OOM. */
 bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, enum ndjson_type type,
                     bool lost, struct text *to);
-
-/* Write the lost line of the class or track with this index, which the current line refers to (by member
- * m). */
-void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index);
-void ndjson_put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
-                      enum ndjson_member m, uint64_t index);
 
 /* Whether the next line is of type trace; whether a line up to 1 MiB after in->p is of type
  * trace_end.  Moves the window; the bytes from rc->at on stay. */
