@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "model/event_traits.h"
 #include "model/value.h"
 #include "out/kind.h"
 
@@ -502,14 +503,8 @@ static bool add_name(struct reading *g, struct slice name)
 
 static bool has_name(const struct reading *g, struct slice name)
 {
-	const struct field *const f = fields_so_far(g);
-
-	if (g->n > FEW)
-		return tabletext_get(&g->seen, name) != TABLE_NONE;
-	for (uint32_t i = 0; i < g->n; i++)
-		if (slice_equal(f[i].name, name))
-			return true;
-	return false;
+	return g->n > FEW ? tabletext_get(&g->seen, name) != TABLE_NONE
+	                  : field_find(fields_so_far(g), g->n, name) != NULL;
 }
 
 /* ---- fields ---- */

@@ -11,6 +11,7 @@
 #include "format/registry.h"
 #include "cmd/events/event_text.h"
 #include "format/trace_ops.h"
+#include "model/event_traits.h"
 #include "out/kind.h"
 
 #define MAX_COMPARED 256U /* number of field names of a record that are compared with each other */
@@ -97,14 +98,6 @@ static bool needs_type(const struct value *v)
 	}
 }
 
-static bool is_repeated(const struct field *f, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (slice_equal(f[i].name, f[n].name))
-			return true;
-	return false;
-}
-
 /* Fields in the order of the record: an object, or a list of pairs if names are repeated. */
 static void put_fields(struct json_out *o, const struct field *f, uint32_t n, struct fields_json_lost *lost)
 {
@@ -114,7 +107,7 @@ static void put_fields(struct json_out *o, const struct field *f, uint32_t n, st
 	if (n == 0)
 		return;
 	for (uint32_t i = 1; i < n && i < MAX_COMPARED && !pairs; i++)
-		pairs = is_repeated(f, i);
+		pairs = field_find(f, i, f[i].name) != NULL;
 	json_out_begin(o, pairs ? "pairs" : "args", pairs ? "[" : "{");
 	for (uint32_t i = 0; i < n; i++) {
 		text_str(t, i > 0 ? "," : "");

@@ -79,7 +79,8 @@ static void note_fields(struct top *t, const struct batch *b, const struct event
 	const struct shown_fields *const f = &t->run->fields;
 
 	for (unsigned i = 0; i < f->n; i++)
-		if ((t->lacking >> i & 1) != 0 && groups_field(b, e, f->names[i]) != NULL)
+		if ((t->lacking >> i & 1) != 0 &&
+		    field_find(b->fields + e->first_field, e->nfields, f->names[i]) != NULL)
 			t->lacking &= ~(1U << i);
 }
 

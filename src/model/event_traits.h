@@ -18,6 +18,15 @@ enum event_traits {
 	EVENT_GLOBAL = 64,   /* of an INSTANT: of the whole trace */
 };
 
+/* The first of n fields with this name; NULL: none. */
+static inline const struct field *field_find(const struct field *f, uint32_t n, struct slice name)
+{
+	for (const struct field *const end = f + n; f < end; f++)
+		if (slice_equal(f->name, name))
+			return f;
+	return NULL;
+}
+
 /* Whether it is a span that may overlap others of its track. */
 static inline bool event_is_async(const struct event *e)
 {

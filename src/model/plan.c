@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "model/call_stack.h"
 #include "model/event.h"
+#include "model/event_traits.h"
 #include "model/trace.h"
 
 /* ---- class parts ---- */
@@ -86,14 +87,6 @@ static bool find_parts(struct class *cls, const struct plan *m, struct arena *ar
 	return true;
 }
 
-static const struct field *part_named(const struct class *cls, struct slice name)
-{
-	for (uint32_t i = 0; i < cls->nparts; i++)
-		if (slice_equal(cls->parts[i].name, name))
-			return &cls->parts[i];
-	return NULL;
-}
-
 struct made {
 	char text[CLASS_CATEGORY_MAX];
 	uint32_t n;
@@ -122,7 +115,7 @@ static bool make_text(struct made *to, const struct class *cls, const struct pla
 		add(to, t->parts[i].text);
 		if (t->parts[i].ref.nfields == 0)
 			continue;
-		const struct field *const f = part_named(cls, t->parts[i].ref.field[0]);
+		const struct field *const f = field_find(cls->parts, cls->nparts, t->parts[i].ref.field[0]);
 		if (f == NULL)
 			return false;
 		if (f->value.type == VALUE_STRING)

@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "base/scan.h"
 #include "model/event.h"
+#include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"
 #include "model/trace_origin.h"
@@ -308,10 +309,7 @@ struct track *trace_add_thread(struct trace *t, const struct track *process, uin
 
 const struct field *trace_meta(const struct trace *t, struct slice name)
 {
-	for (uint32_t i = 0; i < t->nmeta; i++)
-		if (slice_equal(t->meta[i].name, name))
-			return &t->meta[i];
-	return NULL;
+	return field_find(t->meta, t->nmeta, name);
 }
 
 bool trace_add_meta(struct trace *t, struct slice name, struct value value)

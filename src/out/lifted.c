@@ -12,6 +12,7 @@
 
 #include "base/numbers.h"
 #include "base/utf8.h"
+#include "model/event_traits.h"
 #include "output/text_json.h"
 
 /* ---- options ---- */
@@ -110,16 +111,13 @@ static void set_flag(atomic_bool *flag)
 
 const struct value *lifted_find(struct lifted *l, uint32_t i, const struct batch *b, const struct event *e)
 {
-	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
-	const struct slice name = lifted_name(&l->columns[i]);
+	const struct field *const f =
+	    field_find(b->fields + e->first_field, e->nfields, lifted_name(&l->columns[i]));
 
 	set_flag(&l->searched);
-	for (; f < end; f++)
-		if (slice_equal(f->name, name)) {
-			set_flag(&l->found[i]);
-			return f->value.type != VALUE_NONE ? &f->value : NULL;
-		}
-	return NULL;
+	if (f != NULL)
+		set_flag(&l->found[i]);
+	return f != NULL && f->value.type != VALUE_NONE ? &f->value : NULL;
 }
 
 uint32_t lifted_empty(const struct lifted *l)

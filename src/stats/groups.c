@@ -262,20 +262,10 @@ static uint32_t track_value(struct group_values *v, const struct track *k)
 	return k->index;
 }
 
-const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name)
-{
-	const struct field *f = b->fields + e->first_field;
-
-	for (const struct field *const end = f + e->nfields; f < end; f++)
-		if (slice_equal(f->name, name))
-			return f;
-	return NULL;
-}
-
 static uint32_t field_value(struct group_values *v, const struct batch *b, const struct event *e,
                             const char *name)
 {
-	const struct field *const f = groups_field(b, e, slice_str(name));
+	const struct field *const f = field_find(b->fields + e->first_field, e->nfields, slice_str(name));
 	char space[SELECT_VALUE_TEXT];
 
 	if (f == NULL)
@@ -380,7 +370,7 @@ static bool number_of(const struct value *v, struct value *number)
 
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
 {
-	const struct field *const f = groups_field(b, e, s->sum_of);
+	const struct field *const f = field_find(b->fields + e->first_field, e->nfields, s->sum_of);
 
 	if (f == NULL)
 		return;
@@ -410,7 +400,8 @@ static uint64_t bytes_in(const struct plan_bytes *bytes, const struct batch *b, 
 	uint64_t product = 1;
 
 	for (uint32_t i = 0; i < bytes->nfields; i++) {
-		const struct field *const f = groups_field(b, e, bytes->field[i]);
+		const struct field *const f =
+		    field_find(b->fields + e->first_field, e->nfields, bytes->field[i]);
 		struct value v;
 		if (f == NULL || !number_of(&f->value, &v) || v.type > VALUE_I64 ||
 		    (v.type >= VALUE_I8 && v.i64 < 0) || __builtin_mul_overflow(product, v.u64, &product))

@@ -334,9 +334,6 @@ uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch 
 /* The same for a group whose values are texts. */
 uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct slice *texts);
 
-/* Returns the field of an event with this name, or NULL. */
-const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name);
-
 /* Adds the value of stats.sum_of, if the event has it. */
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
 

@@ -203,10 +203,7 @@ static bool is_seen(const struct args *a, struct slice name, uint32_t n)
 {
 	if (a->n > FEW)
 		return tabletext_get(&a->seen, name) != TABLE_NONE;
-	for (uint32_t i = 0; i < n; i++)
-		if (slice_equal(a->fields[i].name, name))
-			return true;
-	return false;
+	return field_find(a->fields, n, name) != NULL;
 }
 
 /* Returns whether a name would be mistaken for a hash or the host. */

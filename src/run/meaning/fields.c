@@ -13,15 +13,6 @@
 
 /* ---- parts of the class name ---- */
 
-/* Returns true if the event itself has a field of this name. */
-static bool has_own_field(const struct batch *b, const struct event *e, struct slice name)
-{
-	for (uint32_t i = 0; i < e->nfields; i++)
-		if (slice_equal(b->fields[e->first_field + i].name, name))
-			return true;
-	return false;
-}
-
 void interpret_class_parts(struct interpret *in, struct batch *b, struct event *e)
 {
 	const uint32_t n = e->cls->nparts;
@@ -36,7 +27,7 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 		return;
 	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
 	for (uint32_t i = 0; i < n; i++) {
-		if (has_own_field(b, e, e->cls->parts[i].name))
+		if (field_find(b->fields + e->first_field, e->nfields, e->cls->parts[i].name) != NULL)
 			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset,
 			           1);
 		else
@@ -189,7 +180,9 @@ const struct value *interpret_field(const struct batch *b, const struct event *e
 	for (; f < end; f++)
 		if (interpret_is_named(f, name))
 			return &f->value;
-	return e->cls != NULL ? interpret_part(e->cls, name) : NULL;
+	const struct field *const part =
+	    e->cls != NULL ? field_find(e->cls->parts, e->cls->nparts, name) : NULL;
+	return part != NULL ? &part->value : NULL;
 }
 
 /* Returns the i-th field of a reference, or NULL if it is missing or absent. */

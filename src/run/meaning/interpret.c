@@ -251,15 +251,14 @@ static bool apply_state(struct interpret *in, struct batch *b, struct event *e, 
 static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 {
 	struct field *const first = b->fields + e->first_field;
-	uint32_t i = 0;
 	uint64_t dur;
 
 	e->flags |= m->async ? EVENT_ASYNC : 0;
-	while (i < e->nfields && !slice_equal(first[i].name, m->duration))
-		i++;
-	if (m->duration.p == NULL || i == e->nfields)
+	const struct field *const f =
+	    m->duration.p != NULL ? field_find(first, e->nfields, m->duration) : NULL;
+	if (f == NULL)
 		return;
-	const struct value *const v = &first[i].value;
+	const struct value *const v = &f->value;
 	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || !interpret_number(v, &dur) ||
 	    (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0))
 		return;
@@ -269,6 +268,7 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 		e->dur = UINT64_MAX - e->ts;
 		return;
 	}
+	const size_t i = (size_t)(f - first);
 	memmove(first + i, first + i + 1, (e->nfields - i - 1U) * sizeof *first);
 	e->nfields--;
 }

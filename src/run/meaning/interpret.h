@@ -433,15 +433,6 @@ static inline bool interpret_is_named(const struct field *f, struct slice name)
 	                                                       memcmp(f->name.p, name.p, name.n) == 0));
 }
 
-/* A part of the name of the class, or NULL. */
-static inline const struct value *interpret_part(const struct class *cls, struct slice name)
-{
-	for (uint32_t i = 0; i < cls->nparts; i++)
-		if (slice_equal(cls->parts[i].name, name))
-			return &cls->parts[i].value;
-	return NULL;
-}
-
 /* A field of the event, or NULL. */
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name);
 

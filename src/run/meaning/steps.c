@@ -287,9 +287,10 @@ INLINE const struct value *load(const struct stepping *g, const struct step_ref 
 	else
 		*space =
 		    interpret_value_at(g->payload + r->offset[i], r->type[i], (g->e->flags & EVENT_BIG) != 0);
-	if (v == NULL && g->e->cls->nparts > 0)
-		v = interpret_part(g->e->cls, r->plan->field[i]);
-	return v;
+	if (v != NULL || g->e->cls->nparts == 0)
+		return v;
+	const struct field *const part = field_find(g->e->cls->parts, g->e->cls->nparts, r->plan->field[i]);
+	return part != NULL ? &part->value : NULL;
 }
 
 /* ---- references ---- */
