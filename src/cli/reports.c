@@ -338,8 +338,7 @@ static bool counts(const struct losses_out *l, const struct loss *loss)
 
 static void put_loss(struct json_out *o, const struct losses_out *l, const struct ledger_row *row)
 {
-	json_out_space(o, "\n  ");
-	json_out_begin(o, NULL, "{");
+	json_out_begin_after(o, "\n  ", NULL, "{");
 	json_out_string(o, "id", row->loss->id);
 	json_out_string(o, "text", row->loss->text);
 	json_out_string(o, "explain", row->loss->explain);

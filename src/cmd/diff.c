@@ -328,8 +328,7 @@ static void json_begin(struct text *t, const struct diff *v)
 	json_out_string(&o, "b", v->paths[DIFFER_B]);
 	json_out_space(&o, "\n ");
 	json_out_u64(&o, "tolerance_ns", v->differ.rules.tolerance);
-	json_out_space(&o, "\n ");
-	json_out_begin(&o, "differences", "[");
+	json_out_begin_after(&o, "\n ", "differences", "[");
 }
 
 static void put_json_event(struct json_out *o, const char *key, const struct event *e, uint64_t bias)
@@ -385,8 +384,7 @@ static bool json_difference(struct text *t, const struct diff *v, const struct d
 	struct json_out o = { .t = t, .comma = v->shown > 0 };
 	bool ok = true;
 
-	json_out_space(&o, "\n  ");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n  ", NULL, "{");
 	json_out_string(&o, "change", a == NULL ? "only_b" : b == NULL ? "only_a" : "changed");
 	put_json_event(&o, "a", a, v->bias);
 	put_json_event(&o, "b", b, v->bias);
@@ -400,8 +398,7 @@ static bool json_difference(struct text *t, const struct diff *v, const struct d
 
 static void put_json_name(struct json_out *o, const struct by_name_row *r)
 {
-	json_out_space(o, "\n  ");
-	json_out_begin(o, NULL, "{");
+	json_out_begin_after(o, "\n  ", NULL, "{");
 	json_out_slice(o, "name", r->name);
 	json_out_u64(o, "events_a", r->events[DIFFER_A]);
 	json_out_u64(o, "events_b", r->events[DIFFER_B]);
@@ -429,8 +426,7 @@ static void json_end(struct text *t, const struct diff *v)
 	json_out_u64(&o, "only_a", d->only[DIFFER_A]);
 	json_out_u64(&o, "only_b", d->only[DIFFER_B]);
 	json_out_u64(&o, "times_full", d->full);
-	json_out_space(&o, "\n ");
-	json_out_begin(&o, "names", "[");
+	json_out_begin_after(&o, "\n ", "names", "[");
 	for (uint32_t i = 0; i < v->names.n; i++) {
 		const struct by_name_row *const r = &v->names.rows[i];
 		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0)

@@ -160,8 +160,7 @@ static void put_matrix_json(struct text *t, const struct format *only)
 		for (const struct format *const *to = formats; *to != NULL; to++) {
 			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
 				continue;
-			json_out_space(&o, "\n");
-			json_out_begin(&o, NULL, "{");
+			json_out_begin_after(&o, "\n", NULL, "{");
 			json_out_string(&o, "from", (*from)->name);
 			json_out_string(&o, "to", (*to)->name);
 			json_out_bool(&o, "copies", copies(*from, *to));
@@ -266,8 +265,7 @@ static void put_list_json(struct text *t, const struct format *only)
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		if (only != NULL && *f != only)
 			continue;
-		json_out_space(&o, "\n");
-		json_out_begin(&o, NULL, "{");
+		json_out_begin_after(&o, "\n", NULL, "{");
 		json_out_string(&o, "name", (*f)->name);
 		json_out_string(&o, "title", (*f)->title);
 		json_out_string(&o, "specification", (*f)->spec);

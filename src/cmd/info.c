@@ -289,21 +289,14 @@ static void put_json_events(struct json_out *o, const struct info *n, const stru
 	json_out_u64_or_string(o, "processes", count_processes(trace));
 }
 
-/* Starts the next object of a list, or the next list, on a new line. */
-static void begin_line(struct json_out *o, const char *key, const char *bracket)
-{
-	json_out_space(o, "\n");
-	json_out_begin(o, key, bracket);
-}
-
 static void put_json_tracks(struct json_out *o, const struct info *n, const struct trace *trace)
 {
-	begin_line(o, "track_list", "[");
+	json_out_begin_after(o, "\n", "track_list", "[");
 	for (uint32_t i = 0; i < trace->ntracks && i < n->nseen; i++) {
 		const struct track *const k = trace->tracks[i], *const process = track_process(k);
 		if (n->seen[i].events == 0)
 			continue;
-		begin_line(o, NULL, "{");
+		json_out_begin_after(o, "\n", NULL, "{");
 		json_out_slice(o, "process", process->name);
 		if (process->has_id)
 			json_out_u64_or_string(o, "pid", process->id);
@@ -322,12 +315,12 @@ static void put_json_tracks(struct json_out *o, const struct info *n, const stru
 
 static void put_json_classes(struct json_out *o, const struct info *n, const struct trace *trace)
 {
-	begin_line(o, "classes", "[");
+	json_out_begin_after(o, "\n", "classes", "[");
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
 		const struct class *const c = trace->classes[i];
 		if (!is_listed(c))
 			continue;
-		begin_line(o, NULL, "{");
+		json_out_begin_after(o, "\n", NULL, "{");
 		json_out_slice(o, "name", c->name);
 		json_out_u64_or_string(o, "records", c->records);
 		if (c->records == 0 && class_events(n, c) > 0)
@@ -351,7 +344,7 @@ static void put_json_trace(struct text *t, const struct info *n, const struct ru
 	struct fields_json_lost lost = { .bad_text = 0 };
 	struct json_out o = { .t = t, .comma = comma };
 
-	begin_line(&o, NULL, "{");
+	json_out_begin_after(&o, "\n", NULL, "{");
 	json_out_string(&o, "path", n->path);
 	json_out_string(&o, "format", run->format->name);
 	if (trace->dialect[0] != '\0')
@@ -362,9 +355,9 @@ static void put_json_trace(struct text *t, const struct info *n, const struct ru
 	json_out_u64_or_string(&o, "files", n->files);
 	json_out_string(&o, "packing", packings[n->packing]);
 	put_json_events(&o, n, trace, hash);
-	begin_line(&o, "metadata", "[");
+	json_out_begin_after(&o, "\n", "metadata", "[");
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		begin_line(&o, NULL, "{");
+		json_out_begin_after(&o, "\n", NULL, "{");
 		json_out_slice(&o, "name", trace->meta[i].name);
 		fields_json_value(json_out_value(&o, "value"), &trace->meta[i].value, &lost);
 		json_out_end(&o, "}");

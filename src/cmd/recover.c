@@ -131,8 +131,7 @@ static void put_change(struct recover_list *l, const struct recover_change *c)
 	struct json_out o = { .t = &l->text, .comma = l->any };
 
 	l->any = true;
-	json_out_space(&o, "\n");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n", NULL, "{");
 	json_out_string(&o, "file", l->file);
 	json_out_string(&o, "change", c->repaired ? "repaired" : "dropped");
 	json_out_u64(&o, "offset", c->offset);

@@ -187,8 +187,7 @@ static void list_text(const struct list *list)
 
 static void put_json(struct json_out *o, const struct entry *e)
 {
-	json_out_space(o, "\n");
-	json_out_begin(o, NULL, "{");
+	json_out_begin_after(o, "\n", NULL, "{");
 	json_out_string(o, "id", e->id);
 	if (e->rule != NULL)
 		json_out_string(o, "level", e->level);
@@ -212,8 +211,7 @@ static void list_json(const struct list *list)
 	while ((e = next_listed(list, &w)) != NULL && e->rule != NULL)
 		put_json(&o, e);
 	json_out_end(&o, "\n]");
-	json_out_space(&o, "\n");
-	json_out_begin(&o, "losses", "[");
+	json_out_begin_after(&o, "\n", "losses", "[");
 	for (; e != NULL; e = next_listed(list, &w))
 		put_json(&o, e);
 	json_out_end(&o, "\n]}\n");

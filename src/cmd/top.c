@@ -347,8 +347,7 @@ static void put_item(struct json_out *o, const struct top *t, const struct longe
 {
 	const struct top_run *const r = t->run;
 
-	json_out_space(o, "\n   ");
-	json_out_begin(o, NULL, "{");
+	json_out_begin_after(o, "\n   ", NULL, "{");
 	json_out_u64(o, "dur_ns", i->length);
 	json_out_plain_ns(o, "ts_ns", i->ts, t->zero_ns);
 	json_out_u64(o, "since_start_ns", i->ts - t->first_ns);
@@ -374,8 +373,7 @@ static void put_group(struct json_out *o, const struct top *t, const struct grou
 	struct slice values[GROUP_KEYS_MAX];
 
 	groups_values(&t->stats, &t->stats.spans.set, g->number, values);
-	json_out_space(o, "\n   ");
-	json_out_begin(o, NULL, "{");
+	json_out_begin_after(o, "\n   ", NULL, "{");
 	for (unsigned k = 0; k < t->run->by.n; k++)
 		json_out_slice(o, t->run->by.columns[k].head, values[k]);
 	json_out_u64(o, "count", g->group->count);
@@ -392,13 +390,16 @@ static void put_json(struct text *out, const struct top *t, const struct group_r
 	const struct top_run *const r = t->run;
 	struct json_out o = { .t = out, .comma = !first };
 
-	json_out_space(&o, "\n ");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n ", NULL, "{");
 	json_out_string(&o, "path", t->path);
 	if (r->by.n > 0)
 		json_out_u64(&o, "limit", t->items.limit);
-	json_out_space(&o, "\n  ");
-	json_out_begin(&o, r->gaps ? "gaps" : r->arrows ? "arrows" : r->by.n > 0 ? "groups" : "spans", "[");
+	json_out_begin_after(&o, "\n  ",
+	                     r->gaps       ? "gaps"
+	                     : r->arrows   ? "arrows"
+	                     : r->by.n > 0 ? "groups"
+	                                   : "spans",
+	                     "[");
 	for (size_t k = 0; k < n && r->by.n > 0; k++)
 		put_group(&o, t, &rows[k]);
 	for (uint32_t i = 0; r->by.n == 0 && n > 0 && i < rows[0].n; i++)

@@ -41,8 +41,7 @@ static void put_finding(struct text *t, const struct finding *f)
 {
 	struct json_out o = { .t = t, .comma = t->n > 0 };
 
-	json_out_space(&o, "\n  ");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n  ", NULL, "{");
 	json_out_string(&o, "rule", f->rule->id);
 	json_out_string(&o, "level", level_name(f->level));
 	json_out_u64(&o, "offset", f->offset);
@@ -74,8 +73,7 @@ static void put_checked(struct vocabulary_run *s, const char *path, bool ok,
 {
 	struct json_out o = { .t = &s->text, .comma = !first };
 
-	json_out_space(&o, "\n");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n", NULL, "{");
 	json_out_string(&o, "path", path);
 	json_out_bool(&o, "valid", ok);
 	json_out_string(&o, "format", ok ? summary->format : NULL);

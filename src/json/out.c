@@ -41,6 +41,12 @@ void json_out_space(struct json_out *o, const char *space)
 	o->comma = false;
 }
 
+void json_out_begin_after(struct json_out *o, const char *space, const char *key, const char *brackets)
+{
+	json_out_space(o, space);
+	json_out_begin(o, key, brackets);
+}
+
 void json_out_slice(struct json_out *o, const char *key, struct slice s)
 {
 	text_json_string(json_out_value(o, key), s);

@@ -17,6 +17,9 @@ struct json_out {
 /* Writes one or more opening brackets: "{", "[", "[{".  White space may follow them. */
 void json_out_begin(struct json_out *o, const char *key, const char *brackets);
 
+/* The same after white space, which follows the comma: "\n  ". */
+void json_out_begin_after(struct json_out *o, const char *space, const char *key, const char *brackets);
+
 /* Writes one or more closing brackets, with white space anywhere: "}", "\n]}\n". */
 void json_out_end(struct json_out *o, const char *brackets);
 

@@ -272,8 +272,7 @@ static void put_tracks(struct data *d)
 	json_out_begin(&d->o, "tracks", "[");
 	for (uint32_t i = 0; i < d->ntracks; i++) {
 		const struct page_track *const k = &p->tracks[d->tracks[i]];
-		json_out_space(&d->o, "\n");
-		json_out_begin(&d->o, NULL, "[");
+		json_out_begin_after(&d->o, "\n", NULL, "[");
 		put_text(d, NULL, track_process(k->track)->name);
 		put_text(d, NULL, k->track->name);
 		put_number(d, NULL, total_of(k->busy));
@@ -535,8 +534,7 @@ static void put_row(struct data *d, const struct span_row *row, bool async)
 	const struct stats *const s = d->v->stats;
 	const struct span_group *const g = row->group;
 
-	json_out_space(&d->o, "\n");
-	json_out_begin(&d->o, NULL, "[");
+	json_out_begin_after(&d->o, "\n", NULL, "[");
 	put_text(d, NULL, row->name);
 	put_text(d, NULL, row->category.n > 0 ? row->category : SLICE_LIT("-"));
 	json_out_u64(&d->o, NULL, async);
@@ -598,8 +596,7 @@ static void put_series(struct data *d, const struct page_series *s)
 
 	while (s->nbins / step > COUNTER_BINS)
 		step *= 2;
-	json_out_space(&d->o, "\n");
-	json_out_begin(&d->o, NULL, "{");
+	json_out_begin_after(&d->o, "\n", NULL, "{");
 	put_text(d, "name", page_name(p, s->name));
 	put_text(d, "series", page_name(p, s->field));
 	put_text(d, "process", track_process(s->track)->name);

@@ -65,14 +65,12 @@ static void file_end(struct report *r, const struct report_file *file)
 	struct json_out o = { .t = &r->out, .comma = s->any_file };
 
 	s->any_file = true;
-	json_out_space(&o, "\n");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n", NULL, "{");
 	put_head(&o, file->record);
 	json_out_bool(&o, "valid", file->valid);
 	json_out_begin(&o, "findings", "[");
 	for (struct report_view v = { .n = 0 }; report_next(file, &v);) {
-		json_out_space(&o, "\n");
-		json_out_begin(&o, NULL, "{");
+		json_out_begin_after(&o, "\n", NULL, "{");
 		put_finding(&o, &v.finding);
 		json_out_end(&o, "}");
 	}
@@ -171,8 +169,7 @@ static void gitlab_finding(struct report *r, const struct report_file *file, con
 	if (s->path.failed)
 		return;
 	s->any = true;
-	json_out_space(&o, "\n");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n", NULL, "{");
 	report_put_string(&o, "description", f->message);
 	report_put_string(&o, "check_name", f->rule->id);
 	r->failed |=

@@ -93,20 +93,6 @@ static void put_full_series(struct json_out *o, const struct series *s, uint64_t
 
 /* ---- rows ---- */
 
-/* Starts an object on a line of its own. */
-static void begin_row(struct json_out *o)
-{
-	json_out_space(o, "\n   ");
-	json_out_begin(o, NULL, "{");
-}
-
-/* Starts a list on a line of its own. */
-static void begin_list(struct json_out *o, const char *key)
-{
-	json_out_space(o, "\n  ");
-	json_out_begin(o, key, "[");
-}
-
 static void put_head(struct json_out *o, const struct stats_view *v)
 {
 	const struct stats *const s = v->stats;
@@ -145,9 +131,9 @@ static bool put_classes(struct json_out *o, const struct stats *s)
 
 	if (!stats_class_rows(s, &rows, &n))
 		return false;
-	begin_list(o, "classes");
+	json_out_begin_after(o, "\n  ", "classes", "[");
 	for (size_t i = 0; i < n; i++) {
-		begin_row(o);
+		json_out_begin_after(o, "\n   ", NULL, "{");
 		json_out_slice(o, "name", rows[i].name);
 		json_out_u64(o, "count", rows[i].records);
 		json_out_end(o, "}");
@@ -194,7 +180,7 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	const struct stats *const s = v->stats;
 	const struct span_group *g = row->group;
 
-	begin_row(o);
+	json_out_begin_after(o, "\n   ", NULL, "{");
 	put_keys(o, s, row->values, stats_count_keys(s));
 	json_out_u64(o, "count", g->count);
 	json_out_begin(o, "dur_ns", "{");
@@ -264,7 +250,7 @@ static bool put_spans(struct json_out *o, const char *key, const struct stats_vi
 
 	if (!stats_span_rows(v->stats, table, v->columns, &rows, &n))
 		return false;
-	begin_list(o, key);
+	json_out_begin_after(o, "\n  ", key, "[");
 	for (size_t i = 0; i < n; i++)
 		put_span(o, v, &rows[i], table != &v->stats->async);
 	json_out_end(o, "]");
@@ -281,9 +267,9 @@ static bool put_tally(struct json_out *o, const char *key, const struct stats_vi
 
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
-	begin_list(o, key);
+	json_out_begin_after(o, "\n  ", key, "[");
 	for (size_t i = 0; i < n; i++) {
-		begin_row(o);
+		json_out_begin_after(o, "\n   ", NULL, "{");
 		put_keys(o, s, rows[i].values, tally->grouped != NULL ? s->by.n : 1);
 		json_out_u64(o, "count", rows[i].count);
 		if (v->full && rows[i].number == NAMES_OTHER)
@@ -299,8 +285,7 @@ static void put_series(struct json_out *o, const struct series_row *row, bool fu
 {
 	const struct series *const s = row->series;
 
-	json_out_space(o, "\n     ");
-	json_out_begin(o, NULL, "{");
+	json_out_begin_after(o, "\n     ", NULL, "{");
 	json_out_slice(o, "name", row->name);
 	json_out_u64(o, "count", s->count);
 	json_out_f64(o, "first", s->first);
@@ -324,9 +309,9 @@ static bool put_counters(struct json_out *o, const struct stats_view *v)
 
 	if (!stats_counter_rows(v->stats, &rows, &n, &list))
 		return false;
-	begin_list(o, "counters");
+	json_out_begin_after(o, "\n  ", "counters", "[");
 	for (size_t i = 0; i < n; i++) {
-		begin_row(o);
+		json_out_begin_after(o, "\n   ", NULL, "{");
 		json_out_slice(o, "name", rows[i].name);
 		json_out_slice(o, "category", rows[i].category);
 		json_out_u64(o, "count", rows[i].count);
@@ -348,8 +333,7 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 {
 	struct json_out o = { .t = t, .comma = !first };
 
-	json_out_space(&o, "\n ");
-	json_out_begin(&o, NULL, "{");
+	json_out_begin_after(&o, "\n ", NULL, "{");
 	put_head(&o, v);
 	if (!v->stats->origin.selected && !put_classes(&o, v->stats))
 		return false;

@@ -367,8 +367,7 @@ static void put_number(struct json_out *o, const struct change_pair *p, unsigned
 
 static void put_side_names(struct json_out *o, const struct change_view *v, int side)
 {
-	json_out_space(o, "\n ");
-	json_out_begin(o, side == CHANGE_OLD ? "old" : "new", "[");
+	json_out_begin_after(o, "\n ", side == CHANGE_OLD ? "old" : "new", "[");
 	for (size_t i = 0; i < v->change->sides[side].nruns; i++)
 		json_out_slice(o, NULL, slice_str(v->paths[side][i]));
 	json_out_end(o, "]");
@@ -384,8 +383,7 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 	json_out_string(&o, "tool", tool);
 	put_side_names(&o, v, CHANGE_OLD);
 	put_side_names(&o, v, CHANGE_NEW);
-	json_out_space(&o, "\n ");
-	json_out_begin(&o, "floors", "{");
+	json_out_begin_after(&o, "\n ", "floors", "{");
 	json_out_f64(&o, "change", c->floors.change);
 	json_out_u64(&o, "time_ns", c->floors.time);
 	json_out_u64(&o, "count", c->floors.count);
@@ -396,12 +394,10 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 	for (int i = 0; i < CHANGE_VERDICTS; i++)
 		json_out_u64(&o, change_verdict_name((enum change_verdict)i), c->verdicts[i]);
 	json_out_end(&o, "}");
-	json_out_space(&o, "\n ");
-	json_out_begin(&o, "groups", "[");
+	json_out_begin_after(&o, "\n ", "groups", "[");
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct change_pair *const p = &c->pairs[i];
-		json_out_space(&o, "\n  ");
-		json_out_begin(&o, NULL, "{");
+		json_out_begin_after(&o, "\n  ", NULL, "{");
 		json_out_string(&o, "verdict", change_verdict_name(p->verdict));
 		json_out_string(&o, "kind", p->async ? "async" : "span");
 		for (unsigned k = 0; k < stats_count_keys(s); k++)

@@ -21,8 +21,7 @@ void cells_begin(struct cells *c, const char *title, const char *key, const stru
 			c->heads[c->columns.n++] = list[i].column;
 	c->listed = key != NULL;
 	if (c->form == CELLS_JSON && key != NULL) {
-		json_out_space(c->json, "\n  ");
-		json_out_begin(c->json, key, "[");
+		json_out_begin_after(c->json, "\n  ", key, "[");
 	} else if (c->form == CELLS_CSV && c->with_heads) {
 		text_str(c->t, "path");
 		for (unsigned i = 0; i < n; i++)
@@ -41,8 +40,7 @@ void cells_row(struct cells *c)
 	if (c->form == CELLS_JSON) {
 		if (c->rows > 1)
 			json_out_end(c->json, "}");
-		json_out_space(c->json, "\n   ");
-		json_out_begin(c->json, NULL, "{");
+		json_out_begin_after(c->json, "\n   ", NULL, "{");
 	} else if (c->form == CELLS_CSV) {
 		if (c->rows > 1 || c->with_heads)
 			text_char(c->t, '\n');
