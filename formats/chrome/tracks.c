@@ -6,7 +6,7 @@
 
 #include "base/match.h"
 #include "base/numbers.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "chrome/chrome.h"
 #include "out/tracks.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"

@@ -8,7 +8,7 @@
 #include "ctf/ctf.h"
 
 #include "base/numbers.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "format/fields_json.h"
 #include "json/scan.h"
 #include "model/event_traits.h"

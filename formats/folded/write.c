@@ -17,7 +17,6 @@
 #include "format/format.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
-#include "out/known.h"
 #include "output/text_visible.h"
 
 enum folded_loss {

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "heph/heph.h"
 #include "out/facts.h"
 

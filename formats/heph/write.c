@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "format/fields_json.h"
 #include "heph/heph.h"
 #include "model/event_traits.h"

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "json/scan.h"
 #include "model/event_traits.h"
 #include "ovni/ovni.h"

@@ -15,7 +15,6 @@
 #include "base/os.h"
 #include "base/table.h"
 #include "format/format.h"
-#include "out/known.h"
 #include "output/text.h"
 #include "output/text_json.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/match.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
 

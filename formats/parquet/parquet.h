@@ -21,7 +21,6 @@
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "out/kind.h"
-#include "out/known.h"
 #include "out/lifted.h"
 #include "out/tracks.h"
 #include "output/text.h"

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"
 #include "out/kind.h"

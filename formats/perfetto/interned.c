@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "model/call_stack.h"
 #include "output/text_json.h"
 #include "perfetto/perfetto.h"

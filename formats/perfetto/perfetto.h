@@ -13,7 +13,6 @@
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
-#include "out/known.h"
 #include "perfetto/schema/schema.h"
 
 /* ---- numbers ---- */

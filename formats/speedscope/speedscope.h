@@ -6,7 +6,6 @@
 #include "base/table.h"
 #include "format/format.h"
 #include "model/call_stack.h"
-#include "out/known.h"
 
 enum speedscope_loss {
 #define LOSS(row, ...) SPEEDSCOPE_##row,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "sqlite/sqlite.h"
 
 /* ---- tables ---- */

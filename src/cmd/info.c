@@ -17,7 +17,7 @@
 #include "model/trace_origin.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
-#include "stats/tables/cells.h"
+#include "stats/tables/tables.h"
 
 struct info_run {
 	struct trace_run run;

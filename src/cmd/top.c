@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/events/event_text.h"

@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "base/scan.h"
-#include "base/utf8.h"
 
 #define MAX_KEY 100 /* max bytes of a key that is expected after a quote */
 

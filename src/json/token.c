@@ -7,7 +7,6 @@
 #include "base/cursor.h"
 #include "base/numbers.h"
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "json/scan.h"
 
 /* ---- errors and flaws ---- */

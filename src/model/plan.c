@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "model/call_stack.h"
 #include "model/event.h"
 #include "model/event_traits.h"

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "base/numbers.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "model/event_traits.h"
 #include "output/text_json.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "base/os.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "output/private.h"
 
 enum {

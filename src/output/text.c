@@ -13,7 +13,6 @@
 
 #include "base/numbers.h"
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
 

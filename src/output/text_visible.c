@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 
 /* ---- escapes ---- */
 

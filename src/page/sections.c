@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "format/fields_json.h"
 #include "format/ledger.h"
 #include "model/event_traits.h"

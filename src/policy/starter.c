@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/match.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
 #include "run/engine_losses.h"

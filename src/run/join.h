@@ -6,7 +6,7 @@
 
 /*
  * Several traces, of any formats, as one.  A first pass over each finds its range of times and its processes;
- * then each is read by its own pipeline, and its events move to the common trace (run/adjust/anonymise.h),
+ * then each is read by its own pipeline, and its events move to the common trace (run/adjust/adjust.h),
  * shifted by its offset.
  */
 

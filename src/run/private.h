@@ -1,8 +1,7 @@
 #ifndef RUN_PRIVATE_H
 #define RUN_PRIVATE_H
 
-#include "run/adjust/anonymise.h"
-#include "run/adjust/repeats.h"
+#include "run/adjust/adjust.h"
 #include "run/choose/select.h"
 #include "run/choose/split.h"
 #include "run/meaning/interpret.h"

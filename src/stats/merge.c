@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "output/text_json.h"
 
 #define SUM_MAX ((unsigned __int128)1 << 100)

@@ -15,7 +15,6 @@
 #include "base/match.h"
 #include "base/os.h"
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "check/rules.h"
 #include "input/open.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "dial9/write/write.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"

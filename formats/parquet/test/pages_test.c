@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "base/cursor.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "parquet/test/oracle_test.h"
 
 /* Pages of a column chunk, and what its statistics promise. */

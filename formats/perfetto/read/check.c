@@ -3,7 +3,7 @@
  * `needs_check`, set by decoding, are checked.  The depth of messages is bounded, and each byte is visited
  * once a level.
  */
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "perfetto/read/read.h"
 
 struct place {

@@ -2,7 +2,7 @@
  * Facts of the whole trace: its uuid and attributes, and the numbers of sequences and of packets of each
  * kind.  In a trace of tracetool, attributes are facts of the trace that it was converted from.
  */
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "out/facts.h"
 #include "perfetto/read/read.h"
 

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
-
 /* The end of readable memory: reading the next byte crashes. */
 static char *fence(void)
 {

@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include "base/scan.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "compare/compare.h"
 #include "format/ledger.h"
 #include "output/text.h"
-#include "run/adjust/anonymise.h"
+#include "run/adjust/adjust.h"
 #include "run/choose/split.h"
 #include "run/join.h"
 #include "run/pipeline.h"

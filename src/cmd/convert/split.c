@@ -13,7 +13,7 @@
 #include "cmd/convert/convert.h"
 #include "format/registry.h"
 #include "input/open.h"
-#include "run/adjust/repeats.h"
+#include "run/adjust/adjust.h"
 #include "run/choose/route.h"
 
 /* ---- options ---- */

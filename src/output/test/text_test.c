@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
 

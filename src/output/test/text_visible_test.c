@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "cmd/test/cli_test_util.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"

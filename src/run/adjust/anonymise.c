@@ -1,7 +1,7 @@
 /* Pseudonyms of texts, and rebinding of events to another trace.  A pseudonym is a keyed hash (SipHash) of
  * the name alone, so it is the same in all traces with the same key.  Rebinding copies tracks and classes on
  * demand and rewrites texts of events in place; cost is proportional to the texts of events. */
-#include "run/adjust/anonymise.h"
+#include "run/adjust/adjust.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,12 @@
 /* Limits output amplification: texts and lists that the input stores once, and that many events refer to, are
  * cut when their total exceeds a multiple of the bytes read.  Costs are estimates in bytes of JSON.  Common
  * case: one addition per text.  Lists are measured recursively, to COST_DEPTH. */
-#include "run/adjust/repeats.h"
+#include "run/adjust/adjust.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/scan.h"
-#include "base/utf8.h"
 #include "model/event.h"
 #include "model/value.h"
 #include "run/engine_losses.h"

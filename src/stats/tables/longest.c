@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/scan.h"
 
 #define MAX_NAME 4096      /* bytes of a name that are kept */
 #define MAX_SHORT_NAME 256 /* likewise, when memory is used up */

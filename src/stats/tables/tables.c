@@ -1,7 +1,239 @@
-/* The further tables of `stats`, one after the other. */
-#include "stats/tables/tables.h"
+/* The further tables of `stats`, one after the other, and their cells as text, Markdown, HTML, CSV and JSON.
+ */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "model/event_traits.h"
+#include "output/text_json.h"
+#include "output/text_visible.h"
+#include "stats/tables/tables.h"
+
+void cells_begin(struct cells *c, const char *title, const char *key, const struct cell_column *list,
+                 unsigned n)
+{
+	c->title = title;
+	c->list = list;
+	c->rows = 0;
+	c->at = 0;
+	c->columns = (struct columns){ .list = c->heads, .indent = 2 };
+	for (unsigned i = 0; i < n; i++)
+		if (list[i].column.head != NULL)
+			c->heads[c->columns.n++] = list[i].column;
+	c->listed = key != NULL;
+	if (c->form == CELLS_JSON && key != NULL) {
+		json_out_begin_after(c->json, "\n  ", key, "[");
+	} else if (c->form == CELLS_CSV && c->with_heads) {
+		text_str(c->t, "path");
+		for (unsigned i = 0; i < n; i++)
+			if (list[i].key != NULL) {
+				text_char(c->t, ',');
+				text_csv_cell(c->t, slice_str(list[i].key));
+			}
+	}
+}
+
+void cells_row(struct cells *c)
+{
+	c->rows++;
+	c->at = 0;
+	c->shown = c->max_rows == 0 || c->rows <= c->max_rows;
+	if (c->form == CELLS_JSON) {
+		if (c->rows > 1)
+			json_out_end(c->json, "}");
+		json_out_begin_after(c->json, "\n   ", NULL, "{");
+	} else if (c->form == CELLS_CSV) {
+		if (c->rows > 1 || c->with_heads)
+			text_char(c->t, '\n');
+		text_csv_cell(c->t, c->path);
+	}
+}
+
+/* Begins the next cell.  Returns false if it is not in the report. */
+static bool next(struct cells *c)
+{
+	const struct cell_column *const column = &c->list[c->at++];
+
+	if (c->form == CELLS_JSON)
+		return column->key != NULL;
+	if (c->form != CELLS_CSV)
+		return c->shown && column->column.head != NULL;
+	if (column->key != NULL)
+		text_char(c->t, ',');
+	return column->key != NULL;
+}
+
+static const char *key_of(const struct cells *c)
+{
+	return c->list[c->at - 1].key;
+}
+
+void cells_name(struct cells *c, struct slice s)
+{
+	if (!next(c))
+		return;
+	if (c->form == CELLS_JSON)
+		json_out_slice(c->json, key_of(c), s);
+	else if (c->form == CELLS_CSV)
+		text_csv_cell(c->t, s);
+	else
+		columns_name(&c->columns, s);
+}
+
+void cells_visible(struct cells *c, struct slice s)
+{
+	if (!next(c))
+		return;
+	text_slice(&c->columns.text, s);
+	columns_next(&c->columns);
+}
+
+void cells_count(struct cells *c, uint64_t v)
+{
+	if (!next(c))
+		return;
+	if (c->form == CELLS_JSON)
+		json_out_u64(c->json, key_of(c), v);
+	else if (c->form == CELLS_CSV)
+		text_u64(c->t, v);
+	else
+		columns_u64(&c->columns, v);
+}
+
+void cells_time(struct cells *c, unsigned __int128 ns)
+{
+	if (!next(c))
+		return;
+	if (c->form == CELLS_JSON)
+		text_u128(json_out_value(c->json, key_of(c)), ns);
+	else if (c->form == CELLS_CSV)
+		text_u128(c->t, ns);
+	else
+		columns_time(&c->columns, ns);
+}
+
+void cells_at(struct cells *c, uint64_t ns)
+{
+	if (!next(c))
+		return;
+	if (c->form == CELLS_JSON) {
+		json_out_plain_ns(c->json, key_of(c), ns, c->zero_ns);
+	} else if (c->form == CELLS_CSV) {
+		text_ns_from(c->t, c->zero_ns, ns);
+	} else {
+		text_since(&c->columns.text, ns - c->first_ns);
+		columns_next(&c->columns);
+	}
+}
+
+void cells_share(struct cells *c, unsigned __int128 millionths)
+{
+	if (!next(c))
+		return;
+	if (c->form == CELLS_CSV) {
+		text_fraction(c->t, millionths);
+	} else if (c->form == CELLS_JSON) {
+		text_fraction(json_out_value(c->json, key_of(c)), millionths);
+	} else {
+		text_percent(&c->columns.text, millionths);
+		columns_next(&c->columns);
+	}
+}
+
+void cells_real(struct cells *c, double v)
+{
+	if (!next(c))
+		return;
+	if (c->form == CELLS_JSON) {
+		json_out_f64(c->json, key_of(c), v);
+	} else if (c->form == CELLS_CSV) {
+		(void)text_json_f64(c->t, v); /* finite */
+	} else {
+		text_six_digits(&c->columns.text, v);
+		columns_next(&c->columns);
+	}
+}
+
+void cells_none(struct cells *c)
+{
+	if (next(c) && c->form != CELLS_JSON && c->form != CELLS_CSV)
+		columns_str(&c->columns, "-");
+}
+
+bool cells_end(struct cells *c)
+{
+	const size_t shown = c->max_rows == 0 || c->rows < c->max_rows ? c->rows : c->max_rows;
+
+	if (c->form == CELLS_JSON) {
+		if (c->rows > 0)
+			json_out_end(c->json, "}");
+		if (c->listed)
+			json_out_end(c->json, "]");
+	} else if (c->form == CELLS_CSV) {
+		if (c->rows > 0 || c->with_heads)
+			text_char(c->t, '\n');
+		c->with_heads = false;
+	} else if (c->form == CELLS_HTML) {
+		columns_html(&c->columns, c->t, c->title != NULL ? c->title : "table", c->rows, shown);
+	} else if (c->rows > 0 && c->form == CELLS_MARKDOWN) {
+		if (c->title != NULL)
+			text_printf(c->t, "#### %s\n\n", c->title);
+		columns_markdown(&c->columns, c->t);
+		text_char(c->t, '\n');
+	} else if (c->rows > 0) {
+		if (c->title != NULL)
+			text_printf(c->t, "\n%s\n", c->title);
+		columns_print(&c->columns, c->t, c->width);
+	} else if (c->title != NULL) {
+		text_printf(c->t, c->form == CELLS_MARKDOWN ? "#### %s\n\nnone\n\n" : "\n%s\n  none\n",
+		            c->title);
+	}
+	if (shown < c->rows && c->form <= CELLS_MARKDOWN)
+		text_printf(c->t, c->form == CELLS_MARKDOWN ? "... and %zu more\n\n" : "  ... and %zu more\n",
+		            c->rows - shown);
+	c->t->failed |= c->columns.text.failed;
+	columns_free(&c->columns);
+	return !c->t->failed;
+}
+
+void cells_note(struct cells *c, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	if (c->form > CELLS_HTML)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (c->form == CELLS_HTML) {
+		text_str(c->t, "<p>");
+		text_html(c->t, slice_str(line));
+		text_str(c->t, "</p>\n");
+		return;
+	}
+	text_str(c->t, c->form == CELLS_MARKDOWN ? "" : "  ");
+	text_wrap(c->t, slice_str(line), 2, 4, c->form == CELLS_MARKDOWN ? 0 : c->width);
+	text_str(c->t, c->form == CELLS_MARKDOWN ? "\n\n" : "\n");
+}
+
+void cells_bar(struct cells *c, double part)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	char bar[8 * 3 + 1] = "";
+	const unsigned n = part > 0 && part <= 1 ? (unsigned)(part * 64 + 0.5) : 0;
+
+	if (!next(c))
+		return;
+	for (unsigned i = 0; i < n / 8; i++)
+		snprintf(bar + i * 3, sizeof bar - i * 3, "█");
+	if (n < 64)
+		snprintf(bar + n / 8 * 3, sizeof bar - n / 8 * 3, "%s", eighths[n % 8]);
+	columns_str(&c->columns, bar);
+}
+
+/* ---- the tables in their order ---- */
 
 static bool asks_overlap(const struct stats_tables_asked *a)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "test/commands/lines_test_util.h"
 
 #define LONE 4U    /* cost of an unmatched line */

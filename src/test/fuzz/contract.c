@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/utf8.h"
+#include "base/scan.h"
 #include "format/format.h"
 #include "format/ledger.h"
 #include "test/fuzz/strict_json.h"

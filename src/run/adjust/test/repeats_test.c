@@ -5,7 +5,7 @@
 
 #include "model/trace_engine.h"
 #include "model/value.h"
-#include "run/adjust/repeats.h"
+#include "run/adjust/adjust.h"
 
 /* Texts that are repeated by reference: whole up to a bound, then cut and counted. */
 
