@@ -59,7 +59,7 @@ void chrome_report_long(struct chrome_reading *st, const char *at)
 {
 	const struct chrome_place place = chrome_place(st, at);
 
-	finding_add_line(st->r->findings, &limit_rules[LIMIT_RULE_RECORD], place.offset, place.line,
+	finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], place.offset, place.line,
 	                 place.column, place.ordinal,
 	                 "an event was not checked: it is longer than --max-record, %" PRIu64 " bytes",
 	                 st->r->max_record);

@@ -62,8 +62,8 @@ static void report_line_end(struct dft_state *st)
 	if (l->comma && l->records > 0)
 		dft_tally_add(st, DFT_TRAILING_COMMAS, dft_line_position(st, l->comma_at), slice_of(NULL, 0));
 	if (l->skipped > 0)
-		finding_add_line(st->r->findings, &limit_rules[LIMIT_RULE_RECORD], l->skip_start, l->number,
-		                 l->skip_start - l->start + 1, 0,
+		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], l->skip_start,
+		                 l->number, l->skip_start - l->start + 1, 0,
 		                 "a record of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
 		                 l->skipped, st->r->max_record);
 }

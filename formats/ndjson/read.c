@@ -425,8 +425,8 @@ static enum record_status pass_long_line(struct ndjson_reading *st, struct recor
 	st->too_long = feed == NULL && !(end == in->end && in->last);
 	st->lines += feed != NULL;
 	if (!st->too_long)
-		finding_add_line(st->r->findings, &limit_rules[LIMIT_RULE_RECORD], st->long_at, st->number, 0,
-		                 st->r->records,
+		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], st->long_at,
+		                 st->number, 0, st->r->records,
 		                 "a line of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
 		                 st->long_bytes, st->r->max_record);
 	return reader_pass_to(st->r, rec, end);

@@ -43,14 +43,6 @@ const struct rule *input_fault_rule(enum input_fault fault)
 	return NULL;
 }
 
-/* ---- limit rules ---- */
-
-const struct rule limit_rules[LIMIT_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "check/limit_rules.def"
-#undef RULE
-};
-
 /* ---- policy rules ---- */
 
 const struct rule policy_rules[] = {

@@ -23,19 +23,6 @@ bool input_rule_is_failure(const struct rule *rule);
 /* Returns the rule for a fault of the input; NULL for INPUT_OK. */
 const struct rule *input_fault_rule(enum input_fault fault);
 
-/* ---- limit rules ---- */
-
-/* Rules of LEVEL_LIMIT, for data that tracetool does not read, in any format. */
-enum limit_rule {
-#define RULE(name, id, level, text, spec, explain) LIMIT_RULE_##name,
-#include "check/limit_rules.def"
-#undef RULE
-	LIMIT_RULE_COUNT
-};
-
-/* Rows by enum limit_rule. */
-extern const struct rule limit_rules[LIMIT_RULE_COUNT + 1]; /* ends with an id of NULL */
-
 /* ---- policy rules ---- */
 
 /* Rules about policies (tracetool.yaml(5)): mistakes in a policy, and unmet expectations about a trace. */

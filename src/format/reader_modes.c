@@ -15,7 +15,7 @@ _Static_assert(((WANT_GAPS | WANT_DIALECT) & (WANT_FILES | WANT_BARE)) == 0,
 void reader_report_long(const struct reader *r, struct findings *findings, uint64_t offset, uint64_t ordinal,
                         const char *what, uint64_t size)
 {
-	const struct rule *const rule = &limit_rules[LIMIT_RULE_RECORD];
+	const struct rule *const rule = &input_rules[INPUT_RULE_RECORD_LIMIT];
 
 	if (size > 0)
 		finding_add(findings, rule, offset, ordinal,

@@ -370,8 +370,6 @@ Test(docs_rules, each_rule_is_in_its_page)
 
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		expect_rule("tracetool-validate.1", text, &input_rules[i]);
-	for (size_t i = 0; i < LIMIT_RULE_COUNT; i++)
-		expect_rule("tracetool-validate.1", text, &limit_rules[i]);
 	free(text);
 	text = doc_text("man/tracetool-vocabulary.5");
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
