@@ -10,17 +10,15 @@
  * Two algorithms: a natural merge sort, and a radix sort for many keys in nearly random order, where each
  * step of a merge would cost an unpredictable comparison.
  *
- * Runs are merged in the order of powersort (J. Ian Munro and Sebastian Wild: Nearly-Optimal Mergesorts,
- * 2018).  The border between two runs has a power, its depth in a balanced tree over all keys; borders of
- * higher power are merged first.
+ * Runs wait on a stack, where each is at least twice as long as the next one: two runs are merged when they
+ * are not, so a key takes part in O(log n) merges, and few long runs in few.
  */
 
 #define SHORT_RUN 16U  /* keys; shorter runs are extended to this length by insertion sort */
-#define MAX_PENDING 66 /* powers on the stack increase, up to 65 */
+#define MAX_PENDING 32 /* of 2^32 keys at most */
 
 struct run {
 	uint32_t at, n;
-	unsigned power; /* of the border with the previous run */
 };
 
 static void reverse(struct order_key *keys, uint32_t n)
@@ -90,13 +88,20 @@ static const struct order_key *choose(bool second, const struct order_key *a, co
 	return (const struct order_key *)(x ^ ((x ^ y) & -(uintptr_t)second));
 }
 
-/* Merges two runs; the left one, which is shorter, goes to scratch. */
-static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+/* Merges two adjacent runs; the left one goes to scratch.  Keys at both ends that are already in position
+ * stay. */
+static void merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
+	const uint32_t skip = count_before(keys, nleft, &keys[nleft], true);
+
+	if (skip == nleft)
+		return;
+	const size_t nright = count_before(keys + nleft, n - nleft, &keys[nleft - 1], false);
 	const struct order_key *const left = scratch, *const right = keys + nleft;
-	const size_t nright = n - nleft;
 	size_t done = 0, from_right = 0;
 
+	keys += skip;
+	nleft -= skip;
 	memcpy(scratch, keys, nleft * sizeof *keys);
 	while (done - from_right < nleft && from_right < nright) {
 		const struct order_key *const l = left + (done - from_right), *const r = right + from_right;
@@ -107,78 +112,20 @@ static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, st
 	memcpy(keys + done, left + (done - from_right), (nleft - (done - from_right)) * sizeof *keys);
 }
 
-/* Merges two runs; the right one, which is shorter, goes to scratch. */
-static void merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
-{
-	const size_t nright = n - nleft;
-	size_t left = nleft, rest = n; /* keys not merged yet: of the left run, of both */
-
-	memcpy(scratch, keys + nleft, nright * sizeof *keys);
-	while (left > 0 && rest > left) {
-		const struct order_key *const l = keys + left - 1, *const r = scratch + (rest - left) - 1;
-		const bool take_left = order_key_less(r, l);
-		keys[--rest] = *choose(take_left, r, l);
-		left -= take_left;
-	}
-	memcpy(keys + left, scratch, (rest - left) * sizeof *keys);
-}
-
-static void merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
-{
-	/* Keys at both ends that are already in position stay. */
-	const uint32_t skip = count_before(keys, nleft, &keys[nleft], true);
-
-	if (skip == nleft)
-		return;
-	n = nleft + count_before(keys + nleft, n - nleft, &keys[nleft - 1], false);
-	keys += skip;
-	nleft -= skip;
-	n -= skip;
-	if (nleft <= n - nleft)
-		merge_forward(keys, nleft, n, scratch);
-	else
-		merge_backward(keys, nleft, n, scratch);
-}
-
-/* Returns the index of the first bit, from 1, in which the middles of two adjacent runs differ, as binary
- * fractions of `total`. */
-static unsigned border_power(struct run left, uint32_t nright, uint64_t total)
-{
-	uint64_t a = 2 * (uint64_t)left.at + left.n, b = a + left.n + nright;
-	unsigned power = 1;
-
-	for (; a >= total || b < total; power++) {
-		if (a >= total) {
-			a -= total;
-			b -= total;
-		}
-		a *= 2;
-		b *= 2;
-	}
-	return power;
-}
-
 static void merge_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 {
-	struct run pending[MAX_PENDING], last = { 0, n > 0 ? first_run(keys, n) : 0, 0 };
+	struct run pending[MAX_PENDING];
 	unsigned npending = 0;
 
-	while (last.at + last.n < n) {
-		struct run next = { .at = last.at + last.n };
-		next.n = first_run(keys + next.at, n - next.at);
-		next.power = border_power(last, next.n, n);
-		for (; npending > 0 && last.power > next.power; npending--) {
+	for (uint32_t at = 0; at < n;) {
+		struct run last = { at, first_run(keys + at, n - at) };
+		at += last.n;
+		for (; npending > 0 && (at == n || pending[npending - 1].n / 2 < last.n); npending--) {
 			const struct run before = pending[npending - 1];
-			merge_runs(keys + before.at, before.n, before.n + last.n, scratch);
-			last = (struct run){ before.at, before.n + last.n, before.power };
+			last = (struct run){ before.at, before.n + last.n };
+			merge_runs(keys + before.at, before.n, last.n, scratch);
 		}
 		pending[npending++] = last;
-		last = next;
-	}
-	for (; npending > 0; npending--) {
-		const struct run before = pending[npending - 1];
-		merge_runs(keys + before.at, before.n, before.n + last.n, scratch);
-		last = (struct run){ before.at, before.n + last.n, before.power };
 	}
 }
 

@@ -429,8 +429,8 @@ void order_stage_free(struct order_stage *st);
 /* ---- order sort ---- */
 
 /*
- * Sorts keys (stable).  Ascending and descending runs are merged, so n keys in r long runs take O(n log r).
- * Keys without such runs are radix sorted.  Worst case O(n log n).  scratch: space for 2 * n keys.
+ * Sorts keys (stable).  Ascending and descending runs are merged, which is fast if there are few; keys
+ * without long runs are radix sorted.  Worst case O(n log n).  scratch: space for 2 * n keys.
  */
 void order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch);
 
