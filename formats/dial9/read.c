@@ -12,11 +12,7 @@
 #include "dial9/dial9.h"
 #include "dial9/write/write.h"
 
-/* ---- findings, dialects, detection ---- */
-
 /*
- * Registration, findings, dialects, detection.
- *
  * The document of 0.3.2 or 0.3.6, or the output of crate 0.4, defines a dialect; all have the same version
  * byte.  The dialect does not change how frames are read.  A trace has the first dialect with all its
  * features.

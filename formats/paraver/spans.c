@@ -10,8 +10,6 @@
 
 #include "paraver/paraver.h"
 
-/* ---- the store ---- */
-
 /*
  * Data that is written only at the end: the records of the .prv file, and the arrivals of arrows.  It is in
  * memory while it is small, then in temporary files.  Memory is bounded: an arrow is dropped when half a

@@ -10,8 +10,6 @@
 
 #include "base/cursor.h"
 
-/* ---- hashes ---- */
-
 /*
  * The keyed hash of the tables (in the manner of wyhash: multiply to 128 bits, xor the halves), and
  * SipHash-2-4 where keys must stay secret.  Both factors of each product depend on the seed: otherwise an

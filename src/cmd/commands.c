@@ -1,6 +1,4 @@
-/*
- * The list of commands, and --version.
- */
+/* The list of commands, --version, and the completion of command lines. */
 #include <cjson/cJSON.h>
 #include <isa-l.h>
 #include <lzma.h>
@@ -92,8 +90,6 @@ const struct command *const commands[] = {
 	&completion_command,
 	NULL,
 };
-
-/* ---- completion ---- */
 
 /*
  * Completion of command lines.  The script of each shell (completion/) runs "tracetool __complete WORD...":

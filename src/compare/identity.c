@@ -265,8 +265,6 @@ struct wide_hash event_identity_hash(const struct event_identity *id, unsigned w
 	return wide_hash_end(h);
 }
 
-/* ---- the digest of a trace ---- */
-
 /*
  * Comparison of traces as a whole: by bytes, or by a digest of the events.  The digest is the sum of one hash
  * per track, made from the sum of the hashes of its events: no sorting, memory for the tracks only.

@@ -2,8 +2,7 @@
  * Sources of plain bytes: a mapped file (the window is the whole file), a file with only a piece in memory at
  * a time (one of thousands), and a pipe or any file that cannot be mapped.
  */
-#define _GNU_SOURCE /* F_SETPIPE_SZ */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* F_SETPIPE_SZ, MAP_ANONYMOUS */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +14,6 @@
 #include <unistd.h>
 
 #include "input/private.h"
-
-/* ---- mappings ---- */
 
 /*
  * Mapped files.  A page after the end of a file that became shorter raises SIGBUS.  The handler maps a page

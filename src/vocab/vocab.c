@@ -59,8 +59,6 @@ static bool vocab_index_rows(struct vocab *v, uint32_t first)
 	return true;
 }
 
-/* ---- a file ---- */
-
 /*
  * Loads a file: its format, tables, names of tracks, null values and rules.  The draft becomes part of the
  * vocabulary only if the whole file has no mistake.  Memory of a failed file stays allocated in the arena

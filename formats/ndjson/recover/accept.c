@@ -12,8 +12,6 @@
 
 #include "base/numbers.h"
 
-/* ---- texts of lines ---- */
-
 /*
  * Texts of lines that differ from the input: without parts that the reader leaves out, with the members that
  * a line of type trace or trace_end must have, and in place of lost lines.

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-/* ---- actions of codes ---- */
-
 /*
  * Actions of event codes, resolved once for each code from the keywords that the vocabulary has for the
  * reader.
