@@ -2,18 +2,13 @@
  * The file: an array of events, or an object with such an array among its members.  A record is one bracket,
  * member or event with the blanks and commas before it.
  *
- * Other bytes are skipped up to the start of an event; events are in event.c.  A record is
- * applied, and its findings are reported, only when all bytes that it depends on are in the window, so the
- * result does not depend on window boundaries.
+ * Other bytes are skipped up to the start of an event; events are in event.c.  A record is applied, and its
+ * findings are reported, only when all bytes that it depends on are in the window, so the result does not
+ * depend on window boundaries.
  */
 #include "chrome/chrome.h"
 
-/* ---- what begins where ---- */
-
-/*
- * Finds what begins at a bracket or quote: an event, an array of events, the object around it, a member.
- * Reading continues there after damage.
- */
+/* ---- what begins at a bracket or quote, where reading continues after damage ---- */
 
 bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more)
 {
