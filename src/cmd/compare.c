@@ -249,6 +249,12 @@ static void say_unmet(const struct compare *c)
 			       show_path(&name, c->map.names[i].old.p));
 }
 
+static void say_no_spans(const struct compare *c, const struct change *change)
+{
+	if (change->n == 0 && !c->run.options.quiet)
+		say("note: neither side has a span: samples, instants and counters are not compared");
+}
+
 /* Names of locations change with each line that is inserted above them. */
 static void say_moved(const struct compare *c, const struct change *change)
 {
@@ -503,6 +509,7 @@ static void compare(struct compare *c)
 		find_changes(c, &change);
 		put_report(c, &change);
 		say_unmet(c);
+		say_no_spans(c, &change);
 		say_moved(c, &change);
 		say_coarse(c);
 		if (c->regressed)
