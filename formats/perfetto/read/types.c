@@ -187,7 +187,8 @@ static void read_file(struct pf_state *st, struct slice s)
 
 #define PREFIX ".perfetto.protos."
 
-/* Messages of Chromium in TrackEvent that its descriptors do not contain, as Perfetto has them. */
+/* Messages of Chromium in TrackEvent that its descriptors do not contain, as Perfetto has them; values of
+ * enums are members of theirs. */
 static const struct {
 	const char *owner, *name;
 	uint8_t number, type;
@@ -204,6 +205,37 @@ static const struct {
 	{ "ChromeHistogramSample", "name", 2, TYPE_STRING, false, NULL },
 	{ "ChromeHistogramSample", "sample", 3, TYPE_INT64, false, NULL },
 	{ "ChromeHistogramSample", "name_iid", 4, TYPE_UINT64, false, NULL },
+	{ "TrackEvent", "chrome_frame_reporter", 32, TYPE_MESSAGE, false, "ChromeFrameReporter" },
+	{ "ChromeFrameReporter", "state", 1, TYPE_ENUM, false, "ChromeFrameReporter.State" },
+	{ "ChromeFrameReporter", "reason", 2, TYPE_ENUM, false, "ChromeFrameReporter.FrameDropReason" },
+	{ "ChromeFrameReporter", "frame_source", 3, TYPE_UINT64, false, NULL },
+	{ "ChromeFrameReporter", "frame_sequence", 4, TYPE_UINT64, false, NULL },
+	{ "ChromeFrameReporter", "affects_smoothness", 5, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "scroll_state", 6, TYPE_ENUM, false, "ChromeFrameReporter.ScrollState" },
+	{ "ChromeFrameReporter", "has_main_animation", 7, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "has_compositor_animation", 8, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "has_smooth_input_main", 9, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "has_missing_content", 10, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "layer_tree_host_id", 11, TYPE_UINT64, false, NULL },
+	{ "ChromeFrameReporter", "has_high_latency", 12, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "frame_type", 13, TYPE_ENUM, false, "ChromeFrameReporter.FrameType" },
+	{ "ChromeFrameReporter", "high_latency_contribution_stage", 14, TYPE_STRING, true, NULL },
+	{ "ChromeFrameReporter", "checkerboarded_needs_raster", 15, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter", "checkerboarded_needs_record", 16, TYPE_BOOL, false, NULL },
+	{ "ChromeFrameReporter.State", "STATE_NO_UPDATE_DESIRED", 0, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.State", "STATE_PRESENTED_ALL", 1, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.State", "STATE_PRESENTED_PARTIAL", 2, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.State", "STATE_DROPPED", 3, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.FrameDropReason", "REASON_UNSPECIFIED", 0, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.FrameDropReason", "REASON_DISPLAY_COMPOSITOR", 1, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.FrameDropReason", "REASON_MAIN_THREAD", 2, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.FrameDropReason", "REASON_CLIENT_COMPOSITOR", 3, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.ScrollState", "SCROLL_NONE", 0, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.ScrollState", "SCROLL_MAIN_THREAD", 1, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.ScrollState", "SCROLL_COMPOSITOR_THREAD", 2, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.ScrollState", "SCROLL_UNKNOWN", 3, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.FrameType", "FORKED", 0, TYPE_ENUM, false, NULL },
+	{ "ChromeFrameReporter.FrameType", "BACKFILL", 1, TYPE_ENUM, false, NULL },
 	{ "TrackEvent", "chrome_mojo_event_info", 38, TYPE_MESSAGE, false, "ChromeMojoEventInfo" },
 	{ "ChromeMojoEventInfo", "watcher_notify_interface_tag", 1, TYPE_STRING, false, NULL },
 	{ "ChromeMojoEventInfo", "ipc_hash", 2, TYPE_UINT32, false, NULL },
