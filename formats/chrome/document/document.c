@@ -524,7 +524,9 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 		return end_window(st, rec, CHROME_DROPPED);
 	if (p == e || *p == '}') {
 		if (!st->has_events)
-			chrome_report(st, CHROME_RULE_NO_EVENTS, p, "the object has no traceEvents");
+			chrome_report(st, CHROME_RULE_NO_EVENTS, p,
+			              st->profiles.file > 0 ? "the CPU profile has no timeDeltas"
+			                                    : "the object has no traceEvents");
 		if (p == e)
 			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " event%s",
 			              st->r->records, st->r->records == 1 ? "" : "s");
