@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/scan.h"
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/events/event_text.h"
@@ -112,6 +113,7 @@ static bool is_listed(const struct class *c)
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
 }
 
+/* Categories of Perfetto and samples have classes without records. */
 static uint64_t class_events(const struct info *n, const struct class *c)
 {
 	return c->index < n->nclasses ? n->class_events[c->index] : 0;
@@ -233,6 +235,22 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 	columns_free(&c);
 }
 
+#define MAX_FACT 1000u /* bytes of a value in text: that of Chromium has 60 KB */
+
+static void put_fact(struct text *t, const struct field *fact)
+{
+	value_text_word(t, fact->name);
+	text_str(t, ": ");
+	const size_t from = t->n;
+	value_text_put(t, &fact->value);
+	if (!t->failed && t->n - from > MAX_FACT) {
+		const size_t all = t->n - from;
+		t->n = from + utf8_cut(t->p + from, all, MAX_FACT);
+		text_printf(t, " ... (%zu bytes: --json shows all)", all);
+	}
+	text_char(t, '\n');
+}
+
 /* hash: NULL if it was not requested. */
 static void put_trace(struct text *t, const struct info *n, const struct run_report *run,
                       const struct wide_hash *hash)
@@ -259,12 +277,8 @@ static void put_trace(struct text *t, const struct info *n, const struct run_rep
 	put_clock(t, trace);
 	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, count_processes(trace),
 	            count_processes(trace) == 1 ? "" : "es");
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		value_text_word(t, trace->meta[i].name);
-		text_str(t, ": ");
-		value_text_put(t, &trace->meta[i].value);
-		text_char(t, '\n');
-	}
+	for (uint32_t i = 0; i < trace->nmeta; i++)
+		put_fact(t, &trace->meta[i]);
 	put_classes(t, n, trace);
 }
 
@@ -513,8 +527,8 @@ static void describe_trace(struct trace_slot *t)
 	r->status = worse(r->status, say_selected(&r->options, t->path, report.found, report.trace));
 	pipeline_close(p);
 	digest_free(&n->sum);
-	free(n->seen);
 	free(n->class_events);
+	free(n->seen);
 }
 
 static bool check_form(struct info_run *n)

@@ -110,7 +110,6 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (rec->role == RECORD_IS_MORE) {
 		r->trace->events++;
 		r->trace->further++;
-		rec->cls->records++;
 	}
 	if (rec->role >= RECORD_IS_GAP)
 		return RECORD_DONE;
