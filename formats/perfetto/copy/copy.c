@@ -176,10 +176,10 @@ static uint64_t time_of_nodes(const struct pfc_copy *copy, const struct pfc_pack
 	return k->timestamp < by ? 0 : k->timestamp - (uint64_t)by;
 }
 
-static void change_profile(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec,
-                           struct pfc_change *x)
+static void change_profile(struct pfc_copy *copy, const struct pfc_packet *k, const struct pf_legacy *l,
+                           const struct copied *rec, struct pfc_change *x)
 {
-	const struct pfc_profile p = pfc_profile(&copy->states, k);
+	const struct pfc_profile p = pfc_profile(&copy->states, k, l);
 	const uint32_t sequence = pfc_new_sequence(k->sequence, copy->renumber);
 	const uint64_t by = copy->moves ? (uint64_t)copy->to->run->rebased_by : 0;
 	const bool moves = copy->moves && (pfc_is_trace_clock(PF_MONOTONIC, copy->trace_clock) ||
@@ -223,11 +223,17 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 {
 	struct pfc_change x = { .strip = rec->left_out, .renumber = copy->renumber };
 
-	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, k);
+	struct pf_legacy l = { .phase = 0 };
+
+	const bool may_change = k->te.legacy.p != NULL && (copy->to->selected || k->te.nannotations > 0);
+	const uint64_t phase = may_change ? pf_number(k->te.legacy, PF_legacy_phase) : 0;
+	if (phase == 'f' || phase == 'P') /* others are not decoded, as most events have one */
+		pf_decode_legacy(&l, k->te.legacy);
+	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, &l);
 	pfc_apply(&copy->states, k, !x.strip, &x.carry);
 	x.carry.starts &= copy->to->selected;
-	if (k->te.legacy.p != NULL && (copy->to->selected || copy->moves))
-		change_profile(copy, k, rec, &x);
+	if (l.phase == 'P' && (copy->to->selected || copy->moves))
+		change_profile(copy, k, &l, rec, &x);
 	add_names(copy, k, &x);
 	if (x.strip && !pfc_has_state(k)) {
 		copy->changed = true;

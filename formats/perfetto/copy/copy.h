@@ -104,9 +104,9 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 /* Leaves the differences of times of an applied packet to the next one: it gets a time of its own. */
 void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry);
 
-/* Whether the packet ends an arrow at the next span of its track, and the arrow has no start in the copy:
+/* Whether the event ends an arrow at the next span of its track, and the arrow has no start in the copy:
  * Perfetto draws such an arrow from the first slice of the trace. */
-bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k);
+bool pfc_ends_nothing(const struct pfc_states *all, const struct pf_legacy *l);
 
 /* Whether the packet's timestamp is a difference. */
 bool pfc_is_incremental(const struct pfc_states *all, const struct pfc_packet *k);
@@ -137,8 +137,9 @@ struct pfc_profile {
 	struct json_token start, nodes, delta; /* delta: the first */
 };
 
-/* k: has a legacy event. */
-struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_packet *k);
+/* l: the legacy event of the packet, of phase P. */
+struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_packet *k,
+                               const struct pf_legacy *l);
 
 /* Append the JSON of an event that is left out or copied, or whose times are earlier by this number of ns.
  * Return false if the JSON stays; of an event left out: if nothing has to be copied. */

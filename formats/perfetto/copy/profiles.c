@@ -49,18 +49,17 @@ static bool read_json(struct pfc_profile *p, struct slice s)
 	return p->start.kind != JSON_ABSENT || !cpu_profile_chunk_is_empty(&chunk);
 }
 
-struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_packet *k)
+struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_packet *k,
+                               const struct pf_legacy *l)
 {
 	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
 	const struct pfc_profile none = { .json = slice_of(NULL, 0) };
 	struct pfc_profile p = none;
 	struct pf_wire w = pf_wire_on(k->event);
-	struct pf_legacy l;
 
-	pf_decode_legacy(&l, k->te.legacy);
-	if (l.phase != 'P' || (q != NULL && !q->valid && (k->flags & PF_NEEDS) != 0))
-		return none;
-	p.key = hash_u64(l.id, (uint64_t)(uint32_t)(q != NULL ? q->pid : 0) << 8 | l.id_kind);
+	if (q != NULL && !q->valid && (k->flags & PF_NEEDS) != 0)
+		return none; /* dropped by readers */
+	p.key = hash_u64(l->id, (uint64_t)(uint32_t)(q != NULL ? q->pid : 0) << 8 | l->id_kind);
 	while (pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES))) {
 		const struct slice s = pf_content(pf_wire_slice(&w), PF_annotation_legacy_json_value);
 		if (s.p != NULL && read_json(&p, s))

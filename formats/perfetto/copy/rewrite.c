@@ -81,8 +81,8 @@ static void put_legacy(struct text *t, struct slice s, const struct pfc_change *
 	wire_close(t, start);
 }
 
-/* An annotation with the JSON of a CPU profile. */
-static void put_profile(struct text *t, struct slice s, const struct pfc_change *x)
+/* Writes an annotation with the JSON of a CPU profile. */
+static void put_json(struct text *t, struct slice s, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);
 	const size_t start = wire_open(t, PF_event_debug_annotations);
@@ -115,6 +115,17 @@ static bool is_name(uint32_t number)
 	}
 }
 
+/* Writes a field of an event of a CPU profile, or leaves it out.  Returns false for other fields. */
+static bool put_profile(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
+{
+	if (w->tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
+	    pf_content(pf_wire_slice(w), PF_annotation_legacy_json_value).p == x->json.p) {
+		put_json(t, pf_wire_slice(w), x);
+		return true;
+	}
+	return x->only_json && !is_name(pf_wire_number(w));
+}
+
 static void put_counter_value(struct text *t, const struct pfc_number *v)
 {
 	if (v->is_real)
@@ -133,12 +144,7 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 	bool has_value = false;
 
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) && x->new_json.p != NULL &&
-		    pf_content(pf_wire_slice(&w), PF_annotation_legacy_json_value).p == x->json.p) {
-			put_profile(t, pf_wire_slice(&w), x);
-			continue;
-		}
-		if (x->only_json && !is_name(pf_wire_number(&w)))
+		if (x->new_json.p != NULL && put_profile(t, &w, x))
 			continue;
 		switch (w.tag) {
 		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):

@@ -292,14 +292,10 @@ static bool starts_arrow(struct pfc_states *all, struct slice legacy)
 	return l.phase == 't';
 }
 
-bool pfc_ends_nothing(const struct pfc_states *all, const struct pfc_packet *k)
+bool pfc_ends_nothing(const struct pfc_states *all, const struct pf_legacy *l)
 {
-	struct pf_legacy l = { .phase = 0 };
-
-	if (k->te.legacy.p != NULL)
-		pf_decode_legacy(&l, k->te.legacy);
-	return l.phase == 'f' && !l.encloses && l.id_kind == 1 && all->arrows.used < PFC_SUMS &&
-	       table64_get(&all->arrows, l.id) == TABLE_NONE;
+	return l->phase == 'f' && !l->encloses && l->id_kind == 1 && all->arrows.used < PFC_SUMS &&
+	       table64_get(&all->arrows, l->id) == TABLE_NONE;
 }
 
 static void apply_event(struct pfc_states *all, struct pfc_sequence *q, const struct pfc_packet *k,
