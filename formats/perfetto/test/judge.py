@@ -154,6 +154,8 @@ def ask(path):
     for number, key, kind, whole, text, real in rows["arg"]:
         if key == "correlation_id" and kind == "string":
             text = text.removeprefix("tp:#")
+        if kind == "string" and text is None:
+            continue
         value = text if kind in ("string", "json") else float(real or "nan") if kind == "real" else whole
         for prefix, ours in (("debug.", ""), ("track_event.log_message.message", "log_message_message"),
                              ("track_event.log_message.", "log_message_source_location_"),
@@ -206,10 +208,11 @@ def process_name(rows, m):
 
 def depths(events):
     """The number of spans around each event of a track, in order of time, as the importer counts: an instant stays for
-    another instant at its time.  None: an instant when a span ends, which precedes or follows that end in the file."""
+    another instant at its time.  None: an instant, or a span of no length, when a span ends, which precedes or follows that
+    end in the file."""
     found, stack = {}, []
     for i, (ts, end, is_instant) in events:
-        unclear = is_instant and any(e == ts and not instant for _, e, instant in stack)
+        unclear = (is_instant or end == ts) and any(e == ts and not instant for _, e, instant in stack)
         while stack and stack[-1][1] is not None and stack[-1][1] <= ts and not (
                 is_instant and stack[-1][2] and stack[-1][0] == ts):
             stack.pop()
