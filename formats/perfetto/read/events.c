@@ -179,8 +179,8 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 	if (iid != 0) {
 		const struct pf_entry *const entry = pf_entry_use(st, PF_NAMES, iid, "name");
 		/* Chromium ends the innermost phase of a navigation with an empty name */
-		const bool is_none =
-		    entry != NULL && entry->text.n == 0 && te->legacy.p != NULL && st->legacy.phase == 'e';
+		const bool is_none = entry != NULL && te->legacy.p != NULL && st->legacy.phase == 'e' &&
+		                     entry->hash == text_hash(st, SLICE_LIT(""));
 		e->name_hash = entry != NULL && !is_none ? entry->hash : 0;
 	} else if (te->name.p != NULL) {
 		e->name_hash = text_hash(st, te->name);
