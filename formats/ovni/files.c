@@ -165,17 +165,25 @@ const char *ovni_json_string(struct ovni_metadata *m, const cJSON *o, const char
 
 /* ---- loading ---- */
 
-/* Opens a file in the folder of the path; returns NULL on OOM. */
-static struct input *open_sibling(const struct reader *r, const char *path, const char *name)
+/* Returns the path of a file in the folder of `path`; NULL: OOM.  The caller frees it. */
+static char *sibling_path(const char *path, const char *name)
 {
 	const size_t folder = (size_t)(path_name(path) - path);
 	char *const other = malloc(folder + strlen(name) + 1);
 
-	if (other == NULL)
-		return NULL;
-	memcpy(other, path, folder);
-	memcpy(other + folder, name, strlen(name) + 1);
-	struct input *const in = reader_open_auxiliary(r, other);
+	if (other != NULL) {
+		memcpy(other, path, folder);
+		memcpy(other + folder, name, strlen(name) + 1);
+	}
+	return other;
+}
+
+/* Opens a file in the folder of the path; returns NULL on OOM. */
+static struct input *open_sibling(const struct reader *r, const char *path, const char *name)
+{
+	char *const other = sibling_path(path, name);
+	struct input *const in = other != NULL ? reader_open_auxiliary(r, other) : NULL;
+
 	free(other);
 	return in;
 }
@@ -263,10 +271,10 @@ bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *s
 
 static bool exists(const struct reader *r, const char *path, const char *name)
 {
-	struct input *const in = open_sibling(r, path, name);
-	const bool found = in == NULL || in->fault != INPUT_MISSING;
+	char *const other = sibling_path(path, name);
+	const bool found = other == NULL || !reader_lacks_auxiliary(r, other);
 
-	input_close(in);
+	free(other);
 	return found;
 }
 

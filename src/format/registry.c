@@ -15,6 +15,11 @@ struct input *reader_open_auxiliary(const struct reader *r, const char *path)
 	return input_open_in(r->files, r->archive, path);
 }
 
+bool reader_lacks_auxiliary(const struct reader *r, const char *path)
+{
+	return input_is_missing(r->files, r->archive, path);
+}
+
 bool reader_can_use(struct reader *r, struct input *file, const char *name)
 {
 	if (!input_shrunk(file) &&

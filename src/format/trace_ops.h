@@ -43,6 +43,9 @@ struct trace_ops {
 /* Opens a file of the trace, in the folder or archive of its inputs.  NULL on OOM. */
 struct input *reader_open_auxiliary(const struct reader *r, const char *path);
 
+/* Whether there is no such file; false on OOM. */
+bool reader_lacks_auxiliary(const struct reader *r, const char *path);
+
 /* To be called after another file of the trace was read.  Returns whether it was read without faults.  If
  * not, reports it under this name and marks the input, or the trace, as unreadable.  Accepts an empty
  * file. */

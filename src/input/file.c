@@ -394,6 +394,18 @@ static bool read_piece(struct input *in, struct pieces *s, int fd)
 	return true;
 }
 
+/* Reads more of the open file, and closes it. */
+static bool read_more(struct input *in, struct pieces *s, int fd)
+{
+	const bool large = (size_t)(in->end - in->p) >= MAX_PIECE;
+	const bool got = (large && map_rest(in, s, fd)) || read_piece(in, s, fd);
+
+	(void)close(fd);
+	if (got && s->at >= s->source.file_size)
+		in->last = true;
+	return got;
+}
+
 static bool pieces_more(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
@@ -403,14 +415,7 @@ static bool pieces_more(struct input *in)
 		return false;
 	}
 	const int fd = reopen_file(in, s);
-	if (fd < 0)
-		return false;
-	const bool large = (size_t)(in->end - in->p) >= MAX_PIECE;
-	const bool got = (large && map_rest(in, s, fd)) || read_piece(in, s, fd);
-	(void)close(fd);
-	if (got && s->at >= s->source.file_size)
-		in->last = true;
-	return got;
+	return fd >= 0 && read_more(in, s, fd);
 }
 
 static struct input *pieces_reopen(const struct input *in)
@@ -437,12 +442,15 @@ static void pieces_close(struct input *in)
 
 INPUT_SOURCE_OPS(pieces);
 
-bool input_pieces_start(struct input *in, const struct stat *st, size_t piece)
+void input_pieces_start(struct input *in, int fd, const struct stat *st, size_t piece)
 {
 	struct pieces *const s = calloc(1, sizeof *s);
 
-	if (s == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory");
+	if (s == NULL) {
+		(void)input_fail(in, INPUT_SYSTEM, "out of memory");
+		(void)close(fd);
+		return;
+	}
 	s->source.file_size = (uint64_t)st->st_size;
 	s->source.can_reopen = true;
 	s->piece = piece < MIN_PIECE ? MIN_PIECE : piece > MAX_PIECE ? MAX_PIECE : piece;
@@ -450,7 +458,7 @@ bool input_pieces_start(struct input *in, const struct stat *st, size_t piece)
 	s->source.id = input_id_of(st);
 	in->source = &s->source;
 	in->ops = &pieces_ops;
-	return true;
+	(void)read_more(in, s, fd);
 }
 
 /* ---- a pipe ---- */

@@ -272,9 +272,7 @@ static void start_by_pieces(struct input *in, int fd, const struct stat *st, siz
 			input_prime(in);
 		return;
 	}
-	(void)close(fd);
-	if (input_pieces_start(in, st, piece))
-		(void)input_more(in);
+	input_pieces_start(in, fd, st, piece);
 }
 
 /* Opens the file of the path; it must be the file of an earlier pass.  Returns -1 with the fault set. */
@@ -335,6 +333,18 @@ struct input *input_open_in(struct input_files *files, const struct input_archiv
 	in->files = files;
 	input_archive_start(in, a);
 	return in;
+}
+
+bool input_is_missing(struct input_files *files, const struct input_archive *a, const char *path)
+{
+	struct stat st;
+
+	if (!input_archive_holds(a, path))
+		return stat(path, &st) != 0 && input_fault_of_errno(errno) == INPUT_MISSING;
+	struct input *const member = input_open_in(files, a, path);
+	const bool missing = member != NULL && member->fault == INPUT_MISSING;
+	input_close(member);
+	return missing;
 }
 
 struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece)

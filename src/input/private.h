@@ -168,8 +168,8 @@ bool input_file_start(struct input *in, struct input_mapping *m);
 /* For plain or packed files. */
 bool input_mapped_start(struct input *in, struct input_mapping *m);
 
-/* For a file with about `piece` bytes in memory, and no descriptor. */
-bool input_pieces_start(struct input *in, const struct stat *st, size_t piece);
+/* For a file with about `piece` bytes in memory, and no descriptor: reads the first piece, and closes fd. */
+void input_pieces_start(struct input *in, int fd, const struct stat *st, size_t piece);
 
 /* probed: bytes that were read from fd already. */
 bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool);
