@@ -102,8 +102,10 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 /* Returns whether add_common() reads all members that events of common records need. */
 static bool wants_plain_events(const struct dft_state *st, const struct batch *b)
 {
-	return !st->raw && b->bytes == NULL &&
-	       (st->r->want & (WANT_TIMES | WANT_FIELDS | WANT_RAW)) == WANT_TIMES;
+	const unsigned want = st->r->want;
+
+	return st->raw ? (want & (WANT_WHOLE | WANT_FIELDS)) == WANT_WHOLE
+	               : b->bytes == NULL && (want & (WANT_TIMES | WANT_FIELDS)) == WANT_TIMES;
 }
 
 /* Checks a common record of a known class and adds its event.  Returns false, having done nothing, for other
@@ -215,7 +217,7 @@ static inline const char *parse_line(struct dft_state *st)
 	struct dft_record *const rec = &st->record;
 	const char *const base = st->index->base, *const e = base + *st->lines;
 
-	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->plain)
+	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->raw)
 		return e;
 	for (const char *q = in->p; q < e; q += 64)
 		__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
@@ -280,8 +282,14 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 		if (e == NULL)
 			return false;
 		if (b != NULL) {
+			if (st->raw && b->bytes != NULL)
+				b->bytes[b->n] = slice_of(in->p, (size_t)(e + 1 - in->p));
 			const bool done = r->range != NULL ? count_times(st, &st->record)
 			                                   : plain && !st->ahead && add_common(st, b);
+			if (!done && st->raw) {
+				st->parsed = st->record.offset;
+				return false;
+			}
 			if (!done) {
 				add_event(st, b);
 				r->records++;
@@ -386,7 +394,7 @@ bool dft_run(struct reader *r, const char *limit, struct batch *b)
 	const struct input *const in = r->in;
 	bool goes_on = true;
 
-	if (b != NULL && st->raw)
+	if (b != NULL && st->raw && !wants_plain_events(st, b))
 		return false;
 	while (goes_on && in->p < limit) {
 		if (st->ahead)
