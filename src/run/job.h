@@ -85,10 +85,11 @@ struct trace_input {
 struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
-	/* The consumer reads no names or texts of events, so names are not built.  Not with conditions or
-	 * WANT_FIELDS. */
+	/* The consumer reads no names, texts or arrows of events, so they are not built.  Not with conditions
+	 * for names, or with WANT_FIELDS. */
 	bool unnamed;
-	bool no_arrows; /* the consumer reads fields, but no arrows */
+	bool unreported; /* its findings are not reported: if unnamed, readers need not find names either */
+	bool no_arrows;  /* the consumer reads fields, but no arrows */
 	/* Gets the times of events that the reader does not make, if only the first and the last time of the
 	 * trace are wanted, by the built-in vocabulary; NULL: it makes all events. */
 	struct reader_range *range;

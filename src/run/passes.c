@@ -72,7 +72,8 @@ static struct pass pass_before(struct pipeline *p, struct pipeline_why *why)
 	struct pass pass = {
 		.in = pass_inputs(p->job),
 		.read = { .want = WANT_TIMES | (p->job->read.want & WANT_ORDER),
-		          .interpret = p->job->read.interpret },
+		          .interpret = p->job->read.interpret,
+		          .unreported = true },
 		.max_repeat = p->job->adjust.max_repeat,
 		.why = why,
 	};
@@ -202,7 +203,7 @@ static bool make_marks(struct pipeline *p)
 	pass.read.interpret = INTERPRET_SPANS;
 	pass.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
 	pass.choice = (struct choice){ .marks = m, .select = scope != NULL ? scope : p->job->choice.select };
-	pass.read.unnamed = pass.choice.select->n == 0; /* a window of time alone */
+	pass.read.unnamed = !select_reads_names(pass.choice.select);
 	pass.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
 	pass.ended = take_selection;
 	pass.ctx = p;

@@ -589,7 +589,7 @@ static bool template_needs_fields(const struct plan_template *t)
 
 /* Returns true if the meaning of an event depends on its fields.  A layout alone changes only the fields, not
  * the meaning.  The fields of a counter are its values. */
-static bool needs_fields(const struct plan *m)
+bool vocab_needs_fields(const struct plan *m)
 {
 	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL ||
 	             m->flow_in.p != NULL || m->ndefines > 0 || m->epoch.p != NULL || m->facts.p != NULL ||
@@ -600,6 +600,27 @@ static bool needs_fields(const struct plan *m)
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		needs |= template_needs_fields(&m->tracks[i].name) || m->tracks[i].id.nfields > 0;
 	return needs;
+}
+
+static uint64_t tables_of(const struct plan_ref *r)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < r->ntables; i++)
+		bits |= UINT64_C(1) << r->tables[i];
+	return bits;
+}
+
+/* The tables that tracks, keys and definitions refer to, as bits. */
+static uint64_t placing_tables(const struct plan *m)
+{
+	uint64_t bits = tables_of(&m->key);
+
+	for (uint32_t i = 0; i < m->ntracks; i++)
+		bits |= tables_of(&m->tracks[i].id) | tables_of(&m->tracks[i].number);
+	for (uint32_t i = 0; i < m->ndefines; i++)
+		bits |= tables_of(&m->defines[i].value);
+	return bits;
 }
 
 void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node)
@@ -624,7 +645,8 @@ void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node)
 		yaml_bad(&d->file, node, "the rule names no events: event or match is needed");
 	if ((row->plan.phase == PLAN_STATE || row->plan.phase == PLAN_STATE_END) && row->plan.state == 0)
 		yaml_bad(&d->file, node, "the rule does not say which state: state is needed");
-	row->plan.needs_fields = needs_fields(&row->plan);
+	row->plan.needs_fields = vocab_needs_fields(&row->plan);
+	v->placing |= placing_tables(&row->plan);
 	if (array_reserve(&v->rows, v->nrows, &v->rows_cap, sizeof(struct vocab_row *)))
 		v->rows[v->nrows++] = row;
 	else

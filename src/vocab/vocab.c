@@ -575,6 +575,79 @@ static const struct plan_template *track_name(const struct vocabulary *vocabular
 
 static const struct vocabulary_ops ops = { vocab_find, find_table, track_name };
 
+/* ---- the vocabulary without names of events ---- */
+
+/* Returns a plan without what only names, arrows and sizes need; the plan itself if it has none of these, or
+ * on OOM. */
+static const struct plan *without_names(struct vocab_unnamed *u, const struct plan *m)
+{
+	if (!m->needs_fields || m->named.p != NULL || m->phase == PLAN_COUNTER)
+		return m;
+	struct plan *const to = arena_alloc(&u->arena, sizeof *to);
+	struct plan_define *const defines = arena_zalloc(&u->arena, m->ndefines, sizeof *defines);
+	if (to == NULL || u->arena.failed)
+		return m;
+	*to = *m;
+	to->nnames = to->nbytes = to->ndefines = 0;
+	to->flow_name = to->flow_out = to->flow_in = (struct slice){ NULL, 0, 0 };
+	to->defines = defines;
+	for (uint32_t i = 0; i < m->ndefines; i++)
+		if ((u->of->placing >> m->defines[i].table & 1) != 0)
+			defines[to->ndefines++] = m->defines[i];
+	to->needs_fields = vocab_needs_fields(to);
+	return to;
+}
+
+static const struct plan *unnamed_find(const struct vocabulary *vocabulary, struct slice class_name,
+                                       trace_has_field *has, const void *ctx)
+{
+	struct vocab_unnamed *const u = ((const struct vocab_unnamed *)vocabulary)->of->unnamed;
+	const struct plan *const m = vocab_find(&u->of->base, class_name, has, ctx);
+	const uint32_t known = m != NULL ? table64_get(&u->index, (uintptr_t)m) : TABLE_NONE;
+
+	if (m == NULL || known != TABLE_NONE)
+		return m != NULL ? u->plans[known] : NULL;
+	if (!array_reserve(&u->plans, u->n, &u->cap, sizeof *u->plans) ||
+	    !table64_put(&u->index, (uintptr_t)m, u->n))
+		return m;
+	return u->plans[u->n++] = without_names(u, m);
+}
+
+static uint8_t unnamed_table(const struct vocabulary *vocabulary, struct slice name)
+{
+	return find_table(&((const struct vocab_unnamed *)vocabulary)->of->base, name);
+}
+
+static const struct plan_template *unnamed_track_name(const struct vocabulary *vocabulary, bool process,
+                                                      uint64_t id)
+{
+	return track_name(&((const struct vocab_unnamed *)vocabulary)->of->base, process, id);
+}
+
+static const struct vocabulary_ops unnamed_ops = { unnamed_find, unnamed_table, unnamed_track_name };
+
+const struct vocabulary *vocab_unnamed(const struct vocabulary *vocabulary)
+{
+	const struct vocab *const v = (const struct vocab *)vocabulary;
+
+	v->unnamed->base = v->base; /* scopes of tables that were added since */
+	v->unnamed->base.ops = &unnamed_ops;
+	v->unnamed->of = v;
+	return &v->unnamed->base;
+}
+
+static void free_unnamed(struct vocab_unnamed *u)
+{
+	if (u == NULL)
+		return;
+	table64_free(&u->index);
+	free(u->plans);
+	arena_free(&u->arena);
+	free(u);
+}
+
+/* ---- a vocabulary ---- */
+
 struct vocabulary *vocab_new(const char *format)
 {
 	struct vocab *const v = calloc(1, sizeof *v);
@@ -584,8 +657,11 @@ struct vocabulary *vocab_new(const char *format)
 	v->base.ops = &ops;
 	v->format = format;
 	v->chains = calloc(1, sizeof *v->chains);
-	if (v->chains != NULL)
+	v->unnamed = calloc(1, sizeof *v->unnamed);
+	if (v->chains != NULL && v->unnamed != NULL)
 		return &v->base;
+	free(v->chains);
+	free(v->unnamed);
 	free(v);
 	return NULL;
 }
@@ -597,6 +673,7 @@ void vocab_free(struct vocabulary *vocabulary)
 	if (v == NULL)
 		return;
 	free_chains(v->chains);
+	free_unnamed(v->unnamed);
 	vocab_names_free(&v->processes);
 	vocab_names_free(&v->threads);
 	tabletext_free(&v->exact_index);

@@ -25,6 +25,10 @@ enum vocab_rule {
 struct vocabulary *vocab_new(const char *format);
 void vocab_free(struct vocabulary *v); /* v may be NULL */
 
+/* The same vocabulary for consumers that read no names of events, arrows or sizes: its plans lack what only
+ * these need.  Part of v. */
+const struct vocabulary *vocab_unnamed(const struct vocabulary *v);
+
 /* Sets the names of formats that a file may state.  The list ends with NULL and is borrowed.  Without a list
  * any name is accepted. */
 void vocab_set_formats(struct vocabulary *v, const char *const *formats);

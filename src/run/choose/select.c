@@ -184,6 +184,15 @@ unsigned select_wants(const struct select *s)
 	return want;
 }
 
+bool select_reads_names(const struct select *s)
+{
+	bool reads = false;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		reads |= s->conditions[i].kind == SELECT_NAME || s->conditions[i].kind == SELECT_WHERE;
+	return reads;
+}
+
 bool select_is_reversed(const struct select *s)
 {
 	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)

@@ -138,6 +138,9 @@ static inline bool select_is_any(const struct select *s)
 /* Parts of events that the selection reads: WANT_FIELDS, WANT_NAMES. */
 unsigned select_wants(const struct select *s);
 
+/* Whether it reads names or fields of events. */
+bool select_reads_names(const struct select *s);
+
 /* Whether the window is empty for any trace: both ends have the same reference point. */
 bool select_is_reversed(const struct select *s);
 

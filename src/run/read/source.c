@@ -16,6 +16,7 @@
 #include "input/open.h"
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
+#include "vocab/vocab.h"
 
 /* ---- state of the trace ---- */
 
@@ -428,6 +429,8 @@ bool source_start(struct source *s)
 	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
+	if (c->vocabulary != NULL && c->job->read.unnamed && c->job->read.unreported)
+		c->trace->vocabulary = vocab_unnamed(c->vocabulary);
 	s->status = READ_BAD;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
 		s->unreadable = c->system_failed = true; /* already reported */

@@ -491,3 +491,32 @@ Test(vocab, built_in_ones_are_the_files)
 	cr_expect(n > 0);
 	cr_expect_null(vocab_builtin("nothing").p);
 }
+
+Test(vocab, unnamed_plans_place_events_as_before)
+{
+	struct vocabulary *const v =
+	    make("format: heph\n"
+	         "tables: {names: trace, thread-of: process}\n"
+	         "events:\n"
+	         "  - {event: a, phase: begin, pair: x, key: id, name: '{n}', flow: {name: f, in: n},\n"
+	         "     track: {name: 'w {w}', id: '{w|thread-of}'},\n"
+	         "     define: [{table: names, key: id, value: n}, {table: thread-of, key: w, value: t}]}\n"
+	         "  - {event: b, name: '{n}'}\n"
+	         "  - {event: c, phase: counter}\n",
+	         3);
+	const struct vocabulary *const u = vocab_unnamed(v);
+	const struct plan *const a = u->ops->find(u, SLICE_LIT("a"), NULL, NULL);
+
+	cr_assert_not_null(a);
+	cr_expect(a->nnames == 0 && a->flow_in.p == NULL && a->flow_name.p == NULL);
+	cr_expect(a->phase == PLAN_BEGIN && a->key.nfields == 1 && a->ntracks == 1 && a->needs_fields);
+	cr_assert_eq(a->ndefines, 1, "%u definitions", a->ndefines);
+	expect_slice(a->defines[0].key[0], "w");
+	cr_expect_eq(u->ops->find(u, SLICE_LIT("a"), NULL, NULL), a, "made once");
+	cr_expect_not(u->ops->find(u, SLICE_LIT("b"), NULL, NULL)->needs_fields);
+	cr_expect_eq(u->ops->find(u, SLICE_LIT("c"), NULL, NULL), find(v, "c"));
+	cr_expect_null(u->ops->find(u, SLICE_LIT("d"), NULL, NULL));
+	cr_expect_eq(u->ops->table(u, SLICE_LIT("thread-of")), v->ops->table(v, SLICE_LIT("thread-of")));
+	cr_expect_eq(find(v, "a")->nnames, 1, "the plan with names is unchanged");
+	vocab_free(v);
+}
