@@ -529,7 +529,7 @@ static inline const char *check_fast(struct ovni_state *st, const char *limit, b
 	}
 	if (st->r->range != NULL && n > 0)
 		reader_range_add(st->r->range, load_u64(from + 4, big) + (uint64_t)st->offset,
-		                 (uint64_t)(before + st->offset));
+		                 (uint64_t)before + (uint64_t)st->offset);
 	st->last = (uint64_t)before;
 	st->r->records += n;
 	st->r->trace->events += n;
