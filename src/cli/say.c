@@ -21,6 +21,7 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 #include "report/report.h"
+#include "run/read/operands.h"
 
 /* ---- results of a selection ---- */
 
@@ -490,28 +491,9 @@ bool is_nothing_read(const struct source *s)
 	       (s->reader.records <= errors && t->events == 0 && t->ntracks == 0 && t->nclasses == 0);
 }
 
-/* Returns a description of the content, or NULL if it is not recognised. */
-static const struct format *content_of(const char *path)
-{
-	enum { LOOKED = 65536 };
-	struct input *const in = path != NULL && input_is_named(path) ? input_open(path) : NULL;
-	const struct format *found = NULL;
-	bool no_memory = false;
-
-	if (in != NULL) {
-		const bool more = input_need(in, LOOKED);
-		const size_t there = (size_t)(in->end - in->p);
-		if (there > 0)
-			found = format_probe(slice_of(in->p, more ? LOOKED : there),
-			                     in->last && there <= LOOKED, &no_memory);
-	}
-	input_close(in);
-	return found;
-}
-
 void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what)
 {
-	const struct format *const content = content_of(path);
+	const struct format *const content = format_of_content(path);
 	struct shown_path buffer;
 
 	show_path(&buffer, shown);

@@ -131,12 +131,15 @@ static void say_lacking(const struct stats *s, const char *path)
 static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)
 {
 	struct shown_path shown;
-	const uint64_t whole = s->last_ns - s->tables->first_ns;
+	const uint64_t least = (s->last_ns - s->tables->first_ns) / EVERY_INTERVALS + 1;
+	const uint64_t unit = least < 10000000 ? 1000 : least < 10000000000 ? 1000000 : 1000000000;
 
 	if (s->tables->every.refused == EVERY_TOO_SHORT)
-		say("stats: %s: --every %s makes more than %u intervals; %" PRIu64 "us is long enough",
-		    show_path(&shown, path), run->words_every, EVERY_INTERVALS,
-		    whole / 1000 / EVERY_INTERVALS + 1);
+		say("stats: %s: --every %s makes more than %u intervals; %" PRIu64 "%s is long enough",
+		    show_path(&shown, path), run->words_every, EVERY_INTERVALS, (least + unit - 1) / unit,
+		    unit == 1000      ? "us"
+		    : unit == 1000000 ? "ms"
+		                      : "s");
 	else
 		say("stats: %s: --every %s makes more than %u rows: a longer time, or fewer groups",
 		    show_path(&shown, path), run->words_every, EVERY_ROWS);

@@ -335,11 +335,17 @@ static bool is_opened(void *ctx, const struct source *s)
 	if (split->by != SPLIT_STREAM && split->by != SPLIT_SIZE)
 		return true;
 	split->is_refused = true;
-	(void)snprintf(
-	    split->why, sizeof split->why,
-	    "--split by=stream and size= copy records, so the output has to be in the input's format, %s; "
-	    "outputs named .d are in parts of their own",
-	    s->format->name);
+	if (s->format->copier == NULL)
+		(void)snprintf(
+		    split->why, sizeof split->why,
+		    "--split by=stream and size= copy records, which is not possible for %s; time= "
+		    "and by=pid are, or an output in parts, as out.json.d or out.parquet.d",
+		    s->format->name);
+	else
+		(void)snprintf(split->why, sizeof split->why,
+		               "--split by=stream and size= copy records, so the output has to be in the "
+		               "input's format, %s; outputs named .d are in parts of their own",
+		               s->format->name);
 	return false;
 }
 

@@ -15,6 +15,7 @@
 #include "input/open.h"
 #include "run/adjust/adjust.h"
 #include "run/choose/route.h"
+#include "run/read/operands.h"
 
 /* ---- options ---- */
 
@@ -97,7 +98,6 @@ static const struct format *format_of_folder(const char *out)
 bool convert_split_format(struct convert *c)
 {
 	struct options *const o = &c->options;
-	const struct format *in;
 	size_t n = strlen(c->out);
 
 	while (n > 1 && c->out[n - 1] == '/')
@@ -108,9 +108,12 @@ bool convert_split_format(struct convert *c)
 	if (strcmp(c->out, "-") == 0)
 		return options_mistake(o, "parts are files in a directory; standard output cannot hold them");
 	c->to = c->to_name == NULL ? format_of_folder(c->out) : NULL;
-	if (c->to == NULL && c->to_name == NULL && (in = format_by_suffix(c->in[0])) != NULL &&
-	    in->reader != NULL)
-		c->to = in;
+	if (c->to == NULL && c->to_name == NULL) { /* that of the input */
+		const struct format *const named = format_by_suffix(c->in[0]);
+		c->to = o->from != NULL                          ? o->from
+		        : named != NULL && named->reader != NULL ? named
+		                                                 : format_of_content(c->in[0]);
+	}
 	if (c->to == NULL)
 		c->to = output_format(o, c->to_name, c->out);
 	return c->to != NULL;

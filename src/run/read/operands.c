@@ -308,6 +308,24 @@ static bool is_trace(const struct operand *o, const struct format *from, const c
 	return found;
 }
 
+const struct format *format_of_content(const char *path)
+{
+	enum { LOOKED = 65536 };
+	struct input *const in = path != NULL && input_is_named(path) ? input_open(path) : NULL;
+	const struct format *found = NULL;
+	bool no_memory = false;
+
+	if (in != NULL) {
+		const bool more = input_need(in, LOOKED);
+		const size_t there = (size_t)(in->end - in->p);
+		if (there > 0)
+			found = format_probe(slice_of(in->p, more ? LOOKED : there),
+			                     in->last && there <= LOOKED, &no_memory);
+	}
+	input_close(in);
+	return found;
+}
+
 /* Removes files that are no traces from the list; one problem names them. */
 static void pass_over_others(struct operand *o, const struct format *from)
 {

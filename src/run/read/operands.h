@@ -67,6 +67,9 @@ bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t 
 const char *trace_group_path(const struct trace_group *t);
 void trace_groups_free(struct trace_groups *g);
 
+/* The format by the content of a file; NULL: it is not recognised, cannot be read, or is no file. */
+const struct format *format_of_content(const char *path);
+
 /* ---- vocabularies ---- */
 
 /* A vocabulary of the user (tracetool-vocabulary(5)); its text was validated. */
