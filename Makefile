@@ -107,7 +107,7 @@ $(BUILD)/page_assets.c: $(PAGE) src/report/page/embed.sh Makefile
 $(BUILD)/page_assets.o: $(BUILD)/page_assets.c src/report/parts.h src/report/report.h
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
 
-# Scripts with which shells complete command lines, as C; in the order of src/cmd/commands.c.
+# Scripts with which shells complete command lines, as C; in the order of src/cmd/complete.c.
 SHELLS := $(addprefix src/cmd/completion/tracetool.,bash fish zsh)
 
 $(BUILD)/completion_scripts.c: $(SHELLS) src/cmd/completion/embed.sh Makefile

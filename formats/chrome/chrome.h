@@ -122,7 +122,7 @@ enum chrome_tally {
 struct chrome_end;
 struct chrome_open;
 
-/* Programs that write such files, recognised by their marks.  The names are in facts/facts.c. */
+/* Programs that write such files, recognised by their marks.  The names are in facts/dialect.c. */
 enum chrome_dialect {
 	CHROME_DIALECT_UNKNOWN,
 	CHROME_DIALECT_CHROME,

@@ -95,7 +95,7 @@ struct slice texts_intern(struct texts *t, struct slice s);
 bool texts_full(const struct texts *t);
 void texts_free(struct texts *t);
 
-/* ---- hashes ---- */
+/* ---- hashes (hash.c) ---- */
 
 /* The keyed hash of the tables: good in all 64 bits, fast for short keys. */
 uint64_t hash_bytes(const char *p, size_t n, uint64_t seed);

@@ -1,0 +1,274 @@
+/*
+ * Dialects: the program that wrote the file, by marks: members of the object, the start of the input, or
+ * categories and names of the first events.  Of the marks of events, the first decides; a member of the
+ * object wins over it, even if it follows.  The dialect gives the clock, and the rules of its vocabulary
+ * ("kineto:kernel").
+ */
+#include "chrome/chrome.h"
+
+#define HEAD (1u << 18)     /* bytes that are searched at the start of the input */
+#define TAIL 4096u          /* and at its end, if that is in the window */
+#define MARKED_EVENTS 4096u /* events that are searched for marks */
+
+const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
+	"",      "chrome",     "kineto",    "clang-time-trace", "nvcc",      "bazel",
+	"jax",   "node",       "viztracer", "tracing-chrome",   "uftrace",   "go",
+	"cmake", "typescript", "perfetto",  "cpuprofile",       "tracetool", NULL
+};
+
+/* NULL: not known */
+static const char *const clocks[CHROME_DIALECTS] = {
+	[CHROME_DIALECT_CHROME] = "monotonic",     [CHROME_DIALECT_KINETO] = "unix",
+	[CHROME_DIALECT_CLANG] = "monotonic",      [CHROME_DIALECT_NVCC] = "monotonic",
+	[CHROME_DIALECT_BAZEL] = "monotonic",      [CHROME_DIALECT_NODE] = "monotonic",
+	[CHROME_DIALECT_VIZTRACER] = "monotonic",  [CHROME_DIALECT_TRACING] = "monotonic",
+	[CHROME_DIALECT_UFTRACE] = "monotonic",    [CHROME_DIALECT_CPUPROFILE] = "monotonic",
+	[CHROME_DIALECT_GO] = "monotonic",         [CHROME_DIALECT_CMAKE] = "monotonic",
+	[CHROME_DIALECT_TYPESCRIPT] = "monotonic",
+};
+
+void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
+{
+	if (st->forced_dialect || d == CHROME_DIALECT_UNKNOWN || st->dialect == CHROME_DIALECT_TRACETOOL ||
+	    st->dialect == d)
+		return;
+	trace_change(st->r->trace);
+	st->dialect = d;
+	st->recent = NULL; /* plans depend on the dialect */
+	st->r->trace->dialect = chrome_dialects[d];
+	if (clocks[d] != NULL)
+		st->r->trace->clock = clocks[d];
+}
+
+/* ---- marks of the file ---- */
+
+struct mark {
+	const char *text;
+	enum chrome_dialect dialect;
+};
+
+static const struct mark head_marks[] = {
+	{ "\"viztracer_metadata\"", CHROME_DIALECT_VIZTRACER },
+	{ "\"deviceProperties\"", CHROME_DIALECT_KINETO },
+	{ "\"distributedInfo\"", CHROME_DIALECT_KINETO },
+	{ "\"baseTimeNanoseconds\"", CHROME_DIALECT_KINETO },
+	{ "\"beginningOfTime\"", CHROME_DIALECT_CLANG },
+	{ "\"isNVRTC\"", CHROME_DIALECT_NVCC },
+	{ "\"build_id\"", CHROME_DIALECT_BAZEL },
+	{ "\"version\":\"uftrace ", CHROME_DIALECT_UFTRACE },
+	{ "\"clientInfo\"", CHROME_DIALECT_CHROME },
+	{ "\"clock-domain\"", CHROME_DIALECT_CHROME },
+	{ "\"trace_processor_stats\"", CHROME_DIALECT_PERFETTO }, /* Chromium has both */
+};
+
+static bool holds(struct slice s, const char *text)
+{
+	const size_t n = strlen(text);
+
+	for (const char *p = s.p, *const e = s.p + s.n; (size_t)(e - p) >= n; p++) {
+		p = memchr(p, *text, (size_t)(e - p) - n + 1);
+		if (p == NULL)
+			return false;
+		if (memcmp(p, text, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum chrome_dialect find_mark(struct slice s)
+{
+	for (size_t i = 0; i < sizeof head_marks / sizeof head_marks[0]; i++)
+		if (holds(s, head_marks[i].text))
+			return head_marks[i].dialect;
+	return CHROME_DIALECT_UNKNOWN;
+}
+
+/* Returns true if key is at p; its value, if the text contains it, is at *value. */
+static bool is_key(const char *p, const char *e, struct slice key, const char **value)
+{
+	if ((size_t)(e - p) <= key.n || memcmp(p, key.p, key.n) != 0)
+		return false;
+	p = json_skip_blanks(p + key.n, e);
+	*value = json_skip_blanks(p < e && *p == ':' ? p + 1 : p, e);
+	return true;
+}
+
+/* Returns the end of the text before p, without blanks. */
+static const char *skip_blanks_back(const char *begin, const char *p)
+{
+	while (p > begin && (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\n' || p[-1] == '\r'))
+		p--;
+	return p;
+}
+
+/* Returns true if the text has a ts with a minus sign, of an event or in arguments. */
+static bool holds_negative_key(struct slice s)
+{
+	const char *const e = s.p + s.n;
+
+	for (const char *p = s.p; (p = memchr(p, '-', (size_t)(e - p))) != NULL; p++) {
+		const char *key = p - (p > s.p && p[-1] == '"');
+		key = skip_blanks_back(s.p, key);
+		key = skip_blanks_back(s.p, key - (key > s.p && key[-1] == ':'));
+		if (key - s.p >= 4 && memcmp(key - 4, "\"ts\"", 4) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if the text has an event whose ts has a minus sign. */
+static bool holds_negative_time(struct slice s)
+{
+	const char *p = s.p, *value, *const e = s.p + s.n;
+	bool skips = true; /* arguments, up to the first that are cut or wrong */
+
+	if (!holds_negative_key(s)) /* the common case, at a tenth of the cost */
+		return false;
+	while ((p = memchr(p, '"', (size_t)(e - p))) != NULL) {
+		if (is_key(p, e, SLICE_LIT("\"ts\""), &value)) {
+			p = value + (value < e && *value == '"');
+			if (p < e && *p == '-')
+				return true;
+		} else if (skips && is_key(p, e, SLICE_LIT("\"args\""), &value) && value < e &&
+		           *value == '{') {
+			struct json x = { .lenient = true, .depth = JSON_MAX_DEPTH };
+			enum json_kind kind;
+			const char *const end = json_nested(&x, value, e, &kind);
+			skips = end != NULL;
+			p = skips ? end : value;
+		} else {
+			p++;
+		}
+	}
+	return false;
+}
+
+uint64_t chrome_zero(struct input *in)
+{
+	if ((size_t)(in->end - in->p) < HEAD)
+		input_need(in, HEAD);
+	const size_t n = (size_t)(in->end - in->p);
+
+	return holds_negative_time(slice_of(in->p, n < HEAD ? n : HEAD)) ? TRACE_ZERO : 0;
+}
+
+static const char own_head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+
+void chrome_look_at_head(struct chrome_reading *st)
+{
+	struct reader *const r = st->r;
+	const uint64_t zero = chrome_zero(r->in);
+	const char *const p = r->in->p;
+	const size_t n = (size_t)(r->in->end - p);
+	const struct slice marks = slice_of(p, n < TAIL ? n : TAIL);
+
+	r->trace->dialect = "";
+	r->trace->clock = "unknown";
+	if (r->trace->zero_ns == 0)
+		r->trace->zero_ns = zero;
+	if (r->dialect != NULL) /* one of these: the command line is checked */
+		chrome_set_dialect(st, (enum chrome_dialect)option_word(chrome_dialects, r->dialect));
+	st->forced_dialect = r->dialect != NULL;
+	if (n >= sizeof own_head - 1 && memcmp(p, own_head, sizeof own_head - 1) == 0)
+		chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
+	chrome_set_dialect(st, find_mark(marks));
+	if (st->dialect == CHROME_DIALECT_UNKNOWN && r->in->last)
+		chrome_set_dialect(st, find_mark(slice_of(r->in->end - marks.n, marks.n)));
+}
+
+/* ---- marks of events ---- */
+
+static const struct mark categories[] = {
+	{ "cpu_op", CHROME_DIALECT_KINETO },
+	{ "cuda_runtime", CHROME_DIALECT_KINETO },
+	{ "kernel", CHROME_DIALECT_KINETO },
+	{ "user_annotation", CHROME_DIALECT_KINETO },
+	{ "python_function", CHROME_DIALECT_KINETO },
+	{ "Kernel", CHROME_DIALECT_KINETO },
+	{ "Runtime", CHROME_DIALECT_KINETO },
+	{ "Operator", CHROME_DIALECT_KINETO },
+	{ "FEE", CHROME_DIALECT_VIZTRACER },
+	{ "Source", CHROME_DIALECT_CLANG },
+	{ "build phase marker", CHROME_DIALECT_BAZEL },
+	{ "critical path component", CHROME_DIALECT_BAZEL },
+	{ "devtools.timeline", CHROME_DIALECT_CHROME },
+	{ "disabled-by-default-devtools.timeline", CHROME_DIALECT_CHROME },
+	{ "toplevel", CHROME_DIALECT_CHROME },
+	{ "cmake", CHROME_DIALECT_CMAKE },
+};
+
+static const char *const clang_names[] = {
+	"Source",   "ParseClass", "InstantiateFunction", "InstantiateClass", "OptFunction",
+	"Frontend", "Backend",    "ExecuteCompiler",     "CodeGen Function", "PerformPendingInstantiations"
+};
+
+/* Returns true for metadata of Node.js. */
+static bool is_node_metadata(struct slice name)
+{
+	return slice_is(name, "node") || slice_is(name, "version");
+}
+
+/* Returns true for the first event of tsc, which has the metadata of Chromium, so that DevTools read it. */
+static bool is_typescript(struct slice name, struct slice args)
+{
+	return slice_is(name, "process_name") && (holds(args, "\"tsc\"") || holds(args, "\"tsgo\""));
+}
+
+static enum chrome_dialect event_mark(const struct chrome_record *rec)
+{
+	const struct slice cat = chrome_token_text(&rec->of[CHROME_CAT]),
+	                   name = chrome_token_text(&rec->of[CHROME_NAME]),
+	                   args = chrome_token_text(&rec->of[CHROME_ARGS]);
+
+	for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
+		if (slice_is(cat, categories[i].text))
+			return categories[i].dialect;
+	if (cat.n >= 10 && memcmp(cat.p, "__metadata", 10) == 0)
+		return is_typescript(name, args) ? CHROME_DIALECT_TYPESCRIPT
+		       : is_node_metadata(name)  ? CHROME_DIALECT_NODE
+		                                 : CHROME_DIALECT_CHROME;
+	if (cat.n >= 4 && memcmp(cat.p, "node", 4) == 0 && (cat.n == 4 || cat.p[4] == '.' || cat.p[4] == ','))
+		return CHROME_DIALECT_NODE;
+	if (rec->ph == 'X' && cat.n == 0 && holds(args, "\"detail\""))
+		for (size_t i = 0; i < sizeof clang_names / sizeof clang_names[0]; i++)
+			if (slice_is(name, clang_names[i]))
+				return CHROME_DIALECT_CLANG;
+	if (rec->ph == 'C' && slice_is(name, "Goroutines") && holds(args, "\"GCWaiting\""))
+		return CHROME_DIALECT_GO;
+	const struct slice all = slice_of(rec->p, (uint32_t)(rec->end - rec->p));
+	if (rec->end - rec->p < 4096 && (holds(all, "\"[file]\"") || holds(all, "\".file\"")))
+		return CHROME_DIALECT_TRACING;
+	return CHROME_DIALECT_UNKNOWN;
+}
+
+void chrome_mark_wall(struct chrome_reading *st, uint64_t ts)
+{
+	struct trace *const trace = st->r->trace;
+
+	if (trace->epoch_known || st->has_base || ts - trace->zero_ns < CHROME_YEAR_2001_NS ||
+	    ts - trace->zero_ns > INT64_MAX)
+		return;
+	trace_change(trace);
+	trace->epoch_known = true; /* the epoch is that of time 0 */
+	trace->clock = "unix";
+}
+
+void chrome_mark_event(struct chrome_reading *st)
+{
+	struct trace *const trace = st->r->trace;
+	/* Node.js has the metadata of Chromium, then its own */
+	const bool may_be_node = st->dialect == CHROME_DIALECT_CHROME && st->rec.ph == 'M' &&
+	                         is_node_metadata(chrome_token_text(&st->rec.of[CHROME_NAME]));
+
+	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
+		chrome_set_dialect(st, event_mark(&st->rec));
+	/* other programs: the first time decides, a later one may be a mistake */
+	const bool may_be_wall =
+	    st->dialect == CHROME_DIALECT_KINETO ||
+	    (clocks[st->dialect] == NULL && !st->has_time && st->dialect != CHROME_DIALECT_TRACETOOL);
+	if (may_be_wall && st->rec.has_ts)
+		chrome_mark_wall(st, st->rec.ts);
+	st->has_time |= st->rec.has_ts && st->rec.ph != 'M' && st->rec.ts > trace->zero_ns;
+	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
+		chrome_set_dialect(st, CHROME_DIALECT_NODE);
+}
