@@ -14,7 +14,6 @@
 #include "model/event_traits.h"
 #include "out/kind.h"
 #include "output/text_json.h"
-#include "output/text_visible.h"
 
 #define PACKET_MAGIC 0xc1fc1fc1U /* section 5.1 */
 #define PACKET_HEAD 48U          /* bytes: magic, stream_id; two times, two sizes, a number */

@@ -21,11 +21,11 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
-#include "base/slice.h"
 #include "base/scan.h"
+#include "base/slice.h"
 #include "format/format.h"
-#include "out/words.h"
 #include "format/recover.h"
+#include "out/words.h"
 
 /* Rare paths of hot functions: inlining them would slow down the common case. */
 #define HEPH_COLD __attribute__((cold, noinline))

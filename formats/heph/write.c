@@ -16,7 +16,6 @@
 #include "out/kind.h"
 #include "out/tracks.h"
 #include "output/text_json.h"
-#include "output/text_visible.h"
 
 /* ---- limits, state ---- */
 

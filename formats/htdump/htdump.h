@@ -29,11 +29,11 @@
 #include "base/numbers.h"
 #include "base/table.h"
 #include "format/format.h"
+#include "format/recover.h"
+#include "model/event_traits.h"
 #include "out/kind.h"
 #include "out/shape.h"
 #include "out/tracks.h"
-#include "format/recover.h"
-#include "model/event_traits.h"
 
 /* ---- bytes ---- */
 

@@ -11,7 +11,6 @@
 #include "format/fields_json.h"
 #include "ndjson/ndjson.h"
 #include "out/kind.h"
-#include "output/text_visible.h"
 
 #define FEW 16        /* up to this number, each name is compared with each */
 #define MAX_DEPTH 200 /* nesting; readers return less */

@@ -11,8 +11,6 @@
 #include <cJSON.h>
 #include <stdlib.h>
 
-#include "output/text_visible.h"
-
 /* ---- reader: files and runs as records ---- */
 
 /* Fields of the record of a file; the record of the stream itself has only the name. */

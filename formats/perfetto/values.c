@@ -8,7 +8,6 @@
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/value.h"
-#include "output/text_visible.h"
 #include "perfetto/perfetto.h"
 
 #define MAX_DIGITS UINT64_C(999999999999999) /* exact as a double */

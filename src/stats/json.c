@@ -7,7 +7,6 @@
 
 #include "json/out.h"
 #include "base/memory.h"
-#include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
 static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
