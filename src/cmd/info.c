@@ -501,7 +501,7 @@ static void describe_trace(struct trace_slot *t)
 	pipeline_end(p);
 	const struct run_report report = pipeline_report(p);
 	trace_slot_turn(t);
-	/* of a folder, whose other files are the traces */
+	/* a folder with other files beside its traces: a warning about these, and no input */
 	const bool only_warned =
 	    n->files == 0 && n->findings[LEVEL_WARNING] > 0 && n->findings[LEVEL_ERROR] == 0;
 	if (run->table && !only_warned) {

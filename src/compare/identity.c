@@ -1,6 +1,6 @@
 /*
- * Identities of events and tracks.  The hash of an event is a sum of the hashes of its fields, so that their
- * order is ignored.
+ * Identities of events and tracks, and equality of whole traces by them.  The hash of an event is a sum of
+ * the hashes of its fields, so that their order is ignored.
  */
 #include "compare/identity.h"
 

@@ -49,7 +49,7 @@ struct cpu_profile_sample {
 struct cpu_profiles {
 	struct arena *arena; /* of texts; outlives all events */
 	bool *no_memory;     /* set on OOM */
-	/* Reports a fault.  at: the place in the JSON. */
+	/* Reports a fault.  at: the place in the JSON; NULL: a limit without one. */
 	void (*report)(void *ctx, enum cpu_profile_fault fault, const char *at, const char *text);
 	void *ctx;
 
@@ -86,11 +86,10 @@ static inline bool cpu_profile_chunk_is_empty(const struct cpu_profile_chunk *c)
 	return c->nodes.kind == JSON_ABSENT && c->samples.kind == JSON_ABSENT && c->times.kind == JSON_ABSENT;
 }
 
-/* Reads the start of a profile.  Returns false after a finding; at: its place if the token is absent.
- */
+/* Reads startTime.  Returns false after a finding, whose place is `at` if the token is absent. */
 bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t, const char *at, int64_t *ns);
 
-/* Begins a profile.  Returns false after a finding if there are too many. */
+/* Begins a profile.  Returns false after a finding if there are too many, or on OOM. */
 bool cpu_profile_begin(struct cpu_profiles *f, struct cpu_profile p);
 
 /* The same for one that later chunks name by a key; it replaces an older one. */

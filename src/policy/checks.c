@@ -1,6 +1,6 @@
 /*
- * The expectations of a trace, collected from a policy and its overrides, and the verdict: a finding for each
- * that the trace does not meet.  Budgets are in budget.c.
+ * The expectations of a trace, collected from a policy and its overrides; the events that they count; and the
+ * verdict: a finding for each that the trace does not meet.  Budgets are in budget.c.
  */
 #include "policy/private.h"
 

@@ -55,7 +55,7 @@ static inline void stage_refused(const struct stage_faults *f, const char *why)
 	f->report(f->ctx, STAGE_REFUSED, why);
 }
 
-/* The first reason why a pass over the inputs failed: pipeline_note_why(). */
+/* The first reason why a pass over the inputs failed. */
 struct pipeline_why {
 	char text[512]; /* one line; "": none, or no memory */
 };

@@ -1,8 +1,8 @@
 /*
- * Vocabularies: finds the rules for a class by its name, and the plan of these rules.  Exact names are
- * hashed, globs are compared one by one; both lists are in the order of the rules, so the first rule wins.  A
- * class with several rules (rules with `named`, rules that inherit `reader`) has a combined plan, created
- * once and shared by all classes with the same combination of rules.
+ * Vocabularies: loads their files, finds the rules for a class by its name, and the plan of these rules.
+ * Exact names are hashed, globs are compared one by one; both lists are in the order of the rules, so the
+ * first rule wins.  A class with several rules (rules with `named`, rules that inherit `reader`) has a
+ * combined plan, created once and shared by all classes with the same combination of rules.
  */
 #include "vocab/vocab.h"
 

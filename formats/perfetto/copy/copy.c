@@ -222,11 +222,10 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
                         const struct copied *rec)
 {
 	struct pfc_change x = { .strip = rec->left_out, .renumber = copy->renumber };
-
 	struct pf_legacy l = { .phase = 0 };
-
 	const bool may_change = k->te.legacy.p != NULL && (copy->to->selected || k->te.nannotations > 0);
 	const uint64_t phase = may_change ? pf_number(k->te.legacy, PF_legacy_phase) : 0;
+
 	if (phase == 'f' || phase == 'P') /* others are not decoded, as most events have one */
 		pf_decode_legacy(&l, k->te.legacy);
 	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, &l);

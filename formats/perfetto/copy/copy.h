@@ -3,11 +3,11 @@
  * several inputs.  A record passes from copy.c to state.c, which finds the changes that packets left out
  * before it require, and to rewrite.c if there are any.
  *
- *   copy.c     the copier: records, their packets, compressed packets
- *   state.c    fields of packets that copies need; state of sequences, sums of packets that are left out
- *   rewrite.c  packets with changes: other ids, sums, times
+ *   copy.c      the copier: records, their packets, compressed packets
+ *   state.c     fields of packets that copies need; state of sequences, sums of packets that are left out
+ *   rewrite.c   packets with changes: other ids, sums, times
  *   profiles.c  CPU profiles of V8, of which packets are left out or moved
- *   names.c    names that tracks take from their first event, found by the survey
+ *   names.c     names that tracks take from their first event, found by the survey
  */
 #ifndef PERFETTO_COPY_COPY_H
 #define PERFETTO_COPY_COPY_H

@@ -141,8 +141,8 @@ struct pending_ends {
 	uint32_t n, cap;   /* slots, used or free */
 	uint32_t free;     /* slot + 1 of the first free one */
 	uint32_t *buckets; /* by hash: slot + 1 */
-	uint32_t at;       /* pending_end_finish: next slot */
-	uint64_t met;      /* offset of the END that pending_end_meet() found last */
+	uint32_t at;       /* finish_ends(): next slot */
+	uint64_t met;      /* offset of the END that match_end() found last */
 };
 
 /* ---- pairing ---- */

@@ -197,7 +197,7 @@ struct record_marks {
 		uint32_t part;                 /* of the last record that is in one part only */
 	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
-	uint64_t *others; /* while gathering, by event of a batch: an additional mark, see interpret.h */
+	uint64_t *others; /* while gathering, by event of a batch: an additional mark, see struct interpret */
 	struct select_found
 	    *found; /* by the first pass, in interpreted events; the owner of the marks frees it */
 	struct pipeline_why why; /* of the first pass, if it failed */

@@ -1,5 +1,6 @@
 /* The first stage: opens the inputs of all operands in order, and reads them one after the other or passes
- * them to the merge (streams.c).  Calls the hooks of the job.  A packed stream beyond the limit of concurrent
+ * them to the merge (streams.c).  Calls the hooks of the job.  Some inputs need a pass
+ * of their own before the first event.  A packed stream beyond the limit of concurrent
  * ones is read after the merge. */
 #include "run/read/reading.h"
 

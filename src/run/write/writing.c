@@ -1,4 +1,5 @@
-/* The writing end of a pipeline: renders batches on worker threads and outputs the bytes in order. */
+/* The writing end of a pipeline: renders batches on worker threads, or copies records with the structure that
+ * they need, and outputs the bytes in order. */
 #include "run/write/writing.h"
 
 #include <stdlib.h>
