@@ -852,6 +852,9 @@ uint32_t pf_count(struct slice s, uint32_t tag);
 /* Returns a list, with the common type of its elements. */
 struct value pf_list(const struct value *v, uint32_t n);
 
+/* Returns the name and value of an annotation; VALUE_NONE: it has no name or no value. */
+struct field pf_annotation(struct pf_state *st, struct batch *b, struct slice annotation, unsigned depth);
+
 /* Checks the annotations of st->te. */
 void pf_annotations_check(struct pf_state *st);
 

@@ -4,7 +4,8 @@
  * that its events have.
  *
  * A message becomes a map, in the order of its field numbers.  A field of no type has its number as its name.
- * A message that cannot be read, or has too many values, is bytes.
+ * Debug annotations in a message are members with the names that they state, as in Perfetto.  A message that
+ * cannot be read, or has too many values, is bytes.
  */
 #include "base/memory.h"
 #include "output/text.h"
@@ -261,6 +262,7 @@ static uint32_t own_type(struct pf_state *st, const char *name)
 
 void pf_types_begin(struct pf_state *st)
 {
+	st->types.annotation = own_type(st, "DebugAnnotation");
 	for (size_t i = 0; i < sizeof own_members / sizeof *own_members; i++)
 		add_member(st, own_type(st, own_members[i].owner),
 		           (struct pf_type_member){
@@ -427,7 +429,7 @@ static bool next_packed(struct slice *s, const struct pf_type_member *member, st
 }
 
 /* Makes the value of n occurrences of a field: of a list all, else the last one.  Returns false if they
- * cannot be read. */
+ * cannot be read.  A list is a level of depth, too. */
 static bool make_field(struct making *m, const struct pf_type_member *member, const struct pf_wire *fields,
                        const struct timed *at, uint32_t n, unsigned depth, struct value *v)
 {
@@ -450,7 +452,7 @@ static bool make_field(struct making *m, const struct pf_type_member *member, co
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct slice s = packed_of(member, &fields[at[i].at]);
-		if (s.p == NULL && !make_one(m, member, &fields[at[i].at], depth, &list[k]))
+		if (s.p == NULL && !make_one(m, member, &fields[at[i].at], depth + 1, &list[k]))
 			return false;
 		k += s.p == NULL && list[k].type != VALUE_NONE;
 		for (; next_packed(&s, member, &w); k++)
@@ -461,16 +463,53 @@ static bool make_field(struct making *m, const struct pf_type_member *member, co
 	return true;
 }
 
+static bool is_annotation(struct pf_state *st, const struct pf_type_member *member)
+{
+	return member != NULL && member->type == TYPE_MESSAGE && member->of == types_of(st)->annotation;
+}
+
+/* An annotation without a name or value is bytes. */
+static struct field annotation_field(struct making *m, struct pf_type_member *member, const struct pf_wire *w,
+                                     unsigned depth)
+{
+	const struct field f = (w->tag & 7) == PF_BYTES
+	                           ? pf_annotation(m->st, m->batch, pf_wire_slice(w), depth)
+	                           : (struct field){ .value = { .type = VALUE_NONE } };
+
+	return f.value.type != VALUE_NONE ? f : (struct field){ member_name(m, member), raw_value(w) };
+}
+
+/* Joins members of one name, as Chromium writes a field and after it an annotation, whose value counts, as in
+ * Perfetto.  Returns how many are left of n. */
+static uint32_t join_members(struct making *m, struct value *map, uint32_t n)
+{
+	struct tabletext names = { .used = 0 };
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct value name = map[2 * (size_t)i], one = map[2 * (size_t)i + 1];
+		const uint32_t known = tabletext_get(&names, value_text(&name));
+		if (known == TABLE_NONE && !tabletext_put(&names, value_text(&name), k))
+			m->st->r->no_memory = true;
+		const uint32_t to = known != TABLE_NONE ? known : k++;
+		map[2 * (size_t)to] = name;
+		map[2 * (size_t)to + 1] = one;
+	}
+	tabletext_free(&names);
+	return k;
+}
+
 /* Returns false if the message cannot be read. */
 static bool make_message(struct making *m, uint32_t type, struct slice s, unsigned depth, struct value *v)
 {
 	struct arena *const a = &m->batch->scratch;
 	struct pf_wire w = pf_wire_on(s);
 	uint32_t n = 0, k = 0;
+	bool is_annotated = false;
 
 	while (n <= m->left && pf_wire_next(&w))
 		n++;
-	if (w.bad || n > m->left || depth == PF_MAX_NESTED)
+	if (w.bad || n > m->left || depth >= PF_MAX_NESTED)
 		return false;
 	struct pf_wire *const fields = arena_alloc(a, (size_t)n * sizeof *fields);
 	struct timed *const order = arena_alloc(a, 2 * (size_t)n * sizeof *order);
@@ -486,6 +525,16 @@ static bool make_message(struct making *m, uint32_t type, struct slice s, unsign
 	for (uint32_t i = 0, end; i < n; i = end) {
 		const uint32_t number = (uint32_t)order[i].ts;
 		struct pf_type_member *const member = find_member(m->st, type, number);
+		if (is_annotation(m->st, member)) {
+			const struct field f = annotation_field(m, member, &fields[order[i].at], depth + 1);
+			if (m->left-- == 0)
+				return false;
+			map[2 * (size_t)k] = value_string(f.name);
+			map[2 * (size_t)k++ + 1] = f.value;
+			end = i + 1;
+			is_annotated = true;
+			continue;
+		}
 		for (end = i + 1; end < n && order[end].ts == number;)
 			end++;
 		if (!make_field(m, member, fields, &order[i], end - i, depth, &map[2 * (size_t)k + 1]))
@@ -494,6 +543,8 @@ static bool make_message(struct making *m, uint32_t type, struct slice s, unsign
 		                                                 : arena_printf(a, "%" PRIu32, number));
 		k += map[2 * (size_t)k + 1].type != VALUE_NONE;
 	}
+	if (is_annotated)
+		k = join_members(m, map, k);
 	*v = (struct value){ .type = k > 0 ? VALUE_MAP : VALUE_NONE, .count = k, .values = map };
 	return true;
 }
@@ -506,6 +557,8 @@ struct field pf_typed_field(struct pf_state *st, struct batch *b, const struct p
 	struct field f = { .name = name, .value = raw_value(w) };
 	struct value v;
 
+	if (is_annotation(st, member))
+		return annotation_field(&m, member, w, 0);
 	if (name.p == NULL)
 		f.name = member != NULL ? member_name(&m, member)
 		                        : arena_printf(&b->scratch, "extension_%" PRIu32, pf_wire_number(w));
@@ -514,11 +567,12 @@ struct field pf_typed_field(struct pf_state *st, struct batch *b, const struct p
 	return f;
 }
 
-struct value pf_typed_value(struct pf_state *st, struct batch *b, struct slice type, struct slice s)
+struct value pf_typed_value(struct pf_state *st, struct batch *b, struct slice type, struct slice s,
+                            unsigned depth)
 {
 	struct making m = { .st = st, .batch = b, .left = PF_MAX_TYPED };
 	const uint32_t known = tabletext_get(&types_of(st)->names, type);
 	struct value v;
 
-	return known != TABLE_NONE && make_message(&m, known, s, 0, &v) ? v : bytes_value(s);
+	return known != TABLE_NONE && make_message(&m, known, s, depth, &v) ? v : bytes_value(s);
 }

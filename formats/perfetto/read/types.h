@@ -22,6 +22,7 @@ struct pf_types {
 	uint32_t n;
 	struct pf_type_member *members;
 	uint32_t nmembers, members_cap;
+	uint32_t annotation;  /* type of debug annotations */
 	struct table64 index; /* hash of a type and the number of a member -> members[] */
 };
 
@@ -35,7 +36,9 @@ void pf_types_free(struct pf_types *types);
 /* Returns a field of the event whose type the trace may describe.  name: p NULL: that of the description. */
 struct field pf_typed_field(struct pf_state *st, struct batch *b, const struct pf_wire *w, struct slice name);
 
-/* Returns a message of the type with this full name, which begins with a dot; bytes if it is unknown. */
-struct value pf_typed_value(struct pf_state *st, struct batch *b, struct slice type, struct slice s);
+/* Returns a message of the type with this full name, which begins with a dot; bytes if it is unknown.
+ * depth: of messages around it. */
+struct value pf_typed_value(struct pf_state *st, struct batch *b, struct slice type, struct slice s,
+                            unsigned depth);
 
 #endif

@@ -161,14 +161,13 @@ static struct value make_map(struct pf_state *st, struct batch *b, struct slice 
 	uint32_t k = 0;
 
 	while (v != NULL && pf_wire_find(&w, tag)) {
-		const struct slice name = annotation_name(st, pf_wire_slice(&w));
-		if (name.p == NULL)
+		const struct field one = pf_annotation(st, b, pf_wire_slice(&w), depth + 1);
+		if (one.name.p == NULL)
 			break;
-		const struct value one = make_value(st, b, pf_wire_slice(&w), depth + 1);
-		if (one.type == VALUE_NONE)
+		if (one.value.type == VALUE_NONE)
 			continue;
-		v[2 * (size_t)k] = value_string(name);
-		v[2 * (size_t)k++ + 1] = one;
+		v[2 * (size_t)k] = value_string(one.name);
+		v[2 * (size_t)k++ + 1] = one.value;
 	}
 	return (struct value){ .type = v != NULL && k > 0 ? VALUE_MAP : VALUE_NONE, .count = k, .values = v };
 }
@@ -329,12 +328,20 @@ static struct value make_value(struct pf_state *st, struct batch *b, struct slic
 			                     .p = best.bytes }
 		           : none;
 	case 10:
-		return pf_typed_value(st, b, proto_type(st, annotation), pf_wire_slice(&best));
+		return pf_typed_value(st, b, proto_type(st, annotation), pf_wire_slice(&best), depth);
 	case 11:
 		return make_nested(b, pf_wire_slice(&best), depth);
 	default:
 		return none;
 	}
+}
+
+struct field pf_annotation(struct pf_state *st, struct batch *b, struct slice annotation, unsigned depth)
+{
+	const struct slice name = annotation_name(st, annotation);
+
+	return (struct field){ name, name.p != NULL ? make_value(st, b, annotation, depth)
+		                                    : (struct value){ .type = VALUE_NONE } };
 }
 
 /* ---- checks ---- */
@@ -562,11 +569,8 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 		return;
 	while (te->nannotations > 0 && n < MAX_FIELDS &&
 	       pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES))) {
-		const struct slice name = annotation_name(st, pf_wire_slice(&w));
-		const struct value v = name.p != NULL ? make_value(st, b, pf_wire_slice(&w), 0)
-		                                      : (struct value){ .type = VALUE_NONE };
-		if (v.type != VALUE_NONE)
-			f[n++] = (struct field){ name, v };
+		f[n] = pf_annotation(st, b, pf_wire_slice(&w), 0);
+		n += f[n].value.type != VALUE_NONE;
 	}
 	if (te->has_more)
 		n += read_more(st, b, f + n);

@@ -39,6 +39,7 @@ KNOWN = {
     ("profiling-test_stack_profile_tracker_empty_callstack.pftrace", "samples"): "a heap sample with an empty stack stays",
     ("track_event_with_atrace.pftrace", "slices"): "ftrace is not read",
     ("typed-undescribed.pftrace", "arguments"): "fields without a description, or of another type, are shown",
+    ("typed-annotations.pftrace", "arguments"): "an annotation without a value is shown",
     ("extensions.pftrace", "arguments"): "a field without a description is shown",
     ("chrome_histogram.pftrace", "arguments"): "the importer has the names of hashes from a table of the trace",
     ("order.json as .pftrace", "arrows"): "an arrow to the next span has an end without one",
