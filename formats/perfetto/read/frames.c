@@ -209,7 +209,7 @@ static PF_COLD enum record_status read_cut(struct pf_state *st, struct record *r
 		pf_report(st, PF_RULE_CUT, "a packet of %" PRIu64 " bytes, in which other packets are", n);
 	else
 		pf_report(st, PF_RULE_CUT, "a packet of %" PRIu64 " bytes, of which the input holds %" PRIu64,
-		          n, left);
+		          n, (uint64_t)(st->r->in->end - p));
 	return begin_search(st, rec);
 }
 
