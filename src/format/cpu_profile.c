@@ -119,8 +119,8 @@ static bool read_i64(const struct json_token *t, int64_t *v)
 	return true;
 }
 
-/* Reads microseconds.  V8 writes integers, Bun's start of a profile has a fraction. */
-static bool read_us(const struct json_token *t, int64_t *ns)
+/* V8 writes integers, Bun's start of a profile has a fraction. */
+bool cpu_profile_time(const struct json_token *t, int64_t *ns)
 {
 	static const int64_t units[] = { 100, 10, 1 };
 	const struct slice s = token_text(t);
@@ -282,7 +282,7 @@ static const char bad_delta[] = "an invalid time since the last sample";
 static bool add_delta(struct cpu_profile *p, const struct json_token *t, uint64_t *ts, struct mistakes *bad)
 {
 	int64_t delta, ns;
-	const bool valid = read_us(t, &delta) && !__builtin_add_overflow(p->ns, delta, &ns);
+	const bool valid = cpu_profile_time(t, &delta) && !__builtin_add_overflow(p->ns, delta, &ns);
 
 	if (valid)
 		p->ns = ns;
@@ -421,7 +421,7 @@ bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t,
 {
 	struct quoted q;
 
-	if (read_us(t, ns))
+	if (cpu_profile_time(t, ns))
 		return true;
 	report(f, CPU_PROFILE_TIME, t->kind != JSON_ABSENT ? t->p : at,
 	       "startTime is %s, expected microseconds", quoted(&q, token_text(t)));

@@ -82,8 +82,8 @@ struct pfc_states {
 	struct table64 sum_index;   /* hash of sequence and uuid -> sums[] */
 	struct table64 arrows;      /* ids of arrows of legacy events that have a start in the copy -> 1 */
 	struct table64 incremental; /* uuids of incremental counters -> 1 */
-	struct table64 profiles;    /* process and id of a CPU profile -> profile_us[] */
-	int64_t *profile_us;        /* sums of differences of time left out; at most CPU_PROFILE_MAX */
+	struct table64 profiles;    /* process and id of a CPU profile -> profile_ns[] */
+	int64_t *profile_ns;        /* sums of differences of time left out; at most CPU_PROFILE_MAX */
 	uint32_t nprofiles, profiles_cap;
 	bool failed;
 };
@@ -133,7 +133,7 @@ void pfc_states_free(struct pfc_states *all);
 struct pfc_profile {
 	struct slice json; /* p NULL: it is none */
 	uint64_t key;
-	int64_t us;                            /* sum of its differences of time */
+	int64_t ns;                            /* sum of its differences of time */
 	struct json_token start, nodes, delta; /* delta: the first */
 };
 

@@ -7,17 +7,14 @@
 
 #include <inttypes.h>
 
-#include "json/scan.h"
-
 /* ---- the event ---- */
 
-static int64_t whole(const struct json_token *t)
+/* Returns ns, 0 if the token is no time. */
+static int64_t time_of(const struct json_token *t)
 {
-	uint64_t v;
+	int64_t ns;
 
-	return (t->kind == JSON_UINT || t->kind == JSON_INT) && json_integer(json_token_text(t), &v)
-	           ? (int64_t)v
-	           : 0;
+	return cpu_profile_time(t, &ns) ? ns : 0;
 }
 
 static void read_deltas(struct pfc_profile *p, const struct json_token *times)
@@ -27,7 +24,7 @@ static void read_deltas(struct pfc_profile *p, const struct json_token *times)
 	while (json_walk_next(&w)) {
 		if (p->delta.kind == JSON_ABSENT)
 			p->delta = w.value;
-		p->us = (int64_t)((uint64_t)p->us + (uint64_t)whole(&w.value));
+		p->ns = (int64_t)((uint64_t)p->ns + (uint64_t)time_of(&w.value));
 	}
 }
 
@@ -76,33 +73,37 @@ static int64_t *find_sum(struct pfc_states *all, uint64_t key)
 	const uint32_t known = table64_get(&all->profiles, key);
 
 	if (known != TABLE_NONE)
-		return &all->profile_us[known];
+		return &all->profile_ns[known];
 	if (all->nprofiles == CPU_PROFILE_MAX)
 		return NULL;
-	if (!array_reserve(&all->profile_us, all->nprofiles, &all->profiles_cap, sizeof *all->profile_us) ||
+	if (!array_reserve(&all->profile_ns, all->nprofiles, &all->profiles_cap, sizeof *all->profile_ns) ||
 	    !table64_put(&all->profiles, key, all->nprofiles)) {
 		all->failed = true;
 		return NULL;
 	}
-	all->profile_us[all->nprofiles] = 0;
-	return &all->profile_us[all->nprofiles++];
+	all->profile_ns[all->nprofiles] = 0;
+	return &all->profile_ns[all->nprofiles++];
 }
 
-/* Writes the JSON with another number in place of a token. */
-static void put_number(struct text *t, const struct pfc_profile *p, const struct json_token *at, int64_t v)
+/* Writes the JSON with another time in place of a token. */
+static void put_time(struct text *t, const struct pfc_profile *p, const struct json_token *at, int64_t ns)
 {
+	const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
 	text_add(t, p->json.p, (size_t)(at->p - p->json.p));
-	text_printf(t, "%" PRId64, v);
+	text_printf(t, "%s%" PRIu64, ns < 0 ? "-" : "", size / 1000);
+	if (size % 1000 != 0)
+		text_printf(t, ".%03" PRIu64, size % 1000);
 	text_add(t, at->end, (size_t)(p->json.p + p->json.n - at->end));
 }
 
 bool pfc_profile_leave(struct pfc_states *all, const struct pfc_profile *p, struct text *t)
 {
-	int64_t *const sum = p->us != 0 ? find_sum(all, p->key) : NULL;
+	int64_t *const sum = p->ns != 0 ? find_sum(all, p->key) : NULL;
 	struct json_walk w = cpu_profile_list(&p->nodes);
 
 	if (sum != NULL)
-		*sum = (int64_t)((uint64_t)*sum + (uint64_t)p->us);
+		*sum = (int64_t)((uint64_t)*sum + (uint64_t)p->ns);
 	if (!json_walk_next(&w))
 		return false;
 	text_add(t, "{\"cpuProfile\":{\"nodes\":", 23);
@@ -117,15 +118,17 @@ bool pfc_profile_copy(struct pfc_states *all, const struct pfc_profile *p, struc
 
 	if (sum == NULL || *sum == 0)
 		return false;
-	put_number(t, p, &p->delta, (int64_t)((uint64_t)whole(&p->delta) + (uint64_t)*sum));
+	put_time(t, p, &p->delta, (int64_t)((uint64_t)time_of(&p->delta) + (uint64_t)*sum));
 	*sum = 0;
 	return true;
 }
 
 bool pfc_profile_move(const struct pfc_profile *p, uint64_t by, struct text *t)
 {
-	if (p->start.kind == JSON_ABSENT)
+	int64_t ns;
+
+	if (!cpu_profile_time(&p->start, &ns))
 		return false;
-	put_number(t, p, &p->start, (int64_t)((uint64_t)whole(&p->start) - by / 1000));
+	put_time(t, p, &p->start, (int64_t)((uint64_t)ns - by / 1000 * 1000));
 	return true;
 }

@@ -80,7 +80,7 @@ void pfc_states_free(struct pfc_states *all)
 	table64_free(&all->incremental);
 	table64_free(&all->arrows);
 	table64_free(&all->profiles);
-	free(all->profile_us);
+	free(all->profile_ns);
 }
 
 void pfc_states_clear(struct pfc_states *all)

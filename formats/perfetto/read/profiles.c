@@ -82,7 +82,7 @@ static void begin(struct pf_state *st, struct pf_track *t, const struct json_tok
 	if (!cpu_profile_start(f, start, start->p, &p.ns))
 		return;
 	(void)pf_legacy_time(st, p.ns / 1000, &ts); /* times before 0 are valid: samples follow */
-	p.ns = (int64_t)ts;
+	p.ns = (int64_t)(ts + (uint64_t)(p.ns % 1000));
 	if (cpu_profile_begin_keyed(f, key, p) && is_known)
 		pf_report(st, PF_RULE_PROFILE_DUPLICATE,
 		          "a CPU profile of this process and id has begun before");
