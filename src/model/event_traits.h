@@ -18,12 +18,12 @@ enum event_traits {
 	EVENT_GLOBAL = 64,   /* of an INSTANT: of the whole trace */
 };
 
-/* The first of n fields with this name; NULL: none. */
+/* The first of n fields with this name; NULL: none.  f may be NULL if n is 0. */
 static inline const struct field *field_find(const struct field *f, uint32_t n, struct slice name)
 {
-	for (const struct field *const end = f + n; f < end; f++)
-		if (slice_equal(f->name, name))
-			return f;
+	for (uint32_t i = 0; i < n; i++)
+		if (slice_equal(f[i].name, name))
+			return &f[i];
 	return NULL;
 }
 

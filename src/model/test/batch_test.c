@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "model/event_traits.h"
 #include "model/trace_engine.h"
 
 /* What a batch owns or holds, and when it lets go: at the latest when it is taken from its pool again, or the
@@ -181,6 +182,18 @@ static void *take_and_release(void *arg)
 		batch_release(b);
 	}
 	return NULL;
+}
+
+Test(batch, fields_have_a_first_of_each_name)
+{
+	const struct field f[] = { { SLICE_LIT("a"), value_u64(1) },
+		                   { SLICE_LIT("b"), value_u64(2) },
+		                   { SLICE_LIT("b"), value_u64(3) } };
+
+	cr_assert_eq(field_find(f, 3, SLICE_LIT("b")), &f[1]);
+	cr_assert_null(field_find(f, 1, SLICE_LIT("b")));
+	cr_assert_null(
+	    field_find(NULL, 0, SLICE_LIT("a"))); /* no offset to NULL, which clang's sanitizer reports */
 }
 
 Test(batch, a_pool_is_shared_by_threads)
