@@ -250,7 +250,7 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 
 static uint64_t track_key(const struct pfc_copy *copy, uint64_t uuid)
 {
-	return hash_u64(uuid, hash_seed() + copy->input);
+	return hash_u64(uuid, copy->names.seed + copy->input);
 }
 
 static void use_tracks(const struct pfc_copy *copy, const struct pf_extra_of *of)
@@ -599,6 +599,7 @@ static bool copy_open(struct copier *c)
 	struct pfc_copy *const copy = c->state;
 
 	copy->to = c;
+	copy->names.seed = hash_seed();
 	return true;
 }
 

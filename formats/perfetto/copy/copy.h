@@ -208,6 +208,7 @@ struct pfc_names {
 	struct pfc_name *list;
 	struct slice *names;
 	uint32_t n, cap, nnames, names_cap;
+	uint64_t seed;
 	uint64_t input; /* number of the current input */
 	bool failed;
 };

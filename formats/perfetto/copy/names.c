@@ -38,12 +38,12 @@ static uint64_t interned_key(const struct pfc_names *names, const struct pfc_pac
 {
 	const uint64_t sequence = (uint64_t)k->machine << 32 | k->sequence;
 
-	return hash_u64(iid, hash_u64(interval, hash_u64(sequence, hash_seed() + names->input)));
+	return hash_u64(iid, hash_u64(interval, hash_u64(sequence, names->seed + names->input)));
 }
 
 static uint64_t uuid_key(const struct pfc_names *names, uint64_t uuid)
 {
-	return hash_u64(uuid, hash_seed() + names->input);
+	return hash_u64(uuid, names->seed + names->input);
 }
 
 /* Notes the names of events among interned data. */
