@@ -107,7 +107,7 @@ void sketch_coarsen(struct page *p, unsigned by)
 	counters_coarsen(p, by);
 }
 
-/* sketch.c: extends the time of the page to `until`. */
+/* Extends the time of the page to `until`. */
 static void sketch_reach(struct page *p, uint64_t until)
 {
 	unsigned by = 0;

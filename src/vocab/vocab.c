@@ -45,7 +45,7 @@ static bool index_exact(struct vocab *v, struct slice text, uint32_t row, uint32
 	return true;
 }
 
-/* vocab.c: adds the rows from `first` on to the indexes. */
+/* Adds the rows from `first` on to the indexes. */
 static bool vocab_index_rows(struct vocab *v, uint32_t first)
 {
 	for (uint32_t i = v->nrows; i-- > first;)
