@@ -411,7 +411,7 @@ void cpu_profile_read_times(struct cpu_profiles *f, uint32_t profile, const stru
 		}
 	}
 	report_mistakes(f, CPU_PROFILE_TIME, &bad, bad_delta);
-	if (!f->reported_samples)
+	if (nids < CPU_PROFILE_MAX_SAMPLES) /* else ids are missing */
 		report_counts(f, t, nids, n, 0, 0);
 }
 

@@ -74,7 +74,7 @@ struct input_archive;
  * (NULL: it is read once).  Both must outlive the input. */
 struct input *input_open_in(struct input_files *files, const struct input_archive *a, const char *path);
 
-/* Whether input_open_in() would give INPUT_MISSING; false on OOM.  Opens no file. */
+/* Whether input_open_in() would give INPUT_MISSING; false on OOM.  Only members of archives are opened. */
 bool input_is_missing(struct input_files *files, const struct input_archive *a, const char *path);
 
 /* As input_open_in(), for one of thousands of inputs that are read side by side: about `piece` bytes of a

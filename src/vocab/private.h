@@ -6,6 +6,7 @@
  *
  *   values.c       texts, keywords, tables and templates
  *   rule.c         a rule and its keys
+ *   load.c         a file as a whole
  *   vocab.c        finds the rules and the plan of a class
  */
 #include <stddef.h>
@@ -181,10 +182,17 @@ vocab_reader vocab_ref;
 /* Adds one item of `events`. */
 void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node);
 
-/* ---- vocab.c ---- */
+/* ---- load.c ---- */
+
+void vocab_names_free(struct vocab_names *n);
 
 /* Returns the null values of a field. */
 struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field);
+
+/* ---- vocab.c ---- */
+
+/* Adds the rows from `first` on to the indexes. */
+bool vocab_index_rows(struct vocab *v, uint32_t first);
 
 /* ---- built-in vocabularies: schemas/FORMAT.yaml, converted to C by embed.sh ---- */
 
