@@ -339,7 +339,7 @@ static bool is_opened(void *ctx, const struct source *s)
 		(void)snprintf(
 		    split->why, sizeof split->why,
 		    "--split by=stream and size= copy records, which is not possible for %s; time= "
-		    "and by=pid are, or an output in parts, as out.json.d or out.parquet.d",
+		    "and by=pid are, and outputs named .d are in parts of their own",
 		    s->format->name);
 	else
 		(void)snprintf(split->why, sizeof split->why,
