@@ -79,11 +79,15 @@ static const char *before(struct recovery *rc, uint64_t offset)
 	return in->p - (input_offset(in, in->p) - offset);
 }
 
-/* Writes the array that the object lacks: no event follows. */
+/* Writes the array that the object lacks: no event follows.  A whole CPU profile has lists of its
+ * own. */
 static void put_no_events(struct recovery *rc, bool any)
 {
+	const struct chrome_reading *const st = rc->r->state;
 	const char *const text = any ? ",\"traceEvents\":[]" : "\"traceEvents\":[]";
 
+	if (st->dialect == CHROME_DIALECT_CPUPROFILE && st->has_events)
+		return;
 	recover_replace(rc, before(rc, rc->at), text, strlen(text), rule_of(CHROME_RULE_NO_EVENTS), "%s",
 	                "the object has no events");
 }
