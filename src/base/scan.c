@@ -53,24 +53,6 @@ static inline size_t ascii_prefix(const unsigned char *p, size_t n)
 	return i;
 }
 
-size_t utf8_valid_prefix(const char *text, size_t n)
-{
-	const unsigned char *const p = (const unsigned char *)text;
-	size_t i = 0;
-
-	while (i < n) {
-		if (p[i] < 0x80) {
-			i += ascii_prefix(p + i, n - i);
-			continue;
-		}
-		const struct lead lead = lead_of(p[i]);
-		if (lead.size == 0 || good_bytes(p + i, n - i, lead) != lead.size)
-			break;
-		i += lead.size;
-	}
-	return i;
-}
-
 size_t utf8_cut(const char *p, size_t n, size_t max)
 {
 	size_t to = max;
@@ -130,12 +112,12 @@ static inline bool may_hide(unsigned char c)
 	return c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef || c == 0xf3;
 }
 
-bool utf8_valid_hidden(const char *text, size_t n, bool *hidden)
+/* utf8_valid_prefix(); hidden, if not NULL: set to true if it has a hidden character. */
+static inline __attribute__((always_inline)) size_t valid_prefix(const char *text, size_t n, bool *hidden)
 {
 	const unsigned char *const p = (const unsigned char *)text;
 	size_t i = 0;
 
-	*hidden = false;
 	while (i < n) {
 		if (p[i] < 0x80) {
 			i += ascii_prefix(p + i, n - i);
@@ -143,12 +125,23 @@ bool utf8_valid_hidden(const char *text, size_t n, bool *hidden)
 		}
 		const struct lead lead = lead_of(p[i]);
 		if (lead.size == 0 || good_bytes(p + i, n - i, lead) != lead.size)
-			return false;
-		if (may_hide(p[i]) && utf8_is_hidden(utf8_point(text + i, lead.size)))
+			break;
+		if (hidden != NULL && may_hide(p[i]) && utf8_is_hidden(utf8_point(text + i, lead.size)))
 			*hidden = true;
 		i += lead.size;
 	}
-	return true;
+	return i;
+}
+
+size_t utf8_valid_prefix(const char *text, size_t n)
+{
+	return valid_prefix(text, n, NULL);
+}
+
+bool utf8_valid_hidden(const char *text, size_t n, bool *hidden)
+{
+	*hidden = false;
+	return valid_prefix(text, n, hidden) == n;
 }
 
 const char *utf8_find_hidden(const char *p, const char *end, size_t *size)

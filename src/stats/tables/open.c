@@ -1,5 +1,5 @@
-/* What is open at a time: a stack of spans for each track, where spans that the next one outlasts never
- * become the innermost again; and starts of arrows, in chains by the hash of their id. */
+/* Open spans: a stack for each track, without spans that the next one outlasts, as they never become the
+ * innermost again.  Open arrows: starts, in chains by the hash of their id. */
 #include "stats/tables/open.h"
 
 #include <stdlib.h>
