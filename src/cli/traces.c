@@ -91,6 +91,7 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 	job.in.npaths = 1;
 	job.in.operand = &t->trace->operand;
 	job.in.vocabularies = t->vocabularies;
+	job.in.helpers = t->helpers;
 	job.to.hooks = (struct pipeline_hooks){
 		.opened = open_input, .closed = trace_slot_closed, .progress = show_progress, .ctx = t
 	};
@@ -176,6 +177,7 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 		t->index = index;
 		t->turn = n == 1;
 		t->number = i;
+		t->helpers = r->groups.n == 1 ? (unsigned)wanted - 1 : 0;
 		t->trace = &r->groups.list[i];
 		t->path = trace_group_path(t->trace);
 		workers_put(workers);
@@ -246,12 +248,11 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 {
 	struct trace_counted *const s = t->state;
 	struct trace_run *const r = t->run;
-	const unsigned threads = r->groups.n == 1 ? options_threads(how->threads) : 1;
 	struct pipeline_job job = trace_slot_job(t);
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = threads > 1;
+	job.read.ahead = t->helpers > 0;
 	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(&r->options);
 	if (how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;
@@ -269,7 +270,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	job.arrange.arrows_alone = tables && asked->flows && stats_tables_count(asked) == 1;
 	job.to.hooks.settle = settle;
 	const bool ok = stats_init(&s->stats) && stats_group(&s->stats, how->by, how->sum_of) &&
-	                stats_thread_begin(&s->thread, &s->stats, threads);
+	                stats_thread_begin(&s->thread, &s->stats, t->helpers + 1);
 	if (tables) {
 		stats_tables_begin(&s->tables, how->tables);
 		s->stats.tables = &s->tables;

@@ -51,6 +51,7 @@ struct trace_slot {
 	bool is_read;    /* a reader of its inputs was opened; set by the default hook */
 	struct workers *workers;
 	size_t index;
+	unsigned helpers;                  /* further threads for this trace: it is the only one */
 	bool turn;                         /* all earlier traces are reported */
 	struct vocabularies *vocabularies; /* kept from one trace to the next; NULL: on OOM */
 };
@@ -74,10 +75,9 @@ void trace_slot_closed(void *slot, const struct source *s);
 /* How the events of a trace are counted. */
 struct trace_counting {
 	const struct group_by *by;
-	bool joined;         /* see stats.joins_tracks */
-	struct slice sum_of; /* field to sum; no bytes: none */
-	uint64_t threads,
-	    max_repeat; /* as given; a single trace is read by one thread and counted by another */
+	bool joined;                             /* see stats.joins_tracks */
+	struct slice sum_of;                     /* field to sum; no bytes: none */
+	uint64_t max_repeat;                     /* as given */
 	const struct stats_tables_asked *tables; /* NULL: none */
 	struct stats_examples examples;
 	/* Called in the turn of the trace, if it was read; its statistics are complete (stats_describe()). */

@@ -401,7 +401,6 @@ static void count_trace(struct trace_slot *t)
 	const struct trace_counting how = {
 		.by = &c->by,
 		.joined = true,
-		.threads = c->threads,
 		.max_repeat = c->max_repeat,
 		.report = report_trace,
 	};

@@ -490,7 +490,7 @@ static void describe_trace(struct trace_slot *t)
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = r->groups.n == 1 && options_threads(run->threads) > 1;
+	job.read.ahead = t->helpers > 0;
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
 	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
 	job.to.hooks.opened = opened;

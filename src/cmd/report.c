@@ -72,7 +72,8 @@ static struct pipeline_job job_of(struct making *m, bool first)
 
 	job.in.vocabularies = &m->vocabularies;
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = options_threads(m->run->threads) > 1;
+	job.in.helpers = options_threads(m->run->threads) - 1;
+	job.read.ahead = job.in.helpers > 0;
 	job.read.want =
 	    WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | options_want_sizes(m->run->options);
 	job.arrange.order = ORDER_TIME;

@@ -170,7 +170,6 @@ static void count_trace(struct trace_slot *t)
 		.by = &s->by,
 		.joined = s->together || s->full,
 		.sum_of = s->sum_of,
-		.threads = s->threads,
 		.max_repeat = s->max_repeat,
 		.tables = &s->tables,
 		.examples = { .n = (uint32_t)s->examples, .fields = put_fields, .ctx = &s->fields },

@@ -27,12 +27,12 @@ struct reader {
 	const char *dialect;       /* requested by the user, or NULL */
 	uint64_t max_record;       /* bytes; longer ones are not read: reader_report_long() */
 	const struct option_value *options;
-	void *state;          /* state_size bytes, zeroed and freed by the engine */
-	void *shared;         /* trace_ops.shared_size bytes, shared by all inputs of a trace */
-	uint64_t records;     /* of this input; the first is number 1 */
-	uint32_t number;      /* of the input, for copies with WANT_FILES; else 0 */
-	uint8_t event_flags;  /* of all its events: EVENT_BIG */
-	bool no_memory;       /* set by the reader, in any function: reading ends with this record */
+	void *state;            /* state_size bytes, zeroed and freed by the engine */
+	void *shared;           /* trace_ops.shared_size bytes, shared by all inputs of a trace */
+	uint64_t records, lost; /* of this input, from number 1 on; number of missing ones */
+	uint32_t number;        /* of the input, for copies with WANT_FILES; else 0 */
+	uint8_t event_flags;    /* of all its events: EVENT_BIG */
+	bool no_memory;         /* set by the reader, in any function: reading ends with this record */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that requested it; else NULL */
 	size_t folder;        /* length of the folder prefix of its path; 0: a file of the command line */
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
@@ -42,8 +42,8 @@ struct reader {
 	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
 	bool recovers;     /* reading continues after RECORD_BAD; set by the engine */
 	bool counts_lost;  /* set in open: records are numbered */
-	uint64_t lost;     /* number of missing records */
 	struct reader_range *range; /* gets times: see reader_modes.h; NULL: events are wanted */
+	unsigned helpers;           /* threads that it may start to parse ahead */
 };
 
 enum record_status {

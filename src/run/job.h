@@ -78,6 +78,7 @@ struct trace_input {
 	struct vocabularies *vocabularies; /* shared by runs with the same schemas; NULL: separate */
 	struct batch_pool *batches;        /* of the run that this run is part of; NULL: separate */
 	struct input_files *files;         /* each pass of the run sees the same files; NULL: one pass only */
+	unsigned helpers;                  /* threads that each reader may start to parse ahead */
 };
 
 /* ---- interpretation (run/read/, run/meaning/) ---- */

@@ -243,6 +243,7 @@ static void look_at_part(void *ctx, size_t slot)
 	}
 	pass.in.paths = &part->path;
 	pass.in.npaths = 1;
+	pass.in.helpers = 0;
 	pass.in.operand = part->operand;
 	pass.in.vocabularies = &l->vocabularies;
 	l->why.text[0] = '\0';
@@ -486,6 +487,7 @@ static void open_inner(struct joining *g, struct inner *in)
 		.adjust.max_repeat = all->adjust.max_repeat,
 		.to = all->to,
 	};
+	in->job.in.helpers = 0; /* parts are many, and open at a time */
 	in->job.in.paths = &in->part->path;
 	in->job.in.npaths = 1;
 	in->job.in.operand = in->part->operand;

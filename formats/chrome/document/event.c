@@ -235,7 +235,8 @@ static bool is_usable(struct chrome_reading *st, const char *end, const char *li
 
 	st->json.complete = true;
 	st->json.suspect = st->json.big = NULL;
-	return !x->text.failed && chrome_parse_event(st, x->text.p, x->text.p + x->text.n) != NULL &&
+	return !x->text.failed &&
+	       chrome_parse_event(&st->rec, &st->json, x->text.p, x->text.p + x->text.n) != NULL &&
 	       (x->closed || (x->clean && end < limit)) &&
 	       (chrome_phase_known(st->rec.ph) || chrome_is_sample(st)) &&
 	       (st->rec.ph == 'M' || (ts->kind >= JSON_UINT && ts->kind <= JSON_ESCAPED));
@@ -407,12 +408,12 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 	st->json.complete = st->last && tried == e;
 	st->json.suspect = st->json.big = NULL;
 	st->json.error.cut = !careful && goes_on(st, p, limit);
-	if (!st->json.error.cut)
-		end = chrome_parse_event(st, p, tried);
+	if (!st->json.error.cut && (end = chrome_parsed_ahead(st, p, tried)) == NULL)
+		end = chrome_parse_event(&st->rec, &st->json, p, tried);
 	if (end == NULL && tried < limit && st->json.error.cut && find_start(st, p, tried) == NULL) {
 		tried = limit;
 		st->json.complete = st->last && tried == e;
-		end = chrome_parse_event(st, p, tried);
+		end = chrome_parse_event(&st->rec, &st->json, p, tried);
 	}
 	if (end != NULL) {
 		chrome_report_commas(st, commas, p);

@@ -448,6 +448,7 @@ struct pipeline_job convert_job(struct convert *c)
 		job.choice.select = &c->options.select.select;
 	job.in.paths = c->in;
 	job.in.npaths = c->nin;
+	job.in.helpers = options_threads(c->threads) - 1;
 	job.read.want = WANT_TIMES | WANT_ORDER | format_output_wants(c->to) |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;

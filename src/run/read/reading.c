@@ -46,7 +46,8 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 		                          .in.max_record = asking->max_record,
 		                          .in.options = asking->options,
 		                          .in.from = asking->format,
-		                          .in.files = asking->files };
+		                          .in.files = asking->files,
+		                          .in.helpers = asking->helpers };
 	bool started, done = false;
 
 	if (!input_can_reopen(asking->in))

@@ -73,6 +73,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.archive = s->location.archive,
 		.files = c->job->in.files,
 		.range = c->job->read.range,
+		.helpers = c->job->in.helpers,
 	};
 }
 
