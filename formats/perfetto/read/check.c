@@ -1,7 +1,7 @@
 /*
- * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  Only packets with
- * `needs_check`, set by decoding, are checked.  The depth of messages is bounded, and each byte is visited
- * once a level.
+ * Checks a packet against the schema: wire types, enums, fields that occur twice, texts.  All of it if
+ * decoding set `needs_check`, else the contents of track events.  The depth of messages is bounded, and each
+ * byte is visited once a level.
  */
 #include "base/scan.h"
 #include "perfetto/read/read.h"
@@ -163,4 +163,15 @@ bool pf_matches_schema(const struct pf_schema *schema, enum pf_message m, struct
 void pf_check(struct pf_state *st, const struct pf_packet *k)
 {
 	check_message(&(struct place){ st, PF_MESSAGE_packet, 0 }, k->s);
+}
+
+void pf_check_contents(struct pf_state *st, const struct pf_event_fields *te)
+{
+	const struct place at = { st, PF_MESSAGE_event, 1 };
+	struct pf_wire w = pf_wire_on(te->s);
+
+	while (pf_wire_next(&w))
+		if ((w.tag & 7) == PF_BYTES)
+			check_value(&at, &w,
+			            pf_schema_field(&st->schema, PF_MESSAGE_event, pf_wire_number(&w)));
 }

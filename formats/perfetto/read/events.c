@@ -16,7 +16,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 
 	*te = (struct pf_event_fields){ .s = s };
 	while (pf_wire_next(&w)) {
-		const uint32_t number = pf_wire_number(&w);
+		uint32_t number = pf_wire_number(&w); /* of alternatives: that of the first one */
 		switch (w.tag) {
 		case PF_TAG(PF_event_type, PF_VARINT):
 			te->type = (uint32_t)w.v;
@@ -43,6 +43,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 			continue;
 		case PF_TAG(PF_event_name, PF_BYTES):
 			te->name = pf_wire_slice(&w);
+			number = PF_event_name_iid;
 			break;
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
 			te->legacy = pf_wire_slice(&w);
@@ -56,6 +57,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 				te->time_us = (int64_t)w.v;
 				te->time = 2;
 			}
+			number = PF_event_timestamp_delta_us;
 			break;
 		case PF_TAG(PF_event_thread_time_delta_us, PF_VARINT):
 			te->thread_us = (int64_t)w.v;
@@ -64,6 +66,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 		case PF_TAG(PF_event_thread_time_absolute_us, PF_VARINT):
 			te->thread_us = (int64_t)w.v;
 			te->thread_time = 2;
+			number = PF_event_thread_time_delta_us;
 			break;
 		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
 			te->instructions = (int64_t)w.v;
@@ -72,6 +75,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 		case PF_TAG(PF_event_thread_instruction_count_absolute, PF_VARINT):
 			te->instructions = (int64_t)w.v;
 			te->instruction_count = 2;
+			number = PF_event_thread_instruction_count_delta;
 			break;
 		case PF_TAG(PF_event_counter_value, PF_VARINT):
 			te->counter = (int64_t)w.v;
@@ -80,6 +84,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 		case PF_TAG(PF_event_double_counter_value, PF_FIXED64):
 			te->double_counter = pf_wire_double(&w);
 			te->has_double = true;
+			number = PF_event_counter_value;
 			break;
 		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
 			te->nextra[0]++;
@@ -97,11 +102,14 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 		case PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT):
 			te->nflows++;
 			continue;
+		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT):
+			number = PF_event_correlation_id;
+			te->has_more = true;
+			break;
 		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
 		case PF_TAG(PF_event_callstack_weight, PF_FIXED64):
 		case PF_TAG(PF_event_source_location_iid, PF_VARINT):
 		case PF_TAG(PF_event_correlation_id, PF_VARINT):
-		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT):
 			te->has_more = true;
 			break;
 		default:
@@ -112,8 +120,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 		te->needs_check |= (seen >> number & 1) != 0;
 		seen |= UINT64_C(1) << number;
 	}
-	te->needs_check |= w.bad || te->name.p != NULL || te->category.p != NULL || te->nannotations > 0 ||
-	                   te->legacy.p != NULL;
+	te->needs_check |= w.bad;
 }
 
 /* The mark of a field with an id is its id_kind. */

@@ -37,17 +37,16 @@ void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, 
 static void decode(const struct pf_state *st, struct pf_packet *k, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
+	uint64_t seen = 0; /* fields, by number modulo 64: those below differ */
 
 	*k = (struct pf_packet){ .s = s };
 	while (pf_wire_next(&w)) {
 		switch (w.tag) {
 		case PF_TAG(PF_packet_timestamp, PF_VARINT):
-			k->needs_check |= k->has_timestamp;
 			k->timestamp = w.v;
 			k->has_timestamp = true;
 			break;
 		case PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT):
-			k->needs_check |= k->has_sequence;
 			k->sequence = (uint32_t)w.v;
 			k->has_sequence = true;
 			break;
@@ -61,7 +60,6 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			k->dropped |= (uint32_t)w.v;
 			break;
 		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
-			k->needs_check |= k->has_clock;
 			k->clock = (uint32_t)w.v;
 			k->has_clock = true;
 			break;
@@ -75,11 +73,9 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			}
 			break;
 		case PF_TAG(PF_packet_interned_data, PF_BYTES):
-			k->needs_check |= k->interned.p != NULL;
 			k->interned = pf_wire_slice(&w);
 			break;
 		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
-			k->needs_check |= k->defaults.p != NULL;
 			k->defaults = pf_wire_slice(&w);
 			break;
 		case PF_TAG(PF_packet_trusted_uid, PF_VARINT):
@@ -92,14 +88,16 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			if (f == NULL || pf_wire_type(f) != (w.tag & 7)) {
 				k->needs_check |= f != NULL || !pf_schema_is_extension(PF_MESSAGE_packet,
 				                                                       pf_wire_number(&w));
-				break;
-			}
-			if (k->ndata++ == 0) {
+			} else if (k->ndata++ == 0) {
 				k->kind = f->number;
 				k->data = pf_wire_slice(&w);
 			}
+			continue;
 		}
 		}
+		const uint64_t bit = UINT64_C(1) << pf_wire_number(&w) % 64;
+		k->needs_check |= (seen & bit) != 0;
+		seen |= bit;
 	}
 	k->needs_check |= w.bad || k->ndata > 1;
 	k->bad = w.bad;
@@ -287,10 +285,13 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 	st->nbefore = st->nafter = st->at_before = st->at_after = st->samples_left = 0;
 	pf_packet_decode(st, s);
 	st->packets_by_kind[k->kind < PF_DIRECT ? k->kind : 0]++;
-	if (st->findings != NULL &&
-	    (k->needs_check || st->te.needs_check || k->kind != PF_packet_track_event ||
-	     k->interned.p != NULL || k->defaults.p != NULL))
-		pf_check(st, k);
+	if (st->findings != NULL) {
+		if (k->needs_check || st->te.needs_check || k->kind != PF_packet_track_event ||
+		    k->interned.p != NULL || k->defaults.p != NULL)
+			pf_check(st, k);
+		else if (pf_has_contents(&st->te))
+			pf_check_contents(st, &st->te);
+	}
 	if (!k->bad && pf_sequence_apply(st, k))
 		apply_data(st, k);
 	if (st->ahead_pass || st->raw)
