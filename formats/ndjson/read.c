@@ -126,6 +126,20 @@ enum ndjson_member ndjson_find_member(struct slice key)
 	return NDJSON_MEMBERS;
 }
 
+/* The same for the key after the member `last`: mostly that of an earlier line. */
+static inline enum ndjson_member find_next(struct ndjson_reading *st, enum ndjson_member last,
+                                           struct slice key)
+{
+	const enum ndjson_member guess = st->after[last];
+
+	if (name_lengths[guess] == key.n && memcmp(key.p, ndjson_member_names[guess], key.n) == 0)
+		return guess;
+	const enum ndjson_member m = ndjson_find_member(key);
+	if (m != NDJSON_MEMBERS)
+		st->after[last] = (uint8_t)m;
+	return m;
+}
+
 /* Reads a key; fast for names of a-z and _ directly before a colon, as nearly all are. */
 static inline const char *read_key(struct json *x, const char *p, const char *e, struct slice *key,
                                    enum json_kind *kind)
@@ -201,6 +215,7 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 {
 	struct ndjson_line *const line = &st->line;
 	struct json *const x = &st->json;
+	enum ndjson_member m = NDJSON_MEMBERS;
 	enum json_kind kind;
 	struct slice key;
 	bool more;
@@ -208,7 +223,7 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		const char *const at = p;
 		const char *const v = read_key(x, p, e, &key, &kind);
-		const enum ndjson_member m = v != NULL ? ndjson_find_member(key) : NDJSON_MEMBERS;
+		m = v != NULL ? find_next(st, m, key) : NDJSON_MEMBERS;
 		const bool known = m != NDJSON_MEMBERS, repeated = known && ndjson_has(line, m);
 		p = v == NULL ? NULL
 		    : known   ? read_member(st, m, v, e, repeated, &kind)
