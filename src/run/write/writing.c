@@ -498,9 +498,11 @@ void writing_settle(struct writing *w)
 
 /* ---- begin and end ---- */
 
-static bool start_jobs(struct writing *w, unsigned threads)
+static bool start_jobs(struct writing *w, unsigned asked)
 {
 	static const struct workers_ops ops = { prepare_writing, run_job, finish_job };
+	/* records are copied in less time than it takes to hand them to a thread */
+	const unsigned threads = w->copies ? 1 : asked;
 
 	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
 	if (threads > 1 && w->njobs < JOBS_MIN)
