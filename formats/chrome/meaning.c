@@ -454,6 +454,8 @@ static struct slice event_name(struct chrome_reading *st, struct batch *b)
 	                                : (struct chrome_id){ .token = { .kind = JSON_ABSENT } };
 	const struct slice name = t->kind == JSON_NULL ? SLICE_LIT("") : chrome_text(&b->scratch, t);
 
+	if (name.p != NULL && name.n == 0 && chrome_is_sample(st)) /* Hermes names none */
+		return SLICE_LIT("sample");
 	if (id.token.kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
 		return name;
 	const struct slice s = chrome_token_text(&id.token),
