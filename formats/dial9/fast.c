@@ -536,10 +536,11 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
 	struct event *const e = &b->events[b->n++];
+	const struct class *const cls = s->off_cpu != NULL ? d9_event_class(st, s, f) : s->cls;
 	*e = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
 		             .dur = raw ? st->r->number : 0,
 		             .name = s->cls->name,
-		             .cls = s->cls,
+		             .cls = cls,
 		             .track = st->default_track,
 		             .offset = f->offset,
 		             .first_field = 0,
