@@ -133,6 +133,7 @@ struct page {
 	uint32_t nnodes, nodes_cap;
 	struct table64 node_of; /* parent << 32 | name */
 	bool nodes_full;
+	uint64_t nsamples; /* events with call stacks, which the page does not show */
 	/* counters */
 	struct page_series *series;
 	uint32_t nseries, series_cap;

@@ -291,6 +291,8 @@ static bool put_timeline(struct text *t, const struct page_view *v)
 {
 	struct cells c = html_cells(t);
 
+	if (v->page->nwith_spans == 0)
+		return true;
 	begin_section(t, "timeline", "Timeline");
 	put_picture(t, "timeline-picture");
 	c.first_ns = v->stats->tables->first_ns;
@@ -301,14 +303,27 @@ static bool put_timeline(struct text *t, const struct page_view *v)
 
 static bool put_flame(struct text *t, const struct page_view *v)
 {
-	begin_section(t, "stacks", v->page->two_sides ? "Stacks, compared" : "Stacks");
+	const struct page *const p = v->page;
+	const bool spans = p->nnodes > 1;
+
+	if (!spans && p->nsamples == 0)
+		return true;
+	begin_section(t, "stacks", p->two_sides ? "Stacks, compared" : "Stacks");
 	put_picture(t, "flame-picture");
-	text_str(t, "<p>Self time is the time in which a span is the innermost one of its track. ");
-	if (v->page->nodes_full)
-		text_str(
-		    t,
-		    "There are too many stacks: the time of further ones counts for the span around them. ");
-	text_str(t, "The table of spans has self times by name.</p>\n</section>\n");
+	if (spans) {
+		text_str(t, "<p>Self time is the time in which a span is the innermost one of its track. ");
+		if (p->nodes_full)
+			text_str(t, "There are too many stacks: the time of further ones counts for the span "
+			            "around them. ");
+		text_str(t, "The table of spans has self times by name.</p>\n");
+	}
+	if (p->nsamples > 0)
+		text_printf(t,
+		            "<p>Call stacks of samples are not shown (%" PRIu64
+		            "): <code>tracetool convert --to speedscope</code> or <code>folded</code> "
+		            "writes them for flame graphs.</p>\n",
+		            p->nsamples);
+	text_str(t, "</section>\n");
 	return !t->failed;
 }
 
@@ -331,6 +346,8 @@ static bool put_spans(struct text *t, const struct page_view *v)
 
 static bool put_balance(struct text *t, const struct page_view *v)
 {
+	if (v->page->nwith_spans == 0)
+		return true;
 	begin_section(t, "balance", "Balance");
 	put_picture(t, "balance-picture");
 	const bool ok = matrix_html(t, v->page);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/call_stack.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
 
@@ -667,6 +668,7 @@ bool page_batch(struct page *p, const struct batch *b)
 			if (!p->any)
 				p->first_ns = p->last_ns = e->ts;
 			p->any = true;
+			p->nsamples += e->phase == PHASE_INSTANT && call_stack_of_class(e->cls);
 			sketch_reach(p, event_end(e));
 		}
 		if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
