@@ -28,7 +28,7 @@ struct share_track {
 /* A busy period. */
 struct share_period {
 	uint64_t from, to, given; /* given: time of the event at which it was added, at least `to` */
-	uint32_t process, track, name;
+	uint32_t process, whole, name;
 };
 
 struct share_gap {
@@ -41,6 +41,15 @@ struct share_name {
 	uint64_t ns;
 	uint32_t name;
 };
+
+/* Index of the track of which a track is a part, such as the states of a thread: its parts are not other
+ * tracks. */
+static uint32_t whole_of(const struct track *t)
+{
+	while (t->is_child && t->parent != NULL)
+		t = t->parent;
+	return t->index;
+}
 
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
@@ -67,9 +76,9 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	}
 	k->worked = true;
 	k->gap_from = to;
-	h->ring[h->given++ % SHARE_RING] = (struct share_period){ from,         to,
-		                                                  h->now,       track_process(track)->index,
-		                                                  track->index, (uint32_t)(what >> 1) };
+	h->ring[h->given++ % SHARE_RING] = (struct share_period){
+		from, to, h->now, track_process(track)->index, whole_of(track), (uint32_t)(what >> 1)
+	};
 }
 
 void share_begin(struct share_table *h, struct arena *text, uint64_t gaps)
@@ -101,7 +110,7 @@ static bool is_longer(const struct share_name *a, const struct share_name *b)
 static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *gap,
                                struct share_name longest[SHARE_SHOWN])
 {
-	const uint32_t process = track_process(gap->track)->index;
+	const uint32_t process = track_process(gap->track)->index, whole = whole_of(gap->track);
 	uint32_t seen[SHARE_LOOKS], nseen = 0;
 	unsigned n = 0;
 
@@ -111,7 +120,7 @@ static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *ga
 			break;
 		const uint64_t from = p->from > gap->from ? p->from : gap->from,
 		               to = p->to < gap->to ? p->to : gap->to;
-		if (from >= to || p->process != process || p->track == gap->track->index)
+		if (from >= to || p->process != process || p->whole == whole)
 			continue;
 		if (h->meanwhile[p->name] == 0)
 			seen[nseen++] = p->name;
