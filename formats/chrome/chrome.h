@@ -166,6 +166,9 @@ struct chrome_profiles {
 	uint32_t file;
 	unsigned document;
 	bool has_start;
+	bool is_cut;      /* the last list was read in part ... */
+	uint64_t nids;    /* ... samples: their ids */
+	uint32_t nstored; /* in recovery: samples of the last member */
 	/* samples of the last chunk, from `at` on to be given out */
 	struct cpu_profile_sample current;
 	uint32_t at;
@@ -378,6 +381,11 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 
 /* Reads a damaged member of the object around the events. */
 enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p);
+
+/* Reads up to `max` whole numbers at the start of the list v, the value of the member at p; the rest of the
+ * list is left out. */
+enum record_status chrome_read_part_of_list(struct chrome_reading *st, struct record *rec, struct slice key,
+                                            const char *p, const char *v, uint64_t max);
 
 /* Skips the rest of an event that contains other events.  Returns false if there is none at st->p. */
 bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record_status *status);
@@ -604,6 +612,9 @@ bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, con
 
 /* Whether the member is a list that chrome_read_profile_member() needs. */
 bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key);
+
+/* Whether it is one of its two lists of numbers.  v: a place in the window. */
+bool chrome_is_number_list(const struct chrome_reading *st, struct slice key, const char *v);
 
 /* Gives out the next of st->profiles.samples, and adds its fields. */
 enum record_status chrome_next_sample(struct chrome_reading *st, struct record *rec);

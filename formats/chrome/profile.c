@@ -64,6 +64,7 @@ static void give_out(struct chrome_reading *st, uint32_t profile, const char *at
 
 	f->task = f->all.list[profile].owner;
 	f->offset = chrome_offset(st, chrome_origin(st, at));
+	f->nstored = f->all.nsamples;
 	if ((st->r->want & WANT_RAW) != 0 || st->r->recovers)
 		f->all.nsamples = 0; /* they are shown, or written, as parts of the chunk */
 	else if (f->all.nsamples > 0)
@@ -126,7 +127,7 @@ static bool begin_file(struct chrome_reading *st, const struct json_token *nodes
 	if (!cpu_profile_begin(&f->all, p))
 		return st->r->no_memory;
 	f->file = f->all.n;
-	f->has_start = false;
+	f->has_start = f->is_cut = false;
 	f->all.nsamples = 0;
 	return true;
 }
@@ -135,6 +136,12 @@ bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key)
 {
 	return (slice_is(key, "nodes") && !st->has_events) ||
 	       (st->profiles.file > 0 && (slice_is(key, "samples") || slice_is(key, "timeDeltas")));
+}
+
+bool chrome_is_number_list(const struct chrome_reading *st, struct slice key, const char *v)
+{
+	return v < st->end && *v == '[' && !slice_is(key, "nodes") &&
+	       st->profiles.document == st->documents && chrome_is_profile_list(st, key);
 }
 
 bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, const struct json_token *t)

@@ -505,6 +505,10 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 			return chrome_read_part(st, rec, p, v, CHROME_MEMBER);
 		}
 	}
+	if (v != NULL && chrome_is_number_list(st, key, v) &&
+	    (q == NULL || (st->profiles.is_cut && slice_is(key, "timeDeltas"))))
+		return chrome_read_part_of_list(st, rec, key, p, v,
+		                                st->profiles.is_cut ? st->profiles.nids : UINT64_MAX);
 	if (q == NULL)
 		return chrome_repair_member(st, rec, p);
 	chrome_read_fact(st, key, &(struct json_token){ v, q, kind });

@@ -472,7 +472,47 @@ enum record_status chrome_repair_member(struct chrome_reading *st, struct record
 	}
 	st->repaired = true;
 	report_faults(st, false);
+	/* a whole CPU profile needs its nodes; other members may have lost more than is seen */
+	struct slice key;
+	enum json_kind kind;
+	const char *const text_end = x->text.p + x->text.n;
+	const char *const v = json_key(&st->json, x->text.p, text_end, &key, &kind);
+	if (v != NULL && v < text_end && *v == '[' && slice_is(key, "nodes"))
+		chrome_read_fact(st, key, &(struct json_token){ v, text_end, JSON_ARRAY });
 	return chrome_end_gap(st, rec, CHROME_MEMBER, p, end);
+}
+
+enum record_status chrome_read_part_of_list(struct chrome_reading *st, struct record *rec, struct slice key,
+                                            const char *p, const char *v, uint64_t max)
+{
+	struct json json = { .depth = 1 }; /* not complete: the last number may lack digits */
+	struct json_walk w = json_walk(&json, v, st->end);
+	const char *end = v + 1;
+	uint64_t n = 0;
+
+	if (!begin_repair(st))
+		return RECORD_BAD;
+	for (; n < max && json_walk_next(&w); n++)
+		end = w.value.end;
+	if (json.error.why != NULL)
+		chrome_report(st, json.error.cut ? CHROME_RULE_CUT_EVENT : CHROME_RULE_FOREIGN_BYTES, end,
+		              "%.*s ends after %" PRIu64 " whole elements: %s", (int)key.n, key.p, n,
+		              json.error.why);
+	struct json_repair *const x = st->repair;
+	text_clear(&x->text);
+	text_add(&x->text, p, (size_t)(end - p));
+	text_char(&x->text, ']');
+	x->nfaults = x->ninner = x->nplaces = 0;
+	x->from = p;
+	if (x->text.failed)
+		return RECORD_BAD;
+	st->repaired = st->profiles.is_cut = true;
+	st->profiles.nids = n;
+	chrome_read_fact(st, key,
+	                 &(struct json_token){ x->text.p + (v - p), x->text.p + x->text.n, JSON_ARRAY });
+	(void)chrome_end_gap(st, rec, CHROME_MEMBER, p, end);
+	st->lost = true; /* the rest is reported */
+	return RECORD_DONE;
 }
 
 void chrome_damage_free(struct chrome_reading *st)

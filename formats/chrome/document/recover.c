@@ -41,6 +41,7 @@ struct chrome_recovery {
 	bool in_list;      /* in the list of samples */
 	bool any_sample;   /* the list of samples has an element */
 	bool any_event;
+	bool holds_ids;    /* decisions wait from the samples of a CPU profile on, for their times */
 	bool closed;       /* the last bracket was read */
 	bool lacks_events; /* the object has no events ... */
 	bool has_members;  /* ... but other members */
@@ -112,12 +113,13 @@ static void release(struct recovery *rc)
 	}
 	s->ndecisions = 0;
 	s->waiting_bytes = 0;
+	s->holds_ids = false;
 	text_clear(&s->waiting);
 }
 
 static bool waits(const struct chrome_recovery *s)
 {
-	return s->out == OUT_AFTER && !s->sealed && !s->reopened;
+	return s->holds_ids || (s->out == OUT_AFTER && !s->sealed && !s->reopened);
 }
 
 /* Adds a decision, for the bytes up to `to`, to those that wait. */
@@ -135,7 +137,8 @@ static void add_decision(struct recovery *rc, const char *to, const char *text, 
 	}
 	text_add(&s->waiting, text, n);
 	rc->r->no_memory |= s->waiting.failed;
-	struct decision *const last = s->ndecisions > 0 ? &s->decisions[s->ndecisions - 1] : NULL;
+	struct decision *const last =
+	    s->ndecisions > (s->holds_ids ? 1 : 0) ? &s->decisions[s->ndecisions - 1] : NULL;
 	if (last != NULL && last->kind == KEEP && d.kind == KEEP) {
 		last->length += d.length;
 		last->text += n;
@@ -144,8 +147,9 @@ static void add_decision(struct recovery *rc, const char *to, const char *text, 
 	}
 	s->waiting_bytes += d.length;
 	if (s->waiting.n > MAX_WAITING || s->ndecisions == MAX_DECISIONS) {
+		const bool at_end = !s->holds_ids;
 		release(rc);
-		s->sealed = true;
+		s->sealed |= at_end;
 	}
 }
 
@@ -413,6 +417,61 @@ static void take_late(struct recovery *rc, const char *before, const char *from,
 	replace(rc, end, "", 0, CHROME_RULE_DUPLICATE_KEY, "moved behind the events that follow");
 }
 
+/* Leaves out the samples that have no time: viewers count on lists of one length. */
+static void cut_ids(struct recovery *rc, uint64_t ntimes)
+{
+	struct chrome_recovery *const s = rc->state;
+	struct decision *const d = &s->decisions[0];
+	const char *const list = memchr(s->waiting.p, '[', d->text);
+	struct json json = { .depth = 1, .complete = true };
+	struct json_walk w = json_walk(&json, list, s->waiting.p + d->text);
+	const char *to = list + 1;
+	uint64_t n = 0;
+
+	for (; n < ntimes && json_walk_next(&w); n++)
+		to = w.value.end;
+	const size_t length = (size_t)(to - s->waiting.p) + 1;
+	if (length >= d->text)
+		return;
+	memmove(s->waiting.p + length, s->waiting.p + d->text, s->waiting.n - d->text);
+	s->waiting.p[length - 1] = ']';
+	s->waiting.n -= d->text - length;
+	d->kind = REPLACE;
+	d->rule = CHROME_RULE_PROFILE_COUNT;
+	d->why = "samples without a time are left out";
+	d->text = length;
+}
+
+static bool is_member(const struct chrome_reading *st, const char *name, const char *end)
+{
+	const size_t n = strlen(name);
+
+	return (size_t)(end - st->item_at) > n + 2 && memcmp(st->item_at + 1, name, n) == 0 &&
+	       st->item_at[n + 1] == '"';
+}
+
+/* Takes a list of numbers of a CPU profile. */
+static void take_numbers(struct recovery *rc, const char *end)
+{
+	struct chrome_reading *const st = rc->r->state;
+	struct chrome_recovery *const s = rc->state;
+	const bool is_times = is_member(st, "timeDeltas", end);
+
+	if (!is_times && s->holds_ids)
+		release(rc);
+	put_comma(rc, st->item_at);
+	s->holds_ids |= !is_times;
+	put_item(rc, end);
+	if (!is_times || rc->r->no_memory)
+		return;
+	if (s->holds_ids && st->profiles.is_cut)
+		cut_ids(rc, st->profiles.nids);
+	if (s->holds_ids)
+		release(rc);
+	rc->records += st->profiles.nstored;
+	st->profiles.nstored = 0;
+}
+
 static void take_member(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
@@ -430,6 +489,9 @@ static void take_member(struct recovery *rc, const char *end)
 	} else if (s->reopened) {
 		s->late_at = s->tail.n;
 		take_late(rc, ",", st->item_at, end);
+	} else if (st->dialect == CHROME_DIALECT_CPUPROFILE && s->out == OUT_OBJECT &&
+	           (is_member(st, "samples", end) || is_member(st, "timeDeltas", end))) {
+		take_numbers(rc, end);
 	} else {
 		if (s->out == OUT_EVENTS)
 			close_events(rc);
@@ -614,6 +676,8 @@ static void take_item(struct recovery *rc)
 	s->decided = st->p;
 	if (s->in_list && !st->in_samples && st->item != CHROME_CLOSES)
 		close_samples(rc);
+	if (s->holds_ids && st->item < CHROME_BLANKS && st->item != CHROME_MEMBER)
+		release(rc);
 	switch (st->item) {
 	case CHROME_OPENS:
 		take_opening(rc, end);

@@ -305,7 +305,7 @@ static void closed(void *ctx, const struct source *s)
 	if (c->losses.fail && c->losses.kinds == NULL && s->findings.levels[LEVEL_LIMIT] > 0 &&
 	    !s->context->raw)
 		c->status = worse(c->status, STATUS_FINDINGS);
-	c->records += s->reader.records;
+	c->records += s->reader.records + s->context->trace->further;
 	if (!is_nothing_read(s))
 		return;
 	c->is_nothing = true; /* allowed for a stream, if another one has records */
