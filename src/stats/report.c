@@ -102,6 +102,15 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	         "not be exact",
 	         "spans lie around or across spans that are remembered together: total and self times may "
 	         "not be exact");
+	if (s->times.inexact > s->events / 100) {
+		struct text line = { .p = NULL };
+		text_str(
+		    &line,
+		    "  so many, perhaps because its files name the same threads; statistics of each file, "
+		    "added up with --merge, keep these apart");
+		put_line(t, v, &line);
+		text_free(&line);
+	}
 	put_note(t, v, s->series.late,
 	         "value of a counter is too far out of order: its mean over time may not be exact",
 	         "values of counters are too far out of order: means over time may not be exact");
