@@ -701,7 +701,14 @@ bool chrome_declare(struct writer *w, const struct batch *b, struct chunk *chunk
 void chrome_put_head(struct text *t);
 void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk);
 
-bool chrome_is_rendered(const struct event *e);
+/* The order of a batch's lines, without those that have none.  Zero-initialise. */
+struct chrome_line_order {
+	uint32_t at;
+	uint64_t early; /* a bit for each event from `at` on: it was returned before */
+};
+
+/* Returns the next event, or NULL. */
+const struct event *chrome_next_line(struct chrome_line_order *o, const struct batch *b);
 
 /* Write the lines of an event and of a track.  Each starts with the comma that follows the line before. */
 void chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,

@@ -121,10 +121,12 @@ static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct chrome_state *const st = state;
 	struct chrome_parts *const p = &st->parts;
+	struct chrome_line_order order = { .at = 0 };
+	const struct event *e;
 
 	chunk_file(chunk, p->names[p->begun - 1]);
-	for (uint32_t i = 0; i < b->n; i++)
-		if (chrome_is_rendered(&b->events[i]) && !put_event(st, b, &b->events[i], chunk))
+	while ((e = chrome_next_line(&order, b)) != NULL)
+		if (!put_event(st, b, e, chunk))
 			chunk->text.failed = true;
 	move_losses(chunk, &p->line.ledger);
 	move_losses(chunk, &p->title.ledger);

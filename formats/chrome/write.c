@@ -546,9 +546,45 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-bool chrome_is_rendered(const struct event *e)
+static bool is_rendered(const struct event *e)
 {
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
+}
+
+/* Returns the place behind `at` of the span of no length that is open at the arrow, or 0. */
+static uint32_t find_span_of_arrow(const struct batch *b, uint32_t at)
+{
+	const struct event *const arrow = &b->events[at];
+
+	for (uint32_t k = 1; k < 64 && k < b->n - at; k++) {
+		const struct event *const e = arrow + k;
+		if (e->track != arrow->track || e->phase == PHASE_STRUCTURE || event_is_flow(e))
+			continue;
+		const bool is_open = e->phase == PHASE_SPAN && !event_is_async(e) && e->dur == 0 &&
+		                     e->ts == arrow->ts && e->offset < arrow->offset;
+		return is_open ? k : 0;
+	}
+	return 0;
+}
+
+/* Perfetto sorts by time, and long spans before others, so that arrows bind to spans of no length only if
+ * these stand before them.  If begins and ends are records, spans stand where they end. */
+const struct event *chrome_next_line(struct chrome_line_order *o, const struct batch *b)
+{
+	for (; o->at < b->n; o->at++, o->early >>= 1) {
+		const struct event *const e = &b->events[o->at];
+		if ((o->early & 1) != 0 || !is_rendered(e))
+			continue;
+		const uint32_t k = event_is_flow(e) ? find_span_of_arrow(b, o->at) : 0;
+		if (k > 0 && (o->early >> k & 1) == 0) {
+			o->early |= UINT64_C(1) << k;
+			return e + k;
+		}
+		o->at++;
+		o->early >>= 1;
+		return e;
+	}
+	return NULL;
 }
 
 /* Names of tracks precede all events, so only the first name has no comma before it.  The first thread of a
@@ -571,9 +607,11 @@ static bool declare_batch(struct writer *w, const struct batch *b, struct chunk 
 
 static void render_batch(const void *state, const struct batch *b, struct chunk *chunk)
 {
-	for (uint32_t i = 0; i < b->n; i++)
-		if (chrome_is_rendered(&b->events[i]))
-			chrome_render_event(state, b, &b->events[i], chunk);
+	struct chrome_line_order order = { .at = 0 };
+	const struct event *e;
+
+	while ((e = chrome_next_line(&order, b)) != NULL)
+		chrome_render_event(state, b, e, chunk);
 }
 
 static void put_text_member(struct text *t, const char *name, const char *value)

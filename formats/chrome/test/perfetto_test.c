@@ -43,6 +43,44 @@ static void expect_rows(const char *input, const char *query, const char *want)
 	free(got);
 }
 
+/* An arrow to a span of no length inside another one: as its begin and end, or after it, but not before it.
+ */
+Test(chrome_perfetto, arrows_bind_to_spans_of_no_length)
+{
+	static const char *const orders[] = {
+		"{\"name\":\"none\",\"ph\":\"X\",\"ts\":7,\"dur\":0,\"pid\":1,\"tid\":2},"
+		"{\"name\":\"a\",\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"ts\":7,\"pid\":1,\"tid\":2}",
+		"{\"name\":\"a\",\"ph\":\"f\",\"id\":1,\"ts\":7,\"pid\":1,\"tid\":2},"
+		"{\"name\":\"none\",\"ph\":\"X\",\"ts\":7,\"dur\":0,\"pid\":1,\"tid\":2}",
+		"{\"name\":\"a\",\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"ts\":7,\"pid\":1,\"tid\":2},"
+		"{\"name\":\"none\",\"ph\":\"X\",\"ts\":7,\"dur\":0,\"pid\":1,\"tid\":2}",
+	};
+	static const char query[] = "select i.name from flow join slice i on slice_in = i.id";
+	char *const dir = make_folder();
+	char in[512], out[512];
+
+	for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+		const char *const want = i < 2 ? "none\n" : "outer\n";
+		snprintf(in, sizeof in, "%s/in.json", dir);
+		FILE *const f = fopen(in, "w");
+		cr_assert_not_null(f);
+		fprintf(f,
+		        "[{\"name\":\"from\",\"ph\":\"X\",\"ts\":1,\"dur\":2,\"pid\":1,\"tid\":1},"
+		        "{\"name\":\"a\",\"ph\":\"s\",\"id\":1,\"ts\":2,\"pid\":1,\"tid\":1},"
+		        "{\"name\":\"outer\",\"ph\":\"X\",\"ts\":5,\"dur\":9,\"pid\":1,\"tid\":2},%s]",
+		        orders[i]);
+		fclose(f);
+		expect_rows(in, query, want);
+		snprintf(out, sizeof out, "%s/%zu.pftrace", dir, i);
+		struct ran r =
+		    run_tool((const char *const[]){ "convert", "--quiet", in, out, NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s", r.err);
+		ran_free(&r);
+		expect_rows(out, query, want);
+	}
+	remove_folder(dir);
+}
+
 /* A subset of `make check-viewers`: one input of each format and a real trace. */
 Test(chrome_perfetto, loads_without_errors)
 {

@@ -545,6 +545,7 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 	         true, e);
 	if (st->nafter > 0) /* the packet itself is the end of the arrow */
 		*e = st->after[--st->nafter];
+	e->is_next = l->phase == 'f' && !l->encloses && st->is_own;
 }
 
 /* ---- legacy events ---- */

@@ -362,6 +362,7 @@ struct pf_event {
 		uint8_t sample; /* SAMPLE: enum pf_sample */
 	};
 	bool is_integer;        /* VALUE: in `number` */
+	bool is_next;           /* ARROW: it ends at the next slice */
 	bool is_state, is_late; /* late: its time is known at the end of the file only */
 	uint64_t ts, dur;
 	uint64_t offset; /* of the packet, for an event before that of the packet */

@@ -675,7 +675,7 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 		break;
 	case PF_ARROW:
 		e->phase = x->step == PF_ARROW_OUT ? PHASE_FLOW_OUT : PHASE_FLOW_IN;
-		e->flags |= x->step == PF_ARROW_STEP ? EVENT_STEP : 0;
+		e->flags |= x->step == PF_ARROW_STEP ? EVENT_STEP : x->is_next ? EVENT_NEXT : 0;
 		e->dur = x->flow;
 		e->name = x->name;
 		break;
