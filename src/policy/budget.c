@@ -295,8 +295,8 @@ static void report_unchecked(const struct budget_run *r)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
 		               "a trace without a length has no rate of %s", who);
 	else if (r->matched == 0)
-		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: nothing has such a name",
-		               statistic, who);
+		policy_finding(r->v, POLICY_RULE_UNKNOWN_NAME, 0, b->line,
+		               "%s of %s: nothing has such a name", statistic, who);
 	else if (b->relative && !r->has_baseline)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic, who,
 		               r->v->baseline == NULL ? "no baseline was named"

@@ -412,7 +412,7 @@ bool policy_starter_write(struct policy_starter *s, struct text *t, const char *
 	            "fail-level: error\n\n"
 	            "# Findings to leave out, or to give another level; tracetool rules lists the rules.\n"
 	            "# ignore: [policy/unchecked]\n"
-	            "# level: {policy/budget: warning}\n\n"
+	            "# level: {policy/unknown-name: error}  # a budget must name an event of each trace\n\n"
 	            "expect:",
 	            shown, s->ntraces > 1 ? " and others, which keep it" : ", which keeps it");
 	write_events(s, t);

@@ -30,8 +30,7 @@ static size_t expect_kept(const char *folder, const char *suffix)
 		r = run_tool((const char *const[]){ "validate", "--config", policy, "--fail-level", "note",
 		                                    "--select-rules", "policy/*", trace, NULL },
 		             NULL, 0);
-		cr_expect_eq(r.status, strstr(r.out, "[policy/unchecked]") != NULL, "%s: %s%s", trace, r.out,
-		             r.err);
+		cr_expect_eq(r.status, strstr(r.out, "[policy/un") != NULL, "%s: %s%s", trace, r.out, r.err);
 		ran_free(&r);
 		n++;
 	}
