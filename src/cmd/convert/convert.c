@@ -356,6 +356,25 @@ static bool skips(const struct convert *c, enum exit_status *status)
 	return there || error != 0;
 }
 
+/* Explains a --column A,B that no event has. */
+static void say_column_lists(struct convert *c, const struct ledger *l)
+{
+	struct shown_path shown;
+	bool any = false;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const char *const end = strrchr(l->rows[i].loss->id, '/');
+		any |= end != NULL && strcmp(end, "/no-arg") == 0;
+	}
+	for (const struct option_value *o = any ? options_values(&c->options) : NULL; o != NULL;
+	     o = o->next) {
+		if (strcmp(o->name, "column") != 0 || strchr(o->value, ',') == NULL)
+			continue;
+		show_path(&shown, o->value);
+		say("note: --column %s is one column; give --column for each argument", shown.s);
+	}
+}
+
 static enum exit_status publish(struct convert *c)
 {
 	const struct run_report run = pipeline_report(c->pipeline);
@@ -387,6 +406,8 @@ static enum exit_status publish(struct convert *c)
 			say("%s: anonymised; what can be read: %s", shown.s, readable.p);
 		if (!c->options.quiet || c->losses.fail)
 			say_losses(c->out, total, c->losses.fail);
+		if (!c->options.quiet)
+			say_column_lists(c, total);
 	} else {
 		status = p.status;
 		if (why[0] != '\0' && !skips(c, &status)) /* another process may have made it meanwhile */
