@@ -291,12 +291,12 @@ static bool wants_any_name(void *ctx, const char *name)
 
 #define NAMED_OTHERS 10 /* names of files that are no traces; further ones are only counted */
 
-/* Whether the first bytes of the file are a trace.  A file that cannot be read counts as one: the run reports
- * the reason. */
-static bool is_trace(const struct operand *o, const struct format *from, const char *path, bool *no_memory)
+/* Whether the first bytes of the file are a trace.  unread: the result for a file that cannot be read. */
+static bool is_trace(const struct operand *o, const struct format *from, const char *path, bool unread,
+                     bool *no_memory)
 {
 	struct input *const in = input_open_in(NULL, o->archive, path);
-	bool found = true;
+	bool found = unread;
 
 	if (in != NULL && in->p < in->end) {
 		const struct format *const f =
@@ -338,7 +338,8 @@ static void pass_over_others(struct operand *o, const struct format *from)
 	t->n = 0;
 	for (size_t i = 0; i < all; i++) {
 		char *const path = t->paths[i];
-		if (t->no_memory || is_trace(o, from, path, &t->no_memory)) {
+		/* the run reports why a file cannot be read */
+		if (t->no_memory || is_trace(o, from, path, true, &t->no_memory)) {
 			t->paths[t->n++] = path;
 			continue;
 		}
@@ -356,6 +357,38 @@ static void pass_over_others(struct operand *o, const struct format *from)
 	char text[sizeof why + 64];
 	(void)snprintf(text, sizeof text, "skipped, as they are no traces: %s", why);
 	input_tree_add_problem(t, o->path, INPUT_NO_TRACE, text);
+}
+
+#define LOOKED_AT 32 /* files of common suffixes beside traces of other suffixes */
+
+static bool wants_common_name(void *ctx, const char *name)
+{
+	return format_wants_common_name(name) && !wants_name(ctx, name);
+}
+
+/* Reports traces that are not read, as the folder has traces of other suffixes. */
+static void report_beside(struct operand *o)
+{
+	struct input_tree t = { .n = 0 };
+	char why[600];
+	size_t n = 0, first = 0;
+
+	input_tree_list(&t, o->path, wants_common_name, NULL);
+	for (size_t i = 0; i < t.n && i < LOOKED_AT; i++) {
+		if (!is_trace(o, NULL, t.paths[i], false, &t.no_memory))
+			continue;
+		first = n++ == 0 ? i : first;
+	}
+	if (n > 0) {
+		(void)snprintf(
+		    why, sizeof why,
+		    "left out: traces of suffixes that other programs use, too, beside others (%zu%s); "
+		    "the first is %.300s; name them, or their format with --from, to have them read",
+		    n, t.n > LOOKED_AT ? " or more" : "", t.paths[first]);
+		input_tree_add_problem(&o->tree, o->path, INPUT_PASSED, why);
+	}
+	o->tree.no_memory |= t.no_memory;
+	input_tree_free(&t);
 }
 
 /* Lists the files of a folder or archive. */
@@ -382,8 +415,8 @@ static bool is_listed(const struct input_tree *t)
 	return !t->no_memory;
 }
 
-/* Lists files of common suffixes if there are no other traces. */
-static void list_common(struct operand *o, const struct format *from)
+/* Lists files of common suffixes if there are no other traces.  any: the folder has such files. */
+static void list_common(struct operand *o, const struct format *from, bool any)
 {
 	if (from == NULL && o->tree.n == 0 && is_listed(&o->tree)) {
 		input_tree_free(&o->tree);
@@ -393,22 +426,42 @@ static void list_common(struct operand *o, const struct format *from)
 		pass_over_others(o, NULL);
 	} else if (from != NULL && from->reader != NULL && from->reader->common != NULL) {
 		pass_over_others(o, from);
+	} else if (any && o->tree.n > 0) {
+		report_beside(o);
 	}
+}
+
+struct first_listing {
+	struct format *from;
+	bool has_common;
+};
+
+static bool wants_name_noted(void *ctx, const char *name)
+{
+	struct first_listing *const l = ctx;
+	const bool wanted = wants_name(l->from, name);
+
+	l->has_common |= l->from == NULL && !wanted && format_wants_common_name(name);
+	return wanted;
 }
 
 static void list_operand(struct operand *o, const struct format *format, const char *path)
 {
-	/* the callback has a pointer without const; it only reads the format */
+	/* callbacks have a pointer without const; they only read the format */
 	union {
 		const struct format *format;
-		void *ctx;
+		struct format *ctx;
 	} from = { .format = format };
+	struct first_listing l = { .from = from.ctx };
 
 	*o = (struct operand){ .path = path, .folder = input_is_folder(path) || input_is_archive(path) };
 	if (!o->folder)
 		return;
-	list_names(o, wants_name, from.ctx);
-	list_common(o, format);
+	if (input_is_folder(path))
+		input_tree_list(&o->tree, path, wants_name_noted, &l);
+	else
+		list_names(o, wants_name, from.ctx); /* an archive keeps the pointer */
+	list_common(o, format, l.has_common);
 }
 
 bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from)
