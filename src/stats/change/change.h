@@ -76,6 +76,7 @@ struct change_number {
 /* In the order of reports. */
 enum change_verdict {
 	CHANGE_IS_SLOWER,
+	CHANGE_IS_MIXED, /* slower in one percentile, but not in the other one, or in the mean */
 	CHANGE_IS_NEW,
 	CHANGE_IS_MORE,
 	CHANGE_IS_FASTER,

@@ -344,8 +344,11 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 	}
 	if (!is_judged(c, p))
 		return CHANGE_IS_UNJUDGED;
+	const double old_mean = (double)old->total / (double)old->count,
+	             new_mean = (double)new->total / (double)new->count;
 	if (p50->slower || p99->slower)
-		return CHANGE_IS_SLOWER;
+		return p50->faster || p99->faster || moved_from(c, old_mean, new_mean) < 0 ? CHANGE_IS_MIXED
+		                                                                           : CHANGE_IS_SLOWER;
 	if (p50->faster || p99->faster)
 		return CHANGE_IS_FASTER;
 	/* With single runs, a larger total is beyond noise only if the number of spans changed. */
@@ -364,6 +367,7 @@ static const struct {
 	int rule; /* enum compare_rule; -1: none */
 } verdicts[CHANGE_VERDICTS] = {
 	[CHANGE_IS_SLOWER] = { "slower", COMPARE_RULE_SLOWER },
+	[CHANGE_IS_MIXED] = { "mixed", COMPARE_RULE_MIXED },
 	[CHANGE_IS_NEW] = { "new", COMPARE_RULE_NEW },
 	[CHANGE_IS_MORE] = { "more", COMPARE_RULE_MORE },
 	[CHANGE_IS_FASTER] = { "faster", COMPARE_RULE_FASTER },

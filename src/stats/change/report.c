@@ -187,6 +187,7 @@ static void put_summary(struct text *t, const struct change_view *v)
 {
 	static const char *const words[CHANGE_VERDICTS] = {
 		[CHANGE_IS_SLOWER] = "slower",
+		[CHANGE_IS_MIXED] = "mixed",
 		[CHANGE_IS_NEW] = "new",
 		[CHANGE_IS_MORE] = "with more spans",
 		[CHANGE_IS_FASTER] = "faster",
@@ -272,7 +273,11 @@ void change_put_message(struct text *t, const struct change *c, const struct cha
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
 	struct text what = { .p = NULL };
 
-	if (p->verdict == CHANGE_IS_SLOWER || p->verdict == CHANGE_IS_FASTER) {
+	if (p->verdict == CHANGE_IS_MIXED) {
+		put_moved(&what, "p50", a->p50, b->p50, &p->numbers[CHANGE_P50]);
+		put_moved(&what, "p99", a->p99, b->p99, &p->numbers[CHANGE_P99]);
+		put_moved(&what, "total", a->total, b->total, &p->numbers[CHANGE_TOTAL]);
+	} else if (p->verdict == CHANGE_IS_SLOWER || p->verdict == CHANGE_IS_FASTER) {
 		const bool slower = p->verdict == CHANGE_IS_SLOWER;
 		if (slower ? p->numbers[CHANGE_P50].slower : p->numbers[CHANGE_P50].faster)
 			put_moved(&what, "p50", a->p50, b->p50, &p->numbers[CHANGE_P50]);
