@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/workers.h"
+#include "model/trace_origin.h"
 #include "run/private.h"
 #include "run/read/operands.h"
 
@@ -302,6 +303,11 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 
 /* ---- offsets ---- */
 
+static __int128 begin_of(const struct join_part *part)
+{
+	return part->first_ns + part->later;
+}
+
 static bool set_offset(struct join_part *part, __int128 later)
 {
 	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
@@ -332,18 +338,33 @@ bool join_by_start(struct join *j)
 	return fits;
 }
 
+/* The first time after the offsets are added; 0 without events. */
+static __int128 first_time(const struct join *j)
+{
+	const struct join_part *first = NULL;
+
+	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
+		if (p->any && (first == NULL || begin_of(p) < begin_of(first)))
+			first = p;
+	return first != NULL ? begin_of(first) : 0;
+}
+
+void join_allow_negative(struct join *j)
+{
+	if (j->zero_ns > 0 || first_time(j) >= 0)
+		return;
+	j->zero_ns = TRACE_ZERO;
+	for (size_t i = 0; i < j->n; i++) {
+		j->parts[i].first_ns += TRACE_ZERO;
+		j->parts[i].last_ns += TRACE_ZERO;
+	}
+}
+
 bool join_rebase(struct join *j)
 {
-	__int128 min = 0;
-	bool any = false, fits = true;
+	const __int128 min = first_time(j);
+	bool fits = true;
 
-	for (size_t i = 0; i < j->n; i++) {
-		const __int128 first = j->parts[i].first_ns + j->parts[i].later;
-		if (j->parts[i].any && (!any || first < min)) {
-			min = first;
-			any = true;
-		}
-	}
 	for (size_t i = 0; i < j->n; i++)
 		fits &= set_offset(&j->parts[i], j->parts[i].later - min);
 	j->rebased_by = min - j->zero_ns;
@@ -353,11 +374,6 @@ bool join_rebase(struct join *j)
 /* ---- clocks that are far apart ---- */
 
 #define YEAR_NS ((__int128)365 * 86400 * 1000000000)
-
-static __int128 begin_of(const struct join_part *part)
-{
-	return part->first_ns + part->later;
-}
 
 static __int128 end_of(const struct join_part *part)
 {

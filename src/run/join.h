@@ -57,7 +57,9 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads);
 /* Set the offsets of parts.  Return false if they exceed 63 bits. */
 bool join_by_epoch(struct join *j); /* requires that all have an epoch */
 bool join_by_start(struct join *j);
-/* Moves the first event to 0, also from before 0.  To be called after one of the two functions above. */
+/* Gives all parts a zero_ns if the offsets put events before 0. */
+void join_allow_negative(struct join *j);
+/* Moves the first event to 0, also from before 0.  To be called after the offsets are set. */
 bool join_rebase(struct join *j);
 
 /* Finds traces whose clocks probably differ.  The early traces begin within a year after the first begin;

@@ -227,6 +227,7 @@ static bool align(struct merge *m)
 	} else if (m->convert.offsets != NULL && !align_file(m->align, &m->join, o)) {
 		return false;
 	}
+	join_allow_negative(&m->join);
 	const char *const mistake = fits ? join_window(&m->join, &o->select.select) : NULL;
 	if (mistake != NULL)
 		return options_mistake(o, "%s", mistake);
