@@ -431,8 +431,8 @@ static bool put_stacks(struct data *d)
 	uint64_t *const totals = calloc((size_t)n * 2, sizeof *totals);
 	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
 	uint32_t *const first = calloc((size_t)n + 1, sizeof *first);
-	uint32_t kept = 0, path[PAGE_DEPTH + 2], depth = 0;
-	uint64_t least = 0;
+	uint32_t kept = 0, all = 0, path[PAGE_DEPTH + 2], depth = 0;
+	uint64_t least = 0, *const counts = totals != NULL ? totals + n : NULL;
 
 	if (totals == NULL || ranks == NULL || first == NULL) {
 		free(totals);
@@ -448,7 +448,7 @@ static bool put_stacks(struct data *d)
 		page_add_saturating(&totals[p->nodes[i].parent], totals[i]);
 	}
 	if (n > MAX_NODES) {
-		uint64_t *const sorted = totals + n;
+		uint64_t *const sorted = counts;
 		memcpy(sorted, totals, n * sizeof *totals);
 		qsort(sorted, n, sizeof *sorted, descending);
 		least = sorted[MAX_NODES] + 1;
@@ -461,8 +461,15 @@ static bool put_stacks(struct data *d)
 				}
 			}
 	}
+	memset(counts, 0, n * sizeof *counts);
+	for (uint32_t i = n - 1; i > 0; i--) { /* none: its spans moved into others of the same times */
+		page_add_saturating(&counts[i], p->nodes[i].count[0]);
+		page_add_saturating(&counts[i], p->nodes[i].count[1]);
+		page_add_saturating(&counts[p->nodes[i].parent], counts[i]);
+		all += counts[i] > 0;
+	}
 	for (uint32_t i = 1; i < n; i++)
-		if (totals[i] >= least)
+		if (totals[i] >= least && counts[i] > 0)
 			ranks[kept++] = (struct node_rank){ i, p->nodes[i].parent, totals[i] };
 	if (kept > 0)
 		qsort(ranks, kept, sizeof *ranks, by_parent);
@@ -489,7 +496,7 @@ static bool put_stacks(struct data *d)
 	put_bytes(d, "stacks");
 	json_out_bool(&d->o, "two_sides", p->two_sides);
 	json_out_u64(&d->o, "stacks_shown", kept);
-	json_out_u64(&d->o, "stacks_all", n - 1);
+	json_out_u64(&d->o, "stacks_all", all);
 	free(totals);
 	free(ranks);
 	free(first);

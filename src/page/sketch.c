@@ -529,11 +529,24 @@ static uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
 	return p->nnodes++;
 }
 
-/* Adds a period of a track.  what: name << 32 | node << 1 | waiting. */
+/* `what` of an open span: name << 36 | the node of the span around it << 18 | node << 1 | waiting. */
+#define WHAT_NODE (PAGE_NODES - 1)
+
+static uint32_t node_of(uint64_t what)
+{
+	return (uint32_t)(what >> 1) & WHAT_NODE;
+}
+
+static uint32_t node_around(uint64_t what)
+{
+	return (uint32_t)(what >> 18) & WHAT_NODE;
+}
+
+/* Adds a period of a track. */
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
 	struct page *const p = ctx;
-	const uint32_t name = (uint32_t)(what >> 32), node = (uint32_t)what >> 1;
+	const uint32_t name = (uint32_t)(what >> 36), node = node_of(what);
 	const bool waiting = (what & 1) != 0;
 
 	if (what == ACTIVITY_IDLE || p->no_memory)
@@ -623,6 +636,39 @@ static const struct activity_track *open_spans(const struct page *p, uint32_t tr
 	           : NULL;
 }
 
+/* Spans of the same times that contain each other; further ones are inside.  Each makes up to 16 nodes. */
+#define MAX_AROUND 16
+
+/* Whether a span belongs between the innermost open one, which has the same times, and the span around that:
+ * of equal spans the later contains the earlier. */
+static bool is_around(const struct page *p, const struct activity_track *open, const struct event *e)
+{
+	const struct activity_span *const last =
+	    open != NULL && open->n > 0 ? &open->open[open->n - 1] : NULL;
+
+	return last != NULL && last->start == e->ts && last->end == event_end(e) &&
+	       (e->flags & EVENT_INNER) == 0 &&
+	       p->nodes[node_of(last->what)].depth - p->nodes[node_around(last->what)].depth < MAX_AROUND;
+}
+
+/* No time of these spans has passed yet, so only counts move. */
+static void put_around(struct page *p, struct activity_span *inner, uint32_t name)
+{
+	const uint32_t around = node_around(inner->what);
+	uint32_t chain[MAX_AROUND], n = 0, to = flame_node(p, around, name);
+
+	page_add_saturating(&p->nodes[to].count[p->side], 1);
+	for (uint32_t i = node_of(inner->what); i != around; i = p->nodes[i].parent)
+		chain[n++] = i;
+	while (n > 0) {
+		struct page_node *const from = &p->nodes[chain[--n]];
+		from->count[p->side]--;
+		to = flame_node(p, to, from->name);
+		page_add_saturating(&p->nodes[to].count[p->side], 1);
+	}
+	inner->what = (inner->what & ~((uint64_t)WHAT_NODE << 1)) | (uint64_t)to << 1;
+}
+
 static bool add_span(struct page *p, const struct event *e)
 {
 	const uint32_t index = e->track->index;
@@ -643,17 +689,20 @@ static bool add_span(struct page *p, const struct event *e)
 	if (open != NULL) {
 		for (depth = open->n; depth > 0 && open->open[depth - 1].end < end;)
 			depth--;
-		parent = depth > 0 ? (uint32_t)open->open[depth - 1].what >> 1 : 0;
+		parent = depth > 0 ? node_of(open->open[depth - 1].what) : 0;
 		depth = open->n < UINT16_MAX ? open->n : UINT16_MAX;
 	}
 	uint32_t node = 0;
-	if ((p->parts & PAGE_STACKS) != 0) {
+	if ((p->parts & PAGE_STACKS) != 0 && is_around(p, open, e)) {
+		put_around(p, &open->open[open->n - 1], name);
+	} else if ((p->parts & PAGE_STACKS) != 0) {
 		node = flame_node(p, parent, name);
 		page_add_saturating(&p->nodes[node].count[p->side], 1);
 	}
 	return ((p->parts & PAGE_TIME) == 0 || sketch_span(p, e, name, depth)) &&
 	       activity_add(&p->activity, e->track, e->ts, end,
-	                    (uint64_t)name << 32 | (uint64_t)node << 1 | event_is_waiting(e),
+	                    (uint64_t)name << 36 | (uint64_t)parent << 18 | (uint64_t)node << 1 |
+	                        event_is_waiting(e),
 	                    (e->flags & EVENT_INNER) != 0);
 }
 

@@ -144,6 +144,62 @@ Test(page, stacks_and_balance_add_up_to_the_bins)
 	free(m);
 }
 
+/* The node of a stack of names of one letter; UINT32_MAX: there is none. */
+static uint32_t node_at(const struct page *p, const char *stack)
+{
+	uint32_t at = 0;
+
+	for (; *stack != '\0' && at != UINT32_MAX; stack++) {
+		uint32_t next = UINT32_MAX;
+		for (uint32_t i = at + 1; i < p->nnodes; i++)
+			if (p->nodes[i].parent == at &&
+			    slice_equal(page_name(p, p->nodes[i].name), slice_of(stack, 1)))
+				next = i;
+		at = next;
+	}
+	return at;
+}
+
+Test(page, of_equal_spans_the_later_is_around_the_earlier)
+{
+	struct class plain = { .category = slice_str("c") };
+	struct track track = { .index = 0, .kind = TRACK_THREAD, .name = slice_str("t") };
+	static const struct {
+		uint64_t ts, dur;
+		const char *name;
+	} spans[] = { { 0, 20, "p" }, { 5, 15, "a" }, { 5, 15, "b" }, { 5, 15, "c" }, { 7, 3, "k" } };
+	struct event e[5];
+	const struct batch b = { .events = e, .n = 5 };
+	struct page p;
+
+	for (uint32_t i = 0; i < 5; i++)
+		e[i] = (struct event){ .ts = spans[i].ts,
+			               .dur = spans[i].dur,
+			               .name = slice_str(spans[i].name),
+			               .cls = &plain,
+			               .track = &track,
+			               .phase = PHASE_SPAN };
+	page_init(&p);
+	page_begin(&p, PAGE_STACKS, PAGE_NEW);
+	cr_assert(page_batch(&p, &b));
+	cr_assert(page_end(&p));
+	static const struct {
+		const char *stack;
+		uint64_t self;
+	} want[] = { { "p", 5 }, { "pc", 0 }, { "pcb", 0 }, { "pcba", 12 }, { "pcbak", 3 } };
+	for (uint32_t i = 0; i < 5; i++) {
+		const uint32_t at = node_at(&p, want[i].stack);
+		cr_assert_neq(at, UINT32_MAX, "%s", want[i].stack);
+		cr_assert_eq(p.nodes[at].self[PAGE_NEW], want[i].self, "%s", want[i].stack);
+		cr_assert_eq(p.nodes[at].count[PAGE_NEW], 1, "%s", want[i].stack);
+	}
+	uint64_t count = 0;
+	for (uint32_t i = 1; i < p.nnodes; i++)
+		count += p.nodes[i].count[PAGE_NEW];
+	cr_assert_eq(count, 5);
+	page_free(&p);
+}
+
 Test(page, batches_make_no_difference)
 {
 	struct made *const m = make(5);
