@@ -114,6 +114,28 @@ Test(speedscope_made, spans_nest_in_any_order)
 	writer_rig_free(&r);
 }
 
+/* A span from 50 to 60 in a trace that an async span begins at 10 and ends at 90. */
+static void within_async(struct made *m, struct batch *b, uint32_t number)
+{
+	(void)number;
+	add_span(m, b, m->track, 10, 80, "life");
+	b->events[b->n - 1].flags = EVENT_ASYNC;
+	add_span(m, b, m->track, 50, 10, "span");
+}
+
+Test(speedscope_made, async_spans_belong_to_the_time_of_the_trace)
+{
+	struct writer_rig r;
+	struct check c = run(&r, within_async, 1);
+
+	expect_sum(&c, "span", 1, 10);
+	const char *const text = writer_rig_text(&r, NULL);
+	cr_expect_not_null(strstr(text, "{\"type\":\"O\",\"frame\":0,\"at\":40}"), "%s", text);
+	cr_expect_not_null(strstr(text, "\"startValue\":0,\"endValue\":80"), "%s", text);
+	check_free(&c);
+	writer_rig_free(&r);
+}
+
 static void equal(struct made *m, struct batch *b, uint32_t number)
 {
 	add_span(m, b, m->track, 10, 5, number == 0 ? "first" : "second");
