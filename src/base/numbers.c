@@ -264,7 +264,8 @@ char *decimal_hex(char *p, uint64_t v)
 	v <<= skip * 4;
 	memcpy(p, "0x", 2);
 	store8(p + 2, hex8((uint32_t)(v >> 32)));
-	store8(p + 10, hex8((uint32_t)v));
+	if (skip < 8)
+		store8(p + 10, hex8((uint32_t)v));
 	return p + 2 + 16 - skip;
 }
 

@@ -43,10 +43,10 @@ static inline size_t ascii_prefix(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
 
-	for (uint64_t w; n - i >= sizeof w; i += sizeof w) {
-		memcpy(&w, p + i, sizeof w);
-		if ((w & UINT64_C(0x8080808080808080)) != 0)
-			break;
+	for (; n - i >= 8; i += 8) {
+		const uint64_t high = load_u64((const char *)p + i, false) & UINT64_C(0x8080808080808080);
+		if (high != 0)
+			return i + (size_t)__builtin_ctzll(high) / 8;
 	}
 	while (i < n && p[i] < 0x80)
 		i++;
