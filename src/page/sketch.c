@@ -608,9 +608,10 @@ void page_begin(struct page *p, unsigned parts, unsigned side)
 static bool name_of(struct page *p, const struct event *e, uint32_t *name)
 {
 	const struct stats_known key = stats_known_key(e->name, e->cls);
-	struct stats_known *const k = stats_known_slot(p->known, &key, e->name);
+	bool found;
+	struct stats_known *const k = stats_known_slot(p->known, &key, e->name, &found);
 
-	if (stats_known_is(k, &key, e->name)) {
+	if (found) {
 		*name = k->name;
 		return true;
 	}

@@ -242,9 +242,10 @@ void groups_free(struct stats *s)
 static uint32_t text_value(struct group_values *v, struct slice text)
 {
 	const struct stats_known key = stats_known_key(text, NULL);
-	struct stats_known *const k = stats_known_slot(v->known, &key, text);
+	bool found;
+	struct stats_known *const k = stats_known_slot(v->known, &key, text, &found);
 
-	if (stats_known_is(k, &key, text))
+	if (found)
 		return k->name;
 	const uint32_t number = names_index(&v->texts, text, 0);
 	if (number == NAMES_OTHER)

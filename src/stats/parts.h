@@ -310,7 +310,8 @@ struct self_track {
 	struct self_span *spans;
 	uint32_t n, cap;
 	uint32_t number;
-	bool by_start, by_end; /* the spans are in this order */
+	uint32_t ordered;      /* spans that by_start and by_end refer to */
+	bool by_start, by_end; /* these spans are in this order */
 	struct self_block *blocks;
 	uint32_t nblocks, blocks_cap, blocks_counted;
 };
@@ -374,15 +375,6 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 		return;
 	struct self_track *const k = &t->tracks[track];
 	struct self_span *const to = k->spans + k->n;
-	if (k->n > 0) {
-		const struct self_span *const last = to - 1;
-		/* a branch on a flag is predicted, on the order of two spans it is not */
-		if (k->by_start)
-			k->by_start = (start > last->start) | ((start == last->start) & (end < last->end));
-		if (k->by_end)
-			k->by_end =
-			    (end > last->end) | ((end == last->end) & (start <= last->start) & !inner);
-	}
 	__builtin_prefetch(to + 4, 1); /* the spans of many tracks do not fit in the CPU cache */
 	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ & INT32_MAX, inner };
 	k->n++;

@@ -119,6 +119,21 @@ static void sort_nearly(void *base, uint32_t n, size_t size, int (*compare)(cons
 	}
 }
 
+/* Finds whether the spans added since the last evaluation continue the order. */
+static void note_order(struct self_track *k)
+{
+	const struct self_span *const first = k->spans + (k->ordered > 0 ? k->ordered : 1);
+	const struct self_span *const end = k->spans + k->n, *s;
+
+	for (s = first; k->by_start && s < end; s++)
+		if (s->start <= s[-1].start && (s->start < s[-1].start || s->end >= s[-1].end))
+			k->by_start = false;
+	for (s = first; k->by_end && s < end; s++)
+		if (s->end <= s[-1].end && (s->end < s[-1].end || s->start > s[-1].start || s->inner))
+			k->by_end = false;
+	k->ordered = k->n;
+}
+
 /* Spans in order of ends are in order of starts if time is reversed; nesting is the same. */
 static inline struct self_item item_of(uint64_t start, uint64_t end, uint32_t index, bool backwards)
 {
@@ -586,6 +601,7 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 
 	if (k->n == 0)
 		return;
+	note_order(k);
 	const bool backwards = k->by_end && !k->by_start;
 	if (!k->by_start && !k->by_end) {
 		sort_nearly(k->spans, k->n, sizeof *k->spans, by_start);
@@ -620,6 +636,7 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		remove_ended(k, time);
 		bound_blocks(t, k, keep);
 	}
+	k->ordered = k->n;
 	k->by_start |= k->n == 0;
 	k->by_end |= k->n == 0;
 }

@@ -151,9 +151,10 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	const struct stats_known key = stats_known_key(e->name, e->cls);
-	struct stats_known *const k = stats_known_slot(t->known, &key, e->name);
+	bool found;
+	struct stats_known *const k = stats_known_slot(t->known, &key, e->name, &found);
 
-	if (stats_known_is(k, &key, e->name)) {
+	if (found) {
 		*name = k->name;
 		return true;
 	}
@@ -257,9 +258,10 @@ static bool add_span(struct stats *s, const struct batch *b, const struct event 
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
 	const struct stats_known key = stats_known_key(name, NULL);
-	struct stats_known *const k = stats_known_slot(t->known, &key, name);
+	bool found;
+	struct stats_known *const k = stats_known_slot(t->known, &key, name, &found);
 
-	if (stats_known_is(k, &key, name)) {
+	if (found) {
 		t->counts[k->name]++;
 		*number = k->name;
 		return true;

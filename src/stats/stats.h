@@ -100,12 +100,17 @@ static inline bool stats_known_is(const struct stats_known *k, const struct stat
 
 /* Returns the slot that has the text, else the slot to set: one of two that are beside each other. */
 static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key,
-                                                   struct slice name)
+                                                   struct slice name, bool *found)
 {
 	const uint64_t mix = key->head ^ key->tail >> 3 ^ (uint64_t)(uintptr_t)key->cls << 16;
-	const uint64_t i = (mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+	struct stats_known *k = &known[(mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
 
-	return stats_known_is(&known[i], key, name) || known[i].size == 0 ? &known[i] : &known[i ^ 1];
+	*found = stats_known_is(k, key, name);
+	if (*found || k->size == 0)
+		return k;
+	k = &known[(k - known) ^ 1];
+	*found = stats_known_is(k, key, name);
+	return k;
 }
 
 /* Stores the number of a name of `names`. */

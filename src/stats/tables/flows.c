@@ -87,8 +87,9 @@ static uint32_t end_name(struct flow_table *f, const struct event *e)
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return FLOW_LEFT_OUT;
 	const struct stats_known key = stats_known_key(e->name, e->cls);
-	struct stats_known *const k = stats_known_slot(f->known, &key, e->name);
-	if (stats_known_is(k, &key, e->name))
+	bool found;
+	struct stats_known *const k = stats_known_slot(f->known, &key, e->name, &found);
+	if (found)
 		return k->name;
 	const uint32_t category = names_index(&f->categories, e->cls->category, 0);
 	const uint32_t name = category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
