@@ -143,10 +143,13 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
 	if (head > limit || !fits(&x, limit - head))
 		return RETAINED_TOO_MUCH;
 	for (uint32_t i = 0; i < n; i++) {
+		const struct value *const v = &fields[i].value;
 		const uint32_t bytes = text_bytes(fields[i].name);
 		x.bytes += bytes;
 		declared += is_declared(cls, &fields[i], i) ? bytes : 0;
-		if (fields[i].value.type >= VALUE_STRING && !measure(&fields[i].value, &x, limit - head, 0))
+		if (is_text(v))
+			x.bytes += text_bytes(value_text(v));
+		else if (v->type > VALUE_STRING && !measure(v, &x, limit - head, 0))
 			return RETAINED_TOO_MUCH;
 	}
 	if (!fits(&x, limit - head))
@@ -162,7 +165,9 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
 		                .own = more > declared };
 	if (name.p != NULL)
 		k->name = copy_text(&to, name);
-	for (uint32_t i = 0; i < n; i++) {
+	if (n > 0)
+		memcpy(k->fields, fields, n * sizeof *fields);
+	for (uint32_t i = 0; k->own && i < n; i++) {
 		const struct field *const f = &fields[i];
 		k->fields[i].name = is_declared(cls, f, i) ? f->name : copy_text(&to, f->name);
 		k->fields[i].value = f->value.type < VALUE_STRING ? f->value : copy_value(&to, &f->value);
@@ -284,18 +289,18 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 
 	if (nbegin > 0)
 		memcpy(to, begin, nbegin * sizeof *to);
-	names_of(&names, b, begin, has_same_names(begin, nbegin, end, nend) ? 0 : nbegin);
+	const bool same = has_same_names(begin, nbegin, end, nend);
+	names_of(&names, b, begin, same ? 0 : nbegin);
 	if (b->scratch.failed)
 		return n;
 	names.n = nbegin;
 	for (uint32_t i = 0; i < nend; i++) {
-		const uint32_t known = same_name(&names, &end[i], i);
+		const uint32_t known = same ? i : same_name(&names, &end[i], i);
+		if (known < nbegin && equal(&begin[known].value, &end[i].value, 0))
+			continue;
 		to[n] = end[i];
-		if (known < nbegin) {
-			if (equal(&begin[known].value, &end[i].value, 0))
-				continue;
+		if (known < nbegin)
 			to[n].name = end_name(b, end[i].name);
-		}
 		n++;
 	}
 	return n;
