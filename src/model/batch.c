@@ -77,6 +77,7 @@ void batch_recycle(struct batch *b)
 	b->classes = NULL;
 	b->ntracks = b->nclasses = 0;
 	b->engine.read = 0;
+	b->engine.texts = 0;
 	b->engine.findings = NULL;
 	b->engine.inputs = NULL;
 	arena_reset(&b->scratch);

@@ -15,8 +15,9 @@ struct batch_engine {
 	struct batch_block *blocks;    /* batch_own() */
 	struct shared_memory **shared; /* batch_hold(): one reference each */
 	uint32_t nshared, shared_cap;
-	bool failed;   /* memory ran out: its events may lack parts */
-	uint64_t read; /* bytes of all inputs until it was read; 0: made by a stage */
+	bool failed;    /* memory ran out: its events may lack parts */
+	uint64_t read;  /* bytes of all inputs until it was read; 0: made by a stage */
+	uint64_t texts; /* its events have at most these bytes of text; 0: unknown */
 	/* For the stages: where to report findings about an event. */
 	struct findings *findings;              /* of the input that all events are of */
 	struct findings *const *input_findings; /* if events are of several inputs ... */

@@ -77,7 +77,7 @@ static uint64_t track_cost(const struct track *k)
 
 /* The costs of classes and tracks of recent events, by their index.  Zero-initialise to start; for events
  * with the same limits. */
-#define RECENT 16U
+#define RECENT 64U
 
 struct latest {
 	const struct class *cls[RECENT];
@@ -392,8 +392,10 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	const uint64_t max = budget_left(r);
 	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
 		cost_add_event(&latest[0], b, &b->events[i], WHOLE(r->growth), max - sum.texts, &sum);
-	if (fits(r, &sum))
+	if (fits(r, &sum)) {
+		b->engine.texts = sum.texts;
 		return true;
+	}
 	for (uint32_t i = 0; i < b->n && ok; i++)
 		ok = check_event(r, b, &b->events[i], latest);
 	return ok;

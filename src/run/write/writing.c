@@ -375,6 +375,8 @@ static uint32_t slice_end(const struct batch *b, uint32_t i, bool copies)
 {
 	uint64_t bytes = 0;
 
+	if (!copies && i == 0 && b->engine.texts > 0 && b->engine.texts < SLICE_BYTES)
+		return b->n;
 	for (; copies && i < b->n && bytes < SLICE_BYTES; i++)
 		bytes += b->bytes[i].n;
 	for (; i < b->n && bytes < SLICE_BYTES; i++) {
