@@ -216,12 +216,14 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct reco
 		heph_report_past_packet(st, k, k->fault, "the description", n, left);
 		return;
 	}
-	k->text = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS && (k->build || !st->raw));
+	const struct slice text = slice_of(k->p + HEPH_EVENT_MIN, n);
+	k->text = want != WANT_FINDINGS && !st->raw ? trace_event_name(st->r->trace, text)
+	                                            : heph_text(text.p, n, k->build);
 	if ((k->text.flags & SLICE_UTF8) == 0)
-		heph_report_text(st, k, "the description", k->text);
+		heph_report_text(st, k, "the description", text);
 	heph_check_epoch(st, k);
-	if (k->text.p + n < k->end)
-		heph_read_attributes(st, k, k->text.p + n);
+	if (text.p + n < k->end)
+		heph_read_attributes(st, k, text.p + n);
 	rec->ts = k->start;
 	rec->cls = st->event_class;
 	rec->role = RECORD_IS_EVENT;
