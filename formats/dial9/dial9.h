@@ -335,7 +335,7 @@ enum d9_role {
 struct d9_schema {
 	struct slice name;
 	struct class *cls;
-	struct class *off_cpu; /* class of its events whose field of this role is not 0; NULL: cls */
+	struct class *off_cpu; /* class of its events whose field of this role is not 0; NULL: none yet */
 	struct d9_field *fields;
 	struct class_field *declared;          /* `nhead` of the frame (raw events only), then the fields */
 	struct d9_measure_step *measure_steps; /* NULL: measured field by field */
@@ -649,7 +649,7 @@ enum record_status d9_event_pass(struct d9_state *st, struct record *f);
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e);
 void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct event *e);
 /* Returns the class of a checked event, which may be that of events off the CPU. */
-const struct class *d9_event_class(struct d9_state *st, const struct d9_schema *s, const struct record *f);
+const struct class *d9_event_class(struct d9_state *st, struct d9_schema *s, const struct record *f);
 
 /* Finds the plan of a schema, and its use in the reader.  Returns false on OOM. */
 bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);

@@ -417,17 +417,22 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	return s->cls != NULL && !st->r->no_memory;
 }
 
+static struct class class_like(const struct d9_schema *s, const struct plan *plan)
+{
+	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
+
+	return (struct class){ .name = s->cls->name,
+		               .category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 },
+		               .fields = s->declared + hidden,
+		               .nfields = s->nhead + s->nfields - hidden,
+		               .plan = plan,
+		               .reader_applies = s->reader_applies };
+}
+
 /* Makes the class of the schema's events: before the first event, and when a declared field has changed. */
 static bool update_class(struct d9_state *st, struct d9_schema *s)
 {
-	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
-	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
-	const struct class like = { .name = s->cls->name,
-		                    .category = category,
-		                    .fields = s->declared + hidden,
-		                    .nfields = s->nhead + s->nfields - hidden,
-		                    .plan = s->plan,
-		                    .reader_applies = s->reader_applies };
+	const struct class like = class_like(s, s->plan);
 	struct class *const c = trace_plan_class(st->r->trace, &like);
 
 	if (c == NULL) {
@@ -435,12 +440,7 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 		return false;
 	}
 	s->cls = c;
-	if (s->off_cpu_plan != NULL) {
-		struct class off_cpu = like;
-		off_cpu.plan = s->off_cpu_plan;
-		s->off_cpu = trace_plan_class(st->r->trace, &off_cpu);
-		st->r->no_memory |= s->off_cpu == NULL;
-	}
+	s->off_cpu = NULL;
 	s->planned = true;
 	if (s->use != D9_USE_PLAIN || s->structure ||
 	    (st->r->range != NULL && (s->made != NULL || !plan_keeps_times(s->plan))))
@@ -490,13 +490,18 @@ static bool role_integer(struct d9_state *st, const struct d9_schema *s, const s
 	return true;
 }
 
-const struct class *d9_event_class(struct d9_state *st, const struct d9_schema *s, const struct record *f)
+const struct class *d9_event_class(struct d9_state *st, struct d9_schema *s, const struct record *f)
 {
 	uint64_t number;
 
-	return s->off_cpu != NULL && role_integer(st, s, f, D9_ROLE_OFF_CPU, &number) && number != 0
-	           ? s->off_cpu
-	           : s->cls;
+	if (s->off_cpu_plan == NULL || !role_integer(st, s, f, D9_ROLE_OFF_CPU, &number) || number == 0)
+		return s->cls;
+	if (s->off_cpu == NULL) {
+		const struct class like = class_like(s, s->off_cpu_plan);
+		s->off_cpu = trace_plan_class(st->r->trace, &like);
+		st->r->no_memory |= s->off_cpu == NULL;
+	}
+	return s->off_cpu != NULL ? s->off_cpu : s->cls;
 }
 
 #define SECOND UINT64_C(1000000000)
@@ -757,7 +762,7 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e)
 {
 	struct d9_state *const st = r->state;
-	const struct d9_schema *const s = st->schema;
+	struct d9_schema *const s = st->schema;
 
 	st->unheld |= b->n == 0;
 	if (st->tag != D9_TAG_EVENT) {
