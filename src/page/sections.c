@@ -318,11 +318,11 @@ static bool put_flame(struct text *t, const struct page_view *v)
 		text_str(t, "The table of spans has self times by name.</p>\n");
 	}
 	if (p->nsamples > 0)
-		text_printf(t,
-		            "<p>Call stacks of samples are not shown (%" PRIu64
-		            "): <code>tracetool convert --to speedscope</code> or <code>folded</code> "
-		            "writes them for flame graphs.</p>\n",
-		            p->nsamples);
+		text_printf(
+		    t,
+		    "<p>Call stacks of samples are not shown (%" PRIu64
+		    "): <code>tracetool convert</code> writes them for viewers of flame graphs.</p>\n",
+		    p->nsamples);
 	text_str(t, "</section>\n");
 	return !t->failed;
 }
