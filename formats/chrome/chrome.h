@@ -178,6 +178,14 @@ struct chrome_profiles {
 };
 
 /* Kind of the latest record, for recovery. */
+/* Call stacks of events: classes of one category differ by these. */
+enum chrome_stack_kind {
+	CHROME_STACK_NONE,
+	CHROME_STACK_EVENT,  /* sf of an event */
+	CHROME_STACK_SAMPLE, /* sf of an element of `samples` */
+	CHROME_STACK_KINDS
+};
+
 enum chrome_item {
 	CHROME_OPENS,   /* [ or { around everything */
 	CHROME_LISTS,   /* "traceEvents":[ */
@@ -286,10 +294,10 @@ struct chrome_reading {
 	bool looked_ahead;
 	bool has_frames; /* of the whole file */
 
-	struct tabletext class_names[2]; /* cat -> trace.planned[]; [1]: of events with a call stack */
-	uint32_t title_bytes;            /* used bytes of CHROME_MAX_TITLES */
+	struct tabletext class_names[CHROME_STACK_KINDS]; /* cat -> trace.planned[] */
+	uint32_t title_bytes;                             /* used bytes of CHROME_MAX_TITLES */
 	struct class *recent, *gaps;
-	bool recent_stack;
+	uint8_t recent_stack; /* enum chrome_stack_kind */
 
 	enum chrome_dialect dialect;
 	bool forced_dialect; /* by the user */

@@ -272,14 +272,15 @@ static void read_track_name(struct chrome_reading *st)
 /* ---- classes and nesting ---- */
 
 /* Returns the plan for a category: of the user, else that of the dialect. */
-static const struct plan *find_plan(struct chrome_reading *st, struct slice cat, bool has_stack)
+static const struct plan *find_plan(struct chrome_reading *st, struct slice cat, enum chrome_stack_kind stack)
 {
+	static const char *const prefixes[CHROME_STACK_KINDS] = { "", "stack:", "sample:" };
 	const struct trace *const trace = st->r->trace;
 	const struct plan *const m = trace_find_plan(trace, cat, NULL, NULL);
 
 	if (m != NULL)
 		return m;
-	const struct slice name = arena_printf(&st->scratch, "%s%s:%.*s", has_stack ? "stack:" : "",
+	const struct slice name = arena_printf(&st->scratch, "%s%s:%.*s", prefixes[stack],
 	                                       chrome_dialects[st->dialect], (int)cat.n, cat.p);
 	return name.p != NULL ? trace_find_plan(trace, name, NULL, NULL) : NULL;
 }
@@ -302,19 +303,21 @@ static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
 	struct slice cat = find_category(st);
-	const bool has_stack = st->rec.of[CHROME_SF].kind != JSON_ABSENT;
+	const enum chrome_stack_kind stack = st->rec.of[CHROME_SF].kind == JSON_ABSENT ? CHROME_STACK_NONE
+	                                     : chrome_is_sample(st)                    ? CHROME_STACK_SAMPLE
+	                                                                               : CHROME_STACK_EVENT;
 
 	if (cat.p == NULL)
 		return NULL;
-	if (st->recent != NULL && slice_equal(st->recent->name, cat) && st->recent_stack == has_stack)
+	if (st->recent != NULL && slice_equal(st->recent->name, cat) && st->recent_stack == stack)
 		return st->recent;
-	struct tabletext *const names = &st->class_names[has_stack];
+	struct tabletext *const names = &st->class_names[stack];
 	uint32_t known = tabletext_get(names, cat);
 	if (known == TABLE_NONE && cat.n > CHROME_MAX_TITLE) {
 		cat = fit_title(st, st, cat);
 		known = tabletext_get(names, cat);
 	}
-	st->recent_stack = has_stack;
+	st->recent_stack = (uint8_t)stack;
 	if (known != TABLE_NONE)
 		return st->recent = trace->planned[known];
 	if (trace->nclasses >= CHROME_MAX_CLASSES) {
@@ -324,7 +327,7 @@ static struct class *event_class(struct chrome_reading *st)
 	}
 	const struct slice name = textscan_slice(cat.p, cat.n);
 	struct class *const c =
-	    trace_plan_class(trace, &(struct class){ .name = name, .plan = find_plan(st, name, has_stack) });
+	    trace_plan_class(trace, &(struct class){ .name = name, .plan = find_plan(st, name, stack) });
 	if (c == NULL || !tabletext_put(names, c->name, c->index))
 		return NULL;
 	return st->recent = c;

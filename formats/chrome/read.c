@@ -495,8 +495,8 @@ static void close_reader(struct reader *r)
 	chrome_frames_free(&st->frames);
 	cpu_profiles_free(&st->profiles.all);
 	chrome_damage_free(st);
-	tabletext_free(&st->class_names[0]);
-	tabletext_free(&st->class_names[1]);
+	for (unsigned i = 0; i < CHROME_STACK_KINDS; i++)
+		tabletext_free(&st->class_names[i]);
 	arena_free(&st->scratch);
 }
 

@@ -106,7 +106,9 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 		if (m != CHROME_MEMBERS && rec->of[m].p != w.value.p)
 			continue; /* the name occurs again */
 		if (m == CHROME_SF && chrome_call_stack(st, b, &w.value, &stack)) {
-			if (!add_field(b, e, args, SLICE_LIT("stack"), stack))
+			if (!add_field(b, e, args,
+			               chrome_is_sample(st) ? SLICE_LIT("callstack") : SLICE_LIT("stack"),
+			               stack))
 				return false;
 		} else if (!is_read(st, m, &w.value)) {
 			const struct slice key = json_token_text(&w.key);
