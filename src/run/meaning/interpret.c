@@ -330,10 +330,10 @@ static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, 
 
 /* ---- one event ---- */
 
-/* Returns the plan for an event of this name, or NULL. */
-static inline const struct known_class *choose_plan(const struct known_class *k, struct slice name)
+/* Returns the plan for an event by its name, or NULL. */
+static inline const struct known_class *choose_plan(const struct known_class *k, const struct event *e)
 {
-	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, name))
+	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, e->name))
 		k = k->otherwise;
 	return k;
 }
@@ -367,7 +367,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 {
 	struct stepped found;
 
-	k = choose_plan(k, e->name);
+	k = choose_plan(k, e);
 	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k == NULL)
@@ -401,7 +401,7 @@ static bool interpret_untimed(struct interpret *in, struct batch *b, struct even
                               const struct known_class *k)
 {
 	if (k->m != NULL)
-		k = choose_plan(k, e->name);
+		k = choose_plan(k, e);
 	if (k != NULL && k->m != NULL) {
 		steps_define(in, b, e, k->steps);
 		if (k->learns)
