@@ -280,8 +280,9 @@ static inline uint64_t d9_bytes_offset(const struct d9_bytes *b)
 	return input_offset(b->in, b->p);
 }
 
-/* Reads a LEB128 number that was checked to have at most D9_VARINT_MAX bytes. */
-static inline uint64_t d9_varint(const char **p)
+/* Reads a LEB128 number that was checked to have at most D9_VARINT_MAX bytes.  Inlined, so that the caller's
+ * position has a register. */
+static inline __attribute__((always_inline)) uint64_t d9_varint(const char **p)
 {
 	uint64_t byte = (unsigned char)*(*p)++, v = byte & 0x7f;
 

@@ -485,9 +485,11 @@ INLINE uint64_t read_varint(const char **p)
 	return d9_varint(p);
 }
 
-/* Adds the fields of the checked event f, whose values begin at p. */
-INLINE void read_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
-                        struct batch *b, struct event *e)
+/* Adds the fields of the checked event f, whose values begin at p.  Not inlined, so that its variables have
+ * registers. */
+static __attribute__((noinline)) void read_fields(struct d9_state *st, const struct d9_schema *s,
+                                                  const struct record *f, const char *p, struct batch *b,
+                                                  struct event *e)
 {
 	struct field *const first = batch_fields(b, s->nfields), *to = first;
 
