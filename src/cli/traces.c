@@ -269,7 +269,8 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	job.arrange.bare = (job.read.want & WANT_FIELDS) == 0;
 	job.arrange.arrows_alone = tables && asked->flows && stats_tables_count(asked) == 1;
 	job.to.hooks.settle = settle;
-	const bool ok = stats_init(&s->stats) && stats_group(&s->stats, how->by, how->sum_of) &&
+	stats_init(&s->stats);
+	const bool ok = stats_group(&s->stats, how->by, how->sum_of) &&
 	                stats_thread_begin(&s->thread, &s->stats, t->helpers + 1);
 	if (tables) {
 		stats_tables_begin(&s->tables, how->tables);

@@ -310,7 +310,10 @@ static bool add_to_run(struct compare *c, struct compare_run *run, const struct 
 /* Sets the keys of a run's table, before the first addition to it. */
 static bool begin_run(struct compare *c, struct compare_run *run)
 {
-	return run->any || (stats_init(&run->table) && stats_group(&run->table, &c->by, SLICE_LIT("")));
+	if (run->any)
+		return true;
+	stats_init(&run->table);
+	return stats_group(&run->table, &c->by, SLICE_LIT(""));
 }
 
 /* The keys of the first table apply to all runs, unless --by sets others.  Returns false after a message. */
@@ -341,7 +344,8 @@ static bool read_table(struct compare *c, struct compare_run *run)
 	if (!table_file_read(&w, run->path))
 		return false;
 	f.text = slice_of(w.p, w.n);
-	bool ok = stats_init(&table) && stats_read(&f);
+	stats_init(&table);
+	bool ok = stats_read(&f);
 	if (!ok && f.why[0] != '\0')
 		say_of(run->path, "%s", show_path(&why, f.why));
 	else if (!ok)

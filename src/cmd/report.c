@@ -128,7 +128,8 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
 		job.in.npaths = 1;
 		job.in.operand = &traces->list[i].operand;
 		job.to.hooks.opened = NULL; /* the hook counts files of the page */
-		bool ok = stats_init(&s) && read_events(m, &p, &job, &s, PAGE_STACKS, side);
+		stats_init(&s);
+		bool ok = read_events(m, &p, &job, &s, PAGE_STACKS, side);
 		if (ok) {
 			const struct run_report run = pipeline_report(p);
 			if (run.format != NULL)
@@ -154,9 +155,7 @@ static bool compare(struct making *m)
 
 	m->compared = true;
 	for (int i = 0; i < CHANGE_SIDES; i++)
-		if (!stats_init(sides[i]) ||
-		    !stats_group(sides[i], &(struct group_by){ .n = 0 }, SLICE_LIT("")))
-			return false;
+		stats_init(sides[i]);
 	if (!read_side(m, old, 0, two ? 1 : old->n, CHANGE_OLD) ||
 	    !read_side(m, new, two ? 1 : 0, new->n, CHANGE_NEW))
 		return false;
@@ -303,7 +302,8 @@ bool page_run(struct page_run *r)
 		m->run = r;
 		page_init(&m->page);
 		progress_init(&r->options->progress, r->options);
-		ok = !m->page.no_memory && stats_init(&m->stats) && make(m, paths);
+		stats_init(&m->stats);
+		ok = !m->page.no_memory && make(m, paths);
 		progress_clear(&r->options->progress);
 		stats_free(&m->stats);
 		stats_tables_free(&m->tables);

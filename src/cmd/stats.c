@@ -446,9 +446,10 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 
 	options_init(&r->options, cmd, argc, argv);
 	if (options_parse(&r->options, &s) && parse_table(&s) && check_tables(&s) && check_together(&s)) {
-		const bool ok = stats_init(&s.joint) && (s.words_by == NULL && s.words_sum == NULL && s.merge
-		                                             ? true
-		                                             : stats_group(&s.joint, &s.by, s.sum_of));
+		/* without them, the tables have keys and a field */
+		const bool keyless = s.merge && s.words_by == NULL && s.words_sum == NULL;
+		stats_init(&s.joint);
+		const bool ok = keyless || stats_group(&s.joint, &s.by, s.sum_of);
 		r->layout = s.full ? STATS_LAYOUT : 0;
 		if (s.merge ? options_name_traces(&r->options) && traces_begin_report(r, s.form == FORM_JSON)
 		            : traces_begin(r, s.form == FORM_JSON)) {

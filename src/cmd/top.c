@@ -64,10 +64,9 @@ static bool find_group(struct top *t, const struct batch *b, const struct event 
 	struct span_table *const table = &t->stats.spans;
 
 	*group = groups_find(&t->stats, &table->set, b, e);
-	if (*group == NAMES_FAILED || (*group != NAMES_OTHER && !array_reach(&table->groups, &table->cap,
-	                                                                     *group, sizeof *table->groups)))
+	struct span_group *const g = groups_at(&table->groups, &table->cap, sizeof *g, *group, &table->other);
+	if (g == NULL)
 		return false;
-	struct span_group *const g = *group == NAMES_OTHER ? &table->other : &table->groups[*group];
 	g->count++;
 	histogram_add(&g->durations, &t->stats.pool, e->dur);
 	return true;
@@ -469,7 +468,8 @@ static void list_longest(struct trace_slot *slot)
 	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
 	t->items.limit = (uint32_t)run->n;
 	t->lacking = (uint32_t)((UINT64_C(1) << run->fields.n) - 1);
-	const bool ok = stats_init(&t->stats) && stats_group(&t->stats, &run->by, SLICE_LIT(""));
+	stats_init(&t->stats);
+	const bool ok = stats_group(&t->stats, &run->by, SLICE_LIT(""));
 	t->stats.file = slice_str(slot->path);
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.ahead = slot->helpers > 0;

@@ -359,6 +359,18 @@ uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct 
 	return find_group(s, set, values);
 }
 
+void *groups_at(void *list, uint32_t *n, size_t size, uint32_t number, void *other)
+{
+	char *first;
+
+	if (number == NAMES_OTHER)
+		return other;
+	if (number == NAMES_FAILED || !array_reach(list, n, number, size))
+		return NULL;
+	memcpy(&first, list, sizeof first);
+	return first + number * size;
+}
+
 /* ---- sums of numeric fields: of --sum, and of those that the vocabulary names (`bytes`) ---- */
 
 /* Gets the number in a value, also from a text or JSON.  Returns false if there is none. */
@@ -418,10 +430,11 @@ bool groups_count_bytes(struct stats *s, struct span_table *t, uint32_t number, 
 
 	if (bytes == NULL)
 		return true;
-	if (number != NAMES_OTHER && !array_reach(&t->bytes, &t->nbytes, number, sizeof *t->bytes))
+	struct total *const sum = groups_at(&t->bytes, &t->nbytes, sizeof *sum, number, &t->other_bytes);
+	if (sum == NULL)
 		return false;
 	s->has_bytes = true;
-	total_add(number == NAMES_OTHER ? &t->other_bytes : &t->bytes[number], bytes_in(bytes, b, e));
+	total_add(sum, bytes_in(bytes, b, e));
 	return true;
 }
 

@@ -87,24 +87,27 @@ bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row
                     const struct histogram_pool *of)
 {
 	const uint32_t number = row->other ? NAMES_OTHER : find_span(s, t, row->values);
+	struct span_group *const group = groups_at(&t->groups, &t->cap, sizeof *group, number, &t->other);
 
-	if (number == NAMES_FAILED ||
-	    (number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, number, sizeof *t->groups)))
+	if (group == NULL)
 		return false;
-	add_group(s, number == NAMES_OTHER ? &t->other : &t->groups[number], row->group, of);
+	add_group(s, group, row->group, of);
 	if (row->sum != NULL) {
-		if (number != NAMES_OTHER && !array_reach(&t->sums, &t->nsums, number, sizeof *t->sums))
+		struct span_sum *const sum =
+		    groups_at(&t->sums, &t->nsums, sizeof *sum, number, &t->other_sum);
+		if (sum == NULL)
 			return false;
-		struct span_sum *const sum = number == NAMES_OTHER ? &t->other_sum : &t->sums[number];
 		add_total(s, &sum->whole, total_of(row->sum->whole));
 		sum->real += row->sum->real;
 		add_u64(s, &sum->values, row->sum->values);
 		add_u64(s, &sum->negative, row->sum->negative);
 	}
 	if (row->bytes > 0) {
-		if (number != NAMES_OTHER && !array_reach(&t->bytes, &t->nbytes, number, sizeof *t->bytes))
+		struct total *const bytes =
+		    groups_at(&t->bytes, &t->nbytes, sizeof *bytes, number, &t->other_bytes);
+		if (bytes == NULL)
 			return false;
-		add_total(s, number == NAMES_OTHER ? &t->other_bytes : &t->bytes[number], row->bytes);
+		add_total(s, bytes, row->bytes);
 	}
 	if (t == &s->async)
 		return true;
@@ -145,11 +148,10 @@ bool stats_add_count(struct stats *s, struct tally *t, const struct slice *value
 	if (!other)
 		number =
 		    t->grouped != NULL ? groups_find_texts(s, &t->set, v) : names_index(&t->names, v[0], 0);
-	if (number == NAMES_FAILED ||
-	    (number != NAMES_OTHER && !array_reach(&t->counts, &t->cap, number, sizeof *t->counts)))
-		return false;
-	add_u64(s, number == NAMES_OTHER ? &t->other : &t->counts[number], count);
-	return true;
+	uint64_t *const to = groups_at(&t->counts, &t->cap, sizeof *to, number, &t->other);
+	if (to != NULL)
+		add_u64(s, to, count);
+	return to != NULL;
 }
 
 static bool merge_tally(struct stats *into, struct tally *to, const struct tally *t)

@@ -555,13 +555,12 @@ static bool regroup(struct stats *s)
 	static const struct group_by none = { .n = 0 };
 	struct stats plain;
 
-	if (!stats_init(&plain))
-		return false;
+	stats_init(&plain);
 	struct slice field = arena_copy(&plain.text, s->sum_of);
 	bool ok = field.p != NULL && stats_group(&plain, &none, field) && stats_end(s) &&
 	          stats_merge(&plain, s) && stats_end(&plain);
 	stats_free(s);
-	ok = stats_init(s) && ok;
+	stats_init(s);
 	field = ok ? arena_copy(&s->text, plain.sum_of) : field;
 	ok = ok && field.p != NULL && stats_group(s, &none, field) && stats_merge(s, &plain);
 	stats_free(&plain);
@@ -715,8 +714,7 @@ static bool read_input(struct reading *r, struct json_token *input)
 	struct stats s;
 	struct stats_origin o = { .path = SLICE_LIT(""), .format = SLICE_LIT(""), .dialect = SLICE_LIT("") };
 
-	if (!stats_init(&s))
-		return out_of_memory(r);
+	stats_init(&s);
 	s.joint = true;
 	s.zero_ns = r->file->into->zero_ns;
 	r->s = &s;

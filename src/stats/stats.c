@@ -64,7 +64,7 @@ void stats_thread_end(struct stats_thread *t)
 
 /* ---- stats ---- */
 
-bool stats_init(struct stats *s)
+void stats_init(struct stats *s)
 {
 	*s = (struct stats){ .first_ns = UINT64_MAX };
 	self_times_init(&s->times);
@@ -75,7 +75,6 @@ bool stats_init(struct stats *s)
 	names_init(&s->counters.names, &s->text);
 	names_init(&s->classes.names, &s->text);
 	series_init(&s->series, &s->text);
-	return true;
 }
 
 void stats_free(struct stats *s)
@@ -140,11 +139,7 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 	*name = names_index(&t->names, e->name, category);
 	if (*name == NAMES_FAILED)
 		return false;
-	if (*name == NAMES_OTHER || *name < t->cap)
-		return true;
-	if (!array_reach(&t->groups, &t->cap, *name, sizeof *t->groups))
-		return false;
-	return true;
+	return *name == NAMES_OTHER || array_reach(&t->groups, &t->cap, *name, sizeof *t->groups);
 }
 
 /* Like find_span_name(), with a cache. */
@@ -187,10 +182,12 @@ static inline void count_span(struct stats *s, struct span_group *g, const struc
 
 static bool add_decade(struct span_table *t, uint32_t number, uint64_t ns)
 {
-	if (number != NAMES_OTHER && !array_reach(&t->decades, &t->ndecades, number, sizeof *t->decades))
-		return false;
-	(number == NAMES_OTHER ? t->other_decades : t->decades[number])[span_decade(ns)]++;
-	return true;
+	uint64_t *const decades =
+	    groups_at(&t->decades, &t->ndecades, sizeof *t->decades, number, t->other_decades);
+
+	if (decades != NULL)
+		decades[span_decade(ns)]++;
+	return decades != NULL;
 }
 
 static bool add_example(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
@@ -212,10 +209,11 @@ static bool add_example(struct stats *s, struct span_table *t, uint32_t number, 
 static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
                     const struct event *e)
 {
-	if (number != NAMES_OTHER && !array_reach(&t->sums, &t->nsums, number, sizeof *t->sums))
-		return false;
-	groups_sum(s, number == NAMES_OTHER ? &t->other_sum : &t->sums[number], b, e);
-	return true;
+	struct span_sum *const sum = groups_at(&t->sums, &t->nsums, sizeof *sum, number, &t->other_sum);
+
+	if (sum != NULL)
+		groups_sum(s, sum, b, e);
+	return sum != NULL;
 }
 
 /* Finds the number of a span's group, and ensures the group. */
@@ -227,8 +225,7 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 			return false;
 	} else {
 		*number = groups_find(s, &t->set, b, e);
-		if (*number == NAMES_FAILED ||
-		    (*number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *number, sizeof *t->groups)))
+		if (groups_at(&t->groups, &t->cap, sizeof *t->groups, *number, &t->other) == NULL)
 			return false;
 	}
 	const struct plan *const m = e->cls->plan;
@@ -254,6 +251,15 @@ static bool add_span(struct stats *s, const struct batch *b, const struct event 
 	return true;
 }
 
+static bool count_one(struct tally *t, uint32_t number)
+{
+	uint64_t *const count = groups_at(&t->counts, &t->cap, sizeof *count, number, &t->other);
+
+	if (count != NULL)
+		++*count;
+	return count != NULL;
+}
+
 /* Counts a name.  *number: its number, or NAMES_OTHER. */
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
@@ -266,31 +272,11 @@ static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 		*number = k->name;
 		return true;
 	}
-	uint32_t i = names_index(&t->names, name, 0);
-	*number = i;
-	if (i == NAMES_FAILED)
+	*number = names_index(&t->names, name, 0);
+	if (!count_one(t, *number))
 		return false;
-	if (i == NAMES_OTHER) {
-		t->other++;
-		return true;
-	}
-	if (!array_reach(&t->counts, &t->cap, i, sizeof *t->counts))
-		return false;
-	t->counts[i]++;
-	stats_known_set(k, key, &t->names, i);
-	return true;
-}
-
-static bool tally_group(struct stats *s, struct tally *t, const struct batch *b, const struct event *e)
-{
-	const uint32_t number = groups_find(s, &t->set, b, e);
-
-	if (number == NAMES_OTHER)
-		t->other++;
-	else if (number == NAMES_FAILED || !array_reach(&t->counts, &t->cap, number, sizeof *t->counts))
-		return false;
-	else
-		t->counts[number]++;
+	if (*number != NAMES_OTHER)
+		stats_known_set(k, key, &t->names, *number);
 	return true;
 }
 
@@ -338,7 +324,7 @@ static bool add_event(struct stats *s, const struct batch *b, const struct event
 		return add_span(s, b, e);
 	case PHASE_INSTANT:
 		return s->by.n == 0 ? tally_add(&s->instants, e->name, &number)
-		                    : tally_group(s, &s->instants, b, e);
+		                    : count_one(&s->instants, groups_find(s, &s->instants.set, b, e));
 	case PHASE_COUNTER:
 		return add_counter(s, b, e);
 	case PHASE_BEGIN: /* the engine pairs them into spans */

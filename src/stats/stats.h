@@ -284,8 +284,8 @@ struct stats {
 	unsigned __int128 busy; /* self times of all spans that are not waiting, ns; after stats_end() */
 };
 
-/* The struct must not move afterwards.  Returns false on OOM. */
-bool stats_init(struct stats *s);
+/* The struct must not move afterwards. */
+void stats_init(struct stats *s);
 
 struct span_row;
 
@@ -338,6 +338,10 @@ uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch 
 
 /* The same for a group whose values are texts. */
 uint32_t groups_find_texts(struct stats *s, struct group_set *set, const struct slice *texts);
+
+/* Returns the element with the number of a name or group, and extends the list if it is shorter; `other` for
+ * NAMES_OTHER.  NULL for NAMES_FAILED, or on OOM.  list: address of a pointer to n elements. */
+void *groups_at(void *list, uint32_t *n, size_t size, uint32_t number, void *other);
 
 /* Adds the value of stats.sum_of, if the event has it. */
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);

@@ -450,7 +450,8 @@ static bool add_runs(struct pairing *p)
 static bool join_side(struct change_side *side)
 {
 	const struct stats *const first = side->runs[0];
-	bool ok = stats_init(&side->joint) && stats_group(&side->joint, &first->by, SLICE_LIT(""));
+	stats_init(&side->joint);
+	bool ok = stats_group(&side->joint, &first->by, SLICE_LIT(""));
 
 	for (size_t i = 0; ok && i < side->nruns; i++) {
 		ok = change_add(&side->joint, side->runs[i], NULL, false);

@@ -51,7 +51,7 @@ static void count(struct rig *g, const char *by, const char *sum)
 	struct group_by keys;
 	char why[256];
 
-	cr_assert(stats_init(&g->stats));
+	stats_init(&g->stats);
 	cr_assert(group_by_parse(&keys, by, why, sizeof why), "%s", why);
 	cr_assert(stats_group(&g->stats, &keys, slice_str(sum)));
 	for (uint32_t i = 0; i < EVENTS; i += 500) {
@@ -176,7 +176,8 @@ Test(groups, are_bounded)
 	size_t n;
 
 	fill(g, 5);
-	cr_assert(stats_init(&g->stats) && group_by_parse(&by, "arg:size", why, sizeof why) &&
+	stats_init(&g->stats);
+	cr_assert(group_by_parse(&by, "arg:size", why, sizeof why) &&
 	          stats_group(&g->stats, &by, SLICE_LIT("")));
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct field f = { SLICE_LIT("size"), { .type = VALUE_U32, .u64 = i } };
