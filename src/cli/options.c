@@ -216,30 +216,42 @@ static bool set_help(void *run, struct options *o, const char *arg)
 	return false;
 }
 
-static bool set_from(void *run, struct options *o, const char *arg)
+static bool is_fit(const struct format *f, bool reads)
 {
-	struct nearest near = { .typed = arg };
+	return reads ? f->reader != NULL : f->writer != NULL;
+}
+
+const struct format *options_format(struct options *o, const char *name, bool reads, const char *advice)
+{
+	const struct format *const named = format_by_name(name), *const by_suffix = format_of_suffix(name);
+	const char *const option = reads ? "--from" : "--to", *const put = reads ? "input" : "output";
+	struct nearest near = { .typed = name };
 	struct shown_path shown;
 
-	o->from = format_by_name(arg);
-	if (o->from != NULL && o->from->reader != NULL)
-		return true;
-	if (o->from != NULL)
-		return options_mistake(
-		    o, "format %s can be written, but not read; tracetool formats lists them", o->from->name);
+	if (named != NULL && is_fit(named, reads))
+		return named;
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL)
+		if (is_fit(*f, reads))
 			nearest_add(&near, (*f)->name);
-	const struct format *const by_suffix = format_of_suffix(arg);
-	show_path(&shown, arg);
-	if (by_suffix != NULL && by_suffix->reader != NULL)
-		return options_mistake(o,
-		                       "--from takes the name of a format, not the suffix %s: use --from %s",
-		                       shown.s, by_suffix->name);
-	if (near.name != NULL)
-		return options_mistake(o, "there is no input format named %s; did you mean %s?", shown.s,
-		                       near.name);
-	return options_mistake(o, "there is no input format named %s; tracetool formats lists them", shown.s);
+	show_path(&shown, name);
+	if (named != NULL)
+		options_mistake(o, "format %s can be %s, but not %s; %s", named->name,
+		                reads ? "written" : "read", reads ? "read" : "written", advice);
+	else if (by_suffix != NULL && is_fit(by_suffix, reads))
+		options_mistake(o, "%s takes the name of a format, not the suffix %s: use %s %s", option,
+		                shown.s, option, by_suffix->name);
+	else if (near.name != NULL)
+		options_mistake(o, "there is no %s format named %s; did you mean %s?", put, shown.s,
+		                near.name);
+	else
+		options_mistake(o, "there is no %s format named %s; %s", put, shown.s, advice);
+	return NULL;
+}
+
+static bool set_from(void *run, struct options *o, const char *arg)
+{
+	o->from = options_format(o, arg, true, "tracetool formats lists them");
+	return o->from != NULL;
 }
 
 static bool set_vocabulary(void *run, struct options *o, const char *arg)

@@ -92,6 +92,10 @@ bool options_parse(struct options *o, void *run);
 /* Finds the traces of the operands; a folder may have several.  Always end with trace_groups_free(). */
 bool options_traces(struct options *o, struct trace_groups *traces);
 
+/* Finds the format of --from (reads) or --to by its name.  advice: the end of messages that propose no
+ * format.  Returns NULL after a message. */
+const struct format *options_format(struct options *o, const char *name, bool reads, const char *advice);
+
 /* The index of arg among the words; -1 after a message, with o->status set. */
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words);
 

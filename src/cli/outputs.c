@@ -20,50 +20,6 @@
 
 /* ---- format of an output ---- */
 
-/* Writes all formats that can be written, "chrome (.json), htdump (.htdump)". */
-static void put_formats(struct text *t)
-{
-	const char *comma = "";
-
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		if ((*f)->writer == NULL)
-			continue;
-		text_printf(t, "%s%s (", comma, (*f)->name);
-		for (const char *const *s = (*f)->suffixes; *s != NULL; s++)
-			text_printf(t, "%s%s", s > (*f)->suffixes ? " " : "", *s);
-		text_str(t, ")");
-		comma = ", ";
-	}
-	text_char(t, '\0');
-}
-
-static const struct format *named_format(struct options *o, const char *to, const char *all)
-{
-	const struct format *const named = format_by_name(to);
-	struct nearest near = { .typed = to };
-	struct shown_path shown;
-
-	if (named != NULL && named->writer != NULL)
-		return named;
-	show_path(&shown, to);
-	const struct format *const by_suffix = named == NULL ? format_of_suffix(to) : NULL;
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL)
-			nearest_add(&near, (*f)->name);
-	if (named != NULL)
-		options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
-		                named->name, all);
-	else if (by_suffix != NULL)
-		options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s", shown.s,
-		                by_suffix->name);
-	else if (near.name != NULL)
-		options_mistake(o, "there is no output format named %s; did you mean %s?", shown.s,
-		                near.name);
-	else
-		options_mistake(o, "there is no output format named %s; --to takes one of %s", shown.s, all);
-	return NULL;
-}
-
 /* The format that the name states in lower case; NULL: none. */
 static const struct format *format_in_lower_case(const char *out)
 {
@@ -126,12 +82,22 @@ static const struct format *format_by_name_of(struct options *o, const char *out
 
 const struct format *output_format(struct options *o, const char *to, const char *out)
 {
-	struct text all = { .p = NULL };
+	struct text advice = { .p = NULL }; /* "--to takes one of chrome (.json), csv (.csv)" */
 
-	put_formats(&all);
-	const char *const list = all.failed ? "those of tracetool formats" : all.p;
-	const struct format *const f = to != NULL ? named_format(o, to, list) : format_by_name_of(o, out);
-	text_free(&all);
+	if (to == NULL)
+		return format_by_name_of(o, out);
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		if ((*f)->writer == NULL)
+			continue;
+		text_printf(&advice, "%s%s (", advice.n > 0 ? ", " : "--to takes one of ", (*f)->name);
+		for (const char *const *k = (*f)->suffixes; *k != NULL; k++)
+			text_printf(&advice, "%s%s", k > (*f)->suffixes ? " " : "", *k);
+		text_char(&advice, ')');
+	}
+	text_char(&advice, '\0');
+	const struct format *const f =
+	    options_format(o, to, false, advice.failed ? "tracetool formats lists them" : advice.p);
+	text_free(&advice);
 	return f;
 }
 

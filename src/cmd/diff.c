@@ -251,10 +251,15 @@ static void put_nothing_same(struct text *t, const struct diff *v)
 	text_str(t, before[0] == ',' ? ")\n" : "\n");
 }
 
+static uint64_t count_differences(const struct differ *d)
+{
+	return d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
+}
+
 static void put_end(struct text *t, const struct diff *v)
 {
 	const struct differ *const d = &v->differ;
-	const uint64_t all = d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
+	const uint64_t all = count_differences(d);
 
 	if (!v->complete)
 		text_str(t, "not compared to the end: a trace could not be read\n");
@@ -303,12 +308,11 @@ static bool text_difference(struct text *t, const struct diff *v, const struct d
 
 static void text_end(struct text *t, const struct diff *v)
 {
-	const struct differ *const d = &v->differ;
 	struct text lines = { .p = NULL };
 
 	put_end(&lines, v);
 	put_lines(t, v, &lines);
-	if (d->changed + d->only[DIFFER_A] + d->only[DIFFER_B] > 0)
+	if (count_differences(&v->differ) > 0)
 		put_names(t, v);
 }
 
@@ -427,11 +431,9 @@ static void json_end(struct text *t, const struct diff *v)
 	json_out_u64(&o, "only_b", d->only[DIFFER_B]);
 	json_out_u64(&o, "times_full", d->full);
 	json_out_begin_after(&o, "\n ", "names", "[");
-	for (uint32_t i = 0; i < v->names.n; i++) {
-		const struct by_name_row *const r = &v->names.rows[i];
-		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0)
-			put_json_name(&o, r);
-	}
+	for (uint32_t i = 0; i < v->names.n; i++)
+		if (differs(&v->names.rows[i]))
+			put_json_name(&o, &v->names.rows[i]);
 	json_out_end(&o, "]}\n");
 }
 
@@ -662,7 +664,7 @@ static enum exit_status run(struct diff *d)
 	ok = ok && check_readable(d) && compare(d);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		pipeline_end(d->pipelines[i]);
-	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
+	differs = count_differences(&d->differ) > 0;
 	d->complete = ok && d->status < STATUS_UNREADABLE;
 	if (d->differ.names != NULL) /* both were begun */
 		d->form->end(&d->text, d);
