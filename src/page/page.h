@@ -13,10 +13,10 @@
  * The page of `report`: collects the shown data about the events of a trace in bounded memory, and writes the
  * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
- *   sketch.c    the events of a batch: the tree of stacks with self times, of one or two sides; each track
- * and counter over time: bins of 2^shift ns, and the longest spans; self time of each name in each process or
- * thread data.c      the JSON that the script of the page draws sections.c  text of a trace in the form that
- * the page shows, and the sections that need no script
+ *   sketch.c     stacks with self times; each track and counter over time, in bins of 2^shift ns, with its
+ *                longest spans; self time of each name in each process or thread
+ *   data.c       the JSON that the script of the page draws
+ *   sections.c   text of a trace as the page shows it, and the sections that need no script
  *
  * Events are in order of time.  Bins start at absolute multiples of their width, and widths only depend on
  * the events, so the page does not depend on the number of threads.

@@ -44,8 +44,11 @@ static void candidates_add(struct page_candidates *m, uint32_t what, float ns)
 	}
 }
 
-static void bin_join(struct page_bin *to, const struct page_bin *from)
+static void bin_join(void *bin, const void *other)
 {
+	struct page_bin *const to = bin;
+	const struct page_bin *const from = other;
+
 	to->busy += from->busy;
 	to->waiting += from->waiting;
 	for (unsigned i = 0; i < PAGE_CANDIDATES; i++) {
@@ -56,31 +59,34 @@ static void bin_join(struct page_bin *to, const struct page_bin *from)
 	}
 }
 
-static void value_join(struct page_value *to, const struct page_value *from)
+static void value_join(void *value, const void *other)
 {
+	struct page_value *const to = value;
+	const struct page_value *const from = other;
+
 	if (from->min > from->max)
 		return;
 	to->min = from->min < to->min ? from->min : to->min;
 	to->max = from->max > to->max ? from->max : to->max;
 }
 
-static void counters_coarsen(struct page *p, unsigned by)
+/* Joins each 2^by bins to one; *first and *n: the first bin and their number. */
+static void bins_coarsen(void *bins, size_t size, uint64_t *first, uint32_t *n, unsigned by,
+                         void (*join)(void *to, const void *from))
 {
-	for (uint32_t i = 0; i < p->nseries; i++) {
-		struct page_series *const s = &p->series[i];
-		const uint64_t first = s->first_bin >> by;
-		uint32_t n = 0;
-		for (uint32_t b = 0; b < s->nbins; b++) {
-			const uint32_t at = (uint32_t)(((s->first_bin + b) >> by) - first);
-			const struct page_value v = s->bins[b];
-			if (at == n)
-				s->bins[n++] = v;
-			else
-				value_join(&s->bins[at], &v);
-		}
-		s->first_bin = first;
-		s->nbins = n;
+	const uint64_t start = *first >> by;
+	char *const list = bins;
+	uint32_t kept = 0;
+
+	for (uint32_t b = 0; b < *n; b++) {
+		const uint32_t at = (uint32_t)(((*first + b) >> by) - start);
+		if (at < kept)
+			join(list + at * size, list + b * size);
+		else
+			memmove(list + kept++ * size, list + b * size, size);
 	}
+	*first = start;
+	*n = kept;
 }
 
 void sketch_coarsen(struct page *p, unsigned by)
@@ -91,21 +97,13 @@ void sketch_coarsen(struct page *p, unsigned by)
 		struct page_track *const k = &p->tracks[i];
 		if (k->nbins == 0)
 			continue;
-		const uint64_t first = k->first_bin >> by;
-		uint32_t n = 0;
-		for (uint32_t b = 0; b < k->nbins; b++) {
-			const uint32_t at = (uint32_t)(((k->first_bin + b) >> by) - first);
-			const struct page_bin bin = k->bins[b];
-			if (at == n)
-				k->bins[n++] = bin;
-			else
-				bin_join(&k->bins[at], &bin);
-		}
-		k->first_bin = first;
-		k->nbins = n;
-		p->all_bins += n;
+		bins_coarsen(k->bins, sizeof *k->bins, &k->first_bin, &k->nbins, by, bin_join);
+		p->all_bins += k->nbins;
 	}
-	counters_coarsen(p, by);
+	for (uint32_t i = 0; i < p->nseries; i++) {
+		struct page_series *const s = &p->series[i];
+		bins_coarsen(s->bins, sizeof *s->bins, &s->first_bin, &s->nbins, by, value_join);
+	}
 }
 
 /* Extends the time of the page to `until`. */
