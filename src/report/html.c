@@ -221,28 +221,22 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 	text_str(t, "</section>\n");
 }
 
-static void put_page_text(struct text *t, const struct text *part)
-{
-	if (part != NULL && part->n > 0)
-		text_add(t, part->p, part->n);
-}
-
 static void end(struct report *r, const struct report_totals *totals)
 {
 	const struct report_page *const page = r->context->page;
 
 	put_head(r);
 	if (page != NULL && !page->findings_first)
-		put_page_text(&r->out, &page->facts);
+		text_add(&r->out, page->facts.p, page->facts.n);
 	if (!r->failed) /* else a row may be incomplete */
 		put_findings(r, totals);
 	if (page != NULL && page->findings_first)
-		put_page_text(&r->out, &page->facts);
+		text_add(&r->out, page->facts.p, page->facts.n);
 	if (page != NULL)
-		put_page_text(&r->out, &page->sections);
+		text_add(&r->out, page->sections.p, page->sections.n);
 	text_str(&r->out, "</main>\n<script type=\"application/json\" id=\"data\">");
 	if (page != NULL && page->data.n > 0)
-		put_page_text(&r->out, &page->data);
+		text_add(&r->out, page->data.p, page->data.n);
 	else
 		text_str(&r->out, "null");
 	text_str(&r->out, "</script>\n<script>");

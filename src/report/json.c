@@ -153,7 +153,7 @@ const struct report_ops report_ndjson = {
 struct gitlab_state {
 	bool any;
 	struct text path; /* of the current file, with a NUL */
-	struct report_fingerprints fingerprints;
+	struct table64 fingerprints;
 };
 
 static void gitlab_finding(struct report *r, const struct report_file *file, const struct finding *f)
@@ -197,7 +197,7 @@ static void gitlab_free(struct report *r)
 	struct gitlab_state *const s = r->state;
 
 	text_free(&s->path);
-	report_fingerprints_free(&s->fingerprints);
+	table64_free(&s->fingerprints);
 }
 
 const struct report_ops report_gitlab = {

@@ -59,15 +59,10 @@ static inline enum level report_known_level(enum level level)
 
 /* ---- fingerprints: unchanged when a trace is recorded again, different for each finding of a run ---- */
 
-struct report_fingerprints {
-	struct table64 seen; /* hash -> number of uses */
-};
-
 /* Appends "0123456789abcdef:N", with the quotes: a hash of the rule, the file (from report_put_path()) and
- * the record, and the ordinal of the finding among those with this hash.  Returns false on OOM. */
-bool report_put_fingerprint(struct text *t, struct report_fingerprints *k, const char *file,
-                            const struct finding *f);
-void report_fingerprints_free(struct report_fingerprints *k);
+ * the record, and the ordinal of the finding among those with this hash.  seen: hash -> number of findings of
+ * the report so far.  Returns false on OOM. */
+bool report_put_fingerprint(struct text *t, struct table64 *seen, const char *file, const struct finding *f);
 
 /* Contents of a file of src/report/page/; `hash` is for the Content-Security-Policy. */
 struct page_asset {

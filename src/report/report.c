@@ -158,21 +158,15 @@ static uint64_t fnv_add(uint64_t hash, const char *s)
 	return hash;
 }
 
-bool report_put_fingerprint(struct text *t, struct report_fingerprints *k, const char *file,
-                            const struct finding *f)
+bool report_put_fingerprint(struct text *t, struct table64 *seen, const char *file, const struct finding *f)
 {
 	uint64_t hash = fnv_add(fnv_add(FNV_START, f->rule->id), file);
 
 	for (int i = 0; i < 64; i += 8)
 		hash = (hash ^ ((f->record >> i) & 0xff)) * FNV_PRIME;
-	const uint32_t before = table64_get(&k->seen, hash), now = before == TABLE_NONE ? 1 : before + 1;
+	const uint32_t before = table64_get(seen, hash), now = before == TABLE_NONE ? 1 : before + 1;
 	text_printf(t, "\"%016" PRIx64 ":%" PRIu32 "\"", hash, now);
-	return table64_put(&k->seen, hash, now);
-}
-
-void report_fingerprints_free(struct report_fingerprints *k)
-{
-	table64_free(&k->seen);
+	return table64_put(seen, hash, now);
 }
 
 /* ---- a report of any kind ---- */

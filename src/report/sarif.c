@@ -21,7 +21,7 @@ struct sarif_state {
 	uint32_t nrules, rules_cap;
 	const struct file_record *present; /* file of `path` */
 	struct text path, result;          /* with a NUL; text of one result */
-	struct report_fingerprints fingerprints;
+	struct table64 fingerprints;
 };
 
 /* Percent-encodes all bytes that URIs do not allow. */
@@ -257,7 +257,7 @@ static void free_state(struct report *r)
 	text_free(&s->path);
 	text_free(&s->result);
 	free(s->rules);
-	report_fingerprints_free(&s->fingerprints);
+	table64_free(&s->fingerprints);
 }
 
 const struct report_ops report_sarif = {
