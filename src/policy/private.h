@@ -41,7 +41,7 @@ bool policy_text(struct policy_draft *d, const struct yaml_node *node, const cha
 policy_reader policy_pattern;
 
 /* Reads a pattern, or a list of at most `max` patterns. */
-bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,
+bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what,
                      const struct slice **out, uint32_t *n);
 
 /* Reads a struct policy_range: an exact number, or {min, max}. */

@@ -66,7 +66,7 @@ bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const 
 	return yaml_is_glob(&d->yaml, node, what, *out);
 }
 
-bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,
+bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what,
                      const struct slice **out, uint32_t *n)
 {
 	struct slice *const texts = policy_alloc(d, yaml_count(node), sizeof *texts);
@@ -76,8 +76,8 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 		return false;
 	if (yaml_count(node) == 0)
 		return yaml_bad(&d->yaml, node, "%s is an empty list", what);
-	if (yaml_count(node) > max)
-		return yaml_bad(&d->yaml, node, "%s has more than %u entries", what, max);
+	if (yaml_count(node) > POLICY_MAX_NAMES)
+		return yaml_bad(&d->yaml, node, "%s has more than %u entries", what, POLICY_MAX_NAMES);
 	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
 		if (policy_pattern(d, item, what, &texts[i]))
 			i++;
@@ -338,7 +338,7 @@ static bool read_paths(struct policy_draft *d, const struct yaml_node *node, con
 {
 	struct policy_section *const s = section;
 
-	return policy_patterns(d, node, what, POLICY_MAX_NAMES, &s->paths, &s->npaths);
+	return policy_patterns(d, node, what, &s->paths, &s->npaths);
 }
 
 #define SECTION_KEYS                                                                                         \

@@ -366,7 +366,7 @@ static bool read_names(struct policy_draft *d, const struct yaml_node *node, con
 {
 	struct policy_tracks *const t = tracks;
 
-	return policy_patterns(d, node, what, POLICY_MAX_NAMES, &t->names, &t->nnames);
+	return policy_patterns(d, node, what, &t->names, &t->nnames);
 }
 
 static bool read_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what, void *tracks)
