@@ -326,24 +326,27 @@ bool text_json_f32(struct text *t, float v)
 
 /* ---- times and sizes ---- */
 
-void text_iso8601(struct text *t, uint64_t ns)
+/* Writes date and time of day, without a fraction. */
+static void put_seconds(struct text *t, uint64_t ns, char between)
 {
 	const time_t seconds = (time_t)(ns / 1000000000);
 	struct tm tm = { .tm_year = 70 };
 
 	gmtime_r(&seconds, &tm);
-	text_printf(t, "%04d-%02d-%02dT%02d:%02d:%02d.%09uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-	            tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ns % 1000000000));
+	text_printf(t, "%04d-%02d-%02d%c%02d:%02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+	            between, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+void text_iso8601(struct text *t, uint64_t ns)
+{
+	put_seconds(t, ns, 'T');
+	text_printf(t, ".%09uZ", (unsigned)(ns % 1000000000));
 }
 
 void text_wall(struct text *t, uint64_t ns)
 {
-	const time_t seconds = (time_t)(ns / 1000000000);
-	struct tm tm = { .tm_year = 70 };
-
-	gmtime_r(&seconds, &tm);
-	text_printf(t, "%04d-%02d-%02d %02d:%02d:%02d.%03u UTC", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-	            tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ns / 1000000 % 1000));
+	put_seconds(t, ns, ' ');
+	text_printf(t, ".%03u UTC", (unsigned)(ns / 1000000 % 1000));
 }
 
 /* digits: number of significant digits, 3 or 4. */
