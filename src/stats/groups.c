@@ -365,7 +365,7 @@ void *groups_at(void *list, uint32_t *n, size_t size, uint32_t number, void *oth
 
 	if (number == NAMES_OTHER)
 		return other;
-	if (number == NAMES_FAILED || !array_reach(list, n, number, size))
+	if (number >= *n && (number == NAMES_FAILED || !array_reach(list, n, number, size)))
 		return NULL;
 	memcpy(&first, list, sizeof first);
 	return first + number * size;
