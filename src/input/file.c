@@ -495,22 +495,6 @@ void input_widen_pipe(int fd)
 #endif
 }
 
-/* Moves the unread bytes to a new buffer with space after them. */
-static bool slide_window(struct input *in, struct stream *s)
-{
-	const size_t unread = (size_t)(in->end - in->p);
-	struct input_buffer *b = NULL;
-
-	if (unread <= SIZE_MAX / 4)
-		b = input_buffer_new(s->pool, unread * 2);
-	if (b == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
-		                  unread);
-	memcpy(b->bytes, in->p, unread);
-	input_show(in, b, b->bytes, b->bytes + unread);
-	return true;
-}
-
 static bool stream_end(struct input *in, const struct stream *s)
 {
 	in->last = true;
@@ -527,7 +511,7 @@ static bool stream_more(struct input *in)
 	if (s->ended)
 		return stream_end(in, s);
 	if (b == NULL || (size_t)(b->bytes + b->cap - in->end) < MIN_READ) {
-		if (!slide_window(in, s))
+		if (!input_widen(in, s->pool, NULL, 0))
 			return false;
 		b = s->source.current;
 	}

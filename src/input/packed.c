@@ -32,7 +32,7 @@ struct packed_bytes {
 	struct input_buffer *buffer; /* bytes read from the descriptor */
 };
 
-static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
+static void fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
 {
 	const struct input_buffer *b = &packed->mapping->buffer;
 	const size_t at = (size_t)io->offset;
@@ -45,7 +45,6 @@ static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
 		input_map_forget(packed->mapping, packed->forgotten, at);
 		packed->forgotten = at;
 	}
-	return true;
 }
 
 /* Waits for packed bytes, or for input_close(), as the writer of a pipe may never write. */
@@ -84,7 +83,10 @@ static bool fill_stream(struct packed_bytes *packed, struct unpack_io *io)
  * (errno), or on cancellation (errno 0). */
 static bool fill_packed(struct packed_bytes *packed, struct unpack_io *io)
 {
-	return packed->mapping != NULL ? fill_mapped(packed, io) : fill_stream(packed, io);
+	if (packed->mapping == NULL)
+		return fill_stream(packed, io);
+	fill_mapped(packed, io);
+	return true;
 }
 
 /* Takes over fd and probed.  If no descriptors are left, takes over neither and returns false with errno. */
@@ -271,23 +273,6 @@ static bool unpack_end(struct input *in, const struct unpack *u)
 	return input_fail(in, u->fault, "%s", u->io.fault);
 }
 
-/* Joins the unread bytes and the bytes of b in a new buffer of twice the size. */
-static bool join_buffers(struct input *in, struct unpack *u, const struct input_buffer *b)
-{
-	const size_t unread = (size_t)(in->end - in->p);
-	struct input_buffer *joined = NULL;
-
-	if (unread <= SIZE_MAX / 4)
-		joined = input_buffer_new(u->pool, (unread + b->len) * 2);
-	if (joined == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
-		                  unread);
-	memcpy(joined->bytes, in->p, unread);
-	memcpy(joined->bytes + unread, b->bytes + b->first, b->len);
-	input_show(in, joined, joined->bytes, joined->bytes + unread + b->len);
-	return true;
-}
-
 static bool unpack_more(struct input *in)
 {
 	struct unpack *u = (struct unpack *)in->source;
@@ -309,7 +294,7 @@ static bool unpack_more(struct input *in)
 		memcpy(current->bytes + (in->end - current->bytes), b->bytes + b->first, b->len);
 		in->end += b->len;
 	} else {
-		ok = join_buffers(in, u, b);
+		ok = input_widen(in, u->pool, b->bytes + b->first, b->len);
 	}
 	input_buffer_drop(b);
 	return ok;
@@ -420,7 +405,7 @@ bool input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 	u->source.file_size = m->buffer.cap;
 	u->source.can_reopen = true;
 	u->packed.mapping = m;
-	(void)fill_mapped(&u->packed, &u->io);
+	fill_mapped(&u->packed, &u->io);
 	return run_unpack(in, u);
 }
 

@@ -90,6 +90,10 @@ struct input *input_new(const char *path);
  * first. */
 void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end);
 
+/* Moves the unread bytes, and the n bytes at `more` after them, to the start of a new buffer of at least
+ * twice their number.  Returns false with the fault set on OOM. */
+bool input_widen(struct input *in, struct input_pool *pool, const char *more, size_t n);
+
 /* Reads the first window.  A fault after some bytes is reported when the bytes are consumed. */
 void input_prime(struct input *in);
 

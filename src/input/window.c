@@ -228,6 +228,22 @@ void input_show(struct input *in, struct input_buffer *b, const char *p, const c
 	hold_current(in);
 }
 
+bool input_widen(struct input *in, struct input_pool *pool, const char *more, size_t n)
+{
+	const size_t unread = (size_t)(in->end - in->p);
+	struct input_buffer *const b =
+	    unread <= SIZE_MAX / 4 ? input_buffer_new(pool, (unread + n) * 2) : NULL;
+
+	if (b == NULL)
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
+	memcpy(b->bytes, in->p, unread);
+	if (n > 0)
+		memcpy(b->bytes + unread, more, n);
+	input_show(in, b, b->bytes, b->bytes + unread + n);
+	return true;
+}
+
 bool input_more(struct input *in)
 {
 	if (in->last || in->ops == NULL) {
