@@ -1,6 +1,6 @@
 /*
- * Comparing names: globs and misspellings.  Globs with short parts use bit-parallel search (Shift-And,
- * Baeza-Yates and Gonnet): a pattern from an input must not take quadratic time.
+ * Comparing names: globs, misspellings, positions in sources.  Globs with short parts use bit-parallel search
+ * (Shift-And, Baeza-Yates and Gonnet): a pattern from an input must not take quadratic time.
  */
 #include "base/match.h"
 
@@ -282,4 +282,19 @@ uint32_t glob_stars(struct slice pattern)
 	for (uint32_t end = part_end(pattern, 0, &elements); end < pattern.n; stars++)
 		end = part_end(pattern, end + 1, &elements);
 	return stars;
+}
+
+/* ---- positions in sources ---- */
+
+struct slice slice_without_line(struct slice s)
+{
+	for (int i = 0; i < 2; i++) {
+		uint32_t n = s.n;
+		while (n > 0 && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
+			n--;
+		if (n == s.n || n < 2 || s.p[n - 1] != ':')
+			break;
+		s.n = n - 1;
+	}
+	return s;
 }

@@ -50,4 +50,8 @@ struct nearest {
 /* Compares one more known name.  Returns true if it is the nearest so far. */
 bool nearest_add(struct nearest *n, const char *known);
 
+/* Returns the path of a position in a source, "src/main.rs:115:9" or "src/main.rs:115"; other texts
+ * unchanged. */
+struct slice slice_without_line(struct slice s);
+
 #endif

@@ -37,23 +37,6 @@ static size_t visible_character(const char *p, size_t n)
 	return 0;
 }
 
-/* Returns the length before ":LINE" or ":LINE:COLUMN" at the end of a position in a source; the whole length
- * if the name is no position. */
-static uint32_t path_end(struct slice name)
-{
-	uint32_t end = name.n;
-
-	for (int part = 0; part < 2; part++) {
-		uint32_t i = end;
-		while (i > 0 && name.p[i - 1] >= '0' && name.p[i - 1] <= '9')
-			i--;
-		if (i == end || i < 2 || name.p[i - 1] != ':')
-			break;
-		end = i - 1;
-	}
-	return end;
-}
-
 /* Returns the offset of the part of a path that is the same on other machines and in other versions: after a
  * registry of packages, or a home folder. */
 static uint32_t path_begin(struct slice name, uint32_t end)
@@ -105,7 +88,7 @@ static void write_name(struct text *t, struct slice name, uint32_t i, uint32_t e
 /* Writes a pattern that fits the name; for a position in a source, also in other versions of the source. */
 static void write_name_pattern(struct text *t, struct slice name, bool *position)
 {
-	const uint32_t end = path_end(name);
+	const uint32_t end = slice_without_line(name).n;
 	const uint32_t begin = end < name.n ? path_begin(name, end) : 0;
 
 	text_clear(t);

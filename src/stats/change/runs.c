@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "yaml/yaml.h"
 
 /* ---- maps of names ---- */
@@ -64,20 +65,6 @@ static struct slice mapped(struct change_map *map, struct slice name)
 	return map->names[i].new;
 }
 
-/* Returns a location without line and column: src/main.rs for src/main.rs:115:9. */
-static struct slice without_line(struct slice name)
-{
-	for (int i = 0; i < 2; i++) {
-		uint32_t n = name.n;
-		while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
-			n--;
-		if (n == name.n || n < 2 || name.p[n - 1] != ':')
-			break;
-		name.n = n - 1;
-	}
-	return name;
-}
-
 /* Returns the key that a map applies to: the name, or if it is no key, the first one. */
 static unsigned mapped_key(const struct stats *s)
 {
@@ -104,7 +91,7 @@ static bool add_row(void *ctx, const struct span_table *t, struct span_row *row)
 	row->sum = NULL;
 	*name = mapped(a->map, *name);
 	if (a->ignore_lines && !row->other)
-		*name = without_line(*name);
+		*name = slice_without_line(*name);
 	return stats_add_span(a->run, to, row, &a->from->pool);
 }
 
@@ -126,12 +113,12 @@ uint64_t change_count_moved(const struct change *c)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < c->n && ok; i++) {
-		const struct slice name = c->pairs[i].keys[key], place = without_line(name);
+		const struct slice name = c->pairs[i].keys[key], place = slice_without_line(name);
 		if (!c->pairs[i].sides[CHANGE_NEW].there && place.n < name.n)
 			ok = tabletext_put(&gone, place, i);
 	}
 	for (uint32_t i = 0; i < c->n && ok; i++) {
-		const struct slice name = c->pairs[i].keys[key], place = without_line(name);
+		const struct slice name = c->pairs[i].keys[key], place = slice_without_line(name);
 		n += !c->pairs[i].sides[CHANGE_OLD].there && place.n < name.n &&
 		     tabletext_get(&gone, place) != TABLE_NONE;
 	}
