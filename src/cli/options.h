@@ -243,9 +243,6 @@ struct policy_options {
 	struct arena arena; /* for parts of arguments */
 };
 
-/* Arguments of --level and --fail-level, in the order of enum level; NULL-terminated. */
-extern const char *const policy_levels[], *const policy_fail_levels[];
-
 void policy_options_init(struct policy_options *p);
 void policy_options_free(struct policy_options *p);
 

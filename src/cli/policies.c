@@ -19,9 +19,6 @@
 
 /* ---- options ---- */
 
-const char *const policy_levels[] = { "note", "warning", "limit", "error", NULL };
-const char *const policy_fail_levels[] = { "note", "warning", "limit", "error", "never", NULL };
-
 void policy_options_init(struct policy_options *p)
 {
 	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE };

@@ -31,6 +31,9 @@
  * (*error is an errno value). */
 char *policy_find(const char *folder, const char *here, int *error);
 
+/* Words of `level` and `fail-level`, in the order of enum level; NULL-terminated. */
+extern const char *const policy_levels[], *const policy_fail_levels[];
+
 enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
 /* Adds a pattern of rule ids.  It is matched against all rules, and not kept.  level: for CHOICE_LEVEL.

@@ -149,6 +149,9 @@ bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
 
 /* ---- findings that count ---- */
 
+const char *const policy_levels[] = { "note", "warning", "limit", "error", NULL };
+const char *const policy_fail_levels[] = { "note", "warning", "limit", "error", "never", NULL };
+
 static bool report_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
                            struct slice rules)
 {
@@ -211,7 +214,6 @@ static bool read_ignore(struct policy_draft *d, const struct yaml_node *node, co
 
 static bool read_level(struct policy_draft *d, const struct yaml_node *node, const char *what, void *choice)
 {
-	static const char *const keywords[] = { "note", "warning", "limit", "error", NULL }; /* enum level */
 	bool ok = true;
 	uint32_t level;
 
@@ -221,17 +223,16 @@ static bool read_level(struct policy_draft *d, const struct yaml_node *node, con
 		return false;
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
 		ok &= yaml_is_first(&d->yaml, node, key) &&
-		      yaml_word(&d->yaml, key->next, "a level", keywords, &level) &&
+		      yaml_word(&d->yaml, key->next, "a level", policy_levels, &level) &&
 		      read_rule_pattern(d, key, what, choice, CHOICE_LEVEL, (enum level)level);
 	return ok;
 }
 
 static bool read_fail_level(struct policy_draft *d, const struct yaml_node *node, const char *what, void *to)
 {
-	static const char *const keywords[] = { "note", "warning", "limit", "error", "never", NULL };
 	uint32_t level;
 
-	if (!yaml_word(&d->yaml, node, what, keywords, &level))
+	if (!yaml_word(&d->yaml, node, what, policy_fail_levels, &level))
 		return false;
 	*(int *)to = (int)level;
 	return true;
