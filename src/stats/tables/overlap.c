@@ -225,12 +225,11 @@ bool overlap_add(struct overlap_table *o, const struct event *e)
 	       open_long(o, e);
 }
 
-bool overlap_end(struct overlap_table *o)
+void overlap_end(struct overlap_table *o)
 {
 	for (uint32_t i = 0; i < o->nprocesses; i++)
 		while (o->processes[i].n > 0)
 			run_until(o, &o->processes[i], o->processes[i].ends[0].end);
-	return true;
 }
 
 /* ---- report ---- */
