@@ -177,27 +177,32 @@ static inline uint32_t *memo_slot(struct perfetto_table *t, struct slice s)
 	return &t->memo[sum % PERFETTO_MEMO];
 }
 
-static inline bool is_known(const struct perfetto_table *t, uint32_t iid, struct slice s)
+/* Returns the iid of a text; TABLE_NONE: it has none yet. */
+static inline uint32_t find_entry(struct perfetto_table *t, struct slice s)
 {
-	return iid != 0 && texts_equal(t->entries[iid - 1].text, s);
+	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
+
+	if (known_text_is(known, s, 0))
+		return known->number;
+	uint32_t *const memo = memo_slot(t, s);
+	if (*memo == 0 || !texts_equal(t->entries[*memo - 1].text, s)) {
+		const uint32_t iid = tabletext_get(&t->iids, s);
+		if (iid == TABLE_NONE)
+			return iid;
+		*memo = iid;
+	}
+	known_text_set(known, s, 0, *memo);
+	return *memo;
 }
 
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
-	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
+	uint32_t iid = find_entry(t, s);
 
-	if (known_text_is(known, s, 0))
-		return use_entry(st, t, known->number);
-	uint32_t *const memo = memo_slot(t, s);
-	uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
 	if (iid == TABLE_NONE)
 		iid = define_text(st, kind, s);
-	if (iid == 0)
-		return 0;
-	*memo = iid;
-	known_text_set(known, s, 0, iid);
-	return use_entry(st, t, iid);
+	return iid != 0 ? use_entry(st, t, iid) : 0;
 }
 
 /* Returns the iid of a string that occurs again; 0 the first time. */
@@ -223,16 +228,8 @@ uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s)
 
 	if (s.n < MIN_STRING || s.n > MAX_TEXT)
 		return 0;
-	struct known_text *const known = known_text(t->known, PERFETTO_KNOWN, s, 0);
-	if (known_text_is(known, s, 0)) {
-		st->repeats++;
-		return use_entry(st, t, known->number);
-	}
-	uint32_t *const memo = memo_slot(t, s);
-	const uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
+	const uint32_t iid = find_entry(t, s);
 	if (iid != TABLE_NONE) {
-		*memo = iid;
-		known_text_set(known, s, 0, iid);
 		st->repeats++;
 		return use_entry(st, t, iid);
 	}

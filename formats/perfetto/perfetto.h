@@ -127,6 +127,26 @@ static inline void perfetto_lose(struct perfetto_state *st, enum perfetto_loss w
 	ledger_add(&st->chunk->ledger, &perfetto_losses[what], st->offset, count);
 }
 
+/* Starts a packet without a time, and its content: a field of TracePacket. */
+struct perfetto_packet {
+	size_t packet, content;
+};
+
+static inline struct perfetto_packet perfetto_open_packet(struct text *t, unsigned field)
+{
+	struct perfetto_packet p = { .packet = wire_open(t, TRACE_PACKET) };
+
+	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
+	p.content = wire_open(t, field);
+	return p;
+}
+
+static inline void perfetto_close_packet(struct text *t, struct perfetto_packet p)
+{
+	wire_close(t, p.content);
+	wire_close(t, p.packet);
+}
+
 /* ---- interned.c ---- */
 
 /* Writes a text as a field, and counts its losses. */

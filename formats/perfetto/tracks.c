@@ -34,16 +34,13 @@ static void put_clocks(struct text *t, const struct writer *w)
 	if (zero > LAST_TIME || epoch < 0 || epoch > LAST_TIME ||
 	    (!(monotonic && zero >= 0) && !unix_time && !w->run->trace->epoch_known))
 		return;
-	const size_t packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
-	const size_t at = wire_open(t, PF_packet_clock_snapshot);
+	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_clock_snapshot);
 	put_clock(t, PF_TRACE_FILE, 0);
 	if (monotonic && zero >= 0)
 		put_clock(t, PF_MONOTONIC, (uint64_t)zero);
 	if (unix_time || w->run->trace->epoch_known)
 		put_clock(t, PF_REALTIME, (uint64_t)epoch);
-	wire_close(t, at);
-	wire_close(t, packet);
+	perfetto_close_packet(t, packet);
 }
 
 /* ---- facts ---- */
@@ -147,12 +144,9 @@ void perfetto_put_facts(struct perfetto_state *st, const struct writer *w)
 
 	st->offset = 0;
 	put_clocks(t, w);
-	const size_t packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
-	const size_t at = wire_open(t, PF_packet_trace_attributes);
+	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_trace_attributes);
 	put_facts(&a, w);
-	wire_close(t, at);
-	wire_close(t, packet);
+	perfetto_close_packet(t, packet);
 	tabletext_free(&a.names);
 	arena_free(&a.arena);
 }
@@ -287,19 +281,11 @@ static void put_thread(struct perfetto_state *st, struct text *t, const struct p
 	wire_close(t, at);
 }
 
-static size_t open_track(struct text *t, size_t *packet)
-{
-	*packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
-	return wire_open(t, PF_packet_track_descriptor);
-}
-
 void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 {
 	const struct perfetto_track *const p = perfetto_track_of(st, k);
 	struct text *const t = &st->chunk->text;
-	size_t packet;
-	const size_t at = open_track(t, &packet);
+	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_track_descriptor);
 
 	wire_number(t, PF_descriptor_uuid, p->uuid);
 	if (p->parent != p->uuid) {
@@ -314,16 +300,14 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 			put_thread(st, t, p);
 		wire_number(t, PF_descriptor_sibling_order_rank, rank_of(k));
 	}
-	wire_close(t, at);
-	wire_close(t, packet);
+	perfetto_close_packet(t, packet);
 }
 
 uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfetto_track *k,
                                   struct slice name, bool async)
 {
 	struct text *const t = &st->chunk->text;
-	size_t packet;
-	const size_t at = open_track(t, &packet);
+	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_track_descriptor);
 	unsigned losses; /* counted where the name is written first */
 
 	wire_number(t, PF_descriptor_uuid, ++st->uuid);
@@ -331,20 +315,17 @@ uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfet
 	wire_number(t, PF_descriptor_parent_uuid, k->parent);
 	if (async) /* the default; tells the reader that this is no lane of that name */
 		wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NAME);
-	wire_close(t, at);
-	wire_close(t, packet);
+	perfetto_close_packet(t, packet);
 	return st->uuid;
 }
 
 void perfetto_put_order(struct perfetto_state *st)
 {
 	struct text *const t = &st->chunk->text;
-	size_t packet;
-	const size_t at = open_track(t, &packet);
+	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_track_descriptor);
 
 	wire_number(t, PF_descriptor_uuid, 0);
 	wire_number(t, PF_descriptor_process_ordering, ORDER_EXPLICIT);
 	wire_number(t, PF_descriptor_thread_ordering, ORDER_EXPLICIT);
-	wire_close(t, at);
-	wire_close(t, packet);
+	perfetto_close_packet(t, packet);
 }

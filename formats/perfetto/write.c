@@ -209,16 +209,13 @@ static void put_counter_track(struct perfetto_state *st, const struct event *e, 
 	struct arena a = { .used = 0 };
 	const struct slice name = series_name(&a, e->name, key);
 	const struct class_field *const f = declared_field(e->cls, key);
-	const size_t packet = wire_open(t, TRACE_PACKET);
+	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_track_descriptor);
 
-	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
-	const size_t at = wire_open(t, PF_packet_track_descriptor);
 	wire_number(t, PF_descriptor_uuid, uuid);
 	perfetto_put_text(st, t, PF_descriptor_name, name);
 	wire_number(t, PF_descriptor_parent_uuid, perfetto_track_of(st, e->track)->uuid);
 	put_unit(t, f != NULL ? f->unit : NULL);
-	wire_close(t, at);
-	wire_close(t, packet);
+	perfetto_close_packet(t, packet);
 	t->failed |= name.p == NULL;
 	arena_free(&a);
 }

@@ -58,42 +58,53 @@ static void put_fixed(struct text *t, unsigned field, uint64_t v)
 	wire_double(t, field, d);
 }
 
-static void put_legacy(struct text *t, struct slice s, const struct pfc_change *x)
+/* Writes a changed field.  Returns false, and writes nothing, for other fields. */
+typedef bool put_changed(struct text *t, const struct pf_wire *w, const struct pfc_change *x);
+
+/* Writes the fields of a message: with changes, the others as they are. */
+static void put_fields(struct text *t, struct slice s, put_changed *put, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(s);
-	const size_t start = wire_open(t, PF_event_legacy_event);
 
 	while (pf_wire_next(&w))
-		switch (w.tag) {
-		case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
-		case PF_TAG(PF_legacy_bind_id, PF_VARINT):
-		case PF_TAG(PF_legacy_local_id, PF_VARINT):
-		case PF_TAG(PF_legacy_global_id, PF_VARINT):
-			wire_number(t, pf_wire_number(&w), new_id(w.v, x));
-			break;
-		case PF_TAG(PF_legacy_phase, PF_VARINT):
-			wire_number(t, PF_legacy_phase, x->carry.starts ? 's' : w.v);
-			break;
-		default:
+		if (!put(t, &w, x))
 			put_same(t, &w);
-		}
 	put_rest(t, &w);
+}
+
+static void put_message(struct text *t, unsigned field, struct slice s, put_changed *put,
+                        const struct pfc_change *x)
+{
+	const size_t start = wire_open(t, field);
+
+	put_fields(t, s, put, x);
 	wire_close(t, start);
 }
 
-/* Writes an annotation with the JSON of a CPU profile. */
-static void put_json(struct text *t, struct slice s, const struct pfc_change *x)
+static bool put_legacy(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
 {
-	struct pf_wire w = pf_wire_on(s);
-	const size_t start = wire_open(t, PF_event_debug_annotations);
+	switch (w->tag) {
+	case PF_TAG(PF_legacy_unscoped_id, PF_VARINT):
+	case PF_TAG(PF_legacy_bind_id, PF_VARINT):
+	case PF_TAG(PF_legacy_local_id, PF_VARINT):
+	case PF_TAG(PF_legacy_global_id, PF_VARINT):
+		wire_number(t, pf_wire_number(w), new_id(w->v, x));
+		return true;
+	case PF_TAG(PF_legacy_phase, PF_VARINT):
+		wire_number(t, PF_legacy_phase, x->carry.starts ? 's' : w->v);
+		return true;
+	default:
+		return false;
+	}
+}
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_annotation_legacy_json_value, PF_BYTES))
-			wire_slice(t, PF_annotation_legacy_json_value, x->new_json);
-		else
-			put_same(t, &w);
-	put_rest(t, &w);
-	wire_close(t, start);
+/* An annotation with the JSON of a CPU profile. */
+static bool put_json(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
+{
+	if (w->tag != PF_TAG(PF_annotation_legacy_json_value, PF_BYTES))
+		return false;
+	wire_slice(t, PF_annotation_legacy_json_value, x->new_json);
+	return true;
 }
 
 /* Whether an event that keeps nothing but its JSON has the field. */
@@ -120,7 +131,7 @@ static bool put_profile(struct text *t, const struct pf_wire *w, const struct pf
 {
 	if (w->tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
 	    pf_content(pf_wire_slice(w), PF_annotation_legacy_json_value).p == x->json.p) {
-		put_json(t, pf_wire_slice(w), x);
+		put_message(t, PF_event_debug_annotations, pf_wire_slice(w), put_json, x);
 		return true;
 	}
 	return x->only_json && !is_name(pf_wire_number(w));
@@ -180,7 +191,7 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 			break;
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
 			if (x->renumber != 0 || c->starts)
-				put_legacy(t, pf_wire_slice(&w), x);
+				put_message(t, PF_event_legacy_event, pf_wire_slice(&w), put_legacy, x);
 			else
 				put_same(t, &w);
 			break;
@@ -215,35 +226,21 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 	wire_close(t, start);
 }
 
-static void put_defaults(struct text *t, struct slice s, const struct pfc_change *x)
+static bool put_defaults(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
 {
-	struct pf_wire w = pf_wire_on(s);
-	const size_t start = wire_open(t, PF_packet_trace_packet_defaults);
-
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
-			put_event(t, pf_wire_slice(&w), x); /* fields have the numbers of TrackEvent */
-		else
-			put_same(t, &w);
-	put_rest(t, &w);
-	wire_close(t, start);
+	if (w->tag != PF_TAG(PF_defaults_track_event_defaults, PF_BYTES))
+		return false;
+	put_event(t, pf_wire_slice(w), x); /* fields have the numbers of TrackEvent */
+	return true;
 }
 
-static void put_descriptor(struct text *t, struct slice s, const struct pfc_change *x)
+static bool put_descriptor(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
 {
-	struct pf_wire w = pf_wire_on(s);
-	const size_t start = wire_open(t, PF_packet_track_descriptor);
-
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT) ||
-		    w.tag == PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
-			wire_number(t, pf_wire_number(&w), new_id(w.v, x));
-		else
-			put_same(t, &w);
-	put_rest(t, &w);
-	if (x->name.p != NULL)
-		wire_slice(t, PF_descriptor_name, x->name);
-	wire_close(t, start);
+	if (w->tag != PF_TAG(PF_descriptor_uuid, PF_VARINT) &&
+	    w->tag != PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
+		return false;
+	wire_number(t, pf_wire_number(w), new_id(w->v, x));
+	return true;
 }
 
 static void put_streaming(struct text *t, struct slice s, const struct pfc_change *x)
@@ -425,6 +422,7 @@ void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_chan
 	struct pf_wire w = pf_wire_on(k->s);
 	const size_t start = wire_open(t, TRACE_PACKET);
 	bool has_time = !x->set_time;
+	size_t at;
 
 	while (pf_wire_next(&w)) {
 		if (x->strip && !is_state(pf_wire_number(&w)))
@@ -463,12 +461,17 @@ void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_chan
 			break;
 		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
 			if (x->renumber != 0)
-				put_defaults(t, pf_wire_slice(&w), x);
+				put_message(t, PF_packet_trace_packet_defaults, pf_wire_slice(&w),
+				            put_defaults, x);
 			else
 				put_same(t, &w);
 			break;
 		case PF_TAG(PF_packet_track_descriptor, PF_BYTES):
-			put_descriptor(t, pf_wire_slice(&w), x);
+			at = wire_open(t, PF_packet_track_descriptor);
+			put_fields(t, pf_wire_slice(&w), put_descriptor, x);
+			if (x->name.p != NULL)
+				wire_slice(t, PF_descriptor_name, x->name);
+			wire_close(t, at);
 			break;
 		case PF_TAG(PF_packet_streaming_profile_packet, PF_BYTES):
 			put_streaming(t, pf_wire_slice(&w), x);

@@ -53,34 +53,12 @@ void pf_trace_uuid(struct pf_state *st, struct slice bytes)
 		add_fact(st, SLICE_LIT("trace_uuid"), value_string(slice_str(text)));
 }
 
-/* Whether packets of this kind are read. */
-static bool is_read(uint32_t kind)
+/* Whether packets of this kind are read; those of the tracing service state nothing about events. */
+static bool is_read(const struct pf_field *f)
 {
-	switch (kind) {
-	case 0:
-	case PF_packet_track_event:
-	case PF_packet_track_descriptor:
-	case PF_packet_clock_snapshot:
-	case PF_packet_process_descriptor:
-	case PF_packet_thread_descriptor:
-	case PF_packet_process_tree:
-	case PF_packet_streaming_profile_packet:
-	case PF_packet_perf_sample:
-	case PF_packet_stack_sample:
-	case PF_packet_profile_packet:
-	case PF_packet_compressed_packets:
-	case PF_packet_zstd_compressed_packets:
-	case PF_packet_trace_config:
-	case PF_packet_trace_stats:
-	case PF_packet_synchronization_marker:
-	case PF_packet_service_event:
-	case PF_packet_trace_uuid:
-	case PF_packet_trace_attributes:
-	case PF_packet_range_of_interest:
-		return true;
-	default:
-		return false;
-	}
+	return f->type != PF_TYPE_OPAQUE || f->number == PF_packet_trace_config ||
+	       f->number == PF_packet_trace_stats || f->number == PF_packet_service_event ||
+	       f->number == PF_packet_range_of_interest;
 }
 
 void pf_facts(struct pf_state *st)
@@ -90,7 +68,7 @@ void pf_facts(struct pf_state *st)
 
 	for (uint32_t kind = 0; kind < PF_DIRECT; kind++) {
 		const struct pf_field *const f = pf_schema_field(&st->schema, PF_MESSAGE_packet, kind);
-		if (st->packets_by_kind[kind] == 0 || is_read(kind) || f == NULL)
+		if (st->packets_by_kind[kind] == 0 || f == NULL || is_read(f))
 			continue;
 		if (n < sizeof text - 80)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64 " %s",

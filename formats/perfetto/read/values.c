@@ -251,24 +251,28 @@ static struct value make_nested(struct batch *b, struct slice s, unsigned depth)
 	return type == 0 ? scalar : (struct value){ .type = VALUE_NONE };
 }
 
+enum { VALUES_OF_ANNOTATION = 12 };
+
 /* Order in which Perfetto looks for the value of an annotation. */
 static unsigned value_priority(uint32_t tag)
 {
-	static const uint32_t tags[] = { PF_TAG(PF_annotation_dict_entries, PF_BYTES),
-		                         PF_TAG(PF_annotation_array_values, PF_BYTES),
-		                         PF_TAG(PF_annotation_bool_value, PF_VARINT),
-		                         PF_TAG(PF_annotation_uint_value, PF_VARINT),
-		                         PF_TAG(PF_annotation_int_value, PF_VARINT),
-		                         PF_TAG(PF_annotation_double_value, PF_FIXED64),
-		                         PF_TAG(PF_annotation_string_value, PF_BYTES),
-		                         PF_TAG(PF_annotation_string_value_iid, PF_VARINT),
-		                         PF_TAG(PF_annotation_pointer_value, PF_VARINT),
-		                         PF_TAG(PF_annotation_legacy_json_value, PF_BYTES),
-		                         PF_TAG(PF_annotation_proto_value, PF_BYTES),
-		                         PF_TAG(PF_annotation_nested_value, PF_BYTES) };
+	static const uint32_t tags[VALUES_OF_ANNOTATION] = {
+		PF_TAG(PF_annotation_dict_entries, PF_BYTES),
+		PF_TAG(PF_annotation_array_values, PF_BYTES),
+		PF_TAG(PF_annotation_bool_value, PF_VARINT),
+		PF_TAG(PF_annotation_uint_value, PF_VARINT),
+		PF_TAG(PF_annotation_int_value, PF_VARINT),
+		PF_TAG(PF_annotation_double_value, PF_FIXED64),
+		PF_TAG(PF_annotation_string_value, PF_BYTES),
+		PF_TAG(PF_annotation_string_value_iid, PF_VARINT),
+		PF_TAG(PF_annotation_pointer_value, PF_VARINT),
+		PF_TAG(PF_annotation_legacy_json_value, PF_BYTES),
+		PF_TAG(PF_annotation_proto_value, PF_BYTES),
+		PF_TAG(PF_annotation_nested_value, PF_BYTES)
+	};
 	unsigned i = 0;
 
-	while (i < sizeof tags / sizeof *tags && tags[i] != tag)
+	while (i < VALUES_OF_ANNOTATION && tags[i] != tag)
 		i++;
 	return i;
 }
@@ -287,7 +291,7 @@ static struct value make_value(struct pf_state *st, struct batch *b, struct slic
 {
 	const struct value none = { .type = VALUE_NONE };
 	struct pf_wire w = pf_wire_on(annotation), best = w;
-	unsigned least = 12;
+	unsigned least = VALUES_OF_ANNOTATION;
 	struct slice text;
 	size_t at;
 
@@ -295,41 +299,41 @@ static struct value make_value(struct pf_state *st, struct batch *b, struct slic
 		return none;
 	while (pf_wire_next(&w)) {
 		const unsigned i = value_priority(w.tag);
-		if (i < 12 && i <= least) {
+		if (i < VALUES_OF_ANNOTATION && i <= least) {
 			least = i;
 			best = w;
 		}
 	}
-	switch (least) {
-	case 0:
+	switch (best.tag) {
+	case PF_TAG(PF_annotation_dict_entries, PF_BYTES):
 		return make_map(st, b, annotation, depth);
-	case 1:
+	case PF_TAG(PF_annotation_array_values, PF_BYTES):
 		return make_list(st, b, annotation, depth);
-	case 2:
+	case PF_TAG(PF_annotation_bool_value, PF_VARINT):
 		return (struct value){ .type = VALUE_BOOL, .u64 = best.v != 0 };
-	case 3:
+	case PF_TAG(PF_annotation_uint_value, PF_VARINT):
 		return value_u64(best.v);
-	case 4:
+	case PF_TAG(PF_annotation_int_value, PF_VARINT):
 		return (struct value){ .type = VALUE_I64, .u64 = best.v };
-	case 5:
+	case PF_TAG(PF_annotation_double_value, PF_FIXED64):
 		return (struct value){ .type = VALUE_F64, .f64 = pf_wire_double(&best) };
-	case 6:
+	case PF_TAG(PF_annotation_string_value, PF_BYTES):
 		return value_string(textscan_slice(best.bytes, (uint32_t)best.v));
-	case 7:
+	case PF_TAG(PF_annotation_string_value_iid, PF_VARINT):
 		text = interned(st, PF_STRINGS, best.v);
 		return text.p != NULL ? value_string(text) : none;
-	case 8:
+	case PF_TAG(PF_annotation_pointer_value, PF_VARINT):
 		return (struct value){ .type = VALUE_ADDRESS, .u64 = best.v };
-	case 9:
+	case PF_TAG(PF_annotation_legacy_json_value, PF_BYTES):
 		return json_document_fault(best.bytes, best.v, JSON_MAX_DEPTH, &at) == NULL
 		           ? (struct value){ .type = VALUE_JSON,
 			                     .flags = SLICE_UTF8,
 			                     .count = (uint32_t)best.v,
 			                     .p = best.bytes }
 		           : none;
-	case 10:
+	case PF_TAG(PF_annotation_proto_value, PF_BYTES):
 		return pf_typed_value(st, b, proto_type(st, annotation), pf_wire_slice(&best), depth);
-	case 11:
+	case PF_TAG(PF_annotation_nested_value, PF_BYTES):
 		return make_nested(b, pf_wire_slice(&best), depth);
 	default:
 		return none;
@@ -433,7 +437,13 @@ static struct value number_value(int64_t v)
 	return (struct value){ .type = VALUE_I64, .i64 = v };
 }
 
-/* A source location, as fields source.file_name, ... */
+/* Names of the fields of a source location. */
+#define LOCATION(prefix)                                                                                     \
+	{                                                                                                    \
+		SLICE_LIT(prefix ".file_name"), SLICE_LIT(prefix ".function_name"),                          \
+		    SLICE_LIT(prefix ".line_number")                                                         \
+	}
+
 static void put_location(struct field *f, uint32_t *n, struct slice location, const struct slice names[3])
 {
 	struct pf_wire w = pf_wire_on(location);
@@ -450,9 +460,7 @@ static void put_location(struct field *f, uint32_t *n, struct slice location, co
 
 static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct slice log)
 {
-	static const struct slice names[3] = { SLICE_LIT("log_message.source_location.file_name"),
-		                               SLICE_LIT("log_message.source_location.function_name"),
-		                               SLICE_LIT("log_message.source_location.line_number") };
+	static const struct slice names[3] = LOCATION("log_message.source_location");
 	struct pf_wire w = pf_wire_on(log);
 
 	while (pf_wire_next(&w)) {
@@ -472,15 +480,8 @@ static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct sl
 /* Reads the fields that are not annotations. */
 static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 {
-	static const struct slice source[3] = { SLICE_LIT("source.file_name"),
-		                                SLICE_LIT("source.function_name"),
-		                                SLICE_LIT("source.line_number") };
-	static const struct slice inlined[3] = { SLICE_LIT("source_location.file_name"),
-		                                 SLICE_LIT("source_location.function_name"),
-		                                 SLICE_LIT("source_location.line_number") };
-	static const struct slice task[3] = { SLICE_LIT("task.posted_from.file_name"),
-		                              SLICE_LIT("task.posted_from.function_name"),
-		                              SLICE_LIT("task.posted_from.line_number") };
+	static const struct slice source[3] = LOCATION("source"), inlined[3] = LOCATION("source_location"),
+	                          task[3] = LOCATION("task.posted_from");
 	struct pf_wire w = pf_wire_on(st->te.s);
 	uint64_t iid;
 	uint32_t n = 0;
