@@ -325,15 +325,13 @@ static void put_depth(const struct row *r)
 	struct parquet_state *const st = r->st;
 	const struct event *const e = r->e;
 	const struct parquet_track *const k = e->track->declared;
-	const uint64_t start = e->ts ^ (uint64_t)st->signed_time << 63, left = UINT64_MAX - start;
 	struct parents_found found = { .id = 0 };
 
 	if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0) {
 		put_null(r, COL_DEPTH);
 		return;
 	}
-	st->tools.failed |= !parents_next(&st->parents, k->base->index, start,
-	                                  e->dur > left ? UINT64_MAX : start + e->dur, 1, &found);
+	st->tools.failed |= !parents_of_event(&st->parents, k->base, e, st->signed_time, 1, &found);
 	if (found.forgotten)
 		count_loss(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
 	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,

@@ -268,10 +268,8 @@ static void add_arg(struct sqlite_state *st, int64_t event, const struct field *
 static void add_args(struct sqlite_state *st, int64_t event, const struct batch *b, const struct event *e,
                      struct ledger *ledger)
 {
-	const struct field *const fields = b->fields + e->first_field;
-
 	for (uint32_t i = 0; i < e->nfields; i++)
-		add_arg(st, event, &fields[i], e, ledger);
+		add_arg(st, event, &b->fields[e->first_field + i], e, ledger);
 }
 
 /* ---- spans ---- */
@@ -279,14 +277,12 @@ static void add_args(struct sqlite_state *st, int64_t event, const struct batch 
 static struct parents_found find_parent(struct sqlite_state *st, const struct event *e, int64_t id,
                                         struct ledger *ledger)
 {
-	/* with the highest bit inverted, signed times have the order of unsigned ones */
-	const uint64_t start = e->ts ^ (uint64_t)st->signed_time << 63, left = UINT64_MAX - start;
 	struct parents_found found = { .id = 0 };
 
 	if ((e->flags & EVENT_ASYNC) != 0)
 		return found;
-	st->no_memory |= !parents_next(&st->parents, track_without_lane(e->track)->index, start,
-	                               e->dur > left ? UINT64_MAX : start + e->dur, id, &found);
+	st->no_memory |=
+	    !parents_of_event(&st->parents, track_without_lane(e->track), e, st->signed_time, id, &found);
 	if (found.forgotten)
 		add_loss(ledger, SQLITE_LOSS_PARENT_FORGOTTEN, e);
 	return found;

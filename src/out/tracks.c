@@ -70,6 +70,15 @@ bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t en
 	return nested_spans_push(t, (struct nested_span){ end, (uint64_t)id });
 }
 
+bool parents_of_event(struct parents *p, const struct track *t, const struct event *e, bool signed_time,
+                      int64_t id, struct parents_found *out)
+{
+	/* with the highest bit inverted, signed times have the order of unsigned ones */
+	const uint64_t start = e->ts ^ (uint64_t)signed_time << 63, left = UINT64_MAX - start;
+
+	return parents_next(p, t->index, start, e->dur > left ? UINT64_MAX : start + e->dur, id, out);
+}
+
 void parents_free(struct parents *p)
 {
 	for (uint32_t i = 0; i < p->ntracks; i++)

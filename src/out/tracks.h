@@ -104,6 +104,10 @@ struct parents_found {
 /* Adds the next span, and finds its parent.  Ids are not 0. */
 bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
                   struct parents_found *out);
+
+/* Likewise for the span of an event on a track without lanes. */
+bool parents_of_event(struct parents *p, const struct track *t, const struct event *e, bool signed_time,
+                      int64_t id, struct parents_found *out);
 void parents_free(struct parents *p);
 
 #endif
