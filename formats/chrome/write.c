@@ -12,6 +12,7 @@
 #include "chrome/chrome.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "out/field_names.h"
 #include "out/tracks.h"
 
@@ -614,10 +615,16 @@ static void render_batch(const void *state, const struct batch *b, struct chunk 
 		chrome_render_event(state, b, e, chunk);
 }
 
-static void put_text_member(struct text *t, const char *name, const char *value)
+/* Writes facts of the run, the first after the text `before`. */
+static void put_facts_of(struct text *t, struct facts facts, const char *before)
 {
-	text_printf(t, ",\n\"%s\":", name);
-	text_json_string(t, slice_str(value));
+	struct fields_json_lost lost = { 0 };
+	struct fact f;
+
+	for (; facts_next(&facts, &f); before = ",\n") {
+		text_printf(t, "%s\"%s\":", before, f.name.p);
+		fields_json_value(t, &f.value, &lost);
+	}
 }
 
 /* Members of the input document are written beside the events again, with a blank after each colon: some
@@ -694,31 +701,15 @@ static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, co
 void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	const struct trace *const trace = w->run->trace;
 
 	text_str(t, "\n],\n");
 	if (put_meta(chunk, w, true, ""))
 		text_str(t, ",\n");
-	text_str(t, "\"otherData\":{\n\"tool\":");
-	text_json_string(t, slice_str(w->run->tool));
-	put_text_member(t, "format", trace->format);
-	if (trace->dialect[0] != '\0')
-		put_text_member(t, "dialect", trace->dialect);
-	if (trace->byte_order != NULL)
-		put_text_member(t, "byte_order", trace->byte_order);
-	put_text_member(t, "clock", trace->clock);
-	text_str(t, ",\n\"epoch_ns\":");
-	if (trace->epoch_known)
-		text_json_u64(t, trace->epoch_ns);
-	else
-		text_str(t, "null");
-	if (w->run->rebased) {
-		text_str(t, ",\n\"rebased_by_ns\":");
-		if (w->run->rebased_by < 0)
-			text_json_i64(t, (int64_t)w->run->rebased_by);
-		else
-			text_json_u64(t, (uint64_t)w->run->rebased_by);
-	}
+	text_str(t, "\"otherData\":{");
+	put_facts_of(t, facts_of(w->run, FACTS_TEXTS), "\n");
+	if (!w->run->trace->epoch_known)
+		text_str(t, ",\n\"epoch_ns\":null");
+	put_facts_of(t, facts_of(w->run, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY)), ",\n");
 	if (parts != NULL)
 		text_printf(t, ",\n\"part\":%" PRIu32 ",\n\"parts\":%" PRIu32, parts->ended, parts->begun);
 	if (put_meta(chunk, w, false, ",\n\"trace\":{\n"))

@@ -10,8 +10,6 @@
  */
 #include <stdlib.h>
 
-#include <stdlib.h>
-
 #include "base/open_spans.h"
 #include "base/table.h"
 #include "format/format.h"
@@ -129,6 +127,7 @@ static void put_name(struct text *t, struct slice name)
 	text_free(&shown);
 }
 
+/* Returns the frame of a name, after adding it if it is new. */
 static uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 {
 	if (name.n > FOLDED_NAME_MAX + 1)
@@ -163,7 +162,7 @@ static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 	return t->nnodes++;
 }
 
-/* Return the frame of a name, and the child of a node with this frame; add it if needed. */
+/* Returns the child of a node that has this frame, after adding it if it is new. */
 static uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
 	if (parent == UINT32_MAX || frame == UINT32_MAX)

@@ -19,6 +19,24 @@
 #define MAX_LABEL_TEXT (4U << 20)     /* bytes */
 #define LABELS_OF_STREAM (384U << 10) /* bytes of JSON */
 
+/* ---- names ---- */
+
+/* Sets t to the name without characters that no label can have.  Returns whether it was changed. */
+static bool clean_name(struct text *t, struct slice name)
+{
+	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
+	bool changed = n < name.n || n == 0;
+
+	text_clear(t);
+	if (n == 0)
+		text_str(t, "(none)");
+	for (uint32_t i = 0; i < n; i++) {
+		text_char(t, name.p[i] == '\0' ? '?' : name.p[i]);
+		changed |= name.p[i] == '\0';
+	}
+	return changed || !utf8_valid(name.p, n);
+}
+
 /* ---- stream.json ---- */
 
 static void put_member(struct text *t, const char *key, struct slice value)
@@ -84,12 +102,10 @@ static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 	return i;
 }
 
-static bool ovw_clean_name(struct text *t, struct slice name);
-
 /* Adds a name, cut to the length that readers accept, or the readers' name for a track without one. */
 static void put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
 {
-	(void)ovw_clean_name(scratch, name);
+	(void)clean_name(scratch, name);
 	if (lane > 0)
 		text_printf(scratch, " (async %u)", lane);
 	put_member(t, key, slice_of(scratch->p, scratch->n));
@@ -138,26 +154,6 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 /* ---- labels ---- */
 
 #define OTHER "(other)"
-#define NONE "(none)"
-
-/* Sets t to the name without characters that no label can have.  Returns whether it was changed. */
-static bool ovw_clean_name(struct text *t, struct slice name)
-{
-	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
-	bool changed = n < name.n || n == 0;
-
-	text_clear(t);
-	if (n == 0)
-		text_str(t, NONE);
-	for (uint32_t i = 0; i < n; i++) {
-		if (name.p[i] == '\0')
-			text_char(t, '?');
-		else
-			text_char(t, name.p[i]);
-		changed |= name.p[i] == '\0';
-	}
-	return changed || !utf8_valid(name.p, n);
-}
 
 static size_t json_size(struct text *t, struct slice name)
 {
@@ -174,7 +170,7 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
                          struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
-	const bool changed = ovw_clean_name(&m->scratch, name);
+	const bool changed = clean_name(&m->scratch, name);
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
 	const struct slice key = changed ? arena_copy(&st->arena, name) : text;
 
@@ -229,7 +225,7 @@ static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t 
 		return OVNI_MARK_TYPES;
 	}
 	const struct slice key = arena_copy(&st->arena, title); /* title may lie in scratch */
-	const bool changed = key.p != NULL && ovw_clean_name(&m->scratch, key);
+	const bool changed = key.p != NULL && clean_name(&m->scratch, key);
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
 	if (key.p == NULL || text.p == NULL || !tabletext_put(&m->title_of, key, OVW_COUNTERS + m->ntitles)) {
 		chunk->text.failed = true;

@@ -222,10 +222,6 @@ struct speedscope_writer {
 	const struct trace *trace;
 };
 
-struct speedscope_class {
-	uint32_t category;
-};
-
 /* ---- spans of a track ---- */
 
 static char *put_time(char *p, struct clock clock, uint64_t time)
@@ -442,11 +438,11 @@ static bool is_exact(const struct speedscope_writer *st, uint64_t time)
 
 static void add_span(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {
-	const struct speedscope_class *const c = e->cls->declared;
+	const uint32_t *const category = e->cls->declared;
 	const uint64_t start = e->ts ^ st->clock.bias;
 	const uint64_t end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur;
 	const uint32_t frame =
-	    speedscope_frame(&st->frames, e->name, c->category, e->cls->category, e->offset, chunk);
+	    speedscope_frame(&st->frames, e->name, *category, e->cls->category, e->offset, chunk);
 
 	if (!is_exact(st, start) || !is_exact(st, end))
 		speedscope_add_loss(chunk, SPEEDSCOPE_TIME_ROUNDED, e->offset);
@@ -538,13 +534,13 @@ static bool speedscope_declare(struct writer *w, const struct batch *b, struct c
 	struct speedscope_writer *const st = w->state;
 
 	for (uint32_t i = 0; i < b->nclasses; i++) {
-		struct speedscope_class *const c = arena_alloc(&st->arena, sizeof *c);
-		if (c == NULL)
+		uint32_t *const category = arena_alloc(&st->arena, sizeof *category);
+		if (category == NULL)
 			return false;
-		c->category = speedscope_category(&st->frames, b->classes[i]->category);
-		if (c->category == 0)
+		*category = speedscope_category(&st->frames, b->classes[i]->category);
+		if (*category == 0)
 			return false;
-		b->classes[i]->declared = c;
+		b->classes[i]->declared = category;
 	}
 	return true;
 }

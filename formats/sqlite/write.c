@@ -219,11 +219,6 @@ static void sqlite_files_close(struct sqlite_files *f)
 	spill_close(&f->database);
 }
 
-/* struct class.declared */
-struct sqlite_class {
-	int64_t category; /* id of its string */
-};
-
 /* ---- columns of several tables ---- */
 
 static void add_loss(struct ledger *ledger, enum sqlite_loss loss, const struct event *e)
@@ -244,11 +239,10 @@ static void bind_time(struct sqlite_state *st, enum sqlite_table table, int colu
 /* Binds name, category, process and thread to four columns. */
 static void bind_identity(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e)
 {
-	const struct sqlite_class *const cls = e->cls->declared;
 	const struct track *const base = track_without_lane(e->track);
 
 	sqlite_bind_i64(st, table, column, sqlite_string(st, e->name));
-	sqlite_bind_i64(st, table, column + 1, cls->category);
+	sqlite_bind_i64(st, table, column + 1, *(const int64_t *)e->cls->declared);
 	sqlite_bind_i64(st, table, column + 2, (int64_t)track_process(base)->index + 1);
 	if (base->parent != NULL)
 		sqlite_bind_i64(st, table, column + 3, (int64_t)base->index + 1);
@@ -511,14 +505,15 @@ static bool declare_track(struct sqlite_state *st, struct track *k)
 	return sqlite_insert(st, table);
 }
 
+/* A class is declared as the id of the string of its category. */
 static bool declare_class(struct sqlite_state *st, struct class *c)
 {
-	struct sqlite_class *const to = arena_alloc(&st->arena, sizeof *to);
+	int64_t *const category = arena_alloc(&st->arena, sizeof *category);
 
-	if (to == NULL)
+	if (category == NULL)
 		return false;
-	*to = (struct sqlite_class){ sqlite_string(st, c->category) };
-	c->declared = to;
+	*category = sqlite_string(st, c->category);
+	c->declared = category;
 	return true;
 }
 

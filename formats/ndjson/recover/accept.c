@@ -12,11 +12,6 @@
 
 #include "base/numbers.h"
 
-/*
- * Texts of lines that differ from the input: without parts that the reader leaves out, with the members that
- * a line of type trace or trace_end must have, and in place of lost lines.
- */
-
 /* ---- faults ---- */
 
 static int by_position(const void *a, const void *b)
@@ -296,7 +291,7 @@ bool ndjson_restore(struct ndjson_reading *st, const struct ndjson_recovery *s, 
 /* ---- lost lines ---- */
 
 /* An event states the category of its class, perhaps escaped. */
-static void ndjson_put_class(struct text *to, const struct ndjson_reading *st, uint64_t index)
+static void put_class(struct text *to, const struct ndjson_reading *st, uint64_t index)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_CATEGORY];
 	const bool escaped = ndjson_has(&st->line, NDJSON_M_ESCAPED) &&
@@ -313,8 +308,8 @@ static void ndjson_put_class(struct text *to, const struct ndjson_reading *st, u
 }
 
 /* An event states pid and tid.  A thread without a known process is written as a process. */
-static void ndjson_put_track(struct text *to, const struct ndjson_reading *st,
-                             const struct ndjson_recovery *s, enum ndjson_member m, uint64_t index)
+static void put_track(struct text *to, const struct ndjson_reading *st, const struct ndjson_recovery *s,
+                      enum ndjson_member m, uint64_t index)
 {
 	const bool of_event = m == NDJSON_M_TRACK;
 	uint64_t pid = 0, tid = 0;
@@ -423,7 +418,7 @@ static bool look(struct recovery *rc, struct ndjson_ahead *a)
 }
 
 /* Whether a line up to 1 MiB after in->p has this index.  Moves the window; the bytes from rc->at on stay. */
-static bool ndjson_is_ahead(struct recovery *rc, bool track, uint64_t index)
+static bool is_ahead(struct recovery *rc, bool track, uint64_t index)
 {
 	struct ndjson_recovery *const s = rc->state;
 	struct ndjson_ahead *const a = &s->ahead;
@@ -586,9 +581,9 @@ static bool insert_lost(struct recovery *rc, enum ndjson_member m, uint64_t inde
 
 	text_clear(line);
 	if (m == NDJSON_M_CLASS)
-		ndjson_put_class(line, st, index);
+		put_class(line, st, index);
 	else
-		ndjson_put_track(line, st, s, m, index);
+		put_track(line, st, s, m, index);
 	rc->r->no_memory |= line->failed;
 	st->has_trace = s->head;
 	st->has_end = false;
@@ -616,14 +611,13 @@ static bool resolve(struct recovery *rc, const char *p, const char *end)
 
 	if (s->ended || s->over)
 		return true;
-	if (is_out_of_order(s, &st->line, &index) &&
-	    ndjson_is_ahead(rc, st->line.type == NDJSON_TRACK, index)) {
+	if (is_out_of_order(s, &st->line, &index) && is_ahead(rc, st->line.type == NDJSON_TRACK, index)) {
 		ndjson_report(st, NDJSON_RULE_INDEX_TWICE, p, "%s %" PRIu64 " is that of a later line",
 		              ndjson_type_names[st->line.type], index);
 		return false;
 	}
 	while (next_reference(st, &n, &m, &index))
-		if (ndjson_is_ahead(rc, m != NDJSON_M_CLASS, index)) {
+		if (is_ahead(rc, m != NDJSON_M_CLASS, index)) {
 			ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
 			              "%s %" PRIu64 " is that of a later line", ndjson_member_names[m],
 			              index);
