@@ -449,7 +449,7 @@ static void parquet_free(void *state)
 #define OPS(begins, shapes)                                                                                  \
 	{                                                                                                    \
 		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS, .modes = WRITER_SEEKS,      \
-		.order = ORDER_TIME, .shape = (shapes), .nested = true, .open = begins,                      \
+		.order = ORDER_NESTING, .shape = (shapes), .nested = true, .open = begins,                   \
 		.declare = parquet_declare, .write = parquet_write, .close = parquet_close,                  \
 		.free = parquet_free,                                                                        \
 	}

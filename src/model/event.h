@@ -5,14 +5,14 @@
 
 /* ---- event order ---- */
 
-/* The orders in which a writer can ask for its events.  Both sorted orders are total: events that are equal
- * by all criteria stay in input order.
- *
- * Of two events with the same start the longer span is first, so that a span precedes those that it contains.
- * Only PHASE_SPAN has a duration here; all others count as 0 long. */
+/* The orders in which a writer can ask for its events.  Of two events with the same start the longer span is
+ * first, so that a span precedes those that it contains.  Only PHASE_SPAN has a duration here; all others
+ * count as 0 long.  Events that are equal by all criteria stay in input order, except in ORDER_NESTING. */
 enum event_order {
-	ORDER_FILE,       /* unsorted */
-	ORDER_TIME,       /* by start */
+	ORDER_FILE,    /* unsorted */
+	ORDER_TIME,    /* by start */
+	ORDER_NESTING, /* by start; of spans with the same times the later, which contain the earlier, first
+	                */
 	ORDER_TRACK_TIME, /* by index of the track, then by start; events without a track are first */
 };
 

@@ -194,6 +194,41 @@ Test(sqlite, views_have_the_thread_of_each_track)
 	remove_folder(dir);
 }
 
+/* ---- parents ---- */
+
+/* Four spans with the same times, and one inside. */
+static bool fill_equal(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "inside" };
+	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
+	const struct track *const thread = trace_add_thread(trace, process, 7, SLICE_LIT("t"));
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+
+	(void)ctx;
+	for (uint32_t i = 0; i < 5; i++) {
+		struct event *const e =
+		    writer_rig_event(b, cls, thread, i < 4 ? 10 : 11, slice_str(names[i]));
+		e->phase = PHASE_SPAN;
+		e->dur = i < 4 ? 8 : 2;
+	}
+	return number == 0;
+}
+
+Test(sqlite, of_equal_spans_the_later_is_the_parent)
+{
+	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill_equal };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	make_database(&r, &job, dir, path);
+	expect_value(path,
+	             "SELECT group_concat(s.name || s.depth || coalesce(p.name, '')) FROM (SELECT * FROM"
+	             " spans ORDER BY id) s LEFT JOIN spans p ON p.id = s.parent",
+	             "d0,c1d,b2c,a3b,inside4a");
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
 /* ---- columns of arguments ---- */
 
 /* A span, an instant and an arrow with the same fields; a counter with two series; one event without. */

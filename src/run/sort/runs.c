@@ -283,6 +283,15 @@ static bool next_of_file(struct run_merge *m, struct run_reader *r, struct batch
 	return advance(m);
 }
 
+struct order_key run_merge_key(const struct run_merge *m)
+{
+	const struct run_reader *const r = &m->readers[m->heap.active[0]];
+	struct packed_head head;
+
+	event_read_head(&head, r->buffer + r->at, m->rule.shapes); /* advance() made it available */
+	return event_head_key(&head, m->rule.order);
+}
+
 bool run_merge_next(struct run_merge *m, struct batch *out)
 {
 	struct run_reader *const r = &m->readers[m->heap.active[0]];

@@ -6,6 +6,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "check/rules.h"
@@ -356,6 +357,73 @@ bool sorter_end(struct sorter *s)
 	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
 }
 
+/* ORDER_NESTING: of more spans with the same times, parts of so many nest. */
+#define NEST_MAX 256U
+
+static bool nests(const struct sorter *s)
+{
+	return s->options.order.order == ORDER_NESTING;
+}
+
+static bool has_room(const struct batch *b, unsigned times)
+{
+	return b->scratch.used < OUT_BYTES * times && b->nfields < OUT_FIELDS * times;
+}
+
+/* Whether no span with the times of the last event follows that nests with it. */
+static bool can_end(const struct sorter *s)
+{
+	const struct order_key next = run_merge_key(&s->merge);
+
+	return s->nequal % NEST_MAX == 0 || order_key_less(&s->last, &next);
+}
+
+/* A batch of ORDER_NESTING may be larger, so that its end does not depend on memory. */
+static bool is_full(const struct sorter *s, const struct batch *b)
+{
+	if (b->n == b->cap || !has_room(b, nests(s) ? 8 : 1))
+		return true;
+	return nests(s) && b->n > 0 && (b->n + NEST_MAX > b->cap || !has_room(b, 1)) && can_end(s);
+}
+
+static void count_equal(struct sorter *s, const struct event *e)
+{
+	const struct order_key key = order_key_of(e, s->options.order);
+
+	s->nequal = s->nequal > 0 && !order_key_less(&s->last, &key) ? s->nequal + 1 : 1;
+	s->last = key;
+}
+
+/* Spans of the same times contain those before them, except those that a window cuts (EVENT_INNER). */
+static void put_outer_first(struct event *to, const struct event *from, uint32_t n)
+{
+	for (uint32_t i = n; i-- > 0;)
+		if ((from[i].flags & EVENT_INNER) == 0)
+			*to++ = from[i];
+	for (uint32_t i = 0; i < n; i++)
+		if ((from[i].flags & EVENT_INNER) != 0)
+			*to++ = from[i];
+}
+
+static void nest_batch(struct batch *b)
+{
+	struct event equal[NEST_MAX];
+
+	for (uint32_t i = 0, n; i < b->n; i += n) {
+		const struct event *const e = &b->events[i];
+		n = 1;
+		if (e->phase != PHASE_SPAN || e->dur == 0)
+			continue;
+		while (i + n < b->n && n < NEST_MAX && e[n].ts == e->ts && e[n].phase == PHASE_SPAN &&
+		       e[n].dur == e->dur)
+			n++;
+		if (n == 1)
+			continue;
+		memcpy(equal, e, n * sizeof *equal);
+		put_outer_first(&b->events[i], equal, n);
+	}
+}
+
 static bool merge(struct sorter *s, struct batch *out)
 {
 	if (run_merge_ended(&s->merge))
@@ -363,10 +431,14 @@ static bool merge(struct sorter *s, struct batch *out)
 	if ((s->memory != NULL && !batch_hold(out, &s->memory->shared)) ||
 	    !batch_hold(out, &s->shapes.rows->shared))
 		return false;
-	while (!run_merge_ended(&s->merge) && out->n < out->cap && out->scratch.used < OUT_BYTES &&
-	       out->nfields < OUT_FIELDS)
+	while (!run_merge_ended(&s->merge) && !is_full(s, out)) {
 		if (!run_merge_next(&s->merge, out))
 			return false;
+		if (nests(s))
+			count_equal(s, &out->events[out->n - 1]);
+	}
+	if (nests(s))
+		nest_batch(out);
 	return true;
 }
 

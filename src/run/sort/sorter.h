@@ -267,6 +267,9 @@ static inline bool run_merge_ended(const struct run_merge *m)
 	return m->heap.nactive == 0;
 }
 
+/* The key of the next event, unless all events were merged. */
+struct order_key run_merge_key(const struct run_merge *m);
+
 /* Adds the next event to a batch with capacity for it; it points to memory of the batch or of the runs. */
 bool run_merge_next(struct run_merge *m, struct batch *out);
 
@@ -376,7 +379,9 @@ struct sorter {
 	struct spill_file file;
 	struct sorter_runs spilled; /* in the file */
 	struct run_merge merge;
-	bool merges; /* merge is initialised */
+	bool merges;           /* merge is initialised */
+	struct order_key last; /* ORDER_NESTING: of the last event of the output */
+	uint64_t nequal;       /* ... number of events up to it that have this key */
 };
 
 /* Allocates nothing yet. */

@@ -594,7 +594,7 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 	w->chunk.flush_ctx = w;
 	w->has_lanes = arrange->lanes != LANES_NONE && !run.raw && arrange->order != ORDER_TRACK_TIME;
 	lanes_init(&w->lanes, arrange->lanes == LANES_COUNT);
-	w->lanes.sorted = arrange->order == ORDER_TIME;
+	w->lanes.sorted = arrange->order == ORDER_TIME || arrange->order == ORDER_NESTING;
 	w->lanes.bias = (uint64_t)run.signed_time << 63;
 	const size_t state_size = w->copies ? to->copier->state_size : to->writer->state_size;
 	w->state = calloc(1, state_size > 0 ? state_size : 1);
