@@ -322,7 +322,7 @@ static void ovw_free(void *state)
 const struct writer_ops ovw_ops = {
 	.state_size = sizeof(struct ovw_state),
 	.want = WANT_FIELDS,
-	.order = ORDER_TIME,
+	.order = ORDER_NESTING,
 	.shape = WRITER_FOLDER,
 	.nested = true,
 	.open = ovw_open,
