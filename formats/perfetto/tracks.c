@@ -234,6 +234,12 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 			k->pid = number_process(st, &(struct track){ .has_id = false });
 		if (t->kind == TRACK_THREAD)
 			k->tid = number_thread(st, t, k->pid);
+		if (t->kind == TRACK_THREAD &&
+		    t->name.n == 0) { /* else its lanes are named after their events */
+			k->name = arena_printf(&st->arena, "thread %" PRIu64, k->tid);
+			if (k->name.p == NULL)
+				return false;
+		}
 	}
 	return !st->body.failed && add_track(st, t, k);
 }
