@@ -432,6 +432,7 @@ struct walk {
 	const char *comma; /* the last comma between items */
 	bool ended;        /* the object ends before p without its bracket */
 	bool in_text;      /* and it ends inside a key or value */
+	bool no_end[2];    /* no line, [1]: no comment in brackets, ends between p and e */
 };
 
 static bool in_object(const struct walk *w)
@@ -499,11 +500,16 @@ static const char *skip_foreign(struct walk *w, const char *p)
 	const char *const e = w->e;
 
 	add_fault(w->x, JSON_FAULT_FOREIGN, p);
-	if (begins_comment(p, e)) {
-		const char stop = p[1] == '/' ? '\n' : '/';
-		for (p += 2; p < e && (*p != stop || (stop == '/' && p[-1] != '*')); p++)
-			;
-		return at_end(w->x, p, e) ? e : p + 1;
+	if (begins_comment(p, e) && !w->no_end[p[1] == '*']) {
+		const bool brackets = p[1] == '*';
+		const char *q = p + 2;
+		while (q < e && (brackets ? *q != '/' || q[-1] != '*' : *q != '\n'))
+			q++;
+		if (!at_end(w->x, q, e))
+			return q + 1;
+		if (!w->x->complete)
+			return e;
+		w->no_end[brackets] = true; /* no comment: damage, behind which a record may start */
 	}
 	for (p++; p < e && strchr(",\"{}[] \t\r\n", *p) == NULL; p++)
 		;
