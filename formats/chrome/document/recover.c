@@ -423,6 +423,8 @@ static void cut_ids(struct recovery *rc, uint64_t ntimes)
 	struct chrome_recovery *const s = rc->state;
 	struct decision *const d = &s->decisions[0];
 	const char *const list = memchr(s->waiting.p, '[', d->text);
+	if (list == NULL) /* the samples are no list */
+		return;
 	struct json json = { .depth = 1, .complete = true };
 	struct json_walk w = json_walk(&json, list, s->waiting.p + d->text);
 	const char *to = list + 1;
