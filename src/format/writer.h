@@ -37,7 +37,7 @@ struct writer_ops {
 	size_t state_size;
 	unsigned want;          /* needs besides times: WANT_FIELDS, WANT_STRUCTURE, WANT_GAPS */
 	unsigned modes;         /* enum writer_modes */
-	enum event_order order; /* ORDER_FILE: any; ORDER_TIME; ORDER_TRACK_TIME */
+	enum event_order order; /* ORDER_FILE: any */
 	enum writer_shape shape;
 	bool nested; /* spans of one track must nest: the engine moves others to extra lanes */
 	/* Writes the head of the output. */

@@ -9,10 +9,9 @@
  * first, so that a span precedes those that it contains.  Only PHASE_SPAN has a duration here; all others
  * count as 0 long.  Events that are equal by all criteria stay in input order, except in ORDER_NESTING. */
 enum event_order {
-	ORDER_FILE,    /* unsorted */
-	ORDER_TIME,    /* by start */
-	ORDER_NESTING, /* by start; of spans with the same times the later, which contain the earlier, first
-	                */
+	ORDER_FILE,       /* unsorted */
+	ORDER_TIME,       /* by start */
+	ORDER_NESTING,    /* by start; of spans with the same times, the later contains the earlier */
 	ORDER_TRACK_TIME, /* by index of the track, then by start; events without a track are first */
 };
 
