@@ -712,6 +712,7 @@ void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, 
 /* The order of a batch's lines, without those that have none.  Zero-initialise. */
 struct chrome_line_order {
 	uint32_t at;
+	bool looked, has_short_spans;
 	uint64_t early; /* a bit for each event from `at` on: it was returned before */
 };
 

@@ -568,6 +568,15 @@ static uint32_t find_span_of_arrow(const struct batch *b, uint32_t at)
 	return 0;
 }
 
+static bool has_short_spans(const struct batch *b)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		any |= b->events[i].dur == 0 && b->events[i].phase == PHASE_SPAN;
+	return any;
+}
+
 /* Perfetto sorts by time, and long spans before others, so that arrows bind to spans of no length only if
  * these stand before them.  If begins and ends are records, spans stand where they end. */
 const struct event *chrome_next_line(struct chrome_line_order *o, const struct batch *b)
@@ -576,7 +585,11 @@ const struct event *chrome_next_line(struct chrome_line_order *o, const struct b
 		const struct event *const e = &b->events[o->at];
 		if ((o->early & 1) != 0 || !is_rendered(e))
 			continue;
-		const uint32_t k = event_is_flow(e) ? find_span_of_arrow(b, o->at) : 0;
+		if (event_is_flow(e) && !o->looked) {
+			o->looked = true;
+			o->has_short_spans = has_short_spans(b);
+		}
+		const uint32_t k = event_is_flow(e) && o->has_short_spans ? find_span_of_arrow(b, o->at) : 0;
 		if (k > 0 && (o->early >> k & 1) == 0) {
 			o->early |= UINT64_C(1) << k;
 			return e + k;
