@@ -14,7 +14,7 @@
 #include "base/workers.h"
 
 #ifndef CHROME_AHEAD_PIECE
-#define CHROME_AHEAD_PIECE (128 << 10) /* bytes; few to test short inputs */
+#define CHROME_AHEAD_PIECE (128 << 10) /* bytes; less to test short inputs */
 #endif
 #define PIECES_A_THREAD 4U                 /* so that a thread need not wait for the reader */
 #define WORTH_IT (32 * CHROME_AHEAD_PIECE) /* bytes; threads do not pay for less */
@@ -143,7 +143,8 @@ static void parse_piece(void *ctx, size_t slot)
 
 /* ---- the reader ---- */
 
-static void set_piece(struct chrome_ahead *a, struct piece *piece, const char *start)
+/* Sets the piece to the next bytes, and hands it to the workers. */
+static void put_piece(struct chrome_ahead *a, struct piece *piece, const char *start)
 {
 	const size_t left = (size_t)(a->end - a->next),
 	             n = left < CHROME_AHEAD_PIECE ? left : CHROME_AHEAD_PIECE;
@@ -177,7 +178,7 @@ static struct chrome_ahead *begin(const struct chrome_reading *st, const char *p
 	a->next = p;
 	a->end = st->end;
 	for (size_t i = 0; i < n; i++)
-		set_piece(a, &a->pieces[workers_slot(a->workers)], i == 0 ? p : NULL);
+		put_piece(a, &a->pieces[workers_slot(a->workers)], i == 0 ? p : NULL);
 	return a;
 }
 
@@ -188,7 +189,7 @@ static bool go_to(struct chrome_ahead *a, const char *p)
 		if (a->now != NULL && a->now->from == a->now->to)
 			return false;
 		if (a->now != NULL)
-			set_piece(a, a->now, NULL);
+			put_piece(a, a->now, NULL);
 		a->now = &a->pieces[workers_slot(a->workers)];
 		a->at = 0;
 	}
