@@ -325,7 +325,6 @@ enum d9_role {
 	D9_ROLE_DEPTH,
 	D9_ROLE_WORKER,
 	D9_ROLE_THREAD,
-	D9_ROLE_OFF_CPU, /* not 0: the thread has left its CPU */
 	D9_ROLES
 };
 
@@ -336,16 +335,14 @@ enum d9_role {
 struct d9_schema {
 	struct slice name;
 	struct class *cls;
-	struct class *off_cpu; /* class of its events whose field of this role is not 0; NULL: none yet */
 	struct d9_field *fields;
 	struct class_field *declared;          /* `nhead` of the frame (raw events only), then the fields */
 	struct d9_measure_step *measure_steps; /* NULL: measured field by field */
 	struct d9_read_step *read_steps;       /* of events in runs; NULL: its events are in no run */
 	uint32_t nfields, nhead;
-	uint32_t nused;                  /* fields up to the last that the plan uses */
-	const struct d9_made *made;      /* of events that tracetool wrote; else NULL */
-	const struct plan *plan;         /* NULL: none, or raw events */
-	const struct plan *off_cpu_plan; /* likewise, of off_cpu */
+	uint32_t nused;             /* fields up to the last that the plan uses */
+	const struct d9_made *made; /* of events that tracetool wrote; else NULL */
+	const struct plan *plan;    /* NULL: none, or raw events */
 	size_t need;        /* for measuring by steps: bytes that must be in the window; SIZE_MAX: no steps */
 	size_t run_need;    /* the same for runs of events that are only counted; SIZE_MAX: not in runs */
 	size_t events_need; /* the same for runs that add the events */
@@ -649,8 +646,6 @@ enum record_status d9_event_pass(struct d9_state *st, struct record *f);
 /* reader_ops.event, .fields */
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e);
 void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct event *e);
-/* Returns the class of a checked event, which may be that of events off the CPU. */
-const struct class *d9_event_class(struct d9_state *st, struct d9_schema *s, const struct record *f);
 
 /* Finds the plan of a schema, and its use in the reader.  Returns false on OOM. */
 bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);

@@ -532,17 +532,16 @@ static __attribute__((noinline)) void read_fields(struct d9_state *st, const str
 }
 
 /* Adds the event of a measured frame whose values begin at p.  raw: without fields. */
-INLINE void add_event(struct d9_state *st, struct d9_schema *s, const struct record *f, const char *p,
+INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
                       struct batch *b, bool raw)
 {
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
 	struct event *const e = &b->events[b->n++];
-	const struct class *const cls = s->off_cpu_plan != NULL ? d9_event_class(st, s, f) : s->cls;
 	*e = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
 		             .dur = raw ? st->r->number : 0,
 		             .name = s->cls->name,
-		             .cls = cls,
+		             .cls = s->cls,
 		             .track = st->default_track,
 		             .offset = f->offset,
 		             .first_field = 0,
@@ -577,7 +576,8 @@ INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, 
 
 	while (f.p < limit && has_space(b)) {
 		if (*f.p == D9_TAG_EVENT) {
-			struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f.p + 1, false));
+			const struct d9_schema *const s =
+			    d9_schema_find(&st->schemas, load_u16(f.p + 1, false));
 			if (s == NULL || (size_t)(window - f.p) < s->events_need)
 				break;
 			const char *const values = f.p + d9_schema_head(s);

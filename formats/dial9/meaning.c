@@ -343,16 +343,13 @@ static void find_roles(struct d9_schema *s, const struct class_plan *p)
 	s->roles[D9_ROLE_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
 	s->roles[D9_ROLE_WORKER] = field_named(s, plan_word(p->plan, "worker"));
 	s->roles[D9_ROLE_THREAD] = field_named(s, plan_word(p->plan, "thread"));
-	s->roles[D9_ROLE_OFF_CPU] = field_named(s, plan_word(p->plan, "off-cpu"));
 }
 
 static void find_used(struct d9_schema *s, const struct plan *m)
 {
 	s->plan = m;
 	for (uint32_t i = 0; i < s->nfields; i++) {
-		s->fields[i].used =
-		    plan_uses(m, &s->fields[i].name) ||
-		    (s->off_cpu_plan != NULL && plan_uses(s->off_cpu_plan, &s->fields[i].name));
+		s->fields[i].used = plan_uses(m, &s->fields[i].name);
 		s->declared[s->nhead + i].name = s->fields[i].name;
 		if (s->fields[i].used)
 			s->nused = i + 1;
@@ -375,19 +372,6 @@ static enum d9_use choose_use(const struct d9_state *st, const struct d9_schema 
 	           : D9_USE_PLAIN;
 }
 
-/* Returns the plan of events for which the thread has left its CPU: of the class "NAME:off-cpu". */
-static const struct plan *find_off_cpu_plan(struct d9_state *st, const struct d9_schema *s)
-{
-	const uint32_t field = s->roles[D9_ROLE_OFF_CPU];
-
-	if (field == D9_NO_FIELD || !d9_is_integer(s->fields[field].type))
-		return NULL;
-	const struct slice name =
-	    arena_printf(&st->r->trace->arena, "%.*s:off-cpu", (int)s->name.n, s->name.p);
-	st->r->no_memory |= name.p == NULL;
-	return name.p != NULL ? trace_find_plan(st->r->trace, name, is_field, s) : NULL;
-}
-
 static void find_plan(struct d9_state *st, struct d9_schema *s)
 {
 	const struct plan *const m = trace_find_plan(st->r->trace, s->name, is_field, s);
@@ -402,7 +386,6 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 	s->use = (uint8_t)choose_use(st, s, m);
 	if (d9_wants_raw(st)) /* facts of the trace are checked in raw events, too */
 		return;
-	s->off_cpu_plan = find_off_cpu_plan(st, s);
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
 	s->reader_applies = is_done_by_reader(s, &p);
@@ -417,22 +400,17 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	return s->cls != NULL && !st->r->no_memory;
 }
 
-static struct class class_like(const struct d9_schema *s, const struct plan *plan)
-{
-	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
-
-	return (struct class){ .name = s->cls->name,
-		               .category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 },
-		               .fields = s->declared + hidden,
-		               .nfields = s->nhead + s->nfields - hidden,
-		               .plan = plan,
-		               .reader_applies = s->reader_applies };
-}
-
 /* Makes the class of the schema's events: before the first event, and when a declared field has changed. */
 static bool update_class(struct d9_state *st, struct d9_schema *s)
 {
-	const struct class like = class_like(s, s->plan);
+	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
+	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
+	const struct class like = { .name = s->cls->name,
+		                    .category = category,
+		                    .fields = s->declared + hidden,
+		                    .nfields = s->nhead + s->nfields - hidden,
+		                    .plan = s->plan,
+		                    .reader_applies = s->reader_applies };
 	struct class *const c = trace_plan_class(st->r->trace, &like);
 
 	if (c == NULL) {
@@ -440,7 +418,6 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 		return false;
 	}
 	s->cls = c;
-	s->off_cpu = NULL;
 	s->planned = true;
 	if (s->use != D9_USE_PLAIN || s->structure ||
 	    (st->r->range != NULL && (s->made != NULL || !plan_keeps_times(s->plan))))
@@ -488,20 +465,6 @@ static bool role_integer(struct d9_state *st, const struct d9_schema *s, const s
 		return false;
 	*number = v.u64;
 	return true;
-}
-
-const struct class *d9_event_class(struct d9_state *st, struct d9_schema *s, const struct record *f)
-{
-	uint64_t number;
-
-	if (s->off_cpu_plan == NULL || !role_integer(st, s, f, D9_ROLE_OFF_CPU, &number) || number == 0)
-		return s->cls;
-	if (s->off_cpu == NULL) {
-		const struct class like = class_like(s, s->off_cpu_plan);
-		s->off_cpu = trace_plan_class(st->r->trace, &like);
-		st->r->no_memory |= s->off_cpu == NULL;
-	}
-	return s->off_cpu != NULL ? s->off_cpu : s->cls;
 }
 
 #define SECOND UINT64_C(1000000000)
@@ -762,7 +725,7 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e)
 {
 	struct d9_state *const st = r->state;
-	struct d9_schema *const s = st->schema;
+	const struct d9_schema *const s = st->schema;
 
 	st->unheld |= b->n == 0;
 	if (st->tag != D9_TAG_EVENT) {
@@ -777,7 +740,6 @@ void d9_event(struct reader *r, const struct record *f, struct batch *b, struct 
 		add_made(st, s, f, b, e);
 	} else {
 		e->track = default_track(st);
-		e->cls = d9_event_class(st, s, f);
 		if (d9_wants_fields(st) || class_needs_fields(s->cls))
 			add_fields(st, s, f, b, e, f->p + d9_schema_head(s), 0);
 	}

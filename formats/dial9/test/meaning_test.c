@@ -315,8 +315,7 @@ static void instant(struct maker *m, size_t i, const char *schema)
 
 	if (strcmp(schema, "CpuSampleEvent") == 0) {
 		link_worker(m, i);
-		const bool off_cpu = get_number(m->o, i, "source", &worker) && worker != 0;
-		on_thread(m, i, "stack", off_cpu ? "context switch" : "CPU sample");
+		on_thread(m, i, "stack", "CPU sample");
 		return;
 	}
 	if (strcmp(schema, "AllocEvent") == 0 || strcmp(schema, "FreeEvent") == 0) {
