@@ -177,7 +177,6 @@ struct chrome_profiles {
 	struct class *classes[2]; /* [1]: idle */
 };
 
-/* Kind of the latest record, for recovery. */
 /* Call stacks of events: classes of one category differ by these. */
 enum chrome_stack_kind {
 	CHROME_STACK_NONE,
@@ -186,6 +185,7 @@ enum chrome_stack_kind {
 	CHROME_STACK_KINDS
 };
 
+/* Kind of the latest record, for recovery. */
 enum chrome_item {
 	CHROME_OPENS,   /* [ or { around everything */
 	CHROME_LISTS,   /* "traceEvents":[ */
@@ -499,8 +499,8 @@ static inline void chrome_record_clear(struct chrome_record *rec)
 	rec->has_ts = rec->has_dur = rec->has_duplicates = rec->has_others = false;
 }
 
-/* Sets ph. */
-static inline void chrome_record_end(struct chrome_record *rec)
+/* Sets ph from the tokens. */
+static inline void chrome_record_set_phase(struct chrome_record *rec)
 {
 	const struct slice ph = chrome_token_text(&rec->of[CHROME_PH]);
 

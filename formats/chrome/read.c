@@ -165,7 +165,7 @@ const char *chrome_parse_event(struct chrome_record *rec, struct json *json, con
 	if (p == NULL)
 		return NULL;
 	rec->end = p;
-	chrome_record_end(rec);
+	chrome_record_set_phase(rec);
 	return p;
 }
 

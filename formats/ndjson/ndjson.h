@@ -124,12 +124,12 @@ struct ndjson_reading {
 	struct ndjson_faults *faults; /* collects findings; NULL: findings are reported */
 	struct json json;
 	struct ndjson_line line;
-	uint8_t after[NDJSON_MEMBERS +
-	              1]; /* the member that followed each one last; [NDJSON_MEMBERS]: the first */
-	uint64_t number;  /* number of the current line, from 1 */
-	uint64_t lines;   /* lines that were read */
-	size_t scanned;   /* bytes of the current line that have no line feed */
-	bool has_trace;   /* the first line was read on open */
+	/* The member that followed each one last; [NDJSON_MEMBERS]: the first of a line. */
+	uint8_t after[NDJSON_MEMBERS + 1];
+	uint64_t number; /* number of the current line, from 1 */
+	uint64_t lines;  /* lines that were read */
+	size_t scanned;  /* bytes of the current line that have no line feed */
+	bool has_trace;  /* the first line was read on open */
 	bool has_end;
 	bool raw;                     /* the file was written with --raw */
 	bool deferred;                /* the line was parsed, and must be the first of a batch */

@@ -234,8 +234,8 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 			k->pid = number_process(st, &(struct track){ .has_id = false });
 		if (t->kind == TRACK_THREAD)
 			k->tid = number_thread(st, t, k->pid);
-		if (t->kind == TRACK_THREAD &&
-		    t->name.n == 0) { /* else its lanes are named after their events */
+		if (t->kind == TRACK_THREAD && t->name.n == 0) {
+			/* viewers name lanes without a name after their events */
 			k->name = arena_printf(&st->arena, "thread %" PRIu64, k->tid);
 			if (k->name.p == NULL)
 				return false;

@@ -82,7 +82,7 @@ static const struct format *format_by_name_of(struct options *o, const char *out
 
 const struct format *output_format(struct options *o, const char *to, const char *out)
 {
-	struct text advice = { .p = NULL }; /* "--to takes one of chrome (.json), csv (.csv)" */
+	struct text advice = { .p = NULL }; /* "--to takes one of NAME (SUFFIX ...), ..." */
 
 	if (to == NULL)
 		return format_by_name_of(o, out);

@@ -487,7 +487,7 @@ bool is_nothing_read(const struct source *s)
 	if (!s->open || errors == 0)
 		return false;
 	/* lines are records, whatever is in them */
-	return (s->reader.records == 0 && t->further == 0) || /* a CPU profile has samples only */
+	return (s->reader.records == 0 && t->further == 0) || /* events can lack records of their own */
 	       (s->reader.records <= errors && t->events == 0 && t->ntracks == 0 && t->nclasses == 0);
 }
 

@@ -228,7 +228,7 @@ const char *chrome_parsed_ahead(struct chrome_reading *st, const char *p, const 
 	if (a->at == piece->n || piece->events[a->at].at != at || piece->from + piece->events[a->at].end > e)
 		return NULL;
 	load(&st->rec, piece, &piece->events[a->at++]);
-	chrome_record_end(&st->rec);
+	chrome_record_set_phase(&st->rec);
 	return st->rec.end;
 }
 

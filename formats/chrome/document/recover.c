@@ -80,8 +80,7 @@ static const char *before(struct recovery *rc, uint64_t offset)
 	return in->p - (input_offset(in, in->p) - offset);
 }
 
-/* Writes the array that the object lacks: no event follows.  A whole CPU profile has lists of its
- * own. */
+/* Writes the array that the object lacks: no event follows.  CPU profiles have none. */
 static void put_no_events(struct recovery *rc, bool any)
 {
 	const struct chrome_reading *const st = rc->r->state;
@@ -423,13 +422,13 @@ static void cut_ids(struct recovery *rc, uint64_t ntimes)
 	struct chrome_recovery *const s = rc->state;
 	struct decision *const d = &s->decisions[0];
 	const char *const list = memchr(s->waiting.p, '[', d->text);
-	if (list == NULL) /* the samples are no list */
-		return;
 	struct json json = { .depth = 1, .complete = true };
-	struct json_walk w = json_walk(&json, list, s->waiting.p + d->text);
-	const char *to = list + 1;
 	uint64_t n = 0;
 
+	if (list == NULL) /* another value */
+		return;
+	struct json_walk w = json_walk(&json, list, s->waiting.p + d->text);
+	const char *to = list + 1;
 	for (; n < ntimes && json_walk_next(&w); n++)
 		to = w.value.end;
 	const size_t length = (size_t)(to - s->waiting.p) + 1;

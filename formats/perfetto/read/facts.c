@@ -53,7 +53,7 @@ void pf_trace_uuid(struct pf_state *st, struct slice bytes)
 		add_fact(st, SLICE_LIT("trace_uuid"), value_string(slice_str(text)));
 }
 
-/* Whether packets of this kind are read; those of the tracing service state nothing about events. */
+/* Whether packets of this kind are read, or are of the tracing service and not about events. */
 static bool is_read(const struct pf_field *f)
 {
 	return f->type != PF_TYPE_OPAQUE || f->number == PF_packet_trace_config ||

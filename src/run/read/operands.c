@@ -433,7 +433,7 @@ static void list_common(struct operand *o, const struct format *from, bool any)
 
 struct first_listing {
 	struct format *from;
-	bool has_common;
+	bool has_common; /* a file has a common suffix, and is not wanted */
 };
 
 static bool wants_name_noted(void *ctx, const char *name)
@@ -460,7 +460,7 @@ static void list_operand(struct operand *o, const struct format *format, const c
 	if (input_is_folder(path))
 		input_tree_list(&o->tree, path, wants_name_noted, &l);
 	else
-		list_names(o, wants_name, from.ctx); /* an archive keeps the pointer */
+		list_names(o, wants_name, from.ctx); /* o->archive keeps from.ctx, so not &l */
 	list_common(o, format, l.has_common);
 }
 
