@@ -20,11 +20,14 @@ args="select count(*) from args join slice using (arg_set_id) where (key like 'd
 	not in ('id', 'event_id', 'stream_counter') and coalesce(display_value, 'null') not in ('[]', '{}', 'null')"
 name="replace(name, '[No name]', '')" # as the JSON's importer calls what has an empty name
 category="replace(coalesce(category, ''), 'no category', '')" # as the JSON calls that of events without one
+# Of spans with the same times the later one is around the earlier one in Perfetto's format, and inside in the importer
+# of JSON: their depths are summed.
 ask() {
 	"$importer" "$1" \
 		"select 'slices', count(*), sum(dur) from slice" \
 		"select 'names', $name n, $category c, count(*), sum(dur) from slice group by 2, 3 order by 2, 3" \
-		"select 'depths', $name n, sum(depth) from slice where dur > 0 group by 2 order by 2" \
+		"select 'depths', n, sum(depth) from (select min($name) over (partition by track_id, ts, dur) n, depth
+			from slice where dur > 0) group by 2 order by 2" \
 		"select 'counters', count(*), sum(value) from counter" \
 		"select 'flows', a.name, b.name, count(*) from flow f join slice a on a.id = f.slice_out
 			join slice b on b.id = f.slice_in group by 2, 3 order by 2, 3" \
