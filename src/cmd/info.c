@@ -490,9 +490,9 @@ static void describe_trace(struct trace_slot *t)
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = t->helpers > 0;
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
 	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
+	job.read.ahead = t->helpers > 0 && !job.read.unnamed; /* counting is too little work for a thread */
 	job.to.hooks.opened = opened;
 	job.to.hooks.closed = closed;
 	n->path = t->path;

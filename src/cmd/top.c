@@ -472,7 +472,6 @@ static void list_longest(struct trace_slot *slot)
 	const bool ok = stats_group(&t->stats, &run->by, SLICE_LIT(""));
 	t->stats.file = slice_str(slot->path);
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = slot->helpers > 0;
 	job.read.want = WANT_TIMES | WANT_ORDER |
 	                (run->gaps     ? (unsigned)WANT_NAMES
 	                 : run->arrows ? (unsigned)(WANT_NAMES | WANT_ARROWS)
