@@ -493,6 +493,10 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		st->has_events = true;
 		return begin_list(st, rec, CHROME_LISTS, p, v + 1);
 	}
+	if (named && v < e && *v == '{' && !st->has_events) {
+		chrome_report(st, CHROME_RULE_NO_EVENTS, v, "traceEvents is an object; its members are read");
+		return chrome_end_gap(st, rec, CHROME_DROPPED, p, v + 1);
+	}
 	if (v != NULL)
 		q = json_value(&st->json, v, e, &kind);
 	if (q == NULL && v != NULL && v < e && st->json.error.cut && !st->last) {
