@@ -552,8 +552,8 @@ static bool is_rendered(const struct event *e)
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
 }
 
-/* Returns how many events after the arrow the span of no length is in which the arrow ends; 0: there is none.
- */
+/* Returns the distance, in events, from an end of an arrow to the span without length at which it ends.
+ * Returns 0 if there is none. */
 static uint32_t find_span_of_arrow(const struct batch *b, uint32_t at)
 {
 	const struct event *const arrow = &b->events[at];

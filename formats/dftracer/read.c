@@ -541,8 +541,8 @@ const struct reader_ops dft_reader_ops = {
 };
 
 /* Returns the length of the part of the path that all files of a trace share.  The processes of a job write
- * PREFIX-PROGRAM-PID-KIND.pfw, or PREFIX-PID.pfw, to one folder; the common part ends before program or pid.
- */
+ * PREFIX-PROGRAM-PID-KIND.pfw, or PREFIX-PID.pfw, to one folder;
+ * the common part ends before program or pid. */
 static size_t common_path_length(const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;

@@ -129,8 +129,8 @@ static const struct known_class known[HTW_ID_FREE] = {
 	[HTW_ID_OTHER_ARROW] = { "tracetool_OtherArrow", HTW_ID_ARROW, FIELDS(other) },
 };
 
-/* By enum value_type.  Values without a HawkTracer type are texts; the name of the type states the true one.
- */
+/* By enum value_type.  Values without a HawkTracer type are texts;
+ * the name of the type states the true one. */
 static const struct field_type types[] = {
 	[VALUE_NONE] = TEXT("null"),
 	[VALUE_BOOL] = NUMBER("bool", 1),

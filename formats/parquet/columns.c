@@ -192,8 +192,8 @@ static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 
-/* Adds a text that is not UTF-8: the original as a key, and the repaired text unless the dictionary has it.
- */
+/* Adds a text that is not UTF-8: the original as a key, and the repaired text
+ * unless the dictionary has it. */
 static struct dictionary_text add_repaired(struct dictionary *d, struct slice s)
 {
 	struct text buffer = { .p = NULL };

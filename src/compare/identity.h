@@ -201,8 +201,8 @@ static inline bool name_lists_contain(const char *const *lists, struct slice nam
 	return name_lists_find(lists, name) != UINT32_MAX;
 }
 
-/* Returns true if a field is compared.  *seen: 0 before the first field of an event; keep it for the others.
- */
+/* Returns true if a field is compared.  *seen: 0 before the first field of an event;
+ * keep it for the others. */
 bool event_field_is_compared(const struct event_fields *f, struct slice name, unsigned *seen);
 
 /* fields: the compared ones; NULL: all.  OOM sets c->scratch.failed. */

@@ -78,8 +78,8 @@ struct json_token cpu_profile_member(const struct json_token *of, const char *na
 /* Begins a walk through an array; it is empty if the token is none. */
 struct json_walk cpu_profile_list(const struct json_token *t);
 
-/* Reads microseconds, which may have a fraction; *ns: in ns.  Returns false if the token is something else.
- */
+/* Reads microseconds, which may have a fraction; *ns: in ns.
+ * Returns false if the token is something else. */
 bool cpu_profile_time(const struct json_token *t, int64_t *ns);
 
 /* Finds the lists in `data` of an event. */

@@ -40,8 +40,8 @@ unsigned format_output_wants(const struct format *to);
 /* Whether records of the format can be copied with some of them omitted. */
 bool format_omits_records(const struct format *f);
 
-/* The readable format that recognises the bytes.  Returns NULL if none does, or on OOM (*no_memory is set).
- */
+/* The readable format that recognises the bytes.
+ * Returns NULL if none does, or on OOM (*no_memory is set). */
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory);
 
 /* Iterates over all rules: inputs, vocabularies, policies, then formats in their order.  Zero-initialise *w.

@@ -284,8 +284,8 @@ struct vocabulary_ops {
 	                           const void *ctx);
 	/* The number of a table, or PLAN_NO_TABLE. */
 	uint8_t (*table)(const struct vocabulary *v, struct slice name);
-	/* The vocabulary's name for processes and threads: a template with one reference to "id"; NULL: none.
-	 */
+	/* The vocabulary's name for processes and threads; NULL: none.
+	 * A template with one reference, to "id". */
 	const struct plan_template *(*track_name)(const struct vocabulary *v, bool process, uint64_t id);
 };
 

@@ -117,8 +117,8 @@ static void write_pattern(struct text *t, struct slice name, bool raw)
 
 /* ---- numbers ---- */
 
-/* Returns twice the time, at least 1 us, rounded up to two significant digits.  ns: at most UINT64_MAX / 4.
- */
+/* Returns twice the time, at least 1 us, rounded up to two significant digits.
+ * ns: at most UINT64_MAX / 4. */
 static uint64_t generous_limit(uint64_t ns)
 {
 	uint64_t v = ns * 2, unit = 1;
@@ -155,8 +155,8 @@ static void write_share(struct text *t, double share)
 
 /* ---- the traces ---- */
 
-/* Returns true for waiting and idle time, and for lives of threads and tasks, which are as long as the run.
- */
+/* Returns true for waiting and idle time, and for lives of threads and tasks,
+ * which are as long as the run. */
 static bool is_waiting(const struct span_row *r)
 {
 	static const char *const words[] = { "*park*",        "*Park*", "*idle*",  "*Idle*",  "*sleep*",

@@ -43,8 +43,8 @@ static bool is_read(const struct chrome_reading *st, enum chrome_member m, const
 	}
 }
 
-/* Returns true if the value would be a series as a field of a counter: outside of args it is none, but text.
- */
+/* Returns true if a viewer draws the value as a series when it is a field of a counter.  Such a value is
+ * written as text if it was not in args. */
 static bool is_series(enum json_kind kind)
 {
 	return kind == JSON_UINT || kind == JSON_INT || kind == JSON_NUMBER || kind == JSON_TRUE ||

@@ -49,8 +49,8 @@ Test(chrome, async_spans_are_pairs_of_lines)
 	chrome_rig_finish(&r);
 }
 
-/* The digits are exact.  An end that a double rounds is counted; an end after the last time is the last time.
- */
+/* The digits are exact.  An end that a double rounds is counted;
+ * an end after the last time is the last time. */
 Test(chrome, ends_of_async_spans)
 {
 	struct chrome_rig r;

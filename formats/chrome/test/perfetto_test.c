@@ -43,8 +43,8 @@ static void expect_rows(const char *input, const char *query, const char *want)
 	free(got);
 }
 
-/* An arrow to a span of no length inside another one: as its begin and end, or after it, but not before it.
- */
+/* An arrow to a span of no length inside another one:
+ * as its begin and end, or after it, but not before it. */
 Test(chrome_perfetto, arrows_bind_to_spans_of_no_length)
 {
 	static const char *const orders[] = {

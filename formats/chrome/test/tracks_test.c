@@ -25,8 +25,8 @@ static double sort_of(const struct chrome_rig *r, const char *name)
 	return sort;
 }
 
-/* Threads by their numbers, each followed by its lanes and what stands below it, in whatever order they come.
- */
+/* Threads by their numbers, each followed by its lanes and what stands below it,
+ * in whatever order they come. */
 Test(chrome_tracks, order_of_tracks)
 {
 	static const char *const order[] = { "process: load",

@@ -409,8 +409,8 @@ static void read_line(const char *path, const char *dialect, const char *p, size
 	cJSON_Delete(record);
 }
 
-/* Brackets are on a line of their own: the first in d1 and d3, the last in d3.  Each other line is a record.
- */
+/* Brackets are on a line of their own: the first in d1 and d3, the last in d3.
+ * Each other line is a record. */
 static void expect_lines(const char *path, const char *dialect, const char *p, size_t n)
 {
 	const bool open = strcmp(dialect, "d5") != 0, close = strcmp(dialect, "d3") == 0;

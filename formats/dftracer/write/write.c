@@ -574,8 +574,8 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 
 /* ---- facts of the trace ---- */
 
-/* Facts that readers of this format took from custom metadata; not those of start and end, which are events.
- */
+/* Facts that readers of this format took from custom metadata;
+ * not those of start and end, which are events. */
 static bool is_custom(struct slice *name)
 {
 	static const char custom[] = "CM.";

@@ -40,8 +40,8 @@ enum kind {
 	QUERY_END
 };
 
-/* An event before it is written: workers are simulated one after the other, then events are sorted by time.
- */
+/* An event before it is written: workers are simulated one after the other,
+ * then events are sorted by time. */
 struct happening {
 	uint64_t ts;
 	uint64_t a, b, c; /* by kind */

@@ -207,8 +207,8 @@ static void expect_convert_within(const struct ht_build *b, unsigned kib)
 #endif
 #endif
 
-/* Small files whose events have many fields, and files that change their labels and classes again and again.
- */
+/* Small files whose events have many fields, and files that change their labels
+ * and classes again and again. */
 Test(host_memory, htdump_stays_small)
 {
 	struct ht_field_desc fields[250];

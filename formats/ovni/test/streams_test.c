@@ -335,8 +335,7 @@ Test(ovni_streams, findings_stay_with_their_stream)
 }
 
 /* Each compressed stream needs memory and a thread: the ninth and later ones are not merged, which is
- * reported.
- */
+ * reported. */
 Test(ovni_streams, packed_streams_up_to_a_number)
 {
 	struct trace_made t = make_trace(12, 20, NORMAL);

@@ -313,8 +313,8 @@ static uint64_t set_of(struct slice s, uint32_t sequence)
 	return set;
 }
 
-/* Returns the time of a clock in the last snapshot of the set; NULL: there are too many clocks, or no memory.
- */
+/* Returns the time of a clock in the last snapshot of the set; NULL if there are too many clocks,
+ * or on OOM. */
 static uint64_t *last_of(const struct pfc_change *x, uint64_t set, uint64_t clock)
 {
 	struct pfc_moved *const m = x->moves;

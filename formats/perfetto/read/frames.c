@@ -72,8 +72,8 @@ static bool is_packet_of_sequence(struct pf_state *st, struct slice s)
 
 enum found { FOUND_NOT, FOUND, FOUND_MORE }; /* MORE: more bytes are needed */
 
-/* Whether a packet starts at p, and is followed by a frame or the end; last: `end` is the end of the input.
- */
+/* Whether a packet starts at p, and is followed by a frame or the end.
+ * last: `end` is the end of the input. */
 static enum found find_frame(struct pf_state *st, const char *p, const char *end, bool last)
 {
 	uint64_t n = 0;

@@ -111,8 +111,8 @@ static void set_role(struct pf_state *st, struct record *rec)
 	}
 }
 
-/* Gives out the raw record of a packet in a compressed one, without bytes; it has a track if it is an event.
- */
+/* Gives out the raw record of a packet in a compressed one, without bytes;
+ * it has a track if it is an event. */
 static void give_raw(struct pf_state *st, struct record *rec)
 {
 	set_role(st, rec);

@@ -248,8 +248,8 @@ void pf_waiting_free(struct pf_state *st);
 bool pf_nest(struct pf_state *st, struct pf_event *e);
 
 /* Adds an end of an arrow: `key` identifies the arrow, `id` is its id in outputs; legacy: of a legacy event,
- * whose order in the file counts.  An event of kind PF_NOTHING is dropped; a look-ahead notes its ends, too.
- */
+ * whose order in the file counts.  An event of kind PF_NOTHING is dropped;
+ * a look-ahead notes its ends, too. */
 void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, bool legacy,
               const struct pf_event *e);
 void pf_arrows_sort(struct pf_state *st);

@@ -152,8 +152,8 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 
 /* ---- tracks ---- */
 
-/* An instant on a process, on a track below it, on a thread, on tracks below that, and on one below a lane.
- */
+/* An instant on a process, on a track below it, on a thread, on tracks below that,
+ * and on one below a lane. */
 static bool fill_tracks(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));

@@ -35,8 +35,8 @@ static size_t lines_of(char *text, char **lines)
 	return n;
 }
 
-/* Every byte of the file is shown by the record that has it, as the whole listing says where records begin.
- */
+/* Every byte of the file is shown by the record that has it, as the whole listing
+ * says where records begin. */
 static void expect_each_byte(const char *raw)
 {
 	struct ran all = raw != NULL ? CAT(raw, SAMPLE) : CAT(SAMPLE);

@@ -176,8 +176,8 @@ Test(ci, the_scripts_of_the_action_are_linted)
 
 /* ---- docs/ci.md ---- */
 
-/* A block of YAML begins with its name as a comment.  Those of services are run; the name is kept in `ran`.
- */
+/* A block of YAML begins with its name as a comment.  Those of services are run;
+ * the name is kept in `ran`. */
 static size_t run_yaml(const struct place *p, const char *block, int status)
 {
 	char name[256] = "", path[PATH_MAX];

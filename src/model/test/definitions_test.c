@@ -28,8 +28,8 @@ Test(definitions, the_latest_counts)
 	definitions_free(&d);
 }
 
-/* Numbers that are long past are forgotten and counted, the newest and all texts stay, memory does not grow.
- */
+/* Numbers that are long past are forgotten and counted, the newest and all texts stay,
+ * memory does not grow. */
 Test(definitions, old_numbers_are_forgotten)
 {
 	const uint64_t n = 5 * (uint64_t)DEFINITIONS_MAX;

@@ -1,5 +1,5 @@
-/* Mistakes in policies: their positions and messages.  Hostile policies end with a mistake, in bounded time.
- */
+/* Mistakes in policies: their positions and messages.
+ * Hostile policies end with a mistake, in bounded time. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

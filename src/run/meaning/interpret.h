@@ -129,8 +129,8 @@ struct pairing_end_of {
 	bool lasting;  /* the name of the event outlives its batch */
 	bool fields;   /* fields are wanted */
 	uint64_t key;  /* 0: none */
-	/* With the window below: of an END, the name and class that the begin must have; p NULL, NULL: any.
-	 */
+	/* Of an END in the window of by_time_put(): the name and class that its BEGIN must have; p NULL,
+	 * or NULL: any. */
 	struct slice name;
 	const struct class *cls;
 	struct retained *kept; /* copy of the texts of a BEGIN, passed on; NULL: the callee copies */
@@ -240,8 +240,8 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
 void pairing_alone(struct pairing *p, const struct event *e);
 
 /* At the end of the trace: adds open spans to the batch, up to the last time of the trace and with the field
- * "unfinished"; states end at the last time of their track.  Returns true if the batch is full: call again.
- */
+ * "unfinished"; states end at the last time of their track.
+ * Returns true if the batch is full: call again. */
 bool pairing_finish(struct pairing *p, struct batch *b, bool fields);
 
 /* Updates the latest time of a track. */

@@ -230,8 +230,8 @@ static inline bool sorts_after(const struct nest_span *s, const struct nest_span
 	return s->end < x->end || (s->end == x->end && s->start >= x->start);
 }
 
-/* Returns the index at which x is inserted.  Exponential search from the newest span, since most are near it.
- */
+/* Returns the index at which x is inserted.  Exponential search from the newest span,
+ * since most are near it. */
 static uint32_t find_slot(const struct nest_lane *l, const struct nest_span *x)
 {
 	uint32_t hi = l->n, step = 1;

@@ -1,6 +1,6 @@
 /* Marks of records (marks.h).  The set is an external sort of 64-bit numbers: radix sort of a buffer, sorted
- * runs in a temporary file, one k-way merge at the end; cursors then read it in blocks, nearly sequentially.
- */
+ * runs in a temporary file, one k-way merge at the end;
+ * cursors then read it in blocks, nearly sequentially. */
 #include "run/read/marks.h"
 
 #include <stdio.h>
@@ -445,9 +445,8 @@ uint64_t mark_cursor_next(struct mark_cursor *c, struct mark_set *s, uint64_t ke
 	return next;
 }
 
-/* The same for the greatest number of the set that is not beyond `key`.  false: there is none.  Not with
- * pages.
- */
+/* The same for the greatest number of the set that is not above `key`.  Not for sets of pages.
+ * Returns false if there is none. */
 static bool mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint64_t *floor,
                               bool *failed)
 {

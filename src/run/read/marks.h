@@ -185,8 +185,8 @@ struct record_marks {
 	 * as one. */
 	struct mark_set ends;
 	bool has_stretches, was_chosen;
-	/* For findings: start offsets of events, shifted left by one; odd: start of bytes without an event.
-	 */
+	/* For findings: offsets shifted left by one, with bit 0 set where bytes without an event start,
+	 * and clear where an event starts. */
 	struct mark_set extents;
 	struct record_extents **inputs; /* by number; NULL: unused */
 	uint32_t ninputs;

@@ -115,8 +115,8 @@ struct min_time {
 struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,
                               struct vocabularies *vocabularies);
 
-/* trace.zero_ns of the inputs: the first one that is not 0.  first: the first input, if it is open, or NULL.
- */
+/* trace.zero_ns of the inputs: the first one that is not 0.
+ * first: the first input, if it is open, or NULL. */
 uint64_t zero_time_find(const struct pipeline_job *job, const struct operands *operands, struct input *first);
 
 #endif

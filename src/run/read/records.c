@@ -183,8 +183,8 @@ static enum record_status read_run(struct reader *r, unsigned want, struct batch
 	return status;
 }
 
-/* Adds plain events that are all selected, or all left out, as one event.  Returns false if there are none.
- */
+/* Adds plain events that are all selected, or all left out, as one event.
+ * Returns false if there are none. */
 static bool read_stretch(struct reader *r, struct record_marks *marks, uint32_t input, struct batch *b)
 {
 	struct input *const in = r->in;

@@ -26,8 +26,8 @@ void noise_ranks(uint64_t n, uint32_t part, double alpha, uint64_t *low, uint64_
 
 double noise_rank_test(const double *a, size_t n, const double *b, size_t m);
 
-/* NOISE_ALPHA is that of each bound: an interval holds for 99 % of a quantile, for 98 % of a ratio at least.
- */
+/* NOISE_ALPHA is that of each bound: an interval holds for 99 % of a quantile,
+ * for 98 % of a ratio at least. */
 #define NOISE_ALPHA 0.005
 #define NOISE_RUNS 3           /* min runs of each side for the rank test */
 #define NOISE_SIGNIFICANT 0.05 /* of the rank test */

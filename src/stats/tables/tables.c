@@ -1,5 +1,5 @@
-/* The further tables of `stats`, one after the other, and their cells as text, Markdown, HTML, CSV and JSON.
- */
+/* The further tables of `stats`, one after the other, and their cells as text, Markdown, HTML,
+ * CSV and JSON. */
 
 #include <inttypes.h>
 #include <stdarg.h>

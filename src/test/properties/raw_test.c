@@ -29,8 +29,8 @@ static void read_raw(struct live_batches *l, const struct sample *s)
 	live_batches_read(l, s->format, input_from_memory(s->p, s->n), RAW, 1024);
 }
 
-/* Checks that records are in order and have the bytes at their offsets; in valid files they cover all bytes.
- */
+/* Checks that records are in order and have the bytes at their offsets;
+ * in valid files they cover all bytes. */
 static void expect_file(const struct sample *s)
 {
 	struct live_batches l;

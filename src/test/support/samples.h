@@ -55,8 +55,8 @@ bool sample_write(const struct sample *s, const char *dir);
 bool samples_assemble(struct samples_of *all, const char *format, const char *path);
 
 /* Compress to the same bytes everywhere: a gzip member of at most 64 KiB or a zlib stream, with one block,
- * which is stored or has literals in the fixed code.  Return the length; out has space for 2 * n + 64 bytes.
- */
+ * which is stored or has literals in the fixed code.  Return the length;
+ * out has space for 2 * n + 64 bytes. */
 size_t gzip_stored(unsigned char *out, const unsigned char *p, size_t n);
 size_t gzip_fixed(unsigned char *out, const unsigned char *p, size_t n);
 size_t zlib_fixed(unsigned char *out, const unsigned char *p, size_t n);

@@ -292,8 +292,8 @@ Test(interpret, time_lines)
 	stage_free(&g);
 }
 
-/* An id that a table has counts when the line is made; without one the line has no id, and gets none later.
- */
+/* An id that a table has counts when the line is made;
+ * without one the line has no id, and gets none later. */
 static const struct plan_track looked_up_line = { .name = TEMPLATE(worker_parts),
 	                                          .number = REF("w"),
 	                                          .id = LOOKED_UP("w", 0) };

@@ -237,8 +237,8 @@ static void expect_names(struct interpret_rig *g, const struct class *cls, const
 		          (int)g->batch.events[i].name.n, g->batch.events[i].name.p, names[i]);
 }
 
-/* What a look-up remembers ends when one of its tables changes: the first is of a thread, the second of all.
- */
+/* What a look-up remembers ends when one of its tables changes:
+ * the first is of a thread, the second of all. */
 Test(interpret_steps, look_ups_follow_their_tables)
 {
 	static const struct plan named = { .phase = PLAN_INSTANT, .names = &type_name, .nnames = 1 };

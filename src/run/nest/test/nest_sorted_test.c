@@ -67,8 +67,8 @@ Test(nest_sorted, ends)
 	nest_sorted_free(&n);
 }
 
-/* More open spans than there is room for: those that were not kept are marked, and so are those beside them.
- */
+/* More open spans than there is room for: those that were not kept are marked,
+ * and so are those beside them. */
 Test(nest_sorted, space)
 {
 	struct nest_sorted n = { .ntracks = 0 };
