@@ -1,7 +1,6 @@
 #ifndef FORMAT_COPIER_H
 #define FORMAT_COPIER_H
 
-#include "format/chunk.h"
 #include "format/writer.h"
 
 /*

@@ -1,10 +1,10 @@
-/* Counts losses by kind, and frees chunks. */
+/* Losses by kind, and the parts and borrowed bytes of chunks. */
 #include "format/ledger.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "format/chunk.h"
+#include "format/writer.h"
 
 /* ---- ledger ---- */
 

@@ -7,7 +7,6 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "model/event_traits.h"
-#include "format/chunk.h"
 #include "format/registry.h"
 #include "test/fuzz/strict_json.h"
 #include "run/pipeline.h"

@@ -61,7 +61,6 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 			break;
 		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
 			k->clock = (uint32_t)w.v;
-			k->has_clock = true;
 			break;
 		case PF_TAG(PF_packet_machine_id, PF_VARINT):
 			k->machine = (uint32_t)w.v;

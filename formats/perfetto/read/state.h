@@ -77,7 +77,7 @@ struct pf_packet {
 	uint32_t kind;     /* number of the first data field; 0: none */
 	struct slice data; /* content of the first data field */
 	struct slice interned, defaults;
-	bool has_timestamp, has_sequence, has_clock;
+	bool has_timestamp, has_sequence;
 	bool needs_check; /* pf_check() may have something to report */
 	bool bad;         /* its fields cannot be read to the end */
 };
