@@ -244,11 +244,16 @@ check-layers: ## includes point one way; the engine names no format
 check-readme: tracetool ## README names each format
 	@sh scripts/readme.sh $(BUILD)/tracetool README.md
 
-check-names: ## include guards are unique; command tests are in folders that the build searches
+check-names: ## include guards are unique; command tests are found; functions and files that documents name exist
 	@d=$$(git ls-files 'src/*.h' 'formats/*.h' | xargs sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$$/\1/p' | sort | uniq -d); \
 	if [ -n "$$d" ]; then echo "include guards that are not unique: $$d"; exit 1; fi
 	@d=$$(git ls-files '*.test' | grep -v '^\(src\|formats\)/.*/test/\(text/\)*[a-z0-9_]*\.test$$'); \
 	if [ -n "$$d" ]; then echo "command tests outside of test/ are not run: $$d"; exit 1; fi
+	@d=$$(grep -oh '`[a-z0-9_]*()`' docs/architecture.md docs/code-style.md CONTRIBUTING.md | tr -d '`()' | sort -u | while read -r f; do \
+		git grep -qw "$$f" -- src formats || echo "$$f()"; done; \
+		grep -oh '`src/[a-z0-9_./]*[a-z0-9]`' docs/*.md README.md CONTRIBUTING.md | tr -d '`' | sort -u | while read -r f; do \
+		[ -e "$$f" ] || [ "$$f" = src/metrics.rs ] || echo "$$f"; done); \
+	if [ -n "$$d" ]; then echo "documents name what is not there:" $$d; exit 1; fi
 
 check-width: ## lines of C have at most 110 columns
 	@sh scripts/width.sh
