@@ -685,11 +685,6 @@ static inline const struct chrome_track *chrome_track_of(const struct track *t)
 	return t->declared;
 }
 
-static inline const struct chrome_class *chrome_class_of(const struct class *c)
-{
-	return c->declared;
-}
-
 enum chrome_loss {
 #define LOSS(row, ...) CHROME_##row,
 #include "chrome/losses.def"
@@ -743,11 +738,5 @@ bool chrome_put_order(const struct track *const *tracks, uint32_t n, struct text
 
 /* Returns true if a reader that stores microseconds as a double gets the nanoseconds back. */
 bool chrome_large_time_exact(uint64_t ns);
-
-/* Below 2^43 us adjacent doubles are less than a nanosecond apart. */
-static inline bool chrome_time_exact(uint64_t ns)
-{
-	return ns < (uint64_t)1000 << 43 || chrome_large_time_exact(ns);
-}
 
 #endif

@@ -421,6 +421,12 @@ static uint64_t span_end(const struct chrome_state *st, const struct event *e)
 	return e->dur > left ? last : e->ts + e->dur;
 }
 
+/* Below 2^43 us adjacent doubles are less than a nanosecond apart. */
+static inline bool chrome_time_exact(uint64_t ns)
+{
+	return ns < (uint64_t)1000 << 43 || chrome_large_time_exact(ns);
+}
+
 /* Returns false if viewers round the time to another nanosecond. */
 static bool is_exact(const struct chrome_state *st, uint64_t ts)
 {
@@ -441,12 +447,17 @@ static char *put_time(const struct chrome_state *st, char *p, uint64_t ts)
 	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 }
 
+static inline const struct chrome_class *class_of(const struct class *c)
+{
+	return c->declared;
+}
+
 /* Viewers match the ends of an arrow by category, too, so all arrows have the same category. */
 static inline char *put_category(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
 		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
-	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
+	return text_put(p, class_of(e->cls)->text, class_of(e->cls)->len);
 }
 
 /* A copy of constant size compiles to a few moves. */
@@ -466,7 +477,7 @@ static bool render_start(const struct chrome_state *st, const struct event *e, b
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_reserve(t, chrome_class_of(e->cls)->len + LINE_SPACE);
+	char *p = text_reserve(t, class_of(e->cls)->len + LINE_SPACE);
 	if (p == NULL)
 		return false;
 	p = put_category(p, e);
@@ -503,7 +514,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 
 	if (!render_start(st, e, false, chunk))
 		return;
-	if (chrome_class_of(e->cls)->changed)
+	if (class_of(e->cls)->changed)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 	/* viewers show events of a process on a thread, except async spans, instants and counters */
 	if (k->changed || (is_of_process(e->track) && !event_is_async(e) && e->phase != PHASE_INSTANT &&

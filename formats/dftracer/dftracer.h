@@ -670,12 +670,6 @@ static inline struct dft_position dft_record_position(const struct dft_record *r
 	return (struct dft_position){ rec->offset, rec->line, rec->column, rec->ordinal };
 }
 
-/* Returns the position of an offset on the current line. */
-static inline struct dft_position dft_line_position(const struct dft_state *st, uint64_t offset)
-{
-	return (struct dft_position){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
-}
-
 /* Returns whether the next finding of the rule will be shown. */
 static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
 {

@@ -52,15 +52,21 @@ static bool find_line_end(struct dft_state *st, const char **e)
 	return l->end_known || (uint64_t)(limit - in->p) == st->r->max_record;
 }
 
+/* Returns the position of an offset on the current line. */
+static inline struct dft_position line_position(const struct dft_state *st, uint64_t offset)
+{
+	return (struct dft_position){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
+}
+
 static void report_line_end(struct dft_state *st)
 {
 	struct dft_line *const l = &st->line;
 
 	if (l->records > 1)
-		dft_report(st, DFT_RULE_TWO_RECORDS, dft_line_position(st, l->second),
+		dft_report(st, DFT_RULE_TWO_RECORDS, line_position(st, l->second),
 		           "%" PRIu32 " records on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
-		dft_tally_add(st, DFT_TRAILING_COMMAS, dft_line_position(st, l->comma_at), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_TRAILING_COMMAS, line_position(st, l->comma_at), slice_of(NULL, 0));
 	if (l->skipped > 0)
 		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], l->skip_start,
 		                 l->number, l->skip_start - l->start + 1, 0,
@@ -73,7 +79,7 @@ static void read_newline(struct dft_state *st)
 	struct input *const in = st->r->in;
 
 	if (!st->line.begun || st->line.only_cr)
-		dft_tally_add(st, DFT_BLANK_LINES, dft_line_position(st, st->line.start), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_BLANK_LINES, line_position(st, st->line.start), slice_of(NULL, 0));
 	report_line_end(st);
 	in->p++;
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = offset_of(st, in->p) };
@@ -96,7 +102,7 @@ static void report_nul_run(struct dft_state *st)
 
 	if (l->nul_bytes == 0)
 		return;
-	dft_report(st, DFT_RULE_NUL_BYTES, dft_line_position(st, l->nul_start), "%" PRIu64 " NUL byte%s",
+	dft_report(st, DFT_RULE_NUL_BYTES, line_position(st, l->nul_start), "%" PRIu64 " NUL byte%s",
 	           l->nul_bytes, l->nul_bytes == 1 ? "" : "s");
 	l->nul_bytes = 0;
 }
@@ -127,9 +133,9 @@ static void read_blanks(struct dft_state *st, const char *e)
 	const bool first = !l->begun;
 
 	if (q == e && q[-1] == '\r')
-		dft_tally_add(st, DFT_CR_LF, dft_line_position(st, offset_of(st, q - 1)), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_CR_LF, line_position(st, offset_of(st, q - 1)), slice_of(NULL, 0));
 	else if (first && q < e && *q == '{')
-		dft_tally_add(st, DFT_LEADING_BLANKS, dft_line_position(st, l->start), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_LEADING_BLANKS, line_position(st, l->start), slice_of(NULL, 0));
 	consume(st, q);
 	l->only_cr = first && q == e;
 }
@@ -150,10 +156,10 @@ static void read_opening_bracket(struct dft_state *st, const char *e)
 	if (st->closed)
 		report_closed_early(st); /* ][ is one finding */
 	else if (st->r->records > 0 || st->opened)
-		dft_report(st, DFT_RULE_BRACKET, dft_line_position(st, offset_of(st, p)),
+		dft_report(st, DFT_RULE_BRACKET, line_position(st, offset_of(st, p)),
 		           "opening [ between records");
 	else if (q < e)
-		dft_report(st, DFT_RULE_BRACKET, dft_line_position(st, offset_of(st, p)),
+		dft_report(st, DFT_RULE_BRACKET, line_position(st, offset_of(st, p)),
 		           "opening [ is not on a line of its own");
 	st->opened = true;
 	consume(st, p + 1);
@@ -165,10 +171,10 @@ static void read_closing_bracket(struct dft_state *st)
 
 	report_closed_early(st);
 	if (st->line.records > 0)
-		dft_report(st, DFT_RULE_BRACKET, dft_line_position(st, offset_of(st, p)),
+		dft_report(st, DFT_RULE_BRACKET, line_position(st, offset_of(st, p)),
 		           "closing ] is not on a line of its own");
 	st->closed = true;
-	st->closed_at = dft_line_position(st, offset_of(st, p));
+	st->closed_at = line_position(st, offset_of(st, p));
 	consume(st, p + 1);
 	if (st->wrapped) {
 		st->trailer = true;
@@ -184,7 +190,7 @@ static bool read_wrapper(struct dft_state *st, const char *e)
 
 	if (q == NULL)
 		return false;
-	dft_report(st, DFT_RULE_WRAPPED, dft_line_position(st, offset_of(st, p)),
+	dft_report(st, DFT_RULE_WRAPPED, line_position(st, offset_of(st, p)),
 	           "records are in the array traceEvents of an object");
 	st->wrapped = st->opened = true;
 	consume(st, q);
@@ -248,7 +254,7 @@ static void drop_garbage(struct dft_state *st, const char *e)
 	const struct slice s = slice_of(p, (size_t)(to - p));
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_BROKEN_JSON, dft_line_position(st, offset_of(st, p)),
+	dft_report(st, DFT_RULE_BROKEN_JSON, line_position(st, offset_of(st, p)),
 	           "expected a record, found %s", quoted(&q, s));
 	drop(st, to, e);
 }
@@ -272,18 +278,18 @@ static void drop_record(struct dft_state *st, const char *e)
 	}
 	const char *const to = find_record(st, p, e);
 	if (to < e)
-		dft_report(st, DFT_RULE_CUT_RECORD, dft_line_position(st, offset_of(st, p)),
+		dft_report(st, DFT_RULE_CUT_RECORD, line_position(st, offset_of(st, p)),
 		           "record is cut short, and another begins at column %" PRIu64
 		           " (%s at column %" PRIu64 ")",
 		           offset_of(st, to) - st->line.start + 1, why,
 		           offset_of(st, at) - st->line.start + 1);
 	else if (cut)
-		dft_report(st, DFT_RULE_CUT_RECORD, dft_line_position(st, offset_of(st, p)),
+		dft_report(st, DFT_RULE_CUT_RECORD, line_position(st, offset_of(st, p)),
 		           "record is cut short by the end of the line after %zu bytes: %s (column %" PRIu64
 		           ")",
 		           (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
 	else
-		dft_report(st, DFT_RULE_BROKEN_JSON, dft_line_position(st, offset_of(st, at)),
+		dft_report(st, DFT_RULE_BROKEN_JSON, line_position(st, offset_of(st, at)),
 		           "%s, found %s; record dropped", why, quoted(&q, slice_of(at, (size_t)(e - at))));
 	drop(st, to, e);
 }
@@ -334,7 +340,7 @@ static void read_other(struct dft_state *st, const char *e)
 	} else if (*p == ']') {
 		read_closing_bracket(st);
 	} else if (offset_of(st, p) == 0 && e - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
-		dft_report(st, DFT_RULE_BYTE_ORDER_MARK, dft_line_position(st, 0),
+		dft_report(st, DFT_RULE_BYTE_ORDER_MARK, line_position(st, 0),
 		           "file begins with a byte order mark");
 		st->r->in->p += 3; /* the line has not begun */
 	} else {
@@ -425,8 +431,8 @@ void dft_line_finish(struct dft_state *st)
 	report_line_end(st);
 	if (st->trailer_bytes > 0)
 		dft_report(st, DFT_RULE_WRAPPED,
-		           dft_line_position(st, st->trailer_start < st->line.start ? st->line.start
-		                                                                    : st->trailer_start),
+		           line_position(st, st->trailer_start < st->line.start ? st->line.start
+		                                                                : st->trailer_start),
 		           "members of the object after the array were not read");
 	if (st->r->records > 0 && (!st->opened || !st->closed))
 		dft_report(st, DFT_RULE_NO_BRACKETS, (struct dft_position){ 0, 1, 1, 0 }, "%s missing",

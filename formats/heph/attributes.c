@@ -199,12 +199,18 @@ static const uint8_t value_types[] = { [HEPH_UNSIGNED] = VALUE_U64,
 	                               [HEPH_FLOAT] = VALUE_F64,
 	                               [HEPH_STRING] = VALUE_STRING };
 
+/* Returns the limit of retained array elements of one event: all numbers of the longest packet. */
+static inline uint64_t max_elements(const struct reader *r)
+{
+	return r->max_record / 8 > HEPH_MAX_ELEMENTS ? r->max_record / 8 : HEPH_MAX_ELEMENTS;
+}
+
 /* Charges n elements of an array against the limit, even if no values are wanted: findings must not depend on
  * the consumer. */
 static bool charge_elements(struct heph_state *st, struct heph_packet *k, const struct attribute *a,
                             uint32_t n)
 {
-	if (n <= heph_max_elements(st->r) - k->nelements) {
+	if (n <= max_elements(st->r) - k->nelements) {
 		k->nelements += n;
 		return true;
 	}

@@ -72,7 +72,7 @@ enum heph_type {
 
 /* Limits, far above real traces, so that hostile input costs little. */
 #define HEPH_MAX_ATTRIBUTES 65000U /* retained attributes of one event */
-#define HEPH_MAX_ELEMENTS 262144U  /* of all arrays of one event; see heph_max_elements() */
+#define HEPH_MAX_ELEMENTS 262144U  /* of all arrays of one event; see max_elements() in attributes.c */
 #define HEPH_MAX_STREAMS 65536U    /* streams that are distinguished */
 
 /* Names of fields of an event beside its attributes. */
@@ -152,12 +152,6 @@ static inline uint32_t heph_packet_min(const char *p, const char *end)
 	return magic == HEPH_MAGIC_EVENT      ? HEPH_EVENT_MIN
 	       : magic == HEPH_MAGIC_METADATA ? HEPH_METADATA_MIN
 	                                      : 0;
-}
-
-/* Returns true if another packet starts at p, or the input ends there. */
-static inline bool heph_is_packet_end(const char *p, const char *end)
-{
-	return p == end || heph_packet_min(p, end) != 0;
 }
 
 /* Returns true if a whole packet starts at p, within [p, inside), and ends where another one starts or the
@@ -321,12 +315,6 @@ struct heph_state {
 
 /* Functions that return void set r->no_memory on OOM. */
 
-/* Returns the limit of retained array elements of one event: all numbers of the longest packet. */
-static inline uint64_t heph_max_elements(const struct reader *r)
-{
-	return r->max_record / 8 > HEPH_MAX_ELEMENTS ? r->max_record / 8 : HEPH_MAX_ELEMENTS;
-}
-
 /* ---- read.c ---- */
 
 /* Reports a finding at a position in the packet. */
@@ -398,14 +386,9 @@ static inline void heph_check_counter(struct heph_state *st, const struct heph_p
 	}
 }
 
-static inline bool heph_has_gaps(const struct heph_gaps *gaps)
-{
-	return gaps->other.missing > 0 || gaps->n > 0;
-}
-
 /* ---- meaning.c ---- */
 
-/* Same as heph_track() without the cache. */
+/* Returns the track of a packet's stream and substream without looking in the cache. */
 const struct track *heph_track_slow(struct heph_state *st, const struct heph_packet *k);
 
 /* Returns the track for gaps of a stream. */
@@ -415,16 +398,6 @@ static inline struct heph_cached *heph_track_cached(struct heph_state *st, uint3
                                                     uint64_t substream)
 {
 	return &st->tracks.cache[(stream * 31 + substream) % HEPH_CACHED];
-}
-
-/* Returns the track of a packet's stream and substream. */
-static inline const struct track *heph_track(struct heph_state *st, const struct heph_packet *k)
-{
-	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
-
-	if (c->track != NULL && c->stream == k->stream && c->substream == k->substream)
-		return c->track;
-	return heph_track_slow(st, k);
 }
 
 /*
@@ -579,21 +552,6 @@ struct hpw_pending {
 	uint32_t n, used;
 	struct table64 index; /* stream -> streams[] */
 	uint64_t bytes;       /* total bytes of deferred options */
-};
-
-/* The state of a copy. */
-struct hpw_copy {
-	bool rebased;
-	struct hpw_streams streams;
-	struct hpw_pending pending;
-	struct copier *to;
-	bool any, any_event; /* a packet, or an event, was read */
-	uint32_t input;      /* number of the current input, from 0 */
-	bool epoch_known;    /* the epoch was read ... */
-	bool epoch_pending;  /* ... and is written before the next event */
-	uint32_t epoch_of;   /* number of the input that has the epoch */
-	uint64_t epoch;      /* ns, of the input */
-	uint64_t rebased_by; /* ns subtracted from times */
 };
 
 extern const struct copier_ops hpw_copier_ops;

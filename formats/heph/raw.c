@@ -268,6 +268,21 @@ static uint32_t count_pending(const struct hpw_pending *h)
 
 #define MAX_PENDING HEPH_OWN_MAX_TEXT /* bytes of deferred options; later ones are written in place */
 
+/* The state of a copy. */
+struct hpw_copy {
+	bool rebased;
+	struct hpw_streams streams;
+	struct hpw_pending pending;
+	struct copier *to;
+	bool any, any_event; /* a packet, or an event, was read */
+	uint32_t input;      /* number of the current input, from 0 */
+	bool epoch_known;    /* the epoch was read ... */
+	bool epoch_pending;  /* ... and is written before the next event */
+	uint32_t epoch_of;   /* number of the input that has the epoch */
+	uint64_t epoch;      /* ns, of the input */
+	uint64_t rebased_by; /* ns subtracted from times */
+};
+
 static void add_loss(struct hpw_copy *copy, enum hpw_loss loss, const struct event *e)
 {
 	ledger_add(&copy->to->chunk->ledger, &hpw_losses[loss], e->offset, 1);

@@ -192,15 +192,31 @@ uint32_t heph_packet_min_of_part(const char *p, const char *end)
 	                                     : 0;
 }
 
+/* Returns true if another packet starts at p, or the input ends there. */
+static inline bool is_packet_end(const char *p, const char *end)
+{
+	return p == end || heph_packet_min(p, end) != 0;
+}
+
 bool heph_is_packet(const char *p, const char *inside, const char *end)
 {
 	const uint32_t min = inside - p >= HEPH_HEAD_SIZE ? heph_packet_min(p, inside) : 0;
 	const uint32_t size = min != 0 ? load_u32(p + HEPH_AT_SIZE, true) : 0;
 
-	return min != 0 && size >= min && size <= (size_t)(inside - p) && heph_is_packet_end(p + size, end);
+	return min != 0 && size >= min && size <= (size_t)(inside - p) && is_packet_end(p + size, end);
 }
 
 /* ---- events ---- */
+
+/* Returns the track of a packet's stream and substream. */
+static inline const struct track *find_track(struct heph_state *st, const struct heph_packet *k)
+{
+	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
+
+	if (c->track != NULL && c->stream == k->stream && c->substream == k->substream)
+		return c->track;
+	return heph_track_slow(st, k);
+}
 
 static void read_event(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
@@ -229,7 +245,7 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct reco
 	rec->role = RECORD_IS_EVENT;
 	if ((want & WANT_TIMES) == 0)
 		return;
-	rec->track = heph_track(st, k);
+	rec->track = find_track(st, k);
 	if (rec->track == NULL)
 		st->r->no_memory = true;
 }
@@ -343,7 +359,7 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 {
 	const uint32_t size = (uint32_t)(k->end - k->p);
 
-	k->followed = heph_is_packet_end(k->end, st->r->in->end);
+	k->followed = is_packet_end(k->end, st->r->in->end);
 	if (min == HEPH_EVENT_MIN)
 		read_event(st, k, rec);
 	else
@@ -454,13 +470,18 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 	return RECORD_DONE;
 }
 
+static inline bool has_gaps(const struct heph_gaps *gaps)
+{
+	return gaps->other.missing > 0 || gaps->n > 0;
+}
+
 static enum record_status read_record(struct reader *r, struct record *rec)
 {
 	struct heph_state *const st = r->state;
 	const size_t left = (size_t)(r->in->end - rec->p);
 	const bool ends = left == 0 && r->in->last && !st->search.open;
 
-	if (reader_wants_gaps(r) && heph_has_gaps(&st->gaps) && heph_next_gap(st, ends)) {
+	if (reader_wants_gaps(r) && has_gaps(&st->gaps) && heph_next_gap(st, ends)) {
 		rec->end = rec->p;
 		rec->cls = st->event_class;
 		rec->role = RECORD_IS_MISSING;

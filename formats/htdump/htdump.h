@@ -374,11 +374,6 @@ static inline struct slice ht_leaf_string(const struct ht_state *st, const struc
 	return st->strings[l->block];
 }
 
-static inline bool ht_leaf_is_integer(const struct ht_leaf *l)
-{
-	return l->value >= VALUE_U8 && l->value <= VALUE_I64;
-}
-
 /* Returns the type of a leaf in raw events, which gives the width: an address of 4 bytes is a u32. */
 static inline uint8_t ht_leaf_raw_type(const struct ht_leaf *l)
 {

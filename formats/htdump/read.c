@@ -420,6 +420,11 @@ static void set_byte_order(struct ht_state *st, const struct record *rec)
 	}
 }
 
+static inline bool is_integer(const struct ht_leaf *l)
+{
+	return l->value >= VALUE_U8 && l->value <= VALUE_I64;
+}
+
 /* Adds a component and its version, "1.2.3", to the facts of the trace.  The first one wins. */
 static void add_version(struct ht_state *st)
 {
@@ -430,7 +435,7 @@ static void add_version(struct ht_state *st)
 
 	if (trace_meta(trace, st->c->version) != NULL)
 		return;
-	for (uint32_t i = 0; i < plan->nleaves && i < 3 && ht_leaf_is_integer(&plan->leaves[i]); i++)
+	for (uint32_t i = 0; i < plan->nleaves && i < 3 && is_integer(&plan->leaves[i]); i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64, i > 0 ? "." : "",
 		                      ht_leaf_integer(st, &plan->leaves[i]));
 	const struct slice version = { text, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };

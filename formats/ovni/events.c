@@ -260,14 +260,31 @@ static struct anomaly *find_row(struct ovni_anomalies *all, const struct ovni_co
 	return all->n < ANOMALIES_MAX ? &all->list[all->n++] : NULL;
 }
 
+/* Returns the head of an event; that of a skipped jumbo event is in st->jumbo. */
+static inline const char *head_of(const struct ovni_state *st, const struct record *rec)
+{
+	return rec->end > rec->p ? rec->p : st->jumbo;
+}
+
+/* Returns the payload of an event, or the data of a jumbo event; p NULL: none, or dropped. */
+static inline struct slice payload_of(const struct record *rec)
+{
+	const size_t n = (size_t)(rec->end - rec->p);
+
+	if (n <= OVNI_EVENT_SIZE)
+		return (struct slice){ NULL, 0, 0 };
+	const size_t head = (rec->p[0] & OVNI_FLAG_JUMBO) != 0 ? OVNI_JUMBO_HEAD : OVNI_EVENT_SIZE;
+	return slice_of(rec->p + head, n - head);
+}
+
 bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const struct record *rec)
 {
 	struct reader *const r = st->r;
 	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
-	const char *const p = ovni_head(st, rec);
+	const char *const p = head_of(st, rec);
 	const uint32_t head = load_u32(p, false);
 	const bool jumbo = (head & OVNI_FLAG_JUMBO) != 0;
-	const struct slice payload = ovni_payload(rec);
+	const struct slice payload = payload_of(rec);
 	const uint32_t size = jumbo ? load_u32(p + OVNI_EVENT_SIZE, st->stream.big) : payload.n;
 	/* Nothing to compare with: no vocabulary, or too many codes. */
 	const bool unchecked = r->trace->vocabulary == NULL || c == &codes->others;
@@ -416,7 +433,7 @@ void ovni_fields(struct reader *r, const struct record *rec, struct batch *b, st
 	struct field *const f = batch_fields(b, EVENT_FIELDS);
 	if (f == NULL || p == NULL)
 		return;
-	const struct slice payload = ovni_payload(rec);
+	const struct slice payload = payload_of(rec);
 	f[n++] = (struct field){ event_fields[0].name, { .type = VALUE_U8, .u64 = (uint8_t)p[0] } };
 	f[n++] = (struct field){ event_fields[1].name, value_string(textscan_slice(p + 1, 3)) };
 	f[n++] = (struct field){ event_fields[2].name, value_u64(rec->ts) };
@@ -450,7 +467,7 @@ static inline void add_fields(struct batch *b, struct event *e, uint8_t flags, s
 void ovni_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	if (reader_wants_fields(r, e))
-		add_fields(b, e, (uint8_t)*ovni_head(r->state, rec), ovni_payload(rec));
+		add_fields(b, e, (uint8_t)*head_of(r->state, rec), payload_of(rec));
 }
 
 /* ---- the fast path ---- */

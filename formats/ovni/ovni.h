@@ -437,29 +437,6 @@ extern const struct reader_ops ovni_reader_ops;
 extern const struct trace_ops ovni_trace_ops; /* trace.c */
 extern const struct recover_ops ovni_recover_ops;
 
-/* Returns whether this reader passes files to its consumer. */
-static inline bool ovni_copies_files(const struct reader *r)
-{
-	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
-}
-
-/* Returns the head of an event; that of a skipped jumbo event is in st->jumbo. */
-static inline const char *ovni_head(const struct ovni_state *st, const struct record *rec)
-{
-	return rec->end > rec->p ? rec->p : st->jumbo;
-}
-
-/* Returns the payload of an event, or the data of a jumbo event; p NULL: none, or dropped. */
-static inline struct slice ovni_payload(const struct record *rec)
-{
-	const size_t n = (size_t)(rec->end - rec->p);
-
-	if (n <= OVNI_EVENT_SIZE)
-		return (struct slice){ NULL, 0, 0 };
-	const size_t head = (rec->p[0] & OVNI_FLAG_JUMBO) != 0 ? OVNI_JUMBO_HEAD : OVNI_EVENT_SIZE;
-	return slice_of(rec->p + head, n - head);
-}
-
 /* ---- events (events.c) ---- */
 
 /*

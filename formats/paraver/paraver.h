@@ -240,11 +240,6 @@ uint32_t paraver_value(struct paraver_names *n, uint32_t group, struct slice nam
 /* Returns the number of a type; 0 at the limit or on OOM. */
 uint32_t paraver_type(struct paraver_names *n, struct paraver_type like);
 
-static inline const struct paraver_type *paraver_type_at(const struct paraver_names *n, uint32_t number)
-{
-	return &n->types[number - PARAVER_FIRST_TYPE];
-}
-
 /* Returns the index of the row of a thread or process; TABLE_NONE on OOM. */
 uint32_t paraver_row(struct paraver_rows *r, const struct track *t);
 

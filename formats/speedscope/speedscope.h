@@ -22,24 +22,6 @@ extern const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1];
 #define SPEEDSCOPE_FRAMES_BYTES ((size_t)32 << 20) /* bytes of JSON */
 #define SPEEDSCOPE_FRAMES_MAX (1U << 20)
 
-static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss loss, uint64_t offset)
-{
-	ledger_add(&chunk->ledger, &speedscope_losses[loss], offset, 1);
-}
-
-/* A frame is a name and a category; each pair is stored once.  The JSON is written at the end.
- * Zero-initialised. */
-struct speedscope_frames {
-	struct text json; /* elements of the list of frames */
-	struct text key;  /* key of the frame that is searched */
-	struct arena keys;
-	struct tabletext table;               /* number of the category, name -> number of the frame */
-	struct known_text known[KNOWN_TEXTS]; /* name -> number of the frame, of a category */
-	struct tabletext categories;          /* name, borrowed from a class -> number */
-	uint32_t n, ncategories;
-	uint32_t other; /* number + 1 of the frame that replaces frames beyond the limits; 0: none yet */
-};
-
 /* The samples of one track and one class.  Zero-initialised except `cls`. */
 struct speedscope_samples {
 	const struct class *cls;
@@ -50,12 +32,6 @@ struct speedscope_samples {
 	uint64_t weight;     /* of the last stack: number of consecutive samples with it; 0: no stack */
 	uint64_t count;      /* samples */
 };
-
-/* Returns the size in bytes. */
-static inline size_t speedscope_samples_size(const struct speedscope_samples *s)
-{
-	return s->stacks.n + s->weights.n;
-}
 
 /* Writes the profile from its unit on, and clears the samples. */
 void speedscope_samples_flush(struct speedscope_samples *s, struct text *to);

@@ -18,6 +18,19 @@
  * samples with the same stack become one with a weight.
  */
 
+/* A frame is a name and a category; each pair is stored once.  The JSON is written at the end.
+ * Zero-initialised. */
+struct speedscope_frames {
+	struct text json; /* elements of the list of frames */
+	struct text key;  /* key of the frame that is searched */
+	struct arena keys;
+	struct tabletext table;               /* number of the category, name -> number of the frame */
+	struct known_text known[KNOWN_TEXTS]; /* name -> number of the frame, of a category */
+	struct tabletext categories;          /* name, borrowed from a class -> number */
+	uint32_t n, ncategories;
+	uint32_t other; /* number + 1 of the frame that replaces frames beyond the limits; 0: none yet */
+};
+
 /* Returns the number of a category, from 1 on; 0 on OOM.  Keeps a pointer to its text. */
 static uint32_t speedscope_category(struct speedscope_frames *f, struct slice category)
 {
@@ -26,6 +39,11 @@ static uint32_t speedscope_category(struct speedscope_frames *f, struct slice ca
 	if (found != TABLE_NONE)
 		return found;
 	return tabletext_put(&f->categories, category, f->ncategories + 1) ? ++f->ncategories : 0;
+}
+
+static inline void add_loss(struct chunk *chunk, enum speedscope_loss loss, uint64_t offset)
+{
+	ledger_add(&chunk->ledger, &speedscope_losses[loss], offset, 1);
 }
 
 static void write_frame(struct speedscope_frames *f, struct slice name, struct slice category,
@@ -39,14 +57,14 @@ static void write_frame(struct speedscope_frames *f, struct slice name, struct s
 	}
 	text_char(&f->json, '}');
 	if (bad > 0)
-		speedscope_add_loss(chunk, SPEEDSCOPE_BAD_TEXT, offset);
+		add_loss(chunk, SPEEDSCOPE_BAD_TEXT, offset);
 	f->n++;
 }
 
 /* Returns the frame that replaces all frames beyond the limits. */
 static uint32_t other_frame(struct speedscope_frames *f, uint64_t offset, struct chunk *chunk)
 {
-	speedscope_add_loss(chunk, SPEEDSCOPE_FRAMES_FULL, offset);
+	add_loss(chunk, SPEEDSCOPE_FRAMES_FULL, offset);
 	if (f->other == 0) {
 		write_frame(f, SLICE_LIT("(other)"), SLICE_LIT(""), offset, chunk);
 		f->other = f->n;
@@ -290,7 +308,7 @@ static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t e
 		close_until(st, start, chunk);
 	}
 	if (l->open.n + l->npending >= SPEEDSCOPE_DEPTH) {
-		speedscope_add_loss(chunk, SPEEDSCOPE_TOO_DEEP, offset);
+		add_loss(chunk, SPEEDSCOPE_TOO_DEEP, offset);
 		return;
 	}
 	if (!array_reserve(&l->pending, l->npending, &l->pending_cap, sizeof *l->pending)) {
@@ -308,7 +326,7 @@ static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t e
 static void write_name(struct text *t, struct chunk *chunk, struct slice name)
 {
 	if (text_json_chars(t, name) > 0)
-		speedscope_add_loss(chunk, SPEEDSCOPE_BAD_TEXT, 0);
+		add_loss(chunk, SPEEDSCOPE_BAD_TEXT, 0);
 }
 
 /* Writes `{"type":"...","name":"process / track: title, part 2"`. */
@@ -411,11 +429,17 @@ static void start_part(struct speedscope_writer *st, const struct event *e, stru
 		write_event(st, 'C', (uint32_t)l->open.spans[i - 1].what, now, chunk);
 	end_profiles(st, chunk);
 	st->part++;
-	speedscope_add_loss(chunk, SPEEDSCOPE_PARTS, e->offset);
+	add_loss(chunk, SPEEDSCOPE_PARTS, e->offset);
 	if (l->open.n > 0)
 		write_lane_head(st, chunk);
 	for (uint32_t i = 0; i < l->open.n; i++)
 		write_event(st, 'O', (uint32_t)l->open.spans[i].what, now, chunk);
+}
+
+/* Returns the size in bytes. */
+static inline size_t samples_size(const struct speedscope_samples *s)
+{
+	return s->stacks.n + s->weights.n;
 }
 
 static bool is_part_full(const struct speedscope_writer *st)
@@ -423,7 +447,7 @@ static bool is_part_full(const struct speedscope_writer *st)
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < st->nsamples; i++)
-		bytes += speedscope_samples_size(&st->samples[i]);
+		bytes += samples_size(&st->samples[i]);
 	return bytes >= MAX_SAMPLE_BYTES;
 }
 
@@ -445,7 +469,7 @@ static void add_span(struct speedscope_writer *st, const struct event *e, struct
 	    speedscope_frame(&st->frames, e->name, *category, e->cls->category, e->offset, chunk);
 
 	if (!is_exact(st, start) || !is_exact(st, end))
-		speedscope_add_loss(chunk, SPEEDSCOPE_TIME_ROUNDED, e->offset);
+		add_loss(chunk, SPEEDSCOPE_TIME_ROUNDED, e->offset);
 	if (st->lane.events == 0 && st->lane.npending == 0)
 		write_lane_head(st, chunk);
 	add_pending(st, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
@@ -481,14 +505,14 @@ static void add_sample(struct speedscope_writer *st, const struct batch *b, cons
 	struct speedscope_samples *const s = call_stack_get(&stack, b, e) ? find_samples(st, e, chunk) : NULL;
 
 	if (s == NULL) {
-		speedscope_add_loss(chunk, SPEEDSCOPE_NO_DURATION, e->offset);
+		add_loss(chunk, SPEEDSCOPE_NO_DURATION, e->offset);
 		return;
 	}
 	speedscope_samples_add(s, &st->frames, &stack, e->offset, chunk);
 	if (event_has_category(e) && !slice_is(e->cls->category, "stack"))
-		speedscope_add_loss(chunk, SPEEDSCOPE_CATEGORY, e->offset);
+		add_loss(chunk, SPEEDSCOPE_CATEGORY, e->offset);
 	if (e->nfields > 1)
-		speedscope_add_loss(chunk, SPEEDSCOPE_FIELDS, e->offset);
+		add_loss(chunk, SPEEDSCOPE_FIELDS, e->offset);
 }
 
 static void add_event(struct speedscope_writer *st, const struct batch *b, const struct event *e,
@@ -497,19 +521,19 @@ static void add_event(struct speedscope_writer *st, const struct batch *b, const
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
 		if ((e->flags & EVENT_ASYNC) != 0) {
-			speedscope_add_loss(chunk, SPEEDSCOPE_ASYNC, e->offset);
+			add_loss(chunk, SPEEDSCOPE_ASYNC, e->offset);
 			break;
 		}
 		add_span(st, e, chunk);
 		if (e->nfields > 0)
-			speedscope_add_loss(chunk, SPEEDSCOPE_FIELDS, e->offset);
+			add_loss(chunk, SPEEDSCOPE_FIELDS, e->offset);
 		break;
 	case PHASE_COUNTER:
-		speedscope_add_loss(chunk, SPEEDSCOPE_COUNTERS, e->offset);
+		add_loss(chunk, SPEEDSCOPE_COUNTERS, e->offset);
 		break;
 	case PHASE_FLOW_IN:
 	case PHASE_FLOW_OUT:
-		speedscope_add_loss(chunk, SPEEDSCOPE_ARROWS, e->offset);
+		add_loss(chunk, SPEEDSCOPE_ARROWS, e->offset);
 		break;
 	default:
 		add_sample(st, b, e, chunk);

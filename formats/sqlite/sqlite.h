@@ -64,12 +64,6 @@ struct sqlite_group {
 	uint64_t bytes; /* of texts of the complete rows and of the current row */
 };
 
-/* Returns true if the group is full with the current row, whose columns are being bound. */
-static inline bool sqlite_group_is_full(const struct sqlite_group *g)
-{
-	return g->n + 1 == g->rows || g->bytes >= SQLITE_GROUP_BYTES;
-}
-
 /* Repeated texts are stored once, within these limits of memory. */
 #define SQLITE_STRINGS (1U << 18)
 #define SQLITE_STRING_BYTES (32U << 20)

@@ -147,10 +147,16 @@ static bool insert_group(struct sqlite_state *st, enum sqlite_table table)
 	return !sqlite_failed(st);
 }
 
+/* Returns true if the group is full with the current row, whose columns are being bound. */
+static inline bool group_is_full(const struct sqlite_group *g)
+{
+	return g->n + 1 == g->rows || g->bytes >= SQLITE_GROUP_BYTES;
+}
+
 bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct sqlite_group *const g = &st->groups[table];
-	const bool full = sqlite_group_is_full(g);
+	const bool full = group_is_full(g);
 
 	g->n++;
 	return full ? insert_group(st, table) : !sqlite_failed(st);
@@ -183,7 +189,7 @@ static void bind_bytes(struct sqlite_state *st, enum sqlite_table table, int col
 		return;
 	st->groups[table].bytes += s.n;
 	const sqlite3_destructor_type lifetime =
-	    sqlite_group_is_full(&st->groups[table]) ? SQLITE_STATIC : SQLITE_TRANSIENT;
+	    group_is_full(&st->groups[table]) ? SQLITE_STATIC : SQLITE_TRANSIENT;
 	sqlite_check(st, text ? sqlite3_bind_text64(to, at, p, s.n, lifetime, SQLITE_UTF8)
 	                      : sqlite3_bind_blob64(to, at, p, s.n, lifetime));
 }

@@ -379,11 +379,24 @@ unsigned options_want_sizes(const struct options *o)
 	return o->nschemas > 0 ? WANT_FIELDS : WANT_SIZES;
 }
 
+/* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
+static bool read_schema(struct options *o, struct schema_file *s)
+{
+	struct schema_summary summary;
+	char space[1024];
+	struct text rest = text_start(space, sizeof space);
+
+	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
+	say_text(&rest);
+	text_free(&rest);
+	return ok;
+}
+
 /* Reports mistakes in vocabularies before any input is read or output is written. */
 static bool read_schemas(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
-		if (!schema_read(o, &o->schemas[i])) {
+		if (!read_schema(o, &o->schemas[i])) {
 			o->status = STATUS_UNREADABLE;
 			return false;
 		}
@@ -714,18 +727,6 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 	summary->mistakes = findings.levels[LEVEL_ERROR]; /* all rules of vocabularies are errors */
 	report_text_rest(rest, &findings, LEVEL_NOTE);
 	findings_free(&findings);
-	return ok;
-}
-
-bool schema_read(struct options *o, struct schema_file *s)
-{
-	struct schema_summary summary;
-	char space[1024];
-	struct text rest = text_start(space, sizeof space);
-
-	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
-	say_text(&rest);
-	text_free(&rest);
 	return ok;
 }
 

@@ -211,8 +211,6 @@ const char *duration_option_why(const char *s);
  * WANT_FIELDS: also fields that a file of the user may name. */
 unsigned options_want_sizes(const struct options *o);
 
-/* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
-bool schema_read(struct options *o, struct schema_file *s);
 void schema_free(struct schema_file *s);
 
 /* Content of a vocabulary, for `vocabulary check`. */

@@ -45,11 +45,6 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 bool pending_match(struct pending *p, const struct event_identity *id, struct wide_hash key,
                    struct pending_limits limits);
 
-static inline bool pending_is_full(const struct pending *p)
-{
-	return p->alive >= PENDING_MAX || p->bytes >= PENDING_MAX_BYTES;
-}
-
 /* Sets *ts to the time of the first event.  Returns false if there is none. */
 bool pending_oldest(struct pending *p, uint64_t *ts);
 

@@ -20,6 +20,11 @@
 
 /* ---- nodes ---- */
 
+struct yaml_node_error {
+	uint32_t line, column;
+	char text[160]; /* "": OOM */
+};
+
 struct nodes {
 	struct arena *arena;
 	struct slice text;

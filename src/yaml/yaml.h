@@ -25,11 +25,6 @@ struct yaml_node {
 	uint32_t n; /* number of children */
 };
 
-struct yaml_node_error {
-	uint32_t line, column;
-	char text[160]; /* "": OOM */
-};
-
 /* ---- files ---- */
 
 /* Kinds of mistakes.  Each language has a rule for each, in this order. */

@@ -350,12 +350,6 @@ bool pf_matches_schema(const struct pf_schema *schema, enum pf_message m, struct
 /* Reports violations of the schema in the packet. */
 void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
 
-/* Whether a track event has texts or messages, which decoding does not check. */
-static inline bool pf_has_contents(const struct pf_event_fields *te)
-{
-	return te->nannotations > 0 || te->name.p != NULL || te->category.p != NULL || te->legacy.p != NULL;
-}
-
 /* Reports violations of the schema in them: decoding found none in the other fields of the packet. */
 void pf_check_contents(struct pf_state *st, const struct pf_event_fields *te);
 

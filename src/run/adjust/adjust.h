@@ -85,13 +85,6 @@ void rebind_facts(struct rebind *r, const struct trace *from);
 #define COST_PATH_GROWTH 7U /* of a path of one-letter parts that become pseudonyms; at most that of JSON */
 #define COST_DEPTH 128U     /* lists in lists: more than readers make and writers show */
 
-/* The part of a text or list that counts. */
-struct cost_limits {
-	uint32_t text;    /* bytes when written */
-	uint32_t entries; /* of a list */
-	uint32_t growth;  /* of a text that becomes pseudonyms, besides COST_PSEUDONYM; 0: it stays */
-};
-
 struct cost {
 	uint64_t texts;   /* texts and lists */
 	uint64_t all;     /* texts, lists and everything else */
@@ -102,17 +95,6 @@ struct cost {
 static inline uint64_t cost_text(uint32_t n, uint32_t flags)
 {
 	return (flags & (SLICE_JSON | SLICE_RAW_JSON)) != 0 ? n : (uint64_t)COST_ESCAPED * n;
-}
-
-static inline uint64_t cost_slice(const struct slice *s)
-{
-	return cost_text(s->n, s->flags);
-}
-
-/* Number of values of a list or map, without nested ones. */
-static inline uint64_t cost_entries(const struct value *v)
-{
-	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 }
 
 /* Returns the length of the prefix of a text that takes at most `max` bytes when written; whole characters in

@@ -13,6 +13,13 @@
 
 /* ---- cost of values ---- */
 
+/* The part of a text or list that counts. */
+struct cost_limits {
+	uint32_t text;    /* bytes when written */
+	uint32_t entries; /* of a list */
+	uint32_t growth;  /* of a text that becomes pseudonyms, besides COST_PSEUDONYM; 0: it stays */
+};
+
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries);
 
@@ -49,6 +56,12 @@ static inline uint64_t scalar_cost(const struct value *v)
 	                                                                                 : COST_VALUE;
 }
 
+/* Number of values of a list or map, without nested ones. */
+static inline uint64_t cost_entries(const struct value *v)
+{
+	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
+}
+
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries)
 {
@@ -63,6 +76,11 @@ static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint
 			sum += long_cost(one, limits, max - min_u64(max, sum), depth, entries);
 	}
 	return sum;
+}
+
+static inline uint64_t cost_slice(const struct slice *s)
+{
+	return cost_text(s->n, s->flags);
 }
 
 /* Returns the cost of a track: rows of tables have the names of all ancestors. */

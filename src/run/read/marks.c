@@ -621,27 +621,8 @@ static void apply_marks(struct record_marks *m, uint32_t input, struct batch *b)
 		remove_left_out(m, b);
 }
 
-bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
-{
-	if (m->state == MARKS_WHILE_READING)
-		m->failed |= !m->choose(m->choose_ctx, b);
-	if (m->state == MARKS_WHILE_READING && m->surveying)
-		record_marks_chosen(m, input, b);
-	if (m->state == MARKS_GATHERING)
-		replace_offsets(m, input, b);
-	else if (m->state == MARKS_MADE)
-		apply_marks(m, input, b);
-	return !m->failed;
-}
-
-/* ---- stretches ---- */
-
-/* Stretches of a selection: adjacent records whose events are all selected, or all left out.  A copy reads
- * each stretch as one event.  Stretches are available if events were marked in file order: the set of marks
- * has the selected events, and another set the first event that is left out after each stretch of them.
- * Cost: a number for each change. */
-
-void record_marks_chosen(struct record_marks *m, uint32_t input, const struct batch *b)
+/* With MARKS_WHILE_READING: marks the events of a batch that were not left out. */
+static void mark_chosen(struct record_marks *m, uint32_t input, const struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
@@ -658,6 +639,26 @@ void record_marks_chosen(struct record_marks *m, uint32_t input, const struct ba
 		m->was_chosen = chosen;
 	}
 }
+
+bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	if (m->state == MARKS_WHILE_READING)
+		m->failed |= !m->choose(m->choose_ctx, b);
+	if (m->state == MARKS_WHILE_READING && m->surveying)
+		mark_chosen(m, input, b);
+	if (m->state == MARKS_GATHERING)
+		replace_offsets(m, input, b);
+	else if (m->state == MARKS_MADE)
+		apply_marks(m, input, b);
+	return !m->failed;
+}
+
+/* ---- stretches ---- */
+
+/* Stretches of a selection: adjacent records whose events are all selected, or all left out.  A copy reads
+ * each stretch as one event.  Stretches are available if events were marked in file order: the set of marks
+ * has the selected events, and another set the first event that is left out after each stretch of them.
+ * Cost: a number for each change. */
 
 uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t offset)
 {

@@ -224,9 +224,6 @@ struct record_extents *record_marks_extents(struct record_marks *m, uint32_t inp
  * without a record. */
 bool record_marks_left_out(void *extents, uint64_t offset);
 
-/* With MARKS_WHILE_READING: marks the events of a batch that were not left out. */
-void record_marks_chosen(struct record_marks *m, uint32_t input, const struct batch *b);
-
 /* The end of the stretch with the event at this offset: the offset of the next event that is marked if this
  * event is not, or not marked if it is. */
 uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t offset);
