@@ -35,7 +35,7 @@ static enum exit_status print_help(void)
 	text_char(&t, '\n');
 	text_wrap(&t,
 	          slice_str("tracetool help COMMAND (or COMMAND --help) and the manual page tracetool(1) "
-	                    "say more."),
+	                    "say more; tracetool --version states the version."),
 	          0, 0, width);
 	text_char(&t, '\n');
 	text_wrap(&t,

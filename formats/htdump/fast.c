@@ -18,7 +18,7 @@ struct fast_class {
 	bool string;
 	bool named;                  /* its name is the string */
 	const struct ht_leaf *label; /* or that of this label; NULL: none */
-	bool refers;                 /* its raw events have fields: see WANT_BARE */
+	bool table_names;            /* its raw events have fields: see WANT_BARE */
 	uint64_t records;            /* records read but not yet counted */
 };
 
@@ -48,7 +48,7 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 		f->string = plan->blocks[0].string != 0;
 		f->named = plan->name != HT_NO_LEAF;
 	}
-	f->refers = st->raw && c->cls->refers;
+	f->table_names = st->raw && c->cls->table_names;
 	if (plan->label != HT_NO_LEAF)
 		f->label = &plan->leaves[plan->label];
 	if (f->duration != HT_NO_LEAF) {
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
 		             .offset = rec->offset,
 		             .phase = f->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT,
 		             .flags = st->r->event_flags };
-	if (f->refers) {
+	if (f->table_names) {
 		st->c = f->c;
 		st->id = load_u64(rec->p + ht_event_id_at(st->wire), st->big);
 		ht_fields(st->r, rec, b, e);
@@ -138,7 +138,7 @@ static inline __attribute__((always_inline)) bool read_records(struct ht_state *
 	while (p < limit && (size_t)(end - p) >= HT_HEAD_SIZE) {
 		const uint32_t class_id = load_u32(p + class_at, big);
 		if (class_id != f.id || f.c == NULL) {
-			if (!select_class(st, &f, class_id) || (b != NULL && f.refers && f.string))
+			if (!select_class(st, &f, class_id) || (b != NULL && f.table_names && f.string))
 				break;
 			can = b == NULL || !class_needs_fields(f.c->cls);
 			if (!can)

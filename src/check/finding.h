@@ -8,7 +8,7 @@
 /* Reporting findings.  A finding is a mistake or a notable fact at one offset of one input.  The function
  * that detects it reports it once; the callers of this function only return the result. */
 
-enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_LIMIT, LEVEL_ERROR, LEVEL_COUNT }; /* LIMIT: unchecked data */
+enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_LIMIT, LEVEL_ERROR, LEVEL_COUNT }; /* LIMIT: of tracetool */
 
 /* A kind of finding.  An id never changes its meaning. */
 struct rule {

@@ -18,7 +18,7 @@ enum want_copy {
 	 * RECORD_IS_FILE for them. */
 	WANT_FILES = 256,
 	/* Fields are read only of PHASE_STRUCTURE, of the event at offset 0 and, with WANT_WHOLE, of events
-	 * whose class has `refers`.  `run` adds such raw events, with their bytes, or returns false. */
+	 * whose class has `table_names`.  `run` adds such raw events, with their bytes, or returns false. */
 	WANT_BARE = 1024,
 	/* Raw events are selected as they are read: `event` is called for them, too, before `fields`; it
 	 * reports nothing; `run` adds such events, with their bytes, or returns false.  See COPIER_WHOLE. */

@@ -108,7 +108,7 @@ struct class {
 	const struct plan *plan;          /* trace_find_plan(); NULL: no vocabulary covers it */
 	const struct field *parts;        /* parts of its name, by the plan: fields of all its events */
 	const void *declared;             /* set by the writer's declare; NULL before */
-	bool reader_applies, planned, refers; /* the plan; it has events; tables name them */
+	bool reader_applies, planned, table_names; /* reader applies `plan`; has events; tables name these */
 	const struct class *first, *other; /* of the same name: the first class, and the next one */
 	char apart[64];                   /* against false sharing: other threads read the above */
 	uint64_t records;                 /* counted by the reader */

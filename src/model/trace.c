@@ -155,7 +155,7 @@ static bool become(struct trace *t, struct class *c, const struct class *like)
 	c->nfields = like->nfields;
 	c->plan = like->plan;
 	c->reader_applies = like->reader_applies;
-	c->refers = has_tables(c);
+	c->table_names = has_tables(c);
 	c->planned = true;
 	c->index = t->nplanned;
 	t->planned[t->nplanned++] = c;

@@ -14,8 +14,9 @@ struct trace {
 	const char *format, *dialect;
 	const char *byte_order, *clock; /* "little", "big" or NULL; "monotonic", "unix", "unknown" ... */
 	const char *record_id;          /* name of the first field of events if it numbers them; or NULL */
-	bool epoch_known, free_order, labelled; /* begins and ends pair by time; processes name their file */
-	bool dialect_known, has_times;          /* no record of this input changes it; first_start is known */
+	bool epoch_known, has_times;    /* epoch_ns is valid; first_start is valid */
+	bool dialect_known;             /* no later record of this input changes the dialect */
+	bool free_order, labelled;  /* begins and ends pair by time; names of processes state their file */
 	uint64_t epoch_ns, zero_ns; /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys */
 	const struct trace_origin *origin; /* NULL: none */

@@ -56,7 +56,8 @@ static inline void complete_event(struct reader *r, const struct reader_ops *ops
 /* Whether a raw event has no fields. */
 static inline bool is_bare(unsigned want, const struct event *e)
 {
-	return (want & WANT_BARE) != 0 && e->offset != 0 && ((want & WANT_WHOLE) == 0 || !e->cls->refers);
+	return (want & WANT_BARE) != 0 && e->offset != 0 &&
+	       ((want & WANT_WHOLE) == 0 || !e->cls->table_names);
 }
 
 /* Adds the event of a record, whose bytes are those from `from` on. */
