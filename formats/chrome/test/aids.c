@@ -6,8 +6,8 @@
 #include "test/support/splitmix.h"
 
 /*
- * Resembles what Kineto writes of a program on a GPU: operators of a CPU thread, each with a call that starts
- * a kernel, the kernel on one of four streams, and the arrow between them; some 260 bytes per event.
+ * A trace like those of Kineto for a program on a GPU: operators of a CPU thread, each with a call that
+ * starts a kernel, the kernel on one of four streams, and the arrow between them; some 260 bytes per event.
  */
 static const char *const ops[] = { "aten::add_",
 	                           "aten::empty",

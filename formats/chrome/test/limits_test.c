@@ -95,8 +95,8 @@ Test(chrome_limits, a_lost_bracket_before_20_MB)
 	text_free(&t);
 }
 
-/* An object of 17 MiB between two arrays of events: both are read, from a file and a pipe; recovery, which
- * would have to write it behind both, says what it leaves out. */
+/* An object of 17 MiB between two arrays of events: both arrays are read, from a file and from a pipe.
+ * Recovery, which would have to write the object after both, lists it as left out. */
 Test(chrome_limits, arrays_of_events_17_MiB_apart)
 {
 	struct text t = { .p = NULL };
@@ -123,7 +123,7 @@ Test(chrome_limits, arrays_of_events_17_MiB_apart)
 	text_free(&t);
 }
 
-/* Damage of 3 MB holds what looks like the end of the array: the same from a file and a pipe. */
+/* Damage of 3 MB that contains bytes like the end of the array: files and pipes give the same result. */
 Test(chrome_limits, damage_of_3_MB)
 {
 	struct text t = { .p = NULL };
@@ -147,7 +147,8 @@ Test(chrome_limits, damage_of_3_MB)
 	text_free(&t);
 }
 
-/* A text of 20 MB in a member that is read in parts; if it is too long, what follows the member is read. */
+/* A text of 20 MB in a member that is read in parts.  If the text is too long, reading continues after the
+ * member. */
 Test(chrome_limits, a_text_of_20_MB_in_a_large_member)
 {
 	struct text t = { .p = NULL };

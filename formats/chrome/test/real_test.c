@@ -1,4 +1,4 @@
-/* Figures of real files: what ../shared/traces/chrome (or TRACETOOL_TRACES) has.  Skipped without them.
+/* Statistics of the real files in ../shared/traces/chrome (or TRACETOOL_TRACES).  Skipped without them.
  * Spans, instants and arrows are counted by the rules of tracetool-chrome(5); most agree with Perfetto's
  * importer. */
 #include <criterion/criterion.h>

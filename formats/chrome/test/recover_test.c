@@ -1,6 +1,6 @@
 /*
- * Recovery of Chrome JSON: whatever is damaged, the output is strict JSON, recovering it changes nothing, and
- * all events outside of the damage are in it.
+ * Recovery of Chrome JSON.  For any damage, the output is strict JSON, it contains all events outside of the
+ * damage, and recovering it again changes nothing.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ Test(recover_sweep, chrome_events_outside_of_damage_are_kept)
 
 #define EVENT(ts) "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"dur\":1,\"name\":\"a\"}"
 
-/* Members and events behind the array are kept if an event between them is dropped. */
+/* Members and events after the array are kept if an event between them is dropped. */
 Test(recover_chrome, events_behind_the_array_follow_one_that_is_dropped)
 {
 	static const struct {

@@ -25,8 +25,7 @@ static double sort_of(const struct chrome_rig *r, const char *name)
 	return sort;
 }
 
-/* Threads by their numbers, each followed by its lanes and what stands below it,
- * in whatever order they come. */
+/* Threads are listed by number, each followed by its lanes and its child tracks, in any order of arrival. */
 Test(chrome_tracks, order_of_tracks)
 {
 	static const char *const order[] = { "process: load",

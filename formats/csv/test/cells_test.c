@@ -223,7 +223,7 @@ static const struct option_value options[] = {
 };
 static const struct option_value *const last = &options[14];
 
-/* Returns the text behind the last "offset" of a row that begins with `start`. */
+/* Returns the text after the last "offset" of a row that begins with `start`. */
 static const char *lifted_of(const char *text, const char *start, const char *offset)
 {
 	const char *const row = strstr(text, start);

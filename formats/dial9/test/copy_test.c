@@ -345,7 +345,7 @@ static void put_stacks(struct d9_build *b)
 	d9b_u32(b, 4);
 }
 
-/* Symbols that stacks of the selection need, or may need, are kept, wherever they stand. */
+/* Symbols that stacks of the selection need, or may need, are kept, wherever they are in the file. */
 Test(dial9_write_select, symbols_of_its_stacks)
 {
 	static const struct {

@@ -37,7 +37,7 @@ static void sums_free(struct sums *s)
 	free(s->sums);
 }
 
-/* Escapes a name as the manual says; only for ASCII. */
+/* Escapes a name by the rules of tracetool-folded(5); ASCII only. */
 static char *frame_of(const char *name)
 {
 	char *const out = calloc(4, strlen(name) + 16), *p = out;

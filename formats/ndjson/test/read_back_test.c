@@ -334,7 +334,7 @@ static void expect_same_copy(const char *dir, uint64_t seed, const char *command
 	ran_free(&r);
 }
 
-/* Also of what was selected, and of traces that were merged, whose classes are equal. */
+/* The same for selections, and for merged traces with equal classes. */
 Test(ndjson_random, copies_of_copies_are_the_same)
 {
 	static const char *const commands[] = {

@@ -1,6 +1,6 @@
 /*
- * Recovery of NDJSON: whatever is damaged, each line of the output is strict JSON, its validation finds no
- * error, recovering it changes nothing, and all lines outside of the damage are in it.
+ * Recovery of NDJSON.  For any damage, each line of the output is strict JSON, validation finds no error, the
+ * output contains all lines outside of the damage, and recovering it again changes nothing.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static const struct {
 	{ START "{\"kind\":\"instant\",\"ts_ns\":1,\"na" EVENT(2) END, START EVENT(2) END, "-not-json" },
 	{ START "{\"kind\":\"instant\",\"ts_ns\":1,\"args\":{\"a\":{" EVENT(2) END, START EVENT(2) END,
 	  "-not-json" },
-	/* what the reader leaves out of a line */
+	/* parts of a line that the reader leaves out */
 	{ START EVENT_WITH(1,
 	                   ",\"tid\":9,\"args\":{\"a\":1,\"b\":2,\"a\":3},\"types\":{\"b\":\"u8\"}") "\n" END,
 	  START EVENT_WITH(1, ",\"args\":{\"a\":1,\"b\":2},\"types\":{\"b\":\"u8\"}") "\n" END,
@@ -146,7 +146,7 @@ static const struct {
 	  "\"\\\\x1\","
 	  "\"clock\":\"c\",\"escaped\":[\"format\"]}\n" PROCESS END,
 	  "" },
-	/* lines that are lost, and what refers to them */
+	/* lost lines, and lines that refer to them */
 	{ HEAD PROCESS THREAD EVENT(1) EVENT(2) END, HEAD PROCESS THREAD NEW_CLASS EVENT(1) EVENT(2) END,
 	  "+unknown-reference" },
 	{ HEAD PROCESS CLASS EVENT(1) END, HEAD PROCESS CLASS NEW_THREAD EVENT(1) END, "+unknown-reference" },
@@ -239,7 +239,8 @@ static void put_many_classes(struct text *to, bool lost)
 	cr_assert(!to->failed);
 }
 
-/* They stay, with what refers to them; but lost ones are not written, and their events dropped. */
+/* Classes beyond the limit are kept, with their events; lost ones are not written, and their events are
+ * dropped. */
 Test(recover_ndjson, classes_beyond_the_limit)
 {
 	struct recovered r;
@@ -314,7 +315,7 @@ static const char *find_line(const char *p, const char *end, struct slice s, boo
 	return NULL;
 }
 
-/* Whether a class is damaged: what it says of the types of fields may be wrong, and events lose these. */
+/* Whether a class is damaged: its types of fields may be wrong, and its events then lose these fields. */
 static bool is_class_damaged(const struct lines *lines, const char *base, size_t from, size_t to)
 {
 	static const char key[] = "{\"type\":\"class\"";

@@ -59,7 +59,7 @@ static bool is_number(const char *s)
 	return (*s >= '0' && *s <= '9') || (*s == '-' && s[1] >= '0' && s[1] <= '9');
 }
 
-/* Reads an integer, and moves *s behind it. */
+/* Reads an integer, and moves *s after it. */
 static int64_t take_number(const char **s)
 {
 	char *end;

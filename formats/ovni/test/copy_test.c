@@ -506,7 +506,7 @@ Test(ovni_select, nothing)
 	remove_folder(dir);
 }
 
-/* A stream whose metadata alone declares something comes along. */
+/* A stream is copied if only its metadata declares something. */
 Test(ovni_select, metadata_elsewhere)
 {
 	static const char bare[] =
@@ -526,7 +526,7 @@ Test(ovni_select, metadata_elsewhere)
 	remove_folder(dir);
 }
 
-/* Tasks and types belong to the process: those that another thread created come along. */
+/* Tasks and types belong to the process: those that another thread created are copied, too. */
 Test(ovni_select, tasks_of_another_thread)
 {
 	static const char type[] = "\x13VYc\xe8\3\0\0\0\0\0\0\6\0\0\0\1\0\0\0t\0";

@@ -1,7 +1,7 @@
 /*
- * Rules: every rule has a sample that breaks it and causes no other finding but notes, from a file and from a
- * pipe; faults that ovniemu refuses are errors where the group "state" is checked, and warnings elsewhere; of
- * the group "state", each sample folder and real trace breaks what ovniemu rejects, and nothing else.
+ * Rules.  Every rule has a sample that breaks it and causes no other finding except notes, from a file and
+ * from a pipe.  Faults that ovniemu refuses are errors if the group "state" is checked, else warnings.  In
+ * the group "state", each sample folder and real trace breaks exactly the rules that ovniemu rejects.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>

@@ -371,7 +371,8 @@ Test(ovni_counter, series_have_the_names_of_the_metadata)
 	const char *const args[] = { "convert", "--to", "chrome", dir, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
-	/* Three numbers, two names; the number of the thread tells its counters from those of others. */
+	/* Three numbers and two names.  The number of the thread distinguishes its counters from those of
+	 * others. */
 	cr_expect_not_null(
 	    strstr(r.out, "{\"name\":\"hardware counters\",\"cat\":\"nosv\",\"ph\":\"C\",\"id\":\"100\","
 	                  "\"scope\":\"thread\",\"ts\":0.002,"),

@@ -232,7 +232,7 @@ Test(ovni_state_oracle, threads_on_cpus)
 
 /* ---- damage ---- */
 
-/* Changed bytes in streams that use all actions crash nothing, whatever is reported. */
+/* Changed bytes in streams that use all actions cause no crash. */
 Test(ovni_state_oracle, damaged_streams_are_checked)
 {
 	char *const dir = make_folder();

@@ -277,7 +277,7 @@ Test(ovni_streams, a_cut_stream_among_good_ones)
 	free_trace(&t);
 }
 
-/* Several operands are one trace, whatever their order on the command line. */
+/* Several operands are one trace, in any order on the command line. */
 Test(ovni_streams, operands_are_merged_too)
 {
 	struct trace_made t = make_trace(3, 200, NORMAL);

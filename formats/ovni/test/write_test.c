@@ -1,6 +1,6 @@
 /*
- * Events of other formats as marks, and what marks cannot hold; traces of all formats written as ovni,
- * against the statistics of the input.
+ * Events of other formats as marks, and losses of marks; traces of all formats written as ovni, compared with
+ * the statistics of the input.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>

@@ -31,8 +31,8 @@ void written_save(struct written *w, const char *dir, int tid);
 
 /* ---- decoding marks ---- */
 
-/* Decodes a trace of marks, and asserts what the specification and ovniemu require: header, one OHx first and
- * one OHe last, clocks in order, nested marks, complete metadata. */
+/* Decodes a trace of marks, and asserts the requirements of the specification and of ovniemu: header, one
+ * OHx first and one OHe last, clocks in order, nested marks, complete metadata. */
 
 struct marked {
 	char *label; /* NULL: the value has none */

@@ -7,7 +7,7 @@
 #include "base/scan.h"
 #include "parquet/test/oracle_test.h"
 
-/* Pages of a column chunk, and what its statistics promise. */
+/* Pages of a column chunk agree with its statistics. */
 
 enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
 

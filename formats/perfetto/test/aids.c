@@ -8,8 +8,8 @@
 #include "test/support/splitmix.h"
 
 /*
- * Resembles what Perfetto's SDK writes for a program of eight threads: a sequence each, names and categories
- * interned, spans with an argument, nested up to three deep; some 19 bytes an event.
+ * A trace like those of Perfetto's SDK for a program of eight threads: a sequence each, names and categories
+ * interned, spans with an argument, nested up to three deep; some 19 bytes per event.
  */
 #define THREADS 8
 #define NAMES 200

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Jobs that differ in length, and what is known of each. */
+/* Jobs of different lengths, and their states. */
 enum { JOBS = 3000, SLOTS_MAX = 32 };
 
 struct log {

@@ -364,7 +364,7 @@ Test(limits, reports_tell_it_from_errors)
 
 #undef REPORT
 
-/* It is in no other output; what of it is there counts. */
+/* Outputs lack the record; its class is counted. */
 Test(limits, outputs_lack_it)
 {
 	struct trace t = dial9_string();

@@ -30,7 +30,7 @@ static bool lists(const cJSON *ids, const char *id)
 	return false;
 }
 
-/* Converts it; every loss that is reported has to be in the matrix. */
+/* Converts the input; the matrix must list every reported loss. */
 static void expect_declared(const cJSON *matrix, const char *from, const char *to, const char *in)
 {
 	char *const dir = make_folder(), out[1024];

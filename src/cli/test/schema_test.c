@@ -7,12 +7,13 @@
 #include "cmd/test/cli_test_util.h"
 #include "test/support/strength.h"
 
-/* The JSON reports follow the schemas in schemas/, as an independent validator says, and the schemas refuse
- * what is not a report.  Starting the validator costs the most, so each run of it gets many documents. */
+/* The JSON reports follow the schemas in schemas/, checked by an independent validator, and the schemas
+ * refuse documents that are no reports.  Starting the validator costs most, so each run of it gets many
+ * documents. */
 
 #define SCHEMA(name) "schemas/" name ".schema.json"
 
-/* Debian's command; another one may be first in PATH and not work. */
+/* Debian's command, as another one may be first in PATH and not work. */
 static const char *validator(void)
 {
 	return access("/usr/bin/jsonschema", X_OK) == 0 ? "/usr/bin/jsonschema" : "jsonschema";
@@ -57,7 +58,7 @@ static void expect_all_valid(char *dir, const char *schema)
 	remove_folder(dir);
 }
 
-/* Every file of the folder must be complained about. */
+/* Expects that the validator refuses every file of the folder. */
 static void expect_all_refused(char *dir, const char *schema)
 {
 	struct ran r = check_folder(dir, schema);
@@ -213,7 +214,7 @@ struct spoil {
 	const char *from, *to; /* the first `from` in a good report becomes `to` */
 };
 
-/* One broken copy of the report for each way to spoil it. */
+/* Makes a broken copy of the report for each entry. */
 static char *spoiled_copies(const char *const *args, int status, const struct spoil *s, size_t n)
 {
 	char *const dir = make_folder(), path[1024];

@@ -10,7 +10,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "test/support/strength.h"
 
-/* Which events come out, held against a slow oracle: the lines of the whole trace, each judged alone. */
+/* Selected events, compared with a slow oracle: the lines of the whole trace, each judged alone. */
 
 #define MAX_EVENTS 20000
 
@@ -58,7 +58,7 @@ static void copy(char *to, size_t space, const cJSON *line, const char *key)
 	snprintf(to, space, "%s", s != NULL ? s : "");
 }
 
-/* The events of NDJSON.  Times of the inputs are below 2^53, which is as far as cJSON counts. */
+/* The events of NDJSON.  Times of the inputs are below 2^53, up to which cJSON is exact. */
 static struct list read_lines(char *text)
 {
 	struct list l = { calloc(MAX_EVENTS, sizeof *l.all), 0, calloc(MAX_EVENTS, sizeof *l.lines) };

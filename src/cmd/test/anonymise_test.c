@@ -31,13 +31,14 @@ static void drop_key(void)
 
 TestSuite(anonymise, .init = make_key, .fini = drop_key);
 
-/* The same form of a trace that has nothing in common with the sample: what is in it is of the form. */
+/* Whether a word is not of the sample: it is short, the name of a format, or in `form`, the same output
+ * for an unrelated trace. */
 static bool is_of_the_form(const char *word, const char *form)
 {
 	return strlen(word) < 5 || format_by_name(word) != NULL || strstr(form, word) != NULL;
 }
 
-/* Every text that is a value of one line, but for those that tell what the line is. */
+/* Expects that `out` has no text value of the line j, except those that describe the line itself. */
 static void expect_gone(const cJSON *j, const char *out, const char *form, const char *what)
 {
 	const cJSON *i;

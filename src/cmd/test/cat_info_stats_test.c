@@ -136,7 +136,7 @@ static size_t write_objects(const char *dir, size_t n, const char *raw, const ch
 	return n + lines_n;
 }
 
-/* As an independent validator says; it starts once for all of them. */
+/* By an independent validator, which is started once for all documents. */
 Test(cat, schema)
 {
 	char *const dir = make_folder();

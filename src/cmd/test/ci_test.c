@@ -12,12 +12,11 @@
 #include "test/support/strength.h"
 
 /*
- * What CI services run: action.yml, the job of GitLab, and docs/ci.md, followed to
- * the letter.  packaging/run_steps.py runs the shell parts of CI files as the
- * services do; it needs Debian's python3-yaml.
+ * The files for CI services: action.yml, the job of GitLab, and the blocks of docs/ci.md.
+ * packaging/run_steps.py runs their shell parts as the services do; it needs Debian's python3-yaml.
  */
 
-/* false, and it is said: it cannot be run here. */
+/* Returns false, and prints why, if the steps cannot be run here. */
 static bool can_run_steps(void)
 {
 	struct ran r =
@@ -121,7 +120,7 @@ Test(ci, the_action)
 	discard_place(&p);
 }
 
-/* The input `policy` is handed on as --config. */
+/* The input `policy` of the action becomes --config. */
 Test(ci, the_policy_of_the_action)
 {
 	struct ran help = run_tool((const char *const[]){ "validate", "--help", NULL }, NULL, 0);
@@ -195,7 +194,7 @@ static size_t run_yaml(const struct place *p, const char *block, int status)
 	return 1;
 }
 
-/* All blocks of YAML; how many were run. */
+/* Runs all blocks of YAML; returns their number. */
 static size_t run_services(const struct place *p, const char *text, int status)
 {
 	const char *at = text;
@@ -209,7 +208,7 @@ static size_t run_services(const struct place *p, const char *text, int status)
 	return n;
 }
 
-/* The jobs fail while the trace is broken, behind the first block, and pass behind the last one. */
+/* The jobs fail while the trace is broken, after the first block, and pass after the last one. */
 Test(ci, docs_ci)
 {
 	char *const text = doc_text("docs/ci.md");
@@ -234,9 +233,10 @@ Test(ci, docs_ci)
 
 /* ---- packages ---- */
 
-/* What of the packages can be tried in seconds; make check-package tries the rest. */
+/* Tests of packages that take seconds; make check-package has the others. */
 
-/* The tarball holds what git knows, and is the same when it is made again, also from what it holds itself. */
+/* The tarball has the files of git.  A second one is equal, also if it is made from the contents of the
+ * first. */
 static const char twice[] =
     "git rev-parse -q --verify HEAD >/dev/null 2>&1 || exit 77\n"
     "exec 2>&1\n"
@@ -265,7 +265,7 @@ Test(package, the_tarball_is_the_same_each_time)
 	free(dir);
 }
 
-/* The version stands in three places more. */
+/* The version is stated in three further places. */
 Test(package, versions_agree)
 {
 	static const char script[] =

@@ -9,14 +9,14 @@
 struct ran {
 	int status; /* exit status; 128 + n: killed by signal n; -1: took longer than 2 minutes, or could not
 	               be started */
-	char *out, *err; /* what it wrote, with a NUL behind */
+	char *out, *err; /* output, NUL-terminated */
 	size_t out_n, err_n;
 };
 
 const char *tool_path(void);
 
-/* Runs the program with these arguments (NULL-terminated, without its own name).  in: what comes down its
- * standard input; NULL: nothing, /dev/null.  ran_free() afterwards. */
+/* Runs the program with these arguments (NULL-terminated, without its own name).  in: its standard input;
+ * NULL: /dev/null.  ran_free() afterwards. */
 struct ran run_tool(const char *const *args, const void *in, size_t in_n);
 
 /* The same for any program; argv[0] is searched in PATH. */
@@ -24,10 +24,10 @@ struct ran run_program(const char *const *argv, const void *in, size_t in_n);
 
 void ran_free(struct ran *r);
 
-/* It ended with this status, and these words are in what it wrote, to either output.  Frees it. */
+/* Expects this exit status, and these words in either output.  Frees r. */
 void expect_ran(struct ran r, int status, const char *words);
 
-/* Whole files; NULL or false: cannot.  What is read has a NUL behind. */
+/* Read and write a whole file; NULL or false on failure.  A NUL follows the bytes that were read. */
 char *read_whole(const char *path, size_t *n);
 bool write_whole(const char *path, const void *p, size_t n);
 

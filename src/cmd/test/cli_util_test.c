@@ -72,7 +72,7 @@ static void drain(struct sink *s)
 	(*s->text)[*s->n] = '\0';
 }
 
-/* Gives what the pipe takes; closes it when all is given, or nobody reads. */
+/* Writes as much as the pipe takes; closes it after the last byte, or if its reader is gone. */
 static void give(int *fd, const char *p, size_t n, size_t *given)
 {
 	const ssize_t did = *given < n ? write(*fd, p + *given, n - *given) : 0;
@@ -282,7 +282,7 @@ char *make_folder(void)
 	return must(mkdtemp(dir));
 }
 
-/* Tests make what they make by hand: folders are a few deep.  Links are not followed. */
+/* Recursive: the folders of tests are a few deep.  Links are not followed. */
 static void empty_folder(const char *dir)
 {
 	char path[4096];
@@ -361,7 +361,7 @@ Test(cli_util, folders_are_removed_with_what_is_in_them)
 	cr_expect_eq(access(kept, F_OK), -1);
 }
 
-/* The helper must not be the one that fails: more than a pipe holds, both ways. */
+/* Input and output that exceed the capacity of a pipe do not block the helper. */
 Test(cli_util, large_input_comes_back)
 {
 	const size_t n = 1u << 20;

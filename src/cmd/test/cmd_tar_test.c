@@ -85,7 +85,7 @@ Test(cmd_tar, names_and_damage)
 	char **const left = list_folder(dir, "");
 	cr_expect(left[0] != NULL && left[1] == NULL, "a file was made");
 	list_free(left);
-	/* cut inside of a file: what is there is read */
+	/* cut inside a file: the bytes up to there are read */
 	expect("validate", dir, m, m->n - 2048, 2,
 	       "a.tar:@0: error: the archive ends inside of b/y.htdump: ");
 	expect("validate", dir, m, m->n - 2048, 2, "a.tar:/../../../tmp/x.htdump: valid htdump");
@@ -118,7 +118,7 @@ Test(cmd_tar, names_and_damage)
 
 /* ---- nothing is passed over ---- */
 
-/* A good trace and, for the rest of a test, a damaged one: that it is read shows in the status. */
+/* A good trace and, for the rest of a test, a damaged one: the exit status shows that it was read. */
 struct traces {
 	struct made *m;
 	char *dir, *good;
@@ -211,7 +211,7 @@ Test(cmd_tar, attributes_of_any_size)
 	expect_end(&t, 2, "give all files one name or size");
 	add_pax(t.m, 'g', "comment", "of git", 0);
 	expect_end(&t, 0, "good.htdump: valid");
-	/* the size of a file that is named by an extension behind it */
+	/* the size of a file that is named by an extension after it */
 	snprintf(name, sizeof name, "%zu", t.nbad);
 	add_pax(t.m, 'x', "size", name, 0);
 	add(t.m, "././@LongLink", 'L', "bad.htdump", 11);
@@ -232,14 +232,14 @@ Test(cmd_tar, archives_behind_archives)
 	add_zeros(t.m, 20);
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 1, "bad.htdump: not valid");
-	/* what is behind the end and no archive */
+	/* bytes after the end that are no archive */
 	add_zeros(t.m, 2);
 	snprintf(text, sizeof text, "at byte %zu of the archive is no header", t.m->n);
 	memset(t.m->bytes + t.m->n, 'q', 512);
 	t.m->n += 512;
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 2, text);
-	/* what was whole behind the damage is read too */
+	/* intact members after the damage are read too */
 	add(t.m, "damaged", '0', "x", 1);
 	t.m->bytes[t.m->n - 1024] = 'x';
 	add_bad(&t, "bad.htdump", '0');
@@ -285,7 +285,7 @@ Test(cmd_tar, what_is_no_plain_file)
 	add_pax(t.m, 'g', "GNU.volume.offset", "512", 0);
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 2, "is the rest of a file that began in another volume");
-	/* holes as pax says them, and a map of several blocks in the old form */
+	/* holes in the form of pax, and a map of several blocks in the old form */
 	add_pax(t.m, 'x', "GNU.sparse.name", "d/bad.htdump", 0);
 	add_bad(&t, "GNUSparseFile.1/bad", '0');
 	expect_end(&t, 2, "/d/bad.htdump:@0: error: is a file with holes");
@@ -323,7 +323,7 @@ Test(cmd_tar, hard_links_are_names_of_files)
 	add_link(t.m, "a.htdump", "good.htdump");
 	add_link(t.m, "b.htdump", "a.htdump");
 	expect_end(&t, 0, "/b.htdump: valid");
-	/* the file of that name that was there then */
+	/* the earlier file of that name */
 	add_bad(&t, "other.htdump", '0');
 	add_link(t.m, "link.htdump", "other.htdump");
 	add(t.m, "other.htdump", '0', t.good, t.ngood);
@@ -336,7 +336,7 @@ Test(cmd_tar, hard_links_are_names_of_files)
 	free_traces(&t);
 }
 
-/* What cannot be read as an archive is no trace either. */
+/* A file that cannot be read as an archive is no trace either. */
 Test(cmd_tar, is_never_read_as_a_trace)
 {
 	static const char *const formats[] = { "ndjson", "dftracer", "chrome", "htdump", "heph", "dial9" };
@@ -365,7 +365,7 @@ Test(cmd_tar, is_never_read_as_a_trace)
 	free_traces(&t);
 }
 
-/* Packed archives are read to the end of the stream, behind the end of the archive too. */
+/* Packed archives are read to the end of the stream, also after the end of the archive. */
 Test(cmd_tar, packed_archives_are_read_to_their_end)
 {
 	struct traces t;
@@ -398,7 +398,7 @@ Test(cmd_tar, packed_archives_are_read_to_their_end)
 	free_traces(&t);
 }
 
-/* Only files that readers ask for take room on the disk: the other one is larger than what may be written. */
+/* Only files that readers request are unpacked: the other one is larger than the limit of written files. */
 Test(cmd_tar, other_files_are_not_unpacked)
 {
 	struct traces t;

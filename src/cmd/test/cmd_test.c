@@ -77,7 +77,7 @@ static struct ran run_shell(const char *command)
 	return run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
 }
 
-/* No line of it is wider; some are nearly as wide. */
+/* Expects that no line is wider, and that some are nearly as wide. */
 static void expect_width(const char *arguments, unsigned columns)
 {
 	char command[600];

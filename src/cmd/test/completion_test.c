@@ -13,8 +13,8 @@
 
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 
-/* Sources the script of the shell and completes the command lines that it reads, a blank between the words of
- * each: an answer a line, and a line "." behind them. */
+/* Sources the script of the shell and completes the command lines that it reads, whose words are separated
+ * by blanks.  Writes one answer per line, then a line ".". */
 static const char bash_lines[] =
     "PATH=${0%/*}:$PATH && eval \"$(tracetool completion bash)\" || exit\n"
     "cd testdata/htdump && while IFS= read -r line; do\n"
@@ -32,7 +32,7 @@ static const char fish_lines[] = "set -x PATH (dirname $argv[1]) $PATH; tracetoo
                                  "	echo .\n"
                                  "end\n";
 
-/* What a shell answers to lines of input; NULL: it is not installed.  To be freed. */
+/* Returns the output of a shell for lines of input, to be freed; NULL: the shell is not installed. */
 static char *answers(const char *shell, const char *lines)
 {
 	const bool bash = strcmp(shell, "bash") == 0;
@@ -59,7 +59,7 @@ static char *answers(const char *shell, const char *lines)
 	return r.out;
 }
 
-/* A command line, and the answers with a blank behind each; "..." : and others. */
+/* A command line and its answers, each followed by a blank; "...": further answers are allowed. */
 struct
 try {
 	const char *line, *want;
@@ -104,7 +104,7 @@ Test(completion, of_bash)
 		{ "tracetool validate --exit", "--exit-zero " },
 		{ "tracetool stats --exit", "" },
 		{ "tracetool formats --", "--format --matrix --force --output --json --width --help " },
-		/* words, behind a blank or "=" */
+		/* words after a blank or "=" */
 		{ "tracetool validate --report sa", "sarif " },
 		{ "tracetool validate --report = sa", "sarif " },
 		{ "tracetool validate --report =",
@@ -171,8 +171,8 @@ Test(completion, of_fish)
 	expect_answers("fish", tries, sizeof tries / sizeof *tries);
 }
 
-/* In a pseudo-terminal.  A list that does not come is waited for, not timed: a slow machine only takes
- * longer. */
+/* In a pseudo-terminal.  A missing list is waited for, without a limit of time, so that a slow machine
+ * only takes longer. */
 static const char zsh_lines[] =
     "command -v zsh >/dev/null || exit 77\n"
     "export PATH=\"$(cd \"${0%/*}\" && pwd):$PATH\"\n"
@@ -210,7 +210,7 @@ static void put_option(void *ctx, const struct cmd_option *o, const char *const 
 	text_printf(ctx, "      --%s ", o->name);
 }
 
-/* How many options the help shows: in rows, and one behind the other. */
+/* Returns the number of options in the help, in rows and in lists. */
 static size_t count_options(const char *help)
 {
 	size_t n = 0;
@@ -226,7 +226,7 @@ static size_t count_options(const char *help)
 	return n;
 }
 
-/* What is offered is what --help shows. */
+/* Completion offers the options that --help shows. */
 Test(completion, offers_the_options_of_the_help)
 {
 	for (const struct command *const *c = commands; *c != NULL; c++) {
@@ -248,7 +248,7 @@ Test(completion, offers_the_options_of_the_help)
 	}
 }
 
-/* The words that complete an argument must be those that a wrong one is answered with. */
+/* The words for an argument are those in the message about a wrong argument. */
 static void check_words(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct command *const cmd = ctx;
@@ -274,7 +274,7 @@ static void check_words(void *ctx, const struct cmd_option *o, const char *const
 	text_str(&want, ", not");
 	text_char(&want, '\0');
 	strcat(argument, "no/folder!");
-	/* "check" is an operand of vocabulary, and a file that is not there for others */
+	/* "check" is an operand of vocabulary, and a missing file for others */
 	struct ran r = RUN(cmd->name, argument, cmd == &vocabulary_command ? "check" : "-");
 	const char *const list = strstr(r.err, " takes one of ");
 	if (!has_words)
@@ -289,7 +289,7 @@ static void check_words(void *ctx, const struct cmd_option *o, const char *const
 	text_free(&want);
 }
 
-/* The words that are offered are those that the program takes. */
+/* The program accepts the words that completion offers. */
 Test(completion, offers_the_words_that_are_taken)
 {
 	for (const struct command *const *c = commands; *c != NULL; c++)

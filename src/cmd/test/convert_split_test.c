@@ -11,7 +11,8 @@
 
 /* ---- --split ---- */
 
-/* convert --split time= and --split by=: parts are valid traces by themselves, and hold each event once. */
+/* convert --split time= and --split by=: parts are valid traces by themselves, and contain each event
+ * once. */
 TestSuite(convert_split, .timeout = 120);
 
 #define REAL "../shared/traces/"
@@ -55,7 +56,7 @@ static void expect_whole(const struct division *d, const char *out)
 	expect_run((const char *const[]){ "diff", "-q", "--ignore", d->ignored, d->in, out, NULL }, 0, "");
 }
 
-/* A folder of streams: a thread for each; what other threads need comes along. */
+/* A folder of streams, one per thread; a part also has the records of other threads that it needs. */
 Test(convert_split, folders_of_streams)
 {
 	static const struct division d[] = {
@@ -77,7 +78,7 @@ Test(convert_split, folders_of_streams)
 
 /* ---- parts of a size ---- */
 
-/* None is larger, and they are no smaller than need be. */
+/* No part is larger than `max`, and none is smaller than necessary. */
 static void expect_sizes(const char *out, size_t max)
 {
 	char **const names = list_folder(out, "");
@@ -118,7 +119,7 @@ Test(convert_split, of_a_size)
 	remove_folder(dir);
 }
 
-/* Of NDJSON, with so many threads. */
+/* Writes NDJSON with this number of threads. */
 static void put_threads(const char *path, int threads)
 {
 	FILE *const f = fopen(path, "w");
@@ -182,7 +183,7 @@ Test(convert_split, more_parts_than_there_may_be)
 
 /* ---- writers of folders ---- */
 
-/* convert with a writer of folders that is in no list: a file for the times and one for the names. */
+/* convert with an unregistered writer of folders: a file for the times and one for the names. */
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 #define MISSING "testdata/htdump/good/there-is-none.htdump"
@@ -236,7 +237,7 @@ static enum exit_status listen_to(enum exit_status (*call)(struct convert *), st
 	return status;
 }
 
-/* Runs it in the folder. */
+/* Runs convert in the folder. */
 static enum exit_status convert(const char *dir, const char *const *in, size_t n, const char *name,
                                 bool force, bool keep_partial)
 {

@@ -1,5 +1,5 @@
-/* convert --verify of selections that are copied, and of copies whose times are moved: what writers count
- * anew is no difference, nor is what comes along. */
+/* convert --verify of copied selections, and of copies with other times: fields that writers compute anew,
+ * and records that a selection needs, are no differences. */
 #define _GNU_SOURCE /* memmem */
 
 #include <criterion/criterion.h>
@@ -17,7 +17,8 @@
 #include "format/ledger.h"
 #include "format/registry.h"
 
-/* convert --verify: what is written well gets its name; what differs in more than was declared does not. */
+/* convert --verify: a correct output gets its name; an output with more differences than its losses
+ * declare does not. */
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
@@ -69,7 +70,7 @@ static void lying_render(const void *state, const struct batch *b, struct chunk 
 	honest->writer->render(state, b, chunk);
 }
 
-/* Converts the sample with it; what it writes is in `told`. */
+/* Converts the sample to it, with standard error in `told`. */
 static char told[2048];
 
 static enum exit_status convert(const char *out, void (*how)(struct event *), const struct loss *loss)
@@ -168,9 +169,9 @@ Test(convert_verify, what_a_loss_declares_is_allowed_as_often_as_it_counts)
 /* ---- each kind of damage ---- */
 
 /*
- * convert --verify of an output in which one value of one event is another: every writer writes a changed
- * event, with the losses that it counted for the true one.  The difference is reported, unless the format
- * does not hold that part of events.
+ * convert --verify of an output with one changed value of one event: every writer writes the changed event,
+ * with the losses of the true one.  The difference is reported, unless the format cannot hold that part of
+ * events.
  */
 
 static const char trace[] =
@@ -219,7 +220,7 @@ static const char *const words[DAMAGES] = {
 	[TWICE] = "not in the input: span target",
 };
 
-/* Parts that a format does not hold: all events lack them in what is read back. */
+/* Parts that a format cannot hold: no event has them when the output is read back. */
 static const struct {
 	const char *format;
 	unsigned parts;
@@ -260,7 +261,8 @@ static void change_event(struct batch *b, struct event *e)
 		b->fields[e->first_field].value.u64++;
 }
 
-/* The changed event, and what the true one lost; that is learned where nothing is changed. */
+/* Writes the changed event, and counts the losses of the true one, which the run without a change
+ * recorded. */
 static void put_target(void *state, struct batch *one, struct chunk *chunk)
 {
 	const struct ledger before = chunk->ledger;
@@ -356,7 +358,7 @@ static unsigned lacks(const struct format *f)
 	return 0;
 }
 
-/* What no change and then this one says. */
+/* Converts without a change, then with this one, which must be found. */
 static void expect_found(const char *in, const char *dir, enum damage d)
 {
 	const enum damage both[] = { NONE, d };
@@ -365,7 +367,7 @@ static void expect_found(const char *in, const char *dir, enum damage d)
 	zero = d == PHASE;
 	for (int i = 0; i < 2; i++) {
 		const bool seen = i > 0 && (lacks(honest) >> d & 1) == 0;
-		/* where events differ as their losses say, it may be the last of them that is one too many */
+		/* if losses allow some differences, the reported event may be any of those that differ */
 		const bool lossy = lacks(honest) != 0;
 		const char *const want = lossy ? " events differ in what no loss declares" : words[d];
 		const char *const one = lossy ? " event differs in what no loss declares" : want;
@@ -419,7 +421,8 @@ static bool close_and_change(struct writer *w, struct chunk *chunk)
 	return honest->writer->close == NULL || honest->writer->close(w, chunk);
 }
 
-/* The head of an NDJSON trace tells what wrote it, which is not of any event, nor of a copy's meaning. */
+/* The head of an NDJSON trace names the program that wrote it: no event depends on it, so only the
+ * comparison of bytes finds the change. */
 Test(convert_verify_damage, every_byte_is_compared_with_what_was_written)
 {
 	char *const dir = make_folder();
@@ -497,7 +500,7 @@ static void expect_joined(const char *const *ins, const char *out, int damaged)
 	cr_expect_eq(access(out, F_OK), damaged > 0 ? -1 : 0);
 }
 
-/* Numbers by which the inputs could meet are others in the copy; nothing else is. */
+/* Ids that the inputs have in common get other numbers in the copy; all other bytes are unchanged. */
 Test(convert_verify_damage, every_byte_of_a_copy_of_several_inputs_but_its_numbers)
 {
 	static const char *const of[] = { "heph", "perfetto", "dftracer" }; /* dial9 has texts in pools */
@@ -577,7 +580,7 @@ Test(convert_verify_select, good_samples)
 			snprintf(path, sizeof path, "testdata/%s/good/%s", formats[i]->name, names[k]);
 			if (k % 3 != 0 || strstr(names[k], ".expect") != NULL)
 				continue;
-			/* a folder is replaced by a folder alone */
+			/* a folder is replaced only by a folder */
 			snprintf(out, sizeof out, "%s/%s-%d", dir, formats[i]->name, is_folder(path));
 			expect_all(path, out, formats[i]);
 			n++;

@@ -25,10 +25,8 @@
 #include "vocab/private.h"
 
 /*
- * What the documentation says is so: its examples write what they say, and its lists are those of the
- * program.  An example is a line
- * "$ COMMAND", followed by what the command writes, to either output; blanks at
- * the ends of lines do not count, and a line "..." stands for any lines.
+ * The documentation is true: its examples write the stated output, and its lists are those of the program.
+ * docs_test_util.h describes examples.
  */
 
 static void *must(void *p)
@@ -236,7 +234,7 @@ Test(docs, examples_of_the_manual_pages)
 	list_free(names);
 }
 
-/* A comparison that cannot fail proves nothing. */
+/* A wrong output makes the comparison fail. */
 Test(docs, wrong_output_is_noticed)
 {
 	cr_expect(lines_match("a\nb\n", "a \nb\n"));
@@ -254,9 +252,8 @@ Test(docs, wrong_output_is_noticed)
 /* ---- lists of formats ---- */
 
 /*
- * docs/add-a-format.md, followed to the letter: its blocks become the
- * files they name, the program is linked with them, and its examples are run.
- * Everything else comes from the objects of this build, beside the program.
+ * docs/add-a-format.md: its blocks are written to the files that they name, the program is linked with them,
+ * and its examples are run.  All other objects are those of this build, beside the program.
  */
 
 #ifdef __clang__
@@ -289,7 +286,7 @@ static const char script[] =
     " $warn $flags -o \"$1/tracetool\" \"$1\"/formats/tick/*.c src/format/registry.c $objects "
     "$(pkg-config --libs $(sed -n 's/^LIB_PC *:= *//p' Makefile)) -lpthread -lm\n";
 
-/* A C block of it begins with a comment that is its path; one without goes to formats.def. */
+/* A block of C begins with a comment that is its path; a block without one is added to formats.def. */
 static void write_block(const char *dir, const char *block)
 {
 	char name[256] = "formats/formats.def", path[1024];
@@ -415,7 +412,7 @@ static size_t check_ids(const char *page, const char *text)
 	return n;
 }
 
-/* The text of all manual pages, one behind the other. */
+/* Returns the texts of all manual pages, concatenated. */
 static char *all_pages(void)
 {
 	struct ran r = run_program((const char *const[]){ "sh", "-c", "cat man/*", NULL }, NULL, 0);
@@ -536,7 +533,7 @@ static void check_options(const struct command *c, const char *page, const char 
 	}
 }
 
-/* With the page that commands share which select events. */
+/* Together with the page that commands with a selection share. */
 static char *page_of_command(const struct command *c, const char *page)
 {
 	char *const own = doc_text(page), *const shared = doc_text("man/tracetool-select.7");

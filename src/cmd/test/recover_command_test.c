@@ -5,7 +5,7 @@
 #include "format/recover.h"
 #include "format/registry.h"
 
-/* An error of structure is a rule, and of level error. */
+/* Errors of structure are rules of level error. */
 Test(recover_command, rules_of_structure_exist)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)

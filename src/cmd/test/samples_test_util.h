@@ -8,13 +8,13 @@
 
 #include "cmd/test/cli_test_util.h"
 
-/* What tests of formats do with samples and with real traces.  Whatever fails here fails the test. */
+/* For tests of formats with samples and with real traces.  A failure here fails the test. */
 
 /* ---- samples and what .expect files say of them ---- */
 
 /*
- * NAME.expect says what `validate` finds in the sample NAME of the same folder: "exit N", "dialect D" and
- * "records N" if these are so, then a line "RULE OFFSET" for each finding.
+ * NAME.expect states the result of `validate` for the sample NAME of the same folder: optional lines "exit
+ * N", "dialect D" and "records N", then a line "RULE OFFSET" for each finding.
  */
 struct samples {
 	const char *suffix;      /* of the names of samples, ".pfw"; ".gz" or ".zst" may follow */
@@ -26,24 +26,26 @@ struct samples {
 /* `validate --format json` of a path, or of in[0..n) if it is "-". */
 struct ran validate_json(const char *given, const void *in, size_t n);
 
-/* Such a report in the form of the .expect files, to be freed; notes only if wanted.  text: NULL, or what the
- * places of findings are in, for samples.lines.  what: named in messages. */
+/* Returns the report of validate_json() in the form of the .expect files; the caller frees it.  notes:
+ * includes notes.  text: the sample, to compare lines and columns with offsets (samples.lines), or NULL.
+ * what: for messages. */
 char *findings_text(const struct samples *s, const struct ran *r, bool notes, const char *text,
                     const char *what);
 
-/* Such a report says what is wanted, but for notes if these are not; frees it. */
+/* Expects these findings in the report r, and frees it.  notes: notes are compared, too. */
 void expect_findings(const struct samples *s, struct ran r, const char *want, bool notes, const char *what);
 
-/* What is found by a file, a pipe and, if it is not packed, compressed copies of these. */
+/* Expects the same findings from a file, from a pipe and, unless the file is packed, from compressed
+ * copies of both. */
 void expect_by_all_ways(const struct samples *s, const char *path, const char *want, bool notes);
 
-/* All samples of a folder that have an .expect; those of a folder without one, which have no findings but
- * notes.  Both return how many there were. */
+/* Test all samples of a folder that have an .expect, or all samples of a folder without .expect files,
+ * which have no findings but notes.  Return their number. */
 size_t expect_samples(const struct samples *s, const char *folder);
 size_t expect_sound_samples(const struct samples *s, const char *folder);
 
-/* Each rule of the format is in an .expect of testdata/FORMAT/bad or, if it is a note, of good, or named in
- * elsewhere (NULL-terminated), not both. */
+/* Expects that each rule of the format is in an .expect of testdata/FORMAT/bad (notes: of good), or else
+ * in the list `elsewhere`, which ends with NULL, but not in both. */
 void expect_samples_of_rules(const char *format, const char *const *elsewhere);
 
 /* ---- bytes ---- */
@@ -51,7 +53,7 @@ void expect_samples_of_rules(const char *format, const char *const *elsewhere);
 /* The unpacked bytes of a file, to be freed. */
 char *read_unpacked(const char *path, size_t *n);
 
-/* The program wrote these bytes, nothing on standard error, and ended with 0. */
+/* Expects these bytes on standard output, nothing on standard error, and the exit status 0. */
 void expect_bytes(const char *what, const struct ran *r, const void *p, size_t n);
 
 /* Calls f with the path and the unpacked bytes of each file in the folder whose name ends in suffix, or in
@@ -67,19 +69,19 @@ struct file {
 
 #define MAX_FILES 64
 
-/* Adds the files of a folder whose names end in suffix to count others, as they are.  Returns how many
- * there are now, at most MAX_FILES. */
+/* Adds the files of a folder whose names end in suffix to the first `count` files.  Returns the new number
+ * of files, at most MAX_FILES. */
 size_t load_files(struct file *files, size_t count, const char *folder, const char *suffix);
 void free_files(struct file *files, size_t n);
 
 /* ---- real traces ---- */
 
-/* Where they are, $TRACETOOL_TRACES or ../shared/traces; skips the test if they are not there. */
+/* Returns the folder of real traces, $TRACETOOL_TRACES or ../shared/traces; skips the test without it. */
 const char *real_traces(void);
 bool has_real_traces(void);
 
 /* Calls f for each member of EXPECTED.json in the folder whose name begins with prefix.  text: the whole
- * file.  Returns how many there were; skips the test if there is no such file. */
+ * file.  Returns the number of calls; skips the test without the file. */
 size_t each_expected(const char *folder, const char *prefix,
                      void (*f)(const char *folder, const cJSON *want, const char *text));
 

@@ -18,7 +18,7 @@ static const cJSON *member(const cJSON *object, const char *key)
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* The line and the column of a finding are where its offset is, which is not behind the text. */
+/* Expects that line and column of a finding agree with its offset, which is within the text. */
 static void expect_place(const cJSON *finding, const char *text, const char *what)
 {
 	const size_t offset = (size_t)number_at(finding, "offset");
@@ -53,7 +53,7 @@ char *findings_text(const struct samples *s, const struct ran *r, bool notes, co
 		const char *const level = cJSON_GetStringValue(member(f, "level"));
 
 		cr_assert(rule != NULL && level != NULL && n < MAX_TEXT - 1000, "%s", what);
-		/* what is about the packing, or about an event far behind, has no line */
+		/* findings about the packing, or about an event far after the text, have no line */
 		if (s->lines && text != NULL && cJSON_IsNumber(member(f, "line")))
 			expect_place(f, text, what);
 		if (notes || (strcmp(level, "note") != 0 &&
@@ -118,7 +118,7 @@ void expect_by_all_ways(const struct samples *s, const char *path, const char *w
 	remove_folder(dir);
 }
 
-/* The sample that the .expect at `path` is about: its suffix is replaced. */
+/* Finds the sample of the .expect at `path`, by replacing its suffix. */
 static void name_sample(const struct samples *s, char *path, size_t size)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };

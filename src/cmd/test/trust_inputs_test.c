@@ -95,7 +95,7 @@ static void expect_problem(const struct input_tree *t, const char *suffix, const
 	cr_expect_not_null(strstr(p->text, text), "%s: %s", suffix, p->text);
 }
 
-/* As a user who may list one folder but not search it, and may not even list another one. */
+/* As a user who may list one folder but not search it, and may not list another one. */
 Test(trust, folders_without_permissions)
 {
 	static const char *const names[] = { "listed", "closed" };
@@ -134,7 +134,7 @@ Test(trust, folders_without_permissions)
 
 /* ---- cost ---- */
 
-/* A file that is put together; its folder is the test's. */
+/* A file that is built in memory; its folder is the test's. */
 struct made {
 	FILE *f;
 	char path[1100];
@@ -224,7 +224,7 @@ Test(trust_cost, a_vocabulary_of_many_rules)
 	remove_folder(dir);
 }
 
-/* As many parts as are promised. */
+/* The maximum number of parts. */
 Test(trust_cost, a_part_for_each_of_many_threads)
 {
 	char *const dir = make_folder();

@@ -31,7 +31,7 @@ Test(ledger, many_kinds_stay_apart)
 	cr_expect_eq(l.n, 0);
 }
 
-/* What is merged first says where a loss is met first, and in what order kinds stand. */
+/* The ledger that is merged first determines the first offsets and the order of kinds. */
 Test(ledger, merging_keeps_the_first_place_and_the_order)
 {
 	struct loss kinds[KINDS];

@@ -100,7 +100,7 @@ Test(input_files, one_that_was_closed_is_compared)
 	end(&p);
 }
 
-/* The file did not change, but the run cannot continue without it. */
+/* The file is the same, but no descriptor is available for it. */
 Test(input_files, no_descriptor_for_it_later_is_no_change)
 {
 	struct place p = begin();

@@ -1,12 +1,9 @@
 /*
- * What strict reading accepts is what a strict check that shares no code with
- * it accepts, and cJSON finds the same values in it.  Lenient reading accepts
- * that and more, and lists what.
- *
- * cJSON is lax where the strict check is not: it takes control bytes and bytes
- * that are not UTF-8 in texts, numbers such as 01, 1. and +1 (what strtod
- * takes), and lone surrogates of the lower half; it is asked only about what
- * the strict check accepts.
+ * Strict reading accepts the same texts as a strict check that shares no code with it, and cJSON finds the
+ * same values in them.  Lenient reading accepts further texts, and lists their flaws. cJSON is lax where the
+ * strict check is not: it accepts control bytes and bytes that are not UTF-8 in texts, numbers such as 01, 1.
+ * and +1 (as strtod does), and lone surrogates of the lower half.  So it reads only texts that the strict
+ * check accepts.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
@@ -331,7 +328,7 @@ Test(json_token, numbers_and_words_may_go_on)
 
 /* ---- flaws ---- */
 
-/* The same in a list with bytes behind it, which most values are read with at once. */
+/* The same in a list with bytes after it, the common case, which has a fast path. */
 static void expect_flaw_in_list(const char *p, size_t n, size_t at, enum json_flaw flaw)
 {
 	struct json x = { .lenient = true, .depth = JSON_MAX_DEPTH };

@@ -56,7 +56,7 @@ Test(json_out, nesting)
 	expect(&t, "[{\"empty\":[],\"object\":{\"a\":1},\"list\":[1,[],2]},null]");
 }
 
-/* White space goes between the comma and what follows it. */
+/* White space is between the comma and the next member. */
 Test(json_out, white_space)
 {
 	struct text t = { .p = NULL };

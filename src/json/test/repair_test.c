@@ -1,4 +1,4 @@
-/* Repairs of single objects: what becomes of them, and that the result is strict JSON whatever the bytes. */
+/* Repairs of single objects: their results, which are strict JSON for any bytes. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

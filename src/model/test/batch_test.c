@@ -5,8 +5,8 @@
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
 
-/* What a batch owns or holds, and when it lets go: at the latest when it is taken from its pool again, or the
- * pool is freed. */
+/* Memory that a batch owns or holds, and its release: at the latest when the batch is taken from its pool
+ * again, or the pool is freed. */
 
 struct counted {
 	struct shared_memory shared;
@@ -54,7 +54,7 @@ Test(batch, what_several_hold_goes_with_the_last)
 	batch_pool_free(&p);
 }
 
-/* Asked for again after another one, it is held twice and let go twice. */
+/* Memory that is held again after other memory has two references, and both are dropped. */
 Test(batch, many_can_be_held_in_turn)
 {
 	struct batch_pool p = new_pool();

@@ -6,7 +6,7 @@
 
 #define KEYS 7U
 
-/* Against a plain array: tables, scopes and keys are all told apart, the latest counts. */
+/* Compared with a plain array: tables, scopes and keys are distinct, and the latest definition counts. */
 Test(definitions, the_latest_counts)
 {
 	static uint64_t known[3][2][KEYS][KEYS]; /* 0: none */
@@ -28,8 +28,7 @@ Test(definitions, the_latest_counts)
 	definitions_free(&d);
 }
 
-/* Numbers that are long past are forgotten and counted, the newest and all texts stay,
- * memory does not grow. */
+/* Old numbers are dropped and counted, the newest numbers and all texts stay, and memory does not grow. */
 Test(definitions, old_numbers_are_forgotten)
 {
 	const uint64_t n = 5 * (uint64_t)DEFINITIONS_MAX;
@@ -51,7 +50,7 @@ Test(definitions, old_numbers_are_forgotten)
 	definitions_free(&d);
 }
 
-/* Texts are never forgotten; what there is no room for is counted. */
+/* Texts are never dropped; those beyond the limit are counted. */
 Test(definitions, texts_are_bounded)
 {
 	struct definitions d = { .slots = NULL };
@@ -66,7 +65,7 @@ Test(definitions, texts_are_bounded)
 	definitions_free(&d);
 }
 
-/* Texts leave room for numbers, so that what is new always finds a place, and soon. */
+/* Texts leave space for numbers, so that a new number is always stored, at a bounded cost. */
 Test(definitions, short_texts_do_not_fill_it)
 {
 	struct definitions d = { .slots = NULL };
@@ -80,7 +79,7 @@ Test(definitions, short_texts_do_not_fill_it)
 		definitions_put(&d, 1, 0, i, 0, value_u64(i));
 		cr_assert_eq(definitions_get(&d, 1, 0, i, 0).u64, i);
 	}
-	/* one that is there takes no more room, whatever it becomes */
+	/* a new value of an existing key takes no more space */
 	const uint32_t n = d.n;
 	definitions_put(&d, 0, 0, 0, 0, value_u64(7));
 	definitions_put(&d, 0, 0, 1, 0, value_string(SLICE_LIT("y")));
@@ -107,7 +106,7 @@ Test(definitions, one_key_changes_its_kind)
 	definitions_free(&d);
 }
 
-/* What stands under one key for long does not come back when a later definition of it is forgotten. */
+/* An old value of a key does not reappear when a later value of this key is dropped. */
 Test(definitions, nothing_comes_back)
 {
 	struct definitions d = { .slots = NULL };

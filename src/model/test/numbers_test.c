@@ -11,7 +11,7 @@ static uint32_t next_random(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
-/* Against a plain array, with keys that meet: whatever is put, replaced and dropped. */
+/* Compared with a plain array, with keys that collide: puts, replacements and removals. */
 Test(numbers, like_an_array)
 {
 	static uint64_t known[OWNERS][KEYS]; /* value + 1; 0: none */
@@ -36,7 +36,7 @@ Test(numbers, like_an_array)
 	numbers_free(&t);
 }
 
-/* The newest third always stays, memory does not grow, and what went is counted. */
+/* The newest third always stays, memory does not grow, and dropped numbers are counted. */
 Test(numbers, the_older_half_is_forgotten)
 {
 	const uint32_t n = 3 * NUMBERS_MAX;
@@ -55,7 +55,7 @@ Test(numbers, the_older_half_is_forgotten)
 	numbers_free(&t);
 }
 
-/* When eras run out, what is old and what is new is told apart from then on. */
+/* When eras run out, they start again, and old and new numbers remain distinct. */
 Test(numbers, eras_run_out)
 {
 	struct numbers t = { .slots = NULL };

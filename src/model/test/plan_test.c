@@ -4,7 +4,7 @@
 
 #include "base/match.h"
 
-/* By the definition, one byte after the other; slow. */
+/* Matches by the definition of a glob, one byte after the other. */
 static bool oracle(const char *p, size_t np, const char *t, size_t nt)
 {
 	if (np == 0)
@@ -68,7 +68,7 @@ Test(plan, words)
 	cr_assert_null(plan_word(&m, "kin").p);
 }
 
-/* Each part of a meaning may look at fields; a meaning that comes second counts as well. */
+/* Each part of a meaning may read fields, also of the second meaning in a chain. */
 Test(plan, fields_that_are_used)
 {
 	static const struct plan_part parts[] = { { SLICE_LIT("x"), { .nfields = 0 } },

@@ -3,7 +3,7 @@
 #include "model/event.h"
 #include "model/trace_engine.h"
 
-/* A class that is planned does not change: what is otherwise is another class of its name. */
+/* A planned class does not change: other fields make another class of its name. */
 
 static const struct plan span = { .phase = PLAN_SPAN, .category = SLICE_LIT("by plan") };
 static const struct class_field fields[] = { { .name = SLICE_LIT("a"), .value = VALUE_U8 },
@@ -60,7 +60,8 @@ Test(trace_class, what_differs_is_another_class)
 	trace_free(&t);
 }
 
-/* Numbers are given when a class is planned, the place in the list of all is that of its name. */
+/* Numbers are assigned when a class is planned; the position in the list of all classes is assigned with
+ * the name. */
 Test(trace_class, named_classes_are_planned_later)
 {
 	struct trace t;

@@ -52,7 +52,7 @@ Test(out_lifted, integers_rounded_to_doubles)
 	}
 }
 
-/* The digits of text, and of JSON, tell whether the double is another number. */
+/* The digits of a text, or of JSON, show whether the double is another number. */
 Test(out_lifted, texts_of_numbers_as_doubles)
 {
 	static const struct {

@@ -53,7 +53,7 @@ Test(out_parents, stack_of_a_track_has_a_limit)
 		cr_assert_eq(found.depth, i);
 		cr_assert(!found.forgotten);
 	}
-	/* a span that is forgotten has a parent, but is none */
+	/* a span beyond the limit has a parent, but is no parent */
 	for (int64_t id = PARENTS_TRACK + 1; id < PARENTS_TRACK + 4; id++) {
 		cr_assert(parents_next(&p, 0, PARENTS_TRACK, PARENTS_TRACK + 1, id, &found));
 		cr_assert_eq(found.id, PARENTS_TRACK);

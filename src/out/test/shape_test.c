@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-/* What a writer knows of a shape. */
+/* The data of a writer for a shape. */
 struct layout {
 	struct shape shape;
 	int mark;
@@ -26,7 +26,7 @@ static struct shapes shapes_of(const struct class *const *classes, uint32_t n)
 	return s;
 }
 
-/* The shape of the event; it is added if it is new. */
+/* Returns the shape of the event; adds it if it is new. */
 static struct shape *get(struct shapes *s, const struct class *cls, const struct field *f, uint32_t n,
                          uint16_t kind)
 {
@@ -62,7 +62,7 @@ Test(out_shape, class_kind_names_and_types_distinguish)
 	shapes_free(&s);
 }
 
-/* More shapes than are remembered as recent, in turns; names are copied. */
+/* More shapes than recent ones, in turns; names are copied. */
 Test(out_shape, many_of_one_class)
 {
 	const struct class a = { .index = 0 };

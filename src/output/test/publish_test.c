@@ -295,7 +295,7 @@ Test(folder_replace, a_failing_system_is_told_as_itself)
 	expect_old(".tracetool-files old sub");
 }
 
-/* The others are removed if one cannot be. */
+/* If one file cannot be removed, the others are, and the message names it. */
 Test(folder_replace, what_cannot_be_removed_is_told)
 {
 	struct folder_old old;

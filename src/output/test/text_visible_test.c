@@ -1,4 +1,5 @@
-/* What terminals and CI services obey is escaped, wherever it comes from; and text that fits a width. */
+/* Text that terminals and CI services would execute is escaped, whatever its source; and text that fits a
+ * width. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What the page keeps of the events, beside the innermost span at each moment; and texts as it shows them. */
+/* The data of the page, compared with the innermost span at each moment; and its texts. */
 #include <criterion/criterion.h>
 
 #include "output/text.h"

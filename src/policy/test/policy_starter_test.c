@@ -1,4 +1,4 @@
-/* validate --init, and what editors are told of policies. */
+/* validate --init, and the schema of policies for editors. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define SCHEMA "schemas/policy.schema.json"
 
-/* The traces of a folder of samples: the starter policy of each good one is kept by it. */
+/* Each good trace of a folder of samples meets its own starter policy. */
 static size_t expect_kept(const char *folder, const char *suffix)
 {
 	char **const names = list_folder(folder, suffix);
@@ -83,7 +83,7 @@ static bool has_yaml(void)
 	return has;
 }
 
-/* A policy of one line: whether our reader and the schema take it. */
+/* A policy of one line: the reader and the schema agree on its validity. */
 static void expect_judged(const char *dir, const char *text, bool taken)
 {
 	char path[1024];

@@ -17,19 +17,19 @@ static struct ran report_of(const char *environment, const char *kind, const cha
 	return validate_sh(environment, all);
 }
 
-/* What stands in each kind of report once for a finding of a rule. */
+/* Text that each kind of report has exactly once for a finding of the rule $. */
 static const char *const marks[REPORT_KINDS] = {
 	"[$]\n", "[$]\n",     "{\"rule\":\"$\"", ",\"rule\":\"$\"",     "{\"ruleId\":\"$\"",
 	"[$]\n", "title=$::", "| $ |\n",         "\"check_name\":\"$\""
 };
 
-/* And for its place. */
+/* The same for the offset $ of the finding. */
 static const char *const places[REPORT_KINDS] = {
 	":@$: ",    NULL, "\"offset\":$,", "\"offset\":$,", "\"byteOffset\":$,", "@$: ", "::@$: ",
 	"byte $ |", NULL
 };
 
-/* The form with the value for the dollar. */
+/* Replaces the dollar in a form by the value. */
 static void fill(char *to, size_t n, const char *form, const char *value)
 {
 	const char *const at = strchr(form, '$');
@@ -141,7 +141,7 @@ static void check_place(const cJSON *result)
 	check_uri(text_of(file, "uri", NULL));
 }
 
-/* The print of each result; all are different. */
+/* The fingerprints of results are different. */
 static void check_print(const cJSON *results, const cJSON *result)
 {
 	const char *const print = text_of(result, "partialFingerprints", "primaryLocationLineHash");
@@ -191,7 +191,7 @@ Test(report_forms, sarif_is_what_code_scanning_takes)
 	ran_free(&r);
 }
 
-/* Below the caps of the service; what does not fit is counted. */
+/* Below the limits of the service; findings beyond them are counted. */
 Test(report_forms, sarif_has_a_limit)
 {
 	char *const dir = make_folder(), path[1100], args[4096];
@@ -240,7 +240,7 @@ static double xpath(const char *path, const char *what)
 	return n;
 }
 
-/* As xmllint sees it, where that is installed. */
+/* Checked by xmllint, where it is installed. */
 Test(report_forms, junit)
 {
 	char *const dir = make_folder(), path[1100], args[4096];

@@ -8,7 +8,7 @@
 
 #include "cmd/test/cli_test_util.h"
 
-/* The output is half written for certain: the input is a FIFO that stays open. */
+/* The output is certainly incomplete: the input is a FIFO that stays open. */
 Test(host_signal, leftovers_of_sigkill_have_the_name_in_the_manual)
 {
 	static const char command[] =
@@ -57,7 +57,7 @@ static void expect_empty(const char *dir, const char *script)
 	list_free(names);
 }
 
-/* Below what the loader takes, it says so itself. */
+/* With less memory than the loader needs, the loader itself reports it. */
 static void limited(const char *command, unsigned kib)
 {
 	char *const dir = make_folder(), script[400];

@@ -1,4 +1,4 @@
-/* --by, --sum, --columns, --percentiles and --sort, beside counts that are made the slow way. */
+/* --by, --sum, --columns, --percentiles and --sort, compared with counts by definition. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +164,7 @@ Test(groups, values_of_fields)
 	clear(g);
 }
 
-/* More values than are kept: the rest is one group, and nothing is lost. */
+/* More values than the limit: the rest is one group, and all events are counted. */
 Test(groups, are_bounded)
 {
 	enum { MANY = NAMES_MAX + 500 };

@@ -90,7 +90,8 @@ Test(histogram, one_value)
 	histogram_pool_free(&pool);
 }
 
-/* More histograms than the pool has blocks for: nothing breaks, and it is said. */
+/* More histograms than the pool has blocks: results remain within bounds, and the loss of precision is
+ * counted. */
 Test(histogram, pool_ends)
 {
 	enum { MANY = 6000 };
@@ -117,7 +118,7 @@ Test(histogram, pool_ends)
 	free(h);
 }
 
-/* Numbers of many histograms by turns: the same as one by one, also where the pool ends. */
+/* Adding numbers to many histograms in turn gives the same as one by one, also when the pool is full. */
 Test(histogram, late_numbers)
 {
 	enum { MANY = 3000 };

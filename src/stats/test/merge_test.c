@@ -1,5 +1,5 @@
-/* Tables of several traces: however events are split into traces by their tracks, and in whatever order the
- * tables are merged, in memory or as JSON, the result is that of one trace with all events. */
+/* Tables of several traces.  For any division of events into traces by track, and any order of merges, in
+ * memory or as JSON, the result is that of one trace with all events. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +144,8 @@ static bool read_text(struct stats *into, const struct text *t, bool *grouped, c
 	return ok;
 }
 
-/* The joint JSON of the parts, merged in a random order: those of a mask by JSON, the others in memory. */
+/* Merges the parts in a random order: those of a mask by JSON, the others in memory.  Writes the joint
+ * JSON. */
 static void merge_parts(struct text *to, const struct random_run *r, const unsigned *masks, uint64_t *seed,
                         unsigned by_json)
 {
@@ -206,7 +207,7 @@ Test(stats_merge, any_split_in_any_order_is_one_run)
 	free(r);
 }
 
-/* JSON of a joint table, read again, is the same. */
+/* The JSON of a joint table is the same after it is read back. */
 Test(stats_merge, json_of_a_sum_is_a_sum)
 {
 	struct random_run *const r = malloc(sizeof *r);
@@ -295,7 +296,7 @@ Test(stats_merge, contradictions_are_refused)
 	text_free(&t);
 }
 
-/* A bucket with as many numbers as 64 bits count costs no more than one, also when no block is free. */
+/* A bucket with the largest count costs no more than one number, also without a free block. */
 Test(stats_merge, large_counts_cost_nothing)
 {
 	struct histogram_pool pool = { .n = HISTOGRAM_POOL_BLOCKS };
@@ -321,7 +322,7 @@ Test(stats_merge, buckets_are_where_their_numbers_are)
 	cr_assert_eq(histogram_bucket_high(HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS - 1), UINT64_MAX);
 }
 
-/* Damaged files are refused or read, with no harm done. */
+/* Damaged files are refused or read, without a crash. */
 Test(stats_merge, damaged_files_do_no_harm)
 {
 	struct random_run *const r = malloc(sizeof *r);

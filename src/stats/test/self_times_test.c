@@ -1,4 +1,4 @@
-/* Self times, totals and recursion, compared with what the definitions say, span by span. */
+/* Self times, totals and recursion, compared with their definitions, span by span. */
 #include "stats/stats.h"
 
 #include <criterion/criterion.h>
@@ -132,7 +132,7 @@ Test(self_times, random_spans_in_any_order)
 	}
 }
 
-/* What is used only where many spans overlap says the same as what is used else. */
+/* The segment tree, which is only used where many spans overlap, gives the same results as the stacks. */
 Test(self_times, the_tree_of_times_agrees)
 {
 	uint64_t state = 7;
@@ -169,8 +169,8 @@ Test(self_times, the_tree_of_times_agrees)
 	}
 }
 
-/* Up to SELF_ROOM spans of a track nothing is forgotten: two passes of nested spans, the second through the
- * first. */
+/* Up to SELF_ROOM spans of a track are remembered: two passes of nested spans, the second one between the
+ * spans of the first. */
 Test(self_times, as_many_as_there_is_room_for)
 {
 	struct self_times t;
@@ -188,9 +188,8 @@ Test(self_times, as_many_as_there_is_room_for)
 	self_times_free(&t);
 }
 
-/* SELF_ROOM spans each of which overlaps thousands in part, in no order; the sum of what is their own is
- * known from a scan of the same definition by another way: of spans that never lie within another all is
- * their own. */
+/* SELF_ROOM spans in no order, each of which overlaps thousands in part.  Spans that are never inside
+ * another keep all of their time, so the sum of self times is known. */
 Test(self_times, all_overlap_in_part)
 {
 	struct self_times t;
@@ -217,8 +216,8 @@ Test(self_times, all_overlap_in_part)
 	self_times_free(&t);
 }
 
-/* A long track in order of ends: the outermost span comes last, around all that was forgotten, and so it is
- * with one of the same name. */
+/* A long track: the outermost span is added last, around all removed spans, or first, also with a span of
+ * the same name. */
 Test(self_times, long_tracks_are_exact_in_order)
 {
 	const uint64_t n = 3 * (uint64_t)SELF_ROOM;
@@ -247,7 +246,7 @@ Test(self_times, long_tracks_are_exact_in_order)
 	}
 }
 
-/* In order of ends, tens of thousands of spans with gaps between them wait for the one around them. */
+/* In order of ends, tens of thousands of spans with gaps between them wait for the span around them. */
 Test(self_times, many_spans_wait_for_the_one_around_them)
 {
 	const uint64_t inner = 30000, outer = 13;
@@ -270,7 +269,7 @@ Test(self_times, many_spans_wait_for_the_one_around_them)
 	self_times_free(&t);
 }
 
-/* More tracks, and more spans, than there is room for in all. */
+/* More tracks, and more spans, than the total limit. */
 Test(self_times, many_tracks)
 {
 	struct self_times t;
@@ -292,7 +291,7 @@ Test(self_times, many_tracks)
 	self_times_free(&t);
 }
 
-/* Long tracks, which get half of their capacity when all is used up: what ends last is retained. */
+/* Long tracks, whose capacity is halved when the total is used up: the spans that end last are retained. */
 Test(self_times, long_tracks)
 {
 	struct self_times t;
@@ -333,8 +332,8 @@ static uint64_t add_tree(struct self_times *t, uint64_t *state, uint64_t start, 
 	return start + length;
 }
 
-/* Two spans without a name behind each tree overlap in part or not: that selects the walk over spans that
- * nest, or the general one, in each evaluation. */
+/* Two spans without a name after each tree overlap in part or not.  This selects, in each evaluation, the
+ * walk over spans that nest, or the general one. */
 Test(self_times, both_walks_agree)
 {
 	for (uint64_t round = 0; round < 4; round++) {

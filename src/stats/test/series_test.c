@@ -1,4 +1,4 @@
-/* Series of counters, compared with what the definitions say. */
+/* Series of counters, compared with their definitions. */
 #include "stats/stats.h"
 
 #include <criterion/criterion.h>
@@ -118,7 +118,7 @@ Test(series, random_values)
 	}
 }
 
-/* What is no number is not counted, and what is very large makes no mean that is none. */
+/* Values that are no numbers are not counted, and very large values do not make a mean that is no number. */
 Test(series, odd_values)
 {
 	struct track track = { .index = 0 };
@@ -168,7 +168,7 @@ Test(series, the_order_of_arrival_does_not_matter)
 	}
 }
 
-/* Values that belong before all that is remembered are left out and counted, unless they are the first. */
+/* Values before all remembered ones are left out of the mean and counted, unless they are the first. */
 Test(series, values_far_out_of_order)
 {
 	struct track track = { .index = 0 };
@@ -192,7 +192,7 @@ Test(series, values_far_out_of_order)
 	arena_free(&text);
 }
 
-/* The capacity for all series is used up: values in order are exact with no more than the last one. */
+/* The capacity for all series is used up: values in order are exact with only the last one remembered. */
 Test(series, many_series_are_exact_in_order)
 {
 	struct track *const tracks = calloc(SERIES_ALL_RECENT / 4 + 8, sizeof *tracks);

@@ -79,7 +79,7 @@ static void expect_near(uint64_t got, uint64_t want)
 	cr_assert(off <= want / 100, "%lu instead of %lu", (unsigned long)got, (unsigned long)want);
 }
 
-/* All spans of one name and category, gathered the slow way. */
+/* Returns all spans of one name and category, by a search through all events. */
 static void expect_group(const struct rig *g, const struct event *events, size_t n,
                          const struct span_row *row)
 {
@@ -175,7 +175,7 @@ Test(stats, self_time)
 	stage_free(&g);
 }
 
-/* Spans that overlap at will are nobody's children. */
+/* Async spans are no children of other spans. */
 Test(stats, async_spans)
 {
 	struct rig g;
@@ -345,7 +345,7 @@ Test(stats, text)
 	stage_free(&g);
 }
 
-/* Names make room for a terminal; piped they stay whole. */
+/* Names are shortened in a terminal; in a pipe they are whole. */
 Test(stats, tables_are_as_wide_as_the_terminal)
 {
 	static const char name[] = "a/path/that/is/rather/long/and/longer/than/most/names/of/functions.rs:17";
@@ -379,7 +379,7 @@ Test(stats, tables_are_as_wide_as_the_terminal)
 	stage_free(&g);
 }
 
-/* 17 spans and more: a percentile is up to 1 % off and shows two digits; of fewer it is exact. */
+/* Percentiles of 17 and more spans are up to 1 % off and have two digits; those of fewer spans are exact. */
 Test(stats, percentiles_show_the_digits_they_have)
 {
 	struct text t = { 0 };

@@ -4,7 +4,7 @@
 #include "run/pipeline.h"
 #include "test/fuzz/fuzz_check.h"
 
-/* The outcome of a pass: equal in passes that differ only in what they want. */
+/* The outcome of a pass: equal in passes that differ only in their needs (enum want). */
 struct fuzz_outcome {
 	const struct format *format;
 	const char *dialect, *byte_order; /* NULL: not opened */

@@ -21,8 +21,8 @@ enum row_is {
 	    64, /* older dialects reserve the name of a field; other fields of this name are renamed */
 	ROW_AHEAD = 128,   /* names are also searched for raw records */
 	ROW_STABLE = 256,  /* an output that is read back is written as the same bytes */
-	ROW_SEVERAL = 512, /* a record may be several events: a selection of one brings the others along, but
-	                    * not what ends them; and the names and lanes of tracks depend on their events */
+	ROW_SEVERAL = 512, /* a record may be several events: a selection of one includes the others, but not
+	                      the ends of those; names and lanes of tracks depend on their events */
 	ROW_TAIL = 1024,   /* the last raw record of a cut file may be half a record, as with ROW_LINES */
 };
 

@@ -43,7 +43,7 @@ static struct slice text_of(const struct rig *g, uint32_t n)
 	return (struct slice){ g->text, n, SLICE_UTF8 | SLICE_JSON };
 }
 
-/* The batch anew: one event of this name and with this field. */
+/* Fills the batch with one event of this name, with this field. */
 static struct event *event(struct rig *g, struct slice name, struct slice category, struct field f)
 {
 	const struct class like = { .name = SLICE_LIT("class"), .category = category };
@@ -65,7 +65,7 @@ static uint64_t lost(const struct rig *g, const char *id)
 	return 0;
 }
 
-/* How often a text of n bytes passes whole. */
+/* Returns how often a text of n bytes passes unchanged. */
 static uint64_t passes(struct rig *g, uint32_t n, uint64_t read)
 {
 	for (uint64_t i = 0;; i++) {
@@ -77,10 +77,10 @@ static uint64_t passes(struct rig *g, uint32_t n, uint64_t read)
 	}
 }
 
-/* What the event of passes() takes beside its name: "class" twice and the number. */
+/* The cost of the event of passes() besides its name: "class" twice and the number. */
 #define BESIDE (5 + 1 + COST_EVENT + COST_VALUE)
 
-/* 64 MiB are for all that events take; the rest of the bound is for texts alone. */
+/* All parts of events share 64 MiB; the rest of the bound is for texts only. */
 Test(repeats, long_texts_pass_up_to_the_bound)
 {
 	struct rig g;
@@ -96,7 +96,7 @@ Test(repeats, long_texts_pass_up_to_the_bound)
 	finish(&g);
 }
 
-/* Without any room they are cut at 16 bytes, which count as well: later ones do not pass the sooner. */
+/* Without any allowance, texts are cut at 16 bytes, which count as well: later texts do not pass sooner. */
 Test(repeats, nothing_is_left)
 {
 	struct rig g;
@@ -119,7 +119,7 @@ Test(repeats, nothing_is_left)
 	finish(&g);
 }
 
-/* Events without long texts: what else they take has a bound of its own. */
+/* Events without long texts: their other bytes have a limit of their own. */
 Test(repeats, many_small_events)
 {
 	struct rig g;
@@ -174,13 +174,13 @@ Test(repeats, prefixes)
 	}
 }
 
-/* Takes all that may be spent. */
+/* Uses up the allowance. */
 static void spend_all(struct rig *g)
 {
 	g->repeats.spent = (struct cost){ .texts = REPEATS_FREE, .all = REPEATS_FREE };
 }
 
-/* The fields, and the category, of which the class is another one then. */
+/* Fields are cut, and the category, which makes another class. */
 Test(repeats, all_places_are_cut)
 {
 	struct rig g;
@@ -205,7 +205,7 @@ Test(repeats, all_places_are_cut)
 	finish(&g);
 }
 
-/* Once more with these bytes read; the event's field. */
+/* Limits the event again after these bytes were read; returns its field. */
 static const struct field *with_field(struct rig *g, struct value v, uint64_t read)
 {
 	event(g, text_of(g, 3), SLICE_LIT("c"), (struct field){ text_of(g, 1), v });
@@ -258,7 +258,8 @@ Test(repeats, lists_of_texts)
 	finish(&g);
 }
 
-/* Little is left for texts and much for the rest: looking at the list ends early, and it does not fit. */
+/* Little allowance is left for texts, and much for the rest: measuring the list ends early, and the list
+ * is cut. */
 Test(repeats, lists_that_are_looked_at_in_part)
 {
 	struct value frames[200];
@@ -276,7 +277,7 @@ Test(repeats, lists_that_are_looked_at_in_part)
 	finish(&g);
 }
 
-/* What is looked at again and again, and is too large each time, uses up what is left. */
+/* Values that are measured again and again, and are too large each time, use up the allowance. */
 Test(repeats, looking_in_vain_is_not_free)
 {
 	struct value *const numbers = calloc(MANY, sizeof *numbers);

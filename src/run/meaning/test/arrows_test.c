@@ -32,7 +32,7 @@ static void add(struct arrows *a, const struct end *e, uint64_t offset)
 	cr_assert(!a->failed);
 }
 
-/* The offset of the in where the out at offset i arrives, by looking at all of them; n: nowhere. */
+/* Returns the index of the in at which the out at index i arrives, by comparing all; n: there is none. */
 static size_t arrives_at(const struct end *ends, size_t n, size_t i)
 {
 	size_t best = n;
@@ -44,7 +44,7 @@ static size_t arrives_at(const struct end *ends, size_t n, size_t i)
 	return best;
 }
 
-/* Takes all arrows and notes for each out's offset where it arrived; returns how many there were. */
+/* Takes all arrows and stores for each out, by its offset, where it arrives.  Returns their number. */
 static size_t take_all(struct arrows *a, struct batch *b, bool end, size_t *to)
 {
 	size_t arrows = 0;
@@ -140,8 +140,8 @@ Test(arrows, an_in_of_the_same_time_is_reached_and_one_before_is_not)
 #define BLOCK 1000U
 #define BLOCKS 1200U
 
-/* Threads write in blocks, the one that wakes behind the one that is woken (or before it, every other time).
- * With more ends than the window holds, all arrows are there. */
+/* Threads write in blocks, the waking thread after the woken one (or every other time before it).  With
+ * more ends than the window holds, all arrows are found. */
 Test(arrows, blocks_of_threads_longer_than_the_window)
 {
 	static size_t to[BLOCK * BLOCKS];
@@ -175,7 +175,7 @@ Test(arrows, blocks_of_threads_longer_than_the_window)
 	batch_free(&b);
 }
 
-/* Wakes without a run leave the window and are counted; those that are dropped at the end are not. */
+/* Wakes without a run are counted when they leave the window, but not if they are dropped at the end. */
 Test(arrows, what_leaves_the_window_is_counted)
 {
 	static size_t to[4 * ARROWS_WINDOW];
@@ -199,7 +199,7 @@ Test(arrows, what_leaves_the_window_is_counted)
 	batch_free(&b);
 }
 
-/* Ends may come while arrows are being handed out; nobody taking them does not make memory grow. */
+/* Ends may arrive while arrows are given out; memory does not grow if no arrow is fetched. */
 Test(arrows, ends_that_come_meanwhile)
 {
 	static size_t to[4 * ARROWS_WINDOW];

@@ -1,6 +1,6 @@
 #include "run/meaning/test/interpret_stage_test.h"
 
-/* What becomes of events: spans, states, counters, arrows, facts. */
+/* Interpreted events: spans, states, counters, arrows, facts. */
 
 static const struct plan mean_begin = { .phase = PLAN_BEGIN, .pair = 1 },
                          mean_end = { .phase = PLAN_END, .pair = 1 };
@@ -100,7 +100,7 @@ Test(interpret_phases, spans_counters_structure)
 	stage_free(&g);
 }
 
-/* Lists of numbers are one series each; what holds something else is none. */
+/* A list of numbers becomes a series for each number; other lists become none. */
 Test(interpret_phases, counters_of_lists)
 {
 	static const struct slice two[] = { SLICE_LIT("n"), SLICE_LIT("odd") };

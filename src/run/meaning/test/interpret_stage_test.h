@@ -91,7 +91,7 @@ static inline void run(struct interpret_rig *g)
 	cr_assert(interpret_batch(&g->in, &g->format, &g->batch));
 }
 
-/* What is left at the end, all in one batch. */
+/* Takes all remaining events in one batch. */
 static inline void run_out(struct interpret_rig *g)
 {
 	bool more;

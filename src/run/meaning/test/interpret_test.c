@@ -96,7 +96,7 @@ Test(interpret, layout_of_all_types)
 	stage_free(&g);
 }
 
-/* Each length: the fields that fit, then the bytes that are left; nothing of the payload is lost. */
+/* Payloads of each length: the fields that fit, then the remaining bytes; no byte of the payload is lost. */
 Test(interpret, short_payloads)
 {
 	struct interpret_rig g;
@@ -292,8 +292,8 @@ Test(interpret, time_lines)
 	stage_free(&g);
 }
 
-/* An id that a table has counts when the line is made;
- * without one the line has no id, and gets none later. */
+/* An id from a table is used if the table has it when the track is made; otherwise the track has no id,
+ * and gets none later. */
 static const struct plan_track looked_up_line = { .name = TEMPLATE(worker_parts),
 	                                          .number = REF("w"),
 	                                          .id = LOOKED_UP("w", 0) };

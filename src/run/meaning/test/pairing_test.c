@@ -52,7 +52,7 @@ static struct event event_of(const struct interpret_rig *g, unsigned track, stru
 	};
 }
 
-/* One field of the event's, in the batch. */
+/* Sets one field of the event, in the batch. */
 static void add_field(struct interpret_rig *g, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(&g->batch, 1);
@@ -94,7 +94,7 @@ struct oracle {
 	size_t n;
 };
 
-/* The latest that fits, or NULL. */
+/* Returns the latest open span that the end closes, or NULL. */
 static struct opened *oracle_find(struct oracle *o, unsigned track, struct pairing_end_of how)
 {
 	for (size_t i = o->n; i-- > 0;) {
@@ -119,7 +119,7 @@ static size_t count_open(const struct oracle *o)
 	return open;
 }
 
-/* What is left comes out once each.  Returns how many ends came out that had waited for a beginning. */
+/* Each open span is returned once at the end.  Returns the number of ends that waited for a begin. */
 static uint64_t expect_rest(struct interpret_rig *g, struct oracle *o)
 {
 	const size_t left = count_open(o);
@@ -183,7 +183,7 @@ Test(pairing, like_the_slow_way)
 		const struct pairing_end_of how = random_end(&seed);
 		struct opened *const want = oracle_find(&o, track, how);
 		const size_t open = count_open(&o);
-		/* few are open at a time, so that the look-back never ends too early */
+		/* few spans are open at a time, so that the search is not cut short */
 		if (next_random(&seed) % 100 < (open > 50 ? 20 : 60)) {
 			if ((how.flags & PAIRING_STATE) != 0 && want != NULL)
 				continue;

@@ -1,4 +1,4 @@
-/* Lives of tasks whose two ends come in any order, against what each must be. */
+/* Lives of tasks whose two ends are in any order, compared with the expected spans. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -177,7 +177,7 @@ Test(pending_end, fields_of_the_end)
 	tear_down(&s);
 }
 
-/* An end does not wait for a beginning that comes after it in time. */
+/* An end does not wait for a begin that is later in time. */
 Test(pending_end, not_backwards)
 {
 	struct scene s;
@@ -194,7 +194,7 @@ Test(pending_end, not_backwards)
 	tear_down(&s);
 }
 
-/* Beyond the bound nothing is retained, and what is retained still meets its beginning. */
+/* Beyond the limit no end is retained, and retained ends still find their begins. */
 Test(pending_end, full)
 {
 	const struct pairing_end_of how = { .pair = 1, .flags = PAIRING_ASYNC, .lasting = true };

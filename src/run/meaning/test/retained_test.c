@@ -21,8 +21,8 @@ static uint32_t first_named(const struct field *fields, uint32_t n, struct slice
 	return i;
 }
 
-/* Few names and many, all of them there and hardly any, some twice: what is new comes, what differs is
- * "end.NAME". */
+/* Few and many names, present in all or in few fields, some repeated: new fields of the END are added,
+ * those with another value are named "end.NAME". */
 Test(retained, join_tells_names_apart)
 {
 	static char begin_text[300][12], end_text[300][12];
@@ -60,7 +60,7 @@ Test(retained, join_tells_names_apart)
 	}
 }
 
-/* Two ends with all the fields that an event may have, and no name in common: the time of their bytes. */
+/* Two ends with the maximum number of fields and no name in common: the cost is linear in their bytes. */
 Test(retained, join_of_many_fields_is_quick)
 {
 	enum { N = 32000, ROUNDS = 40 };

@@ -1,8 +1,8 @@
 #include "output/text.h"
 #include "run/meaning/test/interpret_stage_test.h"
 
-/* The steps of a class (run/meaning/steps.c): names and tracks by fields, and by offsets in a payload; what
- * they remember. */
+/* The steps of a class (run/meaning/steps.c): names and tracks by fields, and by offsets in a payload;
+ * caches. */
 
 /* ---- remembered tracks ---- */
 
@@ -12,7 +12,7 @@
 
 static const struct plan_part worker[] = { { .text = SLICE_LIT("worker "), .ref = REF("worker") } };
 
-/* Three kinds of events of four workers in turn: few of 300 look-ups are not served by what is remembered. */
+/* Three kinds of events of four workers in turn: the cache serves most of 300 look-ups. */
 Test(interpret_steps, tracks_are_remembered)
 {
 	static const struct plan_track rule = { .name = TEMPLATE(worker), .number = REF("worker") };
@@ -237,8 +237,8 @@ static void expect_names(struct interpret_rig *g, const struct class *cls, const
 		          (int)g->batch.events[i].name.n, g->batch.events[i].name.p, names[i]);
 }
 
-/* What a look-up remembers ends when one of its tables changes:
- * the first is of a thread, the second of all. */
+/* A cached look-up ends when one of its tables changes: the first table is of a thread, the second of the
+ * trace. */
 Test(interpret_steps, look_ups_follow_their_tables)
 {
 	static const struct plan named = { .phase = PLAN_INSTANT, .names = &type_name, .nnames = 1 };

@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-/* The bounds on memory and work. */
+/* The limits on memory and work. */
 
 static struct nest_result put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
 {
@@ -94,7 +94,7 @@ Test(nest_room, tracks_are_many)
 	nesting_free(&n);
 }
 
-/* A few busy tracks that fill all room one after the other: the last gets its share. */
+/* Busy tracks use up the total capacity one after the other: the last one still gets its share. */
 Test(nest_room, tracks_share)
 {
 	struct nesting n;
@@ -109,7 +109,7 @@ Test(nest_room, tracks_share)
 	nesting_free(&n);
 }
 
-/* Spans far below the newest are put in while that is paid for; each costs little. */
+/* Spans far below the newest are inserted as long as there is credit; each costs little. */
 Test(nest_room, far_out_of_order)
 {
 	struct nesting n;
@@ -131,7 +131,7 @@ Test(nest_room, far_out_of_order)
 	nesting_free(&n);
 }
 
-/* In the order of their starts, one in the other, deeper than may be moved each time. */
+/* Spans in order of their starts, each inside the one before, deeper than the limit of moves. */
 Test(nest_room, deep_from_outside)
 {
 	struct nesting n;

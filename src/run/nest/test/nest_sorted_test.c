@@ -7,7 +7,7 @@
 
 enum { SPANS = 3000 };
 
-/* Spans of a few tracks: the shorter `range` is against `longest`, the more overlap. */
+/* Makes spans of a few tracks; the shorter `range` is relative to `longest`, the more of them overlap. */
 static void compare(uint64_t seed, uint64_t range, uint64_t longest)
 {
 	struct nest_case *const c = calloc(SPANS, sizeof *c);
@@ -35,7 +35,7 @@ static void compare(uint64_t seed, uint64_t range, uint64_t longest)
 	free(c);
 }
 
-/* The lanes are those of lanes.h, also where there are not enough of them. */
+/* The lanes are those of lanes.h, also if there are not enough lanes. */
 Test(nest_sorted, is_as_nesting)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
@@ -67,8 +67,8 @@ Test(nest_sorted, ends)
 	nest_sorted_free(&n);
 }
 
-/* More open spans than there is room for: those that were not kept are marked,
- * and so are those beside them. */
+/* More open spans than the limit: spans that were not stored are marked, and so are spans that may overlap
+ * them. */
 Test(nest_sorted, space)
 {
 	struct nest_sorted n = { .ntracks = 0 };

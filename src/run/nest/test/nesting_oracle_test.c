@@ -52,7 +52,7 @@ static int by_end(const void *a, const void *b)
 	return (x->start < y->start) - (x->start > y->start);
 }
 
-/* As the header of lanes.h says, of all that came before. */
+/* The first lane by the rules of lanes.h, by comparison with all earlier spans. */
 static uint16_t first_lane(const struct nest_case *c, size_t i)
 {
 	bool taken[NEST_LANES] = { false };

@@ -30,7 +30,7 @@ static uint64_t call_tree(uint64_t *seed, uint64_t now, int depth, struct nest_c
 	return now;
 }
 
-/* With equal starts, equal ends, equal spans and such of no length. */
+/* Spans with equal starts or ends, equal spans, and spans of length 0. */
 Test(nesting, call_trees_in_any_order)
 {
 	enum { MAX = 600 };
@@ -51,7 +51,7 @@ Test(nesting, call_trees_in_any_order)
 		}
 }
 
-/* How many spans share the moment that most share. */
+/* Returns the largest number of spans that overlap at one moment. */
 static size_t most_at_once(const struct nest_case *c, size_t n)
 {
 	size_t most = 0;
@@ -88,7 +88,7 @@ Test(nesting, overlaps_in_any_order)
 		}
 }
 
-/* Many more spans than are remembered: those that come early or late by less than the window are exact. */
+/* Many more spans than the limit: spans that arrive out of order within the window are exact. */
 Test(nesting, long_runs_within_the_window)
 {
 	enum { MAX = 5000, FAR = 400, TIMES = 6 };
@@ -98,7 +98,7 @@ Test(nesting, long_runs_within_the_window)
 	for (enum order order = 0; order < ORDERS; order++) {
 		struct nesting nest;
 		nesting_init(&nest);
-		/* So many before that all bounds of memory are reached. */
+		/* spans before, so that all limits of memory are reached */
 		for (uint64_t i = 0; i < 3 * NEST_TRACK_ROOM; i++) {
 			struct nest_result r;
 			nesting_span(&nest, 0, 10 * i, 7, &r);
@@ -119,7 +119,7 @@ Test(nesting, long_runs_within_the_window)
 	}
 }
 
-/* By start, one around all: it stays known, however many follow. */
+/* In order of starts, one span around all others remains stored, however many follow. */
 Test(nesting, outermost_first_stays_known)
 {
 	const uint64_t count = 3 * NEST_TRACK_ROOM;
@@ -135,7 +135,7 @@ Test(nesting, outermost_first_stays_known)
 	nesting_free(&n);
 }
 
-/* The window overflows: what is not marked is right. */
+/* The window overflows: results that are not marked as inexact are right. */
 Test(nesting, beyond_the_window_is_marked)
 {
 	enum { MAX = 5000 };

@@ -37,7 +37,7 @@ static enum stage_status next(struct stage *stage, struct batch **out)
 	return STAGE_MORE;
 }
 
-/* Reads `n` batches.  own_every: the other stages pass the gate for every so manieth batch; 0: never. */
+/* Reads `n` batches.  own_every: the other stages pass the gate for every own_every-th batch; 0: never. */
 static void read_all(struct counting *s, struct ahead *a, uint64_t n, uint64_t own_every)
 {
 	struct batch *b;

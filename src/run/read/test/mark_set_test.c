@@ -1,4 +1,4 @@
-/* Sets of numbers, in memory and in a file, held against a list of bits. */
+/* Sets of numbers, in memory and in a file, compared with a list of bits. */
 #include "run/read/marks.h"
 
 #include <criterion/criterion.h>
@@ -69,7 +69,7 @@ Test(mark_set, in_a_file)
 	expect_set(4096, 15000, false);
 }
 
-/* Cursors of several inputs ask for their parts of the set in turn. */
+/* Cursors of several inputs query their parts of the set in turn. */
 static void expect_several(bool pages)
 {
 	struct mark_set s = { .pages = pages, .max = 64 };
@@ -97,7 +97,7 @@ Test(mark_set, several_cursors)
 	expect_several(true);
 }
 
-/* Numbers so far apart that pages have to give place to each other, some of them twice. */
+/* Numbers so far apart that pages replace each other in their slots, some of them twice. */
 Test(mark_set, pages_that_share_a_place)
 {
 	const uint64_t step = (uint64_t)MARK_PAGE * MARK_SET_OPEN;

@@ -3,7 +3,7 @@
 
 #include "run/read/merge.h"
 
-/* A small generator of its own, so that each run tries the same. */
+/* A small generator, so that each run has the same sequences. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -17,7 +17,7 @@ struct sequence {
 	uint32_t n, at;
 };
 
-/* The slow way: look at all. */
+/* Returns the source with the least key, by comparing all. */
 static uint32_t min(const struct sequence *s, uint32_t n)
 {
 	uint32_t best = UINT32_MAX;
@@ -33,7 +33,8 @@ static struct merge_entry present(const struct sequence *s, uint32_t i)
 	return s[i].at < s[i].n ? (struct merge_entry){ s[i].keys[s[i].at], i } : merge_ended(i);
 }
 
-/* Sequences of `n` sources; few different keys `step` from each other, and often the largest there is. */
+/* Sequences of `n` sources with few different keys, `step` apart, which often are the largest possible
+ * key. */
 static void try(uint32_t n, uint64_t step, uint64_t *random)
 {
 	struct sequence *const s = calloc(n, sizeof *s);
@@ -75,7 +76,7 @@ Test(merge, as_looking_at_all)
 	try(257, 1, &random);
 }
 
-/* Clocks of different hosts lie years apart: keys do not fit a word together with their source. */
+/* Clocks of different hosts are years apart: a key and its source do not fit in a word. */
 Test(merge, keys_far_apart)
 {
 	uint64_t random = 2;

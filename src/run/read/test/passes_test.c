@@ -1,4 +1,4 @@
-/* A run of several passes over an input that is not the same in all of them: it fails, and says so. */
+/* A run of several passes over an input that changes between them fails, and reports it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct place {
 	bool told;
 };
 
-/* Before it is opened again: it becomes another one. */
+/* Replaces the file before it is opened again. */
 static void change(void *ctx, const char *path)
 {
 	struct place *const p = ctx;
@@ -77,7 +77,7 @@ static struct pipeline_job job_of(struct place *p)
 		                      .to.ctx = p };
 }
 
-/* Events come out, unless a pass failed; then that is a finding, and none does. */
+/* Expects events, unless a pass failed; then a finding, and no events. */
 static void expect_failed(struct place *p, const struct pipeline_job *job, bool failed)
 {
 	struct pipeline *pipeline;

@@ -1,4 +1,4 @@
-/* Raw events, with those marked that a selection of interpreted events leaves out. */
+/* Raw events, and the marks of those that a selection of interpreted events leaves out. */
 #include "run/read/marks.h"
 
 #include <criterion/criterion.h>
@@ -82,7 +82,7 @@ Test(record_marks, a_span_without_an_end)
 	expect_named(DIAL9, "the first text", "75 88 128");
 }
 
-/* The same offsets stand in both; the number of the input tells them apart. */
+/* Both inputs have the same offsets; the number of the input distinguishes them. */
 Test(record_marks, several_inputs)
 {
 	static const char *const both[] = { DIAL9, "testdata/dial9/good/pools.dial9" };

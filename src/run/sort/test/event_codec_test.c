@@ -5,7 +5,7 @@
 
 #include "run/sort/test/event_samples_test.h"
 
-/* Exactly as large as it may be, so that the sanitizers see a byte too many. */
+/* Packs the event into an allocation of the exact size, so that sanitizers detect any further byte. */
 static char *packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, bool with_bytes)
 {
 	uint64_t space = 1024, size;
@@ -109,7 +109,7 @@ Test(event_codec, in_place)
 	with_shapes(false, true);
 }
 
-/* In any smaller room it does not fit, and nothing is written behind the room. */
+/* An event does not fit in less space, and nothing is written after the space. */
 Test(event_codec, any_room)
 {
 	struct event_samples s;
@@ -140,7 +140,7 @@ static uint64_t packed_size(const struct batch *b, struct event_shapes *shapes, 
 	return size;
 }
 
-/* What the header says an event takes. */
+/* The sizes that the header states. */
 Test(event_codec, size)
 {
 	struct class cls = { .index = 0 };
@@ -171,7 +171,7 @@ Test(event_codec, size)
 	event_shapes_free(&shapes);
 }
 
-/* Around the largest size that has no eight bytes of its own. */
+/* Around the largest size that is not stored separately in eight bytes. */
 Test(event_codec, large)
 {
 	struct class cls = { .index = 0 };
@@ -197,7 +197,7 @@ Test(event_codec, large)
 	free(text);
 }
 
-/* Lists in lists in lists take no stack. */
+/* Nested lists use no stack. */
 Test(event_codec, depth)
 {
 	struct class cls = { .index = 0 };

@@ -20,8 +20,8 @@ uint64_t event_samples_random(struct event_samples *s);
  * SLICE_STAYS. */
 void event_samples_fill(struct event_samples *s, struct batch *b, uint32_t n);
 
-/* Whether two events are the same with all they point to.  NULL: yes; else what differs.  Text that stays
- * must lie at the same place, other text must not. */
+/* Compares two events with all they point to.  Returns NULL if they are equal, else the difference.  Text
+ * with SLICE_STAYS must be at the same address, other text must not. */
 const char *event_samples_differ(const struct batch *a, uint32_t i, const struct batch *b, uint32_t j);
 
 /* A list in a list in a list ... around a text, in the scratch arena of a batch. */

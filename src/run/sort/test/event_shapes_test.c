@@ -6,7 +6,7 @@
 
 enum { EVENTS = 2000 };
 
-/* An event has the number of its shape, and has it again.  A few may have none. */
+/* An event has a shape with a number, and the same one again.  A few events may have none. */
 Test(event_shapes, number)
 {
 	struct event_shapes s = { .max = EVENT_SHAPES_MAX };
@@ -33,7 +33,7 @@ Test(event_shapes, number)
 	batch_free(&b);
 }
 
-/* What is not in a shape: times, offset, first field, bytes of a name that may move. */
+/* Properties outside of a shape: times, offset, first field, and a name that may move. */
 Test(event_shapes, what_differs)
 {
 	static const struct class cls[2] = { { .index = 0 }, { .index = 1 } };

@@ -109,7 +109,7 @@ Test(field_rows, no_more_than_most)
 	}
 }
 
-/* Nor more memory than for a mean row, nor more fields. */
+/* Rows have at most the mean memory, and the maximum number of fields. */
 Test(field_rows, no_larger_than_most)
 {
 	struct field_rows *const s = field_rows_new(4, NULL);

@@ -9,7 +9,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-/* The order that is meant, written down once more. */
+/* The expected order, written separately. */
 static int by_all(const void *a, const void *b)
 {
 	const struct order_key *const x = a, *const y = b;
@@ -67,7 +67,7 @@ static struct order_key key_of(enum shape shape, uint32_t i, uint32_t n, uint64_
 
 static void try(enum shape shape, uint32_t n, uint64_t *random)
 {
-	/* As large as promised, so that the sanitizers see a key too many. */
+	/* In an allocation of the stated size, so that sanitizers detect any further key. */
 	struct order_key *const keys = malloc((n > 0 ? n : 1) * sizeof *keys),
 	                        *const want = malloc((n + 1) * sizeof *want),
 	                        *const scratch = malloc((n > 0 ? n : 1) * 2 * sizeof *scratch);

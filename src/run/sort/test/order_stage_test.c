@@ -3,7 +3,7 @@
 #include "model/event_traits.h"
 #include "run/write/test/writer_rig_test.h"
 
-/* The stage that puts events in the order that a writer asks for. */
+/* The stage that sorts events for a writer. */
 
 static bool list_open(struct writer *w, struct chunk *chunk)
 {
@@ -33,7 +33,7 @@ static const struct format by_nesting = { .name = "n", .writer = &in_nesting };
 static const struct format by_track = { .name = "k", .writer = &in_tracks };
 static const struct format by_file = { .name = "f", .writer = &in_file };
 
-/* Three events a batch: of two tracks, later ones first; fields tell them apart. */
+/* Three events per batch, of two tracks, the later ones first; fields distinguish them. */
 struct made {
 	uint32_t batches;
 	const struct track *tracks[2];
@@ -118,7 +118,7 @@ Test(order_stage, of_equal_spans_the_outer_is_first)
 	writer_rig_free(&r);
 }
 
-/* The same order with a spill file as without; equal spans are more than nest with each other. */
+/* A spill file does not change the order; there are more equal spans than nest with each other. */
 Test(order_stage, little_memory_gives_the_same)
 {
 	struct made m = { .batches = 3000 };
@@ -140,7 +140,7 @@ Test(order_stage, little_memory_gives_the_same)
 	}
 }
 
-/* The spill file cannot be made. */
+/* The spill file cannot be created. */
 Test(order_stage, a_failure_is_a_finding)
 {
 	struct made m = { .batches = 3000 };

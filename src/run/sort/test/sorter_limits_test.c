@@ -9,7 +9,7 @@
 #include "run/sort/test/sorter_run_test.h"
 #include "test/support/allocated_test.h"
 
-/* What happens when the disk is full, memory runs out; how much memory it takes. */
+/* A full disk, a lack of memory, and the memory that the sorter uses. */
 
 TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove);
 
@@ -49,7 +49,7 @@ static void fill(struct event_samples *samples, struct batch *b)
 			                          .name = slice_str("a name") };
 }
 
-/* Adds up to n events; gives how many were taken. */
+/* Adds up to n events; returns the number of added ones. */
 static uint64_t add(struct sorter *s, uint64_t n)
 {
 	struct event_samples samples;
@@ -68,7 +68,7 @@ static uint64_t add(struct sorter *s, uint64_t n)
 	return done;
 }
 
-/* Nothing comes out of it, and it says why. */
+/* Expects that the sorter failed for this reason and has no output. */
 static void must_have_failed(struct sorter *s, const char *why)
 {
 	struct batch b;
@@ -120,7 +120,7 @@ Test(sorter_limits, disk_full_while_adding)
 	cr_assert_str_eq(listing("."), "");
 }
 
-/* By what is spilled last, or by the runs that are merged before the end. */
+/* The disk is full at the last write, or at the merges before the end. */
 Test(sorter_limits, disk_full_at_the_end)
 {
 	for (int i = 0; i < 4; i++) {
@@ -134,7 +134,7 @@ Test(sorter_limits, disk_full_at_the_end)
 	}
 }
 
-/* The disk fails while events come out. */
+/* The disk fails while sorted events are read back. */
 Test(sorter_limits, read_error)
 {
 	struct sorter s = sorter_for(0, "out.json");
@@ -157,7 +157,7 @@ Test(sorter_limits, read_error)
 
 TestSuite(host_sorter, .init = folder_make, .fini = folder_remove);
 
-/* The limit counts the address space, of which libraries and the allocator take their share as they like. */
+/* The limit counts the address space, of which libraries and the allocator use unpredictable parts. */
 Test(host_sorter, no_memory)
 {
 	if (SANITIZED)
@@ -214,7 +214,7 @@ Test(sorter_limits, memory)
 	takes_no_more_than(16 << 20, 1500000);
 }
 
-/* One large event does not keep its memory. */
+/* The memory of a single large event is freed. */
 Test(sorter_limits, memory_after_a_large_event)
 {
 	static const struct class cls = { .index = 0 };

@@ -5,8 +5,8 @@
 #include "run/sort/test/sorter_run_test.h"
 #include "test/support/strength.h"
 
-/* Orders that traces have, and others, against a plain stable sort: with all in memory, and with so little
- * that most is spilled. */
+/* Orders of real traces, and others, compared with a plain stable sort: with all events in memory, and
+ * with so little memory that most are spilled. */
 
 TestSuite(sorter_orders, .init = folder_make, .fini = folder_remove);
 
@@ -34,21 +34,21 @@ static void reversed(struct event_samples *s, struct batch *b, uint64_t first, u
 		b->events[i].ts = (n - first - i) / 2;
 }
 
-/* A stream after the other, each in order. */
+/* Streams one after the other, each in order. */
 static void streams(struct event_samples *s, struct batch *b, uint64_t first, uint64_t n)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		b->events[i].ts = (first + i) % (n / STREAMS + 1);
 }
 
-/* Events of streams that take turns, each with a clock of its own. */
+/* Streams that take turns, each with its own clock. */
 static void interleaved(struct event_samples *s, struct batch *b, uint64_t first, uint64_t n)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		b->events[i].ts = first + i + (first + i) % STREAMS * n / STREAMS;
 }
 
-/* Spans that come when they end; some contain all before them. */
+/* Spans in order of their ends; some contain all earlier ones. */
 static void long_spans(struct event_samples *s, struct batch *b, uint64_t first, uint64_t n)
 {
 	for (uint32_t i = 0; i < b->n; i++) {

@@ -33,7 +33,7 @@ uint64_t batches_events(const struct batches *b)
 	return n;
 }
 
-/* How many events the batch has that begins with event `done`. */
+/* Returns the number of events of the batch that begins with event `done`. */
 static uint32_t size_of_next(uint32_t done, uint32_t n)
 {
 	const uint32_t size = done % 5 * 50 + done % 3;

@@ -6,7 +6,7 @@
 #include "output/test/output_test.h"
 #include "run/sort/test/sorter_run_test.h"
 
-/* What is cheap. */
+/* Cheap cases. */
 
 TestSuite(sorter_stream, .init = folder_make, .fini = folder_remove);
 
@@ -37,7 +37,7 @@ static void put(struct batch *b, uint64_t ts, const char *text)
 		                            .nfields = 1 };
 }
 
-/* Takes what is there; all of it must be in order.  The number of events. */
+/* Takes all available events, which must be in order.  Returns their number. */
 static uint64_t take(struct sorter *s, struct batch *out, uint64_t *last)
 {
 	uint64_t n = 0;
@@ -101,8 +101,8 @@ Test(sorter_stream, in_order_is_not_sorted)
 	}
 }
 
-/* What is sorted and comes behind all before it makes the run before it longer.  At least every second time
- * the memory is not full in the middle of a pair. */
+/* A sorted load that follows all earlier events extends the last run.  At least every second time the
+ * memory does not end in the middle of a pair. */
 Test(sorter_stream, near_order_is_not_merged)
 {
 	struct sorter s = sorter_for(ORDER_TIME, 0);

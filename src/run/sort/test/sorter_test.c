@@ -20,7 +20,7 @@ static struct sorter sorter_for(struct order_rule order, uint64_t memory, bool w
 	return s;
 }
 
-/* Events of all kinds come out as qsort() puts them.  What came out is valid when the sorter is gone. */
+/* Events of all kinds are sorted like qsort() does.  The output is valid after the sorter is freed. */
 static struct sorter_counts try(struct event_samples samples, uint32_t n, struct order_rule rule,
                                 uint64_t memory, uint32_t cap, bool with_bytes)
 {
@@ -59,7 +59,7 @@ Test(sorter, in_memory)
 	}
 }
 
-/* So little memory that there are many runs, and several passes to merge them. */
+/* So little memory that there are many runs, and several passes merge them. */
 Test(sorter, many_runs)
 {
 	static const uint64_t memories[] = { 0, 1, 70001, 200000 };
@@ -79,7 +79,7 @@ Test(sorter, many_runs)
 		}
 }
 
-/* Events larger than a batch may be, than a buffer of the merge, than all the memory. */
+/* Events that are larger than a batch, than a buffer of the merge, or than all the memory. */
 Test(sorter, large_events)
 {
 	struct event_samples s;
@@ -119,7 +119,7 @@ Test(sorter, nothing)
 	sorter_free(&s);
 }
 
-/* A sorter that is freed before its end. */
+/* A sorter that is freed before the end of its output. */
 Test(sorter, given_up)
 {
 	struct event_samples samples;

@@ -100,7 +100,7 @@ void recovered_free(struct recovered *r)
 
 /* ---- the promises ---- */
 
-/* The input's bytes outside of the changes, and only these, are the output but for what was inserted. */
+/* The output is the input without the changed bytes, plus the inserted ones. */
 static const char *account(const struct recovered *r, const char *p, size_t n)
 {
 	uint64_t at = 0, to = 0, dropped = 0;
@@ -139,7 +139,7 @@ static void judge(void *ctx, const struct findings *j, const struct finding *f)
 			         f->rule->id, f->offset, f->message);
 }
 
-/* What the validator finds.  NULL: no error of structure. */
+/* Validates the output.  Returns NULL if it has no error of structure. */
 static const char *validate(const struct recovered *r, const struct format *format)
 {
 	static struct judged to;
@@ -169,7 +169,7 @@ static const char *validate(const struct recovered *r, const struct format *form
 	return to.fault[0] != '\0' ? to.fault : NULL;
 }
 
-/* The second time nothing changes. */
+/* Recovering the output again changes nothing. */
 static const char *again(const struct recovered *r, const struct format *format)
 {
 	struct recovered second;

@@ -1,4 +1,4 @@
-/* Recovering cut and damaged samples of all formats: whatever the bytes, the promises hold. */
+/* Recovers cut and damaged samples of all formats, and checks the promises of recover_rig_test.h. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static void sweep_folder(const char *dir, struct swept *all)
 	list_free(names);
 }
 
-/* A format for each process, as they take long when many damages are asked for. */
+/* One process per format, as many damages take long. */
 ParameterizedTestParameters(recover_sweep, promises_hold)
 {
 	static int numbers[64];
@@ -112,7 +112,7 @@ ParameterizedTest(int *number, recover_sweep, promises_hold)
 	cr_expect_gt(all.readable, all.tried / 4, "%zu of %zu", all.readable, all.tried);
 }
 
-/* The first bytes show readers the layout: whatever stands there, the output is whole. */
+/* The first bytes determine the layout: for any values of them, the output is whole. */
 static void expect_again(const struct format *format, const char *path, const char *p, size_t n)
 {
 	struct recovered first, again;

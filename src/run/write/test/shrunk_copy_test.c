@@ -1,4 +1,4 @@
-/* Bytes of a mapped input go to the output without another copy: that the file becomes shorter meanwhile is a
+/* Bytes of a mapped input are written without a copy.  If the file becomes shorter meanwhile, this is a
  * fault of the input, not of the output. */
 #include <criterion/criterion.h>
 #include <stdio.h>

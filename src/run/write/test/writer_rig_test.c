@@ -10,7 +10,7 @@
 
 /* ---- what goes in ---- */
 
-/* The first stage, in place of the one that reads. */
+/* The first stage, which replaces the one that reads. */
 struct rig_stage {
 	struct stage stage;
 	struct writer_rig *rig;
@@ -23,7 +23,7 @@ static enum stage_status next(struct stage *st, struct batch **out)
 
 	cr_assert_not_null(b);
 	*out = NULL;
-	/* once: a track that is made at the end is a further batch, behind which the pipeline asks again */
+	/* once: a track that is made at the end is in a further batch, after which the pipeline asks again */
 	r->ended = r->ended || !r->job->fill(r->job->ctx, &r->pipeline->trace, b, r->next++);
 	if (r->ended) {
 		batch_release(b);

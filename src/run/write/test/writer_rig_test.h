@@ -5,9 +5,8 @@
 #include "run/write/writing.h"
 
 /*
- * Runs a writer for tests: made-up batches go through the stages that the
- * writer asks for (order, lanes) and through writing.c, on given threads; what
- * comes out is kept in memory, by file.
+ * Runs a writer for tests: made-up batches go through the stages that the writer needs (order, lanes) and
+ * through writing.c, on the given threads; the output is kept in memory, by file.
  */
 
 struct writer_rig_job {
@@ -33,8 +32,8 @@ struct writer_rig {
 	struct writer_rig_file *files; /* in the order of their first bytes */
 	uint32_t nfiles, files_cap;
 	struct ledger losses;
-	bool written;           /* up to its end */
-	bool no_memory, failed; /* what writing.c says */
+	bool written;           /* all of the output was written */
+	bool no_memory, failed; /* status of writing.c */
 	uint64_t bytes, fail_after;
 	uint64_t puts_after_failure;
 	uint32_t next; /* batch to be filled */
@@ -44,7 +43,7 @@ struct writer_rig {
 	char finding[256]; /* the first; "": none */
 };
 
-/* Runs it to its end, or to the first failure. */
+/* Runs the job to its end, or to the first failure. */
 void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job);
 void writer_rig_free(struct writer_rig *r);
 
@@ -55,11 +54,11 @@ const char *writer_rig_text(const struct writer_rig *r, const char *file);
  * run, to be freed. */
 void writer_rig_run_all(struct writer_rig *r, const struct writer_rig_job *job);
 
-/* An instant at `ts`, behind those that are there. */
+/* Adds an instant at `ts`. */
 struct event *writer_rig_event(struct batch *b, const struct class *cls, const struct track *track,
                                uint64_t ts, struct slice name);
 
-/* A field of the event that was added last. */
+/* Adds a field to the latest event. */
 void writer_rig_field(struct batch *b, struct slice name, struct value value);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "run/write/test/writer_rig_test.h"
 
-/* A writer of folders: a file for each track, an index, and one that stays empty. */
+/* A writer of folders: a file for each track, an index, and an empty file. */
 
 static const char *const names[] = { "tracks/0", "tracks/1", "tracks/2" };
 
@@ -41,7 +41,7 @@ static bool split_close(struct writer *w, struct chunk *chunk)
 {
 	chunk_file(chunk, "index");
 	text_str(&chunk->text, "en");
-	if (chunk_flush(chunk)) /* what follows is of the same file */
+	if (chunk_flush(chunk)) /* later text belongs to the same file */
 		text_str(&chunk->text, "d\n");
 	return true;
 }

@@ -4,7 +4,7 @@
 
 #include "run/write/test/writer_rig_test.h"
 
-/* How batches become bytes: order, what precedes them, losses, failures, the end of the document. */
+/* Batches become bytes: order, text before events, losses, failures, the end of the document. */
 
 static const struct loss odd = { .id = "toy/odd", .text = "odd times" },
                          third = { .id = "toy/third", .text = "times that three divides" };
@@ -27,7 +27,7 @@ static bool toy_declare(struct writer *w, const struct batch *b, struct chunk *c
 	return true;
 }
 
-/* Batches are of different cost, so that on several threads they are not ready in order. */
+/* Batches of different cost, which several threads finish out of order. */
 static void waste_time(uint64_t n)
 {
 	volatile uint64_t x = n % 5 == 0 ? 30000 : 10;
@@ -161,7 +161,7 @@ Test(writing, documents_without_events_have_both_ends)
 	expect_all(&by_render, (struct made){ .batches = 1, .events = 1 });
 }
 
-/* Texts that are handed over before their batch is rendered to its end. */
+/* Texts that are output before their batch is completely rendered. */
 Test(writing, long_texts_are_handed_over_in_order)
 {
 	enum { LONG = 100 << 10 };
@@ -190,7 +190,7 @@ Test(writing, losses_are_counted_by_kind)
 
 /* ---- failures ---- */
 
-/* What was rendered before the failure is a beginning of the whole; the end of the document never comes. */
+/* The output before the failure is the beginning of the whole, without the end of the document. */
 static void expect_beginning(const struct writer_rig *r, const struct made *m)
 {
 	struct text want = { .p = NULL };

@@ -1,5 +1,5 @@
-/* compare and stats --merge, beside groups that are made of NDJSON the slow way: counts, total, self times,
- * percentiles. */
+/* compare and stats --merge, compared with groups of NDJSON that are computed by definition: counts,
+ * total, self times, percentiles. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <math.h>
@@ -92,7 +92,7 @@ static int by_start(const void *a, const void *b)
 	                            : (y->end > x->end) - (y->end < x->end);
 }
 
-/* The time that spans of a track take together: those of one group, or those within one span. */
+/* Returns the time that spans of a track cover together: the spans of one group, or those inside one span. */
 static double union_of(const struct side *s, int track, const char *group, const struct span *within)
 {
 	double until = -1e18, sum = 0;

@@ -1,5 +1,4 @@
-/* Intervals of quantiles and the rank test, beside what is counted the slow way and what tables of the
- * literature say. */
+/* Intervals of quantiles and the rank test, compared with exact counts and with tables of the literature. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -41,7 +40,7 @@ Test(noise, ranks_are_those_of_the_binomial_distribution)
 		}
 }
 
-/* The approximation for large numbers continues what is counted for smaller ones. */
+/* The approximation for large numbers is close to the exact results for smaller ones. */
 Test(noise, ranks_of_many_values)
 {
 	uint64_t exact[2], near[2];

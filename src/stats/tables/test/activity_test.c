@@ -1,4 +1,4 @@
-/* The periods of a track, beside the innermost span at each moment. */
+/* The periods of a track, compared with the innermost span at each moment. */
 #include <criterion/criterion.h>
 
 #include "stats/tables/open.h"

@@ -1,4 +1,4 @@
-/* The longest items of each group, beside a sorted list of all; and what is kept when there are too many. */
+/* The longest items of each group, compared with a sorted list of all; and the limits. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
