@@ -144,8 +144,7 @@ static uint64_t serve(struct service *s, unsigned worker, uint64_t woken, uint64
 
 static uint64_t flush(struct service *s, unsigned worker, uint64_t at)
 {
-	const uint64_t ends =
-	    at + 9 * MS + any(s, 4 * MS); /* it writes to a file within a poll: what one must not do */
+	const uint64_t ends = at + 9 * MS + any(s, 4 * MS); /* a poll that blocks, as it writes to a file */
 
 	add(s, WAKE, worker, at - 5000, 2, 3, worker);
 	add(s, POLL, worker, at, 3, S_FLUSH, 0);

@@ -144,7 +144,7 @@ static void expect_without_large(const char *option, uint64_t first)
 	d9b_free(&b);
 }
 
-/* They are copied as they are, but not with other times. */
+/* Records above the limit are copied byte for byte, but left out when times are shifted. */
 Test(dial9_write_raw, records_that_are_not_read)
 {
 	struct d9_build b;

@@ -238,7 +238,7 @@ static void put(struct again *a, const struct batch *b, const struct event *e)
 	}
 }
 
-/* Only bytes show overlong numbers, and ids in lists. */
+/* Events do not show whether a number was overlong or an id was in a list: only their bytes do. */
 static bool is_ambiguous(const char *path)
 {
 	return strstr(path, "max-integers") != NULL || strstr(path, "all-types-0.4") != NULL;

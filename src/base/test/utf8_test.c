@@ -79,7 +79,7 @@ Test(utf8, all_of_three_bytes)
 	for (unsigned v = 0; v < 0x1000000; v++) {
 		const unsigned char p[4] = { (unsigned char)(v >> 16), (unsigned char)(v >> 8),
 			                     (unsigned char)v, 0 };
-		/* Those that begin with ASCII are two bytes in all but name. */
+		/* After a byte of ASCII, the other two were compared by the test before this. */
 		if (p[0] >= 0x80)
 			compare(p, 3);
 	}

@@ -20,8 +20,8 @@ struct trace {
 	char *p;
 	size_t n;
 	size_t at;        /* offset of the record */
-	const char *size; /* of it, in messages; NULL: not told */
-	bool ends;        /* what follows cannot be read without it */
+	const char *size; /* of the record, as messages print it; NULL: messages print none */
+	bool ends;        /* nothing after the record can be read without it */
 };
 
 static char *long_text(void)
@@ -234,7 +234,7 @@ static void expect_copy(const struct trace *t, const char *out, struct ran r)
 	free(p);
 }
 
-/* All of it is read without an option. */
+/* Without --max-record, the whole trace is read. */
 static void expect_read(const struct trace *t, const char *path)
 {
 	struct ran r = run("validate", "--fail-level=error", NULL, path, NULL);
@@ -266,7 +266,7 @@ static void expect_not_checked(const struct trace *t, const char *path)
 	}
 }
 
-/* Down a pipe as from a file. */
+/* A pipe gives the same finding and the same copy as a file. */
 static void expect_same_of_pipe(const struct trace *t, const char *path, const char *out)
 {
 	const char *const args[] = { "validate", "--max-record=1M", "-", NULL };
