@@ -299,6 +299,11 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 	}
 	if (!k->bad && pf_sequence_apply(st, k))
 		apply_data(st, k);
+	if (st->event.kind == PF_NOTHING && st->nafter > 0) { /* a record of nothing but counter values */
+		st->event = st->after[0];
+		st->nafter--;
+		memmove(st->after, st->after + 1, st->nafter * sizeof *st->after);
+	}
 	if (st->ahead_pass || st->raw)
 		st->nbefore = st->nafter = st->samples_left = 0;
 	if (st->ahead_pass)
