@@ -18,10 +18,10 @@
 /* ---- numbers ---- */
 
 /* Numbers of fields are in schema.def. */
-enum { TRACE_PACKET = 1 };                                            /* field of Trace */
-enum { MERGE_NAME = 1, MERGE_NONE, ORDER_EXPLICIT = 1 };              /* of a TrackDescriptor */
-enum { UNIT_NS = 1, UNIT_COUNT, UNIT_BYTES };                         /* of a CounterDescriptor */
-enum { TYPE_NONE, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER }; /* of a TrackEvent */
+enum { TRACE_PACKET = 1 };                                                        /* field of Trace */
+enum { MERGE_NAME = 1, MERGE_NONE, ORDER_EXPLICIT = 1 };                          /* of a TrackDescriptor */
+enum { UNIT_NS = 1, UNIT_COUNT, UNIT_BYTES };                                     /* of a CounterDescriptor */
+enum { TYPE_NONE, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE }; /* of a TrackEvent */
 
 enum perfetto_loss {
 #define LOSS(row, ...) PERFETTO_##row,

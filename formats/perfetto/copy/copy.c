@@ -213,9 +213,9 @@ static bool is_change(const struct pfc_change *x)
 {
 	const struct pfc_carry *const c = &x->carry;
 
-	return x->strip || x->renumber != 0 || x->set_time || x->moves != NULL || x->name.p != NULL ||
-	       x->new_json.p != NULL || c->timestamp != 0 || c->delta_us != 0 || c->thread_us != 0 ||
-	       c->instructions != 0 || c->starts || c->counters;
+	return x->strip || x->only_end || x->renumber != 0 || x->set_time || x->moves != NULL ||
+	       x->name.p != NULL || x->new_json.p != NULL || c->timestamp != 0 || c->delta_us != 0 ||
+	       c->thread_us != 0 || c->instructions != 0 || c->starts || c->counters;
 }
 
 static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
@@ -228,6 +228,10 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 
 	if (phase == 'f' || phase == 'P') /* others are not decoded, as most events have one */
 		pf_decode_legacy(&l, k->te.legacy);
+	if (x.strip && k->event.p != NULL && pfc_ends_state(&copy->names, &copy->states, k, rec->ts)) {
+		x.strip = false;
+		x.only_end = true;
+	}
 	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, &l);
 	pfc_apply(&copy->states, k, !x.strip, &x.carry);
 	x.carry.starts &= copy->to->selected;

@@ -7,7 +7,7 @@
  *   state.c     fields of packets that copies need; state of sequences, sums of packets that are left out
  *   rewrite.c   packets with changes: other ids, sums, times
  *   profiles.c  CPU profiles of V8, of which packets are left out or moved
- *   names.c     names that tracks take from their first event, found by the survey
+ *   names.c     found by the survey: names that tracks take from their first event, times of their states
  */
 #ifndef PERFETTO_COPY_COPY_H
 #define PERFETTO_COPY_COPY_H
@@ -173,6 +173,7 @@ struct pfc_change {
 	struct slice name;           /* name to add to the track; p NULL: none */
 	struct slice json, new_json; /* of a CPU profile; new_json.p NULL: it stays */
 	bool only_json; /* write only state, and of the event the JSON, name and ids, at `time` */
+	bool only_end;  /* of a state: write neither its name nor its arguments */
 };
 
 uint64_t pfc_new_id(uint64_t v, uint64_t renumber);
@@ -198,6 +199,9 @@ struct pfc_name {
 	struct slice name; /* p NULL: none */
 	bool is_described, is_named, copied;
 	bool is_written; /* in the copy */
+	bool has_states; /* the copy has states of the track, from first to last: */
+	uint64_t first_state, last_state;
+	uint64_t ended; /* of ends that the copy has after the last state, the least time; UINT64_MAX: none */
 };
 
 struct pfc_names {
@@ -219,6 +223,10 @@ void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *state
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s);
 void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k,
                       uint64_t ts, bool copied);
+
+/* Whether the packet, which is left out, is a state that may end one in the copy. */
+bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *states,
+                    const struct pfc_packet *k, uint64_t ts);
 
 /* Returns the name that the copy has to state for a track, NULL if none. */
 struct pfc_name *pfc_name_needed(const struct pfc_names *names, uint64_t uuid);

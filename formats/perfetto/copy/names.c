@@ -80,7 +80,7 @@ static struct pfc_name *name_of(struct pfc_names *names, uint64_t uuid)
 		names->failed = true;
 		return NULL;
 	}
-	names->list[names->n] = (struct pfc_name){ .uuid = uuid, .ts = UINT64_MAX };
+	names->list[names->n] = (struct pfc_name){ .uuid = uuid, .ts = UINT64_MAX, .ended = UINT64_MAX };
 	return &names->list[names->n++];
 }
 
@@ -118,6 +118,11 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, 
 	const uint64_t uuid = pfc_track_of(k, q);
 	struct pfc_name *const n = uuid != 0 && te->type != TYPE_END ? name_of(names, uuid) : NULL;
 
+	if (n != NULL && te->type == TYPE_STATE && copied) {
+		n->first_state = n->has_states && n->first_state < ts ? n->first_state : ts;
+		n->last_state = n->has_states && n->last_state > ts ? n->last_state : ts;
+		n->has_states = true;
+	}
 	if (n == NULL || n->ts <= ts)
 		return;
 	const uint32_t known =
@@ -138,6 +143,24 @@ void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *state
 
 	if (q != NULL && q->valid && k->interned.p != NULL)
 		note_interned(names, k, q->interval);
+}
+
+bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *states,
+                    const struct pfc_packet *k, uint64_t ts)
+{
+	const struct pf_event_fields *const te = &k->te;
+	const bool has_more =
+	    (te->thread_time | te->instruction_count) != 0 || te->nextra[0] + te->nextra[1] > 0;
+
+	if (te->type != TYPE_STATE || has_more) /* its values of counters are left out, too */
+		return false;
+	const uint32_t known =
+	    table64_get(&names->index, uuid_key(names, pfc_track_of(k, pfc_sequence_of(states, k))));
+	struct pfc_name *const n = known != TABLE_NONE ? &names->list[known] : NULL;
+	if (n == NULL || !n->has_states || ts < n->first_state || (ts > n->last_state && ts >= n->ended))
+		return false;
+	n->ended = ts > n->last_state ? ts : n->ended;
+	return true;
 }
 
 struct pfc_name *pfc_name_needed(const struct pfc_names *names, uint64_t uuid)

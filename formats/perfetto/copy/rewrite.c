@@ -126,6 +126,13 @@ static bool is_name(uint32_t number)
 	}
 }
 
+/* Whether the end of a state has the field. */
+static bool is_end(uint32_t number)
+{
+	return number == PF_event_type || number == PF_event_track_uuid ||
+	       number == PF_event_timestamp_delta_us || number == PF_event_timestamp_absolute_us;
+}
+
 /* Writes a field of an event of a CPU profile, or leaves it out.  Returns false for other fields. */
 static bool put_profile(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
 {
@@ -155,7 +162,8 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 	bool has_value = false;
 
 	while (pf_wire_next(&w)) {
-		if (x->new_json.p != NULL && put_profile(t, &w, x))
+		if ((x->new_json.p != NULL && put_profile(t, &w, x)) ||
+		    (x->only_end && !is_end(pf_wire_number(&w))))
 			continue;
 		switch (w.tag) {
 		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
