@@ -84,6 +84,7 @@ struct chrome_span {
 /* A process or thread. */
 struct chrome_task {
 	struct slice title; /* from metadata; p NULL: none */
+	struct slice host;  /* of a process, from metadata of tracetool; p NULL: none */
 	uint64_t id, true_id;
 	bool has_id, has_true_id;
 	bool labelled; /* the title is its label */

@@ -182,6 +182,8 @@ static const struct track *add_track(struct chrome_reading *st, struct chrome_ta
 		return NULL;
 	t->id = number;
 	t->has_id = w->has_id || w->has_true_id;
+	if (process == NULL && !trace_set_host(trace, t, w->host))
+		return NULL;
 	return w->track = t;
 }
 
@@ -233,6 +235,17 @@ static struct json_token find_arg(struct chrome_reading *st, const char *name)
 	return (struct json_token){ .kind = JSON_ABSENT };
 }
 
+/* Returns a copy of the text; after a look-ahead pass it is known. */
+static struct slice kept_text(struct chrome_reading *st, struct chrome_reading *to, struct slice known,
+                              struct slice text)
+{
+	if (known.p != NULL && slice_equal(known, text))
+		return known;
+	text = text.p != NULL ? arena_copy(&to->r->trace->arena, fit_title(st, to, text)) : text;
+	st->r->no_memory |= text.p == NULL;
+	return text.p != NULL ? textscan_slice(text.p, text.n) : text;
+}
+
 /* Reads metadata that names a process or thread. */
 static void read_track_name(struct chrome_reading *st)
 {
@@ -248,20 +261,19 @@ static void read_track_name(struct chrome_reading *st)
 	if (labels &&
 	    !(chrome_token_text(&title).n > 4 && memcmp(chrome_token_text(&title).p, "GPU ", 4) == 0))
 		return;
-	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
+	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid"),
+	                        host = find_arg(st, process ? "host" : "");
 	if (!json_is_string(title.kind))
 		return;
 	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]), tid = tid_text(st, pid);
 	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
-	struct slice text = chrome_text(&st->scratch, &title);
+	const struct slice text = chrome_text(&st->scratch, &title);
 	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL &&
 	    (labels || !w->labelled)) {
 		w->labelled |= labels;
-		/* after a look-ahead pass the title is known */
-		if (w->title.p == NULL || !slice_equal(w->title, text)) {
-			text = arena_copy(&to->r->trace->arena, fit_title(st, to, text));
-			w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
-		}
+		w->title = kept_text(st, to, w->title, text);
+		if (json_is_string(host.kind))
+			w->host = kept_text(st, to, w->host, chrome_text(&st->scratch, &host));
 		const struct slice digits = chrome_token_text(&number);
 		w->has_true_id = (number.kind == JSON_UINT || number.kind == JSON_STRING) &&
 		                 json_digits_any(digits.p, digits.n, &w->true_id);

@@ -332,6 +332,10 @@ void chrome_render_track(const struct track *k, const struct track *first, bool 
 		text_str(t, process ? ",\"true_pid\":" : ",\"true_tid\":");
 		text_json_u64(t, k->id);
 	}
+	if (k->host.n > 0) {
+		text_str(t, ",\"host\":");
+		(void)text_json_string(t, k->host); /* as its name */
+	}
 	text_str(t, "}}");
 }
 

@@ -274,6 +274,14 @@ static void put_process(struct perfetto_state *st, struct text *t, const struct 
 		snprintf(label, sizeof label, "pid %" PRIu64, k->id);
 		wire_slice(t, PF_process_process_labels, slice_str(label));
 	}
+	if (k->host.n > 0) {
+		struct text host = { .n = 0 };
+		text_str(&host, "host ");
+		text_slice(&host, k->host);
+		perfetto_put_text(st, t, PF_process_process_labels, slice_of(host.p, host.n));
+		t->failed |= host.failed;
+		text_free(&host);
+	}
 	wire_close(t, at);
 }
 

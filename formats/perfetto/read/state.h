@@ -278,6 +278,7 @@ struct pf_description {
 	bool has_tree_name;            /* of a process: named by a process tree */
 	bool states_name;              /* states PF_MERGE_NAME, which is also the default */
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
+	struct slice host;             /* of tracetool's writer; n 0: none */
 	uint64_t label;
 	bool disordered; /* its events are not in order of time, or may be those of another track */
 	bool moved;      /* they may be: packets after them told whose they are */

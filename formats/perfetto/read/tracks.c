@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "model/trace_origin.h"
 #include "perfetto/read/read.h"
 
 /* ---- tables ---- */
@@ -102,7 +103,6 @@ static struct slice keep_text(struct pf_state *st, struct slice s)
 /* A ProcessDescriptor or ThreadDescriptor. */
 struct task {
 	struct slice name, chrome_name; /* chrome_name: of its type */
-	struct slice label;             /* of a process */
 	int64_t tid, time_us, thread_us, instructions;
 	uint64_t type;
 	int32_t pid;
@@ -113,7 +113,6 @@ static const struct pf_member process_members[] = {
 	PF_MARKED(PF_process_pid, struct task, pid, U32, has_pid, 1),
 	PF_MEMBER(PF_process_chrome_process_type, struct task, type, U64),
 	PF_MEMBER(PF_process_process_name, struct task, name, SLICE),
-	PF_MEMBER(PF_process_process_labels, struct task, label, SLICE),
 };
 
 static const struct pf_member thread_members[] = {
@@ -145,12 +144,6 @@ static void read_thread(struct slice bytes, struct task *x)
 {
 	PF_READ(bytes, thread_members, x);
 	x->chrome_name = pf_chrome_thread(x->type);
-}
-
-/* Reads the number that tracetool wrote as label of a process, "pid N". */
-static bool read_label(struct slice s, uint64_t *v)
-{
-	return s.n > 4 && memcmp(s.p, "pid ", 4) == 0 && units_count(slice_of(s.p + 4, s.n - 4), v);
 }
 
 /* A TrackDescriptor. */
@@ -367,6 +360,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	t->described_record = st->ordinal;
 	t->desc.name = keep_text(st, x->desc.name);
 	t->desc.key = keep_text(st, x->desc.key);
+	t->desc.host = keep_text(st, x->desc.host);
 	t->desc.unit_name = keep_text(st, x->desc.unit_name);
 	if (st->is_own && t->desc.kind == PF_PLAIN && t->desc.merge == PF_MERGE_NONE)
 		st->r->no_memory |=
@@ -374,6 +368,20 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 		                 table64_get(&st->track_index, t->uuid));
 	if (is_task)
 		register_ids(st, t);
+}
+
+/* Reads the labels that tracetool wrote for a process: "pid N", "host NAME". */
+static void read_labels(struct slice process, struct pf_description *d)
+{
+	struct pf_wire w = pf_wire_on(process);
+
+	while (pf_wire_find(&w, PF_TAG(PF_process_process_labels, PF_BYTES))) {
+		const struct slice s = pf_wire_slice(&w);
+		if (s.n > 4 && memcmp(s.p, "pid ", 4) == 0)
+			d->has_label = units_count(slice_of(s.p + 4, s.n - 4), &d->label);
+		else if (s.n > 5 && memcmp(s.p, "host ", 5) == 0)
+			d->host = slice_of(s.p + 5, s.n - 5);
+	}
 }
 
 void pf_descriptor(struct pf_state *st, struct slice bytes)
@@ -388,7 +396,7 @@ void pf_descriptor(struct pf_state *st, struct slice bytes)
 	              st->packet.sequence == 1;
 	if (st->is_own) {
 		x.desc.is_unnumbered = x.rank < 0;
-		x.desc.has_label = read_label(x.task.label, &x.desc.label);
+		read_labels(x.process, &x.desc);
 	}
 	struct pf_track *const t = pf_track(st, x.uuid);
 	if (t != NULL)
@@ -503,6 +511,7 @@ static const struct track *add_process(struct pf_state *st, const struct pf_desc
 		t->has_id = !d->is_unnumbered;
 		t->id = d->has_label ? d->label : (uint64_t)(int64_t)d->pid;
 		t->id = t->has_id ? t->id : 0;
+		st->r->no_memory |= !trace_set_host(trace, t, d->host);
 	}
 	return t;
 }
