@@ -528,6 +528,8 @@ struct d9_state {
 
 	struct class *structure[D9_STRUCTURES];
 	struct d9_schemas schemas;
+	/* plans of schemas that tracetool wrote, and their copies for spans that are waiting */
+	const struct plan *made_plans[2], *waiting_plans[2];
 	struct d9_pool pools[D9_POOLS];
 	struct d9_pool_memory *pool_memory; /* content of both pools, or NULL */
 	struct reader_charges pooled;       /* against D9_MAX_POOLED */
@@ -809,7 +811,8 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b);
  * Events and tracks that tracetool wrote to a dial9 trace.  The vocabulary names their schemas (`made:
  * event`, `made: track`); the schemas define the rest:
  *
- *     tracetool:KIND:CATEGORY:CLASS     KIND: KIND_PART of out/kind.h; % and : of CATEGORY are %25 and %3a
+ *     tracetool:KIND:CATEGORY:CLASS     KIND: KIND_PART of out/kind.h, or D9_MADE_WAITING; % and : of
+ *                                       CATEGORY are %25 and %3a
  *         tracetool.track     Varint, the number of a track
  *         tracetool.duration  Varint, ns; spans only
  *         tracetool.arrow     Varint; arrows only
@@ -821,7 +824,8 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b);
  */
 #define D9_MADE_PREFIX "tracetool:"
 #define D9_MADE_TRACK "tracetool:track"
-#define D9_MADE_FIELDS 4 /* before the arguments, at most */
+#define D9_MADE_WAITING "waiting" /* a span during which its track does no work */
+#define D9_MADE_FIELDS 4          /* before the arguments, at most */
 
 extern const enum word d9_made_hidden[D9_MADE_FIELDS]; /* in this order */
 

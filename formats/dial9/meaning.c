@@ -32,6 +32,7 @@ const struct track *d9_process(struct d9_state *st)
 struct d9_made {
 	uint8_t kind;    /* enum event_kind */
 	uint8_t nhidden; /* fields before the arguments */
+	bool waiting;
 	struct slice cls, category;
 	uint8_t *types; /* by argument: see enum d9_made_type */
 };
@@ -110,7 +111,8 @@ static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 
 	if (!read_part(&rest, &kind) || !read_part(&rest, &category))
 		return false;
-	m->kind = (uint8_t)event_kind_named(kind, KIND_PART);
+	m->waiting = slice_is(kind, D9_MADE_WAITING);
+	m->kind = m->waiting ? EVENT_KIND_SPAN : (uint8_t)event_kind_named(kind, KIND_PART);
 	m->category = unescape(arena, category);
 	m->cls = textscan_slice(rest.p, rest.n); /* points into the schema's name, which stays */
 	st->r->no_memory |= m->category.p == NULL;
@@ -372,6 +374,24 @@ static enum d9_use choose_use(const struct d9_state *st, const struct d9_schema 
 	           : D9_USE_PLAIN;
 }
 
+/* Returns the plan of a schema that tracetool wrote, for spans that are waiting; NULL on OOM.  The vocabulary
+ * has two plans, with stacks and without. */
+static const struct plan *waiting_plan(struct d9_state *st, const struct plan *m)
+{
+	const unsigned i = m->stack.n > 0;
+
+	if (st->made_plans[i] == m)
+		return st->waiting_plans[i];
+	struct plan *const to = arena_alloc(&st->r->trace->arena, sizeof *to);
+	st->r->no_memory |= to == NULL;
+	if (to == NULL)
+		return NULL;
+	*to = *m;
+	to->waiting = true;
+	st->made_plans[i] = m;
+	return st->waiting_plans[i] = to;
+}
+
 static void find_plan(struct d9_state *st, struct d9_schema *s)
 {
 	const struct plan *const m = trace_find_plan(st->r->trace, s->name, is_field, s);
@@ -389,8 +409,11 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
 	s->reader_applies = is_done_by_reader(s, &p);
-	if (slice_is(plan_word(m, "made"), "event") && read_made_schema(st, s))
+	if (slice_is(plan_word(m, "made"), "event") && read_made_schema(st, s)) {
 		s->reader_applies = true;
+		if (s->made->waiting)
+			s->plan = waiting_plan(st, s->plan);
+	}
 }
 
 bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)

@@ -179,6 +179,12 @@ static enum event_kind kind_of_layout(const struct layout *l)
 	return (enum event_kind)(l->shape.kind & 0xff);
 }
 
+static bool is_waiting(const struct layout *l)
+{
+	return !l->other && kind_of_layout(l) == EVENT_KIND_SPAN && l->shape.cls->plan != NULL &&
+	       l->shape.cls->plan->waiting;
+}
+
 /* Returns the name of the schema, in scratch. */
 static struct slice schema_name(struct d9w_state *st, struct layout *l)
 {
@@ -192,7 +198,8 @@ static struct slice schema_name(struct d9w_state *st, struct layout *l)
 	if (clean.p == NULL)
 		t->failed = true;
 	text_clear(t);
-	text_printf(t, D9_MADE_PREFIX "%s:", event_kind_row(kind_of_layout(l))->names[KIND_PART].p);
+	text_printf(t, D9_MADE_PREFIX "%s:",
+	            is_waiting(l) ? D9_MADE_WAITING : event_kind_row(kind_of_layout(l))->names[KIND_PART].p);
 	if (clean.p != NULL)
 		put_category(t, clean);
 	text_char(t, ':');
