@@ -75,7 +75,7 @@ static struct pipeline_job job_of(struct making *m, bool first)
 	job.in.helpers = options_threads(m->run->threads) - 1;
 	job.read.ahead = job.in.helpers > 0;
 	job.read.want =
-	    WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | options_want_sizes(m->run->options);
+	    WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | WANT_FIELDS; /* of samples: their stacks */
 	job.arrange.order = ORDER_TIME;
 	job.arrange.bare = true;
 	job.arrange.memory = m->run->memory > 0 ? m->run->memory : PAGE_SORT_MEMORY;

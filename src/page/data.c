@@ -9,8 +9,9 @@
  *   spans                 for each track its number of spans; gap, duration, name, depth * 2 + waiting
  *   stacks                preorder: depth, name, self, waiting, count; with two sides, also self and waiting
  *                         of the old side
- *   rows                  the table of spans; last element: the first octave, then a count for each octave
- *   counters, matrix, flows
+ *   samples               for each kind its stacks: depth, name, samples; with two sides, also the old
+ * samples rows                  the table of spans; last element: the first octave, then a count for each
+ * octave counters, matrix, flows
  *
  * An octave is 0 to 63 ns, 64 to 127 ns, and so on.
  */
@@ -111,7 +112,9 @@ static void put_real(struct data *d, double v)
 /* Returns the number of a name in the output; 0 stands for all other names. */
 static uint32_t name_number(struct data *d, uint32_t name)
 {
-	if (name >= d->page->names.n)
+	const bool frame = name >= PAGE_NAME_FRAME && name - PAGE_NAME_FRAME < d->page->frames.n;
+
+	if (name >= d->page->names.n && !frame)
 		return 0;
 	if (d->names[name] > 0)
 		return d->names[name] - 1;
@@ -170,8 +173,13 @@ static bool choose_colors(struct data *d)
 	return ok;
 }
 
+/* Frames of samples have no category: their colours tell neighbours apart. */
 static uint8_t color_of_name(const struct data *d, uint32_t name)
 {
+	if (name >= PAGE_NAME_FRAME) {
+		const struct slice s = page_name(d->page, name);
+		return (uint8_t)(hash_bytes(s.p, s.n, 0) % COLORS);
+	}
 	return name < d->page->names.n ? d->colors[name] : COLORS - 1;
 }
 
@@ -386,31 +394,10 @@ static void put_spans(struct data *d)
 
 /* ---- stacks ---- */
 
-struct node_rank {
-	uint32_t node, parent;
-	uint64_t total; /* time of the side with more */
-};
-
-static int by_parent(const void *a, const void *b)
+static void put_node(void *ctx, const struct page_node *k)
 {
-	const struct node_rank *const x = a, *const y = b;
+	struct data *const d = ctx;
 
-	if (x->parent != y->parent)
-		return x->parent > y->parent ? 1 : -1;
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return (x->node > y->node) - (x->node < y->node);
-}
-
-static int descending(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x < y) - (x > y);
-}
-
-static void put_node(struct data *d, const struct page_node *k)
-{
 	put_varint(&d->bytes, k->depth);
 	put_varint(&d->bytes, name_number(d, k->name));
 	put_varint(&d->bytes, k->self[PAGE_NEW]);
@@ -422,84 +409,52 @@ static void put_node(struct data *d, const struct page_node *k)
 	}
 }
 
-/* Writes the nodes in preorder, the larger children first.  The time of the smallest nodes, beyond the limit,
- * is added to their parents. */
+/* Samples have no waiting, and their count is `self`. */
+static void put_sampled(void *ctx, const struct page_node *k)
+{
+	struct data *const d = ctx;
+
+	put_varint(&d->bytes, k->depth);
+	put_varint(&d->bytes, name_number(d, k->name));
+	put_varint(&d->bytes, k->self[PAGE_NEW]);
+	if (d->page->two_sides)
+		put_varint(&d->bytes, k->self[PAGE_OLD]);
+}
+
+/* Writes the members of a tree of stacks. */
+static bool put_tree(struct data *d, enum plan_stack kind, uint32_t max)
+{
+	uint32_t shown, all;
+
+	if (!flame_visit(&d->page->flames[kind], max, kind == PLAN_STACK_ANY ? put_node : put_sampled, d,
+	                 &shown, &all))
+		return false;
+	put_bytes(d, "stacks");
+	json_out_u64(&d->o, "stacks_shown", shown);
+	json_out_u64(&d->o, "stacks_all", all);
+	return true;
+}
+
 static bool put_stacks(struct data *d)
 {
-	struct page *const p = d->page;
-	const uint32_t n = p->nnodes;
-	uint64_t *const totals = calloc((size_t)n * 2, sizeof *totals);
-	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
-	uint32_t *const first = calloc((size_t)n + 1, sizeof *first);
-	uint32_t kept = 0, all = 0, path[PAGE_DEPTH + 2], depth = 0;
-	uint64_t least = 0, *const counts = totals != NULL ? totals + n : NULL;
+	unsigned kinds = 0;
 
-	if (totals == NULL || ranks == NULL || first == NULL) {
-		free(totals);
-		free(ranks);
-		free(first);
+	json_out_bool(&d->o, "two_sides", d->page->two_sides);
+	if (!put_tree(d, PLAN_STACK_ANY, MAX_NODES))
 		return false;
-	}
-	for (uint32_t i = n - 1; i > 0; i--) { /* a parent precedes its children */
-		uint64_t sides[PAGE_SIDES] = { p->nodes[i].self[0], p->nodes[i].self[1] };
-		for (unsigned s = 0; s < PAGE_SIDES; s++)
-			page_add_saturating(&sides[s], p->nodes[i].waiting[s]);
-		page_add_saturating(&totals[i], sides[0] > sides[1] ? sides[0] : sides[1]);
-		page_add_saturating(&totals[p->nodes[i].parent], totals[i]);
-	}
-	if (n > MAX_NODES) {
-		uint64_t *const sorted = counts;
-		memcpy(sorted, totals, n * sizeof *totals);
-		qsort(sorted, n, sizeof *sorted, descending);
-		least = sorted[MAX_NODES] + 1;
-		for (uint32_t i = n - 1; i > 0; i--)
-			if (totals[i] < least) {
-				struct page_node *const up = &p->nodes[p->nodes[i].parent];
-				for (unsigned s = 0; s < PAGE_SIDES; s++) {
-					page_add_saturating(&up->self[s], p->nodes[i].self[s]);
-					page_add_saturating(&up->waiting[s], p->nodes[i].waiting[s]);
-				}
-			}
-	}
-	memset(counts, 0, n * sizeof *counts);
-	for (uint32_t i = n - 1; i > 0; i--) { /* none: its spans moved into others of the same times */
-		page_add_saturating(&counts[i], p->nodes[i].count[0]);
-		page_add_saturating(&counts[i], p->nodes[i].count[1]);
-		page_add_saturating(&counts[p->nodes[i].parent], counts[i]);
-		all += counts[i] > 0;
-	}
-	for (uint32_t i = 1; i < n; i++)
-		if (totals[i] >= least && counts[i] > 0)
-			ranks[kept++] = (struct node_rank){ i, p->nodes[i].parent, totals[i] };
-	if (kept > 0)
-		qsort(ranks, kept, sizeof *ranks, by_parent);
-	for (uint32_t i = kept; i-- > 0;)
-		first[ranks[i].parent] = i + 1;
-	/* path: positions in `ranks` */
-	if (first[0] > 0)
-		path[depth++] = first[0] - 1;
-	while (depth > 0) {
-		const struct node_rank *const r = &ranks[path[depth - 1]];
-		put_node(d, &p->nodes[r->node]);
-		if (first[r->node] > 0) {
-			path[depth++] = first[r->node] - 1;
+	for (unsigned k = PLAN_STACK_ANY + 1; k < PAGE_FLAMES; k++)
+		kinds += d->page->flames[k].nnodes > 1;
+	json_out_begin(&d->o, "samples", "{");
+	for (unsigned k = PLAN_STACK_ANY + 1; k < PAGE_FLAMES; k++) {
+		if (d->page->flames[k].nnodes == 1)
 			continue;
-		}
-		for (; depth > 0; depth--) {
-			const uint32_t at = path[depth - 1];
-			if (at + 1 < kept && ranks[at + 1].parent == ranks[at].parent) {
-				path[depth - 1] = at + 1;
-				break;
-			}
-		}
+		json_out_begin(&d->o, page_sampled[k].id, "{");
+		json_out_string(&d->o, "title", page_sampled[k].title);
+		if (!put_tree(d, k, MAX_NODES / kinds))
+			return false;
+		json_out_end(&d->o, "}");
 	}
-	put_bytes(d, "stacks");
-	json_out_bool(&d->o, "two_sides", p->two_sides);
-	json_out_u64(&d->o, "stacks_shown", kept);
-	json_out_u64(&d->o, "stacks_all", all);
-	free(totals);
-	free(ranks);
-	free(first);
+	json_out_end(&d->o, "}");
 	return true;
 }
 
@@ -699,7 +654,7 @@ static bool put_all(struct data *d)
 {
 	struct page *const p = d->page;
 
-	d->names = calloc((size_t)p->names.n + 1, sizeof *d->names);
+	d->names = calloc((size_t)PAGE_NAME_FRAME + p->frames.n, sizeof *d->names);
 	d->colors = calloc((size_t)p->names.n + 1, 1);
 	if (d->names == NULL || d->colors == NULL ||
 	    !array_reserve(&d->shown, 0, &d->shown_cap, sizeof *d->shown))

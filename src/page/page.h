@@ -13,8 +13,9 @@
  * The page of `report`: collects the shown data about the events of a trace in bounded memory, and writes the
  * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
- *   sketch.c     stacks with self times; each track and counter over time, in bins of 2^shift ns, with its
- *                longest spans; self time of each name in each process or thread
+ *   sketch.c     each track and counter over time, in bins of 2^shift ns, with its longest spans; self time
+ *                of each name in each process or thread, and of each stack
+ *   flame.c      trees of stacks: of spans, and of each kind of samples
  *   data.c       the JSON that the script of the page draws
  *   sections.c   text of a trace as the page shows it, and the sections that need no script
  *
@@ -30,6 +31,7 @@
 #define PAGE_SPANS (1U << 18)     /* max spans in memory while reading */
 #define PAGE_CANDIDATES 2         /* categories, and names, counted in a bin */
 #define PAGE_NAME_OTHER NAMES_MAX /* stands for all names beyond the limits */
+#define PAGE_NAME_FRAME (NAMES_MAX + 1) /* names from here on are frames of samples */
 
 /* The names (or categories) with the most time in a bin, by the algorithm of Misra and Gries.  They include
  * any name with more than a third of the bin. */
@@ -62,18 +64,39 @@ struct page_track {
 	uint16_t depth; /* the largest of its spans */
 };
 
-/* ---- stacks ---- */
+/* ---- stacks (flame.c) ---- */
 
-#define PAGE_NODES (1U << 17)
-#define PAGE_DEPTH 256U /* deeper spans are added to the span around them */
+#define PAGE_NODES (1U << 17) /* of a tree */
+#define PAGE_DEPTH 256U       /* deeper spans and frames are added to the node around them */
 
 enum { PAGE_OLD, PAGE_NEW, PAGE_SIDES };
 
 struct page_node {
 	uint32_t parent, name;
 	uint16_t depth;
-	uint64_t self[PAGE_SIDES], waiting[PAGE_SIDES], count[PAGE_SIDES]; /* ns, ns, spans; saturating */
+	/* ns, ns and spans, saturating; of samples: self and count are samples */
+	uint64_t self[PAGE_SIDES], waiting[PAGE_SIDES], count[PAGE_SIDES];
 };
+
+/* A tree of stacks. */
+struct page_flame {
+	struct page_node *nodes; /* [0]: the root; a parent precedes its children */
+	uint32_t nnodes, nodes_cap;
+	struct table64 node_of; /* parent << 32 | name */
+	bool full;
+	/* All samples, those without frames; [PLAN_STACK_ANY]: of no stated kind, which are not shown. */
+	uint64_t samples[PAGE_SIDES], bare[PAGE_SIDES];
+};
+
+#define PAGE_FLAMES 4U /* by enum plan_stack; [PLAN_STACK_ANY]: of spans */
+
+/* Kinds of samples, by enum plan_stack. */
+struct page_sampled {
+	const char *id;          /* as in --stacks */
+	const char *title, *who; /* `who` has been sampled */
+};
+
+extern const struct page_sampled page_sampled[PAGE_FLAMES];
 
 /* ---- counters (sketch.c) ---- */
 
@@ -112,7 +135,9 @@ enum page_parts {
 
 struct page {
 	struct arena text;
-	struct names names, categories;        /* a name has the number of its category */
+	struct names names, categories; /* a name has the number of its category */
+	struct arena frame_text;
+	struct names frames;                   /* of samples: name - PAGE_NAME_FRAME */
 	struct stats_known known[STATS_KNOWN]; /* cache: names of spans of this pass */
 	struct activity activity;
 	unsigned parts; /* enum page_parts, of the current pass */
@@ -129,11 +154,7 @@ struct page {
 	uint32_t quota; /* keep this number of the longest spans in 2^stretch bins of a track; 0: all */
 	unsigned stretch;
 	/* stacks */
-	struct page_node *nodes; /* [0]: the root */
-	uint32_t nnodes, nodes_cap;
-	struct table64 node_of; /* parent << 32 | name */
-	bool nodes_full;
-	uint64_t nsamples; /* events with call stacks, which the page does not show */
+	struct page_flame flames[PAGE_FLAMES];
 	/* counters */
 	struct page_series *series;
 	uint32_t nseries, series_cap;
@@ -192,6 +213,21 @@ bool matrix_make(struct matrix *m, const struct page *p);
 bool matrix_html(struct text *t, const struct page *p);
 
 struct slice page_name(const struct page *p, uint32_t name);
+
+/* Returns the child of a node that has the name; the parent itself beyond the limits or on OOM. */
+uint32_t flame_node(struct page *p, struct page_flame *f, uint32_t parent, uint32_t name);
+
+/* Counts an instant whose class has call stacks.  Returns false on OOM. */
+bool flame_sample(struct page *p, const struct batch *b, const struct event *e);
+
+/* Visits at most `max` nodes with spans or samples, those with the largest totals, in preorder, the larger
+ * children first; the others are added to their parents.  *shown, *all: nodes that are visited, and with
+ * those that are not.  Returns false on OOM. */
+bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, const struct page_node *node),
+                 void *ctx, uint32_t *shown, uint32_t *all);
+
+/* Appends the table of the frames with the most samples.  Returns false on OOM. */
+bool flame_html(struct text *t, const struct page *p, enum plan_stack kind, uint32_t rows);
 
 /* ---- text of a trace (sections.c) ---- */
 

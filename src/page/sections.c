@@ -19,6 +19,7 @@
 #include "output/text_visible.h"
 
 #define ROWS 100 /* max rows of a table */
+#define FRAME_ROWS 20
 #define MAX_META 60
 #define MAX_TRACES 100
 #define OPEN_TRACES 24 /* a longer table of traces is folded, as the timeline stands below it */
@@ -304,27 +305,73 @@ static bool put_timeline(struct text *t, const struct page_view *v)
 static bool put_flame(struct text *t, const struct page_view *v)
 {
 	const struct page *const p = v->page;
-	const bool spans = p->nnodes > 1;
+	const struct page_flame *const f = &p->flames[PLAN_STACK_ANY];
+	const bool spans = f->nnodes > 1;
+	const uint64_t others = f->samples[PAGE_OLD] + f->samples[PAGE_NEW];
 
-	if (!spans && p->nsamples == 0)
+	if (!spans && others == 0)
 		return true;
 	begin_section(t, "stacks", p->two_sides ? "Stacks, compared" : "Stacks");
-	put_picture(t, "flame-picture");
 	if (spans) {
+		put_picture(t, "flame-picture");
 		text_str(t, "<p>Self time is the time in which a span is the innermost one of its track. ");
-		if (p->nodes_full)
+		if (f->full)
 			text_str(t, "There are too many stacks: the time of further ones counts for the span "
 			            "around them. ");
 		text_str(t, "The table of spans has self times by name.</p>\n");
 	}
-	if (p->nsamples > 0)
+	if (others > 0)
 		text_printf(
 		    t,
-		    "<p>Call stacks of samples are not shown (%" PRIu64
-		    "): <code>tracetool convert</code> writes them for viewers of flame graphs.</p>\n",
-		    p->nsamples);
+		    "<p>Call stacks of %" PRIu64
+		    " events are not shown, as the vocabulary does not state their kind (cpu, off-cpu "
+		    "or alloc).</p>\n",
+		    others);
 	text_str(t, "</section>\n");
 	return !t->failed;
+}
+
+/* Says how many samples there are, and how many of them have no stack. */
+static void put_samples_of(struct text *t, const struct page_flame *f, unsigned side)
+{
+	text_printf(t, "%" PRIu64 " %s", f->samples[side], f->samples[side] == 1 ? "sample" : "samples");
+	if (f->bare[side] > 0)
+		text_printf(t, ", %" PRIu64 " without a call stack, which the graph leaves out",
+		            f->bare[side]);
+}
+
+static bool put_samples(struct text *t, const struct page_view *v, enum plan_stack kind)
+{
+	const struct page *const p = v->page;
+	const struct page_flame *const f = &p->flames[kind];
+	const struct page_sampled *const of = &page_sampled[kind];
+	char id[32], title[64];
+
+	if (f->samples[PAGE_OLD] + f->samples[PAGE_NEW] == 0)
+		return true;
+	snprintf(id, sizeof id, "samples-%s", of->id);
+	snprintf(title, sizeof title, "%s%s", of->title, p->two_sides ? ", compared" : "");
+	begin_section(t, id, title);
+	text_printf(t, "<p>Call stacks of %s: ", of->who);
+	put_samples_of(t, f, PAGE_NEW);
+	if (p->two_sides) {
+		text_str(t, "; old side: ");
+		put_samples_of(t, f, PAGE_OLD);
+	}
+	text_str(t, ". Each sample counts once.");
+	if (f->full)
+		text_str(
+		    t,
+		    " There are too many stacks: the samples of further ones count for a frame around them.");
+	text_str(t, "</p>\n");
+	bool ok = true;
+	if (f->nnodes > 1) {
+		snprintf(id, sizeof id, "samples-%s-picture", of->id);
+		put_picture(t, id);
+		ok = flame_html(t, p, kind, FRAME_ROWS);
+	}
+	text_str(t, "</section>\n");
+	return ok && !t->failed;
 }
 
 static bool put_spans(struct text *t, const struct page_view *v)
@@ -387,6 +434,9 @@ static bool put_change(struct text *t, const struct page_view *v)
 
 bool page_sections(struct text *t, const struct page_view *v)
 {
-	return put_change(t, v) && put_timeline(t, v) && put_flame(t, v) && put_spans(t, v) &&
-	       put_balance(t, v) && put_flows(t, v) && !t->failed;
+	bool ok = put_change(t, v) && put_timeline(t, v) && put_flame(t, v);
+
+	for (unsigned kind = PLAN_STACK_ANY + 1; kind < PAGE_FLAMES; kind++)
+		ok = ok && put_samples(t, v, kind);
+	return ok && put_spans(t, v) && put_balance(t, v) && put_flows(t, v) && !t->failed;
 }

@@ -450,6 +450,8 @@ bool matrix_make(struct matrix *m, const struct page *p)
 
 struct slice page_name(const struct page *p, uint32_t name)
 {
+	if (name >= PAGE_NAME_FRAME && name - PAGE_NAME_FRAME < p->frames.n)
+		return names_text(&p->frames, name - PAGE_NAME_FRAME);
 	return name >= p->names.n ? SLICE_LIT(NAMES_OTHER_TEXT) : names_text(&p->names, name);
 }
 
@@ -488,43 +490,18 @@ bool matrix_html(struct text *t, const struct page *p)
 	return !t->failed;
 }
 
-/* ---- events and stacks ---- */
+/* ---- events ---- */
 
 /*
- * The events of the page, and the tree of stacks.  Each span is a node below the innermost span around it.
- * Time in which the span is the innermost one of its track (stats/tables/open.h) is added to the node, to
- * the bins of the track and to the matrix (sketch.c).
+ * Each span is a node of the tree of stacks, below the innermost span around it.  Time in which the span is
+ * the innermost one of its track (stats/tables/open.h) is added to the node, to the bins of the track and to
+ * the matrix.
  */
 
 void page_add_saturating(uint64_t *sum, uint64_t ns)
 {
 	if (__builtin_add_overflow(*sum, ns, sum))
 		*sum = UINT64_MAX;
-}
-
-/* Returns the child of a node that has the name; the parent itself beyond the limits or on OOM. */
-static uint32_t flame_node(struct page *p, uint32_t parent, uint32_t name)
-{
-	const uint64_t key = (uint64_t)parent << 32 | name;
-	const uint32_t i = table64_get(&p->node_of, key);
-
-	if (i != TABLE_NONE)
-		return i;
-	if (p->nodes[parent].depth == PAGE_DEPTH)
-		return parent;
-	if (p->nnodes == PAGE_NODES) {
-		p->nodes_full = true;
-		return parent;
-	}
-	if (!array_reserve(&p->nodes, p->nnodes, &p->nodes_cap, sizeof *p->nodes) ||
-	    !table64_put(&p->node_of, key, p->nnodes)) {
-		p->no_memory = true;
-		return parent;
-	}
-	p->nodes[p->nnodes] = (struct page_node){ .parent = parent,
-		                                  .name = name,
-		                                  .depth = (uint16_t)(p->nodes[parent].depth + 1) };
-	return p->nnodes++;
 }
 
 /* `what` of an open span: name << 36 | the node of the span around it << 18 | node << 1 | waiting. */
@@ -540,6 +517,16 @@ static uint32_t node_around(uint64_t what)
 	return (uint32_t)(what >> 18) & WHAT_NODE;
 }
 
+static struct page_node *spans_of(const struct page *p)
+{
+	return p->flames[PLAN_STACK_ANY].nodes;
+}
+
+static uint32_t span_node(struct page *p, uint32_t parent, uint32_t name)
+{
+	return flame_node(p, &p->flames[PLAN_STACK_ANY], parent, name);
+}
+
 /* Adds a period of a track. */
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
@@ -550,8 +537,9 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	if (what == ACTIVITY_IDLE || p->no_memory)
 		return;
 	if ((p->parts & PAGE_STACKS) != 0)
-		page_add_saturating(
-		    waiting ? &p->nodes[node].waiting[p->side] : &p->nodes[node].self[p->side], to - from);
+		page_add_saturating(waiting ? &spans_of(p)[node].waiting[p->side]
+		                            : &spans_of(p)[node].self[p->side],
+		                    to - from);
 	if ((p->parts & PAGE_TIME) == 0)
 		return;
 	p->no_memory |= !sketch_spent(p, track, from, to, name, waiting) ||
@@ -563,9 +551,14 @@ void page_init(struct page *p)
 	*p = (struct page){ .no_memory = false };
 	names_init(&p->names, &p->text);
 	names_init(&p->categories, &p->text);
-	p->no_memory = !array_reserve(&p->nodes, 0, &p->nodes_cap, sizeof *p->nodes);
-	if (!p->no_memory)
-		p->nodes[p->nnodes++] = (struct page_node){ .name = PAGE_NAME_OTHER };
+	names_init(&p->frames, &p->frame_text);
+	for (unsigned i = 0; i < PAGE_FLAMES; i++) {
+		struct page_flame *const f = &p->flames[i];
+		if (!array_reserve(&f->nodes, 0, &f->nodes_cap, sizeof *f->nodes))
+			p->no_memory = true;
+		else
+			f->nodes[f->nnodes++] = (struct page_node){ .name = PAGE_NAME_OTHER };
+	}
 }
 
 void page_free(struct page *p)
@@ -583,13 +576,17 @@ void page_free(struct page *p)
 	activity_free(&p->activity);
 	names_free(&p->names);
 	names_free(&p->categories);
-	table64_free(&p->node_of);
+	names_free(&p->frames);
+	for (unsigned i = 0; i < PAGE_FLAMES; i++) {
+		table64_free(&p->flames[i].node_of);
+		free(p->flames[i].nodes);
+	}
 	table64_free(&p->series_of);
-	free(p->nodes);
 	free(p->series);
 	free(p->tracks);
 	free(p->units);
 	arena_free(&p->text);
+	arena_free(&p->frame_text);
 }
 
 void page_begin(struct page *p, unsigned parts, unsigned side)
@@ -647,23 +644,24 @@ static bool is_around(const struct page *p, const struct activity_track *open, c
 
 	return last != NULL && last->start == e->ts && last->end == event_end(e) &&
 	       (e->flags & EVENT_INNER) == 0 &&
-	       p->nodes[node_of(last->what)].depth - p->nodes[node_around(last->what)].depth < MAX_AROUND;
+	       spans_of(p)[node_of(last->what)].depth - spans_of(p)[node_around(last->what)].depth <
+	           MAX_AROUND;
 }
 
 /* No time of these spans has passed yet, so only counts move. */
 static void put_around(struct page *p, struct activity_span *inner, uint32_t name)
 {
 	const uint32_t around = node_around(inner->what);
-	uint32_t chain[MAX_AROUND], n = 0, to = flame_node(p, around, name);
+	uint32_t chain[MAX_AROUND], n = 0, to = span_node(p, around, name);
 
-	page_add_saturating(&p->nodes[to].count[p->side], 1);
-	for (uint32_t i = node_of(inner->what); i != around; i = p->nodes[i].parent)
+	page_add_saturating(&spans_of(p)[to].count[p->side], 1);
+	for (uint32_t i = node_of(inner->what); i != around; i = spans_of(p)[i].parent)
 		chain[n++] = i;
 	while (n > 0) {
-		struct page_node *const from = &p->nodes[chain[--n]];
+		struct page_node *const from = &spans_of(p)[chain[--n]];
 		from->count[p->side]--;
-		to = flame_node(p, to, from->name);
-		page_add_saturating(&p->nodes[to].count[p->side], 1);
+		to = span_node(p, to, from->name);
+		page_add_saturating(&spans_of(p)[to].count[p->side], 1);
 	}
 	inner->what = (inner->what & ~((uint64_t)WHAT_NODE << 1)) | (uint64_t)to << 1;
 }
@@ -695,8 +693,8 @@ static bool add_span(struct page *p, const struct event *e)
 	if ((p->parts & PAGE_STACKS) != 0 && is_around(p, open, e)) {
 		put_around(p, &open->open[open->n - 1], name);
 	} else if ((p->parts & PAGE_STACKS) != 0) {
-		node = flame_node(p, parent, name);
-		page_add_saturating(&p->nodes[node].count[p->side], 1);
+		node = span_node(p, parent, name);
+		page_add_saturating(&spans_of(p)[node].count[p->side], 1);
 	}
 	return ((p->parts & PAGE_TIME) == 0 || sketch_span(p, e, name, depth)) &&
 	       activity_add(&p->activity, e->track, e->ts, end,
@@ -716,13 +714,15 @@ bool page_batch(struct page *p, const struct batch *b)
 			if (!p->any)
 				p->first_ns = p->last_ns = e->ts;
 			p->any = true;
-			p->nsamples += e->phase == PHASE_INSTANT && call_stack_of_class(e->cls);
 			sketch_reach(p, event_end(e));
 		}
 		if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
 			ok = add_span(p, e);
 		else if (e->phase == PHASE_COUNTER && (p->parts & PAGE_TIME) != 0)
 			ok = counters_add(p, b, e);
+		else if (e->phase == PHASE_INSTANT && (p->parts & PAGE_STACKS) != 0 &&
+		         call_stack_of_class(e->cls))
+			ok = flame_sample(p, b, e);
 		if (!ok || p->no_memory)
 			return false;
 	}
@@ -732,5 +732,5 @@ bool page_batch(struct page *p, const struct batch *b)
 bool page_end(struct page *p)
 {
 	activity_end(&p->activity);
-	return !p->no_memory && !p->text.failed;
+	return !p->no_memory && !p->text.failed && !p->frame_text.failed;
 }

@@ -133,7 +133,7 @@ struct adjustment {
 struct arrangement {
 	enum event_order order;
 	/* Parts of events that the consumer does not use, so that sorting costs less. */
-	bool bare;             /* fields other than those of counters and of plan_bytes */
+	bool bare;             /* fields other than those of counters, call stacks and plan_bytes */
 	bool few_fields;       /* fields other than those of counters and call stacks, but not their number */
 	bool arrows_alone;     /* any order except that of arrow ends: the other events are first, as read */
 	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */

@@ -11,7 +11,12 @@ for (let i = 0, ts = 0; i < 100000; i++, ts += 3)
 events.push({ ph: 'C', ts: 5, pid: 1, tid: 1, name: names[0], args: { [names[1]]: 3 } });
 events.push({ ph: 'M', pid: 1, tid: 1, name: 'thread_name', args: { name: names[0] } });
 events.push({ ph: 'M', pid: 1, tid: 1, name: 'process_name', args: { name: names[3] } });
-fs.writeFileSync(hostile, JSON.stringify({ traceEvents: events, otherData: { '<script>': '</script>' } }));
+const frames = {}, samples = [];
+names.forEach((name, i) => {
+	frames[i] = i > 0 ? { name, category: name, parent: String(i - 1) } : { name, category: name };
+	samples.push({ name: 'cpu', ts: i, tid: 1, pid: 1, sf: i, weight: 1 });
+});
+fs.writeFileSync(hostile, JSON.stringify({ traceEvents: events, otherData: { '<script>': '</script>' }, stackFrames: frames, samples }));
 
 const rows = [];
 let seed = 1;
@@ -26,4 +31,11 @@ for (let pid = 0; pid < 20; pid++)
 		}
 for (let i = 0; i < 3000; i++)
 	rows.push({ ph: 'C', ts: i * 12, pid: i % 5, name: 'queue', args: { depth: random(100), wait: random(1000) / 7 } });
-fs.writeFileSync(many, JSON.stringify({ traceEvents: rows }));
+const deep = {}, taken = [];
+for (let i = 0; i < 60000; i++) {
+	deep[i] = { name: `function of module ${random(20000)} with a long name`, category: 'c' };
+	if (i > 0)
+		deep[i].parent = String(Math.max(0, i - 1 - random(300)));
+	taken.push({ name: 'cpu', ts: i, tid: 1, pid: 1, sf: i, weight: 1 });
+}
+fs.writeFileSync(many, JSON.stringify({ traceEvents: rows, stackFrames: deep, samples: taken }));

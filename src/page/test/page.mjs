@@ -76,18 +76,18 @@ async function useTimeline(page, name) {
 		fail(name, `0 does not show the whole trace: ${await text()}`);
 }
 
-async function useStacks(page, name) {
-	const box = '#flame-picture .stage';
+async function useStacks(page, name, picture) {
+	const box = picture + ' .stage';
 	if (!await page.$(box))
 		return;
-	await page.type('#flame-picture input[type=search]', 'e');
+	await page.type(picture + ' input[type=search]', 'e');
 	await rest(100);
-	if (!/match/.test(await page.$eval('#flame-picture .tools .range', e => e.textContent)))
+	if (!/match/.test(await page.$eval(picture + ' .tools .range', e => e.textContent)))
 		fail(name, 'searching stacks finds nothing to say');
 	await page.focus(box);
 	await press(page, ['ArrowDown', 'ArrowRight', 'ArrowDown', 'Enter', 'ArrowUp', 'Escape']);
 	await rest(400);
-	if (!/self/.test(await page.$eval('#flame-picture [role=status]', e => e.textContent)))
+	if (!/self/.test(await page.$eval(picture + ' [role=status]', e => e.textContent)))
 		fail(name, 'the stacks say nothing');
 }
 
@@ -130,6 +130,36 @@ async function compare(page, name) {
 		fail(name, `${ours.length} rows, stats has ${theirs.length}`);
 }
 
+// Samples of the page have the stacks and numbers of folded stacks, which also name process and thread.
+async function compareSamples(page, name) {
+	for (const kind of ['cpu', 'off-cpu', 'alloc']) {
+		const file = path.join(folder, `${name}.${kind}`);
+		if (!fs.existsSync(file))
+			continue;
+		const ours = await page.evaluate(of => {
+			const data = JSON.parse(document.getElementById('data').textContent), tree = data && data.samples[of];
+			const bytes = tree ? [...atob(tree.stacks)].map(c => c.charCodeAt(0)) : [], path = [], lines = [];
+			const next = () => { let v = 0, scale = 1, b; do { b = bytes.shift(); v += (b & 127) * scale; scale *= 128; } while (b > 127); return v; };
+			while (bytes.length > 0) {
+				path.length = next() - 1;
+				path.push(data.names[next()].replace(/[\u2068\u2069]/g, ''));
+				const n = next();
+				if (n > 0)
+					lines.push(`${path.join(';')} ${n}`);
+			}
+			return lines;
+		}, kind);
+		const theirs = new Map();
+		for (const line of fs.readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
+			const [, stack, n] = /^[^;]*;[^;]*;(.*) (\d+)$/.exec(line);
+			theirs.set(stack, (theirs.get(stack) || 0) + Number(n));
+		}
+		const sort = list => list.sort().join('\n');
+		if (sort(ours) !== sort([...theirs].map(([stack, n]) => `${stack} ${n}`)))
+			fail(name, `other ${kind} samples than folded stacks: ${ours.length} and ${theirs.size} stacks`);
+	}
+}
+
 async function withoutScript(browser, name) {
 	const page = await browser.newPage();
 	await page.setJavaScriptEnabled(false);
@@ -148,9 +178,11 @@ for (const name of fs.readFileSync(path.join(folder, 'pages'), 'utf8').split('\n
 	try {
 		const { page, took } = await open(browser, name);
 		await useTimeline(page, name);
-		await useStacks(page, name);
+		for (const picture of ['#flame-picture', '#samples-cpu-picture', '#samples-off-cpu-picture', '#samples-alloc-picture'])
+			await useStacks(page, name, picture);
 		await useTable(page, name);
 		await compare(page, name);
+		await compareSamples(page, name);
 		await violations(page, name, 'light');
 		await violations(page, name, 'dark');
 		const answers = (await page.evaluate(() => performance.getEntriesByName('answer').map(e => e.duration))).sort((a, b) => a - b);

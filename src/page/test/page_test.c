@@ -125,11 +125,13 @@ Test(page, stacks_and_balance_add_up_to_the_bins)
 	struct page p;
 
 	read_all(&p, m, 7);
-	for (uint32_t i = 1; i < p.nnodes; i++) {
-		self += p.nodes[i].self[PAGE_NEW];
-		waiting += p.nodes[i].waiting[PAGE_NEW];
-		cr_assert_lt(p.nodes[i].parent, i);
-		cr_assert_eq(p.nodes[i].depth, p.nodes[p.nodes[i].parent].depth + 1);
+	for (uint32_t i = 1; i < p.flames[PLAN_STACK_ANY].nnodes; i++) {
+		self += p.flames[PLAN_STACK_ANY].nodes[i].self[PAGE_NEW];
+		waiting += p.flames[PLAN_STACK_ANY].nodes[i].waiting[PAGE_NEW];
+		cr_assert_lt(p.flames[PLAN_STACK_ANY].nodes[i].parent, i);
+		cr_assert_eq(p.flames[PLAN_STACK_ANY].nodes[i].depth,
+		             p.flames[PLAN_STACK_ANY].nodes[p.flames[PLAN_STACK_ANY].nodes[i].parent].depth +
+		                 1);
 	}
 	for (uint32_t i = 0; i < p.ncells[1]; i++)
 		cells += p.cells[1][i].ns;
@@ -151,9 +153,10 @@ static uint32_t node_at(const struct page *p, const char *stack)
 
 	for (; *stack != '\0' && at != UINT32_MAX; stack++) {
 		uint32_t next = UINT32_MAX;
-		for (uint32_t i = at + 1; i < p->nnodes; i++)
-			if (p->nodes[i].parent == at &&
-			    slice_equal(page_name(p, p->nodes[i].name), slice_of(stack, 1)))
+		for (uint32_t i = at + 1; i < p->flames[PLAN_STACK_ANY].nnodes; i++)
+			if (p->flames[PLAN_STACK_ANY].nodes[i].parent == at &&
+			    slice_equal(page_name(p, p->flames[PLAN_STACK_ANY].nodes[i].name),
+			                slice_of(stack, 1)))
 				next = i;
 		at = next;
 	}
@@ -190,12 +193,13 @@ Test(page, of_equal_spans_the_later_is_around_the_earlier)
 	for (uint32_t i = 0; i < 5; i++) {
 		const uint32_t at = node_at(&p, want[i].stack);
 		cr_assert_neq(at, UINT32_MAX, "%s", want[i].stack);
-		cr_assert_eq(p.nodes[at].self[PAGE_NEW], want[i].self, "%s", want[i].stack);
-		cr_assert_eq(p.nodes[at].count[PAGE_NEW], 1, "%s", want[i].stack);
+		cr_assert_eq(p.flames[PLAN_STACK_ANY].nodes[at].self[PAGE_NEW], want[i].self, "%s",
+		             want[i].stack);
+		cr_assert_eq(p.flames[PLAN_STACK_ANY].nodes[at].count[PAGE_NEW], 1, "%s", want[i].stack);
 	}
 	uint64_t count = 0;
-	for (uint32_t i = 1; i < p.nnodes; i++)
-		count += p.nodes[i].count[PAGE_NEW];
+	for (uint32_t i = 1; i < p.flames[PLAN_STACK_ANY].nnodes; i++)
+		count += p.flames[PLAN_STACK_ANY].nodes[i].count[PAGE_NEW];
 	cr_assert_eq(count, 5);
 	page_free(&p);
 }
@@ -208,7 +212,7 @@ Test(page, batches_make_no_difference)
 	read_all(&a, m, 1);
 	read_all(&b, m, 4000);
 	cr_assert_eq(a.shift, b.shift);
-	cr_assert_eq(a.nnodes, b.nnodes);
+	cr_assert_eq(a.flames[PLAN_STACK_ANY].nnodes, b.flames[PLAN_STACK_ANY].nnodes);
 	for (uint32_t k = 0; k < TRACKS; k++) {
 		cr_assert_eq(a.tracks[k].nbins, b.tracks[k].nbins);
 		cr_assert_arr_eq(a.tracks[k].bins, b.tracks[k].bins,
@@ -302,6 +306,62 @@ Test(page, too_many_tracks_and_stacks)
 	page_free(&p);
 	free(tracks);
 	free(events);
+}
+
+struct visited {
+	uint64_t self;
+	uint32_t n;
+};
+
+static void add_visited(void *ctx, const struct page_node *node)
+{
+	struct visited *const v = ctx;
+
+	v->self += node->self[PAGE_NEW];
+	v->n++;
+}
+
+Test(page, samples_beyond_the_limits_count_for_the_frames_around)
+{
+	enum { DEEP = 5000, STACKS = 400 };
+	struct plan plan = { .stack = SLICE_LIT("frames"), .stack_of = PLAN_STACK_CPU };
+	struct class cls = { .category = SLICE_LIT("c"), .plan = &plan };
+	struct track track = { .index = 0, .kind = TRACK_THREAD, .name = SLICE_LIT("t") };
+	struct value *const frames = calloc(DEEP, sizeof *frames);
+	struct field f = { .name = SLICE_LIT("frames") };
+	struct event e = { .cls = &cls, .track = &track, .phase = PHASE_INSTANT, .nfields = 1 };
+	const struct batch b = { .events = &e, .n = 1, .fields = &f };
+	struct visited v = { 0 };
+	uint32_t shown, all, deepest = 0;
+	struct page p;
+
+	page_init(&p);
+	page_begin(&p, PAGE_STACKS, PAGE_NEW);
+	for (uint32_t i = 0; i < STACKS; i++) { /* the leaf is first: stacks share no more than the root */
+		for (uint32_t k = 0; k < DEEP; k++)
+			frames[k] = value_u64(k + 1 < DEEP ? i : STACKS);
+		f.value = (struct value){ .type = VALUE_LIST, .count = i % 2 == 0 ? DEEP : 3 };
+		f.value.values = frames + DEEP - f.value.count;
+		cr_assert(page_batch(&p, &b));
+	}
+	f.value.count = 0;
+	cr_assert(page_batch(&p, &b));
+	e.nfields = 0;
+	cr_assert(page_batch(&p, &b));
+	cr_assert(page_end(&p));
+	struct page_flame *const flame = &p.flames[PLAN_STACK_CPU];
+	cr_assert_eq(flame->samples[PAGE_NEW], STACKS + 2);
+	cr_assert_eq(flame->bare[PAGE_NEW], 2);
+	cr_assert(flame_visit(flame, 1000, add_visited, &v, &shown, &all));
+	cr_assert_eq(v.self, STACKS);
+	for (uint32_t i = 0; i < flame->nnodes; i++)
+		deepest = flame->nodes[i].depth > deepest ? flame->nodes[i].depth : deepest;
+	cr_assert_eq(deepest, PAGE_DEPTH);
+	cr_assert_eq(v.n, shown);
+	cr_assert_leq(shown, 1000);
+	cr_assert_leq(all, PAGE_NODES);
+	page_free(&p);
+	free(frames);
 }
 
 static void shows(const char *given, size_t n, const char *want)

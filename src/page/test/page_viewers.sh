@@ -1,7 +1,7 @@
 #!/bin/sh
 # page_viewers.sh BIN: makes pages of real traces, of samples, of broken, empty and hostile ones, and opens them in
 # Chromium: no message, no request, sorting, searching, zooming, keys, both colour schemes, axe, figures as those of
-# stats; html-validate and ESLint check page and script.  SHOTS: folder for pictures.  Status 77: nothing was checked.
+# stats and folded stacks; html-validate and ESLint check page and script.  SHOTS: folder for pictures.  Status 77: nothing was checked.
 . scripts/viewers.sh
 chromium=$(command -v chromium || command -v chromium-browser) || viewers_skip "page: Chromium is not installed"
 viewers_npm page puppeteer-core@24 axe-core@4 html-validate@9 eslint@9 @eslint/js@9 globals@17
@@ -46,6 +46,16 @@ printf '[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,
 page days 0 "$dir/days.json"
 page hostile 0 "$dir/hostile.json"
 page many 0 "$dir/many.json"
+page profile 0 testdata/chrome/good/profile.json
+page sampled 0 testdata/dial9/service.bin
+for name in profile sampled; do
+	input=testdata/dial9/service.bin
+	[ $name = sampled ] || input=testdata/chrome/good/profile.json
+	for kind in cpu off-cpu alloc; do
+		"$bin" convert -q --to folded --stacks $kind $input -o - >"$dir/$name.$kind"
+	done
+done
+page samples-compared 0 testdata/dial9/service.bin --against testdata/dial9/service.bin
 page compared 0 testdata/htdump/good/overlapping.htdump --against testdata/htdump/good/overlapping.htdump
 page two 0 testdata/htdump/good/overlapping.htdump "$dir/hostile.json"
 rm -f "$dir/two.stats" # of one trace

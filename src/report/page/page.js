@@ -44,6 +44,7 @@ const THIN = '\u2009';
 const group = digits => digits.replace(/\B(?=(\d{3})+$)/g, THIN);
 const number = v => group(String(v));
 const exact = ns => number(ns) + ' ns';
+const samples = v => number(v) + (v === 1 ? ' sample' : ' samples');
 const UNITS = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
 
 // Four digits, or whole seconds, and a unit.
@@ -605,13 +606,20 @@ function legend() {
 
 // ---- stacks ----
 
-function decodeStacks() {
-	const read = numbersOf(data.stacks), nodes = [], path = [];
+const ROWS_OF_BOXES = 60; // at most; as many as boxes of 0.5 % need
+
+// Stacks of spans, or of samples, which are counted.
+function decodeStacks(of, sampled) {
+	const read = numbersOf(of.stacks), nodes = [], path = [];
 	while (read.more()) {
-		const n = { depth: read.next() - 1, name: read.next(), self: read.next(), waiting: read.next(), count: read.next() };
+		const n = { depth: read.next() - 1, name: read.next(), self: read.next(), waiting: 0, count: 0, oldSelf: 0, oldWaiting: 0 };
+		if (!sampled) {
+			n.waiting = read.next();
+			n.count = read.next();
+		}
 		if (data.two_sides) {
 			n.oldSelf = read.next();
-			n.oldWaiting = read.next();
+			n.oldWaiting = sampled ? 0 : read.next();
 		}
 		path.length = n.depth;
 		n.parent = n.depth > 0 ? path[n.depth - 1] : -1;
@@ -626,7 +634,7 @@ function sumStacks(nodes, waiting) {
 	let all = 0, oldAll = 0;
 	for (const n of nodes) {
 		n.total = n.self + (waiting ? n.waiting : 0);
-		n.old = data.two_sides ? n.oldSelf + (waiting ? n.oldWaiting : 0) : 0;
+		n.old = n.oldSelf + (waiting ? n.oldWaiting : 0);
 	}
 	for (let i = nodes.length - 1; i >= 0; i--) {
 		const up = nodes[i].parent;
@@ -641,14 +649,16 @@ function sumStacks(nodes, waiting) {
 	return { all, old: oldAll };
 }
 
-function flame(place) {
-	const nodes = decodeStacks(), last = new Int32Array(nodes.length); // last: index behind the box's children
-	const s = stage('Stacks', 'Keys: ↓ into a box, ↑ out of it, ← → to its neighbours, Enter zooms, Escape shows all.');
+// of: data of spans, or of a kind of samples, which has a title.
+function flame(place, of) {
+	const sampled = of.title !== undefined, title = sampled ? of.title : 'Stacks', amount = sampled ? samples : exact;
+	const nodes = decodeStacks(of, sampled), last = new Int32Array(nodes.length); // last: index behind the box's children
+	const s = stage(title, 'Keys: ↓ into a box, ↑ out of it, ← → to its neighbours, Enter zooms, Escape shows all.');
 	const speak = speaker(s.note), found = make('span', { class: 'range' });
-	const search = make('input', { type: 'search', 'aria-label': 'Search in stacks', placeholder: 'Search' });
+	const search = make('input', { type: 'search', 'aria-label': `Search in ${title}`, placeholder: 'Search' });
 	const waits = make('input', { type: 'checkbox', id: 'stacks-waiting' });
-	const side = make('select', { 'aria-label': 'Width of boxes' }, make('option', {}, 'width: new'), make('option', {}, 'width: old'));
-	let sums = sumStacks(nodes, false), zoomed = -1, chosen = -1, wanted = '', boxes = [];
+	const side = make('select', { 'aria-label': `Width of boxes of ${title}` }, make('option', {}, 'width: new'), make('option', {}, 'width: old'));
+	let sums = sumStacks(nodes, false), zoomed = -1, chosen = -1, wanted = '', boxes = [], top = 0, rows = 0; // top: depth of the first row
 	const wide = n => (data.two_sides && side.selectedIndex === 1 ? n.old : n.total);
 	const whole = () => (zoomed >= 0 ? wide(nodes[zoomed]) : side.selectedIndex === 1 ? sums.old : sums.all);
 
@@ -668,26 +678,30 @@ function flame(place) {
 	}
 
 	function draw() {
-		let deep = 0;
-		for (const n of nodes)
-			deep = Math.max(deep, n.depth);
-		const c = contextOf(s, Math.max(40, (Math.min(deep, 60) + 1) * 19 + 2));
+		const from = Math.max(zoomed, 0), to = zoomed >= 0 ? last[zoomed] : nodes.length;
+		let deepest = 0;
+		for (let i = from; i < to; i++)
+			if (wide(nodes[i]) * 200 >= whole())
+				deepest = Math.max(deepest, nodes[i].depth);
+		top = Math.max(0, Math.min(zoomed >= 0 ? nodes[zoomed].depth - 3 : 0, deepest + 1 - ROWS_OF_BOXES));
+		rows = Math.max(rows, Math.min(deepest + 1 - top, ROWS_OF_BOXES));
+		const c = contextOf(s, Math.max(40, rows * 19 + 2)), scale = s.width / (whole() || 1);
 		if (!c)
 			return;
 		boxes = [];
 		const above = [];
 		for (let i = zoomed >= 0 ? nodes[zoomed].parent : -1; i >= 0; i = nodes[i].parent)
-			above.push(i);
+			if (nodes[i].depth >= top)
+				above.push(i);
 		for (const i of above)
 			box(c, i, 0, s.width);
-		const from = zoomed >= 0 ? zoomed : 0, to = zoomed >= 0 ? last[zoomed] : nodes.length, scale = s.width / (whole() || 1);
 		const next = []; // x of the next box at each depth
 		next[zoomed >= 0 ? nodes[zoomed].depth : 0] = 0;
 		for (let i = from; i < to;) {
 			const n = nodes[i], x = next[n.depth], w = wide(n) * scale;
 			next[n.depth] = x + w;
 			next[n.depth + 1] = x;
-			if (w < 0.4 || n.depth > 60) {
+			if (w < 0.4 || n.depth - top >= rows) {
 				i = last[i];
 				continue;
 			}
@@ -697,7 +711,7 @@ function flame(place) {
 	}
 
 	function box(c, i, x, w) {
-		const n = nodes[i], y = n.depth * 19 + 1, name = data.names[n.name];
+		const n = nodes[i], y = (n.depth - top) * 19 + 1, name = data.names[n.name];
 		const match = wanted !== '' && name.toLowerCase().includes(wanted), { fill, text } = fillOf(n, match);
 		c.fillStyle = fill;
 		c.fillRect(x, y, Math.max(0.4, w - 0.6), 18);
@@ -714,10 +728,11 @@ function flame(place) {
 	}
 
 	function linesOf(n) {
-		const lines = [data.names[n.name], `total ${exact(n.total)}, ${percent(n.total / (sums.all || 1))}`,
-			`self ${exact(n.self)}`, `waiting ${exact(n.waiting)}`, `${number(n.count)} spans`];
+		const lines = [data.names[n.name], `total ${amount(n.total)}, ${percent(n.total / (sums.all || 1))}`, `self ${amount(n.self)}`];
+		if (!sampled)
+			lines.push(`waiting ${exact(n.waiting)}`, `${number(n.count)} spans`);
 		if (data.two_sides)
-			lines.push(`old total ${exact(n.old)}, old self ${exact(n.oldSelf)}`);
+			lines.push(`old total ${amount(n.old)}, ${percent(n.old / (sums.old || 1))}`, `old self ${amount(n.oldSelf)}`);
 		return lines;
 	}
 
@@ -754,7 +769,7 @@ function flame(place) {
 			} else {
 				i++;
 			}
-		found.textContent = wanted ? `${number(n)} boxes match, ${percent(sum / (sums.all || 1))} of the time` : '';
+		found.textContent = wanted ? `${number(n)} boxes match, ${percent(sum / (sums.all || 1))} of the ${sampled ? 'samples' : 'time'}` : '';
 	}
 
 	const at = e => boxes.findLast(b => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + 19);
@@ -790,10 +805,12 @@ function flame(place) {
 		soon(draw, e);
 	});
 	side.addEventListener('change', e => soon(draw, e));
-	place.append(make('p', {}, `${number(data.stacks_shown)} of ${number(data.stacks_all)} stacks; widths are self times with those inside` +
-		(data.two_sides ? '; red boxes take a larger part of the new side, blue ones a smaller part.' : '.')),
+	place.append(make('p', {}, `${number(of.stacks_shown)} of ${number(of.stacks_all)} stacks; widths are ` +
+		(sampled ? 'samples in a frame and in those that it calls' : 'self times with those inside') +
+		(data.two_sides ? '; red boxes take a larger part of the new side, blue ones a smaller part.' : '.') +
+		' Zooming shows boxes that are deep inside narrow ones.'),
 		make('div', { class: 'tools' }, search, button('Whole graph', e => zoomTo(-1, e)), ...(data.two_sides ? [side] : []),
-			make('label', { for: 'stacks-waiting' }, waits, ' with waiting'), found), s.box, s.note, s.help);
+			...(sampled ? [] : [make('label', { for: 'stacks-waiting' }, waits, ' with waiting')]), found), s.box, s.note, s.help);
 	pictures.push(draw);
 }
 
@@ -992,9 +1009,11 @@ if (data) {
 	const tracks = decodeTracks();
 	if (tracks.length > 0) {
 		show('timeline-picture', place => timeline(place, tracks));
-		show('flame-picture', flame);
+		show('flame-picture', place => flame(place, data));
 		show('balance-picture', place => balance(place, tracks));
 	}
+	for (const [kind, of] of Object.entries(data.samples))
+		show(`samples-${kind}-picture`, place => flame(place, of));
 	if (data.rows.length > 0)
 		show('spans-picture', table);
 	show('counters-picture', counters);

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
+#include "model/call_stack.h"
 #include "model/event_traits.h"
 
 #define FIRST_MEMORY (UINT64_C(64) << 10)
@@ -504,7 +505,8 @@ static void drop_fields(struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		if (e->phase != PHASE_COUNTER && (e->cls->plan == NULL || e->cls->plan->nbytes == 0))
+		if (e->phase != PHASE_COUNTER && !call_stack_of_class(e->cls) &&
+		    (e->cls->plan == NULL || e->cls->plan->nbytes == 0))
 			e->nfields = 0;
 	}
 }
