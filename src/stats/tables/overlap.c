@@ -26,9 +26,20 @@ struct overlap_process {
 	struct total time[KINDS], both;
 };
 
+#define NO_NAME NAMES_FAILED
+
+/* A span that waits for others with the same times.  Numbers of names, or NO_NAME. */
+struct overlap_pending {
+	uint32_t outer; /* as a long span of A */
+	uint32_t inner; /* as an event of B */
+};
+
 /* Open long spans of A of a track; their ends descend. */
 struct overlap_track {
 	struct nested_spans open; /* what: number of the name */
+	struct overlap_pending *pending;
+	uint32_t npending, pending_cap;
+	uint64_t start, end; /* of the pending spans */
 };
 
 /* Events of a name in spans of a name. */
@@ -62,8 +73,10 @@ void overlap_free(struct overlap_table *o)
 {
 	for (uint32_t i = 0; i < o->nprocesses; i++)
 		free(o->processes[i].ends);
-	for (uint32_t i = 0; i < o->ntracks; i++)
+	for (uint32_t i = 0; i < o->ntracks; i++) {
 		free(o->tracks[i].open.spans);
+		free(o->tracks[i].pending);
+	}
 	free(o->processes);
 	free(o->tracks);
 	free(o->inside);
@@ -149,27 +162,20 @@ static bool add_span(struct overlap_table *o, unsigned kind, const struct event 
 
 /* ---- inside ---- */
 
-static struct overlap_track *track_at(struct overlap_table *o, const struct event *e)
+static void close_until(struct overlap_table *o, struct overlap_track *k, uint64_t time)
 {
-	if (!array_reach(&o->tracks, &o->ntracks, e->track->index, sizeof *o->tracks))
-		return NULL;
-	struct overlap_track *const k = &o->tracks[e->track->index];
-	while (nested_spans_pop(&k->open, e->ts) != NULL)
+	while (nested_spans_pop(&k->open, time) != NULL)
 		o->nested--;
-	return k;
 }
 
-/* Counts an event of B in the innermost long span of A around its start. */
-static bool add_inside(struct overlap_table *o, const struct event *e)
+/* Counts an event of B in the innermost open span. */
+static bool add_inside(struct overlap_table *o, struct overlap_track *k, uint32_t inner)
 {
-	struct overlap_track *const k = track_at(o, e);
-	const struct nested_span *const around = k != NULL ? nested_spans_last(&k->open) : NULL;
+	const struct nested_span *const around = nested_spans_last(&k->open);
 
 	if (around == NULL)
-		return k != NULL;
-	const uint32_t inner = names_index(&o->names, e->name, 0), outer = (uint32_t)around->what;
-	if (inner == NAMES_FAILED)
-		return false;
+		return true;
+	const uint32_t outer = (uint32_t)around->what;
 	const uint64_t key = (uint64_t)outer << 32 | inner;
 	uint32_t at = table64_get(&o->inside_of, key);
 	if (at == TABLE_NONE) {
@@ -188,24 +194,62 @@ static bool add_inside(struct overlap_table *o, const struct event *e)
 }
 
 /* When spans overlap without nesting, the later one encloses the events that follow. */
-static bool open_long(struct overlap_table *o, const struct event *e)
+static bool open_long(struct overlap_table *o, struct overlap_track *k, uint64_t end, uint32_t name)
 {
-	struct overlap_track *const k = track_at(o, e);
-	const uint32_t name = names_index(&o->names, e->name, 0);
-	const uint64_t end = event_end(e);
-
-	if (k == NULL || name == NAMES_FAILED)
-		return false;
-	o->nlong++;
 	while (nested_spans_last(&k->open) != NULL && nested_spans_last(&k->open)->end < end)
 		if (nested_spans_pop(&k->open, end) != NULL)
 			o->nested--;
+	o->nested++;
+	return nested_spans_push(&k->open, (struct nested_span){ end, name });
+}
+
+/* Adds the pending spans of a track: the later one is around the earlier one. */
+static bool add_pending(struct overlap_table *o, struct overlap_track *k)
+{
+	bool ok = true;
+
+	close_until(o, k, k->start);
+	for (; ok && k->npending > 0; k->npending--, o->nested--) {
+		const struct overlap_pending *const s = &k->pending[k->npending - 1];
+		if (s->inner != NO_NAME)
+			ok = add_inside(o, k, s->inner);
+		if (s->outer != NO_NAME)
+			ok = ok && open_long(o, k, k->end, s->outer);
+	}
+	return ok;
+}
+
+/* Adds an event of A, B or both. */
+static bool add_nested(struct overlap_table *o, const struct event *e, bool a, bool b)
+{
+	const bool encloses = e->phase == PHASE_SPAN && !event_is_async(e) && e->dur > o->asked.longer;
+	const uint64_t end = event_end(e);
+
+	if (!b && !encloses)
+		return true;
+	if (!array_reach(&o->tracks, &o->ntracks, e->track->index, sizeof *o->tracks))
+		return false;
+	struct overlap_track *const k = &o->tracks[e->track->index];
+	const uint32_t name = names_index(&o->names, e->name, 0);
+	const bool equal = encloses && k->start == e->ts && k->end == end && (e->flags & EVENT_INNER) == 0;
+	if (name == NAMES_FAILED || (!equal && !add_pending(o, k)))
+		return false;
+	if (!encloses) {
+		close_until(o, k, e->ts);
+		return add_inside(o, k, name);
+	}
+	o->nlong += a;
 	if (o->nested == OVERLAP_OPEN) {
 		o->missed++;
 		return true;
 	}
+	if (!array_reserve(&k->pending, k->npending, &k->pending_cap, sizeof *k->pending))
+		return false;
+	k->pending[k->npending++] = (struct overlap_pending){ a ? name : NO_NAME, b ? name : NO_NAME };
 	o->nested++;
-	return nested_spans_push(&k->open, (struct nested_span){ end, name });
+	k->start = e->ts;
+	k->end = end;
+	return true;
 }
 
 bool overlap_add(struct overlap_table *o, const struct event *e)
@@ -217,19 +261,21 @@ bool overlap_add(struct overlap_table *o, const struct event *e)
 
 	o->met[A] |= a;
 	o->met[B] |= b;
-	if (o->asked.longer_given && b && !event_is_flow(e) && !add_inside(o, e))
+	if (o->asked.longer_given && (a || b) && !event_is_flow(e) && !add_nested(o, e, a, b))
 		return false;
-	if (span && ((a && !add_span(o, A, e)) || (b && !add_span(o, B, e))))
-		return false;
-	return !o->asked.longer_given || !a || event_is_async(e) || e->dur <= o->asked.longer ||
-	       open_long(o, e);
+	return !span || ((!a || add_span(o, A, e)) && (!b || add_span(o, B, e)));
 }
 
-void overlap_end(struct overlap_table *o)
+bool overlap_end(struct overlap_table *o)
 {
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < o->ntracks; i++)
+		ok = add_pending(o, &o->tracks[i]);
 	for (uint32_t i = 0; i < o->nprocesses; i++)
 		while (o->processes[i].n > 0)
 			run_until(o, &o->processes[i], o->processes[i].ends[0].end);
+	return ok;
 }
 
 /* ---- report ---- */

@@ -277,8 +277,8 @@ bool stats_tables_end(struct stats_tables *t)
 {
 	const struct stats_tables_asked *const a = &t->asked;
 
-	overlap_end(&t->overlap); /* it has no spans unless it was asked for */
-	return (!a->flows || flows_end(&t->flows)) && (a->every == 0 || every_end(&t->every)) &&
+	return overlap_end(&t->overlap) /* it has no spans unless it was asked for */ &&
+	       (!a->flows || flows_end(&t->flows)) && (a->every == 0 || every_end(&t->every)) &&
 	       (!a->share || share_end(&t->share));
 }
 

@@ -209,7 +209,7 @@ struct overlap_table {
 
 void overlap_begin(struct overlap_table *o, struct arena *text, const struct overlap_asked *asked);
 bool overlap_add(struct overlap_table *o, const struct event *e);
-void overlap_end(struct overlap_table *o);
+bool overlap_end(struct overlap_table *o);
 bool overlap_put(struct overlap_table *o, struct cells *c);
 void overlap_free(struct overlap_table *o);
 

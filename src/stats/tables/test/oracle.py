@@ -311,10 +311,16 @@ def check_overlap(t):
         for e in outer:
             by_track[e["track_index"]].append(e)
         order = lambda e: (e["ts_ns"], -(e["dur_ns"] if e["kind"] in ("span", "async") else 0), e["number"])
+
+        def around(o, e):  # of spans with the same times the later one
+            if o["kind"] == e["kind"] == "span" and order(o)[:2] == order(e)[:2]:
+                return order(o) > order(e)
+            return order(o) < order(e)
+
         for e in t.events:
             if fits(e, b) and not e["kind"].startswith("flow_"):
                 want += any(
-                    order(o) < order(e) and e["ts_ns"] < o["ts_ns"] + o["dur_ns"]
+                    around(o, e) and e["ts_ns"] < o["ts_ns"] + o["dur_ns"]
                     for o in by_track[e["track_index"]]
                 )
         same(f"{t.path}: {b} in {a}", sum(r["count"] for r in got["inside"]), want)
