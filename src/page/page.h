@@ -13,8 +13,9 @@
  * The page of `report`: collects the shown data about the events of a trace in bounded memory, and writes the
  * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
+ *   page.c       the events: open spans of each track, with their stacks and rows
  *   sketch.c     each track and counter over time, in bins of 2^shift ns, with its longest spans; self time
- *                of each name in each process or thread, and of each stack
+ *                of each name in each process or thread
  *   flame.c      trees of stacks: of spans, and of each kind of samples
  *   data.c       the JSON that the script of the page draws
  *   sections.c   text of a trace as the page shows it, and the sections that need no script
@@ -47,8 +48,8 @@ struct page_bin {
 
 struct page_span {
 	uint64_t start, dur;
-	uint32_t name; /* index of page.names, or PAGE_NAME_OTHER */
-	uint16_t depth;
+	uint32_t name;  /* index of page.names, or PAGE_NAME_OTHER */
+	uint16_t depth; /* row of its track */
 	bool waiting;
 };
 
@@ -62,6 +63,9 @@ struct page_track {
 	uint64_t count; /* all spans, also those not in spans[] */
 	struct total busy, waiting;
 	uint16_t depth; /* the largest of its spans */
+	uint32_t equal; /* the last span and those of its times that it is around */
+	uint64_t *rows; /* for each row of the timeline, the end of its last span */
+	uint32_t nrows;
 };
 
 /* ---- stacks (flame.c) ---- */
@@ -176,9 +180,23 @@ void page_begin(struct page *p, unsigned parts, unsigned side);
 bool page_batch(struct page *p, const struct batch *b);
 bool page_end(struct page *p);
 
-/* ---- the steps of page_batch() ---- */
+/* ---- the steps of page_batch() (sketch.c); bool: false on OOM ---- */
 
 void page_add_saturating(uint64_t *sum, uint64_t ns);
+
+/* Extends the time of the page to `until`. */
+void sketch_reach(struct page *p, uint64_t until);
+
+bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth);
+
+/* Adds a period of a track, in which a span of this name is the innermost. */
+bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
+                  bool waiting);
+
+/* Adds self time of a name to the balance. */
+bool sketch_self(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
+
+bool sketch_counters(struct page *p, const struct batch *b, const struct event *e);
 
 /* Keeps at most `max` spans: the longest in equal parts of the time of each track. */
 void sketch_thin(struct page *p, uint32_t max);

@@ -10,11 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/call_stack.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
 
 #define LEAST_BINS 256U /* PAGE_ALL_BINS does not reduce the bins of the whole time below it */
+
+void page_add_saturating(uint64_t *sum, uint64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = UINT64_MAX;
+}
 
 /* ---- bins ---- */
 
@@ -106,8 +111,7 @@ void sketch_coarsen(struct page *p, unsigned by)
 	}
 }
 
-/* Extends the time of the page to `until`. */
-static void sketch_reach(struct page *p, uint64_t until)
+void sketch_reach(struct page *p, uint64_t until)
 {
 	unsigned by = 0;
 
@@ -136,8 +140,8 @@ static struct page_bin *bin_at(struct page *p, struct page_track *k, uint64_t bi
 	return &k->bins[at];
 }
 
-static bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
-                         bool waiting)
+bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
+                  bool waiting)
 {
 	struct page_track *const k = &p->tracks[track->index];
 	const uint32_t category = name == PAGE_NAME_OTHER ? NAMES_MAX : p->names.names[name].with;
@@ -244,7 +248,7 @@ void sketch_thin(struct page *p, uint32_t max)
 	}
 }
 
-static bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth)
+bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth)
 {
 	struct page_track *const k = &p->tracks[e->track->index];
 
@@ -318,7 +322,7 @@ static bool add_value(struct page *p, struct page_series *s, uint64_t ts, double
 	return true;
 }
 
-static bool counters_add(struct page *p, const struct batch *b, const struct event *e)
+bool sketch_counters(struct page *p, const struct batch *b, const struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
@@ -358,7 +362,7 @@ static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, u
 	return true;
 }
 
-static bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns)
+bool sketch_self(struct page *p, const struct track *track, uint32_t name, uint64_t ns)
 {
 	const struct track *const process = track_process(track);
 
@@ -488,249 +492,4 @@ bool matrix_html(struct text *t, const struct page *p)
 	columns_free(&c);
 	free(m);
 	return !t->failed;
-}
-
-/* ---- events ---- */
-
-/*
- * Each span is a node of the tree of stacks, below the innermost span around it.  Time in which the span is
- * the innermost one of its track (stats/tables/open.h) is added to the node, to the bins of the track and to
- * the matrix.
- */
-
-void page_add_saturating(uint64_t *sum, uint64_t ns)
-{
-	if (__builtin_add_overflow(*sum, ns, sum))
-		*sum = UINT64_MAX;
-}
-
-/* `what` of an open span: name << 36 | the node of the span around it << 18 | node << 1 | waiting. */
-#define WHAT_NODE (PAGE_NODES - 1)
-
-static uint32_t node_of(uint64_t what)
-{
-	return (uint32_t)(what >> 1) & WHAT_NODE;
-}
-
-static uint32_t node_around(uint64_t what)
-{
-	return (uint32_t)(what >> 18) & WHAT_NODE;
-}
-
-static struct page_node *spans_of(const struct page *p)
-{
-	return p->flames[PLAN_STACK_ANY].nodes;
-}
-
-static uint32_t span_node(struct page *p, uint32_t parent, uint32_t name)
-{
-	return flame_node(p, &p->flames[PLAN_STACK_ANY], parent, name);
-}
-
-/* Adds a period of a track. */
-static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
-{
-	struct page *const p = ctx;
-	const uint32_t name = (uint32_t)(what >> 36), node = node_of(what);
-	const bool waiting = (what & 1) != 0;
-
-	if (what == ACTIVITY_IDLE || p->no_memory)
-		return;
-	if ((p->parts & PAGE_STACKS) != 0)
-		page_add_saturating(waiting ? &spans_of(p)[node].waiting[p->side]
-		                            : &spans_of(p)[node].self[p->side],
-		                    to - from);
-	if ((p->parts & PAGE_TIME) == 0)
-		return;
-	p->no_memory |= !sketch_spent(p, track, from, to, name, waiting) ||
-	                (!waiting && !matrix_add(p, track, name, to - from));
-}
-
-void page_init(struct page *p)
-{
-	*p = (struct page){ .no_memory = false };
-	names_init(&p->names, &p->text);
-	names_init(&p->categories, &p->text);
-	names_init(&p->frames, &p->frame_text);
-	for (unsigned i = 0; i < PAGE_FLAMES; i++) {
-		struct page_flame *const f = &p->flames[i];
-		if (!array_reserve(&f->nodes, 0, &f->nodes_cap, sizeof *f->nodes))
-			p->no_memory = true;
-		else
-			f->nodes[f->nnodes++] = (struct page_node){ .name = PAGE_NAME_OTHER };
-	}
-}
-
-void page_free(struct page *p)
-{
-	for (uint32_t i = 0; i < p->ntracks; i++) {
-		free(p->tracks[i].bins);
-		free(p->tracks[i].spans);
-	}
-	for (uint32_t i = 0; i < p->nseries; i++)
-		free(p->series[i].bins);
-	for (int i = 0; i < 2; i++) {
-		table64_free(&p->cell_of[i]);
-		free(p->cells[i]);
-	}
-	activity_free(&p->activity);
-	names_free(&p->names);
-	names_free(&p->categories);
-	names_free(&p->frames);
-	for (unsigned i = 0; i < PAGE_FLAMES; i++) {
-		table64_free(&p->flames[i].node_of);
-		free(p->flames[i].nodes);
-	}
-	table64_free(&p->series_of);
-	free(p->series);
-	free(p->tracks);
-	free(p->units);
-	arena_free(&p->text);
-	arena_free(&p->frame_text);
-}
-
-void page_begin(struct page *p, unsigned parts, unsigned side)
-{
-	activity_free(&p->activity);
-	p->activity = (struct activity){ .spent = spent, .ctx = p };
-	memset(p->known, 0, sizeof p->known); /* its keys are classes and texts of one trace */
-	p->parts = parts;
-	p->side = side;
-	p->two_sides |= side == PAGE_OLD;
-}
-
-/* *name: the index of a span's name, or PAGE_NAME_OTHER.  Returns false on OOM. */
-static bool name_of(struct page *p, const struct event *e, uint32_t *name)
-{
-	const struct stats_known key = stats_known_key(e->name, e->cls);
-	bool found;
-	struct stats_known *const k = stats_known_slot(p->known, &key, e->name, &found);
-
-	if (found) {
-		*name = k->name;
-		return true;
-	}
-	const struct slice category = event_category(e);
-	const uint32_t c = names_index(&p->categories, category.p != NULL ? category : SLICE_LIT(""), 0);
-	if (c == NAMES_FAILED)
-		return false;
-	*name = names_index(&p->names, e->name, c == NAMES_OTHER ? NAMES_MAX : c);
-	if (*name == NAMES_FAILED)
-		return false;
-	if (*name == NAMES_OTHER)
-		*name = PAGE_NAME_OTHER;
-	if (*name != PAGE_NAME_OTHER || (e->name.flags & SLICE_STAYS) != 0)
-		stats_known_set(k, key, &p->names, *name);
-	return true;
-}
-
-/* Returns the open spans of a track; NULL: it has had no span yet. */
-static const struct activity_track *open_spans(const struct page *p, uint32_t track)
-{
-	return track < p->activity.ntracks && p->activity.tracks[track].track != NULL
-	           ? &p->activity.tracks[track]
-	           : NULL;
-}
-
-/* Spans of the same times that contain each other; further ones are inside.  Each makes up to 16 nodes. */
-#define MAX_AROUND 16
-
-/* Whether a span belongs between the innermost open one, which has the same times, and the span around that:
- * of equal spans the later contains the earlier. */
-static bool is_around(const struct page *p, const struct activity_track *open, const struct event *e)
-{
-	const struct activity_span *const last =
-	    open != NULL && open->n > 0 ? &open->open[open->n - 1] : NULL;
-
-	return last != NULL && last->start == e->ts && last->end == event_end(e) &&
-	       (e->flags & EVENT_INNER) == 0 &&
-	       spans_of(p)[node_of(last->what)].depth - spans_of(p)[node_around(last->what)].depth <
-	           MAX_AROUND;
-}
-
-/* No time of these spans has passed yet, so only counts move. */
-static void put_around(struct page *p, struct activity_span *inner, uint32_t name)
-{
-	const uint32_t around = node_around(inner->what);
-	uint32_t chain[MAX_AROUND], n = 0, to = span_node(p, around, name);
-
-	page_add_saturating(&spans_of(p)[to].count[p->side], 1);
-	for (uint32_t i = node_of(inner->what); i != around; i = spans_of(p)[i].parent)
-		chain[n++] = i;
-	while (n > 0) {
-		struct page_node *const from = &spans_of(p)[chain[--n]];
-		from->count[p->side]--;
-		to = span_node(p, to, from->name);
-		page_add_saturating(&spans_of(p)[to].count[p->side], 1);
-	}
-	inner->what = (inner->what & ~((uint64_t)WHAT_NODE << 1)) | (uint64_t)to << 1;
-}
-
-static bool add_span(struct page *p, const struct event *e)
-{
-	const uint32_t index = e->track->index;
-	const uint64_t end = event_end(e);
-	uint32_t name, depth = 0, parent = 0;
-
-	if (!name_of(p, e, &name))
-		return false;
-	if ((p->parts & PAGE_TIME) != 0) {
-		if (!array_reach(&p->tracks, &p->ntracks, index, sizeof *p->tracks))
-			return false;
-		p->nwith_spans += p->tracks[index].track == NULL;
-		p->tracks[index].track = e->track;
-	}
-	if (open_spans(p, index) != NULL)
-		activity_advance(&p->activity, index, e->ts);
-	const struct activity_track *const open = open_spans(p, index);
-	if (open != NULL) {
-		for (depth = open->n; depth > 0 && open->open[depth - 1].end < end;)
-			depth--;
-		parent = depth > 0 ? node_of(open->open[depth - 1].what) : 0;
-		depth = open->n < UINT16_MAX ? open->n : UINT16_MAX;
-	}
-	uint32_t node = 0;
-	if ((p->parts & PAGE_STACKS) != 0 && is_around(p, open, e)) {
-		put_around(p, &open->open[open->n - 1], name);
-	} else if ((p->parts & PAGE_STACKS) != 0) {
-		node = span_node(p, parent, name);
-		page_add_saturating(&spans_of(p)[node].count[p->side], 1);
-	}
-	return ((p->parts & PAGE_TIME) == 0 || sketch_span(p, e, name, depth)) &&
-	       activity_add(&p->activity, e->track, e->ts, end,
-	                    (uint64_t)name << 36 | (uint64_t)parent << 18 | (uint64_t)node << 1 |
-	                        event_is_waiting(e),
-	                    (e->flags & EVENT_INNER) != 0);
-}
-
-bool page_batch(struct page *p, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct event *const e = &b->events[i];
-		bool ok = true;
-		if (e->phase == PHASE_STRUCTURE || (e->flags & EVENT_LEFT_OUT) != 0)
-			continue;
-		if ((p->parts & PAGE_TIME) != 0) {
-			if (!p->any)
-				p->first_ns = p->last_ns = e->ts;
-			p->any = true;
-			sketch_reach(p, event_end(e));
-		}
-		if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
-			ok = add_span(p, e);
-		else if (e->phase == PHASE_COUNTER && (p->parts & PAGE_TIME) != 0)
-			ok = counters_add(p, b, e);
-		else if (e->phase == PHASE_INSTANT && (p->parts & PAGE_STACKS) != 0 &&
-		         call_stack_of_class(e->cls))
-			ok = flame_sample(p, b, e);
-		if (!ok || p->no_memory)
-			return false;
-	}
-	return true;
-}
-
-bool page_end(struct page *p)
-{
-	activity_end(&p->activity);
-	return !p->no_memory && !p->text.failed && !p->frame_text.failed;
 }

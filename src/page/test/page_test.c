@@ -170,7 +170,10 @@ Test(page, of_equal_spans_the_later_is_around_the_earlier)
 	static const struct {
 		uint64_t ts, dur;
 		const char *name;
-	} spans[] = { { 0, 20, "p" }, { 5, 15, "a" }, { 5, 15, "b" }, { 5, 15, "c" }, { 7, 3, "k" } };
+		uint16_t row; /* of the timeline */
+	} spans[] = {
+		{ 0, 20, "p", 0 }, { 5, 15, "a", 3 }, { 5, 15, "b", 2 }, { 5, 15, "c", 1 }, { 7, 3, "k", 4 }
+	};
 	struct event e[5];
 	const struct batch b = { .events = e, .n = 5 };
 	struct page p;
@@ -183,9 +186,12 @@ Test(page, of_equal_spans_the_later_is_around_the_earlier)
 			               .track = &track,
 			               .phase = PHASE_SPAN };
 	page_init(&p);
-	page_begin(&p, PAGE_STACKS, PAGE_NEW);
+	page_begin(&p, PAGE_TIME | PAGE_STACKS, PAGE_NEW);
 	cr_assert(page_batch(&p, &b));
 	cr_assert(page_end(&p));
+	for (uint32_t i = 0; i < 5; i++)
+		cr_assert_eq(p.tracks[0].spans[i].depth, spans[i].row, "%s", spans[i].name);
+	cr_assert_eq(p.tracks[0].depth, 4);
 	static const struct {
 		const char *stack;
 		uint64_t self;
@@ -201,6 +207,39 @@ Test(page, of_equal_spans_the_later_is_around_the_earlier)
 	for (uint32_t i = 1; i < p.flames[PLAN_STACK_ANY].nnodes; i++)
 		count += p.flames[PLAN_STACK_ANY].nodes[i].count[PAGE_NEW];
 	cr_assert_eq(count, 5);
+	page_free(&p);
+}
+
+/* A span that ends with the one around it covers it for the rest of its time. */
+Test(page, rows_of_the_timeline)
+{
+	struct class plain = { .category = slice_str("c") };
+	struct track track = { .index = 0, .kind = TRACK_THREAD, .name = slice_str("t") };
+	static const struct {
+		uint64_t ts, dur;
+		uint16_t row;
+	} spans[] = { { 0, 100, 0 }, { 10, 90, 1 },  { 20, 5, 2 },  { 30, 40, 2 }, { 40, 30, 3 },
+		      { 50, 10, 4 }, { 55, 10, 5 },  { 62, 6, 4 },  { 66, 2, 5 },  { 90, 20, 2 },
+		      { 95, 1, 3 },  { 105, 10, 0 }, { 112, 10, 1 } };
+	enum { N = sizeof spans / sizeof *spans };
+	struct event e[N];
+	const struct batch b = { .events = e, .n = N };
+	struct page p;
+
+	for (uint32_t i = 0; i < N; i++)
+		e[i] = (struct event){ .ts = spans[i].ts,
+			               .dur = spans[i].dur,
+			               .name = SLICE_LIT("a"),
+			               .cls = &plain,
+			               .track = &track,
+			               .phase = PHASE_SPAN };
+	page_init(&p);
+	page_begin(&p, PAGE_TIME, PAGE_NEW);
+	cr_assert(page_batch(&p, &b));
+	cr_assert(page_end(&p));
+	for (uint32_t i = 0; i < N; i++)
+		cr_expect_eq(p.tracks[0].spans[i].depth, spans[i].row, "%u: %u", i,
+		             p.tracks[0].spans[i].depth);
 	page_free(&p);
 }
 
