@@ -272,17 +272,23 @@ static bool choose_tracks(struct data *d)
 	return true;
 }
 
-static void put_tracks(struct data *d)
+static bool put_tracks(struct data *d)
 {
 	const struct page *const p = d->page;
 	const uint64_t first = p->first_ns >> p->shift;
+	const struct track **const tracks = calloc((size_t)p->ntracks + 1, sizeof *tracks);
+	struct track_labels labels = { .of = NULL };
 
+	for (uint32_t i = 0; tracks != NULL && i < p->ntracks; i++)
+		tracks[i] = p->tracks[i].track;
+	const bool ok = tracks != NULL && track_labels_make(&labels, tracks, p->ntracks);
+	free(tracks);
 	json_out_begin(&d->o, "tracks", "[");
-	for (uint32_t i = 0; i < d->ntracks; i++) {
+	for (uint32_t i = 0; ok && i < d->ntracks; i++) {
 		const struct page_track *const k = &p->tracks[d->tracks[i]];
 		json_out_begin_after(&d->o, "\n", NULL, "[");
-		put_text(d, NULL, track_process(k->track)->name);
-		put_text(d, NULL, k->track->name);
+		put_text(d, NULL, labels.of[track_process(k->track)->index]);
+		put_text(d, NULL, labels.of[k->track->index]);
 		put_number(d, NULL, total_of(k->busy));
 		put_number(d, NULL, total_of(k->waiting));
 		json_out_u64(&d->o, NULL, k->count);
@@ -294,6 +300,8 @@ static void put_tracks(struct data *d)
 	}
 	json_out_end(&d->o, "]");
 	json_out_u64(&d->o, "all_tracks", p->nwith_spans);
+	track_labels_free(&labels);
+	return ok;
 }
 
 /* ---- planes ---- */
@@ -611,14 +619,14 @@ static bool put_matrix(struct data *d)
 	struct matrix *const m = malloc(sizeof *m);
 
 	if (m == NULL || !matrix_make(m, d->page)) {
-		free(m);
+		matrix_free(m);
 		return false;
 	}
 	json_out_begin(&d->o, "matrix", "{");
 	json_out_string(&d->o, "unit", m->by_process ? "process" : "thread");
 	json_out_begin(&d->o, "columns", "[");
 	for (uint32_t k = 0; k < m->ncolumns; k++)
-		put_text(d, NULL, m->columns[k]->name);
+		put_text(d, NULL, m->labels[m->columns[k]->index]);
 	json_out_end(&d->o, "]");
 	json_out_begin(&d->o, "rows", "[");
 	for (uint32_t i = 0; i < m->nrows; i++) {
@@ -629,7 +637,7 @@ static bool put_matrix(struct data *d)
 		json_out_end(&d->o, "]");
 	}
 	json_out_end(&d->o, "]}");
-	free(m);
+	matrix_free(m);
 	return true;
 }
 
@@ -666,8 +674,7 @@ static bool put_all(struct data *d)
 	put_number(d, "length", p->last_ns - p->first_ns);
 	text_printf(json_out_value(&d->o, "bin"), "%.0f", ldexp(1, (int)p->shift));
 	put_number(d, "offset", p->first_ns - (p->first_ns >> p->shift << p->shift));
-	put_tracks(d);
-	const bool ok = put_planes(d);
+	const bool ok = put_tracks(d) && put_planes(d);
 	put_spans(d);
 	if (!ok || !put_stacks(d))
 		return false;

@@ -225,9 +225,12 @@ struct matrix {
 	const struct track *columns[MATRIX_COLUMNS];
 	uint64_t ns[MATRIX_ROWS][MATRIX_COLUMNS];
 	struct matrix_sum sums[MATRIX_ROWS]; /* of each row, over all units */
+	struct slice *labels;                /* of units, by index of the track */
+	struct arena text;
 };
 
-bool matrix_make(struct matrix *m, const struct page *p);
+bool matrix_make(struct matrix *m, const struct page *p); /* m is from malloc(); matrix_free() in any case */
+void matrix_free(struct matrix *m);                       /* m may be NULL */
 bool matrix_html(struct text *t, const struct page *p);
 
 struct slice page_name(const struct page *p, uint32_t name);

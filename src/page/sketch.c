@@ -422,14 +422,18 @@ bool matrix_make(struct matrix *m, const struct page *p)
 	const unsigned which = has_several_processes(p) ? 0 : 1;
 	struct matrix_sum *const units = calloc((size_t)p->nunits + 1, sizeof *units),
 	                         *const names = calloc((size_t)PAGE_NAME_OTHER + 1, sizeof *names);
-	const bool ok = units != NULL && names != NULL;
+	const struct track **const tracks = calloc((size_t)p->nunits + 1, sizeof *tracks);
+	bool ok = units != NULL && names != NULL && tracks != NULL;
 
 	*m = (struct matrix){ .by_process = which == 0 };
+	m->labels = calloc((size_t)p->nunits + 1, sizeof *m->labels);
 	for (uint32_t i = 0; ok && i < p->ncells[which]; i++) {
 		const struct page_cell *const c = &p->cells[which][i];
+		tracks[c->track] = p->units[c->track];
 		sum_add(units, p->nunits, c->track, c);
 		sum_add(names, PAGE_NAME_OTHER + 1, c->name, c);
 	}
+	ok = ok && m->labels != NULL && tracks_label(&m->text, tracks, p->nunits, m->labels);
 	if (ok) {
 		for (uint32_t i = 0; i < p->nunits; i++)
 			m->all_units += units[i].ns > 0;
@@ -447,9 +451,19 @@ bool matrix_make(struct matrix *m, const struct page *p)
 			m->ns[i][k] = at == TABLE_NONE ? 0 : p->cells[which][at].ns;
 		}
 	}
+	free(tracks);
 	free(units);
 	free(names);
 	return ok;
+}
+
+void matrix_free(struct matrix *m)
+{
+	if (m == NULL)
+		return;
+	free(m->labels);
+	arena_free(&m->text);
+	free(m);
 }
 
 struct slice page_name(const struct page *p, uint32_t name)
@@ -470,7 +484,7 @@ bool matrix_html(struct text *t, const struct page *p)
 	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
 
 	if (m == NULL || !matrix_make(m, p)) {
-		free(m);
+		matrix_free(m);
 		return false;
 	}
 	text_printf(t, "<p>Self time of a name in each of %u %s", (unsigned)m->all_units,
@@ -485,11 +499,11 @@ bool matrix_html(struct text *t, const struct page *p)
 		columns_time(&c, sum->ns / m->all_units);
 		text_printf(&c.text, "%.2f", (double)sum->most * m->all_units / (double)sum->ns);
 		columns_next(&c);
-		columns_name(&c, p->units[sum->most_in]->name);
+		columns_name(&c, m->labels[sum->most_in]);
 	}
 	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
 	             m->nrows);
 	columns_free(&c);
-	free(m);
+	matrix_free(m);
 	return !t->failed;
 }

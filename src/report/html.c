@@ -82,11 +82,12 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	text_printf(t, "<tr class=\"%s\"><td>%s</td><td>", level_name(f->level), level_name(f->level));
 	put_path(t, r, file->record->path);
 	if (f->line > 0)
-		text_printf(t, "</td><td>line %" PRIu64 ", byte %" PRIu64 "</td><td>", f->line, f->offset);
+		text_printf(t, "</td><td class=\"w\">line %" PRIu64 ", byte %" PRIu64 "</td><td>", f->line,
+		            f->offset);
 	else
-		text_printf(t, "</td><td>byte %" PRIu64 "</td><td>", f->offset);
+		text_printf(t, "</td><td class=\"w\">byte %" PRIu64 "</td><td>", f->offset);
 	put_visible(t, f->message);
-	text_str(t, "</td><td>");
+	text_str(t, "</td><td class=\"w\">");
 	put_visible(t, f->rule->id);
 	text_str(t, "</td></tr>\n");
 	r->failed |= t->failed;

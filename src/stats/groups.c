@@ -519,6 +519,63 @@ bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n
 	return ok;
 }
 
+/* Sets `repeated` to the tracks that have the name of another one of their process. */
+static bool find_repeated(struct arena *a, const struct track *const *tracks, uint32_t n,
+                          const struct track **repeated)
+{
+	struct tabletext first = { .slots = NULL }; /* process and name -> index of a track */
+	struct text key = { .p = NULL };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < n; i++) {
+		if (tracks[i] == NULL || track_process(tracks[i]) == tracks[i])
+			continue;
+		text_clear(&key);
+		text_printf(&key, "%" PRIu32 " ", track_process(tracks[i])->index);
+		text_slice(&key, tracks[i]->name);
+		const struct slice own = arena_copy(a, slice_of(key.p, key.n));
+		const uint32_t at = own.p != NULL ? tabletext_get(&first, own) : TABLE_NONE;
+		ok = !key.failed && own.p != NULL && (at != TABLE_NONE || tabletext_put(&first, own, i));
+		if (ok && at != TABLE_NONE) {
+			repeated[at] = tracks[at];
+			repeated[i] = tracks[i];
+		}
+	}
+	tabletext_free(&first);
+	text_free(&key);
+	return ok;
+}
+
+bool track_labels_make(struct track_labels *l, const struct track *const *tracks, uint32_t n)
+{
+	uint32_t all = n;
+
+	*l = (struct track_labels){ .of = NULL };
+	for (uint32_t i = 0; i < n; i++)
+		if (tracks[i] != NULL && track_process(tracks[i])->index >= all)
+			all = track_process(tracks[i])->index + 1;
+	const struct track **const some = calloc((size_t)all + 1, sizeof *some);
+	l->of = calloc((size_t)all + 1, sizeof *l->of);
+	bool ok = some != NULL && l->of != NULL;
+	if (ok) {
+		copy_names(tracks, n, l->of);
+		for (uint32_t i = 0; i < n; i++)
+			if (tracks[i] != NULL)
+				some[track_process(tracks[i])->index] = track_process(tracks[i]);
+		ok = tracks_label(&l->text, some, all, l->of);
+		memset(some, 0, all * sizeof *some);
+		ok = ok && find_repeated(&l->text, tracks, n, some) && tracks_label(&l->text, some, n, l->of);
+	}
+	free(some);
+	return ok;
+}
+
+void track_labels_free(struct track_labels *l)
+{
+	free(l->of);
+	arena_free(&l->text);
+}
+
 bool groups_label(struct stats *s)
 {
 	for (unsigned i = 0; i < s->by.n; i++) {

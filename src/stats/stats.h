@@ -356,6 +356,18 @@ bool groups_lacks_field(const struct stats *s, unsigned i);
 /* Sets labels to names of tracks; id, process and host are added to equal ones.  NULL tracks are skipped. */
 bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels);
 
+/* Labels of tracks and of their processes, by index of the track: their names; parts are added as above to
+ * those of processes, and of tracks of one process, that are equal. */
+struct track_labels {
+	struct arena text;
+	struct slice *of; /* borrows names of tracks */
+};
+
+/* `tracks` is by index; NULL tracks are skipped.  Call track_labels_free() in any case.  Returns false on
+ * OOM. */
+bool track_labels_make(struct track_labels *l, const struct track *const *tracks, uint32_t n);
+void track_labels_free(struct track_labels *l);
+
 /* Labels the tracks that are values, after the last batch. */
 bool groups_label(struct stats *s);
 

@@ -294,17 +294,18 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 	text_free(&visible);
 }
 
-static bool put_gaps(const struct share_table *h, struct cells *c, const struct share_row *rows, size_t n)
+static bool put_gaps(const struct share_table *h, struct cells *c, const struct share_row *rows, size_t n,
+                     const struct track_labels *labels)
 {
-	cells_begin(c, "longest gaps", "gaps", gap_heads, sizeof gap_heads / sizeof *gap_heads);
+	cells_begin(c, "longest gaps of each track", "gaps", gap_heads, sizeof gap_heads / sizeof *gap_heads);
 	for (size_t i = 0; i < n; i++) {
 		const struct longest_group *const g = longest_of(&h->gaps, rows[i].track->index);
 		for (uint32_t k = 0; k < g->n; k++) {
 			cells_row(c);
 			cells_time(c, g->list[k].length);
 			cells_at(c, g->list[k].ts);
-			cells_name(c, track_process(rows[i].track)->name);
-			cells_name(c, rows[i].track->name);
+			cells_name(c, labels->of[track_process(rows[i].track)->index]);
+			cells_name(c, labels->of[rows[i].track->index]);
 			put_names(h, c, &g->list[k]);
 		}
 	}
@@ -314,32 +315,42 @@ static bool put_gaps(const struct share_table *h, struct cells *c, const struct 
 bool share_put(const struct share_table *h, struct cells *c)
 {
 	struct share_row *const rows = malloc(((size_t)h->ntracks + 1) * sizeof *rows);
+	const struct track **const tracks = calloc((size_t)h->ntracks + 1, sizeof *tracks);
 	const uint64_t whole = h->last_ns - h->first_ns;
+	struct track_labels labels = { .of = NULL };
 	size_t n = 0;
 
-	if (rows == NULL)
-		return false;
-	for (uint32_t i = 0; i < h->ntracks; i++)
-		if (h->tracks[i].selected)
+	for (uint32_t i = 0; rows != NULL && tracks != NULL && i < h->ntracks; i++)
+		if (h->tracks[i].selected) {
 			rows[n++] = (struct share_row){ h->tracks[i].track, total_of(h->tracks[i].busy),
 				                        total_of(h->tracks[i].waiting) };
+			tracks[i] = h->tracks[i].track;
+		}
+	if (rows == NULL || tracks == NULL || !track_labels_make(&labels, tracks, h->ntracks)) {
+		track_labels_free(&labels);
+		free(tracks);
+		free(rows);
+		return false;
+	}
 	if (n > 0)
 		qsort(rows, n, sizeof *rows, busiest_first);
 	cells_begin(c, "time of tracks", "shares", heads, sizeof heads / sizeof *heads);
 	for (size_t i = 0; i < n; i++) {
 		cells_row(c);
-		cells_name(c, track_process(rows[i].track)->name);
-		cells_name(c, rows[i].track->name);
+		cells_name(c, labels.of[track_process(rows[i].track)->index]);
+		cells_name(c, labels.of[rows[i].track->index]);
 		put_time(c, rows[i].busy, whole, true);
 		put_time(c, rows[i].waiting, whole, false);
 		put_time(c, whole - rows[i].busy - rows[i].waiting, whole, false);
 	}
 	bool ok = cells_end(c);
 	if (ok && h->gaps.limit > 0 && c->form != CELLS_CSV)
-		ok = put_gaps(h, c, rows, n);
+		ok = put_gaps(h, c, rows, n, &labels);
 	if (h->activity.missed > 0)
 		cells_note(c, "not in the busy time, as too many spans are open: %" PRIu64,
 		           h->activity.missed);
+	track_labels_free(&labels);
+	free(tracks);
 	free(rows);
 	return ok;
 }

@@ -227,7 +227,7 @@ def check_share(t):
     tracks = sorted({s["track_index"] for s in t.spans}, key=lambda k: (-times[k][0], k))
     for row, k in zip(got["shares"], tracks, strict=True):
         what = f"{t.path}: share of {row}"
-        same(what, row["track"], t.tracks[k]["name"])
+        same_track(what, row["track"], t.tracks[k]["name"])
         same(what, (row["busy_ns"], row["waiting_ns"]), tuple(times[k]))
         same(what, row["idle_ns"], last - t.first - sum(times[k]))
     rows = iter(got["gaps"])
