@@ -187,10 +187,10 @@ function fit(c, text, width) {
 	return low > 0 ? shortened(text, low) : '';
 }
 
-// Two texts cut to a width: the second one, unless the first takes more than three quarters.
+// Two texts cut to a width: the second one; it is left out if the first takes more than three quarters.
 function fitPair(c, first, second, width) {
 	const taken = c.measureText(first).width;
-	return taken > width * 3 / 4 ? fit(c, first + second, width) : first + fit(c, second, width - taken);
+	return taken > width * 3 / 4 ? fit(c, first, width) : first + fit(c, second, width - taken);
 }
 
 const shortened = (text, n) => text.slice(0, Math.ceil(n / 3)) + '…' + text.slice(text.length - Math.floor(n * 2 / 3));
@@ -459,7 +459,7 @@ function timeline(place, tracks) {
 			c.fillStyle = colors.front;
 			const withProcess = t.process !== t.name && (t.process !== process || strip >= 12);
 			process = t.process;
-			c.fillText(withProcess ? fitPair(c, t.name + ' · ', t.process, left - 8) : fit(c, t.name, left - 8), 4, y + strip / 2 + 1);
+			c.fillText(withProcess ? fitPair(c, t.name, ' · ' + t.process, left - 8) : fit(c, t.name, left - 8), 4, y + strip / 2 + 1);
 		});
 	}
 
@@ -668,6 +668,15 @@ function flame(place, of) {
 			last[nodes[i].parent] = Math.max(last[nodes[i].parent], last[i]);
 	}
 
+	// The depth of the deepest box that is wide enough to have a row.
+	function deepestOf(from, to) {
+		let deepest = 0;
+		for (let i = from; i < to; i++)
+			if (wide(nodes[i]) * 200 >= whole())
+				deepest = Math.max(deepest, nodes[i].depth);
+		return deepest;
+	}
+
 	function fillOf(n, match) {
 		if (data.two_sides) {
 			const a = n.old / (sums.old || 1), b = n.total / (sums.all || 1), part = Math.abs(b - a) / Math.max(a, b, 1e-9);
@@ -678,11 +687,7 @@ function flame(place, of) {
 	}
 
 	function draw() {
-		const from = Math.max(zoomed, 0), to = zoomed >= 0 ? last[zoomed] : nodes.length;
-		let deepest = 0;
-		for (let i = from; i < to; i++)
-			if (wide(nodes[i]) * 200 >= whole())
-				deepest = Math.max(deepest, nodes[i].depth);
+		const from = Math.max(zoomed, 0), to = zoomed >= 0 ? last[zoomed] : nodes.length, deepest = deepestOf(from, to);
 		top = Math.max(0, Math.min(zoomed >= 0 ? nodes[zoomed].depth - 3 : 0, deepest + 1 - ROWS_OF_BOXES));
 		rows = Math.max(rows, Math.min(deepest + 1 - top, ROWS_OF_BOXES));
 		const c = contextOf(s, Math.max(40, rows * 19 + 2)), scale = s.width / (whole() || 1);
@@ -729,8 +734,10 @@ function flame(place, of) {
 
 	function linesOf(n) {
 		const lines = [data.names[n.name], `total ${amount(n.total)}, ${percent(n.total / (sums.all || 1))}`, `self ${amount(n.self)}`];
+		if (n.waiting > 0)
+			lines.push(`waiting ${exact(n.waiting)}`);
 		if (!sampled)
-			lines.push(`waiting ${exact(n.waiting)}`, `${number(n.count)} spans`);
+			lines.push(`${number(n.count)} spans`);
 		if (data.two_sides)
 			lines.push(`old total ${amount(n.old)}, ${percent(n.old / (sums.old || 1))}`, `old self ${amount(n.oldSelf)}`);
 		return lines;
@@ -805,12 +812,14 @@ function flame(place, of) {
 		soon(draw, e);
 	});
 	side.addEventListener('change', e => soon(draw, e));
+	const waiting = nodes.some(n => n.waiting + n.oldWaiting > 0), row = Math.min(deepestOf(0, nodes.length) + 1, ROWS_OF_BOXES);
+	const hidden = nodes.some(n => n.depth >= row);
 	place.append(make('p', {}, `${number(of.stacks_shown)} of ${number(of.stacks_all)} stacks; widths are ` +
 		(sampled ? 'samples in a frame and in those that it calls' : 'self times with those inside') +
 		(data.two_sides ? '; red boxes take a larger part of the new side, blue ones a smaller part.' : '.') +
-		' Zooming shows boxes that are deep inside narrow ones.'),
+		(hidden ? ' Zooming shows boxes that are deep inside narrow ones.' : '')),
 		make('div', { class: 'tools' }, search, button('Whole graph', e => zoomTo(-1, e)), ...(data.two_sides ? [side] : []),
-			...(sampled ? [] : [make('label', { for: 'stacks-waiting' }, waits, ' with waiting')]), found), s.box, s.note, s.help);
+			...(waiting ? [make('label', { for: 'stacks-waiting' }, waits, ' with waiting')] : []), found), s.box, s.note, s.help);
 	pictures.push(draw);
 }
 
