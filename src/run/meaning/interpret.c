@@ -48,11 +48,17 @@ static void interpret_learn(struct interpret *in, const struct batch *b, const s
 		add_facts(in, v);
 }
 
+/* Whether arrows of the plan are wanted. */
+static inline bool has_arrows(const struct interpret *in, const struct plan *m)
+{
+	return m->flow_name.p != NULL && in->spans && !in->no_arrows && in->others == NULL;
+}
+
 /* Adds the arrow ends of an event; none if the plan has no arrows, or nobody reads them. */
 static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                              const struct plan *m)
 {
-	if (m->flow_name.p == NULL || !in->spans || in->no_arrows || in->others != NULL)
+	if (!has_arrows(in, m))
 		return;
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
 	const struct value *const arrives = m->flow_in.p != NULL ? interpret_field(b, e, m->flow_in) : NULL;
@@ -75,7 +81,7 @@ static void interpret_arrows(struct interpret *in, const struct batch *b, struct
 /* ---- the cache of classes ---- */
 
 /* Kinds of events on the fast path, without fields. */
-enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
+enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END, SIMPLE_INSTANT };
 
 /* Properties common to all events of a class. */
 struct known_class {
@@ -88,6 +94,7 @@ struct known_class {
 	bool light;     /* the plan has only a fixed name and a phase */
 	bool plain;     /* not even these: nothing to do except for begins, ends and structure */
 	bool learns;    /* it has facts or an epoch */
+	bool direct;    /* simple, and steps_direct() finds its name and track */
 	struct steps *steps;
 };
 
@@ -114,6 +121,24 @@ void interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
+/* Finds whether the fast path can handle events of the class. */
+static void find_simple(const struct interpret *in, struct known_class *k)
+{
+	const struct plan *const m = k->m;
+
+	if (!in->spans || in->fields || m->async || m->named.p != NULL || k->learns || has_arrows(in, m))
+		return;
+	k->direct = !k->light && steps_are_direct(k->steps);
+	if (!k->light && !k->direct)
+		return;
+	if (m->phase == PLAN_BEGIN && (k->direct || k->name.p != NULL))
+		k->simple = SIMPLE_BEGIN;
+	else if (m->phase == PLAN_END && m->pair > 0)
+		k->simple = SIMPLE_END;
+	else if (m->phase == PLAN_INSTANT && (k->direct || k->name.p != NULL))
+		k->simple = SIMPLE_INSTANT;
+}
+
 static void compile_plan(struct interpret *in, struct known_class *k, const struct class *cls,
                          const struct plan *m)
 {
@@ -128,17 +153,13 @@ static void compile_plan(struct interpret *in, struct known_class *k, const stru
 	const bool fields = in->fields || class_needs_fields(cls);
 	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && fields) &&
 	           (plan.says & ~(unsigned)(CLASS_PLAN_FIXED_NAME | CLASS_PLAN_MORE)) == 0;
-	if (k->light && in->spans && !in->fields)
-		k->simple = m->phase == PLAN_BEGIN                ? SIMPLE_BEGIN
-		            : m->phase == PLAN_END && m->pair > 0 ? SIMPLE_END
-		                                                  : SIMPLE_NOT;
-	if (k->light && k->simple == SIMPLE_BEGIN && k->name.p == NULL)
-		k->simple = SIMPLE_NOT;
 	k->plain =
 	    k->light && m->phase == PLAN_AS_READ && k->name.p == NULL && (cls->nparts == 0 || !in->fields);
 	k->learns = m->epoch.p != NULL || m->facts.p != NULL;
 	if ((k->steps = steps_compile(&in->arena, m, k->name, fields, in->fields)) == NULL)
 		k->m = NULL;
+	else
+		find_simple(in, k);
 }
 
 static void compile_plans(struct interpret *in, struct known_class *k, const struct class *cls)
@@ -461,12 +482,47 @@ static inline void note_other(struct interpret *in, const struct batch *b, uint3
 	in->others[i] = offset;
 }
 
-/* Returns true for events without a plan, or with one that changes nothing, if no track has open spans. */
-static inline bool has_nothing_to_do(const struct interpret *in, const struct known_class *k,
-                                     const struct event *e)
+/* Returns true for events without a plan, or with one that changes nothing. */
+static inline bool has_nothing_to_do(const struct known_class *k, const struct event *e)
 {
-	return (k->m == NULL || (k->plain && e->phase != PHASE_STRUCTURE)) && in->pairing.ntracks == 0 &&
-	       e->phase != PHASE_BEGIN && e->phase != PHASE_END;
+	return (k->m == NULL || (k->plain && e->phase != PHASE_STRUCTURE)) && e->phase != PHASE_BEGIN &&
+	       e->phase != PHASE_END;
+}
+
+/* Applies a simple plan to the i-th event, and writes the event that is kept to place *n.  Returns false,
+ * without effect, if it does not qualify. */
+static inline __attribute__((always_inline)) bool
+apply_simple(struct interpret *in, struct batch *b, uint32_t i, const struct known_class *k, uint32_t *n)
+{
+	struct event *const e = &b->events[i];
+	const struct track *const own = e->track;
+	const uint64_t offset = e->offset;
+	struct slice name = k->name;
+	struct stepped found = { .key = 0 };
+
+	if (k->direct) {
+		if (!steps_direct(in, b, e, k->steps, k->simple != SIMPLE_END ? &name : NULL, &found))
+			return false;
+		pairing_see(&in->pairing, own, e->ts);
+		e->track = found.track;
+	}
+	if (k->simple == SIMPLE_BEGIN) {
+		if (pairing_begin_fast(&in->pairing, e, name, k->pair, found.key))
+			return true;
+	} else if (k->simple == SIMPLE_END) {
+		if (pairing_end_fast(&in->pairing, e, k->pair, found.key, &b->events[*n])) {
+			note_other(in, b, (*n)++, offset);
+			return true;
+		}
+	} else if (e->phase == PHASE_INSTANT) {
+		pairing_see(&in->pairing, e->track, e->ts);
+		e->name = name;
+		move(b, *n, i);
+		note_other(in, b, (*n)++, offset);
+		return true;
+	}
+	e->track = own;
+	return false;
 }
 
 /* The fast path, from the i-th event on, as long as events qualify.  *n: number of events kept. */
@@ -483,14 +539,10 @@ static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uin
 			k = known_class_of(in, cls = e->cls);
 		if (k == NULL || e->track == NULL)
 			break;
-		if (k->simple == SIMPLE_BEGIN) {
-			if (!pairing_begin_fast(&in->pairing, e, k->name, k->pair, 0))
+		if (k->simple != SIMPLE_NOT) {
+			if (!apply_simple(in, b, i, k, &to))
 				break;
-		} else if (k->simple == SIMPLE_END) {
-			if (!pairing_end_fast(&in->pairing, e, k->pair, 0, &b->events[to]))
-				break;
-			note_other(in, b, to++, offset);
-		} else if (has_nothing_to_do(in, k, e)) {
+		} else if (has_nothing_to_do(k, e)) {
 			if (e->phase != PHASE_STRUCTURE)
 				pairing_see_span(&in->pairing, e);
 			move(b, to, i);

@@ -550,6 +550,16 @@ struct stepped {
 void steps_apply(struct interpret *in, struct batch *b, struct event *e, const struct steps *s, bool named,
                  struct stepped *to);
 
+/* Whether steps_direct() serves the plan: the events have no payload and define nothing, and one rule at most
+ * gives their track, by a field. */
+bool steps_are_direct(const struct steps *s);
+
+/* Finds the track, the key and, if `name` is not NULL, the name of an event, if the track is remembered and
+ * the name is the text of a field, or fixed, and outlives the batch.  Else returns false, and
+ * steps_apply() finds them.  The event is unchanged. */
+bool steps_direct(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
+                  struct slice *name, struct stepped *to);
+
 /* Sets the name of an event.  Its track, the scope of tables, must be set. */
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
                 const struct stepped *of);

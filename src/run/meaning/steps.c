@@ -536,6 +536,52 @@ void steps_apply(struct interpret *in, struct batch *b, struct event *e, const s
 	to->payload = g.payload;
 }
 
+bool steps_are_direct(const struct steps *s)
+{
+	const struct plan *const m = s->plan;
+	const struct step_ref *const name = m->nnames > 0 ? &s->names[0] : NULL;
+
+	return !s->has_layout && m->ndefines == 0 && s->ntracks <= 1 &&
+	       (s->ntracks == 0 || s->tracks[0].number.plan->ntables == 0) &&
+	       (s->name.p != NULL || (name != NULL && name->plan != NULL && name->plan->ntables == 0));
+}
+
+bool steps_direct(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
+                  struct slice *name, struct stepped *to)
+{
+	static const struct value constant;
+	const struct stepping g = { in, b, e, s, NULL };
+	struct value space;
+	const struct value *v;
+
+	if (name != NULL)
+		*name = s->name;
+	if (name != NULL && s->name.p == NULL) {
+		v = value_of(&g, &s->names[0], &space);
+		if (v == NULL || v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0 || v->p == NULL)
+			return false;
+		*name = value_text(v);
+	}
+	to->key = 0;
+	if (s->plan->key.nfields > 0 &&
+	    ((v = value_of(&g, &s->key, &space)) == NULL || !interpret_number(v, &to->key)))
+		to->key = 0;
+	to->track = e->track;
+	if (s->ntracks == 0)
+		return true;
+	const struct step_track *const rule = &s->tracks[0];
+	const struct track *const base = rule->plan->child ? e->track : track_process(e->track);
+	v = &constant;
+	if ((rule->needs_id && value_of(&g, &rule->id, &space) == NULL) ||
+	    (rule->plan->number.nfields > 0 && (v = load(&g, &rule->number, 0, &space)) == NULL))
+		return true; /* no rule applies */
+	const struct known_track *const known = known_track(rule, base, v);
+	if (known == NULL || !is_known(known, base, v))
+		return false;
+	to->track = known->track;
+	return true;
+}
+
 void steps_name(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
                 const struct stepped *of)
 {
