@@ -89,8 +89,11 @@ struct reading_mode {
 	/* The consumer reads no names, texts or arrows of events, so they are not built.  Not with conditions
 	 * for names, or with WANT_FIELDS. */
 	bool unnamed;
-	bool unreported; /* its findings are not reported: if unnamed, readers need not find names either */
-	bool no_arrows;  /* the consumer reads fields, but no arrows */
+	/* The consumer reads no tracks and no arrows: tracks serve for pairing only. */
+	bool unplaced;
+	bool
+	    unreported; /* its findings are not reported: readers need not find names or tracks then either */
+	bool no_arrows; /* the consumer reads fields, but no arrows */
 	/* Gets the times of events that the reader does not make, if only the first and the last time of the
 	 * trace are wanted, by the built-in vocabulary; NULL: it makes all events. */
 	struct reader_range *range;

@@ -108,7 +108,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 
 	*r = (struct select_range){ .first = UINT64_MAX };
 	pass.read.want &= ~(unsigned)WANT_ORDER; /* streams have the same times in any order */
-	pass.read.unnamed = true;
+	pass.read.unnamed = pass.read.unplaced = true;
 	pass.take = extend_range;
 	pass.ended = note_epoch;
 	pass.ctx = r;
@@ -204,6 +204,7 @@ static bool make_marks(struct pipeline *p)
 	pass.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
 	pass.choice = (struct choice){ .marks = m, .select = scope != NULL ? scope : p->job->choice.select };
 	pass.read.unnamed = !select_reads_names(pass.choice.select);
+	pass.read.unplaced = !select_reads_tracks(pass.choice.select);
 	pass.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
 	pass.ended = take_selection;
 	pass.ctx = p;

@@ -74,14 +74,16 @@ struct vocab_chains {
 	struct table64 index;
 };
 
-/* The vocabulary without names of events: see vocab_unnamed(). */
-struct vocab_unnamed {
+/* The vocabulary without some parts: see vocab_reduced(). */
+struct vocab_reduced {
 	struct vocabulary base;
 	const struct vocab *of;
+	unsigned without; /* enum vocab_parts */
+	uint64_t tables;  /* bit of a table: what is left refers to it */
 	struct arena arena;
 	const struct plan **plans;
 	uint32_t n, cap;
-	struct table64 index; /* address of the plan with names -> index of plans[] */
+	struct table64 index; /* address of the whole plan -> index of plans[] */
 };
 
 struct vocab {
@@ -99,17 +101,19 @@ struct vocab {
 	struct tabletext exact_index; /* name -> index of exact.rows[], of the first pattern of this text */
 	struct slice tables[PLAN_MAX_TABLES];
 	uint32_t ntables;
-	uint64_t placing;               /* bit of a table: tracks, keys or definitions refer to it */
 	struct tabletext pairs, states; /* name -> number */
 	uint32_t nwords;                /* names in pairs and states together */
 	struct tabletext texts;         /* each text once, so equal field names mostly share a pointer */
 	struct vocab_names processes, threads;
 	struct vocab_chains *chains;   /* grows when classes are looked up */
-	struct vocab_unnamed *unnamed; /* likewise */
+	struct vocab_reduced *reduced; /* likewise; by what they are without */
 };
 
 /* rule.c: true if the meaning of an event depends on its fields. */
 bool vocab_needs_fields(const struct plan *m);
+
+/* rule.c: the tables that names, tracks, keys and definitions refer to, as bits. */
+uint64_t vocab_tables(const struct plan *m);
 
 /* ---- a file while it is read ---- */
 

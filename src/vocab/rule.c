@@ -611,11 +611,13 @@ static uint64_t tables_of(const struct plan_ref *r)
 	return bits;
 }
 
-/* The tables that tracks, keys and definitions refer to, as bits. */
-static uint64_t placing_tables(const struct plan *m)
+uint64_t vocab_tables(const struct plan *m)
 {
-	uint64_t bits = tables_of(&m->key);
+	uint64_t bits = tables_of(&m->key) | (m->has_series ? UINT64_C(1) << m->series : 0);
 
+	for (uint32_t i = 0; i < m->nnames; i++)
+		for (uint32_t k = 0; k < m->names[i].nparts; k++)
+			bits |= tables_of(&m->names[i].parts[k].ref);
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		bits |= tables_of(&m->tracks[i].id) | tables_of(&m->tracks[i].number);
 	for (uint32_t i = 0; i < m->ndefines; i++)
@@ -646,7 +648,6 @@ void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node)
 	if ((row->plan.phase == PLAN_STATE || row->plan.phase == PLAN_STATE_END) && row->plan.state == 0)
 		yaml_bad(&d->file, node, "the rule does not say which state: state is needed");
 	row->plan.needs_fields = vocab_needs_fields(&row->plan);
-	v->placing |= placing_tables(&row->plan);
 	if (array_reserve(&v->rows, v->nrows, &v->rows_cap, sizeof(struct vocab_row *)))
 		v->rows[v->nrows++] = row;
 	else

@@ -257,75 +257,127 @@ static const struct plan_template *track_name(const struct vocabulary *vocabular
 
 static const struct vocabulary_ops ops = { vocab_find, find_table, track_name };
 
-/* ---- the vocabulary without names of events ---- */
+/* ---- the vocabulary without some parts ---- */
 
-/* Returns a plan without what only names, arrows and sizes need; the plan itself if it has none of these, or
- * on OOM. */
-static const struct plan *without_names(struct vocab_unnamed *u, const struct plan *m)
+/* Whether the track of such events is needed by nothing but their track. */
+static bool stands_alone(const struct plan *m)
+{
+	return m->phase == PLAN_INSTANT && m->key.nfields == 0 && m->named.p == NULL;
+}
+
+/* Removes the number of a track that a table has, but not one that must be present. */
+static bool drop_numbers(struct arena *a, struct plan *m)
+{
+	struct plan_track *const tracks = arena_zalloc(a, m->ntracks, sizeof *tracks);
+
+	for (uint32_t i = 0; tracks != NULL && i < m->ntracks; i++) {
+		tracks[i] = m->tracks[i];
+		if (tracks[i].id.ntables > 0)
+			tracks[i].id = (struct plan_ref){ .nfields = 0 };
+	}
+	m->tracks = tracks;
+	return tracks != NULL;
+}
+
+/* Copies a plan without what only the parts, arrows and sizes need, except for definitions.  Returns false on
+ * OOM. */
+static bool reduce(const struct vocab_reduced *r, struct arena *a, const struct plan *m, struct plan *to)
+{
+	*to = *m;
+	to->nbytes = 0;
+	to->flow_name = to->flow_out = to->flow_in = (struct slice){ NULL, 0, 0 };
+	if ((r->without & VOCAB_NAMES) != 0)
+		to->nnames = 0;
+	if ((r->without & VOCAB_TRACKS) == 0 || r->of->states.used > 0)
+		return true;
+	if (stands_alone(m))
+		to->ntracks = 0;
+	return to->ntracks == 0 || drop_numbers(a, to);
+}
+
+/* Returns the reduced plan; the plan itself if nothing of it can be left out, or on OOM. */
+static const struct plan *reduced(struct vocab_reduced *r, const struct plan *m)
 {
 	if (!m->needs_fields || m->named.p != NULL || m->phase == PLAN_COUNTER)
 		return m;
-	struct plan *const to = arena_alloc(&u->arena, sizeof *to);
-	struct plan_define *const defines = arena_zalloc(&u->arena, m->ndefines, sizeof *defines);
-	if (to == NULL || u->arena.failed)
+	struct plan *const to = arena_alloc(&r->arena, sizeof *to);
+	struct plan_define *const defines = arena_zalloc(&r->arena, m->ndefines, sizeof *defines);
+	if (to == NULL || r->arena.failed || !reduce(r, &r->arena, m, to))
 		return m;
-	*to = *m;
-	to->nnames = to->nbytes = to->ndefines = 0;
-	to->flow_name = to->flow_out = to->flow_in = (struct slice){ NULL, 0, 0 };
+	to->ndefines = 0;
 	to->defines = defines;
 	for (uint32_t i = 0; i < m->ndefines; i++)
-		if ((u->of->placing >> m->defines[i].table & 1) != 0)
+		if ((r->tables >> m->defines[i].table & 1) != 0)
 			defines[to->ndefines++] = m->defines[i];
 	to->needs_fields = vocab_needs_fields(to);
 	return to;
 }
 
-static const struct plan *unnamed_find(const struct vocabulary *vocabulary, struct slice class_name,
+static const struct plan *reduced_find(const struct vocabulary *vocabulary, struct slice class_name,
                                        trace_has_field *has, const void *ctx)
 {
-	struct vocab_unnamed *const u = ((const struct vocab_unnamed *)vocabulary)->of->unnamed;
-	const struct plan *const m = vocab_find(&u->of->base, class_name, has, ctx);
-	const uint32_t known = m != NULL ? table64_get(&u->index, (uintptr_t)m) : TABLE_NONE;
+	const struct vocab_reduced *const v = (const struct vocab_reduced *)vocabulary;
+	struct vocab_reduced *const r = &v->of->reduced[v->without];
+	const struct plan *const m = vocab_find(&r->of->base, class_name, has, ctx);
+	const uint32_t known = m != NULL ? table64_get(&r->index, (uintptr_t)m) : TABLE_NONE;
 
 	if (m == NULL || known != TABLE_NONE)
-		return m != NULL ? u->plans[known] : NULL;
-	if (!array_reserve(&u->plans, u->n, &u->cap, sizeof *u->plans) ||
-	    !table64_put(&u->index, (uintptr_t)m, u->n))
+		return m != NULL ? r->plans[known] : NULL;
+	if (!array_reserve(&r->plans, r->n, &r->cap, sizeof *r->plans) ||
+	    !table64_put(&r->index, (uintptr_t)m, r->n))
 		return m;
-	return u->plans[u->n++] = without_names(u, m);
+	return r->plans[r->n++] = reduced(r, m);
 }
 
-static uint8_t unnamed_table(const struct vocabulary *vocabulary, struct slice name)
+static uint8_t reduced_table(const struct vocabulary *vocabulary, struct slice name)
 {
-	return find_table(&((const struct vocab_unnamed *)vocabulary)->of->base, name);
+	return find_table(&((const struct vocab_reduced *)vocabulary)->of->base, name);
 }
 
-static const struct plan_template *unnamed_track_name(const struct vocabulary *vocabulary, bool process,
+static const struct plan_template *reduced_track_name(const struct vocabulary *vocabulary, bool process,
                                                       uint64_t id)
 {
-	return track_name(&((const struct vocab_unnamed *)vocabulary)->of->base, process, id);
+	return track_name(&((const struct vocab_reduced *)vocabulary)->of->base, process, id);
 }
 
-static const struct vocabulary_ops unnamed_ops = { unnamed_find, unnamed_table, unnamed_track_name };
+static const struct vocabulary_ops reduced_ops = { reduced_find, reduced_table, reduced_track_name };
 
-const struct vocabulary *vocab_unnamed(const struct vocabulary *vocabulary)
+/* The tables that the reduced rules refer to; all on OOM. */
+static uint64_t tables_left(const struct vocab_reduced *r)
+{
+	struct arena arena = { .used = 0 };
+	uint64_t tables = 0;
+
+	for (uint32_t i = 0; i < r->of->nrows; i++) {
+		const struct plan *const m = &r->of->rows[i]->plan;
+		struct plan left;
+		tables |= reduce(r, &arena, m, &left) ? vocab_tables(&left) : UINT64_MAX;
+	}
+	arena_free(&arena);
+	return tables;
+}
+
+const struct vocabulary *vocab_reduced(const struct vocabulary *vocabulary, unsigned without)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
+	struct vocab_reduced *const r = &v->reduced[without];
 
-	v->unnamed->base = v->base; /* scopes of tables that were added since */
-	v->unnamed->base.ops = &unnamed_ops;
-	v->unnamed->of = v;
-	return &v->unnamed->base;
+	r->base = v->base; /* scopes of tables that were added since */
+	r->base.ops = &reduced_ops;
+	r->of = v;
+	r->without = without;
+	r->tables = tables_left(r);
+	return &r->base;
 }
 
-static void free_unnamed(struct vocab_unnamed *u)
+static void free_reduced(struct vocab_reduced *r)
 {
-	if (u == NULL)
-		return;
-	table64_free(&u->index);
-	free(u->plans);
-	arena_free(&u->arena);
-	free(u);
+	for (unsigned i = 0; r != NULL && i <= VOCAB_PARTS; i++) {
+		table64_free(&r[i].index);
+		free(r[i].plans);
+		arena_free(&r[i].arena);
+	}
+	free(r);
 }
 
 /* ---- a vocabulary ---- */
@@ -339,11 +391,11 @@ struct vocabulary *vocab_new(const char *format)
 	v->base.ops = &ops;
 	v->format = format;
 	v->chains = calloc(1, sizeof *v->chains);
-	v->unnamed = calloc(1, sizeof *v->unnamed);
-	if (v->chains != NULL && v->unnamed != NULL)
+	v->reduced = calloc(VOCAB_PARTS + 1, sizeof *v->reduced);
+	if (v->chains != NULL && v->reduced != NULL)
 		return &v->base;
 	free(v->chains);
-	free(v->unnamed);
+	free(v->reduced);
 	free(v);
 	return NULL;
 }
@@ -355,7 +407,7 @@ void vocab_free(struct vocabulary *vocabulary)
 	if (v == NULL)
 		return;
 	free_chains(v->chains);
-	free_unnamed(v->unnamed);
+	free_reduced(v->reduced);
 	vocab_names_free(&v->processes);
 	vocab_names_free(&v->threads);
 	tabletext_free(&v->exact_index);

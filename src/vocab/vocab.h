@@ -25,9 +25,16 @@ enum vocab_rule {
 struct vocabulary *vocab_new(const char *format);
 void vocab_free(struct vocabulary *v); /* v may be NULL */
 
-/* The same vocabulary for consumers that read no names of events, arrows or sizes: its plans lack what only
- * these need.  Part of v. */
-const struct vocabulary *vocab_unnamed(const struct vocabulary *v);
+/* Parts of the meaning of events that a consumer does not read. */
+enum vocab_parts {
+	VOCAB_NAMES = 1,
+	VOCAB_TRACKS = 2, /* ends of spans are still paired by track */
+	VOCAB_PARTS = VOCAB_NAMES | VOCAB_TRACKS,
+};
+
+/* The same vocabulary for consumers that read neither these parts nor arrows and sizes: its plans lack what
+ * only these need.  Part of v. */
+const struct vocabulary *vocab_reduced(const struct vocabulary *v, unsigned without);
 
 /* Sets the names of formats that a file may state.  The list ends with NULL and is borrowed.  Without a list
  * any name is accepted. */

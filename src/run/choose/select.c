@@ -193,6 +193,15 @@ bool select_reads_names(const struct select *s)
 	return reads;
 }
 
+bool select_reads_tracks(const struct select *s)
+{
+	bool reads = false;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		reads |= s->conditions[i].kind >= SELECT_PID && s->conditions[i].kind <= SELECT_TRACK;
+	return reads;
+}
+
 bool select_is_reversed(const struct select *s)
 {
 	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)

@@ -141,6 +141,9 @@ unsigned select_wants(const struct select *s);
 /* Whether it reads names or fields of events. */
 bool select_reads_names(const struct select *s);
 
+/* Whether it reads tracks of events. */
+bool select_reads_tracks(const struct select *s);
+
 /* Whether the window is empty for any trace: both ends have the same reference point. */
 bool select_is_reversed(const struct select *s);
 

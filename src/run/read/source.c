@@ -430,8 +430,10 @@ bool source_start(struct source *s)
 	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
-	if (c->vocabulary != NULL && c->job->read.unnamed && c->job->read.unreported)
-		c->trace->vocabulary = vocab_unnamed(c->vocabulary);
+	const struct reading_mode *const mode = &c->job->read;
+	const unsigned without = (mode->unnamed ? VOCAB_NAMES : 0U) | (mode->unplaced ? VOCAB_TRACKS : 0U);
+	if (c->vocabulary != NULL && without != 0 && mode->unreported)
+		c->trace->vocabulary = vocab_reduced(c->vocabulary, without);
 	s->status = READ_BAD;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
 		s->unreadable = c->system_failed = true; /* already reported */

@@ -492,7 +492,7 @@ Test(vocab, built_in_ones_are_the_files)
 	cr_expect_null(vocab_builtin("nothing").p);
 }
 
-Test(vocab, unnamed_plans_place_events_as_before)
+Test(vocab, plans_without_names_place_events_as_before)
 {
 	struct vocabulary *const v =
 	    make("format: heph\n"
@@ -504,7 +504,7 @@ Test(vocab, unnamed_plans_place_events_as_before)
 	         "  - {event: b, name: '{n}'}\n"
 	         "  - {event: c, phase: counter}\n",
 	         3);
-	const struct vocabulary *const u = vocab_unnamed(v);
+	const struct vocabulary *const u = vocab_reduced(v, VOCAB_NAMES);
 	const struct plan *const a = u->ops->find(u, SLICE_LIT("a"), NULL, NULL);
 
 	cr_assert_not_null(a);
@@ -518,5 +518,44 @@ Test(vocab, unnamed_plans_place_events_as_before)
 	cr_expect_null(u->ops->find(u, SLICE_LIT("d"), NULL, NULL));
 	cr_expect_eq(u->ops->table(u, SLICE_LIT("thread-of")), v->ops->table(v, SLICE_LIT("thread-of")));
 	cr_expect_eq(find(v, "a")->nnames, 1, "the plan with names is unchanged");
+	vocab_free(v);
+}
+
+Test(vocab, plans_without_tracks_pair_as_before)
+{
+	struct vocabulary *const v =
+	    make("format: heph\n"
+	         "tables: {worker-of: process, thread-of: process, lane-of: process}\n"
+	         "events:\n"
+	         "  - {event: a, phase: begin, pair: x, name: '{n}', flow: {name: f, in: n},\n"
+	         "     track: {name: 'w {w}', id: '{w|thread-of}'}}\n"
+	         "  - {event: b, phase: instant, track: {name: 'w {t|worker-of}', id: t},\n"
+	         "     define: [{table: worker-of, key: t, value: w}, {table: lane-of, key: t, value: w}]}\n"
+	         "  - {event: c, phase: end, pair: x, track: {name: 'w {t|lane-of}', id: t}}\n",
+	         3);
+	const struct vocabulary *const u = vocab_reduced(v, VOCAB_TRACKS);
+	const struct plan *const a = u->ops->find(u, SLICE_LIT("a"), NULL, NULL);
+	const struct plan *const b = u->ops->find(u, SLICE_LIT("b"), NULL, NULL);
+	const struct plan *const c = u->ops->find(u, SLICE_LIT("c"), NULL, NULL);
+
+	cr_expect(a->nnames == 1 && a->flow_name.p == NULL, "names are left");
+	cr_expect(a->ntracks == 1 && a->tracks[0].id.nfields == 0, "its number serves for nothing");
+	cr_expect(b->ntracks == 0 && b->ndefines == 1);
+	cr_expect_eq(b->defines[0].table, u->ops->table(u, SLICE_LIT("lane-of")));
+	cr_expect(c->ntracks == 1 && c->tracks[0].id.nfields == 1, "its number has to be present");
+	vocab_free(v);
+}
+
+Test(vocab, plans_without_tracks_keep_them_for_states)
+{
+	struct vocabulary *const v = make("format: heph\n"
+	                                  "events:\n"
+	                                  "  - {event: a, phase: state, state: s, name: x}\n"
+	                                  "  - {event: b, phase: instant, track: {name: 'w {w}', id: w}}\n",
+	                                  2);
+	const struct vocabulary *const u = vocab_reduced(v, VOCAB_PARTS);
+
+	/* a state lasts until the last event of its track */
+	cr_expect_eq(u->ops->find(u, SLICE_LIT("b"), NULL, NULL)->ntracks, 1);
 	vocab_free(v);
 }
