@@ -23,8 +23,8 @@ enum want_copy {
 	/* Raw events are selected as they are read: `event` is called for them, too, before `fields`; it
 	 * reports nothing; `run` adds such events, with their bytes, or returns false.  See COPIER_WHOLE. */
 	WANT_WHOLE = 16384,
-	/* With WANT_WHOLE: reader_ops.run without a batch passes over plain events only, not over structure
-	 * or records that the copier needs separately. */
+	/* With WANT_WHOLE or COPIER_GAPS: reader_ops.run without a batch passes over plain events only, not
+	 * over structure or records that the copier needs separately. */
 	WANT_PLAIN = 32768,
 };
 

@@ -48,11 +48,15 @@ enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMA
 /* Headers, schemas, annotations and pool entries are retained until an event refers to them, and symbols
  * until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory: above them, pool
  * entries, annotations and symbols are written whether an event needs them or not. */
+#define RECENT 256U
+
 struct selection {
 	struct arena arena;   /* of this segment */
 	struct table64 index; /* kind and number -> definitions[] */
-	uint32_t last_type;   /* type_id of the schema found last ... */
-	uint32_t last_found;  /* ... and its index in definitions + 1, or 0 */
+	struct recent {
+		uint64_t key;   /* of the index */
+		uint32_t found; /* index in definitions + 1; 0: empty */
+	} recent[RECENT];       /* definitions found before, by their low bits */
 	struct definition *definitions;
 	uint32_t ndefinitions, definitions_cap;
 	struct annotation *annotations; /* of schemas */
@@ -428,12 +432,18 @@ static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct sli
 	text_slice(t, entry);
 }
 
-static struct definition *find_definition(const struct selection *s, enum definition_kind kind,
-                                          uint32_t number)
+static struct definition *find_definition(struct selection *s, enum definition_kind kind, uint32_t number)
 {
-	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
+	const uint64_t key = (uint64_t)kind << 32 | number;
+	struct recent *const k = &s->recent[(number ^ (uint32_t)kind << 6) % RECENT];
 
-	return i != TABLE_NONE ? &s->definitions[i] : NULL;
+	if (k->found == 0 || k->key != key) {
+		const uint32_t i = table64_get(&s->index, key);
+		if (i == TABLE_NONE)
+			return NULL;
+		*k = (struct recent){ key, i + 1 };
+	}
+	return &s->definitions[k->found - 1];
 }
 
 static struct definition *get_definition(struct selection *s, enum definition_kind kind, uint32_t number,
@@ -667,15 +677,6 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 	}
 }
 
-static struct definition *find_schema(struct selection *s, uint32_t type_id)
-{
-	if (s->last_found == 0 || s->last_type != type_id) {
-		s->last_type = type_id;
-		s->last_found = table64_get(&s->index, (uint64_t)OF_SCHEMAS << 32 | type_id) + 1;
-	}
-	return s->last_found != 0 ? &s->definitions[s->last_found - 1] : NULL;
-}
-
 /* Writes the definitions that an event refers to. */
 static void require_definitions(struct d9w_copy *copy, struct definition *k, bool timed, struct slice bytes,
                                 struct chunk *chunk)
@@ -715,7 +716,8 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
                              struct chunk *chunk)
 {
 	struct symbols *const symbols = &copy->selection.symbols;
-	struct definition *const k = find_schema(&copy->selection, load_u16(bytes.p + 1, false));
+	struct definition *const k =
+	    find_definition(&copy->selection, OF_SCHEMAS, load_u16(bytes.p + 1, false));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
@@ -739,8 +741,9 @@ static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 		const struct symbol *const k = &s->retained[i];
 		if (!all && !is_needed(s, k->address))
 			continue;
-		require_definitions(copy, find_schema(&copy->selection, load_u16(k->bytes.p + 1, false)),
-		                    k->timed, k->bytes, chunk);
+		require_definitions(
+		    copy, find_definition(&copy->selection, OF_SCHEMAS, load_u16(k->bytes.p + 1, false)),
+		    k->timed, k->bytes, chunk);
 		write_event(copy, k->timed, k->ts, k->bytes, chunk);
 	}
 	arena_free(&s->arena);
@@ -754,7 +757,8 @@ static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
 	write_symbols(copy, true, chunk);
 	arena_free(&s->arena);
 	table64_free(&s->index);
-	s->ndefinitions = s->nannotations = s->last_found = 0;
+	memset(s->recent, 0, sizeof s->recent);
+	s->ndefinitions = s->nannotations = 0;
 	s->full = false;
 	s->header_pending = true;
 }
@@ -831,7 +835,7 @@ static void copy_free(void *state)
 
 const struct copier_ops d9w_copier_ops = {
 	.state_size = sizeof(struct d9w_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_GAPS,
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,

@@ -676,6 +676,18 @@ uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t o
 	return c->until >> m->shift == input ? c->until - high : UINT64_MAX;
 }
 
+uint64_t record_marks_next(struct record_marks *m, uint32_t input, uint64_t offset)
+{
+	const uint64_t high = (uint64_t)input << m->shift;
+
+	if (!array_reach(&m->cursors, &m->ncursors, input, sizeof *m->cursors)) {
+		m->failed = true;
+		return offset;
+	}
+	const uint64_t next = mark_cursor_next(&m->cursors[input].begin, &m->set, offset | high, &m->failed);
+	return next >> m->shift == input ? next - high : UINT64_MAX;
+}
+
 static void mark_input_free(struct mark_input *c)
 {
 	mark_cursor_free(&c->cursor);

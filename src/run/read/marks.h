@@ -227,6 +227,9 @@ bool record_marks_left_out(void *extents, uint64_t offset);
 /* The end of the stretch with the event at this offset: the offset of the next event that is marked if this
  * event is not, or not marked if it is. */
 uint64_t record_marks_stretch(struct record_marks *m, uint32_t input, uint64_t offset);
+
+/* The offset of the first marked record from this offset on; UINT64_MAX: none. */
+uint64_t record_marks_next(struct record_marks *m, uint32_t input, uint64_t offset);
 void record_marks_free(struct record_marks *m);
 
 /* Reason why the marks are invalid, one line. */

@@ -200,6 +200,29 @@ static bool read_stretch(struct reader *r, struct record_marks *marks, uint32_t 
 	return in->p > from;
 }
 
+#define SPAN_BYTES 4096U
+
+/* Passes over plain events that are left out, then adds plain events of about *span bytes: more each time
+ * while they are selected, else one.  Returns false if there are none. */
+static bool read_selected(struct reader *r, struct record_marks *marks, uint32_t input, size_t max,
+                          size_t *span, struct batch *b)
+{
+	const struct reader_ops *const ops = r->format->reader;
+	struct input *const in = r->in;
+	const char *const from = in->p;
+	const uint64_t offset = input_offset(in, from),
+	               gap = record_marks_next(marks, input, offset) - offset;
+
+	if (gap > 0) {
+		(void)ops->run(r, position_after(in, gap < max ? (size_t)gap : max), NULL);
+		*span = 1;
+		return in->p > from;
+	}
+	(void)ops->run(r, position_after(in, *span < max ? *span : max), b);
+	*span = *span < SPAN_BYTES ? *span * 2 : SPAN_BYTES;
+	return in->p > from;
+}
+
 static enum read_status finish(struct reader *r, enum read_status status)
 {
 	if (r->no_memory)
@@ -237,10 +260,15 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw, struct
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	const uint32_t extra = raw ? runs : ops->extra;
 	bool fast = (!raw || (want & (WANT_WHOLE | WANT_BARE)) != 0) && ops->run != NULL;
+	const bool stretches = marks != NULL && marks->has_stretches;
+	size_t span = 1;
 	struct record rec;
 
 	while (!is_full(r, b, stop, extra)) {
-		if (raw && marks != NULL && r->records > 0 && read_stretch(r, marks, input, b))
+		if (raw && stretches && r->records > 0 && read_stretch(r, marks, input, b))
+			continue;
+		if (raw && marks != NULL && !stretches && r->records > 0 &&
+		    read_selected(r, marks, input, (size_t)(stop - batch_bytes(r)), &span, b))
 			continue;
 		if (fast && r->records > 0) {
 			fast = ops->run(r, position_after(in, (size_t)(stop - batch_bytes(r))), to);
@@ -265,9 +293,9 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw, struct
 
 enum read_status records_next(struct reader *r, struct batch *b, struct record_marks *marks, uint32_t input)
 {
-	const bool stretches = (r->want & WANT_PLAIN) != 0 && marks != NULL && marks->state == MARKS_MADE &&
-	                       marks->has_stretches;
+	const bool marked = (r->want & WANT_PLAIN) != 0 && marks != NULL && marks->state == MARKS_MADE &&
+	                    (marks->has_stretches || (r->format->copier->modes & COPIER_GAPS) != 0);
 
-	return (r->want & WANT_RAW) != 0 ? fill(r, b, true, stretches ? marks : NULL, input)
+	return (r->want & WANT_RAW) != 0 ? fill(r, b, true, marked ? marks : NULL, input)
 	                                 : fill(r, b, false, NULL, 0);
 }

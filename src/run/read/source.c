@@ -243,6 +243,8 @@ static unsigned wanted_of_records(const struct pipeline_job *job, const struct r
 	want |= (modes & COPIER_BARE) != 0 && !moved && selects ? WANT_BARE : 0U;
 	if (chooses || (marks != NULL && marks->has_stretches))
 		want |= WANT_WHOLE | ((modes & COPIER_RUNS) != 0 && !moved ? (unsigned)WANT_PLAIN : 0U);
+	else if (marks != NULL && marks->state == MARKS_MADE && !marks->has_parts)
+		want |= (modes & COPIER_GAPS) != 0 && !moved ? WANT_PLAIN : 0U;
 	return want;
 }
 
