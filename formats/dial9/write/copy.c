@@ -30,8 +30,8 @@ struct definition {
 	struct slice bytes;       /* of the schema frame, or of the entry; p NULL: not defined yet */
 	uint32_t annotations;     /* schemas: the first annotation + 1, or 0 */
 	uint32_t last_annotation; /* schemas: the last annotation + 1, or 0 */
+	uint32_t nrefer;          /* schemas: fields up to the last that may refer to a pool, or be a stack */
 	bool written;
-	bool refers;  /* schemas: events may refer to pools, or have stacks */
 	bool symbol;  /* schemas: events are symbols */
 	bool timed;   /* schemas: events have a time */
 	bool awaited; /* entries: a written event refers to it */
@@ -549,13 +549,13 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 		return;
 	(void)charge_retained(s, frame.n); /* kept even above the limit: the reader bounds schemas */
 	keep_copy(s, k, frame, chunk);
-	k->refers = false;
+	k->nrefer = 0;
 	k->symbol = is_symbol_schema(frame);
 	const char *p = schema_fields(frame, &n);
 	k->timed = p[-3] == 1;
-	for (; n > 0; n--) {
+	for (uint32_t i = 1; i <= n; i++) {
 		p += 2 + load_u16(p, false);
-		k->refers |= may_refer((uint8_t)*p++);
+		k->nrefer = may_refer((uint8_t)*p++) ? i : k->nrefer;
 	}
 }
 
@@ -681,18 +681,23 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 static void require_definitions(struct d9w_copy *copy, struct definition *k, bool timed, struct slice bytes,
                                 struct chunk *chunk)
 {
-	uint32_t n;
+	uint32_t n = k->nrefer, all;
 
-	write_header(copy, chunk);
-	require_schema(copy, k, load_u16(bytes.p + 1, false), chunk);
-	if (k->refers) {
-		const struct slice schema = k->bytes; /* k moves when an id is added */
-		const char *f = schema_fields(schema, &n);
-		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
-		for (; n > 0 && !chunk->text.failed; n--) {
-			f += 2 + load_u16(f, false);
-			p = require_value(copy, (uint8_t)*f++, p, chunk);
-		}
+	if (!k->written) {
+		write_header(copy, chunk);
+		require_schema(copy, k, load_u16(bytes.p + 1, false), chunk);
+	}
+	if (n == 0)
+		return;
+	const char *f = schema_fields(k->bytes, &all); /* k moves when an id is added */
+	const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+	for (; n > 0 && !chunk->text.failed; n--) {
+		f += 2 + load_u16(f, false);
+		const uint8_t type = (uint8_t)*f++;
+		if (type == D9_VARINT)
+			(void)d9_varint(&p);
+		else
+			p = require_value(copy, type, p, chunk);
 	}
 }
 
@@ -721,14 +726,16 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
-	struct symbol symbol = { .bytes = bytes, .timed = k->timed };
-	symbol.ts = output_time(copy, e, RECORD_EVENT, chunk);
+	const uint64_t ts = output_time(copy, e, RECORD_EVENT, chunk);
 	if (k->symbol) {
-		symbol.address = read_symbol_address(k->bytes, bytes);
+		const struct symbol symbol = { .bytes = bytes,
+			                       .address = read_symbol_address(k->bytes, bytes),
+			                       .ts = ts,
+			                       .timed = k->timed };
 		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
 			return;
 	}
-	select_event(copy, k, symbol.ts, bytes, chunk);
+	select_event(copy, k, ts, bytes, chunk);
 }
 
 /* Writes symbols at the end of a segment, where their schema and texts are defined.  all: also those that no
