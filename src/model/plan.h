@@ -292,6 +292,7 @@ struct vocabulary_ops {
 struct vocabulary {
 	const struct vocabulary_ops *ops;
 	uint8_t scopes[PLAN_MAX_TABLES]; /* enum plan_scope of each table */
+	bool stateless;                  /* no rule has a state */
 };
 
 /* The name of a process or thread by the vocabulary, else "NOUN ID"; allocated in the trace's arena.  p NULL

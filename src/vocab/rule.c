@@ -456,6 +456,7 @@ static bool read_state(struct vocab_draft *d, const struct yaml_node *value, con
 {
 	struct plan *const m = plan;
 
+	d->v->base.stateless = false;
 	return vocab_name_number(d, &d->v->states, value, what, &m->state, &m->state_name);
 }
 

@@ -288,7 +288,7 @@ static bool reduce(const struct vocab_reduced *r, struct arena *a, const struct 
 	to->flow_name = to->flow_out = to->flow_in = (struct slice){ NULL, 0, 0 };
 	if ((r->without & VOCAB_NAMES) != 0)
 		to->nnames = 0;
-	if ((r->without & VOCAB_TRACKS) == 0 || r->of->states.used > 0)
+	if ((r->without & VOCAB_TRACKS) == 0 || !r->of->base.stateless)
 		return true;
 	if (stands_alone(m))
 		to->ntracks = 0;
@@ -389,6 +389,7 @@ struct vocabulary *vocab_new(const char *format)
 	if (v == NULL)
 		return NULL;
 	v->base.ops = &ops;
+	v->base.stateless = true;
 	v->format = format;
 	v->chains = calloc(1, sizeof *v->chains);
 	v->reduced = calloc(VOCAB_PARTS + 1, sizeof *v->reduced);

@@ -423,7 +423,7 @@ Test(dial9_write_select, real_trace)
 /* A limit of records below D9_FAST_FRAME turns fast paths off. */
 static void expect_same_selection(const char *path, const char *bytes, size_t size)
 {
-	static const char *const choices[] = { "--since=30%", "--until=60%", "--name=*o*" };
+	static const char *const choices[] = { "--since=30%", "--until=60%", "--name=*o*", "--min-dur=1us" };
 
 	(void)bytes;
 	(void)size;

@@ -497,26 +497,30 @@ apply_simple(struct interpret *in, struct batch *b, uint32_t i, const struct kno
 	struct event *const e = &b->events[i];
 	const struct track *const own = e->track;
 	const uint64_t offset = e->offset;
-	struct slice name = k->name;
-	struct stepped found = { .key = 0 };
+	const struct slice *name = &k->name;
+	struct slice text;
+	struct stepped found;
+	uint64_t key = 0;
 
 	if (k->direct) {
-		if (!steps_direct(in, b, e, k->steps, k->simple != SIMPLE_END ? &name : NULL, &found))
+		if (!steps_direct(in, b, e, k->steps, k->simple != SIMPLE_END ? &text : NULL, &found))
 			return false;
 		pairing_see(&in->pairing, own, e->ts);
 		e->track = found.track;
+		name = &text;
+		key = found.key;
 	}
 	if (k->simple == SIMPLE_BEGIN) {
-		if (pairing_begin_fast(&in->pairing, e, name, k->pair, found.key))
+		if (pairing_begin_fast(&in->pairing, e, *name, k->pair, key))
 			return true;
 	} else if (k->simple == SIMPLE_END) {
-		if (pairing_end_fast(&in->pairing, e, k->pair, found.key, &b->events[*n])) {
+		if (pairing_end_fast(&in->pairing, e, k->pair, key, &b->events[*n])) {
 			note_other(in, b, (*n)++, offset);
 			return true;
 		}
 	} else if (e->phase == PHASE_INSTANT) {
 		pairing_see(&in->pairing, e->track, e->ts);
-		e->name = name;
+		e->name = *name;
 		move(b, *n, i);
 		note_other(in, b, (*n)++, offset);
 		return true;
@@ -567,6 +571,7 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 	uint32_t n = 0;
 
 	in->checks_payloads = format_trace_ops(of)->checks_payloads;
+	in->pairing.stateless = in->trace->vocabulary != NULL && in->trace->vocabulary->stateless;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct known_class *k = known_class_of(in, b->events[i].cls);
 		if (k != NULL && (k->m == NULL || k->plain || k->simple != SIMPLE_NOT)) {

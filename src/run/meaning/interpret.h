@@ -213,6 +213,7 @@ struct pairing {
 	struct pending_ends pending; /* ends before their begin */
 	uint32_t at;                 /* pairing_finish: next slot */
 	uint64_t last;               /* latest time of other tracks; in pairing_finish: of all */
+	bool stateless;              /* no track has states: their latest times are not needed one by one */
 	uint64_t unpaired;           /* unpaired or only counted begins and ends */
 	struct ledger ledger;
 	bool failed; /* OOM: later output is invalid */
@@ -244,10 +245,12 @@ void pairing_alone(struct pairing *p, const struct event *e);
  * Returns true if the batch is full: call again. */
 bool pairing_finish(struct pairing *p, struct batch *b, bool fields);
 
-/* Updates the latest time of a track. */
+/* Updates the latest time of a track.  Without states it does not read the track, which is rarely in the CPU
+ * cache if there are many. */
 static inline void pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
 {
-	uint64_t *const last = track->index < p->ntracks ? &p->tracks[track->index].last : &p->last;
+	uint64_t *const last =
+	    !p->stateless && track->index < p->ntracks ? &p->tracks[track->index].last : &p->last;
 
 	if (ts > *last)
 		*last = ts;

@@ -465,6 +465,7 @@ static __attribute__((noinline)) const struct track *new_track(struct stepping *
 	const struct track *const found = interpret_named_track(g->in, g->b, g->e, rule->plan);
 	if (found != NULL)
 		remember_track(g->in, rule, (struct known_track){ base, found, v });
+	__builtin_prefetch(found); /* later stages read it */
 	return found;
 }
 
