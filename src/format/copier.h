@@ -19,7 +19,6 @@ enum copier_modes {
 	COPIER_BARE = 4,    /* if records are omitted and times not moved: only fields of structure, of the
 	                     * record at offset 0 and, in survey, of events that a table may name */
 	COPIER_BYTES = 8,   /* no fields at all */
-	COPIER_GAPS = 128,  /* likewise, and plain events that are left out need not be passed */
 	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
 	COPIER_WHOLE = 64,  /* a record is at most one event, which reader_ops.event completes, except for
 	                     * records that have EVENT_PART, are the begin or end of a span, or have a plan
@@ -27,6 +26,8 @@ enum copier_modes {
 	                     * other pass */
 	COPIER_REFERS = 32, /* survey states references; structure that no kept record needs then has
 	                     * EVENT_LEFT_OUT */
+	COPIER_GAPS = 128,  /* if records are omitted and times not moved: plain events that are left out need
+	                     * not be passed */
 };
 
 /* For formats that count their records, or store the time of each record in a field.  format.recounted names
