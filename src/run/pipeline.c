@@ -310,7 +310,7 @@ static bool begin_select(struct pipeline *p)
 
 	if (!select_stage_begin(&p->select, &p->job->choice, p->job->read.want, &p->trace, &p->faults))
 		return false;
-	if (!select_needs_range(p->job->choice.select) || !pipeline_reads_twice(p->job))
+	if (!select_needs_range(p->job->choice.select) || p->select.waits || !pipeline_reads_twice(p->job))
 		return true;
 	if (pass_find_range(p, &r))
 		return select_stage_set_range(&p->select, &r);

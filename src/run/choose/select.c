@@ -349,7 +349,10 @@ bool select_stage_begin(struct select_stage *st, const struct choice *choice, un
 		stage_no_memory(faults);
 		return false;
 	}
-	return select_needs_range(choice->select) || set_window(st, &(struct select_range){ .known = false });
+	if (!select_needs_range(choice->select))
+		return set_window(st, &(struct select_range){ .known = false });
+	st->waits = choice->marks != NULL && choice->split == NULL;
+	return true;
 }
 
 bool select_stage_set_range(struct select_stage *st, const struct select_range *r)
@@ -549,13 +552,45 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 			continue;
 		}
 		see(st, b, i);
-		if (!in_window(st, e) || !matches(st, b, i)) {
+		if ((!st->waits && !in_window(st, e)) || !matches(st, b, i)) {
 			st->found->left_out++;
+			continue;
+		}
+		if (st->waits) {
+			record_marks_keep(marks, b, i);
 			continue;
 		}
 		st->found->crossing += e->phase == PHASE_SPAN && clips && crosses(st, e);
 		record_marks_add(marks, b, i, splits ? part_of(st, e) : 0);
 	}
+}
+
+static bool is_wanted(void *ctx, const struct event *e)
+{
+	struct select_stage *const st = ctx;
+	const bool wanted = in_window(st, e);
+
+	st->found->left_out += !wanted;
+	st->found->crossing += wanted && st->select->edges == SELECT_CLIP && crosses(st, e);
+	return wanted;
+}
+
+/* Sets the window, now that all events have been seen, and marks the records of those in it.  Returns false
+ * after reporting why there is none. */
+static bool end_waiting(struct select_stage *st)
+{
+	const struct select_range r = { .known = st->found->events > 0,
+		                        .first = st->found->first,
+		                        .last = st->found->last,
+		                        .epoch_known = st->trace->epoch_known,
+		                        .epoch = st->trace->epoch_ns,
+		                        .zero = st->trace->zero_ns };
+
+	st->waits = false;
+	if (!select_stage_set_range(st, &r))
+		return false;
+	record_marks_release(st->choice->marks, is_wanted, st);
+	return true;
 }
 
 /* Whether an event is in the part of the job.  With SPLIT_ALL, stores its part in the offset. */
@@ -678,7 +713,7 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		if (!st->zeroed)
 			add_zero(st);
-		if (!st->ready && !begin_late(st, *out)) {
+		if (!st->ready && !st->waits && !begin_late(st, *out)) {
 			batch_release(*out);
 			return STAGE_BAD;
 		}
@@ -693,7 +728,7 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
-	if (status == STAGE_END && !check_epoch(st))
+	if (status == STAGE_END && ((st->waits && !end_waiting(st)) || !check_epoch(st)))
 		return STAGE_BAD;
 	if (st->found != NULL) {
 		st->found->complete =

@@ -188,6 +188,7 @@ struct select_stage {
 	unsigned kinds;              /* of its conditions: bits */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
+	bool waits;                  /* they will be at the end, when marks are made */
 	bool zeroed;                 /* trace.zero_ns was added to those of SELECT_AT */
 	bool assumed;                /* the epoch at the first event was used for wall times ... */
 	uint64_t epoch;              /* ... this one */
@@ -208,8 +209,8 @@ struct select_stage {
 /* Whether the window depends on the first and last event of the trace. */
 bool select_needs_range(const struct select *s);
 
-/* Sets the window.  If it needs a range, select_stage_set_range() must follow; without that call the first
- * event sets the window as far as possible.  Both: false after a finding. */
+/* Sets the window.  If it needs a range and does not wait for the end, select_stage_set_range() must follow;
+ * without that call the first event sets the window as far as possible.  Both: false after a finding. */
 bool select_stage_begin(struct select_stage *st, const struct choice *choice, unsigned want,
                         struct trace *trace, const struct stage_faults *faults);
 bool select_stage_set_range(struct select_stage *st, const struct select_range *r);

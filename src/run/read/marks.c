@@ -479,6 +479,53 @@ void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i,
 		mark_set_add(&m->set, m->others[i] << bits | part);
 }
 
+void record_marks_keep(struct record_marks *m, const struct batch *b, uint32_t i)
+{
+	const struct event *const e = &b->events[i];
+
+	if (m->state != MARKS_GATHERING || m->failed)
+		return;
+	if (m->timed == NULL && (m->timed = malloc(MARKS_TIMED * sizeof *m->timed)) == NULL) {
+		m->failed = true;
+		return;
+	}
+	m->timed[m->ntimed++] =
+	    (struct timed_mark){ e->ts, e->phase == PHASE_SPAN ? e->dur : 0, e->offset, m->others[i] };
+	if (m->ntimed < MARKS_TIMED)
+		return;
+	m->failed = (!m->timed_file.is_open && !spill_open(&m->timed_file, m->set.temp_near)) ||
+	            !spill_write(&m->timed_file, m->timed, MARKS_TIMED * sizeof *m->timed);
+	m->ntimed = 0;
+}
+
+static void release(struct record_marks *m, uint32_t n, bool (*wanted)(void *ctx, const struct event *e),
+                    void *ctx)
+{
+	for (const struct timed_mark *t = m->timed; t < m->timed + n; t++) {
+		const struct event e = { .ts = t->ts,
+			                 .dur = t->dur,
+			                 .phase = t->dur > 0 ? PHASE_SPAN : PHASE_INSTANT };
+		if (!wanted(ctx, &e))
+			continue;
+		mark_set_add(&m->set, t->mark);
+		mark_set_add(&m->set, t->other);
+	}
+}
+
+void record_marks_release(struct record_marks *m, bool (*wanted)(void *ctx, const struct event *e), void *ctx)
+{
+	const size_t size = MARKS_TIMED * sizeof *m->timed;
+
+	release(m, m->ntimed, wanted, ctx);
+	for (uint64_t at = 0; at < m->timed_file.size && !m->failed; at += size) {
+		m->failed = !spill_read(&m->timed_file, at, m->timed, size);
+		if (!m->failed)
+			release(m, MARKS_TIMED, wanted, ctx);
+		spill_discard(&m->timed_file, at, size);
+	}
+	m->ntimed = 0;
+}
+
 unsigned record_marks_shift(size_t inputs)
 {
 	unsigned shift = 62;
@@ -521,7 +568,7 @@ static void note_extents(struct record_marks *m, uint32_t input, const struct ba
 
 bool record_marks_finish(struct record_marks *m, bool with_extents)
 {
-	if (m->too_large || !mark_set_finish(&m->set) || !mark_set_finish(&m->ends))
+	if (m->too_large || m->failed || !mark_set_finish(&m->set) || !mark_set_finish(&m->ends))
 		return false;
 	if (!with_extents)
 		return true;
@@ -710,6 +757,8 @@ void record_marks_free(struct record_marks *m)
 	free(m->cursors);
 	free(m->parts);
 	free(m->others);
+	free(m->timed);
+	spill_close(&m->timed_file);
 	mark_set_free(&m->set);
 	mark_set_free(&m->ends);
 	*m = (struct record_marks){ .state = MARKS_NOT };
@@ -717,8 +766,9 @@ void record_marks_free(struct record_marks *m)
 
 void record_marks_reason(const struct record_marks *m, char *why, size_t size)
 {
-	const struct spill_file *const f =
-	    m->set.file.failed != SPILL_NOTHING ? &m->set.file : &m->extents.file;
+	const struct spill_file *const f = m->set.file.failed != SPILL_NOTHING     ? &m->set.file
+	                                   : m->timed_file.failed != SPILL_NOTHING ? &m->timed_file
+	                                                                           : &m->extents.file;
 
 	if (f->failed != SPILL_NOTHING)
 		spill_reason(f, "the marks of records", why, size);

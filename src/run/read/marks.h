@@ -178,7 +178,7 @@ struct record_marks {
 	unsigned shift;              /* first bit of the input number in a mark */
 	bool drops;                  /* records without a mark are removed */
 	bool too_large;              /* an offset needs more bits than a mark has */
-	bool failed;                 /* in the second pass: OOM, or the set's file failed */
+	bool failed;                 /* OOM, or a file failed */
 	struct mark_set set;
 	/* Ends of stretches of marked events: the first event after each that is not marked.  Available if
 	 * events were marked in file order; a stretch of events that are all marked, or all left out, is read
@@ -198,6 +198,13 @@ struct record_marks {
 	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
 	uint64_t *others; /* while gathering, by event of a batch: an additional mark, see struct interpret */
+	/* Of events that are selected if they are in a window that is known after the last one.  Memory:
+	 * MARKS_TIMED of them; the others are in the file. */
+	struct timed_mark {
+		uint64_t ts, dur, mark, other; /* dur 0: no span, or an empty one; other: may be `mark` */
+	} * timed;
+	uint32_t ntimed;
+	struct spill_file timed_file;
 	struct select_found
 	    *found; /* by the first pass, in interpreted events; the owner of the marks frees it */
 	struct pipeline_why why; /* of the first pass, if it failed */
@@ -205,6 +212,17 @@ struct record_marks {
 
 /* Marks the i-th event of a batch in the select stage.  part: of the split, or SPLIT_ALL. */
 void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part);
+
+#define MARKS_TIMED (1U << 17)
+
+/* The same for an event that is selected if it is in the window: keeps the mark and its times.  Not for a
+ * split. */
+void record_marks_keep(struct record_marks *m, const struct batch *b, uint32_t i);
+
+/* Marks the kept events that `wanted` returns true for: of each, phase, ts and dur are valid.  Failures are
+ * those of record_marks_finish(). */
+void record_marks_release(struct record_marks *m, bool (*wanted)(void *ctx, const struct event *e),
+                          void *ctx);
 
 /* The first bit of the input number in a mark, for this number of inputs. */
 unsigned record_marks_shift(size_t inputs);
