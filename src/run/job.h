@@ -91,8 +91,9 @@ struct reading_mode {
 	bool unnamed;
 	/* The consumer reads no tracks and no arrows: tracks serve for pairing only. */
 	bool unplaced;
-	bool
-	    unreported; /* its findings are not reported: readers need not find names or tracks then either */
+	/* Findings about records are not reported, so readers do not make them.  If unnamed or unplaced, they
+	 * need not find names or tracks either. */
+	bool unreported;
 	bool no_arrows; /* the consumer reads fields, but no arrows */
 	/* Gets the times of events that the reader does not make, if only the first and the last time of the
 	 * trace are wanted, by the built-in vocabulary; NULL: it makes all events. */

@@ -60,6 +60,8 @@ bool pipeline_pass(const struct pass *pass)
 		}
 	pipeline_end(p);
 	const bool ok = p != NULL && !pipeline_pass_failed(p, status);
+	if (!ok && p != NULL && pass->why != NULL && pass->why->text[0] == '\0')
+		(void)snprintf(pass->why->text, sizeof pass->why->text, "%s", p->context.why);
 	if (p != NULL && pass->ended != NULL)
 		pass->ended(pass->ctx, p);
 	pipeline_close(p);
@@ -309,7 +311,8 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	pass.choice.marks = &p->marks;
 	pass.read = (struct reading_mode){ .want = p->job->read.want,
 		                           .as = p->job->read.as,
-		                           .copy_of = p->job->read.copy_of };
+		                           .copy_of = p->job->read.copy_of,
+		                           .unreported = true };
 	pass.take = take_survey;
 	pass.ctx = &survey;
 	p->marks.why.text[0] = '\0';
@@ -408,7 +411,8 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 	struct pass pass = {
 		.in = pass_inputs(of),
 		.read = { .want = WANT_TIMES | WANT_STRUCTURE | (of->read.want & WANT_ORDER),
-		          .interpret = INTERPRET_SPANS },
+		          .interpret = INTERPRET_SPANS,
+		          .unreported = true },
 		.choice = { .select = of->choice.select, .split = s, .marks = &s->marks },
 		.max_repeat = of->adjust.max_repeat,
 		.hooks = { .opened = is_opened, .ctx = s },

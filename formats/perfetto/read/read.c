@@ -177,6 +177,8 @@ static void set_clock(struct pf_state *st, const struct pf_state *from)
 static PF_COLD bool look_ahead(struct pf_state *st)
 {
 	st->looked_ahead = true;
+	st->findings =
+	    st->ahead_pass ? ((const struct pf_state *)st->r->ahead_of)->r->findings : st->r->findings;
 	if ((st->r->want & WANT_TIMES) == 0 || st->raw || st->r->ahead_of != NULL)
 		return true;
 	const enum look_ahead found = reader_look_ahead(st->r);
@@ -299,7 +301,6 @@ static bool open_reader(struct reader *r)
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->ahead_pass = r->ahead_of != NULL;
-	st->findings = st->ahead_pass ? ((const struct pf_state *)r->ahead_of)->r->findings : r->findings;
 	st->builds = (r->want & WANT_TIMES) != 0 || st->ahead_pass;
 	st->seed = hash_seed();
 	pf_schema_init(&st->schema);

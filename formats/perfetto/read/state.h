@@ -483,7 +483,7 @@ struct pf_long {
 
 struct pf_state {
 	struct reader *r;
-	struct findings *findings; /* NULL: a look-ahead reported them */
+	struct findings *findings; /* set at the first record; NULL: a look-ahead reported them */
 	struct pf_schema schema;
 	uint64_t seed;
 	struct arena arena; /* of tracks and their texts */

@@ -458,6 +458,8 @@ bool source_start(struct source *s)
 		source_no_memory(s);
 	s->unreadable |= !ok;
 	c->trace->dialect_known &= c->job->in.npaths == 1; /* other inputs may have another dialect */
+	if (c->job->read.unreported && ok) /* those of `open` are errors, which end the pass */
+		s->reader.findings = NULL;
 	s->open = ok;
 	s->status = ok ? READ_MORE : READ_BAD;
 	return ok;
