@@ -264,10 +264,9 @@ static void use_tracks(const struct pfc_copy *copy, const struct pf_extra_of *of
 }
 
 /* Keeps descriptors of threads and processes (used by pid and tid), and others whose uuid is used. */
-static void note_references(struct pfc_copy *copy, const struct pfc_packet *k)
+static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_sequence *q)
 {
 	struct copier *const c = copy->to;
-	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
 
 	if (k->event.p != NULL) {
 		struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
@@ -304,12 +303,13 @@ static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, con
 	struct pfc_carry carry;
 
 	pfc_apply(&copy->states, k, true, &carry);
-	pfc_survey_interned(&copy->names, &copy->states, k);
+	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
+	pfc_survey_interned(&copy->names, q, k);
 	if (k->descriptor.p != NULL)
 		pfc_survey_descriptor(&copy->names, k->descriptor);
 	if (k->event.p != NULL)
-		pfc_survey_event(&copy->names, &copy->states, k, rec->ts, !rec->left_out);
-	note_references(copy, k);
+		pfc_survey_event(&copy->names, q, k, rec->ts, !rec->left_out);
+	note_references(copy, k, q);
 }
 
 /* ---- compressed packets ---- */

@@ -217,11 +217,10 @@ struct pfc_names {
 	bool failed;
 };
 
-/* The next three functions are called for packets of the survey, after pfc_apply(). */
-void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states,
-                         const struct pfc_packet *k);
+/* The next three functions are called for packets of the survey, after pfc_apply().  q: pfc_sequence_of(). */
+void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k);
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s);
-void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k,
+void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k,
                       uint64_t ts, bool copied);
 
 /* Whether the packet, which is left out, is a state that may end one in the copy. */

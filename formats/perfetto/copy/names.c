@@ -110,10 +110,9 @@ void pfc_survey_descriptor(struct pfc_names *names, struct slice s)
 	}
 }
 
-void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k,
+void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k,
                       uint64_t ts, bool copied)
 {
-	const struct pfc_sequence *const q = pfc_sequence_of(states, k);
 	const struct pf_event_fields *const te = &k->te;
 	const uint64_t uuid = pfc_track_of(k, q);
 	struct pfc_name *const n = uuid != 0 && te->type != TYPE_END ? name_of(names, uuid) : NULL;
@@ -137,10 +136,8 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_states *states, 
 		n->name = te->name.p != NULL ? retain(names, te->name) : slice_of(NULL, 0);
 }
 
-void pfc_survey_interned(struct pfc_names *names, const struct pfc_states *states, const struct pfc_packet *k)
+void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k)
 {
-	const struct pfc_sequence *const q = pfc_sequence_of(states, k);
-
 	if (q != NULL && q->valid && k->interned.p != NULL)
 		note_interned(names, k, q->interval);
 }
