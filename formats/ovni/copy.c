@@ -236,23 +236,26 @@ static void add_content(struct ovw_waiting *s, uint64_t scope, uint64_t content)
 		s->declared[s->ndeclared++] = (struct ovw_declared){ scope, content };
 }
 
-static void add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
+/* Returns false on OOM. */
+static bool add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
 {
 	char *const text = v != NULL ? cJSON_PrintUnformatted(v) : NULL;
 
 	if (text == NULL)
-		return;
+		return v == NULL;
 	add_content(s, scope, hash_text(text, scope));
 	cJSON_free(text);
+	return true;
 }
 
 /* Reads the values that at least one stream of the process, of the loom or of the trace must declare.
- * has_offsets: the table of clock offsets needs a loom on each host. */
-static void read_declarations(struct ovw_waiting *s, struct slice json, bool has_offsets)
+ * has_offsets: the table of clock offsets needs a loom on each host.  Returns false on OOM. */
+static bool read_declarations(struct ovw_waiting *s, struct slice json, bool has_offsets)
 {
 	const char *fault;
 	size_t at;
 	cJSON *const root = ovni_json_parse(json, &fault, &at);
+	bool ok = root != NULL || fault != NULL;
 	const cJSON *const ovni = ovni_json_get(root, "ovni");
 	const cJSON *const pid = ovni_json_get(ovni, "pid"), *const tid = ovni_json_get(ovni, "tid");
 	const uint64_t seed = hash_seed();
@@ -261,18 +264,19 @@ static void read_declarations(struct ovw_waiting *s, struct slice json, bool has
 	s->loom = hash_text(loom, seed);
 	s->process = hash_u64(cJSON_IsNumber(pid) ? (uint64_t)(int64_t)pid->valueint : 0, seed);
 	s->tid = cJSON_IsNumber(tid) ? (uint32_t)tid->valueint : 0;
-	add_declaration(s, s->loom, ovni_json_get(ovni, "loom_cpus"));
-	add_declaration(s, s->process, ovni_json_get(ovni, "app_id"));
-	add_declaration(s, s->process, ovni_json_get(ovni, "rank"));
-	add_declaration(s, s->process, ovni_json_get(ovni, "loom"));
-	add_declaration(s, 0, ovni_json_get(ovni, "mark"));
-	add_declaration(s, 0, ovni_json_get(ovni, "require"));
-	add_declaration(s, 0, ovni_json_get(ovni_json_get(root, "nosv"), "hwc"));
+	ok &= add_declaration(s, s->loom, ovni_json_get(ovni, "loom_cpus"));
+	ok &= add_declaration(s, s->process, ovni_json_get(ovni, "app_id"));
+	ok &= add_declaration(s, s->process, ovni_json_get(ovni, "rank"));
+	ok &= add_declaration(s, s->process, ovni_json_get(ovni, "loom"));
+	ok &= add_declaration(s, 0, ovni_json_get(ovni, "mark"));
+	ok &= add_declaration(s, 0, ovni_json_get(ovni, "require"));
+	ok &= add_declaration(s, 0, ovni_json_get(ovni_json_get(root, "nosv"), "hwc"));
 	if (has_offsets && loom != NULL) {
 		const struct slice host = ovni_host_of(slice_str(loom));
 		add_content(s, 0, hash_bytes(host.p, host.n, seed));
 	}
 	cJSON_Delete(root);
+	return ok;
 }
 
 /* ---- selections: retained streams ---- */
@@ -340,8 +344,9 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	f->file = file;
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
-	if (strcmp(path_name(file), OVNI_METADATA_FILE) == 0)
-		read_declarations(s, content, st->copy.selection.has_offsets);
+	if (strcmp(path_name(file), OVNI_METADATA_FILE) == 0 &&
+	    !read_declarations(s, content, st->copy.selection.has_offsets))
+		chunk->text.failed = true;
 	count_waiting(st, s, content.n, chunk);
 }
 

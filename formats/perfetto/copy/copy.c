@@ -445,8 +445,10 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	text_clear(&copy->inner);
 	text_clear(&copy->out);
 	text_slice(&copy->carrier, frame);
-	if (copy->carrier.failed)
+	if (copy->carrier.failed) {
+		copy->to->chunk->text.failed = true;
 		return false;
+	}
 	rest = slice_of(copy->carrier.p, copy->carrier.n);
 	if (!next_frame(&rest, &frame, &content))
 		return false;
@@ -455,6 +457,7 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	copy->at = 0;
 	copy->changed = false;
 	copy->unpacked = unpack_packets(&copy->inner, &copy->packed);
+	copy->to->chunk->text.failed |= copy->inner.failed;
 	return copy->unpacked;
 }
 
