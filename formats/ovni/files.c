@@ -309,7 +309,7 @@ void ovni_check_sidecar(struct reader *r)
 		root = ovni_json_parse(loaded_text(in), &fault, &at);
 	input_close(in);
 	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))
-		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its folder");
+		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its directory");
 	else if (!is_stream && is_old_metadata(root))
 		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
 	cJSON_Delete(root);

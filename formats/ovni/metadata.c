@@ -635,7 +635,7 @@ static void read_old_layout(struct ovni_metadata *m)
 	m->prefix = "";
 	if (!ovni_json_read(m, "metadata.json", read_metadata_json))
 		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no metadata.json in the folder of the stream");
+		            "there is no metadata.json in the directory of the stream");
 	if (!m->merged)
 		add_thread(m);
 	m->prefix = "ovni.";
@@ -643,7 +643,7 @@ static void read_old_layout(struct ovni_metadata *m)
 		return;
 	snprintf(name, sizeof name, "thread.%" PRId64 ".json", m->thread.tid);
 	if (!ovni_json_read(m, name, read_thread_json) && m->version > 1)
-		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the folder of the stream",
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the directory of the stream",
 		            name);
 	m->file = NULL; /* pointed to this buffer */
 }
@@ -666,7 +666,7 @@ void ovni_metadata_read(struct ovni_metadata *m)
 		ovni_report(m->r, OVNI_RULE_NO_METADATA, "the stream is not named stream.obs");
 	else if (!ovni_json_read(m, OVNI_METADATA_FILE, read_stream_json))
 		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no stream.json in the folder of the stream");
+		            "there is no stream.json in the directory of the stream");
 	if (m->stream->track == NULL)
 		ovni_system_add_unknown(m->system, m->r, m->stream);
 }

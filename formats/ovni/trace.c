@@ -500,7 +500,7 @@ static const struct format_option options[] = {
 	  .words = groups },
 	{ .name = "clock-offsets",
 	  .arg = "FILE",
-	  .help = "clock offsets of hosts (default: clock-offsets.txt in the folder)" },
+	  .help = "clock offsets of hosts (default: clock-offsets.txt in the directory)" },
 	{ .name = NULL },
 };
 

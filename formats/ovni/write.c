@@ -142,7 +142,7 @@ static void refuse(struct ovw_state *st, struct chunk *chunk)
 		text_visible(t, slice_str(st->output != NULL ? st->output : "-"), 0);
 		text_printf(
 		    t,
-		    ": not written: each thread is a folder with two files, and more than %u threads, "
+		    ": not written: each thread is a directory with two files, and more than %u threads, "
 		    "processes and their tasks have events; select some of them, or split the trace",
 		    OVW_MAX_STREAMS);
 		text_char(t, '\0');

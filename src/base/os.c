@@ -145,11 +145,11 @@ const char *below_mistake(const char *path)
 		if (n == 2 && memcmp(p, "..", 2) == 0)
 			return "it contains ..";
 		if (is_guarded(p, n))
-			return "it leads into a folder of version control";
+			return "it leads into a directory of version control";
 		last = p;
 		p += n;
 	}
-	return last[strcspn(last, "/")] == '/' || strcmp(last, ".") == 0 ? "it names a folder" : NULL;
+	return last[strcspn(last, "/")] == '/' || strcmp(last, ".") == 0 ? "it names a directory" : NULL;
 }
 
 /* Whether fd is a guarded folder with another name: a short name, or another spelling of a letter. */
@@ -245,9 +245,10 @@ const char *below_why(int error)
 	switch (error) {
 	case ELOOP:
 	case ENOTDIR:
-		return "a part of the name is a link or no folder; a policy's files are below its folder";
+		return "a part of the name is a link or no directory; a policy's files are below its "
+		       "directory";
 	case EXDEV:
-		return "it is not below the folder of the policy, or in a folder of version control";
+		return "it is not below the directory of the policy, or in a directory of version control";
 	case EINVAL:
 		return "it is not a regular file";
 	default:

@@ -28,6 +28,8 @@ bool options_has_common(const struct command *cmd, enum common which)
 		return cmd->writes;
 	case COMMON_REPORT:
 		return cmd->selects && !cmd->reports;
+	case COMMON_QUIET:
+		return cmd->reads && options_own(cmd, "quiet") < 0;
 	default:
 		return cmd->reads;
 	}

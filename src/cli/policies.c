@@ -344,7 +344,7 @@ static bool init_members(struct policies *p, struct options *o, uint32_t ntraces
 {
 	bool failed;
 
-	p->here = real_path(o, ".", "the current folder", &failed);
+	p->here = real_path(o, ".", "the current directory", &failed);
 	if (failed)
 		return false;
 	if (p->here == NULL)

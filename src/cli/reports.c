@@ -200,7 +200,7 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 {
 	r->folder = realpath(".", NULL);
 	if (r->folder == NULL && errno != ENOENT) { /* the folder was removed */
-		say("the current folder: %s", strerror(errno));
+		say("the current directory: %s", strerror(errno));
 		return false;
 	}
 	r->context = (struct report_context){

@@ -512,7 +512,7 @@ static void recover(struct recover *c)
 	c->list.no_text = c->json;
 	progress_init(&c->options.progress, &c->options);
 	if (!folder && input_is_archive(c->in)) {
-		say_of(c->in, "is an archive: unpack it, and recover the folder");
+		say_of(c->in, "is an archive: unpack it, and recover the directory");
 		c->status = STATUS_UNREADABLE;
 		return;
 	}
@@ -590,6 +590,8 @@ static const struct cmd_option own[] = {
 	  TO_CHOICE(struct recover, json) },
 	{ "report", "[json=]FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
 	  .set = set_report },
+	{ "quiet", NULL, "list the changes, but not their totals", 'q',
+	  TO_FLAG(struct recover, options.quiet) },
 	{ .name = NULL },
 };
 

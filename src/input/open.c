@@ -465,7 +465,7 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 {
 	static const struct input_foreign json = {
 		"JSON, but not a trace (it has no traceEvents)",
-		"if it belongs to the trace of a folder, name the folder"
+		"if it belongs to the trace of a directory, name the directory"
 	};
 
 	static const struct input_foreign packets = {

@@ -257,7 +257,7 @@ static bool check_below(struct policy_draft *d, const struct yaml_node *node, co
 	const char *const mistake = below_mistake(path);
 
 	return mistake == NULL ||
-	       yaml_bad(&d->yaml, node, "%s lies below the folder of the policy; of this name, %s", what,
+	       yaml_bad(&d->yaml, node, "%s lies below the directory of the policy; of this name, %s", what,
 	                mistake);
 }
 

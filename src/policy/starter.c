@@ -388,7 +388,7 @@ bool policy_starter_write(struct policy_starter *s, struct text *t, const char *
 {
 	qsort(s->rows, s->nrows, sizeof s->rows[0], compare_sum);
 	text_printf(t,
-	            "# What tracetool validate expects of traces below this folder: tracetool.yaml(5).\n"
+	            "# What tracetool validate expects of traces below this directory: tracetool.yaml(5).\n"
 	            "# Made from %s%s.  Its numbers are a start: adapt them.\n"
 	            "# Editors check it with policy.schema.json, which is installed with tracetool.\n\n"
 	            "# From this level on findings fail the run: error, limit, warning, note or never.\n"
@@ -402,7 +402,7 @@ bool policy_starter_write(struct policy_starter *s, struct text *t, const char *
 	write_facts(s, t);
 	write_trace(s, t);
 	write_budgets(s, t);
-	text_str(t, "\n# What is different for some files; the paths begin at this folder.\n"
+	text_str(t, "\n# What is different for some files; the paths begin at this directory.\n"
 	            "# overrides:\n"
 	            "#  - paths: \"bench/*\"\n"
 	            "#    fail-level: never\n");

@@ -193,7 +193,7 @@ Test(ovni_copy, same_name_twice)
 
 	snprintf(out, sizeof out, "%s/out", dir);
 	convert(folder, folder, out, 1, &err);
-	cr_expect(strstr(err, "streams whose folder got another name: 2;") != NULL, "%s", err);
+	cr_expect(strstr(err, "streams whose directory got another name: 2;") != NULL, "%s", err);
 	for (int second = 0; second < 2; second++)
 		for (const char *s = "ab"; *s != '\0'; s++) {
 			size_t n;

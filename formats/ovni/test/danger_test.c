@@ -440,7 +440,8 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 	cr_expect_not_null(strstr(r.out, "\"tid\":9"), "%s", r.out);
 	ran_free(&r);
 	put(dir, "loom.host.1/proc.7/thread.10.obs", BYTES(HEAD RUN("\1") END("\2")));
-	expect_folder(dir, 0, "there is no thread.10.json in the folder of the stream [ovni/old-unfinished]");
+	expect_folder(dir, 0,
+	              "there is no thread.10.json in the directory of the stream [ovni/old-unfinished]");
 	/* libovni 1.0.0 wrote streams without suffix. */
 	put(dir, "loom.host.1/proc.8/thread.6", BYTES(HEAD RUN("\1") END("\2")));
 	snprintf(path, sizeof path, "%s/loom.host.1/proc.8/thread.6", dir);
@@ -545,9 +546,9 @@ Test(trust, metadata_of_an_old_layout_without_streams)
 Test(trust, metadata_without_its_stream)
 {
 	expect_command("validate", "testdata/ovni/folders/events-missing", 1,
-	               "there is no stream.obs in its folder [ovni/events-missing]");
+	               "there is no stream.obs in its directory [ovni/events-missing]");
 	expect_command("convert", "testdata/ovni/folders/events-missing", 2,
-	               "there is no stream.obs in its folder [ovni/events-missing]");
+	               "there is no stream.obs in its directory [ovni/events-missing]");
 }
 
 /* Next to a trace the same files change nothing. */

@@ -290,7 +290,8 @@ Test(ovni_marks_made, no_more_files_than_a_folder_should_have)
 	ran_free(&r);
 	cr_expect_not(convert_threads(dir, OVW_MAX_STREAMS + 1, &r));
 	cr_expect_eq(r.status, 2);
-	cr_expect_not_null(strstr(r.err, "not written: each thread is a folder with two files"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "not written: each thread is a directory with two files"), "%s",
+	                   r.err);
 	ran_free(&r);
 	remove_folder(dir);
 }

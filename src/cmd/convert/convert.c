@@ -161,8 +161,8 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct convert, skip_existing) },
 	{ "verify", NULL, "read the output back and compare it before it gets its name", 0,
 	  TO_FLAG(struct convert, verify.wanted) },
-	{ "split", "HOW", "write a folder of traces: time=10s, by=pid|tid|stream or size=20M", 0, OPTION_CALL,
-	  .set = convert_split_option },
+	{ "split", "HOW", "write a directory of traces: time=10s, by=pid|tid|stream or size=20M", 0,
+	  OPTION_CALL, .set = convert_split_option },
 	{ .name = NULL },
 };
 

@@ -358,7 +358,7 @@ Test(cmd_tar, is_never_read_as_a_trace)
 		r = run_tool((const char *const[]){ "recover", "--from", formats[i], path, out, NULL }, NULL,
 		             0);
 		cr_expect_eq(r.status, 2, "%s: %s", formats[i], r.err);
-		cr_expect_not_null(strstr(r.err, "unpack it, and recover the folder"), "%s", r.err);
+		cr_expect_not_null(strstr(r.err, "unpack it, and recover the directory"), "%s", r.err);
 		ran_free(&r);
 	}
 	expect("validate", t.dir, t.m, 0, 2, "is empty");
