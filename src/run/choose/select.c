@@ -351,7 +351,10 @@ bool select_stage_begin(struct select_stage *st, const struct choice *choice, un
 	}
 	if (!select_needs_range(choice->select))
 		return set_window(st, &(struct select_range){ .known = false });
-	st->waits = choice->marks != NULL && choice->split == NULL;
+	/* If the reader passes over records, a pass for the range costs less than keeping marks until the
+	 * end. */
+	const struct record_marks *const m = choice->split == NULL ? choice->marks : NULL;
+	st->waits = m != NULL && (m->format == NULL || m->format->reader->run == NULL);
 	return true;
 }
 

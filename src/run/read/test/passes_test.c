@@ -114,7 +114,7 @@ Test(passes, each_sees_the_same_file)
 		{ .select = &some, .copies = true, .passes = 0 },
 		{ .select = &quarter, .copies = true, .passes = 1 },
 		{ .select = &some, .copies = true, .drops = true, .passes = 1 },
-		{ .select = &quarter, .copies = true, .drops = true, .passes = 1 },
+		{ .select = &quarter, .copies = true, .drops = true, .passes = 2 },
 	};
 
 	for (size_t i = 0; i < 4 * sizeof rows / sizeof *rows; i++) {
