@@ -63,7 +63,7 @@ static bool has_path(const char *line, const struct judge *j)
 			return true;
 	}
 	return strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL ||
-	       strstr(line, "the current folder") != NULL ||
+	       strstr(line, "the current directory") != NULL ||
 	       strstr(line, "the temporary file for") != NULL; /* it has no name */
 }
 
