@@ -9,9 +9,9 @@
  *   spans                 for each track its number of spans; gap, duration, name, depth * 2 + waiting
  *   stacks                preorder: depth, name, self, waiting, count; with two sides, also self and waiting
  *                         of the old side
- *   samples               for each kind its stacks: depth, name, samples; with two sides, also the old
- * samples rows                  the table of spans; last element: the first octave, then a count for each
- * octave counters, matrix, flows
+ *   samples               for each kind its stacks: depth, name, samples; with two sides, also old samples
+ *   rows                  the table of spans; last element: the first octave, then a count for each octave
+ *   counters, matrix, flows
  *
  * An octave is 0 to 63 ns, 64 to 127 ns, and so on.
  */

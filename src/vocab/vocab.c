@@ -364,9 +364,11 @@ const struct vocabulary *vocab_reduced(const struct vocabulary *vocabulary, unsi
 
 	r->base = v->base; /* scopes of tables that were added since */
 	r->base.ops = &reduced_ops;
-	r->of = v;
-	r->without = without;
-	r->tables = tables_left(r);
+	if (r->of == NULL) {
+		r->of = v;
+		r->without = without;
+		r->tables = tables_left(r);
+	}
 	return &r->base;
 }
 

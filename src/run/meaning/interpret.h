@@ -129,8 +129,7 @@ struct pairing_end_of {
 	bool lasting;  /* the name of the event outlives its batch */
 	bool fields;   /* fields are wanted */
 	uint64_t key;  /* 0: none */
-	/* Of an END in the window of by_time_put(): the name and class that its BEGIN must have; p NULL,
-	 * or NULL: any. */
+	/* Required name and class of the BEGIN, with by_time_put(); name.p NULL, cls NULL: any. */
 	struct slice name;
 	const struct class *cls;
 	struct retained *kept; /* copy of the texts of a BEGIN, passed on; NULL: the callee copies */

@@ -198,8 +198,8 @@ struct record_marks {
 	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
 	uint64_t *others; /* while gathering, by event of a batch: an additional mark, see struct interpret */
-	/* Of events that are selected if they are in a window that is known after the last one.  Memory:
-	 * MARKS_TIMED of them; the others are in the file. */
+	/* Marks with times, for a window that is known at the end: MARKS_TIMED in memory, others in the
+	 * file. */
 	struct timed_mark {
 		uint64_t ts, dur, mark, other; /* dur 0: no span, or an empty one; other: may be `mark` */
 	} * timed;

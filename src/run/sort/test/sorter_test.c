@@ -59,7 +59,7 @@ Test(sorter, in_memory)
 	}
 }
 
-/* So little memory that there are many runs, and several passes merge them. */
+/* Little memory: many runs, merged in several passes. */
 Test(sorter, many_runs)
 {
 	static const uint64_t memories[] = { 0, 1, 70001, 200000 };

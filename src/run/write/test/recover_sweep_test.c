@@ -90,7 +90,7 @@ static void sweep_folder(const char *dir, struct swept *all)
 	list_free(names);
 }
 
-/* One process per format, as many damages take long. */
+/* One process per format: 100,000 damages of a sample take minutes. */
 ParameterizedTestParameters(recover_sweep, promises_hold)
 {
 	static int numbers[64];
