@@ -165,13 +165,36 @@ void pf_check(struct pf_state *st, const struct pf_packet *k)
 	check_message(&(struct place){ st, PF_MESSAGE_packet, 0 }, k->s);
 }
 
+/* Whether an annotation has at most a name by number and a number as value, as most do. */
+static bool is_plain_annotation(struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+	unsigned names = 0, values = 0;
+
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT))
+			names++;
+		else if (w.tag == PF_TAG(PF_annotation_bool_value, PF_VARINT) ||
+		         w.tag == PF_TAG(PF_annotation_uint_value, PF_VARINT) ||
+		         w.tag == PF_TAG(PF_annotation_int_value, PF_VARINT) ||
+		         w.tag == PF_TAG(PF_annotation_double_value, PF_FIXED64) ||
+		         w.tag == PF_TAG(PF_annotation_pointer_value, PF_VARINT) ||
+		         w.tag == PF_TAG(PF_annotation_string_value_iid, PF_VARINT))
+			values++;
+		else
+			return false;
+	}
+	return !w.bad && names <= 1 && values <= 1;
+}
+
 void pf_check_contents(struct pf_state *st, const struct pf_event_fields *te)
 {
 	const struct place at = { st, PF_MESSAGE_event, 1 };
-	struct pf_wire w = pf_wire_on(te->s);
+	struct pf_wire w = pf_wire_on(te->contents);
 
 	while (pf_wire_next(&w))
-		if ((w.tag & 7) == PF_BYTES)
+		if ((w.tag & 7) == PF_BYTES && !(w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
+		                                 is_plain_annotation(pf_wire_slice(&w))))
 			check_value(&at, &w,
 			            pf_schema_field(&st->schema, PF_MESSAGE_event, pf_wire_number(&w)));
 }

@@ -397,37 +397,35 @@ static uint64_t step(const struct pf_series *s, uint8_t from, uint8_t to, uint64
 	return v - row[from] + row[to];
 }
 
-static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t ns, uint64_t *ts)
+/* Converts a time in units of the clock. */
+static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t value, uint64_t *ts)
 {
-	if (key == 0 || is_target(c, key)) {
-		*ts = ns;
-		return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
-	}
 	const struct pf_clock *const clock = c->n > 0 ? find_clock(c, key) : NULL;
-	if (clock == NULL)
-		return PF_TIME_UNKNOWN;
-	const struct pf_path *const path = path_of(c, key);
-	if (path == NULL)
-		return PF_TIME_NO_PATH;
-	if (c->fixed == 0)
-		c->fixed = c->trace;
-	for (uint32_t i = 0; i < path->n; i++)
-		ns = step(&c->series[path->steps[i].series], path->steps[i].from, path->steps[i].to, ns);
+	uint64_t ns = clock != NULL ? value * clock->unit : value;
+
+	if (key != 0 && !is_target(c, key)) {
+		if (clock == NULL)
+			return PF_TIME_UNKNOWN;
+		const struct pf_path *const path = path_of(c, key);
+		if (path == NULL)
+			return PF_TIME_NO_PATH;
+		if (c->fixed == 0)
+			c->fixed = c->trace;
+		for (uint32_t i = 0; i < path->n; i++)
+			ns = step(&c->series[path->steps[i].series], path->steps[i].from, path->steps[i].to,
+			          ns);
+	}
 	*ts = ns;
 	return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
 }
 
-/* Converts a time in units of the clock.  *late: no snapshot so far converts it. */
+/* The same.  *late: no snapshot so far converts it. */
 static enum pf_time convert(struct pf_state *st, uint64_t key, uint64_t value, uint64_t *ts, bool *late)
 {
-	const struct pf_clock *clock = st->clocks.n > 0 ? find_clock(&st->clocks, key) : NULL;
-	const enum pf_time t = convert_in(&st->clocks, key, clock != NULL ? value * clock->unit : value, ts);
+	const enum pf_time t = convert_in(&st->clocks, key, value, ts);
 
 	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
-	if (!*late || st->ahead == NULL)
-		return t;
-	clock = find_clock(&st->ahead->clocks, key);
-	return convert_in(&st->ahead->clocks, key, clock != NULL ? value * clock->unit : value, ts);
+	return *late && st->ahead != NULL ? convert_in(&st->ahead->clocks, key, value, ts) : t;
 }
 
 enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64_t *ts)
@@ -521,9 +519,7 @@ static void check_late_events(struct pf_state *st)
 
 	for (uint32_t i = 0; i < c->nlate_events; i++) {
 		const struct pf_late_event *const e = &c->late_events[i];
-		const struct pf_clock *const clock = find_clock(c, e->key);
-		const enum pf_time t =
-		    convert_in(c, e->key, clock != NULL ? e->value * clock->unit : e->value, &ts);
+		const enum pf_time t = convert_in(c, e->key, e->value, &ts);
 		if (t == PF_TIME_OK)
 			continue;
 		st->r->trace->events -= e->events;

@@ -9,6 +9,12 @@
 
 /* ---- fields ---- */
 
+static inline void note_contents(struct pf_event_fields *te, const struct pf_wire *w)
+{
+	if (te->contents.p == NULL)
+		te->contents = slice_of(w->at, (size_t)(w->end - w->at));
+}
+
 void pf_decode_event(struct pf_event_fields *te, struct slice s)
 {
 	struct pf_wire w = pf_wire_on(s);
@@ -35,18 +41,22 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 			continue;
 		case PF_TAG(PF_event_debug_annotations, PF_BYTES):
 			te->nannotations++;
+			note_contents(te, &w);
 			continue;
 		case PF_TAG(PF_event_categories, PF_BYTES):
 			if (te->category.p == NULL)
 				te->category = pf_wire_slice(&w);
 			te->ncategories++;
+			note_contents(te, &w);
 			continue;
 		case PF_TAG(PF_event_name, PF_BYTES):
 			te->name = pf_wire_slice(&w);
+			note_contents(te, &w);
 			number = PF_event_name_iid;
 			break;
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
 			te->legacy = pf_wire_slice(&w);
+			note_contents(te, &w);
 			break;
 		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
 			te->time_us = (int64_t)w.v;
@@ -98,6 +108,9 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 			continue;
 		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
 		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
+			te->has_flow[w.tag == PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64)] = true;
+			te->nflows++;
+			continue;
 		case PF_TAG(PF_event_flow_ids_old, PF_VARINT):
 		case PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT):
 			te->nflows++;
@@ -151,21 +164,22 @@ void pf_decode_legacy(struct pf_legacy *l, struct slice s)
 
 /* ---- events around that of the record ---- */
 
-static void add(struct pf_state *st, struct pf_event **list, uint32_t *n, uint32_t *cap, struct pf_event e)
+static inline void add(struct pf_state *st, struct pf_event **list, uint32_t *n, uint32_t *cap,
+                       const struct pf_event *e)
 {
 	if (!array_reserve(list, *n, cap, sizeof **list)) {
 		st->r->no_memory = true;
 		return;
 	}
-	(*list)[(*n)++] = e;
+	(*list)[(*n)++] = *e;
 }
 
-void pf_add_after(struct pf_state *st, struct pf_event e)
+void pf_add_after(struct pf_state *st, const struct pf_event *e)
 {
 	add(st, &st->after, &st->nafter, &st->after_cap, e);
 }
 
-void pf_add_before(struct pf_state *st, struct pf_event e)
+void pf_add_before(struct pf_state *st, const struct pf_event *e)
 {
 	add(st, &st->before, &st->nbefore, &st->before_cap, e);
 }
@@ -318,35 +332,48 @@ static struct pf_track *find_track(struct pf_state *st, const struct pf_legacy *
 
 static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
 {
-	const uint32_t i = table64_get(&st->track_index, uuid);
+	struct pf_track *const t = pf_known_track(st, uuid);
 
-	return i != TABLE_NONE && st->tracks[i]->desc.kind == PF_COUNTER ? st->tracks[i] : NULL;
+	return t != NULL && t->desc.kind == PF_COUNTER ? t : NULL;
 }
 
-/* Adds to the sum of an incremental counter: each sequence has its own. */
-static double add_to_sum(struct pf_state *st, const struct pf_track *t, double v)
+/* Returns the sum of an incremental counter: each sequence has its own.  NULL: the limit, or OOM. */
+static PF_COLD struct pf_sum *find_sum(struct pf_state *st, struct pf_track *t)
 {
 	const uint64_t key = hash_u64(t->uuid, hash_u64(st->sequence->index, st->seed));
 	uint32_t i = table64_get(&st->sum_index, key);
 
+	if (i == TABLE_NONE && st->nsums == PF_MAX_SUMS) {
+		pf_report_limit(st, PF_FULL_SUMS,
+		                "more than %u sums of counters: values of others are differences",
+		                PF_MAX_SUMS);
+		return NULL;
+	}
 	if (i == TABLE_NONE) {
-		if (st->nsums == PF_MAX_SUMS) {
-			pf_report_limit(st, PF_FULL_SUMS,
-			                "more than %u sums of counters: values of others are differences",
-			                PF_MAX_SUMS);
-			return v;
-		}
 		if (!array_reserve(&st->sums, st->nsums, &st->sums_cap, sizeof *st->sums) ||
 		    !table64_put(&st->sum_index, key, st->nsums)) {
 			st->r->no_memory = true;
-			return v;
+			return NULL;
 		}
 		i = st->nsums++;
-		st->sums[i] = (struct pf_sum){ .generation = st->sequence->generation };
+		st->sums[i] = (struct pf_sum){ st->sequence, st->sequence->generation, 0 };
 	}
-	struct pf_sum *const sum = &st->sums[i];
-	if (sum->generation != st->sequence->generation)
-		*sum = (struct pf_sum){ .generation = st->sequence->generation };
+	t->sum = i + 1;
+	return &st->sums[i];
+}
+
+static double add_to_sum(struct pf_state *st, struct pf_track *t, double v)
+{
+	struct pf_sum *sum = t->sum != 0 ? &st->sums[t->sum - 1] : NULL;
+
+	if (sum == NULL || sum->sequence != st->sequence)
+		sum = find_sum(st, t);
+	if (sum == NULL)
+		return v;
+	if (sum->generation != st->sequence->generation) {
+		sum->generation = st->sequence->generation;
+		sum->value = 0;
+	}
 	return sum->value += v;
 }
 
@@ -415,28 +442,33 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, const stru
 		}
 		struct pf_event x = { .ts = e->ts };
 		set_value(st, &x, t, !doubles, (int64_t)w.v, doubles ? pf_wire_double(&w) : 0);
-		pf_add_after(st, x);
+		pf_add_after(st, &x);
 	}
 	return true;
 }
 
 static bool read_extras(struct pf_state *st, const struct pf_event *e)
 {
-	const struct pf_extra_of *const usual = st->sequence->extra_of;
-	const uint32_t n = st->te.nextra[0] + st->te.nextra[1];
-	struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
+	const uint32_t *const n = st->te.nextra;
+	const struct pf_extra_of *of[2] = { &st->sequence->extra_of[0], &st->sequence->extra_of[1] };
+	struct pf_extra_of own[2];
 
-	if (n > PF_MAX_EXTRA) {
-		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", n);
+	if (n[0] + n[1] > PF_MAX_EXTRA) {
+		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", n[0] + n[1]);
 		return false;
 	}
-	if (st->te.has_extra_of)
+	if (st->te.has_extra_of) {
 		pf_extra_read(st->te.s, own);
-	if (read_extra(st, e, own[0].n > 0 ? &own[0] : &usual[0], false) &&
-	    read_extra(st, e, own[1].n > 0 ? &own[1] : &usual[1], true))
-		return true;
-	st->nafter = 0;
-	return false;
+		for (int doubles = 0; doubles < 2; doubles++)
+			if (own[doubles].n > 0)
+				of[doubles] = &own[doubles];
+	}
+	for (int doubles = 0; doubles < 2; doubles++)
+		if (n[doubles] > 0 && !read_extra(st, e, of[doubles], doubles)) {
+			st->nafter = 0;
+			return false;
+		}
+	return true;
 }
 
 /* Thread time and instructions are counters of the thread, also if an async event states them. */
@@ -457,14 +489,14 @@ static bool read_thread_time(struct pf_state *st, const struct pf_event *e, stru
 			us = s->thread_us = pf_saturated_sum(s->thread_us, us);
 		x.name = SLICE_LIT("thread_time");
 		x.number = us > INT64_MAX / 1000 || us < INT64_MIN / 1000 ? us : us * 1000;
-		pf_add_after(st, x);
+		pf_add_after(st, &x);
 	}
 	if (te->instruction_count != 0) {
 		x.number = te->instructions;
 		if (te->instruction_count == 1)
 			x.number = s->instructions = pf_saturated_sum(s->instructions, te->instructions);
 		x.name = SLICE_LIT("thread_instruction_count");
-		pf_add_after(st, x);
+		pf_add_after(st, &x);
 	}
 	return true;
 }
@@ -474,13 +506,7 @@ static bool read_thread_time(struct pf_state *st, const struct pf_event *e, stru
 static void read_flows(struct pf_state *st, const struct pf_event *e)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
-	bool has[2] = { false, false }; /* new fields: flow, terminating */
 
-	while (pf_wire_next(&w)) {
-		has[0] |= w.tag == PF_TAG(PF_event_flow_ids, PF_FIXED64);
-		has[1] |= w.tag == PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64);
-	}
-	w = pf_wire_on(st->te.s);
 	while (pf_wire_next(&w)) {
 		const uint32_t number = pf_wire_number(&w);
 		const bool ends =
@@ -489,7 +515,7 @@ static void read_flows(struct pf_state *st, const struct pf_event *e)
 		                    w.tag == PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64);
 		const bool is_old = w.tag == PF_TAG(PF_event_flow_ids_old, PF_VARINT) ||
 		                    w.tag == PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT);
-		if (!is_new && !(is_old && !has[ends]))
+		if (!is_new && !(is_old && !st->te.has_flow[ends]))
 			continue;
 		pf_arrow(st, hash_u64(w.v, st->seed), w.v, ends ? PF_ARROW_IN : PF_ARROW_STEP, false, e);
 	}
@@ -706,12 +732,12 @@ bool pf_change_state(struct pf_state *st, struct pf_event *e)
 
 	t->state_open = e->kind == PF_BEGIN;
 	if (t->state_open && was_open)
-		pf_add_before(st, (struct pf_event){ .kind = PF_END,
-		                                     .ts = e->ts,
-		                                     .offset = st->offset,
-		                                     .track = t,
-		                                     .model = e->model,
-		                                     .is_state = true });
+		pf_add_before(st, &(struct pf_event){ .kind = PF_END,
+		                                      .ts = e->ts,
+		                                      .offset = st->offset,
+		                                      .track = t,
+		                                      .model = e->model,
+		                                      .is_state = true });
 	return t->state_open || was_open;
 }
 

@@ -142,7 +142,7 @@ static void end_inner(struct pf_state *st, const struct pf_event *e, uint32_t i,
 		any = true;
 		t->open[k].end_sent = true;
 		pf_add_before(
-		    st, (struct pf_event){
+		    st, &(struct pf_event){
 		            .kind = PF_END, .ts = ts, .offset = offset, .track = t, .model = e->model });
 	}
 	if (any)
@@ -385,5 +385,5 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 	x.name = SLICE_LIT("arrow");
 	if (x.model == NULL && pf_wants_model(st))
 		x.model = pf_model(st, x.track, pf_event_name(st));
-	pf_add_after(st, x);
+	pf_add_after(st, &x);
 }

@@ -276,12 +276,6 @@ void pf_packet_decode(struct pf_state *st, struct slice s)
 	}
 }
 
-/* Whether a track event has texts or messages, which decoding does not check. */
-static inline bool has_contents(const struct pf_event_fields *te)
-{
-	return te->nannotations > 0 || te->name.p != NULL || te->category.p != NULL || te->legacy.p != NULL;
-}
-
 void pf_packet_read(struct pf_state *st, struct slice s)
 {
 	struct pf_packet *const k = &st->packet;
@@ -294,7 +288,7 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 		if (k->needs_check || st->te.needs_check || k->kind != PF_packet_track_event ||
 		    k->interned.p != NULL || k->defaults.p != NULL)
 			pf_check(st, k);
-		else if (has_contents(&st->te))
+		else if (st->te.contents.p != NULL)
 			pf_check_contents(st, &st->te);
 	}
 	if (!k->bad && pf_sequence_apply(st, k))

@@ -140,14 +140,32 @@ void pf_clocks_facts(struct pf_state *st, const struct pf_clocks *c);
 
 /* ---- tracks.c ---- */
 
-/* Finds or adds the track of a uuid.  NULL: the limit, or OOM. */
+/* pf_known_track() and pf_track() of a track that is not in the cache. */
+struct pf_track *pf_known_track_slow(struct pf_state *st, uint64_t uuid) PF_COLD;
 struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid) PF_COLD;
 
+static inline struct pf_track **pf_recent_slot(struct pf_state *st, uint64_t uuid)
+{
+	return &st->recent[(uuid ^ uuid >> 17) % PF_RECENT];
+}
+
+static inline bool pf_is_recent(struct pf_state *st, uint64_t uuid)
+{
+	const struct pf_track *const t = *pf_recent_slot(st, uuid);
+
+	return t != NULL && t->uuid == uuid && !t->is_synthetic;
+}
+
+/* Finds the track of a uuid.  NULL: none so far. */
+static inline struct pf_track *pf_known_track(struct pf_state *st, uint64_t uuid)
+{
+	return pf_is_recent(st, uuid) ? *pf_recent_slot(st, uuid) : pf_known_track_slow(st, uuid);
+}
+
+/* Finds or adds the track of a uuid.  NULL: the limit, or OOM. */
 static inline struct pf_track *pf_track(struct pf_state *st, uint64_t uuid)
 {
-	struct pf_track *const t = st->recent[(uuid ^ uuid >> 17) % PF_RECENT];
-
-	return t != NULL && t->uuid == uuid && !t->is_synthetic ? t : pf_track_slow(st, uuid);
+	return pf_is_recent(st, uuid) ? *pf_recent_slot(st, uuid) : pf_track_slow(st, uuid);
 }
 
 /* Returns the thread of this pid and tid, or the process if tid is NULL. */
@@ -218,8 +236,8 @@ bool pf_change_state(struct pf_state *st, struct pf_event *e);
 void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 
 /* Adds an event after (before) that of the record. */
-void pf_add_after(struct pf_state *st, struct pf_event e);
-void pf_add_before(struct pf_state *st, struct pf_event e);
+void pf_add_after(struct pf_state *st, const struct pf_event *e);
+void pf_add_before(struct pf_state *st, const struct pf_event *e);
 
 /* ---- waiting.c ---- */
 

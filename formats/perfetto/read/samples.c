@@ -232,7 +232,7 @@ static void add_sample(struct pf_state *st, struct pf_event e)
 	if (st->event.kind == PF_NOTHING)
 		st->event = e;
 	else if (e.kind != PF_NOTHING)
-		pf_add_after(st, e);
+		pf_add_after(st, &e);
 }
 
 static bool has_time(struct pf_state *st, const struct pf_packet *k)

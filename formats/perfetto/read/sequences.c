@@ -264,15 +264,15 @@ static PF_COLD struct pf_sequence *add_sequence(struct pf_state *st, uint64_t ke
 	return s;
 }
 
-static struct pf_sequence *find_sequence(struct pf_state *st, const struct pf_packet *k)
+static inline struct pf_sequence *find_sequence(struct pf_state *st, const struct pf_packet *k)
 {
-	const uint64_t key = (uint64_t)k->machine << 32 | k->sequence;
-	struct pf_sequence *const last = st->sequence;
+	struct pf_sequence **const recent = &st->recent_sequences[k->sequence % PF_RECENT_SEQUENCES];
 
-	if (last != NULL && last->id == k->sequence && last->machine == k->machine)
-		return last;
+	if (*recent != NULL && (*recent)->id == k->sequence && (*recent)->machine == k->machine)
+		return *recent;
+	const uint64_t key = (uint64_t)k->machine << 32 | k->sequence;
 	const uint32_t i = table64_get(&st->sequence_index, key);
-	return i != TABLE_NONE ? st->sequences[i] : add_sequence(st, key);
+	return *recent = i != TABLE_NONE ? st->sequences[i] : add_sequence(st, key);
 }
 
 static void reset_base(struct pf_state *st, struct pf_sequence *s)

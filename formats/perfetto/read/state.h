@@ -33,6 +33,7 @@
 #define PF_MAX_TYPES 131072U /* messages, their fields, and values of enums in descriptors */
 #define PF_MAX_TYPED 65536U  /* values of a message of such a type */
 #define PF_RECENT 1024U      /* slots of the cache of tracks */
+#define PF_RECENT_SEQUENCES 64U
 #define PF_MAX_DEFERRED 4096U
 #define PF_MAX_SUMS (1U << 20)        /* of incremental counters, of all sequences */
 #define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
@@ -299,6 +300,7 @@ struct pf_track {
 	const struct track *model;          /* NULL: not yet */
 	struct class *cls;                  /* of the last value of a counter */
 	uint64_t category;                  /* hash; of that value */
+	uint32_t sum;                       /* index in sums[] + 1 of the sum changed last; 0: none */
 	struct pf_group *group;             /* of lanes; NULL: none */
 	uint32_t lane;                      /* index + 1, while a span is open; 0: none */
 	struct pf_open_span *open;
@@ -314,6 +316,7 @@ struct pf_track {
 
 /* The sum of the differences that a sequence states for an incremental counter. */
 struct pf_sum {
+	const struct pf_sequence *sequence;
 	uint64_t generation; /* of the sequence */
 	double value;
 };
@@ -383,12 +386,14 @@ struct pf_event {
 /* The fields of a TrackEvent; texts: p NULL if absent. */
 struct pf_event_fields {
 	struct slice s, legacy, name, category; /* category: the first that is a text */
+	struct slice contents; /* from the first text or message on, which decoding does not check */
 	int64_t time_us, thread_us, instructions, counter;
 	double double_counter;
 	uint64_t name_iid, track, category_iid; /* category_iid: the first */
 	uint32_t type, ncategories, nannotations, nflows;
 	uint32_t nextra[2]; /* values of extra counters: integers, doubles */
 	bool has_track, has_counter, has_double;
+	bool has_flow[2];                             /* ids in the fields of today: flow, terminating */
 	bool has_extra_of;                            /* it states which counters these are */
 	bool has_more;                                /* fields that only values.c reads */
 	uint8_t time, thread_time, instruction_count; /* 1: difference, 2: absolute */
@@ -526,7 +531,8 @@ struct pf_state {
 	struct pf_sequence **sequences;
 	uint32_t nsequences, sequences_cap;
 	struct table64 sequence_index; /* id and machine -> sequences[] */
-	struct pf_sequence *sequence;  /* of the last packet; NULL: none */
+	struct pf_sequence *recent_sequences[PF_RECENT_SEQUENCES];
+	struct pf_sequence *sequence; /* of the last packet; NULL: none */
 	uint64_t generations, nentries;
 	uint64_t losses;        /* packets that state a loss before them */
 	struct tabletext texts; /* of interned data, each once */

@@ -37,13 +37,19 @@ static struct pf_track *add_track(struct pf_state *st, uint64_t uuid)
 	return t;
 }
 
-struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid)
+struct pf_track *pf_known_track_slow(struct pf_state *st, uint64_t uuid)
 {
-	struct pf_track **const slot = &st->recent[(uuid ^ uuid >> 17) % PF_RECENT];
 	const uint32_t i = table64_get(&st->track_index, uuid);
 
-	if (i != TABLE_NONE)
-		return *slot = st->tracks[i];
+	return i != TABLE_NONE ? (*pf_recent_slot(st, uuid) = st->tracks[i]) : NULL;
+}
+
+struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid)
+{
+	struct pf_track *const known = pf_known_track_slow(st, uuid);
+
+	if (known != NULL)
+		return known;
 	struct pf_track *const t = add_track(st, uuid);
 	if (t == NULL)
 		return NULL;
@@ -59,7 +65,7 @@ struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid)
 	const uint32_t later = st->ahead != NULL ? table64_get(&st->ahead->track_index, uuid) : TABLE_NONE;
 	if (later != TABLE_NONE)
 		t->final = &st->ahead->tracks[later]->desc;
-	return *slot = t;
+	return *pf_recent_slot(st, uuid) = t;
 }
 
 struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid)

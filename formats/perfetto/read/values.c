@@ -411,7 +411,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 
 void pf_annotations_check(struct pf_state *st)
 {
-	struct pf_wire w = pf_wire_on(st->te.s);
+	struct pf_wire w = pf_wire_on(st->te.contents);
 
 	while (pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
 		check_annotation(st, pf_wire_slice(&w), true, 0);

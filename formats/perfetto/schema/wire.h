@@ -35,12 +35,31 @@ static inline struct pf_wire pf_wire_on(struct slice s)
 	return (struct pf_wire){ .p = s.p, .end = s.n > 0 ? s.p + s.n : s.p };
 }
 
+/* Joins the low 7 bits of each byte. */
+static inline uint64_t pf_varint_join(uint64_t v)
+{
+	v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x7f007f007f007f00)) >> 1;
+	v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x3fff00003fff0000)) >> 2;
+	return (v & UINT64_C(0x000000000fffffff)) | (v & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* Returns the byte after the varint at p; NULL if it is cut or longer than 10 bytes. */
 static inline const char *pf_varint_long(const char *p, const char *end, uint64_t *v)
 {
 	uint64_t sum = 0;
+	unsigned shift = 0;
 
-	for (unsigned shift = 0; p < end && shift < 7 * PF_VARINT_MAX; shift += 7) {
+	if (end - p >= 8) {
+		const uint64_t bytes = load_u64(p, false), last = ~bytes & UINT64_C(0x8080808080808080);
+		sum = pf_varint_join(bytes & (last ^ (last - 1)));
+		if (last != 0) {
+			*v = sum;
+			return p + __builtin_ctzll(last) / 8 + 1;
+		}
+		p += 8;
+		shift = 56;
+	}
+	for (; p < end && shift < 7 * PF_VARINT_MAX; shift += 7) {
 		const uint8_t byte = (uint8_t)*p++;
 		sum |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte < 0x80) {
@@ -74,35 +93,26 @@ static inline __attribute__((always_inline)) bool pf_wire_next(struct pf_wire *w
 	if (p == end)
 		return false;
 	p = pf_varint(p, end, &tag);
-	if (p == NULL || tag < 8 || tag >> 3 > PF_MAX_NUMBER)
+	if (p == NULL || tag - 8 > (PF_MAX_NUMBER << 3 | 7) - 8) /* 0 is no number of a field */
 		goto bad;
 	w->tag = (uint32_t)tag;
-	switch (tag & 7) {
-	case PF_VARINT:
+	if ((tag & 7) == PF_VARINT) {
 		p = pf_varint(p, end, &w->v);
 		if (p == NULL)
 			goto bad;
-		break;
-	case PF_FIXED64:
-		if (end - p < 8)
-			goto bad;
-		w->v = load_u64(p, false);
-		p += 8;
-		break;
-	case PF_BYTES:
+	} else if ((tag & 7) == PF_BYTES) {
 		p = pf_varint(p, end, &w->v);
 		if (p == NULL || w->v > (uint64_t)(end - p))
 			goto bad;
 		w->bytes = p;
 		p += w->v;
-		break;
-	case PF_FIXED32:
-		if (end - p < 4)
-			goto bad;
+	} else if ((tag & 7) == PF_FIXED64 && end - p >= 8) {
+		w->v = load_u64(p, false);
+		p += 8;
+	} else if ((tag & 7) == PF_FIXED32 && end - p >= 4) {
 		w->v = load_u32(p, false);
 		p += 4;
-		break;
-	default:
+	} else {
 		goto bad;
 	}
 	w->p = p;
