@@ -400,14 +400,6 @@ void text_since(struct text *t, uint64_t ns)
 	const unsigned rest = (unsigned)(ns % 1000000000);
 
 	text_char(t, '+');
-	if (ns > 0 && ns < 1000) {
-		text_printf(t, "%u ns", rest);
-		return;
-	}
-	if (ns > 0 && ns < 1000000) {
-		text_printf(t, "%u.%03u us", rest / 1000, rest % 1000);
-		return;
-	}
 	text_u64(t, ns / 1000000000);
 	if (rest % 1000000 == 0)
 		text_printf(t, ".%03u s", rest / 1000000);

@@ -103,7 +103,8 @@ void text_time(struct text *t, unsigned __int128 ns);
  * a percentile never seems to exceed the maximum.  999 ns, 1.23 us, 567 ms, 12345 s. */
 void text_time_short(struct text *t, unsigned __int128 ns);
 
-/* A time after the start, exact: +0.241 s, +1.500002 s, below 1 ms +123.456 us, +7 ns. */
+/* A time after the start, exact, in seconds, so that times in rows compare: +0.241 s, +1.500002 s,
+ * +0.000000007 s. */
 void text_since(struct text *t, uint64_t ns);
 
 /* Millionths as a percentage, 12.34 %, and as a fraction, 0.123456. */

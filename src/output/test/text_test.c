@@ -496,8 +496,8 @@ Test(text_units, moments)
 	text_since(&t, UINT64_C(1000000001));
 	expect_text(&t, "+1.000000001 s");
 	text_since(&t, 999999);
-	expect_text(&t, "+999.999 us");
+	expect_text(&t, "+0.000999999 s");
 	text_since(&t, 7);
-	expect_text(&t, "+7 ns");
+	expect_text(&t, "+0.000000007 s");
 	text_free(&t);
 }
