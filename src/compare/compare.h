@@ -69,12 +69,12 @@ void digest_free(struct digest *d);
 
 struct pending_event {
 	struct event_identity id;
-	struct wide_hash track;
-	struct wide_hash key; /* equal for partners */
-	char *packed;         /* event_pack() */
-	uint32_t next, tail;  /* chain of equal key.a, ends with PENDING_NONE; tail: valid in its first */
-	uint32_t partner;     /* index on the other side, of a pair to be reported; or PENDING_NONE */
-	bool removed;         /* matched or reported */
+	struct wide_hash track, own; /* track_identity(), track_own_identity() */
+	struct wide_hash key;        /* equal for partners */
+	char *packed;                /* event_pack() */
+	uint32_t next, tail; /* chain of equal key.a, ends with PENDING_NONE; tail: valid in its first */
+	uint32_t partner;    /* index on the other side, of a pair to be reported; or PENDING_NONE */
+	bool removed;        /* matched or reported */
 };
 
 #define PENDING_NONE UINT32_MAX

@@ -66,6 +66,11 @@ static bool is_only_in_b(const struct differ *d, int which, const struct event *
 	return which == DIFFER_B && d->rules.more != NULL && name_lists_contain(d->rules.more, e->cls->name);
 }
 
+static struct wide_hash own_track(const struct differ_side *s)
+{
+	return track_own_identity(&s->identities, event_compared_track(&s->batch->events[s->at]));
+}
+
 /* Returns the compared parts in which the heads differ, without time.  OOM sets canon.scratch.failed of A. */
 static unsigned head_differences(struct differ *d)
 {
@@ -74,7 +79,8 @@ static unsigned head_differences(struct differ *d)
 		                      .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
 		                      .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
 		                      .ignore = d->rules.ignore };
-	const bool track = (d->rules.ignore & PART_TRACK) == 0 && !wide_hash_equal(a->track, b->track);
+	const bool track = (d->rules.ignore & PART_TRACK) == 0 && !wide_hash_equal(a->track, b->track) &&
+	                   !wide_hash_equal(own_track(a), own_track(b));
 
 	return event_pair_differences(&x, &d->sides[DIFFER_A].canon) | (track ? PART_TRACK : 0U);
 }
@@ -284,8 +290,9 @@ static enum differ_status match_or_keep(struct differ *d, int which)
 	const enum differ_status status = reserve_pending(d, s);
 	if (status != DIFFER_DONE)
 		return status;
-	return pending_add(&s->pending, s->batch, s->at, &s->id, s->track, s->key) ? DIFFER_DONE
-	                                                                           : DIFFER_NO_MEMORY;
+	return pending_add(&s->pending, s->batch, s->at, &s->id, s->track, own_track(s), s->key)
+	           ? DIFFER_DONE
+	           : DIFFER_NO_MEMORY;
 }
 
 /* Reports pending events that cannot find a partner any more. */

@@ -107,13 +107,25 @@ static const struct track *base_track(const struct track_identities *t, const st
 	return index != TABLE_NONE ? trace->tracks[index] : k;
 }
 
-struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
-                                const struct track *track)
+/* Returns the track that counts as this one. */
+static const struct track *counted_track(const struct track_identities *t, const struct track *track)
 {
 	const bool no_names = (t->without & TRACKS_WITHOUT_NAMES) != 0;
 
 	while ((track->lane > 0 || (no_names && track->is_child)) && track->parent != NULL)
 		track = track->parent;
+	return track;
+}
+
+struct wide_hash track_own_identity(const struct track_identities *t, const struct track *track)
+{
+	return own_identity(counted_track(t, track), t->without);
+}
+
+struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
+                                const struct track *track)
+{
+	track = counted_track(t, track);
 	if (!array_reach(&t->known, &t->nknown, track->index, sizeof *t->known)) {
 		t->failed = true;
 		return (struct wide_hash){ 0, 0 };

@@ -12,6 +12,7 @@
 #include "run/sort/sorter.h"
 
 #define MAX_PROBES 64      /* events of one key: hostile traces have very many */
+#define MAX_CHOICES 16     /* events among which a partner is looked for, likewise */
 #define FIRST_BUFFER 4096U /* bytes */
 
 /* Returns a packed copy of the event. */
@@ -46,7 +47,7 @@ static bool link_event(struct pending *p, uint32_t i)
 }
 
 bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct event_identity *id,
-                 struct wide_hash track, struct wide_hash key)
+                 struct wide_hash track, struct wide_hash own, struct wide_hash key)
 {
 	uint64_t size;
 
@@ -56,7 +57,7 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 	if (packed == NULL)
 		return false;
 	p->list[p->n] = (struct pending_event){
-		.id = *id, .track = track, .key = key, .packed = packed, .partner = PENDING_NONE
+		.id = *id, .track = track, .own = own, .key = key, .packed = packed, .partner = PENDING_NONE
 	};
 	if (!link_event(p, p->n)) {
 		free(packed);
@@ -166,7 +167,7 @@ static unsigned find_differences(const struct differ *d, const struct pending_ev
 		parts |= PART_CATEGORY;
 	if (x->nfields != y->nfields || !wide_hash_equal(x->fields, y->fields))
 		parts |= PART_FIELDS;
-	if (!wide_hash_equal(a->track, b->track))
+	if (!wide_hash_equal(a->track, b->track) && !wide_hash_equal(a->own, b->own))
 		parts |= PART_TRACK;
 	return parts & ~d->rules.ignore;
 }
@@ -206,13 +207,16 @@ static enum differ_status report_pending(struct differ *d, struct pending_event 
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		if (e[i] != NULL && (diff.in[i] = unpack_event(&d->sides[i], e[i])) == NULL)
 			return DIFFER_NO_MEMORY;
-	if (!count_difference(d, &diff, e))
+	const bool same =
+	    a != NULL && b != NULL && diff.parts == 0; /* by the own identities of their tracks */
+	d->same += same;
+	if (!same && !count_difference(d, &diff, e))
 		return DIFFER_NO_MEMORY;
 	if (a != NULL)
 		remove_pending(&d->sides[DIFFER_A].pending, a);
 	if (b != NULL)
 		remove_pending(&d->sides[DIFFER_B].pending, b);
-	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
+	return same || d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
 }
 
 /* ---- pairs of similar events ---- */
@@ -333,8 +337,26 @@ static bool is_made(const struct differ *d, const struct pending_event *a, const
 	       (!allowed || d->rules.may_differ(d->ctx, find_differences(d, a, b)));
 }
 
-/* Pairs the candidates.  With `allowed`, pairs are reported at once, as rules.may_differ depends on those
- * before; the others later, in order of time. */
+/* Pairs x with the first of the n candidates y that has its hash and with which rules.may_differ accepts it.
+ * The pair is reported at once, as rules.may_differ depends on those before.  Returns whether y[0] can be the
+ * partner of a later event: it was not taken, and x was compared with all that have its hash. */
+static bool match_allowed(struct differ *d, const struct candidate *x, const struct candidate *y, uint32_t n,
+                          uint64_t before, enum differ_status *status)
+{
+	struct pending_event *const a = &d->sides[DIFFER_A].pending.list[x->index];
+	struct pending_event *const list = d->sides[DIFFER_B].pending.list;
+	uint32_t i = 0;
+
+	while (i < n && i < MAX_CHOICES && y[i].hash == x->hash && !a->removed && *status == DIFFER_DONE) {
+		struct pending_event *const b = &list[y[i++].index];
+		if (!b->removed && is_made(d, a, b, before, true))
+			*status = report_pending(d, a, b);
+	}
+	return !list[y->index].removed && (a->removed || i < MAX_CHOICES);
+}
+
+/* Pairs the candidates, with `allowed` those that rules.may_differ accepts.  The other pairs are reported
+ * later, in order of time. */
 static enum differ_status match_candidates(struct differ *d, const struct candidates *l, uint64_t before,
                                            bool allowed)
 {
@@ -343,18 +365,17 @@ static enum differ_status match_candidates(struct differ *d, const struct candid
 	uint32_t i = 0, k = 0;
 
 	while (i < l->n[DIFFER_A] && k < l->n[DIFFER_B] && status == DIFFER_DONE) {
-		const struct candidate x = l->list[DIFFER_A][i], y = l->list[DIFFER_B][k];
-		struct pending_event *const a = &p->list[x.index], *const b = &q->list[y.index];
-		if (x.hash == y.hash && is_made(d, a, b, before, allowed)) {
-			if (allowed) {
-				status = report_pending(d, a, b);
-			} else {
-				a->partner = y.index;
-				b->partner = x.index;
-			}
+		const struct candidate *const x = &l->list[DIFFER_A][i], *const y = &l->list[DIFFER_B][k];
+		bool keeps_y = false;
+		if (x->hash == y->hash && allowed) {
+			keeps_y = match_allowed(d, x, y, l->n[DIFFER_B] - k, before, &status);
+		} else if (x->hash == y->hash &&
+		           is_made(d, &p->list[x->index], &q->list[y->index], before, false)) {
+			p->list[x->index].partner = y->index;
+			q->list[y->index].partner = x->index;
 		}
-		i += x.hash <= y.hash;
-		k += y.hash <= x.hash;
+		i += x->hash <= y->hash;
+		k += y->hash <= x->hash && !keeps_y;
 	}
 	return status;
 }

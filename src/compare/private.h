@@ -39,7 +39,7 @@ struct pending_limits {
 
 /* Adds a copy of event i of the batch.  Returns false on OOM. */
 bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct event_identity *id,
-                 struct wide_hash track, struct wide_hash key);
+                 struct wide_hash track, struct wide_hash own, struct wide_hash key);
 
 /* Removes the first event of this key within the limits.  Returns false if there is none. */
 bool pending_match(struct pending *p, const struct event_identity *id, struct wide_hash key,
