@@ -17,38 +17,47 @@ static size_t min2(size_t a, size_t b)
 }
 
 /* Damerau-Levenshtein distance (optimal string alignment): changes, insertions, deletions and swaps of
- * neighbours that turn a into b.  SIZE_MAX if one is too long. */
-static size_t edit_distance(const char *a, const char *b)
+ * neighbours that turn a into b.  SIZE_MAX if it is more than `limit`, or one is too long.  Only the part of
+ * the matrix within `limit` of its diagonal is computed (Ukkonen), row by row until all of it is too far. */
+static size_t edit_distance(const char *a, const char *b, size_t limit)
 {
-	const size_t na = strlen(a), nb = strlen(b);
-	size_t rows[3][NAME_MAX_BYTES + 1]; /* rows of the matrix: two rows back, the last, this one */
+	const size_t na = strlen(a), nb = strlen(b), far = limit + 1;
+	size_t rows[3][NAME_MAX_BYTES + 2]; /* rows of the matrix: two rows back, the last, this one */
 	size_t *before = rows[0], *last = rows[1], *now = rows[2];
 
-	if (na > NAME_MAX_BYTES || nb > NAME_MAX_BYTES)
+	if (na > NAME_MAX_BYTES || nb > NAME_MAX_BYTES || (na > nb ? na - nb : nb - na) > limit)
 		return SIZE_MAX;
-	for (size_t j = 0; j <= nb; j++)
-		last[j] = j;
+	for (size_t j = 0; j <= nb + 1; j++)
+		last[j] = min2(j, far);
 	for (size_t i = 1; i <= na; i++) {
-		now[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
+		const size_t from = i > limit ? i - limit : 1, to = min2(nb, i + limit);
+		size_t least = now[from - 1] = from == 1 ? min2(i, far) : far;
+		for (size_t j = from; j <= to; j++) {
 			now[j] = min2(min2(last[j], now[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				now[j] = min2(now[j], before[j - 2] + 1);
+			least = min2(least, now[j]);
 		}
+		now[to + 1] = far;
+		if (least > limit)
+			return SIZE_MAX;
 		size_t *const free_row = before;
 		before = last;
 		last = now;
 		now = free_row;
 	}
-	return last[nb];
+	return last[nb] > limit ? SIZE_MAX : last[nb];
 }
 
 bool nearest_add(struct nearest *n, const char *known)
 {
 	const size_t third = strlen(known) / 3, limit = third < 1 ? 1 : third > 3 ? 3 : third;
-	const size_t distance = edit_distance(n->typed, known);
 
-	if (distance > limit || (n->name != NULL && distance >= n->distance))
+	if (n->name != NULL && n->distance == 0)
+		return false;
+	const size_t most = n->name != NULL && n->distance <= limit ? n->distance - 1 : limit;
+	const size_t distance = edit_distance(n->typed, known, most);
+	if (distance == SIZE_MAX)
 		return false;
 	n->name = known;
 	n->distance = distance;

@@ -18,8 +18,8 @@
  */
 #define FOUND_TEXT 63U
 #define FOUND_SHOWN 3U
-#define FOUND_LOOKS 65536U
-#define FOUND_RECENT 512U
+#define FOUND_LOOKS 16384U
+#define FOUND_RECENT 4096U
 
 struct select;
 
