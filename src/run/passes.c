@@ -24,7 +24,7 @@ bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 {
 	const struct input_files *const files = pass->job->in.files;
 
-	return status != STAGE_END || pass->context.system_failed ||
+	return status != STAGE_END || pass->context.system_failed || pass->context.incomplete ||
 	       (files != NULL && atomic_load(&files->changed));
 }
 
