@@ -473,6 +473,16 @@ static void take_numbers(struct recovery *rc, const char *end)
 	st->profiles.nstored = 0;
 }
 
+/* Whether a member became a list of events by its repair.  Events that are whole are none of it: a list is
+ * read event by event. */
+static bool is_repaired_list(const struct chrome_reading *st)
+{
+	static const char key[] = "\"traceEvents\"";
+
+	return st->repaired && st->repair->text.n >= sizeof key - 1 &&
+	       memcmp(st->repair->text.p, key, sizeof key - 1) == 0;
+}
+
 static void take_member(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
@@ -480,7 +490,10 @@ static void take_member(struct recovery *rc, const char *end)
 
 	if (st->item != CHROME_PART)
 		s->keeps_member = s->object && st->documents == 1;
-	if (!s->keeps_member) {
+	if (st->item != CHROME_PART && s->keeps_member && is_repaired_list(st)) {
+		s->keeps_member = false;
+		drop(rc, end, chrome_fault_rule(st), "a member that is damaged");
+	} else if (!s->keeps_member) {
 		drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
 	} else if (st->item == CHROME_PART) {
 		if (s->reopened)
