@@ -487,11 +487,6 @@ void chrome_read_times(struct chrome_reading *st);
 /* Returns the text of a string with its escapes resolved; for any other value, its bytes. */
 struct slice chrome_text(struct arena *a, const struct json_token *t);
 
-static inline struct slice chrome_token_text(const struct json_token *t)
-{
-	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_token_text(t);
-}
-
 /* Clears it for chrome_parse_event(): clearing all of it would cost 3 % of a validation. */
 static inline void chrome_record_clear(struct chrome_record *rec)
 {
@@ -503,7 +498,7 @@ static inline void chrome_record_clear(struct chrome_record *rec)
 /* Sets ph from the tokens. */
 static inline void chrome_record_set_phase(struct chrome_record *rec)
 {
-	const struct slice ph = chrome_token_text(&rec->of[CHROME_PH]);
+	const struct slice ph = json_token_text(&rec->of[CHROME_PH]);
 
 	rec->ph = ph.n == 1 && rec->of[CHROME_PH].kind == JSON_STRING ? *ph.p : '\0';
 }

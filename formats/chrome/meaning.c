@@ -35,7 +35,7 @@ static struct slice id_text(struct chrome_reading *st, const struct json_token *
 	if (t->kind == JSON_ABSENT || t->kind >= JSON_TRUE)
 		return SLICE_LIT("0");
 	const bool plain = !json_is_string(t->kind) || t->kind == JSON_STRING;
-	const struct slice s = plain ? chrome_token_text(t) : chrome_text(&st->scratch, t);
+	const struct slice s = plain ? json_token_text(t) : chrome_text(&st->scratch, t);
 	st->r->no_memory |= s.p == NULL;
 	if (t->kind == JSON_NUMBER && s.n > 2 && memcmp(s.p + s.n - 2, ".0", 2) == 0)
 		return slice_of(s.p, s.n - 2);
@@ -222,19 +222,6 @@ void chrome_tasks_free(struct chrome_reading *st)
 
 /* ---- metadata ---- */
 
-static struct json_token find_arg(struct chrome_reading *st, const char *name)
-{
-	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
-
-	if (args->kind == JSON_ABSENT || *args->p != '{')
-		return (struct json_token){ .kind = JSON_ABSENT };
-	struct json_walk w = json_walk_again(args);
-	while (json_walk_next(&w))
-		if (slice_is(json_token_text(&w.key), name))
-			return w.value;
-	return (struct json_token){ .kind = JSON_ABSENT };
-}
-
 /* Returns a copy of the text; after a look-ahead pass it is known. */
 static struct slice kept_text(struct chrome_reading *st, struct chrome_reading *to, struct slice known,
                               struct slice text)
@@ -249,20 +236,20 @@ static struct slice kept_text(struct chrome_reading *st, struct chrome_reading *
 /* Reads metadata that names a process or thread. */
 static void read_track_name(struct chrome_reading *st)
 {
-	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
+	const struct slice name = json_token_text(&st->rec.of[CHROME_NAME]);
 	const bool labels = slice_is(name, "process_labels"),
 	           process = labels || slice_is(name, "process_name");
 
 	if (!process && !slice_is(name, "thread_name"))
 		return;
 	struct chrome_reading *const to = st->names_for;
-	const struct json_token title = find_arg(st, labels ? "labels" : "name");
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
+	const struct json_token title = json_member(args, labels ? "labels" : "name");
 	/* PyTorch: all processes are named "python"; the label states the GPU */
-	if (labels &&
-	    !(chrome_token_text(&title).n > 4 && memcmp(chrome_token_text(&title).p, "GPU ", 4) == 0))
+	if (labels && !(json_token_text(&title).n > 4 && memcmp(json_token_text(&title).p, "GPU ", 4) == 0))
 		return;
-	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid"),
-	                        host = find_arg(st, process ? "host" : "");
+	const struct json_token number = json_member(args, process ? "true_pid" : "true_tid"),
+	                        host = json_member(args, process ? "host" : "");
 	if (!json_is_string(title.kind))
 		return;
 	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]), tid = tid_text(st, pid);
@@ -274,7 +261,7 @@ static void read_track_name(struct chrome_reading *st)
 		w->title = kept_text(st, to, w->title, text);
 		if (json_is_string(host.kind))
 			w->host = kept_text(st, to, w->host, chrome_text(&st->scratch, &host));
-		const struct slice digits = chrome_token_text(&number);
+		const struct slice digits = json_token_text(&number);
 		w->has_true_id = (number.kind == JSON_UINT || number.kind == JSON_STRING) &&
 		                 json_digits_any(digits.p, digits.n, &w->true_id);
 	}
@@ -301,7 +288,7 @@ static const struct plan *find_plan(struct chrome_reading *st, struct slice cat,
 static struct slice find_category(struct chrome_reading *st)
 {
 	const struct json_token *const t = &st->rec.of[CHROME_CAT];
-	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
+	const struct slice name = json_token_text(&st->rec.of[CHROME_NAME]);
 	const bool none = t->kind == JSON_ABSENT || t->kind == JSON_NULL;
 	const struct slice cat = none ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
@@ -389,17 +376,17 @@ static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 static bool is_of_thread(const struct chrome_record *rec)
 {
 	return rec->ph == 'C' && rec->of[CHROME_TID].kind != JSON_ABSENT &&
-	       slice_is(chrome_token_text(&rec->of[CHROME_SCOPE]), "thread");
+	       slice_is(json_token_text(&rec->of[CHROME_SCOPE]), "thread");
 }
 
 /* Returns true if the event belongs to the process as a whole. */
 static bool is_of_process(const struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const struct slice s = chrome_token_text(&rec->of[CHROME_S]);
+	const struct slice s = json_token_text(&rec->of[CHROME_S]);
 
 	/* tracetool writes no thread as 0 */
-	if (st->dialect == CHROME_DIALECT_TRACETOOL && slice_is(chrome_token_text(&rec->of[CHROME_TID]), "0"))
+	if (st->dialect == CHROME_DIALECT_TRACETOOL && slice_is(json_token_text(&rec->of[CHROME_TID]), "0"))
 		return true;
 	if (strchr("BEXPstf", rec->ph) != NULL)
 		return false;
@@ -438,7 +425,7 @@ static bool check_members(struct chrome_reading *st)
 	}
 	if (!chrome_phase_known(rec->ph) && !chrome_is_sample(st)) {
 		chrome_report(st, CHROME_RULE_UNKNOWN_PHASE, ph->p, "ph is %s",
-		              quoted(&q, chrome_token_text(ph)));
+		              quoted(&q, json_token_text(ph)));
 		return false;
 	}
 	if (rec->ph == 'M')
@@ -473,7 +460,7 @@ static struct slice event_name(struct chrome_reading *st, struct batch *b)
 		return SLICE_LIT("sample");
 	if (id.token.kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
 		return name;
-	const struct slice s = chrome_token_text(&id.token),
+	const struct slice s = json_token_text(&id.token),
 	                   both = arena_printf(&b->scratch, "%.*s[%.*s]", (int)name.n, name.p, (int)s.n, s.p);
 	return both.p != NULL ? textscan_slice(both.p, both.n) : both;
 }
@@ -500,10 +487,10 @@ static void read_series(const struct batch *b, struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		struct value *const v = &b->fields[e->first_field + i].value;
-		if (v->type != VALUE_STRING || v->count == 0)
+		if (v->type != VALUE_STRING)
 			continue;
 		struct json_token t = { .p = v->p, .end = v->p + v->count };
-		if (json_number(t.p, t.end, &t.kind) == t.end)
+		if (json_is_number(value_text(v), &t.kind))
 			*v = chrome_read_value(NULL, &t);
 	}
 }
@@ -613,10 +600,10 @@ static uint8_t event_flags(const struct chrome_record *rec)
 	case 't':
 		return EVENT_STEP;
 	case 'f': /* without `bp` it binds to the next span */
-		return slice_is(chrome_token_text(&rec->of[CHROME_BP]), "e") ? 0 : EVENT_NEXT;
+		return slice_is(json_token_text(&rec->of[CHROME_BP]), "e") ? 0 : EVENT_NEXT;
 	case 'i':
 	case 'I':
-		return slice_is(chrome_token_text(&rec->of[CHROME_S]), "g") ? EVENT_GLOBAL : 0;
+		return slice_is(json_token_text(&rec->of[CHROME_S]), "g") ? EVENT_GLOBAL : 0;
 	default:
 		return is_async(rec->ph) ? EVENT_ASYNC : 0;
 	}

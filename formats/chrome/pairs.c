@@ -16,7 +16,7 @@ static uint64_t hash_text(struct chrome_reading *st, uint64_t h, const struct js
 	if (t->kind == JSON_ABSENT || t->kind == JSON_NULL)
 		return hash_bytes("", 0, h);
 	if (t->kind != JSON_ESCAPED && t->kind != JSON_BAD_STRING) {
-		const struct slice s = chrome_token_text(t);
+		const struct slice s = json_token_text(t);
 		return hash_bytes(s.p, s.n, h);
 	}
 	const struct slice s = chrome_text(&st->scratch, t);
@@ -66,7 +66,7 @@ uint64_t chrome_async_key(struct chrome_reading *st)
 /* Reads an id that tracetool wrote: the number of the arrow. */
 static bool read_own_number(const struct json_token *t, uint64_t *v)
 {
-	const struct slice s = chrome_token_text(t);
+	const struct slice s = json_token_text(t);
 
 	if (t->kind == JSON_UINT)
 		return json_digits_any(s.p, s.n, v);
@@ -155,7 +155,7 @@ struct chrome_open {
 
 static uint32_t hash_or_any(struct chrome_reading *st, const struct json_token *t)
 {
-	return chrome_token_text(t).n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_text(st, 5, t) | 1;
+	return json_token_text(t).n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_text(st, 5, t) | 1;
 }
 
 /* Sets the innermost open entry of a key, or of a thread. */

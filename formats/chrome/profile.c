@@ -6,8 +6,6 @@
  */
 #include "chrome/chrome.h"
 
-#define MAX_FRAMES 1024u /* of a call stack, from the leaf on */
-
 static void report_fault(void *ctx, enum cpu_profile_fault fault, const char *at, const char *text)
 {
 	static const enum chrome_rule rules[CPU_PROFILE_FAULTS] = {
@@ -36,7 +34,7 @@ void chrome_profiles_init(struct chrome_reading *st)
 static uint64_t profile_key(const struct chrome_reading *st)
 {
 	const struct chrome_id id = chrome_find_id(&st->rec);
-	const struct slice s = chrome_token_text(&id.token);
+	const struct slice s = json_token_text(&id.token);
 	const uint32_t process = st->task->owner != NULL ? st->task->owner->index : CPU_PROFILE_NONE;
 
 	return hash_bytes(s.p, s.n, hash_u64(process, hash_seed()));
@@ -45,7 +43,7 @@ static uint64_t profile_key(const struct chrome_reading *st)
 static void begin_profile(struct chrome_reading *st, const struct json_token *data)
 {
 	struct cpu_profiles *const f = &st->profiles.all;
-	const struct json_token start = cpu_profile_member(data, "startTime");
+	const struct json_token start = json_member(data, "startTime");
 	const uint64_t key = profile_key(st);
 	struct cpu_profile p = { .owner = st->task, .zero_ns = st->r->trace->zero_ns };
 
@@ -91,12 +89,12 @@ static void read_chunk(struct chrome_reading *st, const struct json_token *data)
 
 void chrome_read_profile(struct chrome_reading *st)
 {
-	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
+	const struct slice name = json_token_text(&st->rec.of[CHROME_NAME]);
 	const bool begins = slice_is(name, "Profile");
 
 	if (!begins && !slice_is(name, "ProfileChunk"))
 		return;
-	const struct json_token data = cpu_profile_member(&st->rec.of[CHROME_ARGS], "data");
+	const struct json_token data = json_member(&st->rec.of[CHROME_ARGS], "data");
 	if (data.kind == JSON_ABSENT || *data.p != '{')
 		return;
 	if (begins)
@@ -111,11 +109,11 @@ void chrome_read_profile(struct chrome_reading *st)
 static bool begin_file(struct chrome_reading *st, const struct json_token *nodes)
 {
 	struct chrome_profiles *const f = &st->profiles;
-	struct json_walk w = cpu_profile_list(nodes);
+	struct json_walk w = json_walk_list(nodes);
 
 	if (st->has_events || !json_walk_next(&w))
 		return false;
-	const struct json_token frame = cpu_profile_member(&w.value, "callFrame");
+	const struct json_token frame = json_member(&w.value, "callFrame");
 	if (frame.kind == JSON_ABSENT)
 		return false;
 	chrome_set_dialect(st, CHROME_DIALECT_CPUPROFILE); /* the name of the process needs it */
@@ -245,11 +243,9 @@ void chrome_read_stack(struct chrome_reading *st, struct batch *b, struct event 
 		    !slice_equal(f->name, e->cls->plan->stack))
 			continue;
 		const struct json_token t = { f->value.p, f->value.p + f->value.count, JSON_ARRAY };
-		struct json_walk count = cpu_profile_list(&t), w = count;
-		uint64_t n = 0;
-		while (json_walk_next(&count))
-			n++;
-		if (n > MAX_FRAMES || !is_texts(w))
+		struct json_walk all = json_walk_list(&t), w = all;
+		const uint64_t n = json_walk_rest(&all);
+		if (n > CPU_PROFILE_MAX_FRAMES || !is_texts(w))
 			continue;
 		struct value *const v = arena_alloc(&b->scratch, (size_t)(n + 1) * sizeof *v);
 		st->r->no_memory |= v == NULL;

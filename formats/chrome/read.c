@@ -171,7 +171,7 @@ const char *chrome_parse_event(struct chrome_record *rec, struct json *json, con
 
 struct slice chrome_text(struct arena *a, const struct json_token *t)
 {
-	const struct slice raw = chrome_token_text(t);
+	const struct slice raw = json_token_text(t);
 
 	if (t->kind == JSON_ESCAPED || (t->kind == JSON_BAD_STRING && memchr(raw.p, '\\', raw.n) != NULL))
 		return json_unescape(a, raw);
@@ -279,17 +279,17 @@ static uint64_t max_dur(const struct chrome_reading *st)
 static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, struct usec *time)
 {
 	const struct json_token *const t = &st->rec.of[m];
-	const struct slice s = chrome_token_text(t);
+	const struct slice s = json_token_text(t);
 	enum json_kind kind = t->kind;
 	struct quoted q;
 
 	if (kind == JSON_ABSENT)
 		return false;
 	if (kind == JSON_STRING) {
-		if (json_number(s.p, s.p + s.n, &kind) != s.p + s.n)
-			kind = JSON_STRING;
-		else
+		if (json_is_number(s, &kind))
 			chrome_tally(st, CHROME_TALLY_QUOTED, chrome_offset(st, t->p));
+		else
+			kind = JSON_STRING;
 	}
 	if (kind != JSON_UINT && kind != JSON_INT && kind != JSON_NUMBER) {
 		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s, expected a number", name,
@@ -334,17 +334,12 @@ void chrome_read_times(struct chrome_reading *st)
 		if (dur.ns < max) /* else read_time() reported it */
 			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
 			              "dur %s and ts together are beyond the last time; shortened",
-			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
+			              quoted(&q, json_token_text(&rec->of[CHROME_DUR])));
 		rec->dur = max - rec->ts;
 	}
 }
 
 /* ---- fields ---- */
-
-static struct value json_value_of(struct slice s)
-{
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-}
 
 /* Returns JSON without blanks between its tokens; on OOM, `s` itself. */
 static struct slice compact(struct arena *a, struct slice s)
@@ -374,14 +369,14 @@ static struct slice compact(struct arena *a, struct slice s)
 
 struct value chrome_read_value(struct arena *a, const struct json_token *t)
 {
-	const struct slice s = chrome_token_text(t);
+	const struct slice s = json_token_text(t);
 	uint64_t v;
 
 	switch (t->kind) {
 	case JSON_UINT:
 	case JSON_INT:
 		if (slice_is(s, "-0") || !json_integer(s, &v))
-			return json_value_of(s);
+			return value_json(s);
 		return t->kind == JSON_INT ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)v }
 		                           : value_u64(v);
 	case JSON_TRUE:
@@ -391,10 +386,10 @@ struct value chrome_read_value(struct arena *a, const struct json_token *t)
 	case JSON_ABSENT:
 		return (struct value){ .type = VALUE_NONE };
 	case JSON_NUMBER:
-		return json_value_of(s);
+		return value_json(s);
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return json_value_of(compact(a, s));
+		return value_json(compact(a, s));
 	default:
 		return value_string(chrome_text(a, t));
 	}

@@ -304,7 +304,7 @@ static void put_counter(struct fields *x)
 		if (a->role == DFT_ROLE_HHASH || a->role == DFT_ROLE_HOSTNAME)
 			continue;
 		put_arg(x, a);
-		if (a->kind == JSON_STRING && s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n)
+		if (a->kind == JSON_STRING && json_is_number(s, &kind))
 			x->to[-1].value = value_json(s);
 	}
 }

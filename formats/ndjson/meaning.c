@@ -340,27 +340,17 @@ static bool read_class_field(struct ndjson_reading *st, const struct json_token 
 	return !st->r->no_memory;
 }
 
-static uint32_t count_elements(const struct json_token *t)
-{
-	struct json_walk w = json_walk_again(t);
-	uint32_t n = 0;
-
-	while (json_walk_next(&w))
-		n++;
-	return n;
-}
-
 static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_FIELDS];
 
 	if (!ndjson_has(&st->line, NDJSON_M_FIELDS))
 		return true;
-	struct class_field *const to = arena_zalloc(&st->scratch, count_elements(t), sizeof *to);
+	struct json_walk w = json_walk_again(t), all = w;
+	struct class_field *const to = arena_zalloc(&st->scratch, json_walk_rest(&all), sizeof *to);
 	st->r->no_memory |= to == NULL;
 	if (to == NULL)
 		return false;
-	struct json_walk w = json_walk_again(t);
 	while (json_walk_next(&w))
 		if (!read_class_field(st, &w.value, &to[like->nfields++]))
 			return false;

@@ -8,7 +8,6 @@
 #include "base/scan.h"
 #include "json/scan.h"
 
-#define MAX_FRAMES 1024u /* of a call stack, from the leaf on */
 #define NONE CPU_PROFILE_NONE
 
 /* ---- findings ---- */
@@ -18,11 +17,6 @@ struct mistakes {
 	uint64_t n;
 	struct json_token first;
 };
-
-static struct slice token_text(const struct json_token *t)
-{
-	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_token_text(t);
-}
 
 static void __attribute__((format(printf, 4, 5)))
 report(const struct cpu_profiles *f, enum cpu_profile_fault fault, const char *at, const char *fmt, ...)
@@ -56,50 +50,25 @@ static void report_mistakes(const struct cpu_profiles *f, enum cpu_profile_fault
 
 	if (m->n > 0)
 		report(f, fault, m->first.p, "%s: %s; %" PRIu64 " in this chunk", what,
-		       quoted(&q, token_text(&m->first)), m->n);
+		       quoted(&q, json_token_text(&m->first)), m->n);
 }
 
 /* ---- tokens ---- */
 
-struct json_walk cpu_profile_list(const struct json_token *t)
-{
-	return t->kind != JSON_ABSENT && *t->p == '[' ? json_walk_again(t) : (struct json_walk){ .p = NULL };
-}
-
-struct json_token cpu_profile_member(const struct json_token *of, const char *name)
-{
-	if (of->kind == JSON_ABSENT || *of->p != '{')
-		return (struct json_token){ .kind = JSON_ABSENT };
-	struct json_walk w = json_walk_again(of);
-	while (json_walk_next(&w))
-		if (slice_is(json_token_text(&w.key), name))
-			return w.value;
-	return (struct json_token){ .kind = JSON_ABSENT };
-}
-
 struct cpu_profile_chunk cpu_profile_chunk(const struct json_token *data)
 {
-	const struct json_token profile = cpu_profile_member(data, "cpuProfile");
+	const struct json_token profile = json_member(data, "cpuProfile");
 
-	return (struct cpu_profile_chunk){ .nodes = cpu_profile_member(&profile, "nodes"),
-		                           .samples = cpu_profile_member(&profile, "samples"),
-		                           .times = cpu_profile_member(data, "timeDeltas"),
-		                           .lines = cpu_profile_member(data, "lines"),
-		                           .columns = cpu_profile_member(data, "columns") };
-}
-
-static uint64_t list_rest(struct json_walk *w)
-{
-	uint64_t n = 0;
-
-	while (json_walk_next(w))
-		n++;
-	return n;
+	return (struct cpu_profile_chunk){ .nodes = json_member(&profile, "nodes"),
+		                           .samples = json_member(&profile, "samples"),
+		                           .times = json_member(data, "timeDeltas"),
+		                           .lines = json_member(data, "lines"),
+		                           .columns = json_member(data, "columns") };
 }
 
 static bool read_u32(const struct json_token *t, uint32_t *v)
 {
-	const struct slice s = token_text(t);
+	const struct slice s = json_token_text(t);
 	uint64_t wide;
 
 	if (t->kind != JSON_UINT || !json_digits_any(s.p, s.n, &wide) || wide >= UINT32_MAX)
@@ -112,7 +81,7 @@ static bool read_i64(const struct json_token *t, int64_t *v)
 {
 	uint64_t bits;
 
-	if ((t->kind != JSON_UINT && t->kind != JSON_INT) || !json_integer(token_text(t), &bits) ||
+	if ((t->kind != JSON_UINT && t->kind != JSON_INT) || !json_integer(json_token_text(t), &bits) ||
 	    (t->kind == JSON_UINT && bits > INT64_MAX))
 		return false;
 	*v = (int64_t)bits;
@@ -123,7 +92,7 @@ static bool read_i64(const struct json_token *t, int64_t *v)
 bool cpu_profile_time(const struct json_token *t, int64_t *ns)
 {
 	static const int64_t units[] = { 100, 10, 1 };
-	const struct slice s = token_text(t);
+	const struct slice s = json_token_text(t);
 	const char *const e = s.p + s.n, *const dot = t->kind == JSON_NUMBER ? memchr(s.p, '.', s.n) : NULL;
 	const bool minus = s.n > 0 && *s.p == '-';
 	int64_t us, fraction = 0;
@@ -144,7 +113,7 @@ static void check_list(const struct cpu_profiles *f, enum cpu_profile_fault faul
 	struct quoted q;
 
 	if (t->kind != JSON_ABSENT && *t->p != '[')
-		report(f, fault, t->p, "expected a list, found %s", quoted(&q, token_text(t)));
+		report(f, fault, t->p, "expected a list, found %s", quoted(&q, json_token_text(t)));
 }
 
 /* ---- nodes ---- */
@@ -164,7 +133,7 @@ static bool is_full(struct cpu_profiles *f, bool full, const char *at)
 static uint32_t intern(struct cpu_profiles *f, const struct json_token *t)
 {
 	const bool is_escaped = t->kind == JSON_ESCAPED || t->kind == JSON_BAD_STRING;
-	struct slice s = json_is_string(t->kind) ? token_text(t) : slice_of("", 0);
+	struct slice s = json_is_string(t->kind) ? json_token_text(t) : slice_of("", 0);
 	struct arena unescaped = { .head = NULL };
 	uint32_t at = NONE;
 
@@ -218,7 +187,7 @@ static uint32_t add_node(struct cpu_profiles *f, uint32_t profile, uint32_t id, 
 static void add_children(struct cpu_profiles *f, uint32_t profile, const struct json_token *children,
                          uint32_t parent, struct mistakes *bad)
 {
-	struct json_walk w = cpu_profile_list(children);
+	struct json_walk w = json_walk_list(children);
 	uint32_t id;
 
 	while (json_walk_next(&w))
@@ -231,12 +200,10 @@ static void add_children(struct cpu_profiles *f, uint32_t profile, const struct 
 static void read_node(struct cpu_profiles *f, uint32_t profile, const struct json_token *t,
                       struct mistakes *bad)
 {
-	const struct json_token id_token = cpu_profile_member(t, "id"),
-	                        above = cpu_profile_member(t, "parent"),
-	                        frame = cpu_profile_member(t, "callFrame"),
-	                        name = cpu_profile_member(&frame, "functionName"),
-	                        url = cpu_profile_member(&frame, "url"),
-	                        children = cpu_profile_member(t, "children");
+	const struct json_token id_token = json_member(t, "id"), above = json_member(t, "parent"),
+	                        frame = json_member(t, "callFrame"),
+	                        name = json_member(&frame, "functionName"), url = json_member(&frame, "url"),
+	                        children = json_member(t, "children");
 	uint32_t id, parent_id, parent = NONE;
 
 	if (!read_u32(&id_token, &id)) {
@@ -266,7 +233,7 @@ static void read_node(struct cpu_profiles *f, uint32_t profile, const struct jso
 void cpu_profile_read_nodes(struct cpu_profiles *f, uint32_t profile, const struct json_token *t)
 {
 	struct mistakes bad = { .n = 0 };
-	struct json_walk w = cpu_profile_list(t);
+	struct json_walk w = json_walk_list(t);
 
 	while (json_walk_next(&w))
 		read_node(f, profile, &w.value, &bad);
@@ -342,8 +309,8 @@ static void report_counts(const struct cpu_profiles *f, const struct json_token 
 
 static void read_samples(struct cpu_profiles *f, uint32_t profile, const struct cpu_profile_chunk *c)
 {
-	struct json_walk ids = cpu_profile_list(&c->samples), deltas = cpu_profile_list(&c->times),
-	                 line = cpu_profile_list(&c->lines), column = cpu_profile_list(&c->columns);
+	struct json_walk ids = json_walk_list(&c->samples), deltas = json_walk_list(&c->times),
+	                 line = json_walk_list(&c->lines), column = json_walk_list(&c->columns);
 	struct mistakes unknown = { .n = 0 }, bad_time = { .n = 0 };
 	uint64_t n = 0, ntimes = 0, nlines = 0, ncolumns = 0;
 
@@ -363,11 +330,11 @@ static void read_samples(struct cpu_profiles *f, uint32_t profile, const struct 
 		if (fits)
 			add_sample(f, s, ids.value.p);
 	}
-	n += list_rest(&ids);
+	n += json_walk_rest(&ids);
 	report_mistakes(f, CPU_PROFILE_SAMPLE, &unknown, unknown_sample);
 	report_mistakes(f, CPU_PROFILE_TIME, &bad_time, bad_delta);
 	report_counts(f, c->samples.kind != JSON_ABSENT ? &c->samples : &c->times, n, ntimes,
-	              nlines + list_rest(&line), ncolumns + list_rest(&column));
+	              nlines + json_walk_rest(&line), ncolumns + json_walk_rest(&column));
 }
 
 void cpu_profile_read(struct cpu_profiles *f, uint32_t profile, const struct cpu_profile_chunk *c)
@@ -382,7 +349,7 @@ void cpu_profile_read(struct cpu_profiles *f, uint32_t profile, const struct cpu
 void cpu_profile_read_ids(struct cpu_profiles *f, uint32_t profile, const struct json_token *t)
 {
 	struct mistakes unknown = { .n = 0 };
-	struct json_walk w = cpu_profile_list(t);
+	struct json_walk w = json_walk_list(t);
 
 	check_list(f, CPU_PROFILE_SAMPLE, t);
 	f->nsamples = 0;
@@ -396,7 +363,7 @@ void cpu_profile_read_ids(struct cpu_profiles *f, uint32_t profile, const struct
 void cpu_profile_read_times(struct cpu_profiles *f, uint32_t profile, const struct json_token *t)
 {
 	struct mistakes bad = { .n = 0 };
-	struct json_walk w = cpu_profile_list(t);
+	struct json_walk w = json_walk_list(t);
 	const uint32_t nids = f->nsamples;
 	uint64_t n = 0;
 
@@ -424,7 +391,7 @@ bool cpu_profile_start(const struct cpu_profiles *f, const struct json_token *t,
 	if (cpu_profile_time(t, ns))
 		return true;
 	report(f, CPU_PROFILE_TIME, t->kind != JSON_ABSENT ? t->p : at,
-	       "startTime is %s, expected microseconds", quoted(&q, token_text(t)));
+	       "startTime is %s, expected microseconds", quoted(&q, json_token_text(t)));
 	return false;
 }
 
@@ -492,7 +459,7 @@ static uint16_t read_stack(const struct cpu_profiles *f, uint32_t node, struct b
 	uint32_t n = 0;
 	bool any = false;
 
-	for (uint32_t i = node; i != NONE && n < MAX_FRAMES; i = f->nodes[i].parent, n++)
+	for (uint32_t i = node; i != NONE && n < CPU_PROFILE_MAX_FRAMES; i = f->nodes[i].parent, n++)
 		any |= f->nodes[i].url != NONE;
 	if (n == 0)
 		return 0;

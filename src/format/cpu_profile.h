@@ -15,6 +15,7 @@
 #define CPU_PROFILE_MAX_NODES (1u << 20)   /* of all profiles */
 #define CPU_PROFILE_MAX_BYTES (16u << 20)  /* of the names and URLs of their nodes, each once */
 #define CPU_PROFILE_MAX_SAMPLES (1u << 22) /* of a chunk */
+#define CPU_PROFILE_MAX_FRAMES 1024u       /* of a call stack, from the leaf on */
 #define CPU_PROFILE_FIELDS 4u              /* of a sample, at most */
 #define CPU_PROFILE_NONE UINT32_MAX
 
@@ -71,12 +72,6 @@ struct cpu_profiles {
 struct cpu_profile_chunk {
 	struct json_token nodes, samples, times, lines, columns;
 };
-
-/* Returns the member of an object; absent if `of` is none, or has none. */
-struct json_token cpu_profile_member(const struct json_token *of, const char *name);
-
-/* Begins a walk through an array; it is empty if the token is none. */
-struct json_walk cpu_profile_list(const struct json_token *t);
 
 /* Reads microseconds, which may have a fraction; *ns: in ns.
  * Returns false if the token is something else. */

@@ -397,8 +397,7 @@ static const char *read_word(struct json_repair *x, const char *p, const char *e
 	q = skip_decimals(x, p, q, e);
 	const struct slice s = slice_of(p, (size_t)(q - p));
 	const char *special;
-	if (json_number(p, q, &kind) == q || slice_is(s, "true") || slice_is(s, "false") ||
-	    slice_is(s, "null")) {
+	if (json_is_number(s, &kind) || slice_is(s, "true") || slice_is(s, "false") || slice_is(s, "null")) {
 		text_slice(&x->text, s);
 	} else if ((special = not_finite(s)) != NULL) {
 		add_fault(x, JSON_FAULT_NOT_FINITE, p);

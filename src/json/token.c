@@ -703,6 +703,26 @@ bool json_walk_next(struct json_walk *w)
 	return w->p != NULL;
 }
 
+uint64_t json_walk_rest(struct json_walk *w)
+{
+	uint64_t n = 0;
+
+	while (json_walk_next(w))
+		n++;
+	return n;
+}
+
+struct json_token json_member(const struct json_token *of, const char *name)
+{
+	if (of->kind == JSON_ABSENT || *of->p != '{')
+		return (struct json_token){ .kind = JSON_ABSENT };
+	struct json_walk w = json_walk_again(of);
+	while (json_walk_next(&w))
+		if (slice_is(json_token_text(&w.key), name))
+			return w.value;
+	return (struct json_token){ .kind = JSON_ABSENT };
+}
+
 /* ---- documents ---- */
 
 const char *json_document_fault(const char *p, size_t n, unsigned depth, size_t *at)

@@ -143,15 +143,22 @@ const char *json_value(struct json *x, const char *p, const char *e, enum json_k
 /* Reads a valid number.  Returns NULL, without setting an error, if there is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
 
+/* Whether the whole text is a valid number.  *kind: its form. */
+static inline bool json_is_number(struct slice s, enum json_kind *kind)
+{
+	return s.n > 0 && json_number(s.p, s.p + s.n, kind) == s.p + s.n;
+}
+
 /* Returns the bytes between the quotes of a string [p, q), or all of any other value. */
 static inline struct slice json_text(const char *p, const char *q, enum json_kind kind)
 {
 	return json_is_string(kind) ? slice_of(p + 1, (size_t)(q - p) - 2) : slice_of(p, (size_t)(q - p));
 }
 
+/* The same for a token; empty for an absent one. */
 static inline struct slice json_token_text(const struct json_token *t)
 {
-	return json_text(t->p, t->end, t->kind);
+	return t->kind != JSON_ABSENT ? json_text(t->p, t->end, t->kind) : slice_of("", 0);
 }
 
 /* Returns a copy of a string in the arena, with its escapes replaced by their characters.  s: the bytes
@@ -236,6 +243,18 @@ static inline struct json_walk json_walk_again(const struct json_token *t)
 }
 
 bool json_walk_next(struct json_walk *w);
+
+/* Begins a second walk through an array; it is empty if the token is none. */
+static inline struct json_walk json_walk_list(const struct json_token *t)
+{
+	return t->kind != JSON_ABSENT && *t->p == '[' ? json_walk_again(t) : (struct json_walk){ .p = NULL };
+}
+
+/* Walks to the end.  Returns the number of members or elements that were left. */
+uint64_t json_walk_rest(struct json_walk *w);
+
+/* Returns the first member of this name, with a second walk; absent if `of` is no object, or has none. */
+struct json_token json_member(const struct json_token *of, const char *name);
 
 /* ---- documents ---- */
 

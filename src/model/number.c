@@ -15,8 +15,7 @@ bool value_number(struct slice text, struct value *v)
 	enum json_kind kind;
 	char *end;
 
-	if (text.n == 0 || text.n > MAX_DIGITS ||
-	    json_number(text.p, text.p + text.n, &kind) != text.p + text.n)
+	if (text.n > MAX_DIGITS || !json_is_number(text, &kind))
 		return false;
 	memcpy(copy, text.p, text.n);
 	copy[text.n] = '\0';

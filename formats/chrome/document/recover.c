@@ -303,12 +303,11 @@ static bool open_array(struct recovery *rc)
 
 static bool is_bad_time(const struct json_token *t)
 {
-	const struct slice s = json_token_text(t);
 	enum json_kind kind;
 
 	if (t->kind >= JSON_UINT && t->kind <= JSON_NUMBER)
 		return false;
-	return !json_is_string(t->kind) || json_number(s.p, s.p + s.n, &kind) != s.p + s.n;
+	return !json_is_string(t->kind) || !json_is_number(json_token_text(t), &kind);
 }
 
 /* Appends the event without times that are no numbers: Perfetto stops silently at `"dur":null`.  Returns true
@@ -340,7 +339,7 @@ static bool is_whole(const struct chrome_record *rec)
 	if (*json_skip_blanks(rec->p + 1, rec->end) == '}')
 		return true;
 	return json_is_string(rec->of[CHROME_PH].kind) &&
-	       (chrome_token_text(&rec->of[CHROME_PH]).n > 0 &&
+	       (json_token_text(&rec->of[CHROME_PH]).n > 0 &&
 	        (rec->ph == 'M' || rec->of[CHROME_TS].kind != JSON_ABSENT)) &&
 	       (rec->ph == 'M' || !is_bad_time(&rec->of[CHROME_TS]));
 }

@@ -216,9 +216,9 @@ static bool is_typescript(struct slice name, struct slice args)
 
 static enum chrome_dialect event_mark(const struct chrome_record *rec)
 {
-	const struct slice cat = chrome_token_text(&rec->of[CHROME_CAT]),
-	                   name = chrome_token_text(&rec->of[CHROME_NAME]),
-	                   args = chrome_token_text(&rec->of[CHROME_ARGS]);
+	const struct slice cat = json_token_text(&rec->of[CHROME_CAT]),
+	                   name = json_token_text(&rec->of[CHROME_NAME]),
+	                   args = json_token_text(&rec->of[CHROME_ARGS]);
 
 	for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
 		if (slice_is(cat, categories[i].text))
@@ -258,7 +258,7 @@ void chrome_mark_event(struct chrome_reading *st)
 	struct trace *const trace = st->r->trace;
 	/* Node.js has the metadata of Chromium, then its own */
 	const bool may_be_node = st->dialect == CHROME_DIALECT_CHROME && st->rec.ph == 'M' &&
-	                         is_node_metadata(chrome_token_text(&st->rec.of[CHROME_NAME]));
+	                         is_node_metadata(json_token_text(&st->rec.of[CHROME_NAME]));
 
 	if (st->r->records < MARKED_EVENTS && (st->dialect == CHROME_DIALECT_UNKNOWN || may_be_node))
 		chrome_set_dialect(st, event_mark(&st->rec));
@@ -269,6 +269,6 @@ void chrome_mark_event(struct chrome_reading *st)
 	if (may_be_wall && st->rec.has_ts)
 		chrome_mark_wall(st, st->rec.ts);
 	st->has_time |= st->rec.has_ts && st->rec.ph != 'M' && st->rec.ts > trace->zero_ns;
-	if (st->rec.ph == 'M' && slice_is(chrome_token_text(&st->rec.of[CHROME_NAME]), "node"))
+	if (st->rec.ph == 'M' && slice_is(json_token_text(&st->rec.of[CHROME_NAME]), "node"))
 		chrome_set_dialect(st, CHROME_DIALECT_NODE);
 }

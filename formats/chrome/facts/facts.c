@@ -228,7 +228,7 @@ void chrome_read_metadata(struct chrome_reading *st)
 		                              "thread_sort_index" };
 	const struct json_token *const name = &st->rec.of[CHROME_NAME], *const args =
 	                                                                    &st->rec.of[CHROME_ARGS];
-	const struct slice key = chrome_token_text(name);
+	const struct slice key = json_token_text(name);
 	struct json_token value = *args;
 	unsigned n = 0;
 

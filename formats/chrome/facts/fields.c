@@ -16,7 +16,7 @@ static bool is_read(const struct chrome_reading *st, enum chrome_member m, const
 
 	switch (m) {
 	case CHROME_DUR: /* Node.js puts a 0 into all events */
-		return rec->ph == 'X' || slice_is(chrome_token_text(t), "0");
+		return rec->ph == 'X' || slice_is(json_token_text(t), "0");
 	case CHROME_ID:
 	case CHROME_ID2:
 		return paired || rec->ph == 'C';
@@ -204,7 +204,7 @@ static uint32_t find_frame(const struct chrome_frames *f, struct slice id)
 
 bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token *id)
 {
-	return find_frame(&st->frames, chrome_token_text(id)) != TABLE_NONE;
+	return find_frame(&st->frames, json_token_text(id)) != TABLE_NONE;
 }
 
 bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
@@ -213,12 +213,12 @@ bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const s
 	const struct chrome_frames *const f = &st->frames;
 	uint32_t n = 0;
 
-	for (uint32_t i = find_frame(f, chrome_token_text(id)); i != TABLE_NONE && n < MAX_STACK; n++)
+	for (uint32_t i = find_frame(f, json_token_text(id)); i != TABLE_NONE && n < MAX_STACK; n++)
 		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
 	struct value *const names = n > 0 ? arena_zalloc(&b->scratch, n, sizeof *names) : NULL;
 	if (names == NULL)
 		return false;
-	for (uint32_t k = 0, i = find_frame(f, chrome_token_text(id)); k < n; k++) {
+	for (uint32_t k = 0, i = find_frame(f, json_token_text(id)); k < n; k++) {
 		names[k] = value_string(f->list[i].name);
 		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
 	}
@@ -245,7 +245,7 @@ void chrome_begin_samples(struct chrome_reading *st)
 
 struct json_token chrome_sample_pid(const struct chrome_reading *st)
 {
-	const struct slice tid = chrome_token_text(&st->rec.of[CHROME_TID]);
+	const struct slice tid = json_token_text(&st->rec.of[CHROME_TID]);
 	uint64_t id;
 
 	const uint32_t known =

@@ -334,12 +334,10 @@ static void put_host(struct args *a, bool counter)
 /* Returns whether readers mistake the text of a counter for a number, or for the host. */
 static bool is_no_series(const struct field *f)
 {
-	const struct slice s = value_text(&f->value);
 	enum json_kind kind;
 
 	return f->value.type == VALUE_STRING &&
-	       (slice_is(f->name, "hostname") ||
-	        (s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n));
+	       (slice_is(f->name, "hostname") || json_is_number(value_text(&f->value), &kind));
 }
 
 static void check_counter(const struct args *a)

@@ -19,7 +19,7 @@ static int64_t time_of(const struct json_token *t)
 
 static void read_deltas(struct pfc_profile *p, const struct json_token *times)
 {
-	struct json_walk w = cpu_profile_list(times);
+	struct json_walk w = json_walk_list(times);
 
 	while (json_walk_next(&w)) {
 		if (p->delta.kind == JSON_ABSENT)
@@ -39,7 +39,7 @@ static bool read_json(struct pfc_profile *p, struct slice s)
 	if (t.end == NULL)
 		return false;
 	p->json = s;
-	p->start = cpu_profile_member(&t, "startTime");
+	p->start = json_member(&t, "startTime");
 	const struct cpu_profile_chunk chunk = cpu_profile_chunk(&t);
 	p->nodes = chunk.nodes;
 	read_deltas(p, &chunk.times);
@@ -100,7 +100,7 @@ static void put_time(struct text *t, const struct pfc_profile *p, const struct j
 bool pfc_profile_leave(struct pfc_states *all, const struct pfc_profile *p, struct text *t)
 {
 	int64_t *const sum = p->ns != 0 ? find_sum(all, p->key) : NULL;
-	struct json_walk w = cpu_profile_list(&p->nodes);
+	struct json_walk w = json_walk_list(&p->nodes);
 
 	if (sum != NULL)
 		*sum = (int64_t)((uint64_t)*sum + (uint64_t)p->ns);

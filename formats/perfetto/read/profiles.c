@@ -109,7 +109,7 @@ void pf_profile_event(struct pf_state *st, struct pf_track *t)
 		pf_annotations_check(st);
 	if (!find_data(st, &data))
 		return;
-	const struct json_token start = cpu_profile_member(&data, "startTime");
+	const struct json_token start = json_member(&data, "startTime");
 	if (start.kind != JSON_ABSENT) {
 		begin(st, t, &start);
 		return;
