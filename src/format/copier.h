@@ -20,12 +20,12 @@ enum copier_modes {
 	                     * record at offset 0 and, in survey, of events that a table may name */
 	COPIER_BYTES = 8,   /* no fields at all */
 	COPIER_FILES = 16,  /* files of a trace come as structure: see WANT_FILES */
+	COPIER_REFERS = 32, /* survey states references; structure that no kept record needs then has
+	                     * EVENT_LEFT_OUT */
 	COPIER_WHOLE = 64,  /* a record is at most one event, which reader_ops.event completes, except for
 	                     * records that have EVENT_PART, are the begin or end of a span, or have a plan
 	                     * that the reader does not apply.  Without such exceptions selecting needs no
 	                     * other pass */
-	COPIER_REFERS = 32, /* survey states references; structure that no kept record needs then has
-	                     * EVENT_LEFT_OUT */
 	COPIER_GAPS = 128,  /* if records are omitted and times not moved: plain events that are left out need
 	                     * not be passed */
 };

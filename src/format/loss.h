@@ -8,8 +8,8 @@ struct loss {
 	/* id: format or stage, slash, name; text: one line, with a count; explain: reason, substitute */
 	const char *id, *text, *explain;
 	unsigned needs, affects; /* enum feature, enum effect (format/ledger.h) */
-	const char *adds,
-	    *lacks; /* additional fields (ledger.h); absent from every output: "fields of # spans" */
+	const char *adds;        /* fields that it adds to events (format/ledger.h) */
+	const char *lacks;       /* what no output of the writer has: "fields of # spans" */
 };
 
 struct ledger; /* format/ledger.h */

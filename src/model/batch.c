@@ -34,7 +34,7 @@ bool batch_hold(struct batch *b, struct shared_memory *m)
 }
 
 /* Releases memory that its events pointed to. */
-static void let_go(struct batch *b)
+static void release_memory(struct batch *b)
 {
 	while (b->engine.blocks != NULL) {
 		struct batch_block *const block = b->engine.blocks;
@@ -59,7 +59,7 @@ bool batch_init(struct batch *b, uint32_t cap, bool with_bytes)
 
 void batch_free(struct batch *b)
 {
-	let_go(b);
+	release_memory(b);
 	free(b->engine.shared);
 	input_pins_free(&b->pins);
 	arena_free(&b->scratch);
@@ -81,7 +81,7 @@ void batch_recycle(struct batch *b)
 	b->engine.findings = NULL;
 	b->engine.inputs = NULL;
 	arena_reset(&b->scratch);
-	let_go(b);
+	release_memory(b);
 }
 
 /* ---- shared memory ---- */

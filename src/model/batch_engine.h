@@ -5,10 +5,14 @@
 #include <stdint.h>
 
 struct batch;
-struct batch_block;
 struct batch_pool;
 struct findings;
 struct shared_memory;
+
+/* Header of a block from malloc that a batch frees when it is released. */
+struct batch_block {
+	struct batch_block *next;
+};
 
 /* The part of a batch that only the engine uses. */
 struct batch_engine {

@@ -47,16 +47,4 @@ void shared_memory_drop(struct shared_memory *m); /* accepts NULL */
 /* Takes a reference until the batch is released; cheap if it is the one taken last. */
 bool batch_hold(struct batch *b, struct shared_memory *m);
 
-/* Header of a block from malloc that a batch frees when it is released. */
-struct batch_block {
-	struct batch_block *next;
-};
-
-/* Passes a block to the batch. */
-static inline void batch_own(struct batch *b, struct batch_block *block)
-{
-	block->next = b->engine.blocks;
-	b->engine.blocks = block;
-}
-
 #endif

@@ -20,21 +20,21 @@ void numbers_free(struct numbers *t)
 }
 
 /* Start of the probe sequence.  Eight consecutive keys share a hash and are adjacent. */
-static uint32_t first_place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+static uint32_t home_of(const struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key)
 {
-	return (uint32_t)(hash_u64((uint64_t)whose << 32 | key >> 3, seed) << 3 | (key & 7)) & (t->cap - 1);
+	return (uint32_t)(hash_u64((uint64_t)owner << 32 | key >> 3, seed) << 3 | (key & 7)) & (t->cap - 1);
 }
 
-static uint32_t slot_of(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+static uint32_t slot_of(const struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key)
 {
-	uint32_t i = first_place(t, seed, whose, key);
+	uint32_t i = home_of(t, seed, owner, key);
 
-	while (t->slots[i].whose != 0 && (t->slots[i].key != key || t->slots[i].whose != whose + 1U))
+	while (t->slots[i].owner != 0 && (t->slots[i].key != key || t->slots[i].owner != owner + 1U))
 		i = (i + 1) & (t->cap - 1);
 	return i;
 }
 
-static bool grow(struct numbers *t, uint64_t seed)
+static bool grow_numbers(struct numbers *t, uint64_t seed)
 {
 	struct numbers to = *t;
 
@@ -43,8 +43,8 @@ static bool grow(struct numbers *t, uint64_t seed)
 	if (to.slots == NULL)
 		return false;
 	for (uint32_t i = 0; i < t->cap; i++)
-		if (t->slots[i].whose != 0)
-			to.slots[slot_of(&to, seed, (uint16_t)(t->slots[i].whose - 1), t->slots[i].key)] =
+		if (t->slots[i].owner != 0)
+			to.slots[slot_of(&to, seed, (uint16_t)(t->slots[i].owner - 1), t->slots[i].key)] =
 			    t->slots[i];
 	free(t->slots);
 	*t = to;
@@ -52,19 +52,19 @@ static bool grow(struct numbers *t, uint64_t seed)
 }
 
 /* Removes a slot with backward shift: displaced slots after it move up. */
-static void take_out(struct numbers *t, uint64_t seed, uint32_t hole)
+static void remove_number(struct numbers *t, uint64_t seed, uint32_t hole)
 {
 	const uint32_t mask = t->cap - 1;
 
-	for (uint32_t i = (hole + 1) & mask; t->slots[i].whose != 0; i = (i + 1) & mask) {
+	for (uint32_t i = (hole + 1) & mask; t->slots[i].owner != 0; i = (i + 1) & mask) {
 		const struct number_slot *const s = &t->slots[i];
-		const uint32_t home = first_place(t, seed, (uint16_t)(s->whose - 1), s->key);
+		const uint32_t home = home_of(t, seed, (uint16_t)(s->owner - 1), s->key);
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
 		t->slots[hole] = *s;
 		hole = i;
 	}
-	t->slots[hole].whose = 0;
+	t->slots[hole].owner = 0;
 	t->n--;
 }
 
@@ -77,7 +77,7 @@ static bool first_kept(const struct numbers *t, uint32_t *era)
 	if (counts == NULL)
 		return false;
 	for (uint32_t i = 0; i < t->cap; i++)
-		if (t->slots[i].whose != 0)
+		if (t->slots[i].owner != 0)
 			counts[t->slots[i].era]++;
 	for (*era = 0; *era < t->era && older < t->n / 2; ++*era)
 		older += counts[*era];
@@ -85,15 +85,15 @@ static bool first_kept(const struct numbers *t, uint32_t *era)
 	return true;
 }
 
-static bool forget(struct numbers *t, uint64_t seed)
+static bool forget_numbers(struct numbers *t, uint64_t seed)
 {
 	uint32_t keep;
 
 	if (!first_kept(t, &keep))
 		return false;
 	for (uint32_t i = 0; i < t->cap; i++)
-		for (; t->slots[i].whose != 0 && t->slots[i].era < keep; t->forgotten++)
-			take_out(t, seed, i);
+		for (; t->slots[i].owner != 0 && t->slots[i].era < keep; t->forgotten++)
+			remove_number(t, seed, i);
 	return true;
 }
 
@@ -110,38 +110,38 @@ static void count_put(struct numbers *t)
 	t->era = 1;
 }
 
-bool numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value)
+bool numbers_put(struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key, uint32_t value)
 {
-	uint32_t i = t->cap > 0 ? slot_of(t, seed, whose, key) : 0;
-	const bool there = t->cap > 0 && t->slots[i].whose != 0;
+	uint32_t i = t->cap > 0 ? slot_of(t, seed, owner, key) : 0;
+	const bool there = t->cap > 0 && t->slots[i].owner != 0;
 
 	if (!there && t->n >= t->cap / 4 * 3) {
-		if (!(t->n < NUMBERS_MAX ? grow(t, seed) : forget(t, seed)))
+		if (!(t->n < NUMBERS_MAX ? grow_numbers(t, seed) : forget_numbers(t, seed)))
 			return false;
-		i = slot_of(t, seed, whose, key);
+		i = slot_of(t, seed, owner, key);
 	}
 	t->n += !there;
 	t->changed = !there || t->slots[i].value != value;
-	t->slots[i] = (struct number_slot){ key, value, (uint16_t)(whose + 1), (uint16_t)t->era };
+	t->slots[i] = (struct number_slot){ key, value, (uint16_t)(owner + 1), (uint16_t)t->era };
 	count_put(t);
 	return true;
 }
 
-bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t *value)
+bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key, uint32_t *value)
 {
 	if (t->cap == 0)
 		return false;
-	const struct number_slot *const s = &t->slots[slot_of(t, seed, whose, key)];
+	const struct number_slot *const s = &t->slots[slot_of(t, seed, owner, key)];
 	*value = s->value;
-	return s->whose != 0;
+	return s->owner != 0;
 }
 
-void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+void numbers_drop(struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key)
 {
-	const uint32_t i = t->cap > 0 ? slot_of(t, seed, whose, key) : 0;
+	const uint32_t i = t->cap > 0 ? slot_of(t, seed, owner, key) : 0;
 
-	if (t->cap > 0 && t->slots[i].whose != 0)
-		take_out(t, seed, i);
+	if (t->cap > 0 && t->slots[i].owner != 0)
+		remove_number(t, seed, i);
 }
 
 /* ---- definitions ---- */
@@ -166,26 +166,25 @@ void definitions_free(struct definitions *d)
 
 /* Where the search for a key starts.  Consecutive keys, such as numbers of tasks, are adjacent: eight of them
  * share a hash. */
-static uint32_t first_place_definitions(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
-                                        uint64_t key2)
+static uint32_t home_of_definition(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                                   uint64_t key2)
 {
-	const uint64_t whose = (uint64_t)table << 32 | scope;
+	const uint64_t pair = (uint64_t)table << 32 | scope;
 	struct definitions_last *const last = &d->last[table & 3];
 
-	if (last->whose != whose + 1 || last->key2 != key2) {
-		last->whose = whose + 1;
+	if (last->hashed != pair + 1 || last->key2 != key2) {
+		last->hashed = pair + 1;
 		last->key2 = key2;
-		last->hash = hash_u64(key2 ^ whose << 24, d->seed);
+		last->hash = hash_u64(key2 ^ pair << 24, d->seed);
 	}
 	const uint64_t h = hash_u64(key1 >> 3 ^ last->hash, d->seed) << 3 | (key1 & 7);
 
 	return (uint32_t)h & (d->cap - 1);
 }
 
-static uint32_t place_definitions(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
-                                  uint64_t key2)
+static uint32_t find_slot(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	for (uint32_t i = first_place_definitions(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
+	for (uint32_t i = home_of_definition(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
 		const struct definition_slot *const s = &d->slots[i];
 		if (!s->used ||
 		    (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
@@ -194,7 +193,7 @@ static uint32_t place_definitions(struct definitions *d, uint8_t table, uint32_t
 }
 
 /* Rehashes to `cap` slots; on OOM the table is unchanged. */
-static void lay(struct definitions *d, uint32_t cap)
+static void rehash(struct definitions *d, uint32_t cap)
 {
 	struct definitions to = *d;
 
@@ -207,7 +206,7 @@ static void lay(struct definitions *d, uint32_t cap)
 	for (uint32_t i = 0; i < d->cap; i++) {
 		const struct definition_slot *const s = &d->slots[i];
 		if (s->used)
-			to.slots[place_definitions(&to, s->table, s->scope, s->key1, s->key2)] = *s;
+			to.slots[find_slot(&to, s->table, s->scope, s->key1, s->key2)] = *s;
 	}
 	free(d->slots);
 	*d = to;
@@ -216,7 +215,7 @@ static void lay(struct definitions *d, uint32_t cap)
 /* Empties the slots of numbers older than `tick`, and moves the other entries up.  Starts after an empty
  * slot: all entries between that slot and the current one are final, so each entry gets a slot at or before
  * its old one. */
-static void take_out_definitions(struct definitions *d, uint64_t tick)
+static void remove_older(struct definitions *d, uint64_t tick)
 {
 	const uint32_t mask = d->cap - 1;
 	uint32_t empty = 0;
@@ -233,7 +232,7 @@ static void take_out_definitions(struct definitions *d, uint64_t tick)
 			d->n--;
 			d->forgotten++;
 		} else {
-			d->slots[place_definitions(d, one.table, one.scope, one.key1, one.key2)] = one;
+			d->slots[find_slot(d, one.table, one.scope, one.key1, one.key2)] = one;
 		}
 	}
 }
@@ -271,7 +270,7 @@ static void forget_definitions(struct definitions *d)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
 	if (n > 0)
-		take_out_definitions(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
+		remove_older(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
 	free(ticks);
 }
 
@@ -281,7 +280,7 @@ static bool has_space(struct definitions *d)
 	if (d->n < d->cap / 4 * 3)
 		return true;
 	if (d->cap < DEFINITIONS_MAX / 3 * 4)
-		lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
+		rehash(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
 	else
 		forget_definitions(d);
 	return d->n < d->cap / 4 * 3;
@@ -291,12 +290,11 @@ static bool has_space(struct definitions *d)
 static struct definition_slot *slot_for(struct definitions *d, struct definition_slot key)
 {
 	struct definition_slot *const slot =
-	    d->cap > 0 ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+	    d->cap > 0 ? &d->slots[find_slot(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 
 	if (slot != NULL && (slot->used || d->n < d->cap / 4 * 3))
 		return slot;
-	return has_space(d) ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)]
-	                    : NULL;
+	return has_space(d) ? &d->slots[find_slot(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 }
 
 static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
@@ -337,23 +335,23 @@ static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, u
 
 #define MAX_PAIRS (UINT16_MAX - 1U)
 
-static uint32_t whose_of(struct definitions *d, uint8_t table, uint32_t scope)
+static uint32_t find_owner(struct definitions *d, uint8_t table, uint32_t scope)
 {
-	const uint64_t whose = (uint64_t)table << 32 | scope;
+	const uint64_t pair = (uint64_t)table << 32 | scope;
 	struct definitions_last *const last = &d->last[table & 3];
 
-	if (last->pair != whose + 1 || last->npairs != d->npairs) {
-		last->pair = whose + 1;
+	if (last->pair != pair + 1 || last->npairs != d->npairs) {
+		last->pair = pair + 1;
 		last->npairs = d->npairs;
-		last->owner = table64_get(&d->pairs, whose);
+		last->owner = table64_get(&d->pairs, pair);
 	}
 	return last->owner;
 }
 
 /* Finds or adds the owner for a table and scope; TABLE_NONE: too many. */
-static uint32_t whose_for(struct definitions *d, uint8_t table, uint32_t scope)
+static uint32_t add_owner(struct definitions *d, uint8_t table, uint32_t scope)
 {
-	const uint32_t known = whose_of(d, table, scope);
+	const uint32_t known = find_owner(d, table, scope);
 
 	if (known != TABLE_NONE || d->npairs == MAX_PAIRS)
 		return known;
@@ -369,22 +367,22 @@ static bool is_small(uint64_t key1, uint64_t key2, struct value v)
 /* Stores a 32-bit number in the compact table.  Returns false if that is impossible. */
 static bool put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value)
 {
-	const uint32_t whose = whose_for(d, table, scope);
+	const uint32_t owner = add_owner(d, table, scope);
 
-	if (whose == TABLE_NONE)
+	if (owner == TABLE_NONE)
 		return false;
-	d->failed |= !numbers_put(&d->numbers, d->seed, (uint16_t)whose, key, value);
+	d->failed |= !numbers_put(&d->numbers, d->seed, (uint16_t)owner, key, value);
 	d->changes[table % DEFINITIONS_TABLES] += d->numbers.changed;
 	return true;
 }
 
 static void drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	const uint32_t whose =
-	    d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? whose_of(d, table, scope) : TABLE_NONE;
+	const uint32_t owner =
+	    d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? find_owner(d, table, scope) : TABLE_NONE;
 
-	if (whose != TABLE_NONE)
-		numbers_drop(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1);
+	if (owner != TABLE_NONE)
+		numbers_drop(&d->numbers, d->seed, (uint16_t)owner, (uint32_t)key1);
 }
 
 static struct value get_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
@@ -395,9 +393,9 @@ static struct value get_small(struct definitions *d, uint8_t table, uint32_t sco
 
 	if (d->numbers.n == 0 || key2 != 0 || key1 > UINT32_MAX)
 		return none;
-	const uint32_t whose = whose_of(d, table, scope);
-	if (whose == TABLE_NONE ||
-	    !numbers_get(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1, &value))
+	const uint32_t owner = find_owner(d, table, scope);
+	if (owner == TABLE_NONE ||
+	    !numbers_get(&d->numbers, d->seed, (uint16_t)owner, (uint32_t)key1, &value))
 		return none;
 	return value_u64(value);
 }
@@ -406,7 +404,7 @@ static struct value get_small(struct definitions *d, uint8_t table, uint32_t sco
 
 static bool is_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	return d->cap > 0 && d->slots[place_definitions(d, table, scope, key1, key2)].used;
+	return d->cap > 0 && d->slots[find_slot(d, table, scope, key1, key2)].used;
 }
 
 void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
@@ -427,7 +425,7 @@ struct value definitions_get(struct definitions *d, uint8_t table, uint32_t scop
                              uint64_t key2)
 {
 	const struct definition_slot *const s =
-	    d->cap > 0 ? &d->slots[place_definitions(d, table, scope, key1, key2)] : NULL;
+	    d->cap > 0 ? &d->slots[find_slot(d, table, scope, key1, key2)] : NULL;
 
 	return s != NULL && s->used ? s->value : get_small(d, table, scope, key1, key2);
 }

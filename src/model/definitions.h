@@ -19,7 +19,7 @@
 
 struct number_slot {
 	uint32_t key, value;
-	uint16_t whose; /* + 1; 0: free */
+	uint16_t owner; /* + 1; 0: free */
 	uint16_t era;   /* of insertion; ascending */
 };
 
@@ -33,14 +33,14 @@ struct numbers {
 
 void numbers_free(struct numbers *t);
 
-/* whose < UINT16_MAX. */
-bool numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value);
+/* owner < UINT16_MAX. */
+bool numbers_put(struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key, uint32_t value);
 
 /* Returns false if there is none. */
-bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t *value);
+bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key, uint32_t *value);
 
 /* Removes a number, if present. */
-void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key);
+void numbers_drop(struct numbers *t, uint64_t seed, uint16_t owner, uint32_t key);
 
 /* ---- definitions ---- */
 
@@ -66,9 +66,9 @@ struct definition_slot;
 /* Cache of the last hash and owner of the tables with a number (mod 4): consecutive look-ups of a table
  * mostly have the same scope.  Zero-initialised: empty. */
 struct definitions_last {
-	uint64_t whose, key2, hash; /* whose: (table << 32 | scope) + 1 */
-	uint64_t pair;              /* as whose, for `owner` */
-	uint32_t npairs, owner;     /* npairs: value at the time of the look-up */
+	uint64_t hashed, key2, hash; /* hashed: table << 32 | scope, + 1, of `hash` */
+	uint64_t pair;               /* the same of `owner` */
+	uint32_t npairs, owner;      /* npairs: value at the time of the look-up */
 };
 
 struct definitions {

@@ -44,8 +44,8 @@ struct value {
 	uint8_t type;    /* enum value_type */
 	uint8_t flags;   /* STRING: enum slice_flags */
 	uint8_t element; /* LIST: type of all values, also if empty; VALUE_NONE: they differ */
-	uint8_t outer;  /* for metadata: a member of the document itself, not one of its facts of the trace */
-	uint32_t count; /* STRING, BYTES, JSON: bytes; LIST, MAP: entries */
+	uint8_t outer;   /* metadata: a member of the document, beside the list of events */
+	uint32_t count;  /* STRING, BYTES, JSON: bytes; LIST, MAP: entries */
 	union {
 		uint64_t u64; /* BOOL, U8..U64, ADDRESS */
 		int64_t i64;  /* I8..I64 */
@@ -76,8 +76,8 @@ struct event {
 
 enum event_flags {
 	EVENT_ASYNC = 1,    /* a span that may overlap others; its id: `offset`, of a BEGIN or END dur */
-	EVENT_ARROW = 4,    /* an INSTANT where an arrow starts if a FLOW_IN follows, or its FLOW_OUT */
 	EVENT_BIG = 2,      /* for readers: its payload is big-endian */
+	EVENT_ARROW = 4,    /* an INSTANT where an arrow starts if a FLOW_IN follows, or its FLOW_OUT */
 	EVENT_LEFT_OUT = 8, /* set by the engine: not selected; structure has it only with COPIER_REFERS */
 };
 

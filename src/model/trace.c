@@ -21,7 +21,7 @@
  */
 
 /* Adds a class; `first`: the first one of its name, or NULL. */
-static struct class *append(struct trace *t, struct slice name, struct class *first)
+static struct class *add_class(struct trace *t, struct slice name, struct class *first)
 {
 	struct class *const c = arena_zalloc(&t->arena, 1, sizeof *c);
 
@@ -45,7 +45,7 @@ struct class *trace_name_class(struct trace *t, struct slice name)
 {
 	const uint32_t first = tabletext_get(&t->class_names, name);
 
-	return first != TABLE_NONE ? t->classes[first] : append(t, name, NULL);
+	return first != TABLE_NONE ? t->classes[first] : add_class(t, name, NULL);
 }
 
 /* ---- comparing classes ---- */
@@ -132,7 +132,8 @@ static bool has_tables(const struct class *c)
 	return false;
 }
 
-static bool become(struct trace *t, struct class *c, const struct class *like)
+/* Plans a class like another one. */
+static bool plan_class(struct trace *t, struct class *c, const struct class *like)
 {
 	struct class_field *f = NULL;
 
@@ -179,8 +180,8 @@ struct class *trace_plan_class(struct trace *t, const struct class *like)
 			return c;
 		h = hash_u64(h, hash_seed()); /* two hashes that are equal by chance */
 	}
-	struct class *const c = first->planned ? append(t, like->name, first) : first;
-	if (c == NULL || !become(t, c, like) || !table64_put(&t->class_plans, h, c->index))
+	struct class *const c = first->planned ? add_class(t, like->name, first) : first;
+	if (c == NULL || !plan_class(t, c, like) || !table64_put(&t->class_plans, h, c->index))
 		return NULL;
 	return c;
 }
@@ -189,14 +190,14 @@ struct class *trace_copy_class(struct trace *t, const struct class *like)
 {
 	trace_change(t);
 	struct class *const first = trace_name_class(t, like->name);
-	struct class *const c = first != NULL && first->planned ? append(t, like->name, first) : first;
+	struct class *const c = first != NULL && first->planned ? add_class(t, like->name, first) : first;
 
-	if (c == NULL || !become(t, c,
-	                         &(struct class){ .name = like->name,
-	                                          .category = like->category,
-	                                          .fields = like->fields,
-	                                          .nfields = like->nfields,
-	                                          .reader_applies = like->reader_applies }))
+	if (c == NULL || !plan_class(t, c,
+	                             &(struct class){ .name = like->name,
+	                                              .category = like->category,
+	                                              .fields = like->fields,
+	                                              .nfields = like->nfields,
+	                                              .reader_applies = like->reader_applies }))
 		return NULL;
 	c->plan = like->plan;
 	return c;

@@ -60,6 +60,13 @@ void batch_recycle(struct batch *b);
  * without it, and usable. */
 struct shared_memory *batch_share_memory(struct batch *b);
 
+/* Passes a block to the batch. */
+static inline void batch_own(struct batch *b, struct batch_block *block)
+{
+	block->next = b->engine.blocks;
+	b->engine.blocks = block;
+}
+
 /* Whether memory ran out for it: its events may be incomplete. */
 static inline bool batch_failed(const struct batch *b)
 {
