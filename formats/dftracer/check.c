@@ -263,7 +263,7 @@ static struct slice host_of(struct dft_state *st, const struct dft_record *rec)
 	const struct dft_arg *const a = hash != NULL ? hash : name;
 
 	if (a == NULL || a->kind > JSON_BAD_STRING)
-		return slice_of(NULL, 0);
+		return SLICE_NONE;
 	const struct slice s = dft_token_text(rec, a->value);
 	if (a->kind != JSON_ESCAPED)
 		return s;
@@ -428,7 +428,7 @@ static void tally_differences(struct dft_state *st, const struct dft_record *rec
 	for (; tallies != 0; tallies &= tallies - 1) {
 		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
 		dft_tally_add(st, which, dft_record_position(rec),
-		              which == DFT_TYPE_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
+		              which == DFT_TYPE_FIELDS ? SLICE_LIT("type") : SLICE_NONE);
 	}
 }
 

@@ -68,7 +68,7 @@ static struct slice host_name(struct dft_state *st, const struct dft_process *p)
 {
 	const struct slice host = p->host != 0 ? dft_host_text(&st->sh->hosts, p->host) : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
-	struct slice name = { .p = NULL };
+	struct slice name = SLICE_NONE;
 	struct dft_hash h;
 
 	/* the host is as written: a name or a hash */
@@ -276,7 +276,7 @@ static struct slice name_of_hash(struct fields *x, const struct dft_arg *a)
 		return x->facts->names[i];
 	if (x->facts->phase != DFT_PHASE_METADATA ||
 	    !dft_hash_read(x->rec, a->value, (enum json_kind)a->kind, &h))
-		return slice_of(NULL, 0);
+		return SLICE_NONE;
 	return dft_name_find(x->st, dft_hash_kind_of(role), h, x->facts->pid);
 }
 
@@ -469,7 +469,7 @@ static struct class *metadata_class(struct dft_state *st, const struct dft_recor
 		{ "thread_name", SLICE_LIT("thread_name") },
 	};
 	const struct slice name =
-	    dft_top_kind(rec, DFT_NAME) == JSON_STRING ? dft_top_text(rec, DFT_NAME) : slice_of(NULL, 0);
+	    dft_top_kind(rec, DFT_NAME) == JSON_STRING ? dft_top_text(rec, DFT_NAME) : SLICE_NONE;
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (slice_is(name, rows[i].name))

@@ -37,7 +37,7 @@ struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, c
 
 	if (known == TABLE_NONE)
 		known = table64_get(&t->index, title_key(pid, 0, tid));
-	return known != TABLE_NONE ? t->texts[known] : (struct slice){ NULL, 0, 0 };
+	return known != TABLE_NONE ? t->texts[known] : SLICE_NONE;
 }
 
 /* ---- texts of metadata ---- */
@@ -100,7 +100,7 @@ static void add_args_as_meta(struct dft_state *st, const char *prefix, const str
 		const bool json = (a->kind >= JSON_UINT && a->kind <= JSON_NUMBER) ||
 		                  (a->kind >= JSON_TRUE && a->kind <= JSON_ARRAY);
 		const struct slice text = arg_text(st, rec, a);
-		struct slice name = { NULL, 0, 0 };
+		struct slice name = SLICE_NONE;
 		struct dft_hash h;
 		if (dft_role_is_hash((enum dft_role)a->role) &&
 		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
@@ -153,7 +153,7 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 {
 	struct dft_shared *const sh = st->names_owner;
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
-	struct slice host = hash != NULL ? dft_token_text(rec, hash->value) : slice_of(NULL, 0);
+	struct slice host = hash != NULL ? dft_token_text(rec, hash->value) : SLICE_NONE;
 
 	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
 		return;
@@ -217,7 +217,7 @@ struct slice dft_unit_of_cfg(struct slice cfg)
 	       memcmp(p, key, n) != 0)
 		p++;
 	if (p == NULL || (size_t)(end - p) <= n)
-		return slice_of(NULL, 0);
+		return SLICE_NONE;
 	const char *const to = memchr(p + n, '"', (size_t)(end - p) - n);
 	return slice_of(p + n, to != NULL ? (size_t)(to - p) - n : 0);
 }
@@ -399,7 +399,7 @@ static void check_end_unit(struct dft_state *st, const struct dft_record *rec, c
 	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_ROLE_CFG);
 	const struct slice name = cfg != NULL && cfg->kind == JSON_OBJECT
 	                              ? dft_unit_of_cfg(dft_token_text(rec, cfg->value))
-	                              : slice_of(NULL, 0);
+	                              : SLICE_NONE;
 	struct quoted q;
 
 	if (name.p != NULL && dft_time_unit(name) != p->unit)

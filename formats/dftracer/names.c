@@ -180,13 +180,13 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
 		return n->texts[known];
 	if (n->ntexts == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes) {
 		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	}
 	const bool ok = array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
-	const struct slice copy = ok ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
+	const struct slice copy = ok ? arena_copy(sh->arena, text) : SLICE_NONE;
 	if (copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)) {
 		st->r->no_memory = true;
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	}
 	n->bytes += text.n;
 	return n->texts[n->ntexts++] = (struct slice){ copy.p, copy.n, copy.flags | SLICE_STAYS };
@@ -234,7 +234,7 @@ void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum df
 		return; /* of several later definitions, the nearest counts */
 	e->source = (uint8_t)source;
 	sh->names.hosts_defined += kind == DFT_HASH_HOST;
-	const struct slice copy = same ? (struct slice){ NULL, 0, 0 } : intern_text(st, sh, rec, text);
+	const struct slice copy = same ? SLICE_NONE : intern_text(st, sh, rec, text);
 	if (copy.p == NULL)
 		return;
 	e->text = copy.p;
@@ -251,7 +251,7 @@ struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, 
 	const uint32_t i = h.none ? TABLE_NONE : table64_get(&n->index[kind][form_of(h)], key_of(h, pid));
 
 	if (i == TABLE_NONE)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	return (struct slice){ n->names[i].text, n->names[i].n, n->names[i].flags };
 }
 
@@ -363,7 +363,7 @@ static bool check_hash(struct dft_state *st, const struct dft_record *rec, const
 {
 	const struct dft_name *const e = look_up_cached(st, rec, a, pid);
 
-	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
+	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : SLICE_NONE;
 	return e != NULL && e->source == NAME_DEFINED;
 }
 
@@ -401,5 +401,5 @@ void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct
 			check_hash(st, rec, a, f->pid, name);
 	}
 	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
-		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_record_position(rec), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_record_position(rec), SLICE_NONE);
 }

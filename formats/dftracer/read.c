@@ -66,7 +66,7 @@ static void report_line_end(struct dft_state *st)
 		dft_report(st, DFT_RULE_TWO_RECORDS, line_position(st, l->second),
 		           "%" PRIu32 " records on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
-		dft_tally_add(st, DFT_TRAILING_COMMAS, line_position(st, l->comma_at), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_TRAILING_COMMAS, line_position(st, l->comma_at), SLICE_NONE);
 	if (l->skipped > 0)
 		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], l->skip_start,
 		                 l->number, l->skip_start - l->start + 1, 0,
@@ -79,7 +79,7 @@ static void read_newline(struct dft_state *st)
 	struct input *const in = st->r->in;
 
 	if (!st->line.begun || st->line.only_cr)
-		dft_tally_add(st, DFT_BLANK_LINES, line_position(st, st->line.start), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_BLANK_LINES, line_position(st, st->line.start), SLICE_NONE);
 	report_line_end(st);
 	in->p++;
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = offset_of(st, in->p) };
@@ -133,9 +133,9 @@ static void read_blanks(struct dft_state *st, const char *e)
 	const bool first = !l->begun;
 
 	if (q == e && q[-1] == '\r')
-		dft_tally_add(st, DFT_CR_LF, line_position(st, offset_of(st, q - 1)), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_CR_LF, line_position(st, offset_of(st, q - 1)), SLICE_NONE);
 	else if (first && q < e && *q == '{')
-		dft_tally_add(st, DFT_LEADING_BLANKS, line_position(st, l->start), slice_of(NULL, 0));
+		dft_tally_add(st, DFT_LEADING_BLANKS, line_position(st, l->start), SLICE_NONE);
 	consume(st, q);
 	l->only_cr = first && q == e;
 }

@@ -86,7 +86,7 @@ static struct slice unescape(struct arena *a, struct slice s)
 		i += percent || colon ? 2 : 0;
 	}
 	if (copy == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	copy[n] = '\0';
 	return textscan_slice(copy, n);
 }
@@ -426,7 +426,7 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 /* Makes the class of the schema's events: before the first event, and when a declared field has changed. */
 static bool update_class(struct d9_state *st, struct d9_schema *s)
 {
-	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
+	const struct slice category = s->made != NULL ? s->made->category : SLICE_NONE;
 	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
 	const struct class like = { .name = s->cls->name,
 		                    .category = category,

@@ -38,7 +38,7 @@ static bool has_late_key(uint64_t segment)
 static struct slice retain_text(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
 {
 	struct d9_ahead *const a = st->collects;
-	struct slice copy = { NULL, 0, 0 };
+	struct slice copy = SLICE_NONE;
 
 	if (n == max || a->text.used > D9_MAX_AHEAD_BYTES || text.n > D9_MAX_AHEAD_BYTES - a->text.used) {
 		a->dropped++;
@@ -139,7 +139,7 @@ struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, ui
 	                           ? table64_get(&st->ahead->late_index, late_key(st->segment, kind, id))
 	                           : TABLE_NONE;
 
-	return known != TABLE_NONE ? st->ahead->late[known] : (struct slice){ NULL, 0, 0 };
+	return known != TABLE_NONE ? st->ahead->late[known] : SLICE_NONE;
 }
 
 struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses,
@@ -482,7 +482,7 @@ enum record_status d9_pool_frame(struct d9_state *st, struct record *f)
 	set_left(st, left);
 	if (left > 0) {
 		if (kind == D9_STRINGS && (data->flags & SLICE_UTF8) == 0)
-			d9_check_text(st, f, *data, "pool data", (struct slice){ NULL, 0, 0 });
+			d9_check_text(st, f, *data, "pool data", SLICE_NONE);
 		define_entry(st, kind, st->entry.id, *data, f);
 	}
 	if (st->first && kind == D9_STACKS)

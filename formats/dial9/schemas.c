@@ -244,7 +244,7 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 	const struct slice name = read_text(&c);
 	struct slice in_frame = name;
 	in_frame.p = f->p + 5;
-	d9_check_text(st, f, in_frame, "schema name", (struct slice){ NULL, 0, 0 });
+	d9_check_text(st, f, in_frame, "schema name", SLICE_NONE);
 	s->name = name; /* points into the key, which stays */
 	const uint8_t timed = cursor_u8(&c, "has_timestamp");
 	s->nfields = cursor_u16(&c, "field_count");
@@ -373,7 +373,7 @@ static void apply_annotation(struct d9_state *st, const struct record *f, const 
 	struct quoted q;
 
 	if ((a->key.flags & SLICE_UTF8) == 0)
-		d9_check_text(st, f, a->key, "annotation key", (struct slice){ NULL, 0, 0 });
+		d9_check_text(st, f, a->key, "annotation key", SLICE_NONE);
 	if (s == NULL)
 		return;
 	if (a->field >= s->nfields)

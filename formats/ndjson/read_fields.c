@@ -56,12 +56,12 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 			const bool whole = s.n - i >= 4 && s.p[i + 1] == 'x';
 			*bad = !whole || !hex_bytes(to, slice_of(s.p + i + 2, 2));
 			if (*bad)
-				return (struct slice){ NULL, 0, 0 };
+				return SLICE_NONE;
 			to++;
 			i += 4;
 		}
 	}
-	return start != NULL ? textscan_slice(start, (uint32_t)(to - start)) : (struct slice){ NULL, 0, 0 };
+	return start != NULL ? textscan_slice(start, (uint32_t)(to - start)) : SLICE_NONE;
 }
 
 /* Reads the bits of a double that is infinite or NaN. */

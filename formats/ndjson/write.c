@@ -221,7 +221,7 @@ static bool index_types(struct ndjson_class *d, const struct class *c)
 
 static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 {
-	return t->failed ? slice_of(NULL, 0) : arena_copy(&st->arena, slice_of(t->p, t->n));
+	return t->failed ? SLICE_NONE : arena_copy(&st->arena, slice_of(t->p, t->n));
 }
 
 /* Classes with equal lines, as in merged traces, share one line: a reader treats them as one class. */

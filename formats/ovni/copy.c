@@ -681,9 +681,7 @@ static void add_file(struct ovw_state *st, const struct batch *b, const struct e
 		name_stream(st, e->dur, name, chunk);
 	else
 		retain_sidecar(st, name,
-		               f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
-		                                              : (struct slice){ NULL, 0, 0 },
-		               chunk);
+		               f[1].value.type == VALUE_BYTES ? value_text(&f[1].value) : SLICE_NONE, chunk);
 }
 
 /* Gives a stream a file unless the reader named one before. */

@@ -272,7 +272,7 @@ static inline struct slice payload_of(const struct record *rec)
 	const size_t n = (size_t)(rec->end - rec->p);
 
 	if (n <= OVNI_EVENT_SIZE)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	const size_t head = (rec->p[0] & OVNI_FLAG_JUMBO) != 0 ? OVNI_JUMBO_HEAD : OVNI_EVENT_SIZE;
 	return slice_of(rec->p + head, n - head);
 }

@@ -84,7 +84,7 @@ static const char *read_value(struct json_document *d, const char *p, unsigned d
 	const bool object = *p == '{';
 	*value = object ? cJSON_CreateObject() : cJSON_CreateArray();
 	for (p = json_first(&d->x, p, d->end, &more); p != NULL && more;) {
-		struct slice key = { NULL, 0, 0 };
+		struct slice key = SLICE_NONE;
 		cJSON *member = NULL;
 		if (object && (p = json_key(&d->x, p, d->end, &key, &key_kind)) == NULL)
 			break;

@@ -488,7 +488,7 @@ static struct slice read_name(const cJSON *names, const char *key)
 	const char *const s = cJSON_GetStringValue(ovni_json_get(names, key));
 
 	if (s == NULL || *s == '\0')
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	return textscan_slice(s, (uint32_t)strlen(s));
 }
 

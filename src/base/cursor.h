@@ -93,7 +93,7 @@ static inline uint64_t cursor_u64(struct cursor *c, const char *what)
 static inline struct slice cursor_take(struct cursor *c, uint32_t n, const char *what)
 {
 	if (!cursor_has(c, n, what))
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	c->p += n;
 	return slice_of(c->p - n, n);
 }

@@ -103,7 +103,7 @@ struct slice arena_copy(struct arena *a, struct slice s)
 	char *p = arena_alloc(a, (size_t)s.n + 1);
 
 	if (p == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	if (s.n > 0)
 		memcpy(p, s.p, s.n);
 	p[s.n] = '\0';
@@ -123,7 +123,7 @@ struct slice arena_printf(struct arena *a, const char *fmt, ...)
 
 	char *p = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
 	if (p == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);

@@ -27,6 +27,8 @@ enum slice_flags {
 /* A literal of printable ASCII without quotes and backslashes. */
 #define SLICE_LIT(s) ((struct slice){ (s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON })
 
+#define SLICE_NONE ((struct slice){ NULL, 0, 0 }) /* unlike an empty text */
+
 static inline struct slice slice_of(const char *p, size_t n)
 {
 	return (struct slice){ p, (uint32_t)n, 0 };

@@ -163,7 +163,7 @@ bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 
 struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name)
 {
-	const struct slice none = { NULL, 0, 0 };
+	const struct slice none = SLICE_NONE;
 	uint32_t number = tabletext_get(t, name);
 
 	if (name.p == NULL)

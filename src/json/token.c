@@ -240,7 +240,7 @@ struct slice json_unescape(struct arena *a, struct slice s)
 	const char *const e = s.p + s.n;
 
 	if (start == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	for (const char *p = s.p; p < e;) {
 		const uint32_t n = *p == '\\' ? json_escape_length(p, e) : 0;
 		if (n > 0) {

@@ -76,7 +76,7 @@ static inline struct slice event_category(const struct event *e)
 {
 	const struct slice c = e->cls->category;
 
-	return slice_is(c, "no category") ? slice_of(NULL, 0) : c;
+	return slice_is(c, "no category") ? SLICE_NONE : c;
 }
 
 /* Whether it has a category other than its name. */

@@ -41,8 +41,7 @@ static bool class_parts_match(const struct plan_template *shape, struct slice na
 		if (at == UINT32_MAX || (n > 0 && memcmp(name.p + at, p->text.p, n) != 0) ||
 		    (i == 0 && !takes && end > n))
 			return false;
-		part[i] =
-		    takes ? textscan_slice(name.p + at + n, end - at - n) : (struct slice){ NULL, 0, 0 };
+		part[i] = takes ? textscan_slice(name.p + at + n, end - at - n) : SLICE_NONE;
 		end = at;
 	}
 	return true;
@@ -279,7 +278,7 @@ struct slice plan_word(const struct plan *m, const char *name)
 	for (uint32_t i = 0; i < m->nwords; i++)
 		if (slice_is(m->words[i].name, name))
 			return value_text(&m->words[i].value);
-	return (struct slice){ NULL, 0, 0 };
+	return SLICE_NONE;
 }
 
 static bool is_field(struct slice name, struct slice *field)

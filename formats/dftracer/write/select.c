@@ -66,7 +66,7 @@ static enum dfw_copied_kind kind_of(struct dfw_parser *x)
 static bool read_number(const struct dft_record *rec, enum dft_top which, uint64_t *v)
 {
 	const struct slice s =
-	    dft_top_kind(rec, which) != JSON_ABSENT ? dft_top_text(rec, which) : slice_of(NULL, 0);
+	    dft_top_kind(rec, which) != JSON_ABSENT ? dft_top_text(rec, which) : SLICE_NONE;
 	const bool minus = s.n > 0 && *s.p == '-';
 
 	if (s.n <= minus || !json_digits_any(s.p + minus, s.n - minus, v))
@@ -89,7 +89,7 @@ bool dfw_parse_record(struct dfw_parser *x, struct slice bytes)
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_HOSTNAME);
 	const struct dft_arg *const a = hash != NULL ? hash : name;
-	x->host = a != NULL ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+	x->host = a != NULL ? dft_token_text(rec, a->value) : SLICE_NONE;
 	return true;
 }
 
@@ -119,7 +119,7 @@ static bool add_unit(struct dfw_parser *x)
 /* Returns the unit of the record's process; NULL on OOM. */
 static struct dfw_unit *unit_of_process(struct dfw_parser *x)
 {
-	const uint64_t key = unit_key(x->pid, x->host), any = unit_key(x->pid, slice_of(NULL, 0));
+	const uint64_t key = unit_key(x->pid, x->host), any = unit_key(x->pid, SLICE_NONE);
 	const uint32_t known = table64_get(&x->unit_index, key), first = table64_get(&x->unit_index, any);
 	uint32_t i = known;
 

@@ -240,7 +240,7 @@ static struct slice host_of(const struct batch *b, const struct event *e)
 		    f->value.count <= MAX_NAME)
 			return value_text(&f->value);
 	}
-	return slice_of(NULL, 0);
+	return SLICE_NONE;
 }
 
 /* If two keys collide, a process gets another pid. */
