@@ -409,9 +409,7 @@ static void add_fields(struct dft_state *st, struct batch *b, struct event *e, c
 		put_all(&x);
 		put_inexpressible(&x, e);
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
-	b->nfields += e->nfields;
+	batch_set_fields(b, e, (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first));
 }
 
 static void add_sizes(struct dft_state *st, struct batch *b, struct event *e)

@@ -498,9 +498,7 @@ static __attribute__((noinline)) void read_fields(struct d9_state *st, const str
 	for (const struct d9_read_step *t = s->read_steps;; t++) {
 		switch ((enum read_step_kind)(t->kind % READ_STEPS)) { /* so no range check is compiled */
 		case READ_END:
-			e->first_field = b->nfields;
-			e->nfields = (uint16_t)(to - first);
-			b->nfields += e->nfields;
+			batch_set_fields(b, e, (uint16_t)(to - first));
 			return;
 		case READ_PASS_BYTES:
 			p += t->size;

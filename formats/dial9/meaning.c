@@ -490,8 +490,6 @@ static bool role_integer(struct d9_state *st, const struct d9_schema *s, const s
 	return true;
 }
 
-#define SECOND UINT64_C(1000000000)
-
 static void set_clock(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
@@ -500,12 +498,12 @@ static void set_clock(struct d9_state *st, const struct d9_schema *s, const stru
 	if (!role_integer(st, s, f, D9_ROLE_CLOCK, &realtime) || realtime < st->base)
 		return;
 	const uint64_t epoch = realtime - st->base;
-	const uint64_t first = trace->epoch_ns, difference = epoch > first ? epoch - first : first - epoch;
+	const uint64_t first = trace->epoch_ns;
 	if (!trace->epoch_known) {
 		trace_change(trace);
 		trace->epoch_known = true;
 		trace->epoch_ns = epoch;
-	} else if (difference > SECOND && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {
+	} else if (!epochs_agree(epoch, first) && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {
 		d9_find(st, D9_RULE_CLOCK_CHANGED, f,
 		        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
 	}
@@ -721,9 +719,7 @@ static void add_fields(struct d9_state *st, const struct d9_schema *s, const str
 		(void)d9_walk_value(&w, i->type, 0, v);
 		p = w.bytes.p;
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)(to - first);
-	b->nfields += e->nfields;
+	batch_set_fields(b, e, (uint16_t)(to - first));
 	if (walks)
 		st->r->referred += b->scratch.used - scratch;
 }

@@ -13,12 +13,18 @@
 
 /* ---- members ---- */
 
+bool ndjson_magnitude(const struct json_token *t, uint64_t *v)
+{
+	const char *const p = t->p + (t->kind == JSON_INT);
+
+	return t->end - p <= DECIMAL_U64_MAX && json_digits_any(p, (uint32_t)(t->end - p), v);
+}
+
 bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v)
 {
 	const struct json_token *const t = &line->of[m];
 
-	return ndjson_has(line, m) && t->end - t->p <= DECIMAL_U64_MAX &&
-	       json_digits_any(t->p, (uint32_t)(t->end - t->p), v) && *v <= max;
+	return ndjson_has(line, m) && t->kind != JSON_INT && ndjson_magnitude(t, v) && *v <= max;
 }
 
 /* Reads an integer member that the line has.  Returns false after a finding if it exceeds max. */
@@ -29,9 +35,8 @@ static bool read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_
 
 	if (ndjson_get_number(&st->line, m, max, v))
 		return true;
-	const size_t n = (size_t)(t->end - t->p);
 	ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p, "%s is %s, at most %" PRIu64 " can be",
-	              ndjson_member_names[m], quoted(&q, slice_of(t->p, n < 40 ? n : 40)), max);
+	              ndjson_member_names[m], ndjson_quoted(&q, t), max);
 	return false;
 }
 
@@ -318,8 +323,7 @@ static bool read_class_field(struct ndjson_reading *st, const struct json_token 
 	uint64_t size = 0;
 
 	if (!read_field_tokens(field, &t) ||
-	    (t.size.p != NULL &&
-	     (!json_digits_any(t.size.p, (uint32_t)(t.size.end - t.size.p), &size) || size > UINT32_MAX))) {
+	    (t.size.p != NULL && (!ndjson_magnitude(&t.size, &size) || size > UINT32_MAX))) {
 		ndjson_report(st, NDJSON_RULE_BAD_VALUE, field->p,
 		              "a field of a class is an object with name and type");
 		return false;
@@ -333,7 +337,7 @@ static bool read_class_field(struct ndjson_reading *st, const struct json_token 
 		                   .type = arena_copy(a, type),
 		                   .size = (uint32_t)size };
 	if (t.value.p != NULL)
-		f->value = (uint8_t)ndjson_type_of_name(json_text(t.value.p, t.value.end, t.value.kind));
+		f->value = (uint8_t)ndjson_type_of_name(json_token_text(&t.value));
 	if (t.unit.p != NULL)
 		f->unit = arena_copy(a, unescape_text(st, &t.unit, NULL, "unit", &st->scratch)).p;
 	st->r->no_memory |= a->failed;
@@ -382,17 +386,16 @@ static bool read_time(struct ndjson_reading *st, uint64_t *ts)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_TS];
 	const uint64_t zero = st->r->trace->zero_ns;
-	const size_t n = (size_t)(t->end - t->p);
 	struct quoted q;
 
 	*ts = 0;
 	if (t->kind == JSON_UINT) {
 		if (!read_number(st, NDJSON_M_TS, ndjson_last_time(st) - zero, ts))
 			return false;
-	} else if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + 1, (uint32_t)n - 1, ts) || *ts > zero) {
+	} else if (!ndjson_magnitude(t, ts) || *ts > zero) {
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
-		              "ts_ns is %s, at least %s%" PRIu64 " can be%s",
-		              quoted(&q, slice_of(t->p, n < 40 ? n : 40)), zero > 0 ? "-" : "", zero,
+		              "ts_ns is %s, at least %s%" PRIu64 " can be%s", ndjson_quoted(&q, t),
+		              zero > 0 ? "-" : "", zero,
 		              zero > 0 ? "" : " where the first line lacks \"signed\":true");
 		return false;
 	} else {
@@ -511,11 +514,8 @@ void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, s
 	const bool wanted = reader_wants_fields(r, e) || reader_wants_sizes(r, e->cls);
 	const struct ndjson_target to = { .b = b, .arena = wanted ? &b->scratch : &st->scratch };
 	const uint32_t n = ndjson_read_fields(st, &to, st->entry);
-	if (wanted) {
-		e->first_field = b->nfields;
-		e->nfields = (uint16_t)n;
-		b->nfields += n;
-	}
+	if (wanted)
+		batch_set_fields(b, e, (uint16_t)n);
 }
 
 void ndjson_finish_events(struct ndjson_reading *st)
@@ -543,13 +543,12 @@ static bool read_losses(struct ndjson_reading *st, struct trace_origin *o)
 		return false;
 	while (json_walk_next(&w)) {
 		struct trace_loss *const loss = &o->losses[o->nlosses];
-		const struct slice count = json_token_text(&w.value);
 		if (o->nlosses == NDJSON_MAX_LOSSES) {
 			ndjson_report(st, NDJSON_RULE_LIMIT, w.value.p, "more than %d kinds of losses",
 			              NDJSON_MAX_LOSSES);
 			break;
 		}
-		if (w.value.kind != JSON_UINT || !json_digits_any(count.p, count.n, &loss->count)) {
+		if (w.value.kind != JSON_UINT || !ndjson_magnitude(&w.value, &loss->count)) {
 			ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, w.value.p,
 			              "a loss is a number of up to 64 bits");
 			continue;
@@ -581,17 +580,16 @@ static bool read_meta(struct ndjson_reading *st)
 static bool read_rebased_by(struct ndjson_reading *st, __int128 *by)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_REBASED_BY_NS];
-	const size_t n = (size_t)(t->end - t->p);
 	uint64_t v = 0;
 
 	if (t->kind != JSON_INT) {
 		if (!read_number(st, NDJSON_M_REBASED_BY_NS, UINT64_MAX, &v))
 			return false;
-	} else if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + 1, (uint32_t)n - 1, &v) || v > INT64_MAX) {
+	} else if (!ndjson_magnitude(t, &v) || v > INT64_MAX) {
 		struct quoted q;
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
-		              "rebased_by_ns is %s, at least -%" PRId64 " can be",
-		              quoted(&q, slice_of(t->p, n < 40 ? n : 40)), INT64_MAX);
+		              "rebased_by_ns is %s, at least -%" PRId64 " can be", ndjson_quoted(&q, t),
+		              INT64_MAX);
 		return false;
 	}
 	*by = t->kind == JSON_INT ? -(__int128)v : (__int128)v;

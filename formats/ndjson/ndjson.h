@@ -215,7 +215,13 @@ bool ndjson_read_by_type(struct ndjson_reading *st);
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Returns the start of a value for a message. */
+const char *ndjson_quoted(struct quoted *q, const struct json_token *t);
+
 /* ---- meaning.c ---- */
+
+/* Reads an integer without its sign.  Returns false if it has more than 64 bits. */
+bool ndjson_magnitude(const struct json_token *t, uint64_t *v);
 
 /* Reads an integer member.  Returns false if it is missing, no integer, or greater than max. */
 bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v);

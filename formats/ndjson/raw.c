@@ -21,14 +21,13 @@ struct class *ndjson_raw_class(struct ndjson_reading *st)
 /* Returns a number or text with its type, any other value as JSON. */
 static struct value raw_value(const struct ndjson_target *to, const struct json_token *t)
 {
-	struct slice s = json_token_text(t);
 	uint64_t v;
 
-	if (t->kind == JSON_UINT && json_digits_any(s.p, s.n, &v))
+	if (t->kind == JSON_UINT && ndjson_magnitude(t, &v))
 		return value_u64(v);
 	if (json_is_string(t->kind))
 		return value_string(ndjson_string_of(to, t));
-	return value_json(s);
+	return value_json(json_token_text(t));
 }
 
 /* Adds the members as fields, in the order of the line. */

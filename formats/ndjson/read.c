@@ -43,6 +43,13 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 		                 (uint64_t)(at - in->p) + st->before + 1, st->r->records + 1, "%s", text);
 }
 
+const char *ndjson_quoted(struct quoted *q, const struct json_token *t)
+{
+	const struct slice s = json_token_text(t);
+
+	return quoted(q, slice_of(s.p, s.n < 40 ? s.n : 40));
+}
+
 /* ---- members and types ---- */
 
 #define BIT(m) (UINT64_C(1) << NDJSON_M_##m)
@@ -314,7 +321,7 @@ static bool find_type(struct ndjson_reading *st)
 	}
 	if (!json_is_string(t->kind))
 		return true; /* line->mistyped is reported by the caller */
-	const struct slice name = json_text(t->p, t->end, t->kind);
+	const struct slice name = json_token_text(t);
 	line->type = ndjson_find_type(name, is_event);
 	line->async = line->type == NDJSON_SPAN && slice_is(name, "async");
 	line->step = line->type == NDJSON_FLOW_IN && slice_is(name, "flow_step");
@@ -385,10 +392,8 @@ bool ndjson_check_object(struct ndjson_reading *st)
 		return false;
 	if (line->mistyped != NULL) {
 		const struct json_token *const t = &line->of[line->mistyped_member];
-		const struct slice text = json_text(t->p, t->end, t->kind);
 		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->mistyped, "%s is %s, of another type",
-		              ndjson_member_names[line->mistyped_member],
-		              quoted(&q, slice_of(text.p, text.n < 40 ? text.n : 40)));
+		              ndjson_member_names[line->mistyped_member], ndjson_quoted(&q, t));
 		return false;
 	}
 	return check_members(st);

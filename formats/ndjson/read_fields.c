@@ -140,13 +140,12 @@ static struct value read_integer(struct reading *g, const struct json_token *t, 
 		[VALUE_I8] = 8, [VALUE_I16] = 16, [VALUE_I32] = 32, [VALUE_I64] = 64
 	};
 	const bool minus = t->kind == JSON_INT, is_signed = type >= VALUE_I8;
-	const size_t n = (size_t)(t->end - t->p) - minus;
 	struct value v = { .type = (uint8_t)type };
 	uint64_t magnitude;
 
 	if (t->kind != JSON_UINT && t->kind != JSON_INT)
 		return fail(g, t->p, "no integer");
-	if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + minus, (uint32_t)n, &magnitude))
+	if (!ndjson_magnitude(t, &magnitude))
 		return out_of_range(g, t);
 	const uint64_t max =
 	    is_signed ? (UINT64_C(1) << (bits[type] - 1)) - !minus : UINT64_MAX >> (64 - bits[type]);

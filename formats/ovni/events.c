@@ -280,7 +280,7 @@ static inline struct slice payload_of(const struct record *rec)
 bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const struct record *rec)
 {
 	struct reader *const r = st->r;
-	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
+	struct ovni_codes *const codes = ovni_codes_of(r);
 	const char *const p = head_of(st, rec);
 	const uint32_t head = load_u32(p, false);
 	const bool jumbo = (head & OVNI_FLAG_JUMBO) != 0;
@@ -396,14 +396,6 @@ struct class *ovni_header_class(struct reader *r)
 	return trace_plan_class(r->trace, &like);
 }
 
-/* Gives the event n fields, which are filled in. */
-static void set_fields(struct batch *b, struct event *e, uint16_t n)
-{
-	e->first_field = b->nfields;
-	e->nfields = n;
-	b->nfields += n;
-}
-
 static void add_header_fields(const struct ovni_state *st, const char *p, struct batch *b, struct event *e)
 {
 	struct field *const f = batch_event_fields(b, e, HEADER_FIELDS);
@@ -443,7 +435,7 @@ void ovni_fields(struct reader *r, const struct record *rec, struct batch *b, st
 	if (payload.p != NULL)
 		f[n++] = (struct field){ event_fields[4].name,
 			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
-	set_fields(b, e, n);
+	batch_set_fields(b, e, n);
 }
 
 /* ---- events ---- */
@@ -461,7 +453,7 @@ static inline void add_fields(struct batch *b, struct event *e, uint8_t flags, s
 	if (payload.p != NULL)
 		f[n++] = (struct field){ SLICE_LIT("payload"),
 			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
-	set_fields(b, e, n);
+	batch_set_fields(b, e, n);
 }
 
 void ovni_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
@@ -487,7 +479,7 @@ static const char *last_start(const struct input *in, const char *limit)
  * backwards, none is above 2^63 - 1. */
 static inline const char *add_fast(struct ovni_state *st, struct batch *b, const char *limit, bool big)
 {
-	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
+	const struct ovni_codes *const codes = ovni_codes_of(st->r);
 	const bool raw = (st->r->want & WANT_RAW) != 0, fields = !raw && (st->r->want & WANT_FIELDS) != 0;
 	const uint64_t shift = raw ? 0 : (uint64_t)st->offset, number = raw ? st->r->number : 0;
 	const char *p = st->r->in->p;
@@ -530,7 +522,7 @@ static inline const char *add_fast(struct ovni_state *st, struct batch *b, const
  * numbers: one of 2^63 or more also ends the loop. */
 static inline const char *check_fast(struct ovni_state *st, const char *limit, bool big)
 {
-	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
+	const struct ovni_codes *const codes = ovni_codes_of(st->r);
 	const char *const from = st->r->in->p, *p = from;
 	int64_t before = (int64_t)st->last;
 	uint64_t n = 0;

@@ -203,7 +203,6 @@ static void add_mark(struct ovni_metadata *m, uint32_t type, const char *title, 
 
 	mark->title = ovni_system_text(m->system, m->r, title);
 	mark->chan_type = ovni_system_text(m->system, m->r, chan_type);
-	m->system->no_memory |= mark->title.p == NULL;
 	if (mark->title.p != NULL)
 		trace_define(m->r->trace, "mark", NULL, type, 0, value_string(mark->title));
 }
@@ -267,15 +266,12 @@ __attribute__((format(printf, 2, 3))) static void report_counters(struct ovni_me
                                                                   ...)
 {
 	char text[400];
-	bool on = false;
 	va_list ap;
 
-	for (uint32_t i = 0; i < m->system->nrequired; i++)
-		on |= slice_is(m->system->required[i], "nosv");
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (on)
+	if (ovni_system_requires(m->system, SLICE_LIT("nosv")))
 		ovni_report_refused(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
 	else
 		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
@@ -290,7 +286,6 @@ static void read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
 		report_counters(m, "nosv.hwc.%" PRIu32 " has no name", i);
 	} else if (known->p == NULL) {
 		*known = ovni_system_text(m->system, m->r, name);
-		m->system->no_memory |= known->p == NULL;
 		if (known->p != NULL)
 			trace_define(m->r->trace, "counter", NULL, i, 0, value_string(*known));
 	} else if (!slice_is(*known, name)) {
@@ -505,6 +500,12 @@ static void count_breakdown(struct ovni_metadata *m, const cJSON *can)
 	}
 }
 
+static void add_thread(struct ovni_metadata *m)
+{
+	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
+	m->merged = true;
+}
+
 static void read_stream_json(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const ovni = ovni_json_get(root, "ovni");
@@ -518,7 +519,7 @@ static void read_stream_json(struct ovni_metadata *m, const cJSON *root)
 	read_thread_ids(m, ovni);
 	m->thread.process_name = read_name(ovni_json_get(root, "tracetool"), "process");
 	m->thread.name = read_name(ovni_json_get(root, "tracetool"), "thread");
-	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
+	add_thread(m);
 	count_breakdown(m, ovni_json_get(ovni_json_get(root, "nosv"), "can_breakdown"));
 	if (cpus != NULL)
 		read_cpus(m, cpus);
@@ -582,12 +583,6 @@ static void read_path(struct ovni_metadata *m)
 		return;
 	snprintf(text, sizeof text, "%.*s", (int)(n - 5), loom + 5);
 	m->thread.loom = ovni_system_text(m->system, m->r, text);
-}
-
-static void add_thread(struct ovni_metadata *m)
-{
-	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
-	m->merged = true;
 }
 
 static void read_metadata_json(struct ovni_metadata *m, const cJSON *root)

@@ -203,6 +203,9 @@ void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom,
                          uint32_t phyid);
 void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model);
 
+/* Returns whether a stream requires the model. */
+bool ovni_system_requires(const struct ovni_system *s, struct slice model);
+
 /* Returns a process with this pid in a known loom, or TABLE_NONE.  For a thread without a loom: other
  * threads of its process may name the loom. */
 uint32_t ovni_system_find_process(const struct ovni_system *s, int64_t pid);
@@ -432,6 +435,11 @@ struct ovni_state {
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 };
+
+static inline struct ovni_codes *ovni_codes_of(const struct reader *r)
+{
+	return &((struct ovni_shared *)r->shared)->codes;
+}
 
 extern const struct reader_ops ovni_reader_ops;
 extern const struct trace_ops ovni_trace_ops; /* trace.c */

@@ -110,7 +110,7 @@ static void ovni_end(struct reader *r)
 {
 	const struct ovni_state *const st = r->state;
 
-	ovni_report_anomalies(st->anomalies, &((const struct ovni_shared *)r->shared)->codes, r);
+	ovni_report_anomalies(st->anomalies, ovni_codes_of(r), r);
 	report_clocks(st);
 	if (st->complete)
 		check_end(st);
@@ -194,7 +194,7 @@ static inline void set_event(const struct ovni_state *st, struct record *rec, ui
 COLD static enum record_status check_code(struct ovni_state *st, struct record *rec, const char *head)
 {
 	struct reader *const r = st->r;
-	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
+	struct ovni_codes *const codes = ovni_codes_of(r);
 	const uint64_t clock = load_u64(head + 4, st->stream.big);
 
 	check_event(st, head, clock, rec);
@@ -290,7 +290,7 @@ static enum record_status ovni_record(struct reader *r, struct record *rec)
 	if (rest < n)
 		return report_cut(st, rec, "payload", rest, n);
 	rec->end = rec->p + n;
-	rec->cls = ovni_fast_class(&((const struct ovni_shared *)r->shared)->codes, head);
+	rec->cls = ovni_fast_class(ovni_codes_of(r), head);
 	if (rec->cls == NULL)
 		return check_code(st, rec, rec->p);
 	const uint64_t clock = load_u64(rec->p + 4, st->stream.big);

@@ -291,12 +291,17 @@ void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom,
 	s->looms[loom].cpus++;
 }
 
-void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model)
+bool ovni_system_requires(const struct ovni_system *s, struct slice model)
 {
 	for (uint32_t i = 0; i < s->nrequired; i++)
-		if (slice_is(s->required[i], model))
-			return;
-	if (s->nrequired < OVNI_MAX_REQUIRED)
+		if (slice_equal(s->required[i], model))
+			return true;
+	return false;
+}
+
+void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model)
+{
+	if (!ovni_system_requires(s, slice_str(model)) && s->nrequired < OVNI_MAX_REQUIRED)
 		s->required[s->nrequired++] = ovni_system_text(s, r, model);
 }
 
@@ -383,11 +388,7 @@ static void check_ranks(const struct ovni_system *s, struct reader *r)
 /* M29: --check breakdown. */
 static void check_breakdown(const struct ovni_system *s, struct reader *r)
 {
-	bool on = false;
-
-	for (uint32_t i = 0; i < s->nrequired; i++)
-		on |= slice_is(s->required[i], "nosv");
-	if (!on || !group_is_selected(r->options, "breakdown"))
+	if (!ovni_system_requires(s, SLICE_LIT("nosv")) || !group_is_selected(r->options, "breakdown"))
 		return;
 	if (s->breakdown_lacks.n > 0)
 		ovni_report(r, OVNI_RULE_NO_BREAKDOWN,

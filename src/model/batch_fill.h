@@ -10,8 +10,8 @@
 
 bool batch_grow_fields(struct batch *b, uint32_t n);
 
-/* Space for n fields after those in use; the caller increases b->nfields.  On OOM returns NULL and sets the
- * batch's failure flag.  Fields may move: keep indexes. */
+/* Space for n fields after those in use, to be followed by batch_set_fields().  On OOM returns NULL and sets
+ * the batch's failure flag.  Fields may move: keep indexes. */
 static inline struct field *batch_fields(struct batch *b, uint32_t n)
 {
 	if (n > b->fields_cap - b->nfields && !batch_grow_fields(b, n))
@@ -19,16 +19,21 @@ static inline struct field *batch_fields(struct batch *b, uint32_t n)
 	return b->fields + b->nfields;
 }
 
+/* Gives the event the first n of these fields. */
+static inline void batch_set_fields(struct batch *b, struct event *e, uint16_t n)
+{
+	e->first_field = b->nfields;
+	e->nfields = n;
+	b->nfields += n;
+}
+
 /* The n fields of an event of the batch, to be filled in at once.  NULL on OOM, likewise. */
 static inline struct field *batch_event_fields(struct batch *b, struct event *e, uint16_t n)
 {
 	struct field *const f = batch_fields(b, n);
 
-	if (f == NULL)
-		return NULL;
-	e->first_field = b->nfields;
-	e->nfields = n;
-	b->nfields += n;
+	if (f != NULL)
+		batch_set_fields(b, e, n);
 	return f;
 }
 

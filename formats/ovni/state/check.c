@@ -129,10 +129,7 @@ static bool is_required(const struct ovni_system *s, struct slice model)
 	/* Single streams, and streams without the list, do not show which models the trace requires. */
 	if (!s->in_folder || s->nrequired == 0 || model.p == NULL || slice_is(model, "ovni"))
 		return true;
-	for (uint32_t i = 0; i < s->nrequired; i++)
-		if (slice_equal(s->required[i], model))
-			return true;
-	return s->nrequired >= OVNI_MAX_REQUIRED;
+	return ovni_system_requires(s, model) || s->nrequired >= OVNI_MAX_REQUIRED;
 }
 
 static void read_stack(struct state_checker *c, struct state_code *code, const struct plan *m)
