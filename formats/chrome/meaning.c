@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "base/scan.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
 

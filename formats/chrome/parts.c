@@ -5,10 +5,8 @@
  */
 #include "chrome/chrome.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/numbers.h"
 
 #define PART_BYTES 104857600U /* default; viewers in a browser still show such a part without delay */

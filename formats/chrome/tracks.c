@@ -1,12 +1,10 @@
 /*
  * Tracks in Chrome JSON: a pid and a tid of 32 bits each, and the order in which viewers show them.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/match.h"
 #include "base/numbers.h"
-#include "base/scan.h"
 #include "chrome/chrome.h"
 #include "out/tracks.h"
 

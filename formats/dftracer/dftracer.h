@@ -19,11 +19,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/memory.h"
-#include "base/cursor.h"
 #include "base/table.h"
 #include "base/slice.h"
-#include "base/scan.h"
 #include "format/format.h"
 #include "format/recover.h"
 #include "json/scan.h"

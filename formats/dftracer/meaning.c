@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
-#include "model/trace_origin.h"
 #include "model/value.h"
 
 /* ---- values ---- */

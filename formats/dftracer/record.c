@@ -8,8 +8,6 @@
  */
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 #include "dftracer/dftracer.h"
 
 #define TOPS(X)                                                                                              \

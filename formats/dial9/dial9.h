@@ -24,7 +24,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/table.h"
 #include "format/format.h"

@@ -5,7 +5,6 @@
  * another segment begins and defines schemas and pools again.  A frame of entries is read when all of it, or
  * --max-record bytes, is in the window.
  */
-#include "base/scan.h"
 #include "dial9/dial9.h"
 
 #define SEARCHED_BYTES (1U << 20)

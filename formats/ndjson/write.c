@@ -2,12 +2,9 @@
  * The writer: one JSON object per line for the trace, each track and class when it is new, each event, and
  * the end.  A line needs only the lines of its track and class to be understood.
  */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/numbers.h"
 #include "model/event_traits.h"
-#include "model/trace_origin.h"
 #include "ndjson/ndjson.h"
 #include "out/kind.h"
 

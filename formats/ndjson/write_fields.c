@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "base/numbers.h"
-#include "base/scan.h"
 #include "format/fields_json.h"
 #include "ndjson/ndjson.h"
 #include "out/kind.h"

@@ -12,8 +12,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 #define RECOVER_BYTES (1U << 20) /* of input that one next() reads */
 #define HELD_MAX (32U << 20)     /* bytes of buffered events; then half of them are written */
 #define REGION_MAX (128U << 20)  /* bytes with the events of a region, which is not sorted if it is longer */

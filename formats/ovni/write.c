@@ -3,10 +3,8 @@
  * write_text.c turns events into marks.  Records of a stream are retained until there are enough of them, so
  * that files are not opened for each event: at most HELD_OF_STREAM bytes a stream, MAX_HELD in all.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "output/text_visible.h"
 #include "ovni/ovni.h"
 
 /* Limits, so that memory does not grow with the trace, and readers accept the output. */

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 
-#include "base/scan.h"
 #include "json/scan.h"
 #include "model/event_traits.h"
 #include "ovni/ovni.h"

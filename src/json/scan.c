@@ -46,7 +46,6 @@ bool json_double(struct slice s, double *v)
 #elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #include <arm_neon.h>
 
-#include "base/cursor.h"
 #define NEON 1
 #endif
 

@@ -4,7 +4,6 @@
  */
 #include "json/token.h"
 
-#include "base/cursor.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "json/scan.h"

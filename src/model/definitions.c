@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/table.h"
 #include "model/value.h"
 
 /* ---- numbers ---- */

@@ -3,7 +3,6 @@
 #include "model/plan.h"
 
 #include "base/match.h"
-#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "model/call_stack.h"

@@ -5,7 +5,6 @@
  */
 #include "dftracer/write/write.h"
 #include "format/fields_json.h"
-#include "json/token.h"
 #include "model/event_traits.h"
 
 #define MAX_FIELDS 59000U /* of one event; readers limit them */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "base/scan.h"
 #include "dftracer/write/write.h"
 #include "model/event_traits.h"
 #include "out/facts.h"

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "base/scan.h"
 #include "dial9/write/write.h"
 #include "format/fields_json.h"
 

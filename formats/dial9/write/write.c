@@ -6,15 +6,12 @@
  */
 #include <stdlib.h>
 
-#include "base/scan.h"
 #include "dial9/write/write.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
-#include "out/kind.h"
 #include "out/shape.h"
 #include "out/tracks.h"
-#include "output/text_json.h"
 
 /* ---- the state ---- */
 

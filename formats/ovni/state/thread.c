@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 /*
  * Stacks of states.  A thread has one for each stack that the vocabulary names, one for each type of marks,
  * and one of bodies for each model with tasks.  They are lists in one pool, so that one limit bounds the
