@@ -577,10 +577,7 @@ void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, 
 	struct chrome_reading *const st = r->state;
 
 	if (rec->role == RECORD_IS_GAP) {
-		const struct slice text = textscan_slice(rec->p, (uint32_t)(rec->end - rec->p));
-		struct field *const f = batch_event_fields(b, e, 1);
-		if (f != NULL)
-			*f = (struct field){ st->gaps->fields->name, value_string(text) };
+		reader_bytes_fields(b, e, rec->p, rec->end);
 		return;
 	}
 	e->dur = is_async(st->rec.ph) ? 0 : st->event.dur;

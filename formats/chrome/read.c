@@ -448,12 +448,8 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 
 /* ---- the reader ---- */
 
-static const struct class_field gap_field = { .name = SLICE_LIT("text"),
-	                                      .type = SLICE_LIT("string"),
-	                                      .value = VALUE_STRING };
-
 static const struct class gap_class = { .name = SLICE_LIT("between events"),
-	                                .fields = &gap_field,
+	                                .fields = &reader_bytes_field,
 	                                .nfields = 1 };
 
 static bool open_reader(struct reader *r)

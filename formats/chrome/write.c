@@ -338,14 +338,6 @@ void chrome_render_track(const struct track *k, const struct track *first, bool 
 	text_str(t, "}}");
 }
 
-static char *put_literal(char *p, const char *s, size_t n)
-{
-	memcpy(p, s, n);
-	return p + n;
-}
-
-#define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
-
 static inline void put_name(struct chunk *chunk, const struct event *e)
 {
 	struct text *const t = &chunk->text;
@@ -353,7 +345,7 @@ static inline void put_name(struct chunk *chunk, const struct event *e)
 
 	if (p == NULL)
 		return;
-	p = PUT(p, ",\n{\"name\":\"");
+	p = text_put_literal(p, ",\n{\"name\":\"");
 	if ((e->name.flags & SLICE_JSON) != 0) {
 		t->n = (size_t)(text_put(p, e->name.p, e->name.n) - t->p);
 		return;
@@ -368,22 +360,22 @@ static inline void put_name(struct chunk *chunk, const struct event *e)
 static char *put_async(char *p, const struct event *e, char end)
 {
 	*p++ = end;
-	p = PUT(p, "\",\"id2\":{\"local\":\"");
+	p = text_put_literal(p, "\",\"id2\":{\"local\":\"");
 	p = decimal_hex(p, e->offset ^ (uint64_t)e->track->index << 44);
-	return PUT(p, "\"},\"ts\":");
+	return text_put_literal(p, "\"},\"ts\":");
 }
 
 /* Viewers merge counters of equal name and process, even of different threads: a counter below a thread has
  * the tid as its id.  The scope states the meaning of the id. */
 static char *put_counter(char *p, const struct track *k)
 {
-	p = PUT(p, "C\"");
+	p = text_put_literal(p, "C\"");
 	if (k->is_child && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
-		p = PUT(p, ",\"id\":\"");
+		p = text_put_literal(p, ",\"id\":\"");
 		p = decimal_u64(p, k->parent->id);
-		p = PUT(p, "\",\"scope\":\"thread\"");
+		p = text_put_literal(p, "\",\"scope\":\"thread\"");
 	}
-	return PUT(p, ",\"ts\":");
+	return text_put_literal(p, ",\"ts\":");
 }
 
 static char *put_phase(char *p, const struct event *e)
@@ -392,25 +384,25 @@ static char *put_phase(char *p, const struct event *e)
 		return put_counter(p, e->track);
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return event_is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");
+		return event_is_async(e) ? put_async(p, e, 'b') : text_put_literal(p, "X\",\"ts\":");
 	case PHASE_BEGIN:
-		return PUT(p, "B\",\"ts\":");
+		return text_put_literal(p, "B\",\"ts\":");
 	case PHASE_END:
-		return PUT(p, "E\",\"ts\":");
+		return text_put_literal(p, "E\",\"ts\":");
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* an id in quotes is read as hexadecimal and has all 64 bits */
-		p = e->phase == PHASE_FLOW_OUT     ? PUT(p, "s\",\"id\":\"")
-		    : event_is_step(e)             ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
-		    : (e->flags & EVENT_NEXT) != 0 ? PUT(p, "f\",\"id\":\"")
-		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = e->phase == PHASE_FLOW_OUT     ? text_put_literal(p, "s\",\"id\":\"")
+		    : event_is_step(e)             ? text_put_literal(p, "t\",\"bp\":\"e\",\"id\":\"")
+		    : (e->flags & EVENT_NEXT) != 0 ? text_put_literal(p, "f\",\"id\":\"")
+		                                   : text_put_literal(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
-		return PUT(p, "\",\"ts\":");
+		return text_put_literal(p, "\",\"ts\":");
 	default:
 		return e->phase == PHASE_INSTANT && (e->flags & EVENT_GLOBAL) != 0
-		           ? PUT(p, "i\",\"s\":\"g\",\"ts\":")
-		       : e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":")
-		                                         : PUT(p, "i\",\"s\":\"t\",\"ts\":");
+		           ? text_put_literal(p, "i\",\"s\":\"g\",\"ts\":")
+		       : e->track->kind == TRACK_PROCESS ? text_put_literal(p, "i\",\"s\":\"p\",\"ts\":")
+		                                         : text_put_literal(p, "i\",\"s\":\"t\",\"ts\":");
 	}
 }
 
@@ -425,7 +417,7 @@ static uint64_t span_end(const struct chrome_state *st, const struct event *e)
 }
 
 /* Below 2^43 us adjacent doubles are less than a nanosecond apart. */
-static inline bool chrome_time_exact(uint64_t ns)
+static inline bool is_time_exact(uint64_t ns)
 {
 	return ns < (uint64_t)1000 << 43 || chrome_large_time_exact(ns);
 }
@@ -433,7 +425,7 @@ static inline bool chrome_time_exact(uint64_t ns)
 /* Returns false if viewers round the time to another nanosecond. */
 static bool is_exact(const struct chrome_state *st, uint64_t ts)
 {
-	return chrome_time_exact(st->signed_time && ts > INT64_MAX ? -ts : ts);
+	return is_time_exact(st->signed_time && ts > INT64_MAX ? -ts : ts);
 }
 
 static bool times_exact(const struct chrome_state *st, const struct event *e)
@@ -442,7 +434,7 @@ static bool times_exact(const struct chrome_state *st, const struct event *e)
 		return false;
 	if (event_is_async(e))
 		return is_exact(st, span_end(st, e));
-	return e->phase != PHASE_SPAN || chrome_time_exact(e->dur);
+	return e->phase != PHASE_SPAN || is_time_exact(e->dur);
 }
 
 static char *put_time(const struct chrome_state *st, char *p, uint64_t ts)
@@ -459,7 +451,7 @@ static inline const struct chrome_class *class_of(const struct class *c)
 static inline char *put_category(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
-		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
+		return text_put_literal(p, "\",\"cat\":\"flow\",\"ph\":\"");
 	return text_put(p, class_of(e->cls)->text, class_of(e->cls)->len);
 }
 
@@ -487,7 +479,7 @@ static bool render_start(const struct chrome_state *st, const struct event *e, b
 	p = async_end ? put_async(p, e, 'e') : put_phase(p, e);
 	p = put_time(st, p, async_end ? span_end(st, e) : e->ts);
 	if (e->phase == PHASE_SPAN && !event_is_async(e)) {
-		p = PUT(p, ",\"dur\":");
+		p = text_put_literal(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
 	}
 	t->n = (size_t)(put_track(p, chrome_track_of(e->track)) - t->p);

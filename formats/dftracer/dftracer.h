@@ -200,6 +200,15 @@ static inline const struct dft_arg *dft_arg_of(const struct dft_record *rec, enu
 	return rec->special[role] != 0 ? &rec->args[rec->special[role] - 1] : NULL;
 }
 
+/* Whether a member of the record is this text. */
+static inline bool dft_top_is(const struct dft_record *rec, enum dft_top which, const char *text)
+{
+	return dft_top_kind(rec, which) == JSON_STRING && slice_is(dft_top_text(rec, which), text);
+}
+
+/* Returns the text of a token with escapes resolved, in the arena if there are any; p NULL on OOM. */
+struct slice dft_text(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct arena *a);
+
 /* Reads a token of digits.  Returns false if the number has more than 64 bits. */
 static inline bool dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {

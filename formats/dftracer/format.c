@@ -82,8 +82,7 @@ static unsigned dialects_of_version(const struct dft_record *rec)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_VERSION);
 
-	if (a == NULL || dft_top_kind(rec, DFT_NAME) != JSON_STRING ||
-	    !slice_is(dft_top_text(rec, DFT_NAME), "start"))
+	if (a == NULL || !dft_top_is(rec, DFT_NAME, "start"))
 		return ALL;
 	return json_is_string((enum json_kind)a->kind) ? BIT(D4) | BIT(D5)
 	       : a->kind == JSON_UINT                  ? ALL & ~(BIT(D4) | BIT(D5))
@@ -275,7 +274,7 @@ static bool is_own(const struct dft_record *rec, enum dft_phase phase)
 	if (phase != DFT_PHASE_METADATA || dft_top_kind(rec, DFT_NAME) != JSON_STRING)
 		return false;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (slice_is(dft_top_text(rec, DFT_NAME), names[i]))
+		if (dft_top_is(rec, DFT_NAME, names[i]))
 			return true;
 	return dft_top_kind(rec, DFT_ID) != JSON_ABSENT;
 }
@@ -296,10 +295,8 @@ static void survey_record(struct survey *x)
 	x->numbered += (dft_top_kind(rec, DFT_ID) != JSON_ABSENT && !has_foreign_phase(rec)) ||
 	               dft_top_kind(rec, DFT_PH) == JSON_UINT;
 	x->own += is_own(rec, f.phase);
-	x->tracer +=
-	    rec->special[DFT_ROLE_HHASH] != 0 || rec->special[DFT_ROLE_HOSTNAME] != 0 ||
-	    dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
-	    (dft_top_kind(rec, DFT_CAT) == JSON_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
+	x->tracer += rec->special[DFT_ROLE_HHASH] != 0 || rec->special[DFT_ROLE_HOSTNAME] != 0 ||
+	             dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT || dft_top_is(rec, DFT_CAT, "dftracer");
 }
 
 static void survey_line(struct survey *x, const char *p, const char *e)

@@ -11,18 +11,6 @@
 
 /* ---- values ---- */
 
-/* Returns the text of a token with escapes resolved, in the arena if there are any. */
-static struct slice text_of(struct arena *a, const struct dft_record *rec, struct dft_token t,
-                            enum json_kind kind)
-{
-	const struct slice raw = dft_token_text(rec, t);
-
-	if (kind == JSON_ESCAPED || kind == JSON_BAD_STRING)
-		return json_unescape(a, raw);
-	/* other tokens are ASCII */
-	return kind == JSON_STRING ? textscan_slice(raw.p, raw.n) : raw;
-}
-
 /* Returns the nan or infinity of a JSON_NOT_FINITE token. */
 static struct value not_finite_value(struct slice s)
 {
@@ -200,23 +188,9 @@ static struct value value_of(struct fields *x, const struct dft_arg *a)
 
 	if (a->kind == JSON_ESCAPED) /* valid JSON with its quotes */
 		return value_json(slice_of(s.p - 1, s.n + 2));
-	if (a->kind == JSON_BAD_STRING) {
-		const struct slice text = json_unescape(&x->b->scratch, s);
-		x->st->r->no_memory |= text.p == NULL;
-		return value_string(text);
-	}
+	if (a->kind == JSON_BAD_STRING)
+		return value_string(dft_text(x->rec, a->value, JSON_BAD_STRING, &x->b->scratch));
 	return dft_value_of(x->rec, a->value, (enum json_kind)a->kind);
-}
-
-static struct slice key_of(struct fields *x, const struct dft_arg *a)
-{
-	const struct slice key = dft_token_text(x->rec, a->key);
-
-	if (x->rec->clean || key.n == 0 || memchr(key.p, '\\', key.n) == NULL)
-		return key;
-	const struct slice text = json_unescape(&x->b->scratch, key);
-	x->st->r->no_memory |= text.p == NULL;
-	return text.p != NULL ? text : key;
 }
 
 /* The name of an argument of a clean record: the same text in all events, if the trace has space for it. */
@@ -241,12 +215,10 @@ static void put_arg(struct fields *x, const struct dft_arg *a)
 		                : value_of(x, a);
 		return;
 	}
-	const struct slice key = key_of(x, a);
+	to->name = dft_text(x->rec, a->key, JSON_ESCAPED, &x->b->scratch);
 	if (a->repeats > 0)
-		to->name = checked_text(
-		    x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)key.n, key.p, a->repeats + 1));
-	else
-		to->name = textscan_slice(key.p, key.n);
+		to->name = checked_text(x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)to->name.n,
+		                                        to->name.p, a->repeats + 1));
 	to->value = value_of(x, a);
 }
 
@@ -502,7 +474,7 @@ static struct class *class_of(struct dft_state *st, const struct dft_record *rec
 	if (kind == JSON_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
-		cat = text_of(&st->scratch, rec, rec->top[DFT_CAT], kind);
+		cat = dft_text(rec, rec->top[DFT_CAT], kind, &st->scratch);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
 	if (kind == JSON_STRING)
 		*recent = c;
@@ -541,7 +513,7 @@ static struct slice name_of(struct trace *t, struct batch *b, const struct dft_r
 
 	if (kind == JSON_STRING && rec->clean)
 		return trace_event_name(t, dft_clean_text(dft_top_text(rec, DFT_NAME)));
-	return kind == JSON_ABSENT ? SLICE_LIT("") : text_of(&b->scratch, rec, rec->top[DFT_NAME], kind);
+	return kind == JSON_ABSENT ? SLICE_LIT("") : dft_text(rec, rec->top[DFT_NAME], kind, &b->scratch);
 }
 
 /* Sets time, class, track and role of the last record. */

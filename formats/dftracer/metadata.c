@@ -42,11 +42,6 @@ struct slice dft_title_find(struct dft_state *st, uint64_t pid, uint32_t host, c
 
 /* ---- texts of metadata ---- */
 
-static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
-{
-	return dft_top_kind(rec, which) == JSON_STRING && slice_is(dft_top_text(rec, which), text);
-}
-
 static bool arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
 {
 	return a != NULL && a->kind == JSON_STRING && slice_is(dft_token_text(rec, a->value), text);
@@ -55,11 +50,8 @@ static bool arg_is(const struct dft_record *rec, const struct dft_arg *a, const 
 /* Returns the text of an argument with escapes resolved, valid until the next record. */
 static struct slice arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
 {
-	const struct slice raw = dft_token_text(rec, a->value);
+	const struct slice text = dft_text(rec, a->value, (enum json_kind)a->kind, &st->scratch);
 
-	if (a->kind != JSON_ESCAPED && a->kind != JSON_BAD_STRING)
-		return textscan_slice(raw.p, raw.n);
-	const struct slice text = json_unescape(&st->scratch, raw);
 	st->r->no_memory |= text.p == NULL;
 	return text;
 }
@@ -257,8 +249,6 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
  * their clock in facts, from `tool` on (see put_facts() in write/write.c).  They apply to all records of the
  * input, those before them too. */
 
-#define MAX_CLOCK_NAME 60
-
 /* Reports a clock whose epoch is not that of the trace. */
 static void end_clock(struct dft_state *st)
 {
@@ -284,18 +274,6 @@ static void begin_clock(struct dft_state *st, const struct dft_record *rec)
 	}
 	st->clock = (struct dft_clock){ .stated = true, .named = st->clock.named };
 	st->clock.at = dft_record_position(rec);
-}
-
-static void name_clock(struct dft_state *st, struct slice text)
-{
-	if (st->clock.named || text.n == 0 || text.n > MAX_CLOCK_NAME ||
-	    textscan_plain_end(text.p, text.p + text.n) != text.p + text.n)
-		return;
-	const struct slice name = arena_copy(&st->r->trace->arena, text);
-	st->r->no_memory |= name.p == NULL;
-	st->clock.named = name.p != NULL;
-	if (name.p != NULL)
-		st->r->trace->clock = name.p;
 }
 
 /* A time that was subtracted from all times is added to the epoch of the clock before. */
@@ -334,7 +312,7 @@ static void apply_clock(struct dft_state *st, const struct dft_record *rec, cons
 	else if (!st->clock.stated)
 		return;
 	else if (arg_is(rec, name, "clock"))
-		name_clock(st, arg_text(st, rec, value));
+		st->clock.named = st->clock.named || trace_name_clock(st->r->trace, arg_text(st, rec, value));
 	else if (arg_is(rec, name, "epoch_ns") || arg_is(rec, name, "rebased_by_ns"))
 		set_epoch(st, rec, value, arg_is(rec, name, "rebased_by_ns"));
 }
@@ -434,13 +412,13 @@ static void apply_metadata(struct dft_state *st, const struct dft_record *rec, c
 
 	if (kind != DFT_HASH_KINDS)
 		define_hash(st, rec, f, kind);
-	else if (top_is(rec, DFT_NAME, "PR"))
+	else if (dft_top_is(rec, DFT_NAME, "PR"))
 		name_rank(st, rec, f);
-	else if (top_is(rec, DFT_NAME, "process_name"))
+	else if (dft_top_is(rec, DFT_NAME, "process_name"))
 		name_track(st, rec, f, false);
-	else if (top_is(rec, DFT_NAME, "thread_name"))
+	else if (dft_top_is(rec, DFT_NAME, "thread_name"))
 		name_track(st, rec, f, true);
-	else if (top_is(rec, DFT_NAME, "CM"))
+	else if (dft_top_is(rec, DFT_NAME, "CM"))
 		apply_custom(st, rec, f);
 }
 
@@ -449,11 +427,11 @@ void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const st
 	if (f->phase == DFT_PHASE_METADATA)
 		apply_metadata(st, rec, f);
 	else if (f->phase != DFT_PHASE_COMPLETE || rec->top[DFT_CAT].n != 8 ||
-	         !top_is(rec, DFT_CAT, "dftracer"))
+	         !dft_top_is(rec, DFT_CAT, "dftracer"))
 		return;
-	else if (top_is(rec, DFT_NAME, "start"))
+	else if (dft_top_is(rec, DFT_NAME, "start"))
 		apply_start(st, rec, f);
-	else if (top_is(rec, DFT_NAME, "end"))
+	else if (dft_top_is(rec, DFT_NAME, "end"))
 		apply_end(st, rec, f);
 	if (st->scratch.used > 0)
 		arena_reset(&st->scratch);

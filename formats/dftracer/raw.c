@@ -8,23 +8,13 @@
 
 /* ---- fields of records ---- */
 
-/* Returns the text of a string with escapes resolved. */
-static struct slice text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
-{
-	const struct slice s = dft_token_text(rec, t);
-
-	if (rec->clean)
-		return dft_clean_text(s);
-	return s.n > 0 && memchr(s.p, '\\', s.n) != NULL ? json_unescape(a, s) : textscan_slice(s.p, s.n);
-}
-
 static struct value value_of(const struct dft_record *rec, const struct dft_arg *m, struct arena *a)
 {
 	const enum json_kind kind = (enum json_kind)m->kind;
 	const struct slice s = dft_token_text(rec, m->value);
 
 	if (json_is_string(kind))
-		return value_string(text_of(rec, m->value, a));
+		return value_string(dft_text(rec, m->value, kind, a));
 	if (kind == JSON_INT && slice_is(s, "-0"))
 		return value_json(s); /* an integer does not give the same digits back */
 	return dft_value_of(rec, m->value, kind);
@@ -36,7 +26,8 @@ static void add_members(const struct dft_record *rec, struct batch *b, struct ev
 
 	for (uint32_t i = 0; to != NULL && i < rec->nmembers; i++) {
 		const struct dft_arg *const m = &rec->members[i];
-		to[i] = (struct field){ text_of(rec, m->key, &b->scratch), value_of(rec, m, &b->scratch) };
+		to[i] = (struct field){ dft_text(rec, m->key, JSON_ESCAPED, &b->scratch),
+			                value_of(rec, m, &b->scratch) };
 	}
 }
 
@@ -64,14 +55,10 @@ const char *dft_raw_end(const struct dft_state *st, bool is_record)
 
 /* ---- bytes between records ---- */
 
-static const struct class_field gap_field = { .name = SLICE_LIT("text"),
-	                                      .type = SLICE_LIT("string"),
-	                                      .value = VALUE_STRING };
-
 /* No other class of this format declares fields. */
 bool dft_is_gap(const struct class *c)
 {
-	return c->nfields == 1 && c->fields[0].name.p == gap_field.name.p;
+	return c->nfields == 1 && c->fields[0].name.p == reader_bytes_field.name.p;
 }
 
 bool dft_is_unreadable(const struct class *c)
@@ -84,7 +71,7 @@ void dft_raw_gap(struct dft_state *st, struct record *rec, bool dropped)
 	struct class **const c = &st->sh->classes.gaps[dropped];
 	const struct class like = { .name = dropped ? SLICE_LIT("unreadable bytes")
 		                                    : SLICE_LIT("between records"),
-		                    .fields = &gap_field,
+		                    .fields = &reader_bytes_field,
 		                    .nfields = 1 };
 
 	if (*c == NULL)
@@ -101,12 +88,9 @@ void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b,
 	if (rec->role < RECORD_IS_GAP) {
 		dft_event_raw(st, b, e);
 		add_members(&st->record, b, e);
-		return;
+	} else {
+		reader_bytes_fields(b, e, rec->p, rec->end);
 	}
-	struct field *const f = batch_event_fields(b, e, 1);
-	if (f != NULL)
-		*f = (struct field){ gap_field.name,
-			             value_string(textscan_slice(rec->p, (uint32_t)(rec->end - rec->p))) };
 }
 
 /* ---- recovery ---- */

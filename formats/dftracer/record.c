@@ -167,6 +167,17 @@ static struct dft_token value_token(const struct dft_record *rec, const char *p,
 	return json_is_string(kind) ? token_of(rec, p + 1, q - 1) : token_of(rec, p, q);
 }
 
+struct slice dft_text(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct arena *a)
+{
+	const struct slice s = dft_token_text(rec, t);
+
+	if (rec->clean && json_is_string(kind))
+		return dft_clean_text(s);
+	if ((kind == JSON_ESCAPED || kind == JSON_BAD_STRING) && memchr(s.p, '\\', s.n) != NULL)
+		return json_unescape(a, s);
+	return textscan_slice(s.p, s.n);
+}
+
 bool dft_begins_record(const char *p, const char *e)
 {
 	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||

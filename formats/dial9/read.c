@@ -76,7 +76,7 @@ static void report_tally(struct d9_state *st, enum d9_rule rule, const struct fi
 }
 
 /* Reports st->tallies, at the end of an input. */
-static void d9_report_tallies(struct d9_state *st)
+static void report_tallies(struct d9_state *st)
 {
 	const struct d9_tallies *const t = &st->tallies;
 	const uint64_t dropped = st->ahead != NULL ? st->ahead->dropped : 0;
@@ -127,7 +127,7 @@ static void look_for_dialect(struct d9_state *st)
 }
 
 /* Sets the dialect of the trace from --dialect; else, with WANT_DIALECT, tries a pass over the input. */
-static void d9_begin_dialect(struct d9_state *st)
+static void begin_dialect(struct d9_state *st)
 {
 	const char *const asked = st->r->dialect;
 	struct trace *const trace = st->r->trace;
@@ -550,7 +550,7 @@ static void end_input(struct reader *r)
 
 	if (st->tracks_made == 0)
 		(void)d9_process(st);
-	d9_report_tallies(st);
+	report_tallies(st);
 }
 
 /* ---- structure records ---- */
@@ -611,7 +611,7 @@ static bool open_reader(struct reader *r)
 	st->dialect = asking != NULL ? asking->dialect : NULL;
 	st->collects = asking != NULL && !st->threads_pass ? asking->ahead : NULL;
 	st->seed = hash_seed();
-	d9_begin_dialect(st);
+	begin_dialect(st);
 	return set_up_trace(st);
 }
 

@@ -131,13 +131,12 @@ static bool has_early_time(const char *p, const char *e)
 
 uint64_t ndjson_zero(struct input *in)
 {
-	if ((size_t)(in->end - in->p) < HEAD)
-		input_need(in, HEAD);
-	const char *p = in->p, *const e = (size_t)(in->end - p) < HEAD ? in->end : p + HEAD;
+	const struct slice head = reader_peek(in, HEAD);
+	const char *p = head.p, *const e = head.p + head.n;
 
 	while (p < e) {
-		const char *const feed = memchr(p, '\n', (size_t)(e - p)), *const end =
-		                                                               feed != NULL ? feed + 1 : e;
+		const char *const feed = memchr(p, '\n', (size_t)(e - p));
+		const char *const end = feed != NULL ? feed + 1 : e;
 		if (has_early_time(json_skip_blanks(p, end), end))
 			return TRACE_ZERO;
 		p = end;

@@ -63,12 +63,8 @@ void ndjson_raw_fields(struct reader *r, const struct record *rec, struct batch 
 		e->dur = st->event.dur;
 		e->flags = st->event.flags;
 	}
-	if (st->readable) {
+	if (st->readable)
 		add_members(line, b, e);
-		return;
-	}
-	struct field *const f = batch_event_fields(b, e, 1);
-	if (f != NULL)
-		*f = (struct field){ SLICE_LIT("text"),
-			             value_string(textscan_slice(line->p, (uint32_t)(line->end - line->p))) };
+	else
+		reader_bytes_fields(b, e, line->p, line->end);
 }

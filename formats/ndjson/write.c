@@ -337,15 +337,13 @@ static const struct head heads[] = {
 /* Space for an event without its name, category and fields. */
 #define LINE_SPACE (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
 
-#define PUT(p, literal) text_put(p, literal, sizeof(literal) - 1)
-
 /* Writes the duration, or the id of an arrow. */
 static inline char *put_duration(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
-		p = PUT(p, ",\"id\":");
+		p = text_put_literal(p, ",\"id\":");
 	else if (e->phase == PHASE_SPAN || (e->dur != 0 && (e->flags & EVENT_ARROW) == 0))
-		p = PUT(p, ",\"dur_ns\":");
+		p = text_put_literal(p, ",\"dur_ns\":");
 	else
 		return p;
 	return decimal_u64(p, e->dur);
@@ -355,7 +353,7 @@ static inline char *put_duration(char *p, const struct event *e)
 static inline char *put_name(struct text *t, char *p, const struct event *e, const struct ndjson_class *c,
                              bool *escaped)
 {
-	p = PUT(p, ",\"name\":\"");
+	p = text_put_literal(p, ",\"name\":\"");
 	*escaped = false;
 	if ((e->name.flags & SLICE_JSON) != 0)
 		return text_put(p, e->name.p, e->name.n);
@@ -367,22 +365,22 @@ static inline char *put_name(struct text *t, char *p, const struct event *e, con
 static inline char *put_flags(char *p, const struct event *e, bool name_escaped, bool category_escaped)
 {
 	if ((e->flags & EVENT_ASYNC) != 0 && e->phase != PHASE_SPAN)
-		p = PUT(p, ",\"async\":true");
+		p = text_put_literal(p, ",\"async\":true");
 	if ((e->flags & EVENT_BIG) != 0)
-		p = PUT(p, ",\"big_endian\":true");
+		p = text_put_literal(p, ",\"big_endian\":true");
 	if (name_escaped && category_escaped)
-		p = PUT(p, ",\"escaped\":[\"name\",\"category\"]");
+		p = text_put_literal(p, ",\"escaped\":[\"name\",\"category\"]");
 	else if (name_escaped)
-		p = PUT(p, ",\"escaped\":[\"name\"]");
+		p = text_put_literal(p, ",\"escaped\":[\"name\"]");
 	else if (category_escaped)
-		p = PUT(p, ",\"escaped\":[\"category\"]");
+		p = text_put_literal(p, ",\"escaped\":[\"category\"]");
 	return p;
 }
 
 static char *put_track(char *p, const struct event *e)
 {
 	if (e->track == NULL)
-		return PUT(p, ",\"offset\":");
+		return text_put_literal(p, ",\"offset\":");
 	const struct ndjson_track *const k = track_of(e->track);
 	memcpy(p, k->text, sizeof k->text);
 	return p + k->n;

@@ -123,4 +123,6 @@ static inline char *text_put(char *to, const char *from, size_t n)
 	return to + n;
 }
 
+#define text_put_literal(to, s) text_put(to, s, sizeof(s) - 1)
+
 #endif

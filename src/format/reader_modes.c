@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/scan.h"
 #include "check/rules.h"
 #include "model/event.h"
 #include "model/trace_engine.h"
@@ -68,6 +69,21 @@ bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_
 		return false;
 	*used += n;
 	return true;
+}
+
+/* ---- raw records without members ---- */
+
+const struct class_field reader_bytes_field = { .name = SLICE_LIT("text"),
+	                                        .type = SLICE_LIT("string"),
+	                                        .value = VALUE_STRING };
+
+void reader_bytes_fields(struct batch *b, struct event *e, const char *p, const char *end)
+{
+	struct field *const f = batch_event_fields(b, e, 1);
+
+	if (f != NULL)
+		*f = (struct field){ reader_bytes_field.name,
+			             value_string(textscan_slice(p, (uint32_t)(end - p))) };
 }
 
 /* ---- gaps ---- */

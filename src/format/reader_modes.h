@@ -100,6 +100,14 @@ struct reader_charges {
 /* Returns false if the limit is reached. */
 bool reader_charge(struct reader_charges *c, uint64_t n, uint64_t limit, uint64_t long_limit);
 
+/* ---- raw records without members ---- */
+
+/* Bytes between records, and records that cannot be read: their only field, a text.  For class.fields. */
+extern const struct class_field reader_bytes_field;
+
+/* Makes the text [p, end) this field of the event. */
+void reader_bytes_fields(struct batch *b, struct event *e, const char *p, const char *end);
+
 /* ---- several events of a record ---- */
 
 /*
@@ -155,6 +163,13 @@ static inline bool reader_is_alone(const struct reader *r)
 }
 
 /* ---- look ahead ---- */
+
+/* Returns the first n bytes of the window, which grows for them; all if the input has fewer. */
+static inline struct slice reader_peek(struct input *in, size_t n)
+{
+	(void)input_need(in, n);
+	return slice_of(in->p, (size_t)(in->end - in->p) < n ? (size_t)(in->end - in->p) : n);
+}
 
 static inline bool reader_wants_names(const struct reader *r)
 {

@@ -5,6 +5,7 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "base/scan.h"
+#include "json/scan.h"
 #include "model/call_stack.h"
 #include "model/event.h"
 #include "model/event_traits.h"
@@ -49,17 +50,11 @@ static bool class_parts_match(const struct plan_template *shape, struct slice na
 /* A number of 19 digits fits 64 bits; with a leading 0 it is a text. */
 static struct value value_of(struct slice text)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	if (text.n > 19 || (text.n > 1 && text.p[0] == '0'))
-		return value_string(text);
-	for (uint32_t i = 0; i < text.n; i++) {
-		const unsigned digit = (unsigned)(text.p[i] - '0');
-		if (digit > 9)
-			return value_string(text);
-		number = number * 10 + digit;
-	}
-	return value_u64(number);
+	return text.n <= 19 && (text.n == 1 || text.p[0] != '0') && json_digits_any(text.p, text.n, &number)
+	           ? value_u64(number)
+	           : value_string(text);
 }
 
 /* Without a matching shape there are no parts. */

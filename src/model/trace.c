@@ -275,6 +275,17 @@ static void put_below(struct track *k, const struct track *above)
 	track_put_below(k, above);
 }
 
+bool trace_name_clock(struct trace *t, struct slice name)
+{
+	if (name.n == 0 || name.n > 60 || textscan_plain_end(name.p, name.p + name.n) != name.p + name.n)
+		return false;
+	trace_change(t);
+	const struct slice copy = arena_copy(&t->arena, name);
+	if (copy.p != NULL)
+		t->clock = copy.p;
+	return copy.p != NULL;
+}
+
 bool trace_set_host(struct trace *t, struct track *process, struct slice host)
 {
 	if (host.n == 0)

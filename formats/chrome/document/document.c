@@ -139,14 +139,14 @@ static bool ends_array(const struct chrome_reading *st, const char *p, bool *mor
 }
 
 /* Whether an array of events, or of samples, begins at the bracket p. */
-static bool chrome_begins_array(struct chrome_reading *st, const char *p, bool *more)
+static bool begins_array(struct chrome_reading *st, const char *p, bool *more)
 {
 	p = json_skip_blanks(p + 1, st->end);
 	*more |= p == st->end && !st->last;
 	return p < st->end && *p == '{' && chrome_event_starts(&st->phases, p, st->end, more);
 }
 
-static bool chrome_begins_samples(const struct chrome_reading *st, const char *p, bool *more)
+static bool begins_samples(const struct chrome_reading *st, const char *p, bool *more)
 {
 	do
 		p = json_skip_blanks(p + 1, st->end);
@@ -156,7 +156,7 @@ static bool chrome_begins_samples(const struct chrome_reading *st, const char *p
 }
 
 /* Whether the object around the events begins at the brace p. */
-static bool chrome_begins_object(const struct chrome_reading *st, const char *p, bool *more)
+static bool begins_object(const struct chrome_reading *st, const char *p, bool *more)
 {
 	static const char *const keys[] = { "traceEvents",    "displayTimeUnit", "otherData",
 		                            "metadata",       "schemaVersion",   "viztracer_metadata",
@@ -172,7 +172,7 @@ static bool chrome_begins_object(const struct chrome_reading *st, const char *p,
 }
 
 /* Whether reading can continue at p, after damage from `from` on. */
-static bool chrome_resumes(struct chrome_reading *st, const char *from, const char *p, bool *more)
+static bool resumes(struct chrome_reading *st, const char *from, const char *p, bool *more)
 {
 	struct slice key;
 
@@ -180,10 +180,10 @@ static bool chrome_resumes(struct chrome_reading *st, const char *from, const ch
 	case '{':
 		return chrome_starts(st, from, p, st->end, more) ||
 		       (st->where != CHROME_IN_EVENTS && st->where != CHROME_IN_OBJECT &&
-		        chrome_begins_object(st, p, more));
+		        begins_object(st, p, more));
 	case '[':
 		return st->where != CHROME_IN_EVENTS && st->where != CHROME_IN_OBJECT &&
-		       chrome_begins_array(st, p, more);
+		       begins_array(st, p, more);
 	case ']':
 		return st->where == CHROME_IN_EVENTS && !st->no_array && ends_array(st, p, more);
 	case '"':
@@ -312,7 +312,7 @@ static enum record_status skip_damage(struct chrome_reading *st, struct record *
 	if (!d->goes_on)
 		*d = (struct chrome_damage){ false, !st->lost, *p, rule, chrome_place(st, p) };
 	const char *const from = d->goes_on ? p : p + 1;
-	for (p = from; p < e && (st->last || !more) && !chrome_resumes(st, from, p, &more); p++)
+	for (p = from; p < e && (st->last || !more) && !resumes(st, from, p, &more); p++)
 		;
 	const bool cut = !st->last && (p == e || more);
 	if (cut && (size_t)(e - at) < CHROME_PIECE)
@@ -361,7 +361,7 @@ static enum record_status read_other(struct chrome_reading *st, struct record *r
 	if (more)
 		return RECORD_MORE;
 	if (next == NULL || (next < st->end && *next != ',' && *next != ']') ||
-	    (*p == '[' && chrome_begins_array(st, p, &more)))
+	    (*p == '[' && begins_array(st, p, &more)))
 		return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 	chrome_report_commas(st, commas, p);
 	if (st->in_samples) {
@@ -473,8 +473,8 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	bool more = false;
 	const bool named = v != NULL && slice_is(key, "traceEvents"), list = v != NULL && v < e && *v == '[';
 	const bool lists =
-	    list && (named || (!st->has_events && !is_other_list(key) && chrome_begins_array(st, v, &more)));
-	const bool samples = list && slice_is(key, "samples") && chrome_begins_samples(st, v, &more);
+	    list && (named || (!st->has_events && !is_other_list(key) && begins_array(st, v, &more)));
+	const bool samples = list && slice_is(key, "samples") && begins_samples(st, v, &more);
 	if (more && !lists && !samples && chrome_may_grow(st))
 		return RECORD_MORE;
 	if (samples) {
@@ -643,9 +643,9 @@ static enum record_status end_step(struct chrome_reading *st, struct record *rec
 	const bool comma = *p == ',';
 	const char *const next = comma ? json_skip_blanks(p + 1, e) : p;
 	const bool event = next < e && *next == '{' && chrome_event_starts(&st->phases, next, e, &more);
-	const bool document = !event && !comma &&
-	                      ((*p == '[' && chrome_begins_array(st, p, &more)) ||
-	                       (*p == '{' && chrome_begins_object(st, p, &more)));
+	const bool document =
+	    !event && !comma &&
+	    ((*p == '[' && begins_array(st, p, &more)) || (*p == '{' && begins_object(st, p, &more)));
 	if (more && !event && !document && chrome_may_grow(st))
 		return RECORD_MORE;
 	if (!event && !document)

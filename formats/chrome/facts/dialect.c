@@ -145,11 +145,7 @@ static bool holds_negative_time(struct slice s)
 
 uint64_t chrome_zero(struct input *in)
 {
-	if ((size_t)(in->end - in->p) < HEAD)
-		input_need(in, HEAD);
-	const size_t n = (size_t)(in->end - in->p);
-
-	return holds_negative_time(slice_of(in->p, n < HEAD ? n : HEAD)) ? TRACE_ZERO : 0;
+	return holds_negative_time(reader_peek(in, HEAD)) ? TRACE_ZERO : 0;
 }
 
 static const char own_head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";

@@ -11,7 +11,6 @@
 #include "base/os.h"
 
 #define MAX_FACTS (4u << 20) /* of all */
-#define MAX_CLOCK_NAME 60
 
 void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *at)
 {
@@ -83,21 +82,6 @@ static void add_rebased(struct chrome_reading *st, const struct json_token *t)
 	st->r->trace->epoch_ns += minus ? -v : v; /* wraps as in the writer */
 }
 
-/* The clock of the events, as tracetool states it. */
-static void name_clock(struct chrome_reading *st, const struct json_token *t)
-{
-	const struct slice text = json_token_text(t);
-
-	if (t->kind != JSON_STRING || text.n == 0 || text.n > MAX_CLOCK_NAME ||
-	    textscan_plain_end(text.p, text.p + text.n) != text.p + text.n)
-		return;
-	trace_change(st->r->trace);
-	const struct slice name = arena_copy(&st->r->trace->arena, text);
-	st->r->no_memory |= name.p == NULL;
-	if (name.p != NULL)
-		st->r->trace->clock = name.p;
-}
-
 /* inner: facts of the converted trace, whose clock is not that of the events. */
 static void read_other_data(struct chrome_reading *st, const struct json_token *t, bool inner)
 {
@@ -109,8 +93,9 @@ static void read_other_data(struct chrome_reading *st, const struct json_token *
 			set_epoch(st, &w.value, 1);
 		if (slice_is(key, "rebased_by_ns") && !inner && st->dialect == CHROME_DIALECT_TRACETOOL)
 			add_rebased(st, &w.value);
-		if (slice_is(key, "clock") && !inner && st->dialect == CHROME_DIALECT_TRACETOOL)
-			name_clock(st, &w.value);
+		if (slice_is(key, "clock") && !inner && st->dialect == CHROME_DIALECT_TRACETOOL &&
+		    w.value.kind == JSON_STRING)
+			(void)trace_name_clock(st->r->trace, text);
 		if (slice_is(key, "tool") && trace_tool_is_own(text))
 			chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
 		else if (slice_is(key, "build_id") || slice_is(key, "output_base"))
