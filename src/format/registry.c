@@ -79,40 +79,47 @@ static size_t unpacked_length(const char *name, bool input)
 	return ends_in(name, n, ".zst") ? n - 4 : n;
 }
 
-/* The length of the longest suffix of the format that the name has; 0: none. */
-static size_t suffix_length(const struct format *f, const char *name, bool input)
+/* The length of the longest suffix of the list (NULL: none) that name[0, n) has; 0: none. */
+static size_t longest_of(const char *const *suffixes, const char *name, size_t n)
 {
-	const size_t n = unpacked_length(name, input);
 	size_t longest = 0;
 
-	for (const char *const *s = f->suffixes; *s != NULL; s++)
-		if (ends_in(name, n, *s) && strlen(*s) > longest)
-			longest = strlen(*s);
-	for (const char *const *s = input && f->reader != NULL ? f->reader->common : NULL;
-	     s != NULL && *s != NULL; s++)
-		if (ends_in(name, n, *s) && strlen(*s) > longest)
-			longest = strlen(*s);
+	for (; suffixes != NULL && *suffixes != NULL; suffixes++)
+		if (ends_in(name, n, *suffixes) && strlen(*suffixes) > longest)
+			longest = strlen(*suffixes);
 	return longest;
 }
 
-static bool has_suffix(const struct format *f, const char *name)
+/* The length of the longest suffix of the format that the name has; 0: none. */
+static size_t suffix_length(const struct format *f, const char *name, bool input)
 {
-	return suffix_length(f, name, true) > 0;
+	const size_t n = unpacked_length(name, input), own = longest_of(f->suffixes, name, n);
+	const size_t common = input && f->reader != NULL ? longest_of(f->reader->common, name, n) : 0;
+
+	return own > common ? own : common;
 }
 
-const struct format *format_by_suffix_of(const struct format *const *list, const char *path)
+/* The format of the list with the longest suffix that the name has: of inputs, or of outputs.  NULL: none. */
+static const struct format *best_by_suffix(const struct format *const *list, const char *name, bool input)
 {
 	const struct format *best = NULL;
 	size_t longest = 0;
 
 	for (; *list != NULL; list++) {
-		const size_t n = (*list)->writer != NULL ? suffix_length(*list, path, false) : 0;
+		const struct format *const f = *list;
+		const bool fits = input ? f->reader != NULL && f->reader->common == NULL : f->writer != NULL;
+		const size_t n = fits ? suffix_length(f, name, input) : 0;
 		if (n > longest) {
 			longest = n;
-			best = *list;
+			best = f;
 		}
 	}
 	return best;
+}
+
+const struct format *format_by_suffix_of(const struct format *const *list, const char *path)
+{
+	return best_by_suffix(list, path, false);
 }
 
 const struct format *format_by_suffix(const char *path)
@@ -156,38 +163,22 @@ bool format_opens_auxiliary(const struct format *format, const char *name)
 	return false;
 }
 
+const struct format *format_of_name(const char *name)
+{
+	return best_by_suffix(formats, name, true);
+}
+
 bool format_wants_name(const struct format *format, const char *name)
 {
-	if (format != NULL)
-		return has_suffix(format, name);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL && (*f)->reader->common == NULL && has_suffix(*f, name))
-			return true;
-	return false;
+	return format != NULL ? suffix_length(format, name, true) > 0 : format_of_name(name) != NULL;
 }
 
 bool format_wants_common_name(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL && (*f)->reader->common != NULL && has_suffix(*f, name))
+		if ((*f)->reader != NULL && (*f)->reader->common != NULL && suffix_length(*f, name, true) > 0)
 			return true;
 	return false;
-}
-
-const struct format *format_of_name(const char *name)
-{
-	const struct format *best = NULL;
-	size_t longest = 0;
-
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const size_t n =
-		    (*f)->reader != NULL && (*f)->reader->common == NULL ? suffix_length(*f, name, true) : 0;
-		if (n > longest) {
-			longest = n;
-			best = *f;
-		}
-	}
-	return best;
 }
 
 unsigned format_output_wants(const struct format *to)
