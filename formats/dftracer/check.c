@@ -26,18 +26,13 @@ static const char *const kind_names[] = {
 	[JSON_BAD_NESTED] = "invalid JSON",
 };
 
-static const char *top_at(const struct dft_record *rec, enum dft_top which)
-{
-	return rec->p + rec->top[which].at;
-}
-
 static void report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
                         const char *wanted)
 {
 	const enum json_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_FIELD_TYPE, dft_byte_position(rec, top_at(rec, which)),
+	dft_report(st, DFT_RULE_FIELD_TYPE, dft_token_position(rec, rec->top[which]),
 	           "%s is %s (%s), expected %s", dft_top_names[which], kind_names[kind],
 	           quoted(&q, dft_top_text(rec, which)), wanted);
 }
@@ -96,7 +91,7 @@ static enum dft_phase report_phase(struct dft_state *st, const struct dft_record
 	else if (kind != JSON_UINT && !json_is_string(kind))
 		report_type(st, rec, DFT_PH, "a letter");
 	else
-		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_byte_position(rec, top_at(rec, DFT_PH)),
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_token_position(rec, rec->top[DFT_PH]),
 		           "ph is %s; %s", quoted(&q, dft_top_text(rec, DFT_PH)), effects[guess]);
 	return guess;
 }
@@ -113,7 +108,7 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const char c = kind == JSON_STRING || kind == JSON_UINT ? dft_phase_char(rec) : '\0';
-	const struct slice text = slice_of(top_at(rec, DFT_PH), 1);
+	const struct slice text = slice_of(rec->p + rec->top[DFT_PH].at, 1);
 
 	if (kind == JSON_STRING && c == 'X')
 		return DFT_PHASE_COMPLETE;
@@ -124,14 +119,14 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 		if (phase == DFT_PHASE_NONE)
 			return report_phase(st, rec);
 		struct quoted q;
-		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_byte_position(rec, top_at(rec, DFT_PH)),
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_token_position(rec, rec->top[DFT_PH]),
 		           "ph is %s, which is of Chrome's format and not of DFTracer's", quoted(&q, text));
 		return phase;
 	}
 	if (kind == JSON_UINT || (c >= 'a' && c <= 'z'))
-		dft_tally_add(st, DFT_PHASE_FORMS, dft_record_position(rec), text);
+		dft_tally_record(st, DFT_PHASE_FORMS, rec, text);
 	if (phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
-		dft_tally_add(st, DFT_LATER_PHASES, dft_record_position(rec), text);
+		dft_tally_record(st, DFT_LATER_PHASES, rec, text);
 	if (phase == DFT_PHASE_COUNTER && is_aggregate(rec)) /* 2.x wrote both as C */
 		phase = DFT_PHASE_AGGREGATE;
 	return phase;
@@ -151,7 +146,7 @@ static void report_range(struct dft_state *st, const struct dft_record *rec, enu
 {
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_NUMBER_RANGE, dft_byte_position(rec, top_at(rec, which)), "%s %s %s",
+	dft_report(st, DFT_RULE_NUMBER_RANGE, dft_token_position(rec, rec->top[which]), "%s %s %s",
 	           dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
 }
 
@@ -297,7 +292,7 @@ static void check_id(struct dft_state *st, const struct dft_record *rec, struct 
 	if (f->phase >= DFT_PHASE_BEGIN)
 		return; /* Chrome's ids are those of flows and of spans */
 	if (json_is_string(dft_top_kind(rec, DFT_ID)) && !is_quoted_number(rec, DFT_ID)) {
-		dft_tally_add(st, DFT_TEXT_IDS, dft_record_position(rec), dft_top_text(rec, DFT_ID));
+		dft_tally_record(st, DFT_TEXT_IDS, rec, dft_top_text(rec, DFT_ID));
 		return;
 	}
 	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
@@ -306,7 +301,7 @@ static void check_id(struct dft_state *st, const struct dft_record *rec, struct 
 	if (f->id >= (uint64_t)1 << 44)
 		return;
 	if (idset_add(&st->sh->ids, dft_id_base(f->process) + f->id)) {
-		dft_tally_add(st, DFT_IDS_REPEATED, dft_record_position(rec), dft_top_text(rec, DFT_ID));
+		dft_tally_record(st, DFT_IDS_REPEATED, rec, dft_top_text(rec, DFT_ID));
 		return;
 	}
 	if (f->process->ids == 0)
@@ -427,8 +422,7 @@ static void tally_differences(struct dft_state *st, const struct dft_record *rec
 {
 	for (; tallies != 0; tallies &= tallies - 1) {
 		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
-		dft_tally_add(st, which, dft_record_position(rec),
-		              which == DFT_TYPE_FIELDS ? SLICE_LIT("type") : SLICE_NONE);
+		dft_tally_record(st, which, rec, which == DFT_TYPE_FIELDS ? SLICE_LIT("type") : SLICE_NONE);
 	}
 }
 
@@ -495,8 +489,7 @@ static void check(struct dft_state *st, const struct dft_record *rec, struct dft
 	f->phase = check_phase(st, rec);
 	check_shape(st, rec, f->phase);
 	if (rec->nextras > 0)
-		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_record_position(rec),
-		              dft_token_text(rec, rec->extras[0].key));
+		dft_tally_record(st, DFT_EXTRA_FIELDS, rec, dft_token_text(rec, rec->extras[0].key));
 	check_process(st, rec, f);
 	check_id(st, rec, f);
 	check_times(st, rec, f);

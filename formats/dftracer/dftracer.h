@@ -690,6 +690,12 @@ static inline struct dft_position dft_byte_position(const struct dft_record *rec
 	return (struct dft_position){ rec->offset + into, rec->line, rec->column + into, rec->ordinal };
 }
 
+/* Returns the position of a token of the record. */
+static inline struct dft_position dft_token_position(const struct dft_record *rec, struct dft_token t)
+{
+	return dft_byte_position(rec, rec->p + t.at);
+}
+
 void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -702,6 +708,13 @@ static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, s
 {
 	if (st->tallies[which].count++ == 0)
 		dft_tally_first(&st->tallies[which], position, text);
+}
+
+/* The same at a record. */
+static inline void dft_tally_record(struct dft_state *st, enum dft_tallied which,
+                                    const struct dft_record *rec, struct slice text)
+{
+	dft_tally_add(st, which, dft_record_position(rec), text);
 }
 
 /* At the end of an input: reports tallies, except those of forms that are usual in the dialect. */

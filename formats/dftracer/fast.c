@@ -93,7 +93,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	st->tallies[DFT_HASHES_AS_TEXT].count += texts;
 	const uint64_t id = few_digits(rec, DFT_ID);
 	if (idset_add(&st->sh->ids, dft_id_base(p) + id))
-		dft_tally_add(st, DFT_IDS_REPEATED, dft_record_position(rec), dft_top_text(rec, DFT_ID));
+		dft_tally_record(st, DFT_IDS_REPEATED, rec, dft_top_text(rec, DFT_ID));
 	else
 		dft_count_id(p, id);
 	return true;

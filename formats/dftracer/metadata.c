@@ -120,13 +120,13 @@ static void define_hash(struct dft_state *st, const struct dft_record *rec, cons
 		return;
 	}
 	if (!json_is_string((enum json_kind)name->kind)) {
-		dft_report(st, DFT_RULE_FIELD_TYPE, dft_byte_position(rec, rec->p + name->value.at),
+		dft_report(st, DFT_RULE_FIELD_TYPE, dft_token_position(rec, name->value),
 		           "args.name of the hash record is %s, expected a string",
 		           quoted(&q, dft_token_text(rec, name->value)));
 		return;
 	}
 	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
-		dft_report(st, DFT_RULE_BAD_HASH, dft_byte_position(rec, rec->p + value->value.at),
+		dft_report(st, DFT_RULE_BAD_HASH, dft_token_position(rec, value->value),
 		           "args.value is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 		           quoted(&q, dft_token_text(rec, value->value)));
 		return;
@@ -134,8 +134,7 @@ static void define_hash(struct dft_state *st, const struct dft_record *rec, cons
 	if (h.none)
 		return;
 	if (h.text)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
-		              dft_token_text(rec, value->value));
+		dft_tally_record(st, DFT_HASHES_AS_TEXT, rec, dft_token_text(rec, value->value));
 	dft_name_define(st, rec, kind, h, f->pid, arg_text(st, rec, name));
 }
 
@@ -150,7 +149,7 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
 		return;
 	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
-		dft_tally_add(st, DFT_HASHES_LATE, dft_record_position(rec), text);
+		dft_tally_record(st, DFT_HASHES_LATE, rec, text);
 	if (sh->titles.n == DFT_MAX_TITLES) {
 		dft_report_limit(st, DFT_LIMIT_TITLES, rec);
 		return;
@@ -230,11 +229,11 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
 	struct quoted q;
 
 	if (unit == 0)
-		dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, rec->p + value->value.at),
+		dft_report(st, DFT_RULE_TIME_UNIT, dft_token_position(rec, value->value),
 		           "time_metric is %s, expected US, NS, MS or SEC; times are still read in %s",
 		           quoted(&q, name), unit_name(p->unit));
 	else if ((p->unit_given || p->calls > 0) && unit != p->unit)
-		dft_report(st, DFT_RULE_TIME_UNIT, dft_byte_position(rec, rec->p + value->value.at),
+		dft_report(st, DFT_RULE_TIME_UNIT, dft_token_position(rec, value->value),
 		           "time_metric is %s after records in %s; used from here on", quoted(&q, name),
 		           unit_name(p->unit));
 	if (unit != 0) {
@@ -289,7 +288,7 @@ static void set_epoch(struct dft_state *st, const struct dft_record *rec, const 
 
 	if ((value->kind != JSON_UINT && value->kind != JSON_INT && value->kind != JSON_STRING) ||
 	    !(rebased ? json_integer(s, &ns) : json_digits_any(s.p, s.n, &ns))) {
-		dft_report(st, DFT_RULE_CLOCK, dft_byte_position(rec, rec->p + value->value.at),
+		dft_report(st, DFT_RULE_CLOCK, dft_token_position(rec, value->value),
 		           "%s is %s, expected a number of ns", rebased ? "rebased_by_ns" : "epoch_ns",
 		           quoted(&q, s));
 		return;
@@ -365,7 +364,7 @@ static void check_num_events(struct dft_state *st, const struct dft_record *rec,
 	const uint64_t all = p->records - 1, calls = p->calls - 1;
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
 		return;
-	dft_report(st, DFT_RULE_NUM_EVENTS, dft_byte_position(rec, rec->p + a->value.at),
+	dft_report(st, DFT_RULE_NUM_EVENTS, dft_token_position(rec, a->value),
 	           "num_events is %" PRIu64 ", but %" PRIu64 " records of the process precede it, %" PRIu64
 	           " of them not metadata",
 	           n, all, calls);

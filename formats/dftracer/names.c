@@ -320,15 +320,14 @@ static const struct dft_name *look_up(struct dft_state *st, const struct dft_rec
 
 	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
 		if (a->role != DFT_ROLE_CWD) /* cwd may also be the path itself */
-			dft_report(st, DFT_RULE_BAD_HASH, dft_byte_position(rec, rec->p + a->value.at),
+			dft_report(st, DFT_RULE_BAD_HASH, dft_token_position(rec, a->value),
 			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 			           st->keys.keys[a->number].text.p,
 			           quoted(&q, dft_token_text(rec, a->value)));
 		return NULL;
 	}
 	if (h.text && !h.none)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
-		              dft_token_text(rec, a->value));
+		dft_tally_record(st, DFT_HASHES_AS_TEXT, rec, dft_token_text(rec, a->value));
 	return use_name(st, rec, dft_hash_kind_of((enum dft_role)a->role), h, pid);
 }
 
@@ -345,8 +344,7 @@ static inline const struct dft_name *look_up_cached(struct dft_state *st, const 
 	struct dft_recent_hash *const recent = dft_recent_slot(n, &key);
 	if (dft_recent_matches(recent, &key)) {
 		if ((key.form & DFT_RECENT_NUMBER) == 0)
-			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
-			              dft_token_text(rec, a->value));
+			dft_tally_record(st, DFT_HASHES_AS_TEXT, rec, dft_token_text(rec, a->value));
 		return &n->names[recent->name - 1];
 	}
 	const struct dft_name *const e = look_up(st, rec, a, pid);
@@ -376,8 +374,7 @@ static void check_host_hash(struct dft_state *st, const struct dft_record *rec, 
 
 	if (same && p->host_name.p != NULL && p->host_known == st->sh->names.hosts_defined) {
 		if (a->kind == JSON_STRING)
-			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
-			              dft_token_text(rec, a->value));
+			dft_tally_record(st, DFT_HASHES_AS_TEXT, rec, dft_token_text(rec, a->value));
 		*name = p->host_name;
 	} else if (check_hash(st, rec, a, f->pid, name) && same) {
 		p->host_known = st->sh->names.hosts_defined;
@@ -401,5 +398,5 @@ void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct
 			check_hash(st, rec, a, f->pid, name);
 	}
 	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
-		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_record_position(rec), SLICE_NONE);
+		dft_tally_record(st, DFT_NAMES_AS_TEXT, rec, SLICE_NONE);
 }

@@ -224,32 +224,46 @@ bool ndjson_read_trace(struct ndjson_reading *st)
 
 /* ---- tracks ---- */
 
+/* Reports members that only tracks of threads have. */
+static void check_process(struct ndjson_reading *st)
+{
+	const struct ndjson_line *const line = &st->line;
+
+	if (ndjson_has(line, NDJSON_M_PARENT))
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->p, "a process has a parent");
+	if (ndjson_has(line, NDJSON_M_LANE) || ndjson_has(line, NDJSON_M_CHILD))
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->p, "a process has a %s",
+		              ndjson_has(line, NDJSON_M_LANE) ? "lane" : "child");
+}
+
+/* Returns the track above a thread; NULL after a finding. */
+static const struct track *get_parent(struct ndjson_reading *st)
+{
+	if (!ndjson_has(&st->line, NDJSON_M_PARENT)) {
+		ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, st->line.p, "a thread lacks parent");
+		return NULL;
+	}
+	const struct ndjson_entry *const parent = get_entry(st, &st->tracks, NDJSON_M_PARENT);
+	return parent != NULL ? parent->track : NULL;
+}
+
 bool ndjson_read_track(struct ndjson_reading *st)
 {
 	const struct ndjson_line *const line = &st->line;
 	struct trace *const trace = st->r->trace;
 	const bool process = is_text(st, NDJSON_M_KIND, "process"), has_id = ndjson_has(line, NDJSON_M_ID);
-	const struct ndjson_entry *parent = NULL;
+	const struct track *above = NULL;
 	uint64_t id = 0, lane = 0;
 
-	if (!process && !is_text(st, NDJSON_M_KIND, "thread")) {
+	if (process) {
+		check_process(st);
+	} else if (!is_text(st, NDJSON_M_KIND, "thread")) {
 		ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_KIND].p,
 		              "kind is neither process nor thread");
 		return false;
-	}
-	if (ndjson_has(line, NDJSON_M_PARENT) == process) {
-		ndjson_report(st, process ? NDJSON_RULE_UNKNOWN_MEMBER : NDJSON_RULE_MISSING_MEMBER, line->p,
-		              process ? "a process has a parent" : "a thread lacks parent");
-		if (!process)
-			return false;
-	} else if (!process && (parent = get_entry(st, &st->tracks, NDJSON_M_PARENT)) == NULL) {
+	} else if ((above = get_parent(st)) == NULL) {
 		return false;
 	}
-	if (process && (ndjson_has(line, NDJSON_M_LANE) || ndjson_has(line, NDJSON_M_CHILD)))
-		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->p, "a process has a %s",
-		              ndjson_has(line, NDJSON_M_LANE) ? "lane" : "child");
-	const struct track *const above =
-	    parent != NULL ? parent->track : NULL; /* add_entry() moves entries */
 	if ((has_id && !read_number(st, NDJSON_M_ID, UINT64_MAX, &id)) ||
 	    (ndjson_has(line, NDJSON_M_LANE) && !read_number(st, NDJSON_M_LANE, UINT16_MAX, &lane)))
 		return false;

@@ -316,30 +316,29 @@ static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n,
 		keep_stream(st, s, chunk);
 }
 
-/* Finds or adds the stream with a number; NULL: OOM. */
-static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
+/* Finds or adds the stream with a number; NULL: OOM (text.failed). */
+static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
+	const bool reached = number < UINT32_MAX &&
+	                     array_reach(&x->streams, &x->nstreams, (uint32_t)number, sizeof *x->streams);
 
-	if (number < x->nstreams && x->streams[number] != NULL)
+	if (reached && x->streams[number] == NULL)
+		x->streams[number] = calloc(1, sizeof **x->streams);
+	if (reached && x->streams[number] != NULL)
 		return x->streams[number];
-	if (number >= UINT32_MAX ||
-	    !array_reach(&x->streams, &x->nstreams, (uint32_t)number, sizeof *x->streams))
-		return NULL;
-	x->streams[number] = calloc(1, sizeof **x->streams);
-	return x->streams[number];
+	chunk->text.failed = true;
+	return NULL;
 }
 
 /* Adds a file to a stream; it is written if the stream is kept. */
 static void retain_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
                         struct chunk *chunk)
 {
-	struct ovw_waiting *const s = find_waiting(st, number);
+	struct ovw_waiting *const s = find_waiting(st, number, chunk);
 
-	if (s == NULL || s->nfiles == OVW_MAX_SIDECARS) {
-		chunk->text.failed |= s == NULL;
+	if (s == NULL || s->nfiles == OVW_MAX_SIDECARS)
 		return;
-	}
 	struct ovw_waiting_file *const f = &s->files[s->nfiles++];
 	f->file = file;
 	text_slice(&f->content, content);
@@ -362,13 +361,9 @@ static bool is_omitted(const struct event *e, const char *p)
 static void note_set_mark(struct ovw_state *st, const struct event *e, struct slice bytes,
                           struct chunk *chunk)
 {
-	struct ovw_waiting *const s = find_waiting(st, e->dur);
+	struct ovw_waiting *const s = find_waiting(st, e->dur, chunk);
 
-	if (s == NULL) {
-		chunk->text.failed = true;
-		return;
-	}
-	if (bytes.n < OVNI_EVENT_SIZE + 12)
+	if (s == NULL || bytes.n < OVNI_EVENT_SIZE + 12)
 		return;
 	const uint32_t type = load_u32(bytes.p + OVNI_EVENT_SIZE + 8, (e->flags & EVENT_BIG) != 0);
 	if (type >= OVNI_MARK_TYPES)
@@ -384,15 +379,13 @@ static void note_set_mark(struct ovw_state *st, const struct event *e, struct sl
 static void select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
-	struct ovw_waiting *const s = find_waiting(st, e->dur);
+	struct ovw_waiting *const s = find_waiting(st, e->dur, chunk);
 	const bool structure = e->phase == PHASE_STRUCTURE,
 	           wanted = !structure && (e->flags & EVENT_LEFT_OUT) == 0;
 	const bool defines = !structure && is_definition(bytes.p);
 
-	if (s == NULL) {
-		chunk->text.failed = true;
+	if (s == NULL)
 		return;
-	}
 	s->file = st->copy.streams[e->dur];
 	s->defines |= defines;
 	x->uses_tasks |= wanted && is_of_task(bytes.p);
@@ -684,14 +677,16 @@ static void add_file(struct ovw_state *st, const struct batch *b, const struct e
 		               f[1].value.type == VALUE_BYTES ? value_text(&f[1].value) : SLICE_NONE, chunk);
 }
 
-/* Gives a stream a file unless the reader named one before. */
+/* Gives a stream a file unless the reader named one before.  Returns false on OOM (text.failed). */
 static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 
 	if (number >= c->nstreams || c->streams[number] == NULL)
 		name_stream(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
-	return number < c->nstreams && c->streams[number] != NULL;
+	const bool named = number < c->nstreams && c->streams[number] != NULL;
+	chunk->text.failed |= !named;
+	return named;
 }
 
 static void select_record(struct ovw_state *st, const struct event *e, struct slice bytes,
@@ -701,11 +696,7 @@ static void select_record(struct ovw_state *st, const struct event *e, struct sl
 		note_set_mark(st, e, bytes, chunk);
 	if (lacks_data(e, bytes))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
-	else if (is_omitted(e, bytes.p))
-		return;
-	else if (!ensure_file(st, e->dur, chunk))
-		chunk->text.failed = true;
-	else
+	else if (!is_omitted(e, bytes.p) && ensure_file(st, e->dur, chunk))
 		select_event(st, e, bytes, chunk);
 }
 
@@ -756,21 +747,18 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 		add_file(st, b, e, c->chunk);
 	} else if (st->is_selection) {
 		select_record(st, e, bytes, c->chunk);
-	} else if (!ensure_file(st, e->dur, c->chunk)) {
-		c->chunk->text.failed = true;
-	} else {
+	} else if (ensure_file(st, e->dur, c->chunk)) {
 		put_record(st, c, e, bytes);
 	}
 }
 
 static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
 {
-	if (!ensure_file(c->state, e->dur, c->chunk)) {
-		c->chunk->text.failed = true;
-		return false;
-	}
-	begin_file(c, e->dur);
-	return true;
+	const bool named = ensure_file(c->state, e->dur, c->chunk);
+
+	if (named)
+		begin_file(c, e->dur);
+	return named;
 }
 
 static void copy_end(struct copier *c)

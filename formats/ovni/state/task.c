@@ -98,6 +98,11 @@ static uint32_t add_unit(const struct state_event *x, uint64_t key)
 	return i;
 }
 
+static struct state_unit *unit_at(const struct state_event *x, uint32_t i)
+{
+	return &x->checker->units.units[i];
+}
+
 /* Returns whether a missing unit may have been evicted, or be in streams that are not read. */
 static bool may_be_elsewhere(const struct state_event *x)
 {
@@ -238,8 +243,8 @@ static void declare_type(const struct state_event *x)
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TYPE_REPEATED, "type %" PRIu32 " was declared before", id);
 	else if ((i = add_unit(x, key)) != TABLE_NONE) {
-		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, hash_seed());
-		check_label(x, slice_of(label, n), x->checker->units.units[i].label);
+		unit_at(x, i)->label = (uint32_t)hash_bytes(label, n, hash_seed());
+		check_label(x, slice_of(label, n), unit_at(x, i)->label);
 	}
 }
 
@@ -249,7 +254,7 @@ static uint32_t label_of(const struct state_event *x, uint32_t type)
 	const uint32_t i = state_unit_find(&x->checker->units, unit_key(x, STATE_UNIT_TYPE, type));
 
 	if (i != TABLE_NONE)
-		return x->checker->units.units[i].label;
+		return unit_at(x, i)->label;
 	if (!may_be_elsewhere(x))
 		state_report(x, OVNI_RULE_TYPE_UNKNOWN, "type %" PRIu32 " was not declared before", type);
 	return type;
@@ -273,8 +278,8 @@ static void create_task(const struct state_event *x)
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TASK_REPEATED, "task %" PRIu32 " was created before", id);
 	else if ((i = add_unit(x, key)) != TABLE_NONE) {
-		x->checker->units.units[i].label = label;
-		x->checker->units.units[i].parallel = x->code->action == STATE_CREATE_PARALLEL;
+		unit_at(x, i)->label = label;
+		unit_at(x, i)->parallel = x->code->action == STATE_CREATE_PARALLEL;
 	}
 }
 
@@ -292,9 +297,9 @@ static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t bod
 	*ok = !zero && (i != TABLE_NONE || may_be_elsewhere(x));
 	if (i != TABLE_NONE || (i = add_unit(x, key)) == TABLE_NONE)
 		return i;
-	x->checker->units.units[i].parallel = body != 0;
+	unit_at(x, i)->parallel = body != 0;
 	if (x->code->action != STATE_EXECUTE)
-		x->checker->units.units[i].state =
+		unit_at(x, i)->state =
 		    x->code->action == STATE_RESUME ? STATE_BODY_PAUSED : STATE_BODY_RUNNING;
 	return i;
 }
@@ -308,7 +313,7 @@ static uint32_t find_body(const struct state_event *x, bool *ok)
 
 	if (task == TABLE_NONE)
 		return task;
-	const bool parallel = x->checker->units.units[task].parallel;
+	const bool parallel = unit_at(x, task)->parallel;
 	if (!parallel && body == 0)
 		return task;
 	const uint32_t i = state_unit_find(&x->checker->units, body_key(task, body));
@@ -329,12 +334,26 @@ static bool is_parallel(const struct state_unit *u)
 	return u->key >> 62 == STATE_UNIT_BODY;
 }
 
+/* Returns the value of the state that a unit pushes: the label of its task, or the state of the code. */
+static uint64_t state_value(const struct state_event *x, uint32_t unit)
+{
+	const struct state_unit *const u = unit_at(x, unit);
+	const uint32_t task = is_parallel(u) ? (uint32_t)(u->key >> 32 & 0x3fffffff) : unit;
+
+	return x->code->label ? unit_at(x, task)->label : x->code->value;
+}
+
+/* Returns the number of the stack of bodies of the model. */
+static uint8_t bodies_of(const struct state_event *x)
+{
+	return (uint8_t)(STATE_STACK_BODIES + x->code->model);
+}
+
 /* TK10, TK11, TK12 */
 static bool check_execute(const struct state_event *x, const struct state_unit *u, uint32_t id)
 {
 	const struct task_rules *const rules = rules_of(x);
-	const struct state_entry *const top =
-	    state_top(x->checker, x->thread, (uint8_t)(STATE_STACK_BODIES + x->code->model));
+	const struct state_entry *const top = state_top(x->checker, x->thread, bodies_of(x));
 
 	if (u->state == STATE_BODY_RUNNING || u->state == STATE_BODY_PAUSED) {
 		state_report(x, OVNI_RULE_TASK_BUSY, "task %" PRIu32 " is executed, but it is %s%s", id,
@@ -347,7 +366,7 @@ static bool check_execute(const struct state_event *x, const struct state_unit *
 		             "task %" PRIu32 " is executed again, but such a task runs once", id);
 		return false;
 	}
-	const bool over = top != NULL && x->checker->units.units[top->value].state == STATE_BODY_RUNNING;
+	const bool over = top != NULL && unit_at(x, (uint32_t)top->value)->state == STATE_BODY_RUNNING;
 	if (over && !rules->nest_refused) {
 		state_report(x, OVNI_RULE_TASK_OVER_TASK,
 		             "task %" PRIu32 " is executed while the task of byte %" PRIu64
@@ -371,7 +390,7 @@ static void execute_task(const struct state_event *x)
 
 	if (i == TABLE_NONE)
 		return;
-	struct state_unit *const u = &x->checker->units.units[i];
+	struct state_unit *const u = unit_at(x, i);
 	const bool busy = u->state == STATE_BODY_RUNNING || u->state == STATE_BODY_PAUSED;
 	if (ok)
 		ok = check_execute(x, u, id);
@@ -380,21 +399,18 @@ static void execute_task(const struct state_event *x)
 		u->state = STATE_BODY_RUNNING;
 		return;
 	}
-	const uint32_t task = is_parallel(u) ? (uint32_t)(u->key >> 32 & 0x3fffffff) : i;
 	u->state = STATE_BODY_RUNNING;
 	u->thread = x->thread & 0xffffff;
-	state_push(x, (uint8_t)(STATE_STACK_BODIES + x->code->model), i, true, true);
+	state_push(x, bodies_of(x), i, true, true);
 	if (x->code->stack != 0)
-		state_push(x, x->code->stack,
-		           x->code->label ? x->checker->units.units[task].label : x->code->value, true, !ok);
+		state_push(x, x->code->stack, state_value(x, i), true, !ok);
 }
 
 /* TK14 to TK17: the body is in the state that the action requires, and on top in this thread. */
 static bool check_change(const struct state_event *x, const struct state_unit *u, uint32_t unit, uint32_t id)
 {
 	const uint8_t wanted = x->code->action == STATE_RESUME ? STATE_BODY_PAUSED : STATE_BODY_RUNNING;
-	const struct state_entry *const top =
-	    state_top(x->checker, x->thread, (uint8_t)(STATE_STACK_BODIES + x->code->model));
+	const struct state_entry *const top = state_top(x->checker, x->thread, bodies_of(x));
 
 	if (x->code->action == STATE_PAUSE && is_parallel(u)) {
 		state_report(x, OVNI_RULE_PAUSE_PARALLEL, "a body of the parallel task %" PRIu32 " is paused",
@@ -433,16 +449,15 @@ static void change_task(const struct state_event *x)
 
 	if (i == TABLE_NONE)
 		return;
-	struct state_unit *const u = &x->checker->units.units[i];
+	struct state_unit *const u = unit_at(x, i);
 	if (ok)
 		ok = check_change(x, u, i, id);
 	u->state = to[x->code->action] & 15U;
 	if (x->code->action != STATE_END)
 		return;
-	const uint32_t task = is_parallel(u) ? (uint32_t)(u->key >> 32 & 0x3fffffff) : i;
 	/* The tasks above it are removed with it; if it was not on the stack, its state was not either. */
-	const uint32_t gone = state_pop(x, (uint8_t)(STATE_STACK_BODIES + x->code->model), i, true);
-	const uint64_t value = x->code->label ? x->checker->units.units[task].label : x->code->value;
+	const uint32_t gone = state_pop(x, bodies_of(x), i, true);
+	const uint64_t value = state_value(x, i);
 	for (uint32_t n = 0; x->code->stack != 0 && n < (x->code->label && gone > 0 ? 1 : gone); n++)
 		state_pop(x, x->code->stack, value, !ok || n > 0);
 }
