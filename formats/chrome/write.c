@@ -620,8 +620,8 @@ static bool declare_batch(struct writer *w, const struct batch *b, struct chunk 
 	if (!chrome_declare(w, b, chunk))
 		return false;
 	for (uint32_t i = 0; i < b->ntracks; i++) {
-		const struct track *const k = b->tracks[i], *const next =
-		                                                i + 1 < b->ntracks ? b->tracks[i + 1] : NULL;
+		const struct track *const k = b->tracks[i];
+		const struct track *const next = i + 1 < b->ntracks ? b->tracks[i + 1] : NULL;
 		const bool own = next != NULL && next->kind == TRACK_THREAD && track_process(next) == k;
 		chrome_render_track(k, own ? next : NULL, st->named, chunk);
 		st->named = true;

@@ -522,14 +522,11 @@ void dft_paths_free(struct dft_paths *x)
 /* The start of a value and the end of a string follow from the positions of the quotes, so no field has to
  * wait for the field before it. */
 
-/* Returns the first byte that is not a digit; the line end is such a byte.  Carries of the addition change
- * only the bytes after it. */
+/* Returns the first byte that is not a digit; the line end is such a byte. */
 static inline const char *skip_digits(const char *p)
 {
 	for (;; p += 8) {
-		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
-		const uint64_t other =
-		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+		const uint64_t other = json_other_than_digits(p);
 		if (other != 0)
 			return p + (__builtin_ctzll(other) >> 3);
 	}

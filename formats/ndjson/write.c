@@ -125,8 +125,8 @@ static const struct track *find_with_id(const struct track *k, enum track_kind k
 static bool declare_track(struct ndjson_state *st, struct track *k)
 {
 	struct ndjson_track *const d = arena_zalloc(&st->arena, 1, sizeof *d);
-	const struct track *const process = find_with_id(k, TRACK_PROCESS), *const thread =
-	                                                                        find_with_id(k, TRACK_THREAD);
+	const struct track *const process = find_with_id(k, TRACK_PROCESS);
+	const struct track *const thread = find_with_id(k, TRACK_THREAD);
 	int n;
 
 	if (d == NULL)

@@ -38,6 +38,15 @@ static inline bool json_few_digits(uint32_t at, uint32_t n)
 	return n - 1 < 8 && at + n >= 8;
 }
 
+/* Returns a word whose lowest set bit is in the first byte that is no digit; 0: all eight are digits. Carries
+ * of the addition change only the bytes after it. */
+static inline uint64_t json_other_than_digits(const char *p)
+{
+	const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
+
+	return ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+}
+
 /* Reads a number from any bytes.  Returns false if not all are digits, or if it needs more than 64 bits. */
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 

@@ -403,10 +403,7 @@ static inline const char *skip_some_blanks(const char *p, const char *e)
 static inline const char *plain_digits(const char *p, const char *e)
 {
 	for (; e - p >= 8; p += 8) {
-		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
-		/* a carry can only change bytes after a byte that is no digit */
-		const uint64_t other =
-		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+		const uint64_t other = json_other_than_digits(p);
 		if (other != 0)
 			return p + (__builtin_ctzll(other) >> 3);
 	}

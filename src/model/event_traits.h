@@ -9,13 +9,13 @@
 enum event_traits {
 	EVENT_STEP = 16,     /* of a FLOW_IN: its arrow continues from here */
 	EVENT_INNER = 16,    /* of a SPAN that a window cuts: it is within earlier spans of the same times */
-	EVENT_LONG = 64,     /* of raw events: bytes of a record that was not read, which copies keep */
-	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected without other records */
-	EVENT_OUTSIDE = 128, /* of others, with EVENT_LEFT_OUT: outside of the time window */
 	EVENT_REFERRED = 32, /* of raw events: selected with any record that refers to it */
+	EVENT_LONG = 64,     /* of raw events: bytes of a record that was not read, which copies keep */
 	EVENT_ENDLESS = 64,  /* of a BEGIN: no END belongs to it */
 	EVENT_NEXT = 64,     /* of a FLOW_IN: it binds to the next span of its track, not to the open one */
 	EVENT_GLOBAL = 64,   /* of an INSTANT: of the whole trace */
+	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected without other records */
+	EVENT_OUTSIDE = 128, /* of other events, with EVENT_LEFT_OUT: outside of the time window */
 };
 
 /* The first of n fields with this name; NULL: none.  f may be NULL if n is 0. */

@@ -105,13 +105,12 @@ struct plan {
 	uint8_t phase; /* enum plan_phase */
 	bool async;    /* spans that may overlap (the life of a task): not nested on a track */
 	bool waiting;  /* spans during which the track does no work: parked, paused, blocked */
-	uint16_t
-	    pair; /* number of the name that both ends share; 0: END closes the innermost span of any name */
-	uint16_t
-	    state; /* STATE, STATE_END: number of the name, > 0; pairs and states have different numbers */
-	struct slice state_name;                /* ... and the name itself */
-	struct plan_ref key;                    /* equal for BEGIN and END that belong together */
-	struct slice category;                  /* p NULL: the class's own */
+	/* Numbers of names; pairs and states have different ones. */
+	uint16_t pair;           /* of both ends; 0: END closes the innermost span of any name */
+	uint16_t state;          /* STATE, STATE_END: > 0 */
+	struct slice state_name; /* the name of this number */
+	struct plan_ref key;     /* equal for BEGIN and END that belong together */
+	struct slice category;   /* p NULL: the class's own */
 	const struct plan_template *categories; /* or the first of these that the parts of its name resolve */
 	uint32_t ncategories;
 	const struct plan_template *shapes; /* of the class's name; the first that matches names its parts */
@@ -139,10 +138,9 @@ struct plan {
 	uint8_t stack_of;               /* enum plan_stack */
 	const struct plan_bytes *bytes; /* the first whose names fit */
 	uint32_t nbytes;
-	struct slice epoch; /* field: wall time at this event, ns since 1970 */
-	struct slice facts; /* field: a map of facts of the whole trace */
-	const struct field
-	    *words; /* `reader:` of the vocabulary, for the format's reader; values are STRING.  NULL: none */
+	struct slice epoch;        /* field: wall time at this event, ns since 1970 */
+	struct slice facts;        /* field: a map of facts of the whole trace */
+	const struct field *words; /* STRINGs: `reader:` of the vocabulary; NULL: none */
 	uint32_t nwords;
 	const struct plan *shape; /* see plan_shape; NULL: this one */
 	/* The event's own name must match this glob; else `otherwise` (NULL: none) applies.  p NULL: any. */
@@ -166,8 +164,8 @@ static inline uint32_t plan_width(uint8_t type)
 /* The value of a name in `reader:`, or a text with p NULL. */
 struct slice plan_word(const struct plan *m, const char *name);
 
-/* The plan whose layout the format's reader uses.  For a rule that copied `reader:` from another one and has
- * no layout itself, that is the plan of the other rule, as `reader:` names its fields. */
+/* The plan with the layout for the format's reader.  A rule without a layout that copied `reader:` from
+ * another rule has that of the other, as `reader:` names its fields. */
 static inline const struct plan *plan_shape(const struct plan *m)
 {
 	return m->shape != NULL ? m->shape : m;

@@ -211,8 +211,8 @@ void chrome_read_metadata(struct chrome_reading *st)
 {
 	static const char *const others[] = { "process_name", "thread_name", "process_sort_index",
 		                              "thread_sort_index" };
-	const struct json_token *const name = &st->rec.of[CHROME_NAME], *const args =
-	                                                                    &st->rec.of[CHROME_ARGS];
+	const struct json_token *const name = &st->rec.of[CHROME_NAME];
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 	const struct slice key = json_token_text(name);
 	struct json_token value = *args;
 	unsigned n = 0;
