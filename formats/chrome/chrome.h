@@ -430,10 +430,12 @@ bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, 
 bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more);
 bool chrome_is_key(struct slice key);
 
-/* ---- document/event.c: files in UTF-16 ---- */
+/* ---- document/wide.c: files in UTF-16 ---- */
 
 /* Continues reading as UTF-16.  Returns false on OOM. */
 bool chrome_wide_begin(struct chrome_reading *st, bool big);
+
+void chrome_wide_free(struct chrome_wide *w); /* NULL: nothing */
 
 /* Sets the window to the text of the next bytes; `more`: and of further ones.  Returns false if the input's
  * window has none. */

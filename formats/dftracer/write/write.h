@@ -6,6 +6,7 @@
  *
  * write.c   events of any format as records
  * args.c    arguments of these records
+ * md5.c     the hash of which their hashes are parts
  * select.c  which records a copy keeps
  * copy.c    copies of records
  */
@@ -86,11 +87,6 @@ static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t of
 extern const char *const dfw_dialect_names[]; /* by enum dfw_dialect; terminated by NULL */
 extern const struct writer_ops dfw_ops;
 
-#define DFT_MD5_SIZE 16
-
-/* MD5 (RFC 1321), from which tracers cut their hashes. */
-void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
-
 /* Adds a text as a JSON string. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
 
@@ -98,6 +94,12 @@ void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
  * d1, for an empty text, past the limits, or if another text has the hash. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
                             enum dft_hash_kind kind, struct slice text);
+
+/* ---- MD5 (md5.c) ---- */
+
+#define DFT_MD5_SIZE 16
+
+void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
 
 /* ---- arguments (args.c) ---- */
 

@@ -5,7 +5,8 @@
  * Private header of the state checker (interface: ovni.h).
  *
  *   check.c    actions of event codes; the checks of one event in their order, and those at the end
- *   thread.c   threads: stacks of states, marks, counters; life cycle, CPUs, flushes, progress, bursts
+ *   thread.c   threads: life cycle, CPUs, flushes, progress, bursts
+ *   stack.c    stacks of states; marks, counters
  *   task.c     types, tasks and bodies; worksharings
  */
 
@@ -243,6 +244,8 @@ void state_check_affinity(const struct state_event *x);
 void state_check_flush(const struct state_event *x);
 void state_check_progress(const struct state_event *x);
 void state_check_burst(const struct state_event *x);
+
+/* ---- stack.c ---- */
 
 /* body: see state_entry; quiet: reports nothing. */
 void state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet);
