@@ -34,7 +34,8 @@ struct reading {
 
 struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_token *t)
 {
-	const struct slice raw = json_token_text(t);
+	/* not json_token_text(): this runs for each text of an event, and none is absent */
+	const struct slice raw = json_text(t->p, t->end, t->kind);
 
 	if (t->kind == JSON_ESCAPED)
 		return json_unescape(to->arena, raw);
