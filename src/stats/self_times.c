@@ -71,9 +71,15 @@ struct self_name *self_times_name(struct self_times *t, uint32_t who)
 	return array_reach(&t->names, &t->nnames, who, sizeof *t->names) ? &t->names[who] : NULL;
 }
 
-static bool reach(void *list, uint32_t *cap, uint32_t n, size_t size)
+/* Ensures n elements, without initial values: memory that is not used then has no pages. */
+static bool reserve(void *list, uint32_t *cap, uint32_t n, size_t size)
 {
-	return n == 0 || array_reach(list, cap, n - 1, size);
+	if (n <= *cap)
+		return true;
+	if (!array_resize(list, n, size))
+		return false;
+	*cap = n;
+	return true;
 }
 
 /* ---- order ---- */
@@ -222,13 +228,17 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *nleft)
 {
+	const struct self_span *const spans = k->spans;
+	uint64_t *const self = t->self;
+	const uint32_t n = k->n;
 	struct nesting w = { .top = t->nest + AROUND - 1 };
 
 	for (uint32_t i = 0; i < AROUND; i++)
-		t->nest[i] = (struct nested_span){ UINT64_MAX, KEPT | k->n }; /* self[k->n] is not used */
-	for (uint32_t i = 0; i < k->n; i++) {
-		const uint32_t at = backwards ? k->n - 1 - i : i;
-		const struct self_span *const s = &k->spans[at];
+		t->nest[i] = (struct nested_span){ UINT64_MAX, KEPT | n };
+	self[n] = 0; /* not used */
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t at = backwards ? n - 1 - i : i;
+		const struct self_span *const s = &spans[at];
 		const struct self_item x = item_of(s->start, s->end, at, backwards);
 		if (!nest_blocks(&w, t, k, &x, backwards))
 			return false;
@@ -236,8 +246,8 @@ INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_
 		if (x.start < w.block_end || w.top->end < x.end)
 			return false;
 		const uint64_t ns = x.end - x.start, kept = s->end > time ? KEPT : 0;
-		t->self[(uint32_t)w.top->what] -= ns;
-		t->self[at] = ns;
+		self[(uint32_t)w.top->what] -= ns;
+		self[at] = ns;
 		if (kept == 0 && (w.top->what & KEPT) != 0)
 			t->left[w.left++] = (struct self_block){ s->start, s->end, ns };
 		*++w.top = (struct nested_span){ x.end, kept | at };
@@ -283,7 +293,7 @@ static inline struct self_name *name_of(struct self_times *t, uint32_t who)
 		return &t->names[who];
 	if (who == SELF_OTHER)
 		return &t->other;
-	return reach(&t->names, &t->nnames, who + 1, sizeof *t->names) ? &t->names[who] : NULL;
+	return array_reach(&t->names, &t->nnames, who, sizeof *t->names) ? &t->names[who] : NULL;
 }
 
 /* Returns the piece of a name and track, or NULL. */
@@ -357,38 +367,41 @@ static void count_in_piece(struct self_times *t, struct self_name *name, struct 
 static void count_ended(struct self_times *t, uint32_t track, bool backwards, uint64_t time, bool drops)
 {
 	const struct self_track *const k = &t->tracks[track];
+	const struct self_span *const spans = k->spans;
+	const uint64_t *const self = t->self;
 	const bool pieces = drops || t->npieces > 0;
+	const uint32_t n = k->n, look = ++t->look;
 
-	t->look++;
-	for (uint32_t i = 0; i < k->n; i++) {
-		const uint32_t at = backwards ? k->n - 1 - i : i;
-		const struct self_span *const s = &k->spans[at];
-		if (s->who == SELF_NOBODY)
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t at = backwards ? n - 1 - i : i;
+		const struct self_span *const s = &spans[at];
+		const uint32_t who = s->who;
+		if (who == SELF_NOBODY)
 			continue;
 		const struct self_item x = item_of(s->start, s->end, at, backwards);
-		struct self_name *const name = name_of(t, s->who);
+		struct self_name *const name = name_of(t, who);
 		if (name == NULL) {
 			t->failed = true;
 			return;
 		}
-		if (name->look != t->look || s->who == SELF_OTHER) {
-			name->look = t->look;
+		if (name->look != look || who == SELF_OTHER) {
+			name->look = look;
 			name->until = 0;
 		}
 		const uint64_t from = x.start > name->until ? x.start : name->until,
 		               ns = x.end > from ? x.end - from : 0;
-		if (x.end > name->until)
+		if (ns > 0)
 			name->until = x.end;
 		if (s->end > time)
 			continue;
-		total_add(&name->self, t->self[at]);
+		total_add(&name->self, self[at]);
 		if (s->waiting)
-			total_add(&name->waiting, t->self[at]);
+			total_add(&name->waiting, self[at]);
 		total_add(&name->total, ns);
 		name->recursive += ns == 0;
-		if (!pieces || ns == 0 || s->who == SELF_OTHER)
+		if (!pieces || ns == 0 || who == SELF_OTHER)
 			continue;
-		struct self_piece *const p = piece_of(t, track, s->who, drops);
+		struct self_piece *const p = piece_of(t, track, who, drops);
 		if (p != NULL)
 			count_in_piece(t, name, p, s, ns);
 	}
@@ -404,16 +417,6 @@ static void trim_blocks(struct self_times *t, struct self_track *k)
 	k->blocks_cap = k->nblocks + 1;
 	t->blocks_cap = t->blocks_cap - k->blocks_counted + k->blocks_cap;
 	k->blocks_counted = k->blocks_cap;
-}
-
-static bool reach_blocks(struct self_track *k, uint32_t n)
-{
-	if (n <= k->blocks_cap)
-		return true;
-	if (!array_resize(&k->blocks, n, sizeof *k->blocks))
-		return false;
-	k->blocks_cap = n;
-	return true;
 }
 
 static bool add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
@@ -538,7 +541,7 @@ static void remove_ended(struct self_track *k, uint64_t time)
 /* Replaces the blocks of a track by the n in left[]. */
 static bool take_left(struct self_times *t, struct self_track *k, uint32_t n, bool backwards)
 {
-	if (!reach_blocks(k, n)) {
+	if (!reserve(&k->blocks, &k->blocks_cap, n, sizeof *k->blocks)) {
 		t->failed = true;
 		return false;
 	}
@@ -609,10 +612,9 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 	}
 	uint64_t time = last ? UINT64_MAX : drop_time(k, keep, backwards);
 	const uint32_t nended = count_until(k, time, backwards);
-	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||
-	    !reach(&t->nest, &t->nest_cap, k->n + AROUND, sizeof *t->nest) ||
-	    !reach(&t->left, &t->left_cap, k->n + k->nblocks, sizeof *t->left) ||
-	    !reach(&t->self, &t->self_cap, k->n + 1, sizeof *t->self)) {
+	if (!reserve(&t->nest, &t->nest_cap, k->n + AROUND, sizeof *t->nest) ||
+	    !reserve(&t->left, &t->left_cap, k->n + k->nblocks, sizeof *t->left) ||
+	    !reserve(&t->self, &t->self_cap, k->n + 1, sizeof *t->self)) {
 		t->failed = true;
 		return;
 	}
@@ -623,6 +625,10 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 	const bool nests = backwards ? nest_spans(t, k, last ? 0 : time, true, &nleft)
 	                             : nest_spans(t, k, last ? 0 : time, false, &nleft);
 	if (!nests) {
+		if (!reserve(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items)) {
+			t->failed = true;
+			return;
+		}
 		const uint32_t nitems = list_items(t, k, backwards);
 		if (!sweep(t, nitems) && !self_tree(t->items, nitems, t->self))
 			t->failed = true;
