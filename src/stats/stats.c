@@ -129,8 +129,10 @@ static bool class_category(struct stats *s, const struct class *cls, uint32_t *c
 	return true;
 }
 
-/* Finds the number of a span's name and category, and ensures its group. */
-static bool find_span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
+/* Finds the number of a span's name and category, ensures its group, and stores the number in the cache. */
+static __attribute__((noinline)) bool find_span_name(struct stats *s, struct span_table *t,
+                                                     const struct event *e, struct stats_known *k,
+                                                     uint32_t *name)
 {
 	uint32_t category;
 
@@ -139,24 +141,23 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 	*name = names_index(&t->names, e->name, category);
 	if (*name == NAMES_FAILED)
 		return false;
-	return *name == NAMES_OTHER || array_reach(&t->groups, &t->cap, *name, sizeof *t->groups);
+	if (*name != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *name, sizeof *t->groups))
+		return false;
+	if (*name != NAMES_OTHER || (e->name.flags & SLICE_STAYS) != 0)
+		stats_known_set(k, stats_known_key(e->name, e->cls), &t->names, *name);
+	return true;
 }
 
-/* Like find_span_name(), with a cache. */
+/* Like find_span_name(), with the cache. */
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	const struct stats_known key = stats_known_key(e->name, e->cls);
 	bool found;
 	struct stats_known *const k = stats_known_slot(t->known, &key, e->name, &found);
 
-	if (found) {
-		*name = k->name;
-		return true;
-	}
-	if (!find_span_name(s, t, e, name))
-		return false;
-	if (*name != NAMES_OTHER || (e->name.flags & SLICE_STAYS) != 0)
-		stats_known_set(k, key, &t->names, *name);
+	if (!found)
+		return find_span_name(s, t, e, k, name);
+	*name = k->name;
 	return true;
 }
 
@@ -216,36 +217,42 @@ static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, cons
 	return sum != NULL;
 }
 
+/* Counts what options add: sums of a field, decades of durations, the longest spans. */
+static bool count_options(struct stats *s, struct span_table *t, const struct batch *b, const struct event *e,
+                          uint32_t number)
+{
+	return (s->sum_of.n == 0 || add_sum(s, t, number, b, e)) &&
+	       (!s->hist || add_decade(t, number, e->dur)) &&
+	       (s->examples.n == 0 || add_example(s, t, number, b, e));
+}
+
 /* Finds the number of a span's group, and ensures the group. */
 static inline bool span_number(struct stats *s, struct span_table *t, const struct batch *b,
                                const struct event *e, uint32_t *number)
 {
-	if (s->by.n == 0) {
-		if (!span_name(s, t, e, number))
-			return false;
-	} else {
-		*number = groups_find(s, &t->set, b, e);
-		if (groups_at(&t->groups, &t->cap, sizeof *t->groups, *number, &t->other) == NULL)
-			return false;
-	}
-	const struct plan *const m = e->cls->plan;
-	return (s->sum_of.n == 0 || add_sum(s, t, *number, b, e)) &&
-	       (m == NULL || m->nbytes == 0 || e->nfields == 0 || groups_count_bytes(s, t, *number, b, e)) &&
-	       (!s->hist || add_decade(t, *number, e->dur)) &&
-	       (s->examples.n == 0 || add_example(s, t, *number, b, e));
+	if (s->by.n == 0)
+		return span_name(s, t, e, number);
+	*number = groups_find(s, &t->set, b, e);
+	return groups_at(&t->groups, &t->cap, sizeof *t->groups, *number, &t->other) != NULL;
 }
 
-static bool add_span(struct stats *s, const struct batch *b, const struct event *e)
+/* options: there are such that count_options() handles. */
+static inline bool add_span(struct stats *s, const struct batch *b, const struct event *e, bool options)
 {
 	const bool async = (e->flags & EVENT_ASYNC) != 0;
 	struct span_table *const t = async ? &s->async : &s->spans;
+	const struct plan *const m = e->cls->plan;
 	uint32_t name;
 
 	if (!span_number(s, t, b, e, &name))
 		return false;
+	if (e->nfields > 0 && m != NULL && m->nbytes > 0 && !groups_count_bytes(s, t, name, b, e))
+		return false;
+	if (options && !count_options(s, t, b, e, name))
+		return false;
 	if (!async)
 		self_times_add(&s->times, e->track->index, e->ts, e->dur,
-		               name == NAMES_OTHER ? SELF_OTHER : name, event_is_waiting(e),
+		               name == NAMES_OTHER ? SELF_OTHER : name, m != NULL && m->waiting,
 		               (e->flags & EVENT_INNER) != 0);
 	count_span(s, name == NAMES_OTHER ? &t->other : &t->groups[name], e);
 	return true;
@@ -315,13 +322,13 @@ static bool add_counter(struct stats *s, const struct batch *b, const struct eve
 	return series_add(&s->series, number, b, e);
 }
 
-static bool add_event(struct stats *s, const struct batch *b, const struct event *e)
+static inline bool add_event(struct stats *s, const struct batch *b, const struct event *e, bool options)
 {
 	uint32_t number;
 
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return add_span(s, b, e);
+		return add_span(s, b, e, options);
 	case PHASE_INSTANT:
 		return s->by.n == 0 ? tally_add(&s->instants, e->name, &number)
 		                    : count_one(&s->instants, groups_find(s, &s->instants.set, b, e));
@@ -339,6 +346,8 @@ static bool add_event(struct stats *s, const struct batch *b, const struct event
 
 bool stats_batch(struct stats *s, const struct batch *b)
 {
+	const bool options = s->sum_of.n > 0 || s->hist || s->examples.n > 0;
+
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *e = &b->events[i];
 
@@ -356,7 +365,7 @@ bool stats_batch(struct stats *s, const struct batch *b)
 		if (e->track->index >= s->nseen || !s->seen[e->track->index])
 			if (!see_track(s, e->track))
 				return false;
-		if (!add_event(s, b, e))
+		if (!add_event(s, b, e, options))
 			return false;
 	}
 	histogram_settle(&s->pool, &s->late);

@@ -103,7 +103,8 @@ static inline struct stats_known *stats_known_slot(struct stats_known *known, co
                                                    struct slice name, bool *found)
 {
 	const uint64_t mix = key->head ^ key->tail >> 3 ^ (uint64_t)(uintptr_t)key->cls << 16;
-	struct stats_known *k = &known[(mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	/* not linear: texts are at regular distances, which else share slots */
+	struct stats_known *k = &known[((mix ^ mix >> 7) * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
 
 	*found = stats_known_is(k, key, name);
 	if (*found || k->size == 0)
