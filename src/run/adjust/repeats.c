@@ -126,27 +126,30 @@ static inline uint64_t recent_track_cost(struct latest *l, const struct track *t
 	return l->track_cost[i];
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`.  Inlined into
  * the loop over a batch, where most events have no fields and the limits are constant. */
-static inline __attribute__((always_inline)) void cost_add_event(struct latest *l, const struct batch *b,
-                                                                 const struct event *e,
-                                                                 struct cost_limits limits, uint64_t max,
-                                                                 struct cost *sum)
+INLINE void cost_add_event(struct latest *l, const struct batch *b, const struct event *e,
+                           struct cost_limits limits, uint64_t max, struct cost *sum)
 {
 	const struct field *const f = b->fields + e->first_field;
-	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* separate begin and end */
+	const unsigned twice = (e->flags & EVENT_ASYNC) != 0; /* separate begin and end */
 	uint64_t texts = cost_later(min_u64(cost_slice(&e->name), limits.text), limits.growth) +
 	                 class_cost(l, e->cls, limits);
 
 	uint64_t plain = COST_EVENT + recent_track_cost(l, e->track);
 
-	texts *= times;
-	plain *= times;
+	texts <<= twice;
+	plain <<= twice;
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		texts += min_u64(cost_slice(&f[i].name), limits.text);
 		plain += scalar_cost(&f[i].value);
-		if (f[i].value.type >= VALUE_STRING)
-			texts += long_cost(&f[i].value, limits, max, 0, &sum->entries);
+		if (f[i].value.type >= VALUE_STRING) {
+			uint64_t entries = 0; /* `sum` stays in registers */
+			texts += long_cost(&f[i].value, limits, max, 0, &entries);
+			sum->entries += entries;
+		}
 	}
 	sum->texts += texts;
 	sum->all += texts + plain;
@@ -399,6 +402,14 @@ uint64_t repeats_allow(uint64_t read, uint64_t factor)
 	return allowance(read, f < UINT64_MAX / 2 ? f + REPEATS_REST : f);
 }
 
+/* Adds the costs of events without limits, until those of texts exceed `max`. */
+INLINE void cost_add_batch(struct latest *l, const struct batch *b, uint32_t growth, uint64_t max,
+                           struct cost *sum)
+{
+	for (uint32_t i = 0; i < b->n && sum->texts <= max; i++)
+		cost_add_event(l, b, &b->events[i], WHOLE(growth), max - sum->texts, sum);
+}
+
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 {
 	struct latest latest[3] = { { .cls = { NULL } } };
@@ -408,8 +419,10 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	r->allowed.texts = allowance(read, r->factor);
 	r->allowed.all = repeats_allow(read, r->factor);
 	const uint64_t max = budget_left(r);
-	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
-		cost_add_event(&latest[0], b, &b->events[i], WHOLE(r->growth), max - sum.texts, &sum);
+	if (r->growth == 0)
+		cost_add_batch(&latest[0], b, 0, max, &sum);
+	else
+		cost_add_batch(&latest[0], b, r->growth, max, &sum);
 	if (fits(r, &sum)) {
 		b->engine.texts = sum.texts;
 		return true;
