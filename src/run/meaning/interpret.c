@@ -457,29 +457,36 @@ static bool interpret_one(struct interpret *in, struct batch *b, struct event *e
 	return kept;
 }
 
-static inline void move(struct batch *b, uint32_t to, uint32_t from)
+/* Moves an event of the batch to an earlier place. */
+static inline void move(struct batch *b, struct event *to, const struct event *e)
 {
-	if (to == from)
+	if (to == e)
 		return;
-	b->events[to] = b->events[from];
+	*to = *e;
 	if (b->bytes != NULL)
-		b->bytes[to] = b->bytes[from];
+		b->bytes[to - b->events] = b->bytes[e - b->events];
 }
 
-/* Stores the offset of the record that ended the i-th event of the output.  For further events of a record
- * that ended a span, stores the offset of the begin of the span: without the begin, the record would end
- * another span. */
-static inline void note_other(struct interpret *in, const struct batch *b, uint32_t i, uint64_t offset)
+/* Stores the offset of the record that ended an event of the output.  For further events of a record that
+ * ended a span, stores the offset of the begin of the span: without the begin, the record would end another
+ * span. */
+static __attribute__((noinline)) void store_other(struct interpret *in, const struct batch *b,
+                                                  const struct event *e, uint64_t offset)
 {
-	if (in->others == NULL)
-		return;
-	if (b->events[i].offset != offset) {
+	if (e->offset != offset) {
 		in->ended_by = offset;
-		in->begun_by = b->events[i].offset;
+		in->begun_by = e->offset;
 	} else if (offset == in->ended_by) {
 		offset = in->begun_by;
 	}
-	in->others[i] = offset;
+	in->others[e - b->events] = offset;
+}
+
+static inline void note_other(struct interpret *in, const struct batch *b, const struct event *e,
+                              uint64_t offset)
+{
+	if (in->others != NULL)
+		store_other(in, b, e, offset);
 }
 
 /* Returns true for events without a plan, or with one that changes nothing. */
@@ -489,12 +496,12 @@ static inline bool has_nothing_to_do(const struct known_class *k, const struct e
 	       e->phase != PHASE_END;
 }
 
-/* Applies a simple plan to the i-th event, and writes the event that is kept to place *n.  Returns false,
- * without effect, if it does not qualify. */
-static inline __attribute__((always_inline)) bool
-apply_simple(struct interpret *in, struct batch *b, uint32_t i, const struct known_class *k, uint32_t *n)
+/* Applies a simple plan to an event, and writes the event that is kept to *to, which it advances.  Returns
+ * false, without effect, if it does not qualify. */
+static inline __attribute__((always_inline)) bool apply_simple(struct interpret *in, struct batch *b,
+                                                               struct event *e, const struct known_class *k,
+                                                               struct event **to)
 {
-	struct event *const e = &b->events[i];
 	const struct track *const own = e->track;
 	const uint64_t offset = e->offset;
 	const struct slice *name = &k->name;
@@ -514,15 +521,15 @@ apply_simple(struct interpret *in, struct batch *b, uint32_t i, const struct kno
 		if (pairing_begin_fast(&in->pairing, e, *name, k->pair, key))
 			return true;
 	} else if (k->simple == SIMPLE_END) {
-		if (pairing_end_fast(&in->pairing, e, k->pair, key, &b->events[*n])) {
-			note_other(in, b, (*n)++, offset);
+		if (pairing_end_fast(&in->pairing, e, k->pair, key, *to)) {
+			note_other(in, b, (*to)++, offset);
 			return true;
 		}
 	} else if (e->phase == PHASE_INSTANT) {
 		pairing_see(&in->pairing, e->track, e->ts);
 		e->name = *name;
-		move(b, *n, i);
-		note_other(in, b, (*n)++, offset);
+		move(b, *to, e);
+		note_other(in, b, (*to)++, offset);
 		return true;
 	}
 	e->track = own;
@@ -532,31 +539,31 @@ apply_simple(struct interpret *in, struct batch *b, uint32_t i, const struct kno
 /* The fast path, from the i-th event on, as long as events qualify.  *n: number of events kept. */
 static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 {
+	const struct event *const end = b->events + b->n;
+	struct event *e = b->events + i, *to = b->events + *n;
 	const struct class *cls = NULL;
 	const struct known_class *k = NULL;
-	uint32_t to = *n;
 
-	for (; i < b->n; i++) {
-		const struct event *const e = &b->events[i];
+	for (; e < end; e++) {
 		const uint64_t offset = e->offset;
 		if (e->cls != cls)
 			k = known_class_of(in, cls = e->cls);
 		if (k == NULL || e->track == NULL)
 			break;
 		if (k->simple != SIMPLE_NOT) {
-			if (!apply_simple(in, b, i, k, &to))
+			if (!apply_simple(in, b, e, k, &to))
 				break;
 		} else if (has_nothing_to_do(k, e)) {
 			if (e->phase != PHASE_STRUCTURE)
 				pairing_see_span(&in->pairing, e);
-			move(b, to, i);
+			move(b, to, e);
 			note_other(in, b, to++, offset);
 		} else {
 			break;
 		}
 	}
-	*n = to;
-	return i;
+	*n = (uint32_t)(to - b->events);
+	return (uint32_t)(e - b->events);
 }
 
 /* Checked once per batch: on OOM functions omit something and continue. */
@@ -588,8 +595,8 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 			continue;
 		if (in->pairing.pending.met != other)
 			other = in->pairing.pending.met;
-		move(b, n, i);
-		note_other(in, b, n++, other);
+		move(b, &b->events[n], &b->events[i]);
+		note_other(in, b, &b->events[n++], other);
 	}
 	b->n = n;
 	return !failed(in, b);
