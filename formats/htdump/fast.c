@@ -18,8 +18,9 @@ struct fast_class {
 	bool string;
 	bool named;                  /* its name is the string */
 	const struct ht_leaf *label; /* or that of this label; NULL: none */
-	bool table_names;            /* its raw events have fields: see WANT_BARE */
-	uint64_t records;            /* records read but not yet counted */
+	const struct ht_leaf *thread;
+	bool table_names; /* its raw events have fields: see WANT_BARE */
+	uint64_t records; /* records read but not yet counted */
 };
 
 static void count_records(struct ht_state *st, struct fast_class *f)
@@ -51,6 +52,8 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 	f->table_names = st->raw && c->cls->table_names;
 	if (plan->label != HT_NO_LEAF)
 		f->label = &plan->leaves[plan->label];
+	if (plan->thread != HT_NO_LEAF)
+		f->thread = &plan->leaves[plan->thread];
 	if (f->duration != HT_NO_LEAF) {
 		const struct ht_leaf *const l = &plan->leaves[f->duration];
 		if (l->value != VALUE_U64)
@@ -86,12 +89,8 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
                                                             struct batch *b, const struct record *rec,
                                                             struct slice name)
 {
-	const struct ht_plan *const plan = f->c->plan;
-	uint64_t thread = 0;
-
 	st->starts[0] = rec->p + HT_HEAD_SIZE;
-	if (plan->thread != HT_NO_LEAF)
-		thread = ht_leaf_integer(st, &plan->leaves[plan->thread]);
+	const uint64_t thread = f->thread != NULL ? ht_leaf_integer(st, f->thread) : 0;
 	const struct track *const track = ht_track_of(st, thread, rec);
 	if (track == NULL) {
 		st->r->no_memory = true;
@@ -113,7 +112,8 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
 	if (f->table_names) {
 		st->c = f->c;
 		st->id = load_u64(rec->p + ht_event_id_at(st->wire), st->big);
-		ht_fields(st->r, rec, b, e);
+		const struct record copy = *rec;
+		ht_fields(st->r, &copy, b, e);
 	}
 	return b->n < b->cap && b->nfields < READER_BATCH_FIELDS;
 }

@@ -354,7 +354,10 @@ static inline const struct track *ht_track_of(struct ht_state *st, uint64_t id, 
 {
 	const struct ht_tracks *const all = &st->tracks;
 
-	return all->last != NULL && all->last_id == id ? all->last : ht_track_find(st, id, rec);
+	if (all->last != NULL && all->last_id == id)
+		return all->last;
+	const struct record copy = *rec; /* that of the caller stays in registers */
+	return ht_track_find(st, id, &copy);
 }
 
 /* See reader_ops.event. */
