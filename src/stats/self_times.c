@@ -195,47 +195,86 @@ static inline struct nested_span *close_nested(struct nested_span *top, uint64_t
 /* A walk over the spans and blocks of a track. */
 struct nesting {
 	struct nested_span *top;
+	uint64_t next;          /* start of the block to pass next; UINT64_MAX: none */
 	uint64_t block_end;     /* of the latest block */
 	uint32_t nblocks, left; /* numbers of passed blocks, and of blocks in left[] */
 };
 
+/* Returns the index of the first block that ends after this time. */
+static uint32_t find_block(const struct self_track *k, uint64_t time)
+{
+	uint32_t lo = 0, hi = k->nblocks;
+
+	if (hi == 0 || k->blocks[hi - 1].end <= time) /* usual in order of starts */
+		return hi;
+	while (lo < hi) {
+		const uint32_t mid = lo + (hi - lo) / 2;
+		if (k->blocks[mid].end > time)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
 #define INLINE static inline __attribute__((always_inline))
 
-/* Passes the blocks before x.  Returns false if a block is only partly inside a span. */
+/* Returns the i-th block in the direction of a walk. */
+INLINE const struct self_block *block_at(const struct self_track *k, uint32_t i, bool backwards)
+{
+	return &k->blocks[backwards ? k->nblocks - 1 - i : i];
+}
+
+INLINE void find_next(struct nesting *w, const struct self_track *k, bool backwards)
+{
+	w->next = UINT64_MAX;
+	if (w->nblocks < k->nblocks) {
+		const struct self_block *const g = block_at(k, w->nblocks, backwards);
+		w->next = item_of(g->start, g->end, SELF_NOBODY, backwards).start;
+	}
+}
+
+/* Passes the blocks before x; NULL: after the last span, those inside spans, and in order of time all.
+ * Returns false if a block is only partly inside a span. */
 INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct self_track *k,
                         const struct self_item *x, bool backwards)
 {
-	for (; w->nblocks < k->nblocks; w->nblocks++) {
-		const struct self_block *const g =
-		    &k->blocks[backwards ? k->nblocks - 1 - w->nblocks : w->nblocks];
+	while (x != NULL ? w->next <= x->start : w->nblocks < k->nblocks) {
+		const struct self_block *const g = block_at(k, w->nblocks, backwards);
 		const struct self_item y = item_of(g->start, g->end, SELF_NOBODY, backwards);
-		if (comes_first(x, &y))
+		if (x != NULL && comes_first(x, &y))
 			return true;
 		w->top = close_nested(w->top, y.start);
+		if (x == NULL && backwards && w->top == t->nest + AROUND - 1)
+			return true;
 		if (w->top->end < y.end)
 			return false;
 		t->self[(uint32_t)w->top->what] -= g->covered;
 		w->block_end = y.end;
 		if ((w->top->what & KEPT) != 0)
 			t->left[w->left++] = *g;
+		w->nblocks++;
+		find_next(w, k, backwards);
 	}
 	return true;
 }
 
-/* Sets self[] of all spans if they and the blocks nest, and lists in left[] the blocks that remain when spans
- * that end by `time` are dropped (time 0: none).  Returns false if two overlap in part, or a span is
- * inside a block.  Inlined twice, with a constant direction. */
+/* Sets self[] of all spans if they and the blocks nest.  When spans that end by `time` are dropped (time 0:
+ * none), the first *rest blocks remain, which are before all spans, and the *nleft ones that left[] gets.
+ * Returns false if two overlap in part, or a span is inside a block.  Inlined twice, with a constant
+ * direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
-                       uint32_t *nleft)
+                       uint32_t *rest, uint32_t *nleft)
 {
 	const struct self_span *const spans = k->spans;
 	uint64_t *const self = t->self;
-	const uint32_t n = k->n;
-	struct nesting w = { .top = t->nest + AROUND - 1 };
+	const uint32_t n = k->n, before = backwards ? 0 : find_block(k, spans[0].start);
+	struct nesting w = { .top = t->nest + AROUND - 1, .nblocks = before };
 
 	for (uint32_t i = 0; i < AROUND; i++)
 		t->nest[i] = (struct nested_span){ UINT64_MAX, KEPT | n };
 	self[n] = 0; /* not used */
+	find_next(&w, k, backwards);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t at = backwards ? n - 1 - i : i;
 		const struct self_span *const s = &spans[at];
@@ -252,10 +291,24 @@ INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_
 			t->left[w.left++] = (struct self_block){ s->start, s->end, ns };
 		*++w.top = (struct nested_span){ x.end, kept | at };
 	}
-	const struct self_item end = { .start = UINT64_MAX };
-	const bool nests = nest_blocks(&w, t, k, &end, backwards);
+	if (!nest_blocks(&w, t, k, NULL, backwards))
+		return false;
+	*rest = backwards ? k->nblocks - w.nblocks : before;
 	*nleft = w.left;
-	return nests;
+	return true;
+}
+
+/* Not inlined, so that their variables have registers. */
+static __attribute__((noinline)) bool nest_forwards(struct self_times *t, const struct self_track *k,
+                                                    uint64_t time, uint32_t *rest, uint32_t *nleft)
+{
+	return nest_spans(t, k, time, false, rest, nleft);
+}
+
+static __attribute__((noinline)) bool nest_backwards(struct self_times *t, const struct self_track *k,
+                                                     uint64_t time, uint32_t *rest, uint32_t *nleft)
+{
+	return nest_spans(t, k, time, true, rest, nleft);
 }
 
 /* ---- covered time ---- */
@@ -297,13 +350,12 @@ static inline struct self_name *name_of(struct self_times *t, uint32_t who)
 }
 
 /* Returns the piece of a name and track, or NULL. */
-static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
+static struct self_piece *piece_of(struct self_times *t, struct self_name *name, uint32_t track, uint32_t who,
+                                   bool make)
 {
-	struct self_name *const name = &t->names[who];
-	const uint64_t key = (uint64_t)track << 32 | who;
-
 	if (name->piece != 0 && name->piece_track == track)
 		return &t->pieces[name->piece - 1];
+	const uint64_t key = (uint64_t)track << 32 | who;
 	uint32_t at = table64_get(&t->piece_of, key);
 	if (at == TABLE_NONE) {
 		if (!make || t->npieces == SELF_PIECES)
@@ -321,13 +373,11 @@ static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_
 	return &t->pieces[at];
 }
 
-/* Handles a span that may contain dropped spans of its name: these were counted as outermost, but are
- * recursive. */
+/* Handles a span that overlaps dropped spans of its name: these were counted as outermost, but are recursive
+ * if it contains them. */
 static void uncount_inner(struct self_times *t, struct self_name *name, struct self_stretch *p,
                           const struct self_span *s)
 {
-	if (p->count == 0 || s->start >= p->end)
-		return;
 	if (s->start > p->start || s->end < p->end) {
 		t->inexact++; /* partial overlap: positions in the stretch are unknown */
 		return;
@@ -337,30 +387,31 @@ static void uncount_inner(struct self_times *t, struct self_name *name, struct s
 	p->count = 0;
 }
 
-static void extend(struct self_stretch *p, const struct self_stretch *by)
+static inline void extend(struct self_stretch *p, struct self_stretch by)
 {
 	if (p->count == 0) {
-		*p = *by;
+		*p = by;
 		return;
 	}
-	p->start = by->start < p->start ? by->start : p->start;
-	p->end = by->end > p->end ? by->end : p->end;
-	p->ns += by->ns;
-	p->count += by->count;
+	p->start = by.start < p->start ? by.start : p->start;
+	p->end = by.end > p->end ? by.end : p->end;
+	p->ns += by.ns;
+	p->count += by.count;
 }
 
 /* Adds a span to the dropped spans of its name and track; ns: its time outside of other spans of the name. */
-static void count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p,
-                           const struct self_span *s, uint64_t ns)
+static inline void count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p,
+                                  const struct self_span *s, uint64_t ns)
 {
 	if (p->look != t->look) {
 		if (p->now.count > 0)
-			extend(&p->before, &p->now);
+			extend(&p->before, p->now);
 		p->now.count = 0;
 		p->look = t->look;
 	}
-	uncount_inner(t, name, &p->before, s);
-	extend(&p->now, &(struct self_stretch){ s->start, s->end, ns, 1 });
+	if (p->before.count > 0 && s->start < p->before.end)
+		uncount_inner(t, name, &p->before, s);
+	extend(&p->now, (struct self_stretch){ s->start, s->end, ns, 1 });
 }
 
 /* Counts the spans that end by `time`, with their self[]. */
@@ -401,7 +452,7 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 		name->recursive += ns == 0;
 		if (!pieces || ns == 0 || who == SELF_OTHER)
 			continue;
-		struct self_piece *const p = piece_of(t, track, who, drops);
+		struct self_piece *const p = piece_of(t, name, track, who, drops);
 		if (p != NULL)
 			count_in_piece(t, name, p, s, ns);
 	}
@@ -485,19 +536,10 @@ static void merge_blocks(struct self_track *k, const uint64_t *starts, uint32_t 
 /* Returns true if a span starts inside a block that is not fully covered. */
 static bool is_cut(const struct self_track *k, const struct self_span *s)
 {
-	uint32_t lo = 0, hi = k->nblocks;
+	const uint32_t i = find_block(k, s->start);
 
-	if (hi == 0 || s->start >= k->blocks[hi - 1].end)
-		return false;
-	while (lo < hi) { /* first block that ends after the start of s */
-		const uint32_t mid = lo + (hi - lo) / 2;
-		if (k->blocks[mid].end > s->start)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo < k->nblocks && k->blocks[lo].start < s->start &&
-	       k->blocks[lo].covered < k->blocks[lo].end - k->blocks[lo].start;
+	return i < k->nblocks && k->blocks[i].start < s->start &&
+	       k->blocks[i].covered < k->blocks[i].end - k->blocks[i].start;
 }
 
 /* Returns the time by which all but about `keep` spans have ended. */
@@ -538,16 +580,18 @@ static void remove_ended(struct self_track *k, uint64_t time)
 	k->n = n;
 }
 
-/* Replaces the blocks of a track by the n in left[]. */
-static bool take_left(struct self_times *t, struct self_track *k, uint32_t n, bool backwards)
+/* Replaces the blocks of a track after the first `rest` ones by the n in left[]. */
+static bool take_left(struct self_times *t, struct self_track *k, uint32_t rest, uint32_t n, bool backwards)
 {
-	if (!reserve(&k->blocks, &k->blocks_cap, n, sizeof *k->blocks)) {
+	if (!reserve(&k->blocks, &k->blocks_cap, rest + n, sizeof *k->blocks)) {
 		t->failed = true;
 		return false;
 	}
+	struct self_block *const to = k->blocks + rest;
+	const struct self_block *const left = t->left;
 	for (uint32_t i = 0; i < n; i++)
-		k->blocks[i] = t->left[backwards ? n - 1 - i : i];
-	k->nblocks = n;
+		to[i] = left[backwards ? n - 1 - i : i];
+	k->nblocks = rest + n;
 	return true;
 }
 
@@ -600,7 +644,7 @@ static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t ke
 static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 {
 	struct self_track *const k = &t->tracks[track];
-	uint32_t nleft;
+	uint32_t rest, nleft;
 
 	if (k->n == 0)
 		return;
@@ -622,8 +666,8 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		time = UINT64_MAX;
 		t->inexact += k->n - nended;
 	}
-	const bool nests = backwards ? nest_spans(t, k, last ? 0 : time, true, &nleft)
-	                             : nest_spans(t, k, last ? 0 : time, false, &nleft);
+	const bool nests = backwards ? nest_backwards(t, k, last ? 0 : time, &rest, &nleft)
+	                             : nest_forwards(t, k, last ? 0 : time, &rest, &nleft);
 	if (!nests) {
 		if (!reserve(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items)) {
 			t->failed = true;
@@ -638,7 +682,7 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 	count_ended(t, track, backwards, time, !last);
 	if (last) {
 		k->n = 0;
-	} else if (nests ? take_left(t, k, nleft, backwards) : block_ended(t, k, time)) {
+	} else if (nests ? take_left(t, k, rest, nleft, backwards) : block_ended(t, k, time)) {
 		remove_ended(k, time);
 		bound_blocks(t, k, keep);
 	}
