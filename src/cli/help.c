@@ -7,9 +7,9 @@
 
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "cli/reports.h"
 #include "format/registry.h"
 #include "output/text_visible.h"
+#include "report/report.h"
 
 bool options_has_common(const struct command *cmd, enum common which)
 {

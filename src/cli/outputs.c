@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/match.h"
 #include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"

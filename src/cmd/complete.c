@@ -16,7 +16,6 @@
 
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "cli/say.h"
 #include "format/registry.h"
 #include "run/engine_losses.h"
 #include "vocab/vocab.h"

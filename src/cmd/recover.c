@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/table.h"
-#include "check/rules.h"
 #include "cli/names.h"
 #include "cli/outputs.h"
 #include "cli/say.h"

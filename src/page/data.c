@@ -18,11 +18,9 @@
 #include "page/page.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "json/out.h"
-#include "output/text_json.h"
 
 #define MAX_TRACKS 300U
 #define MAX_BINS 400000U

@@ -12,7 +12,6 @@
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "format/ledger.h"
-#include "model/event_traits.h"
 #include "model/trace_origin.h"
 #include "output/columns.h"
 #include "output/text_json.h"

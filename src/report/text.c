@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rules.h"
 #include "report/parts.h"
 
 static const char *const level_colors[LEVEL_COUNT] = {

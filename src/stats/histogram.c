@@ -1,5 +1,5 @@
 /* Histogram of durations with logarithmic buckets, and its percentiles. */
-#include "stats/stats.h"
+#include "stats/parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

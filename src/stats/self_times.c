@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "stats/stats.h"
+#include "stats/parts.h"
 
 /* ---- self times ---- */
 

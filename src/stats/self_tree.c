@@ -1,10 +1,10 @@
 /* Self times of spans with any overlaps (parts.h): a walk over a segment tree of times for each span, in
  * O(log n), for tracks on which too many spans overlap in part. */
+#include "stats/parts.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
-
-#include "stats/stats.h"
 
 /* Segment tree beats (range chmin). */
 struct node {

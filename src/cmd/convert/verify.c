@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "check/rules.h"
 #include "format/registry.h"
 #include "cmd/convert/convert.h"
 #include "cmd/events/event_text.h"

@@ -1,12 +1,12 @@
-#include "base/numbers.h"
+/* Events, values and fields as text for people, and as members of JSON. */
 #include "cmd/events/event_text.h"
 
+#include "base/numbers.h"
 #include "model/event.h"
 #include "model/event_traits.h"
 #include "out/kind.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
-#include <inttypes.h>
 
 /* ---- values for people ---- */
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/match.h"
 #include "model/event_traits.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"

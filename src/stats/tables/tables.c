@@ -1,7 +1,6 @@
 /* The further tables of `stats`, one after the other, and their cells as text, Markdown, HTML,
  * CSV and JSON. */
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
