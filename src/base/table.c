@@ -77,6 +77,21 @@ bool table64_put(struct table64 *t, uint64_t key, uint32_t value)
 	return true;
 }
 
+uint32_t table64_element(struct table64 *t, uint64_t key, void *list, uint32_t *n, uint32_t *cap, size_t size,
+                         uint32_t max)
+{
+	const uint32_t known = table64_get(t, key);
+	char *first;
+
+	if (known != TABLE_NONE || *n >= max)
+		return known;
+	if (!array_reserve(list, *n, cap, size) || !table64_put(t, key, *n))
+		return TABLE_FAILED;
+	memcpy(&first, list, sizeof first);
+	memset(first + *n * size, 0, size);
+	return (*n)++;
+}
+
 void table64_free(struct table64 *t)
 {
 	free(t->slots);

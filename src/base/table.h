@@ -37,6 +37,14 @@ uint32_t table64_get(const struct table64 *t, uint64_t key);
 
 /* Sets or replaces; `value` is not TABLE_NONE.  Changes nothing on OOM. */
 bool table64_put(struct table64 *t, uint64_t key, uint32_t value);
+
+#define TABLE_FAILED (UINT32_MAX - 1)
+
+/* Returns the index of a key's element in a list, whose indices are the values of the table.  A new key
+ * appends an element of zeros.  TABLE_NONE: the key is new, and the list has `max` elements; TABLE_FAILED:
+ * OOM, nothing changed.  list: see array_reserve(). */
+uint32_t table64_element(struct table64 *t, uint64_t key, void *list, uint32_t *n, uint32_t *cap, size_t size,
+                         uint32_t max);
 void table64_free(struct table64 *t);
 
 struct tabletext_slot {

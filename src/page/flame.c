@@ -21,24 +21,18 @@ const struct page_sampled page_sampled[PAGE_FLAMES] = {
 
 uint32_t flame_node(struct page *p, struct page_flame *f, uint32_t parent, uint32_t name)
 {
-	const uint64_t key = (uint64_t)parent << 32 | name;
-	const uint32_t i = table64_get(&f->node_of, key);
+	const uint32_t max = f->nodes[parent].depth == PAGE_DEPTH ? 0 : PAGE_NODES;
+	const uint32_t i = table64_element(&f->node_of, (uint64_t)parent << 32 | name, &f->nodes, &f->nnodes,
+	                                   &f->nodes_cap, sizeof *f->nodes, max);
 
-	if (i != TABLE_NONE)
-		return i;
-	if (f->nodes[parent].depth == PAGE_DEPTH || f->nnodes == PAGE_NODES) {
-		f->full |= f->nnodes == PAGE_NODES;
+	f->full |= i == TABLE_NONE && f->nnodes == PAGE_NODES;
+	p->no_memory |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return parent;
-	}
-	if (!array_reserve(&f->nodes, f->nnodes, &f->nodes_cap, sizeof *f->nodes) ||
-	    !table64_put(&f->node_of, key, f->nnodes)) {
-		p->no_memory = true;
-		return parent;
-	}
-	f->nodes[f->nnodes] = (struct page_node){ .parent = parent,
-		                                  .name = name,
-		                                  .depth = (uint16_t)(f->nodes[parent].depth + 1) };
-	return f->nnodes++;
+	f->nodes[i].parent = parent;
+	f->nodes[i].name = name;
+	f->nodes[i].depth = (uint16_t)(f->nodes[parent].depth + 1);
+	return i;
 }
 
 bool flame_sample(struct page *p, const struct batch *b, const struct event *e)

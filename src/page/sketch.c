@@ -286,20 +286,15 @@ static struct page_series *find_series(struct page *p, const struct event *e, st
 		return NULL;
 	/* Names are below 2^16, tracks below 2^32: the key is exact. */
 	const uint64_t key = (uint64_t)name << 48 | (uint64_t)f << 32 | e->track->index;
-	uint32_t i = table64_get(&p->series_of, key);
-	if (i != TABLE_NONE)
-		return &p->series[i];
-	if (p->nseries == PAGE_SERIES)
+	const uint32_t i = table64_element(&p->series_of, key, &p->series, &p->nseries, &p->series_cap,
+	                                   sizeof *p->series, PAGE_SERIES);
+	p->no_memory |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return NULL;
-	i = p->nseries;
-	if (!array_reserve(&p->series, i, &p->series_cap, sizeof *p->series) ||
-	    !table64_put(&p->series_of, key, i)) {
-		p->no_memory = true;
-		return NULL;
-	}
-	p->series[p->nseries++] = (struct page_series){
-		.name = name, .field = f, .track = e->track, .min = INFINITY, .max = -INFINITY
-	};
+	if (p->series[i].track == NULL) /* a new one */
+		p->series[i] = (struct page_series){
+			.name = name, .field = f, .track = e->track, .min = INFINITY, .max = -INFINITY
+		};
 	return &p->series[i];
 }
 
@@ -346,19 +341,15 @@ bool sketch_counters(struct page *p, const struct batch *b, const struct event *
 static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, uint64_t ns)
 {
 	const uint64_t key = (uint64_t)name << 32 | track;
-	uint32_t i = table64_get(&p->cell_of[which], key);
+	const uint32_t i = table64_element(&p->cell_of[which], key, &p->cells[which], &p->ncells[which],
+	                                   &p->cells_cap[which], sizeof(struct page_cell), PAGE_CELLS);
 
-	if (i == TABLE_NONE) {
-		i = p->ncells[which];
-		if (i == PAGE_CELLS)
-			return true; /* further pairs of name and track are not shown */
-		if (!array_reserve(&p->cells[which], i, &p->cells_cap[which], sizeof(struct page_cell)) ||
-		    !table64_put(&p->cell_of[which], key, i))
-			return false;
-		p->cells[which][i] = (struct page_cell){ .name = name, .track = track };
-		p->ncells[which]++;
-	}
-	page_add_saturating(&p->cells[which][i].ns, ns);
+	if (i >= TABLE_FAILED)
+		return i == TABLE_NONE; /* further pairs of name and track are not shown */
+	struct page_cell *const cell = &p->cells[which][i];
+	cell->name = name;
+	cell->track = track;
+	page_add_saturating(&cell->ns, ns);
 	return true;
 }
 

@@ -656,7 +656,6 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 	struct json_walk w = walk(r, input, JSON_OBJECT);
 	struct stats *const s = r->s;
 	bool ok = true, has_full = false;
-	uint64_t last;
 
 	while (ok && w.p != NULL && json_walk_next(&w)) {
 		if (w.value.kind == JSON_NULL)
@@ -702,10 +701,9 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 	}
 	if (!ok || !walked(r, &w, input))
 		return false;
-	last = s->last_ns;
 	if (!has_full)
 		return fail(r, input->p, "the input has no \"full\": it was written without --full");
-	return s->events == 0 || s->first_ns <= last ||
+	return s->events == 0 || s->first_ns <= s->last_ns ||
 	       fail(r, input->p, "its last time is before the first");
 }
 

@@ -356,18 +356,11 @@ static struct self_piece *piece_of(struct self_times *t, struct self_name *name,
 	if (name->piece != 0 && name->piece_track == track)
 		return &t->pieces[name->piece - 1];
 	const uint64_t key = (uint64_t)track << 32 | who;
-	uint32_t at = table64_get(&t->piece_of, key);
-	if (at == TABLE_NONE) {
-		if (!make || t->npieces == SELF_PIECES)
-			return NULL;
-		at = t->npieces;
-		if (!array_reserve(&t->pieces, at, &t->pieces_cap, sizeof *t->pieces) ||
-		    !table64_put(&t->piece_of, key, at)) {
-			t->failed = true;
-			return NULL;
-		}
-		t->pieces[t->npieces++] = (struct self_piece){ .look = 0 };
-	}
+	const uint32_t at = table64_element(&t->piece_of, key, &t->pieces, &t->npieces, &t->pieces_cap,
+	                                    sizeof *t->pieces, make ? SELF_PIECES : 0);
+	t->failed |= at == TABLE_FAILED;
+	if (at >= TABLE_FAILED)
+		return NULL;
 	name->piece = at + 1;
 	name->piece_track = track;
 	return &t->pieces[at];

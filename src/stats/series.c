@@ -136,19 +136,13 @@ static struct series_state *state_of(struct series_set *set, uint32_t number, ui
 	*known = true;
 	if (s->state != 0 && s->state_track == track)
 		return &set->states[s->state - 1];
-	uint32_t at = table64_get(&set->state_of, key);
-	if (at == TABLE_NONE) {
-		*known = false;
-		at = set->nstates;
-		if (at == SERIES_STATES)
-			return NULL;
-		if (!array_reserve(&set->states, at, &set->states_cap, sizeof *set->states) ||
-		    !table64_put(&set->state_of, key, at)) {
-			set->failed = true;
-			return NULL;
-		}
-		set->nstates++;
-	}
+	const uint32_t before = set->nstates;
+	const uint32_t at = table64_element(&set->state_of, key, &set->states, &set->nstates,
+	                                    &set->states_cap, sizeof *set->states, SERIES_STATES);
+	set->failed |= at == TABLE_FAILED;
+	if (at >= TABLE_FAILED)
+		return NULL;
+	*known = at < before;
 	s->state = at + 1;
 	s->state_track = track;
 	return &set->states[at];

@@ -62,21 +62,16 @@ static struct every_row *row_at(struct every_table *v, uint32_t who, uint64_t in
 	if (v->last < v->nrows && v->rows[v->last].who == who && v->rows[v->last].interval == interval)
 		return &v->rows[v->last];
 	const uint64_t key = (uint64_t)who << 32 | interval;
-	uint32_t at = table64_get(&v->row_of, key);
-	if (at == TABLE_NONE) {
-		at = v->nrows;
-		if (at == EVERY_ROWS) {
-			v->refused = EVERY_TOO_MANY;
-			return NULL;
-		}
-		if (!array_reserve(&v->rows, at, &v->rows_cap, sizeof *v->rows) ||
-		    !table64_put(&v->row_of, key, at)) {
-			v->no_memory = true;
-			return NULL;
-		}
-		v->rows[v->nrows++] = (struct every_row){ .who = who, .interval = (uint32_t)interval };
-	}
+	const uint32_t at =
+	    table64_element(&v->row_of, key, &v->rows, &v->nrows, &v->rows_cap, sizeof *v->rows, EVERY_ROWS);
+	if (at == TABLE_NONE)
+		v->refused = EVERY_TOO_MANY;
+	v->no_memory |= at == TABLE_FAILED;
+	if (at >= TABLE_FAILED)
+		return NULL;
 	v->last = at;
+	v->rows[at].who = who;
+	v->rows[at].interval = (uint32_t)interval;
 	return &v->rows[at];
 }
 

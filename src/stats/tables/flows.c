@@ -44,16 +44,16 @@ static struct flow_pair *find_pair(struct flow_table *f, uint32_t leaving, uint3
 	if (f->last < f->npairs && f->pairs[f->last].leaving == leaving &&
 	    f->pairs[f->last].arriving == arriving)
 		return &f->pairs[f->last];
-	uint32_t at = table64_get(&f->pair_of, key);
-	if (at != TABLE_NONE)
-		return &f->pairs[f->last = at];
-	if (f->npairs >= NAMES_MAX && (leaving != NAMES_OTHER || arriving != NAMES_OTHER))
+	const bool others = leaving == NAMES_OTHER && arriving == NAMES_OTHER;
+	const uint32_t at = table64_element(&f->pair_of, key, &f->pairs, &f->npairs, &f->pairs_cap,
+	                                    sizeof *f->pairs, NAMES_MAX + others);
+	if (at == TABLE_NONE)
 		return find_pair(f, NAMES_OTHER, NAMES_OTHER);
-	at = f->npairs;
-	if (!array_reserve(&f->pairs, at, &f->pairs_cap, sizeof *f->pairs) ||
-	    !table64_put(&f->pair_of, key, at))
+	if (at == TABLE_FAILED)
 		return NULL;
-	f->pairs[f->npairs++] = (struct flow_pair){ .leaving = leaving, .arriving = arriving };
+	f->last = at;
+	f->pairs[at].leaving = leaving;
+	f->pairs[at].arriving = arriving;
 	return &f->pairs[at];
 }
 

@@ -56,21 +56,18 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 	if (name == NAMES_OTHER)
 		return true;
 	const uint64_t key = (uint64_t)name << 32 | number;
-	uint32_t at = table64_get(&m->share_of, key);
-	if (at == TABLE_NONE) {
-		at = m->nshares;
-		if (at == IMBALANCE_SHARES) {
-			m->missed++;
-			return true;
-		}
-		if (!array_reserve(&m->shares, at, &m->shares_cap, sizeof *m->shares) ||
-		    !array_reach(&m->first, &m->nfirst, name, sizeof *m->first) ||
-		    !table64_put(&m->share_of, key, at))
-			return false;
-		m->shares[m->nshares++] = (struct unit_share){ .next = m->first[name], .unit = unit };
+	const uint32_t at = table64_element(&m->share_of, key, &m->shares, &m->nshares, &m->shares_cap,
+	                                    sizeof *m->shares, IMBALANCE_SHARES);
+	m->missed += at == TABLE_NONE;
+	if (at == TABLE_NONE)
+		return true;
+	if (at == TABLE_FAILED || !array_reach(&m->first, &m->nfirst, name, sizeof *m->first))
+		return false;
+	struct unit_share *const s = &m->shares[at];
+	if (s->unit == NULL) { /* a new one */
+		*s = (struct unit_share){ .next = m->first[name], .unit = unit };
 		m->first[name] = at + 1;
 	}
-	struct unit_share *const s = &m->shares[at];
 	s->count++;
 	s->last_ns = event_end(e) > s->last_ns ? event_end(e) : s->last_ns;
 	total_add(&s->sum, e->dur);

@@ -177,18 +177,13 @@ static bool add_inside(struct overlap_table *o, struct overlap_track *k, uint32_
 		return true;
 	const uint32_t outer = (uint32_t)around->what;
 	const uint64_t key = (uint64_t)outer << 32 | inner;
-	uint32_t at = table64_get(&o->inside_of, key);
-	if (at == TABLE_NONE) {
-		at = o->ninside;
-		if (at == NAMES_MAX) {
-			o->missed++;
-			return true;
-		}
-		if (!array_reserve(&o->inside, at, &o->inside_cap, sizeof *o->inside) ||
-		    !table64_put(&o->inside_of, key, at))
-			return false;
-		o->inside[o->ninside++] = (struct overlap_inside){ .outer = outer, .inner = inner };
-	}
+	const uint32_t at = table64_element(&o->inside_of, key, &o->inside, &o->ninside, &o->inside_cap,
+	                                    sizeof *o->inside, NAMES_MAX);
+	o->missed += at == TABLE_NONE;
+	if (at >= TABLE_FAILED)
+		return at == TABLE_NONE;
+	o->inside[at].outer = outer;
+	o->inside[at].inner = inner;
 	o->inside[at].count++;
 	return true;
 }
