@@ -9,9 +9,6 @@
 struct trace_slot;
 struct workers;
 
-/* Forms of a report, in the order of "text|json|csv|md". */
-enum report_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
-
 /*
  * A command that reports on each trace of its operands, in their order:
  *

@@ -449,7 +449,7 @@ static void put_report(struct compare *c, const struct change *change)
 	const struct change_view view = {
 		.change = change,
 		.paths = { c->paths, c->paths + c->nold },
-		.markdown = c->form == FORM_MARKDOWN,
+		.form = (enum report_form)c->form,
 		.width = c->form == FORM_MARKDOWN ? 0 : options_width(&r->options),
 		.top = c->max_rows > 0 ? (size_t)c->max_rows : STATS_TOP,
 	};

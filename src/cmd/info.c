@@ -400,11 +400,10 @@ static const struct cell_column table_columns[] = {
 
 static void begin_table(struct info_run *run)
 {
-	static const enum cell_form forms[] = { CELLS_TEXT, CELLS_JSON, CELLS_CSV, CELLS_MARKDOWN };
 	const bool has_path = run->form == FORM_CSV; /* CSV has the path in each row */
 
 	run->json_out = (struct json_out){ .t = &run->run.text };
-	run->cells = (struct cells){ .form = forms[run->form],
+	run->cells = (struct cells){ .form = (enum report_form)run->form,
 		                     .t = &run->run.text,
 		                     .width = options_width(&run->run.options),
 		                     .json = &run->json_out,

@@ -91,10 +91,11 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 	struct trace_run *const r = &s->run;
 	const struct stats_view view = {
 		.stats = stats,
+		.form = (enum report_form)s->form,
 		.classes = s->classes,
-		.markdown = s->form == FORM_MARKDOWN,
 		.full = s->full,
 		.width = options_width(&r->options),
+		.top = (size_t)s->max_rows,
 		.columns = &s->columns,
 	};
 	bool ok;
@@ -106,7 +107,7 @@ static void put_report(struct stats_run *s, const struct stats *stats)
 	else if (s->form == FORM_CSV)
 		ok = stats_csv_input(&r->text, &view, !r->any);
 	else
-		ok = stats_text(&r->text, &view, (size_t)s->max_rows);
+		ok = stats_text(&r->text, &view);
 
 	if (s->form == FORM_CSV && !r->options.quiet && stats->pool.coarse > 0) { /* CSV has no notes */
 		char title[48], note[HISTOGRAM_NOTE];

@@ -336,6 +336,27 @@ void columns_html(const struct columns *c, struct text *out, const char *title, 
 	text_str(out, "</tbody></table></div>\n");
 }
 
+void columns_end(struct columns *c, struct text *out, enum report_form form, const char *title, size_t rows,
+                 size_t shown, unsigned width)
+{
+	if (form == FORM_HTML) {
+		columns_html(c, out, title != NULL ? title : "table", rows, shown);
+	} else if (form == FORM_MARKDOWN) {
+		if (title != NULL)
+			text_printf(out, "#### %s\n\n", title);
+		columns_markdown(c, out);
+		text_char(out, '\n');
+	} else {
+		if (title != NULL)
+			text_printf(out, "\n%s\n", title);
+		columns_print(c, out, width);
+	}
+	if (shown < rows && form != FORM_HTML)
+		text_printf(out, form == FORM_MARKDOWN ? "... and %zu more\n\n" : "  ... and %zu more\n",
+		            rows - shown);
+	columns_free(c);
+}
+
 void columns_free(struct columns *c)
 {
 	text_free(&c->text);

@@ -11,6 +11,9 @@
 
 #define COLUMNS_MAX 20
 
+/* Forms of a report, those of commands in the order of "text|json|csv|md". */
+enum report_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_HTML };
+
 enum column_kind {
 	COLUMN_NUMBER, /* right-aligned; the others left-aligned */
 	COLUMN_WORD,   /* never shortened */
@@ -55,6 +58,11 @@ void columns_markdown(const struct columns *c, struct text *out);
 /* Appends an HTML table that scrolls, with its title; numbers have the class "n", names "t".  rows: number of
  * all rows; shown: number of rows in the table. */
 void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown);
+
+/* Ends a table of a report in text, Markdown or HTML: appends it below its title (NULL: none), and the number
+ * of rows that are not shown, and frees it.  rows: number of all rows, more than 0 but in HTML. */
+void columns_end(struct columns *c, struct text *out, enum report_form form, const char *title, size_t rows,
+                 size_t shown, unsigned width);
 
 void columns_free(struct columns *c);
 

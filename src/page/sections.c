@@ -284,7 +284,7 @@ static void put_picture(struct text *t, const char *id)
 
 static struct cells html_cells(struct text *t)
 {
-	return (struct cells){ .form = CELLS_HTML, .t = t, .max_rows = ROWS };
+	return (struct cells){ .form = FORM_HTML, .t = t, .max_rows = ROWS };
 }
 
 static bool put_timeline(struct text *t, const struct page_view *v)
@@ -376,13 +376,13 @@ static bool put_samples(struct text *t, const struct page_view *v, enum plan_sta
 static bool put_spans(struct text *t, const struct page_view *v)
 {
 	struct span_columns columns;
-	struct stats_view view = { .stats = v->stats, .html = true, .columns = &columns };
+	struct stats_view view = { .stats = v->stats, .form = FORM_HTML, .columns = &columns, .top = ROWS };
 
 	span_columns_init(&columns, NULL);
 	begin_section(t, "spans", "Spans, instants, counters");
 	put_picture(t, "spans-picture");
 	text_str(t, "<div id=\"spans-tables\">\n");
-	const bool ok = stats_text(t, &view, ROWS);
+	const bool ok = stats_text(t, &view);
 	text_str(t, "</div>\n");
 	if (v->page->nseries > 0)
 		put_picture(t, "counters-picture");
@@ -420,7 +420,7 @@ static bool put_change(struct text *t, const struct page_view *v)
 	const struct change_view view = { .change = v->change,
 		                          .paths = { v->old, v->new },
 		                          .traces = { v->nold, v->nnew },
-		                          .html = true,
+		                          .form = FORM_HTML,
 		                          .top = ROWS };
 
 	if (v->change == NULL)

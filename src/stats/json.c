@@ -341,7 +341,7 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 	    !put_tally(&o, "instants", v, &v->stats->instants) || !put_counters(&o, v))
 		return false;
 	if (v->stats->tables != NULL) {
-		struct cells c = { .form = CELLS_JSON, .t = t, .json = &o };
+		struct cells c = { .form = FORM_JSON, .t = t, .json = &o };
 		if (!stats_tables_put(v->stats, &c))
 			return false;
 	}

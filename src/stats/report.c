@@ -18,11 +18,11 @@ static void put_count(struct text *t, const char *before, uint64_t n, const char
 /* Appends a line, wrapped to the width of the report, and clears it. */
 static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
-	if (v->html) {
+	if (v->form == FORM_HTML) {
 		text_str(t, "<p>");
 		text_html(t, slice_of(line->p, line->n));
 		text_str(t, "</p>");
-	} else if (v->markdown) {
+	} else if (v->form == FORM_MARKDOWN) {
 		text_markdown(t, slice_of(line->p, line->n));
 		text_char(t, '\n'); /* a paragraph */
 	} else if (line->n > 0)
@@ -143,25 +143,17 @@ static void put_recursive(struct text *t, const struct stats_view *v, const stru
 	text_free(&line);
 }
 
-/* Prints the table, and the number of rows that are not shown. */
+static size_t count_shown(const struct stats_view *v, size_t rows)
+{
+	return v->top == 0 || rows < v->top ? rows : v->top;
+}
+
+/* Prints the table, unless it has no rows. */
 static void finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v,
                          size_t n, size_t shown)
 {
-	if (v->html) {
-		if (n > 0)
-			columns_html(c, t, title, n, shown);
-		n = shown;
-	} else if (n > 0 && v->markdown) {
-		text_printf(t, "#### %s\n\n", title);
-		columns_markdown(c, t);
-		text_char(t, '\n');
-	} else if (n > 0) {
-		text_printf(t, "\n%s\n", title);
-		columns_print(c, t, v->width);
-	}
-	if (shown < n)
-		text_printf(t, v->markdown ? "... and %zu more\n\n" : "  ... and %zu more\n", n - shown);
-	t->failed |= c->text.failed;
+	if (n > 0)
+		columns_end(c, t, v->form, title, n, shown, v->width);
 	columns_free(c);
 }
 
@@ -292,7 +284,7 @@ static void put_examples(struct text *t, const char *title, const struct stats_v
 }
 
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
-                      const struct span_table *table, bool waits, size_t top)
+                      const struct span_table *table, bool waits)
 {
 	const unsigned keys = stats_count_keys(v->stats);
 	struct column list[COLUMNS_MAX];
@@ -308,7 +300,7 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 	for (unsigned i = 0; i < v->columns->n; i++)
 		list[keys + i] =
 		    (struct column){ v->columns->list[i].head, COLUMN_NUMBER, 0, v->columns->list[i].drop };
-	const size_t shown = top == 0 || n < top ? n : top;
+	const size_t shown = count_shown(v, n);
 	c.without = columns_without(v, table, rows, shown);
 	for (size_t i = 0; i < shown; i++) {
 		for (unsigned k = 0; k < keys; k++)
@@ -331,7 +323,7 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 static const struct column count_columns[] = { { NULL, COLUMN_NUMBER, 0, 0 }, { NULL, COLUMN_NAME, 16, 0 } };
 
 static bool put_tally(struct text *t, const char *title, const struct stats_view *v,
-                      const struct tally *tally, size_t top)
+                      const struct tally *tally)
 {
 	const unsigned keys = tally->grouped != NULL ? v->stats->by.n : 1;
 	struct column list[GROUP_KEYS_MAX + 1] = { { "count", COLUMN_NUMBER, 0, 0 } };
@@ -342,9 +334,9 @@ static bool put_tally(struct text *t, const char *title, const struct stats_view
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
 	key_columns(list + 1, v->stats);
-	if (tally->grouped == NULL && !v->markdown && !v->html)
+	if (tally->grouped == NULL && v->form == FORM_TEXT)
 		c.list = count_columns;
-	const size_t shown = top == 0 || n < top ? n : top;
+	const size_t shown = count_shown(v, n);
 	for (size_t i = 0; i < shown; i++) {
 		columns_u64(&c, rows[i].count);
 		for (unsigned k = 0; k < keys; k++)
@@ -392,40 +384,40 @@ static void series_cells(struct columns *c, const struct counter_row *counter, c
 	number_cell(c, s->max);
 }
 
-static bool put_counters(struct text *t, const struct stats_view *v, size_t top)
+static bool put_counters(struct text *t, const struct stats_view *v)
 {
 	struct columns c = { .list = counter_columns,
 		             .n = sizeof counter_columns / sizeof *counter_columns,
 		             .indent = 2 };
 	struct counter_row *rows;
 	struct series_row *list;
-	size_t n, all = 0, shown = 0;
+	size_t n, all = 0;
 
 	if (!stats_counter_rows(v->stats, &rows, &n, &list))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k == 0 || k < rows[i].nseries; k++)
-			if (all++ < top || top == 0) {
+		for (size_t k = 0; k == 0 || k < rows[i].nseries; k++) {
+			all++;
+			if (count_shown(v, all) == all)
 				series_cells(&c, &rows[i], k < rows[i].nseries ? &rows[i].series[k] : NULL);
-				shown++;
-			}
+		}
 	free(rows);
 	free(list);
-	finish_table(t, "counters (mean*: over time)", &c, v, all, shown);
+	finish_table(t, "counters (mean*: over time)", &c, v, all, count_shown(v, all));
 	return !t->failed;
 }
 
-static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
+static bool put_classes(struct text *t, const struct stats_view *v)
 {
 	static const struct column heads[] = { { "records", COLUMN_NUMBER, 0, 0 },
 		                               { "class", COLUMN_NAME, 16, 0 } };
-	struct columns c = { .list = v->markdown || v->html ? heads : count_columns, .n = 2, .indent = 2 };
+	struct columns c = { .list = v->form == FORM_TEXT ? count_columns : heads, .n = 2, .indent = 2 };
 	struct class_row *rows;
 	size_t n;
 
 	if (!stats_class_rows(v->stats, &rows, &n))
 		return false;
-	const size_t shown = top == 0 || n < top ? n : top;
+	const size_t shown = count_shown(v, n);
 	for (size_t i = 0; i < shown; i++) {
 		columns_u64(&c, rows[i].records);
 		columns_name(&c, rows[i].name);
@@ -435,23 +427,20 @@ static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
 	return !t->failed;
 }
 
-bool stats_text(struct text *t, const struct stats_view *v, size_t top)
+bool stats_text(struct text *t, const struct stats_view *v)
 {
-	if (!v->html)
+	if (v->form != FORM_HTML)
 		put_head(t, v);
 	put_notes(t, v);
-	if (v->stats->tables != NULL && !v->html) {
-		struct cells c = { .form = v->markdown ? CELLS_MARKDOWN : CELLS_TEXT,
-			           .t = t,
-			           .width = v->width,
-			           .max_rows = top };
+	if (v->stats->tables != NULL && v->form != FORM_HTML) {
+		struct cells c = { .form = v->form, .t = t, .width = v->width, .max_rows = v->top };
 		return stats_tables_put(v->stats, &c);
 	}
-	return put_spans(t, "spans", v, &v->stats->spans, false, top) &&
-	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true, top)) &&
-	       put_spans(t, "async spans", v, &v->stats->async, false, top) &&
-	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
-	       (!v->classes || v->stats->origin.selected || put_classes(t, v, top)) && !t->failed;
+	return put_spans(t, "spans", v, &v->stats->spans, false) &&
+	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true)) &&
+	       put_spans(t, "async spans", v, &v->stats->async, false) &&
+	       put_tally(t, "instants", v, &v->stats->instants) && put_counters(t, v) &&
+	       (!v->classes || v->stats->origin.selected || put_classes(t, v)) && !t->failed;
 }
 
 /* ---- CSV ---- */
@@ -547,7 +536,7 @@ bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
 {
 	if (v->stats->tables != NULL) {
 		struct cells c = {
-			.form = CELLS_CSV, .t = t, .path = v->stats->origin.path, .with_heads = first
+			.form = FORM_CSV, .t = t, .path = v->stats->origin.path, .with_heads = first
 		};
 		return stats_tables_put(v->stats, &c);
 	}

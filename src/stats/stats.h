@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "model/batch.h"
 #include "model/trace_engine.h"
-#include "output/text_visible.h"
+#include "output/columns.h"
 #include "run/choose/select.h"
 #include "stats/parts.h"
 #include "stats/tables/longest.h"
@@ -556,11 +556,11 @@ void stats_thread_end(struct stats_thread *t);
 /* Statistics, after stats_end() and stats_describe(), and options of their report. */
 struct stats_view {
 	const struct stats *stats;
-	bool classes;   /* text also lists classes: of all records, so not with a selection */
-	bool markdown;  /* tables of Markdown */
-	bool html;      /* tables of HTML, without the head */
-	bool full;      /* JSON has all that stats_merge() needs */
-	unsigned width; /* max characters in a line of text; 0: unlimited */
+	enum report_form form; /* of stats_text(): HTML has no head */
+	bool classes;          /* text also lists classes: of all records, so not with a selection */
+	bool full;             /* JSON has all that stats_merge() needs */
+	unsigned width;        /* max characters in a line of text; 0: unlimited */
+	size_t top;            /* max rows of each table of text; 0: all */
 	const struct span_columns *columns;
 };
 
@@ -596,10 +596,10 @@ bool stats_read(struct stats_file *f);
 /* Returns true if a file begins like one of stats --format json; its first 64 bytes suffice. */
 bool stats_file_begins(struct slice start);
 
-/* Writes the report as text.  Names and categories are shortened to fit the width, and to at most 256 bytes.
- * top: max rows of each table; 0: all. */
-#define STATS_TOP 30
+/* Writes the report in text, Markdown or HTML.  Names and categories are shortened to fit the width, and to
+ * at most 256 bytes. */
+bool stats_text(struct text *t, const struct stats_view *v);
 
-bool stats_text(struct text *t, const struct stats_view *v, size_t top);
+#define STATS_TOP 30 /* rows of commands, unless they are given */
 
 #endif

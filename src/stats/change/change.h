@@ -158,9 +158,9 @@ struct change_view {
 	const struct change *change;
 	const char *const *paths[CHANGE_SIDES]; /* of the runs */
 	size_t traces[CHANGE_SIDES];            /* of a side whose only run is several traces; else 0 */
-	bool markdown, html;
-	unsigned width; /* of text; 0: unlimited */
-	size_t top;     /* rows of text; 0: all */
+	enum report_form form;                  /* of change_text() */
+	unsigned width;                         /* of text; 0: unlimited */
+	size_t top;                             /* rows of text; 0: all */
 };
 
 bool change_text(struct text *t, const struct change_view *v);

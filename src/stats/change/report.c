@@ -131,11 +131,11 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 /* A line; in Markdown a paragraph. */
 static void put_line(struct text *t, const struct change_view *v, struct text *line)
 {
-	if (v->html) {
+	if (v->form == FORM_HTML) {
 		text_str(t, "<p>");
 		text_html(t, slice_of(line->p, line->n));
 		text_str(t, "</p>");
-	} else if (v->markdown) {
+	} else if (v->form == FORM_MARKDOWN) {
 		text_str(t, t->n > 0 ? "\n" : "");
 		text_markdown(t, slice_of(line->p, line->n));
 	} else {
@@ -228,15 +228,16 @@ bool change_text(struct text *t, const struct change_view *v)
 	put_side(t, v, CHANGE_NEW);
 	put_summary(t, v);
 	text_char(t, '\n');
-	if (v->html)
+	const bool markdown = v->form == FORM_MARKDOWN;
+	if (v->form == FORM_HTML)
 		columns_html(&columns, t, "compared spans", c->n, shown);
-	else if (shown > 0 && v->markdown)
+	else if (shown > 0 && markdown)
 		columns_markdown(&columns, t);
 	else if (shown > 0)
 		columns_print(&columns, t, v->width);
-	if (shown < c->n && !v->html)
-		text_printf(t, v->markdown ? "\n... and %zu more\n" : "... and %zu more\n", c->n - shown);
-	if (shown > 0 && !v->markdown)
+	if (shown < c->n && v->form != FORM_HTML)
+		text_printf(t, markdown ? "\n... and %zu more\n" : "... and %zu more\n", c->n - shown);
+	if (shown > 0 && !markdown)
 		text_char(t, '\n');
 	put_what_noise_is(t, v);
 	t->failed |= columns.text.failed;

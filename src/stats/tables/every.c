@@ -323,7 +323,7 @@ static bool put_kind(const struct every_table *v, struct cells *c, const struct 
 	const size_t n = sort_rows(v, s, kind, rows);
 	bool used[SPAN_DECADES] = { false };
 
-	if (n == 0 && (kind != KIND_SPAN || c->form == CELLS_JSON))
+	if (n == 0 && (kind != KIND_SPAN || c->form == FORM_JSON))
 		return true;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < SPAN_DECADES; k++)
@@ -340,14 +340,14 @@ bool every_put(const struct every_table *v, struct cells *c, const struct stats 
 	struct sorted *const rows = malloc(((size_t)v->nrows + 1) * sizeof *rows);
 	bool ok = rows != NULL;
 
-	if (c->form == CELLS_JSON) {
+	if (c->form == FORM_JSON) {
 		json_out_space(c->json, "\n  ");
 		json_out_u64(c->json, "every_ns", v->every);
 		json_out_begin(c->json, "intervals", "[");
 	}
 	for (unsigned kind = KIND_SPAN; ok && kind <= KIND_COUNTER; kind++)
 		ok = put_kind(v, c, s, (enum kind)kind, rows, hist);
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		json_out_end(c->json, "]");
 	free(rows);
 	if (v->activity.missed > 0)

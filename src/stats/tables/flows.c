@@ -196,7 +196,7 @@ static void put_row(const struct flow_table *f, struct cells *c, const struct fl
 
 	cells_row(c);
 	for (unsigned i = 0; i < 4; i++)
-		if (c->form == CELLS_JSON && (i < 2 ? p->leaving : p->arriving) == FLOW_NONE)
+		if (c->form == FORM_JSON && (i < 2 ? p->leaving : p->arriving) == FLOW_NONE)
 			cells_none(c);
 		else
 			cells_name(c, row->texts[i]);
@@ -234,7 +234,7 @@ static void put_coverage(const struct flow_table *f, struct cells *c)
 	if (missed > 0)
 		cells_note(c, "not matched, as more than %d are open at a time: %" PRIu64 " ends",
 		           OPEN_ARROWS_MAX, missed);
-	if (c->form == CELLS_JSON) {
+	if (c->form == FORM_JSON) {
 		json_out_begin(c->json, "flow_ends", "{");
 		json_out_u64(c->json, "leaving", all[0]);
 		json_out_u64(c->json, "leaving_alone", alone[0]);

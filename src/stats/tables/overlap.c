@@ -316,7 +316,7 @@ static bool put_inside(struct overlap_table *o, struct cells *c)
 	}
 	const bool ok = cells_end(c);
 	cells_note(c, "long spans of A: %" PRIu64, o->nlong);
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		json_out_u64(c->json, "long_spans", o->nlong);
 	return ok;
 }
@@ -350,7 +350,7 @@ bool overlap_put(struct overlap_table *o, struct cells *c)
 	}
 	bool ok = cells_end(c);
 	note_unmet(o, c);
-	if (ok && o->asked.longer_given && c->form != CELLS_CSV)
+	if (ok && o->asked.longer_given && c->form != FORM_CSV)
 		ok = put_inside(o, c);
 	if (o->missed > 0)
 		cells_note(c, "not counted, as too many are open, or too many names: %" PRIu64, o->missed);

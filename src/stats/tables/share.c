@@ -257,14 +257,14 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 {
 	struct text line = { .p = NULL }, shown = { .p = NULL }, visible = { .p = NULL };
 
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		json_out_begin(c->json, "meanwhile", "[");
 	for (uint32_t at = 0; at + sizeof(struct share_name) <= i->fields; at += sizeof(struct share_name)) {
 		struct share_name n;
 		memcpy(&n, longest_fields(i).p + at, sizeof n);
 		const struct slice name =
 		    n.name == NAMES_MAX ? SLICE_LIT(NAMES_OTHER_TEXT) : names_text(&h->names, n.name);
-		if (c->form == CELLS_JSON) {
+		if (c->form == FORM_JSON) {
 			json_out_begin(c->json, NULL, "{");
 			json_out_slice(c->json, "name", name);
 			json_out_u64(c->json, "busy_ns", n.ns);
@@ -276,14 +276,14 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 		text_clear(&visible);
 		text_visible_ends(&visible, name.n > 0 ? name : SLICE_LIT("(no name)"), NAME_BYTES);
 		text_shorten(&shown, slice_of(visible.p, visible.n), 32);
-		if (c->form == CELLS_HTML)
+		if (c->form == FORM_HTML)
 			text_isolated(&line, slice_of(shown.p, shown.n));
 		else
 			text_add(&line, shown.p, shown.n);
 		text_char(&line, ' ');
 		text_time_short(&line, n.ns);
 	}
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		json_out_end(c->json, "]");
 	else
 		cells_visible(c, slice_of(line.p, line.n));
@@ -343,7 +343,7 @@ bool share_put(const struct share_table *h, struct cells *c)
 		put_time(c, whole - rows[i].busy - rows[i].waiting, whole, false);
 	}
 	bool ok = cells_end(c);
-	if (ok && h->gaps.limit > 0 && c->form != CELLS_CSV)
+	if (ok && h->gaps.limit > 0 && c->form != FORM_CSV)
 		ok = put_gaps(h, c, rows, n, &labels);
 	if (h->activity.missed > 0)
 		cells_note(c, "not in the busy time, as too many spans are open: %" PRIu64,

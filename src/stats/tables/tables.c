@@ -21,9 +21,9 @@ void cells_begin(struct cells *c, const char *title, const char *key, const stru
 		if (list[i].column.head != NULL)
 			c->heads[c->columns.n++] = list[i].column;
 	c->listed = key != NULL;
-	if (c->form == CELLS_JSON && key != NULL) {
+	if (c->form == FORM_JSON && key != NULL) {
 		json_out_begin_after(c->json, "\n  ", key, "[");
-	} else if (c->form == CELLS_CSV && c->with_heads) {
+	} else if (c->form == FORM_CSV && c->with_heads) {
 		text_str(c->t, "path");
 		for (unsigned i = 0; i < n; i++)
 			if (list[i].key != NULL) {
@@ -38,11 +38,11 @@ void cells_row(struct cells *c)
 	c->rows++;
 	c->at = 0;
 	c->shown = c->max_rows == 0 || c->rows <= c->max_rows;
-	if (c->form == CELLS_JSON) {
+	if (c->form == FORM_JSON) {
 		if (c->rows > 1)
 			json_out_end(c->json, "}");
 		json_out_begin_after(c->json, "\n   ", NULL, "{");
-	} else if (c->form == CELLS_CSV) {
+	} else if (c->form == FORM_CSV) {
 		if (c->rows > 1 || c->with_heads)
 			text_char(c->t, '\n');
 		text_csv_cell(c->t, c->path);
@@ -54,9 +54,9 @@ static bool next(struct cells *c)
 {
 	const struct cell_column *const column = &c->list[c->at++];
 
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		return column->key != NULL;
-	if (c->form != CELLS_CSV)
+	if (c->form != FORM_CSV)
 		return c->shown && column->column.head != NULL;
 	if (column->key != NULL)
 		text_char(c->t, ',');
@@ -72,9 +72,9 @@ void cells_name(struct cells *c, struct slice s)
 {
 	if (!next(c))
 		return;
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		json_out_slice(c->json, key_of(c), s);
-	else if (c->form == CELLS_CSV)
+	else if (c->form == FORM_CSV)
 		text_csv_cell(c->t, s);
 	else
 		columns_name(&c->columns, s);
@@ -92,9 +92,9 @@ void cells_count(struct cells *c, uint64_t v)
 {
 	if (!next(c))
 		return;
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		json_out_u64(c->json, key_of(c), v);
-	else if (c->form == CELLS_CSV)
+	else if (c->form == FORM_CSV)
 		text_u64(c->t, v);
 	else
 		columns_u64(&c->columns, v);
@@ -104,9 +104,9 @@ void cells_time(struct cells *c, unsigned __int128 ns)
 {
 	if (!next(c))
 		return;
-	if (c->form == CELLS_JSON)
+	if (c->form == FORM_JSON)
 		text_u128(json_out_value(c->json, key_of(c)), ns);
-	else if (c->form == CELLS_CSV)
+	else if (c->form == FORM_CSV)
 		text_u128(c->t, ns);
 	else
 		columns_time(&c->columns, ns);
@@ -116,9 +116,9 @@ void cells_at(struct cells *c, uint64_t ns)
 {
 	if (!next(c))
 		return;
-	if (c->form == CELLS_JSON) {
+	if (c->form == FORM_JSON) {
 		json_out_plain_ns(c->json, key_of(c), ns, c->zero_ns);
-	} else if (c->form == CELLS_CSV) {
+	} else if (c->form == FORM_CSV) {
 		text_ns_from(c->t, c->zero_ns, ns);
 	} else {
 		text_since(&c->columns.text, ns - c->first_ns);
@@ -130,9 +130,9 @@ void cells_share(struct cells *c, unsigned __int128 millionths)
 {
 	if (!next(c))
 		return;
-	if (c->form == CELLS_CSV) {
+	if (c->form == FORM_CSV) {
 		text_fraction(c->t, millionths);
-	} else if (c->form == CELLS_JSON) {
+	} else if (c->form == FORM_JSON) {
 		text_fraction(json_out_value(c->json, key_of(c)), millionths);
 	} else {
 		text_percent(&c->columns.text, millionths);
@@ -144,9 +144,9 @@ void cells_real(struct cells *c, double v)
 {
 	if (!next(c))
 		return;
-	if (c->form == CELLS_JSON) {
+	if (c->form == FORM_JSON) {
 		json_out_f64(c->json, key_of(c), v);
-	} else if (c->form == CELLS_CSV) {
+	} else if (c->form == FORM_CSV) {
 		(void)text_json_f64(c->t, v); /* finite */
 	} else {
 		text_six_digits(&c->columns.text, v);
@@ -156,7 +156,7 @@ void cells_real(struct cells *c, double v)
 
 void cells_none(struct cells *c)
 {
-	if (next(c) && c->form != CELLS_JSON && c->form != CELLS_CSV)
+	if (next(c) && c->form != FORM_JSON && c->form != FORM_CSV)
 		columns_str(&c->columns, "-");
 }
 
@@ -164,34 +164,21 @@ bool cells_end(struct cells *c)
 {
 	const size_t shown = c->max_rows == 0 || c->rows < c->max_rows ? c->rows : c->max_rows;
 
-	if (c->form == CELLS_JSON) {
+	if (c->form == FORM_JSON) {
 		if (c->rows > 0)
 			json_out_end(c->json, "}");
 		if (c->listed)
 			json_out_end(c->json, "]");
-	} else if (c->form == CELLS_CSV) {
+	} else if (c->form == FORM_CSV) {
 		if (c->rows > 0 || c->with_heads)
 			text_char(c->t, '\n');
 		c->with_heads = false;
-	} else if (c->form == CELLS_HTML) {
-		columns_html(&c->columns, c->t, c->title != NULL ? c->title : "table", c->rows, shown);
-	} else if (c->rows > 0 && c->form == CELLS_MARKDOWN) {
-		if (c->title != NULL)
-			text_printf(c->t, "#### %s\n\n", c->title);
-		columns_markdown(&c->columns, c->t);
-		text_char(c->t, '\n');
-	} else if (c->rows > 0) {
-		if (c->title != NULL)
-			text_printf(c->t, "\n%s\n", c->title);
-		columns_print(&c->columns, c->t, c->width);
+	} else if (c->rows > 0 || c->form == FORM_HTML) {
+		columns_end(&c->columns, c->t, c->form, c->title, c->rows, shown, c->width);
 	} else if (c->title != NULL) {
-		text_printf(c->t, c->form == CELLS_MARKDOWN ? "#### %s\n\nnone\n\n" : "\n%s\n  none\n",
+		text_printf(c->t, c->form == FORM_MARKDOWN ? "#### %s\n\nnone\n\n" : "\n%s\n  none\n",
 		            c->title);
 	}
-	if (shown < c->rows && c->form <= CELLS_MARKDOWN)
-		text_printf(c->t, c->form == CELLS_MARKDOWN ? "... and %zu more\n\n" : "  ... and %zu more\n",
-		            c->rows - shown);
-	c->t->failed |= c->columns.text.failed;
 	columns_free(&c->columns);
 	return !c->t->failed;
 }
@@ -201,20 +188,20 @@ void cells_note(struct cells *c, const char *fmt, ...)
 	char line[256];
 	va_list ap;
 
-	if (c->form > CELLS_HTML)
+	if (c->form == FORM_CSV || c->form == FORM_JSON)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
-	if (c->form == CELLS_HTML) {
+	if (c->form == FORM_HTML) {
 		text_str(c->t, "<p>");
 		text_html(c->t, slice_str(line));
 		text_str(c->t, "</p>\n");
 		return;
 	}
-	text_str(c->t, c->form == CELLS_MARKDOWN ? "" : "  ");
-	text_wrap(c->t, slice_str(line), 2, 4, c->form == CELLS_MARKDOWN ? 0 : c->width);
-	text_str(c->t, c->form == CELLS_MARKDOWN ? "\n\n" : "\n");
+	text_str(c->t, c->form == FORM_MARKDOWN ? "" : "  ");
+	text_wrap(c->t, slice_str(line), 2, 4, c->form == FORM_MARKDOWN ? 0 : c->width);
+	text_str(c->t, c->form == FORM_MARKDOWN ? "\n\n" : "\n");
 }
 
 void cells_bar(struct cells *c, double part)

@@ -13,22 +13,20 @@
  * are objects of a list, and cells without a value are left out.
  */
 
-enum cell_form { CELLS_TEXT, CELLS_MARKDOWN, CELLS_HTML, CELLS_CSV, CELLS_JSON };
-
 struct cell_column {
 	struct column column; /* of text; head NULL: not in text */
 	const char *key;      /* of JSON, and the head of CSV; times end in _ns */
 };
 
 struct cells {
-	enum cell_form form;
+	enum report_form form;
 	struct text *t;
 	struct slice path;
 	unsigned width;
 	size_t max_rows;       /* of text; 0: all */
 	uint64_t first_ns;     /* times of text are relative to it */
 	uint64_t zero_ns;      /* times of other forms are relative to it: trace.zero_ns */
-	struct json_out *json; /* of CELLS_JSON */
+	struct json_out *json; /* of FORM_JSON */
 	bool with_heads;       /* CSV begins with the names of the columns */
 	/* the table */
 	const char *title; /* NULL in the middle of a table */

@@ -19,7 +19,7 @@ static struct stats_view view_of(const char *path, uint64_t bytes, const struct 
 {
 	span_columns_init(columns, NULL);
 	stats_describe(stats, path, bytes, trace, NULL);
-	return (struct stats_view){ .stats = stats, .columns = columns };
+	return (struct stats_view){ .stats = stats, .columns = columns, .top = STATS_TOP };
 }
 
 /* A trace of two threads and three classes, two of which share a category. */
@@ -331,14 +331,15 @@ Test(stats, text)
 		    (uint64_t)i * 2000000, 1234567);
 	struct span_columns columns;
 	struct stats_view v = view_of("x", 5, &g.trace, &g.stats, &columns);
-	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
+	cr_assert(stats_end(&g.stats) && stats_text(&t, &v));
 	text_char(&t, 0);
 	cr_assert_not_null(strstr(t.p, "... and 10 more\n"));
 	cr_assert_not_null(strstr(t.p, "1.23 ms"));
 	cr_assert_null(strchr(t.p, 0x1b), "nothing of the trace reaches the terminal raw");
 	cr_assert_null(strstr(t.p, " \n"));
 	text_clear(&t);
-	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, 0));
+	v.top = 0;
+	cr_assert(stats_end(&g.stats) && stats_text(&t, &v));
 	text_char(&t, 0);
 	cr_assert_null(strstr(t.p, "more\n"));
 	text_free(&t);
@@ -358,13 +359,13 @@ Test(stats, tables_are_as_wide_as_the_terminal)
 	add(&g, PHASE_INSTANT, 0, slice_str(name), 1000, 0);
 	struct span_columns columns;
 	struct stats_view v = view_of("x", 5, &g.trace, &g.stats, &columns);
-	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
+	cr_assert(stats_end(&g.stats) && stats_text(&t, &v));
 	text_char(&t, 0);
 	const char *const whole = strstr(t.p, name);
 	cr_assert(whole != NULL && strstr(whole + 1, name) != NULL, "%s", t.p);
 	for (v.width = 60; v.width <= 130; v.width += 10) {
 		text_clear(&t);
-		cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
+		cr_assert(stats_end(&g.stats) && stats_text(&t, &v));
 		text_char(&t, 0);
 		for (const char *line = t.p; *line != 0; line += strcspn(line, "\n") + 1)
 			cr_expect_leq(strcspn(line, "\n"), v.width, "%s", t.p);
@@ -392,7 +393,7 @@ Test(stats, percentiles_show_the_digits_they_have)
 		add(&g, PHASE_SPAN, 1, SLICE_LIT("many"), i * 20000000, i == 0 ? 1 : 7654321);
 	struct span_columns columns;
 	struct stats_view v = view_of("x", 5, &g.trace, &g.stats, &columns);
-	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
+	cr_assert(stats_end(&g.stats) && stats_text(&t, &v));
 	text_char(&t, 0);
 	cr_assert_not_null(strstr(t.p, "1.23 ms  1.23 ms  1.23 ms  1.23 ms  1.23 ms\n"), "%s", t.p);
 	cr_assert_not_null(strstr(t.p, "7.63 ms  7.63 ms  7.63 ms  7.65 ms\n"), "%s", t.p);

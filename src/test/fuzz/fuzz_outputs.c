@@ -283,7 +283,7 @@ static bool counting_end(void *ctx, struct pipeline *f)
 		return false;
 	span_columns_init(&columns, NULL);
 	stats_describe(&c->stats, "memory", 1, pipeline_trace(f), NULL);
-	MUST(stats_text(&c->text, &view, 0), "no memory");
+	MUST(stats_text(&c->text, &view), "no memory");
 	text_clear(&c->text);
 	MUST(stats_csv_input(&c->text, &view, true), "no memory");
 	text_clear(&c->text);
