@@ -118,26 +118,20 @@ void page_begin(struct page *p, unsigned parts, unsigned side)
 /* *name: the index of a span's name, or PAGE_NAME_OTHER.  Returns false on OOM. */
 static bool name_of(struct page *p, const struct event *e, uint32_t *name)
 {
-	const struct stats_known key = stats_known_key(e->name, e->cls);
-	bool found;
-	struct stats_known *const k = stats_known_slot(p->known, &key, e->name, &found);
+	struct stats_lookup l;
 
-	if (found) {
-		*name = k->name;
-		return true;
+	if (!stats_known_find(p->known, e->name, e->cls, &l, name)) {
+		const struct slice category = event_category(e);
+		const uint32_t c =
+		    names_index(&p->categories, category.p != NULL ? category : SLICE_LIT(""), 0);
+		if (c == NAMES_FAILED)
+			return false;
+		*name = names_index(&p->names, e->name, c == NAMES_OTHER ? NAMES_MAX : c);
+		stats_known_keep(&l, &p->names, *name);
 	}
-	const struct slice category = event_category(e);
-	const uint32_t c = names_index(&p->categories, category.p != NULL ? category : SLICE_LIT(""), 0);
-	if (c == NAMES_FAILED)
-		return false;
-	*name = names_index(&p->names, e->name, c == NAMES_OTHER ? NAMES_MAX : c);
-	if (*name == NAMES_FAILED)
-		return false;
 	if (*name == NAMES_OTHER)
 		*name = PAGE_NAME_OTHER;
-	if (*name != PAGE_NAME_OTHER || (e->name.flags & SLICE_STAYS) != 0)
-		stats_known_set(k, key, &p->names, *name);
-	return true;
+	return *name != NAMES_FAILED;
 }
 
 /* Returns the open spans of a track; NULL: it has had no span yet. */

@@ -241,18 +241,14 @@ void groups_free(struct stats *s)
 
 static uint32_t text_value(struct group_values *v, struct slice text)
 {
-	const struct stats_known key = stats_known_key(text, NULL);
-	bool found;
-	struct stats_known *const k = stats_known_slot(v->known, &key, text, &found);
+	struct stats_lookup l;
+	uint32_t number;
 
-	if (found)
-		return k->name;
-	const uint32_t number = names_index(&v->texts, text, 0);
-	if (number == NAMES_OTHER)
-		return VALUE_OTHER;
-	if (number != NAMES_FAILED)
-		stats_known_set(k, key, &v->texts, number);
-	return number;
+	if (!stats_known_find(v->known, text, NULL, &l, &number)) {
+		number = names_index(&v->texts, text, 0);
+		stats_known_keep(&l, &v->texts, number);
+	}
+	return number == NAMES_OTHER ? VALUE_OTHER : number;
 }
 
 static uint32_t track_value(struct group_values *v, const struct track *k)

@@ -129,13 +129,15 @@ static bool class_category(struct stats *s, const struct class *cls, uint32_t *c
 	return true;
 }
 
-/* Finds the number of a span's name and category, ensures its group, and stores the number in the cache. */
+/* Finds the number of a span's name and category, ensures its group, and keeps the number in the cache. */
 static __attribute__((noinline)) bool find_span_name(struct stats *s, struct span_table *t,
-                                                     const struct event *e, struct stats_known *k,
-                                                     uint32_t *name)
+                                                     const struct event *e, uint32_t *name)
 {
+	struct stats_lookup l; /* again: that of the caller stays in registers */
 	uint32_t category;
 
+	if (stats_known_find(t->known, e->name, e->cls, &l, name))
+		return true;
 	if (!class_category(s, e->cls, &category))
 		return false;
 	*name = names_index(&t->names, e->name, category);
@@ -143,22 +145,16 @@ static __attribute__((noinline)) bool find_span_name(struct stats *s, struct spa
 		return false;
 	if (*name != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *name, sizeof *t->groups))
 		return false;
-	if (*name != NAMES_OTHER || (e->name.flags & SLICE_STAYS) != 0)
-		stats_known_set(k, stats_known_key(e->name, e->cls), &t->names, *name);
+	stats_known_keep(&l, &t->names, *name);
 	return true;
 }
 
-/* Like find_span_name(), with the cache. */
+/* Like find_span_name(), inline for names in the cache. */
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
-	const struct stats_known key = stats_known_key(e->name, e->cls);
-	bool found;
-	struct stats_known *const k = stats_known_slot(t->known, &key, e->name, &found);
+	struct stats_lookup l;
 
-	if (!found)
-		return find_span_name(s, t, e, k, name);
-	*name = k->name;
-	return true;
+	return stats_known_find(t->known, e->name, e->cls, &l, name) || find_span_name(s, t, e, name);
 }
 
 /* ---- one event ---- */
@@ -260,7 +256,9 @@ static inline bool add_span(struct stats *s, const struct batch *b, const struct
 
 static bool count_one(struct tally *t, uint32_t number)
 {
-	uint64_t *const count = groups_at(&t->counts, &t->cap, sizeof *count, number, &t->other);
+	uint64_t *const count = number < t->cap
+	                            ? &t->counts[number]
+	                            : groups_at(&t->counts, &t->cap, sizeof *count, number, &t->other);
 
 	if (count != NULL)
 		++*count;
@@ -270,21 +268,13 @@ static bool count_one(struct tally *t, uint32_t number)
 /* Counts a name.  *number: its number, or NAMES_OTHER. */
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
-	const struct stats_known key = stats_known_key(name, NULL);
-	bool found;
-	struct stats_known *const k = stats_known_slot(t->known, &key, name, &found);
+	struct stats_lookup l;
 
-	if (found) {
-		t->counts[k->name]++;
-		*number = k->name;
-		return true;
+	if (!stats_known_find(t->known, name, NULL, &l, number)) {
+		*number = names_index(&t->names, name, 0);
+		stats_known_keep(&l, &t->names, *number);
 	}
-	*number = names_index(&t->names, name, 0);
-	if (!count_one(t, *number))
-		return false;
-	if (*number != NAMES_OTHER)
-		stats_known_set(k, key, &t->names, *number);
-	return true;
+	return count_one(t, *number);
 }
 
 static bool see_track(struct stats *s, const struct track *track)

@@ -98,29 +98,42 @@ static inline bool stats_known_is(const struct stats_known *k, const struct stat
 	       (k->copy == NULL || memcmp(k->copy, name.p, name.n) == 0);
 }
 
-/* Returns the slot that has the text, else the slot to set: one of two that are beside each other. */
-static inline struct stats_known *stats_known_slot(struct stats_known *known, const struct stats_known *key,
-                                                   struct slice name, bool *found)
-{
-	const uint64_t mix = key->head ^ key->tail >> 3 ^ (uint64_t)(uintptr_t)key->cls << 16;
-	/* not linear: texts are at regular distances, which else share slots */
-	struct stats_known *k = &known[((mix ^ mix >> 7) * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+/* A name that is looked up in a cache: its key, and the slot that has it or is to have it. */
+struct stats_lookup {
+	struct stats_known key, *slot;
+};
 
-	*found = stats_known_is(k, key, name);
-	if (*found || k->size == 0)
-		return k;
-	k = &known[(k - known) ^ 1];
-	*found = stats_known_is(k, key, name);
-	return k;
+/* Gets the number of a name from a cache of STATS_KNOWN slots: it is in one of two slots beside each other.
+ * Returns false if it has none; then call stats_known_keep().  cls: the class on which the number depends, or
+ * NULL. */
+static inline bool stats_known_find(struct stats_known *known, struct slice name, const struct class *cls,
+                                    struct stats_lookup *l, uint32_t *number)
+{
+	l->key = stats_known_key(name, cls);
+	const uint64_t mix = l->key.head ^ l->key.tail >> 3 ^ (uint64_t)(uintptr_t)cls << 16;
+	/* not linear: texts are at regular distances, which else share slots */
+	l->slot = &known[((mix ^ mix >> 7) * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	bool found = stats_known_is(l->slot, &l->key, name);
+	if (!found && l->slot->size != 0) {
+		l->slot = &known[(l->slot - known) ^ 1];
+		found = stats_known_is(l->slot, &l->key, name);
+	}
+	if (found)
+		*number = l->slot->name;
+	return found;
 }
 
-/* Stores the number of a name of `names`. */
-static inline void stats_known_set(struct stats_known *k, struct stats_known key, const struct names *names,
-                                   uint32_t number)
+/* Keeps the number of a name that was looked up.  NAMES_OTHER has no copy of the text, so it is kept only for
+ * texts that stay; NAMES_FAILED is not kept. */
+static inline void stats_known_keep(struct stats_lookup *l, const struct names *names, uint32_t number)
 {
-	key.copy = (key.size & 2) != 0 || key.size >> 2 <= 16 ? NULL : names_text(names, number).p;
-	key.name = number;
-	*k = key;
+	const bool stays = (l->key.size & 2) != 0;
+
+	if (number == NAMES_FAILED || (number == NAMES_OTHER && !stays))
+		return;
+	l->key.copy = stays || l->key.size >> 2 <= 16 ? NULL : names_text(names, number).p;
+	l->key.name = number;
+	*l->slot = l->key;
 }
 
 /* Values of a key: numbers of texts, or indices of tracks. */

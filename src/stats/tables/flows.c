@@ -85,15 +85,13 @@ static uint32_t end_name(struct flow_table *f, const struct event *e)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return FLOW_LEFT_OUT;
-	const struct stats_known key = stats_known_key(e->name, e->cls);
-	bool found;
-	struct stats_known *const k = stats_known_slot(f->known, &key, e->name, &found);
-	if (found)
-		return k->name;
+	struct stats_lookup l;
+	uint32_t name;
+	if (stats_known_find(f->known, e->name, e->cls, &l, &name))
+		return name;
 	const uint32_t category = names_index(&f->categories, e->cls->category, 0);
-	const uint32_t name = category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
-	if (name < NAMES_FAILED || (name == NAMES_OTHER && (e->name.flags & SLICE_STAYS) != 0))
-		stats_known_set(k, key, &f->names, name);
+	name = category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
+	stats_known_keep(&l, &f->names, name);
 	return name;
 }
 
