@@ -62,7 +62,7 @@ static struct row get_row(const struct rows *r, const struct stats *s, enum base
 			             .group = k->group,
 			             .count = k->group->count,
 			             .self = k->self,
-			             .bytes = k->bytes,
+			             .bytes = total_of(k->group->bytes),
 			             .waits = span_row_waits(k),
 			             .has_bytes = s->has_bytes };
 	}

@@ -419,19 +419,14 @@ static uint64_t bytes_in(const struct plan_bytes *bytes, const struct batch *b, 
 	return product;
 }
 
-bool groups_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
-                        const struct event *e)
+void groups_count_bytes(struct stats *s, struct total *bytes, const struct batch *b, const struct event *e)
 {
-	const struct plan_bytes *const bytes = plan_bytes_cached(&s->bytes_known, e->cls, e->name);
+	const struct plan_bytes *const of = plan_bytes_cached(&s->bytes_known, e->cls, e->name);
 
-	if (bytes == NULL)
-		return true;
-	struct total *const sum = groups_at(&t->bytes, &t->nbytes, sizeof *sum, number, &t->other_bytes);
-	if (sum == NULL)
-		return false;
+	if (of == NULL)
+		return;
 	s->has_bytes = true;
-	total_add(sum, bytes_in(bytes, b, e));
-	return true;
+	total_add(bytes, bytes_in(of, b, e));
 }
 
 bool groups_lacks_field(const struct stats *s, unsigned i)

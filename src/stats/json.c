@@ -209,7 +209,7 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	}
 	if (s->has_bytes) {
 		static const struct span_column_row rate = { .what = SPAN_BYTES_RATE };
-		text_u128(json_out_value(o, "bytes"), row->bytes);
+		text_u128(json_out_value(o, "bytes"), total_of(g->bytes));
 		text_u128(json_out_value(o, "bytes_per_s"), span_column_value(&rate, s, row));
 	}
 	if (row->examples != NULL)
@@ -220,19 +220,19 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 			json_out_u64(o, span_decade_head(i), row->decades[i]);
 		json_out_end(o, "}");
 	}
-	if (row->sum != NULL) {
+	if (s->sum_of.n > 0) {
+		const struct span_sum *const sum = &g->field;
 		json_out_begin(o, "sum", "{");
 		json_out_slice(o, "field", s->sum_of);
-		json_out_u64(o, "values", row->sum->values);
-		if (row->sum->real > 0)
-			json_out_f64(o, "sum",
-			             fmin((double)total_of(row->sum->whole) + row->sum->real, DBL_MAX));
+		json_out_u64(o, "values", sum->values);
+		if (sum->real > 0)
+			json_out_f64(o, "sum", fmin((double)total_of(sum->whole) + sum->real, DBL_MAX));
 		else
-			text_u128(json_out_value(o, "sum"), total_of(row->sum->whole));
-		json_out_u64(o, "negative", row->sum->negative);
+			text_u128(json_out_value(o, "sum"), total_of(sum->whole));
+		json_out_u64(o, "negative", sum->negative);
 		if (v->full) {
-			text_u128(json_out_value(o, "whole"), total_of(row->sum->whole));
-			put_f64(o, "real", row->sum->real);
+			text_u128(json_out_value(o, "whole"), total_of(sum->whole));
+			put_f64(o, "real", sum->real);
 		}
 		json_out_end(o, "}");
 	}

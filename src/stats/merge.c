@@ -80,6 +80,13 @@ static void add_group(struct stats *s, struct span_group *to, const struct span_
 		to->last_ns = from->last_ns;
 	add_u64(s, &to->count, from->count);
 	add_total(s, &to->sum, total_of(from->sum));
+	add_total(s, &to->bytes, total_of(from->bytes));
+	if (s->sum_of.n > 0) {
+		add_total(s, &to->field.whole, total_of(from->field.whole));
+		to->field.real += from->field.real;
+		add_u64(s, &to->field.values, from->field.values);
+		add_u64(s, &to->field.negative, from->field.negative);
+	}
 	histogram_merge(&to->durations, &s->pool, &from->durations, of);
 }
 
@@ -92,23 +99,6 @@ bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row
 	if (group == NULL)
 		return false;
 	add_group(s, group, row->group, of);
-	if (row->sum != NULL) {
-		struct span_sum *const sum =
-		    groups_at(&t->sums, &t->nsums, sizeof *sum, number, &t->other_sum);
-		if (sum == NULL)
-			return false;
-		add_total(s, &sum->whole, total_of(row->sum->whole));
-		sum->real += row->sum->real;
-		add_u64(s, &sum->values, row->sum->values);
-		add_u64(s, &sum->negative, row->sum->negative);
-	}
-	if (row->bytes > 0) {
-		struct total *const bytes =
-		    groups_at(&t->bytes, &t->nbytes, sizeof *bytes, number, &t->other_bytes);
-		if (bytes == NULL)
-			return false;
-		add_total(s, bytes, row->bytes);
-	}
 	if (t == &s->async)
 		return true;
 	struct self_name *const times =

@@ -149,7 +149,6 @@ static bool is_key(const struct json_walk *w, const char *name)
 struct row_reading {
 	struct span_row row;
 	struct span_group group;
-	struct span_sum sum;
 	uint64_t in_histogram, min, max;
 	unsigned keys; /* bit i: the i-th key was read */
 	bool has_sum, has_durations;
@@ -268,14 +267,14 @@ static bool read_field_sum(struct reading *r, struct json_token *object, struct 
 	row->has_sum = true;
 	while (ok && w.p != NULL && json_walk_next(&w)) {
 		if (is_key(&w, "whole"))
-			ok = get_total(r, &w.value, &row->sum.whole);
+			ok = get_total(r, &w.value, &row->group.field.whole);
 		else if (is_key(&w, "real"))
-			ok = get_any_f64(r, &w.value, &row->sum.real) &&
-			     (row->sum.real >= 0 || fail(r, w.value.p, "a sum is not negative"));
+			ok = get_any_f64(r, &w.value, &row->group.field.real) &&
+			     (row->group.field.real >= 0 || fail(r, w.value.p, "a sum is not negative"));
 		else if (is_key(&w, "values"))
-			ok = get_u64(r, &w.value, &row->sum.values);
+			ok = get_u64(r, &w.value, &row->group.field.values);
 		else if (is_key(&w, "negative"))
-			ok = get_u64(r, &w.value, &row->sum.negative);
+			ok = get_u64(r, &w.value, &row->group.field.negative);
 	}
 	return ok && walked(r, &w, object);
 }
@@ -341,7 +340,7 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 		else if (is_key(&w, "recursive"))
 			ok = get_u64(r, &w.value, &d.row.recursive);
 		else if (is_key(&w, "bytes"))
-			ok = r->s->has_bytes = get_sum(r, &w.value, &d.row.bytes);
+			ok = r->s->has_bytes = get_total(r, &w.value, &d.group.bytes);
 		else if (is_key(&w, "sum"))
 			ok = read_field_sum(r, &w.value, &d);
 		else if (is_key(&w, "other"))
@@ -356,7 +355,6 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 	d.group.durations.min = d.min;
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
-	d.row.sum = d.has_sum ? &d.sum : NULL;
 	ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* free for the next row */
 	return ok || out_of_memory(r);

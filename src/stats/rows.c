@@ -75,8 +75,6 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 			continue; /* opened, never closed */
 		struct span_row *const row = &r[(*n)++];
 		*row = row_of(s, t, &t->groups[i], i);
-		row->sum = i < t->nsums ? &t->sums[i] : NULL;
-		row->bytes = i < t->nbytes ? total_of(t->bytes[i]) : 0;
 		row->decades = i < t->ndecades ? t->decades[i] : NULL;
 		row->examples = s->examples.n > 0 ? longest_of(&t->longest, i) : NULL;
 		if (s->by.n > 0) {
@@ -92,8 +90,6 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		struct span_row *const row = &r[(*n)++];
 		*row = row_of(s, t, &t->other, SELF_OTHER);
 		row->other = true;
-		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
-		row->bytes = total_of(t->other_bytes);
 		row->decades = s->hist ? t->other_decades : NULL;
 		row->examples = s->examples.n > 0 ? longest_of(&t->longest, LONGEST_OTHER) : NULL;
 		if (s->by.n > 0)

@@ -309,22 +309,23 @@ static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 
 static unsigned __int128 sum_scaled(const struct span_row *row)
 {
-	return row->sum == NULL ? 0
-	                        : (total_of(row->sum->whole) << SUM_FRACTION) +
-	                              saturated(row->sum->real * (double)(1U << SUM_FRACTION));
+	const struct span_sum *const sum = &row->group->field;
+
+	return (total_of(sum->whole) << SUM_FRACTION) + saturated(sum->real * (double)(1U << SUM_FRACTION));
 }
 
 void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact)
 {
-	const unsigned __int128 whole = row->sum == NULL ? 0 : total_of(row->sum->whole);
+	const struct span_sum *const sum = &row->group->field;
+	const unsigned __int128 whole = total_of(sum->whole);
 	const bool rate = c->what == SPAN_RATE;
 	char number[DECIMAL_F64_MAX];
 
-	if (row->sum == NULL || !(row->sum->real > 0)) {
+	if (!(sum->real > 0)) {
 		text_u128(t, rate ? per_second(whole, row->total) : whole);
 		return;
 	}
-	double v = (double)whole + row->sum->real;
+	double v = (double)whole + sum->real;
 	if (rate)
 		v = row->total == 0 ? 0 : v / ((double)row->total / 1e9);
 	v = fmin(v, DBL_MAX);
@@ -351,11 +352,11 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	case SPAN_RATE:
 		return per_second(sum_scaled(row), row->total);
 	case SPAN_BYTES:
-		return row->bytes;
+		return total_of(g->bytes);
 	case SPAN_BYTES_RATE:
-		return per_second(row->bytes, row->total);
+		return per_second(total_of(g->bytes), row->total);
 	case SPAN_NEGATIVE:
-		return row->sum != NULL ? row->sum->negative : 0;
+		return g->field.negative;
 	case SPAN_MEAN:
 		return span_mean(g);
 	case SPAN_MIN:
@@ -387,7 +388,7 @@ unsigned __int128 span_column_rank(const struct span_column_row *c, const struct
 	case SPAN_MEAN:
 		return (total_of(row->group->sum) << SUM_FRACTION) / row->group->count;
 	case SPAN_BYTES_RATE:
-		return per_second(row->bytes << SUM_FRACTION, row->total);
+		return per_second(total_of(row->group->bytes) << SUM_FRACTION, row->total);
 	case SPAN_SHARE:
 		return row->total;
 	case SPAN_BUSY:

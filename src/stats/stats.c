@@ -84,10 +84,6 @@ void stats_free(struct stats *s)
 	groups_free(s);
 	free(s->spans.groups);
 	free(s->async.groups);
-	free(s->spans.sums);
-	free(s->async.sums);
-	free(s->spans.bytes);
-	free(s->async.bytes);
 	longest_free(&s->spans.longest);
 	longest_free(&s->async.longest);
 	text_free(&s->examples.text);
@@ -203,22 +199,11 @@ static bool add_example(struct stats *s, struct span_table *t, uint32_t number, 
 	       longest_add(&t->longest, number, item, e->name, e->cls->category, fields);
 }
 
-static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
-                    const struct event *e)
-{
-	struct span_sum *const sum = groups_at(&t->sums, &t->nsums, sizeof *sum, number, &t->other_sum);
-
-	if (sum != NULL)
-		groups_sum(s, sum, b, e);
-	return sum != NULL;
-}
-
-/* Counts what options add: sums of a field, decades of durations, the longest spans. */
+/* Counts what options add: decades of durations, the longest spans. */
 static bool count_options(struct stats *s, struct span_table *t, const struct batch *b, const struct event *e,
                           uint32_t number)
 {
-	return (s->sum_of.n == 0 || add_sum(s, t, number, b, e)) &&
-	       (!s->hist || add_decade(t, number, e->dur)) &&
+	return (!s->hist || add_decade(t, number, e->dur)) &&
 	       (s->examples.n == 0 || add_example(s, t, number, b, e));
 }
 
@@ -242,15 +227,18 @@ static inline bool add_span(struct stats *s, const struct batch *b, const struct
 
 	if (!span_number(s, t, b, e, &name))
 		return false;
-	if (e->nfields > 0 && m != NULL && m->nbytes > 0 && !groups_count_bytes(s, t, name, b, e))
-		return false;
 	if (options && !count_options(s, t, b, e, name))
 		return false;
 	if (!async)
 		self_times_add(&s->times, e->track->index, e->ts, e->dur,
 		               name == NAMES_OTHER ? SELF_OTHER : name, m != NULL && m->waiting,
 		               (e->flags & EVENT_INNER) != 0);
-	count_span(s, name == NAMES_OTHER ? &t->other : &t->groups[name], e);
+	struct span_group *const g = name == NAMES_OTHER ? &t->other : &t->groups[name];
+	count_span(s, g, e);
+	if (s->sum_of.n > 0)
+		groups_sum(s, &g->field, b, e);
+	if (e->nfields > 0 && m != NULL && m->nbytes > 0)
+		groups_count_bytes(s, &g->bytes, b, e);
 	return true;
 }
 
@@ -336,7 +324,7 @@ static inline bool add_event(struct stats *s, const struct batch *b, const struc
 
 bool stats_batch(struct stats *s, const struct batch *b)
 {
-	const bool options = s->sum_of.n > 0 || s->hist || s->examples.n > 0;
+	const bool options = s->hist || s->examples.n > 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *e = &b->events[i];

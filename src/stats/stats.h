@@ -160,6 +160,14 @@ struct group_set {
  * self times): beyond 65,536 groups of a kind, or some MiB of names, events are counted as "(other names)".
  */
 
+/* Sum of a numeric field over the spans of a group.  Negative values are not added: they are error codes of
+ * calls that return a size. */
+struct span_sum {
+	struct total whole; /* integers */
+	double real;        /* the others */
+	uint64_t values, negative;
+};
+
 /* Spans of one name and category. */
 struct span_group {
 	struct total sum; /* ns */
@@ -169,6 +177,8 @@ struct span_group {
 	/* the longest span, the first of several */
 	uint64_t longest_offset, longest_ns; /* of its record; its start */
 	const struct track *longest_track;   /* lives as long as the trace */
+	struct span_sum field;               /* with stats.sum_of */
+	struct total bytes;                  /* of spans whose class has `bytes` in the vocabulary */
 };
 
 /* Returns the mean duration in ns, rounded to the nearest integer, halves up.  count > 0. */
@@ -192,14 +202,6 @@ static inline unsigned span_decade(uint64_t ns)
 /* "<1us", ..., ">=10s" */
 const char *span_decade_head(unsigned i);
 
-/* Sum of a numeric field over the spans of a group.  Negative values are not added: they are error codes of
- * calls that return a size. */
-struct span_sum {
-	struct total whole; /* integers */
-	double real;        /* the others */
-	uint64_t values, negative;
-};
-
 /* Instants or counters by name. */
 struct tally {
 	struct names names;
@@ -222,12 +224,6 @@ struct span_table {
 	uint64_t (*decades)[SPAN_DECADES]; /* by number, with stats.hist */
 	uint32_t ndecades;
 	uint64_t other_decades[SPAN_DECADES];
-	struct span_sum *sums; /* by number, with stats.sum_of */
-	uint32_t nsums;
-	struct span_sum other_sum;
-	struct total *bytes; /* by number, of spans whose class has `bytes` in the vocabulary */
-	uint32_t nbytes;
-	struct total other_bytes;
 	struct longest longest; /* by number, with stats.examples */
 };
 
@@ -360,9 +356,8 @@ void *groups_at(void *list, uint32_t *n, size_t size, uint32_t number, void *oth
 /* Adds the value of stats.sum_of, if the event has it. */
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
 
-/* Adds the bytes of a span whose class has a plan.  Returns false on OOM. */
-bool groups_count_bytes(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
-                        const struct event *e);
+/* Adds the bytes of a span whose class has a plan. */
+void groups_count_bytes(struct stats *s, struct total *bytes, const struct batch *b, const struct event *e);
 
 /* Returns true if no event has the field of key i, or stats.sum_of (i == by.n).  After the last batch. */
 bool groups_lacks_field(const struct stats *s, unsigned i);
@@ -400,13 +395,11 @@ struct span_row {
 		};
 	};
 	const struct span_group *group;
-	const struct span_sum *sum;           /* NULL: none */
-	const uint64_t *decades;              /* likewise */
-	const struct longest_group *examples; /* likewise; the longest first */
+	const uint64_t *decades;              /* NULL: none */
+	const struct longest_group *examples; /* NULL: none; the longest first */
 	unsigned __int128 total;   /* ns; union of the spans, or, of async ones, sum of durations */
 	unsigned __int128 self;    /* ns not covered by spans inside; 0 for async ones */
 	unsigned __int128 waiting; /* ns; of self, in spans that are waiting */
-	unsigned __int128 bytes;   /* with stats.has_bytes */
 	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
 	unsigned __int128 rank;    /* rows are sorted by rank, then by values[first] */
 	unsigned first;

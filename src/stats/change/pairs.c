@@ -204,7 +204,7 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 		.count = (uint64_t)mean(row->group->count, nruns),
 		.total = mean(row->total, nruns),
 		.self = mean(row->self, nruns),
-		.bytes = mean(row->bytes, nruns),
+		.bytes = mean(total_of(row->group->bytes), nruns),
 		.p50 = histogram_percentile(h, &s->pool, 50),
 		.p90 = histogram_percentile(h, &s->pool, 90),
 		.p99 = histogram_percentile(h, &s->pool, 99),

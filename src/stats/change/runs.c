@@ -88,7 +88,6 @@ static bool add_row(void *ctx, const struct span_table *t, struct span_row *row)
 	struct span_table *const to = t == &a->from->spans ? &a->run->spans : &a->run->async;
 	struct slice *const name = &row->values[a->key];
 
-	row->sum = NULL;
 	*name = mapped(a->map, *name);
 	if (a->ignore_lines && !row->other)
 		*name = slice_without_line(*name);
