@@ -478,11 +478,8 @@ static void put_octaves(struct data *d, const char *key, const struct histogram 
 			for (unsigned k = 0; h->blocks[i] > 0 && k < HISTOGRAM_BUCKETS; k++)
 				counts[i] += pool->buckets[h->blocks[i] * (size_t)HISTOGRAM_BUCKETS + k];
 	} else {
-		for (uint64_t i = 0; i < h->count; i++) {
-			uint32_t block, bucket;
-			histogram_place(h->kept[i], &block, &bucket);
-			counts[block]++;
-		}
+		for (uint64_t i = 0; i < h->count; i++)
+			counts[histogram_bucket_of(h->kept[i]) / HISTOGRAM_BUCKETS]++;
 	}
 	for (unsigned i = 0; i < HISTOGRAM_BLOCKS; i++)
 		if (counts[i] > 0) {

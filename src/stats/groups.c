@@ -219,7 +219,7 @@ bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of
 	return s->values != NULL;
 }
 
-static void free_set(struct group_set *set)
+void groups_free_set(struct group_set *set)
 {
 	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++)
 		table64_free(&set->levels[i]);
@@ -234,9 +234,6 @@ void groups_free(struct stats *s)
 		free(s->values[i].labels);
 	}
 	free(s->values);
-	free_set(&s->spans.set);
-	free_set(&s->async.set);
-	free_set(&s->instants.set);
 }
 
 static uint32_t text_value(struct group_values *v, struct slice text)

@@ -54,12 +54,12 @@ static uint16_t pool_add_block(struct histogram_pool *pool)
 
 static void count_one(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
-	uint32_t block, bucket;
+	const uint32_t bucket = histogram_bucket_of(v);
+	uint16_t *const block = &h->blocks[bucket / HISTOGRAM_BUCKETS];
 
-	histogram_place(v, &block, &bucket);
-	if (h->blocks[block] == 0)
-		h->blocks[block] = pool_add_block(pool);
-	pool->buckets[(size_t)h->blocks[block] * HISTOGRAM_BUCKETS + bucket]++;
+	if (*block == 0)
+		*block = pool_add_block(pool);
+	pool->buckets[histogram_slot(h, bucket)]++;
 }
 
 /* Moves the retained numbers into blocks.  Returns false if too few blocks are free. */
@@ -68,11 +68,8 @@ static bool spread_kept(struct histogram *h, struct histogram_pool *pool)
 	uint64_t kept[HISTOGRAM_KEPT];
 	uint64_t needed = 0;
 
-	for (uint32_t i = 0; i < HISTOGRAM_KEPT; i++) {
-		uint32_t block, bucket;
-		histogram_place(h->kept[i], &block, &bucket);
-		needed |= UINT64_C(1) << block;
-	}
+	for (uint32_t i = 0; i < HISTOGRAM_KEPT; i++)
+		needed |= UINT64_C(1) << histogram_bucket_of(h->kept[i]) / HISTOGRAM_BUCKETS;
 	if (!pool_reserve(pool, (uint32_t)__builtin_popcountll(needed)))
 		return false;
 	memcpy(kept, h->kept, sizeof kept);
@@ -86,9 +83,8 @@ static bool spread_kept(struct histogram *h, struct histogram_pool *pool)
 /* Counts v n times in the closest bucket of the nearest allocated block. */
 static void count_nearest(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
-	uint32_t block, bucket;
+	const uint32_t block = histogram_bucket_of(v) / HISTOGRAM_BUCKETS;
 
-	histogram_place(v, &block, &bucket);
 	for (uint32_t d = 1; d < HISTOGRAM_BLOCKS; d++) {
 		size_t to = 0, end = 0;
 		if (d <= block && h->blocks[block - d] != 0) {
@@ -111,9 +107,7 @@ void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t
 		pool->coarse++;
 		return;
 	}
-	uint32_t block, bucket;
-	histogram_place(v, &block, &bucket);
-	if (h->blocks[block] == 0 && !pool_reserve(pool, 1)) {
+	if (histogram_slot(h, histogram_bucket_of(v)) < HISTOGRAM_BUCKETS && !pool_reserve(pool, 1)) {
 		pool->coarse++;
 		count_nearest(h, pool, v, 1);
 		return;
@@ -122,45 +116,40 @@ void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t
 	h->count++;
 }
 
-static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
+static uint64_t bucket_width(uint32_t bucket)
 {
-	if (block < 2)
-		return block * 64 + bucket;
-	uint32_t shift = block - 1; /* a bucket is 2^shift wide */
-	return ((uint64_t)(64 + bucket) << shift) + (UINT64_C(1) << (shift - 1));
+	return bucket < 2 * HISTOGRAM_BUCKETS ? 1 : UINT64_C(1) << (bucket / HISTOGRAM_BUCKETS - 1);
 }
 
-static uint64_t bucket_width(uint32_t index)
+uint64_t histogram_bucket_low(uint32_t bucket)
 {
-	return index < 2 * HISTOGRAM_BUCKETS ? 1 : UINT64_C(1) << (index / HISTOGRAM_BUCKETS - 1);
+	if (bucket < 2 * HISTOGRAM_BUCKETS)
+		return bucket;
+	return (uint64_t)(64 + bucket % HISTOGRAM_BUCKETS) << (bucket / HISTOGRAM_BUCKETS - 1);
 }
 
-uint64_t histogram_bucket_low(uint32_t index)
+uint64_t histogram_bucket_high(uint32_t bucket)
 {
-	const uint32_t block = index / HISTOGRAM_BUCKETS, bucket = index % HISTOGRAM_BUCKETS;
-
-	return block < 2 ? index : (uint64_t)(64 + bucket) << (block - 1);
+	return histogram_bucket_low(bucket) + (bucket_width(bucket) - 1);
 }
 
-uint64_t histogram_bucket_high(uint32_t index)
+static uint64_t bucket_middle(uint32_t bucket)
 {
-	return histogram_bucket_low(index) + (bucket_width(index) - 1);
+	return histogram_bucket_low(bucket) + bucket_width(bucket) / 2;
 }
 
 /* Adds a number n times, at constant cost even without a free block. */
 static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
-	uint32_t block, bucket;
-
 	for (; n > 0 && !h->spread && h->count < HISTOGRAM_KEPT; n--)
 		histogram_add(h, pool, v);
 	if (n == 0)
 		return;
 	histogram_add(h, pool, v); /* allocates the block of v */
 	n--;
-	histogram_place(v, &block, &bucket);
-	if (h->spread && h->blocks[block] != 0) {
-		pool->buckets[(size_t)h->blocks[block] * HISTOGRAM_BUCKETS + bucket] += n;
+	const size_t slot = h->spread ? histogram_slot(h, histogram_bucket_of(v)) : 0;
+	if (slot >= HISTOGRAM_BUCKETS) {
+		pool->buckets[slot] += n;
 		h->count += n;
 		return;
 	}
@@ -169,9 +158,9 @@ static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t
 		count_nearest(h, pool, v, n);
 }
 
-void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n)
+void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t bucket, uint64_t n)
 {
-	add_times(h, pool, bucket_middle(index / HISTOGRAM_BUCKETS, index % HISTOGRAM_BUCKETS), n);
+	add_times(h, pool, bucket_middle(bucket), n);
 }
 
 static void add_block(struct histogram *h, uint64_t *to, const uint64_t *counts)
@@ -204,7 +193,7 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 			continue;
 		}
 		for (uint32_t j = 0; j < HISTOGRAM_BUCKETS; j++)
-			add_times(h, pool, bucket_middle(i, j), counts[j]);
+			add_times(h, pool, bucket_middle(i * HISTOGRAM_BUCKETS + j), counts[j]);
 	}
 	h->min = min; /* the middle of a bucket may be outside */
 	h->max = max;
@@ -224,12 +213,17 @@ static uint32_t bucket_of_rank(const struct histogram *h, const struct histogram
 	return HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS - 1; /* unreachable: the buckets sum to count */
 }
 
+void histogram_kept(const struct histogram *h, uint64_t kept[HISTOGRAM_KEPT])
+{
+	memcpy(kept, h->kept, sizeof h->kept);
+	qsort(kept, h->count, sizeof *kept, compare_u64);
+}
+
 static uint64_t kept_rank(const struct histogram *h, uint64_t rank)
 {
 	uint64_t kept[HISTOGRAM_KEPT];
 
-	memcpy(kept, h->kept, sizeof kept);
-	qsort(kept, h->count, sizeof *kept, compare_u64);
+	histogram_kept(h, kept);
 	return kept[rank - 1];
 }
 
@@ -257,6 +251,5 @@ uint64_t histogram_quantile(const struct histogram *h, const struct histogram_po
 	const uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
 	if (!h->spread)
 		return kept_rank(h, rank);
-	const uint32_t bucket = bucket_of_rank(h, pool, rank);
-	return within(h, bucket_middle(bucket / HISTOGRAM_BUCKETS, bucket % HISTOGRAM_BUCKETS));
+	return within(h, bucket_middle(bucket_of_rank(h, pool, rank)));
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "json/out.h"
-#include "base/memory.h"
 #include "stats/tables/tables.h"
 
 static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
@@ -52,8 +51,7 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 	char index[16];
 
 	if (!h->spread) {
-		memcpy(kept, h->kept, sizeof kept);
-		qsort(kept, h->count, sizeof *kept, compare_u64);
+		histogram_kept(h, kept);
 		json_out_begin(o, "values", "[");
 		for (uint64_t i = 0; i < h->count; i++)
 			json_out_u64(o, NULL, kept[i]);
@@ -62,13 +60,11 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 	}
 	json_out_begin(o, "buckets", "{");
 	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS; i++) {
-		const size_t block = h->blocks[i / HISTOGRAM_BUCKETS];
-		const uint64_t n =
-		    block > 0 ? pool->buckets[block * HISTOGRAM_BUCKETS + i % HISTOGRAM_BUCKETS] : 0;
-		if (n == 0)
+		const size_t slot = histogram_slot(h, i);
+		if (slot < HISTOGRAM_BUCKETS || pool->buckets[slot] == 0)
 			continue;
 		snprintf(index, sizeof index, "%" PRIu32, i);
-		json_out_u64(o, index, n);
+		json_out_u64(o, index, pool->buckets[slot]);
 	}
 	json_out_end(o, "}");
 }

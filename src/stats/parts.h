@@ -64,12 +64,19 @@ const char *histogram_note(uint64_t n, char to[HISTOGRAM_NOTE]);
 /* The part of histogram_add() that may allocate: call histogram_add(). */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
 
-static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
+/* Returns the bucket of a number, counted over all blocks. */
+static inline uint32_t histogram_bucket_of(uint64_t v)
 {
-	uint32_t log = v < 64 ? 6 : 63 - (uint32_t)__builtin_clzll(v);
+	const uint32_t log = v < 64 ? 6 : 63 - (uint32_t)__builtin_clzll(v);
+	const uint32_t block = v < 64 ? 0 : log - 5;
 
-	*block = v < 64 ? 0 : log - 5;
-	*bucket = (uint32_t)(v >> (log - 6)) & 63;
+	return block * HISTOGRAM_BUCKETS + ((uint32_t)(v >> (log - 6)) & 63);
+}
+
+/* Returns the index of a bucket in the pool; below HISTOGRAM_BUCKETS: it has no block.  h->spread. */
+static inline size_t histogram_slot(const struct histogram *h, uint32_t bucket)
+{
+	return h->blocks[bucket / HISTOGRAM_BUCKETS] * (size_t)HISTOGRAM_BUCKETS + bucket % HISTOGRAM_BUCKETS;
 }
 
 /* Never fails: if the pool is full, or on OOM, precision is lost and counted in pool->coarse. */
@@ -80,10 +87,9 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 	if (v > h->max)
 		h->max = v;
 	if (h->spread) {
-		uint32_t block, bucket;
-		histogram_place(v, &block, &bucket);
-		if (h->blocks[block] != 0) {
-			pool->buckets[h->blocks[block] * (size_t)HISTOGRAM_BUCKETS + bucket]++;
+		const size_t slot = histogram_slot(h, histogram_bucket_of(v));
+		if (slot >= HISTOGRAM_BUCKETS) {
+			pool->buckets[slot]++;
 			h->count++;
 			return;
 		}
@@ -106,10 +112,9 @@ struct histogram_late {
 static inline void histogram_add_late(struct histogram *h, struct histogram_pool *pool,
                                       struct histogram_late *late, uint64_t v)
 {
-	uint32_t block, bucket;
+	const size_t slot = h->spread ? histogram_slot(h, histogram_bucket_of(v)) : 0;
 
-	histogram_place(v, &block, &bucket);
-	if (!h->spread || h->blocks[block] == 0) {
+	if (slot < HISTOGRAM_BUCKETS) {
 		histogram_add(h, pool, v);
 		return;
 	}
@@ -118,7 +123,7 @@ static inline void histogram_add_late(struct histogram *h, struct histogram_pool
 	h->count++;
 	uint32_t *const at = &late->at[late->n++ % HISTOGRAM_LATE];
 	pool->buckets[*at]++;
-	*at = h->blocks[block] * (uint32_t)HISTOGRAM_BUCKETS + bucket;
+	*at = (uint32_t)slot;
 	__builtin_prefetch(&pool->buckets[*at], 1);
 }
 
@@ -130,24 +135,19 @@ static inline void histogram_settle(struct histogram_pool *pool, struct histogra
 	*late = (struct histogram_late){ 0 };
 }
 
-/* Adds the middle of a bucket n times, also to min and max.  index: block * HISTOGRAM_BUCKETS + bucket. */
-void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t index, uint64_t n);
+/* Adds the middle of a bucket n times, also to min and max. */
+void histogram_add_bucket(struct histogram *h, struct histogram_pool *pool, uint32_t bucket, uint64_t n);
 
-static inline uint32_t histogram_bucket_of(uint64_t v)
-{
-	uint32_t block, bucket;
-
-	histogram_place(v, &block, &bucket);
-	return block * HISTOGRAM_BUCKETS + bucket;
-}
-
-/* Return the smallest and the largest number of the bucket with this index. */
-uint64_t histogram_bucket_low(uint32_t index);
-uint64_t histogram_bucket_high(uint32_t index);
+/* Return the smallest and the largest number of a bucket. */
+uint64_t histogram_bucket_low(uint32_t bucket);
+uint64_t histogram_bucket_high(uint32_t bucket);
 
 /* Adds another histogram, whose pool is `of`.  The result equals adding its numbers, in any order. */
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of);
+
+/* Gets the numbers of a histogram without blocks, sorted. */
+void histogram_kept(const struct histogram *h, uint64_t kept[HISTOGRAM_KEPT]);
 
 /* Nearest rank: the ceil(part * count)-th smallest number, or the middle of its bucket, within [min, max].
  * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */

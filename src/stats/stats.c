@@ -77,29 +77,36 @@ void stats_init(struct stats *s)
 	series_init(&s->series, &s->text);
 }
 
+static void free_tally(struct tally *t)
+{
+	names_free(&t->names);
+	groups_free_set(&t->set);
+	free(t->counts);
+}
+
+static void free_spans(struct span_table *t)
+{
+	names_free(&t->names);
+	groups_free_set(&t->set);
+	free(t->groups);
+	free(t->decades);
+	longest_free(&t->longest);
+}
+
 void stats_free(struct stats *s)
 {
+	free_spans(&s->spans);
+	free_spans(&s->async);
+	free_tally(&s->instants);
+	free_tally(&s->counters);
+	free_tally(&s->classes);
+	groups_free(s);
 	free(s->seen);
 	free(s->class_category);
-	groups_free(s);
-	free(s->spans.groups);
-	free(s->async.groups);
-	longest_free(&s->spans.longest);
-	longest_free(&s->async.longest);
-	text_free(&s->examples.text);
-	free(s->spans.decades);
-	free(s->async.decades);
-	free(s->instants.counts);
-	free(s->counters.counts);
 	free(s->counter_category);
-	free(s->classes.counts);
-	names_free(&s->classes.names);
+	text_free(&s->examples.text);
 	series_free(&s->series);
-	names_free(&s->spans.names);
-	names_free(&s->async.names);
 	names_free(&s->categories);
-	names_free(&s->instants.names);
-	names_free(&s->counters.names);
 	histogram_pool_free(&s->pool);
 	self_times_free(&s->times);
 	arena_free(&s->text);

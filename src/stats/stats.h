@@ -383,7 +383,9 @@ bool groups_label(struct stats *s);
 /* Gets the values of a group as texts. */
 void groups_values(const struct stats *s, const struct group_set *set, uint32_t number, struct slice *values);
 
+/* Frees the values of all keys; each table frees its set. */
 void groups_free(struct stats *s);
+void groups_free_set(struct group_set *set);
 
 /* ---- results, sorted ---- */
 

@@ -41,9 +41,7 @@ void every_free(struct every_table *v)
 {
 	activity_free(&v->activity);
 	table64_free(&v->row_of);
-	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++)
-		table64_free(&v->set.levels[i]);
-	free(v->set.values);
+	groups_free_set(&v->set);
 	names_free(&v->counters);
 	names_free(&v->series);
 	histogram_pool_free(&v->pool);
