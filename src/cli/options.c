@@ -66,6 +66,18 @@ bool options_mistake(struct options *o, const char *fmt, ...)
 	return false;
 }
 
+bool options_unknown(struct options *o, const char *nearest, const char *advice, const char *fmt, ...)
+{
+	char what[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	return nearest != NULL ? options_mistake(o, "%s; did you mean %s?", what, nearest)
+	                       : options_mistake(o, "%s; %s", what, advice);
+}
+
 /* getopt's view of the rows.  Its values are ROW and the index of the row. */
 enum { ROW = 256 };
 
@@ -240,11 +252,8 @@ const struct format *options_format(struct options *o, const char *name, bool re
 	else if (by_suffix != NULL && is_fit(by_suffix, reads))
 		options_mistake(o, "%s takes the name of a format, not the suffix %s: use %s %s", option,
 		                shown.s, option, by_suffix->name);
-	else if (near.name != NULL)
-		options_mistake(o, "there is no %s format named %s; did you mean %s?", put, shown.s,
-		                near.name);
 	else
-		options_mistake(o, "there is no %s format named %s; %s", put, shown.s, advice);
+		options_unknown(o, near.name, advice, "there is no %s format named %s", put, shown.s);
 	return NULL;
 }
 

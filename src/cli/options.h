@@ -135,6 +135,11 @@ unsigned options_prose_width(const struct options *o);
 /* Reports a mistake in the command line, and the command for help.  Returns false. */
 bool options_mistake(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Likewise, for a name that does not exist: the message ends in a question for `nearest`, or if that is NULL
+ * in `advice`. */
+bool options_unknown(struct options *o, const char *nearest, const char *advice, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* ---- options table ---- */
 
 /* The options of a command, as tables: for parsing, for --help and for completion. */

@@ -41,11 +41,8 @@ static bool add_choice(struct policy_options *p, struct options *o, const char *
 		return options_no_memory(o);
 	if (fits)
 		return true;
-	const char *const nearest = rule_nearest_name(glob);
-	show_path(&shown, glob);
-	if (nearest != NULL)
-		return options_mistake(o, "%s: no rule fits %s; did you mean %s?", option, shown.s, nearest);
-	return options_mistake(o, "%s: no rule fits %s; tracetool rules lists them", option, shown.s);
+	return options_unknown(o, rule_nearest_name(glob), "tracetool rules lists them",
+	                       "%s: no rule fits %s", option, show_path(&shown, glob));
 }
 
 bool policy_select(void *policy_options, struct options *o, const char *glob)

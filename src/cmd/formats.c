@@ -299,13 +299,8 @@ static const struct format *find_format(struct options *o, const char *name, enu
 	for (const struct format *const *k = formats; *k != NULL; k++)
 		if (fits(*k, can))
 			nearest_add(&near, (*k)->name);
-	show_path(&shown, name);
-	if (near.name != NULL)
-		options_mistake(o, "there is no format %s%s; did you mean %s?", shown.s, cans[can],
-		                near.name);
-	else
-		options_mistake(o, "there is no format %s%s; tracetool formats lists them", shown.s,
-		                cans[can]);
+	options_unknown(o, near.name, "tracetool formats lists them", "there is no format %s%s",
+	                show_path(&shown, name), cans[can]);
 	return NULL;
 }
 

@@ -117,12 +117,8 @@ static bool check_names(struct options *o, bool one_each)
 			continue;
 		const char *const rule = rule_nearest_name(o->in[i]);
 		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->in[i]);
-		show_path(&shown, o->in[i]);
-		return nearest != NULL
-		           ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
-		                             nearest)
-		           : options_mistake(o, "there is no rule or loss %s; tracetool rules lists them",
-		                             shown.s);
+		return options_unknown(o, nearest, "tracetool rules lists them",
+		                       "there is no rule or loss %s", show_path(&shown, o->in[i]));
 	}
 	return true;
 }

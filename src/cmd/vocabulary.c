@@ -163,15 +163,12 @@ static enum exit_status no_vocabulary(struct options *o, const char *name)
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		if (vocab_builtin((*f)->name).p == NULL)
 			continue;
-		text_printf(&list, "%s%s", list.n > 0 ? ", " : "", (*f)->name);
+		text_printf(&list, "%s%s", list.n > 0 ? ", " : "there are ", (*f)->name);
 		nearest_add(&near, (*f)->name);
 	}
-	show_path(&shown, name);
-	if (near.name != NULL)
-		options_mistake(o, "no vocabulary is built in for %s; did you mean %s?", shown.s, near.name);
-	else
-		options_mistake(o, "no vocabulary is built in for %s; there are %.*s", shown.s, (int)list.n,
-		                list.p);
+	text_char(&list, '\0');
+	options_unknown(o, near.name, list.failed ? "there are several" : list.p,
+	                "no vocabulary is built in for %s", show_path(&shown, name));
 	text_free(&list);
 	return o->status;
 }
