@@ -58,6 +58,25 @@ struct cmd_option {
 #define TO_BYTES(run, member) OPTION_BYTES, OPTION_AT(run, member, uint64_t)
 #define TO_CHOICE(run, member) OPTION_CHOICE, OPTION_AT(run, member, unsigned)
 
+/* clang-format off */
+/* Rows that several commands have. */
+#define ROW_THREADS(run, member)                                                                             \
+	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,                      \
+	    TO_NUMBER(run, member) }
+#define ROW_TRACES_AT_A_TIME(run, member)                                                                    \
+	{ "threads", "N", "read N traces at a time (default: one per core, 16 at most)", 0,                  \
+	    TO_NUMBER(run, member) }
+#define ROW_MAX_REPEAT(run, member)                                                                          \
+	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,    \
+	    TO_POSITIVE(run, member) }
+#define ROW_MEMORY(run, member)                                                                              \
+	{ "memory", "BYTES", "memory for sorting (default: a quarter of what is usable, 64M to 1G)", 0,      \
+	    TO_BYTES(run, member) }
+#define ROW_BY(run, member)                                                                                  \
+	{ "by", "KEY,...", "group by name, category, thread, process, track, host, file, arg:FIELD "         \
+	    "(default: name,category)", 0, TO_TEXT(run, member) }
+/* clang-format on */
+
 /* Source of the candidates that complete an argument or operand. */
 enum cmd_word_source {
 	WORDS_LIST,            /* words of the row */

@@ -181,8 +181,7 @@ static const struct cmd_option own[] = {
 	{ "raw", NULL, "the records of the input without interpretation", 0, TO_FLAG(struct cat, raw) },
 	{ "format", "text|json", "the form of a record: a line of text (default), a JSON object", 0,
 	  TO_CHOICE(struct cat, json) },
-	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
-	  TO_POSITIVE(struct cat, max_repeat) },
+	ROW_MAX_REPEAT(struct cat, max_repeat),
 	{ .name = NULL },
 };
 

@@ -84,9 +84,7 @@ static bool set_min_time(void *run, struct options *o, const char *arg)
 static const struct cmd_option own[] = {
 	{ "new", "FILE", "a run of the new side, as are all operands after it", 0, OPTION_CALL,
 	  .set = set_new },
-	{ "by", "KEY,...",
-	  "group by name, category, thread, process, track, host, file, arg:FIELD (default: name,category)",
-	  0, TO_TEXT(struct compare, words_by) },
+	ROW_BY(struct compare, words_by),
 	{ "map", "FILE", "names of the old side, and what they are on the new side (YAML: old: new)", 0,
 	  TO_TEXT(struct compare, map_path) },
 	{ "ignore-lines", NULL,
@@ -112,10 +110,8 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "regressions do not change the exit status", 0,
 	  TO_FLAG(struct compare, exit_zero) },
-	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,
-	  TO_NUMBER(struct compare, threads) },
-	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
-	  TO_POSITIVE(struct compare, max_repeat) },
+	ROW_THREADS(struct compare, threads),
+	ROW_MAX_REPEAT(struct compare, max_repeat),
 	{ .name = NULL },
 };
 

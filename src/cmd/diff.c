@@ -536,8 +536,7 @@ static const struct cmd_option own[] = {
 	{ "limit", "N", "show N differences at most (default: 20; 0: all)", 'n',
 	  TO_LIMIT(struct diff, limit) },
 	{ "format", "text|json", "the form of the report (default: text)", 0, TO_CHOICE(struct diff, json) },
-	{ "memory", "BYTES", "memory for sorting (default: a quarter of what is usable, 64M to 1G)", 0,
-	  TO_BYTES(struct diff, sort_memory) },
+	ROW_MEMORY(struct diff, sort_memory),
 	{ .name = NULL },
 };
 

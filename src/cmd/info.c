@@ -60,8 +60,7 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct info_run, digest) },
 	{ "tracks", NULL, "list processes and threads, with their events and times", 0,
 	  TO_FLAG(struct info_run, tracks) },
-	{ "threads", "N", "read N traces at a time (default: one per core, 16 at most)", 0,
-	  TO_NUMBER(struct info_run, threads) },
+	ROW_TRACES_AT_A_TIME(struct info_run, threads),
 	{ .name = NULL },
 };
 

@@ -36,9 +36,7 @@ struct stats_run {
 static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
 	  TO_CHOICE(struct stats_run, form) },
-	{ "by", "KEY,...",
-	  "group by name, category, thread, process, track, host, file, arg:FIELD (default: name,category)",
-	  0, TO_TEXT(struct stats_run, words_by) },
+	ROW_BY(struct stats_run, words_by),
 	{ "columns", "NAME,...", "columns: count, total, self, mean, min, max, p50, share, ...", 0,
 	  TO_TEXT(struct stats_run, words_columns) },
 	{ "percentiles", "P,...", "percentiles instead of 50,90,99", 0,
@@ -74,10 +72,8 @@ static const struct cmd_option own[] = {
 	{ "full", NULL, "JSON with all that --merge and compare need", 0, TO_FLAG(struct stats_run, full) },
 	{ "merge", NULL, "inputs are JSON of stats --full: one table over all of them", 0,
 	  TO_FLAG(struct stats_run, merge) },
-	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,
-	  TO_NUMBER(struct stats_run, threads) },
-	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
-	  TO_POSITIVE(struct stats_run, max_repeat) },
+	ROW_THREADS(struct stats_run, threads),
+	ROW_MAX_REPEAT(struct stats_run, max_repeat),
 	{ .name = NULL },
 };
 

@@ -512,10 +512,8 @@ static const struct cmd_option own[] = {
 	{ "fields", "NAME,...", "show these fields, or none (default: those with text)", 0,
 	  TO_TEXT(struct top_run, words) },
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct top_run, form) },
-	{ "threads", "N", "read N traces at a time (default: one per core, 16 at most)", 0,
-	  TO_NUMBER(struct top_run, threads) },
-	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
-	  TO_POSITIVE(struct top_run, max_repeat) },
+	ROW_TRACES_AT_A_TIME(struct top_run, threads),
+	ROW_MAX_REPEAT(struct top_run, max_repeat),
 	{ .name = NULL },
 };
 

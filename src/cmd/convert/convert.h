@@ -35,12 +35,9 @@ struct anonymise_options {
 #define CONVERT_ROWS                                                                                         \
 	{ "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0,                     \
 	    TO_TEXT(struct convert, to_name) },                                                              \
-	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,                      \
-	    TO_NUMBER(struct convert, threads) },                                                            \
-	{ "memory", "BYTES", "memory for sorting (default: a quarter of what is usable, 64M to 1G)", 0,   \
-	    TO_BYTES(struct convert, sort_memory) },                                                         \
-	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,    \
-	    TO_POSITIVE(struct convert, max_repeat) },                                                       \
+	ROW_THREADS(struct convert, threads),                                                                \
+	ROW_MEMORY(struct convert, sort_memory),                                                             \
+	ROW_MAX_REPEAT(struct convert, max_repeat),                                                          \
 	{ "lanes", "on|off", "put spans that overlap without nesting on lanes of their own (default: on)",   \
 	    0, TO_CHOICE(struct convert, no_lanes) },                                                        \
 	{ "rebase", NULL, "start at time 0: subtract the start time of the trace", 0,                        \
