@@ -141,23 +141,22 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 	}
 }
 
-/* Returns the i-th key; the default keys are name and category. */
-static const char *key_word(const struct group_by *by, unsigned i)
+const char *group_by_key(const struct group_by *by, unsigned i)
 {
 	return by->n > 0 ? by->columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
 }
 
-static unsigned count_keys(const struct group_by *by)
+unsigned group_by_count(const struct group_by *by)
 {
 	return by->n > 0 ? by->n : 2;
 }
 
 bool group_by_is_same(const struct group_by *a, const struct group_by *b)
 {
-	bool same = count_keys(a) == count_keys(b);
+	bool same = group_by_count(a) == group_by_count(b);
 
-	for (unsigned i = 0; same && i < count_keys(a); i++)
-		same = strcmp(key_word(a, i), key_word(b, i)) == 0;
+	for (unsigned i = 0; same && i < group_by_count(a); i++)
+		same = strcmp(group_by_key(a, i), group_by_key(b, i)) == 0;
 	return same;
 }
 
@@ -189,16 +188,6 @@ unsigned group_by_wants(const struct group_by *by)
 			break;
 		}
 	return want;
-}
-
-unsigned stats_count_keys(const struct stats *s)
-{
-	return count_keys(&s->by);
-}
-
-const char *stats_key_name(const struct stats *s, unsigned i)
-{
-	return key_word(&s->by, i);
 }
 
 /* ---- values ---- */

@@ -8,14 +8,6 @@
 #include "json/out.h"
 #include "stats/tables/tables.h"
 
-static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
-{
-	if (known)
-		json_out_u64(o, key, v);
-	else
-		json_out_null(o, key);
-}
-
 /* ---- additions of --full, for stats_merge() ---- */
 
 /* Writes a number; infinity and NaN as text. */
@@ -107,10 +99,13 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 		json_out_plain_ns(o, "first_ns", s->first_ns, s->zero_ns);
 		json_out_plain_ns(o, "last_ns", s->last_ns, s->zero_ns);
 	} else {
-		put_u64_or_null(o, "first_ns", 0, false);
-		put_u64_or_null(o, "last_ns", 0, false);
+		json_out_null(o, "first_ns");
+		json_out_null(o, "last_ns");
 	}
-	put_u64_or_null(o, "epoch_ns", of->epoch_ns, of->epoch_known);
+	if (of->epoch_known)
+		json_out_u64(o, "epoch_ns", of->epoch_ns);
+	else
+		json_out_null(o, "epoch_ns");
 	json_out_u64(o, "tracks", s->tracks);
 	json_out_u64(o, "self_inexact", s->times.inexact);
 	json_out_u64(o, "counters_late", s->series.late);
@@ -142,7 +137,7 @@ static bool put_classes(struct json_out *o, const struct stats *s)
 static void put_keys(struct json_out *o, const struct stats *s, const struct slice *values, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		json_out_slice(o, stats_key_name(s, i), values[i]);
+		json_out_slice(o, group_by_key(&s->by, i), values[i]);
 }
 
 /* p50, p90 and p99 are always written. */
@@ -176,7 +171,7 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	const struct span_group *g = row->group;
 
 	json_out_begin_after(o, "\n   ", NULL, "{");
-	put_keys(o, s, row->values, stats_count_keys(s));
+	put_keys(o, s, row->values, group_by_count(&s->by));
 	json_out_u64(o, "count", g->count);
 	json_out_begin(o, "dur_ns", "{");
 	text_u128(json_out_value(o, "sum"), total_of(g->sum));

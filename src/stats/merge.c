@@ -61,7 +61,7 @@ static uint32_t find_span(struct stats *s, struct span_table *t, const struct sl
 {
 	struct slice v[GROUP_KEYS_MAX];
 
-	if (!valid_values(s, values, stats_count_keys(s), v))
+	if (!valid_values(s, values, group_by_count(&s->by), v))
 		return NAMES_FAILED;
 	if (s->by.n > 0)
 		return groups_find_texts(s, &t->set, v);

@@ -290,7 +290,7 @@ static bool read_key(struct reading *r, const struct json_walk *w, struct slice 
 	if (name.p == NULL)
 		return out_of_memory(r);
 	for (unsigned i = 0; i < n; i++)
-		if (slice_is(name, stats_key_name(r->s, i))) {
+		if (slice_is(name, group_by_key(&r->s->by, i))) {
 			*is_one = true;
 			*keys |= 1U << i;
 			return get_text(r, &w->value, &values[i]);
@@ -314,7 +314,7 @@ static bool read_span(struct reading *r, struct json_token *object, struct span_
 {
 	struct row_reading d = { .has_sum = false };
 	struct json_walk w = walk(r, object, JSON_OBJECT);
-	const unsigned keys = stats_count_keys(r->s);
+	const unsigned keys = group_by_count(&r->s->by);
 	bool ok = true;
 
 	while (ok && w.p != NULL && json_walk_next(&w)) {

@@ -164,9 +164,9 @@ static void key_columns(struct column *list, const struct stats *s)
 {
 	static const struct column plain[] = { { NULL, COLUMN_NAME, 20, 0 }, { NULL, COLUMN_NAME, 10, 2 } };
 
-	for (unsigned i = 0; i < stats_count_keys(s); i++) {
+	for (unsigned i = 0; i < group_by_count(&s->by); i++) {
 		list[i] = s->by.n > 0 ? (struct column){ NULL, COLUMN_NAME, 12, 0 } : plain[i];
-		list[i].head = stats_key_name(s, i);
+		list[i].head = group_by_key(&s->by, i);
 	}
 }
 
@@ -217,7 +217,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
 {
-	const unsigned keys = stats_count_keys(v->stats);
+	const unsigned keys = group_by_count(&v->stats->by);
 	unsigned without = 0;
 
 	for (unsigned i = 0; i < v->columns->n; i++) {
@@ -257,7 +257,7 @@ static const struct column example_columns[] = {
 static void put_examples(struct text *t, const char *title, const struct stats_view *v,
                          const struct span_row *rows, size_t n)
 {
-	const unsigned keys = stats_count_keys(v->stats);
+	const unsigned keys = group_by_count(&v->stats->by);
 	struct column list[COLUMNS_MAX];
 	struct columns c = { .list = list, .n = keys + 5, .indent = 2 };
 	char head[48];
@@ -286,7 +286,7 @@ static void put_examples(struct text *t, const char *title, const struct stats_v
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
                       const struct span_table *table, bool waits)
 {
-	const unsigned keys = stats_count_keys(v->stats);
+	const unsigned keys = group_by_count(&v->stats->by);
 	struct column list[COLUMNS_MAX];
 	struct columns c = { .list = list, .n = keys + v->columns->n, .indent = 2 };
 	struct span_row *rows;
@@ -448,9 +448,9 @@ bool stats_text(struct text *t, const struct stats_view *v)
 static void put_csv_head(struct text *t, const struct stats_view *v)
 {
 	text_str(t, "path,kind");
-	for (unsigned i = 0; i < stats_count_keys(v->stats); i++) {
+	for (unsigned i = 0; i < group_by_count(&v->stats->by); i++) {
 		text_char(t, ',');
-		text_csv_cell(t, slice_str(stats_key_name(v->stats, i)));
+		text_csv_cell(t, slice_str(group_by_key(&v->stats->by, i)));
 	}
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
@@ -471,7 +471,7 @@ static void put_csv_keys(struct text *t, const struct stats_view *v, const char 
 
 	text_csv_cell(t, stats_title(&v->stats->origin, title));
 	text_printf(t, ",%s", kind);
-	for (unsigned k = 0; k < stats_count_keys(v->stats); k++) {
+	for (unsigned k = 0; k < group_by_count(&v->stats->by); k++) {
 		text_char(t, ',');
 		text_csv_cell(t, values[k]);
 	}

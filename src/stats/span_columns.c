@@ -30,9 +30,15 @@ static const struct span_name {
 static void add(struct span_columns *c, enum span_column what, const char *head, uint8_t drop)
 {
 	struct span_column_row *const row = &c->list[c->n++];
+	const char *const sum_of = c->sum_of != NULL ? c->sum_of : "";
 
 	*row = (struct span_column_row){ .what = what, .drop = drop };
-	snprintf(row->head, sizeof row->head, "%s", head);
+	if (what == SPAN_FIELD_SUM)
+		snprintf(row->head, sizeof row->head, "%s(%.*s)", head, GROUP_KEY_MAX - 8, sum_of);
+	else if (what == SPAN_RATE)
+		snprintf(row->head, sizeof row->head, "%.*s/s", GROUP_KEY_MAX - 4, sum_of);
+	else
+		snprintf(row->head, sizeof row->head, "%s", head);
 }
 
 static void add_quantile(struct span_columns *c, uint32_t part, uint8_t drop)
@@ -49,17 +55,9 @@ static void add_quantile(struct span_columns *c, uint32_t part, uint8_t drop)
 	         digits);
 }
 
-static void name_sum(struct span_column_row *row, const char *sum_of)
-{
-	if (row->what == SPAN_FIELD_SUM)
-		snprintf(row->head, sizeof row->head, "sum(%.*s)", GROUP_KEY_MAX - 8, sum_of);
-	else
-		snprintf(row->head, sizeof row->head, "%.*s/s", GROUP_KEY_MAX - 4, sum_of);
-}
-
 void span_columns_init(struct span_columns *c, const char *sum_of)
 {
-	*c = (struct span_columns){ .sort_by = { .what = SPAN_TOTAL } };
+	*c = (struct span_columns){ .sum_of = sum_of, .sort_by = { .what = SPAN_TOTAL } };
 	add(c, SPAN_COUNT, "count", 0);
 	add(c, SPAN_TOTAL, "total", 0);
 	add(c, SPAN_SELF, "self", 0);
@@ -67,10 +65,8 @@ void span_columns_init(struct span_columns *c, const char *sum_of)
 	add(c, SPAN_BYTES, "bytes", 1);
 	add(c, SPAN_BYTES_RATE, "bytes/s", 2);
 	if (sum_of != NULL) {
-		add(c, SPAN_FIELD_SUM, "", 0);
-		name_sum(&c->list[c->n - 1], sum_of);
-		add(c, SPAN_RATE, "", 0);
-		name_sum(&c->list[c->n - 1], sum_of);
+		add(c, SPAN_FIELD_SUM, "sum", 0);
+		add(c, SPAN_RATE, "rate", 0);
 		add(c, SPAN_NEGATIVE, "negative", 0);
 	}
 	add(c, SPAN_MEAN, "mean", 3);
@@ -170,11 +166,8 @@ static bool add_column(struct span_columns *c, const char *name, size_t n)
 
 bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size)
 {
-	char sums[2][GROUP_KEY_MAX] = { "", "" }, list[NAMES_TEXT];
+	char list[NAMES_TEXT];
 
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->list[i].what == SPAN_FIELD_SUM || c->list[i].what == SPAN_RATE)
-			memcpy(sums[c->list[i].what == SPAN_RATE], c->list[i].head, GROUP_KEY_MAX);
 	c->n = 0;
 	for (const char *p = words;; p++) {
 		const size_t n = strcspn(p, ",");
@@ -186,14 +179,12 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 			suggest(why, size, p, n);
 			return false;
 		}
-		struct span_column_row *const row = &c->list[c->n - 1];
-		const bool sum = row->what == SPAN_FIELD_SUM || row->what == SPAN_RATE;
-		if ((sum || row->what == SPAN_NEGATIVE) && sums[0][0] == '\0') {
-			snprintf(why, size, "column %s needs --sum arg:FIELD", row->head);
+		const enum span_column what = c->list[c->n - 1].what;
+		if ((what == SPAN_FIELD_SUM || what == SPAN_RATE || what == SPAN_NEGATIVE) &&
+		    c->sum_of == NULL) {
+			snprintf(why, size, "column %.*s needs --sum arg:FIELD", (int)n, p);
 			return false;
 		}
-		if (sum)
-			memcpy(row->head, sums[row->what == SPAN_RATE], GROUP_KEY_MAX);
 		if (!is_new(c, why, size))
 			return false;
 		p += n;
@@ -243,14 +234,10 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
 {
 	if (!own) {
-		struct span_column_row sum = { .what = SPAN_COUNT };
-		for (unsigned i = 0; i < c->n; i++)
-			if (c->list[i].what == SPAN_FIELD_SUM)
-				sum = c->list[i];
 		c->n = 0;
 		add(c, SPAN_COUNT, "count", 0);
-		if (sum.what == SPAN_FIELD_SUM)
-			c->list[c->n++] = sum;
+		if (c->sum_of != NULL)
+			add(c, SPAN_FIELD_SUM, "sum", 0);
 	}
 	if (c->n + SPAN_DECADES > SPAN_COLUMNS_MAX)
 		return refuse(why, size);
@@ -268,13 +255,11 @@ bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size)
 {
-	static const char *const keys[] = { "name", "category" };
-	const unsigned nkeys = by->n > 0 ? by->n : 2;
 	struct span_columns one = { .n = 0 };
 	char list[NAMES_TEXT];
 
-	for (unsigned i = 0; i < nkeys; i++)
-		if (strcmp(by->n > 0 ? by->columns[i].head : keys[i], name) == 0) {
+	for (unsigned i = 0; i < group_by_count(by); i++)
+		if (strcmp(group_by_key(by, i), name) == 0) {
 			c->sort = SPAN_SORT_KEYS + i;
 			return true;
 		}

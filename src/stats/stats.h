@@ -46,6 +46,10 @@ struct group_by {
 /* Parses "process,name".  Returns false with the reason in `why`, one line. */
 bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
 
+/* Return the number of keys of the rows, and the name of a key; without keys, "name" and "category". */
+unsigned group_by_count(const struct group_by *by);
+const char *group_by_key(const struct group_by *by, unsigned i);
+
 /* Returns true if both have the same keys.  No keys are the same as name,category. */
 bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 
@@ -450,6 +454,7 @@ enum span_column {
 #define SPAN_SORT_KEYS 64 /* span_columns.sort from here on: a key of the groups */
 
 struct span_columns {
+	const char *sum_of; /* name of stats.sum_of, while columns are added; NULL: none.  Borrowed */
 	unsigned n;
 	struct span_column_row {
 		enum span_column what;
@@ -488,10 +493,6 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
  * or on OOM. */
 typedef bool span_row_fn(void *ctx, const struct span_table *t, struct span_row *row);
 bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx);
-
-/* Return the number of keys of the rows, and the name of a key. */
-unsigned stats_count_keys(const struct stats *s);
-const char *stats_key_name(const struct stats *s, unsigned i);
 
 /* Returns a number of a row: ns, or a count; shares in millionths, rates per second, sums and their rates in
  * units of 2^-20, for sorting only. */

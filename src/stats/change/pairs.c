@@ -407,7 +407,7 @@ struct side_rows {
 static bool add_side_row(void *ctx, const struct span_table *t, struct span_row *row)
 {
 	const struct side_rows *const r = ctx;
-	struct change_pair *const pair = pair_of(r->p, t == &r->s->async, row, stats_count_keys(r->s));
+	struct change_pair *const pair = pair_of(r->p, t == &r->s->async, row, group_by_count(&r->s->by));
 
 	if (pair != NULL)
 		pair->sides[r->side] = values_of(r->s, row, r->p->c->sides[r->side].nruns);
@@ -419,7 +419,7 @@ static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *
 {
 	const struct side_rows *const r = ctx;
 	struct pairing *const p = r->p;
-	const struct slice key = key_of(&p->keys, t == &r->s->async, row->values, stats_count_keys(r->s));
+	const struct slice key = key_of(&p->keys, t == &r->s->async, row->values, group_by_count(&r->s->by));
 	const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
 
 	if (at == TABLE_NONE) /* OOM, or "(other names)" of the joint table have it */

@@ -213,13 +213,13 @@ bool change_text(struct text *t, const struct change_view *v)
 {
 	const struct change *const c = v->change;
 	const struct stats *const s = &c->sides[CHANGE_OLD].joint;
-	const unsigned keys = stats_count_keys(s);
+	const unsigned keys = group_by_count(&s->by);
 	struct column list[COLUMNS_MAX] = { { "verdict", COLUMN_WORD, 0, 0 } };
 	struct columns columns = { .list = list, .n = 1 + keys + OWN_COLUMNS };
 	const size_t shown = v->top == 0 || c->n < v->top ? c->n : v->top;
 
 	for (unsigned i = 0; i < keys; i++)
-		list[1 + i] = (struct column){ stats_key_name(s, i), COLUMN_NAME, 12, i == 0 ? 0 : 1 };
+		list[1 + i] = (struct column){ group_by_key(&s->by, i), COLUMN_NAME, 12, i == 0 ? 0 : 1 };
 	memcpy(list + 1 + keys, own, sizeof own);
 	columns.without = change_has_bytes(c) ? 0 : 1U << (1 + keys + BYTES_COLUMN);
 	for (size_t i = 0; i < shown; i++)
@@ -288,7 +288,7 @@ void change_put_message(struct text *t, const struct change *c, const struct cha
 		put_moved(&what, "total", a->total, b->total, &p->numbers[CHANGE_TOTAL]);
 		text_printf(&what, ", spans %" PRIu64 " to %" PRIu64, a->count, b->count);
 	}
-	put_keys(t, p, stats_count_keys(&c->sides[CHANGE_OLD].joint));
+	put_keys(t, p, group_by_count(&c->sides[CHANGE_OLD].joint.by));
 	text_str(t, p->async ? " (async): " : ": ");
 	text_slice(t, slice_of(what.p, what.n));
 	t->failed |= what.failed;
@@ -406,8 +406,8 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 		json_out_begin_after(&o, "\n  ", NULL, "{");
 		json_out_string(&o, "verdict", change_verdict_name(p->verdict));
 		json_out_string(&o, "kind", p->async ? "async" : "span");
-		for (unsigned k = 0; k < stats_count_keys(s); k++)
-			json_out_slice(&o, stats_key_name(s, k), p->keys[k]);
+		for (unsigned k = 0; k < group_by_count(&s->by); k++)
+			json_out_slice(&o, group_by_key(&s->by, k), p->keys[k]);
 		for (unsigned k = 0; k < NUMBERS; k++)
 			if (has_number(c, p, k))
 				put_number(&o, p, k);
@@ -459,9 +459,9 @@ bool change_csv(struct text *t, const struct change_view *v)
 	const struct stats *const s = &c->sides[CHANGE_OLD].joint;
 
 	text_str(t, "verdict,kind");
-	for (unsigned i = 0; i < stats_count_keys(s); i++) {
+	for (unsigned i = 0; i < group_by_count(&s->by); i++) {
 		text_char(t, ',');
-		text_csv_cell(t, slice_str(stats_key_name(s, i)));
+		text_csv_cell(t, slice_str(group_by_key(&s->by, i)));
 	}
 	for (unsigned i = 0; i < NUMBERS; i++) {
 		const char *const n = numbers[i].name;
@@ -473,7 +473,7 @@ bool change_csv(struct text *t, const struct change_view *v)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct change_pair *const p = &c->pairs[i];
 		text_printf(t, "%s,%s", change_verdict_name(p->verdict), p->async ? "async" : "span");
-		for (unsigned k = 0; k < stats_count_keys(s); k++) {
+		for (unsigned k = 0; k < group_by_count(&s->by); k++) {
 			text_char(t, ',');
 			text_csv_cell(t, p->keys[k]);
 		}
@@ -489,7 +489,7 @@ bool change_csv(struct text *t, const struct change_view *v)
 bool change_folded(struct text *t, const struct change_view *v)
 {
 	const struct change *const c = v->change;
-	const unsigned keys = stats_count_keys(&c->sides[CHANGE_OLD].joint);
+	const unsigned keys = group_by_count(&c->sides[CHANGE_OLD].joint.by);
 	const bool by_default = c->sides[CHANGE_OLD].joint.by.n == 0;
 
 	for (uint32_t i = 0; i < c->n; i++) {

@@ -68,8 +68,8 @@ static struct slice mapped(struct change_map *map, struct slice name)
 /* Returns the key that a map applies to: the name, or if it is no key, the first one. */
 static unsigned mapped_key(const struct stats *s)
 {
-	for (unsigned i = 0; i < stats_count_keys(s); i++)
-		if (strcmp(stats_key_name(s, i), "name") == 0)
+	for (unsigned i = 0; i < group_by_count(&s->by); i++)
+		if (strcmp(group_by_key(&s->by, i), "name") == 0)
 			return i;
 	return 0;
 }
