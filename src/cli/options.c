@@ -66,6 +66,13 @@ bool options_mistake(struct options *o, const char *fmt, ...)
 	return false;
 }
 
+bool options_takes(struct options *o, const char *option, const char *what, const char *arg)
+{
+	struct shown_path shown;
+
+	return options_mistake(o, "%s takes %s, not %s", option, what, show_path(&shown, arg));
+}
+
 bool options_unknown(struct options *o, const char *nearest, const char *advice, const char *fmt, ...)
 {
 	char what[1024];
@@ -284,13 +291,11 @@ static bool set_color(void *run, struct options *o, const char *arg)
 
 static bool set_width(void *run, struct options *o, const char *arg)
 {
-	struct shown_path shown;
 	uint64_t n = 0;
 
 	o->width_given = true;
 	if (strcmp(arg, "full") != 0 && (!units_count(slice_str(arg), &n) || n == 0 || n > UINT32_MAX))
-		return options_mistake(o, "--width takes a number of columns, or full, not %s",
-		                       show_path(&shown, arg));
+		return options_takes(o, "--width", "a number of columns, or full", arg);
 	o->width = (unsigned)n;
 	return true;
 }
@@ -477,12 +482,8 @@ static bool set_choice(struct options *o, const struct cmd_option *option, const
 
 bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
 {
-	struct shown_path shown;
-
-	if (units_bytes(slice_str(arg), v))
-		return true;
-	return options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
-	                       show_path(&shown, arg));
+	return units_bytes(slice_str(arg), v) ||
+	       options_takes(o, option, "a number of bytes, 104857600 or 100M", arg);
 }
 
 /* Stores the argument of an option at the destination of its row; base: the object that contains the
@@ -582,14 +583,13 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v)
 {
-	struct shown_path shown;
 	char *end;
 
 	errno = 0;
 	*v = strtoull(arg, &end, 10);
 	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
 		return true;
-	return options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
+	return options_takes(o, option, "a number", arg);
 }
 
 bool options_no_memory(struct options *o)

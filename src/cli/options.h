@@ -135,6 +135,9 @@ unsigned options_prose_width(const struct options *o);
 /* Reports a mistake in the command line, and the command for help.  Returns false. */
 bool options_mistake(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Likewise, for the argument of an option: "--every takes a time, not 5x". */
+bool options_takes(struct options *o, const char *option, const char *what, const char *arg);
+
 /* Likewise, for a name that does not exist: the message ends in a question for `nearest`, or if that is NULL
  * in `advice`. */
 bool options_unknown(struct options *o, const char *nearest, const char *advice, const char *fmt, ...)

@@ -59,10 +59,9 @@ bool policy_level(void *policy_options, struct options *o, const char *arg)
 {
 	struct policy_options *const p = policy_options;
 	const char *const equals = strchr(arg, '=');
-	struct shown_path shown;
 
 	if (equals == NULL)
-		return options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
+		return options_takes(o, "--level", "RULE=LEVEL", arg);
 	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, policy_levels);
 	if (level < 0)
 		return false;

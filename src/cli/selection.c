@@ -177,9 +177,10 @@ const struct cmd_option select_option_rows[] = {
 
 static bool mistake(struct options *o, const char *option, const char *what, const char *arg)
 {
-	struct shown_path shown;
+	char name[32];
 
-	return options_mistake(o, "--%s takes %s, not %s", option, what, show_path(&shown, arg));
+	snprintf(name, sizeof name, "--%s", option);
+	return options_takes(o, name, what, arg);
 }
 
 static bool set_time(struct options *o, int which, const char *arg, struct select_time *t)

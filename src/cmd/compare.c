@@ -62,23 +62,17 @@ static bool set_new(void *run, struct options *o, const char *arg)
 static bool set_min_change(void *run, struct options *o, const char *arg)
 {
 	struct compare *const c = run;
-	struct shown_path shown;
 
-	if (units_share(slice_str(arg), &c->floors.change))
-		return true;
-	return options_mistake(o, "--min-change takes a percentage, such as 5%%, not %s",
-	                       show_path(&shown, arg));
+	return units_share(slice_str(arg), &c->floors.change) ||
+	       options_takes(o, "--min-change", "a percentage, such as 5%", arg);
 }
 
 static bool set_min_time(void *run, struct options *o, const char *arg)
 {
 	struct compare *const c = run;
-	struct shown_path shown;
 
-	if (length_option(arg, &c->floors.time))
-		return true;
-	return options_mistake(o, "--min-time takes a duration with its unit, such as 1ms, not %s",
-	                       show_path(&shown, arg));
+	return length_option(arg, &c->floors.time) ||
+	       options_takes(o, "--min-time", "a duration with its unit, such as 1ms", arg);
 }
 
 static const struct cmd_option own[] = {

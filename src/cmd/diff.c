@@ -507,12 +507,9 @@ static bool ignore_one(struct diff *d, struct slice s)
 static bool set_tolerance(void *run, struct options *o, const char *arg)
 {
 	struct diff *const d = run;
-	struct shown_path shown;
 
-	if (duration_option(arg, &d->rules.tolerance))
-		return true;
-	return options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us, not %s",
-	                       show_path(&shown, arg));
+	return duration_option(arg, &d->rules.tolerance) ||
+	       options_takes(o, "--tolerance", "a duration, such as 500 or 1.5us", arg);
 }
 
 static bool set_ignore(void *run, struct options *o, const char *arg)

@@ -572,7 +572,6 @@ static bool check_names(struct recover *c)
 static bool set_report(void *run, struct options *o, const char *arg)
 {
 	struct recover *const c = run;
-	struct shown_path shown;
 
 	/* There is one form, so its name is optional; another name before "=" is a mistake. */
 	const size_t form = strncmp(arg, "json=", 5) == 0 ? 5 : 0;
@@ -580,7 +579,7 @@ static bool set_report(void *run, struct options *o, const char *arg)
 		c->report = arg + form;
 		return true;
 	}
-	return options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
+	return options_takes(o, "--report", "json=FILE", arg);
 }
 
 static const struct cmd_option own[] = {

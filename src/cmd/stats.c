@@ -216,7 +216,6 @@ static bool check_tables(struct stats_run *s)
 	static const char *const units[] = { "thread", "process", "host", NULL };
 	struct options *const o = &s->run.options;
 	struct overlap_asked *const overlap = &s->tables.overlap;
-	struct shown_path shown;
 
 	if (s->words_imbalance != NULL) {
 		const int unit = options_word(o, "--imbalance", s->words_imbalance, units);
@@ -231,21 +230,19 @@ static bool check_tables(struct stats_run *s)
 
 	if (s->words_every != NULL &&
 	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
-		return options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
-		                       show_path(&shown, s->words_every));
+		return options_takes(o, "--every", "a time longer than 0, with its unit (10ms)",
+		                     s->words_every);
 	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
 		return options_mistake(o, "--share is by track: --by thread is all that it takes");
 	if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
-		return options_mistake(o,
-		                       "--overlap takes two patterns A,B, each GLOB or category:GLOB, not %s",
-		                       show_path(&shown, s->words_overlap));
+		return options_takes(o, "--overlap", "two patterns A,B, each GLOB or category:GLOB",
+		                     s->words_overlap);
 	if (s->words_longer != NULL && s->words_overlap == NULL)
 		return options_mistake(o, "--longer is for --overlap");
 	if (s->words_longer != NULL && s->form == FORM_CSV)
 		return options_mistake(o, "--longer is for text, Markdown and JSON");
 	if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
-		return options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
-		                       show_path(&shown, s->words_longer));
+		return options_takes(o, "--longer", "a time with its unit (10ms)", s->words_longer);
 	if (s->examples > STATS_EXAMPLES_MAX)
 		return options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
 	if (s->examples > 0 && s->form == FORM_CSV)
@@ -278,8 +275,7 @@ static bool parse_keys(struct stats_run *s)
 		struct group_by field;
 		if (!group_by_parse(&field, s->words_sum, why, sizeof why) || field.n != 1 ||
 		    field.columns[0].key != GROUP_BY_ARG)
-			return options_mistake(o, "--sum takes arg:FIELD, not %s",
-			                       show_path(&shown, s->words_sum));
+			return options_takes(o, "--sum", "arg:FIELD", s->words_sum);
 		s->sum_of = slice_str(s->words_sum + 4);
 	}
 	return true;

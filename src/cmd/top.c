@@ -565,9 +565,8 @@ static bool parse_words(struct top_run *t)
 		return options_mistake(o, "--fields takes 1 to %d names with commas between them",
 		                       SHOWN_FIELDS_MAX);
 	if (t->times == 0)
-		return options_mistake(
-		    o, "--times takes a factor of 0.001 to 1000 with at most three decimals, not %s",
-		    show_path(&shown, t->words_times));
+		return options_takes(o, "--times", "a factor of 0.001 to 1000 with at most three decimals",
+		                     t->words_times);
 	if ((t->words_by != NULL || t->outliers) &&
 	    !group_by_parse(&t->by, t->words_by != NULL ? t->words_by : "name,category", why, sizeof why))
 		return options_mistake(o, "--by: %s", show_path(&shown, why));

@@ -71,21 +71,29 @@ static void put_head(struct text *t, const struct stats_view *v)
 	text_free(&line);
 }
 
-static void put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one,
-                     const char *many)
+static void put_words(struct text *t, const struct stats_view *v, const char *words)
 {
 	struct text line = { .p = NULL };
 
-	if (n == 0)
-		return;
-	text_printf(&line, "%" PRIu64 " %s", n, n == 1 ? one : many);
+	text_str(&line, words);
 	put_line(t, v, &line);
 	text_free(&line);
+}
+
+static void put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one,
+                     const char *many)
+{
+	char line[256];
+
+	snprintf(line, sizeof line, "%" PRIu64 " %s", n, n == 1 ? one : many);
+	if (n > 0)
+		put_words(t, v, line);
 }
 
 static void put_notes(struct text *t, const struct stats_view *v)
 {
 	const struct stats *const s = v->stats;
+	char note[HISTOGRAM_NOTE];
 
 	if (s->by.n > 0)
 		put_note(t, v, stats_other_names(s),
@@ -102,15 +110,11 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	         "not be exact",
 	         "spans lie around or across spans that are remembered together: total and self times may "
 	         "not be exact");
-	if (s->times.inexact > s->events / 100) {
-		struct text line = { .p = NULL };
-		text_str(
-		    &line,
+	if (s->times.inexact > s->events / 100)
+		put_words(
+		    t, v,
 		    "  so many, perhaps because its files name the same threads; statistics of each file, "
 		    "added up with --merge, keep these apart");
-		put_line(t, v, &line);
-		text_free(&line);
-	}
 	put_note(t, v, s->series.late,
 	         "value of a counter is too far out of order: its mean over time may not be exact",
 	         "values of counters are too far out of order: means over time may not be exact");
@@ -118,13 +122,8 @@ static void put_notes(struct text *t, const struct stats_view *v)
 		put_note(t, v, s->spans.longest.limit,
 		         "example of each group is kept, as there are too many groups",
 		         "examples of each group are kept, as there are too many groups");
-	if (s->pool.coarse > 0) {
-		char note[HISTOGRAM_NOTE];
-		struct text line = { .p = NULL };
-		text_str(&line, histogram_note(s->pool.coarse, note));
-		put_line(t, v, &line);
-		text_free(&line);
-	}
+	if (s->pool.coarse > 0)
+		put_words(t, v, histogram_note(s->pool.coarse, note));
 }
 
 /* Adds the names of recursive spans below their table. */

@@ -23,13 +23,11 @@ static bool set_time(struct convert *c, const char *arg)
 {
 	uint64_t *const step = &c->split.split.step;
 	const bool is_length = length_option(arg, step);
-	struct shown_path shown;
 
-	if (is_length && *step > 0)
-		return true;
-	return options_mistake(&c->options, "--split time= takes %s, not %s",
-	                       is_length ? "a duration above 0" : duration_option_why(arg),
-	                       show_path(&shown, arg));
+	return (is_length && *step > 0) ||
+	       options_takes(&c->options,
+	                     "--split time=", is_length ? "a duration above 0" : duration_option_why(arg),
+	                     arg);
 }
 
 static bool set_by(struct convert *c, const char *arg)
@@ -69,7 +67,6 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 		{ "by=", SPLIT_PID, set_by },
 		{ "size=", SPLIT_SIZE, set_size },
 	};
-	struct shown_path shown;
 
 	if (convert_splits(&c->split))
 		return options_mistake(o, "the output is split in one way: give --split once");
@@ -78,8 +75,7 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 			c->split.split.by = ways[i].by;
 			return ways[i].parse(c, arg + strlen(ways[i].name));
 		}
-	return options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
-	                       show_path(&shown, arg));
+	return options_takes(o, "--split", "time=DURATION, by=pid|tid|stream or size=BYTES", arg);
 }
 
 /* ---- the folder ---- */
