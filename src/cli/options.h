@@ -258,6 +258,7 @@ bool policy_select(void *policy_options, struct options *o, const char *glob);
 bool policy_ignore(void *policy_options, struct options *o, const char *glob);
 bool policy_level(void *policy_options, struct options *o, const char *arg);
 bool policy_fail_level(void *policy_options, struct options *o, const char *arg);
+bool policy_exit_zero(void *policy_options, struct options *o, const char *arg);
 
 /* ---- inputs ---- */
 

@@ -79,6 +79,14 @@ bool policy_fail_level(void *policy_options, struct options *o, const char *arg)
 	return p->choice.fail_level >= 0;
 }
 
+bool policy_exit_zero(void *policy_options, struct options *o, const char *arg)
+{
+	struct policy_options *const p = policy_options;
+
+	p->choice.exit_zero = true;
+	return true;
+}
+
 /* ---- reading policies ---- */
 
 struct reading_mistakes {

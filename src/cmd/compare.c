@@ -25,7 +25,7 @@ struct compare {
 	struct trace_run run;
 	struct policy_options policy;
 	unsigned form; /* enum report_form */
-	bool ignore_lines, stacks, exit_zero, regressed, empty;
+	bool ignore_lines, stacks, regressed, empty;
 	uint64_t max_rows; /* 0: not given; UINT64_MAX: all */
 	uint64_t threads, max_repeat;
 	const char *words_by, *map_path;
@@ -102,8 +102,8 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_level },
 	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), limit, warning, note, never", 0,
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
-	{ "exit-zero", NULL, "regressions do not change the exit status", 0,
-	  TO_FLAG(struct compare, exit_zero) },
+	{ "exit-zero", NULL, "regressions do not change the exit status", 0, OPTION_CALL,
+	  .at = offsetof(struct compare, policy), .set = policy_exit_zero },
 	ROW_THREADS(struct compare, threads),
 	ROW_MAX_REPEAT(struct compare, max_repeat),
 	{ .name = NULL },
@@ -192,14 +192,12 @@ static bool parse(struct compare *c)
 			after = (size_t)(o->argc - i - 1);
 	if (!options_parse(o, c))
 		return false;
-	if (c->exit_zero)
-		c->policy.choice.exit_zero = true;
 	if (c->stacks && c->form != FORM_TEXT)
 		return options_mistake(o, "stacks are text: --format and --json are for the comparison");
 	if (c->stacks && c->max_rows > 0)
 		return options_mistake(o, "stacks have a line for each group: --limit is for the comparison");
 	/* a file of --report may count findings of the fail level as failures */
-	if (c->exit_zero && c->policy.choice.fail_level >= 0 && o->side == NULL)
+	if (c->policy.choice.exit_zero == 1 && c->policy.choice.fail_level >= 0 && o->side == NULL)
 		return options_mistake(o, "--fail-level sets the exit status, which --exit-zero leaves "
 		                          "unchanged: give one of them");
 	c->grouped = c->words_by != NULL;

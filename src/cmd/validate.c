@@ -26,7 +26,7 @@ struct validate {
 	struct reports reports;
 	const struct report_ops *form; /* argument of --format; NULL: not given */
 	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
-	bool init, scope, exit_zero;
+	bool init, scope;
 	bool failed; /* OOM: findings are missing */
 	/* policy of --init */
 	struct policy_watch *watch;
@@ -360,8 +360,8 @@ static const struct cmd_option own[] = {
 	  TO_LIMIT(struct validate, policy.limit) },
 	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), limit, warning, note, never", 0,
 	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_fail_level },
-	{ "exit-zero", NULL, "findings do not change the exit status", 0,
-	  TO_FLAG(struct validate, exit_zero) },
+	{ "exit-zero", NULL, "findings do not change the exit status", 0, OPTION_CALL,
+	  .at = offsetof(struct validate, policy), .set = policy_exit_zero },
 	ROW_THREADS(struct validate, threads),
 	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
 	  .set = set_config },
@@ -418,8 +418,6 @@ static bool parse(struct validate *v)
 	v->threads = THREADS_NOT_GIVEN;
 	if (!options_parse(o, v))
 		return false;
-	if (v->exit_zero)
-		v->policy.choice.exit_zero = true;
 	return check_scope(v) && options_name_traces(o) && check_names(v);
 }
 
