@@ -260,6 +260,12 @@ static unsigned list_columns(struct cell_column *list, const struct stats *s, en
 	return n;
 }
 
+static void put_none(struct cells *c, unsigned n)
+{
+	while (n-- > 0)
+		cells_none(c);
+}
+
 static void put_row(const struct every_table *v, struct cells *c, const struct stats *s, enum kind kind,
                     const struct sorted *row, bool hist)
 {
@@ -271,46 +277,40 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
 	cells_row(c);
 	cells_name(c, slice_str(kinds[kind]));
 	cells_at(c, v->first_ns + r->interval * v->every);
-	for (unsigned i = 0; i < s->by.n; i++)
-		if (spans)
+	if (spans) {
+		for (unsigned i = 0; i < s->by.n; i++)
 			cells_name(c, row->texts[i]);
-		else
-			cells_none(c);
-	for (unsigned i = 0; i < 2; i++)
-		if (spans)
-			cells_none(c);
-		else
-			cells_name(c, row->texts[i]);
+		put_none(c, 2);
+	} else {
+		put_none(c, s->by.n);
+		cells_name(c, row->texts[0]);
+		cells_name(c, row->texts[1]);
+	}
 	cells_count(c, r->count);
 	if (kind == KIND_SPAN)
 		cells_time(c, total_of(r->busy));
 	else
 		cells_none(c);
 	cells_bar(c, row->high > row->low ? (row->size - row->low) / (row->high - row->low) : 0);
-	if (spans)
-		cells_time(c, total_of(r->sum));
-	else
-		cells_none(c);
-	for (unsigned i = 0; i < SPAN_DECADES && hist; i++)
-		if (spans)
-			cells_count(c, r->decades[i]);
-		else
-			cells_none(c);
-	for (unsigned i = 0; i < 4; i++)
-		if (r->durations.count == 0)
-			cells_none(c);
-		else
-			cells_time(c, i < 3 ? histogram_quantile(&r->durations, &v->pool, parts[i])
-			                    : r->durations.max);
-	if (spans) {
-		for (unsigned i = 0; i < 3; i++)
-			cells_none(c);
+	if (!spans) {
+		const double mean = r->added / (double)r->count; /* sums are rounded, or infinite */
+		put_none(c, 1 + (hist ? SPAN_DECADES : 0) + 4);
+		cells_real(c, r->least);
+		cells_real(c, mean < r->least ? r->least : mean <= r->most ? mean : r->most);
+		cells_real(c, r->most);
 		return;
 	}
-	cells_real(c, r->least);
-	const double mean = r->added / (double)r->count; /* sums are rounded, or infinite */
-	cells_real(c, mean < r->least ? r->least : mean <= r->most ? mean : r->most);
-	cells_real(c, r->most);
+	cells_time(c, total_of(r->sum));
+	for (unsigned i = 0; i < SPAN_DECADES && hist; i++)
+		cells_count(c, r->decades[i]);
+	if (r->durations.count > 0) {
+		for (unsigned i = 0; i < 3; i++)
+			cells_time(c, histogram_quantile(&r->durations, &v->pool, parts[i]));
+		cells_time(c, r->durations.max);
+	} else {
+		put_none(c, 4);
+	}
+	put_none(c, 3);
 }
 
 static bool put_kind(const struct every_table *v, struct cells *c, const struct stats *s, enum kind kind,

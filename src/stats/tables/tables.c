@@ -49,114 +49,117 @@ void cells_row(struct cells *c)
 	}
 }
 
-/* Begins the next cell.  Returns false if it is not in the report. */
-static bool next(struct cells *c)
+static bool is_for_people(const struct cells *c)
+{
+	return c->form != FORM_JSON && c->form != FORM_CSV;
+}
+
+/* Begins the next cell.  Returns the text that gets its value; NULL: the cell is not in the report. */
+static struct text *begin_cell(struct cells *c)
 {
 	const struct cell_column *const column = &c->list[c->at++];
 
+	if (is_for_people(c))
+		return c->shown && column->column.head != NULL ? &c->columns.text : NULL;
+	if (column->key == NULL)
+		return NULL;
 	if (c->form == FORM_JSON)
-		return column->key != NULL;
-	if (c->form != FORM_CSV)
-		return c->shown && column->column.head != NULL;
-	if (column->key != NULL)
-		text_char(c->t, ',');
-	return column->key != NULL;
+		return json_out_value(c->json, column->key);
+	text_char(c->t, ',');
+	return c->t;
 }
 
-static const char *key_of(const struct cells *c)
+static void end_cell(struct cells *c)
 {
-	return c->list[c->at - 1].key;
+	if (is_for_people(c))
+		columns_next(&c->columns);
 }
 
 void cells_name(struct cells *c, struct slice s)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
 	if (c->form == FORM_JSON)
-		json_out_slice(c->json, key_of(c), s);
+		text_json_string(t, s);
 	else if (c->form == FORM_CSV)
-		text_csv_cell(c->t, s);
+		text_csv_cell(t, s);
 	else
 		columns_name(&c->columns, s);
 }
 
 void cells_visible(struct cells *c, struct slice s)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
-	text_slice(&c->columns.text, s);
-	columns_next(&c->columns);
+	text_slice(t, s);
+	end_cell(c);
 }
 
 void cells_count(struct cells *c, uint64_t v)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
-	if (c->form == FORM_JSON)
-		json_out_u64(c->json, key_of(c), v);
-	else if (c->form == FORM_CSV)
-		text_u64(c->t, v);
-	else
-		columns_u64(&c->columns, v);
+	text_u64(t, v);
+	end_cell(c);
 }
 
 void cells_time(struct cells *c, unsigned __int128 ns)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
-	if (c->form == FORM_JSON)
-		text_u128(json_out_value(c->json, key_of(c)), ns);
-	else if (c->form == FORM_CSV)
-		text_u128(c->t, ns);
-	else
-		columns_time(&c->columns, ns);
+	(is_for_people(c) ? text_time_short : text_u128)(t, ns);
+	end_cell(c);
 }
 
 void cells_at(struct cells *c, uint64_t ns)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
-	if (c->form == FORM_JSON) {
-		json_out_plain_ns(c->json, key_of(c), ns, c->zero_ns);
-	} else if (c->form == FORM_CSV) {
-		text_ns_from(c->t, c->zero_ns, ns);
-	} else {
-		text_since(&c->columns.text, ns - c->first_ns);
-		columns_next(&c->columns);
-	}
+	if (is_for_people(c))
+		text_since(t, ns - c->first_ns);
+	else
+		text_ns_from(t, c->zero_ns, ns);
+	end_cell(c);
 }
 
 void cells_share(struct cells *c, unsigned __int128 millionths)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
-	if (c->form == FORM_CSV) {
-		text_fraction(c->t, millionths);
-	} else if (c->form == FORM_JSON) {
-		text_fraction(json_out_value(c->json, key_of(c)), millionths);
-	} else {
-		text_percent(&c->columns.text, millionths);
-		columns_next(&c->columns);
-	}
+	(is_for_people(c) ? text_percent : text_fraction)(t, millionths);
+	end_cell(c);
 }
 
 void cells_real(struct cells *c, double v)
 {
-	if (!next(c))
+	struct text *const t = begin_cell(c);
+
+	if (t == NULL)
 		return;
-	if (c->form == FORM_JSON) {
-		json_out_f64(c->json, key_of(c), v);
-	} else if (c->form == FORM_CSV) {
-		(void)text_json_f64(c->t, v); /* finite */
-	} else {
-		text_six_digits(&c->columns.text, v);
-		columns_next(&c->columns);
-	}
+	if (is_for_people(c))
+		text_six_digits(t, v);
+	else
+		(void)text_json_f64(t, v); /* finite */
+	end_cell(c);
 }
 
 void cells_none(struct cells *c)
 {
-	if (next(c) && c->form != FORM_JSON && c->form != FORM_CSV)
+	if (c->form == FORM_JSON)
+		c->at++;
+	else if (begin_cell(c) != NULL && is_for_people(c))
 		columns_str(&c->columns, "-");
 }
 
@@ -188,7 +191,7 @@ void cells_note(struct cells *c, const char *fmt, ...)
 	char line[256];
 	va_list ap;
 
-	if (c->form == FORM_CSV || c->form == FORM_JSON)
+	if (!is_for_people(c))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
@@ -210,7 +213,7 @@ void cells_bar(struct cells *c, double part)
 	char bar[8 * 3 + 1] = "";
 	const unsigned n = part > 0 && part <= 1 ? (unsigned)(part * 64 + 0.5) : 0;
 
-	if (!next(c))
+	if (begin_cell(c) == NULL)
 		return;
 	for (unsigned i = 0; i < n / 8; i++)
 		snprintf(bar + i * 3, sizeof bar - i * 3, "█");
