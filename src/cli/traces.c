@@ -301,12 +301,22 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	return status;
 }
 
-bool table_file_read(struct input_whole *w, const char *path)
+bool table_file_read(struct stats_file *f, const char *path, bool *no_memory)
 {
-	if (input_read_unpacked(w, path, STATS_FILE_MAX))
-		return true;
-	return say_of(path, "%s",
-	              w->no_memory   ? "out of memory"
-	              : w->too_large ? "is too large for a file of stats --full"
-	                             : w->why);
+	struct input_whole w;
+	struct shown_path why;
+
+	*no_memory = false;
+	if (!input_read_unpacked(&w, path, STATS_FILE_MAX))
+		return say_of(path, "%s",
+		              w.no_memory   ? "out of memory"
+		              : w.too_large ? "is too large for a file of stats --full"
+		                            : w.why);
+	f->text = slice_of(w.p, w.n);
+	const bool ok = stats_read(f);
+	free(w.p);
+	*no_memory = !ok && f->why[0] == '\0';
+	if (!ok && !*no_memory)
+		say_of(path, "%s", show_path(&why, f->why));
+	return ok;
 }

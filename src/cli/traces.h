@@ -92,8 +92,8 @@ struct trace_counted {
  * selection. */
 enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how);
 
-/* Reads a file of stats --full.  Returns false after a message. */
-bool table_file_read(struct input_whole *w, const char *path);
+/* Reads a file of stats --full into f->into.  Returns false after a message, or with *no_memory set. */
+bool table_file_read(struct stats_file *f, const char *path, bool *no_memory);
 
 /* Ends the report, frees all memory, and returns the exit status.  Call it also if traces_begin() failed or
  * was not called. */

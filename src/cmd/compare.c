@@ -326,19 +326,12 @@ static bool read_table(struct compare *c, struct compare_run *run)
 {
 	struct stats table;
 	struct stats_file f = { .tool = TOOL_NAME, .any_version = true, .into = &table };
-	struct shown_path why;
-	struct input_whole w;
+	bool no_memory;
 
-	if (!table_file_read(&w, run->path))
-		return false;
-	f.text = slice_of(w.p, w.n);
 	stats_init(&table);
-	bool ok = stats_read(&f);
-	if (!ok && f.why[0] != '\0')
-		say_of(run->path, "%s", show_path(&why, f.why));
-	else if (!ok)
+	bool ok = table_file_read(&f, run->path, &no_memory);
+	if (no_memory)
 		options_no_memory(&c->run.options);
-	free(w.p);
 	ok = ok && same_keys(c, run, &table);
 	ok = ok && ((begin_run(c, run) && stats_end(&table) && add_to_run(c, run, &table)) ||
 	            options_no_memory(&c->run.options));

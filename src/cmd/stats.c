@@ -353,24 +353,14 @@ static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
 {
 	struct trace_run *const r = &s->run;
 	struct stats_file f = { .tool = TOOL_NAME, .into = &s->joint, .grouped = *grouped };
-	struct input_whole w;
-	struct shown_path why;
+	bool no_memory;
+	const bool ok = table_file_read(&f, path, &no_memory);
 
-	if (!table_file_read(&w, path)) {
-		r->status = STATUS_UNREADABLE;
-		return false;
-	}
-	f.text = slice_of(w.p, w.n);
-	const bool ok = stats_read(&f);
-	if (!ok && f.why[0] == '\0')
-		r->out.no_memory = true;
-	else if (!ok)
-		say_of(path, "%s", show_path(&why, f.why));
+	r->out.no_memory |= no_memory;
 	if (!ok)
 		r->status = STATUS_UNREADABLE;
 	*grouped = f.grouped;
 	s->any |= ok;
-	free(w.p);
 	return ok;
 }
 

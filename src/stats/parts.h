@@ -290,7 +290,7 @@ struct self_name {
 	struct total waiting;     /* ns; of `self`, in spans that are waiting */
 	uint64_t recursive;       /* spans inside another one of the same name and track */
 	uint64_t until;           /* latest end of the name in the current evaluation */
-	uint32_t look;            /* the evaluation that `until` belongs to */
+	uint32_t evaluation;      /* that `until` belongs to */
 	uint32_t piece_track;     /* track of `piece` */
 	uint32_t piece;           /* index + 1; 0: none */
 };
@@ -313,7 +313,8 @@ struct self_track {
 	uint32_t ordered;      /* spans that by_start and by_end refer to */
 	bool by_start, by_end; /* these spans are in this order */
 	struct self_block *blocks;
-	uint32_t nblocks, blocks_cap, blocks_counted;
+	uint32_t nblocks, blocks_cap;
+	uint32_t blocks_counted; /* capacity that self_times.blocks_cap includes */
 };
 
 struct self_item;
@@ -325,9 +326,11 @@ struct self_times {
 	struct self_name *names; /* by who */
 	uint32_t nnames;
 	struct self_name other;
-	uint64_t inexact; /* spans */
-	uint32_t limit, space, blocks_cap;
-	uint32_t look;
+	uint64_t inexact;    /* spans */
+	uint32_t limit;      /* spans of one track */
+	uint32_t space;      /* capacity of all tracks, in spans */
+	uint32_t blocks_cap; /* capacity of all tracks, in blocks */
+	uint32_t evaluation; /* number of evaluations of tracks so far */
 	struct self_piece *pieces;
 	uint32_t npieces, pieces_cap;
 	struct table64 piece_of; /* track << 32 | who */

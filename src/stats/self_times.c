@@ -20,9 +20,10 @@ struct self_stretch {
 	uint64_t count;
 };
 
+/* A later span of the name and track that contains dropped ones makes these recursive. */
 struct self_piece {
-	struct self_stretch before, now; /* dropped in earlier evaluations, and in the current one */
-	uint32_t look;
+	struct self_stretch before, now; /* dropped before the evaluation, and in it */
+	uint32_t evaluation;
 };
 
 void self_times_init(struct self_times *t)
@@ -59,7 +60,7 @@ unsigned __int128 self_times_busy(const struct self_times *t)
 
 const struct self_name *self_times_of(const struct self_times *t, uint32_t who)
 {
-	static const struct self_name none = { .look = 0 };
+	static const struct self_name none = { .evaluation = 0 };
 
 	return who == SELF_OTHER ? &t->other : who < t->nnames ? &t->names[who] : &none;
 }
@@ -396,11 +397,11 @@ static inline void extend(struct self_stretch *p, struct self_stretch by)
 static inline void count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p,
                                   const struct self_span *s, uint64_t ns)
 {
-	if (p->look != t->look) {
+	if (p->evaluation != t->evaluation) {
 		if (p->now.count > 0)
 			extend(&p->before, p->now);
 		p->now.count = 0;
-		p->look = t->look;
+		p->evaluation = t->evaluation;
 	}
 	if (p->before.count > 0 && s->start < p->before.end)
 		uncount_inner(t, name, &p->before, s);
@@ -414,7 +415,7 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 	const struct self_span *const spans = k->spans;
 	const uint64_t *const self = t->self;
 	const bool pieces = drops || t->npieces > 0;
-	const uint32_t n = k->n, look = ++t->look;
+	const uint32_t n = k->n, evaluation = ++t->evaluation;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t at = backwards ? n - 1 - i : i;
@@ -428,8 +429,8 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 			t->failed = true;
 			return;
 		}
-		if (name->look != look || who == SELF_OTHER) {
-			name->look = look;
+		if (name->evaluation != evaluation || who == SELF_OTHER) {
+			name->evaluation = evaluation;
 			name->until = 0;
 		}
 		const uint64_t from = x.start > name->until ? x.start : name->until,

@@ -14,7 +14,8 @@
 enum kind { KIND_SPAN, KIND_ASYNC, KIND_COUNTER };
 
 struct every_row {
-	uint32_t who, interval; /* who: kind, then number of the group or of the series of a counter */
+	uint32_t who; /* number of the group, or of the series of a counter, and kind: who_of() */
+	uint32_t interval;
 	uint64_t count;
 	struct total sum, busy;
 	struct histogram durations;
