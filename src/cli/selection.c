@@ -10,7 +10,6 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "cli/options.h"
-#include "cli/say.h"
 #include "model/number.h"
 
 /* ---- times ---- */

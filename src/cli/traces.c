@@ -11,6 +11,7 @@
 
 #include "base/workers.h"
 #include "cli/say.h"
+#include "input/open.h"
 #include "json/out.h"
 
 bool traces_begin(struct trace_run *r, bool json)

@@ -517,7 +517,7 @@ static void free_runs(struct compare *c)
 
 static enum exit_status cmd_compare(const struct command *cmd, int argc, char **argv)
 {
-	struct compare c = { .floors = { .change = 0.05, .time = 1000000, .count = 20 } };
+	struct compare c = { .floors = CHANGE_FLOORS };
 	struct trace_run *const r = &c.run;
 
 	options_init(&r->options, cmd, argc, argv);

@@ -146,7 +146,6 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
 
 static bool compare(struct making *m)
 {
-	static const struct change_floors floors = { .change = 0.05, .time = 1000000, .count = 20 };
 	const struct trace_groups *const new = m->run->traces, *const old = m->run->against != NULL
 	                                                                        ? m->run->against
 	                                                                        : new;
@@ -161,7 +160,7 @@ static bool compare(struct making *m)
 		return false;
 	if (!stats_end(sides[CHANGE_OLD]) || !stats_end(sides[CHANGE_NEW]))
 		return false;
-	m->change = (struct change){ .floors = floors };
+	m->change = (struct change){ .floors = CHANGE_FLOORS };
 	for (int i = 0; i < CHANGE_SIDES; i++)
 		m->change.sides[i] = (struct change_side){ .runs = &sides[i], .nruns = 1 };
 	return change_make(&m->change);

@@ -6,12 +6,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/events/event_text.h"
-#include "input/open.h"
 #include "stats/tables/tables.h"
 
 #define GAPS_NOT_GIVEN UINT64_MAX

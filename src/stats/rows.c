@@ -179,8 +179,8 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 		return false;
 	struct counter_row *const r = calloc(*n + 1, sizeof *r);
 	struct series_row *const l = calloc((size_t)set->n + 1, sizeof *l);
-	size_t *const first =
-	    calloc((size_t)s->counters.names.n + 1, sizeof *first); /* index + 1 in the list */
+	/* by counter: index of its first series in the list, if it has any */
+	size_t *const first = calloc((size_t)s->counters.names.n + 1, sizeof *first);
 	*rows = r;
 	*list = l;
 	if (r == NULL || l == NULL || first == NULL) {
@@ -195,7 +195,7 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 			l[nseries++] = (struct series_row){ names_text(&set->names, i), &set->list[i] };
 	qsort(l, nseries, sizeof *l, s->joint ? by_counter_and_name : by_counter);
 	for (size_t i = nseries; i-- > 0;)
-		first[l[i].series->counter] = i + 1;
+		first[l[i].series->counter] = i;
 	for (size_t i = 0; i < *n; i++) {
 		const uint32_t number = tally[i].number;
 		r[i] = (struct counter_row){ .name = tally[i].name, .count = tally[i].count };
@@ -203,12 +203,10 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 		if (r[i].other)
 			continue;
 		r[i].category = s->counter_category[number];
-		const size_t at = first[number];
-		for (r[i].series = l + at - (at > 0); at > 0 && at - 1 + r[i].nseries < nseries;)
-			if (r[i].series[r[i].nseries].series->counter != number)
-				break;
-			else
-				r[i].nseries++;
+		r[i].series = l + first[number];
+		while (first[number] + r[i].nseries < nseries &&
+		       r[i].series[r[i].nseries].series->counter == number)
+			r[i].nseries++;
 	}
 	free(tally);
 	free(first);

@@ -25,6 +25,31 @@ Test(table, empty_tables_know_nothing)
 	tabletext_free(&x);
 }
 
+Test(table, elements_are_found_or_appended_up_to_a_limit)
+{
+	enum { MAX = 40 };
+	struct element {
+		uint64_t key, zero;
+	} *list = NULL;
+	struct table64 t = { 0 };
+	uint32_t n = 0, cap = 0;
+
+	for (uint64_t round = 0; round < 3; round++)
+		for (uint64_t key = 0; key < MAX + 2; key++) {
+			const uint32_t at =
+			    table64_element(&t, key << 40, &list, &n, &cap, sizeof *list, MAX);
+			cr_assert_eq(at, key < MAX ? key : TABLE_NONE);
+			if (at == TABLE_NONE)
+				continue;
+			cr_assert_eq(list[at].key, round > 0 ? key : 0, "a new element is zero");
+			cr_assert_eq(list[at].zero, 0);
+			list[at].key = key;
+		}
+	cr_assert_eq(n, MAX);
+	free(list);
+	table64_free(&t);
+}
+
 /* Few distinct keys, so that many are replaced; the list is searched from end to end. */
 Test(table, table64_against_a_list)
 {

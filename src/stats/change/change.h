@@ -118,6 +118,11 @@ struct change_floors {
 	uint64_t count;
 };
 
+#define CHANGE_FLOORS                                                                                        \
+	{                                                                                                    \
+		.change = 0.05, .time = 1000000, .count = 20                                                 \
+	} /* the default */
+
 struct change {
 	struct change_side sides[CHANGE_SIDES];
 	struct change_floors floors;

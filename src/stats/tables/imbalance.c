@@ -86,7 +86,8 @@ struct imbalance_row {
 	uint64_t lag; /* ns; from the end of the unit that ends first to that of the last */
 };
 
-/* Ties: the first unit in the order of the trace is the largest, or the last to end. */
+/* The row of a name that has a unit.  Ties: the first unit in the order of the trace is the largest, or the
+ * last to end. */
 static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t name)
 {
 	struct imbalance_row r = { .name = names_text(&m->names, name) };
@@ -111,9 +112,9 @@ static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t nam
 		first_end = s->last_ns < first_end ? s->last_ns : first_end;
 	}
 	const unsigned __int128 excess = r.most * r.units - r.sum;
-	r.lost = r.units > 0 ? excess / r.units : 0;
-	r.lost_rest = r.units > 0 ? (uint64_t)(excess % r.units) : 0;
-	r.lag = r.units > 0 ? r.last->last_ns - first_end : 0;
+	r.lost = excess / r.units;
+	r.lost_rest = (uint64_t)(excess % r.units);
+	r.lag = r.last->last_ns - first_end;
 	return r;
 }
 
