@@ -36,6 +36,16 @@ static inline int slice_compare(struct slice a, struct slice b)
 	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
 }
 
+/* The order of lists of n texts. */
+static inline int slices_compare(const struct slice *a, const struct slice *b, unsigned n)
+{
+	int c = 0;
+
+	for (unsigned i = 0; c == 0 && i < n; i++)
+		c = slice_compare(a[i], b[i]);
+	return c;
+}
+
 /* ---- misspelt names ---- */
 
 /* The known name that a typed name probably stands for: the first one with the smallest Damerau-Levenshtein

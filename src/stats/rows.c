@@ -6,15 +6,6 @@
 
 static const struct slice other_names = SLICE_LIT(NAMES_OTHER_TEXT);
 
-static int by_values(const struct slice *a, const struct slice *b)
-{
-	int c = 0;
-
-	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
-		c = slice_compare(a[i], b[i]);
-	return c;
-}
-
 /* Descending rank; equal ones by the key `first`, then by all keys. */
 static int by_rank(const void *a, const void *b)
 {
@@ -23,7 +14,7 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
-	return c != 0 ? c : by_values(x->values, y->values);
+	return c != 0 ? c : slices_compare(x->values, y->values, GROUP_KEYS_MAX);
 }
 
 static void sort_spans(const struct span_columns *c, const struct stats *s, struct span_row *rows, size_t n)
@@ -44,7 +35,7 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
-	return by_values(x->values, y->values);
+	return slices_compare(x->values, y->values, GROUP_KEYS_MAX);
 }
 
 static struct span_row row_of(const struct stats *s, const struct span_table *t, const struct span_group *g,

@@ -493,12 +493,8 @@ static int by_change(const void *a, const void *b)
 		return x->distance < y->distance ? 1 : -1;
 	if (x->ratio < y->ratio || x->ratio > y->ratio)
 		return x->ratio < y->ratio ? 1 : -1;
-	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++) {
-		const int d = slice_compare(x->keys[i], y->keys[i]);
-		if (d != 0)
-			return d;
-	}
-	return (int)x->async - (int)y->async;
+	const int c = slices_compare(x->keys, y->keys, GROUP_KEYS_MAX);
+	return c != 0 ? c : (int)x->async - (int)y->async;
 }
 
 bool change_make(struct change *c)

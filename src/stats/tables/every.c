@@ -170,10 +170,8 @@ struct sorted {
 static int by_group(const void *a, const void *b)
 {
 	const struct sorted *const x = a, *const y = b;
-	int c = 0;
+	const int c = slices_compare(x->texts, y->texts, GROUP_KEYS_MAX);
 
-	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
-		c = slice_compare(x->texts[i], y->texts[i]);
 	if (c == 0 && x->row->who != y->row->who)
 		return x->row->who < y->row->who ? -1 : 1;
 	return c != 0 ? c : (x->row->interval > y->row->interval) - (x->row->interval < y->row->interval);

@@ -166,13 +166,10 @@ static void put_texts(const struct flow_table *f, uint32_t end, struct slice *te
 static int by_count(const void *a, const void *b)
 {
 	const struct flow_row *const x = a, *const y = b;
-	int c = 0;
 
 	if (x->pair->count != y->pair->count)
 		return x->pair->count < y->pair->count ? 1 : -1;
-	for (unsigned i = 0; c == 0 && i < 4; i++)
-		c = slice_compare(x->texts[i], y->texts[i]);
-	return c;
+	return slices_compare(x->texts, y->texts, 4);
 }
 
 static const struct cell_column heads[] = {
