@@ -327,7 +327,7 @@ static bool begin_joining(struct pipeline *p)
 	}
 	p->last = joining_stage(p->joining);
 	p->trace.zero_ns = p->job->adjust.rebase ? 0 : p->job->adjust.join->zero_ns;
-	p->rebase.signed_time = p->trace.zero_ns > 0;
+	p->rebase.signed_time = p->job->adjust.from_zero && p->trace.zero_ns > 0;
 	if (p->job->adjust.from_zero && !p->job->adjust.rebase) {
 		p->zero.p = p;
 		add_stage(p, &p->zero.stage, zero_next);
