@@ -20,7 +20,8 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t seen = 0;
 
-	*te = (struct pf_event_fields){ .s = s };
+	clear_object(te, sizeof *te);
+	te->s = s;
 	while (pf_wire_next(&w)) {
 		uint32_t number = pf_wire_number(&w); /* of alternatives: that of the first one */
 		switch (w.tag) {
@@ -440,7 +441,9 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, const stru
 			          "track %" PRIu64 " has an extra value and is no counter", uuid);
 			return false;
 		}
-		struct pf_event x = { .ts = e->ts };
+		struct pf_event x;
+		clear_object(&x, sizeof x);
+		x.ts = e->ts;
 		set_value(st, &x, t, !doubles, (int64_t)w.v, doubles ? pf_wire_double(&w) : 0);
 		pf_add_after(st, &x);
 	}
@@ -805,7 +808,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	struct pf_track *of; /* that of the event, before its phase moves it */
 	bool late;
 
-	*e = (struct pf_event){ .kind = PF_NOTHING };
+	clear_object(e, sizeof *e); /* PF_NOTHING */
 	st->flow_order = st->flow_next;
 	st->flow_next += te->nflows;
 	if (q == NULL && (k->flags & PF_NEEDS) != 0)

@@ -39,7 +39,8 @@ static void decode(const struct pf_state *st, struct pf_packet *k, struct slice 
 	struct pf_wire w = pf_wire_on(s);
 	uint64_t seen = 0; /* fields, by number modulo 64: those below differ */
 
-	*k = (struct pf_packet){ .s = s };
+	clear_object(k, sizeof *k);
+	k->s = s;
 	while (pf_wire_next(&w)) {
 		switch (w.tag) {
 		case PF_TAG(PF_packet_timestamp, PF_VARINT):
