@@ -240,6 +240,29 @@ Test(trust_cost, a_part_for_each_of_many_threads)
 	remove_folder(dir);
 }
 
+/* 60 MB through a pipe: bytes that were checked are not kept. */
+Test(host_trust, validation_of_a_pipe)
+{
+	char *const dir = make_folder();
+	struct made t = made_begin(dir, "t.json");
+	struct rusage used;
+
+	fputs("[\n", t.f);
+	for (unsigned i = 0; i < 1000000; i++)
+		fprintf(t.f, "%s{\"ph\":\"X\",\"name\":\"s\",\"ts\":%u,\"dur\":1,\"pid\":1,\"tid\":1}",
+		        i > 0 ? ",\n" : "", i * 10);
+	fputs("\n]\n", t.f);
+	made_end(&t);
+	const char *const argv[] = { "sh",        "-c",   "cat \"$1\" | \"$0\" validate -q -",
+		                     tool_path(), t.path, NULL };
+	struct ran r = run_program(argv, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	ran_free(&r);
+	cr_assert_eq(getrusage(RUSAGE_CHILDREN, &used), 0);
+	cr_expect_lt(used.ru_maxrss, 40 * 1024, "%ld KiB", used.ru_maxrss);
+	remove_folder(dir);
+}
+
 /* 8,000,000 numbers where a baseline has reports: memory is a small multiple of its size. */
 Test(host_trust, a_baseline_of_many_numbers)
 {

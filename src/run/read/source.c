@@ -508,6 +508,8 @@ void source_next(struct source *s, struct batch *b)
 
 	if (marks != NULL && marks->state != MARKS_WHILE_READING) /* the marks were made */
 		s->reader.want &= ~(unsigned)(marks->surveying ? WANT_WHOLE | WANT_BARE : WANT_WHOLE);
+	if (b->n == 0)
+		input_unpin(&b->pins); /* nothing points there: a pass for findings fills no batch */
 	input_pin(in, &b->pins);
 	s->status = records_next(&s->reader, b, marks, s->location.number);
 	s->context->trace->records += s->reader.records - before;

@@ -138,10 +138,8 @@ static bool next_batch(struct stream *s)
 	batch_recycle(b);
 	if (s->source.in == NULL)
 		return false;
-	while (s->source.status == READ_MORE && b->n == 0) {
-		input_unpin(&b->pins);
+	while (s->source.status == READ_MORE && b->n == 0)
 		source_next(&s->source, b);
-	}
 	if (b->n > 0)
 		return true;
 	/* A mapped input remains open until all batches are settled: they point into it, and a file that
