@@ -110,8 +110,9 @@ struct stats_lookup {
 /* Gets the number of a name from a cache of STATS_KNOWN slots: it is in one of two slots beside each other.
  * Returns false if it has none; then call stats_known_keep().  cls: the class on which the number depends, or
  * NULL. */
-static inline bool stats_known_find(struct stats_known *known, struct slice name, const struct class *cls,
-                                    struct stats_lookup *l, uint32_t *number)
+static inline __attribute__((always_inline)) bool stats_known_find(struct stats_known *known,
+                                                                   struct slice name, const struct class *cls,
+                                                                   struct stats_lookup *l, uint32_t *number)
 {
 	l->key = stats_known_key(name, cls);
 	const uint64_t mix = l->key.head ^ l->key.tail >> 3 ^ (uint64_t)(uintptr_t)cls << 16;
