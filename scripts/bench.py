@@ -40,7 +40,8 @@ JOBS = {
     "validate": ["validate", "IN"],
     "info": ["info", "IN"],
     "stats": ["stats", "IN"],
-    "stats pipe": ["stats", "-"],  # fed by cat
+    "validate pipe": ["validate", "-"],  # fed by cat
+    "stats pipe": ["stats", "-"],
     "stats by name": ["stats", "--by", "name", "IN"],
     "stats by thread,name": ["stats", "--by", "thread,name", "IN"],
     "stats flows": ["stats", "--flows", "IN"],
