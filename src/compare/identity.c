@@ -107,7 +107,7 @@ static const struct track *base_track(const struct track_identities *t, const st
 	return index != TABLE_NONE ? trace->tracks[index] : k;
 }
 
-/* Returns the track that counts as this one. */
+/* Returns the track to compare: of a lane its parent; without names, that of a child, too. */
 static const struct track *counted_track(const struct track_identities *t, const struct track *track)
 {
 	const bool no_names = (t->without & TRACKS_WITHOUT_NAMES) != 0;

@@ -278,8 +278,8 @@ struct track_identities {
 struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
                                 const struct track *track);
 
-/* Returns the identity that the track has if no other one has its name without "(2)".  Tracks of two traces
- * are equal if one of both identities is: the other track may have no events, and be in one of them only. */
+/* Returns the identity of a track by its own name: "T (2)" is a lane of T in track_identity() if there is a
+ * track T.  Tracks of two traces are equal if either identity is: one may lack a T without events. */
 struct wide_hash track_own_identity(const struct track_identities *t, const struct track *track);
 void track_identities_free(struct track_identities *t);
 

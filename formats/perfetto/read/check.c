@@ -192,9 +192,12 @@ void pf_check_contents(struct pf_state *st, const struct pf_event_fields *te)
 	const struct place at = { st, PF_MESSAGE_event, 1 };
 	struct pf_wire w = pf_wire_on(te->contents);
 
-	while (pf_wire_next(&w))
-		if ((w.tag & 7) == PF_BYTES && !(w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
-		                                 is_plain_annotation(pf_wire_slice(&w))))
+	while (pf_wire_next(&w)) {
+		if (w.tag == PF_TAG(PF_event_debug_annotations, PF_BYTES) &&
+		    is_plain_annotation(pf_wire_slice(&w)))
+			continue;
+		if ((w.tag & 7) == PF_BYTES)
 			check_value(&at, &w,
 			            pf_schema_field(&st->schema, PF_MESSAGE_event, pf_wire_number(&w)));
+	}
 }

@@ -15,6 +15,7 @@
  *   clocks.c      clock snapshots, conversion of times
  *   tracks.c      descriptors, tracks of the model, lanes
  *   events.c      track events: kind, time, track
+ *   counters.c    values of counters in track events
  *   nesting.c     begins and ends of a track, arrows
  *   waiting.c     events of tracks that are not in order of time
  *   values.c      events of the model: classes, names, arguments
@@ -238,6 +239,18 @@ void pf_track_event(struct pf_state *st, const struct pf_packet *k);
 /* Adds an event after (before) that of the record. */
 void pf_add_after(struct pf_state *st, const struct pf_event *e);
 void pf_add_before(struct pf_state *st, const struct pf_event *e);
+
+/* ---- counters.c ---- */
+
+/* Sets the value of a counter event; e->kind becomes PF_NOTHING after a finding. */
+void pf_read_counter(struct pf_state *st, struct pf_event *e);
+
+/* Adds values of extra counters after the event.  Returns false after a finding: the event is dropped. */
+bool pf_read_extras(struct pf_state *st, const struct pf_event *e);
+
+/* The same for thread time and instructions, which are counters of the thread t, also if an async event
+ * states them. */
+bool pf_read_thread_time(struct pf_state *st, const struct pf_event *e, struct pf_track *t);
 
 /* ---- waiting.c ---- */
 
