@@ -253,7 +253,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = t->helpers > 0;
+	job.read.ahead = read_ahead_beside(t->helpers + 1);
 	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(&r->options);
 	if (how->sum_of.n > 0 || how->examples.n > 0)
 		job.read.want |= WANT_FIELDS;

@@ -490,7 +490,8 @@ static void describe_trace(struct trace_slot *t)
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
 	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
-	job.read.ahead = t->helpers > 0 && !job.read.unnamed; /* counting is too little work for a thread */
+	if (t->helpers > 0 && !job.read.unnamed) /* counting is too little work for a thread */
+		job.read.ahead = READ_AHEAD;
 	job.to.hooks.opened = opened;
 	job.to.hooks.closed = closed;
 	n->path = t->path;

@@ -73,7 +73,7 @@ static struct pipeline_job job_of(struct making *m, bool first)
 	job.in.vocabularies = &m->vocabularies;
 	job.read.interpret = INTERPRET_SPANS;
 	job.in.helpers = options_threads(m->run->threads) - 1;
-	job.read.ahead = job.in.helpers > 0;
+	job.read.ahead = read_ahead_beside(job.in.helpers + 1);
 	job.read.want =
 	    WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | WANT_FIELDS; /* of samples: their stacks */
 	job.arrange.order = ORDER_TIME;

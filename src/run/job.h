@@ -83,6 +83,13 @@ struct trace_input {
 
 /* ---- interpretation (run/read/, run/meaning/) ---- */
 
+/* Whether the meaning of a file is read on a thread of its own, where hooks are called. */
+enum read_ahead {
+	READ_ALONG,         /* no */
+	READ_AHEAD_TO_SORT, /* if events are sorted; else the consumer keeps two threads busy */
+	READ_AHEAD,         /* yes */
+};
+
 struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
@@ -99,7 +106,7 @@ struct reading_mode {
 	 * trace are wanted, by the built-in vocabulary; NULL: it makes all events. */
 	struct reader_range *range;
 	enum read_as as;
-	bool ahead; /* reads the meaning of a file on a thread of its own, where hooks are called */
+	enum read_ahead ahead;
 	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */
 };
 
@@ -162,6 +169,18 @@ struct pipeline_job {
 	struct arrangement arrange;
 	struct listener to;
 };
+
+/* For a consumer that works with this number of threads. */
+static inline enum read_ahead read_ahead_beside(unsigned threads)
+{
+	return threads > 2 ? READ_AHEAD : threads == 2 ? READ_AHEAD_TO_SORT : READ_ALONG;
+}
+
+static inline bool job_reads_ahead(const struct pipeline_job *job)
+{
+	return job->read.ahead == READ_AHEAD ||
+	       (job->read.ahead == READ_AHEAD_TO_SORT && job->arrange.order != ORDER_FILE);
+}
 
 /* The findings of an input of the job. */
 static inline void job_findings(const struct pipeline_job *job, struct findings *j, const char *path)

@@ -498,7 +498,7 @@ static void open_inner(struct joining *g, struct inner *in)
 		.in = pass_inputs(all),
 		.read = { .want = all->read.want,
 		          .interpret = all->read.interpret,
-		          .ahead = all->read.ahead },
+		          .ahead = job_reads_ahead(all) ? READ_AHEAD : READ_ALONG },
 		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
 		.adjust.max_repeat = all->adjust.max_repeat,
 		.to = all->to,

@@ -359,7 +359,7 @@ static bool reads_ahead(const struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	return job->read.ahead && job->read.as == READ_MEANING && job->adjust.anonymise == NULL &&
+	return job_reads_ahead(job) && job->read.as == READ_MEANING && job->adjust.anonymise == NULL &&
 	       job->choice.split == NULL && p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
 }
 

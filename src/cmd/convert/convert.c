@@ -233,7 +233,7 @@ static bool can_select(const struct convert *c, const struct format *of)
 
 struct convert_threads {
 	unsigned render, pack;
-	bool ahead; /* a further thread reads */
+	enum read_ahead ahead;
 };
 
 /* Compression takes most of the time, and libzstd always has a thread besides the caller's: more threads than
@@ -246,7 +246,7 @@ static struct convert_threads share_threads(const struct convert *c)
 	return (struct convert_threads){
 		.render = packing == OUTPUT_ZSTD ? fewer : n,
 		.pack = fewer,
-		.ahead = n > (packing == OUTPUT_PLAIN ? 1 : 2),
+		.ahead = read_ahead_beside(packing == OUTPUT_PLAIN ? n : fewer),
 	};
 }
 

@@ -457,7 +457,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
 		.read.as = output_is_copy(c) ? READ_FIELDS : READ_MEANING,
 		.in.helpers = options_threads(c->threads) - 1,
-		.read.ahead = options_threads(c->threads) > 1,
+		.read.ahead = options_threads(c->threads) > 1 ? READ_AHEAD : READ_ALONG,
 		.arrange.order = order,
 		.arrange.memory = c->sort_memory,
 		.arrange.temp_near = c->out,

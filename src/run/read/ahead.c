@@ -13,7 +13,7 @@
 #define AHEAD_BATCHES 32U /* max batches that wait */
 #define AHEAD_FEW 12U     /* a sleeping thread is woken for so many: waking costs as much as reading one */
 #ifndef AHEAD_FIRST
-#define AHEAD_FIRST 8U /* batches before the thread starts; 0 to test short inputs */
+#define AHEAD_FIRST 64U /* batches before the thread starts; 0 to test short inputs */
 #endif
 #define AHEAD_JUDGED 64U /* batches after which it ends if more than half passed the gate */
 

@@ -121,14 +121,14 @@ Test(run_ahead_race, the_other_stages_pass_the_gate_while_the_reader_waits)
 
 Test(run_ahead_race, it_stops_with_batches_that_nobody_asked_for)
 {
-	for (uint64_t n = 0; n < 60; n += 3) {
+	for (uint64_t n = 0; n < 160; n += 5) {
 		struct counting s;
 		struct batch *b;
 		struct ahead *const a = begin(&s, 1000, n % 2 == 0 ? 5 : 0);
 		read_all(&s, a, n, 0);
 		ahead_stop(a);
 		gate_pass(s.gate); /* nobody else is left */
-		if (n > 10)
+		if (n > 70)
 			cr_expect(stage_next(ahead_stage(a), &b) == STAGE_BAD);
 		end(&s, a);
 	}
