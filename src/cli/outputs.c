@@ -42,7 +42,7 @@ static const char *suffix_of(const char *out)
 
 static void refuse_suffix(struct options *o, const char *out, const char *suffix)
 {
-	struct text known = { .p = NULL }; /* ".json, .csv" */
+	struct text known = { .p = NULL }; /* suffixes, separated by ", " */
 	struct shown_path shown, shown_suffix;
 
 	for (const struct format *const *f = formats; *f != NULL; f++)

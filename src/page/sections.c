@@ -21,7 +21,7 @@
 #define FRAME_ROWS 20
 #define MAX_META 60
 #define MAX_TRACES 100
-#define OPEN_TRACES 24 /* a longer table of traces is folded, as the timeline stands below it */
+#define OPEN_TRACES 24 /* a longer table of traces is collapsed, as the timeline stands below it */
 
 /* ---- text of a trace ---- */
 

@@ -14,7 +14,7 @@
 #define HTML_HEAD "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 #define MAX_BYTES ((size_t)256 << 10) /* size of the rows of one level, and of the rows of files */
 #define MAX_RULES 200                 /* explained rules */
-#define OPEN_ROWS 24                  /* longer tables are folded, as what readers want stands below them */
+#define OPEN_ROWS 24 /* longer tables are collapsed, as what readers want stands below them */
 
 struct html_state {
 	struct text rows[LEVEL_COUNT], files;
