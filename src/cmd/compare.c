@@ -102,7 +102,7 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_level },
 	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), limit, warning, note, never", 0,
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
-	{ "exit-zero", NULL, "regressions do not change the exit status", 0, OPTION_CALL,
+	{ "exit-zero", NULL, "findings do not change the exit status", 0, OPTION_CALL,
 	  .at = offsetof(struct compare, policy), .set = policy_exit_zero },
 	ROW_THREADS(struct compare, threads),
 	ROW_MAX_REPEAT(struct compare, max_repeat),
@@ -472,8 +472,10 @@ static void compare(struct compare *c)
 		free(tables);
 		return;
 	}
-	/* Findings in the inputs are reported already; they do not make one side slower. */
-	r->status = c->empty ? STATUS_FINDINGS : STATUS_CLEAN;
+	if (c->policy.choice.exit_zero == 1 || c->policy.choice.fail_level == LEVEL_COUNT)
+		r->status = STATUS_CLEAN; /* errors in the runs do not count */
+	if (c->empty)
+		r->status = STATUS_FINDINGS;
 	bool ok = tables != NULL && !r->out.no_memory;
 	for (size_t i = 0; ok && i < c->nruns; i++) {
 		tables[i] = &c->runs[i].table;

@@ -675,10 +675,9 @@ static enum exit_status run(struct diff *d)
 	}
 	by_name_free(&d->names);
 	text_free(&d->text);
-	/* findings are reported, but do not make two traces different */
 	if (!d->complete)
 		return worse(d->status, STATUS_UNREADABLE);
-	return differs ? STATUS_FINDINGS : STATUS_CLEAN;
+	return differs ? STATUS_FINDINGS : d->status;
 }
 
 static enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv)
