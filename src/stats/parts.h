@@ -278,9 +278,10 @@ static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int12
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
 #define SELF_RUNS 32U
-#define SELF_BLOCKS 65536U         /* of one track */
-#define SELF_FEW_BLOCKS 4096U      /* of one track, when all have half of SELF_ALL_BLOCKS */
-#define SELF_ALL_BLOCKS (1U << 19) /* of all tracks; beyond it each has 16 */
+#define SELF_BLOCKS 65536U           /* of one track */
+#define SELF_FEW_BLOCKS 4096U        /* of one track, when all have half of SELF_ALL_BLOCKS */
+#define SELF_ALL_BLOCKS (1U << 19)   /* of all tracks; beyond it each has 16 */
+#define SELF_SPARE_BLOCKS (1U << 18) /* unused capacity of all tracks */
 #define SELF_PIECES (1U << 17)
 #define SELF_NOBODY (UINT32_MAX >> 1) /* a span without a name: it only covers others */
 #define SELF_OTHER (SELF_NOBODY - 1)  /* spans of different names, added up */
@@ -314,7 +315,7 @@ struct self_track {
 	bool by_start, by_end; /* these spans are in this order */
 	struct self_block *blocks;
 	uint32_t nblocks, blocks_cap;
-	uint32_t blocks_counted; /* capacity that self_times.blocks_cap includes */
+	uint32_t nblocks_counted, cap_counted; /* that the sums of self_times include */
 };
 
 struct self_item;
@@ -326,11 +327,11 @@ struct self_times {
 	struct self_name *names; /* by who */
 	uint32_t nnames;
 	struct self_name other;
-	uint64_t inexact;    /* spans */
-	uint32_t limit;      /* spans of one track */
-	uint32_t space;      /* capacity of all tracks, in spans */
-	uint32_t blocks_cap; /* capacity of all tracks, in blocks */
-	uint32_t evaluation; /* number of evaluations of tracks so far */
+	uint64_t inexact;             /* spans */
+	uint32_t limit;               /* spans of one track */
+	uint32_t space;               /* capacity of all tracks, in spans */
+	uint32_t nblocks, blocks_cap; /* of all tracks */
+	uint32_t evaluation;          /* number of evaluations of tracks so far */
 	struct self_piece *pieces;
 	uint32_t npieces, pieces_cap;
 	struct table64 piece_of; /* track << 32 | who */

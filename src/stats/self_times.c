@@ -454,14 +454,19 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 
 /* ---- dropping spans ---- */
 
-/* Frees unused capacity of the blocks of a track. */
-static void trim_blocks(struct self_times *t, struct self_track *k)
+/* Counts the blocks of a track, and frees its unused capacity if all tracks together have much: the next
+ * evaluation would use the pages again. */
+static void count_blocks(struct self_times *t, struct self_track *k)
 {
-	if (!array_resize(&k->blocks, (uint64_t)k->nblocks + 1, sizeof *k->blocks))
-		return;
-	k->blocks_cap = k->nblocks + 1;
-	t->blocks_cap = t->blocks_cap - k->blocks_counted + k->blocks_cap;
-	k->blocks_counted = k->blocks_cap;
+	t->nblocks += k->nblocks - k->nblocks_counted;
+	t->blocks_cap += k->blocks_cap - k->cap_counted;
+	if (t->blocks_cap - t->nblocks > SELF_SPARE_BLOCKS &&
+	    array_resize(&k->blocks, (uint64_t)k->nblocks + 1, sizeof *k->blocks)) {
+		t->blocks_cap -= k->blocks_cap - (k->nblocks + 1);
+		k->blocks_cap = k->nblocks + 1;
+	}
+	k->nblocks_counted = k->nblocks;
+	k->cap_counted = k->blocks_cap;
 }
 
 static bool add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
@@ -615,9 +620,9 @@ static bool block_ended(struct self_times *t, struct self_track *k, uint64_t tim
 /* Bounds the number of blocks. */
 static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t keep)
 {
-	const uint32_t max = t->blocks_cap > SELF_ALL_BLOCKS / 2 ? SELF_FEW_BLOCKS : SELF_BLOCKS;
+	const uint32_t max = t->nblocks > SELF_ALL_BLOCKS / 2 ? SELF_FEW_BLOCKS : SELF_BLOCKS;
 	if (k->nblocks <= max && keep > 0) {
-		trim_blocks(t, k);
+		count_blocks(t, k);
 		return;
 	}
 	const uint64_t end = k->nblocks > 0 ? k->blocks[k->nblocks - 1].end : 0;
@@ -627,8 +632,8 @@ static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t ke
 			t->self[n++] = k->spans[i].start;
 	if (!k->by_start)
 		sort_nearly(t->self, n, sizeof *t->self, compare_u64);
-	merge_blocks(k, t->self, n, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : max / 4);
-	trim_blocks(t, k);
+	merge_blocks(k, t->self, n, keep == 0 ? 1 : t->nblocks > SELF_ALL_BLOCKS ? 16 : max / 4);
+	count_blocks(t, k);
 }
 
 /* ---- evaluating a track ---- */
