@@ -436,6 +436,18 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
 	return failure;
 }
 
+/* Whether one of the findings changes the exit status. */
+static bool has_failures(const struct options *o, const struct findings *j)
+{
+	bool any = o->policy == NULL && j->levels[LEVEL_ERROR] > 0;
+
+	for (uint32_t i = 0; o->policy != NULL && i < j->ncounts && !any; i++) {
+		const struct verdict v = policy_decide(o->policy, j->counts[i].rule);
+		any = v.exits && !v.left_out;
+	}
+	return any;
+}
+
 enum exit_status say_end(struct options *o, const struct source *s)
 {
 	char buffer[MESSAGE_SPACE];
@@ -461,7 +473,7 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	}
 	if (s->unreadable)
 		return STATUS_UNREADABLE;
-	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+	return has_failures(o, &s->findings) ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
 void job_parts_add(struct job_parts *p, const struct trace *trace)

@@ -76,7 +76,7 @@ bool is_nothing_read(const struct source *s);
 void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
 
 /* At the end of an input: states the number of findings that were not shown.  Returns the exit status of the
- * findings (fail level: error). */
+ * findings (options.policy). */
 enum exit_status say_end(struct options *o, const struct source *s);
 
 /* Paths as messages show them: escaped. */

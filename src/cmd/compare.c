@@ -399,7 +399,6 @@ static void count_trace(struct trace_slot *t)
 static void find_changes(struct compare *c, const struct change *change)
 {
 	struct options *const o = &c->run.options;
-	const struct policy policy = { .choices = { &c->policy.choice }, .n = 1, .max = UINT64_MAX };
 	const struct file_record what = { .path = c->runs[c->nold].path, .rules = compare_rules };
 	struct text message = { .p = NULL };
 	struct findings j;
@@ -410,7 +409,7 @@ static void find_changes(struct compare *c, const struct change *change)
 		const struct rule *const rule = change_verdict_rule(change->pairs[i].verdict);
 		if (rule == NULL)
 			continue;
-		const struct verdict v = policy_decide(&policy, rule);
+		const struct verdict v = policy_decide(o->policy, rule);
 		c->regressed |= v.exits && !v.left_out;
 		text_clear(&message);
 		change_put_message(&message, change, &change->pairs[i]);
@@ -472,10 +471,7 @@ static void compare(struct compare *c)
 		free(tables);
 		return;
 	}
-	if (c->policy.choice.exit_zero == 1 || c->policy.choice.fail_level == LEVEL_COUNT)
-		r->status = STATUS_CLEAN; /* errors in the runs do not count */
-	if (c->empty)
-		r->status = STATUS_FINDINGS;
+	r->status = worse(r->status, c->empty ? STATUS_FINDINGS : STATUS_CLEAN);
 	bool ok = tables != NULL && !r->out.no_memory;
 	for (size_t i = 0; ok && i < c->nruns; i++) {
 		tables[i] = &c->runs[i].table;
@@ -520,9 +516,11 @@ static void free_runs(struct compare *c)
 static enum exit_status cmd_compare(const struct command *cmd, int argc, char **argv)
 {
 	struct compare c = { .floors = CHANGE_FLOORS };
+	const struct policy policy = { .choices = { &c.policy.choice }, .n = 1, .max = UINT64_MAX };
 	struct trace_run *const r = &c.run;
 
 	options_init(&r->options, cmd, argc, argv);
+	r->options.policy = &policy;
 	policy_options_init(&c.policy);
 	if (parse(&c) && read_map(&c) && open_runs(&c)) {
 		struct side_reports *const side = r->options.side;

@@ -454,8 +454,8 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 
 /* ---- dropping spans ---- */
 
-/* Counts the blocks of a track, and frees its unused capacity if all tracks together have much: the next
- * evaluation would use the pages again. */
+/* Updates the sums of blocks and capacity.  The next evaluation uses spare capacity again, so it is freed
+ * only if all tracks together have more than SELF_SPARE_BLOCKS. */
 static void count_blocks(struct self_times *t, struct self_track *k)
 {
 	t->nblocks += k->nblocks - k->nblocks_counted;
