@@ -258,15 +258,17 @@ static const char *gzip_feed(struct gzip *g, const char *p, size_t n, bool last,
 
 /* ---- zstd ---- */
 
-/* Always uses at least one thread of libzstd: without threads, the bytes differ. */
+/* Always uses at least one thread of libzstd: without threads, the bytes differ.  A static libzstd may have
+ * been built without them, and refuses their parameters. */
 static ZSTD_CCtx *zstd_open(unsigned threads)
 {
 	ZSTD_CCtx *const z = ZSTD_createCCtx();
+	const bool has_threads = ZSTD_cParam_getBounds(ZSTD_c_nbWorkers).upperBound > 0;
 
 	if (z != NULL && !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
 	    !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1)) &&
-	    !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_nbWorkers, (int)threads)) &&
-	    !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_jobSize, ZSTD_JOB)))
+	    (!has_threads || (!ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_nbWorkers, (int)threads)) &&
+	                      !ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_jobSize, ZSTD_JOB)))))
 		return z;
 	(void)ZSTD_freeCCtx(z);
 	return NULL;
