@@ -88,6 +88,8 @@ static const struct policy_effect *effect_on(const struct policy_choice *c, cons
 	return NULL;
 }
 
+const struct policy policy_of_rules = { .max = UINT64_MAX };
+
 struct verdict policy_decide(const struct policy *p, const struct rule *rule)
 {
 	struct verdict v = { .level = rule->level };

@@ -78,6 +78,9 @@ struct policy {
 	uint64_t max; /* limit of listed findings of the run; UINT64_MAX: no limit */
 };
 
+/* Without settings: rules have their own levels, and errors cause exit status 1. */
+extern const struct policy policy_of_rules;
+
 struct verdict {
 	enum level level;
 	bool left_out; /* findings are not reported, only counted as left out */

@@ -29,7 +29,7 @@
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
-	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv };
+	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv, .policy = &policy_of_rules };
 	o->files.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	optind = 0; /* start again: main has looked at the command line before */
 	opterr = 0;
@@ -734,7 +734,7 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 		summary->unreadable = true;
 	}
 	summary->mistakes = findings.levels[LEVEL_ERROR]; /* all rules of vocabularies are errors */
-	report_text_rest(rest, &findings, LEVEL_NOTE);
+	report_text_rest(rest, &findings, &policy_of_rules, LEVEL_NOTE);
 	findings_free(&findings);
 	return ok;
 }

@@ -63,7 +63,7 @@ struct options {
 	struct vocabularies vocabularies; /* kept from one input to the next */
 	struct select_options select;     /* for commands that select events */
 	struct side_reports *side;        /* reports of --report, for the same commands; NULL: none */
-	const struct policy *policy;      /* which findings change the status; NULL: errors */
+	const struct policy *policy;      /* of findings about traces; default: policy_of_rules */
 	bool wordless;                    /* --anonymise: findings are shown without text of the trace */
 	uint64_t warnings;     /* number of warnings about traces that were not shown; see say_found() */
 	uint64_t said, unsaid; /* findings that were shown; that were not, beyond SAY_FINDINGS */

@@ -106,7 +106,7 @@ static bool mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 	char space[1024];
 	struct text rest = text_start(space, sizeof space);
 
-	report_text_rest(&rest, &m->findings, LEVEL_NOTE);
+	report_text_rest(&rest, &m->findings, o->policy, LEVEL_NOTE);
 	say_text(&rest);
 	text_free(&rest);
 	findings_free(&m->findings);
@@ -310,7 +310,7 @@ void policies_of(const struct policies *p, struct policy_of_trace of, struct pol
 {
 	const struct policy_file *const file = of.entry > 0 ? p->entries[of.entry - 1].file : NULL;
 
-	*policy = (struct policy){ .max = UINT64_MAX };
+	*policy = policy_of_rules;
 	if (file != NULL)
 		policy->choices[policy->n++] = &file->own.choice;
 	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)

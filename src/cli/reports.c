@@ -34,7 +34,7 @@ bool side_reports_add(void *run, struct options *o, const char *arg)
 	if (o->side == NULL)
 		finding_log_init(&s->log);
 	o->side = s;
-	s->policy = (struct policy){ .max = UINT64_MAX };
+	s->policy = policy_of_rules;
 	s->reports.said = true;
 	if (!reports_add(&s->reports, o, arg))
 		return false;

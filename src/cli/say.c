@@ -379,15 +379,19 @@ void say_line_of(const char *path, const struct finding *f, bool color)
 static void say_from(struct options *o, enum level min, const struct findings *j, const struct finding *f)
 {
 	const bool failure = input_rule_is_failure(f->rule);
+	const struct verdict verdict = policy_decide(o->policy, f->rule);
 	struct finding plain = *f;
 
+	plain.level = failure ? f->rule->level : verdict.level;
 	/* a message may quote the trace; messages of system failures do not */
 	if (o->wordless && !failure)
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		finding_list_add(&o->side->log.open, &plain);
 	/* beyond a limit of this program, events may be missing or different */
-	if (f->rule->level < min && (o->quiet || f->rule->level != LEVEL_LIMIT))
+	if (plain.level < min && (o->quiet || plain.level != LEVEL_LIMIT))
+		return;
+	if (verdict.left_out && !failure)
 		return;
 	if (!failure && o->said == SAY_FINDINGS) {
 		o->unsaid++;
@@ -436,16 +440,17 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
 	return failure;
 }
 
-/* Whether one of the findings changes the exit status. */
-static bool has_failures(const struct options *o, const struct findings *j)
+/* Counts warnings that were not shown.  Returns whether one of the findings changes the exit status. */
+static bool judge(struct options *o, const struct findings *j)
 {
-	bool any = o->policy == NULL && j->levels[LEVEL_ERROR] > 0;
+	bool exits = false;
 
-	for (uint32_t i = 0; o->policy != NULL && i < j->ncounts && !any; i++) {
+	for (uint32_t i = 0; i < j->ncounts; i++) {
 		const struct verdict v = policy_decide(o->policy, j->counts[i].rule);
-		any = v.exits && !v.left_out;
+		exits |= v.exits && !v.left_out;
+		o->warnings += v.level == LEVEL_WARNING && !v.left_out ? j->counts[i].count : 0;
 	}
-	return any;
+	return exits;
 }
 
 enum exit_status say_end(struct options *o, const struct source *s)
@@ -453,13 +458,13 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	char buffer[MESSAGE_SPACE];
 	struct text t = text_start(buffer, sizeof buffer);
 
-	o->warnings += s->findings.levels[LEVEL_WARNING];
+	const bool exits = judge(o, &s->findings);
 	if (o->side != NULL) {
 		const struct file_record what = source_record(s);
 		side_reports_record(o, &what, &s->findings);
 	}
 	if (!o->quiet && o->unsaid == 0)
-		report_text_rest(&t, &s->findings, LEVEL_LIMIT);
+		report_text_rest(&t, &s->findings, o->policy, LEVEL_LIMIT);
 	if (s->reader.unread > 0 && o->unsaid == 0) {
 		struct shown_path shown;
 		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),
@@ -473,7 +478,7 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	}
 	if (s->unreadable)
 		return STATUS_UNREADABLE;
-	return has_failures(o, &s->findings) ? STATUS_FINDINGS : STATUS_CLEAN;
+	return exits ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
 void job_parts_add(struct job_parts *p, const struct trace *trace)

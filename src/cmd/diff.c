@@ -41,7 +41,10 @@ struct diff_form {
 struct diff_input {
 	struct diff *diff;
 	int side;
-	bool begun; /* its first event is known */
+	enum stage_status status; /* of the first batch */
+	struct batch *first;      /* NULL: none, or taken */
+	bool waits;               /* the first batch is not taken yet */
+	bool begun;               /* its first event is known */
 };
 
 struct diff {
@@ -579,13 +582,33 @@ static bool open_side(struct diff *d, int side)
 	return pipeline_open(&d->pipelines[side], job);
 }
 
+/* Requests the first batch of a side.  Returns false if the side could not be read and has no events: all
+ * events of the other side would differ. */
+static bool read_first(struct diff *d, int side)
+{
+	struct diff_input *const in = &d->inputs[side];
+	const enum exit_status before = d->status;
+
+	d->status = STATUS_CLEAN;
+	*in = (struct diff_input){ .diff = d, .side = side, .waits = true };
+	in->status = pipeline_next(d->pipelines[side], &in->first);
+	const bool readable = in->status == STAGE_MORE || d->status < STATUS_UNREADABLE;
+	d->status = worse(before, d->status);
+	return readable;
+}
+
 /* Events of a side are in order of time, so its first batch has its first event. */
 static enum stage_status next(void *ctx, struct batch **out)
 {
 	struct diff_input *const in = ctx;
 	struct diff *const d = in->diff;
-	const enum stage_status status = pipeline_next(d->pipelines[in->side], out);
+	enum stage_status status = in->status;
 
+	*out = in->first;
+	if (!in->waits)
+		status = pipeline_next(d->pipelines[in->side], out);
+	in->waits = false;
+	in->first = NULL;
 	for (uint32_t i = 0; status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
 			const uint64_t ts = (*out)->events[i].ts ^ d->bias;
@@ -616,13 +639,11 @@ static bool compare(struct diff *d)
 	                         pipeline_report(d->pipelines[DIFFER_B]).signed_time;
 
 	d->bias = (uint64_t)signed_time << 63;
-	for (int i = 0; i < DIFFER_SIDES; i++) {
-		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
+	for (int i = 0; i < DIFFER_SIDES; i++)
 		sources[i] = (struct differ_source){ .next = next,
 			                             .ctx = &d->inputs[i],
 			                             .trace = pipeline_trace(d->pipelines[i]),
 			                             .signed_time = signed_time };
-	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;
 	d->start = UINT64_MAX;
@@ -634,7 +655,8 @@ static bool compare(struct diff *d)
 	return status == DIFFER_DONE;
 }
 
-/* Whether both sides can be opened.  A side that cannot is read, which reports the reason. */
+/* Whether both sides can be opened, and have events or can be read.  A side that cannot is read, which
+ * reports the reason. */
 static bool check_readable(struct diff *d)
 {
 	bool all = true;
@@ -647,6 +669,10 @@ static bool check_readable(struct diff *d)
 				say_of(d->paths[i], "%s", strerror(error));
 			all = false;
 		}
+	if (!all)
+		return false;
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		all &= read_first(d, i);
 	return all;
 }
 
@@ -658,8 +684,10 @@ static enum exit_status run(struct diff *d)
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		ok &= open_side(d, i);
 	ok = ok && check_readable(d) && compare(d);
-	for (int i = 0; i < DIFFER_SIDES; i++)
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		batch_release(d->inputs[i].first);
 		pipeline_end(d->pipelines[i]);
+	}
 	differs = count_differences(&d->differ) > 0;
 	d->complete = ok && d->status < STATUS_UNREADABLE;
 	if (d->differ.names != NULL) /* both were begun */

@@ -424,7 +424,7 @@ static enum exit_status run(struct report_run *r)
 	struct publication p = { .n = 0 };
 	char title[64];
 
-	r->policy = (struct policy){ .max = UINT64_MAX };
+	r->policy = policy_of_rules;
 	r->reports.said = true; /* close_input() prints findings */
 	if (!reports_request(&r->reports, o, &report_html, o->output != NULL ? o->output : "-") ||
 	    !reports_open(&r->reports, o, &r->policy))

@@ -128,8 +128,9 @@ void report_file(struct report *r, const struct report_file *file);
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
-/* Appends the number of findings that are not shown, for each rule of at least this level. */
-void report_text_rest(struct text *t, const struct findings *j, enum level min);
+/* Appends the number of findings that are not shown, for each rule that has at least this level in the
+ * policy. */
+void report_text_rest(struct text *t, const struct findings *j, const struct policy *policy, enum level min);
 
 /* Whether a finding reports a file that could not be opened or read: shown as `FILE: MESSAGE`, without an
  * offset. */

@@ -55,11 +55,14 @@ static void put_rule_rest(struct text *t, const char *path, const struct rule *r
 	text_printf(t, ": %" PRIu64 " more of [%s] %s not shown\n", more, rule->id, more == 1 ? "is" : "are");
 }
 
-void report_text_rest(struct text *t, const struct findings *j, enum level min)
+void report_text_rest(struct text *t, const struct findings *j, const struct policy *policy, enum level min)
 {
-	for (size_t i = 0; i < j->ncounts; i++)
-		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= min)
-			put_rule_rest(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
+	for (size_t i = 0; i < j->ncounts; i++) {
+		const struct rule_count *const c = &j->counts[i];
+		const struct verdict v = policy_decide(policy, c->rule);
+		if (c->count > FINDINGS_SHOWN && v.level >= min && !v.left_out)
+			put_rule_rest(t, j->path, c->rule, c->count - FINDINGS_SHOWN);
+	}
 }
 
 static void put_count(struct text *t, uint64_t n, const char *what)
