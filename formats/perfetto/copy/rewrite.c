@@ -4,6 +4,8 @@
  */
 #include "perfetto/copy/copy.h"
 
+#include <stdlib.h>
+
 /* Copies the last field as it is. */
 static void put_same(struct text *t, const struct pf_wire *w)
 {

@@ -7,6 +7,8 @@
  * Debug annotations in a message are members with the names that they state, as in Perfetto.  A message that
  * cannot be read, or has too many values, is bytes.
  */
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "output/text.h"
 #include "perfetto/read/read.h"
