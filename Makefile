@@ -204,6 +204,11 @@ check-viewers: tracetool ## all samples and real traces, converted, in the progr
 	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/test/*viewers.sh src/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
+check-clang: $(BUILD)/tests ## tests of commands with the program as clang compiles it, which evaluates arguments in another order
+	@sh scripts/deps.sh clang
+	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang build-clang/tracetool
+	TRACETOOL_BIN=build-clang/tracetool sh scripts/scratch.sh $(BUILD)/tests --filter '@(commands|cmd*|cli*|*_cli|*_oracle|*_trust)/*'
+
 check-judge: tracetool ## Perfetto traces and CPU profiles of V8 as tracetool and Perfetto's own importer read them; an unexpected difference fails
 	@sh formats/perfetto/test/judge.sh $(BUILD)/tracetool
 	@python3 formats/chrome/test/profile.py $(BUILD)/tracetool
@@ -371,6 +376,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-judge check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-clang check-judge check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -170,8 +170,10 @@ static void count_trace(struct trace_slot *t)
 		.examples = { .n = (uint32_t)s->examples, .fields = put_fields, .ctx = &s->fields },
 		.report = report_trace,
 	};
+	/* it sets the status of the run, too */
+	const enum exit_status status = trace_slot_count(t, &how);
 
-	t->run->status = worse(t->run->status, trace_slot_count(t, &how));
+	t->run->status = worse(t->run->status, status);
 }
 
 /* Refuses options that do not apply to the requested tables.  JSON has the table of spans too.  Returns false
