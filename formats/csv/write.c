@@ -52,16 +52,6 @@ static bool needs_quotes(struct slice s)
 	return false;
 }
 
-/* Returns the size of the character at p in bytes; 1, and *valid false, if the bytes are not UTF-8. */
-static size_t character_size(const char *p, const char *end, bool *valid)
-{
-	const unsigned char c = (unsigned char)*p;
-	const size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4, left = (size_t)(end - p);
-
-	*valid = size <= left && utf8_valid(p, size);
-	return *valid ? size : 1;
-}
-
 static bool is_control(const char *p, size_t size)
 {
 	return size == 1 ? (unsigned char)*p < 0x20 || *p == 0x7f : utf8_is_hidden(utf8_point(p, size));
@@ -72,11 +62,10 @@ static unsigned put_quoted(struct text *t, struct slice s)
 {
 	const char *const end = s.p + s.n;
 	unsigned lost = 0;
-	bool valid;
 
 	for (const char *p = s.p; p < end;) {
-		size_t size = character_size(p, end, &valid);
-		if (!valid) {
+		size_t size = utf8_size(p, (size_t)(end - p));
+		if (size == 0) {
 			text_str(t, TEXT_REPLACEMENT);
 			size = utf8_invalid_run(p, (size_t)(end - p));
 			lost |= TEXT_BAD;
@@ -97,21 +86,20 @@ static void put_escaped(struct text *t, struct slice s)
 {
 	static const char hex[] = "0123456789abcdef";
 	const char *const end = s.p + s.n;
-	bool valid;
 
 	for (const char *p = s.p; p < end;) {
-		const size_t size = character_size(p, end, &valid);
+		const size_t size = utf8_size(p, (size_t)(end - p));
 		const unsigned char c = (unsigned char)*p;
 		const char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\\';
 		if (c == '\t' || c == '\n' || c == '\r' || c == '\\')
 			text_add(t, (const char[]){ '\\', letter }, 2);
-		else if (valid && !is_control(p, size))
+		else if (size > 0 && !is_control(p, size))
 			text_add(t, p, size);
-		else if (valid && size > 1)
+		else if (size > 1)
 			text_printf(t, "\\u{%04x}", (unsigned)utf8_point(p, size));
 		else
 			text_add(t, (const char[]){ '\\', 'x', hex[c >> 4], hex[c & 15] }, 4);
-		p += size;
+		p += size > 0 ? size : 1;
 	}
 }
 

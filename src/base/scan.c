@@ -64,6 +64,16 @@ size_t utf8_cut(const char *p, size_t n, size_t max)
 	return to;
 }
 
+size_t utf8_size(const char *text, size_t n)
+{
+	const unsigned char *const p = (const unsigned char *)text;
+	const struct lead lead = lead_of(p[0]);
+
+	if (p[0] < 0x80)
+		return 1;
+	return lead.size > 0 && good_bytes(p, n, lead) == lead.size ? lead.size : 0;
+}
+
 size_t utf8_invalid_run(const char *text, size_t n)
 {
 	const unsigned char *const p = (const unsigned char *)text;
@@ -147,15 +157,10 @@ bool utf8_valid_hidden(const char *text, size_t n, bool *hidden)
 const char *utf8_find_hidden(const char *p, const char *end, size_t *size)
 {
 	for (; p < end; p++) {
-		const unsigned char c = (unsigned char)*p;
-		if (!may_hide(c))
+		if (!may_hide((unsigned char)*p))
 			continue;
-		const struct lead lead = lead_of(c);
-		*size = c < 0x80 ? 1 : lead.size;
-		if (c >= 0x80 && ((size_t)(end - p) < lead.size ||
-		                  good_bytes((const unsigned char *)p, (size_t)(end - p), lead) != lead.size))
-			continue;
-		if (utf8_is_hidden(utf8_point(p, *size)))
+		*size = utf8_size(p, (size_t)(end - p));
+		if (*size > 0 && utf8_is_hidden(utf8_point(p, *size)))
 			return p;
 	}
 	return end;

@@ -15,6 +15,9 @@ static inline bool utf8_valid(const char *p, size_t n)
 	return utf8_valid_prefix(p, n) == n;
 }
 
+/* The size of the valid character at p, of n > 0 bytes; 0: there is none. */
+size_t utf8_size(const char *p, size_t n);
+
 /* After a valid prefix: the number of bytes that one U+FFFD replaces, by the "maximal subpart" rule of the
  * Unicode standard (chapter 3.9, U+FFFD substitution).  1 to 3, at most n; n > 0. */
 size_t utf8_invalid_run(const char *p, size_t n);

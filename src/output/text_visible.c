@@ -19,19 +19,12 @@ bool text_is_command(const char *p, const char *end)
 	return p[2] == '[' || (p[2] >= 'a' && p[2] <= 'z') || (p[2] >= 'A' && p[2] <= 'Z');
 }
 
-static size_t size_by_lead(unsigned char lead)
-{
-	if (lead < 0x80)
-		return 1;
-	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
 /* The size of the character or of the invalid byte at p, of n bytes. */
 static size_t char_size(const char *p, size_t n)
 {
-	const size_t size = size_by_lead((unsigned char)*p);
+	const size_t size = utf8_size(p, n);
 
-	return size <= n && utf8_valid(p, size) ? size : 1;
+	return size > 0 ? size : 1;
 }
 
 static void add_char(struct text *t, const char *p, size_t size, const char *backslash)
@@ -304,12 +297,11 @@ void text_wrap_lines(struct text *t, const struct text *lines, size_t indent, si
 /* The size of a blank at p; 0: none.  CI runners trim all white space of Unicode. */
 static size_t blank_size(const char *p, const char *end)
 {
-	const unsigned char c = (unsigned char)*p;
-	const size_t size = c < 0xe0 ? 2 : 3;
+	const size_t size = utf8_size(p, (size_t)(end - p));
 
-	if (c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'))
+	if (*p == ' ' || (*p >= '\t' && *p <= '\r' && *p != '\n'))
 		return 1;
-	if (c < 0xc2 || c > 0xef || (size_t)(end - p) < size || !utf8_valid(p, size))
+	if (size < 2)
 		return 0;
 	const uint32_t point = utf8_point(p, size);
 	const bool blank = point == 0x85 || point == 0xa0 || point == 0x1680 ||

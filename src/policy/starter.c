@@ -26,15 +26,11 @@
 /* Returns the length of the character at p if it is valid and visible, else 0. */
 static size_t visible_character(const char *p, size_t n)
 {
-	for (size_t i = 1; i <= 4 && i <= n; i++)
-		if (utf8_valid(p, i)) {
-			const uint32_t point = utf8_point(p, i);
-			return point < 0x20 || (point & 0xfffe) == 0xfffe || point == 0xfeff ||
-			               utf8_is_hidden(point)
-			           ? 0
-			           : i;
-		}
-	return 0;
+	const size_t size = utf8_size(p, n);
+	const uint32_t point = size > 0 ? utf8_point(p, size) : 0;
+
+	return point < 0x20 || (point & 0xfffe) == 0xfffe || point == 0xfeff || utf8_is_hidden(point) ? 0
+	                                                                                              : size;
 }
 
 /* Returns the offset of the part of a path that is the same on other machines and in other versions: after a

@@ -57,7 +57,12 @@ static size_t slow_invalid_run(const unsigned char *p, size_t n)
 static void compare(const unsigned char *p, size_t n)
 {
 	const size_t valid = slow_valid_prefix(p, n);
+	size_t size = 1;
 
+	while (size <= n && slow_valid_prefix(p, size) != size)
+		size++;
+	if (n > 0 && utf8_size((const char *)p, n) != (size <= n ? size : 0))
+		cr_assert_fail("size: %02x %02x %02x %02x, %zu bytes", p[0], p[1], p[2], p[3], n);
 	if (utf8_valid_prefix((const char *)p, n) != valid)
 		cr_assert_fail("%02x %02x %02x %02x, %zu bytes", p[0], p[1], p[2], p[3], n);
 	if (valid < n &&
