@@ -241,23 +241,18 @@ static void put_list(struct ctf_state *st, const struct value *v, struct chunk *
 
 static void put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
-	static const uint8_t sizes[] = {
-		[VALUE_BOOL] = 1, [VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4, [VALUE_U64] = 8,
-		[VALUE_I8] = 1,   [VALUE_I16] = 2, [VALUE_I32] = 4, [VALUE_I64] = 8, [VALUE_ADDRESS] = 8,
-	};
 	struct value number = { .type = VALUE_F64 };
+	uint64_t bits;
+	const unsigned size = value_number(v, &bits);
 
-	if (v->type == VALUE_JSON && parse_json_number(v, &number.f64))
+	if (size > 0)
+		text_uint(&st->packet, bits, size, false);
+	else if (v->type == VALUE_JSON && parse_json_number(v, &number.f64))
 		text_uint(&st->packet, number.u64, 8, false);
 	else if (v->type == VALUE_STRING)
 		put_text(&st->packet, value_text(v), chunk, offset);
-	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
-		text_uint(&st->packet, v->type == VALUE_F32 ? value_f32_bits(v->f64) : v->u64,
-		          v->type == VALUE_F32 ? 4 : 8, false);
 	else if (v->type == VALUE_LIST)
 		put_list(st, v, chunk, offset);
-	else if (v->type < sizeof sizes && sizes[v->type] > 0)
-		text_uint(&st->packet, v->type == VALUE_BOOL ? v->u64 != 0 : v->u64, sizes[v->type], false);
 	else if (v->type != VALUE_NONE) /* null: not declared */
 		put_as_text(st, v, chunk, offset);
 }

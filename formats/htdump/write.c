@@ -186,42 +186,15 @@ static void put_text_field(struct htw_state *st, struct htw_record *r, const str
 
 static void put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
-	switch ((enum value_type)v->type) {
-	case VALUE_BOOL:
-		htw_number(r, v->u64 != 0, 1);
-		break;
-	case VALUE_U8:
-	case VALUE_I8:
-		htw_number(r, v->u64, 1);
-		break;
-	case VALUE_U16:
-	case VALUE_I16:
-		htw_number(r, v->u64, 2);
-		break;
-	case VALUE_U32:
-	case VALUE_I32:
-		htw_number(r, v->u64, 4);
-		break;
-	case VALUE_U64:
-	case VALUE_I64:
-	case VALUE_F64:
-	case VALUE_ADDRESS:
-		htw_number(r, v->u64, 8);
-		break;
-	case VALUE_F32:
-		htw_number(r, value_f32_bits(v->f64), 4);
-		break;
-	case VALUE_STRING:
+	uint64_t bits;
+	const unsigned size = value_number(v, &bits);
+
+	if (size > 0)
+		htw_number(r, bits, size);
+	else if (v->type == VALUE_STRING)
 		htw_text(r, value_text(v));
-		break;
-	case VALUE_NONE:
-	case VALUE_BYTES:
-	case VALUE_LIST:
-	case VALUE_MAP:
-	case VALUE_JSON:
+	else
 		put_text_field(st, r, v);
-		break;
-	}
 }
 
 /* Adds the fields of an event without a class in the output: name, category and kind, and a text of all

@@ -139,6 +139,19 @@ static inline uint32_t value_f32_bits(double d)
 	return narrow;
 }
 
+/* Returns the size in bytes of a value that is a number of fixed size, and its bits; 0: it is none. */
+static inline unsigned value_number(const struct value *v, uint64_t *bits)
+{
+	static const uint8_t sizes[VALUE_TYPES] = {
+		[VALUE_BOOL] = 1, [VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4,
+		[VALUE_U64] = 8,  [VALUE_I8] = 1,  [VALUE_I16] = 2, [VALUE_I32] = 4,
+		[VALUE_I64] = 8,  [VALUE_F32] = 4, [VALUE_F64] = 8, [VALUE_ADDRESS] = 8,
+	};
+
+	*bits = v->type == VALUE_BOOL ? v->u64 != 0 : v->type == VALUE_F32 ? value_f32_bits(v->f64) : v->u64;
+	return sizes[v->type];
+}
+
 /* ---- times for formats with unsigned ones ---- */
 struct out_times {
 	uint64_t start, dur; /* ns; dur: spans only */
