@@ -56,9 +56,9 @@ static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t of
 
 /* A class of the output: events of one class and kind, with the same fields of the same types. */
 struct ctf_layout {
-	/* kind: enum event_kind; type of a member: enum value_type | element type of a sequence << 8 */
+	/* kind: enum event_kind; number: the id; type of a member: enum value_type | element type of a
+	 * sequence << 8 */
 	struct shape shape;
-	uint32_t id;
 	bool other; /* shared by events without their own class: all fields are one text */
 };
 

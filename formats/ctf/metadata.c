@@ -56,21 +56,6 @@ static bool put_identifier(struct text *t, const char *prefix, struct slice name
 
 /* ---- classes of events ---- */
 
-static const struct {
-	const char *name;
-	const char *number; /* field that follows the name of the event; NULL: none */
-} kinds[EVENT_KINDS] = {
-	[EVENT_KIND_SPAN] = { "span", "dur" },
-	[EVENT_KIND_ASYNC] = { "async", "dur" },
-	[EVENT_KIND_INSTANT] = { "instant", NULL },
-	[EVENT_KIND_COUNTER] = { "counter", NULL },
-	[EVENT_KIND_ARROW_OUT] = { "flow_out", "id" },
-	[EVENT_KIND_ARROW_IN] = { "flow_in", "id" },
-	[EVENT_KIND_ARROW_STEP] = { "flow_step", "id" },
-	[EVENT_KIND_BEGIN] = { "begin", NULL },
-	[EVENT_KIND_END] = { "end", NULL },
-};
-
 static const char *type_of(unsigned value_type)
 {
 	static const char *const types[] = {
@@ -124,7 +109,7 @@ static struct slice add_identifier(struct names *names, const char *prefix, stru
 		names->changed = true;
 	}
 	if (t->failed)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	return names->list[names->n++] = arena_copy(names->arena, slice_of(t->p, t->n));
 }
 
@@ -166,12 +151,13 @@ static bool put_members(struct text *t, struct names *names, const struct ctf_la
 /* Adds the fields that all events of the kind have; they precede the members. */
 static bool put_fixed_fields(struct text *t, struct names *names, const struct ctf_layout *l)
 {
-	const char *const number = kinds[l->shape.kind].number, *const text = type_of(VALUE_STRING);
+	const enum event_kind kind = (enum event_kind)l->shape.kind;
+	const char *const text = type_of(VALUE_STRING);
 
 	return put_field(t, names, text, SLICE_LIT("name")) &&
-	       (number == NULL || put_field(t, names, "uint64_t", slice_str(number))) &&
-	       (l->shape.kind != EVENT_KIND_ASYNC ||
-	        put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
+	       (!kind_is_span(kind) || put_field(t, names, "uint64_t", SLICE_LIT("dur"))) &&
+	       (!kind_is_arrow(kind) || put_field(t, names, "uint64_t", SLICE_LIT("id"))) &&
+	       (kind != EVENT_KIND_ASYNC || put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
 	       (!l->other || (put_field(t, names, text, SLICE_LIT("class")) &&
 	                      put_field(t, names, text, SLICE_LIT("fields"))));
 }
@@ -186,7 +172,7 @@ static void put_class_name(struct ctf_state *st, struct text *t, const struct ct
 	text_clear(name);
 	text_slice(name, title);
 	text_char(name, ':');
-	text_str(name, kinds[l->shape.kind].name);
+	text_str(name, event_kind_name((enum event_kind)l->shape.kind));
 	t->failed |= name->failed;
 	if (!name->failed)
 		put_literal(t, slice_of(name->p, name->n));
@@ -200,7 +186,7 @@ bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct
 
 	text_str(t, "\nevent {\n\tname = ");
 	put_class_name(st, t, l);
-	text_printf(t, ";\n\tid = %" PRIu32 ";\n\tstream_id = 0;\n\tfields := struct {\n", l->id);
+	text_printf(t, ";\n\tid = %" PRIu32 ";\n\tstream_id = 0;\n\tfields := struct {\n", l->shape.number);
 	if (!put_fixed_fields(t, &names, l) || !put_members(t, &names, l))
 		return false;
 	text_str(t, "\t};\n};\n");
@@ -259,26 +245,16 @@ static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *
 
 /* ---- clock ---- */
 
-/* Returns the time of the clock's value 0 in ns: since 1970 if with_epoch, else on the trace's clock. */
-static __int128 clock_offset(const struct ctf_state *st, const struct writer *w, bool with_epoch)
-{
-	__int128 offset = (int64_t)st->base;
-
-	if (with_epoch)
-		offset += w->run->trace->epoch_ns + w->run->rebased_by;
-	return offset;
-}
-
 static void put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	bool absolute = w->run->trace->epoch_known;
-	__int128 offset = clock_offset(st, w, absolute);
+	const bool known = w->run->trace->epoch_known;
+	/* times of the clock's value 0 in ns: on the trace's clock, and since 1970 */
+	const __int128 own = (int64_t)st->base, wall = own + w->run->trace->epoch_ns + w->run->rebased_by;
+	const bool absolute = known && wall + st->last <= (__int128)CTF_MAX_TIME;
+	const __int128 offset = absolute ? wall : own;
 
-	if (absolute && offset + st->last > (__int128)CTF_MAX_TIME) {
+	if (known && !absolute)
 		ctf_lose(chunk, CTF_EPOCH, 0);
-		absolute = false;
-		offset = clock_offset(st, w, false);
-	}
 	int64_t seconds = (int64_t)(offset / 1000000000), rest = (int64_t)(offset % 1000000000);
 	if (rest < 0) {
 		rest += 1000000000;

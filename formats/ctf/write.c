@@ -129,7 +129,7 @@ static const struct ctf_layout *other_layout(struct ctf_state *st, enum event_ki
 
 	if (!l->other) {
 		*l = (struct ctf_layout){ .shape.kind = (uint16_t)kind,
-			                  .id = CTF_MAX_CLASSES + kind,
+			                  .shape.number = CTF_MAX_CLASSES + kind,
 			                  .other = true };
 		chunk->text.failed |= !ctf_declare_layout(st, l, chunk, offset);
 	}
@@ -173,8 +173,6 @@ static const struct ctf_layout *find_layout(struct ctf_state *st, const struct b
 	if (!addable || !charge_layout(st, e, f))
 		return other_layout(st, (enum event_kind)key.kind, chunk, e->offset);
 	struct ctf_layout *const l = (struct ctf_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
-	if (l != NULL)
-		l->id = l->shape.number;
 	if (l == NULL || !ctf_declare_layout(st, l, chunk, e->offset)) {
 		chunk->text.failed = true;
 		return NULL;
@@ -286,7 +284,7 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
                         const struct event *e, struct chunk *chunk)
 {
 	put_text(&st->packet, e->name, chunk, e->offset);
-	if (l->shape.kind == EVENT_KIND_SPAN || l->shape.kind == EVENT_KIND_ASYNC || event_is_flow(e))
+	if (kind_is_span((enum event_kind)l->shape.kind) || event_is_flow(e))
 		text_uint(&st->packet, e->dur, 8, false);
 	if (l->shape.kind == EVENT_KIND_ASYNC)
 		text_uint(&st->packet, e->offset, 8, false);
@@ -357,7 +355,7 @@ static void put_event(struct ctf_state *st, const struct batch *b, const struct 
 		start_packet(st, time);
 	char *p = text_reserve(&st->packet, 4 + 8 + (size_t)context->n);
 	if (p != NULL) {
-		p = store_uint(p, l->id, 4, false);
+		p = store_uint(p, l->shape.number, 4, false);
 		p = store_uint(p, time, 8, false);
 		p = text_put(p, context->p, context->n);
 		st->packet.n = (size_t)(p - st->packet.p);
