@@ -180,43 +180,33 @@ void paraver_names_free(struct paraver_names *n)
 
 /* ---- objects ---- */
 
-/* Returns the index of the task of a process; TABLE_NONE on OOM. */
-static uint32_t find_task(struct paraver_rows *r, const struct track *process)
-{
-	const uint32_t found = table64_get(&r->task_by_track, process->index);
-
-	if (found != TABLE_NONE)
-		return found;
-	if (!array_reserve(&r->tasks, r->ntasks, &r->tasks_cap, sizeof *r->tasks) ||
-	    !table64_put(&r->task_by_track, process->index, r->ntasks))
-		return TABLE_NONE;
-	r->tasks[r->ntasks] = (struct paraver_task){ .process = process, .first = TABLE_NONE };
-	return r->ntasks++;
-}
-
 uint32_t paraver_row(struct paraver_rows *r, const struct track *t)
 {
-	const uint32_t found = table64_get(&r->by_track, t->index);
+	const struct track *const process = track_process(t);
+	const uint32_t number = table64_element(&r->task_by_track, process->index, &r->tasks, &r->ntasks,
+	                                        &r->tasks_cap, sizeof *r->tasks, TABLE_FAILED);
+	const uint32_t before = r->n;
 
-	if (found != TABLE_NONE)
-		return found;
-	const uint32_t number = find_task(r, track_process(t));
-	if (number == TABLE_NONE || !array_reserve(&r->rows, r->n, &r->cap, sizeof *r->rows) ||
-	    !table64_put(&r->by_track, t->index, r->n))
+	if (number == TABLE_FAILED)
 		return TABLE_NONE;
+	const uint32_t i =
+	    table64_element(&r->by_track, t->index, &r->rows, &r->n, &r->cap, sizeof *r->rows, TABLE_FAILED);
+	if (i < before || i == TABLE_FAILED)
+		return i != TABLE_FAILED ? i : TABLE_NONE;
 	struct paraver_task *const task = &r->tasks[number];
-	struct paraver_row *const row = &r->rows[r->n];
+	struct paraver_row *const row = &r->rows[i];
 	*row = (struct paraver_row){
 		.track = t, .task = number + 1, .thread = ++task->nthreads, .next = TABLE_NONE
 	};
 	row->prefix_n = (uint32_t)snprintf(row->prefix, sizeof row->prefix, "0:1:%" PRIu32 ":%" PRIu32 ":",
 	                                   row->task, row->thread);
-	if (task->first == TABLE_NONE)
-		task->first = r->n;
+	if (task->process == NULL)
+		task->first = i;
 	else
-		r->rows[task->last].next = r->n;
-	task->last = r->n;
-	return r->n++;
+		r->rows[task->last].next = i;
+	task->process = process;
+	task->last = i;
+	return i;
 }
 
 void paraver_write_objects(const struct paraver_rows *r, struct text *t)
@@ -307,11 +297,12 @@ static void write_colours(struct text *t)
 	}
 }
 
-/* Writes the label of a type: the label of its group, and a part of its own. */
-static void write_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
+/* Writes the label of a type: the label of its group, and a part of its own.  Returns true if the label of
+ * the group was changed. */
+static bool write_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
 {
 	text_printf(t, "0    %" PRIu32 "    ", number);
-	(void)write_label(t, label); /* counted once, with the group */
+	const bool changed = write_label(t, label);
 	if (type->kind == PARAVER_INSTANTS)
 		text_str(t, ", instants");
 	else if (type->kind == PARAVER_ASYNC)
@@ -321,21 +312,20 @@ static void write_type(struct text *t, uint32_t number, const struct paraver_typ
 	if (type->level > 0)
 		text_printf(t, ", level %u", (unsigned)type->level);
 	text_char(t, '\n');
+	return changed;
 }
 
 static void write_group(const struct paraver_names *n, const struct paraver_group *g, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	struct text label = { .p = NULL };
 	uint32_t number = 1;
+	bool changed = false;
 
-	if (write_label(&label, g->label))
-		paraver_add_loss(chunk, PARAVER_LABEL, 0);
-	t->failed |= label.failed;
-	text_free(&label);
 	text_str(t, "\n\nEVENT_TYPE\n");
 	for (uint32_t i = g->first_type; i != TABLE_NONE; i = n->types[i].next)
-		write_type(t, PARAVER_FIRST_TYPE + i, &n->types[i], g->label);
+		changed = write_type(t, PARAVER_FIRST_TYPE + i, &n->types[i], g->label);
+	if (changed)
+		paraver_add_loss(chunk, PARAVER_LABEL, 0);
 	if (g->nvalues == 0)
 		return;
 	text_str(t, "VALUES\n0    (nothing)\n");

@@ -195,11 +195,9 @@ struct paraver_arrows {
 /* ---- writer ---- */
 
 struct paraver_track {
-	const struct track *row_track;
-	uint32_t row;   /* TABLE_NONE: it has had no event */
-	bool is_line;   /* a child track */
-	uint32_t group; /* of a child track; TABLE_NONE: at a limit */
-	uint32_t lane;
+	bool is_line;                    /* a child track */
+	uint32_t row;                    /* TABLE_NONE: it has had no event */
+	uint32_t group;                  /* of a child track; TABLE_NONE: at a limit */
 	uint32_t last_group, last_stack; /* of its last span */
 };
 

@@ -22,10 +22,8 @@ static void spill_text(struct paraver_store *s)
 {
 	if (s->failed || s->text.failed)
 		return;
-	if (!s->file.is_open && !spill_open(&s->file, s->temp_dir))
-		s->failed = true;
-	else if (!spill_write(&s->file, s->text.p, s->text.n))
-		s->failed = true;
+	s->failed = (!s->file.is_open && !spill_open(&s->file, s->temp_dir)) ||
+	            !spill_write(&s->file, s->text.p, s->text.n);
 	text_clear(&s->text);
 }
 
@@ -37,7 +35,7 @@ void paraver_store_spill(struct paraver_store *s)
 
 uint64_t paraver_store_size(const struct paraver_store *s)
 {
-	return (s->file.is_open ? s->file.size : 0) + s->text.n;
+	return s->file.size + s->text.n;
 }
 
 bool paraver_store_read(struct paraver_store *s, uint64_t at, char *to, size_t n)

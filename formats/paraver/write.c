@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "json/scan.h"
 #include "model/event_traits.h"
@@ -41,18 +42,10 @@ void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, u
 
 /* ---- tracks ---- */
 
-/* Returns the track to which a lane belongs; other tracks unchanged. */
-static const struct track *without_lane(const struct track *t)
-{
-	while (t->lane > 0 && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 /* Returns the name of a child track, without the name of its thread in front. */
 static struct slice child_name(const struct track *t, const struct track *thread)
 {
-	struct slice s = without_lane(t)->name;
+	struct slice s = t->name;
 
 	if (s.n > thread->name.n + 2 && memcmp(s.p, thread->name.p, thread->name.n) == 0 &&
 	    memcmp(s.p + thread->name.n, ": ", 2) == 0) {
@@ -62,29 +55,22 @@ static struct slice child_name(const struct track *t, const struct track *thread
 	return s;
 }
 
-/* Adds a track.  Its first event sets row and group, so that their numbers are in the order of events. */
 static bool declare_track(struct paraver_state *st, struct track *t)
 {
 	uint32_t *const index = arena_alloc(&st->arena, sizeof *index);
 
 	if (index == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof *st->tracks))
 		return false;
-	st->tracks[st->ntracks] = (struct paraver_track){
-		.row_track = track_thread(t),
-		.row = TABLE_NONE,
-		.group = TABLE_NONE,
-		.lane = t->lane,
-		.last_group = TABLE_NONE,
-	};
+	st->tracks[st->ntracks] = (struct paraver_track){ .row = TABLE_NONE };
 	*index = st->ntracks++;
 	t->declared = index;
 	return true;
 }
 
-/* Returns the index of the track without its lane. */
-static uint32_t base_index(const struct track *t)
+/* Returns the index in `tracks`. */
+static uint32_t index_of(const struct track *t)
 {
-	return *(const uint32_t *)without_lane(t)->declared;
+	return *(const uint32_t *)t->declared;
 }
 
 /* Returns the group of a track with the label in `scratch`; TABLE_NONE at a limit or on OOM.  If several
@@ -130,23 +116,29 @@ static uint32_t own_group(struct paraver_state *st, enum paraver_group_kind kind
 	return own;
 }
 
+/* Returns the track of an event.  Its first event sets row and group, so that their numbers are in the order
+ * of events.  NULL on OOM. */
 static struct paraver_track *find_track(struct paraver_state *st, const struct track *t)
 {
-	const uint32_t *const index = t->declared;
-	struct paraver_track *const k = &st->tracks[*index];
+	struct paraver_track *const k = &st->tracks[index_of(t)];
+	const struct track *const base = track_without_lane(t), *const thread = track_thread(t);
 
 	if (k->row != TABLE_NONE)
 		return k;
-	k->row = paraver_row(&st->rows, k->row_track);
+	*k = (struct paraver_track){ .row = paraver_row(&st->rows, thread),
+		                     .group = TABLE_NONE,
+		                     .last_group = TABLE_NONE };
 	if (k->row == TABLE_NONE) {
 		st->names.failed = true;
-	} else if (without_lane(t)->is_child) {
+		return NULL;
+	}
+	if (base->is_child) {
 		text_clear(&st->scratch);
-		text_slice(&st->scratch, child_name(t, k->row_track));
-		k->group = own_group(st, PARAVER_LINE, k->row, base_index(t));
+		text_slice(&st->scratch, child_name(base, thread));
+		k->group = own_group(st, PARAVER_LINE, k->row, index_of(base));
 		k->is_line = true;
 	}
-	return k->row != TABLE_NONE ? k : NULL;
+	return k;
 }
 
 /* Returns the group of an event; TABLE_NONE at a limit or on OOM. */
@@ -183,13 +175,13 @@ static void add_span(struct paraver_state *st, struct paraver_track *k, const st
 {
 	const bool async = (e->flags & EVENT_ASYNC) != 0;
 	const uint32_t group = find_group(st, k, e);
-	const uint32_t track = async ? base_index(e->track) : *(const uint32_t *)e->track->declared;
-	const struct paraver_stack like = { .row = k->row, .group = group, .lane = k->lane };
+	const struct track *const track = async ? track_without_lane(e->track) : e->track;
+	const struct paraver_stack like = { .row = k->row, .group = group, .lane = e->track->lane };
 	const uint64_t now = st->spans.now;
 	uint32_t stack = k->last_stack;
 
 	if (async || group == TABLE_NONE || group != k->last_group)
-		stack = group != TABLE_NONE ? paraver_stack(st, &like, track, async) : TABLE_NONE;
+		stack = group != TABLE_NONE ? paraver_stack(st, &like, index_of(track), async) : TABLE_NONE;
 	if (stack == TABLE_NONE) {
 		paraver_add_loss(chunk, PARAVER_TYPES_FULL, e->offset);
 		return;
@@ -263,7 +255,7 @@ static uint32_t counter_type(struct paraver_state *st, const struct paraver_trac
 		text_slice(t, field);
 	}
 	const struct paraver_type like = {
-		.group = own_group(st, PARAVER_COUNTER, k->row, base_index(e->track)),
+		.group = own_group(st, PARAVER_COUNTER, k->row, index_of(track_without_lane(e->track))),
 		.kind = PARAVER_NUMBERS,
 	};
 	return like.group != TABLE_NONE ? paraver_type(&st->names, like) : 0;
@@ -363,22 +355,16 @@ static void add_event(struct paraver_state *st, const struct batch *b, const str
 /* Writes the date and minute of the first event in UTC; 1970 if the wall time is unknown. */
 static void write_date(const struct paraver_state *st, const struct writer *w, struct text *t)
 {
-	unsigned __int128 ns = 0;
+	struct tm tm = { .tm_mday = 1, .tm_year = 70 };
+	__int128 ns = 0;
 
 	if (w->run->trace->epoch_known)
-		ns = (unsigned __int128)(w->run->trace->epoch_ns + w->run->rebased_by) +
+		ns = w->run->trace->epoch_ns + w->run->rebased_by +
 		     (w->run->signed_time && (int64_t)st->base < 0 ? 0 : st->base);
-	const uint64_t minutes = (uint64_t)(ns / 60000000000U);
-	/* years start in March, so that a leap day is the last day of its year */
-	const uint64_t days = minutes / 1440 + 719468, era = days / 146097, in_era = days % 146097;
-	const uint64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
-	const uint64_t in_year = in_era - (365 * year + year / 4 - year / 100);
-	const uint64_t month = (5 * in_year + 2) / 153, day = in_year - (153 * month + 2) / 5 + 1;
-
-	text_printf(t, "#Paraver (%02u/%02u/%02u at %02u:%02u):", (unsigned)day,
-	            (unsigned)(month < 10 ? month + 3 : month - 9),
-	            (unsigned)((era * 400 + year + (month >= 10)) % 100), (unsigned)(minutes / 60 % 24),
-	            (unsigned)(minutes % 60));
+	const time_t seconds = (time_t)(ns / 1000000000);
+	gmtime_r(&seconds, &tm);
+	text_printf(t, "#Paraver (%02d/%02d/%02d at %02d:%02d):", tm.tm_mday, tm.tm_mon + 1, tm.tm_year % 100,
+	            tm.tm_hour, tm.tm_min);
 }
 
 /* Writes the line of an arrow, which follows its offset in the input, and adds its receiver. */

@@ -72,7 +72,8 @@ static inline const struct track *track_thread_or_null(const struct track *t)
 }
 
 /* Extends a writer's array by the tracks that are new in the batch; it is indexed by track.index, new
- * elements are zero. */
+ * elements are zero.  Not for writers with `nested`: lanes that the engine makes have indexes beyond the
+ * others. */
 bool tracks_reach(void *list, uint32_t *n, size_t size, const struct batch *b);
 
 /* ---- parents of spans ---- */
