@@ -1,24 +1,51 @@
 /*
- * The writer of csv and tsv: one row an event, its fields as one cell of JSON.  Several threads render rows.
+ * The writer of two formats with the same table: csv separates cells by commas and quotes them (RFC 4180);
+ * tsv separates them by tabs and escapes with backslashes.  One row an event, its fields as one cell of JSON.
+ * Several threads render rows.
  * Cells that all events of a track or a class share are rendered once, when the track or class is declared.
  *
  * The cell of fields is escaped twice: as JSON, then for the table (csv doubles quotes, tsv doubles
  * backslashes).  Common fields, whose JSON has no escapes, are written with both in one step.
  */
-#include "csv/csv.h"
-
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
+#include "format/format.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"
 #include "out/kind.h"
 #include "out/lifted.h"
 #include "out/tracks.h"
 #include "output/text_json.h"
+
+enum csv_loss {
+#define LOSS(row, ...) CSV_LOSS_##row,
+#include "csv/losses.def"
+#undef LOSS
+	CSV_LOSSES
+};
+
+enum tsv_loss {
+#define LOSS(row, ...) TSV_LOSS_##row,
+#include "csv/tsv_losses.def"
+#undef LOSS
+	TSV_LOSSES
+};
+
+static const struct loss csv_losses[CSV_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "csv/losses.def"
+#undef LOSS
+};
+
+static const struct loss tsv_losses[TSV_LOSSES + 1] = {
+#define LOSS LOSS_ROW
+#include "csv/tsv_losses.def"
+#undef LOSS
+};
 
 /* Cells that all events of a track or class share, with a separator after each. */
 struct shared_cells {
@@ -456,7 +483,8 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 static const char *const columns[] = { "kind",   "ts_ns", "dur_ns", "name", "category", "process", "pid",
 	                               "thread", "tid",   "track",  "lane", "id",       "args",    "offset" };
 
-const char *csv_column_mistake(const char *arg)
+/* Returns the mistake in an argument of --column; NULL if there is none. */
+static const char *column_mistake(const char *arg)
 {
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		if (lifted_is(arg, columns[i]))
@@ -555,23 +583,11 @@ static const struct writer_ops tsv_writer_ops = OPS(tsv_open);
 
 /* ---- the format ---- */
 
-const struct loss csv_losses[CSV_LOSSES + 1] = {
-#define LOSS LOSS_ROW
-#include "csv/losses.def"
-#undef LOSS
-};
-
-const struct loss tsv_losses[TSV_LOSSES + 1] = {
-#define LOSS LOSS_ROW
-#include "csv/tsv_losses.def"
-#undef LOSS
-};
-
 static const char *const csv_suffixes[] = { ".csv", NULL };
 static const char *const tsv_suffixes[] = { ".tsv", NULL };
 
 static const struct format_option options[] = {
-	LIFTED_OPTION(csv_column_mistake),
+	LIFTED_OPTION(column_mistake),
 	{ .name = NULL },
 };
 
