@@ -118,21 +118,21 @@ static uint64_t bits_of(double v)
 	return bits;
 }
 
-void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, struct thrift *t)
+void column_put_bounds(const struct column *c, struct thrift *t)
 {
-	thrift_i64(t, NULL_COUNT, (int64_t)nulls);
-	if (!b->any || kind == BOUNDS_NONE)
+	const struct bounds *const b = &c->bounds;
+
+	thrift_i64(t, NULL_COUNT, (int64_t)c->nulls);
+	if (!b->any)
 		return;
-	if (kind == BOUNDS_TEXTS)
+	if (c->type == COLUMN_TEXT)
 		put_texts(b, t);
-	else if (kind != BOUNDS_F64)
-		put_numbers(t, (uint64_t)b->i64.max, (uint64_t)b->i64.min, kind == BOUNDS_I32 ? 4 : 8);
+	else if (c->type != COLUMN_F64)
+		put_numbers(t, (uint64_t)b->i64.max, (uint64_t)b->i64.min, c->type == COLUMN_I32 ? 4 : 8);
 	else if (!b->not_number) /* readers expect both zeros between -0.0 and 0.0 */
 		put_numbers(t, bits_of(b->f64.max == 0 ? 0.0 : b->f64.max),
 		            bits_of(b->f64.min == 0 ? -0.0 : b->f64.min), 8);
 }
-
-/* ---- PLAIN values ---- */
 
 /* ---- dictionary ---- */
 

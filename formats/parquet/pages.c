@@ -447,16 +447,6 @@ static int32_t physical_type(enum column_type type)
 	return types[type];
 }
 
-static enum bounds_kind bounds_of(enum column_type type)
-{
-	static const enum bounds_kind kinds[] = {
-		[COLUMN_I32] = BOUNDS_I32,   [COLUMN_I64] = BOUNDS_I64,    [COLUMN_F64] = BOUNDS_F64,
-		[COLUMN_BOOL] = BOUNDS_NONE, [COLUMN_TEXT] = BOUNDS_TEXTS, [COLUMN_JSON] = BOUNDS_NONE,
-	};
-
-	return kinds[type];
-}
-
 /* Adds a PageEncodingStats: the number of pages with this encoding. */
 static void put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
 {
@@ -501,20 +491,19 @@ void column_put_meta(const struct column *c, const struct column_position *posit
 	if (has_dictionary)
 		thrift_i64(t, 11, (int64_t)position->dictionary);
 	thrift_struct(t, 12);
-	bounds_put(&c->bounds, bounds_of(c->type), c->nulls, t);
+	column_put_bounds(c, t);
 	thrift_end(t);
 	put_counts(c, has_dictionary, t);
 }
 
 void column_put_schema(const struct column *c, struct thrift *t)
 {
-	const bool is_text = c->type == COLUMN_TEXT || c->type == COLUMN_JSON;
 	const bool is_json = c->type == COLUMN_JSON;
 
 	thrift_i32(t, 1, physical_type(c->type));
 	thrift_i32(t, 3, c->optional ? OPTIONAL : REQUIRED);
 	thrift_text(t, 4, slice_str(c->name));
-	if (!is_text)
+	if (c->type != COLUMN_TEXT && !is_json)
 		return;
 	thrift_i32(t, 6, is_json ? CONVERTED_JSON : CONVERTED_UTF8);
 	thrift_struct(t, 10);

@@ -75,7 +75,7 @@ struct bounds_text {
 
 /* Zero-initialise to start. */
 struct bounds {
-	bool any;        /* there was a value */
+	bool any;        /* there was a value; bools and JSON have no bounds */
 	bool not_number; /* a value was NaN: bounds are not written */
 	union {
 		struct {
@@ -87,11 +87,6 @@ struct bounds {
 	};
 	struct bounds_text min, max;
 };
-
-enum bounds_kind { BOUNDS_NONE, BOUNDS_I32, BOUNDS_I64, BOUNDS_F64, BOUNDS_TEXTS };
-
-/* Adds the fields of Statistics (parquet.thrift) to an open structure. */
-void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, struct thrift *t);
 
 /* The values of a column in a row group, each stored once.  Zero-initialise to start. */
 struct dictionary {
@@ -210,6 +205,9 @@ bool column_text(struct column *c, struct column_tools *tools, struct slice s, s
 struct text *column_begin_text(struct column *c, size_t *at);
 bool column_end_text(struct column *c, struct column_tools *tools, size_t at);
 
+/* Adds the fields of Statistics (parquet.thrift) to an open structure. */
+void column_put_bounds(const struct column *c, struct thrift *t);
+
 /* Starts the next row group. */
 void column_next_group(struct column *c);
 
@@ -265,7 +263,6 @@ enum parquet_column {
 #define GROUP_ROWS (1U << 17)   /* of a row group */
 #define GROUP_BYTES (16U << 20) /* of texts in a row group; at this limit the next event starts a new one */
 #define PART_BYTES (256U << 20) /* of a part, by default */
-#define PART_BYTES_MIN (1U << 20)
 
 /* A file: the output, or a part of an output folder. */
 struct part {
@@ -286,7 +283,9 @@ struct parquet_state {
 	struct column_known kinds[EVENT_KINDS], depths[DEPTHS];
 	struct known_text names[KNOWN_TEXTS]; /* of events */
 	struct column_known known_names[KNOWN_TEXTS];
-	struct arena arena; /* declarations of classes and tracks */
+	struct column_known *categories; /* by index of the trace's class */
+	uint32_t ncategories;
+	struct arena arena; /* declarations of tracks */
 	struct parents parents;
 	struct text scratch;
 	uint32_t rows; /* in the row group */
@@ -310,9 +309,8 @@ struct parquet_state {
 
 /* ---- rows.c ---- */
 
-/* Return the mistake in an argument of --column or --part-size; NULL if there is none. */
+/* Returns the mistake in an argument of --column; NULL if there is none. */
 const char *parquet_arg_mistake(const char *arg);
-const char *parquet_part_size_mistake(const char *arg);
 
 bool parquet_open_columns(struct parquet_state *st, const struct option_value *options);
 bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chunk);

@@ -3,7 +3,7 @@
  *
  * --column NAME[:TYPE] adds a column for a field of events; values that the type cannot express are null, and
  * counted as a loss.  Texts and numbers of classes and tracks repeat in most rows, so their numbers in the
- * dictionaries are cached with the declaration of the class or track.
+ * dictionaries are cached for each class and track.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,14 +20,10 @@
 /* Cached numbers of the cells of a track. */
 enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELL_LANE, CELLS };
 
-/* Declarations.  Their users cannot change them, so the caches are separate. */
+/* Declaration of a track.  Its users cannot change it, so the caches are separate. */
 struct parquet_track {
 	const struct track *process, *thread, *base; /* thread: NULL for a track of the process itself */
 	struct column_known *known;                  /* by enum track_cell */
-};
-
-struct parquet_class {
-	struct column_known *category;
 };
 
 static inline void count_loss(struct ledger *ledger, enum parquet_loss loss, const struct event *e,
@@ -65,15 +61,6 @@ const char *parquet_arg_mistake(const char *arg)
 			return "takes no name that a column of each file has (tracetool-parquet(5) lists "
 			       "them)";
 	return lifted_mistake(arg);
-}
-
-const char *parquet_part_size_mistake(const char *arg)
-{
-	uint64_t n;
-
-	if (units_bytes(slice_str(arg), &n) && n >= PART_BYTES_MIN)
-		return NULL;
-	return "takes a number of bytes, at least 1048576";
 }
 
 static const enum column_type lifted_types[] = {
@@ -193,24 +180,16 @@ static bool declare_track(struct parquet_state *st, struct track *k)
 	return to->known != NULL;
 }
 
-static bool declare_class(struct parquet_state *st, struct class *c)
-{
-	struct parquet_class *const to = arena_alloc(&st->arena, sizeof *to);
-
-	if (to == NULL)
-		return false;
-	to->category = arena_zalloc(&st->arena, 1, sizeof *to->category);
-	c->declared = to;
-	return to->category != NULL;
-}
-
 bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
+	struct parquet_state *const st = w->state;
+
 	for (uint32_t i = 0; i < b->ntracks; i++)
-		if (!declare_track(w->state, b->tracks[i]))
+		if (!declare_track(st, b->tracks[i]))
 			return false;
 	for (uint32_t i = 0; i < b->nclasses; i++)
-		if (!declare_class(w->state, b->classes[i]))
+		if (!array_reach(&st->categories, &st->ncategories, b->classes[i]->index,
+		                 sizeof *st->categories))
 			return false;
 	return true;
 }
@@ -370,13 +349,12 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
                        struct ledger *ledger)
 {
 	const struct row r = { st, e, ledger };
-	const struct parquet_class *const cls = e->cls->declared;
 	const enum event_kind kind = event_kind(e);
 
 	put_times(&r);
 	put_text(&r, COL_KIND, slice_str(event_kind_name(kind)), &st->kinds[kind]);
 	put_text(&r, COL_NAME, e->name, known_name(st, e->name));
-	put_text(&r, COL_CATEGORY, e->cls->category, cls->category);
+	put_text(&r, COL_CATEGORY, e->cls->category, &st->categories[e->cls->index]);
 	put_track(&r);
 	put_depth(&r);
 	if (event_is_flow(e))

@@ -155,18 +155,20 @@ static bool end_group(struct parquet_state *st, struct chunk *chunk)
 
 /* ---- key-value metadata ---- */
 
-static void put_pair(struct parquet_state *st, const char *key, struct slice value)
+/* Adds a pair, and frees its value. */
+static void put_pair(struct parquet_state *st, const char *key, struct text *value)
 {
 	struct thrift t = { .to = &st->metadata };
 	struct text clean = { .p = NULL };
 
-	(void)text_utf8(&clean, value);
+	(void)text_utf8(&clean, slice_of(value->p, value->n));
 	thrift_text(&t, 1, slice_str(key));
 	thrift_text(&t, 2, slice_of(clean.p, clean.n));
 	thrift_end(&t);
-	st->metadata.failed |= clean.failed;
+	st->metadata.failed |= clean.failed || value->failed;
 	st->nmetadata++;
 	text_free(&clean);
+	text_free(value);
 }
 
 /* Adds a fact; its key is "tracetool." and its name. */
@@ -177,9 +179,7 @@ static void put_fact(struct parquet_state *st, const struct fact *f)
 
 	snprintf(key, sizeof key, "tracetool.%s", f->name.p);
 	fact_put_text(&t, f);
-	put_pair(st, key, slice_of(t.p, t.n));
-	st->metadata.failed |= t.failed;
-	text_free(&t);
+	put_pair(st, key, &t);
 }
 
 /* Adds the losses: [{"id":"a/b","text":"...","count":1,"first_offset":0}, ...] */
@@ -201,9 +201,7 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 		text_char(&t, '}');
 	}
 	text_char(&t, ']');
-	put_pair(st, "tracetool.losses", slice_of(t.p, t.n));
-	st->metadata.failed |= t.failed;
-	text_free(&t);
+	put_pair(st, "tracetool.losses", &t);
 }
 
 #define FACTS_BYTES (1U << 20)
@@ -221,9 +219,7 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 		fields_json(&t, &trace->meta[i], 1, &lost);
 	}
 	text_char(&t, '}');
-	put_pair(st, "tracetool.facts", slice_of(t.p, t.n));
-	st->metadata.failed |= t.failed;
-	text_free(&t);
+	put_pair(st, "tracetool.facts", &t);
 }
 
 /* Adds the facts that are known at the end; they are the same in each part. */
@@ -443,6 +439,7 @@ static void parquet_free(void *state)
 	spill_close(&st->spill);
 	parents_free(&st->parents);
 	arena_free(&st->arena);
+	free(st->categories);
 	free(st->parts);
 }
 
@@ -468,6 +465,15 @@ const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
 static const char *const suffixes[] = { ".parquet", NULL };
 static const char *const dir_suffixes[] = { ".parquet.d", NULL };
 
+static const char *part_size_mistake(const char *arg)
+{
+	uint64_t n;
+
+	if (units_bytes(slice_str(arg), &n) && n >= 1U << 20)
+		return NULL;
+	return "takes a number of bytes, at least 1048576";
+}
+
 static const struct format_option options[] = {
 	LIFTED_OPTION(parquet_arg_mistake),
 	{ .name = NULL },
@@ -478,7 +484,7 @@ static const struct format_option dir_options[] = {
 	{ .name = "part-size",
 	  .arg = "BYTES",
 	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",
-	  .mistake = parquet_part_size_mistake },
+	  .mistake = part_size_mistake },
 	{ .name = NULL },
 };
 
