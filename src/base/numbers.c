@@ -26,14 +26,6 @@
 #define E19 UINT64_C(10000000000000000000)
 #define ZEROS UINT64_C(0x3030303030303030)
 
-/* Stores eight characters, the first in the lowest byte. */
-static inline void store8(char *p, uint64_t w)
-{
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		w = __builtin_bswap64(w);
-	memcpy(p, &w, sizeof w);
-}
-
 /*
  * v < 10^8 as eight digits, one a byte, the first in the lowest byte.  Halves
  * all lanes at once: 4+4 digits, 2+2+2+2, then single ones.  A lane x becomes
@@ -108,13 +100,13 @@ static inline char *put_stripped(char *p, uint32_t v, uint64_t digits)
 {
 	const unsigned skip = zeros8(v, 7);
 
-	store8(p, (digits | ZEROS) >> skip * 8);
+	store_uint(p, (digits | ZEROS) >> skip * 8, 8, false);
 	return p + 8 - skip;
 }
 
 static inline char *put8(char *p, uint64_t digits)
 {
-	store8(p, digits | ZEROS);
+	store_uint(p, digits | ZEROS, 8, false);
 	return p + 8;
 }
 
@@ -126,11 +118,8 @@ static inline char *put_head4(char *p, uint32_t v)
 	const uint32_t by10 = two * 103 >> 10 & 0x000f000f;
 	const uint32_t digits = (two << 8) - by10 * ((10 << 8) - 1);
 	const unsigned skip = (unsigned)__builtin_ctz(digits | 1u << 24) / 8;
-	uint32_t text = (digits | 0x30303030) >> skip * 8;
 
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		text = __builtin_bswap32(text);
-	memcpy(p, &text, sizeof text);
+	store_uint(p, (digits | 0x30303030) >> skip * 8, 4, false);
 	return p + 4 - skip;
 }
 
@@ -190,7 +179,7 @@ static inline char *put_point8(char *p, uint64_t digits, unsigned skip)
 	const uint64_t whole = text & ((UINT64_C(1) << 40) - 1);
 
 	/* Nine bytes: five digits, the point and two digits, the last digit. */
-	store8(p, (whole | (uint64_t)'.' << 40 | (text >> 40) << 48) >> skip * 8);
+	store_uint(p, (whole | (uint64_t)'.' << 40 | (text >> 40) << 48) >> skip * 8, 8, false);
 	p += 8 - skip;
 	*p = (char)(text >> 56);
 	return p + 1;
@@ -263,9 +252,9 @@ char *decimal_hex(char *p, uint64_t v)
 
 	v <<= skip * 4;
 	memcpy(p, "0x", 2);
-	store8(p + 2, hex8((uint32_t)(v >> 32)));
+	store_uint(p + 2, hex8((uint32_t)(v >> 32)), 8, false);
 	if (skip < 8)
-		store8(p + 10, hex8((uint32_t)v));
+		store_uint(p + 10, hex8((uint32_t)v), 8, false);
 	return p + 2 + 16 - skip;
 }
 

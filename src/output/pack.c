@@ -201,12 +201,6 @@ static const struct gzip_block *gzip_first(struct gzip *g)
 	return b;
 }
 
-static void put_le32(char *to, uint32_t u)
-{
-	for (int i = 0; i < 4; i++)
-		to[i] = (char)(u >> 8 * i);
-}
-
 /* Sends blocks until at most `left` are in the ring.  Returns false if the sink returned false, or with *why
  * set. */
 static bool gzip_send(struct gzip *g, unsigned left, output_pack_sink *sink, void *to, const char **why)
@@ -249,8 +243,7 @@ static const char *gzip_feed(struct gzip *g, const char *p, size_t n, bool last,
 	if (g->filled > 0)
 		gzip_add(g);
 	if (gzip_send(g, 0, sink, to, &why)) {
-		put_le32(trailer + 2, g->crc);
-		put_le32(trailer + 6, g->size);
+		store_uint(store_uint(trailer + 2, g->crc, 4, false), g->size, 4, false);
 		(void)sink(to, trailer, sizeof trailer);
 	}
 	return why;
