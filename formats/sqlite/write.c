@@ -236,6 +236,15 @@ static void bind_time(struct sqlite_state *st, enum sqlite_table table, int colu
 	sqlite_bind_i64(st, table, column, too_large ? INT64_MAX : (int64_t)e->ts);
 }
 
+/* Binds the id of a track below a process, else null. */
+static void bind_track(struct sqlite_state *st, enum sqlite_table table, int column, const struct track *k)
+{
+	if (k != NULL && k->parent != NULL)
+		sqlite_bind_i64(st, table, column, (int64_t)k->index + 1);
+	else
+		sqlite_bind_null(st, table, column);
+}
+
 /* Binds name, category, process and thread to four columns. */
 static void bind_identity(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e)
 {
@@ -244,10 +253,7 @@ static void bind_identity(struct sqlite_state *st, enum sqlite_table table, int 
 	sqlite_bind_i64(st, table, column, sqlite_string(st, e->name));
 	sqlite_bind_i64(st, table, column + 1, *(const int64_t *)e->cls->declared);
 	sqlite_bind_i64(st, table, column + 2, (int64_t)track_process(base)->index + 1);
-	if (base->parent != NULL)
-		sqlite_bind_i64(st, table, column + 3, (int64_t)base->index + 1);
-	else
-		sqlite_bind_null(st, table, column + 3);
+	bind_track(st, table, column + 3, base);
 }
 
 static void add_arg(struct sqlite_state *st, int64_t event, const struct field *f, const struct event *e,
@@ -474,14 +480,6 @@ static bool add_facts(struct sqlite_state *st, const struct writer *w, struct le
 
 /* ---- tracks and classes ---- */
 
-static void bind_track(struct sqlite_state *st, int column, const struct track *k)
-{
-	if (k != NULL && k->parent != NULL)
-		sqlite_bind_i64(st, TABLE_THREAD, column, (int64_t)k->index + 1);
-	else
-		sqlite_bind_null(st, TABLE_THREAD, column);
-}
-
 static bool declare_track(struct sqlite_state *st, struct track *k)
 {
 	const bool is_process = k->parent == NULL;
@@ -494,8 +492,8 @@ static bool declare_track(struct sqlite_state *st, struct track *k)
 	sqlite_bind_i64(st, table, 1, (int64_t)k->index + 1);
 	if (!is_process) {
 		sqlite_bind_i64(st, table, 2, (int64_t)track_process(k)->index + 1);
-		bind_track(st, 3, track_without_lane(k->parent));
-		bind_track(st, 6, track_thread_or_null(k));
+		bind_track(st, table, 3, track_without_lane(k->parent));
+		bind_track(st, table, 6, track_thread_or_null(k));
 	}
 	if (k->has_id)
 		sqlite_bind_u64(st, table, id_column, k->id);
