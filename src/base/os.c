@@ -79,6 +79,18 @@ unsigned terminal_columns(int fd)
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/* ---- files ---- */
+
+int open_file(const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	do
+		fd = open(path, flags | O_CLOEXEC, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 /* ---- rename ---- */
 
 /* link() never replaces; without hard links, the name is checked first. */
@@ -197,16 +209,12 @@ static int open_next(int parent, const char *p, size_t n)
 
 int below_open_folder(const char *folder, const char *path, const char **last)
 {
-	int fd;
-
 	if (below_mistake(path) != NULL) {
 		errno = EXDEV;
 		return -1;
 	}
 	/* links are followed, as the folder itself is trusted */
-	do
-		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
+	int fd = open_file(folder, O_RDONLY | O_DIRECTORY, 0);
 	*last = path_name(path);
 	for (const char *p = path; fd >= 0 && p < *last;) {
 		const size_t n = strcspn(p, "/");
@@ -336,11 +344,8 @@ static int create_and_unlink(const char *folder)
 
 static int create_spill(const char *folder)
 {
-	int fd;
+	int fd = open_file(folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
 
-	do
-		fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-	while (fd < 0 && errno == EINTR);
 	/* Kernels and file systems without O_TMPFILE return one of these. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;

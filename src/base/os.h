@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "base/slice.h"
 
@@ -26,6 +27,11 @@ static inline struct slice path_folder(const char *path)
 
 	return n > 0 ? slice_of(path, n > 1 ? n - 1 : 1) : slice_of(".", 1);
 }
+
+/* ---- files ---- */
+
+/* open() with O_CLOEXEC, repeated if a signal interrupts it. */
+int open_file(const char *path, int flags, mode_t mode);
 
 /* ---- files below a folder ---- */
 

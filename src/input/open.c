@@ -43,12 +43,7 @@ bool input_is_named(const char *path)
 
 int input_open_fd(const char *path)
 {
-	int fd;
-
-	do
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	while (fd < 0 && errno == EINTR);
-	return fd;
+	return open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 ssize_t input_read_fd(int fd, void *to, size_t n)

@@ -61,14 +61,12 @@ int byte_sum_read(struct byte_sum *s, const char *path)
 {
 	char *const buffer = malloc(READ_STEP);
 	struct stat st;
-	int fd, why = 0;
+	int why = 0;
 
 	*s = (struct byte_sum){ .bytes = 0 };
 	if (buffer == NULL)
 		return ENOMEM;
-	do
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	while (fd < 0 && errno == EINTR);
+	const int fd = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		why = errno;
 	else
@@ -163,7 +161,7 @@ static bool open_temp(struct output *o, const char *path, int keep_mode)
 		return fail(o, errno);
 	if (o->target[strlen(o->target) - 1] == '/')
 		return fail_because(o, EISDIR, "names a directory");
-	o->fd = output_temp_create(&o->temp, o->target, keep_mode);
+	o->fd = output_temp_create(&o->temp, AT_FDCWD, o->target, keep_mode);
 	if (o->fd >= 0)
 		return true;
 	if (errno == ENOENT)
@@ -184,9 +182,7 @@ static bool open_path(struct output *o, const char *path)
 		return fail_because(o, EEXIST, "already exists (use -f to replace it)");
 	if (S_ISREG(st.st_mode))
 		return open_temp(o, path, (int)(st.st_mode & 0777));
-	do
-		o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-	while (o->fd < 0 && errno == EINTR); /* a FIFO waits for its reader */
+	o->fd = open_file(path, O_WRONLY | O_NOCTTY, 0); /* a FIFO waits for its reader */
 	return o->fd >= 0 || fail(o, errno);
 }
 
@@ -320,7 +316,7 @@ static bool open_below(struct output *o, const char *folder, const char *path, c
 	o->target = strdup(name);
 	if (o->target == NULL)
 		return fail(o, ENOMEM);
-	o->fd = output_temp_create_in(&o->temp, o->parent, o->target, keep_mode);
+	o->fd = output_temp_create(&o->temp, o->parent, o->target, keep_mode);
 	return o->fd >= 0 || fail(o, errno);
 }
 

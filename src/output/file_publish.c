@@ -67,10 +67,7 @@ static sigset_t ending_set(void)
 
 static void remove_path(int dir, const char *path, bool folder)
 {
-	if (dir != AT_FDCWD)
-		(void)unlinkat(dir, path, 0); /* only files are relative to another folder */
-	else
-		(void)(folder ? rmdir(path) : unlink(path));
+	(void)unlinkat(dir, path, folder ? AT_REMOVEDIR : 0);
 }
 
 static void remove_entry(struct output_registered *r)
@@ -80,7 +77,7 @@ static void remove_entry(struct output_registered *r)
 	remove_path(r->dir, r->path, r->folder);
 }
 
-/* Calls only functions that POSIX allows in a handler: poll, unlink, unlinkat, rmdir, signal, raise. */
+/* Calls only functions that POSIX allows in a handler: poll, unlinkat, signal, raise. */
 static void remove_all_and_die(int sig)
 {
 	atomic_store(&dying, true);
@@ -234,21 +231,13 @@ static char *new_name(const char *target, bool is_short)
 }
 
 /* Returns the descriptor, or 0 for a folder; -1 with errno. */
-static int create_path(int dir, const char *name, bool folder, mode_t mode)
-{
-	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-
-	if (folder)
-		return mkdir(name, mode);
-	return dir == AT_FDCWD ? open(name, flags, mode) : openat(dir, name, flags, mode);
-}
-
 static int create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode)
 {
 	char *name = new_name(target, is_short);
 	if (name == NULL)
 		return -1;
-	const int fd = create_path(t->dir, name, t->folder, mode);
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	const int fd = t->folder ? mkdir(name, mode) : openat(t->dir, name, flags, mode);
 	if (fd >= 0 && (t->entry = register_path(t->dir, name, t->folder)) != NULL) {
 		t->path = name;
 		t->target = target;
@@ -290,12 +279,7 @@ static int create_temp(struct output_temp *t, const char *target, mode_t mode)
 	return fd;
 }
 
-int output_temp_create(struct output_temp *t, const char *target, int keep_mode)
-{
-	return output_temp_create_in(t, AT_FDCWD, target, keep_mode);
-}
-
-int output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode)
+int output_temp_create(struct output_temp *t, int dir, const char *target, int keep_mode)
 {
 	*t = (struct output_temp){ .dir = dir };
 	const int fd = create_temp(t, target, keep_mode < 0 ? 0666 : 0600);
@@ -331,10 +315,8 @@ int output_temp_publish(struct output_temp *t, bool replace)
 
 	if (!replace)
 		why = rename_new_in(t->dir, t->path, t->target);
-	else if (t->dir == AT_FDCWD)
-		why = rename(t->path, t->target) == 0 ? 0 : errno;
-	else
-		why = renameat(t->dir, t->path, t->dir, t->target) == 0 ? 0 : errno;
+	else if (renameat(t->dir, t->path, t->dir, t->target) != 0)
+		why = errno;
 	if (why == 0)
 		output_temp_forget(t);
 	return why;

@@ -136,16 +136,6 @@ static int make_parents(struct output_folder *o, const char *name, char *path, s
 	return 0;
 }
 
-static int open_path(const char *path, int flags)
-{
-	int fd;
-
-	do
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
-	while (fd < 0 && errno == EINTR);
-	return fd;
-}
-
 /* Creates a file.  Returns its descriptor, or -1 with errno set. */
 static int create_file(struct output_folder *o, const char *name, char *path)
 {
@@ -155,7 +145,7 @@ static int create_file(struct output_folder *o, const char *name, char *path)
 		errno = why;
 		return -1;
 	}
-	const int fd = open_path(path, O_CREAT | O_EXCL);
+	const int fd = open_file(path, O_WRONLY | O_NOFOLLOW | O_CREAT | O_EXCL, 0666);
 	if (fd >= 0 && !output_register_inside(o->temp.entry, path, false)) {
 		(void)unlink(path);
 		(void)close(fd);
@@ -166,7 +156,7 @@ static int create_file(struct output_folder *o, const char *name, char *path)
 }
 
 /* Likewise, but opens an existing file, to be appended to. */
-static int open_file(struct output_folder *o, uint32_t file)
+static int open_named(struct output_folder *o, uint32_t file)
 {
 	char *const path = folder_path(o->temp.path, o->files[file].name);
 	struct output_register_hold hold;
@@ -175,7 +165,7 @@ static int open_file(struct output_folder *o, uint32_t file)
 	if (path == NULL)
 		return -1;
 	if (o->states[file].created) {
-		fd = open_path(path, O_APPEND);
+		fd = open_file(path, O_WRONLY | O_NOFOLLOW | O_APPEND, 0);
 	} else {
 		if (output_register_begin(&hold))
 			fd = create_file(o, o->files[file].name, path);
@@ -258,7 +248,7 @@ static bool open_slot(struct output_folder *o, uint32_t file)
 		return false;
 	if (s->buffer == NULL && (s->buffer = malloc(BUFFER_SIZE)) == NULL)
 		return fail_file(o, file, ENOMEM);
-	while ((s->fd = open_file(o, file)) < 0) {
+	while ((s->fd = open_named(o, file)) < 0) {
 		const int why = errno;
 		struct slot *const other = why == EMFILE || why == ENFILE ? oldest_slot(o) : NULL;
 		if (other == NULL)

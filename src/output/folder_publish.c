@@ -93,11 +93,8 @@ void folder_list_put(struct text *t, const struct folder_file *files, uint32_t n
 static int open_list(const char *path, struct folder_wrong *wrong)
 {
 	struct stat st = { .st_mode = S_IFREG };
-	int fd;
+	const int fd = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 
-	do
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	while (fd < 0 && errno == EINTR);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	if (!S_ISREG(st.st_mode) || (fd < 0 && (errno == ENOENT || errno == ELOOP || errno == ENXIO)))

@@ -91,14 +91,11 @@ struct output_temp {
 	} named;
 };
 
-/* Creates the file for writing next to `target`, whose links must be followed already.  keep_mode: its
- * permission bits; -1: 0666 less the umask.  Returns the descriptor, or -1 with errno; then no file is
- * left. */
-int output_temp_create(struct output_temp *t, const char *target, int keep_mode);
-
-/* Likewise in an open folder, which must stay open until the file is published or removed.  target: name in
- * that folder. */
-int output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode);
+/* Creates the file for writing next to `target`, whose links must be followed already.  dir: an open folder
+ * with this name, which must stay open until the file is published or removed; AT_FDCWD: target is a path.
+ * keep_mode: its permission bits; -1: 0666 less the umask.  Returns the descriptor, or -1 with errno; then no
+ * file is left. */
+int output_temp_create(struct output_temp *t, int dir, const char *target, int keep_mode);
 
 /* Creates a folder next to `target`, with the mode 0777 less the umask.  Returns false with errno set; then
  * no folder is left. */
