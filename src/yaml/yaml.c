@@ -351,18 +351,12 @@ bool yaml_read_below(const char *folder, const char *path, size_t max, const str
 static bool is_utf8(struct yaml_file *f)
 {
 	const size_t valid = utf8_valid_prefix(f->text.p, f->text.n);
-	uint32_t line = 1, column = 1;
 
 	if (valid == f->text.n)
 		return true;
-	for (size_t i = 0; i < valid; i++)
-		if (f->text.p[i] == '\n') {
-			line++;
-			column = 1;
-		} else {
-			column += ((unsigned char)f->text.p[i] & 0xc0) != 0x80;
-		}
-	yaml_report_at(f, YAML_SYNTAX, line, column, "the bytes here are no UTF-8");
+	const yaml_mark_t at = find_mark(f->text, valid);
+	yaml_report_at(f, YAML_SYNTAX, (uint32_t)at.line + 1, (uint32_t)at.column + 1,
+	               "the bytes here are no UTF-8");
 	return false;
 }
 
