@@ -122,12 +122,11 @@ struct row_draft {
 
 static void read_duration(const struct json_walk *w, struct baseline_row *row)
 {
-	static const char *const keys[] = { "p50", "p90", "p99", "max", "sum", "mean" };
 	const struct slice key = json_token_text(&w->key);
 
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (slice_is(key, keys[i])) {
-			row->values[STATISTIC_P50 + i] = parse_number(&w->value);
+	for (int i = STATISTIC_P50; i <= STATISTIC_MEAN; i++)
+		if (slice_is(key, policy_statistics[i])) {
+			row->values[i] = parse_number(&w->value);
 			return;
 		}
 	const uint32_t part = key.n > 1 && key.p[0] == 'p' ? span_percent(key.p + 1, key.n - 1) : 0;

@@ -612,22 +612,24 @@ uint64_t policy_count_spans(const struct stats *s)
 	return count_table(&s->spans) + count_table(&s->async);
 }
 
+const struct ledger_row *policy_no_end(const struct run_report *run)
+{
+	for (size_t i = 0; i < run->pairs->n; i++)
+		if (run->pairs->rows[i].loss == &engine_losses[ENGINE_LOSS_NO_END])
+			return &run->pairs->rows[i];
+	return NULL;
+}
+
 static void check_unfinished(const struct policy_verdict *v, const struct policy_max_share *max)
 {
-	const struct ledger *const l = v->run->pairs;
+	const struct ledger_row *const row = policy_no_end(v->run);
 	const uint64_t spans = policy_count_spans(&v->watch->stats);
+	const double share = row != NULL ? (double)row->count / (double)(spans > 0 ? spans : 1) : 0;
 
-	for (size_t i = 0; i < l->n; i++) {
-		const struct ledger_row *const row = &l->rows[i];
-		if (row->loss != &engine_losses[ENGINE_LOSS_NO_END])
-			continue;
-		const double share = (double)row->count / (double)(spans > 0 ? spans : 1);
-		if (share > max->share)
-			policy_finding(v, POLICY_RULE_UNFINISHED, row->first_offset, max->line,
-			               "%" PRIu64 " of %" PRIu64
-			               " spans have no end: %.4g %%, more than %.40s",
-			               row->count, spans, 100 * share, max->text.p);
-	}
+	if (share > max->share)
+		policy_finding(v, POLICY_RULE_UNFINISHED, row->first_offset, max->line,
+		               "%" PRIu64 " of %" PRIu64 " spans have no end: %.4g %%, more than %.40s",
+		               row->count, spans, 100 * share, max->text.p);
 }
 
 /* ---- the verdict ---- */

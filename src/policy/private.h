@@ -107,6 +107,9 @@ void policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint6
 /* checks.c: describes a set of events: `"draw*" of category "gpu" on thread "main"`. */
 const char *policy_who_text(const struct policy_who *who, char buffer[POLICY_WHO_TEXT]);
 
+/* checks.c: the loss of spans without an end; NULL: there are none. */
+const struct ledger_row *policy_no_end(const struct run_report *run);
+
 /* checks.c: the number of spans, including async ones. */
 uint64_t policy_count_spans(const struct stats *s);
 

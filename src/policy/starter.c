@@ -14,7 +14,6 @@
 #include "base/scan.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
-#include "run/engine_losses.h"
 
 #define MAX_TRACE_ROWS 64U /* max kinds of spans that a trace adds */
 #define MAX_EVENTS 3       /* expected ones */
@@ -204,16 +203,6 @@ static void add_row(struct policy_starter *s, struct text *pattern, const struct
 	row->last = s->ntraces;
 }
 
-static double unfinished_share(const struct policy_watch *w, const struct ledger *l)
-{
-	const uint64_t spans = policy_count_spans(&w->stats);
-
-	for (size_t i = 0; i < l->n; i++)
-		if (l->rows[i].loss == &engine_losses[ENGINE_LOSS_NO_END] && spans > 0)
-			return (double)l->rows[i].count / (double)spans;
-	return 0;
-}
-
 static void add_facts(struct policy_starter *s, const struct trace *trace)
 {
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
@@ -249,7 +238,9 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	text_free(&pattern);
 	add_facts(s, run->trace);
 	const double lost = (double)w->lost / ((double)w->lost + (double)w->records + 1e-9);
-	const double unfinished = unfinished_share(w, run->pairs);
+	const struct ledger_row *const no_end = policy_no_end(run);
+	const uint64_t spans = policy_count_spans(stats);
+	const double unfinished = no_end != NULL && spans > 0 ? (double)no_end->count / (double)spans : 0;
 	s->no_epoch |= !run->trace->epoch_known;
 	s->counts_lost |= w->counts_lost;
 	s->lost = lost > s->lost ? lost : s->lost;
