@@ -354,7 +354,8 @@ static bool is_utf8(struct yaml_file *f)
 
 	if (valid == f->text.n)
 		return true;
-	const yaml_mark_t at = find_mark(f->text, valid);
+	const size_t bom = bom_size(f->text);
+	const yaml_mark_t at = find_mark(slice_of(f->text.p + bom, f->text.n - bom), valid - bom);
 	yaml_report_at(f, YAML_SYNTAX, (uint32_t)at.line + 1, (uint32_t)at.column + 1,
 	               "the bytes here are no UTF-8");
 	return false;

@@ -114,6 +114,7 @@ static const struct {
 	{ "expect: {metadata: {a: b, @a: c}}", "syntax", "a second time" },
 	{ "select: '*'\n@--- \nselect: '*'", "syntax", "second document" },
 	{ "# a\nselect: \"@\xff\"", "syntax", "the bytes here are no UTF-8" },
+	{ "\xef\xbb\xbfselect: \"@\xff\"", "syntax", "the bytes here are no UTF-8" },
 };
 
 Test(policy_mistakes, each_has_its_place)
