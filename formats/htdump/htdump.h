@@ -40,6 +40,22 @@
 #define HT_HEAD_SIZE 20  /* bytes */
 #define HT_HEAD_FIELDS 3 /* class id, time in ns, event id */
 
+/* Offsets in the head. */
+static inline uint32_t ht_class_id_at(bool wire)
+{
+	return wire ? 0 : 16;
+}
+
+static inline uint32_t ht_time_at(bool wire)
+{
+	return wire ? 4 : 0;
+}
+
+static inline uint32_t ht_event_id_at(bool wire)
+{
+	return wire ? 12 : 8;
+}
+
 /* Class ids fixed by the format. */
 enum {
 	HT_CLASS_ENDIANNESS = 0,
@@ -68,7 +84,6 @@ enum ht_type {
 /* Limits on hostile input, far above real traces. */
 #define HT_MAX_LINE (4U << 20)    /* bytes of a line of a label map */
 #define HT_FAST_RECORD (8U << 20) /* the fast path reads no record longer than this */
-#define HT_SEARCH_BYTES (1 << 20) /* bytes searched at once for the start of a trace */
 #define HT_MAX_CLASSES 65536U
 #define HT_MAX_FIELDS 262144U /* fields of all classes */
 #define HT_MAX_LEAVES 262144U /* unfolded fields of all used classes */
@@ -260,36 +275,11 @@ struct ht_state {
 	} long_record;
 };
 
-/* ---- read.c: findings, detection ---- */
+/* ---- read.c ---- */
 
 /* Reports a finding at the start of a record. */
 void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-
-#define HT_PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
-
-/* Returns true if a trace starts at p: an EndiannessInfoEvent, then a class info or field info whose name
- * ends within HT_START_NAME bytes or at `end`.  Needs HT_START_SIZE bytes. */
-#define HT_START_SIZE (HT_ENDIANNESS_SIZE + HT_HEAD_SIZE + 4 + 1)
-#define HT_START_NAME 256
-
-/* Offsets in the head. */
-static inline uint32_t ht_class_id_at(bool wire)
-{
-	return wire ? 0 : 16;
-}
-
-static inline uint32_t ht_time_at(bool wire)
-{
-	return wire ? 4 : 0;
-}
-
-static inline uint32_t ht_event_id_at(bool wire)
-{
-	return wire ? 12 : 8;
-}
-
-/* ---- read.c ---- */
 
 /* Reserves memory for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);

@@ -31,6 +31,10 @@ void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec,
  * The first record of a dump, an EndiannessInfoEvent (class 0), shows the layout: the class id is first in
  * the wire layout and last in the document layout.  The second record, a class info, confirms it. */
 
+#define PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
+#define START_NAME 256     /* bytes of a name that are looked at */
+#define START_SIZE (HT_ENDIANNESS_SIZE + HT_HEAD_SIZE + 4 + 1)
+
 /* Matches the start of a class name or type name: not empty, printable, and ended by a NUL or a space or by
  * the end of the input.  With `ascii`, other letters do not match: they are rare in real names and common in
  * other files. */
@@ -38,7 +42,7 @@ static bool looks_like_name(const char *p, const char *end, bool ascii)
 {
 	const char *const start = p;
 
-	while (p < end && p - start < 256 && ((*p > ' ' && *p < 0x7f) || (!ascii && (*p & 0x80) != 0)))
+	while (p < end && p - start < START_NAME && ((*p > ' ' && *p < 0x7f) || (!ascii && (*p & 0x80) != 0)))
 		p++;
 	return p > start && (p == end || *p == '\0' || *p == ' ');
 }
@@ -87,7 +91,9 @@ static int match_layout(const char *p, const char *end, bool complete, bool wire
 	return 20 + (wire ? 4 : 0);
 }
 
-static bool ht_probe_start(const char *p, const char *end, bool wire)
+/* Returns true if a trace starts at p: an EndiannessInfoEvent, then a class info or field info whose name
+ * ends within START_NAME bytes or at `end`.  Needs START_SIZE bytes. */
+static bool starts_trace(const char *p, const char *end, bool wire)
 {
 	const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
 
@@ -150,10 +156,10 @@ static void find_layout(struct ht_state *st)
 
 	/* The format may have been detected from fewer bytes; the layout must not depend on the arrival of
 	 * the bytes. */
-	(void)input_need(r->in, HT_PROBE_BYTES);
+	(void)input_need(r->in, PROBE_BYTES);
 	const size_t n = (size_t)(r->in->end - r->in->p);
-	ht_probe_layout(slice_of(r->in->p, n < HT_PROBE_BYTES ? n : HT_PROBE_BYTES),
-	                n < HT_PROBE_BYTES && r->in->last, &st->wire, &st->guess_big);
+	ht_probe_layout(slice_of(r->in->p, n < PROBE_BYTES ? n : PROBE_BYTES), n < PROBE_BYTES && r->in->last,
+	                &st->wire, &st->guess_big);
 	if (r->dialect != NULL)
 		st->wire = strcmp(r->dialect, "wire") == 0;
 }
@@ -578,6 +584,8 @@ struct ht_recovery {
 	bool layout_certain; /* the kept records show the layout to readers of the output */
 };
 
+#define SEARCH_BYTES (1 << 20) /* bytes searched at once for the start of a trace */
+
 static const char *const structure[] = {
 	"htdump/cut-record",
 	"htdump/unknown-class",
@@ -594,13 +602,13 @@ static bool resync(struct recovery *rc)
 	const struct ht_state *const st = rc->r->state;
 	struct input *const in = rc->r->in;
 
-	if (!input_need(in, HT_START_SIZE + HT_START_NAME) && in->end - in->p < HT_START_SIZE) {
+	if (!input_need(in, START_SIZE + START_NAME) && in->end - in->p < START_SIZE) {
 		in->p = in->end;
 		return false;
 	}
-	const char *const end = in->end - HT_START_SIZE - (in->last ? 0 : HT_START_NAME) + 1;
-	const char *const limit = end - in->p > HT_SEARCH_BYTES ? in->p + HT_SEARCH_BYTES : end;
-	while (in->p < limit && !ht_probe_start(in->p, in->end, st->wire))
+	const char *const end = in->end - START_SIZE - (in->last ? 0 : START_NAME) + 1;
+	const char *const limit = end - in->p > SEARCH_BYTES ? in->p + SEARCH_BYTES : end;
+	while (in->p < limit && !starts_trace(in->p, in->end, st->wire))
 		in->p++;
 	return in->p < limit;
 }
@@ -636,7 +644,7 @@ static bool keep_records(struct recovery *rc, enum record_status status)
 	bool wire, big;
 
 	if (!s->layout_certain) {
-		s->layout_certain = waiting >= HT_PROBE_BYTES || (in->p == in->end && in->last);
+		s->layout_certain = waiting >= PROBE_BYTES || (in->p == in->end && in->last);
 		if (!s->layout_certain && status != RECORD_BAD)
 			return false;
 		ht_probe_layout(slice_of(in->p - waiting, waiting), true, &wire, &big);
