@@ -9,18 +9,13 @@
 
 /* ---- raw events ---- */
 
-#define TEXT(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
 const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
-	{ { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	  { TEXT("event_id"), TEXT("u64"), VALUE_U64, 8, NULL },
-	  { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL } },
-	{ { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL },
-	  { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
+	{ { SLICE_LIT("timestamp"), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	  { SLICE_LIT("event_id"), SLICE_LIT("u64"), VALUE_U64, 8, NULL },
+	  { SLICE_LIT("klass_id"), SLICE_LIT("u32"), VALUE_U32, 4, NULL } },
+	{ { SLICE_LIT("klass_id"), SLICE_LIT("u32"), VALUE_U32, 4, NULL },
+	  { SLICE_LIT("timestamp"), SLICE_LIT("u64"), VALUE_U64, 8, "ns" },
+	  { SLICE_LIT("id"), SLICE_LIT("u64"), VALUE_U64, 8, NULL } },
 };
 
 /* Indexes of fields: of class info and field info records, and of the head. */
