@@ -152,12 +152,7 @@ bool finding_is_shown(const struct findings *j, const struct rule *rule)
 	return j != NULL && findings_count(j, rule) < FINDINGS_SHOWN;
 }
 
-const char *level_name(enum level level)
-{
-	static const char *const names[] = { "note", "warning", "limit", "error" };
-
-	return names[level];
-}
+const char *const level_names[] = { "note", "warning", "limit", "error", NULL };
 
 const char *quoted(struct quoted *q, struct slice s)
 {

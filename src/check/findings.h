@@ -56,7 +56,12 @@ void findings_free(struct findings *j);
 
 /* Returns the number of findings of a rule. */
 uint64_t findings_count(const struct findings *j, const struct rule *rule);
-const char *level_name(enum level level);
+extern const char *const level_names[LEVEL_COUNT + 1]; /* by enum level; ends with NULL */
+
+static inline const char *level_name(enum level level)
+{
+	return level_names[level];
+}
 
 /* The findings of a trace, stored until the reports have read them. */
 

@@ -62,7 +62,7 @@ bool policy_level(void *policy_options, struct options *o, const char *arg)
 
 	if (equals == NULL)
 		return options_takes(o, "--level", "RULE=LEVEL", arg);
-	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, policy_levels);
+	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, level_names);
 	if (level < 0)
 		return false;
 	const struct slice glob = arena_copy(&p->arena, slice_of(arg, (size_t)(equals - arg)));

@@ -110,7 +110,7 @@ static const struct cmd_option own[] = {
 };
 
 static const struct cmd_words words[] = {
-	{ "--level", WORDS_LIST, policy_levels },
+	{ "--level", WORDS_LIST, level_names },
 	{ "--fail-level", WORDS_LIST, policy_fail_levels },
 	{ NULL, WORDS_LIST, NULL },
 };

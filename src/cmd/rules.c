@@ -245,7 +245,7 @@ struct rules_run {
 static bool set_level(void *run, struct options *o, const char *arg)
 {
 	struct rules_run *const s = run;
-	const int level = options_word(o, "--level", arg, policy_levels);
+	const int level = options_word(o, "--level", arg, level_names);
 
 	s->kinds.level = (unsigned)(level + 1);
 	return level >= 0;

@@ -312,7 +312,7 @@ static void finish_trace(struct trace_slot *t)
 static const struct cmd_words words[] = {
 	{ "--report", WORDS_LIST, report_words },
 	{ "--format", WORDS_LIST, report_words },
-	{ "--level", WORDS_LIST, policy_levels },
+	{ "--level", WORDS_LIST, level_names },
 	{ "--fail-level", WORDS_LIST, policy_fail_levels },
 	{ NULL, WORDS_LIST, NULL },
 };

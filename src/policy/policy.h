@@ -31,8 +31,8 @@
  * (*error is an errno value). */
 char *policy_find(const char *folder, const char *here, int *error);
 
-/* Words of `level` and `fail-level`, in the order of enum level; NULL-terminated. */
-extern const char *const policy_levels[], *const policy_fail_levels[];
+/* Words of `fail-level`, in the order of enum level; NULL-terminated.  Those of `level` are level_names. */
+extern const char *const policy_fail_levels[];
 
 enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 

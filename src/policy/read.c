@@ -149,7 +149,6 @@ bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
 
 /* ---- findings that count ---- */
 
-const char *const policy_levels[] = { "note", "warning", "limit", "error", NULL };
 const char *const policy_fail_levels[] = { "note", "warning", "limit", "error", "never", NULL };
 
 static bool report_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
@@ -223,7 +222,7 @@ static bool read_level(struct policy_draft *d, const struct yaml_node *node, con
 		return false;
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
 		ok &= yaml_is_first(&d->yaml, node, key) &&
-		      yaml_word(&d->yaml, key->next, "a level", policy_levels, &level) &&
+		      yaml_word(&d->yaml, key->next, "a level", level_names, &level) &&
 		      read_rule_pattern(d, key, what, choice, CHOICE_LEVEL, (enum level)level);
 	return ok;
 }
