@@ -80,14 +80,6 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return true;
 }
 
-static uint64_t losses_of(const struct writer_rig *r, const char *id)
-{
-	for (size_t i = 0; i < r->losses.n; i++)
-		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
-			return r->losses.rows[i].count;
-	return 0;
-}
-
 /* Writes with 1, 2 and 7 threads. */
 static void run_with(struct writer_rig *r, const char *format, const struct option_value *options)
 {
@@ -128,9 +120,9 @@ Test(csv_cells, are_quoted_as_the_rfc_says)
 
 	run(&r, "csv");
 	cr_expect_str_eq(writer_rig_text(&r, NULL), want, "%s", writer_rig_text(&r, NULL));
-	cr_expect_eq(losses_of(&r, "csv/invalid-utf8"), 1);
-	cr_expect_eq(losses_of(&r, "csv/control-character"), 3);
-	cr_expect_eq(losses_of(&r, "csv/not-a-number"), 2);
+	cr_expect_eq(writer_rig_lost(&r, "csv/invalid-utf8"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "csv/control-character"), 3);
+	cr_expect_eq(writer_rig_lost(&r, "csv/not-a-number"), 2);
 	writer_rig_free(&r);
 }
 
@@ -161,7 +153,7 @@ Test(csv_cells, tabs_need_no_quotes)
 	run(&r, "tsv");
 	cr_expect_str_eq(writer_rig_text(&r, NULL), want, "%s", writer_rig_text(&r, NULL));
 	cr_expect_eq(r.losses.n, 1);
-	cr_expect_eq(losses_of(&r, "tsv/not-a-number"), 2);
+	cr_expect_eq(writer_rig_lost(&r, "tsv/not-a-number"), 2);
 	writer_rig_free(&r);
 }
 
@@ -251,11 +243,11 @@ Test(csv_cells, of_arguments_in_csv)
 	expect_start(lifted_of(text, "counter,", "1}}\",18446744073709551615,"),
 	             ",,-9223372036854775808,9007199254740993,-0.5,NaN,-Infinity,true,\"[1,\"\"\\\"\","
 	             "\"\"]\",\"{\"\"a\"\":\n\t1}\",4096,,,,\r\n");
-	cr_expect_eq(losses_of(&r, "csv/arg-type"), 2); /* most, bytes */
-	cr_expect_eq(losses_of(&r, "csv/no-arg"), 1);
-	cr_expect_eq(losses_of(&r, "csv/invalid-utf8"), 1);
-	cr_expect_eq(losses_of(&r, "csv/control-character"), 3);
-	cr_expect_eq(losses_of(&r, "csv/not-a-number"), 2);
+	cr_expect_eq(writer_rig_lost(&r, "csv/arg-type"), 2); /* most, bytes */
+	cr_expect_eq(writer_rig_lost(&r, "csv/no-arg"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "csv/invalid-utf8"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "csv/control-character"), 3);
+	cr_expect_eq(writer_rig_lost(&r, "csv/not-a-number"), 2);
 	writer_rig_free(&r);
 }
 
@@ -274,8 +266,8 @@ Test(csv_cells, of_arguments_in_tsv)
 	    lifted_of(text, "counter\t", "1}}\t18446744073709551615\t"),
 	    "\t\t-9223372036854775808\t9007199254740993\t-0.5\tNaN\t-Infinity\ttrue\t[1,\"\\\\\",\"]\t"
 	    "{\"a\":\\n\\t1}\t4096\t\t\t\t\n");
-	cr_expect_eq(losses_of(&r, "tsv/arg-type"), 2);
-	cr_expect_eq(losses_of(&r, "tsv/no-arg"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "tsv/arg-type"), 2);
+	cr_expect_eq(writer_rig_lost(&r, "tsv/no-arg"), 1);
 	cr_expect_eq(r.losses.n, 3);
 	writer_rig_free(&r);
 }

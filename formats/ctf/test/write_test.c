@@ -54,14 +54,6 @@ static void free_run(struct writer_rig *r, struct ctf_oracle *o)
 	writer_rig_free(r);
 }
 
-static uint64_t losses_of(const struct writer_rig *r, const char *id)
-{
-	for (size_t i = 0; i < r->losses.n; i++)
-		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
-			return r->losses.rows[i].count;
-	return 0;
-}
-
 static const struct track *add_thread(struct trace *t, uint64_t pid, uint64_t tid, struct slice process_name,
                                       struct slice name)
 {
@@ -131,7 +123,7 @@ Test(ctf_write, values_keep_their_types)
 	    "text=\"a b\" bytes=\"0ff0\" json=\"{\"a\":1}\" number=-2000 _list_length=2 "
 	    "list=[1,65535] _empty_length=0 empty=[] mixed=\"[1,true]\" _stack_length=2 "
 	    "stack=[\"main\",\"0x1000\"]\n");
-	cr_expect_eq(losses_of(&r, "ctf/value-as-text"), 4);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/value-as-text"), 4);
 	cr_expect_eq(r.losses.n, 1);
 	free_run(&r, &o);
 }
@@ -170,10 +162,10 @@ Test(ctf_write, hostile_names_are_data)
 	                          "name=\"n\xef\xbf\xbd\"\n\" dur=5 name_2=0 dur_2=1 struct=2 a=3 _a_2=4 "
 	                          "a_3=5 a_b=6 a_b_2=7 x_length=8 x=9 _x_length_2=1 x_2=[1] unnamed=1"),
 	                   "%s", o.lines.p);
-	cr_expect_eq(losses_of(&r, "ctf/field-name"), 1);
-	cr_expect_eq(losses_of(&r, "ctf/text-nul"), 4,
+	cr_expect_eq(writer_rig_lost(&r, "ctf/field-name"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/text-nul"), 4,
 	             "the event; the process, in two contexts, and as its own track");
-	cr_expect_eq(losses_of(&r, "ctf/invalid-utf8"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/invalid-utf8"), 1);
 	free_run(&r, &o);
 }
 
@@ -334,8 +326,8 @@ Test(ctf_write, an_event_with_too_many_fields_has_one_text)
 	cr_expect_not_null(strstr(o.lines.p, "0 other:instant: "), "%s", o.lines.p);
 	cr_expect_not_null(strstr(o.lines.p, "| name=\"e\" class=\"wide\" fields=\"{\"f\":0,"), "%s",
 	                   o.lines.p);
-	cr_expect_eq(losses_of(&r, "ctf/fields-as-text"), 1);
-	cr_expect_eq(losses_of(&r, "ctf/category"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/fields-as-text"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/category"), 1);
 	free_run(&r, &o);
 }
 
@@ -349,7 +341,7 @@ Test(ctf_write, classes_of_the_output_are_bounded)
 
 	writer_rig_run(&r, &job);
 	cr_assert(r.written);
-	const uint64_t others = losses_of(&r, "ctf/fields-as-text");
+	const uint64_t others = writer_rig_lost(&r, "ctf/fields-as-text");
 	cr_expect(others > 0 && others < (uint64_t)batches * SHAPES);
 	const char *const metadata = writer_rig_text(&r, "metadata");
 	cr_expect_lt(strlen(metadata), CTF_MAX_DESCRIBED + (64U << 10));
@@ -395,8 +387,8 @@ Test(ctf_write, times_that_readers_cannot_hold)
 	cr_expect_not(o.tsdl.absolute);
 	cr_expect_eq(strncmp(o.lines.p, "11 c:instant:", 13), 0, "%s", o.lines.p);
 	cr_expect_not_null(strstr(o.lines.p, "\n9223372036854775806 c:instant:"), "%s", o.lines.p);
-	cr_expect_eq(losses_of(&r, "ctf/time-cut"), 1);
-	cr_expect_eq(losses_of(&r, "ctf/epoch"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/time-cut"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/epoch"), 1);
 	free_run(&r, &o);
 }
 

@@ -46,14 +46,6 @@ static void add_span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur,
 	e->dur = dur;
 }
 
-static uint64_t losses_of(const struct writer_rig *r, const char *id)
-{
-	for (size_t i = 0; i < r->losses.n; i++)
-		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
-			return r->losses.rows[i].count;
-	return 0;
-}
-
 static void run(struct writer_rig *r, struct made *m)
 {
 	writer_rig_run_all(
@@ -118,7 +110,7 @@ Test(folded_made, time_counts_once)
 
 	run(&r, &m);
 	cr_expect_str_eq(writer_rig_text(&r, NULL), want);
-	cr_expect_eq(losses_of(&r, "folded/no-duration"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "folded/no-duration"), 1);
 	writer_rig_free(&r);
 }
 
@@ -187,7 +179,7 @@ Test(folded_made, any_spans_have_the_self_time_of_the_slow_way)
 			(void)snprintf(spans[i].name, sizeof spans[i].name, "s%zu", i);
 		}
 		run(&r, &m);
-		const bool all = losses_of(&r, "folded/overlap") == 0;
+		const bool all = writer_rig_lost(&r, "folded/overlap") == 0;
 		cr_expect(all || seed < 4);
 		for (size_t i = 0; i < SPANS && all; i++)
 			cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), spans[i].name),
@@ -248,7 +240,7 @@ Test(folded_made, stacks_are_cut_at_their_depth)
 	struct writer_rig r;
 
 	run(&r, &m);
-	cr_expect_eq(losses_of(&r, "folded/too-deep"), 4200 - 4096);
+	cr_expect_eq(writer_rig_lost(&r, "folded/too-deep"), 4200 - 4096);
 	cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), "d"), 20000);
 	writer_rig_free(&r);
 }
@@ -276,7 +268,7 @@ Test(folded_made, categories_are_lost)
 	struct writer_rig r;
 
 	run(&r, &m);
-	cr_expect_eq(losses_of(&r, "folded/category"), 4);
+	cr_expect_eq(writer_rig_lost(&r, "folded/category"), 4);
 	cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), "run"), 50);
 	writer_rig_free(&r);
 }

@@ -52,14 +52,6 @@ void parquet_run_free(struct parquet_run *run)
 	writer_rig_free(&run->rig);
 }
 
-uint64_t parquet_lost(const struct parquet_run *run, const char *id)
-{
-	for (size_t i = 0; i < run->rig.losses.n; i++)
-		if (strcmp(run->rig.losses.rows[i].loss->id, id) == 0)
-			return run->rig.losses.rows[i].count;
-	return 0;
-}
-
 /* ---- many rows ---- */
 
 #define A_BATCH 1000U

@@ -117,10 +117,10 @@ Test(parquet_made, rows_have_exact_values)
 	expect_null(f, "depth", 4);
 	expect_i64(f, "ts_ns", 5, INT64_MAX);
 	expect_i64(f, "offset", 5, 8);
-	cr_expect_eq(parquet_lost(&run, "parquet/time-too-large"), 1);
-	cr_expect_eq(parquet_lost(&run, "parquet/id-wrapped"), 6);
-	cr_expect_eq(parquet_lost(&run, "parquet/invalid-utf8"), 6 + 1 + 1);
-	cr_expect_eq(parquet_lost(&run, "parquet/not-a-number"), 1);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/time-too-large"), 1);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/id-wrapped"), 6);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/invalid-utf8"), 6 + 1 + 1);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/not-a-number"), 1);
 	cr_expect_eq(pq_column(f, "args")->converted, 19);
 	cr_expect_eq(pq_column(f, "name")->converted, 0);
 	cr_expect_not_null(strstr(pq_about(f, "tracetool.losses").p, "parquet/id-wrapped"));
@@ -210,9 +210,9 @@ Test(parquet_made, arguments_become_columns)
 	cr_expect_eq(pq_column(f, "int")->type, PQ_I64);
 	cr_expect_eq(pq_column(f, "Bool")->type, PQ_BOOL);
 	cr_expect_eq(pq_column(f, "j")->converted, 19);
-	cr_expect_eq(parquet_lost(&run, "parquet/arg-rounded"), 2);
-	cr_expect_eq(parquet_lost(&run, "parquet/arg-type"), 5 + 2 + 9);
-	cr_expect_eq(parquet_lost(&run, "parquet/no-arg"), 1);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/arg-rounded"), 2);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/arg-type"), 5 + 2 + 9);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/no-arg"), 1);
 	parquet_run_free(&run);
 }
 
@@ -257,6 +257,6 @@ Test(parquet_made, very_long_arguments_are_left_out)
 	parquet_run(&run, &(struct parquet_made){ make_long, 1, .options = NULL, .one_thread = true });
 	expect_null(&run.file, "args", 0);
 	expect_text(&run.file, "args", 1, TEXT("{\"b\":\"0x00\"}"));
-	cr_expect_eq(parquet_lost(&run, "parquet/too-long"), 1);
+	cr_expect_eq(writer_rig_lost(&run.rig, "parquet/too-long"), 1);
 	parquet_run_free(&run);
 }

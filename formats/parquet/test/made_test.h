@@ -24,6 +24,4 @@ struct parquet_run {
 void parquet_run(struct parquet_run *run, const struct parquet_made *made);
 void parquet_run_free(struct parquet_run *run);
 
-uint64_t parquet_lost(const struct parquet_run *run, const char *id);
-
 #endif

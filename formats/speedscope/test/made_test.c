@@ -51,14 +51,6 @@ static struct check run(struct writer_rig *r, void (*events)(struct made *, stru
 	return check_speedscope("made", writer_rig_text(r, NULL), r->files[0].text.n);
 }
 
-static uint64_t lost(const struct writer_rig *r, const char *id)
-{
-	for (size_t i = 0; i < r->losses.n; i++)
-		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
-			return r->losses.rows[i].count;
-	return 0;
-}
-
 static void expect_sum(const struct check *c, const char *name, uint64_t calls, double total)
 {
 	const struct check_sum *const s = check_find(c, name, "cls");
@@ -104,12 +96,12 @@ Test(speedscope_made, spans_nest_in_any_order)
 	expect_sum(&c, "at the end", 40, 0);
 	expect_sum(&c, "elsewhere", 40, 400);
 	cr_expect_null(check_find(&c, "instant", "cls"));
-	cr_expect_eq(lost(&r, "speedscope/no-duration"), 40);
-	cr_expect_eq(lost(&r, "speedscope/counters"), 40);
-	cr_expect_eq(lost(&r, "speedscope/arrows"), 40);
-	cr_expect_eq(lost(&r, "speedscope/async"), 40);
-	cr_expect_eq(lost(&r, "speedscope/fields"), 40);
-	cr_expect_eq(lost(&r, "speedscope/invalid-utf8"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/no-duration"), 40);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/counters"), 40);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/arrows"), 40);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/async"), 40);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/fields"), 40);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/invalid-utf8"), 1);
 	check_free(&c);
 	writer_rig_free(&r);
 }
@@ -157,7 +149,7 @@ Test(speedscope_made, of_equal_spans_the_later_is_the_outer_one)
 
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), want), "%s", writer_rig_text(&r, NULL));
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"endValue\":18446744073709551605"));
-	cr_expect_eq(lost(&r, "speedscope/time-rounded"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/time-rounded"), 1);
 	check_free(&c);
 	writer_rig_free(&r);
 }
@@ -197,7 +189,7 @@ Test(speedscope_made, stacks_are_cut_at_their_depth)
 	struct check c = run(&r, deep, 42);
 
 	cr_expect_eq(c.depth, 4096, "%lu", (unsigned long)c.depth);
-	cr_expect_eq(lost(&r, "speedscope/too-deep"), 4200 - 4096, "%s: %lu",
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/too-deep"), 4200 - 4096, "%s: %lu",
 	             r.losses.n > 0 ? r.losses.rows[0].loss->id : "", (unsigned long)r.losses.rows[0].count);
 	check_free(&c);
 	writer_rig_free(&r);
@@ -226,7 +218,7 @@ Test(speedscope_made, names_beyond_their_room_are_one)
 	const struct check_sum *const other = check_find(&c, "(other)", "cls");
 	cr_assert_not_null(check_find(&c, "(other)", ""));
 	cr_expect_null(other);
-	cr_expect_eq(lost(&r, "speedscope/frames-full"), 3);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/frames-full"), 3);
 	cr_expect_eq(check_find(&c, "(other)", "")->calls, 3);
 	cr_expect_lt(r.files[0].text.n, (size_t)33 << 20);
 	check_free(&c);

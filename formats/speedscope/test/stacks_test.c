@@ -49,14 +49,6 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return number < m->batches;
 }
 
-static uint64_t lost(const struct writer_rig *r, const char *id)
-{
-	for (size_t i = 0; i < r->losses.n; i++)
-		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
-			return r->losses.rows[i].count;
-	return 0;
-}
-
 Test(speedscope_stacks, equal_ones_that_follow_each_other_are_one)
 {
 	struct made m = { .batches = 2, .depth = 2, .kinds = 2, .in_a_row = 2 };
@@ -71,7 +63,7 @@ Test(speedscope_stacks, equal_ones_that_follow_each_other_are_one)
 	cr_expect_eq(check_find(&c, "0x0", "")->samples, 50); /* the leaf is first in the trace */
 	cr_expect_eq(check_find(&c, "0x186a0", "")->samples, 50);
 	cr_expect_eq(check_find(&c, "0x1", "")->samples, 0);
-	cr_expect_eq(lost(&r, "speedscope/category"), 100);
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/category"), 100);
 	check_free(&c);
 	writer_rig_free(&r);
 }
@@ -84,7 +76,7 @@ Test(speedscope_stacks, many_make_further_parts)
 	writer_rig_run(
 	    &r, &(struct writer_rig_job){ .to = format_by_name("speedscope"), .fill = fill, .ctx = &m });
 	struct check c = check_speedscope("stacks", writer_rig_text(&r, NULL), r.files[0].text.n);
-	const uint64_t parts = lost(&r, "speedscope/parts");
+	const uint64_t parts = writer_rig_lost(&r, "speedscope/parts");
 	cr_expect_gt(parts, 0);
 	cr_expect_eq(c.evented, parts + 1);
 	cr_expect_eq(c.sampled, parts + 1);
@@ -107,7 +99,7 @@ Test(speedscope_stacks, frames_beyond_their_depth_are_counted)
 	writer_rig_run_all(
 	    &r, &(struct writer_rig_job){ .to = format_by_name("speedscope"), .fill = fill, .ctx = &m });
 	struct check c = check_speedscope("stacks", writer_rig_text(&r, NULL), r.files[0].text.n);
-	cr_expect_eq(lost(&r, "speedscope/too-deep"), 50 * (600 - 512));
+	cr_expect_eq(writer_rig_lost(&r, "speedscope/too-deep"), 50 * (600 - 512));
 	cr_expect_eq(check_find(&c, "0x58", "")->samples, 50); /* the 88 innermost frames are left out */
 	check_free(&c);
 	writer_rig_free(&r);

@@ -96,6 +96,14 @@ static bool put(void *ctx, const char *file, const char *p, size_t n)
 	return r->fail_after == 0 || r->bytes < r->fail_after;
 }
 
+uint64_t writer_rig_lost(const struct writer_rig *r, const char *id)
+{
+	for (size_t i = 0; i < r->losses.n; i++)
+		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
+			return r->losses.rows[i].count;
+	return 0;
+}
+
 const char *writer_rig_text(const struct writer_rig *r, const char *file)
 {
 	struct writer_rig_file *const f = find_file(r, file);

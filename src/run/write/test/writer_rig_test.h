@@ -50,6 +50,9 @@ void writer_rig_free(struct writer_rig *r);
 /* The bytes of a file (NULL: of an output that is one file), NUL-terminated; NULL: there is no such file. */
 const char *writer_rig_text(const struct writer_rig *r, const char *file);
 
+/* How often a loss was counted. */
+uint64_t writer_rig_lost(const struct writer_rig *r, const char *id);
+
 /* Runs the job with 1, 2 and 7 threads; fails unless files, losses and status are the same.  *r: the first
  * run, to be freed. */
 void writer_rig_run_all(struct writer_rig *r, const struct writer_rig_job *job);
