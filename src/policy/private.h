@@ -37,6 +37,10 @@ void *policy_alloc(struct policy_draft *d, size_t n, size_t size);
 /* Copies a text; a NUL follows the copy. */
 bool policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
 
+/* Reads a number by a function of base/numbers.h.  form: what it must be, for messages. */
+bool policy_number(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                   bool (*units)(struct slice, uint64_t *), const char *form, uint64_t *n);
+
 /* Reads a struct slice: a text that is fast to compare as a pattern. */
 policy_reader policy_pattern;
 

@@ -86,14 +86,19 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 	return i > 0;
 }
 
-static bool read_count(struct policy_draft *d, const struct yaml_node *node, const char *what, void *number)
+bool policy_number(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                   bool (*units)(struct slice, uint64_t *), const char *form, uint64_t *n)
 {
 	struct quoted q;
 
 	return yaml_is_text(&d->yaml, node, what) &&
-	       (units_count(node->text, number) ||
-	        yaml_bad(&d->yaml, node, "%s is a whole number such as 20, not %s", what,
-	                 quoted(&q, node->text)));
+	       (units(node->text, n) ||
+	        yaml_bad(&d->yaml, node, "%s is %s, not %s", what, form, quoted(&q, node->text)));
+}
+
+static bool read_count(struct policy_draft *d, const struct yaml_node *node, const char *what, void *number)
+{
+	return policy_number(d, node, what, units_count, "a whole number such as 20", number);
 }
 
 bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what, void *range)

@@ -80,25 +80,17 @@ static bool read_min_count(struct policy_draft *d, const struct yaml_node *node,
                            void *draft)
 {
 	struct budget_draft *const b = draft;
-	struct slice text;
-	struct quoted q;
 
 	b->floor = node;
-	return policy_text(d, node, what, &text) &&
-	       (units_count(text, &b->budget->min_count) ||
-	        yaml_bad(&d->yaml, node, "min-count is a whole number, not %s", quoted(&q, text)));
+	return policy_number(d, node, what, units_count, "a whole number", &b->budget->min_count);
 }
 
 static bool read_min_time(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
 {
 	struct budget_draft *const b = draft;
-	struct slice text;
-	struct quoted q;
 
 	b->floor = node;
-	return policy_text(d, node, what, &text) &&
-	       (units_time(text, &b->budget->min_time) ||
-	        yaml_bad(&d->yaml, node, "min-time is a time such as 5ms, not %s", quoted(&q, text)));
+	return policy_number(d, node, what, units_time, "a time such as 5ms", &b->budget->min_time);
 }
 
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
@@ -324,12 +316,7 @@ static bool read_epoch(struct policy_draft *d, const struct yaml_node *node, con
 
 static bool read_time(struct policy_draft *d, const struct yaml_node *node, const char *what, void *ns)
 {
-	struct quoted q;
-
-	return yaml_is_text(&d->yaml, node, what) &&
-	       (units_time(node->text, ns) ||
-	        yaml_bad(&d->yaml, node, "%s is a time such as 5ms (ns, us, ms, s, min, h), not %s", what,
-	                 quoted(&q, node->text)));
+	return policy_number(d, node, what, units_time, "a time such as 5ms (ns, us, ms, s, min, h)", ns);
 }
 
 static bool read_duration(struct policy_draft *d, const struct yaml_node *node, const char *what, void *range)
