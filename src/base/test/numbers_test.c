@@ -8,14 +8,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#include "test/support/splitmix.h"
 
 static void check(const char *made, const char *end, const char *want, size_t max, const char *what)
 {
@@ -88,7 +81,7 @@ Test(decimal, integers_at_random)
 	uint64_t state = 42;
 
 	for (int i = 0; i < 200000; i++) {
-		const uint64_t v = next_random(&state);
+		const uint64_t v = splitmix_next(&state);
 		check_integer(v >> (v & 63));
 	}
 }
@@ -129,8 +122,8 @@ Test(decimal, wide_integers)
 		}
 	check_u128(~(unsigned __int128)0);
 	for (int i = 0; i < 30000; i++) {
-		const uint64_t high = next_random(&state);
-		check_u128(((unsigned __int128)high << 64 | next_random(&state)) >> (high & 127));
+		const uint64_t high = splitmix_next(&state);
+		check_u128(((unsigned __int128)high << 64 | splitmix_next(&state)) >> (high & 127));
 	}
 }
 
@@ -220,7 +213,7 @@ Test(decimal, doubles_at_random)
 	double v;
 
 	for (int i = 0; i < 60000; i++) {
-		uint64_t bits = next_random(&state);
+		uint64_t bits = splitmix_next(&state);
 		memcpy(&v, &bits, sizeof v);
 		if (isfinite(v))
 			check_f64(v);
@@ -228,7 +221,7 @@ Test(decimal, doubles_at_random)
 		double power = 1;
 		for (unsigned k = (unsigned)(bits % 19); k > 0; k--)
 			power *= 10;
-		v = (double)(next_random(&state) >> (11 + bits % 50)) / power;
+		v = (double)(splitmix_next(&state) >> (11 + bits % 50)) / power;
 		check_f64(v);
 		check_f64(-nextafter(v, 0));
 		check_f64(v * power);
@@ -250,7 +243,7 @@ Test(decimal, floats)
 		check_f32(nextafterf(values[i], 1));
 	}
 	for (int i = 0; i < 60000; i++) {
-		const uint32_t bits = (uint32_t)next_random(&state);
+		const uint32_t bits = (uint32_t)splitmix_next(&state);
 		memcpy(&v, &bits, sizeof v);
 		if (isfinite(v))
 			check_f32(v);

@@ -3,16 +3,9 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "test/support/splitmix.h"
 
 /* ---- tables ---- */
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 Test(table, empty_tables_know_nothing)
 {
@@ -61,7 +54,7 @@ Test(table, table64_against_a_list)
 	size_t n = 0;
 
 	for (uint32_t round = 0; round < 5000; round++) {
-		const uint64_t k = next_random(&state) % KEYS << (round % 2 * 50);
+		const uint64_t k = splitmix_next(&state) % KEYS << (round % 2 * 50);
 		size_t i = 0;
 		while (i < n && key[i] != k)
 			i++;
@@ -177,7 +170,7 @@ static void check_avalanche(size_t n, bool number)
 		for (int trial = 0; trial < TRIALS; trial++) {
 			uint64_t w[4];
 			for (size_t i = 0; i < 4; i++)
-				w[i] = next_random(&state);
+				w[i] = splitmix_next(&state);
 			const uint64_t before = number ? hash_u64(w[0], 77) : hash_bytes((char *)w, n, 77);
 			((unsigned char *)w)[bit / 8] ^= (unsigned char)(1u << bit % 8);
 			const uint64_t after = number ? hash_u64(w[0], 77) : hash_bytes((char *)w, n, 77);

@@ -8,14 +8,7 @@
 #include "base/scan.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#include "test/support/splitmix.h"
 
 static void check(struct text *t, const char *want)
 {
@@ -32,7 +25,7 @@ Test(text, grows_and_keeps_what_it_has)
 	size_t n = 0;
 
 	while (n < (1 << 20) - 3000) {
-		const size_t k = next_random(&state) % (n % 7 == 0 ? 3000 : 50);
+		const size_t k = splitmix_next(&state) % (n % 7 == 0 ? 3000 : 50);
 		memset(want + n, 'a' + (int)(n % 26), k);
 		text_add(&t, want + n, k);
 		n += k;
@@ -175,12 +168,12 @@ Test(text, json_strings_at_random)
 	uint64_t state = 17;
 
 	for (int round = 0; round < 20000; round++) {
-		const size_t n = next_random(&state) % 80;
-		const uint64_t rare = 1 + next_random(&state) % 20;
+		const size_t n = splitmix_next(&state) % 80;
+		const uint64_t rare = 1 + splitmix_next(&state) % 20;
 		char *p = malloc(n + 1);
 		for (size_t i = 0; i < n; i++) {
-			const bool odd = next_random(&state) % rare == 0;
-			p[i] = (char)(odd ? next_random(&state) : 'a' + next_random(&state) % 26);
+			const bool odd = splitmix_next(&state) % rare == 0;
+			p[i] = (char)(odd ? splitmix_next(&state) : 'a' + splitmix_next(&state) % 26);
 			if (p[i] == '\0')
 				p[i] = (char)0xe2;
 		}
@@ -273,7 +266,7 @@ Test(text, json_floating_point)
 	uint64_t state = 23;
 
 	for (int i = 0; i < 20000; i++) {
-		const uint64_t bits = next_random(&state);
+		const uint64_t bits = splitmix_next(&state);
 		const uint32_t half = (uint32_t)bits;
 		double d;
 		float f;
@@ -358,8 +351,8 @@ Test(text, visible_is_harmless)
 	for (int round = 0; round < 5000; round++) {
 		char p[40];
 		for (size_t i = 0; i < sizeof p; i++)
-			p[i] = (char)(next_random(&state) >> 20);
-		const size_t max = next_random(&state) % 50;
+			p[i] = (char)(splitmix_next(&state) >> 20);
+		const size_t max = splitmix_next(&state) % 50;
 		text_visible(&t, slice_of(p, sizeof p), max);
 		cr_assert(utf8_valid(t.p, t.n));
 		for (size_t i = 0; i < t.n; i++)
