@@ -18,8 +18,7 @@
 /* Returns a packed copy of the event. */
 static char *pack_event(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 {
-	while ((*size = p->buffer != NULL ? event_pack(p->buffer, p->buffer_size, b, i, NULL, false) : 0) ==
-	       0) {
+	while ((*size = p->buffer != NULL ? event_pack(p->buffer, p->buffer_size, b, i, NULL) : 0) == 0) {
 		const uint64_t want = p->buffer_size > 0 ? p->buffer_size * 2 : FIRST_BUFFER;
 		if (want > EVENT_PACKED_MAX || !array_resize(&p->buffer, want, 1))
 			return NULL;
@@ -176,7 +175,7 @@ static unsigned find_differences(const struct differ *d, const struct pending_ev
 static const struct batch *unpack_event(struct differ_side *s, const struct pending_event *e)
 {
 	batch_recycle(&s->shown);
-	return event_unpack_copy(&s->shown, e->packed, NULL, false) ? &s->shown : NULL;
+	return event_unpack_copy(&s->shown, e->packed, NULL) ? &s->shown : NULL;
 }
 
 static bool count_difference(struct differ *d, const struct difference *diff,

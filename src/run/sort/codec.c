@@ -283,25 +283,18 @@ static bool pack_head(struct packing *k, const struct event *e, uint64_t base, u
 	return pack_bytes(k, &whole, sizeof whole);
 }
 
-static bool pack_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
+static bool pack_rest(struct packing *k, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 
 	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT && !pack_text(k, e->name.p, e->name.n))
 		return false;
-	if (e->nfields > 0 && !omits_fields(k->shapes, e) &&
-	    !pack_fields(k, b->fields + e->first_field, e->nfields))
-		return false;
-	if (!with_bytes)
-		return true;
-	const struct slice record = b->bytes != NULL ? b->bytes[i] : (struct slice){ .p = NULL };
-	const uint8_t kind = (uint8_t)kind_of(record.p, record.flags);
-	return pack_bytes(k, &kind, 1) && pack_bytes(k, &record.flags, sizeof record.flags) &&
-	       pack_slice(k, record.p, record.n, (enum kind)kind);
+	return e->nfields == 0 || omits_fields(k->shapes, e) ||
+	       pack_fields(k, b->fields + e->first_field, e->nfields);
 }
 
 uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
-                    struct event_shapes *shapes, bool with_bytes)
+                    struct event_shapes *shapes)
 {
 	const struct event *const e = &b->events[i];
 	const uint16_t shape = shapes != NULL ? event_shapes_find(shapes, e) : EVENT_SHAPE_NONE;
@@ -311,7 +304,7 @@ uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t
 		             shapes != NULL ? shapes->rows : NULL,
 		             shape != EVENT_SHAPE_NONE ? &shapes->list[shape].first_field : &none };
 
-	if (!pack_head(&k, e, base, shape, false) || !pack_rest(&k, b, i, with_bytes))
+	if (!pack_head(&k, e, base, shape, false) || !pack_rest(&k, b, i))
 		return 0;
 	uint64_t size = (uint64_t)(k.at - to);
 	if (size < EVENT_PACKED_LARGE) {
@@ -325,7 +318,7 @@ uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t
 	if (!pack_head(&k, e, base, shape, true))
 		return 0;
 	char *const at = k.at - sizeof size - (shape == EVENT_SHAPE_NONE ? sizeof *e : 0);
-	if (!pack_rest(&k, b, i, with_bytes))
+	if (!pack_rest(&k, b, i))
 		return 0;
 	size = (uint64_t)(k.at - to);
 	memcpy(at, &size, sizeof size);
@@ -518,7 +511,7 @@ static bool unpack_fields(const char **at, struct batch *out, const struct event
 
 /* rest: bytes after the head; the batch will point to texts there. */
 static bool unpack_event(struct batch *out, const struct packed_head *h, const char *rest,
-                         const struct event_shapes *shapes, bool with_bytes)
+                         const struct event_shapes *shapes)
 {
 	struct event *const e = &out->events[out->n];
 
@@ -532,29 +525,19 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 	if (e->nfields > 0 && !(omits_fields(shapes, e) ? empty_fields(out, e->nfields)
 	                                                : unpack_fields(&rest, out, shapes, e->nfields)))
 		return false;
-	if (out->bytes != NULL) {
-		out->bytes[out->n] = (struct slice){ .p = NULL };
-		if (with_bytes) {
-			uint8_t record_kind;
-			uint32_t record_flags;
-			unpack_bytes(&rest, &record_kind, 1);
-			unpack_bytes(&rest, &record_flags, sizeof record_flags);
-			out->bytes[out->n] = unpack_slice(&rest, (enum kind)record_kind, record_flags);
-		}
-	}
+	if (out->bytes != NULL)
+		out->bytes[out->n] = SLICE_NONE;
 	out->nfields += e->nfields;
 	out->n++;
 	return true;
 }
 
-bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes,
-                           bool with_bytes)
+bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes)
 {
-	return unpack_event(out, h, h->rest, shapes, with_bytes);
+	return unpack_event(out, h, h->rest, shapes);
 }
 
-bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
-                       bool with_bytes)
+bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes)
 {
 	struct packed_head h;
 
@@ -568,5 +551,5 @@ bool event_unpack_copy(struct batch *out, const char *packed, const struct event
 		memcpy(copy, h.rest, size);
 		rest = copy;
 	}
-	return unpack_event(out, &h, rest, shapes, with_bytes);
+	return unpack_event(out, &h, rest, shapes);
 }

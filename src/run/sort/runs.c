@@ -251,7 +251,7 @@ void run_merge_free(struct run_merge *m)
 static bool unpack_in_place(struct run_merge *m, struct batch *out, const char *packed)
 {
 	event_read_head(&m->head, packed, m->rule.shapes);
-	return event_unpack_in_place(out, &m->head, m->rule.shapes, m->rule.with_bytes);
+	return event_unpack_in_place(out, &m->head, m->rule.shapes);
 }
 
 /* Reads an event larger than the buffer. */
@@ -277,7 +277,7 @@ static bool next_of_file(struct run_merge *m, struct run_reader *r, struct batch
 		return next_large(m, r, out, size);
 	if (r->have - r->at < size && !reader_need(r, m->file, size))
 		return false;
-	if (!event_unpack_copy(out, r->buffer + r->at, m->rule.shapes, m->rule.with_bytes))
+	if (!event_unpack_copy(out, r->buffer + r->at, m->rule.shapes))
 		return false;
 	r->at += size;
 	return advance(m);
@@ -300,7 +300,7 @@ bool run_merge_next(struct run_merge *m, struct batch *out)
 
 	if (m->file != NULL)
 		return next_of_file(m, r, out, size);
-	if (!(m->has_head ? event_unpack_in_place(out, &m->head, m->rule.shapes, m->rule.with_bytes)
+	if (!(m->has_head ? event_unpack_in_place(out, &m->head, m->rule.shapes)
 	                  : unpack_in_place(m, out, packed)))
 		return false;
 	r->at += size;

@@ -92,7 +92,7 @@ void sorter_reason(const struct sorter *s, char *why, size_t size)
 
 static struct run_rule rule_of(const struct sorter *s)
 {
-	return (struct run_rule){ s->options.order, s->options.with_bytes, &s->shapes, s->options.memory };
+	return (struct run_rule){ s->options.order, &s->shapes, s->options.memory };
 }
 
 /* Adds a run, or extends the last one if adjacent. */
@@ -260,7 +260,7 @@ static bool add_large(struct sorter *s, const struct batch *b, uint32_t i)
 	while (n == 0) {
 		if (!reserve(s, space(s) + 1))
 			return false;
-		n = event_pack(s->memory->data + s->used, space(s), b, i, &s->shapes, s->options.with_bytes);
+		n = event_pack(s->memory->data + s->used, space(s), b, i, &s->shapes);
 	}
 	return hold_run(s, &key, &key, n) && (s->memory->size <= s->max || spill(s));
 }
@@ -271,8 +271,7 @@ static bool add_one(struct sorter *s, const struct batch *b, uint32_t i)
 	struct order_key key = order_key_of(&b->events[i], s->options.order);
 	uint64_t n;
 
-	while ((n = l->n < l->keys_cap ? event_pack(l->data + l->used, l->cap - l->used, b, i, &s->shapes,
-	                                            s->options.with_bytes)
+	while ((n = l->n < l->keys_cap ? event_pack(l->data + l->used, l->cap - l->used, b, i, &s->shapes)
 	                               : 0) == 0) {
 		if (l->n == 0)
 			return add_large(s, b, i);
@@ -463,7 +462,6 @@ static void begin(struct order_stage *st)
 		.order = { .order = arrange->order, .signed_time = st->signed_time },
 		.texts = &st->texts,
 		.few_fields = arrange->few_fields,
-		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
 		.memory = sorter_memory(arrange->memory),
 		.temp_near = arrange->temp_near,
 	};

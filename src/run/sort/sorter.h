@@ -143,7 +143,6 @@ void event_shapes_free(struct event_shapes *s);
  *	fields  of each: name and type, if there is no row; value; of lists and maps the number of entries
  *	u64, struct value[]  entries of lists and maps, breadth first; only if there are any
  *	text[]  texts of these entries
- *	slice   bytes of the record, if packed `with_bytes`
  *
  * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS
  * live as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 3, or
@@ -155,11 +154,11 @@ void event_shapes_free(struct event_shapes *s);
 #define EVENT_PACKED_LARGE ((1U << 20) - 1)
 #define EVENT_PACKED_SLACK 8U
 
-/* Packs event i of b into [to, to + capacity).  shapes NULL: the shape is stored with the event.  with_bytes:
- * packs b->bytes too (an empty text if b has none).  Returns the bytes used, or 0 if they do not fit; the
- * buffer is then undefined.  Lists may be nested to any depth. */
+/* Packs event i of b, without the bytes of its record, into [to, to + capacity).  shapes NULL: the shape is
+ * stored with the event.  Returns the bytes used, or 0 if they do not fit; the buffer is then undefined.
+ * Lists may be nested to any depth. */
 uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
-                    struct event_shapes *shapes, bool with_bytes);
+                    struct event_shapes *shapes);
 
 /* Bytes of a packed event that event_packed_size() and event_read_head() read, or fewer if it is smaller. */
 #define EVENT_PACKED_HEAD (40 + sizeof(struct event))
@@ -191,15 +190,13 @@ void event_read_head(struct packed_head *h, const char *packed, const struct eve
 struct order_key event_head_key(const struct packed_head *h, struct order_rule rule);
 
 /* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its
- * scratch arena.  shapes, with_bytes: as packed; out->bytes may always be NULL.
+ * scratch arena.  shapes: as packed.
  *
  * event_unpack_in_place: the batch points into the packed event, which must live as long as the batch.
  * event_unpack_copy: copies texts and lists to the scratch arena of the batch. */
-bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes,
-                           bool with_bytes);
+bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes);
 
-bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
-                       bool with_bytes);
+bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes);
 
 /* ---- run merge ---- */
 
@@ -218,7 +215,6 @@ struct spill_run {
 
 struct run_rule {
 	struct order_rule order;
-	bool with_bytes;                   /* as in packing */
 	const struct event_shapes *shapes; /* of packing */
 	uint64_t memory;                   /* for buffers */
 };
@@ -325,7 +321,6 @@ uint64_t sorter_memory(uint64_t asked);
 struct sorter_options {
 	struct order_rule order;
 	struct texts *texts; /* interns names of fields; NULL: they are copied */
-	bool with_bytes;     /* keep batch.bytes */
 	bool few_fields;     /* keep fields of counters and call stacks, of other events only their number */
 	uint64_t memory;     /* bytes */
 	const char *temp_near; /* the temporary file goes to the folder of this path (its links followed),

@@ -6,19 +6,19 @@
 #include "run/sort/test/event_samples_test.h"
 
 /* Packs the event into an allocation of the exact size, so that sanitizers detect any further byte. */
-static char *packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, bool with_bytes)
+static char *packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes)
 {
 	uint64_t space = 1024, size;
 	char *p = malloc(space);
 
-	while ((size = event_pack(p, space, b, i, shapes, with_bytes)) == 0) {
+	while ((size = event_pack(p, space, b, i, shapes)) == 0) {
 		space *= 2;
 		p = realloc(p, space);
 		cr_assert_not_null(p);
 	}
 	free(p);
 	p = malloc(size + EVENT_PACKED_SLACK);
-	cr_assert_eq(event_pack(p, size, b, i, shapes, with_bytes), size);
+	cr_assert_eq(event_pack(p, size, b, i, shapes), size);
 	cr_assert_eq(event_packed_size(p), size);
 	return p;
 }
@@ -40,34 +40,29 @@ static void check_key(const char *packed, const struct event *e, const struct ev
 	}
 }
 
-static void there_and_back(bool with_bytes, bool in_place, struct event_shapes *shapes)
+static void there_and_back(bool in_place, struct event_shapes *shapes)
 {
 	struct event_samples s;
 	struct batch b, out;
 	char *packed[500];
 
-	event_samples_init(&s, 3 + with_bytes);
-	cr_assert(batch_init(&b, 500, true) && batch_init(&out, 500, true));
+	event_samples_init(&s, 3);
+	cr_assert(batch_init(&b, 500, false) && batch_init(&out, 500, true));
 	for (int round = 0; round < 5; round++) {
 		s.large = round == 4;
 		event_samples_fill(&s, &b, 500);
 		for (uint32_t i = 0; i < b.n; i++) {
-			packed[i] = packed_event(&b, i, shapes, with_bytes);
+			packed[i] = packed_event(&b, i, shapes);
 			check_key(packed[i], &b.events[i], shapes);
 			if (in_place) {
 				struct packed_head head;
 				event_read_head(&head, packed[i], shapes);
-				cr_assert(event_unpack_in_place(&out, &head, shapes, with_bytes));
+				cr_assert(event_unpack_in_place(&out, &head, shapes));
 			} else {
-				cr_assert(event_unpack_copy(&out, packed[i], shapes, with_bytes));
+				cr_assert(event_unpack_copy(&out, packed[i], shapes));
 				free(packed[i]);
 			}
-			if (!with_bytes) {
-				cr_assert_null(out.bytes[i].p);
-				out.bytes[i] =
-				    b.bytes[i].p != NULL ? (struct slice){ NULL, 0, 0 } : b.bytes[i];
-				b.bytes[i] = out.bytes[i];
-			}
+			cr_assert_null(out.bytes[i].p);
 		}
 		for (uint32_t i = 0; i < b.n; i++) {
 			const char *const what = event_samples_differ(&b, i, &out, i);
@@ -83,30 +78,28 @@ static void there_and_back(bool with_bytes, bool in_place, struct event_shapes *
 }
 
 /* With numbers for all shapes, for a few, for none. */
-static void with_shapes(bool with_bytes, bool in_place)
+static void with_shapes(bool in_place)
 {
 	for (uint32_t max = 0; max <= 4096; max += 64 + max * 3) {
 		struct event_shapes shapes = { .max = max,
 			                       .base = max * 7,
 			                       .rows = field_rows_new(max / 8, NULL) };
-		there_and_back(with_bytes, in_place, &shapes);
+		there_and_back(in_place, &shapes);
 		cr_assert_leq(shapes.n, max);
 		cr_assert(max == 0 || shapes.n > 50);
 		event_shapes_free(&shapes);
 	}
-	there_and_back(with_bytes, in_place, NULL);
+	there_and_back(in_place, NULL);
 }
 
 Test(event_codec, copies)
 {
-	with_shapes(true, false);
-	with_shapes(false, false);
+	with_shapes(false);
 }
 
 Test(event_codec, in_place)
 {
-	with_shapes(true, true);
-	with_shapes(false, true);
+	with_shapes(true);
 }
 
 /* An event does not fit in less space, and nothing is written after the space. */
@@ -116,24 +109,24 @@ Test(event_codec, any_room)
 	struct batch b;
 
 	event_samples_init(&s, 7);
-	cr_assert(batch_init(&b, 200, true));
+	cr_assert(batch_init(&b, 200, false));
 	event_samples_fill(&s, &b, 200);
 	for (uint32_t i = 0; i < b.n; i++) {
-		char *const packed = packed_event(&b, i, NULL, true);
+		char *const packed = packed_event(&b, i, NULL);
 		const uint64_t size = event_packed_size(packed), step = size > 2000 ? 997 : 1;
 		free(packed);
 		for (uint64_t space = 0; space < size; space += step) {
 			char *const p = malloc(space > 0 ? space : 1);
-			cr_assert_eq(event_pack(p, space, &b, i, NULL, true), 0);
+			cr_assert_eq(event_pack(p, space, &b, i, NULL), 0);
 			free(p);
 		}
 	}
 	batch_free(&b);
 }
 
-static uint64_t packed_size(const struct batch *b, struct event_shapes *shapes, bool with_bytes)
+static uint64_t packed_size(const struct batch *b, struct event_shapes *shapes)
 {
-	char *const packed = packed_event(b, 0, shapes, with_bytes);
+	char *const packed = packed_event(b, 0, shapes);
 	const uint64_t size = event_packed_size(packed);
 
 	free(packed);
@@ -152,21 +145,21 @@ Test(event_codec, size)
 	b.n = 1;
 	b.events[0] = (struct event){ .name = { "stays", 5, SLICE_STAYS }, .cls = &cls, .track = &track };
 	b.events[0].ts = shapes.base;
-	cr_assert_eq(packed_size(&b, &shapes, false), 6);
-	cr_assert_eq(packed_size(&b, NULL, false), 6 + 8 + 64);
+	cr_assert_eq(packed_size(&b, &shapes), 6);
+	cr_assert_eq(packed_size(&b, NULL), 6 + 8 + 64);
 	b.events[0].ts = shapes.base - 100;
 	b.events[0].dur = 70000;
 	b.events[0].offset = 300;
-	cr_assert_eq(packed_size(&b, &shapes, false), 6 + 1 + 3 + 2);
+	cr_assert_eq(packed_size(&b, &shapes), 6 + 1 + 3 + 2);
 	b.fields[0] = (struct field){ { "stays", 5, SLICE_STAYS }, value_string(slice_of("nine char", 9)) };
 	b.events[0].nfields = 1;
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 5 + 9 + 10);
+	cr_assert_eq(packed_size(&b, &shapes), 12 + 2 + 5 + 9 + 10);
 	b.fields[0] = (struct field){ { "key", 3, 0 }, value_u64(256) };
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 5 + 4 + 3);
+	cr_assert_eq(packed_size(&b, &shapes), 12 + 2 + 5 + 4 + 3);
 	shapes.rows = field_rows_new(1, NULL);
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 3);
+	cr_assert_eq(packed_size(&b, &shapes), 12 + 2 + 3);
 	b.fields[0].value = value_string(slice_of("nine char", 9)); /* of another row: there is no room */
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 2 + 5 + 4 + 10);
+	cr_assert_eq(packed_size(&b, &shapes), 12 + 2 + 5 + 4 + 10);
 	batch_free(&b);
 	event_shapes_free(&shapes);
 }
@@ -183,9 +176,9 @@ Test(event_codec, large)
 	b.n = 1;
 	for (uint32_t n = EVENT_PACKED_LARGE - 20; n < EVENT_PACKED_LARGE; n++) {
 		b.events[0] = (struct event){ .ts = n, .cls = &cls, .name = slice_of(text, n) };
-		char *const packed = packed_event(&b, 0, &shapes, false);
+		char *const packed = packed_event(&b, 0, &shapes);
 		check_key(packed, &b.events[0], &shapes);
-		cr_assert(event_unpack_copy(&out, packed, &shapes, false));
+		cr_assert(event_unpack_copy(&out, packed, &shapes));
 		const char *const what = event_samples_differ(&b, 0, &out, 0);
 		cr_assert_null(what, "%u: %s", n, what);
 		free(packed);
@@ -208,8 +201,8 @@ Test(event_codec, depth)
 	b.fields[0] = (struct field){ SLICE_LIT("nest"), event_samples_nest(&b, 1000000) };
 	b.fields[0].name.flags |= SLICE_STAYS;
 	b.events[0] = (struct event){ .cls = &cls, .phase = PHASE_STRUCTURE, .nfields = 1 };
-	char *const packed = packed_event(&b, 0, NULL, false);
-	cr_assert(event_unpack_copy(&out, packed, NULL, false));
+	char *const packed = packed_event(&b, 0, NULL);
+	cr_assert(event_unpack_copy(&out, packed, NULL));
 	free(packed);
 	const char *const what = event_samples_differ(&b, 0, &out, 0);
 	cr_assert_null(what, "%s", what);

@@ -89,7 +89,7 @@ static struct batches make(struct event_samples *s, pattern *set, uint32_t n)
 	for (uint32_t done = 0, size; done < n; done += size) {
 		size = 1 + (uint32_t)(event_samples_random(s) % 700);
 		size = size < n - done ? size : n - done;
-		struct batch *const b = batches_add(&all, size, false);
+		struct batch *const b = batches_add(&all, size);
 		event_samples_fill(s, b, size);
 		set(s, b, done, n);
 	}

@@ -5,14 +5,14 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-struct batch *batches_add(struct batches *b, uint32_t cap, bool with_bytes)
+struct batch *batches_add(struct batches *b, uint32_t cap)
 {
 	if (b->n == b->cap) {
 		b->cap = b->cap * 2 + 16;
 		b->list = realloc(b->list, b->cap * sizeof *b->list);
 		cr_assert_not_null(b->list);
 	}
-	cr_assert(batch_init(&b->list[b->n], cap, with_bytes));
+	cr_assert(batch_init(&b->list[b->n], cap, false));
 	return &b->list[b->n++];
 }
 
@@ -41,13 +41,13 @@ static uint32_t size_of_next(uint32_t done, uint32_t n)
 	return size < n - done ? size + 1 : n - done;
 }
 
-struct batches batches_of_samples(struct event_samples *s, uint32_t n, bool with_bytes)
+struct batches batches_of_samples(struct event_samples *s, uint32_t n)
 {
 	struct batches all = { .n = 0 };
 
 	for (uint32_t done = 0, size; done < n; done += size) {
 		size = size_of_next(done, n);
-		event_samples_fill(s, batches_add(&all, size, with_bytes), size);
+		event_samples_fill(s, batches_add(&all, size), size);
 	}
 	return all;
 }
@@ -57,7 +57,7 @@ void sorter_add_samples(struct sorter *s, struct event_samples *samples, uint32_
 	for (uint32_t done = 0, size; done < n; done += size) {
 		struct batch b;
 		size = size_of_next(done, n);
-		cr_assert(batch_init(&b, size, s->options.with_bytes));
+		cr_assert(batch_init(&b, size, false));
 		event_samples_fill(samples, &b, size);
 		cr_assert(sorter_add(s, &b), "%s", sorter_says(s));
 		batch_free(&b);
@@ -71,7 +71,7 @@ struct batches sorter_take_all(struct sorter *s, uint32_t cap)
 
 	cr_assert(sorter_end(s), "%s", sorter_says(s));
 	while (status == SORTER_MORE) {
-		struct batch *const b = batches_add(&all, cap, s->options.with_bytes);
+		struct batch *const b = batches_add(&all, cap);
 		status = sorter_next(s, b);
 		cr_assert_eq(status == SORTER_MORE, b->n > 0);
 	}

@@ -12,12 +12,12 @@ struct batches {
 };
 
 /* Adds a new batch for up to `cap` events. */
-struct batch *batches_add(struct batches *b, uint32_t cap, bool with_bytes);
+struct batch *batches_add(struct batches *b, uint32_t cap);
 void batches_free(struct batches *b);
 uint64_t batches_events(const struct batches *b);
 
 /* Makes n sample events in batches of odd sizes; equal for equal *s. */
-struct batches batches_of_samples(struct event_samples *s, uint32_t n, bool with_bytes);
+struct batches batches_of_samples(struct event_samples *s, uint32_t n);
 
 /* Adds the same batches, but makes and frees them one by one.  *s: as before batches_of_samples(). */
 void sorter_add_samples(struct sorter *s, struct event_samples *samples, uint32_t n);

@@ -9,11 +9,9 @@
 
 TestSuite(sorter, .init = folder_make, .fini = folder_remove);
 
-static struct sorter sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
+static struct sorter sorter_for(struct order_rule order, uint64_t memory)
 {
-	const struct sorter_options options = {
-		.order = order, .with_bytes = with_bytes, .memory = memory, .temp_near = "out"
-	};
+	const struct sorter_options options = { .order = order, .memory = memory, .temp_near = "out" };
 	struct sorter s;
 
 	sorter_init(&s, &options);
@@ -22,11 +20,11 @@ static struct sorter sorter_for(struct order_rule order, uint64_t memory, bool w
 
 /* Events of all kinds are sorted like qsort() does.  The output is valid after the sorter is freed. */
 static struct sorter_counts try(struct event_samples samples, uint32_t n, struct order_rule rule,
-                                uint64_t memory, uint32_t cap, bool with_bytes)
+                                uint64_t memory, uint32_t cap)
 {
 	struct event_samples again = samples;
-	struct batches given = batches_of_samples(&samples, n, with_bytes);
-	struct sorter s = sorter_for(rule, memory, with_bytes);
+	struct batches given = batches_of_samples(&samples, n);
+	struct sorter s = sorter_for(rule, memory);
 
 	sorter_add_samples(&s, &again, n);
 	struct batches got = sorter_take_all(&s, cap);
@@ -53,7 +51,7 @@ Test(sorter, in_memory)
 
 	for (size_t i = 0; i < RULES; i++) {
 		event_samples_init(&s, i);
-		const struct sorter_counts c = try(s, 5000, rules[i], SORTER_MEMORY, 100, i % 2 == 0);
+		const struct sorter_counts c = try(s, 5000, rules[i], SORTER_MEMORY, 100);
 		cr_assert_eq(c.runs, 0);
 		cr_assert_eq(c.sorts > 0, rules[i].order != ORDER_FILE);
 	}
@@ -70,7 +68,7 @@ Test(sorter, many_runs)
 			event_samples_init(&s, 10 + i);
 			s.time_range = i % 2 == 0 ? 40 : UINT64_C(1) << 40;
 			const struct sorter_counts c =
-			    try(s, 25000, rules[i], memories[m], m % 2 == 0 ? 1000 : 7, m == 1);
+			    try(s, 25000, rules[i], memories[m], m % 2 == 0 ? 1000 : 7);
 			if (rules[i].order == ORDER_FILE)
 				continue;
 			cr_assert_gt(c.runs, 12, "%llu", (unsigned long long)c.runs);
@@ -87,8 +85,8 @@ Test(sorter, large_events)
 	for (size_t i = 0; i < RULES; i++) {
 		event_samples_init(&s, 20 + i);
 		s.large = true;
-		(void)try(s, 3000, rules[i], i % 2 == 0 ? 0 : 1 << 20, 64, true);
-		(void)try(s, 3000, rules[i], SORTER_MEMORY, 64, false);
+		(void)try(s, 3000, rules[i], i % 2 == 0 ? 0 : 1 << 20, 64);
+		(void)try(s, 3000, rules[i], SORTER_MEMORY, 64);
 	}
 }
 
@@ -97,14 +95,14 @@ Test(sorter, one_event_at_a_time)
 	struct event_samples s;
 
 	event_samples_init(&s, 30);
-	(void)try(s, 2000, rules[0], 0, 1, false);
-	(void)try(s, 2000, rules[2], SORTER_MEMORY, 1, true);
+	(void)try(s, 2000, rules[0], 0, 1);
+	(void)try(s, 2000, rules[2], SORTER_MEMORY, 1);
 }
 
 Test(sorter, nothing)
 {
 	for (size_t i = 0; i < RULES; i++) {
-		struct sorter s = sorter_for(rules[i], SORTER_MEMORY, false);
+		struct sorter s = sorter_for(rules[i], SORTER_MEMORY);
 		struct batch empty = { .cap = 0 }, out;
 		cr_assert(batch_init(&out, 1, false));
 		cr_assert_eq(sorter_next(&s, &out), SORTER_NEEDS_INPUT);
@@ -115,7 +113,7 @@ Test(sorter, nothing)
 		sorter_free(&s);
 		batch_free(&out);
 	}
-	struct sorter s = sorter_for(rules[0], SORTER_MEMORY, false);
+	struct sorter s = sorter_for(rules[0], SORTER_MEMORY);
 	sorter_free(&s);
 }
 
@@ -127,7 +125,7 @@ Test(sorter, given_up)
 	const int before = open_descriptors();
 
 	for (int when = 0; when < 4; when++) {
-		struct sorter s = sorter_for(rules[0], when % 2 == 0 ? 0 : SORTER_MEMORY, false);
+		struct sorter s = sorter_for(rules[0], when % 2 == 0 ? 0 : SORTER_MEMORY);
 		event_samples_init(&samples, 1);
 		cr_assert(batch_init(&out, 10, false));
 		sorter_add_samples(&s, &samples, 5000);
@@ -153,7 +151,7 @@ static void *release(void *batches)
 Test(sorter, batches_on_other_threads)
 {
 	struct event_samples samples;
-	struct sorter s = sorter_for(rules[0], SORTER_MEMORY, false);
+	struct sorter s = sorter_for(rules[0], SORTER_MEMORY);
 	pthread_t thread;
 
 	event_samples_init(&samples, 1);
