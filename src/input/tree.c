@@ -1,6 +1,7 @@
 /*
  * The files below a folder.  The walk is depth-first with a list of folders to be visited instead of
- * recursion, so its depth is not limited.  Folders are identified by device and inode.
+ * recursion, so its depth is not limited.  Folders are identified by a keyed hash of device and inode, as
+ * collisions of 64 bits are not expected.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 
@@ -15,20 +16,14 @@
 
 #include "input/private.h"
 
-struct visited {
-	dev_t dev;
-	ino_t ino;
-};
-
 struct walk {
 	struct input_tree *tree;
 	bool (*wanted)(void *ctx, const char *name);
 	void *ctx;
 	char **todo; /* folders to be visited */
 	uint32_t ntodo, todo_cap;
-	bool closed;          /* the current folder can be listed, but not searched */
-	struct visited *seen; /* open addressing; ino 0: empty */
-	size_t nseen, seen_cap;
+	bool closed;            /* the current folder can be listed, but not searched */
+	struct table64 seen;    /* folders, by a keyed hash of device and inode */
 	char *top;              /* path of the folder, without links */
 	dev_t dev;              /* file system of the folder */
 	char *first_out;        /* first path that is left out */
@@ -55,47 +50,17 @@ static void add_problem(struct walk *w, const char *path, enum input_fault fault
 	input_tree_add_problem(w->tree, path, fault, text);
 }
 
-static size_t slot_of(const struct walk *w, dev_t dev, ino_t ino)
-{
-	size_t i = ((size_t)ino * 0x9e3779b97f4a7c15U ^ (size_t)dev) % w->seen_cap;
-
-	while (w->seen[i].ino != 0 && (w->seen[i].ino != ino || w->seen[i].dev != dev))
-		i = (i + 1) % w->seen_cap;
-	return i;
-}
-
-static bool grow_seen(struct walk *w)
-{
-	struct visited *const old = w->seen;
-	const size_t n = w->seen_cap;
-
-	w->seen_cap = n == 0 ? 64 : n * 2;
-	w->seen = calloc(w->seen_cap, sizeof *w->seen);
-	if (w->seen == NULL) {
-		w->seen = old;
-		w->seen_cap = n;
-		return false;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (old[i].ino != 0)
-			w->seen[slot_of(w, old[i].dev, old[i].ino)] = old[i];
-	free(old);
-	return true;
-}
-
 /* Returns true at the first call for a folder. */
 static bool note_folder(struct walk *w, const struct stat *st)
 {
-	if (w->nseen * 2 >= w->seen_cap && !grow_seen(w)) {
-		w->tree->no_memory = true;
+	const uint64_t key = hash_u64(st->st_ino, hash_u64(st->st_dev, hash_seed()));
+
+	if (table64_get(&w->seen, key) != TABLE_NONE)
 		return false;
-	}
-	const size_t i = slot_of(w, st->st_dev, st->st_ino);
-	if (w->seen[i].ino != 0)
-		return false;
-	w->seen[i] = (struct visited){ st->st_dev, st->st_ino };
-	w->nseen++;
-	return true;
+	if (table64_put(&w->seen, key, 1))
+		return true;
+	w->tree->no_memory = true;
+	return false;
 }
 
 static void add_todo(struct walk *w, char *path)
@@ -362,7 +327,7 @@ void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(vo
 	report_left_out(&w, folder);
 	input_passed_report(&w.passed, t, folder);
 	free(w.todo);
-	free(w.seen);
+	table64_free(&w.seen);
 	free(w.top);
 	free(w.first_out);
 	if (t->n > 0)
