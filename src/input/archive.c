@@ -398,8 +398,8 @@ static int by_path(const void *x, const void *y)
 	return order != 0 ? order : (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
-/* The last file of the path with a lower ordinal; NULL: none. */
-static const struct member *find_before(const struct input_archive *a, const char *path, uint32_t ordinal)
+/* The last file "a/b" with an ordinal below `end`; NULL: none. */
+static const struct member *find_member(const struct input_archive *a, const char *path, uint32_t end)
 {
 	const size_t skip = strlen(a->path) + 2;
 	uint32_t from = 0, to = a->n;
@@ -407,7 +407,7 @@ static const struct member *find_before(const struct input_archive *a, const cha
 	while (from < to) {
 		const uint32_t middle = from + (to - from) / 2;
 		const int order = strcmp(a->members[middle].path + skip, path);
-		if (order < 0 || (order == 0 && a->members[middle].ordinal < ordinal))
+		if (order < 0 || (order == 0 && a->members[middle].ordinal < end))
 			from = middle + 1;
 		else
 			to = middle;
@@ -420,9 +420,9 @@ static void resolve_links(struct input_archive *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		struct member *const m = &a->members[i];
-		const struct member *file = m->target != NULL ? find_before(a, m->target, m->ordinal) : NULL;
+		const struct member *file = m->target != NULL ? find_member(a, m->target, m->ordinal) : NULL;
 		for (int links = 0; file != NULL && file->target != NULL && links < MAX_LINKS; links++)
-			file = find_before(a, file->target, file->ordinal);
+			file = find_member(a, file->target, file->ordinal);
 		if (file == NULL || file->why != NULL || file->target != NULL)
 			continue;
 		m->offset = file->offset;
@@ -573,21 +573,6 @@ const char *input_archive_path(const struct input_archive *a)
 	return a->path;
 }
 
-/* Returns NULL if there is no such member. */
-static const struct member *find_member(const struct input_archive *a, const char *path)
-{
-	const size_t skip = strlen(a->path) + 1;
-
-	for (uint32_t from = 0, to = a->n; from < to;) {
-		const uint32_t middle = from + (to - from) / 2;
-		const int order = strcmp(path, a->members[middle].path + skip);
-		if (order == 0)
-			return &a->members[middle];
-		*(order < 0 ? &to : &from) = order < 0 ? middle : middle + 1;
-	}
-	return NULL;
-}
-
 /* If all files are below one folder, a path next to the archive is looked up in that folder. */
 static const struct member *find_below_top(const struct input_archive *a, const char *path)
 {
@@ -603,7 +588,7 @@ static const struct member *find_below_top(const struct input_archive *a, const 
 		return NULL;
 	memcpy(whole, first, top);
 	memcpy(whole + top, path, n + 1);
-	const struct member *const m = find_member(a, whole);
+	const struct member *const m = find_member(a, whole + 1, UINT32_MAX);
 	free(whole);
 	return m;
 }
@@ -611,7 +596,7 @@ static const struct member *find_below_top(const struct input_archive *a, const 
 void input_archive_start(struct input *in, const struct input_archive *a)
 {
 	const char *const path = path_within(a, in->path);
-	const struct member *m = find_member(a, path);
+	const struct member *m = find_member(a, path + 1, UINT32_MAX);
 
 	if (m == NULL && path[-1] != ':')
 		m = find_below_top(a, path);

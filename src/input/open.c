@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cursor.h"
 #include "base/os.h"
 #include "base/numbers.h"
 #include "input/private.h"
@@ -138,13 +139,6 @@ static int open_given(struct input *in, int given, struct stat *st)
 
 /* ---- starting a source ---- */
 
-static uint32_t le32(const char *p)
-{
-	const unsigned char *u = (const unsigned char *)p;
-
-	return (uint32_t)u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 24;
-}
-
 static enum input_packing packing_of(const char *p, size_t n)
 {
 	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
@@ -155,15 +149,15 @@ static enum input_packing packing_of(const char *p, size_t n)
 	                     6) == 0)
 		return INPUT_XZ;
 	/* zstd may begin with skippable frames: one of 16 magic numbers, a size, that many bytes. */
-	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
-		const size_t size = le32(p + 4);
+	while (n >= 8 && (load_u32(p, false) & 0xfffffff0U) == 0x184d2a50U) {
+		const size_t size = load_u32(p + 4, false);
 
 		if (size > n - 8)
 			return INPUT_PLAIN;
 		p += 8 + size;
 		n -= 8 + size;
 	}
-	return n >= 4 && le32(p) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
+	return n >= 4 && load_u32(p, false) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
 }
 
 bool input_mapped_start(struct input *in, struct input_mapping *m)
