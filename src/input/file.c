@@ -208,11 +208,10 @@ static bool input_map_changed(const struct input_mapping *m, struct input *in, s
 enum { FORGET_STEP = 8 << 20 /* mapped bytes before the reader that may stay in memory */ };
 
 struct file {
-	struct input_source source;
-	struct input_mapping *mapping; /* the reference is in source.current */
-	size_t step;                   /* bytes before the reader that may stay in memory */
-	size_t forgotten;              /* pages before this offset were given back */
-	size_t looked;                 /* offset of the last check of the size */
+	struct input_source source; /* the reference to its mapping is in `current` */
+	size_t step;                /* bytes before the reader that may stay in memory */
+	size_t forgotten;           /* pages before this offset were given back */
+	size_t looked;              /* offset of the last check of the size */
 };
 
 static bool file_more(struct input *in)
@@ -228,40 +227,26 @@ static void file_keep(struct input *in, size_t bytes)
 	f->step = bytes < FORGET_STEP ? bytes : FORGET_STEP;
 }
 
-static struct input *file_reopen(const struct input *in)
-{
-	const struct file *f = (const struct file *)in->source;
-	struct input *again = input_new(in->path);
-
-	if (again == NULL)
-		return NULL;
-	again->files = in->files;
-	again->again = in->again;
-	input_buffer_ref(&f->mapping->buffer);
-	(void)input_file_start(again, f->mapping);
-	return again;
-}
-
 static void file_release_read(struct input *in)
 {
 	struct file *f = (struct file *)in->source;
-	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
+	const size_t at = (size_t)(in->p - f->source.mapping->buffer.bytes);
 
 	if (at < f->forgotten) /* the reader moved back */
 		f->forgotten = at;
 	if (at - f->forgotten < f->step)
 		return;
 	/* Also forgets the previous step: batches that were in use then may have read it again. */
-	input_map_forget(f->mapping, f->forgotten < f->step ? 0 : f->forgotten - f->step, at);
+	input_map_forget(f->source.mapping, f->forgotten < f->step ? 0 : f->forgotten - f->step, at);
 	f->forgotten = at;
 }
 
 static bool file_shrunk(struct input *in)
 {
 	struct file *f = (struct file *)in->source;
-	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
+	const size_t at = (size_t)(in->p - f->source.mapping->buffer.bytes);
 
-	if (!input_map_changed(f->mapping, in, at, &f->looked))
+	if (!input_map_changed(f->source.mapping, in, at, &f->looked))
 		return false;
 	in->fault_offset = input_offset(in, in->p);
 	return true;
@@ -284,7 +269,7 @@ bool input_file_start(struct input *in, struct input_mapping *m)
 	}
 	f->source.file_size = m->buffer.cap;
 	f->source.can_reopen = true;
-	f->mapping = m;
+	f->source.mapping = m;
 	f->step = FORGET_STEP;
 	in->source = &f->source;
 	in->ops = &file_ops;
@@ -311,9 +296,9 @@ struct pieces {
 	struct input_source source;
 	uint64_t at; /* offset after the bytes that were read */
 	size_t piece;
-	struct input_mapping *mapping; /* NULL: not mapped; else the reference is in source.current */
-	size_t looked;                 /* offset in the mapping of the last check of the size */
-	struct stat st;                /* stat of the file when it was opened */
+	struct input_mapping *rest; /* NULL: not mapped; else the reference is in source.current */
+	size_t looked;              /* offset in the mapping of the last check of the size */
+	struct stat st;             /* stat of the file when it was opened */
 };
 
 static void piece_destroy(struct input_buffer *b)
@@ -363,7 +348,7 @@ static bool map_rest(struct input *in, struct pieces *s, int fd)
 	input_show(in, &m->buffer, m->buffer.bytes + here, m->buffer.bytes + size);
 	in->last = true;
 	s->at = size;
-	s->mapping = m;
+	s->rest = m;
 	return true;
 }
 
@@ -418,18 +403,13 @@ static bool pieces_more(struct input *in)
 	return fd >= 0 && read_more(in, s, fd);
 }
 
-static struct input *pieces_reopen(const struct input *in)
-{
-	return input_open_in(in->files, NULL, in->path);
-}
-
 /* Bytes that were read are valid; a shorter file is noticed at the next piece. */
 static bool pieces_shrunk(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
 
-	if (s->mapping == NULL ||
-	    !input_map_changed(s->mapping, in, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
+	if (s->rest == NULL ||
+	    !input_map_changed(s->rest, in, (size_t)(in->p - s->rest->buffer.bytes), &s->looked))
 		return false;
 	in->fault_offset = input_offset(in, in->p);
 	return true;
@@ -524,11 +504,6 @@ static bool stream_more(struct input *in)
 	}
 	in->end += got;
 	return true;
-}
-
-static struct input *stream_reopen(const struct input *in)
-{
-	return input_open_in(in->files, NULL, in->path);
 }
 
 /* Bytes that were read are valid, but the end may be too early. */

@@ -160,10 +160,15 @@ static enum input_packing packing_of(const char *p, size_t n)
 	return n >= 4 && load_u32(p, false) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
 }
 
+static bool start_mapped(struct input *in, struct input_mapping *m)
+{
+	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
+}
+
 bool input_mapped_start(struct input *in, struct input_mapping *m)
 {
 	in->packing = packing_of(m->buffer.bytes, m->buffer.cap);
-	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
+	return start_mapped(in, m);
 }
 
 /* Reads the first window, which is passed to the source afterwards. */
@@ -334,6 +339,27 @@ bool input_is_missing(struct input_files *files, const struct input_archive *a, 
 	const bool missing = member != NULL && member->fault == INPUT_MISSING;
 	input_close(member);
 	return missing;
+}
+
+struct input *input_reopen(const struct input *in)
+{
+	if (!input_can_reopen(in))
+		return NULL;
+	if (in->ops->reopen != NULL)
+		return in->ops->reopen(in);
+	struct input_mapping *const m = in->source->mapping;
+	if (m == NULL)
+		return input_open_in(in->files, NULL, in->path);
+	struct input *const again = input_new(in->path);
+	if (again == NULL)
+		return NULL;
+	again->files = in->files;
+	again->again = in->again;
+	again->packing = in->packing;
+	input_buffer_ref(&m->buffer);
+	if (start_mapped(again, m))
+		input_prime(again);
+	return again;
 }
 
 struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece)

@@ -300,25 +300,6 @@ static bool unpack_more(struct input *in)
 	return ok;
 }
 
-static struct input *unpack_reopen(const struct input *in)
-{
-	const struct unpack *u = (const struct unpack *)in->source;
-	struct input *again;
-
-	if (u->packed.mapping == NULL)
-		return input_open_in(in->files, NULL, in->path);
-	again = input_new(in->path);
-	if (again == NULL)
-		return NULL;
-	again->files = in->files;
-	again->again = in->again;
-	again->packing = in->packing;
-	input_buffer_ref(&u->packed.mapping->buffer);
-	if (input_unpack_start_mapped(again, u->packed.mapping))
-		input_prime(again);
-	return again;
-}
-
 static bool unpack_shrunk(struct input *in)
 {
 	return file_changed(in, (struct unpack *)in->source);
@@ -404,7 +385,7 @@ bool input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 	}
 	u->source.file_size = m->buffer.cap;
 	u->source.can_reopen = true;
-	u->packed.mapping = m;
+	u->source.mapping = u->packed.mapping = m;
 	fill_mapped(&u->packed, &u->io);
 	return run_unpack(in, u);
 }

@@ -56,7 +56,8 @@ void input_buffer_drop(struct input_buffer *b); /* NULL is fine */
 
 /* The first member of every source. */
 struct input_source {
-	struct input_buffer *current; /* buffer of the window, one reference; NULL: caller's memory */
+	struct input_buffer *current;  /* buffer of the window, one reference; NULL: caller's memory */
+	struct input_mapping *mapping; /* of the whole (packed) file, held by the source; NULL: none */
 	uint64_t file_size;
 	struct input_id id; /* the regular file that is read through a descriptor; inode 0: none */
 	bool can_reopen;
@@ -65,23 +66,22 @@ struct input_source {
 struct input_source_ops {
 	/* As input_more().  After the end it must return the same result again. */
 	bool (*more)(struct input *in);
-	struct input *(*reopen)(const struct input *in);
 	/* As input_shrunk(); called only if the fault is neither INPUT_SHRUNK nor INPUT_CHANGED. */
 	bool (*shrunk)(struct input *in);
 	void (*close)(struct input *in); /* frees in->source, except current */
+	/* As input_reopen(); NULL: shares the mapping or, without one, opens the path. */
+	struct input *(*reopen)(const struct input *in);
 	/* See input_release_read() and input_keep(); NULL: nothing to do. */
 	void (*release_read)(struct input *in);
 	void (*keep)(struct input *in, size_t bytes);
 };
 
-/* Defines NAME_ops from NAME_more, NAME_reopen, NAME_shrunk and NAME_close, which every source must have
- * (else it does not compile), and from initialisers of the other members. */
+/* Defines NAME_ops from NAME_more, NAME_shrunk and NAME_close, which every source must have (else it does
+ * not compile), and from initialisers of the other members. */
 #define INPUT_SOURCE_OPS(name, ...)                                                                          \
-	static const struct input_source_ops name##_ops = { .more = name##_more,                             \
-		                                            .reopen = name##_reopen,                         \
-		                                            .shrunk = name##_shrunk,                         \
-		                                            .close = name##_close,                           \
-		                                            __VA_ARGS__ }
+	static const struct input_source_ops name##_ops = {                                                  \
+		.more = name##_more, .shrunk = name##_shrunk, .close = name##_close, __VA_ARGS__             \
+	}
 
 /* Returns an input without a source: fault INPUT_OK, empty window. */
 struct input *input_new(const char *path);

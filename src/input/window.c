@@ -258,11 +258,6 @@ bool input_can_reopen(const struct input *in)
 	return in->source != NULL && in->source->can_reopen;
 }
 
-struct input *input_reopen(const struct input *in)
-{
-	return input_can_reopen(in) ? in->ops->reopen(in) : NULL;
-}
-
 struct slice input_name(const struct input *in)
 {
 	const char *const slash = strrchr(in->path, '/');
