@@ -4,6 +4,7 @@
  */
 #include "json/token.h"
 #include "model/event_traits.h"
+#include "model/value.h"
 #include "out/field_names.h"
 #include "perfetto/read/read.h"
 
@@ -727,11 +728,10 @@ void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)
 
 static void copy_value(struct batch *b, struct value *v, unsigned depth)
 {
-	if ((v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON) &&
-	    (v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0)) {
+	if (value_is_text(v) && (v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0)) {
 		v->p = arena_copy(&b->scratch, value_text(v)).p;
-	} else if ((v->type == VALUE_LIST || v->type == VALUE_MAP) && depth < PF_MAX_NESTED + 2) {
-		const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
+	} else if (value_is_list(v) && depth < PF_MAX_NESTED + 2) {
+		const uint64_t n = value_entries(v);
 		struct value *const copy = arena_alloc(&b->scratch, n * sizeof *copy);
 		if (copy == NULL) { /* the event is dropped */
 			v->count = 0;

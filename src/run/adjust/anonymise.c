@@ -9,6 +9,7 @@
 #include "json/token.h"
 #include "model/event_traits.h"
 #include "model/trace_origin.h"
+#include "model/value.h"
 #include "output/text_json.h"
 #include "run/engine_losses.h"
 #include "run/read/source.h"
@@ -191,7 +192,7 @@ static bool hide_value(const struct anonymise *a, struct value *v, struct arena 
 
 static bool hide_entries(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
 {
-	const size_t n = v->type == VALUE_MAP ? (size_t)v->count * 2 : v->count;
+	const size_t n = value_entries(v);
 	struct value *const copy = arena_alloc(into, n * sizeof *copy);
 
 	if (copy == NULL)
@@ -220,7 +221,7 @@ static bool hide_value(const struct anonymise *a, struct value *v, struct arena 
 		return hide_bytes(a, v, into);
 	if (v->type == VALUE_JSON)
 		return hide_json(a, v, into);
-	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+	if (value_is_list(v))
 		return hide_entries(a, v, into, depth);
 	if (a->hide_numbers)
 		hide_number(a, v);

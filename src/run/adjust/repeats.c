@@ -56,16 +56,10 @@ static inline uint64_t scalar_cost(const struct value *v)
 	                                                                                 : COST_VALUE;
 }
 
-/* Number of values of a list or map, without nested ones. */
-static inline uint64_t cost_entries(const struct value *v)
-{
-	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
-}
-
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries)
 {
-	const uint64_t n = min_u64(cost_entries(v), limits.entries);
+	const uint64_t n = min_u64(value_entries(v), limits.entries);
 	uint64_t sum = 0;
 
 	for (uint64_t i = 0; i < n && sum <= max; i++) {
@@ -289,11 +283,6 @@ static void cut_text_value(struct repeats *r, const struct cut *how, struct valu
 	}
 }
 
-static inline bool is_list(const struct value *v)
-{
-	return v->type == VALUE_LIST || v->type == VALUE_MAP;
-}
-
 /* Returns true if a list may contain texts or lists. */
 static inline bool may_contain_texts(const struct value *v)
 {
@@ -305,7 +294,7 @@ static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, 
                      uint64_t offset, unsigned depth)
 {
 	const uint32_t max = depth < COST_DEPTH ? how->limits.entries : 0;
-	uint64_t n = cost_entries(v);
+	uint64_t n = value_entries(v);
 
 	if (n > max) {
 		n = max;
@@ -320,7 +309,7 @@ static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, 
 	memcpy(copy, v->values, n * sizeof *copy);
 	v->values = copy;
 	for (uint64_t i = 0; i < n; i++) {
-		if (!is_list(&copy[i]))
+		if (!value_is_list(&copy[i]))
 			cut_text_value(r, how, &copy[i], offset);
 		else if (!cut_list(r, b, how, &copy[i], offset, depth + 1))
 			return false;
@@ -362,7 +351,7 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		struct field *const f = &b->fields[e->first_field + i];
 		cut_text(r, how, &f->name, e->offset);
-		if (!is_list(&f->value))
+		if (!value_is_list(&f->value))
 			cut_text_value(r, how, &f->value, e->offset);
 		else if (!cut_list(r, b, how, &f->value, e->offset, 0))
 			return false;

@@ -90,10 +90,10 @@ static bool scalar_matches(const struct select_condition *c, const struct value 
 /* One matching entry of a list is enough; nested lists are ignored. */
 static bool value_matches(const struct select_condition *c, const struct value *v)
 {
-	if (v->type != VALUE_LIST && v->type != VALUE_MAP)
+	if (!value_is_list(v))
 		return scalar_matches(c, v);
 	const size_t per = v->type == VALUE_MAP ? 2 : 1;
-	for (size_t i = per - 1; i < v->count * per; i += per)
+	for (size_t i = per - 1; i < value_entries(v); i += per)
 		if (v->values[i].type < VALUE_LIST && scalar_matches(c, &v->values[i]))
 			return true;
 	return false;

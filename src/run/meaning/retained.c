@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "model/value.h"
 
 #define DEPTH 16 /* max nesting of lists */
 
@@ -19,16 +20,6 @@ struct output {
 	struct value *values;
 	char *bytes;
 };
-
-static uint64_t entries(const struct value *v)
-{
-	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
-}
-
-static bool is_text(const struct value *v)
-{
-	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
-}
 
 /* Returns the bytes of a text to copy. */
 static uint32_t text_bytes(struct slice s)
@@ -44,9 +35,9 @@ static bool fits(const struct extent *x, uint64_t limit)
 
 static bool measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
 {
-	const uint64_t n = entries(v);
+	const uint64_t n = value_entries(v);
 
-	x->bytes += is_text(v) ? text_bytes(value_text(v)) : 0;
+	x->bytes += value_is_text(v) ? text_bytes(value_text(v)) : 0;
 	x->values += n;
 	if (!fits(x, limit) || (n > 0 && depth == DEPTH))
 		return false;
@@ -70,10 +61,10 @@ static struct slice copy_text(struct output *to, struct slice s)
 /* Recursion is bounded by measure(). */
 static struct value copy_value(struct output *to, const struct value *v)
 {
-	const uint64_t n = entries(v);
+	const uint64_t n = value_entries(v);
 	struct value copy = *v;
 
-	if (is_text(v))
+	if (value_is_text(v))
 		copy.p = copy_text(to, value_text(v)).p;
 	if (n == 0)
 		return copy;
@@ -147,7 +138,7 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
 		const uint32_t bytes = text_bytes(fields[i].name);
 		x.bytes += bytes;
 		declared += is_declared(cls, &fields[i], i) ? bytes : 0;
-		if (is_text(v))
+		if (value_is_text(v))
 			x.bytes += text_bytes(value_text(v));
 		else if (v->type > VALUE_STRING && !measure(v, &x, limit - head, 0))
 			return RETAINED_TOO_MUCH;
@@ -185,13 +176,13 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 {
 	if (a->type != b->type)
 		return false;
-	if (is_text(a))
+	if (value_is_text(a))
 		return slice_equal(value_text(a), value_text(b));
 	if (a->type != VALUE_LIST && a->type != VALUE_MAP)
 		return a->type == VALUE_NONE || a->u64 == b->u64; /* floats: compares bits */
 	if (a->count != b->count || depth == DEPTH)
 		return false;
-	for (uint64_t i = 0; i < entries(a); i++)
+	for (uint64_t i = 0; i < value_entries(a); i++)
 		if (!equal(&a->values[i], &b->values[i], depth + 1))
 			return false;
 	return true;

@@ -4,6 +4,7 @@
 
 #include "output/text_json.h"
 #include "model/call_stack.h"
+#include "model/value.h"
 #include "run/sort/sorter.h"
 
 /* ---- layout ---- */
@@ -29,21 +30,6 @@ _Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeo
 
 /* In packed lists: placeholder for the address of a text stored after the entries. */
 #define PACKED_TEXT ((const char *)(uintptr_t)1)
-
-static inline bool is_text(const struct value *v)
-{
-	return (1U << v->type & (1U << VALUE_STRING | 1U << VALUE_BYTES | 1U << VALUE_JSON)) != 0;
-}
-
-static inline bool is_list(const struct value *v)
-{
-	return (1U << v->type & (1U << VALUE_LIST | 1U << VALUE_MAP)) != 0;
-}
-
-static inline uint64_t entries(const struct value *v)
-{
-	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
-}
 
 static inline enum kind kind_of(const char *p, uint32_t flags)
 {
@@ -146,9 +132,9 @@ static bool pack_shape(struct packing *k, const struct field *f)
 /* Writes a value, without a text of its own, and up to 7 bytes more.  Returns its end. */
 static inline char *put_value(char *p, const struct value *v, enum kind kind)
 {
-	if (!is_text(v)) {
-		const unsigned n = is_list(v) ? 4 : bytes_of(v->u64);
-		const uint64_t number = is_list(v) ? v->count : v->u64;
+	if (!value_is_text(v)) {
+		const unsigned n = value_is_list(v) ? 4 : bytes_of(v->u64);
+		const uint64_t number = value_is_list(v) ? v->count : v->u64;
 		*p++ = (char)n;
 		memcpy(p, &number, sizeof number); /* the next value overwrites the zero bytes */
 		return p + n;
@@ -169,7 +155,7 @@ static inline char *put_value(char *p, const struct value *v, enum kind kind)
 /* Returns the end of the value, or NULL: no space. */
 static inline char *pack_value(char *at, const char *end, const struct value *v)
 {
-	const enum kind kind = is_text(v) ? kind_of(v->p, v->flags) : KIND_NULL;
+	const enum kind kind = value_is_text(v) ? kind_of(v->p, v->flags) : KIND_NULL;
 	char tight[VALUE_MAX];
 
 	if (end - at >= VALUE_MAX) {
@@ -192,7 +178,7 @@ static inline char *pack_value(char *at, const char *end, const struct value *v)
 /* Packs the entries of a list, without the bytes of texts. */
 static bool pack_list(struct packing *k, const struct value *list)
 {
-	return pack_bytes(k, list->values, entries(list) * sizeof *list);
+	return pack_bytes(k, list->values, value_entries(list) * sizeof *list);
 }
 
 /* Packs the entries of all lists, breadth first: the copied entries are the queue of lists to visit.  The
@@ -205,12 +191,12 @@ static bool pack_lists(struct packing *k, const struct field *fields, uint32_t n
 	if (!pack_bytes(k, &none, sizeof none))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (is_list(&fields[i].value) && !pack_list(k, &fields[i].value))
+		if (value_is_list(&fields[i].value) && !pack_list(k, &fields[i].value))
 			return false;
 	for (const char *at = first; at < k->at; at += sizeof(struct value)) {
 		struct value v;
 		memcpy(&v, at, sizeof v);
-		if (is_list(&v) && !pack_list(k, &v))
+		if (value_is_list(&v) && !pack_list(k, &v))
 			return false;
 	}
 	const uint64_t all = (uint64_t)(k->at - first) / sizeof(struct value);
@@ -219,7 +205,7 @@ static bool pack_lists(struct packing *k, const struct field *fields, uint32_t n
 		char *const at = first + i * sizeof(struct value);
 		struct value v;
 		memcpy(&v, at, sizeof v);
-		if (!is_text(&v) || kind_of(v.p, v.flags) != KIND_TEXT)
+		if (!value_is_text(&v) || kind_of(v.p, v.flags) != KIND_TEXT)
 			continue;
 		if (!pack_text(k, v.p, v.count))
 			return false;
@@ -248,7 +234,7 @@ static bool pack_fields(struct packing *k, const struct field *fields, uint32_t 
 		}
 		if ((at = pack_value(at, k->end, &fields[i].value)) == NULL)
 			return false;
-		lists |= is_list(&fields[i].value) && fields[i].value.count > 0;
+		lists |= value_is_list(&fields[i].value) && fields[i].value.count > 0;
 	}
 	k->at = at;
 	return !lists || pack_lists(k, fields, n);
@@ -423,9 +409,9 @@ static inline const char *unpack_value(const char *p, struct value *v, bool *lis
 {
 	const unsigned n = (uint8_t)*p++;
 
-	if (!is_text(v)) {
+	if (!value_is_text(v)) {
 		const uint64_t number = number_at(p, n);
-		if (is_list(v)) {
+		if (value_is_list(v)) {
 			v->count = (uint32_t)number;
 			*lists |= number > 0;
 		} else {
@@ -453,10 +439,10 @@ static inline const char *unpack_value(const char *p, struct value *v, bool *lis
 /* Points a list to the next unassigned entries. */
 static void assign_entries(struct value *v, struct value **next)
 {
-	if (!is_list(v))
+	if (!value_is_list(v))
 		return;
-	v->values = entries(v) > 0 ? *next : NULL;
-	*next += entries(v);
+	v->values = value_entries(v) > 0 ? *next : NULL;
+	*next += value_entries(v);
 }
 
 static bool unpack_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
@@ -471,7 +457,7 @@ static bool unpack_lists(const char **at, struct batch *out, struct field *field
 	for (uint32_t i = 0; i < n; i++)
 		assign_entries(&fields[i].value, &next);
 	for (uint64_t i = 0; i < count; i++) {
-		if (is_text(&all[i]) && all[i].p == PACKED_TEXT)
+		if (value_is_text(&all[i]) && all[i].p == PACKED_TEXT)
 			all[i].p = unpack_text(at, 0).p;
 		else
 			assign_entries(&all[i], &next);

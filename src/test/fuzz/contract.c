@@ -5,6 +5,7 @@
 #include "base/scan.h"
 #include "format/format.h"
 #include "format/ledger.h"
+#include "model/value.h"
 #include "test/fuzz/strict_json.h"
 
 #define SEED UINT64_C(0x5eed)
@@ -98,7 +99,7 @@ static bool value_holds(struct contract *c, const struct value *v, int depth)
 	case VALUE_LIST:
 	case VALUE_MAP:
 		mix(c, v->count);
-		for (uint64_t i = 0; i < (v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count); i++)
+		for (uint64_t i = 0; i < value_entries(v); i++)
 			if (!value_holds(c, &v->values[i], depth + 1))
 				return false;
 		return true;

@@ -1,4 +1,5 @@
 #include "input/test/memory_input.h"
+#include "model/value.h"
 #include "test/fuzz/live_batches.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ uint64_t text_digest(uint64_t h, struct slice s)
 
 uint64_t value_digest(uint64_t h, const struct value *v)
 {
-	const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
+	const uint64_t n = value_entries(v);
 
 	h = hash_u64(h ^ v->type, SEED);
 	switch ((enum value_type)v->type) {
