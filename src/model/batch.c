@@ -84,6 +84,24 @@ void batch_recycle(struct batch *b)
 	release_memory(b);
 }
 
+bool batch_copy_event(struct batch *to, const struct batch *from, uint32_t i)
+{
+	struct event *const e = &to->events[to->n];
+
+	*e = from->events[i];
+	if (e->nfields > 0) {
+		struct field *const fields = batch_fields(to, e->nfields);
+		if (fields == NULL)
+			return false;
+		memcpy(fields, from->fields + e->first_field, e->nfields * sizeof *fields);
+		batch_set_fields(to, e, e->nfields);
+	}
+	if (to->bytes != NULL)
+		to->bytes[to->n] = from->bytes[i];
+	to->n++;
+	return true;
+}
+
 /* ---- shared memory ---- */
 
 struct moved_memory {

@@ -56,6 +56,10 @@ void batch_free(struct batch *b);
 /* Empties it and releases the memory that its events pointed to. */
 void batch_recycle(struct batch *b);
 
+/* Appends an event of another batch, with its fields, which still point into memory of that batch.  `from`
+ * has bytes if `to` has. */
+bool batch_copy_event(struct batch *to, const struct batch *from, uint32_t i);
+
 /* Detaches the memory that the events of a batch point to, as one reference of the caller; the batch is left
  * without it, and usable. */
 struct shared_memory *batch_share_memory(struct batch *b);

@@ -95,19 +95,9 @@ static bool copy_events(struct split_route *r, struct batch *b)
 	if (!batch_hold(b, r->memory))
 		return false;
 	for (; r->at < r->held->n && part_of(&r->held->events[r->at]) == r->part; r->at++) {
-		const struct event *const from = &r->held->events[r->at];
-		struct event *const to = &b->events[b->n];
-		struct field *const fields = from->nfields > 0 ? batch_fields(b, from->nfields) : NULL;
-		*to = *from;
-		clear_part(to);
-		if (from->nfields > 0) {
-			if (fields == NULL)
-				return false;
-			memcpy(fields, r->held->fields + from->first_field, from->nfields * sizeof *fields);
-			to->first_field = b->nfields;
-			b->nfields += from->nfields;
-		}
-		b->n++;
+		if (!batch_copy_event(b, r->held, r->at))
+			return false;
+		clear_part(&b->events[b->n - 1]);
 	}
 	return true;
 }

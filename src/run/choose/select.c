@@ -414,9 +414,7 @@ static bool add_clipped(struct batch *b, struct event *e, const char *what)
 	if (e->nfields > 0)
 		memcpy(to, b->fields + e->first_field, e->nfields * sizeof *to);
 	to[e->nfields] = (struct field){ SLICE_LIT("clipped"), value_string(slice_str(what)) };
-	e->first_field = b->nfields;
-	e->nfields++;
-	b->nfields += e->nfields;
+	batch_set_fields(b, e, (uint16_t)(e->nfields + 1));
 	return true;
 }
 

@@ -33,9 +33,7 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 		else
 			fields[to++] = e->cls->parts[i];
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)to;
-	b->nfields += to;
+	batch_set_fields(b, e, (uint16_t)to);
 }
 
 /* ---- payloads ---- */
@@ -163,9 +161,7 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 		memcpy(to + n, old + at + 1, (e->nfields - at - 1U) * sizeof *to);
 		n += e->nfields - at - 1U;
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)n;
-	b->nfields += n;
+	batch_set_fields(b, e, (uint16_t)n);
 }
 
 /* ---- references ---- */
@@ -381,7 +377,5 @@ void interpret_series(const struct interpret *in, struct batch *b, struct event 
 			add_series(in, b, e, m, f, to + n);
 		n += series;
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)n;
-	b->nfields += n;
+	batch_set_fields(b, e, (uint16_t)n);
 }

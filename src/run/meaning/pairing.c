@@ -140,9 +140,7 @@ static bool match_end(struct pending_ends *a, struct pairing *p, struct batch *b
 	if (to != NULL) {
 		const uint32_t n = retained_join(b, b->fields + e->first_field, e->nfields,
 		                                 s->retained->fields, s->retained->nfields, to);
-		e->first_field = b->nfields;
-		e->nfields = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
-		b->nfields += n;
+		batch_set_fields(b, e, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 	}
 	a->met = s->offset;
 	e->dur = s->ts - e->ts;
@@ -173,10 +171,8 @@ static bool finish_ends(struct pending_ends *a, struct pairing *p, struct batch 
 			             .cls = s->cls,
 			             .track = s->track,
 			             .offset = s->offset,
-			             .phase = PHASE_INSTANT,
-			             .first_field = b->nfields,
-			             .nfields = (uint16_t)n };
-		b->nfields += n;
+			             .phase = PHASE_INSTANT };
+		batch_set_fields(b, e, (uint16_t)n);
 		pairing_alone(p, e);
 		free_end(a, p, s, b);
 	}
@@ -472,9 +468,7 @@ static void join_fields(struct pairing *p, struct batch *b, struct event *e, con
 	if (of_end < e->nfields)
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
 	const uint32_t n = retained_join(b, k->fields, k->nfields, b->fields + e->first_field, of_end, to);
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)n;
-	b->nfields += n;
+	batch_set_fields(b, e, (uint16_t)n);
 }
 
 /* Turns an END into the span. */
@@ -576,8 +570,8 @@ static void emit_open(struct pairing *p, struct batch *b, struct open_span *s, b
 		memcpy(to, s->retained->fields, retained * sizeof *to);
 	if (fields)
 		to[retained] = (struct field){ SLICE_LIT("unfinished"), { .type = VALUE_BOOL, .u64 = 1 } };
-	*e = (struct event){ .ts = end_of_open(p, s), .first_field = b->nfields, .nfields = (uint16_t)n };
-	b->nfields += n;
+	*e = (struct event){ .ts = end_of_open(p, s) };
+	batch_set_fields(b, e, (uint16_t)n);
 	b->n++;
 	make_span(s, e);
 	if ((s->flags & PAIRING_STATE) == 0) {

@@ -198,33 +198,6 @@ static struct merge_entry next_events(struct streams *all, struct merge_entry e,
 	return e;
 }
 
-/* Copies the fields of an event. */
-static void put_fields(struct streams *all, struct batch *out, const struct batch *from, struct event *to)
-{
-	struct field *const fields = batch_fields(out, to->nfields);
-
-	if (fields == NULL) {
-		all->no_memory = true;
-		to->nfields = 0;
-		return;
-	}
-	memcpy(fields, from->fields + to->first_field, to->nfields * sizeof *fields);
-	to->first_field = out->nfields;
-	out->nfields += to->nfields;
-}
-
-static void put_event(struct streams *all, struct batch *out, const struct stream *s, const struct event *e)
-{
-	struct event *const to = &out->events[out->n];
-
-	*to = *e;
-	if (to->nfields > 0)
-		put_fields(all, out, &s->batch, to);
-	if (out->bytes != NULL)
-		out->bytes[out->n] = s->batch.bytes[e - s->batch.events];
-	out->n++;
-}
-
 static bool is_full(const struct streams *all, const struct batch *out)
 {
 	return out->n == all->max || out->nfields >= MERGED_FIELDS || all->out_bytes > MERGED_BYTES ||
@@ -251,7 +224,8 @@ static void merge_events(struct reading *r, struct batch *out)
 			if (c->checks_order)
 				ops->check_event(&s->source.reader, &s->batch, from);
 			if (c->job->read.want != WANT_FINDINGS)
-				put_event(all, out, s, from);
+				all->no_memory |=
+				    !batch_copy_event(out, &s->batch, (uint32_t)(from - s->batch.events));
 		}
 		if (h->next == h->end) {
 			e = next_events(all, e, out);
