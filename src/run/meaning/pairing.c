@@ -31,13 +31,27 @@ static void pending_ends_free(struct pending_ends *a)
 	*a = (struct pending_ends){ .n = 0 };
 }
 
+/* The hash of an end of an async span.  owner: the index of its process; 0: it may end anywhere. */
+static uint64_t hash_async(const struct pairing *p, uint32_t owner, const struct pairing_end_of *how)
+{
+	const uint64_t which = (uint64_t)owner << 16 | how->pair;
+
+	return hash_u64(how->key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15));
+}
+
 static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p, const struct track *track,
                            const struct pairing_end_of *how)
 {
-	const uint64_t which = (uint64_t)track_process(track)->index << 16 | how->pair;
+	return &a->buckets[hash_async(p, track_process(track)->index, how) & (BUCKETS - 1)];
+}
 
-	return &a->buckets[hash_u64(how->key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
-	                   (BUCKETS - 1)];
+/* Frees a copy of texts, or passes it on. */
+static void release_texts(struct pairing *p, struct retained *k, struct batch *b)
+{
+	if (k == NULL)
+		return;
+	p->retained_bytes -= k->bytes;
+	retained_done(k, b, &p->spare);
 }
 
 /* Returns a free slot + 1, or 0 beyond the limit or on OOM. */
@@ -63,13 +77,9 @@ static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* Frees a slot, and passes on its copy of texts. */
 static void free_end(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
-	if (s->retained != NULL) {
-		p->retained_bytes -= s->retained->bytes;
-		retained_done(s->retained, b, &p->spare);
-	}
+	release_texts(p, s->retained, b);
 	s->retained = NULL;
 	s->track = NULL;
 	s->next = a->free;
@@ -204,21 +214,6 @@ void pairing_free(struct pairing *p)
 
 /* ---- slots ---- */
 
-/* Ensures the entry of the track. */
-static bool reserve_track(struct pairing *p, uint32_t index)
-{
-	if (index < p->ntracks)
-		return true;
-	const uint32_t n = p->trace->ntracks > index ? p->trace->ntracks + p->trace->ntracks / 2 : index + 1;
-	if (!array_resize(&p->tracks, n, sizeof *p->tracks)) {
-		p->failed = true;
-		return false;
-	}
-	memset(p->tracks + p->ntracks, 0, (n - p->ntracks) * sizeof *p->tracks);
-	p->ntracks = n;
-	return true;
-}
-
 static void grow_slots(struct pairing *p)
 {
 	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
@@ -245,13 +240,9 @@ static struct open_span *take_slot(struct pairing *p)
 	return s;
 }
 
-/* Frees a slot, and passes on its copy of texts. */
 static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
-	if (s->retained != NULL) {
-		p->retained_bytes -= s->retained->bytes;
-		retained_done(s->retained, b, &p->spare);
-	}
+	release_texts(p, s->retained, b);
 	s->retained = NULL;
 	s->cls = NULL;
 	s->below = p->free;
@@ -263,11 +254,9 @@ static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 static uint32_t *async_bucket(const struct pairing *p, const struct track *track,
                               const struct pairing_end_of *how)
 {
-	const uint64_t owner = (how->flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index,
-	               which = owner << 16 | how->pair;
+	const uint32_t owner = (how->flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index;
 
-	return &p->buckets[hash_u64(how->key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
-	                   (ASYNC_BUCKETS - 1)];
+	return &p->buckets[hash_async(p, owner, how) & (ASYNC_BUCKETS - 1)];
 }
 
 /* Returns the head of the list that a span belongs to. */
@@ -302,11 +291,11 @@ static bool matches(const struct open_span *s, const struct track *track, const 
 static uint32_t *find_open(const struct pairing *p, const struct track *track,
                            const struct pairing_end_of *how)
 {
-	uint32_t *link, *elsewhere = NULL;
+	uint32_t *elsewhere = NULL;
 
 	if ((how->flags & PAIRING_ASYNC) != 0 ? p->buckets == NULL : track->index >= p->ntracks)
 		return NULL;
-	link = list_of(p, track, how);
+	uint32_t *link = list_of(p, track, how);
 	for (unsigned i = 0; *link != 0 && i < PAIRING_LOOK; i++) {
 		struct open_span *const s = &p->spans[*link - 1];
 		if (matches(s, track, how)) {
@@ -361,6 +350,18 @@ static void beyond_set(struct pairing *p, const struct track *track, const struc
 	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
 }
 
+/* Whether an END belongs to a span that was only counted, which it ends. */
+static bool drop_beyond(struct pairing *p, const struct track *track, const struct pairing_end_of *how)
+{
+	const uint32_t n = beyond_count(p, track, how);
+
+	if (n == 0)
+		return false;
+	p->unpaired++;
+	beyond_set(p, track, how, n - 1);
+	return true;
+}
+
 /* ---- the two ends ---- */
 
 /* Copies name and fields that do not outlive the batch. */
@@ -404,7 +405,9 @@ static bool reserve_list(struct pairing *p, const struct event *e, const struct 
 		p->failed |= p->buckets == NULL;
 		return p->buckets != NULL;
 	}
-	return reserve_track(p, e->track->index);
+	const bool ok = array_reach(&p->tracks, &p->ntracks, e->track->index, sizeof *p->tracks);
+	p->failed |= !ok;
+	return ok;
 }
 
 static bool has_capacity(const struct pairing *p, const struct event *e, const struct pairing_end_of *how)
@@ -487,23 +490,11 @@ static void make_span(const struct open_span *s, struct event *e)
 static enum pairing_result close_span(struct pairing *p, struct batch *b, struct event *e,
                                       const struct pairing_end_of *how)
 {
-	if (p->nbeyond > 0 && how->key == 0) {
-		const uint32_t beyond = beyond_count(p, e->track, how);
-		if (beyond > 0) {
-			p->unpaired++;
-			beyond_set(p, e->track, how, beyond - 1);
-			return PAIRING_DROPPED;
-		}
-	}
-	uint32_t *const link = find_open(p, e->track, how);
-	if (link == NULL) {
-		const uint32_t beyond = beyond_count(p, e->track, how);
-		if (beyond == 0)
-			return PAIRING_ALONE;
-		p->unpaired++;
-		beyond_set(p, e->track, how, beyond - 1);
+	if (how->key == 0 && drop_beyond(p, e->track, how))
 		return PAIRING_DROPPED;
-	}
+	uint32_t *const link = find_open(p, e->track, how);
+	if (link == NULL)
+		return drop_beyond(p, e->track, how) ? PAIRING_DROPPED : PAIRING_ALONE;
 	struct open_span *const s = &p->spans[*link - 1];
 	if (e->ts < s->ts) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_BACKWARDS], s->offset, 1);
