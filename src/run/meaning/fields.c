@@ -171,14 +171,10 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name)
 {
-	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+	const struct value *const own = interpret_own_field(b, e, name);
+	const struct field *const part = own == NULL ? field_find(e->cls->parts, e->cls->nparts, name) : NULL;
 
-	for (; f < end; f++)
-		if (interpret_is_named(f, name))
-			return &f->value;
-	const struct field *const part =
-	    e->cls != NULL ? field_find(e->cls->parts, e->cls->nparts, name) : NULL;
-	return part != NULL ? &part->value : NULL;
+	return part != NULL ? &part->value : own;
 }
 
 /* Returns the i-th field of a reference, or NULL if it is missing or absent. */
@@ -190,12 +186,26 @@ static const struct value *ref_field(const struct batch *b, const struct event *
 	return v == NULL || (r->none[i].n > 0 && interpret_is_none(&r->none[i], v)) ? NULL : v;
 }
 
+struct value interpret_look_up(const struct interpret *in, const struct event *e, const struct plan_ref *r,
+                               struct value v, uint64_t key2)
+{
+	uint64_t key1;
+
+	for (uint32_t i = 0; i < r->ntables && v.type != VALUE_NONE; i++, key2 = 0) {
+		if (!interpret_number(&v, &key1))
+			return (struct value){ .type = VALUE_NONE };
+		v = definitions_get(&in->trace->definitions, r->tables[i],
+		                    interpret_scope(in, e, r->tables[i]), key1, key2);
+	}
+	return v;
+}
+
 struct value interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,
                            const struct plan_ref *r)
 {
 	const struct value none = { .type = VALUE_NONE };
 	const struct value *const first = r->nfields > 0 ? ref_field(b, e, r, 0) : NULL;
-	uint64_t key1, key2 = 0;
+	uint64_t key2 = 0;
 
 	if (first == NULL || r->ntables == 0)
 		return first != NULL ? *first : none;
@@ -204,14 +214,7 @@ struct value interpret_ref(const struct interpret *in, const struct batch *b, co
 		if (second == NULL || !interpret_number(second, &key2))
 			return none;
 	}
-	struct value v = *first;
-	for (uint32_t i = 0; i < r->ntables && v.type != VALUE_NONE; i++, key2 = 0) {
-		if (!interpret_number(&v, &key1))
-			return none;
-		v = definitions_get(&in->trace->definitions, r->tables[i],
-		                    interpret_scope(in, e, r->tables[i]), key1, key2);
-	}
-	return v;
+	return interpret_look_up(in, e, r, *first, key2);
 }
 
 /* ---- texts ---- */

@@ -435,6 +435,17 @@ static inline bool interpret_is_named(const struct field *f, struct slice name)
 	                                                       memcmp(f->name.p, name.p, name.n) == 0));
 }
 
+/* A field of the event that is no part of the name of its class, or NULL. */
+static inline const struct value *interpret_own_field(const struct batch *b, const struct event *e,
+                                                      struct slice name)
+{
+	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+
+	while (f < end && !interpret_is_named(f, name))
+		f++;
+	return f < end ? &f->value : NULL;
+}
+
 /* A field of the event, or NULL. */
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name);
 
@@ -446,6 +457,11 @@ static inline bool interpret_number(const struct value *v, uint64_t *number)
 	*number = text ? hash_bytes(v->p, v->count, hash_seed()) : v->u64;
 	return text || (v->type >= VALUE_BOOL && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
 }
+
+/* Looks the value of a reference's field up in its tables, in the first one with key2; VALUE_NONE: a
+ * definition is missing. */
+struct value interpret_look_up(const struct interpret *in, const struct event *e, const struct plan_ref *r,
+                               struct value v, uint64_t key2);
 
 /* The value of a reference; VALUE_NONE: a field or definition is missing. */
 struct value interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,

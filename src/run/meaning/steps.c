@@ -263,15 +263,6 @@ static void decode(struct stepping *g)
 	g->payload = NULL;
 }
 
-static inline const struct value *find_field(const struct batch *b, const struct event *e, struct slice name)
-{
-	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
-
-	while (f < end && !interpret_is_named(f, name))
-		f++;
-	return f < end ? &f->value : NULL;
-}
-
 #define INLINE static inline __attribute__((always_inline))
 
 /* Returns the i-th field of a reference, or NULL if it is missing.  `space` is for its value. */
@@ -281,7 +272,7 @@ INLINE const struct value *load(const struct stepping *g, const struct step_ref 
 	const struct value *v = space;
 
 	if (g->payload == NULL)
-		v = find_field(g->b, g->e, r->plan->field[i]);
+		v = interpret_own_field(g->b, g->e, r->plan->field[i]);
 	else if (r->type[i] == VALUE_NONE)
 		v = NULL;
 	else
@@ -326,14 +317,7 @@ static __attribute__((noinline)) struct value look_up(const struct stepping *g, 
 	if (k->version == version && k->key1 == key1 && k->key2 == key2 && k->track == g->e->track)
 		return k->value;
 	*k = (struct known_value){ key1, key2, version, g->e->track, *first };
-	for (uint32_t i = 0; i < plan->ntables && k->value.type != VALUE_NONE; i++, key2 = 0) {
-		if (!interpret_number(&k->value, &key1))
-			k->value = none;
-		else
-			k->value = definitions_get(d, plan->tables[i],
-			                           interpret_scope(g->in, g->e, plan->tables[i]), key1, key2);
-	}
-	return k->value;
+	return k->value = interpret_look_up(g->in, g->e, plan, *first, key2);
 }
 
 /* The value of a reference with a field; NULL: a field or definition is missing. */
@@ -347,6 +331,17 @@ INLINE const struct value *value_of(const struct stepping *g, const struct step_
 		return v;
 	*space = look_up(g, r, v);
 	return space->type != VALUE_NONE ? space : NULL;
+}
+
+/* The key by the plan; 0: it has none, or a field or definition is missing. */
+INLINE uint64_t key_of(const struct stepping *g)
+{
+	const struct step_ref *const r = &g->steps->key;
+	struct value space;
+	const struct value *const v = g->steps->plan->key.nfields > 0 ? value_of(g, r, &space) : NULL;
+	uint64_t key;
+
+	return v != NULL && interpret_number(v, &key) ? key : 0;
 }
 
 /* ---- definitions ---- */
@@ -516,10 +511,8 @@ void steps_apply(struct interpret *in, struct batch *b, struct event *e, const s
                  struct stepped *to)
 {
 	struct stepping g = { in, b, e, s, payload_of(b, e, s) };
-	struct value space;
 
 	to->track = e->track;
-	to->key = 0;
 	to->lasting = false;
 	if (s->has_layout && g.payload == NULL)
 		interpret_layout(in, b, e, s->plan);
@@ -527,11 +520,7 @@ void steps_apply(struct interpret *in, struct batch *b, struct event *e, const s
 		define(&g, &s->defines[i]);
 	if (named)
 		to->lasting = set_name(&g);
-	if (s->plan->key.nfields > 0) {
-		const struct value *const v = value_of(&g, &s->key, &space);
-		if (v == NULL || !interpret_number(v, &to->key))
-			to->key = 0;
-	}
+	to->key = key_of(&g);
 	if (s->ntracks > 0)
 		to->track = find_track(&g);
 	to->payload = g.payload;
@@ -563,10 +552,7 @@ bool steps_direct(struct interpret *in, struct batch *b, struct event *e, const 
 			return false;
 		*name = value_text(v);
 	}
-	to->key = 0;
-	if (s->plan->key.nfields > 0 &&
-	    ((v = value_of(&g, &s->key, &space)) == NULL || !interpret_number(v, &to->key)))
-		to->key = 0;
+	to->key = key_of(&g);
 	to->track = e->track;
 	if (s->ntracks == 0)
 		return true;
