@@ -216,15 +216,10 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-static uint64_t end_of(const struct event *e)
-{
-	return e->phase == PHASE_SPAN ? plus(e->ts, e->dur) : e->ts;
-}
-
 void select_range_extend(struct select_range *r, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
-		const uint64_t end = end_of(&b->events[i]);
+		const uint64_t end = event_end(&b->events[i]);
 		r->known = true;
 		r->first = b->events[i].ts < r->first ? b->events[i].ts : r->first;
 		r->last = end > r->last ? end : r->last;
@@ -418,9 +413,11 @@ static bool add_clipped(struct batch *b, struct event *e, const char *what)
 	return true;
 }
 
-static bool crosses(const struct select_stage *st, const struct event *e)
+/* Whether the window cuts a span that is in it. */
+static bool is_cut(const struct select_stage *st, const struct event *e)
 {
-	return e->ts < st->since || end_of(e) > st->until;
+	return e->phase == PHASE_SPAN && st->select->edges == SELECT_CLIP &&
+	       (e->ts < st->since || event_end(e) > st->until);
 }
 
 /* Marks a span that has the times of the last one that was cut on its track, and was within it before: spans
@@ -444,7 +441,7 @@ static bool mark_inner(struct select_stage *st, struct event *e, struct select_c
 /* Cuts a span to the window. */
 static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 {
-	const uint64_t end = end_of(e);
+	const uint64_t end = event_end(e);
 	const uint64_t from = e->ts < st->since ? st->since : e->ts, to = end > st->until ? st->until : end;
 	const bool before = from > e->ts, after = to < end;
 
@@ -467,8 +464,8 @@ static inline bool in_window(const struct select_stage *st, const struct event *
 	if (e->phase != PHASE_SPAN || e->dur == 0)
 		return e->ts >= st->since && (e->ts < st->until || st->until == UINT64_MAX);
 	if (st->select->edges == SELECT_DROP)
-		return e->ts >= st->since && end_of(e) <= st->until;
-	return end_of(e) > st->since && e->ts < st->until;
+		return e->ts >= st->since && event_end(e) <= st->until;
+	return event_end(e) > st->since && e->ts < st->until;
 }
 
 static inline bool is_noted(const struct select_stage *st, const struct track *t)
@@ -531,7 +528,7 @@ static inline bool matches(struct select_stage *st, const struct batch *b, uint3
 static inline void see(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	struct select_found *const f = st->found;
-	const uint64_t end = end_of(&b->events[i]);
+	const uint64_t end = event_end(&b->events[i]);
 
 	f->events++;
 	f->first = b->events[i].ts < f->first ? b->events[i].ts : f->first;
@@ -544,7 +541,7 @@ static inline void see(struct select_stage *st, const struct batch *b, uint32_t 
 static void mark_batch(struct select_stage *st, const struct batch *b)
 {
 	struct record_marks *const marks = st->choice->marks;
-	const bool splits = st->choice->split != NULL, clips = st->select->edges == SELECT_CLIP;
+	const bool splits = st->choice->split != NULL;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -561,7 +558,7 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 			record_marks_keep(marks, b, i);
 			continue;
 		}
-		st->found->crossing += e->phase == PHASE_SPAN && clips && crosses(st, e);
+		st->found->crossing += is_cut(st, e);
 		record_marks_add(marks, b, i, splits ? part_of(st, e) : 0);
 	}
 }
@@ -572,7 +569,7 @@ static bool is_wanted(void *ctx, const struct event *e)
 	const bool wanted = in_window(st, e);
 
 	st->found->left_out += !wanted;
-	st->found->crossing += wanted && st->select->edges == SELECT_CLIP && crosses(st, e);
+	st->found->crossing += wanted && is_cut(st, e);
 	return wanted;
 }
 
@@ -637,8 +634,6 @@ static bool is_whole(struct select_stage *st, const struct event *e)
 
 bool select_stage_choose(struct select_stage *st, struct batch *b)
 {
-	const bool clips = st->select->edges == SELECT_CLIP;
-
 	if (!st->zeroed)
 		add_zero(st);
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -654,7 +649,7 @@ bool select_stage_choose(struct select_stage *st, struct batch *b)
 		e->flags |= wanted ? 0 : EVENT_LEFT_OUT;
 		see(st, b, i);
 		st->found->left_out += !wanted;
-		st->found->crossing += wanted && e->phase == PHASE_SPAN && clips && crosses(st, e);
+		st->found->crossing += wanted && is_cut(st, e);
 	}
 	return true;
 }
@@ -699,7 +694,7 @@ static bool select_batch(struct select_stage *st, struct batch *b)
 bool select_stage_note(struct select_stage *st, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
-		if (!is_noted(st, b->events[i].track) && !note_track(st, b->events[i].track))
+		if (!note_track(st, b->events[i].track))
 			return false;
 	return true;
 }
@@ -746,7 +741,7 @@ void select_stage_hide(struct select_stage *st)
 	const struct trace *const t = st->trace;
 
 	for (uint32_t i = 0; i < t->ntracks; i++)
-		if (t->tracks[i]->index >= st->nseen || st->seen[t->tracks[i]->index] == 0)
+		if (!is_noted(st, t->tracks[i]))
 			t->tracks[i]->hidden = true;
 }
 

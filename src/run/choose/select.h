@@ -75,7 +75,6 @@ enum select_kind {
 	SELECT_MAX_DUR,
 	SELECT_WHERE,   /* a value of the field `key` matches the glob or comparison */
 	SELECT_WAITING, /* a span during which its track does no work */
-	SELECT_KINDS,
 };
 
 enum select_compare {
