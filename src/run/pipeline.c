@@ -92,14 +92,12 @@ static enum stage_status no_memory(struct pipeline *p, struct batch *b)
 /* ---- interpret ---- */
 
 /* At the end: spans and arrows that are still open. */
-static enum stage_status finish_interpret(struct interpret_stage *st, struct batch **out)
+static enum stage_status finish_interpret(struct pipeline *p, struct batch **out)
 {
-	struct pipeline *const p = st->p;
-
 	*out = NULL;
-	while (st->finishing) {
+	while (p->finishing) {
 		struct batch *const b = batch_pool_take(p->pool);
-		if (b == NULL || !interpret_finish(&p->interpret, b, &st->finishing))
+		if (b == NULL || !interpret_finish(&p->interpret, b, &p->finishing))
 			return no_memory(p, b);
 		if (b->n > 0) {
 			*out = b;
@@ -111,15 +109,15 @@ static enum stage_status finish_interpret(struct interpret_stage *st, struct bat
 }
 
 /* Arrows that did not fit into the last batch.  *out NULL: none. */
-static enum stage_status more_arrows(struct interpret_stage *st, struct batch **out)
+static enum stage_status more_arrows(struct pipeline *p, struct batch **out)
 {
-	struct batch *const b = batch_pool_take(st->p->pool);
+	struct batch *const b = batch_pool_take(p->pool);
 
 	*out = NULL;
 	if (b == NULL)
-		return no_memory(st->p, b);
-	st->more = interpret_more(&st->p->interpret, b);
-	if (st->more)
+		return no_memory(p, b);
+	p->more_arrows = interpret_more(&p->interpret, b);
+	if (p->more_arrows)
 		*out = b;
 	else
 		batch_release(b);
@@ -128,13 +126,12 @@ static enum stage_status more_arrows(struct interpret_stage *st, struct batch **
 
 static enum stage_status interpret_next(struct stage *stage, struct batch **out)
 {
-	struct interpret_stage *const st = (struct interpret_stage *)stage;
-	struct pipeline *const p = st->p;
+	struct pipeline *const p = ((struct short_stage *)stage)->p;
 	enum stage_status status = STAGE_MORE;
 
 	*out = NULL;
-	if (st->more) {
-		status = more_arrows(st, out);
+	if (p->more_arrows) {
+		status = more_arrows(p, out);
 		if (status != STAGE_MORE || *out != NULL)
 			return status;
 	}
@@ -143,54 +140,54 @@ static enum stage_status interpret_next(struct stage *stage, struct batch **out)
 		if (!p->context.raw && !interpret_batch(&p->interpret, p->context.format, b))
 			return no_memory(p, b);
 		b->engine.inputs = NULL;
-		st->more = p->interpret.spans;
+		p->more_arrows = p->interpret.spans;
 		if (b->n > 0)
 			return STAGE_MORE;
 		batch_release(b);
-		if (st->more && ((status = more_arrows(st, out)) != STAGE_MORE || *out != NULL))
+		if (p->more_arrows && ((status = more_arrows(p, out)) != STAGE_MORE || *out != NULL))
 			return status;
 	}
-	return status == STAGE_END && !p->context.raw ? finish_interpret(st, out) : status;
+	return status == STAGE_END && !p->context.raw ? finish_interpret(p, out) : status;
 }
 
 /* ---- repeats ---- */
 
 static enum stage_status repeats_next(struct stage *stage, struct batch **out)
 {
-	struct repeats_stage *const st = (struct repeats_stage *)stage;
+	struct pipeline *const p = ((struct short_stage *)stage)->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (st->p->context.raw && (st->p->job->read.want & WANT_BYTES) != 0)
+	if (p->context.raw && (p->job->read.want & WANT_BYTES) != 0)
 		return status; /* records are written by their bytes */
 	if (status != STAGE_MORE)
 		return status;
 	if ((*out)->engine.read > 0)
-		st->read = (*out)->engine.read;
-	return repeats_batch(&st->repeats, *out, st->read) ? status : no_memory(st->p, *out);
+		p->read = (*out)->engine.read;
+	return repeats_batch(&p->repeats, *out, p->read) ? status : no_memory(p, *out);
 }
 
 /* ---- rebase: the least time of the trace is subtracted from all times ---- */
 
 static enum stage_status rebase_next(struct stage *stage, struct batch **out)
 {
-	struct rebase_stage *const st = (struct rebase_stage *)stage;
+	struct rebase *const by = &((struct short_stage *)stage)->p->rebase;
 	const enum stage_status status = stage_next(stage->from, out);
 
 	if (status != STAGE_MORE)
 		return status;
 	struct batch *const b = *out;
 	uint32_t i = 0;
-	if (!st->known) { /* of the first event; records before it are structure */
+	if (!by->known) { /* of the first event; records before it are structure */
 		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
 			i++;
-		st->known = i < b->n;
-		st->by = st->known ? b->events[i].ts : 0;
+		by->known = i < b->n;
+		by->by = by->known ? b->events[i].ts : 0;
 	}
 	for (; i < b->n; i++) {
 		uint64_t *const ts = &b->events[i].ts;
 		/* A time before `by` is that of a record without a time.  With signed_time, earlier times
 		 * wrap, and writers read ts as signed. */
-		*ts = st->signed_time || *ts > st->by ? *ts - st->by : 0;
+		*ts = by->signed_time || *ts > by->by ? *ts - by->by : 0;
 	}
 	return STAGE_MORE;
 }
@@ -199,9 +196,9 @@ static enum stage_status rebase_next(struct stage *stage, struct batch **out)
 
 static enum stage_status zero_next(struct stage *stage, struct batch **out)
 {
-	struct zero_stage *const st = (struct zero_stage *)stage;
+	const struct pipeline *const p = ((struct short_stage *)stage)->p;
 	const enum stage_status status = stage_next(stage->from, out);
-	const uint64_t zero = st->p->trace.zero_ns;
+	const uint64_t zero = p->trace.zero_ns;
 
 	if (status != STAGE_MORE || zero == 0)
 		return status;
@@ -210,7 +207,7 @@ static enum stage_status zero_next(struct stage *stage, struct batch **out)
 		struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		if (!st->p->rebase.signed_time && e->ts < zero) { /* not known before */
+		if (!p->rebase.signed_time && e->ts < zero) { /* not known before */
 			e->dur -= e->phase != PHASE_SPAN ? 0 : e->dur < zero - e->ts ? e->dur : zero - e->ts;
 			e->ts = zero;
 		}
@@ -238,15 +235,15 @@ static bool begin_rebase(struct pipeline *p)
 
 static enum stage_status rebind_next(struct stage *stage, struct batch **out)
 {
-	struct rebind_stage *const st = (struct rebind_stage *)stage;
+	struct pipeline *const p = ((struct short_stage *)stage)->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	return status != STAGE_MORE || rebind_batch(&st->rebind, *out) ? status : no_memory(st->p, *out);
+	return status != STAGE_MORE || rebind_batch(&p->rebind, *out) ? status : no_memory(p, *out);
 }
 
 static struct trace *out_trace(struct pipeline *p)
 {
-	return p->rebind.p != NULL ? &p->rebind.trace : &p->trace;
+	return p->rebinding.p != NULL ? &p->rebound : &p->trace;
 }
 
 const struct trace *pipeline_trace(struct pipeline *p)
@@ -255,8 +252,8 @@ const struct trace *pipeline_trace(struct pipeline *p)
 
 	if (p == NULL)
 		return &none;
-	if (p->rebind.p != NULL)
-		rebind_facts(&p->rebind.rebind, &p->trace);
+	if (p->rebinding.p != NULL)
+		rebind_facts(&p->rebind, &p->trace);
 	return out_trace(p);
 }
 
@@ -264,17 +261,17 @@ const struct trace *pipeline_trace(struct pipeline *p)
 
 static enum stage_status lanes_next(struct stage *stage, struct batch **out)
 {
-	struct lanes_stage *const st = (struct lanes_stage *)stage;
+	struct pipeline *const p = ((struct short_stage *)stage)->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status != STAGE_MORE || st->p->context.raw)
+	if (status != STAGE_MORE || p->context.raw)
 		return status;
-	return lanes_batch(&st->lanes, *out, &st->p->ledger) ? status : no_memory(st->p, *out);
+	return lanes_batch(&p->lanes, *out, &p->ledger) ? status : no_memory(p, *out);
 }
 
 bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later)
 {
-	return lanes_join(&p->lanes.lanes, out_trace(p)) && lanes_join(later, out_trace(p));
+	return lanes_join(&p->lanes, out_trace(p)) && lanes_join(later, out_trace(p));
 }
 
 /* ---- building the stages ---- */
@@ -285,6 +282,13 @@ static void add_stage(struct pipeline *p, struct stage *st,
 	st->next = next;
 	st->from = p->last;
 	p->last = st;
+}
+
+static void add_short_stage(struct pipeline *p, struct short_stage *st,
+                            enum stage_status (*next)(struct stage *, struct batch **))
+{
+	st->p = p;
+	add_stage(p, &st->stage, next);
 }
 
 /* The marks of a selection of raw events; or, in the pass that finds them, those to fill. */
@@ -328,10 +332,8 @@ static bool begin_joining(struct pipeline *p)
 	p->last = joining_stage(p->joining);
 	p->trace.zero_ns = p->job->adjust.rebase ? 0 : p->job->adjust.join->zero_ns;
 	p->rebase.signed_time = p->job->adjust.from_zero && p->trace.zero_ns > 0;
-	if (p->job->adjust.from_zero && !p->job->adjust.rebase) {
-		p->zero.p = p;
-		add_stage(p, &p->zero.stage, zero_next);
-	}
+	if (p->job->adjust.from_zero && !p->job->adjust.rebase)
+		add_short_stage(p, &p->zeroing, zero_next);
 	return true;
 }
 
@@ -339,18 +341,15 @@ static bool begin_joining(struct pipeline *p)
 static void add_limits(struct pipeline *p)
 {
 	if ((p->job->read.want & WANT_TIMES) != 0 && !p->job->read.unnamed) {
-		p->repeats.p = p;
-		p->repeats.read = p->context.read;
-		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger,
+		p->read = p->context.read;
+		repeats_init(&p->repeats, &p->trace, p->job->adjust.max_repeat, &p->cuts,
 		             p->job->adjust.anonymise);
-		add_stage(p, &p->repeats.stage, repeats_next);
+		add_short_stage(p, &p->repeating, repeats_next);
 	}
-	if (p->job->adjust.rebase) {
-		add_stage(p, &p->rebase.stage, rebase_next);
-	} else if (p->job->adjust.from_zero) {
-		p->zero.p = p;
-		add_stage(p, &p->zero.stage, zero_next);
-	}
+	if (p->job->adjust.rebase)
+		add_short_stage(p, &p->rebasing, rebase_next);
+	else if (p->job->adjust.from_zero)
+		add_short_stage(p, &p->zeroing, zero_next);
 }
 
 /* Whether reading is worth a thread: not for records that are only copied.  If the first input can be read
@@ -404,9 +403,8 @@ static bool begin_reading(struct pipeline *p)
 	if (reads_ahead(p) && !begin_ahead(p))
 		return false;
 	if (job->read.interpret != INTERPRET_NOT) {
-		p->interpret_stage.p = p;
-		p->interpret_stage.finishing = job->read.interpret == INTERPRET_SPANS;
-		add_stage(p, &p->interpret_stage.stage, interpret_next);
+		p->finishing = job->read.interpret == INTERPRET_SPANS;
+		add_short_stage(p, &p->interpreting, interpret_next);
 	}
 	if (job->choice.select != NULL && p->marks.state != MARKS_MADE) {
 		if (!begin_select(p))
@@ -426,9 +424,9 @@ static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	p->lanes.lanes.bias = (uint64_t)p->rebase.signed_time << 63;
+	p->lanes.bias = (uint64_t)p->rebase.signed_time << 63;
 	if (job->arrange.lanes != LANES_NONE && job->arrange.order == ORDER_TRACK_TIME)
-		add_stage(p, &p->lanes.stage, lanes_next); /* lanes are tracks */
+		add_short_stage(p, &p->laning, lanes_next); /* lanes are tracks */
 	if (job->arrange.order != ORDER_FILE) {
 		p->order.arrange = &job->arrange;
 		p->order.raw = &p->context.raw;
@@ -460,40 +458,55 @@ static void report_fault(void *ctx, enum stage_fault fault, const char *why)
 		pipeline_refused(p, why);
 }
 
-bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
+/* A pipeline without stages; NULL: OOM. */
+static struct pipeline *new_pipeline(const struct pipeline_job *job, unsigned want)
 {
-	const unsigned want =
-	    job->read.want | (job->choice.select != NULL ? select_wants(job->choice.select) : 0);
-	struct pipeline *const p = *out = malloc(sizeof *p);
+	struct pipeline *const p = malloc(sizeof *p);
 
-	if (p == NULL) {
-		report_no_pipeline(job);
-		return false;
-	}
+	if (p == NULL)
+		return NULL;
 	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
-	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, job->arrange.lanes == LANES_COUNT);
+	lanes_init(&p->lanes, job->arrange.lanes == LANES_COUNT);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->read.interpret, want);
 	p->interpret.unnamed = job->read.unnamed;
 	p->interpret.no_arrows |= job->read.no_arrows;
-	p->pool = job->in.batches != NULL ? job->in.batches : &p->own_pool;
-	if (job->in.batches == NULL &&
-	    !batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, (job->read.want & WANT_BYTES) != 0)) {
-		pipeline_no_memory(p);
+	return p;
+}
+
+/* Uses batches of its own. */
+static bool begin_pool(struct pipeline *p, bool with_bytes)
+{
+	p->pool = &p->own_pool;
+	if (batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, with_bytes))
+		return true;
+	pipeline_no_memory(p);
+	return false;
+}
+
+bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
+{
+	const unsigned want =
+	    job->read.want | (job->choice.select != NULL ? select_wants(job->choice.select) : 0);
+	struct pipeline *const p = *out = new_pipeline(job, want);
+
+	if (p == NULL) {
+		report_no_pipeline(job);
 		return false;
 	}
+	p->pool = job->in.batches;
+	if (p->pool == NULL && !begin_pool(p, (job->read.want & WANT_BYTES) != 0))
+		return false;
 	if (!(job->adjust.join != NULL ? begin_joining(p) : begin_reading(p)))
 		return false;
 	if (job->adjust.anonymise != NULL) {
-		p->rebind.p = p;
-		trace_init(&p->rebind.trace);
-		rebind_init(&p->rebind.rebind, &p->rebind.trace);
-		p->rebind.rebind.anonymise = job->adjust.anonymise;
-		p->rebind.rebind.bias = (uint64_t)p->rebase.signed_time << 63;
-		add_stage(p, &p->rebind.stage, rebind_next);
+		trace_init(&p->rebound);
+		rebind_init(&p->rebind, &p->rebound);
+		p->rebind.anonymise = job->adjust.anonymise;
+		p->rebind.bias = (uint64_t)p->rebase.signed_time << 63;
+		add_short_stage(p, &p->rebinding, rebind_next);
 	}
 	add_order(p);
 	p->opened = true;
@@ -503,36 +516,25 @@ bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 bool pipeline_open_part(struct pipeline **out, const struct pipeline_job *job, struct pipeline *of,
                         struct split_route *r, uint32_t part)
 {
-	struct pipeline *const p = *out = malloc(sizeof *p);
+	struct pipeline *const p = *out = new_pipeline(job, job->read.want);
 
 	if (p == NULL)
 		return false;
-	*p = (struct pipeline){ .job = job,
-		                .faults = { report_fault, p },
-		                .trace = of->trace,
-		                .lent_tracks = of->trace.ntracks };
+	p->trace = of->trace;
+	p->lent_tracks = of->trace.ntracks;
 	trace_init(&of->trace);
-	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, job->arrange.lanes == LANES_COUNT);
-	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->read.want);
 	p->context.read = of->context.read;
-	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->read.want);
 	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* set by the writer of another part */
 		p->trace.tracks[i]->declared = NULL;
 		p->trace.tracks[i]->hidden = false;
 	}
 	for (uint32_t i = 0; i < p->trace.nclasses; i++)
 		p->trace.classes[i]->declared = NULL;
-	p->pool = &p->own_pool;
-	if (!batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, false)) {
-		pipeline_no_memory(p);
+	if (!begin_pool(p, false))
 		return false;
-	}
 	p->select.choice = &job->choice;
 	p->select.trace = &p->trace;
-	p->rebase.known = of->rebase.known;
-	p->rebase.by = of->rebase.by;
-	p->rebase.signed_time = of->rebase.signed_time;
+	p->rebase = of->rebase;
 	p->last = split_route_stage(r, part, p->pool, &p->select, &p->faults);
 	add_limits(p);
 	add_order(p);
@@ -560,7 +562,7 @@ static bool knows_selected(const struct pipeline *p)
 /* Whether only tracks with selected events are listed; a trace of pseudonyms has no others. */
 static bool shows_selected(const struct pipeline *p)
 {
-	return knows_selected(p) && p->rebind.p == NULL;
+	return knows_selected(p) && p->rebinding.p == NULL;
 }
 
 /* Lists new tracks and classes in memory of the batch, as the arrays of the trace may move. */
@@ -598,9 +600,9 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 		return no_memory(p, NULL);
 	if (knows_selected(p))
 		select_stage_hide(&p->select);
-	if (p->rebind.p != NULL && !p->rest_rebound) {
+	if (p->rebinding.p != NULL && !p->rest_rebound) {
 		p->rest_rebound = true;
-		if (!rebind_rest(&p->rebind.rebind, &p->trace))
+		if (!rebind_rest(&p->rebind, &p->trace))
 			return no_memory(p, NULL);
 	}
 	const struct trace *const t = out_trace(p);
@@ -622,7 +624,7 @@ enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 		return list_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
-	if (!list_new(p, *out) || !lanes_list(&p->lanes.lanes, *out))
+	if (!list_new(p, *out) || !lanes_list(&p->lanes, *out))
 		return no_memory(p, *out);
 	return status;
 }
@@ -700,15 +702,15 @@ void pipeline_close(struct pipeline *p)
 	joining_free(p->joining);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
-	rebind_free(&p->rebind.rebind);
-	trace_free(&p->rebind.trace);
+	rebind_free(&p->rebind);
+	trace_free(&p->rebound);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
 	select_found_free(p->marks.found);
 	record_marks_free(&p->marks);
-	lanes_free(&p->lanes.lanes);
-	repeats_free(&p->repeats.repeats);
-	ledger_free(&p->repeats.ledger);
+	lanes_free(&p->lanes);
+	repeats_free(&p->repeats);
+	ledger_free(&p->cuts);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->own_pool);
 	trace_free(&p->trace);
@@ -725,8 +727,8 @@ void pipeline_losses(const struct pipeline *p, struct ledger *into)
 	if (p->joining != NULL)
 		joining_losses(p->joining, into);
 	ledger_merge(into, interpret_ledger(&p->interpret));
-	ledger_merge(into, &p->repeats.ledger);
-	ledger_merge(into, &p->rebind.rebind.ledger);
+	ledger_merge(into, &p->cuts);
+	ledger_merge(into, &p->rebind.ledger);
 	ledger_merge(into, &p->ledger);
 }
 
@@ -785,8 +787,8 @@ struct run_report pipeline_report(struct pipeline *p)
 		.rebased_by = rebased_by(p),
 		.unpaired = interpret_unpaired(&p->interpret),
 		.pairs = interpret_ledger(&p->interpret),
-		.cut = &p->repeats.ledger,
-		.readable = p->rebind.p != NULL ? &p->rebind.rebind.readable : NULL,
+		.cut = &p->cuts,
+		.readable = p->rebinding.p != NULL ? &p->rebind.readable : NULL,
 		.found = p->ended ? found(p) : NULL,
 	};
 }

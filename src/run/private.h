@@ -25,43 +25,28 @@ struct pipeline {
 	struct reading *reading;           /* the first stage, or ... */
 	struct joining *joining;           /* ... this one, of several traces; the other is NULL */
 	struct ahead *ahead;               /* runs `reading` on a separate thread; or NULL */
+	/* The short stages, in any order, and their data. */
+	struct short_stage {
+		struct stage stage;
+		struct pipeline *p; /* NULL: the stage is not used */
+	} interpreting, repeating, rebasing, zeroing, rebinding, laning;
 	struct interpret interpret;
-	struct interpret_stage {
-		struct stage stage;
-		struct pipeline *p;
-		bool more, finishing;
-	} interpret_stage;
-	struct select_stage select;
-	struct record_marks marks;
-	struct repeats_stage {
-		struct stage stage;
-		struct pipeline *p;
-		struct repeats repeats;
-		uint64_t read;        /* bytes of the inputs, until the last batch that was read */
-		struct ledger ledger; /* separate: another thread may use the other ledgers */
-	} repeats;
-	struct rebase_stage {
-		struct stage stage;
+	bool more_arrows, finishing; /* interpret_more(), interpret_finish() have more */
+	struct repeats repeats;
+	uint64_t read;      /* bytes of the inputs, until the last batch that was read */
+	struct ledger cuts; /* of repeats; separate: another thread may use the other ledgers */
+	struct rebase {
 		bool known;       /* `by` is valid */
 		bool signed_time; /* times before `by` may exist */
 		uint64_t by;      /* ns, subtracted from all times */
 	} rebase;
-	struct zero_stage {
-		struct stage stage;
-		struct pipeline *p;
-	} zero;
-	struct rebind_stage {
-		struct stage stage;
-		struct pipeline *p; /* NULL: the stage is not used */
-		struct rebind rebind;
-		struct trace trace; /* of the events after this stage */
-	} rebind;
+	struct rebind rebind;
+	struct trace rebound; /* of the events after it */
+	struct lanes lanes;
+	/* The others have files. */
+	struct select_stage select;
+	struct record_marks marks;
 	struct order_stage order;
-	struct lanes_stage {
-		struct stage stage;
-		struct pipeline *p;
-		struct lanes lanes;
-	} lanes;
 	struct stage *last;
 	struct source rest; /* for findings without an input */
 	bool rest_begun;

@@ -158,7 +158,7 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 	*r = (struct writer_rig){ .job = job, .pipeline = pipeline, .fail_after = job->fail_after };
 	pipeline->context.raw = job->raw;
 	pipeline->marks.state = job->selected ? MARKS_MADE : MARKS_NOT;
-	pipeline->repeats.read = UINT64_C(1) << 40; /* as of an input so long that no text is cut */
+	pipeline->read = UINT64_C(1) << 40; /* as of an input so long that no text is cut */
 	struct rig_stage first = { { .next = next }, r };
 	if (pipeline->last == &pipeline->reading->stage)
 		pipeline->last = &first.stage;
