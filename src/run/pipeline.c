@@ -1,7 +1,6 @@
 /* Builds the stages of a run, in the order of run/pipeline.h, and lists new tracks and classes in the batches
  * of the last one.  Faults of stages become findings of the input that is being read; without one, or at the
- * end, of `rest`, a source without an input.  Stages of a few lines (interpret, repeats, rebase, lanes) are
- * here; the others have files. */
+ * end, of `rest`, a source without an input. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,164 +81,14 @@ void pipeline_refused(struct pipeline *p, const char *why)
 	s->unreadable = p->context.system_failed = true;
 }
 
-static enum stage_status no_memory(struct pipeline *p, struct batch *b)
+enum stage_status pipeline_drop(struct pipeline *p, struct batch *b)
 {
 	pipeline_no_memory(p);
 	batch_release(b);
 	return STAGE_BAD;
 }
 
-/* ---- interpret ---- */
-
-/* At the end: spans and arrows that are still open. */
-static enum stage_status finish_interpret(struct pipeline *p, struct batch **out)
-{
-	*out = NULL;
-	while (p->finishing) {
-		struct batch *const b = batch_pool_take(p->pool);
-		if (b == NULL || !interpret_finish(&p->interpret, b, &p->finishing))
-			return no_memory(p, b);
-		if (b->n > 0) {
-			*out = b;
-			return STAGE_MORE;
-		}
-		batch_release(b);
-	}
-	return STAGE_END;
-}
-
-/* Arrows that did not fit into the last batch.  *out NULL: none. */
-static enum stage_status more_arrows(struct pipeline *p, struct batch **out)
-{
-	struct batch *const b = batch_pool_take(p->pool);
-
-	*out = NULL;
-	if (b == NULL)
-		return no_memory(p, b);
-	p->more_arrows = interpret_more(&p->interpret, b);
-	if (p->more_arrows)
-		*out = b;
-	else
-		batch_release(b);
-	return STAGE_MORE;
-}
-
-static enum stage_status interpret_next(struct stage *stage, struct batch **out)
-{
-	struct pipeline *const p = ((struct short_stage *)stage)->p;
-	enum stage_status status = STAGE_MORE;
-
-	*out = NULL;
-	if (p->more_arrows) {
-		status = more_arrows(p, out);
-		if (status != STAGE_MORE || *out != NULL)
-			return status;
-	}
-	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
-		struct batch *const b = *out;
-		if (!p->context.raw && !interpret_batch(&p->interpret, p->context.format, b))
-			return no_memory(p, b);
-		b->engine.inputs = NULL;
-		p->more_arrows = p->interpret.spans;
-		if (b->n > 0)
-			return STAGE_MORE;
-		batch_release(b);
-		if (p->more_arrows && ((status = more_arrows(p, out)) != STAGE_MORE || *out != NULL))
-			return status;
-	}
-	return status == STAGE_END && !p->context.raw ? finish_interpret(p, out) : status;
-}
-
-/* ---- repeats ---- */
-
-static enum stage_status repeats_next(struct stage *stage, struct batch **out)
-{
-	struct pipeline *const p = ((struct short_stage *)stage)->p;
-	const enum stage_status status = stage_next(stage->from, out);
-
-	if (p->context.raw && (p->job->read.want & WANT_BYTES) != 0)
-		return status; /* records are written by their bytes */
-	if (status != STAGE_MORE)
-		return status;
-	if ((*out)->engine.read > 0)
-		p->read = (*out)->engine.read;
-	return repeats_batch(&p->repeats, *out, p->read) ? status : no_memory(p, *out);
-}
-
-/* ---- rebase: the least time of the trace is subtracted from all times ---- */
-
-static enum stage_status rebase_next(struct stage *stage, struct batch **out)
-{
-	struct rebase *const by = &((struct short_stage *)stage)->p->rebase;
-	const enum stage_status status = stage_next(stage->from, out);
-
-	if (status != STAGE_MORE)
-		return status;
-	struct batch *const b = *out;
-	uint32_t i = 0;
-	if (!by->known) { /* of the first event; records before it are structure */
-		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
-			i++;
-		by->known = i < b->n;
-		by->by = by->known ? b->events[i].ts : 0;
-	}
-	for (; i < b->n; i++) {
-		uint64_t *const ts = &b->events[i].ts;
-		/* A time before `by` is that of a record without a time.  With signed_time, earlier times
-		 * wrap, and writers read ts as signed. */
-		*ts = by->signed_time || *ts > by->by ? *ts - by->by : 0;
-	}
-	return STAGE_MORE;
-}
-
-/* ---- zero: times before time 0 of the trace become negative ---- */
-
-static enum stage_status zero_next(struct stage *stage, struct batch **out)
-{
-	const struct pipeline *const p = ((struct short_stage *)stage)->p;
-	const enum stage_status status = stage_next(stage->from, out);
-	const uint64_t zero = p->trace.zero_ns;
-
-	if (status != STAGE_MORE || zero == 0)
-		return status;
-	struct batch *const b = *out;
-	for (uint32_t i = 0; i < b->n; i++) {
-		struct event *const e = &b->events[i];
-		if (e->phase == PHASE_STRUCTURE)
-			continue;
-		if (!p->rebase.signed_time && e->ts < zero) { /* not known before */
-			e->dur -= e->phase != PHASE_SPAN ? 0 : e->dur < zero - e->ts ? e->dur : zero - e->ts;
-			e->ts = zero;
-		}
-		e->ts -= zero;
-	}
-	return status;
-}
-
-/* Finds the least time, if the input can be read twice.  false after a finding. */
-static bool begin_rebase(struct pipeline *p)
-{
-	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
-
-	if (m.failed && m.why[0] != '\0')
-		pipeline_failed(p, m.why);
-	else if (m.failed)
-		pipeline_no_memory(p);
-	p->rebase.known = m.known;
-	p->rebase.by = m.ns;
-	p->rebase.signed_time = !m.complete;
-	return !m.failed;
-}
-
-/* ---- pseudonyms: events move to another trace ---- */
-
-static enum stage_status rebind_next(struct stage *stage, struct batch **out)
-{
-	struct pipeline *const p = ((struct short_stage *)stage)->p;
-	const enum stage_status status = stage_next(stage->from, out);
-
-	return status != STAGE_MORE || rebind_batch(&p->rebind, *out) ? status : no_memory(p, *out);
-}
+/* ---- traces ---- */
 
 static struct trace *out_trace(struct pipeline *p)
 {
@@ -255,18 +104,6 @@ const struct trace *pipeline_trace(struct pipeline *p)
 	if (p->rebinding.p != NULL)
 		rebind_facts(&p->rebind, &p->trace);
 	return out_trace(p);
-}
-
-/* ---- lanes ---- */
-
-static enum stage_status lanes_next(struct stage *stage, struct batch **out)
-{
-	struct pipeline *const p = ((struct short_stage *)stage)->p;
-	const enum stage_status status = stage_next(stage->from, out);
-
-	if (status != STAGE_MORE || p->context.raw)
-		return status;
-	return lanes_batch(&p->lanes, *out, &p->ledger) ? status : no_memory(p, *out);
 }
 
 bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later)
@@ -333,7 +170,7 @@ static bool begin_joining(struct pipeline *p)
 	p->trace.zero_ns = p->job->adjust.rebase ? 0 : p->job->adjust.join->zero_ns;
 	p->rebase.signed_time = p->job->adjust.from_zero && p->trace.zero_ns > 0;
 	if (p->job->adjust.from_zero && !p->job->adjust.rebase)
-		add_short_stage(p, &p->zeroing, zero_next);
+		add_short_stage(p, &p->zeroing, short_zero);
 	return true;
 }
 
@@ -344,12 +181,27 @@ static void add_limits(struct pipeline *p)
 		p->read = p->context.read;
 		repeats_init(&p->repeats, &p->trace, p->job->adjust.max_repeat, &p->cuts,
 		             p->job->adjust.anonymise);
-		add_short_stage(p, &p->repeating, repeats_next);
+		add_short_stage(p, &p->repeating, short_repeats);
 	}
 	if (p->job->adjust.rebase)
-		add_short_stage(p, &p->rebasing, rebase_next);
+		add_short_stage(p, &p->rebasing, short_rebase);
 	else if (p->job->adjust.from_zero)
-		add_short_stage(p, &p->zeroing, zero_next);
+		add_short_stage(p, &p->zeroing, short_zero);
+}
+
+/* Finds the least time, if the input can be read twice.  false after a finding. */
+static bool begin_rebase(struct pipeline *p)
+{
+	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
+
+	if (m.failed && m.why[0] != '\0')
+		pipeline_failed(p, m.why);
+	else if (m.failed)
+		pipeline_no_memory(p);
+	p->rebase.known = m.known;
+	p->rebase.by = m.ns;
+	p->rebase.signed_time = !m.complete;
+	return !m.failed;
 }
 
 /* Whether reading is worth a thread: not for records that are only copied.  If the first input can be read
@@ -404,7 +256,7 @@ static bool begin_reading(struct pipeline *p)
 		return false;
 	if (job->read.interpret != INTERPRET_NOT) {
 		p->finishing = job->read.interpret == INTERPRET_SPANS;
-		add_short_stage(p, &p->interpreting, interpret_next);
+		add_short_stage(p, &p->interpreting, short_interpret);
 	}
 	if (job->choice.select != NULL && p->marks.state != MARKS_MADE) {
 		if (!begin_select(p))
@@ -426,7 +278,7 @@ static void add_order(struct pipeline *p)
 
 	p->lanes.bias = (uint64_t)p->rebase.signed_time << 63;
 	if (job->arrange.lanes != LANES_NONE && job->arrange.order == ORDER_TRACK_TIME)
-		add_short_stage(p, &p->laning, lanes_next); /* lanes are tracks */
+		add_short_stage(p, &p->laning, short_lanes); /* lanes are tracks */
 	if (job->arrange.order != ORDER_FILE) {
 		p->order.arrange = &job->arrange;
 		p->order.raw = &p->context.raw;
@@ -506,7 +358,7 @@ bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
 		rebind_init(&p->rebind, &p->rebound);
 		p->rebind.anonymise = job->adjust.anonymise;
 		p->rebind.bias = (uint64_t)p->rebase.signed_time << 63;
-		add_short_stage(p, &p->rebinding, rebind_next);
+		add_short_stage(p, &p->rebinding, short_rebind);
 	}
 	add_order(p);
 	p->opened = true;
@@ -597,20 +449,20 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
-		return no_memory(p, NULL);
+		return pipeline_drop(p, NULL);
 	if (knows_selected(p))
 		select_stage_hide(&p->select);
 	if (p->rebinding.p != NULL && !p->rest_rebound) {
 		p->rest_rebound = true;
 		if (!rebind_rest(&p->rebind, &p->trace))
-			return no_memory(p, NULL);
+			return pipeline_drop(p, NULL);
 	}
 	const struct trace *const t = out_trace(p);
 	if (p->shown_tracks == (shows_selected(p) ? p->select.ntracks : t->ntracks) &&
 	    p->shown_classes == t->nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(p->pool);
-	return *out != NULL && list_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
+	return *out != NULL && list_new(p, *out) ? STAGE_MORE : pipeline_drop(p, *out);
 }
 
 /* ---- running ---- */
@@ -625,7 +477,7 @@ enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 	if (status != STAGE_MORE)
 		return status;
 	if (!list_new(p, *out) || !lanes_list(&p->lanes, *out))
-		return no_memory(p, *out);
+		return pipeline_drop(p, *out);
 	return status;
 }
 

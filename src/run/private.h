@@ -9,7 +9,7 @@
 #include "run/pipeline.h"
 #include "run/sort/sorter.h"
 
-/* The pipeline as pipeline.c, passes.c and join.c see it. */
+/* The pipeline as pipeline.c, short_stages.c, passes.c and join.c see it. */
 
 struct joining;
 struct reading;
@@ -60,6 +60,24 @@ void pipeline_failed(struct pipeline *p, const char *why);
 
 /* The request cannot be met for this trace (one line): hooks.closed gets an input with context->refused. */
 void pipeline_refused(struct pipeline *p, const char *why);
+
+/* Reports OOM, and releases a batch.  Returns STAGE_BAD. */
+enum stage_status pipeline_drop(struct pipeline *p, struct batch *b);
+
+/* ---- short stages (short_stages.c) ---- */
+
+enum stage_status short_interpret(struct stage *st, struct batch **out);
+enum stage_status short_repeats(struct stage *st, struct batch **out); /* limits texts */
+
+/* Subtracts the least time of the trace from all times; without `known`, the time of the first event. */
+enum stage_status short_rebase(struct stage *st, struct batch **out);
+
+/* Times before time 0 of the trace become negative. */
+enum stage_status short_zero(struct stage *st, struct batch **out);
+
+/* Moves events to a trace of pseudonyms. */
+enum stage_status short_rebind(struct stage *st, struct batch **out);
+enum stage_status short_lanes(struct stage *st, struct batch **out);
 
 /* ---- passes over the inputs (passes.c) ---- */
 
