@@ -101,7 +101,7 @@ void ahead_stop(struct ahead *a);
 /* Stops and frees it. */
 void ahead_free(struct ahead *a);
 
-/* Passes over inputs before the first event; reader_look_ahead() is in format/reader_modes.h. */
+/* ---- before.c; reader_look_ahead() is in format/reader_modes.h ---- */
 
 /* The least time of all events of a job's inputs, from a pass without findings. */
 struct min_time {
