@@ -13,7 +13,7 @@
 #include "run/pipeline.h"
 #include "run/read/source.h"
 
-struct closure; /* the structure that selected records need */
+struct closure;
 
 /* ---- writing ---- */
 
