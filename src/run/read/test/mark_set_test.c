@@ -1,5 +1,5 @@
 /* Sets of numbers, in memory and in a file, compared with a list of bits. */
-#include "run/read/marks.h"
+#include "run/read/mark_set.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
