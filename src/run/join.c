@@ -14,43 +14,64 @@
 #include "run/private.h"
 #include "run/read/operands.h"
 
-/* ---- the time window ---- */
+/* ---- times of the parts, on the clock of the whole ---- */
 
-struct bounds {
-	__int128 first, last; /* of all events, on the clock of the whole */
-	bool any;
-};
-
-static struct bounds bounds_of(const struct join *j)
+static __int128 begin_of(const struct join_part *part)
 {
-	struct bounds b = { .any = false };
-
-	for (size_t i = 0; i < j->n; i++) {
-		const struct join_part *const part = &j->parts[i];
-		const __int128 first = part->first_ns + part->later, last = part->last_ns + part->later;
-		if (!part->any)
-			continue;
-		b.first = !b.any || first < b.first ? first : b.first;
-		b.last = !b.any || last > b.last ? last : b.last;
-		b.any = true;
-	}
-	b.first -= j->zero_ns; /* times of the user are from time 0 on */
-	b.last -= j->zero_ns;
-	return b;
+	return part->first_ns + part->later;
 }
 
-/* On the clock of the whole. */
-static __int128 time_of(const struct join *j, const struct bounds *b, const struct select_time *t)
+static __int128 end_of(const struct join_part *part)
 {
+	return part->last_ns + part->later;
+}
+
+/* The part that begins first; NULL: there are no events. */
+static const struct join_part *first_part(const struct join *j)
+{
+	const struct join_part *first = NULL;
+
+	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
+		if (p->any && (first == NULL || begin_of(p) < begin_of(first)))
+			first = p;
+	return first;
+}
+
+/* The first time after the offsets are added; 0 without events. */
+static __int128 first_time(const struct join *j)
+{
+	const struct join_part *const first = first_part(j);
+
+	return first != NULL ? begin_of(first) : 0;
+}
+
+/* The last one, likewise. */
+static __int128 last_time(const struct join *j)
+{
+	const struct join_part *const first = first_part(j);
+	__int128 last = first != NULL ? end_of(first) : 0;
+
+	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
+		last = p->any && end_of(p) > last ? end_of(p) : last;
+	return last;
+}
+
+/* ---- the time window ---- */
+
+/* On the clock of the whole, from its time 0 on. */
+static __int128 time_of(const struct join *j, const struct select_time *t)
+{
+	const __int128 first = first_time(j) - j->zero_ns, last = last_time(j) - j->zero_ns;
+
 	switch (t->kind) {
 	case SELECT_WALL:
 		return (__int128)t->v - j->epoch_ns;
 	case SELECT_FROM_FIRST:
-		return b->first + t->v;
+		return first + t->v;
 	case SELECT_BEFORE_LAST:
-		return b->last - t->v;
+		return last - t->v;
 	case SELECT_PART:
-		return b->first + (b->last - b->first) * t->v / SELECT_WHOLE;
+		return first + (last - first) * t->v / SELECT_WHOLE;
 	default:
 		return t->v;
 	}
@@ -80,14 +101,12 @@ static const char *why_reversed(struct join *j, const struct select *s, __int128
 
 const char *join_window(struct join *j, const struct select *s)
 {
-	const struct bounds b = bounds_of(j);
-
 	if (s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME)
 		return NULL;
 	if (!j->epoch_known && (s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL))
 		return "the wall time of the merged trace is not known: name the time window by its own "
 		       "times";
-	const __int128 since = time_of(j, &b, &s->since), until = time_of(j, &b, &s->until);
+	const __int128 since = time_of(j, &s->since), until = time_of(j, &s->until);
 	if (s->since.kind != SELECT_ANY_TIME && s->until.kind != SELECT_ANY_TIME && since >= until)
 		return why_reversed(j, s, since, until);
 	for (size_t i = 0; i < j->n; i++) {
@@ -303,11 +322,6 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 
 /* ---- offsets ---- */
 
-static __int128 begin_of(const struct join_part *part)
-{
-	return part->first_ns + part->later;
-}
-
 static bool set_offset(struct join_part *part, __int128 later)
 {
 	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
@@ -338,17 +352,6 @@ bool join_by_start(struct join *j)
 	return fits;
 }
 
-/* The first time after the offsets are added; 0 without events. */
-static __int128 first_time(const struct join *j)
-{
-	const struct join_part *first = NULL;
-
-	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
-		if (p->any && (first == NULL || begin_of(p) < begin_of(first)))
-			first = p;
-	return first != NULL ? begin_of(first) : 0;
-}
-
 void join_allow_negative(struct join *j)
 {
 	if (j->zero_ns > 0 || first_time(j) >= 0)
@@ -375,19 +378,11 @@ bool join_rebase(struct join *j)
 
 #define YEAR_NS ((__int128)365 * 86400 * 1000000000)
 
-static __int128 end_of(const struct join_part *part)
-{
-	return part->last_ns + part->later;
-}
-
 uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after)
 {
-	const struct join_part *first = NULL;
+	const struct join_part *const first = first_part(j);
 
 	*before = *after = NULL;
-	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
-		if (p->any && (first == NULL || begin_of(p) < begin_of(first)))
-			first = p;
 	for (const struct join_part *p = j->parts; first != NULL && p < j->parts + j->n; p++) {
 		const bool early = p->any && begin_of(p) - begin_of(first) < YEAR_NS;
 		if (early && (*before == NULL || end_of(p) > end_of(*before)))
