@@ -279,19 +279,6 @@ void pass_use_split(struct pipeline *p)
 		                          .drops = p->job->choice.drops };
 }
 
-struct survey {
-	void (*take)(void *ctx, const struct batch *b);
-	void *ctx;
-};
-
-static bool take_survey(void *ctx, const struct batch *b)
-{
-	const struct survey *const s = ctx;
-
-	s->take(s->ctx, b);
-	return true;
-}
-
 /* Ends the marks of records that were selected in the survey. */
 static bool keep_marks(struct pipeline *p)
 {
@@ -303,9 +290,8 @@ static bool keep_marks(struct pipeline *p)
 	return record_marks_finish(&p->marks, false);
 }
 
-bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
+bool record_marks_survey(struct pipeline *p, bool (*take)(void *ctx, const struct batch *b), void *ctx)
 {
-	struct survey survey = { take, ctx };
 	struct pass pass = pass_before(p, &p->marks.why);
 
 	pass.choice.marks = &p->marks;
@@ -313,8 +299,8 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 		                           .as = p->job->read.as,
 		                           .copy_of = p->job->read.copy_of,
 		                           .unreported = true };
-	pass.take = take_survey;
-	pass.ctx = &survey;
+	pass.take = take;
+	pass.ctx = ctx;
 	p->marks.why.text[0] = '\0';
 	if (p->marks.state == MARKS_WHILE_READING)
 		begin_set(p);
@@ -351,11 +337,6 @@ static bool is_opened(void *ctx, const struct source *s)
 		               "input's format, %s; outputs named .d are in parts of their own",
 		               s->format->name);
 	return false;
-}
-
-static void note_units(void *ctx, const struct batch *b, uint64_t input)
-{
-	split_note(ctx, b, input);
 }
 
 static bool is_well(void *ctx, const struct batch *b)
@@ -426,7 +407,7 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 	s->selects = !select_is_any(of->choice.select);
 	s->marks =
 	    (struct record_marks){ .state = MARKS_GATHERING, .has_parts = true, .planned = &s->marks.set };
-	s->marks.note = s->by == SPLIT_SIZE ? note_units : NULL;
+	s->marks.note = s->by == SPLIT_SIZE ? split_note : NULL;
 	s->marks.note_ctx = s;
 	s->marks.format = of->read.copy_of;
 	s->marks.set.temp_near = of->arrange.temp_near;

@@ -83,8 +83,8 @@ struct select_found *pipeline_take_found(struct pipeline *p);
 
 /* ---- copies of selected records ---- */
 
-/* For marked records: passes each batch of raw events to `take`.  false after a finding. */
-bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
+/* For marked records: passes each batch of raw events to `take` (false: stop).  false after a finding. */
+bool record_marks_survey(struct pipeline *p, bool (*take)(void *ctx, const struct batch *b), void *ctx);
 
 /* The part of each raw event of the last batch, or SPLIT_NONE. */
 const uint32_t *pipeline_parts(const struct pipeline *p);

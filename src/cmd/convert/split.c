@@ -201,9 +201,10 @@ static void give_survey(struct part_out *out, const struct batch *b)
 	writing_survey(&out->writing, b);
 }
 
-static void survey_parts(void *ctx, const struct batch *b)
+static bool survey_parts(void *ctx, const struct batch *b)
 {
 	for_each_part(ctx, b, give_survey);
+	return true;
 }
 
 static void give_batch(struct part_out *out, const struct batch *b)

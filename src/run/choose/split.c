@@ -140,8 +140,10 @@ static uint32_t add_unit(struct split *s, uint64_t number)
 	return s->nunits++;
 }
 
-void split_note(struct split *s, const struct batch *b, uint64_t input)
+void split_note(void *split, const struct batch *b, uint64_t input)
 {
+	struct split *const s = split;
+
 	for (uint32_t i = 0; i < b->n; i++) {
 		const uint64_t number = unit_number(s, input, b->events[i].offset);
 		if (number + 1 != s->last_number) {

@@ -76,7 +76,7 @@ uint32_t split_part_of(struct split *s, struct split_cache *c, const struct even
 bool split_finish(struct split *s);
 
 /* While SPLIT_SIZE is planned: counts the records of an input in their units. */
-void split_note(struct split *s, const struct batch *b, uint64_t input);
+void split_note(void *split, const struct batch *b, uint64_t input);
 
 void split_cache_free(struct split_cache *c);
 void split_free(struct split *s);

@@ -309,7 +309,7 @@ bool writing_needs_survey(const struct writing *w)
 	return w->copies && w->copier.selected && w->to->copier->survey != NULL;
 }
 
-void writing_survey(void *writing, const struct batch *b)
+bool writing_survey(void *writing, const struct batch *b)
 {
 	struct writing *const w = writing;
 	const struct copier_ops *const ops = w->to->copier;
@@ -324,6 +324,7 @@ void writing_survey(void *writing, const struct batch *b)
 			               (e->flags & EVENT_LEFT_OUT) == 0);
 		ops->survey(&w->copier, b, e, b->bytes[i]);
 	}
+	return true;
 }
 
 static bool open_output(struct writing *w)

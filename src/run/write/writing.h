@@ -71,9 +71,9 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
                    const struct writing_options *options);
 
 /* If events are selected: whether the copier needs a survey, and the survey of a batch
- * (record_marks_survey()). */
+ * (record_marks_survey()), which returns true. */
 bool writing_needs_survey(const struct writing *w);
-void writing_survey(void *writing, const struct batch *b);
+bool writing_survey(void *writing, const struct batch *b);
 
 /* Takes over the batch. */
 bool writing_put(struct writing *w, struct batch *b);
