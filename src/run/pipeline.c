@@ -14,13 +14,6 @@
 
 /* ---- faults ---- */
 
-/* A source without an input. */
-static void begin_rest(struct source *s, struct trace_context *c)
-{
-	*s = (struct source){ .context = c, .location = { .path = c->job->in.paths[0] } };
-	job_findings(c->job, &s->findings, s->location.path);
-}
-
 static void report_closed(struct source *s)
 {
 	const struct pipeline_hooks *const hooks = &s->context->job->to.hooks;
@@ -37,7 +30,7 @@ static struct source *faulty_source(struct pipeline *p)
 	struct source *const current = p->reading != NULL ? reading_present(p->reading) : NULL;
 
 	if (current == NULL && !p->rest_begun)
-		begin_rest(&p->rest, &p->context);
+		p->rest = source_of_findings(&p->context, p->job->in.paths[0]);
 	p->rest_begun |= current == NULL;
 	return current != NULL ? current : &p->rest;
 }
@@ -53,11 +46,10 @@ static void report_no_pipeline(const struct pipeline_job *job)
 {
 	struct trace trace;
 	struct trace_context c;
-	struct source s;
 
 	trace_init(&trace);
 	trace_context_init(&c, job, &trace, job->in.vocabularies, 0);
-	begin_rest(&s, &c);
+	struct source s = source_of_findings(&c, job->in.paths[0]);
 	source_no_memory(&s);
 	report_closed(&s);
 	trace_context_free(&c);

@@ -155,11 +155,10 @@ struct zero_search {
 
 static void search_zero(struct zero_search *z, struct input *in)
 {
-	const size_t n = (size_t)(in->end - in->p), head = n < SOURCE_PROBED ? n : SOURCE_PROBED;
 	bool no_memory;
 
 	if (z->format == NULL)
-		z->format = format_probe(slice_of(in->p, head), head == n && in->last, &no_memory);
+		z->format = format_of_input(in, &no_memory);
 	if (z->format == NULL)
 		return;
 	const bool searches = z->format->reader != NULL && z->format->reader->zero != NULL;

@@ -308,20 +308,20 @@ static bool is_trace(const struct operand *o, const struct format *from, const c
 	return found;
 }
 
+const struct format *format_of_input(const struct input *in, bool *no_memory)
+{
+	const size_t n = (size_t)(in->end - in->p), head = n < FORMAT_PROBED ? n : FORMAT_PROBED;
+
+	return format_probe(slice_of(in->p, head), head == n && in->last, no_memory);
+}
+
 const struct format *format_of_content(const char *path)
 {
-	enum { LOOKED = 65536 };
 	struct input *const in = path != NULL && input_is_named(path) ? input_open(path) : NULL;
-	const struct format *found = NULL;
 	bool no_memory = false;
+	const bool any = in != NULL && (input_need(in, FORMAT_PROBED) || in->p < in->end);
+	const struct format *const found = any ? format_of_input(in, &no_memory) : NULL;
 
-	if (in != NULL) {
-		const bool more = input_need(in, LOOKED);
-		const size_t there = (size_t)(in->end - in->p);
-		if (there > 0)
-			found = format_probe(slice_of(in->p, more ? LOOKED : there),
-			                     in->last && there <= LOOKED, &no_memory);
-	}
 	input_close(in);
 	return found;
 }

@@ -67,6 +67,11 @@ bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t 
 const char *trace_group_path(const struct trace_group *t);
 void trace_groups_free(struct trace_groups *g);
 
+enum { FORMAT_PROBED = 65536 }; /* bytes that show the format */
+
+/* The format by the first bytes of an input; NULL: it is not recognised, or OOM (*no_memory is set). */
+const struct format *format_of_input(const struct input *in, bool *no_memory);
+
 /* The format by the content of a file; NULL: it is not recognised, cannot be read, or is no file. */
 const struct format *format_of_content(const char *path);
 

@@ -32,11 +32,9 @@ void reading_report(struct reading *r, struct source *s)
 /* A finding without an open input. */
 static void report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
 {
-	struct source s = { .context = r->context,
-		            .location = { .path = path },
-		            .unreadable = !input_fault_is_warning(fault) };
+	struct source s = source_of_findings(r->context, path);
 
-	job_findings(r->context->job, &s.findings, path);
+	s.unreadable = !input_fault_is_warning(fault);
 	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
 	reading_report(r, &s);
 }
@@ -46,18 +44,15 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
                           const char *path)
 {
 	struct trace_context *const c = r->context;
-	struct source s = {
-		.context = c,
-		.location = { .path = path, .operand = o->path, .in_folder = true },
-		.format = format,
-		.dialect = "",
-		.open = true,
-		.is_sidecar = true,
-	};
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
 		return;
-	job_findings(r->context->job, &s.findings, path);
+	struct source s = source_of_findings(c, path);
+	s.location.operand = o->path;
+	s.location.in_folder = true;
+	s.format = format;
+	s.dialect = "";
+	s.open = s.is_sidecar = true;
 	s.reader = (struct reader){ .format = format,
 		                    .trace = c->trace,
 		                    .findings = &s.findings,
@@ -191,9 +186,9 @@ static void report_problems(struct reading *r, const struct operand *o)
 static void report_empty_folder(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
-	struct source s = { .context = r->context, .location = { .path = o->path }, .unreadable = true };
+	struct source s = source_of_findings(r->context, o->path);
 
-	job_findings(r->context->job, &s.findings, o->path);
+	s.unreadable = true;
 	for (size_t i = 0; i < t->nproblems; i++)
 		finding_add(&s.findings, input_fault_rule(t->problems[i].fault), 0, 0, "%s",
 		            t->problems[i].text);

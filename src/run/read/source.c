@@ -196,14 +196,13 @@ static const struct format *recognise(const struct source *s, const struct forma
                                       bool *no_memory)
 {
 	const struct input *const in = s->in;
-	const struct slice head = slice_of(in->p, looked);
 	const bool complete = looked == (size_t)(in->end - in->p) && in->last;
 
 	if (s->context->job->in.from != NULL)
 		return s->context->job->in.from;
-	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
+	if (before != NULL && before->reader->probe(slice_of(in->p, looked), complete) >= SURE_BITS)
 		return before;
-	const struct format *const format = format_probe(head, complete, no_memory);
+	const struct format *const format = format_of_input(in, no_memory);
 	return format == NULL && !*no_memory ? format_of_stream(s) : format;
 }
 
@@ -277,7 +276,7 @@ static bool find_format(struct source *s)
 	const struct trace_context *const c = s->context;
 	const char *const dialect = c->job->in.dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p),
-	             looked = head < SOURCE_PROBED ? head : SOURCE_PROBED;
+	             looked = head < FORMAT_PROBED ? head : FORMAT_PROBED;
 	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
 	bool no_memory = false;
 
@@ -344,6 +343,14 @@ bool source_begin(struct source *s, struct trace_context *c, struct source_locat
 	s->findings.muted = is_shrunk;
 	s->findings.muted_ctx = in;
 	return true;
+}
+
+struct source source_of_findings(struct trace_context *c, const char *path)
+{
+	struct source s = { .context = c, .location = { .path = path } };
+
+	job_findings(c->job, &s.findings, path);
+	return s;
 }
 
 /* Whether the name is one of "A, B and C". */

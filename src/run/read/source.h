@@ -36,8 +36,6 @@ void records_more(struct input *in, size_t held);
  * streams, the search for the least time and look-ahead passes.
  */
 
-enum { SOURCE_PROBED = 65536 }; /* bytes that show the format */
-
 /* Faults that may not recur.  A missing or unreadable file remains so for the whole
  * run (struct input_files). */
 static inline bool source_is_failure(enum input_fault fault)
@@ -122,6 +120,9 @@ uint64_t source_flow_id(uint64_t number, uint64_t id);
  * it nevertheless. */
 bool source_begin(struct source *s, struct trace_context *c, struct source_location location,
                   struct input *in);
+
+/* A source without an input, for findings; it is closed like others. */
+struct source source_of_findings(struct trace_context *c, const char *path);
 
 /* Whether the input is a stream of the trace in a folder, also if it cannot be read. */
 bool source_is_stream(const struct source *s);
