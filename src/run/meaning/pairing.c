@@ -490,7 +490,7 @@ static void make_span(const struct open_span *s, struct event *e)
 static enum pairing_result close_span(struct pairing *p, struct batch *b, struct event *e,
                                       const struct pairing_end_of *how)
 {
-	if (how->key == 0 && drop_beyond(p, e->track, how))
+	if (p->nbeyond > 0 && how->key == 0 && drop_beyond(p, e->track, how))
 		return PAIRING_DROPPED;
 	uint32_t *const link = find_open(p, e->track, how);
 	if (link == NULL)
