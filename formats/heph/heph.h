@@ -549,7 +549,7 @@ struct hpw_streams {
 struct hpw_pending {
 	struct text next;     /* options since the last event */
 	struct text *streams; /* deferred until an event of their stream */
-	uint32_t n, used;
+	uint32_t n, cap;
 	struct table64 index; /* stream -> streams[] */
 	uint64_t bytes;       /* total bytes of deferred options */
 };

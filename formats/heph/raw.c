@@ -197,18 +197,14 @@ static struct text *deferred_of(struct hpw_pending *h, uint32_t stream)
 /* Retains a packet until an event of its stream arrives. */
 static bool defer_packet(struct hpw_pending *h, struct slice packet)
 {
-	const uint32_t stream = load_u32(packet.p + STREAM_AT, true);
-	struct text *t = deferred_of(h, stream);
+	const uint32_t i = table64_element(&h->index, load_u32(packet.p + STREAM_AT, true), &h->streams,
+	                                   &h->n, &h->cap, sizeof *h->streams, TABLE_NONE);
 
-	if (t == NULL) {
-		if (!array_reach(&h->streams, &h->n, h->used, sizeof *h->streams) ||
-		    !table64_put(&h->index, stream, h->used))
-			return false;
-		t = &h->streams[h->used++];
-	}
-	text_slice(t, packet);
+	if (i == TABLE_FAILED)
+		return false;
+	text_slice(&h->streams[i], packet);
 	h->bytes += packet.n;
-	return !t->failed;
+	return !h->streams[i].failed;
 }
 
 /* Moves options from a text to the output, with the new number of their stream. */
@@ -259,7 +255,7 @@ static uint32_t count_pending(const struct hpw_pending *h)
 {
 	uint32_t n = count_packets(&h->next);
 
-	for (uint32_t i = 0; i < h->used; i++)
+	for (uint32_t i = 0; i < h->n; i++)
 		n += count_packets(&h->streams[i]);
 	return n;
 }
@@ -335,7 +331,7 @@ static void write_pending_epoch(struct hpw_copy *copy)
  * place unless packets are left out or this is a later input. */
 static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream *s)
 {
-	if (copy->pending.next.n == 0 && copy->pending.used == 0)
+	if (copy->pending.next.n == 0 && copy->pending.n == 0)
 		return;
 	struct text *const t = copier_text(copy->to);
 	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected)) {

@@ -226,20 +226,17 @@ static uint64_t find_series(struct perfetto_state *st, const struct event *e, st
 	const uint64_t track = perfetto_track_of(st, e->track)->uuid;
 	const uint64_t hash =
 	    hash_bytes(key.p, key.n, hash_bytes(e->name.p, e->name.n, hash_u64(track, st->seed)));
-	const uint32_t i = table64_get(&st->series, hash);
+	const uint32_t i = table64_element(&st->series, hash, &st->series_uuids, &st->nseries,
+	                                   &st->series_cap, sizeof *st->series_uuids, MAX_SERIES);
 
-	if (i != TABLE_NONE)
-		return st->series_uuids[i];
-	if (st->nseries >= MAX_SERIES)
+	st->chunk->text.failed |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return 0;
-	if (!array_reserve(&st->series_uuids, st->nseries, &st->series_cap, sizeof *st->series_uuids) ||
-	    !table64_put(&st->series, hash, st->nseries)) {
-		st->chunk->text.failed = true;
-		return 0;
+	if (st->series_uuids[i] == 0) {
+		st->series_uuids[i] = ++st->uuid;
+		put_counter_track(st, e, key, st->uuid);
 	}
-	st->series_uuids[st->nseries++] = ++st->uuid;
-	put_counter_track(st, e, key, st->uuid);
-	return st->uuid;
+	return st->series_uuids[i];
 }
 
 /* Returns a number as U64, I64 or F64, anything else as VALUE_NONE. */

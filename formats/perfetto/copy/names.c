@@ -54,34 +54,27 @@ static void note_interned(struct pfc_names *names, const struct pfc_packet *k, u
 	while (pf_wire_find(&w, PF_TAG(PF_interned_event_names, PF_BYTES))) {
 		const struct slice text = pf_content(pf_wire_slice(&w), PF_entry_name);
 		const uint64_t iid = pf_number(pf_wire_slice(&w), PF_entry_iid);
-		const uint64_t key = interned_key(names, k, iid, interval);
-		if (text.p == NULL || iid == 0 || names->nnames >= MAX_NAMES ||
-		    table64_get(&names->interned, key) != TABLE_NONE)
+		if (text.p == NULL || iid == 0)
 			continue;
-		if (!array_reserve(&names->names, names->nnames, &names->names_cap, sizeof *names->names) ||
-		    !table64_put(&names->interned, key, names->nnames)) {
-			names->failed = true;
-			return;
-		}
-		names->names[names->nnames++] = retain(names, text);
+		const uint32_t i = table64_element(
+		    &names->interned, interned_key(names, k, iid, interval), &names->names, &names->nnames,
+		    &names->names_cap, sizeof *names->names, MAX_NAMES);
+		names->failed |= i == TABLE_FAILED;
+		if (i < TABLE_FAILED && names->names[i].p == NULL)
+			names->names[i] = retain(names, text);
 	}
 }
 
 static struct pfc_name *name_of(struct pfc_names *names, uint64_t uuid)
 {
-	const uint32_t known = table64_get(&names->index, uuid_key(names, uuid));
+	const uint32_t before = names->n;
+	const uint32_t i = table64_element(&names->index, uuid_key(names, uuid), &names->list, &names->n,
+	                                   &names->cap, sizeof *names->list, MAX_NAMES);
 
-	if (known != TABLE_NONE)
-		return &names->list[known];
-	if (names->n >= MAX_NAMES)
-		return NULL;
-	if (!array_reserve(&names->list, names->n, &names->cap, sizeof *names->list) ||
-	    !table64_put(&names->index, uuid_key(names, uuid), names->n)) {
-		names->failed = true;
-		return NULL;
-	}
-	names->list[names->n] = (struct pfc_name){ .uuid = uuid, .ts = UINT64_MAX, .ended = UINT64_MAX };
-	return &names->list[names->n++];
+	names->failed |= i == TABLE_FAILED;
+	if (names->n > before)
+		names->list[i] = (struct pfc_name){ .uuid = uuid, .ts = UINT64_MAX, .ended = UINT64_MAX };
+	return i < TABLE_FAILED ? &names->list[i] : NULL;
 }
 
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s)

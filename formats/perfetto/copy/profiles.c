@@ -70,19 +70,11 @@ struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_pa
 /* The sum of time differences left out.  NULL: there are too many profiles, or no memory. */
 static int64_t *find_sum(struct pfc_states *all, uint64_t key)
 {
-	const uint32_t known = table64_get(&all->profiles, key);
+	const uint32_t i = table64_element(&all->profiles, key, &all->profile_ns, &all->nprofiles,
+	                                   &all->profiles_cap, sizeof *all->profile_ns, CPU_PROFILE_MAX);
 
-	if (known != TABLE_NONE)
-		return &all->profile_ns[known];
-	if (all->nprofiles == CPU_PROFILE_MAX)
-		return NULL;
-	if (!array_reserve(&all->profile_ns, all->nprofiles, &all->profiles_cap, sizeof *all->profile_ns) ||
-	    !table64_put(&all->profiles, key, all->nprofiles)) {
-		all->failed = true;
-		return NULL;
-	}
-	all->profile_ns[all->nprofiles] = 0;
-	return &all->profile_ns[all->nprofiles++];
+	all->failed |= i == TABLE_FAILED;
+	return i < TABLE_FAILED ? &all->profile_ns[i] : NULL;
 }
 
 /* Writes the JSON with another time in place of a token. */

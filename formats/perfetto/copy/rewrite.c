@@ -328,20 +328,14 @@ static uint64_t set_of(struct slice s, uint32_t sequence)
 static uint64_t *last_of(const struct pfc_change *x, uint64_t set, uint64_t clock)
 {
 	struct pfc_moved *const m = x->moves;
-	const uint64_t key = hash_clock(clock, x->sequence, set);
-	const uint32_t i = table64_get(&m->index, key);
+	const uint32_t i = table64_element(&m->index, hash_clock(clock, x->sequence, set), &m->times, &m->n,
+	                                   &m->cap, sizeof *m->times, PFC_MOVED);
 
-	if (i != TABLE_NONE)
-		return &m->times[i];
-	if (m->n == PFC_MOVED)
+	m->failed |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return NULL;
-	m->failed |= !array_reserve(&m->times, m->n, &m->cap, sizeof *m->times) ||
-	             !table64_put(&m->index, key, m->n) ||
-	             !table64_put(&m->index, hash_clock(clock, x->sequence, hash_seed()), 0);
-	if (m->failed)
-		return NULL;
-	m->times[m->n] = 0;
-	return &m->times[m->n++];
+	m->failed |= !table64_put(&m->index, hash_clock(clock, x->sequence, hash_seed()), 0);
+	return &m->times[i];
 }
 
 /* Returns the time by which all clocks are moved later, so that none becomes negative or goes back. */

@@ -47,19 +47,11 @@ struct pfc_packet pfc_packet(struct slice s)
 static struct pfc_sequence *find_sequence(struct pfc_states *all, const struct pfc_packet *k)
 {
 	const uint64_t key = (uint64_t)k->machine << 32 | k->sequence;
-	const uint32_t known = table64_get(&all->index, key);
+	const uint32_t i = table64_element(&all->index, key, &all->list, &all->n, &all->cap,
+	                                   sizeof *all->list, PFC_SEQUENCES);
 
-	if (known != TABLE_NONE)
-		return &all->list[known];
-	if (all->n >= PFC_SEQUENCES)
-		return NULL;
-	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
-	    !table64_put(&all->index, key, all->n)) {
-		all->failed = true;
-		return NULL;
-	}
-	all->list[all->n] = (struct pfc_sequence){ .valid = false };
-	return &all->list[all->n++];
+	all->failed |= i == TABLE_FAILED;
+	return i < TABLE_FAILED ? &all->list[i] : NULL;
 }
 
 const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const struct pfc_packet *k)
@@ -184,23 +176,14 @@ static struct pfc_sum *find_sum(struct pfc_states *all, const struct pfc_sequenc
                                 bool add)
 {
 	const uint64_t key = hash_u64(track, hash_u64((uint64_t)(q - all->list), hash_seed()));
-	const uint32_t known = table64_get(&all->sum_index, key);
+	const uint32_t i = table64_element(&all->sum_index, key, &all->sums, &all->nsums, &all->sums_cap,
+	                                   sizeof *all->sums, add ? PFC_SUMS : 0);
+	struct pfc_sum *const s = i < TABLE_FAILED ? &all->sums[i] : NULL;
 
-	if (known != TABLE_NONE) {
-		struct pfc_sum *const s = &all->sums[known];
-		if (s->interval != q->interval)
-			*s = (struct pfc_sum){ .interval = q->interval };
-		return s;
-	}
-	if (!add || all->nsums >= PFC_SUMS)
-		return NULL;
-	if (!array_reserve(&all->sums, all->nsums, &all->sums_cap, sizeof *all->sums) ||
-	    !table64_put(&all->sum_index, key, all->nsums)) {
-		all->failed = true;
-		return NULL;
-	}
-	all->sums[all->nsums] = (struct pfc_sum){ .interval = q->interval };
-	return &all->sums[all->nsums++];
+	all->failed |= i == TABLE_FAILED;
+	if (s != NULL && s->interval != q->interval)
+		*s = (struct pfc_sum){ .interval = q->interval };
+	return s;
 }
 
 /* Adds a left-out value to the sum of its track, or that sum to a copied value. */

@@ -130,18 +130,15 @@ static bool enter_clocks(struct pf_state *st, const struct snapshot *s)
 	struct pf_clocks *const c = &st->clocks;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (find_clock(c, s->clocks[i].key) != NULL)
-			continue;
-		if (c->n == PF_MAX_CLOCKS) {
+		const uint32_t at = table64_element(&c->index, s->clocks[i].key, &c->list, &c->n, &c->cap,
+		                                    sizeof *c->list, PF_MAX_CLOCKS);
+		if (at == TABLE_NONE)
 			pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks", PF_MAX_CLOCKS);
+		st->r->no_memory |= at == TABLE_FAILED;
+		if (at >= TABLE_FAILED)
 			return false;
-		}
-		if (!array_reserve(&c->list, c->n, &c->cap, sizeof *c->list) ||
-		    !table64_put(&c->index, s->clocks[i].key, c->n)) {
-			st->r->no_memory = true;
-			return false;
-		}
-		c->list[c->n++] = (struct pf_clock){ .key = s->clocks[i].key, .unit = s->clocks[i].unit };
+		c->list[at].key = s->clocks[i].key;
+		c->list[at].unit = s->clocks[i].unit; /* a known clock has this unit */
 	}
 	return true;
 }
@@ -438,23 +435,17 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64
 static PF_COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)
 {
 	struct pf_clocks *const c = &st->clocks;
-	uint32_t i = table64_get(&c->late_index, key);
+	const uint32_t i = table64_element(&c->late_index, key, &c->late, &c->nlate, &c->late_clocks_cap,
+	                                   sizeof *c->late, PF_MAX_CLOCKS);
 
 	c->late_key = key;
 	c->late_value = value;
-	if (i == TABLE_NONE && c->nlate == PF_MAX_CLOCKS) {
+	if (i == TABLE_NONE)
 		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32 ": no snapshot has it", (uint32_t)key);
+	st->r->no_memory |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return;
-	}
-	if (i == TABLE_NONE) {
-		i = c->nlate;
-		if (!array_reserve(&c->late, i, &c->late_clocks_cap, sizeof *c->late) ||
-		    !table64_put(&c->late_index, key, i)) {
-			st->r->no_memory = true;
-			return;
-		}
-		c->late[c->nlate++] = (struct pf_late_clock){ .key = key };
-	}
+	c->late[i].key = key;
 	finding_tally_add(&c->late[i].tally, st->offset, st->ordinal, 0, 0);
 }
 

@@ -15,23 +15,17 @@ static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
 static PF_COLD struct pf_sum *find_sum(struct pf_state *st, struct pf_track *t)
 {
 	const uint64_t key = hash_u64(t->uuid, hash_u64(st->sequence->index, st->seed));
-	uint32_t i = table64_get(&st->sum_index, key);
+	const uint32_t i = table64_element(&st->sum_index, key, &st->sums, &st->nsums, &st->sums_cap,
+	                                   sizeof *st->sums, PF_MAX_SUMS);
 
-	if (i == TABLE_NONE && st->nsums == PF_MAX_SUMS) {
+	if (i == TABLE_NONE)
 		pf_report_limit(st, PF_FULL_SUMS,
 		                "more than %u sums of counters: values of others are differences",
 		                PF_MAX_SUMS);
+	st->r->no_memory |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return NULL;
-	}
-	if (i == TABLE_NONE) {
-		if (!array_reserve(&st->sums, st->nsums, &st->sums_cap, sizeof *st->sums) ||
-		    !table64_put(&st->sum_index, key, st->nsums)) {
-			st->r->no_memory = true;
-			return NULL;
-		}
-		i = st->nsums++;
-		st->sums[i] = (struct pf_sum){ st->sequence, st->sequence->generation, 0 };
-	}
+	st->sums[i].sequence = st->sequence;
 	t->sum = i + 1;
 	return &st->sums[i];
 }

@@ -317,7 +317,7 @@ struct pf_track {
 /* The sum of the differences that a sequence states for an incremental counter. */
 struct pf_sum {
 	const struct pf_sequence *sequence;
-	uint64_t generation; /* of the sequence */
+	uint64_t generation; /* of the sequence, from 1; 0: not begun */
 	double value;
 };
 

@@ -87,24 +87,23 @@ static uint64_t member_key(const struct pf_state *st, uint32_t type, uint32_t nu
 static void add_member(struct pf_state *st, uint32_t owner, struct pf_type_member m)
 {
 	struct pf_types *const types = &st->types;
-	const uint64_t key = member_key(st, owner, m.number);
+	const uint32_t before = types->nmembers;
 
-	if (owner == TABLE_NONE || table64_get(&types->index, key) != TABLE_NONE)
+	if (owner == TABLE_NONE)
 		return;
-	if (types->n + types->nmembers >= PF_MAX_TYPES) {
+	const uint32_t i = table64_element(&types->index, member_key(st, owner, m.number), &types->members,
+	                                   &types->nmembers, &types->members_cap, sizeof *types->members,
+	                                   PF_MAX_TYPES - types->n);
+	if (i == TABLE_NONE)
 		pf_report_limit(st, PF_FULL_TYPES,
 		                "more than %u types in descriptors: values of others are bytes",
 		                PF_MAX_TYPES);
+	st->r->no_memory |= i == TABLE_FAILED;
+	if (types->nmembers == before)
 		return;
-	}
 	m.name = arena_copy(&st->arena, m.name);
-	if (m.name.p == NULL ||
-	    !array_reserve(&types->members, types->nmembers, &types->members_cap, sizeof *types->members) ||
-	    !table64_put(&types->index, key, types->nmembers)) {
-		st->r->no_memory = true;
-		return;
-	}
-	types->members[types->nmembers++] = m;
+	st->r->no_memory |= m.name.p == NULL;
+	types->members[i] = m;
 }
 
 /* extends: its owner is the extendee. */
