@@ -56,9 +56,9 @@ static void note_interned(struct pfc_names *names, const struct pfc_packet *k, u
 		const uint64_t iid = pf_number(pf_wire_slice(&w), PF_entry_iid);
 		if (text.p == NULL || iid == 0)
 			continue;
-		const uint32_t i = table64_element(
-		    &names->interned, interned_key(names, k, iid, interval), &names->names, &names->nnames,
-		    &names->names_cap, sizeof *names->names, MAX_NAMES);
+		const uint32_t i =
+		    table64_element(&names->interned, interned_key(names, k, iid, interval), &names->names,
+		                    &names->nnames, &names->names_cap, sizeof *names->names, MAX_NAMES);
 		names->failed |= i == TABLE_FAILED;
 		if (i < TABLE_FAILED && names->names[i].p == NULL)
 			names->names[i] = retain(names, text);

@@ -199,7 +199,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 	const uint64_t iid = pf_name_iid(st);
 
 	if (iid != 0) {
-		const struct pf_entry *const entry = pf_entry_use(st, PF_NAMES, iid, "name");
+		const struct pf_entry *const entry = pf_entry_use(st, PF_NAMES, iid);
 		/* Chromium ends the innermost phase of a navigation with an empty name */
 		const bool is_none = entry != NULL && te->legacy.p != NULL && st->legacy.phase == 'e' &&
 		                     entry->hash == text_hash(st, SLICE_LIT(""));
@@ -208,8 +208,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 		e->name_hash = text_hash(st, te->name);
 	}
 	if (te->category_iid != 0) {
-		const struct pf_entry *const entry =
-		    pf_entry_use(st, PF_CATEGORIES, te->category_iid, "category");
+		const struct pf_entry *const entry = pf_entry_use(st, PF_CATEGORIES, te->category_iid);
 		e->category_hash = entry != NULL ? entry->hash : te->category_iid;
 	} else if (te->category.p != NULL) {
 		e->category_hash = text_hash(st, te->category);
@@ -218,7 +217,7 @@ static void find_names(struct pf_state *st, const struct pf_packet *k, struct pf
 		struct pf_wire w = pf_wire_on(te->s);
 		uint64_t h = 0;
 		while (pf_wire_find(&w, PF_TAG(PF_event_category_iids, PF_VARINT))) {
-			const struct pf_entry *const entry = pf_entry_use(st, PF_CATEGORIES, w.v, "category");
+			const struct pf_entry *const entry = pf_entry_use(st, PF_CATEGORIES, w.v);
 			h = hash_u64(h, entry != NULL ? entry->hash : w.v);
 		}
 		w = pf_wire_on(te->s);
@@ -597,9 +596,9 @@ static void check_more(struct pf_state *st, const struct pf_event *e)
 		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
 			pf_stack_check(st, st->sequence, w.v);
 		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)
-			(void)pf_entry_use(st, PF_LOCATIONS, w.v, "source location");
+			(void)pf_entry_use(st, PF_LOCATIONS, w.v);
 		else if (w.tag == PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT) && w.v != 0)
-			(void)pf_entry_use(st, PF_CORRELATIONS, w.v, "correlation");
+			(void)pf_entry_use(st, PF_CORRELATIONS, w.v);
 	}
 }
 

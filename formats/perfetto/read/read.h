@@ -88,23 +88,29 @@ void pf_extra_read(struct slice event, struct pf_extra_of of[2]);
 void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id table, struct slice bytes);
 void pf_tables_empty(struct pf_state *st, struct pf_sequence *s);
 
-const struct pf_entry *pf_entry_find(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid);
-
-/* Notes or reports the use of an undefined entry; returns NULL. */
-const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id table, uint64_t iid,
-                                         const char *what) PF_COLD;
-
-/* Returns the entry; if it is undefined, NULL after a finding. */
-static inline const struct pf_entry *pf_entry_use(struct pf_state *st, enum pf_table_id table, uint64_t iid,
-                                                  const char *what)
+/* Returns an entry; NULL: it is undefined. */
+static inline const struct pf_entry *pf_entry_find(const struct pf_sequence *s, enum pf_table_id table,
+                                                   uint64_t iid)
 {
-	const struct pf_sequence *const s = st->sequence;
+	const struct pf_table *const t = s->tables != NULL ? &s->tables[table] : NULL;
 
-	if (s != NULL && s->tables != NULL && iid - 1 < s->tables[table].n &&
-	    s->tables[table].list[iid - 1].iid == iid)
-		return &s->tables[table].list[iid - 1];
-	const struct pf_entry *const e = s != NULL ? pf_entry_find(s, table, iid) : NULL;
-	return e != NULL ? e : pf_entry_use_slow(st, table, iid, what);
+	if (t != NULL && iid - 1 < t->n && t->list[iid - 1].iid == iid)
+		return &t->list[iid - 1];
+	const uint32_t i = t != NULL ? table64_get(&t->index, iid) : TABLE_NONE;
+	return i != TABLE_NONE ? &t->list[i] : NULL;
+}
+
+/* Notes or reports that st->sequence does not define an entry so far. */
+void pf_undefined_note(struct pf_state *st, enum pf_table_id table, uint64_t iid) PF_COLD;
+
+/* Returns an entry of st->sequence, which is not NULL; if it is undefined, NULL after a finding. */
+static inline const struct pf_entry *pf_entry_use(struct pf_state *st, enum pf_table_id table, uint64_t iid)
+{
+	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
+
+	if (e == NULL)
+		pf_undefined_note(st, table, iid);
+	return e;
 }
 
 /* ---- clocks.c ---- */

@@ -65,18 +65,6 @@ static int table_of(uint32_t number)
 	return -1;
 }
 
-const struct pf_entry *pf_entry_find(const struct pf_sequence *s, enum pf_table_id table, uint64_t iid)
-{
-	const struct pf_table *const t = s->tables != NULL ? &s->tables[table] : NULL;
-
-	if (t == NULL)
-		return NULL;
-	if (iid - 1 < t->n && t->list[iid - 1].iid == iid)
-		return &t->list[iid - 1];
-	const uint32_t i = table64_get(&t->index, iid);
-	return i != TABLE_NONE ? &t->list[i] : NULL;
-}
-
 void pf_tables_empty(struct pf_state *st, struct pf_sequence *s)
 {
 	for (int i = 0; s->tables != NULL && i < PF_TABLES; i++) {
@@ -89,40 +77,37 @@ void pf_tables_empty(struct pf_state *st, struct pf_sequence *s)
 
 /* ---- uses of undefined entries ---- */
 
-const struct pf_entry *pf_entry_use_slow(struct pf_state *st, enum pf_table_id table, uint64_t iid,
-                                         const char *what)
-{
-	const uint32_t sequence = st->sequence != NULL ? st->sequence->index : 0;
-
-	for (uint32_t i = 0; i < st->nundefined; i++)
-		if (st->undefined[i].iid == iid && st->undefined[i].table == table &&
-		    st->undefined[i].sequence == sequence)
-			return NULL;
-	if (st->nundefined < PF_MAX_LATE && st->sequence != NULL)
-		st->undefined[st->nundefined++] = (struct pf_undefined){ .iid = iid,
-			                                                 .offset = st->offset,
-			                                                 .record = st->ordinal,
-			                                                 .sequence = sequence,
-			                                                 .table = (uint8_t)table };
-	else
-		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64 " is not defined", what, iid);
-	return NULL;
-}
-
-/* Marks uses before this definition. */
-static void note_defined(struct pf_state *st, const struct pf_sequence *s, int table, uint64_t iid)
-{
-	for (uint32_t i = 0; i < st->nundefined; i++)
-		if (st->undefined[i].iid == iid && st->undefined[i].table == table &&
-		    st->undefined[i].sequence == s->index)
-			st->undefined[i].defined = true;
-}
-
 static const char *const table_names[PF_TABLES] = {
 	"category",     "name",     "argument name", "source location", "function",          "frame",
 	"call stack",   "build id", "mapping path",  "source path",     "mapping",           "log message",
 	"message type", "text",     "correlation",   "task context",    "execution context",
 };
+
+/* Returns the noted use of an entry; NULL: none. */
+static struct pf_undefined *find_undefined(struct pf_state *st, const struct pf_sequence *s,
+                                           enum pf_table_id table, uint64_t iid)
+{
+	for (uint32_t i = 0; i < st->nundefined; i++)
+		if (st->undefined[i].iid == iid && st->undefined[i].table == table &&
+		    st->undefined[i].sequence == s->index)
+			return &st->undefined[i];
+	return NULL;
+}
+
+void pf_undefined_note(struct pf_state *st, enum pf_table_id table, uint64_t iid)
+{
+	if (find_undefined(st, st->sequence, table, iid) != NULL)
+		return;
+	if (st->nundefined < PF_MAX_LATE)
+		st->undefined[st->nundefined++] = (struct pf_undefined){ .iid = iid,
+			                                                 .offset = st->offset,
+			                                                 .record = st->ordinal,
+			                                                 .sequence = st->sequence->index,
+			                                                 .table = (uint8_t)table };
+	else
+		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64 " is not defined", table_names[table],
+		          iid);
+}
 
 void pf_undefined_end(struct pf_state *st, const struct pf_sequence *s)
 {
@@ -191,8 +176,9 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		          known->hash == e.hash ? "unchanged" : "as another one");
 		return;
 	}
-	if (st->nundefined > 0)
-		note_defined(st, s, (int)table, e.iid);
+	struct pf_undefined *const use = find_undefined(st, s, table, e.iid);
+	if (use != NULL)
+		use->defined = true;
 	if (st->builds || kinds[table].is_needed)
 		e.text = pf_trace_text(st, text);
 	st->r->no_memory |= !add_entry(st, s, (int)table, e);

@@ -91,9 +91,9 @@ static void add_member(struct pf_state *st, uint32_t owner, struct pf_type_membe
 
 	if (owner == TABLE_NONE)
 		return;
-	const uint32_t i = table64_element(&types->index, member_key(st, owner, m.number), &types->members,
-	                                   &types->nmembers, &types->members_cap, sizeof *types->members,
-	                                   PF_MAX_TYPES - types->n);
+	const uint32_t i =
+	    table64_element(&types->index, member_key(st, owner, m.number), &types->members, &types->nmembers,
+	                    &types->members_cap, sizeof *types->members, PF_MAX_TYPES - types->n);
 	if (i == TABLE_NONE)
 		pf_report_limit(st, PF_FULL_TYPES,
 		                "more than %u types in descriptors: values of others are bytes",

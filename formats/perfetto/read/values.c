@@ -364,7 +364,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 		switch (w.tag) {
 		case PF_TAG(PF_annotation_name_iid, PF_VARINT):
 			if (w.v != 0)
-				(void)pf_entry_use(st, PF_KEYS, w.v, "argument name");
+				(void)pf_entry_use(st, PF_KEYS, w.v);
 			has_name |= w.v != 0;
 			break;
 		case PF_TAG(PF_annotation_name, PF_BYTES):
@@ -372,7 +372,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 			break;
 		case PF_TAG(PF_annotation_string_value_iid, PF_VARINT):
 			if (w.v != 0)
-				(void)pf_entry_use(st, PF_STRINGS, w.v, "text");
+				(void)pf_entry_use(st, PF_STRINGS, w.v);
 			has_value = true;
 			break;
 		case PF_TAG(PF_annotation_dict_entries, PF_BYTES):
@@ -393,7 +393,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 			break;
 		}
 		case PF_TAG(PF_annotation_proto_type_name_iid, PF_VARINT):
-			has_type |= pf_entry_use(st, PF_TYPE_NAMES, w.v, "message type") != NULL;
+			has_type |= pf_entry_use(st, PF_TYPE_NAMES, w.v) != NULL;
 			break;
 		default:
 			has_value |= pf_wire_number(&w) != PF_annotation_name;
