@@ -9,36 +9,6 @@
 
 /* ---- repeated names ---- */
 
-static inline void add_name(struct heph_names *names, struct slice name)
-{
-	const uint32_t signature = heph_name_signature(name);
-	const uint64_t bit = (uint64_t)1 << (signature >> 26);
-
-	if ((names->seen & bit) != 0)
-		for (uint32_t i = 0; i < names->n && i < HEPH_SIGNED_NAMES; i++)
-			if (names->signatures[i] == signature && slice_equal(names->names[i], name))
-				names->clash = true;
-	names->seen |= bit;
-	if (names->n < HEPH_SIGNED_NAMES) {
-		names->signatures[names->n] = signature;
-		names->names[names->n++] = name;
-	} else {
-		names->clash = true;
-	}
-}
-
-/* Clears the names, and adds those of the n fixed fields of the event. */
-static void begin_names(struct heph_names *names, uint32_t n)
-{
-	names->seen = 0;
-	names->n = 0;
-	names->clash = false;
-	if (n > 0)
-		add_name(names, SLICE_LIT(HEPH_COUNTER_FIELD));
-	if (n > 1)
-		add_name(names, SLICE_LIT(HEPH_END_FIELD));
-}
-
 /* Returns the attribute after the one at p, which is complete. */
 static const char *next_attribute(const char *p)
 {
@@ -346,10 +316,16 @@ static inline void add_field(struct heph_state *st, struct heph_packet *k, const
 void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p)
 {
 	const bool named = k->build && !st->raw && !st->own.active; /* names of raw fields may be repeated */
+	struct heph_names names;
 	struct attribute a;
 
 	k->attributes = p;
-	begin_names(&st->names, named && load_u32(k->p, true) == HEPH_MAGIC_EVENT ? heph_fixed_fields(k) : 0);
+	names.seen = names.n = 0;
+	if (named && load_u32(k->p, true) == HEPH_MAGIC_EVENT) {
+		heph_names_add(&names, SLICE_LIT(HEPH_COUNTER_FIELD));
+		if (heph_fixed_fields(k) > 1)
+			heph_names_add(&names, SLICE_LIT(HEPH_END_FIELD));
+	}
 	for (; p < k->end && !st->r->no_memory; p = a.p) {
 		const uint32_t n = k->nattributes;
 		if (n == HEPH_MAX_ATTRIBUTES)
@@ -363,14 +339,13 @@ void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const ch
 		if (a.bad)
 			break;
 		if (n < HEPH_MAX_ATTRIBUTES)
-			add_name(&st->names, a.name);
+			k->clash |= !heph_names_add(&names, a.name);
 		k->nattributes++;
 		if (a.retained && k->build)
 			add_field(st, k, &a);
 	}
 	if (p < k->end)
 		k->fault = p;
-	k->clash = st->names.clash;
 	if (k->clash)
 		heph_names_check(st, k, NULL, NULL, false);
 }

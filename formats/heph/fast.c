@@ -57,41 +57,16 @@ static inline const char *skip_value(const char *p, const char *end)
 	return end - p >= 8 ? p + 8 : NULL;
 }
 
-/* Signatures of the names of one event: names with different signatures differ. */
-struct signatures {
-	uint64_t bits; /* one for each remainder */
-	uint32_t n;
-	uint32_t list[HEPH_SIGNED_NAMES];
-};
-
-/* Returns false if the name may be repeated, or if there are too many names. */
-static inline bool add_name(struct signatures *all, struct slice name)
-{
-	const uint32_t signature = heph_name_signature(name);
-	const uint64_t bit = (uint64_t)1 << (signature >> 26);
-
-	if (all->n == HEPH_SIGNED_NAMES)
-		return false;
-	if ((all->bits & bit) != 0)
-		for (uint32_t i = 0; i < all->n; i++)
-			if (all->list[i] == signature)
-				return false;
-	all->bits |= bit;
-	all->list[all->n++] = signature;
-	return true;
-}
-
 static inline bool check_attributes(const char *p, const char *end)
 {
-	struct signatures names;
+	struct heph_names names;
 
-	names.bits = 0; /* the list is not cleared: it is large */
-	names.n = 0;
+	names.seen = names.n = 0;
 	while (p != NULL && p < end) {
 		const size_t left = (size_t)(end - p);
 		const uint32_t n = left >= HEPH_ATTRIBUTE_MIN ? load_u16(p, true) : 0;
 		if (left < HEPH_ATTRIBUTE_MIN || n > left - 3 || !is_utf8(p + 2, n) ||
-		    !add_name(&names, slice_of(p + 2, n)))
+		    !heph_names_add(&names, slice_of(p + 2, n)))
 			return false;
 		p = skip_value(p + 2 + n, end);
 	}

@@ -268,13 +268,12 @@ struct heph_own {
 
 #define HEPH_SIGNED_NAMES 32U /* attribute names of an event that are compared one by one */
 
-/* The attribute names of one event, to find repeated ones. */
+/* Signatures of the attribute names of one event: names with different signatures differ.  Before the first
+ * one, `seen` and `n` are set to 0; the list is not cleared: it is large. */
 struct heph_names {
 	uint64_t seen; /* a bit for each remainder of a signature */
-	uint32_t n;    /* may exceed HEPH_SIGNED_NAMES */
-	bool clash;    /* a name may be repeated: heph_names_check() is needed */
-	uint32_t signatures[HEPH_SIGNED_NAMES];
-	struct slice names[HEPH_SIGNED_NAMES];
+	uint32_t n;
+	uint32_t list[HEPH_SIGNED_NAMES];
 };
 
 /* ---- state ---- */
@@ -308,7 +307,6 @@ struct heph_state {
 	struct heph_tracks tracks;
 	struct heph_epoch epoch;
 	struct heph_own own;
-	struct heph_names names;       /* of the current event */
 	struct finding_tally repeated; /* events with a repeated attribute name */
 	struct quoted repeated_name;   /* first such name */
 };
@@ -455,19 +453,37 @@ static inline struct field *heph_add_attributes(const struct heph_state *st, con
 void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct batch *b,
                       const struct event *e, bool all);
 
-/* Returns equal numbers for equal names: a hash of the first bytes, the last ones and the length. */
+/* Returns equal numbers for equal names: a hash of the first bytes, those in the middle, the last ones and
+ * the length. */
 static inline uint32_t heph_name_signature(struct slice name)
 {
 	uint32_t first = 0, last = 0;
 
 	if (name.n >= 4) {
 		first = load_u32(name.p, false);
-		last = load_u32(name.p + name.n - 4, false);
+		last = load_u32(name.p + name.n - 4, false) + load_u32(name.p + name.n / 2 - 2, false);
 	} else {
 		for (uint32_t i = 0; i < name.n; i++)
 			first = first << 8 | (unsigned char)name.p[i];
 	}
 	return (first + name.n) * UINT32_C(0x9E3779B1) ^ last * UINT32_C(0x85EBCA77);
+}
+
+/* Returns false if the name may be repeated, or if there are too many names. */
+static inline bool heph_names_add(struct heph_names *all, struct slice name)
+{
+	const uint32_t signature = heph_name_signature(name);
+	const uint64_t bit = (uint64_t)1 << (signature >> 26);
+
+	if (all->n == HEPH_SIGNED_NAMES)
+		return false;
+	if ((all->seen & bit) != 0)
+		for (uint32_t i = 0; i < all->n; i++)
+			if (all->list[i] == signature)
+				return false;
+	all->seen |= bit;
+	all->list[all->n++] = signature;
+	return true;
 }
 
 /* Checks short texts by overlapping words, without a loop: lengths vary, so the end of a loop is hard to
