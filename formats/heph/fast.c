@@ -92,24 +92,26 @@ static inline const char *check_event(const char *p, const char *end, uint64_t l
 	return p + size;
 }
 
-static struct heph_packet packet_at(const struct heph_state *st, const char *p)
+/* Sets the current packet, for functions that read_record() calls, too. */
+static const struct heph_packet *set_packet(struct heph_state *st, const char *p)
 {
-	struct heph_packet k = { .p = p,
-		                 .end = p + load_u32(p + HEPH_AT_SIZE, true),
-		                 .offset = input_offset(st->r->in, p),
-		                 .ordinal = st->r->records };
+	struct heph_packet *const k = &st->packet;
 
-	heph_read_numbers(&k);
+	k->p = p;
+	k->end = p + load_u32(p + HEPH_AT_SIZE, true);
+	k->offset = input_offset(st->r->in, p);
+	k->ordinal = st->r->records;
+	heph_read_numbers(k);
 	return k;
 }
 
 /* Counts the packet at p with all checks. */
 static void count_slow(struct heph_state *st, const char *p)
 {
-	const struct heph_packet k = packet_at(st, p);
+	const struct heph_packet *const k = set_packet(st, p);
 
-	heph_check_counter(st, &k);
-	heph_check_epoch(st, &k);
+	heph_check_counter(st, k);
+	heph_check_epoch(st, k);
 }
 
 /* Counts the packet at p.  Needs no other check if its counter is the next one of its stream. */
@@ -130,8 +132,7 @@ static inline void count_packet(struct heph_state *st, const char *p)
 
 static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, const char *p)
 {
-	const struct heph_packet k = packet_at(st, p);
-	const struct track *const t = heph_track_slow(st, &k);
+	const struct track *const t = heph_track_slow(st, set_packet(st, p));
 
 	if (t == NULL)
 		st->r->no_memory = true;
