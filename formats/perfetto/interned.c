@@ -24,33 +24,6 @@
 
 /* ---- texts ---- */
 
-/* Compares two texts.  Inlined for short ones: most names and keys have less than 32 bytes, and a call of
- * memcmp() takes longer than the comparison. */
-static inline bool texts_equal(struct slice a, struct slice b)
-{
-	const uint32_t n = a.n;
-	uint64_t x, y, differ = 0;
-	uint32_t i = 0;
-
-	if (n != b.n)
-		return false;
-	if (n > 32)
-		return memcmp(a.p, b.p, n) == 0;
-	if (n < 8) {
-		for (; i < n; i++)
-			differ |= (uint64_t)(a.p[i] ^ b.p[i]);
-		return differ == 0;
-	}
-	for (; i + 8 < n; i += 8) {
-		memcpy(&x, a.p + i, 8);
-		memcpy(&y, b.p + i, 8);
-		differ |= x ^ y;
-	}
-	memcpy(&x, a.p + n - 8, 8);
-	memcpy(&y, b.p + n - 8, 8);
-	return (differ | (x ^ y)) == 0;
-}
-
 static const uint8_t intern_fields[KINDS] = {
 	[KIND_CATEGORY] = PF_interned_event_categories,
 	[KIND_NAME] = PF_interned_event_names,
@@ -162,21 +135,6 @@ static inline uint32_t use_entry(struct perfetto_state *st, const struct perfett
 	return iid;
 }
 
-/* Returns the slot of the text in the cache. */
-static inline uint32_t *memo_slot(struct perfetto_table *t, struct slice s)
-{
-	uint32_t sum = s.n * 37, tail = 0;
-
-	if (s.n >= 4)
-		memcpy(&tail, s.p + s.n - 4, 4);
-	else if (s.n > 0)
-		tail = (unsigned char)s.p[s.n - 1];
-	sum += (tail * 2654435761U) >> 20;
-	sum += s.n > 0 ? (unsigned char)s.p[s.n / 2] * 5U : 0;
-
-	return &t->memo[sum % PERFETTO_MEMO];
-}
-
 /* Returns the iid of a text; TABLE_NONE: it has none yet. */
 static inline uint32_t find_entry(struct perfetto_table *t, struct slice s)
 {
@@ -184,15 +142,10 @@ static inline uint32_t find_entry(struct perfetto_table *t, struct slice s)
 
 	if (known_text_is(known, s, 0))
 		return known->number;
-	uint32_t *const memo = memo_slot(t, s);
-	if (*memo == 0 || !texts_equal(t->entries[*memo - 1].text, s)) {
-		const uint32_t iid = tabletext_get(&t->iids, s);
-		if (iid == TABLE_NONE)
-			return iid;
-		*memo = iid;
-	}
-	known_text_set(known, s, 0, *memo);
-	return *memo;
+	const uint32_t iid = tabletext_get(&t->iids, s);
+	if (iid != TABLE_NONE)
+		known_text_set(known, s, 0, iid);
+	return iid;
 }
 
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
@@ -349,7 +302,7 @@ static inline bool same_names(const struct perfetto_shape *s, const struct field
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if ((s->stay[i] != f[i].name.p || s->names[i].n != f[i].name.n) &&
-		    !texts_equal(s->names[i], f[i].name))
+		    !slice_equal(s->names[i], f[i].name))
 			return false;
 	return true;
 }

@@ -38,7 +38,6 @@ extern const struct copier_ops perfetto_copier_ops;
 
 enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCTION, KINDS };
 
-#define PERFETTO_MEMO 1024
 #define PERFETTO_KNOWN 2048 /* a power of two */
 
 struct perfetto_entry {
@@ -51,8 +50,7 @@ struct perfetto_entry {
 struct perfetto_table {
 	struct tabletext iids;
 	struct perfetto_entry *entries;
-	uint32_t memo[PERFETTO_MEMO];            /* direct-mapped cache of iids, by a few bytes of the text */
-	struct known_text known[PERFETTO_KNOWN]; /* another cache of iids, by the address of the text */
+	struct known_text known[PERFETTO_KNOWN]; /* iids by the address of the text */
 	uint32_t n, cap;
 	size_t bytes; /* of the texts */
 };
