@@ -144,10 +144,9 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 {
 	const uint32_t stream = load_u32(p + HEPH_AT_STREAM, true);
 	const uint64_t substream = load_u64(p + HEPH_AT_SUBSTREAM, true);
-	const struct heph_cached *const c = heph_track_cached(st, stream, substream);
+	const struct track *const t = heph_track_cached(&st->tracks, stream, substream);
 
-	return c->track != NULL && c->stream == stream && c->substream == substream ? c->track
-	                                                                            : find_track_slow(st, p);
+	return t != NULL ? t : find_track_slow(st, p);
 }
 
 /* Adds the event of a packet.  Returns false if the batch is full.  Not inlined: slows down validation. */

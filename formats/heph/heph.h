@@ -230,36 +230,30 @@ struct heph_epoch {
 
 #define HEPH_CACHED 256U
 
-struct heph_cached {
-	const struct track *track; /* NULL: empty */
+/* The track of a stream and substream. */
+struct heph_track {
+	const struct track *track;
 	uint64_t substream;
 	uint32_t stream;
+	bool is_described; /* by an option of tracetool */
 };
 
 struct heph_tracks {
-	struct table64 index; /* hash of stream and substream -> trace.tracks[] */
-	uint64_t seed;        /* seed of that hash */
-	struct heph_cached cache[HEPH_CACHED];
-	const struct track *overflow; /* of events beyond the limit of tracks */
+	struct heph_track *list;
+	uint32_t n, cap;
+	struct table64 index;                 /* hash of stream and substream -> list[] */
+	uint64_t seed;                        /* seed of that hash */
+	struct heph_track cache[HEPH_CACHED]; /* track NULL: empty */
+	const struct track *overflow;         /* of events beyond the limit of tracks */
 };
 
 #define HEPH_OWN_RECENT 64U
 
-struct heph_own_track {
-	struct track *track;
-	uint64_t substream;
-	uint32_t stream;
-};
-
 struct heph_own {
-	bool active;   /* events have attributes of tracetool */
-	bool full;     /* the limit of `text` was reported */
-	bool seen;     /* an option occurred, also in copies, where options have no effect */
-	uint64_t text; /* bytes of options and classes that are retained */
-	uint64_t seed; /* seed of the hash of `index` */
-	struct heph_own_track *tracks;
-	uint32_t n, cap;
-	struct table64 index;     /* hash of stream and substream -> tracks[] */
+	bool active;              /* events have attributes of tracetool */
+	bool full;                /* the limit of `text` was reported */
+	bool seen;                /* an option occurred, also in copies, where options have no effect */
+	uint64_t text;            /* bytes of options and classes that are retained */
 	struct table64 processes; /* stream -> trace.tracks[] */
 	uint32_t nclasses;
 	bool classes_full;                     /* a class beyond a limit was reported */
@@ -392,10 +386,18 @@ const struct track *heph_track_slow(struct heph_state *st, const struct heph_pac
 /* Returns the track for gaps of a stream. */
 const struct track *heph_gap_track(struct heph_state *st, uint32_t stream);
 
-static inline struct heph_cached *heph_track_cached(struct heph_state *st, uint32_t stream,
+static inline struct heph_track *heph_track_slot(struct heph_tracks *all, uint32_t stream, uint64_t substream)
+{
+	return &all->cache[(stream * 31 + substream) % HEPH_CACHED];
+}
+
+/* Returns the track if it is in the cache, or NULL. */
+static inline const struct track *heph_track_cached(struct heph_tracks *all, uint32_t stream,
                                                     uint64_t substream)
 {
-	return &st->tracks.cache[(stream * 31 + substream) % HEPH_CACHED];
+	const struct heph_track *const c = heph_track_slot(all, stream, substream);
+
+	return c->stream == stream && c->substream == substream ? c->track : NULL;
 }
 
 /*
@@ -422,7 +424,7 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *v
  * of the batch. */
 void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b);
 
-void heph_own_free(struct heph_own *own);
+void heph_tracks_free(struct heph_state *st);
 
 /* ---- attributes.c ---- */
 

@@ -10,20 +10,49 @@
 #include "heph/heph.h"
 #include "out/facts.h"
 
-/* ---- tracks that options describe ---- */
+/* ---- tracks by stream and substream ---- */
 
-/* Returns the track that an option describes, or NULL. */
-static struct heph_own_track *find_described(const struct heph_own *own, uint32_t stream, uint64_t substream)
+/* Returns NULL if there is none so far; *key is then free for it. */
+static struct heph_track *find_track(const struct heph_tracks *all, uint32_t stream, uint64_t substream,
+                                     uint64_t *key)
 {
-	uint64_t key = hash_u64(substream, hash_u64(stream, own->seed));
 	uint32_t i;
 
-	while ((i = table64_get(&own->index, key)) != TABLE_NONE) {
-		if (own->tracks[i].stream == stream && own->tracks[i].substream == substream)
-			return &own->tracks[i];
-		key++;
+	*key = hash_u64(substream, hash_u64(stream, all->seed));
+	while ((i = table64_get(&all->index, *key)) != TABLE_NONE) {
+		if (all->list[i].stream == stream && all->list[i].substream == substream)
+			return &all->list[i];
+		(*key)++; /* a hash: two pairs may have the same */
 	}
 	return NULL;
+}
+
+/* Enters a track unless it is NULL.  One that an option describes replaces that of earlier events. */
+static bool enter_track(struct heph_tracks *all, struct heph_track t)
+{
+	uint64_t key;
+	struct heph_track *known = find_track(all, t.stream, t.substream, &key);
+
+	if (t.track == NULL)
+		return false;
+	if (known == NULL) {
+		if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
+		    !table64_put(&all->index, key, all->n))
+			return false;
+		known = &all->list[all->n++];
+	}
+	*known = t;
+	*heph_track_slot(all, t.stream, t.substream) = t;
+	return true;
+}
+
+/* Returns the track that an option describes, or NULL. */
+static const struct track *find_described(const struct heph_tracks *all, uint32_t stream, uint64_t substream)
+{
+	uint64_t key;
+	const struct heph_track *const t = find_track(all, stream, substream, &key);
+
+	return t != NULL && t->is_described ? t->track : NULL;
 }
 
 /* Returns the process that an option describes, or NULL. */
@@ -69,7 +98,7 @@ static const struct track *overflow_track(struct heph_state *st)
 }
 
 static const struct track *add_substream(struct heph_state *st, const struct heph_packet *k,
-                                         struct heph_stream *s, uint64_t key)
+                                         struct heph_stream *s)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -83,34 +112,20 @@ static const struct track *add_substream(struct heph_state *st, const struct hep
 	const struct slice name = trace_track_name(trace, false, "substream", k->substream);
 	const struct track *const t =
 	    process != NULL && name.p != NULL ? trace_add_thread(trace, process, k->substream, name) : NULL;
-	return t != NULL && table64_put(&st->tracks.index, key, t->index) ? t : NULL;
+	return enter_track(&st->tracks, (struct heph_track){ t, k->substream, k->stream, false }) ? t : NULL;
 }
 
 const struct track *heph_track_slow(struct heph_state *st, const struct heph_packet *k)
 {
-	struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
 	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
-	const struct heph_own_track *const described = find_described(&st->own, k->stream, k->substream);
-	const struct track *t;
-	uint32_t found;
+	uint64_t key;
+	const struct heph_track *const known = find_track(&st->tracks, k->stream, k->substream, &key);
+	const struct track *const t = known != NULL ? known->track
+	                              : s != NULL   ? add_substream(st, k, s)
+	                                          : overflow_track(st); /* heph_check_counter() reported it */
 
-	if (described != NULL) {
-		*c = (struct heph_cached){ described->track, k->substream, k->stream };
-		return described->track;
-	}
-	if (s == NULL)
-		return overflow_track(st); /* reported by heph_check_counter() */
-	/* the key is a hash of both ids, so two pairs may have the same: probe linearly */
-	uint64_t key = hash_u64(k->substream, hash_u64(k->stream, st->tracks.seed));
-	while ((found = table64_get(&st->tracks.index, key)) != TABLE_NONE) {
-		t = st->r->trace->tracks[found];
-		if (t->id == k->substream && t->parent == s->process)
-			break;
-		key++;
-	}
-	if (found == TABLE_NONE)
-		t = add_substream(st, k, s, key);
-	*c = (struct heph_cached){ t, k->substream, k->stream };
+	*heph_track_slot(&st->tracks, k->stream, k->substream) =
+	    (struct heph_track){ .track = t, .substream = k->substream, .stream = k->stream };
 	return t;
 }
 
@@ -196,21 +211,6 @@ static void read_fact(struct heph_state *st, const struct attributes *a)
 
 /* ---- options: tracks ---- */
 
-static bool add_described(struct heph_state *st, struct heph_own_track t)
-{
-	struct heph_own *const own = &st->own;
-	uint64_t key = hash_u64(t.substream, hash_u64(t.stream, own->seed));
-
-	while (table64_get(&own->index, key) != TABLE_NONE)
-		key++;
-	if (t.track == NULL || !array_reserve(&own->tracks, own->n, &own->cap, sizeof *own->tracks) ||
-	    !table64_put(&own->index, key, own->n))
-		return false;
-	own->tracks[own->n++] = t;
-	heph_track_cached(st, t.stream, t.substream)->track = NULL;
-	return true;
-}
-
 /* Returns the process of a stream: that of an option, that of its events, or a new one. */
 static struct track *get_process(struct heph_state *st, uint32_t stream, struct slice name)
 {
@@ -247,45 +247,40 @@ static void set_id(struct track *t, const struct attributes *a)
 	t->id = id != NULL ? id->u64 : 0;
 }
 
-static bool add_thread(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
-                       const struct attributes *a)
+static struct track *add_thread(struct heph_state *st, const struct heph_packet *k, uint32_t stream,
+                                const struct attributes *a)
 {
 	const struct value *const parent_id = find_value(a, "parent", VALUE_U64);
-	const struct track *parent = get_unnamed_process(st, to.stream);
-	const struct heph_own_track *const found =
-	    parent_id != NULL ? find_described(&st->own, to.stream, parent_id->u64) : NULL;
+	const struct track *const process = get_unnamed_process(st, stream);
+	const struct track *const found =
+	    parent_id != NULL ? find_described(&st->tracks, stream, parent_id->u64) : NULL;
+	const struct track *const parent = found != NULL ? found : process;
+	struct track *const t =
+	    process != NULL ? trace_add_thread(st->r->trace, parent, 0, find_text(a, "name")) : NULL;
 
-	if (parent == NULL)
-		return false;
-	if (found != NULL)
-		parent = found->track;
-	to.track = trace_add_thread(st->r->trace, parent, 0, find_text(a, "name"));
-	if (to.track == NULL)
-		return false;
-	if (to.track->parent != parent)
+	if (t == NULL)
+		return NULL;
+	if (t->parent != parent)
 		heph_report(st, HEPH_RULE_LIMIT, k, k->p + HEPH_AT_NAME,
 		            "a track below more than %d others is shown below the last of so many",
 		            TRACE_MAX_DEPTH);
-	set_id(to.track, a);
-	to.track->lane = (uint16_t)find_number(a, "lane");
-	to.track->is_child = slice_is(find_text(a, "kind"), "child");
-	return add_described(st, to);
+	t->lane = (uint16_t)find_number(a, "lane");
+	t->is_child = slice_is(find_text(a, "kind"), "child");
+	return t;
 }
 
-static void read_track(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
-                       const struct attributes *a)
+static void read_track(struct heph_state *st, const struct heph_packet *k, uint32_t stream,
+                       uint64_t substream, const struct attributes *a)
 {
-	if (find_described(&st->own, to.stream, to.substream) != NULL ||
+	if (find_described(&st->tracks, stream, substream) != NULL ||
 	    st->r->trace->ntracks + 2 > TRACE_MAX_TRACKS)
 		return;
-	if (slice_is(find_text(a, "kind"), "process")) {
-		to.track = get_process(st, to.stream, find_text(a, "name"));
-		if (to.track != NULL)
-			set_id(to.track, a);
-		st->r->no_memory |= !add_described(st, to);
-	} else {
-		st->r->no_memory |= !add_thread(st, k, to, a);
-	}
+	struct track *const t = slice_is(find_text(a, "kind"), "process")
+	                            ? get_process(st, stream, find_text(a, "name"))
+	                            : add_thread(st, k, stream, a);
+	if (t != NULL)
+		set_id(t, a);
+	st->r->no_memory |= !enter_track(&st->tracks, (struct heph_track){ t, substream, stream, true });
 }
 
 /* ---- options ---- */
@@ -330,20 +325,17 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *v
 	if (trace)
 		read_trace(st, &a);
 	else if (track)
-		read_track(st, k,
-		           (struct heph_own_track){ .stream = load_u32(value, true),
-		                                    .substream = load_u64(value + 4, true) },
-		           &a);
+		read_track(st, k, load_u32(value, true), load_u64(value + 4, true), &a);
 	else
 		read_fact(st, &a);
 	return true;
 }
 
-void heph_own_free(struct heph_own *own)
+void heph_tracks_free(struct heph_state *st)
 {
-	free(own->tracks);
-	table64_free(&own->index);
-	table64_free(&own->processes);
+	free(st->tracks.list);
+	table64_free(&st->tracks.index);
+	table64_free(&st->own.processes);
 }
 
 /* ---- events ---- */

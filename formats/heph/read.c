@@ -208,16 +208,6 @@ bool heph_is_packet(const char *p, const char *inside, const char *end)
 
 /* ---- events ---- */
 
-/* Returns the track of a packet's stream and substream. */
-static inline const struct track *find_track(struct heph_state *st, const struct heph_packet *k)
-{
-	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
-
-	if (c->track != NULL && c->stream == k->stream && c->substream == k->substream)
-		return c->track;
-	return heph_track_slow(st, k);
-}
-
 static void read_event(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
 	const unsigned want = st->r->want;
@@ -245,9 +235,10 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct reco
 	rec->role = RECORD_IS_EVENT;
 	if ((want & WANT_TIMES) == 0)
 		return;
-	rec->track = find_track(st, k);
+	rec->track = heph_track_cached(&st->tracks, k->stream, k->substream);
 	if (rec->track == NULL)
-		st->r->no_memory = true;
+		rec->track = heph_track_slow(st, k);
+	st->r->no_memory |= rec->track == NULL;
 }
 
 /* Adds the counter and the attributes of an event.  If it ends before it starts, its span has no length and
@@ -550,7 +541,7 @@ static bool heph_open(struct reader *r)
 	st->r = r;
 	r->counts_lost = true;
 	st->raw = (r->want & WANT_RAW) != 0;
-	st->tracks.seed = st->own.seed = hash_seed();
+	st->tracks.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
 	r->trace->dialect_known = reader_is_alone(r);
 	r->trace->record_id = HEPH_COUNTER_FIELD;
@@ -564,8 +555,7 @@ static void heph_close(struct reader *r)
 	struct heph_state *const st = r->state;
 
 	heph_streams_free(&st->streams);
-	table64_free(&st->tracks.index);
-	heph_own_free(&st->own);
+	heph_tracks_free(st);
 	free(st->fields);
 }
 
