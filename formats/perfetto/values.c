@@ -10,8 +10,7 @@
 #include "model/value.h"
 #include "perfetto/perfetto.h"
 
-#define MAX_DIGITS UINT64_C(999999999999999) /* exact as a double */
-#define MAX_NUMBER 400                       /* bytes of a number that is read as a double */
+#define MAX_NUMBER 400 /* bytes of a number that is read as a double */
 
 /* ---- texts ---- */
 
@@ -34,42 +33,12 @@ static void put_empty(struct perfetto_state *st, const char *text)
 
 /* ---- JSON ---- */
 
-/* Reads a number without an exponent and with few digits: digits and power of ten are exact as doubles, so
- * their quotient is the nearest double (Clinger's fast path).  Returns false for any other number. */
-static bool parse_short(struct slice s, double *v)
-{
-	static const double powers[] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-		                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
-	const bool negative = s.n > 0 && s.p[0] == '-';
-	uint64_t digits = 0;
-	uint32_t point = s.n, i = negative;
-
-	if (s.n > 16)
-		return false;
-	for (; i < s.n; i++) {
-		if (s.p[i] >= '0' && s.p[i] <= '9')
-			digits = digits * 10 + (uint64_t)(s.p[i] - '0');
-		else if (s.p[i] == '.' && point == s.n)
-			point = i;
-		else
-			return false;
-	}
-	if (point == s.n || digits == 0 || digits > MAX_DIGITS)
-		return false;
-	*v = (double)digits / powers[s.n - point - 1];
-	*v = negative ? -*v : *v;
-	return true;
-}
-
 static struct value parse_double(struct slice s)
 {
 	char buffer[MAX_NUMBER + 1];
 	char *end;
-	double short_value;
 
-	if (parse_short(s, &short_value))
-		return (struct value){ .type = VALUE_F64, .f64 = short_value };
-	if (s.n > MAX_NUMBER || s.n == 0)
+	if (s.n > MAX_NUMBER)
 		return (struct value){ .type = VALUE_NONE };
 	memcpy(buffer, s.p, s.n);
 	buffer[s.n] = '\0';
@@ -84,18 +53,14 @@ struct value perfetto_json_number(struct slice s)
 	enum json_kind kind = JSON_ABSENT;
 	uint64_t v;
 
-	if (s.n == 0 || json_number(s.p, s.p + s.n, &kind) != s.p + s.n)
+	if (!json_is_number(s, &kind))
 		return (struct value){ .type = VALUE_NONE };
-	if (kind == JSON_UINT)
-		return json_digits_any(s.p, s.n, &v) ? (struct value){ .type = VALUE_U64, .u64 = v }
-		                                     : (struct value){ .type = VALUE_NONE };
-	if (kind != JSON_INT)
+	const bool is_integer = kind == JSON_UINT || (kind == JSON_INT && !slice_is(s, "-0"));
+	if (!is_integer)
 		return parse_double(s);
-	if (s.n == 2 && s.p[1] == '0') /* -0 */
-		return (struct value){ .type = VALUE_F64, .f64 = -0.0 };
-	if (!json_digits_any(s.p + 1, s.n - 1, &v) || v > (uint64_t)INT64_MAX + 1)
+	if (!json_integer(s, &v))
 		return (struct value){ .type = VALUE_NONE };
-	return (struct value){ .type = VALUE_I64, .u64 = -v };
+	return (struct value){ .type = kind == JSON_UINT ? VALUE_U64 : VALUE_I64, .u64 = v };
 }
 
 static void put_json_number(struct perfetto_state *st, struct slice s)
