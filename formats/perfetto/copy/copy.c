@@ -73,23 +73,6 @@ static struct text *changed_text(struct pfc_copy *copy)
 
 /* ---- times ---- */
 
-static void follow_clock(struct pfc_copy *copy, struct slice snapshot)
-{
-	const uint64_t primary = pf_number(snapshot, PF_snapshot_primary_trace_clock);
-	struct pf_wire w = pf_wire_on(snapshot);
-	bool has_boottime = false, has_file = false;
-
-	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
-		const uint32_t id = pf_read_clock(pf_wire_slice(&w)).id;
-		has_boottime |= id == PF_BOOTTIME;
-		has_file |= id == PF_TRACE_FILE;
-	}
-	if (primary != 0)
-		copy->trace_clock = (uint32_t)primary;
-	else if (has_boottime && !has_file)
-		copy->trace_clock = PF_BOOTTIME;
-}
-
 static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
 {
 	x->set_time = true;
@@ -109,7 +92,7 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 	const bool is_negative = copy->to->run->signed_time && (int64_t)rec->ts < 0;
 
 	if (k->snapshot.p != NULL) {
-		follow_clock(copy, k->snapshot);
+		copy->trace_clock = pf_trace_clock(k->snapshot, copy->trace_clock);
 		x->moves = &copy->moved;
 		x->moved_by = by;
 		x->trace_clock = copy->trace_clock;

@@ -46,7 +46,7 @@ void pf_clocks_free(struct pf_clocks *c)
 
 struct snapshot {
 	struct pf_clock_reading clocks[PF_MAX_SNAPSHOT_CLOCKS];
-	uint32_t n, primary;
+	uint32_t n;
 };
 
 struct pf_clock_reading pf_read_clock(struct slice s)
@@ -68,12 +68,8 @@ static bool read_snapshot(struct pf_state *st, struct slice bytes, struct snapsh
 {
 	struct pf_wire w = pf_wire_on(bytes);
 
-	s->n = s->primary = 0;
-	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_snapshot_primary_trace_clock, PF_VARINT))
-			s->primary = (uint32_t)w.v;
-		if (w.tag != PF_TAG(PF_snapshot_clocks, PF_BYTES))
-			continue;
+	s->n = 0;
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
 		if (s->n == PF_MAX_SNAPSHOT_CLOCKS) {
 			pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks in a snapshot",
 			                PF_MAX_SNAPSHOT_CLOCKS);
@@ -86,12 +82,18 @@ static bool read_snapshot(struct pf_state *st, struct slice bytes, struct snapsh
 	return true;
 }
 
-static bool has_clock(const struct snapshot *s, uint32_t id)
+uint32_t pf_trace_clock(struct slice snapshot, uint32_t before)
 {
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->clocks[i].id == id)
-			return true;
-	return false;
+	const uint32_t primary = (uint32_t)pf_number(snapshot, PF_snapshot_primary_trace_clock);
+	struct pf_wire w = pf_wire_on(snapshot);
+	bool has_boottime = false, has_file = false;
+
+	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES))) {
+		const uint32_t id = pf_read_clock(pf_wire_slice(&w)).id;
+		has_boottime |= id == PF_BOOTTIME;
+		has_file |= id == PF_TRACE_FILE;
+	}
+	return primary != 0 ? primary : has_boottime && !has_file ? PF_BOOTTIME : before;
 }
 
 /* Reports faults of the snapshot.  Returns false if it is not used. */
@@ -283,10 +285,7 @@ void pf_snapshot(struct pf_state *st, struct slice bytes)
 		return;
 	if (c->version == 0)
 		c->version = 1;
-	if (s.primary != 0)
-		c->trace = s.primary;
-	else if (has_clock(&s, PF_BOOTTIME) && !has_clock(&s, PF_TRACE_FILE))
-		c->trace = PF_BOOTTIME;
+	c->trace = pf_trace_clock(bytes, c->trace);
 	start_deltas(st, &s);
 	sort_clocks(&s);
 	add_snapshot(st, &s);

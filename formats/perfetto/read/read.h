@@ -124,6 +124,9 @@ struct pf_clock_reading {
 
 struct pf_clock_reading pf_read_clock(struct slice s);
 
+/* Returns the default clock of packets after a snapshot; before: the one before it.  0: none. */
+uint32_t pf_trace_clock(struct slice snapshot, uint32_t before);
+
 void pf_clocks_free(struct pf_clocks *c);
 void pf_snapshot(struct pf_state *st, struct slice bytes);
 
