@@ -363,20 +363,6 @@ static void pack_packets(struct text *t, unsigned field, struct slice packets)
 	wire_close(t, packet);
 }
 
-static bool next_frame(struct slice *rest, struct slice *frame, struct slice *content)
-{
-	const char *const end = rest->p + rest->n;
-	uint64_t n = 0;
-	const char *const p = rest->n > 1 && *rest->p == '\x0a' ? pf_varint(rest->p + 1, end, &n) : NULL;
-
-	if (p == NULL || n > (uint64_t)(end - p))
-		return false;
-	*content = slice_of(p, n);
-	*frame = slice_of(rest->p, (size_t)(p + n - rest->p));
-	*rest = slice_of(p + n, (size_t)(end - p - (ptrdiff_t)n));
-	return true;
-}
-
 static unsigned field_of(const struct pfc_packet *k)
 {
 	return k->zlib.p != NULL   ? PF_packet_compressed_packets
@@ -389,7 +375,7 @@ static void note_packed(struct pfc_copy *copy, struct slice bytes)
 {
 	struct slice frame, content;
 
-	while (copy->packed_as == 0 && next_frame(&bytes, &frame, &content)) {
+	while (copy->packed_as == 0 && pf_next_frame(&bytes, &frame, &content)) {
 		struct pf_wire w = pf_wire_on(content);
 		while (pf_wire_next(&w))
 			if (w.tag == PF_TAG(PF_packet_compressed_packets, PF_BYTES) ||
@@ -412,7 +398,7 @@ static void handle_inner(struct pfc_copy *copy, const struct copied *rec)
 {
 	struct slice rest = slice_of(copy->inner.p + copy->at, copy->inner.n - copy->at), frame, content;
 
-	if (!copy->unpacked || !next_frame(&rest, &frame, &content))
+	if (!copy->unpacked || !pf_next_frame(&rest, &frame, &content))
 		return;
 	copy->at = copy->inner.n - rest.n;
 	const struct pfc_packet k = pfc_packet(content);
@@ -433,7 +419,7 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 		return false;
 	}
 	rest = slice_of(copy->carrier.p, copy->carrier.n);
-	if (!next_frame(&rest, &frame, &content))
+	if (!pf_next_frame(&rest, &frame, &content))
 		return false;
 	copy->packed = pfc_packet(content);
 	copy->packed_record = *rec;
@@ -486,7 +472,7 @@ static void handle_record(struct pfc_copy *copy, struct slice bytes, const struc
 		handle_inner(copy, rec);
 		return;
 	}
-	while (bytes.n > 0 && next_frame(&bytes, &frame, &content)) {
+	while (bytes.n > 0 && pf_next_frame(&bytes, &frame, &content)) {
 		const struct pfc_packet k = pfc_packet(content);
 		end_packed(copy); /* of the previous packet, in a run of records */
 		if (field_of(&k) == 0)

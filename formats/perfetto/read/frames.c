@@ -303,6 +303,21 @@ const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *cont
 	return p + n;
 }
 
+bool pf_next_frame(struct slice *rest, struct slice *frame, struct slice *content)
+{
+	const char *const end = rest->p + rest->n;
+	uint64_t n = 0;
+	const char *const p =
+	    rest->n > 1 && *rest->p == PF_FRAME_TAG ? pf_varint(rest->p + 1, end, &n) : NULL;
+
+	if (p == NULL || n > (uint64_t)(end - p))
+		return false;
+	*content = slice_of(p, n);
+	*frame = slice_of(rest->p, (size_t)(p + n - rest->p));
+	*rest = slice_of(p + n, (size_t)(end - p - (ptrdiff_t)n));
+	return true;
+}
+
 /* ---- recovery ---- */
 
 /* Skipped bytes are dropped.  So are packets whose fields cannot be read and those for which Perfetto refuses

@@ -307,26 +307,22 @@ void pf_packet_read(struct pf_state *st, struct slice s)
 
 bool pf_inner_next(struct pf_state *st)
 {
-	const char *const p = st->inner.p;
-	uint64_t n = 0;
+	struct slice frame, content;
 
 	if (st->inner.n == 0)
 		return false;
-	const char *const end = p + st->inner.n;
-	const char *const content = *p == PF_FRAME_TAG ? pf_varint(p + 1, end, &n) : NULL;
 	st->is_inner = true;
-	if (content == NULL || n > (uint64_t)(end - content)) {
-		if (*p != PF_FRAME_TAG || end - p > 2)
+	if (!pf_next_frame(&st->inner, &frame, &content)) {
+		if (*st->inner.p != PF_FRAME_TAG || st->inner.n > 2)
 			pf_report(st, PF_RULE_INFLATE_INNER, "no packet at byte %zu of what is unpacked",
-			          (size_t)(p - st->inner_memory->p));
+			          (size_t)(st->inner.p - st->inner_memory->p));
 		st->inner.n = 0;
 		return false;
 	}
 	const uint64_t size = st->carrier_size - 1;
 	st->offset = st->carrier_offset + (st->inner_index + 1 < size ? st->inner_index + 1 : size);
 	st->inner_index++;
-	pf_packet_read(st, slice_of(content, n));
+	pf_packet_read(st, content);
 	st->ninner_packets++;
-	st->inner = slice_of(content + n, (size_t)(end - content - (ptrdiff_t)n));
 	return true;
 }

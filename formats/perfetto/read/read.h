@@ -56,6 +56,10 @@ int pf_probe(struct slice head, bool complete);
 const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *content,
                      enum record_status *status);
 
+/* Removes the packet at the start of `rest`, all of whose bytes are there.  Returns false if there is none.
+ */
+bool pf_next_frame(struct slice *rest, struct slice *frame, struct slice *content);
+
 /* ---- packets.c ---- */
 
 /* Sets st->packet, and st->te if the packet has a track event. */
