@@ -64,39 +64,25 @@ static size_t open_attribute(struct attributes *a, struct slice key)
 	return at;
 }
 
-static void put_text(struct attributes *a, struct slice key, struct slice text)
-{
-	const size_t at = open_attribute(a, key);
-
-	wire_slice(a->t, PF_attribute_string_value, text);
-	wire_close(a->t, at);
-}
-
-/* Numbers that int64 does not hold are text. */
-static void put_number(struct attributes *a, struct slice key, uint64_t v)
-{
-	const size_t at = open_attribute(a, key);
-	char space[24];
-
-	if (v <= INT64_MAX) {
-		wire_number(a->t, PF_attribute_long_value, v);
-	} else {
-		snprintf(space, sizeof space, "%" PRIu64, v);
-		wire_slice(a->t, PF_attribute_string_value, slice_str(space));
-	}
-	wire_close(a->t, at);
-}
-
+/* Values of other types are text, and so are numbers that int64 does not hold. */
 static void put_value(struct attributes *a, const struct value *v)
 {
+	const bool is_unsigned = v->type >= VALUE_U8 && v->type <= VALUE_U64;
 	struct fields_json_lost lost = { 0 };
 	struct text json = { .n = 0 };
 
+	if (is_unsigned && v->u64 <= INT64_MAX) {
+		wire_number(a->t, PF_attribute_long_value, v->u64);
+		return;
+	}
 	if (v->type == VALUE_STRING) {
 		perfetto_put_text(a->st, a->t, PF_attribute_string_value, value_text(v));
 		return;
 	}
-	fields_json_value(&json, v, &lost);
+	if (is_unsigned)
+		text_u64(&json, v->u64);
+	else
+		fields_json_value(&json, v, &lost);
 	wire_slice(a->t, PF_attribute_string_value, slice_of(json.p, json.n));
 	a->t->failed |= json.failed;
 	text_free(&json);
@@ -106,20 +92,23 @@ static void put_value(struct attributes *a, const struct value *v)
 		perfetto_lose(a->st, PERFETTO_TOO_DEEP, lost.too_deep);
 }
 
+static void put_attribute(struct attributes *a, struct slice key, const struct value *v)
+{
+	const size_t at = open_attribute(a, key);
+
+	put_value(a, v);
+	wire_close(a->t, at);
+}
+
 static void put_fact(struct attributes *a, const struct fact *f)
 {
 	const char *const prefix = f->kind == FACT_TRACE ? "trace." : f->kind == FACT_LOSS ? "loss." : "";
 	const struct slice key = arena_printf(&a->arena, "%s%.*s", prefix, (int)f->name.n, f->name.p);
 
-	if (key.p == NULL) {
+	if (key.p == NULL)
 		a->t->failed = true;
-	} else if (f->value.type >= VALUE_U8 && f->value.type <= VALUE_U64) {
-		put_number(a, key, f->value.u64);
-	} else {
-		const size_t at = open_attribute(a, key);
-		put_value(a, &f->value);
-		wire_close(a->t, at);
-	}
+	else
+		put_attribute(a, key, &f->value);
 }
 
 static void put_facts(struct attributes *a, const struct writer *w)
@@ -127,12 +116,13 @@ static void put_facts(struct attributes *a, const struct writer *w)
 	struct facts words = facts_of(w->run, FACTS_TEXTS);
 	struct facts others = facts_of(w->run, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY) |
 	                                           FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	const struct value epoch =
+	    value_string(w->run->trace->epoch_known ? SLICE_LIT("known") : SLICE_LIT("unknown"));
 	struct fact f;
 
 	while (facts_next(&words, &f))
 		put_fact(a, &f);
-	put_text(a, SLICE_LIT("epoch"),
-	         w->run->trace->epoch_known ? SLICE_LIT("known") : SLICE_LIT("unknown"));
+	put_attribute(a, SLICE_LIT("epoch"), &epoch);
 	while (facts_next(&others, &f))
 		put_fact(a, &f);
 }

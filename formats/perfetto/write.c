@@ -42,12 +42,12 @@ static inline char *put_number(char *p, unsigned field, uint64_t v)
 	return wire_put(p, v);
 }
 
-static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned,
-                                    const struct text *defs)
+/* defs: interned data, which may be empty; NULL: the event uses none. */
+static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, const struct text *defs)
 {
 	const size_t with = defs != NULL && defs->n > 0 ? 1 + wire_size(defs->n) + defs->n : 0;
 	const size_t packet =
-	    1 + wire_size(ts) + 2 + (interned ? 2 : 0) + with + 1 + wire_size(event) + event;
+	    1 + wire_size(ts) + 2 + (defs != NULL ? 2 : 0) + with + 1 + wire_size(event) + event;
 	char *p = text_reserve(t, packet + 2 * PF_VARINT_MAX);
 
 	if (p == NULL)
@@ -58,7 +58,7 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, b
 	p = wire_put_large(p, ts);
 	*p++ = (char)PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT);
 	*p++ = 1;
-	if (interned) {
+	if (defs != NULL) {
 		*p++ = (char)PF_TAG(PF_packet_sequence_flags, PF_VARINT);
 		*p++ = PF_NEEDS;
 	}
@@ -82,7 +82,7 @@ static void put_event(struct perfetto_state *st, const struct track_event *e)
 	h = put_number(h, PF_event_category_iids, e->category);
 	const size_t n = (size_t)(h - head);
 	struct text *const t = &st->chunk->text;
-	char *p = put_packet_head(t, e->ts, n + st->body.n, true, &st->defs);
+	char *p = put_packet_head(t, e->ts, n + st->body.n, &st->defs);
 	if (p == NULL)
 		return;
 	memcpy(p, head, n);
@@ -98,7 +98,7 @@ static void put_event(struct perfetto_state *st, const struct track_event *e)
 static void put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 {
 	struct text *const t = &st->chunk->text;
-	char *p = put_packet_head(t, ts, 2 + 1 + wire_size(track), false, NULL);
+	char *p = put_packet_head(t, ts, 2 + 1 + wire_size(track), NULL);
 
 	if (p == NULL)
 		return;

@@ -121,7 +121,6 @@ static void give_raw(struct pf_state *st, struct record *rec)
 	rec->role = RECORD_IS_MORE;
 	rec->end = rec->p;
 	rec->offset = st->offset;
-	st->nbefore = st->at_before = st->nafter = st->at_after = st->samples_left = 0;
 }
 
 /* Gives out an event of an earlier record.  Returns false if there is none. */
@@ -235,16 +234,11 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 		st->broken = false;
 		pf_packet_read(st, content);
 	}
-	if (!st->is_applied && st->nbefore > 0) {
-		st->is_applied = true;
+	st->is_applied = st->at_before < st->nbefore;
+	if (st->is_applied) {
 		give_before(st, rec);
 		return RECORD_DONE;
 	}
-	if (st->is_applied && st->at_before < st->nbefore) {
-		give_before(st, rec);
-		return RECORD_DONE;
-	}
-	st->is_applied = false;
 	rec->end = end;
 	set_role(st, rec);
 	if (r->recovers && st->inner.n > 0)

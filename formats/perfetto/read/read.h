@@ -167,7 +167,7 @@ static inline bool pf_is_recent(struct pf_state *st, uint64_t uuid)
 {
 	const struct pf_track *const t = *pf_recent_slot(st, uuid);
 
-	return t != NULL && t->uuid == uuid && !t->is_synthetic;
+	return t != NULL && t->uuid == uuid;
 }
 
 /* Finds the track of a uuid.  NULL: none so far. */
@@ -239,7 +239,7 @@ static inline uint64_t pf_name_iid(const struct pf_state *st)
 /* Whether events of the track wait to be sorted by time. */
 static inline bool pf_is_sorted_later(const struct pf_state *st, const struct pf_track *t)
 {
-	return st->ahead != NULL && t->final->disordered && !st->sorted;
+	return st->ahead != NULL && t->final->disordered && st->released == NULL;
 }
 
 /* A state lasts until the next one of its track: adds the end of the one before.  Returns false if there is
@@ -277,7 +277,7 @@ void pf_least_free(struct pf_least_times *l);
 /* Lets st->event, or an arrow of it, wait. */
 void pf_waiting_add(struct pf_state *st, const struct pf_event *x);
 
-/* Whether events are given out before the packet at this offset. */
+/* Whether events, if any wait, are given out before the packet at this offset. */
 bool pf_waiting_due(struct pf_state *st, uint64_t offset);
 
 /* Returns the event at st->at_released; NULL: the others still wait.  If no event is given out yet, all will

@@ -589,7 +589,6 @@ struct pf_state {
 	uint32_t nwaiting, waiting_cap;
 	struct timed *released; /* indexes of those given out now, in order of time; NULL: none */
 	uint32_t nreleased, at_released;
-	bool sorted; /* waiting events are given out */
 	struct pf_waiting_memory *waiting_memory;
 	uint64_t max_waiting, release_at; /* bytes */
 	uint64_t *shared; /* of a look-ahead: least times of all tracks that wait for each other */

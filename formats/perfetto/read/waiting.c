@@ -228,7 +228,6 @@ static void release(struct pf_state *st, uint64_t offset, bool all)
 	st->released = list;
 	st->nreleased = n;
 	st->at_released = 0;
-	st->sorted = true;
 }
 
 /* Moves those that still wait, with their fields and texts, into memory of their own. */
@@ -265,7 +264,6 @@ static void end_release(struct pf_state *st)
 {
 	free(st->released);
 	st->released = NULL;
-	st->sorted = false;
 	if (st->nreleased > 0)
 		move_others(st);
 	/* a search looks at all of them: the next one is due when there are twice as many */
@@ -278,7 +276,7 @@ bool pf_waiting_due(struct pf_state *st, uint64_t offset)
 {
 	if (st->released != NULL)
 		return true;
-	if (st->nwaiting == 0 || bytes_waiting(st) <= st->release_at)
+	if (bytes_waiting(st) <= st->release_at)
 		return false;
 	release(st, offset, false);
 	return st->released != NULL;
