@@ -109,25 +109,23 @@ struct attribute {
 static HEPH_COLD void report_value_past_packet(struct heph_state *st, const struct heph_packet *k,
                                                struct attribute *a, const char *what, uint64_t n)
 {
-	struct quoted q = { .s = "" };
+	struct quoted q;
 	char text[400];
 
 	a->bad = true;
-	if (heph_is_shown(st, HEPH_RULE_PAST_PACKET))
-		quoted(&q, a->name);
-	snprintf(text, sizeof text, "%s of attribute %s", what, q.s);
+	snprintf(text, sizeof text, "%s of attribute %s", what,
+	         heph_quoted(st, HEPH_RULE_PAST_PACKET, &q, a->name));
 	heph_report_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
 }
 
 static HEPH_COLD void report_value_text(struct heph_state *st, const struct heph_packet *k,
                                         const struct attribute *a, struct slice s)
 {
-	struct quoted q = { .s = "" };
+	struct quoted q;
 	char text[400];
 
-	if (heph_is_shown(st, HEPH_RULE_INVALID_UTF8))
-		quoted(&q, a->name);
-	snprintf(text, sizeof text, "the value of attribute %s", q.s);
+	snprintf(text, sizeof text, "the value of attribute %s",
+	         heph_quoted(st, HEPH_RULE_INVALID_UTF8, &q, a->name));
 	heph_report_text(st, k, text, s);
 }
 
@@ -135,12 +133,11 @@ static HEPH_COLD void report_unknown_type(struct heph_state *st, const struct he
                                           struct attribute *a, uint8_t type)
 {
 	const enum heph_rule rule = type == HEPH_ARRAY ? HEPH_RULE_UNTYPED_ARRAY : HEPH_RULE_UNKNOWN_TYPE;
-	struct quoted q = { .s = "" };
+	struct quoted q;
 
 	a->bad = true;
-	if (heph_is_shown(st, rule))
-		quoted(&q, a->name);
-	heph_report(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X", q.s, type);
+	heph_report(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X",
+	            heph_quoted(st, rule, &q, a->name), type);
 }
 
 /* Reads a string into v unless it is NULL. */

@@ -313,8 +313,8 @@ struct heph_state {
 void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
                  const char *fmt, ...) __attribute__((cold, format(printf, 5, 6)));
 
-/* Returns true if the next finding of the rule will be shown; else its message is not needed. */
-bool heph_is_shown(const struct heph_state *st, enum heph_rule rule);
+/* Returns a text for the message of the rule's next finding; "" if that is not shown. */
+const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s);
 
 /* Reports that `what` needs n bytes, but only `left` follow in the packet. */
 void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,

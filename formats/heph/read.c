@@ -156,9 +156,9 @@ void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_p
 	va_end(ap);
 }
 
-bool heph_is_shown(const struct heph_state *st, enum heph_rule rule)
+const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s)
 {
-	return finding_is_shown(st->r->findings, &heph_rules[rule]);
+	return finding_is_shown(st->r->findings, &heph_rules[rule]) ? quoted(q, s) : "";
 }
 
 void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
@@ -171,11 +171,10 @@ void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k,
 
 void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
 {
-	struct quoted q = { .s = "" };
+	struct quoted q;
 
-	if (heph_is_shown(st, HEPH_RULE_INVALID_UTF8))
-		quoted(&q, s);
-	heph_report(st, HEPH_RULE_INVALID_UTF8, k, s.p, "%s is %s", what, q.s);
+	heph_report(st, HEPH_RULE_INVALID_UTF8, k, s.p, "%s is %s", what,
+	            heph_quoted(st, HEPH_RULE_INVALID_UTF8, &q, s));
 }
 
 /* ---- starts of packets ---- */
@@ -275,11 +274,8 @@ static void report_unknown_option(struct heph_state *st, const struct heph_packe
 {
 	struct quoted q;
 
-	if (heph_is_shown(st, HEPH_RULE_UNKNOWN_OPTION))
-		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, k->text.p, "option %s with a value of %zu bytes",
-		            quoted(&q, k->text), size);
-	else
-		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, k->text.p, "not shown");
+	heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, k->text.p, "option %s with a value of %zu bytes",
+	            heph_quoted(st, HEPH_RULE_UNKNOWN_OPTION, &q, k->text), size);
 }
 
 static void read_option(struct heph_state *st, struct heph_packet *k, struct record *rec)
