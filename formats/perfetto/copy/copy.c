@@ -32,7 +32,6 @@ struct pfc_copy {
 	struct pfc_states states;
 	struct pfc_names names;
 	bool copying;      /* the survey is over */
-	uint64_t input;    /* from 1 */
 	uint64_t bytes;    /* of the records up to now */
 	uint64_t renumber; /* see pfc_change */
 	/* moved times */
@@ -235,15 +234,10 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 		put_bytes(copy, frame);
 }
 
-static uint64_t track_key(const struct pfc_copy *copy, uint64_t uuid)
-{
-	return hash_u64(uuid, copy->names.seed + copy->input);
-}
-
 static void use_tracks(const struct pfc_copy *copy, const struct pf_extra_of *of)
 {
 	for (uint32_t i = 0; i < of->n; i++)
-		copier_uses(copy->to, track_key(copy, of->uuids[i]));
+		copier_uses(copy->to, pfc_track_key(&copy->names, of->uuids[i]));
 }
 
 /* Keeps descriptors of threads and processes (used by pid and tid), and others whose uuid is used. */
@@ -254,7 +248,7 @@ static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, c
 	if (k->event.p != NULL) {
 		struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
 		if (k->te.has_track || q != NULL)
-			copier_uses(c, track_key(copy, pfc_track_of(k, q)));
+			copier_uses(c, pfc_track_key(&copy->names, pfc_track_of(k, q)));
 		if (k->te.has_extra_of)
 			pf_extra_read(k->event, own);
 		for (unsigned i = 0; i < 2; i++) {
@@ -271,12 +265,12 @@ static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, c
 	bool is_numbered = false, has_uuid = false;
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
-			copier_uses(c, track_key(copy, w.v));
+			copier_uses(c, pfc_track_key(&copy->names, w.v));
 		has_uuid |= w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT);
 		is_numbered |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES) ||
 		               w.tag == PF_TAG(PF_descriptor_process, PF_BYTES);
 	}
-	copier_defines(c, track_key(copy, pf_number(k->descriptor, PF_descriptor_uuid)));
+	copier_defines(c, pfc_track_key(&copy->names, pf_number(k->descriptor, PF_descriptor_uuid)));
 	if (is_numbered || !has_uuid)
 		copier_needs(c);
 }
@@ -521,7 +515,7 @@ static void begin_copying(struct pfc_copy *copy)
 		return;
 	end_packed(copy);
 	copy->copying = true;
-	copy->input = 0;
+	copy->names.input = 0;
 	pfc_states_clear(&copy->states);
 }
 
@@ -562,7 +556,7 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 
 	if (e->offset == 0) {
 		pfc_states_clear(&copy->states);
-		copy->names.input = ++copy->input;
+		copy->names.input++;
 	}
 	handle_record(copy, bytes, &rec);
 	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
@@ -585,11 +579,11 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 
 	begin_copying(copy);
 	end_packed(copy);
-	copy->names.input = ++copy->input;
-	if (copy->input == 1)
+	copy->names.input++;
+	if (copy->names.input == 1)
 		return;
 	pfc_states_clear(&copy->states);
-	copy->renumber = copy->bytes * UINT64_C(0x9e3779b97f4a7c15) + copy->input;
+	copy->renumber = copy->bytes * UINT64_C(0x9e3779b97f4a7c15) + copy->names.input;
 }
 
 static void copy_end(struct copier *c)

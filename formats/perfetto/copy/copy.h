@@ -213,9 +213,15 @@ struct pfc_names {
 	struct slice *names;
 	uint32_t n, cap, nnames, names_cap;
 	uint64_t seed;
-	uint64_t input; /* number of the current input */
+	uint64_t input; /* number of the current input, from 1 */
 	bool failed;
 };
+
+/* Identifies a track among those of all inputs. */
+static inline uint64_t pfc_track_key(const struct pfc_names *names, uint64_t uuid)
+{
+	return hash_u64(uuid, names->seed + names->input);
+}
 
 /* The next three functions are called for packets of the survey, after pfc_apply().  q: pfc_sequence_of(). */
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k);

@@ -41,34 +41,10 @@ static uint64_t interned_key(const struct pfc_names *names, const struct pfc_pac
 	return hash_u64(iid, hash_u64(interval, hash_u64(sequence, names->seed + names->input)));
 }
 
-static uint64_t uuid_key(const struct pfc_names *names, uint64_t uuid)
-{
-	return hash_u64(uuid, names->seed + names->input);
-}
-
-/* Notes the names of events among interned data. */
-static void note_interned(struct pfc_names *names, const struct pfc_packet *k, uint64_t interval)
-{
-	struct pf_wire w = pf_wire_on(k->interned);
-
-	while (pf_wire_find(&w, PF_TAG(PF_interned_event_names, PF_BYTES))) {
-		const struct slice text = pf_content(pf_wire_slice(&w), PF_entry_name);
-		const uint64_t iid = pf_number(pf_wire_slice(&w), PF_entry_iid);
-		if (text.p == NULL || iid == 0)
-			continue;
-		const uint32_t i =
-		    table64_element(&names->interned, interned_key(names, k, iid, interval), &names->names,
-		                    &names->nnames, &names->names_cap, sizeof *names->names, MAX_NAMES);
-		names->failed |= i == TABLE_FAILED;
-		if (i < TABLE_FAILED && names->names[i].p == NULL)
-			names->names[i] = retain(names, text);
-	}
-}
-
 static struct pfc_name *name_of(struct pfc_names *names, uint64_t uuid)
 {
 	const uint32_t before = names->n;
-	const uint32_t i = table64_element(&names->index, uuid_key(names, uuid), &names->list, &names->n,
+	const uint32_t i = table64_element(&names->index, pfc_track_key(names, uuid), &names->list, &names->n,
 	                                   &names->cap, sizeof *names->list, MAX_NAMES);
 
 	names->failed |= i == TABLE_FAILED;
@@ -131,8 +107,21 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, con
 
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k)
 {
-	if (q != NULL && q->valid && k->interned.p != NULL)
-		note_interned(names, k, q->interval);
+	if (q == NULL || !q->valid)
+		return;
+	struct pf_wire w = pf_wire_on(k->interned);
+	while (pf_wire_find(&w, PF_TAG(PF_interned_event_names, PF_BYTES))) {
+		const struct slice text = pf_content(pf_wire_slice(&w), PF_entry_name);
+		const uint64_t iid = pf_number(pf_wire_slice(&w), PF_entry_iid);
+		if (text.p == NULL || iid == 0)
+			continue;
+		const uint32_t i =
+		    table64_element(&names->interned, interned_key(names, k, iid, q->interval), &names->names,
+		                    &names->nnames, &names->names_cap, sizeof *names->names, MAX_NAMES);
+		names->failed |= i == TABLE_FAILED;
+		if (i < TABLE_FAILED && names->names[i].p == NULL)
+			names->names[i] = retain(names, text);
+	}
 }
 
 bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *states,
@@ -145,7 +134,7 @@ bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *stat
 	if (te->type != TYPE_STATE || has_more) /* its values of counters are left out, too */
 		return false;
 	const uint32_t known =
-	    table64_get(&names->index, uuid_key(names, pfc_track_of(k, pfc_sequence_of(states, k))));
+	    table64_get(&names->index, pfc_track_key(names, pfc_track_of(k, pfc_sequence_of(states, k))));
 	struct pfc_name *const n = known != TABLE_NONE ? &names->list[known] : NULL;
 	if (n == NULL || !n->has_states || ts < n->first_state || (ts > n->last_state && ts >= n->ended))
 		return false;
@@ -155,7 +144,7 @@ bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *stat
 
 struct pfc_name *pfc_name_needed(const struct pfc_names *names, uint64_t uuid)
 {
-	const uint32_t known = table64_get(&names->index, uuid_key(names, uuid));
+	const uint32_t known = table64_get(&names->index, pfc_track_key(names, uuid));
 	struct pfc_name *const n = known != TABLE_NONE ? &names->list[known] : NULL;
 
 	return n != NULL && !n->is_named && !n->copied && n->name.p != NULL ? n : NULL;
