@@ -328,22 +328,14 @@ static const char *const structure[] = {
 	"perfetto/inflate-mixed", "perfetto/seq-zero", "perfetto/clock-scoped",  NULL,
 };
 
+enum { OF_BYTES = 2 }; /* the first ones are of bytes between packets */
+
 bool pf_breaks(enum pf_rule rule)
 {
-	switch (rule) {
-	case PF_RULE_WIRE:
-	case PF_RULE_WIRE_MESSAGE:
-	case PF_RULE_WIRE_TYPE:
-	case PF_RULE_INFLATE:
-	case PF_RULE_INFLATE_INNER:
-	case PF_RULE_INFLATE_NESTED:
-	case PF_RULE_INFLATE_MIXED:
-	case PF_RULE_SEQ_ZERO:
-	case PF_RULE_CLOCK_SCOPED:
-		return true;
-	default:
-		return false;
-	}
+	for (const char *const *id = structure + OF_BYTES; *id != NULL; id++)
+		if (strcmp(*id, perfetto_rules[rule].id) == 0)
+			return true;
+	return false;
 }
 
 /* Drops a packet that is broken, or that has a broken one compressed in it: those are kept or dropped
