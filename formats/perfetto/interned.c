@@ -108,7 +108,15 @@ static uint32_t add_entry(struct perfetto_state *st, struct perfetto_table *t, s
 	return ++t->n;
 }
 
-/* Adds the text and writes its definition. */
+/* Counts the losses of a text that has an iid, and returns that. */
+static inline uint32_t use_entry(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
+{
+	if (t->entries[iid - 1].losses != 0)
+		count_losses(st, t->entries[iid - 1].losses);
+	return iid;
+}
+
+/* Adds the text, writes its definition and uses it.  Returns 0: no space. */
 static uint32_t define_text(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
@@ -125,14 +133,7 @@ static uint32_t define_text(struct perfetto_state *st, enum perfetto_kind kind, 
 	t->entries[iid - 1].losses = (uint8_t)losses;
 	if (kind == KIND_KEY)
 		t->entries[iid - 1].key_hash = hash_key(st, text);
-	return iid;
-}
-
-static inline uint32_t use_entry(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
-{
-	if (t->entries[iid - 1].losses != 0)
-		count_losses(st, t->entries[iid - 1].losses);
-	return iid;
+	return use_entry(st, t, iid);
 }
 
 /* Returns the iid of a text; TABLE_NONE: it has none yet. */
@@ -151,11 +152,9 @@ static inline uint32_t find_entry(struct perfetto_table *t, struct slice s)
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
-	uint32_t iid = find_entry(t, s);
+	const uint32_t iid = find_entry(t, s);
 
-	if (iid == TABLE_NONE)
-		iid = define_text(st, kind, s);
-	return iid != 0 ? use_entry(st, t, iid) : 0;
+	return iid == TABLE_NONE ? define_text(st, kind, s) : use_entry(st, t, iid);
 }
 
 /* Returns the iid of a string that occurs again; 0 the first time. */
@@ -171,8 +170,7 @@ static uint32_t intern_if_seen(struct perfetto_state *st, struct slice s)
 		*slot = (uint32_t)(hash >> 32 | 1);
 		return 0;
 	}
-	const uint32_t iid = define_text(st, KIND_STRING, s);
-	return iid != 0 ? use_entry(st, &st->tables[KIND_STRING], iid) : 0;
+	return define_text(st, KIND_STRING, s);
 }
 
 uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s)
@@ -186,10 +184,8 @@ uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s)
 		st->repeats++;
 		return use_entry(st, t, iid);
 	}
-	if (s.n >= LONG_STRING && t->n < st->repeats + MAX_UNUSED) {
-		const uint32_t added = define_text(st, KIND_STRING, s);
-		return added != 0 ? use_entry(st, t, added) : 0;
-	}
+	if (s.n >= LONG_STRING && t->n < st->repeats + MAX_UNUSED)
+		return define_text(st, KIND_STRING, s);
 	return intern_if_seen(st, s);
 }
 
