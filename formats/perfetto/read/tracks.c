@@ -286,7 +286,6 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 	const uint64_t key = id_key(st, t->desc.pid, t->desc.kind == PF_THREAD ? &t->desc.tid : NULL);
 	const uint32_t known = table64_get(&st->ids, key);
 	struct pf_track *const other = known != TABLE_NONE ? st->tracks[known] : NULL;
-	const uint32_t index = table64_get(&st->track_index, t->uuid);
 
 	if (other == t)
 		return;
@@ -305,8 +304,7 @@ static void register_ids(struct pf_state *st, struct pf_track *t)
 			t->desc.name = other->desc.name;
 		t->desc.has_tree_name = other->desc.has_tree_name;
 	}
-	if (index != TABLE_NONE)
-		st->r->no_memory |= !table64_put(&st->ids, key, index);
+	st->r->no_memory |= !table64_put(&st->ids, key, table64_get(&st->track_index, t->uuid));
 }
 
 static uint64_t packet_time(const struct pf_state *st)
