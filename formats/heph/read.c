@@ -71,13 +71,11 @@ static void end_search(struct heph_state *st, const char *p, bool found)
 	}
 }
 
-/* Returns true if a packet starts in [p, end) and is followed by another one that starts there.  ends: the
- * input ends at `end`, so the packet may end there, too. */
-static bool heph_has_packet(const char *p, const char *end, bool ends)
+/* Returns true if a packet starts in [p, end) and is followed by another one that starts there. */
+static bool has_packet(const char *p, const char *end)
 {
 	for (p = find_magic(p, end); end - p >= HEPH_HEAD_SIZE; p = find_magic(p + 1, end))
-		if (heph_is_packet(p, end, end) &&
-		    (ends || load_u32(p + HEPH_AT_SIZE, true) < (size_t)(end - p)))
+		if (heph_is_packet(p, end, end) && load_u32(p + HEPH_AT_SIZE, true) < (size_t)(end - p))
 			return true;
 	return false;
 }
@@ -378,20 +376,17 @@ static HEPH_COLD enum record_status pass_packet(struct heph_state *st, struct re
 	return status;
 }
 
+_Static_assert(HEPH_EVENT_MIN <= READER_MIN_RECORD, "the head of a packet that is longer is in the window");
+
 /* Whether a size above --max-record is valid (RECORD_DONE) or damaged (RECORD_BAD): it is damaged if the
  * input ends, or other packets start, within --max-record bytes. */
 static HEPH_COLD enum record_status check_long(const struct heph_state *st, const struct heph_packet *k)
 {
 	const struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - k->p);
-	const bool all = left <= st->r->max_record;
-	const char *const end = all ? in->end : k->p + st->r->max_record;
 
-	if (left < HEPH_EVENT_MIN || all)
+	if ((size_t)(in->end - k->p) <= st->r->max_record)
 		return in->last ? RECORD_BAD : RECORD_MORE;
-	return end - k->p > HEPH_HEAD_SIZE && heph_has_packet(k->p + HEPH_HEAD_SIZE, end, false)
-	           ? RECORD_BAD
-	           : RECORD_DONE;
+	return has_packet(k->p + HEPH_HEAD_SIZE, k->p + st->r->max_record) ? RECORD_BAD : RECORD_DONE;
 }
 
 /* Checks the counter of an event, so that it does not count as missing. */
