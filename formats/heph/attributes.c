@@ -27,72 +27,23 @@ static const char *next_attribute(const char *p)
 	return p;
 }
 
-/* Returns "x (2)", or with the first higher number that is unused, and adds it to the table.  p is NULL on
- * OOM. */
-static struct slice unused_name(struct tabletext *table, struct slice name, uint32_t times, struct batch *b)
+/* Counts the event if a name of the attributes from p on is repeated. */
+static HEPH_COLD void check_names(struct heph_state *st, const struct heph_packet *k, const char *p)
 {
-	struct slice s;
+	struct tabletext names = { .used = 0 };
+	bool repeated = false;
 
-	do {
-		s = arena_printf(&b->scratch, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++times);
-		if (s.p == NULL)
-			return s;
-		s.flags = name.flags;
-	} while (tabletext_get(table, s) != TABLE_NONE);
-	if (!tabletext_put(table, s, 0) || !tabletext_put(table, name, times))
-		s.p = NULL;
-	return s;
-}
-
-/* The names of one event in a table. */
-struct name_check {
-	struct tabletext table; /* name -> times it occurred; 0: a fixed field, or a generated name */
-	struct field *f, *end;  /* retained fields not yet checked; NULL: names are only counted */
-	bool counted;           /* the event is counted in st->repeated */
-};
-
-/* Counts the repeated name of an attribute, and renames its field if it has one: fields have the order of the
- * attributes, but attributes beyond a limit have no field. */
-static bool check_name(struct heph_state *st, const struct heph_packet *k, struct slice name,
-                       struct name_check *check, struct batch *b)
-{
-	struct field *const f = check->f != check->end && check->f->name.p == name.p ? check->f++ : NULL;
-	const uint32_t times = tabletext_get(&check->table, name);
-
-	if (times == TABLE_NONE)
-		return tabletext_put(&check->table, name, 1);
-	if (b == NULL && !check->counted) {
-		check->counted = true;
-		finding_tally_add(&st->repeated, k->offset, k->ordinal, 0, 0);
-		if (st->repeated.count == 1)
+	for (uint32_t i = 0; !repeated && i < k->nattributes && i < HEPH_MAX_ATTRIBUTES; i++) {
+		const struct slice name = slice_of(p + 2, load_u16(p, true));
+		repeated = tabletext_get(&names, name) != TABLE_NONE;
+		if (repeated && st->repeated.count == 0)
 			quoted(&st->repeated_name, name);
+		st->r->no_memory |= !tabletext_put(&names, name, 1);
+		p = next_attribute(p);
 	}
-	if (f == NULL)
-		return true;
-	name.flags = f->name.flags;
-	f->name = unused_name(&check->table, name, times > 0 ? times : 1, b);
-	return f->name.p != NULL;
-}
-
-void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct batch *b,
-                      const struct event *e, bool all)
-{
-	struct name_check check = { .f = NULL };
-	const char *p = k->attributes;
-	bool ok = true;
-
-	if (b != NULL) {
-		const uint32_t fixed = heph_fixed_fields(k);
-		check.f = b->fields + e->first_field;
-		check.end = check.f + e->nfields;
-		for (uint32_t i = 0; ok && i < fixed; i++, check.f++)
-			ok = !all || tabletext_put(&check.table, check.f->name, 0);
-	}
-	for (uint32_t i = 0; ok && i < k->nattributes && i < HEPH_MAX_ATTRIBUTES; i++, p = next_attribute(p))
-		ok = check_name(st, k, slice_of(p + 2, load_u16(p, true)), &check, b);
-	tabletext_free(&check.table);
-	if (!ok)
-		st->r->no_memory = true;
+	tabletext_free(&names);
+	if (repeated)
+		finding_tally_add(&st->repeated, k->offset, k->ordinal, 0, 0);
 }
 
 /* ---- values ---- */
@@ -313,10 +264,10 @@ static inline void add_field(struct heph_state *st, struct heph_packet *k, const
 void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p)
 {
 	const bool named = k->build && !st->raw && !st->own.active; /* names of raw fields may be repeated */
+	const char *const first = p;
 	struct heph_names names;
 	struct attribute a;
 
-	k->attributes = p;
 	names.seen = names.n = 0;
 	if (named && load_u32(k->p, true) == HEPH_MAGIC_EVENT) {
 		heph_names_add(&names, SLICE_LIT(HEPH_COUNTER_FIELD));
@@ -344,7 +295,7 @@ void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const ch
 	if (p < k->end)
 		k->fault = p;
 	if (k->clash)
-		heph_names_check(st, k, NULL, NULL, false);
+		check_names(st, k, first);
 }
 
 void heph_load_lists(struct field *f, uint32_t n, struct arena *arena)

@@ -108,13 +108,12 @@ struct heph_packet {
 	struct value option; /* the value of an option */
 
 	/* attributes */
-	const char *attributes; /* the first attribute */
-	uint32_t nattributes;   /* number of complete attributes */
-	uint32_t nfields;       /* in heph_state.fields */
-	uint32_t nelements;     /* retained elements of arrays */
-	bool build;             /* attributes become fields */
-	bool lists;             /* some are arrays */
-	bool clash;             /* names may be repeated: heph_names_check() is needed */
+	uint32_t nattributes; /* number of complete attributes */
+	uint32_t nfields;     /* in heph_state.fields */
+	uint32_t nelements;   /* retained elements of arrays */
+	bool build;           /* attributes become fields */
+	bool lists;           /* some are arrays */
+	bool clash;           /* names may be repeated: they have to be compared */
 };
 
 static inline void heph_read_numbers(struct heph_packet *k)
@@ -449,11 +448,6 @@ static inline struct field *heph_add_attributes(const struct heph_state *st, con
 		heph_load_lists(f + fixed, k->nfields, &b->scratch);
 	return f;
 }
-
-/* Reports repeated names of attributes (b NULL), or renames their fields.  all: names must also differ from
- * those of the fixed fields. */
-void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct batch *b,
-                      const struct event *e, bool all);
 
 /* Returns equal numbers for equal names: a hash of the first bytes, those in the middle, the last ones and
  * the length. */

@@ -9,6 +9,7 @@
 #include "base/scan.h"
 #include "heph/heph.h"
 #include "out/facts.h"
+#include "out/field_names.h"
 
 /* ---- tracks by stream and substream ---- */
 
@@ -396,7 +397,7 @@ void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct e
 	while (end > first && words_read(&w, f[end - 1].name, &f[end - 1].value))
 		end--;
 	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* the event of another writer */
-		heph_names_check(st, k, b, e, true);
+		st->r->no_memory |= !field_names_number(&b->scratch, f, e->nfields);
 		return;
 	}
 	struct class *const cls = find_class(st, &w);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
+#include "out/field_names.h"
 
 /* ---- the search after damage ---- */
 
@@ -253,8 +254,9 @@ static void add_fields(struct heph_state *st, const struct heph_packet *k, struc
 		f[1].name = SLICE_LIT(HEPH_END_FIELD);
 		f[1].value = value_u64(k->stop);
 	}
+	const uint32_t kept = st->own.active ? fixed : 0; /* heph_own_event() removes the fixed fields */
 	if (k->clash)
-		heph_names_check(st, k, b, e, !st->own.active);
+		st->r->no_memory |= !field_names_number(&b->scratch, f + kept, e->nfields - kept);
 	if (st->own.active)
 		heph_own_event(st, k, e, b);
 }

@@ -12,6 +12,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "cmd/test/samples_test_util.h"
+#include "heph/test/build.h"
 #include "heph/test/oracle.h"
 
 #define GOOD "testdata/heph/good"
@@ -216,6 +217,26 @@ Test(heph_convert, names_are_unique)
 	expect_in_output("testdata/heph/bad/end-before-start.bin.log",
 	                 "\"ts\":0.020,\"dur\":0.000,\"pid\":1,\"tid\":1,\"args\":{"
 	                 "\"end\":10,\"end (2)\":7}");
+}
+
+/* Numbers are added to all of a name, also after a NUL. */
+Test(heph_convert, numbered_names_are_whole)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	heph_event(&b, 1, 1, 1, 2, "e");
+	for (unsigned i = 0; i < 2; i++) {
+		heph_u16(&b, 3);
+		heph_bytes(&b, "a\0b", 3);
+		heph_u8(&b, 1);
+		heph_u64(&b, i);
+	}
+	heph_end(&b);
+	struct ran r = run_tool((const char *const[]){ "cat", "-", NULL }, b.p, b.n);
+	cr_expect_not_null(strstr(r.out, " \"a\\x00b\"=0 \"a\\x00b (2)\"=1"), "%s", r.out);
+	ran_free(&r);
+	heph_free(&b);
 }
 
 /* An unreadable attribute does not affect those before it. */
