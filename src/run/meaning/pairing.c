@@ -370,7 +370,6 @@ static void retain_texts(struct pairing *p, const struct batch *b, const struct 
 {
 	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how->fields ? e->nfields : 0;
-	enum retained_made made = RETAINED_TOO_MUCH;
 
 	s->retained = how->kept;
 	if (how->kept != NULL) {
@@ -379,9 +378,8 @@ static void retain_texts(struct pairing *p, const struct batch *b, const struct 
 	}
 	if (n == 0 && how->lasting)
 		return;
-	if (n < UINT16_MAX) /* one more field must fit */
-		made =
-		    retained_new(&s->retained, name, e->cls, b->fields + e->first_field, n, left, &p->spare);
+	enum retained_made made =
+	    retained_new(&s->retained, name, e->cls, b->fields + e->first_field, n, left, &p->spare);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
 		made = how->lasting ? RETAINED_MADE

@@ -131,7 +131,8 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
 	uint64_t declared = 0;
 
 	*made = NULL;
-	if (head > limit || !fits(&x, limit - head))
+	/* a span without an end has one field more */
+	if (n >= UINT16_MAX || head > limit || !fits(&x, limit - head))
 		return RETAINED_TOO_MUCH;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct value *const v = &fields[i].value;

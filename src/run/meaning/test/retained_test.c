@@ -102,3 +102,16 @@ Test(retained, texts_that_stay_are_shared)
 	retained_free(k);
 	cr_assert_eq(retained_new(&k, SLICE_LIT("text"), &cls, &f, 1, size, NULL), RETAINED_TOO_MUCH);
 }
+
+Test(retained, an_unfinished_span_has_one_field_more)
+{
+	static struct field fields[UINT16_MAX];
+	const struct class cls = { .nfields = 0 };
+	struct retained *k;
+
+	cr_assert_eq(retained_new(&k, SLICE_LIT("a"), &cls, fields, UINT16_MAX, UINT32_MAX, NULL),
+	             RETAINED_TOO_MUCH);
+	cr_assert_eq(retained_new(&k, SLICE_LIT("a"), &cls, fields, UINT16_MAX - 1, UINT32_MAX, NULL),
+	             RETAINED_MADE);
+	retained_free(k);
+}
