@@ -411,6 +411,12 @@ static const struct signature {
 	{ 0,
 	  BYTES("{\"$schema\":\"https://www.speed"),
 	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
+	{ 0,
+	  BYTES("{\"head\":{\"callFrame\":"),
+	  { "a heap profile of V8", "the Memory panel of DevTools shows these" } },
+	{ 0,
+	  BYTES("{\"snapshot\":{\"meta\":"),
+	  { "a heap snapshot of V8", "the Memory panel of DevTools shows these" } },
 	{ 0, BYTES("{\"resourceSpans\":"), { "spans of OpenTelemetry", "Jaeger shows these" } },
 	{ 0, BYTES("{\"data\":[{\"traceID\":"), { "a trace of Jaeger", "Jaeger shows it" } },
 	{ 0, BYTES("[{\"traceId\":"), { "a trace of Zipkin", "Zipkin shows it" } },
@@ -476,6 +482,26 @@ static bool looks_like_packets(const char *p, size_t n)
 	return length == n - at || (length < n - at && b[at + length] == 0x0a);
 }
 
+/* Whether the first lines are a stack of names and a number each, and one has two frames or more. */
+static bool looks_like_stacks(const char *p, size_t n)
+{
+	enum { LINES = 8 };
+	bool has_frames = false;
+	const char *end;
+
+	for (int i = 0; i < LINES && n > 0 && (end = memchr(p, '\n', n)) != NULL; i++) {
+		const char *digits = end;
+		while (digits > p && digits[-1] >= '0' && digits[-1] <= '9')
+			digits--;
+		if (digits == end || digits - p < 2 || digits[-1] != ' ' || *p == ' ' || *p == ';')
+			return false;
+		has_frames |= memchr(p, ';', (size_t)(digits - p)) != NULL;
+		n -= (size_t)(end + 1 - p);
+		p = end + 1;
+	}
+	return has_frames;
+}
+
 const struct input_foreign *input_foreign_find(const char *p, size_t n)
 {
 	static const struct input_foreign json = {
@@ -488,6 +514,9 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 		"--from has them read as one"
 	};
 
+	static const struct input_foreign stacks = { "collapsed stacks of a flame graph",
+		                                     "tracetool writes these, but does not read them" };
+
 	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
 		const struct signature *const s = &signatures[i];
 		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
@@ -495,6 +524,8 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 	}
 	if (looks_like_json(p, p + n))
 		return &json;
+	if (looks_like_stacks(p, n))
+		return &stacks;
 	return looks_like_packets(p, n) ? &packets : NULL;
 }
 
