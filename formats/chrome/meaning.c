@@ -635,7 +635,7 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 		e->dur = chrome_async_key(st);
 	if (has_unknown_stack(st))
 		look_ahead(st);
-	if (ph == 'P')
+	if (ph == 'P' || ph == 'I')
 		chrome_read_profile(st);
 	return true;
 }

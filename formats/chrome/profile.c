@@ -1,7 +1,8 @@
 /*
  * CPU profiles of V8: the event Profile begins one and states its time 0, events ProfileChunk add nodes and
  * samples (format/cpu_profile.h).  These events remain instants with their fields; samples are further
- * events, on the thread of Profile (another thread writes the chunks).
+ * events, on the thread of Profile (another thread writes the chunks).  One event CpuProfile, as of webpack,
+ * holds all of a profile, and is on the thread that it shows.
  * A file .cpuprofile has the same lists as members.
  */
 #include "chrome/chrome.h"
@@ -87,17 +88,43 @@ static void read_chunk(struct chrome_reading *st, const struct json_token *data)
 	give_out(st, at, st->rec.p);
 }
 
+static void read_whole(struct chrome_reading *st, const struct json_token *data)
+{
+	struct cpu_profiles *const f = &st->profiles.all;
+	const struct json_token profile = json_member(data, "cpuProfile");
+	struct cpu_profile p = { .owner = st->task, .zero_ns = st->r->trace->zero_ns };
+
+	if (profile.kind == JSON_ABSENT || *profile.p != '{')
+		return;
+	const struct cpu_profile_chunk chunk = {
+		.nodes = json_member(&profile, "nodes"),
+		.samples = json_member(&profile, "samples"),
+		.times = json_member(&profile, "timeDeltas"),
+	};
+	const struct json_token start = json_member(&profile, "startTime");
+	/* before 2016 a profile had a tree, and times of samples: no list of nodes */
+	if (chunk.nodes.kind == JSON_ABSENT || !cpu_profile_start(f, &start, st->rec.p, &p.ns) ||
+	    !cpu_profile_begin(f, p))
+		return;
+	cpu_profile_read(f, f->n - 1, &chunk);
+	give_out(st, f->n - 1, st->rec.p);
+}
+
 void chrome_read_profile(struct chrome_reading *st)
 {
 	const struct slice name = json_token_text(&st->rec.of[CHROME_NAME]);
 	const bool begins = slice_is(name, "Profile");
+	/* ph I only: outputs have i, and the samples beside it */
+	const bool is_whole = st->rec.ph == 'I' && slice_is(name, "CpuProfile");
 
-	if (!begins && !slice_is(name, "ProfileChunk"))
+	if (!is_whole && (st->rec.ph == 'I' || (!begins && !slice_is(name, "ProfileChunk"))))
 		return;
 	const struct json_token data = json_member(&st->rec.of[CHROME_ARGS], "data");
 	if (data.kind == JSON_ABSENT || *data.p != '{')
 		return;
-	if (begins)
+	if (is_whole)
+		read_whole(st, &data);
+	else if (begins)
 		begin_profile(st, &data);
 	else
 		read_chunk(st, &data);

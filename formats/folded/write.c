@@ -468,6 +468,8 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
 		loss = FOLDED_COUNTERS;
 	} else if (event_is_flow(e)) {
 		loss = FOLDED_ARROWS;
+	} else if (call_stack_kind(e->cls) != PLAN_STACK_ANY) {
+		loss = FOLDED_SAMPLES;
 	}
 	ledger_add(&chunk->ledger, &losses[loss], e->offset, 1);
 }

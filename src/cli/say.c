@@ -273,7 +273,7 @@ static void say_lacks(const char *path, const struct ledger *l)
 		            l->rows[i].count, inside ? "" : " ", inside ? lacks + before + 1 : lacks);
 	}
 	if (t.n > 0)
-		say("%s: not in it: %.*s (--losses lists them)", path, (int)t.n, t.p);
+		say("%s: not in it: %.*s (--losses FILE lists them)", path, (int)t.n, t.p);
 	text_free(&t);
 }
 
