@@ -16,6 +16,7 @@
 #include "cli/reports.h"
 #include "format/ledger.h"
 #include "input/open.h"
+#include "model/call_stack.h"
 #include "model/trace_origin.h"
 #include "output/text_visible.h"
 #include "report/report.h"
@@ -255,6 +256,18 @@ static void put_lines(const char *p, size_t n)
 	text_add_guarded(&safe, p, n, 0);
 	put_bytes(safe.p, safe.n);
 	text_free(&safe);
+}
+
+void say_samples(const struct options *o, const char *path, const struct trace *trace)
+{
+	struct shown_path shown;
+	bool any = false;
+
+	for (uint32_t i = 0; i < trace->nplanned; i++)
+		any |= call_stack_of_class(trace->planned[i]);
+	if (any && !o->quiet)
+		say("%s: no spans, but samples of call stacks: tracetool report shows them",
+		    show_path(&shown, path));
 }
 
 /* "41208 instants, fields of 82589 events" */

@@ -43,6 +43,9 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
 enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found,
                               const struct trace *trace);
 
+/* For a trace without spans: names the command that shows its samples, if there are any; not with --quiet. */
+void say_samples(const struct options *o, const char *path, const struct trace *trace);
+
 /* Warns of a field that no event has: its name is probably misspelt. */
 void say_lacks_field(const char *path, struct slice field);
 

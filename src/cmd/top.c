@@ -492,6 +492,8 @@ static void list_longest(struct trace_slot *slot)
 	if (!r->options.quiet)
 		say_losses(slot->path, pipeline_report(p).cut, false);
 	const struct run_report report = pipeline_report(p);
+	if (t->items.arrived == 0 && !run->gaps && !run->arrows && report.found == NULL)
+		say_samples(&r->options, slot->path, report.trace);
 	r->status = worse(r->status, say_selected(&r->options, slot->path, report.found, report.trace));
 	free_top(t);
 	pipeline_close(p);
