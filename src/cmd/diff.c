@@ -592,6 +592,8 @@ static bool read_first(struct diff *d, int side)
 	d->status = STATUS_CLEAN;
 	*in = (struct diff_input){ .diff = d, .side = side, .waits = true };
 	in->status = pipeline_next(d->pipelines[side], &in->first);
+	if (in->status != STAGE_MORE)
+		in->first = NULL;
 	const bool readable = in->status == STAGE_MORE || d->status < STATUS_UNREADABLE;
 	d->status = worse(before, d->status);
 	return readable;
