@@ -1,8 +1,8 @@
 /*
  * CPU profiles of V8: the event Profile begins one and states its time 0, events ProfileChunk add nodes and
  * samples (format/cpu_profile.h).  These events remain instants with their fields; samples are further
- * events, on the thread of Profile (another thread writes the chunks).  One event CpuProfile, as of webpack,
- * holds all of a profile, and is on the thread that it shows.
+ * events, on the thread of Profile (another thread writes the chunks).  An event CpuProfile (webpack) is a
+ * whole profile of its own thread.
  * A file .cpuprofile has the same lists as members.
  */
 #include "chrome/chrome.h"
@@ -91,17 +91,12 @@ static void read_chunk(struct chrome_reading *st, const struct json_token *data)
 static void read_whole(struct chrome_reading *st, const struct json_token *data)
 {
 	struct cpu_profiles *const f = &st->profiles.all;
-	const struct json_token profile = json_member(data, "cpuProfile");
+	const struct json_token profile = json_member(data, "cpuProfile"),
+	                        start = json_member(&profile, "startTime");
 	struct cpu_profile p = { .owner = st->task, .zero_ns = st->r->trace->zero_ns };
+	struct cpu_profile_chunk chunk = cpu_profile_chunk(data);
 
-	if (profile.kind == JSON_ABSENT || *profile.p != '{')
-		return;
-	const struct cpu_profile_chunk chunk = {
-		.nodes = json_member(&profile, "nodes"),
-		.samples = json_member(&profile, "samples"),
-		.times = json_member(&profile, "timeDeltas"),
-	};
-	const struct json_token start = json_member(&profile, "startTime");
+	chunk.times = json_member(&profile, "timeDeltas");
 	/* before 2016 a profile had a tree, and times of samples: no list of nodes */
 	if (chunk.nodes.kind == JSON_ABSENT || !cpu_profile_start(f, &start, st->rec.p, &p.ns) ||
 	    !cpu_profile_begin(f, p))
@@ -113,21 +108,19 @@ static void read_whole(struct chrome_reading *st, const struct json_token *data)
 void chrome_read_profile(struct chrome_reading *st)
 {
 	const struct slice name = json_token_text(&st->rec.of[CHROME_NAME]);
-	const bool begins = slice_is(name, "Profile");
-	/* ph I only: outputs have i, and the samples beside it */
-	const bool is_whole = st->rec.ph == 'I' && slice_is(name, "CpuProfile");
+	void (*read)(struct chrome_reading *, const struct json_token *) = NULL;
 
-	if (!is_whole && (st->rec.ph == 'I' || (!begins && !slice_is(name, "ProfileChunk"))))
+	if (st->rec.ph == 'I') /* not i: outputs have that, and the samples beside it */
+		read = slice_is(name, "CpuProfile") ? read_whole : NULL;
+	else if (slice_is(name, "Profile"))
+		read = begin_profile;
+	else if (slice_is(name, "ProfileChunk"))
+		read = read_chunk;
+	if (read == NULL)
 		return;
 	const struct json_token data = json_member(&st->rec.of[CHROME_ARGS], "data");
-	if (data.kind == JSON_ABSENT || *data.p != '{')
-		return;
-	if (is_whole)
-		read_whole(st, &data);
-	else if (begins)
-		begin_profile(st, &data);
-	else
-		read_chunk(st, &data);
+	if (data.kind != JSON_ABSENT && *data.p == '{')
+		read(st, &data);
 }
 
 /* ---- files of one profile ---- */

@@ -41,9 +41,8 @@ struct diff_form {
 struct diff_input {
 	struct diff *diff;
 	int side;
-	enum stage_status status; /* of the first batch */
-	struct batch *first;      /* NULL: none, or taken */
-	bool waits;               /* the first batch is not taken yet */
+	enum stage_status status; /* of the last request */
+	struct batch *next;       /* requested, but not taken yet; or NULL */
 	bool begun;               /* its first event is known */
 };
 
@@ -582,6 +581,13 @@ static bool open_side(struct diff *d, int side)
 	return pipeline_open(&d->pipelines[side], job);
 }
 
+static void request(struct diff_input *in)
+{
+	in->status = pipeline_next(in->diff->pipelines[in->side], &in->next);
+	if (in->status != STAGE_MORE)
+		in->next = NULL;
+}
+
 /* Requests the first batch of a side.  Returns false if the side could not be read and has no events: all
  * events of the other side would differ. */
 static bool read_first(struct diff *d, int side)
@@ -590,10 +596,8 @@ static bool read_first(struct diff *d, int side)
 	const enum exit_status before = d->status;
 
 	d->status = STATUS_CLEAN;
-	*in = (struct diff_input){ .diff = d, .side = side, .waits = true };
-	in->status = pipeline_next(d->pipelines[side], &in->first);
-	if (in->status != STAGE_MORE)
-		in->first = NULL;
+	*in = (struct diff_input){ .diff = d, .side = side };
+	request(in);
 	const bool readable = in->status == STAGE_MORE || d->status < STATUS_UNREADABLE;
 	d->status = worse(before, d->status);
 	return readable;
@@ -604,21 +608,19 @@ static enum stage_status next(void *ctx, struct batch **out)
 {
 	struct diff_input *const in = ctx;
 	struct diff *const d = in->diff;
-	enum stage_status status = in->status;
 
-	*out = in->first;
-	if (!in->waits)
-		status = pipeline_next(d->pipelines[in->side], out);
-	in->waits = false;
-	in->first = NULL;
-	for (uint32_t i = 0; status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
+	if (in->next == NULL && in->status == STAGE_MORE)
+		request(in);
+	*out = in->next;
+	in->next = NULL;
+	for (uint32_t i = 0; in->status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
 			const uint64_t ts = (*out)->events[i].ts ^ d->bias;
 			d->start = ts < d->start ? ts : d->start;
 			d->starts[in->side] = ts;
 			in->begun = true;
 		}
-	return status;
+	return in->status;
 }
 
 static bool report_difference(void *ctx, const struct difference *difference)
@@ -687,7 +689,7 @@ static enum exit_status run(struct diff *d)
 		ok &= open_side(d, i);
 	ok = ok && check_readable(d) && compare(d);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
-		batch_release(d->inputs[i].first);
+		batch_release(d->inputs[i].next);
 		pipeline_end(d->pipelines[i]);
 	}
 	differs = count_differences(&d->differ) > 0;

@@ -172,7 +172,7 @@ static void count_trace(struct trace_slot *t)
 		.examples = { .n = (uint32_t)s->examples, .fields = put_fields, .ctx = &s->fields },
 		.report = report_trace,
 	};
-	/* it sets the status of the run, too */
+	/* before worse(), which else may get the old status: this call changes it */
 	const enum exit_status status = trace_slot_count(t, &how);
 
 	t->run->status = worse(t->run->status, status);

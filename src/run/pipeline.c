@@ -73,7 +73,7 @@ void pipeline_refused(struct pipeline *p, const char *why)
 	s->unreadable = p->context.system_failed = true;
 }
 
-enum stage_status pipeline_drop(struct pipeline *p, struct batch *b)
+enum stage_status pipeline_stop_no_memory(struct pipeline *p, struct batch *b)
 {
 	pipeline_no_memory(p);
 	batch_release(b);
@@ -441,20 +441,20 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
-		return pipeline_drop(p, NULL);
+		return pipeline_stop_no_memory(p, NULL);
 	if (knows_selected(p))
 		select_stage_hide(&p->select);
 	if (p->rebinding.p != NULL && !p->rest_rebound) {
 		p->rest_rebound = true;
 		if (!rebind_rest(&p->rebind, &p->trace))
-			return pipeline_drop(p, NULL);
+			return pipeline_stop_no_memory(p, NULL);
 	}
 	const struct trace *const t = out_trace(p);
 	if (p->shown_tracks == (shows_selected(p) ? p->select.ntracks : t->ntracks) &&
 	    p->shown_classes == t->nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(p->pool);
-	return *out != NULL && list_new(p, *out) ? STAGE_MORE : pipeline_drop(p, *out);
+	return *out != NULL && list_new(p, *out) ? STAGE_MORE : pipeline_stop_no_memory(p, *out);
 }
 
 /* ---- running ---- */
@@ -469,7 +469,7 @@ enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 	if (status != STAGE_MORE)
 		return status;
 	if (!list_new(p, *out) || !lanes_list(&p->lanes, *out))
-		return pipeline_drop(p, *out);
+		return pipeline_stop_no_memory(p, *out);
 	return status;
 }
 

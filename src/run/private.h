@@ -62,7 +62,7 @@ void pipeline_failed(struct pipeline *p, const char *why);
 void pipeline_refused(struct pipeline *p, const char *why);
 
 /* Reports OOM, and releases a batch.  Returns STAGE_BAD. */
-enum stage_status pipeline_drop(struct pipeline *p, struct batch *b);
+enum stage_status pipeline_stop_no_memory(struct pipeline *p, struct batch *b);
 
 /* ---- short stages (short_stages.c) ---- */
 

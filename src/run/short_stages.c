@@ -11,7 +11,7 @@ static enum stage_status finish_interpret(struct pipeline *p, struct batch **out
 	while (p->finishing) {
 		struct batch *const b = batch_pool_take(p->pool);
 		if (b == NULL || !interpret_finish(&p->interpret, b, &p->finishing))
-			return pipeline_drop(p, b);
+			return pipeline_stop_no_memory(p, b);
 		if (b->n > 0) {
 			*out = b;
 			return STAGE_MORE;
@@ -28,7 +28,7 @@ static enum stage_status more_arrows(struct pipeline *p, struct batch **out)
 
 	*out = NULL;
 	if (b == NULL)
-		return pipeline_drop(p, b);
+		return pipeline_stop_no_memory(p, b);
 	p->more_arrows = interpret_more(&p->interpret, b);
 	if (p->more_arrows)
 		*out = b;
@@ -51,7 +51,7 @@ enum stage_status short_interpret(struct stage *stage, struct batch **out)
 	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
 		struct batch *const b = *out;
 		if (!p->context.raw && !interpret_batch(&p->interpret, p->context.format, b))
-			return pipeline_drop(p, b);
+			return pipeline_stop_no_memory(p, b);
 		b->engine.inputs = NULL;
 		p->more_arrows = p->interpret.spans;
 		if (b->n > 0)
@@ -76,31 +76,31 @@ enum stage_status short_repeats(struct stage *stage, struct batch **out)
 		return status;
 	if ((*out)->engine.read > 0)
 		p->read = (*out)->engine.read;
-	return repeats_batch(&p->repeats, *out, p->read) ? status : pipeline_drop(p, *out);
+	return repeats_batch(&p->repeats, *out, p->read) ? status : pipeline_stop_no_memory(p, *out);
 }
 
 /* ---- rebase: the least time of the trace is subtracted from all times ---- */
 
 enum stage_status short_rebase(struct stage *stage, struct batch **out)
 {
-	struct rebase *const by = &((struct short_stage *)stage)->p->rebase;
+	struct rebase *const r = &((struct short_stage *)stage)->p->rebase;
 	const enum stage_status status = stage_next(stage->from, out);
 
 	if (status != STAGE_MORE)
 		return status;
 	struct batch *const b = *out;
 	uint32_t i = 0;
-	if (!by->known) { /* of the first event; records before it are structure */
+	if (!r->known) { /* of the first event; records before it are structure */
 		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
 			i++;
-		by->known = i < b->n;
-		by->by = by->known ? b->events[i].ts : 0;
+		r->known = i < b->n;
+		r->by = r->known ? b->events[i].ts : 0;
 	}
 	for (; i < b->n; i++) {
 		uint64_t *const ts = &b->events[i].ts;
 		/* A time before `by` is that of a record without a time.  With signed_time, earlier times
 		 * wrap, and writers read ts as signed. */
-		*ts = by->signed_time || *ts > by->by ? *ts - by->by : 0;
+		*ts = r->signed_time || *ts > r->by ? *ts - r->by : 0;
 	}
 	return STAGE_MORE;
 }
@@ -136,7 +136,8 @@ enum stage_status short_rebind(struct stage *stage, struct batch **out)
 	struct pipeline *const p = ((struct short_stage *)stage)->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	return status != STAGE_MORE || rebind_batch(&p->rebind, *out) ? status : pipeline_drop(p, *out);
+	return status != STAGE_MORE || rebind_batch(&p->rebind, *out) ? status
+	                                                              : pipeline_stop_no_memory(p, *out);
 }
 
 /* ---- lanes ---- */
@@ -148,5 +149,5 @@ enum stage_status short_lanes(struct stage *stage, struct batch **out)
 
 	if (status != STAGE_MORE || p->context.raw)
 		return status;
-	return lanes_batch(&p->lanes, *out, &p->ledger) ? status : pipeline_drop(p, *out);
+	return lanes_batch(&p->lanes, *out, &p->ledger) ? status : pipeline_stop_no_memory(p, *out);
 }

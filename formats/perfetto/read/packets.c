@@ -13,7 +13,7 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
-	st->broken |= pf_breaks(rule);
+	st->broken |= st->r->recovers && pf_breaks(rule);
 	va_start(ap, fmt);
 	finding_add_v(st->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);

@@ -7,8 +7,6 @@
 #include "input/open.h"
 #include "run/read/reading.h"
 
-#define BATCH_EVENTS 1024
-
 /* ---- look ahead ---- */
 
 /* Copies a fault of the second input to the first, except damage that the first will find itself.  Returns
@@ -49,7 +47,7 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 	started = source_begin(&s, &context, (struct source_location){ .path = asking->in->path },
 	                       input_reopen(asking->in)) &&
 	          source_start(&s);
-	if (started && batch_init(&b, BATCH_EVENTS, false)) {
+	if (started && batch_init(&b, PIPELINE_BATCH_EVENTS, false)) {
 		while (s.status == READ_MORE) {
 			batch_recycle(&b);
 			source_next(&s, &b);
@@ -83,7 +81,7 @@ static void read_times(struct min_time *m, struct trace_context *c, struct sourc
 		return;
 	}
 	if (source_begin(&s, c, location, in) && source_start(&s)) {
-		m->failed |= !batch_init(&b, BATCH_EVENTS, false);
+		m->failed |= !batch_init(&b, PIPELINE_BATCH_EVENTS, false);
 		while (!m->failed && s.status == READ_MORE) {
 			batch_recycle(&b);
 			source_next(&s, &b);
