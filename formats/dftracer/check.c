@@ -274,6 +274,7 @@ static void check_process(struct dft_state *st, const struct dft_record *rec, st
 	f->negative_pid = f->has_pid && rec->p[rec->top[DFT_PID].at] == '-';
 	f->has_tid = whole_number(st, rec, DFT_TID, true, &f->tid);
 	f->process = NULL;
+	st->sh->entangled |= !f->has_pid;
 	if (!f->has_pid)
 		return;
 	p = f->process = dft_process_of(st, rec, f->pid, host_of(st, rec));
@@ -289,8 +290,10 @@ static void check_process(struct dft_state *st, const struct dft_record *rec, st
 /* Ids count the records of a process. */
 static void check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
-	if (f->phase >= DFT_PHASE_BEGIN)
+	if (f->phase >= DFT_PHASE_BEGIN) {
+		st->sh->entangled = true;
 		return; /* Chrome's ids are those of flows and of spans */
+	}
 	if (json_is_string(dft_top_kind(rec, DFT_ID)) && !is_quoted_number(rec, DFT_ID)) {
 		dft_tally_record(st, DFT_TEXT_IDS, rec, dft_top_text(rec, DFT_ID));
 		return;

@@ -29,6 +29,7 @@
 #include "model/trace_origin.h"
 #include "out/tracks.h"
 
+struct claims;
 struct dft_state;
 
 /* ---- the format and the limits of this reader ---- */
@@ -385,6 +386,7 @@ struct dft_processes {
 	struct table64 threads;               /* tid, process; no tid: process -> trace.tracks[] */
 	struct dft_thread recent[DFT_RECENT]; /* by tid */
 	const struct track *overflow;         /* threads past DFT_MAX_THREADS */
+	bool hostless;                        /* a record did not name its host */
 };
 
 /* Returns the base of the process's ids in dft_shared.ids.  Ranges are far apart, and staggered so that their
@@ -441,6 +443,7 @@ struct dft_names {
 	struct slice *texts;
 	uint32_t ntexts, texts_cap;
 	uint32_t bytes;
+	bool redefined; /* a hash got another name */
 };
 
 extern const char *const dft_hash_records[DFT_HASH_KINDS]; /* names of the records that define them */
@@ -508,6 +511,9 @@ void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum df
 /* Returns the name of a hash; p is NULL if it is unknown.  Is not counted as a use. */
 struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
                            uint64_t pid);
+
+/* trace_ops.claims */
+bool dft_claims(const void *shared, const struct trace *trace, struct claims *c);
 
 /* At the end of an input: reports hashes that were used and never defined. */
 void dft_names_finish(struct dft_state *st);
@@ -597,6 +603,7 @@ struct dft_shared {
 	struct idset ids;
 	uint32_t meta_bytes; /* of facts of the whole trace */
 	bool limits_reported[DFT_LIMITS];
+	bool entangled; /* records without a process, begins or ends: they may concern other inputs */
 };
 
 #define DFT_NAMES 8 /* hashes of a record whose names are retained */

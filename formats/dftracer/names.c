@@ -76,8 +76,10 @@ struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record
 	struct dft_process *const last = sh->processes.last;
 
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
-	if (host.n == 0)
+	if (host.n == 0) {
+		sh->processes.hostless = true;
 		return find_process(st, rec, pid, 0);
+	}
 	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->hosts, last->host), host))
 		return last;
 	struct dft_process *const p =
@@ -208,6 +210,7 @@ static void report_redefined(struct dft_state *st, const struct dft_record *rec,
 {
 	struct quoted q, q2;
 
+	st->sh->names.redefined = true;
 	if (!dft_shown(st, DFT_RULE_HASH_REDEFINED))
 		dft_report(st, DFT_RULE_HASH_REDEFINED, dft_record_position(rec), "not shown");
 	else
@@ -399,4 +402,74 @@ void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct
 	}
 	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
 		dft_tally_record(st, DFT_NAMES_AS_TEXT, rec, SLICE_NONE);
+}
+
+/* ---- inputs read apart ---- */
+
+enum claim_kind {
+	CLAIM_PROCESS,
+	CLAIM_PID,
+	CLAIM_THREADS,
+	CLAIM_TITLES,
+	CLAIM_HASH,
+	CLAIM_TEXT,
+	CLAIM_CLASS,
+};
+
+/* The pid alone identifies a process if records without a host, or narrow hashes, belong to it. */
+static bool claim_processes(const struct dft_shared *sh, struct claims *c)
+{
+	bool by_pid = sh->processes.hostless;
+	bool ok = true;
+
+	for (int kind = 0; kind < DFT_HASH_KINDS; kind++)
+		by_pid |= sh->names.index[kind][DFT_HASH_NARROW].used > 0;
+	for (uint32_t i = 0; ok && i < sh->processes.n; i++) {
+		const struct dft_process *const p = sh->processes.list[i];
+		const bool alone = by_pid || p->host == 0;
+		const struct slice host = p->host != 0 ? dft_host_text(&sh->hosts, p->host) : SLICE_NONE;
+		const uint64_t key = hash_bytes(host.p, host.n, hash_u64(p->pid, hash_seed()));
+		ok = claims_put(c, CLAIM_PID, p->pid, alone ? c->input : 0, 0) &&
+		     claims_put(c, CLAIM_PROCESS, key, c->input, 0);
+	}
+	return ok && claims_put(c, CLAIM_THREADS, c->input, 0, sh->processes.threads.used) &&
+	       claims_put(c, CLAIM_TITLES, c->input, 0, sh->titles.n);
+}
+
+/* An undefined hash is claimed, too: another input may define it. */
+static bool claim_hashes(const struct dft_names *n, struct claims *c)
+{
+	bool ok = !n->redefined;
+
+	for (uint32_t i = 0; ok && i < n->n; i++) {
+		const struct dft_name *const e = &n->names[i];
+		const uint64_t text =
+		    e->source != NAME_UNDEFINED ? hash_bytes(e->text, e->n, hash_seed()) | 1 : 0;
+		if (!e->is_text && e->value <= UINT16_MAX)
+			continue; /* of a process, which is not in other inputs */
+		ok = claims_put(c, CLAIM_HASH, hash_u64(e->value, (uint64_t)e->kind << 1 | e->is_text), text,
+		                0);
+	}
+	for (uint32_t i = 0; ok && i < n->ntexts; i++)
+		ok = claims_put(c, CLAIM_TEXT, hash_bytes(n->texts[i].p, n->texts[i].n, hash_seed()), 0,
+		                n->texts[i].n);
+	return ok;
+}
+
+bool dft_claims(const void *shared, const struct trace *trace, struct claims *c)
+{
+	const struct dft_shared *const sh = shared;
+	bool ok = !sh->entangled && claim_processes(sh, c) && claim_hashes(&sh->names, c);
+
+	for (int i = 0; i < DFT_LIMITS; i++)
+		ok = ok && !sh->limits_reported[i];
+	for (uint32_t i = 0; ok && i < trace->nclasses; i++) {
+		const struct slice name = trace->classes[i]->name;
+		ok = claims_put(c, CLAIM_CLASS, hash_bytes(name.p, name.n, hash_seed()), 0, name.n);
+	}
+	return ok && c->keys[CLAIM_PROCESS] <= DFT_MAX_PROCESSES &&
+	       c->weights[CLAIM_THREADS] <= DFT_MAX_THREADS && c->weights[CLAIM_TITLES] <= DFT_MAX_TITLES &&
+	       c->keys[CLAIM_HASH] <= DFT_MAX_HASHES && c->keys[CLAIM_TEXT] <= DFT_MAX_TEXTS &&
+	       c->weights[CLAIM_TEXT] <= DFT_MAX_TEXT_BYTES && c->keys[CLAIM_CLASS] <= DFT_MAX_CLASSES &&
+	       c->weights[CLAIM_CLASS] <= DFT_MAX_CLASS_BYTES;
 }

@@ -561,5 +561,6 @@ const struct trace_ops dft_trace_ops = {
 	.common_path_length = common_path_length,
 	.shared_size = sizeof(struct dft_shared),
 	.close = dft_shared_close,
+	.claims = dft_claims,
 	.own_clocks = true,
 };

@@ -466,32 +466,36 @@ static bool judge(struct options *o, const struct findings *j)
 	return exits;
 }
 
-enum exit_status say_end(struct options *o, const struct source *s)
+enum exit_status say_record(struct options *o, const struct file_record *what, const struct findings *j)
 {
 	char buffer[MESSAGE_SPACE];
 	struct text t = text_start(buffer, sizeof buffer);
 
-	const bool exits = judge(o, &s->findings);
-	if (o->side != NULL) {
-		const struct file_record what = source_record(s);
-		side_reports_record(o, &what, &s->findings);
-	}
+	const bool exits = judge(o, j);
+	side_reports_record(o, what, j);
 	if (!o->quiet && o->unsaid == 0)
-		report_text_rest(&t, &s->findings, o->policy, LEVEL_LIMIT);
-	if (s->reader.unread > 0 && o->unsaid == 0) {
+		report_text_rest(&t, j, o->policy, LEVEL_LIMIT);
+	if (what->unread_bytes > 0 && o->unsaid == 0) {
 		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),
-		            s->reader.unread);
+		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, what->path),
+		            what->unread_bytes);
 	}
 	say_text(&t);
 	text_free(&t);
-	if (s->context != NULL && s->context->refused[0] != '\0') {
-		say("%s: %s", o->cmd->name, s->context->refused);
-		return STATUS_USAGE;
-	}
-	if (s->unreadable)
+	if (what->unreadable)
 		return STATUS_UNREADABLE;
 	return exits ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+enum exit_status say_end(struct options *o, const struct source *s)
+{
+	const struct file_record what = source_record(s);
+	const enum exit_status status = say_record(o, &what, &s->findings);
+
+	if (s->context == NULL || s->context->refused[0] == '\0')
+		return status;
+	say("%s: %s", o->cmd->name, s->context->refused);
+	return STATUS_USAGE;
 }
 
 void job_parts_add(struct job_parts *p, const struct trace *trace)

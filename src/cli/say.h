@@ -82,6 +82,9 @@ void say_nothing_read(const char *shown, const char *path, const struct format *
  * findings (options.policy). */
 enum exit_status say_end(struct options *o, const struct source *s);
 
+/* The same for an input whose record and findings were kept. */
+enum exit_status say_record(struct options *o, const struct file_record *what, const struct findings *j);
+
 /* Paths as messages show them: escaped. */
 struct shown_path {
 	char s[512];

@@ -11,7 +11,6 @@
 
 #include "base/workers.h"
 #include "cli/say.h"
-#include "input/open.h"
 #include "json/out.h"
 
 bool traces_begin(struct trace_run *r, bool json)
@@ -217,107 +216,4 @@ enum exit_status traces_end(struct trace_run *r)
 	trace_groups_free(&r->groups);
 	options_free(&r->options);
 	return r->status;
-}
-
-/* ---- counting ---- */
-
-static void settle(void *ctx)
-{
-	const struct trace_slot *const t = ctx;
-	struct trace_counted *const s = t->state;
-
-	(void)stats_thread_settle(&s->thread);
-}
-
-/* Counts all events.  Returns false if the trace could not be read; a finding states the reason. */
-static bool count_events(struct trace_counted *s, struct pipeline *p)
-{
-	enum stage_status status;
-	struct batch *b;
-
-	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
-		if (!stats_thread_put(&s->thread, b))
-			break;
-	if (!stats_thread_settle(&s->thread) || !stats_end(&s->stats)) {
-		pipeline_no_memory(p);
-		return false;
-	}
-	return status == STAGE_END;
-}
-
-enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how)
-{
-	struct trace_counted *const s = t->state;
-	struct trace_run *const r = t->run;
-	struct pipeline_job job = trace_slot_job(t);
-	struct pipeline *p;
-
-	job.read.interpret = INTERPRET_SPANS;
-	job.read.ahead = read_ahead_beside(t->helpers + 1);
-	job.read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(&r->options);
-	if (how->sum_of.n > 0 || how->examples.n > 0)
-		job.read.want |= WANT_FIELDS;
-	job.read.no_arrows = how->tables == NULL || !how->tables->flows;
-	job.adjust.max_repeat = how->max_repeat;
-	job.choice.keeps = true; /* spans of the whole trace must nest */
-	const struct stats_tables_asked *const asked = how->tables;
-	job.choice.keeps_arrows = asked != NULL && asked->flows; /* their partners may be selected */
-	const bool tables = asked != NULL && stats_tables_count(asked) > 0;
-	if (tables)
-		job.arrange.order = ORDER_TIME;
-	if (tables)
-		job.read.want |= WANT_NAMES | (asked->flows ? (unsigned)WANT_ARROWS : 0);
-	job.arrange.bare = (job.read.want & WANT_FIELDS) == 0;
-	job.arrange.arrows_alone = tables && asked->flows && stats_tables_count(asked) == 1;
-	job.to.hooks.settle = settle;
-	stats_init(&s->stats);
-	const bool ok = stats_group(&s->stats, how->by, how->sum_of) &&
-	                stats_thread_begin(&s->thread, &s->stats, t->helpers + 1);
-	if (tables) {
-		stats_tables_begin(&s->tables, how->tables);
-		s->stats.tables = &s->tables;
-	}
-	s->stats.file = slice_str(t->path);
-	s->stats.joins_tracks = how->joined;
-	s->stats.examples = how->examples;
-	s->stats.hist = how->tables != NULL && how->tables->hist && how->tables->every == 0;
-	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);
-	stats_thread_end(&s->thread);
-	pipeline_end(p);
-	trace_slot_turn(t);
-	r->out.no_memory |= !ok;
-	const struct run_report run = pipeline_report(p);
-	if (counted && t->is_read) {
-		s->stats.unpaired = run.unpaired;
-		stats_describe(&s->stats, t->path, run.bytes, run.trace, run.found);
-		job_parts_add(&r->parts, run.trace);
-		how->report(t, &s->stats);
-	}
-	if (!r->options.quiet)
-		say_losses(t->path, run.cut, false);
-	stats_free(&s->stats);
-	stats_tables_free(&s->tables);
-	const enum exit_status status = say_selected(&r->options, t->path, run.found, run.trace);
-	pipeline_close(p);
-	return status;
-}
-
-bool table_file_read(struct stats_file *f, const char *path, bool *no_memory)
-{
-	struct input_whole w;
-	struct shown_path why;
-
-	*no_memory = false;
-	if (!input_read_unpacked(&w, path, STATS_FILE_MAX))
-		return say_of(path, "%s",
-		              w.no_memory   ? "out of memory"
-		              : w.too_large ? "is too large for a file of stats --full"
-		                            : w.why);
-	f->text = slice_of(w.p, w.n);
-	const bool ok = stats_read(f);
-	free(w.p);
-	*no_memory = !ok && f->why[0] == '\0';
-	if (!ok && !*no_memory)
-		say_of(path, "%s", show_path(&why, f->why));
-	return ok;
 }

@@ -156,7 +156,8 @@ static void report_trace(struct trace_slot *t, struct stats *stats)
 		put_report(s, stats);
 	}
 	say_lacking(stats, t->path);
-	if (stats->spans.groups == NULL && stats->async.groups == NULL && !stats->origin.selected)
+	if (stats->spans.groups == NULL && stats->async.groups == NULL && !stats->origin.selected &&
+	    stats->trace != NULL)
 		say_samples(&s->run.options, t->path, stats->trace);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/apart.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/reports.h"
@@ -155,17 +156,23 @@ struct checked {
 	char refused[512];          /* why the scope does not apply to the trace, or "" */
 };
 
-static void hand_over(struct trace_slot *t)
+static void hand_over_log(const struct trace_slot *t, struct finding_log *log)
 {
 	struct validate *const v = (struct validate *)t->run;
-	struct checked *const s = t->state;
 	struct policy policy;
 
 	policies_of(&v->policies, v->policies.traces[t->number], &policy);
-	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
+	for (const struct file_record *k = log->first; k != NULL; k = k->next)
 		reports_file(&v->reports, k, &policy);
-	v->failed |= finding_log_failed(&s->log);
-	finding_log_clear(&s->log);
+	v->failed |= finding_log_failed(log);
+	finding_log_clear(log);
+}
+
+static void hand_over(const struct trace_slot *t)
+{
+	struct checked *const s = t->state;
+
+	hand_over_log(t, &s->log);
 }
 
 /* Closes an input in the log, whether it was read or unreadable. */
@@ -228,6 +235,30 @@ static void read_watched(struct trace_slot *t, struct pipeline **p, const struct
 	findings_free(&findings);
 }
 
+/* ---- files that are checked apart ---- */
+
+static bool begin_file(struct apart_file *f)
+{
+	f->job.read.want = WANT_FINDINGS;
+	return true;
+}
+
+static void report_files(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
+{
+	(void)ctx;
+	for (uint32_t i = 0; i < n; i++)
+		hand_over_log(t, &logs[i]);
+}
+
+static bool check_apart(struct trace_slot *t)
+{
+	static const struct apart_ops ops = { .begin = begin_file, .report = report_files };
+
+	return apart_is_possible(t) && apart_read(t, &ops, NULL);
+}
+
+/* ---- a trace as a whole ---- */
+
 /* Returns false on OOM. */
 static bool read_trace(struct trace_slot *t, struct pipeline_job *job)
 {
@@ -240,6 +271,10 @@ static bool read_trace(struct trace_slot *t, struct pipeline_job *job)
 
 	if (!policies_checks(&v->policies, t->number, &checks, &baseline))
 		return false;
+	if (!checks.any && check_apart(t)) {
+		policy_checks_free(&checks);
+		return true;
+	}
 	const bool ok =
 	    !checks.any || ((watch = malloc(sizeof *watch)) != NULL && policy_watch_init(watch, &checks));
 	if (ok && watch != NULL) {

@@ -2,6 +2,7 @@
 #define FORMAT_TRACE_OPS_H
 
 #include "check/findings.h"
+#include "format/claims.h"
 #include "format/reader.h"
 #include "input/open.h"
 
@@ -28,7 +29,10 @@ struct trace_ops {
 	 * `unreadable` is set if an input cannot be read or is missing. */
 	void (*check)(struct reader *r);
 	void (*close)(void *shared); /* NULL: it owns nothing */
-	bool own_clocks;             /* each input states its clock; otherwise the trace has one */
+	/* Claims the state of an input that was read apart, without WANT_FIELDS (claims.h).  Returns false if
+	 * the inputs must be read in turn.  NULL: they always must. */
+	bool (*claims)(const void *shared, const struct trace *trace, struct claims *c);
+	bool own_clocks; /* each input states its clock; otherwise the trace has one */
 	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states
 	 * exist at the same time and should be small. */
 	bool merges;

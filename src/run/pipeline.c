@@ -606,6 +606,15 @@ static __int128 rebased_by(const struct pipeline *p)
 	return p->rebase.known ? (__int128)p->rebase.by - p->trace.zero_ns : 0;
 }
 
+bool pipeline_claims(const struct pipeline *p, struct claims *c)
+{
+	const struct trace_ops *const ops =
+	    p != NULL && p->context.format != NULL ? format_trace_ops(p->context.format) : NULL;
+
+	return ops != NULL && ops->claims != NULL && p->context.shared != NULL &&
+	       ops->claims(p->context.shared, &p->trace, c);
+}
+
 struct run_report pipeline_report(struct pipeline *p)
 {
 	static const struct ledger none = { .n = 0 };

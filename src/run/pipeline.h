@@ -16,6 +16,7 @@
  * it, which pipeline_open() reports.  Functions that need no batch of it accept NULL.
  */
 
+struct claims;
 struct lanes;
 struct ledger;
 struct pipeline;
@@ -44,6 +45,9 @@ struct run_report {
 };
 
 struct run_report pipeline_report(struct pipeline *p);
+
+/* After pipeline_end(), for an input that was read apart: trace_ops.claims. */
+bool pipeline_claims(const struct pipeline *p, struct claims *c);
 
 /* Whether the inputs can be read more than once: none is a pipe or standard input. */
 bool pipeline_reads_twice(const struct pipeline_job *job);

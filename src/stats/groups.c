@@ -576,8 +576,8 @@ void groups_values(const struct stats *s, const struct group_set *set, uint32_t 
 		const struct group_values *const v = &s->values[i];
 		const uint32_t value = number < set->n ? set->values[number * s->by.n + i] : VALUE_OTHER;
 		const enum group_key key = s->by.columns[i].key;
-		const bool track =
-		    !s->joint && (key == GROUP_BY_THREAD || key == GROUP_BY_PROCESS || key == GROUP_BY_TRACK);
+		const bool track = v->tracks != NULL && (key == GROUP_BY_THREAD || key == GROUP_BY_PROCESS ||
+		                                         key == GROUP_BY_TRACK);
 		if (number >= set->n || (!track && value == VALUE_OTHER))
 			values[i] = SLICE_LIT("(other)");
 		else

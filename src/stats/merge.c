@@ -32,13 +32,13 @@ static void add_total(struct stats *s, struct total *to, unsigned __int128 v)
 	s->overflowed |= !fits;
 }
 
-/* Returns the text as in JSON; p is NULL on OOM. */
+/* Returns the text as in JSON, except in a table of parts; p is NULL on OOM. */
 static struct slice valid_text(struct stats *s, struct slice text)
 {
 	struct text valid = { .p = NULL };
 
 	text.flags = 0; /* it is of the other table: no cache may use its address */
-	if (text.n == 0 || utf8_valid(text.p, text.n))
+	if (text.n == 0 || s->of_parts || utf8_valid(text.p, text.n))
 		return text.p != NULL ? text : SLICE_LIT("");
 	text_utf8(&valid, text);
 	const struct slice copy =
@@ -300,7 +300,7 @@ bool stats_merge(struct stats *into, struct stats *from)
 
 	stats_move_zero(into, zero);
 	stats_move_zero(from, zero);
-	into->joint = true;
+	into->joint = !into->of_parts;
 	if (from->events > 0 && from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
 	if (from->events > 0 && from->last_ns > into->last_ns)

@@ -228,11 +228,10 @@ bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n)
 	for (uint32_t i = 0; trace == NULL && i < joint->names.n; i++)
 		if (i < joint->cap && joint->counts[i] > 0)
 			r[(*n)++] = (struct class_row){ names_text(&joint->names, i), joint->counts[i] };
-	if (trace == NULL) {
+	if (s->joint)
 		qsort(r, *n, sizeof *r, by_name);
-		if (joint->other > 0)
-			r[(*n)++] = (struct class_row){ other_names, joint->other };
-	}
+	if (trace == NULL && joint->other > 0)
+		r[(*n)++] = (struct class_row){ other_names, joint->other };
 	*rows = r;
 	return true;
 }

@@ -262,6 +262,7 @@ struct stats {
 	const struct trace *trace;   /* with the classes; NULL: several traces */
 	struct tally classes;        /* records by class, of several traces */
 	bool joint;                  /* of several traces: all values of keys are texts */
+	bool of_parts;               /* the merged tables are parts of one trace, without counters */
 	bool joins_tracks;           /* for a joint table: equal names of tracks stay equal */
 	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
 	struct stats_tables *tables; /* borrowed; NULL: none */

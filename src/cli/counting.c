@@ -1,0 +1,233 @@
+/* Counts the events of a trace, for commands that make a table of them. */
+#include <stdlib.h>
+
+#include "cli/apart.h"
+#include "cli/say.h"
+#include "input/open.h"
+
+/* Asks for what the tables need. */
+static void ask_for(struct pipeline_job *job, const struct options *o, const struct trace_counting *how)
+{
+	const struct stats_tables_asked *const asked = how->tables;
+	const bool tables = asked != NULL && stats_tables_count(asked) > 0,
+	           flows = asked != NULL && asked->flows;
+
+	job->read.interpret = INTERPRET_SPANS;
+	job->read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(o);
+	if (how->sum_of.n > 0 || how->examples.n > 0)
+		job->read.want |= WANT_FIELDS;
+	job->read.no_arrows = !flows;
+	job->adjust.max_repeat = how->max_repeat;
+	job->choice.keeps = true;         /* spans of the whole trace must nest */
+	job->choice.keeps_arrows = flows; /* their partners may be selected */
+	if (tables) {
+		job->arrange.order = ORDER_TIME;
+		job->read.want |= WANT_NAMES | (flows ? (unsigned)WANT_ARROWS : 0);
+	}
+	job->arrange.bare = (job->read.want & WANT_FIELDS) == 0;
+	job->arrange.arrows_alone = tables && flows && stats_tables_count(asked) == 1;
+}
+
+/* ---- files that are counted apart ---- */
+
+struct counted_apart {
+	struct trace_slot *trace;
+	const struct trace_counting *how;
+	struct stats sum;
+};
+
+/* The table of one file. */
+struct counted_file {
+	struct stats stats;
+	struct stats_thread thread;
+};
+
+static bool begin_file(struct apart_file *f)
+{
+	const struct counted_apart *const c = f->ctx;
+	struct counted_file *const s = f->state;
+
+	ask_for(&f->job, &c->trace->run->options, c->how);
+	stats_init(&s->stats);
+	s->stats.file = slice_str(c->trace->path);
+	s->stats.joins_tracks = c->how->joined;
+	return stats_group(&s->stats, c->how->by, c->how->sum_of) &&
+	       stats_thread_begin(&s->thread, &s->stats, 1);
+}
+
+static bool count_file(struct apart_file *f, struct batch *b)
+{
+	struct counted_file *const s = f->state;
+
+	return stats_thread_put(&s->thread, b);
+}
+
+/* Tracks of different files with equal names would be one group: a trace tells them apart by their ids. */
+static bool claim_labels(struct apart_file *f, const struct stats *s)
+{
+	bool ok = true;
+
+	for (unsigned i = 0; ok && i < s->by.n; i++) {
+		const struct group_values *const v = &s->values[i];
+		for (uint32_t k = 0; ok && v->tracks != NULL && k < v->ntracks; k++)
+			ok = v->tracks[k] == NULL ||
+			     (apart_claim_text(f, v->tracks[k]->name) && apart_claim_text(f, v->labels[k]));
+	}
+	return ok;
+}
+
+static bool join_file(struct apart_file *f, const struct run_report *run)
+{
+	struct counted_apart *const c = f->ctx;
+	struct stats *const s = &((struct counted_file *)f->state)->stats;
+
+	if (!stats_end(s) || s->counters.names.n > 0) /* sums of counters depend on the order of all values */
+		return false;
+	if (!c->how->joined && !claim_labels(f, s))
+		return false;
+	stats_describe(s, f->path, run->bytes, run->trace, NULL);
+	return stats_merge(&c->sum, s) && !c->sum.overflowed;
+}
+
+static void end_file(struct apart_file *f)
+{
+	struct counted_file *const s = f->state;
+
+	stats_thread_end(&s->thread);
+	stats_free(&s->stats);
+}
+
+static void say_file(struct trace_run *r, const struct finding_log *log)
+{
+	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
+		const struct findings j = { .path = k->path,
+			                    .counts = k->counts,
+			                    .ncounts = (uint32_t)k->ncounts };
+		const struct finding *f = k->findings;
+		for (size_t i = 0; i < k->nfindings; i++, f = f->next)
+			say_finding(&r->options, &j, f);
+		r->status = worse(r->status, say_record(&r->options, k, &j));
+	}
+}
+
+static void report_sum(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
+{
+	struct counted_apart *const c = ctx;
+
+	for (uint32_t i = 0; i < n; i++)
+		say_file(t->run, &logs[i]);
+	c->sum.origin.traces = 1;
+	c->sum.origin.path = slice_str(t->path);
+	t->run->out.no_memory |= !stats_end(&c->sum);
+	c->how->report(t, &c->sum);
+}
+
+/* Returns false, without a report, if the trace must be counted as a whole. */
+static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
+{
+	static const struct apart_ops ops = {
+		sizeof(struct counted_file), begin_file, count_file, join_file, end_file, report_sum
+	};
+	const bool spans =
+	    how->tables == NULL || (stats_tables_count(how->tables) == 0 && !how->tables->hist);
+	const unsigned fields = group_by_wants(how->by) & WANT_FIELDS;
+	struct counted_apart c = { .trace = t, .how = how };
+
+	if (!spans || fields != 0 || how->sum_of.n > 0 || how->examples.n > 0 || !apart_is_possible(t))
+		return false;
+	stats_init(&c.sum);
+	c.sum.of_parts = true;
+	const bool ok = stats_group(&c.sum, how->by, how->sum_of) && apart_read(t, &ops, &c);
+	stats_free(&c.sum);
+	return ok;
+}
+
+/* ---- a trace as a whole ---- */
+
+static void settle(void *ctx)
+{
+	const struct trace_slot *const t = ctx;
+	struct trace_counted *const s = t->state;
+
+	(void)stats_thread_settle(&s->thread);
+}
+
+/* Counts all events.  Returns false if the trace could not be read; a finding states the reason. */
+static bool count_events(struct trace_counted *s, struct pipeline *p)
+{
+	enum stage_status status;
+	struct batch *b;
+
+	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
+		if (!stats_thread_put(&s->thread, b))
+			break;
+	if (!stats_thread_settle(&s->thread) || !stats_end(&s->stats)) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	return status == STAGE_END;
+}
+
+enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how)
+{
+	struct trace_counted *const s = t->state;
+	struct trace_run *const r = t->run;
+	struct pipeline_job job = trace_slot_job(t);
+	struct pipeline *p;
+
+	if (count_apart(t, how))
+		return STATUS_CLEAN;
+	ask_for(&job, &r->options, how);
+	job.read.ahead = read_ahead_beside(t->helpers + 1);
+	job.to.hooks.settle = settle;
+	stats_init(&s->stats);
+	const bool ok = stats_group(&s->stats, how->by, how->sum_of) &&
+	                stats_thread_begin(&s->thread, &s->stats, t->helpers + 1);
+	if (job.arrange.order == ORDER_TIME) { /* for the tables */
+		stats_tables_begin(&s->tables, how->tables);
+		s->stats.tables = &s->tables;
+	}
+	s->stats.file = slice_str(t->path);
+	s->stats.joins_tracks = how->joined;
+	s->stats.examples = how->examples;
+	s->stats.hist = how->tables != NULL && how->tables->hist && how->tables->every == 0;
+	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);
+	stats_thread_end(&s->thread);
+	pipeline_end(p);
+	trace_slot_turn(t);
+	r->out.no_memory |= !ok;
+	const struct run_report run = pipeline_report(p);
+	if (counted && t->is_read) {
+		s->stats.unpaired = run.unpaired;
+		stats_describe(&s->stats, t->path, run.bytes, run.trace, run.found);
+		job_parts_add(&r->parts, run.trace);
+		how->report(t, &s->stats);
+	}
+	if (!r->options.quiet)
+		say_losses(t->path, run.cut, false);
+	stats_free(&s->stats);
+	stats_tables_free(&s->tables);
+	const enum exit_status status = say_selected(&r->options, t->path, run.found, run.trace);
+	pipeline_close(p);
+	return status;
+}
+
+bool table_file_read(struct stats_file *f, const char *path, bool *no_memory)
+{
+	struct input_whole w;
+	struct shown_path why;
+
+	*no_memory = false;
+	if (!input_read_unpacked(&w, path, STATS_FILE_MAX))
+		return say_of(path, "%s",
+		              w.no_memory   ? "out of memory"
+		              : w.too_large ? "is too large for a file of stats --full"
+		                            : w.why);
+	f->text = slice_of(w.p, w.n);
+	const bool ok = stats_read(f);
+	free(w.p);
+	*no_memory = !ok && f->why[0] == '\0';
+	if (!ok && !*no_memory)
+		say_of(path, "%s", show_path(&why, f->why));
+	return ok;
+}
