@@ -151,7 +151,9 @@ static void finish_slot(void *ctx, size_t index)
 /* ---- all files ---- */
 
 /* Mean size, in bytes, from which files are read apart: the states of a reader take 50 us. */
+#ifndef APART_BYTES
 #define APART_BYTES (256U << 10)
+#endif
 
 static bool are_large(const struct input_tree *files)
 {

@@ -221,7 +221,7 @@ static void join_files(const char *dir, const char *whole)
 	cr_assert_eq(fclose(to), 0);
 }
 
-Test(dftracer_apart, tables_are_those_of_one_file)
+Test(dftracer_apart_race, tables_are_those_of_one_file)
 {
 	static const enum change changes[] = { NOTHING,    SAME_PROCESS,  OTHER_HOST,
 		                               LACKS_HASH, BEGIN_AND_END, COUNTER };
