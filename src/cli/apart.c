@@ -160,8 +160,11 @@ static bool are_large(const struct input_tree *files)
 	struct stat st;
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < files->n; i++)
-		bytes += stat(files->paths[i], &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	for (uint32_t i = 0; i < files->n; i++) {
+		if (stat(files->paths[i], &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe is read only once */
+			return false;
+		bytes += (uint64_t)st.st_size;
+	}
 	return bytes / files->n >= APART_BYTES;
 }
 
