@@ -185,13 +185,23 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* Only spans have durations, so begins and ends must be paired. */
-static bool asks_durations(const struct select *s)
+static bool asks(const struct select *s, unsigned kinds)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->conditions[i].kind == SELECT_MIN_DUR || s->conditions[i].kind == SELECT_MAX_DUR)
+		if ((1U << s->conditions[i].kind & kinds) != 0)
 			return true;
 	return false;
+}
+
+static bool asks_durations(const struct select *s)
+{
+	return asks(s, 1U << SELECT_MIN_DUR | 1U << SELECT_MAX_DUR);
+}
+
+/* Only spans have durations, and only spans wait: begins and ends must be paired. */
+static bool asks_spans(const struct select *s)
+{
+	return asks_durations(s) || asks(s, 1U << SELECT_WAITING);
 }
 
 static bool check(struct cat *c)
@@ -313,7 +323,7 @@ static void show_trace(struct trace_slot *t)
 	if (output_error(r->out.out) != NULL)
 		return;
 	c->named = false;
-	job.read.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
+	job.read.interpret = asks_spans(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.adjust.max_repeat = c->max_repeat;
 	job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
 	job.choice.drops = c->raw;
