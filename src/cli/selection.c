@@ -23,14 +23,14 @@ bool duration_option(const char *s, uint64_t *ns)
 	return strchr(s, ' ') == NULL && (units_count(text, ns) || units_time(text, ns));
 }
 
-/* Parses the offset of local time from UTC: "Z", "+hh:mm", "-hh:mm" or nothing. */
+/* Parses the offset of local time from UTC: "Z", " UTC", "+hh:mm", "-hh:mm" or nothing. */
 static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 {
 	uint64_t hours, minutes;
 
 	*behind = *p == '-';
 	*ns = 0;
-	if (*p == '\0' || strcmp(p, "Z") == 0)
+	if (*p == '\0' || strcmp(p, "Z") == 0 || strcmp(p, " UTC") == 0)
 		return true;
 	if (strlen(p) != 6 || p[3] != ':' || !units_count(slice_of(p + 1, 2), &hours) ||
 	    !units_count(slice_of(p + 4, 2), &minutes) || hours > 23 || minutes > 59)
@@ -39,22 +39,23 @@ static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 	return true;
 }
 
-/* Parses a wall time.  It accepts more than units_wall(): seconds and Z are optional, and an offset from UTC
- * is allowed. */
+/* Parses a wall time.  It accepts more than units_wall(): seconds and Z are optional, an offset from UTC is
+ * allowed, and so is the form of reports, "2026-11-22 08:30:00.500 UTC". */
 static bool wall_time(const char *s, uint64_t *ns)
 {
-	const char *const clock = strchr(s, 'T');
+	const char *const clock = strpbrk(s, "T ");
 	char utc[64];
 	bool behind;
 	uint64_t offset;
 
 	if (clock == NULL)
 		return units_wall(slice_str(s), ns);
-	const char *const zone = clock + strcspn(clock, "Z+-");
+	const char *const zone = clock + 1 + strcspn(clock + 1, "Z+- ");
 	const char *const colon = strchr(clock, ':');
 	const bool seconds =
 	    colon != NULL && colon < zone && memchr(colon + 1, ':', (size_t)(zone - colon - 1)) != NULL;
-	const int n = snprintf(utc, sizeof utc, "%.*s%sZ", (int)(zone - s), s, seconds ? "" : ":00");
+	const int n = snprintf(utc, sizeof utc, "%.*sT%.*s%sZ", (int)(clock - s), s, (int)(zone - clock - 1),
+	                       clock + 1, seconds ? "" : ":00");
 	if (n >= (int)sizeof utc || !offset_of(zone, &behind, &offset) || !units_wall(slice_str(utc), ns))
 		return false;
 	return behind ? !__builtin_add_overflow(*ns, offset, ns) : !__builtin_sub_overflow(*ns, offset, ns);
@@ -62,6 +63,9 @@ static bool wall_time(const char *s, uint64_t *ns)
 
 bool time_option(const char *s, struct select_time *t)
 {
+	t->kind = SELECT_WALL;
+	if (strlen(s) >= 10 && s[4] == '-' && isdigit((unsigned char)*s))
+		return wall_time(s, &t->v);
 	if (strchr(s, ' ') != NULL)
 		return false;
 	if (*s == '+' || *s == '-') {
@@ -71,9 +75,6 @@ bool time_option(const char *s, struct select_time *t)
 	t->kind = SELECT_PART;
 	if (units_part(slice_str(s), SELECT_WHOLE, &t->v))
 		return true;
-	t->kind = SELECT_WALL;
-	if (strlen(s) >= 10 && s[4] == '-')
-		return wall_time(s, &t->v);
 	t->kind = SELECT_AT;
 	return duration_option(s, &t->v);
 }
