@@ -227,12 +227,12 @@ static const struct cell_column heads[] = {
 	{ { "process", COLUMN_NAME, 10, 3 }, "process" },
 	{ { "track", COLUMN_NAME, 12, 0 }, "track" },
 	{ { "busy", COLUMN_NUMBER, 0, 2 }, "busy_ns" },
-	{ { "share", COLUMN_NUMBER, 0, 0 }, "busy" },
+	{ { "busy %", COLUMN_NUMBER, 0, 0 }, "busy" },
 	{ { "", COLUMN_WORD, 0, 4 }, NULL },
 	{ { "waiting", COLUMN_NUMBER, 0, 2 }, "waiting_ns" },
-	{ { "share", COLUMN_NUMBER, 0, 0 }, "waiting" },
+	{ { "waiting %", COLUMN_NUMBER, 0, 0 }, "waiting" },
 	{ { "idle", COLUMN_NUMBER, 0, 2 }, "idle_ns" },
-	{ { "share", COLUMN_NUMBER, 0, 0 }, "idle" },
+	{ { "idle %", COLUMN_NUMBER, 0, 0 }, "idle" },
 };
 static const struct cell_column gap_heads[] = {
 	{ { "gap", COLUMN_NUMBER, 0, 0 }, "gap_ns" },
